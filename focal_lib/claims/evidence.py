@@ -1,0 +1,227 @@
+"""The kinds of evidence a claim can rest on. Each computes its own verdict; none is typed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+import sympy as sp
+
+__all__ = [
+    "All",
+    "Certificate",
+    "Conditional",
+    "Counterexample",
+    "Derivation",
+    "Evidence",
+    "Measurement",
+    "Search",
+    "Step",
+    "Unchecked",
+    "Verdict",
+    "step",
+]
+
+
+class Verdict(StrEnum):
+    """What a check can conclude. Order is from strongest support to none."""
+
+    PROVED = "PROVED"
+    CERTIFIED = "CERTIFIED"
+    NUMERIC = "NUMERIC"
+    REPRODUCED = "REPRODUCED"
+    CONDITIONAL = "CONDITIONAL"
+    NOT_REPRODUCED = "NOT REPRODUCED"
+    REFUTED = "REFUTED"
+    UNCHECKABLE = "UNCHECKABLE HERE"
+    FAILED = "CHECK FAILED"  # the evidence does not support any verdict: a defect, never published
+
+
+HOLDS = (Verdict.PROVED, Verdict.CERTIFIED, Verdict.NUMERIC, Verdict.REPRODUCED)
+
+
+class Evidence(Protocol):
+    """Anything with a verdict and a text a reader can follow."""
+
+    @property
+    def verdict(self) -> Verdict: ...
+
+    def describe(self) -> str:
+        """Markdown, with the numbers that the verdict rests on."""
+        ...
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a derivation: what it says and what is left of it after sympy."""
+
+    text: str
+    residual: Any  # a sympy expression that must be 0, or a bool that must be True
+
+    @property
+    def holds(self) -> bool:
+        if isinstance(self.residual, sp.Basic) and not isinstance(self.residual, sp.logic.boolalg.Boolean):
+            return bool(self.residual == 0)
+        return bool(self.residual == True)  # noqa: E712  (sympy's true is not Python's)
+
+
+def step(text: str, left: Any, right: Any = None, simplify: Callable[[Any], Any] = sp.simplify) -> Step:
+    """The step left = right, reduced by sympy now; with one side, a condition that must be true."""
+    if right is None:
+        return Step(text, left)
+    return Step(text, simplify(sp.sympify(left) - sp.sympify(right)))
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A proof whose every step sympy reduced to 0 or to true: PROVED."""
+
+    steps: tuple[Step, ...]
+    remark: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        return Verdict.PROVED if self.steps and all(s.holds for s in self.steps) else Verdict.FAILED
+
+    def describe(self) -> str:
+        lines = [f"{i}. {'✓' if s.holds else '✗'} {s.text}" for i, s in enumerate(self.steps, 1)]
+        return "\n".join(lines) + (f"\n\n{self.remark}" if self.remark else "")
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A sign proved by ball arithmetic on every box of a cover, and by analysis outside it.
+
+    `boxes` is what a checker needs to repeat the proof; `check` is that checker, apart from the
+    code that found the boxes. `remainder` says how the ends and tails are handled.
+    """
+
+    statement: str
+    boxes: tuple[Any, ...]
+    check: Callable[[tuple[Any, ...]], bool]
+    remainder: tuple[Step, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        sound = bool(self.boxes) and self.check(self.boxes) and all(s.holds for s in self.remainder)
+        return Verdict.CERTIFIED if sound else Verdict.FAILED
+
+    def describe(self) -> str:
+        rest = "".join(f"\n* {'✓' if s.holds else '✗'} {s.text}" for s in self.remainder)
+        return f"{self.statement}: certified on {len(self.boxes):,} boxes.{rest}"
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A point where the statement is false by `margin`, an Arb ball that excludes 0: REFUTED."""
+
+    text: str
+    margin: Any  # flint.arb, proved > 0
+
+    @property
+    def verdict(self) -> Verdict:
+        return Verdict.REFUTED if bool(self.margin > 0) else Verdict.FAILED
+
+    def describe(self) -> str:
+        return f"{self.text} (violated by {float(self.margin.mid()):.6g}, proved by ball arithmetic)"
+
+
+@dataclass(frozen=True)
+class Search:
+    """A dense search that found no violation: NUMERIC. `worst` is the smallest margin seen."""
+
+    domain: str
+    points: int
+    worst: float
+    tolerance: float = 0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        return Verdict.NUMERIC if self.points > 0 and self.worst >= -self.tolerance else Verdict.FAILED
+
+    def describe(self) -> str:
+        return f"{self.points:,} points over {self.domain}; smallest margin {self.worst:.4g}"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A printed number against the recomputed one: REPRODUCED within `tolerance`, or not.
+
+    With an interval, the printed number (or, for a sign claim, 0) must lie on the right side:
+    pass `holds` computed by the caller and the tolerance is not used.
+    """
+
+    quantity: str
+    printed: str
+    measured: float
+    expected: float | None = None
+    tolerance: float = 0.0
+    interval: tuple[float, float] | None = None
+    holds: bool | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.holds is None and self.expected is None:
+            return Verdict.FAILED
+        good = (
+            self.holds
+            if self.holds is not None
+            else abs(self.measured - float(self.expected or 0)) <= self.tolerance
+        )
+        return Verdict.REPRODUCED if good else Verdict.NOT_REPRODUCED
+
+    def describe(self) -> str:
+        span = f" [{self.interval[0]:.4g}, {self.interval[1]:.4g}]" if self.interval else ""
+        return f"{self.quantity}: printed {self.printed}, recomputed {self.measured:.8g}{span}"
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """True exactly under `condition`: evidence that it holds there, and that it fails outside."""
+
+    condition: str
+    inside: Evidence
+    outside: Evidence
+
+    @property
+    def verdict(self) -> Verdict:
+        sound = self.inside.verdict in HOLDS and self.outside.verdict == Verdict.REFUTED
+        return Verdict.CONDITIONAL if sound else Verdict.FAILED
+
+    def describe(self) -> str:
+        return (
+            f"Holds if and only if {self.condition}.\n\n*Inside* ({self.inside.verdict}): "
+            f"{self.inside.describe()}\n\n*Outside*: {self.outside.describe()}"
+        )
+
+
+@dataclass(frozen=True)
+class All:
+    """Several pieces of evidence for one claim; the verdict is the weakest of theirs."""
+
+    parts: tuple[Evidence, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        order = list(Verdict)
+        return max((p.verdict for p in self.parts), key=order.index, default=Verdict.FAILED)
+
+    def describe(self) -> str:
+        return "\n\n".join(p.describe() for p in self.parts)
+
+
+@dataclass(frozen=True)
+class Unchecked:
+    """A claim that cannot be checked here, and why."""
+
+    reason: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> Verdict:
+        return Verdict.UNCHECKABLE
+
+    def describe(self) -> str:
+        return self.reason

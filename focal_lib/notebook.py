@@ -1,0 +1,82 @@
+"""Execute a notebook of the book headless: papermill, with its parameters checked first."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+import papermill
+from papermill.exceptions import PapermillExecutionError
+from traitlets.config import Config
+
+__all__ = ["check_parameters", "execute", "find_source"]
+
+# One kernel a process over unix sockets: parallel kernels race for TCP ports.
+_KERNEL = Config({"KernelManager": {"transport": "ipc" if os.name == "posix" else "tcp"}})
+
+
+def find_source(name: str | Path, folder: Path = Path("notebooks")) -> Path:
+    """The py:percent file of a notebook, by path or by name.
+
+    Raises:
+        ValueError: no such notebook; the message lists those there are.
+    """
+    for path in (Path(name), folder / f"{name}.py"):
+        if path.suffix == ".py" and path.is_file():
+            return path
+    known = ", ".join(sorted(p.stem for p in folder.glob("*.py")))
+    raise ValueError(f"notebook must be one of {known or f'(none in {folder})'}. Got {str(name)!r}.")
+
+
+def check_parameters(notebook: Path, parameters: Mapping[str, Any]) -> None:
+    """Refuse parameters the notebook does not have; papermill itself only logs them.
+
+    Raises:
+        ValueError: naming the unknown ones and the valid ones with their defaults.
+    """
+    valid = papermill.inspect_notebook(str(notebook))
+    unknown = sorted(set(parameters) - set(valid))
+    if unknown:
+        listed = ", ".join(f"{k} (default {v['default']})" for k, v in valid.items()) or "none"
+        raise ValueError(f"parameters of {notebook.stem} must be among: {listed}. Got {', '.join(unknown)}.")
+
+
+def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None) -> float:
+    """Run a py:percent notebook and write the executed .ipynb, or nothing at all.
+
+    The result is written beside `out` and renamed at the end, so a file called `out` is always
+    a whole run. A failed run is kept as `out` with the suffix .failed.ipynb.
+
+    Returns:
+        Seconds it took.
+
+    Raises:
+        ValueError: an unknown parameter.
+        RuntimeError: a cell raised; the message names the cell and the kept notebook.
+    """
+    parameters = dict(parameters or {})
+    out.parent.mkdir(parents=True, exist_ok=True)
+    part = out.with_name(f".{out.stem}.{os.getpid()}.part.ipynb")
+    failed = out.with_suffix(".failed.ipynb")
+    nbformat.write(jupytext.read(source), part)
+    started = time.monotonic()
+    try:
+        check_parameters(part, parameters)
+        papermill.execute_notebook(
+            str(part), str(part), parameters=parameters, progress_bar=False, config=_KERNEL, log_output=False
+        )
+        part.replace(out)
+    except PapermillExecutionError as error:
+        part.replace(failed)
+        raise RuntimeError(
+            f"{source.name}, cell {error.cell_index}: {error.ename}: {error.evalue}\nKept as {failed}"
+        ) from None
+    finally:
+        part.unlink(missing_ok=True)
+    failed.unlink(missing_ok=True)
+    return time.monotonic() - started

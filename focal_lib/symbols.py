@@ -1,0 +1,77 @@
+r"""The papers' formulas as sympy expressions: written once, used by notebooks, claims and tests.
+
+`q` is what the model says, `s` its logit, `gamma` the focal parameter. Functions take the
+symbols they depend on, so that a caller can substitute anything sympy understands.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+__all__ = [
+    "binary_map",
+    "binary_map_of_logit",
+    "entropy_ratio",
+    "focal_loss",
+    "focal_loss_slope",
+    "gain",
+    "gamma",
+    "logit_gap",
+    "q",
+    "s",
+    "u",
+    "weight",
+]
+
+q = sp.Symbol("q", positive=True)  # in (0, 1)
+s = sp.Symbol("s", real=True)
+gamma = sp.Symbol("gamma", nonnegative=True)
+
+
+def focal_loss(q: Any = q, gamma: Any = gamma) -> sp.Expr:
+    """L(q) = -(1-q)^gamma log q, the loss on the true class (KK24 section 2)."""
+    return -((1 - q) ** gamma) * sp.log(q)
+
+
+def focal_loss_slope(q: Any = q, gamma: Any = gamma) -> sp.Expr:
+    """L'(q) = gamma (1-q)^(gamma-1) log q - (1-q)^gamma / q (KK24 App. A.1)."""
+    return gamma * (1 - q) ** (gamma - 1) * sp.log(q) - (1 - q) ** gamma / q
+
+
+def entropy_ratio(q: Any = q) -> sp.Expr:
+    """b(q) = -q log q / (1-q), in (0, 1)."""
+    return -q * sp.log(q) / (1 - q)
+
+
+def gain(q: Any = q, gamma: Any = gamma) -> sp.Expr:
+    """g(q) = (1-q)^gamma (1 + gamma b(q)) = -q L'(q): focal over cross-entropy gradient (M20 Prop. 1)."""
+    return (1 - q) ** gamma * (1 + gamma * entropy_ratio(q))
+
+
+def weight(q: Any = q, gamma: Any = gamma) -> sp.Expr:
+    """w(q) = -1 / L'(q) = q / g(q): the unnormalised map of KK24 Eq. (1)."""
+    return q / gain(q, gamma)
+
+
+def binary_map(q: Any = q, gamma: Any = gamma) -> sp.Expr:
+    """p-hat(q) as printed in KK24 Prop. 2."""
+    odds = ((1 - q) / q) ** gamma
+    odds *= ((1 - q) - gamma * q * sp.log(q)) / (q - gamma * (1 - q) * sp.log(1 - q))
+    return 1 / (1 + odds)
+
+
+def u(s: Any = s) -> sp.Expr:
+    """u(s) = e^s log(1 + e^-s), which is b(sigmoid(s))."""
+    return sp.exp(s) * sp.log(1 + sp.exp(-s))
+
+
+def logit_gap(s: Any = s, gamma: Any = gamma) -> sp.Expr:
+    """R(s) = log((1 + gamma u(s)) / (1 + gamma u(-s))), odd in s."""
+    return sp.log((1 + gamma * u(s)) / (1 + gamma * u(-s)))
+
+
+def binary_map_of_logit(s: Any = s, gamma: Any = gamma) -> sp.Expr:
+    """logit FC(s) = (gamma + 1) s - R(s)."""
+    return (gamma + 1) * s - logit_gap(s, gamma)

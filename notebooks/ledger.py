@@ -1,0 +1,74 @@
+# ---
+# jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,mystnb,-all
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (ledger)=
+# # The claim ledger
+#
+# **What is this?** Every claim of {cite:t}`kk24`, as a function that returns its evidence. The
+# verdict is computed from the evidence when this page is built; nobody types it. The statement
+# is quoted or paraphrased as the paper makes it. Where it is false, the corrected statement
+# stands next to it, with a check of its own.
+#
+# | verdict | means |
+# |---|---|
+# | PROVED | every step of a derivation was reduced by sympy |
+# | CERTIFIED | a sign holds on every box of a cover in ball arithmetic; ends and tails by stated analysis |
+# | NUMERIC | a dense search found no violation; no proof |
+# | CONDITIONAL | true exactly under the stated condition |
+# | REFUTED | a counterexample, its margin proved by ball arithmetic |
+# | REPRODUCED, NOT REPRODUCED | a printed number or a measured effect, computed again |
+# | UNCHECKABLE HERE | what would be needed is not at hand; it says why |
+
+# %% tags=["parameters"]
+paper: str = "kk24"  # which paper's claims to check
+
+# %% tags=["hide-input"]
+from myst_nb import glue
+
+from focal_lib.claims import ledger
+from focal_lib.claims.table import count_table, detail, overview
+from focal_lib.provenance import foot
+
+claims = ledger(paper)
+for verdict in sorted({str(claim.verdict) for claim in claims}):
+    key = verdict.lower().replace(" ", "-")
+    glue(f"ledger-{key}", sum(claim.verdict == verdict for claim in claims), display=False)
+glue("ledger-total", len(claims), display=False)
+
+# %% [markdown]
+# ## Summary
+#
+# {glue:text}`ledger-total` claims were checked for this page.
+
+# %% tags=["remove-input"]
+count_table(claims)
+
+# %% [markdown]
+# ## Overview
+#
+# Each row leads to the evidence below, to the chapter that derives it, and to the code that checks it.
+
+# %% tags=["remove-input"]
+overview(claims)
+
+# %% [markdown]
+# ## Evidence
+#
+# A claim that corrects another stands under the one it corrects.
+
+# %% tags=["remove-input"]
+detail(claims)
+
+# %% tags=["remove-input"]
+foot("ledger", paper=paper)
