@@ -316,11 +316,17 @@ def _solve_simplex(log_p: Tensor, gamma: Tensor) -> Tensor:
     floor = -torch.log1p(gamma)
     warm: Tensor | None = None  # the classes' logits at the previous trial of the top one
 
+    def bent(y: Tensor) -> Tensor:  # inverse of t -> t below 0, gamma t above
+        return torch.where(y > 0, y / gamma, y)
+
     def classes(t_top: Tensor) -> Tensor:
         nonlocal warm
         target = _log_weight_of_logit(t_top, gamma) + log_ratio
-        low = torch.minimum(target, floor) - 2
-        high = torch.maximum(t_top.expand_as(target), low)
+        # log w(t) lies between bent^-1(t) - log 2 - log(1 + gamma) and bent^-1(t) + gamma log 2,
+        # and is below t + 1 for t < floor.
+        low = torch.maximum(torch.minimum(target, floor) - 2, bent(target - gamma * math.log(2)))
+        high = torch.minimum(t_top + 1, bent(target + math.log(2) - floor))  # t_i <= t_top, with room
+        high = torch.maximum(high, low)
         start = torch.minimum(torch.maximum(target if warm is None else warm, low), high)
         t = _newton(
             lambda x: (_log_weight_of_logit(x, gamma) - target, _log_weight_slope(x, gamma)), low, high, start

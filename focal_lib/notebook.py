@@ -33,7 +33,7 @@ def find_source(name: str | Path, folder: Path = Path("notebooks")) -> Path:
     raise ValueError(f"notebook must be one of {known or f'(none in {folder})'}. Got {str(name)!r}.")
 
 
-def check_parameters(notebook: Path, parameters: Mapping[str, Any]) -> None:
+def check_parameters(notebook: Path, parameters: Mapping[str, Any], name: str = "") -> None:
     """Refuse parameters the notebook does not have; papermill itself only logs them.
 
     Raises:
@@ -43,7 +43,9 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any]) -> None:
     unknown = sorted(set(parameters) - set(valid))
     if unknown:
         listed = ", ".join(f"{k} (default {v['default']})" for k, v in valid.items()) or "none"
-        raise ValueError(f"parameters of {notebook.stem} must be among: {listed}. Got {', '.join(unknown)}.")
+        raise ValueError(
+            f"parameters of {name or notebook.stem} must be among: {listed}. Got {', '.join(unknown)}."
+        )
 
 
 def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None) -> float:
@@ -63,10 +65,14 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
     out.parent.mkdir(parents=True, exist_ok=True)
     part = out.with_name(f".{out.stem}.{os.getpid()}.part.ipynb")
     failed = out.with_suffix(".failed.ipynb")
-    nbformat.write(jupytext.read(source), part)
+    notebook = jupytext.read(source)
+    notebook.metadata.setdefault(
+        "kernelspec", {"name": "python3", "language": "python", "display_name": "Python 3"}
+    )
+    nbformat.write(notebook, part)
     started = time.monotonic()
     try:
-        check_parameters(part, parameters)
+        check_parameters(part, parameters, source.stem)
         papermill.execute_notebook(
             str(part), str(part), parameters=parameters, progress_bar=False, config=_KERNEL, log_output=False
         )

@@ -14,8 +14,9 @@ from pathlib import Path
 
 
 def stage(notebooks: Path, target: Path) -> None:
-    """Make `target` hold book/** and notebooks/*.ipynb, and nothing else."""
+    """Make `target` hold the configuration, book/** and notebooks/*.ipynb, and nothing else."""
     wanted = {Path("notebooks") / p.name: p for p in notebooks.glob("[!.]*.ipynb") if ".failed" not in p.name}
+    wanted |= {p: p for p in (Path("_config.yml"), Path("_toc.yml"))}
     wanted |= {p: p for p in Path("book").rglob("*") if p.is_file()}
     for name, source in wanted.items():
         copy = target / name

@@ -1,0 +1,73 @@
+"""The ledger as a whole; each claim's planted faults are in test_claims_<module>.py."""
+
+import json
+
+import flint
+import pytest
+import sympy as sp
+
+from focal_lib.claims import Verdict, find, ledger
+from focal_lib.claims.evidence import (
+    All,
+    Certificate,
+    Conditional,
+    Counterexample,
+    Derivation,
+    Measurement,
+    Search,
+    Unchecked,
+    step,
+)
+from tests.record_verdicts import FILE
+
+CLAIMS = {claim.id: claim for claim in ledger()}
+x = sp.Symbol("x")
+
+
+@pytest.mark.parametrize("id", [id for id, claim in CLAIMS.items() if claim.needs is None])
+def test_verdict_is_as_recorded(id):
+    assert str(CLAIMS[id].verdict) == json.loads(FILE.read_text())[id]
+
+
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS)
+def test_claim_is_complete(claim):
+    assert claim.source.startswith(("KK24", "maths"))
+    assert claim.statement.strip()
+    if claim.corrects:
+        assert claim.corrects in CLAIMS
+
+
+def test_refuted_claims_about_the_mathematics_are_corrected():
+    corrected = {claim.corrects for claim in CLAIMS.values()}
+    refuted = {id for id, claim in CLAIMS.items() if claim.needs is None and claim.verdict == Verdict.REFUTED}
+    assert "kk24.prop5" in refuted & corrected
+
+
+def test_unknown_id_names_near_ones():
+    with pytest.raises(ValueError, match=r"such as kk24.prop.*Got 'kk24.prp5'"):
+        find("kk24.prp5")
+
+
+def test_evidence_that_does_not_hold_fails():
+    assert Derivation((step("x = x", x, x),)).verdict == Verdict.PROVED
+    assert Derivation((step("x = 2x", x, 2 * x),)).verdict == Verdict.FAILED
+    assert Derivation(()).verdict == Verdict.FAILED
+    assert Counterexample("", flint.arb(1)).verdict == Verdict.REFUTED
+    assert Counterexample("", flint.arb(0, 1)).verdict == Verdict.FAILED
+    assert Search("", 10, -1e-3).verdict == Verdict.FAILED
+    assert Search("", 0, 1.0).verdict == Verdict.FAILED
+    assert Certificate("", (1,), lambda boxes: False).verdict == Verdict.FAILED
+    assert Certificate("", (), lambda boxes: True).verdict == Verdict.FAILED
+    assert Measurement("", "1", 1.2, 1.0, 0.1).verdict == Verdict.NOT_REPRODUCED
+    assert Measurement("", "1", 1.05, 1.0, 0.1).verdict == Verdict.REPRODUCED
+    assert Measurement("", "1", 1.05).verdict == Verdict.FAILED
+
+
+def test_verdicts_combine_to_the_weakest():
+    proved = Derivation((step("", x, x),))
+    refuted = Counterexample("", flint.arb(1))
+    assert All((proved, Search("", 1, 1.0))).verdict == Verdict.NUMERIC
+    assert All(()).verdict == Verdict.FAILED
+    assert Conditional("", proved, refuted).verdict == Verdict.CONDITIONAL
+    assert Conditional("", proved, proved).verdict == Verdict.FAILED
+    assert Unchecked("no data").verdict == Verdict.UNCHECKABLE
