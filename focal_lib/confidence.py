@@ -1,0 +1,136 @@
+r"""When the focal calibration map raises the top probability (KK24 Prop. 5, and what is true of it).
+
+With g(q) = (1-q)^gamma (1 + gamma b(q)) and h = 1/g the map is p_i proportional to q_i h(q_i), so
+
+.. math:: \hat p_{\max} \ge q_{\max} \iff \sum_i q_i h(q_i) \le h(q_{\max}).
+
+g rises from 1 to its maximum at p* and falls to 0; it is 1 again at tau(gamma) in (p*, 1/2).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.optimize import brentq
+
+from focal_lib.maps import focal_log_probs
+from focal_lib.validation import check_gamma, check_probs
+
+__all__ = [
+    "confidence_change",
+    "confidence_threshold",
+    "critical_gamma",
+    "inflection",
+    "log_gain",
+    "peak_probability",
+    "worst_row",
+]
+
+
+def log_gain(q: float, gamma: float) -> float:
+    """log g(q) for 0 < q < 1."""
+    return gamma * math.log1p(-q) + math.log1p(-gamma * q * math.log(q) / (1 - q))
+
+
+def peak_probability(gamma: float) -> float:
+    """p*(gamma): where g is largest, the root of 2 (1-q)/log q + 1 - gamma q; .2032 as gamma -> 0.
+
+    M20 Prop. 1's k has the same sign. Raises ValueError unless gamma > 0.
+    """
+    check_gamma(gamma, minimum=5e-324)
+    return float(brentq(lambda q: 2 * (1 - q) / math.log(q) + 1 - gamma * q, 1e-15, 0.9, xtol=1e-16))
+
+
+def confidence_threshold(gamma: float) -> float:
+    """tau(gamma), the root of g above p*: a top probability of at least tau never falls, for any n.
+
+    Below tau it falls for large n (the other classes equal). tau(1) = 1/e; 1/2 as gamma -> 0.
+    Raises ValueError unless gamma > 0.
+    """
+    peak = peak_probability(gamma)
+    if gamma < 1e-9:  # g - 1 is rounding; tau = 1/2 - O(gamma)
+        return 0.5
+    return float(brentq(lambda q: log_gain(q, gamma), peak, 0.5, xtol=1e-16, rtol=1e-15))
+
+
+def critical_gamma(n: int) -> float:
+    """gamma*(1/(n-1)): the smallest gamma for which Prop. 5 holds on the whole simplex of n classes.
+
+    0 for n = 2 and 3; 1.4289 for n = 4. The root of g(1/(n-1)) = 1 in gamma (M20 Prop. 2).
+    Below it (4 <= n) a row of n - 1 tied classes is a counterexample. Raises ValueError for n < 2.
+    """
+    if n < 2:
+        raise ValueError(f"n must be at least 2 classes. Got {n}.")
+    if n <= 3:
+        return 0.0
+    q = 1 / (n - 1)
+    b, slope = -q * math.log(q) / (1 - q), math.log1p(-q)
+    peak = -1 / slope - 1 / b  # log g rises in gamma to here, then falls through 0
+    high = max(2 * peak, 1.0)
+    while log_gain(q, high) > 0:
+        high *= 2
+    return float(brentq(lambda gamma: log_gain(q, gamma), peak, high, xtol=1e-14, rtol=1e-15))
+
+
+def confidence_change(probs: np.ndarray, gamma: float) -> np.ndarray:
+    """Change of the top class' probability by the map: (..., K) -> (...). Negative is a violation.
+
+    Raises:
+        ValueError: rows that are no distributions with positive entries.
+    """
+    probs = np.asarray(probs, dtype=np.float64)
+    check_probs(probs)
+    after = np.exp(focal_log_probs(np.log(probs), gamma))
+    top = probs.argmax(-1)[..., None]
+    return np.take_along_axis(after - probs, top, -1)[..., 0]
+
+
+def inflection(gamma: float) -> float:
+    """q_i: w is concave below, convex above, so KK24's f = -w is not concave on (0, 1)."""
+    check_gamma(gamma, minimum=5e-324)
+
+    def curvature(q: float) -> float:  # sign of w'' = sign of 2 L''^2 - L' L''', from w = -1/L'
+        log_q, r = math.log(q), 1 - q
+        d1 = gamma * r ** (gamma - 1) * log_q - r**gamma / q
+        d2 = -gamma * (gamma - 1) * r ** (gamma - 2) * log_q + 2 * gamma * r ** (gamma - 1) / q + r**gamma / q**2
+        d3 = (
+            gamma * (gamma - 1) * (gamma - 2) * r ** (gamma - 3) * log_q
+            - 3 * gamma * (gamma - 1) * r ** (gamma - 2) / q
+            - 3 * gamma * r ** (gamma - 1) / q**2
+            - 2 * r**gamma / q**3
+        )
+        return (d3 * d1 - 2 * d2**2) / d1**2
+
+    return float(brentq(curvature, 1e-6, 0.3, xtol=1e-15))
+
+
+def worst_row(gamma: float, n: int, top: float) -> np.ndarray:
+    """The row of n classes with largest probability `top` whose confidence falls most, (n,).
+
+    w is concave, then convex, so at the worst row k classes are at the top, at most one lies
+    between, and the rest are equal: those are searched.
+
+    Raises:
+        ValueError: top not in [1/n, 1).
+    """
+    if not 1 / n <= top < 1:
+        raise ValueError(f"top must lie in [1/n, 1) = [{1 / n:g}, 1). Got {top}.")
+    best, worst = math.inf, None
+    for k in range(1, min(n, int(1 / top + 1e-12)) + 1):
+        rest = 1 - k * top
+        m = n - k
+        if m == 0:
+            continue
+        middles = np.array([rest / m]) if m == 1 else np.linspace(0, min(top, rest), 202)[1:-1]
+        equal = (rest - middles) / max(m - 1, 1)
+        for a, b in zip(middles, equal, strict=True):
+            if 0 < b <= top and a <= top:
+                row = np.r_[np.full(k, top), a, np.full(m - 1, b)]
+                row /= row.sum()
+                change = float(confidence_change(row, gamma))
+                if change < best:
+                    best, worst = change, row
+    if worst is None:
+        return np.full(n, 1 / n)
+    return worst
