@@ -103,7 +103,9 @@ def temperature_bounds(gamma: float, radius: float = math.inf) -> tuple[float, f
         ValueError: gamma <= -1 or not finite, or radius not positive.
     """
     if check_gamma(gamma) == -1:
-        raise ValueError("gamma must be > -1: at -1 the map's inverse temperature does not tend to gamma + 1.")
+        raise ValueError(
+            "gamma must be > -1: at -1 the map's inverse temperature does not tend to gamma + 1."
+        )
     if not radius > 0:
         raise ValueError(f"radius must be > 0. Got {radius}.")
     at_end = gamma + 1 if math.isinf(radius) else beta(radius, gamma)
@@ -124,7 +126,7 @@ def printed_temperature_bounds(gamma: float) -> tuple[float, float]:
 def temperature_bounds_by_search(
     gamma: float, radius: float = 20.0, logit_step: float = 0.001, temperature_step: float = 0.001
 ) -> tuple[float, float]:
-    """The paper's brute force (KK24 section 3.2): try every temperature on every logit.
+    """The paper's brute force (KK24 section 3.2): try every temperature up to 2 on every logit.
 
     Returns the largest T on the grid whose temperature scaling is at least as sharp as the map
     at every logit, and the smallest that is at most as sharp. Kept to reproduce Fig. 3; use
@@ -141,7 +143,7 @@ def temperature_bounds_by_search(
     sign = np.sign(s)
     mapped = 1 / (1 + np.exp(-focal_logit(s, gamma)))
     lower, upper = 0.0, math.inf
-    for k in range(1, round(1 / temperature_step) + 1):
+    for k in range(1, round(2 / temperature_step) + 1):
         scaled = 1 / (1 + np.exp(np.minimum(-s / (k * temperature_step), 700)))
         excess = sign * (scaled - mapped)
         if excess.min() >= 0:
