@@ -103,9 +103,7 @@ def temperature_bounds(gamma: float, radius: float = math.inf) -> tuple[float, f
         ValueError: gamma <= -1 or not finite, or radius not positive.
     """
     if check_gamma(gamma) == -1:
-        raise ValueError(
-            "gamma must be > -1: at -1 the map's inverse temperature does not tend to gamma + 1."
-        )
+        raise ValueError("gamma must be > -1: at -1 the map's inverse temperature does not tend to gamma + 1.")
     if not radius > 0:
         raise ValueError(f"radius must be > 0. Got {radius}.")
     at_end = gamma + 1 if math.isinf(radius) else beta(radius, gamma)

@@ -192,9 +192,7 @@ class _Calibrator(ClassifierMixin, BaseEstimator):
         logits = logits if hasattr(logits, "shape") else np.asarray(logits, dtype=np.float64)
         check_logits(logits)
         if logits.shape[-1] != self.n_classes_:
-            raise ValueError(
-                f"logits must have the {self.n_classes_} classes of fit. Got shape {tuple(logits.shape)}."
-            )
+            raise ValueError(f"logits must have the {self.n_classes_} classes of fit. Got shape {tuple(logits.shape)}.")
         return logits
 
 
@@ -359,9 +357,7 @@ class MatrixScaling(_Calibrator):
         """Calibrated log-probabilities, (n, K), of the kind given."""
         logits = self._check_predict(logits)
         if isinstance(logits, torch.Tensor):
-            weight, bias = (
-                torch.as_tensor(v, dtype=logits.dtype, device=logits.device) for v in self._fitted()
-            )
+            weight, bias = (torch.as_tensor(v, dtype=logits.dtype, device=logits.device) for v in self._fitted())
             return torch.log_softmax(logits @ weight.T + bias, -1)
         scores = logits @ self.weight_.T + self.bias_
         return scores - logsumexp(scores, axis=-1, keepdims=True)
@@ -383,9 +379,7 @@ class VectorScaling(MatrixScaling):
 # --- searches --------------------------------------------------------------------------
 
 
-def _search_grid(
-    path: ConfidencePath, gammas: list[float], temperatures: np.ndarray
-) -> tuple[float, float, float]:
+def _search_grid(path: ConfidencePath, gammas: list[float], temperatures: np.ndarray) -> tuple[float, float, float]:
     """The whole grid's (ECE, gamma, T), skipping what provably cannot win."""
     found = []
     to_beat = math.inf
@@ -398,9 +392,7 @@ def _search_grid(
     return value, gammas[position], t
 
 
-def _search_line(
-    path: ConfidencePath, gammas: list[float], temperatures: np.ndarray
-) -> tuple[float, float, float]:
+def _search_line(path: ConfidencePath, gammas: list[float], temperatures: np.ndarray) -> tuple[float, float, float]:
     """KK24 section 5.2: a few gammas, each with its best T, fix the line; the best point on it.
 
     The paper takes two gammas. Three cost little more and follow the bend towards large gamma.

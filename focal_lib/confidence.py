@@ -93,11 +93,7 @@ def inflection(gamma: float) -> float:
     def curvature(q: float) -> float:  # sign of w'' = sign of 2 L''^2 - L' L''', from w = -1/L'
         log_q, r = math.log(q), 1 - q
         d1 = gamma * r ** (gamma - 1) * log_q - r**gamma / q
-        d2 = (
-            -gamma * (gamma - 1) * r ** (gamma - 2) * log_q
-            + 2 * gamma * r ** (gamma - 1) / q
-            + r**gamma / q**2
-        )
+        d2 = -gamma * (gamma - 1) * r ** (gamma - 2) * log_q + 2 * gamma * r ** (gamma - 1) / q + r**gamma / q**2
         d3 = (
             gamma * (gamma - 1) * (gamma - 2) * r ** (gamma - 3) * log_q
             - 3 * gamma * (gamma - 1) * r ** (gamma - 2) / q

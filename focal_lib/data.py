@@ -74,9 +74,7 @@ def load(name: str) -> Dataset:
     if own is not None and (own / "train.npz").is_file() and (own / "test.npz").is_file():
         return _checked(name, _read_npz(own / "train.npz"), _read_npz(own / "test.npz"))
     if name not in _CLASSES:
-        raise ValueError(
-            f"dataset must be one of {', '.join(_CLASSES)}, or a folder in FOCAL_DATA. Got {name!r}."
-        )
+        raise ValueError(f"dataset must be one of {', '.join(_CLASSES)}, or a folder in FOCAL_DATA. Got {name!r}.")
     cached = _cache() / name
     if not cached.is_dir():
         _fetch(name, cached)

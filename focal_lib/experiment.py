@@ -253,8 +253,7 @@ def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
         "spec": asdict(spec),
         "checksum": _checksum(arrays),
         "device": torch.cuda.get_device_name() if where.type == "cuda" else platform.machine(),
-        "versions": {n: version(n) for n in ("focal-lib", "torch", "numpy")}
-        | {"python": platform.python_version()},
+        "versions": {n: version(n) for n in ("focal-lib", "torch", "numpy")} | {"python": platform.python_version()},
     }
     _write(folder / "history.parquet", lambda path: pd.DataFrame(rows).to_parquet(path))
     _write(folder / "spec.json", lambda path: path.write_text(json.dumps(record, indent=1)))
@@ -329,8 +328,7 @@ def run_one(path: str, digest: str, root: str | None) -> None:
     result = run(found[digest], root)
     last = result.history[result.history["split"] == "test"].iloc[-1]
     click.echo(
-        f"{found[digest].label}, seed {found[digest].seed}: "
-        f"test accuracy {last.accuracy:.3f}, ECE {last.ece:.3f}"
+        f"{found[digest].label}, seed {found[digest].seed}: test accuracy {last.accuracy:.3f}, ECE {last.ece:.3f}"
     )
 
 

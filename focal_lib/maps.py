@@ -201,17 +201,13 @@ def inverse_focal_logit(logit: Tensor, gamma: float) -> Tensor:
             low, high = torch.minimum(*ends).clamp(min=0), torch.maximum(*ends)
         else:  # slope between 1 and 1.26
             low, high = target / 2, target
-        root = _newton(
-            lambda s: (_focal_logit(s, g) - target, _focal_logit_slope(s, g)), low, high, (low + high) / 2
-        )
+        root = _newton(lambda s: (_focal_logit(s, g) - target, _focal_logit_slope(s, g)), low, high, (low + high) / 2)
         root = torch.copysign(root, logit)
         slope = _focal_logit_slope(root, g)
     return root + (logit - _focal_logit(root, g)) / slope
 
 
-def _newton(
-    function: Callable[[Tensor], tuple[Tensor, Tensor]], low: Tensor, high: Tensor, start: Tensor
-) -> Tensor:
+def _newton(function: Callable[[Tensor], tuple[Tensor, Tensor]], low: Tensor, high: Tensor, start: Tensor) -> Tensor:
     """Root of an increasing function on [low, high]; a step that leaves the bracket is bisected."""
     x = start
     tolerance = 4 * torch.finfo(x.dtype).eps
@@ -328,9 +324,7 @@ def _solve_simplex(log_p: Tensor, gamma: Tensor) -> Tensor:
         high = torch.minimum(t_top + 1, bent(target + math.log(2) - floor))  # t_i <= t_top, with room
         high = torch.maximum(high, low)
         start = torch.minimum(torch.maximum(target if warm is None else warm, low), high)
-        t = _newton(
-            lambda x: (_log_weight_of_logit(x, gamma) - target, _log_weight_slope(x, gamma)), low, high, start
-        )
+        t = _newton(lambda x: (_log_weight_of_logit(x, gamma) - target, _log_weight_slope(x, gamma)), low, high, start)
         warm = t
         return torch.where(is_top, t_top, t)
 

@@ -112,9 +112,7 @@ def _bin_of(confidence: np.ndarray, n_bins: int, binning: Binning) -> np.ndarray
     return index
 
 
-def binned_ece(
-    confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, binning: Binning = "mass"
-) -> float:
+def binned_ece(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, binning: Binning = "mass") -> float:
     """ECE of confidences (n,) and correctness (n,), unchecked: the core that searches call."""
     index = _bin_of(confidence, n_bins, binning)
     return float(np.abs(np.bincount(index, confidence - correct)).sum() / len(confidence))

@@ -43,9 +43,7 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any], name: str = 
     unknown = sorted(set(parameters) - set(valid))
     if unknown:
         listed = ", ".join(f"{k} (default {v['default']})" for k, v in valid.items()) or "none"
-        raise ValueError(
-            f"parameters of {name or notebook.stem} must be among: {listed}. Got {', '.join(unknown)}."
-        )
+        raise ValueError(f"parameters of {name or notebook.stem} must be among: {listed}. Got {', '.join(unknown)}.")
 
 
 def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None) -> float:
@@ -66,9 +64,7 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
     part = out.with_name(f".{out.stem}.{os.getpid()}.part.ipynb")
     failed = out.with_suffix(".failed.ipynb")
     notebook = jupytext.read(source)
-    notebook.metadata.setdefault(
-        "kernelspec", {"name": "python3", "language": "python", "display_name": "Python 3"}
-    )
+    notebook.metadata.setdefault("kernelspec", {"name": "python3", "language": "python", "display_name": "Python 3"})
     nbformat.write(notebook, part)
     started = time.monotonic()
     try:

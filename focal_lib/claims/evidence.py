@@ -166,9 +166,7 @@ class Measurement:
         if self.holds is None and self.expected is None:
             return Verdict.FAILED
         good = (
-            self.holds
-            if self.holds is not None
-            else abs(self.measured - float(self.expected or 0)) <= self.tolerance
+            self.holds if self.holds is not None else abs(self.measured - float(self.expected or 0)) <= self.tolerance
         )
         return Verdict.REPRODUCED if good else Verdict.NOT_REPRODUCED
 

@@ -105,9 +105,7 @@ def find(id: str) -> Claim:
     known = {c.id: c for c in ledger()}
     if id not in known:
         near = difflib.get_close_matches(id, known, n=3, cutoff=0.3)
-        raise ValueError(
-            f"claim id must be a known one, such as {', '.join(near) or 'kk24.prop1'}. Got {id!r}."
-        )
+        raise ValueError(f"claim id must be a known one, such as {', '.join(near) or 'kk24.prop1'}. Got {id!r}.")
     return known[id]
 
 

@@ -66,9 +66,7 @@ def detail(claims: Sequence[Claim]) -> Markdown:
 
 
 def _section(claim: Claim) -> str:
-    corrected = (
-        f" Corrects <a href='#{_anchor(claim.corrects)}'>{claim.corrects}</a>." if claim.corrects else ""
-    )
+    corrected = f" Corrects <a href='#{_anchor(claim.corrects)}'>{claim.corrects}</a>." if claim.corrects else ""
     return (
         f"<a id='{_anchor(claim.id)}'></a>\n\n"
         f"**{claim.id}** — {claim.source}. <span class='verdict'>{claim.verdict}</span>.{corrected}\n\n"

@@ -1,0 +1,239 @@
+"""KK24 sections 2 to 3.2 and Prop. 2: the minimiser, the binary decomposition."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy as sp
+
+from focal_lib import certify, symbols
+from focal_lib.claims import Evidence, claim
+from focal_lib.claims.evidence import Counterexample, Derivation, Measurement, Step, step
+from focal_lib.proper import focal_minimiser
+
+CHAPTER = "03_binary"
+q, s, gamma = symbols.q, symbols.s, symbols.gamma
+x = sp.Symbol("x", positive=True)
+
+
+@claim(
+    "kk24.minimiser",
+    source="KK24 section 3.1",
+    statement=r"At a point with $p = 0.8$ the focal loss with $\gamma = 2$ predicts around 0.62.",
+    chapter=CHAPTER,
+)
+def minimiser() -> Evidence:
+    """The minimiser at p = 0.8, gamma = 2, within one unit of the last printed digit."""
+    measured = float(focal_minimiser([[0.8, 0.2]], 2.0)[0, 0])
+    return Measurement(r"$q^*(0.8)$ for $\gamma = 2$", "around 0.62", measured, expected=0.62, tolerance=0.01)
+
+
+@claim(
+    "kk24.minimiser_range",
+    source="KK24 section 3.1",
+    statement=r"Varying $\gamma > 0$ gives any prediction between 0.8 and 0.5 at $p = 0.8$.",
+    chapter=CHAPTER,
+)
+def minimiser_range() -> Evidence:
+    """Intermediate value in gamma: logit FC(s) is s at gamma = 0 and above gamma s in general."""
+    return Derivation(
+        (
+            step(r"$\gamma = 0$: $\operatorname{logit} FC(s) = s$", symbols.binary_map_of_logit(s, 0), s),
+            *slope_steps(),
+        ),
+        r"For $1/2 < q < p$, with logit $s < \operatorname{logit} p$: the map of $q$ is below $p$ at $\gamma = 0$ and, its "
+        r"slope being above $\gamma$, beyond $p$ at $\gamma = \operatorname{logit} p / s$. It is continuous in $\gamma$, "
+        "so some $\\gamma$ in between predicts exactly $q$.",
+    )
+
+
+@claim(
+    "kk24.prop2",
+    source="KK24 Prop. 2, App. A.2",
+    statement=r"Binary focal loss is a proper loss applied after the map "
+    r"$\hat p(q) = 1\big/\big(1 + (\tfrac{1-q}{q})^\gamma\tfrac{(1-q)-\gamma q\log q}{q-\gamma(1-q)\log(1-q)}\big)$, "
+    r"a bijection of $[0, 1]$.",
+    chapter=CHAPTER,
+)
+def prop2() -> Evidence:
+    """The map from the stationarity condition; its logit form; slope between max(1, gamma) and gamma + 1."""
+    return Derivation((*stationarity_steps(), *logit_form_steps(), *slope_steps()), PROOF_END)
+
+
+PROOF_END = (
+    "The map is odd in logits with positive slope, so it is increasing and onto: a bijection of (0, 1), of [0, 1] by "
+    "limits. The risk is strictly convex in q (Prop. 1), so its stationary point, where the map of q is p, is the "
+    "only minimum: the loss as a function of the mapped q is strictly proper."
+)
+
+
+def stationarity_steps() -> tuple[Step, ...]:
+    """The conditional risk p L(q) + (1-p) L(1-q) is stationary where p is the printed map of q."""
+    p = sp.Symbol("p", positive=True)
+    slope, mirrored = symbols.focal_loss_slope(q), symbols.focal_loss_slope(1 - q)
+    risk = p * symbols.focal_loss(q) + (1 - p) * symbols.focal_loss(1 - q)
+    stationary = sp.diff(risk, q) - (p * slope - (1 - p) * mirrored)
+    # p solves p L'(q) = (1-p) L'(1-q): odds (1-p)/p = L'(q) / L'(1-q)
+    odds = 1 / symbols.binary_map() - 1
+    common = ((1 - q) * q) ** (1 - gamma)
+    return (
+        step(r"$\partial_q R = p\,L'(q) - (1-p)\,L'(1-q)$", stationary * common, 0, _powers),
+        step(
+            r"$(1-p)/p = L'(q)/L'(1-q)$ are the odds of the printed map",
+            odds * mirrored * common,
+            slope * common,
+            _powers,
+        ),
+    )
+
+
+def logit_form_steps() -> tuple[Step, ...]:
+    """logit FC(s) = (gamma+1) s - R(s), R odd, by q = 1/(1+e^-s) with e^s = t > 0."""
+    t = sp.Symbol("t", positive=True)
+    printed = ((1 / symbols.binary_map() - 1).subs(q, t / (1 + t))).simplify()
+    form = t ** (-(gamma + 1)) * (1 + gamma * t * sp.log(1 + 1 / t)) / (1 + gamma * sp.log(1 + t) / t)
+    ratio = sp.simplify(sp.expand_log(sp.powsimp(sp.simplify(printed / form), force=True), force=True))
+    return (
+        step(r"odds of the map at $q = 1/(1+e^{-s})$ are $e^{-(\gamma+1)s + R(s)}$", ratio, 1),
+        step(r"$R(-s) = -R(s)$", symbols.logit_gap(-s) + symbols.logit_gap(s), 0, _log_sum),
+    )
+
+
+def _powers(expression: sp.Expr) -> sp.Expr:
+    return sp.simplify(sp.powsimp(sp.expand(sp.expand_power_base(expression, force=True)), force=True))
+
+
+def _log_sum(expression: sp.Expr) -> sp.Expr:
+    return sp.simplify(sp.logcombine(expression, force=True))
+
+
+def slope_steps() -> tuple[Step, ...]:
+    """max(1, gamma) < d logit FC / ds < gamma + 1 for gamma > 0, s > 0 (even in s)."""
+    g = sp.Symbol("gamma", positive=True)
+    t = sp.Symbol("t", positive=True)
+    uu, qq = sp.symbols("u q", positive=True)
+    slope_u = sp.simplify(sp.diff(symbols.u(s), s) - (symbols.u(s) - 1 / (1 + sp.exp(-s))))
+    gap = sp.log(1 + t) - t / (1 + t)  # u - q = (log(1+t) - t/(1+t)) / t at t = e^-s
+    logarithmic_mean = sp.sqrt(t) - 1 / sp.sqrt(t) - sp.log(t)  # 0 at 1, increasing: log mean >= geometric mean
+    return (
+        step(r"$u' = u - q$", slope_u, 0),
+        step(
+            r"$u > q$: $\log(1+t) - t/(1+t)$ is 0 at 0 with derivative $t/(1+t)^2 > 0$",
+            sp.diff(gap, t),
+            t / (1 + t) ** 2,
+        ),
+        step(
+            r"so each part of $R' = \frac{\gamma(u-q)}{1+\gamma u} + \frac{\gamma(\bar u-\bar q)}{1+\gamma\bar u}$ is "
+            r"positive: slope $< \gamma + 1$",
+            (g * gap.subs(t, x).diff(x)).simplify().is_positive,
+        ),
+        step(
+            r"each part is below $\gamma(u - q)$, the sum below $\gamma(u + \bar u - 1)$",
+            sp.simplify(g * (uu - qq) - g * (uu - qq) / (1 + g * uu) - g**2 * uu * (uu - qq) / (1 + g * uu)),
+            0,
+        ),
+        step(
+            r"each part is below $1 - q/u$: $\frac{\gamma(u-q)}{1+\gamma u} = (1-\frac qu)\frac{\gamma u}{1+\gamma u}$",
+            g * (uu - qq) / (1 + g * uu),
+            (1 - qq / uu) * g * uu / (1 + g * uu),
+        ),
+        step(
+            r"$q/u$ is the logarithmic mean of 1 and $q$, at least $\sqrt q$: "
+            r"$(\sqrt t - 1/\sqrt t - \log t)' = (\sqrt t - 1)^2/(2t^{3/2}) \ge 0$",
+            sp.diff(logarithmic_mean, t),
+            (sp.sqrt(t) - 1) ** 2 / (2 * t ** sp.Rational(3, 2)),
+        ),
+        step(
+            r"$(\sqrt q + \sqrt{1-q})^2 = 1 + 2\sqrt{q(1-q)} \ge 1$, so $R' < 1$: slope $> \gamma$; and $u + \bar u < 2$ "
+            r"gives $R' < \gamma$: slope $> 1$",
+            sp.expand((sp.sqrt(qq) + sp.sqrt(1 - qq)) ** 2 - 1),
+            2 * sp.sqrt(qq) * sp.sqrt(1 - qq),
+        ),
+    )
+
+
+@claim(
+    "kk24.prop2_slope",
+    source="sharpens KK24 Prop. 2",
+    statement=r"For $\gamma > 0$ and every logit, $\max(1, \gamma) < \frac{d}{ds}\operatorname{logit} FC(s) < \gamma + 1$.",
+    chapter=CHAPTER,
+)
+def prop2_slope() -> Evidence:
+    """The slope bounds, step by step."""
+    return Derivation(slope_steps())
+
+
+@claim(
+    "kk24.prop2_negative",
+    source="KK24 section 3.2 plugs in negative gamma",
+    statement=r"The binary map stays an increasing bijection for $-1 \le \gamma < 0$.",
+    chapter=CHAPTER,
+)
+def prop2_negative() -> Evidence:
+    """1 + gamma u > 0 since u < 1, and the slope gamma + 1 - R' with R' < 0 is positive."""
+    g = sp.Symbol("gamma", negative=True)
+    difference = x - sp.log(1 + x)  # u < 1: log(1+x) < x, x = e^-s
+    return Derivation(
+        (
+            step(
+                r"$u < 1$: $x - \log(1+x)$ is 0 at 0 with derivative $x/(1+x) > 0$", sp.diff(difference, x), x / (1 + x)
+            ),
+            step(r"so $1 + \gamma u > 1 + \gamma \ge 0$", (-g).is_positive),
+            *slope_steps()[:2],
+            step(r"with $\gamma < 0$ both parts of $R'$ are negative: slope $> \gamma + 1 \ge 0$", (g * x).is_negative),
+        )
+    )
+
+
+@claim(
+    "kk24.prop2_below_minus_one",
+    source="limit of KK24 section 3.2",
+    statement=r"The map makes sense for every negative $\gamma$.",
+    chapter=CHAPTER,
+)
+def prop2_below_minus_one() -> Evidence:
+    """At gamma = -1.2 the factor 1 + gamma u(s), and with it the map, changes sign."""
+    with certify.precision():
+        g, point = certify.exact("-6/5"), certify.exact(2)
+        value = 1 + g * ((-point).exp() + 1).log() / (-point).exp()
+    return Counterexample(r"$\gamma = -1.2$, $s = 2$: $1 + \gamma u(s) < 0$, so 'probabilities' leave $[0, 1]$", -value)
+
+
+@claim(
+    "kk24.prop2_differentiable",
+    source="KK24 App. A.2, proof",
+    statement=r"The map is defined for all $q \in [0, 1]$ because the partial losses are differentiable there.",
+    chapter=CHAPTER,
+)
+def prop2_differentiable() -> Evidence:
+    """L' has no finite value at q = 0: it exceeds any bound."""
+    with certify.precision():
+        tiny = certify.exact(Fraction(1, 10**12))
+        steep = -certify.gain(tiny, certify.exact(2)) / tiny  # L' = -g/q
+    return Counterexample(
+        r"$\gamma = 2$: $-L'(10^{-12}) > 10^{11}$; $L'$ diverges at 0, so the end points are limits", -steep - 10**11
+    )
+
+
+@claim(
+    "kk24.prop2_proper_part_sides",
+    source="KK24 section 3.2 on Fig. 1",
+    statement=r"The proper part is below the focal loss for $q < 1/2$ and above it for $q > 1/2$.",
+    chapter=CHAPTER,
+)
+def prop2_proper_part_sides() -> Evidence:
+    """The inverse map moves towards 1/2 (slope above 1), and the loss decreases in q."""
+    decreasing = symbols.focal_loss_slope(sp.exp(-x), sp.Symbol("gamma", positive=True))
+    g = sp.Symbol("gamma", positive=True)
+    bulk = -sp.exp(x) * (1 - sp.exp(-x)) ** (g - 1) * (g * x * sp.exp(-x) + 1 - sp.exp(-x))
+    return Derivation(
+        (
+            *slope_steps(),
+            step(
+                r"$L'(q) = -\frac{(1-q)^{\gamma-1}}{q}(1 - q - \gamma q\log q) < 0$",
+                sp.simplify(sp.powsimp(sp.expand(decreasing.subs(sp.log(sp.exp(-x)), -x) - bulk), force=True)),
+                0,
+            ),
+        ),
+        "The map is odd in logits with slope above 1, so its inverse moves every q towards 1/2.",
+    )

@@ -1,0 +1,40 @@
+r"""Convexity of the focal loss in the prediction (KK24 Prop. 1).
+
+.. math:: L''(q) = (1-q)^{\gamma-2}\Big[\gamma^2(-\log q) + \gamma\Big(\frac{2(1-q)}{q} + \log q\Big)
+                   + \Big(\frac{1-q}{q}\Big)^2\Big]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from focal_lib.validation import check_gamma
+
+__all__ = ["bracket", "convexity_limit", "second_derivative"]
+
+
+def bracket(q: Any, gamma: float, log: Any = np.log) -> Any:
+    """The factor of L'' that decides its sign. `log` lets sympy and Arb use the same line."""
+    ratio = (1 - q) / q
+    return gamma * gamma * -log(q) + gamma * (2 * ratio + log(q)) + ratio * ratio
+
+
+def second_derivative(q: Any, gamma: float) -> Any:
+    """L''(q) for 0 < q < 1."""
+    check_gamma(gamma)
+    q = np.asarray(q, dtype=np.float64)
+    return (1 - q) ** (gamma - 2) * bracket(q, gamma)
+
+
+def convexity_limit(gamma: float) -> float:
+    """The q in (0, 1) above which L is concave, for -1 < gamma < 0; there L'' = 0.
+
+    Raises:
+        ValueError: gamma not in (-1, 0).
+    """
+    if not -1 < gamma < 0:
+        raise ValueError(f"gamma must lie in (-1, 0): for gamma >= 0 the loss is convex. Got {gamma}.")
+    return float(brentq(bracket, 1e-3, 1 - 1e-9, args=(gamma,), xtol=1e-15))
