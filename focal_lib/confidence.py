@@ -116,21 +116,15 @@ def worst_row(gamma: float, n: int, top: float) -> np.ndarray:
     """
     if not 1 / n <= top < 1:
         raise ValueError(f"top must lie in [1/n, 1) = [{1 / n:g}, 1). Got {top}.")
-    best, worst = math.inf, None
-    for k in range(1, min(n, int(1 / top + 1e-12)) + 1):
-        rest = 1 - k * top
-        m = n - k
-        if m == 0:
-            continue
-        middles = np.array([rest / m]) if m == 1 else np.linspace(0, min(top, rest), 202)[1:-1]
-        equal = (rest - middles) / max(m - 1, 1)
-        for a, b in zip(middles, equal, strict=True):
-            if 0 < b <= top and a <= top:
-                row = np.r_[np.full(k, top), a, np.full(m - 1, b)]
-                row /= row.sum()
-                change = float(confidence_change(row, gamma))
-                if change < best:
-                    best, worst = change, row
-    if worst is None:
-        return np.full(n, 1 / n)
-    return worst
+    candidates = [np.full((1, n), 1 / n)] if top == 1 / n else []
+    for k in range(1, min(n - 1, int(1 / top + 1e-12)) + 1):
+        rest, m = 1 - k * top, n - k
+        middle = np.array([rest / m]) if m == 1 else np.linspace(0, min(top, rest), 202)[1:-1]
+        equal = (rest - middle) / max(m - 1, 1)
+        allowed = (equal > 0) & (equal <= top) & (middle > 0) & (middle <= top)
+        rows = np.empty((int(allowed.sum()), n))
+        rows[:, :k], rows[:, k], rows[:, k + 1 :] = top, middle[allowed], equal[allowed, None]
+        candidates.append(rows)
+    rows = np.concatenate(candidates)
+    rows /= rows.sum(-1, keepdims=True)
+    return rows[np.argmin(confidence_change(rows, gamma))]
