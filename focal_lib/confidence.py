@@ -119,7 +119,8 @@ def worst_row(gamma: float, n: int, top: float) -> np.ndarray:
     candidates = [np.full((1, n), 1 / n)] if top == 1 / n else []
     for k in range(1, min(n - 1, int(1 / top + 1e-12)) + 1):
         rest, m = 1 - k * top, n - k
-        middle = np.array([rest / m]) if m == 1 else np.linspace(0, min(top, rest), 202)[1:-1]
+        grid = np.linspace(0, min(top, rest), 202)[1:-1] if m > 1 else np.empty(0)
+        middle = np.append(grid, rest / m)
         equal = (rest - middle) / max(m - 1, 1)
         allowed = (equal > 0) & (equal <= top) & (middle > 0) & (middle <= top)
         rows = np.empty((int(allowed.sum()), n))

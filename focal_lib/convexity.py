@@ -16,7 +16,7 @@ from focal_lib.validation import check_gamma
 __all__ = ["bracket", "convexity_limit", "second_derivative"]
 
 
-def bracket(q: Any, gamma: float, log: Any = np.log) -> Any:
+def bracket(q: Any, gamma: Any, log: Any = np.log) -> Any:
     """The factor of L'' that decides its sign. `log` lets sympy and Arb use the same line."""
     ratio = (1 - q) / q
     return gamma * gamma * -log(q) + gamma * (2 * ratio + log(q)) + ratio * ratio

@@ -30,23 +30,20 @@ FAR = 30  # beyond it R'/gamma is tiny
 
 def slope_certificate(tightness: Fraction = Fraction(1)) -> Certificate:
     """R'(s) < tightness log(1+gamma)/2 for 0 <= s <= 30, 0 < gamma <= 6.5; further by analysis."""
-    boxes = tuple(
-        (a, b, *gammas)
-        for gammas in GAMMA_RANGES
-        for a, b in certify.search_boxes(
-            lambda a, b, gammas=gammas: certify.proves_slope_below(a, b, gammas, tightness),
-            Fraction(0),
-            Fraction(FAR),
-            2000,
+
+    def search(gammas: certify.Box) -> tuple[certify.Box, ...]:
+        return certify.search_boxes(
+            lambda a, b: certify.proves_slope_below(a, b, gammas, tightness), Fraction(0), Fraction(FAR), 2000
         )
-    )
 
-    def check(found: tuple[tuple[Fraction, ...], ...]) -> bool:
-        return all(
-            certify.covers([box[:2] for box in found if box[2:] == gammas], Fraction(0), Fraction(FAR))
+    def check(found: tuple[tuple[certify.Box, certify.Box], ...]) -> bool:
+        whole = (
+            certify.covers([logits for logits, range_ in found if range_ == gammas], Fraction(0), Fraction(FAR))
             for gammas in GAMMA_RANGES
-        ) and all(certify.proves_slope_below(a, b, (c, d), tightness) for a, b, c, d in found)
+        )
+        return all(whole) and all(certify.proves_slope_below(*logits, gammas, tightness) for logits, gammas in found)
 
+    boxes = tuple((logits, gammas) for gammas in GAMMA_RANGES for logits in search(gammas))
     with certify.precision():
         x = (-certify.exact(FAR)).exp()
         # R'/gamma <= (u - q) + (v - (1-q)) <= x + x (s + 1), decreasing in s

@@ -207,7 +207,7 @@ def prop5_three_classes() -> Evidence:
     return _search_rows([(3, g) for g in (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)])
 
 
-def _search_rows(cases: list[tuple[int, float]], tops: int = 12) -> Search:
+def _search_rows(cases: list[tuple[int, float]], tops: int = 60) -> Search:
     worst = np.inf
     for n, g in cases:
         # above tau it is proved

@@ -1,0 +1,215 @@
+"""KK24 Figs. 2, 5, 6, 7: how close the map is to a temperature."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from focal_lib import bounds, certify
+from focal_lib.claims import Evidence, claim
+from focal_lib.claims.evidence import All, Counterexample, Measurement, Search
+from focal_lib.temperature_fit import PAPER_CUBE, SIMPLEX, Fit, closest_temperature, deviation, linear_fit, logit_rows
+
+CHAPTER = "07_temperature_fit"
+GAMMAS = tuple(float(g) for g in np.arange(0, 10.01, 0.5))
+
+
+@functools.cache
+def fits(n: int, reach: float = SIMPLEX) -> dict[float, Fit]:
+    """Closest temperature for gamma 0, 0.5, ..., 10."""
+    return {g: closest_temperature(g, n, reach) for g in GAMMAS}
+
+
+def line(n: int, reach: float = SIMPLEX, up_to: float = 10.0) -> tuple[float, float]:
+    """Slope and intercept of 1/T over the gammas up to `up_to`."""
+    kept = {g: f.inverse_temperature for g, f in fits(n, reach).items() if g <= up_to}
+    return linear_fit(list(kept), list(kept.values()))
+
+
+def _line_measured(n: int, reach: float, slope: float, intercept: float, printed: str) -> All:
+    measured = line(n, reach)
+    return All(
+        (
+            Measurement("slope", f"{slope}", measured[0], slope, 0.01),
+            Measurement(f"intercept of {printed}", f"{intercept}", measured[1], intercept, 0.02),
+        )
+    )
+
+
+@claim(
+    "kk24.fig2_line",
+    source="KK24 section 3.2, Fig. 2 left",
+    statement=r"The closest temperature to the binary map follows $\frac1T \approx 0.95\gamma + 0.85$.",
+    chapter=CHAPTER,
+)
+def fig2_line() -> Evidence:
+    """Least squares for gamma up to 7; the range is not printed, up to 10 gives (0.966, 0.780)."""
+    measured = line(2, up_to=7)
+    return All(
+        (
+            Measurement(r"slope, $\gamma \le 7$", "0.95", measured[0], 0.95, 0.01),
+            Measurement("intercept", "0.85", measured[1], 0.85, 0.03),
+        )
+    )
+
+
+@claim(
+    "kk24.fig2_error",
+    source="KK24 section 3.2",
+    statement=r"The largest error of the closest temperature is below $10^{-3}$ (binary).",
+    chapter=CHAPTER,
+)
+def fig2_error() -> Evidence:
+    """1.2e-3 near gamma = 0.4."""
+    worst = closest_temperature(0.4, 2).error
+    return Measurement(r"largest error at $\gamma = 0.4$", r"$< 10^{-3}$", worst, holds=worst < 1e-3)
+
+
+@claim(
+    "kk24.fig2_error_corrected",
+    source="KK24 section 3.2, corrected",
+    statement=r"The largest error is below $1.3\cdot10^{-3}$, reached near $\gamma = 0.4$.",
+    chapter=CHAPTER,
+    corrects="kk24.fig2_error",
+)
+def fig2_error_corrected() -> Evidence:
+    """Scan over gamma."""
+    errors = [closest_temperature(g, 2).error for g in np.linspace(0.1, 3, 30)]
+    return Search(
+        r"$\gamma \in [0.1, 3]$, $|s| \le 45$ in steps of 0.002", 30 * len(logit_rows(2)), 1.3e-3 - max(errors)
+    )
+
+
+@claim(
+    "kk24.fig2_caption",
+    source="KK24 Fig. 2 right, caption",
+    statement=r"The closest temperatures for $\gamma = 0.5$ and $3$ are $T = 0.76$ and $0.36$.",
+    chapter=CHAPTER,
+)
+def fig2_caption() -> Evidence:
+    """T = 0.36 is not even between the bounds of Prop. 3 at gamma = 3: beta stays above 1/0.36."""
+    with certify.precision():
+        two = certify.exact(2).log()
+        lowest = 4 - 3 * (2 * two - 1) / (1 + 3 * two)  # beta(0), sharp for gamma = 3
+        margin = lowest - 1 / certify.exact("0.36")
+    return Counterexample(
+        rf"$\gamma = 3$: every logit has $1/T \ge {1 / bounds.temperature_bounds(3.0)[1]:.4f} > 1/0.36$; "
+        rf"closest: $T = {closest_temperature(3.0).temperature:.4f}$, and {closest_temperature(0.5).temperature:.4f} for $\gamma = 0.5$",
+        margin,
+    )
+
+
+@claim(
+    "kk24.fig2_caption_corrected",
+    source="KK24 Fig. 2 right, corrected",
+    statement=r"0.76 and 0.36 are the printed line $1/(0.95\gamma+0.85)$ at $\gamma = 0.5$ and $\gamma = 2$.",
+    chapter=CHAPTER,
+    corrects="kk24.fig2_caption",
+)
+def fig2_caption_corrected() -> Evidence:
+    """The printed line, rounded to two digits."""
+    return All(
+        tuple(
+            Measurement(rf"line at $\gamma = {g}$", str(t), 1 / (0.95 * g + 0.85), t, 6e-3)
+            for g, t in ((0.5, 0.76), (2.0, 0.36))
+        )
+    )
+
+
+@claim(
+    "kk24.fig6_line",
+    source="KK24 section 3.3, Fig. 6 left",
+    statement=r"For three classes $\frac1T \approx 0.64\gamma + 0.91$.",
+    chapter=CHAPTER,
+)
+def fig6_line() -> Evidence:
+    """Sup norm, logits in (-5, 5), least squares over gamma up to 10."""
+    return _line_measured(3, PAPER_CUBE, 0.64, 0.91, "three classes")
+
+
+@claim(
+    "kk24.fig6_error",
+    source="KK24 section 3.3, Fig. 6 right",
+    statement=r"For three classes the error rises to 8 % at $\gamma = 9$.",
+    chapter=CHAPTER,
+)
+def fig6_error() -> Evidence:
+    """0.077."""
+    return Measurement(r"largest error at $\gamma = 9$", "8 %", fits(3, PAPER_CUBE)[9.0].error, 0.08, 0.005)
+
+
+@claim(
+    "kk24.fig5_caption",
+    source="KK24 Fig. 5, caption",
+    statement=r"The closest temperatures for three classes at $\gamma = 1$ and $3$ are $T = 0.81$ and $0.46$.",
+    chapter="05_simplex",
+)
+def fig5_caption() -> Evidence:
+    """0.658 and 0.356."""
+    return All(
+        tuple(
+            Measurement(rf"$T$ at $\gamma = {g:g}$", str(t), fits(3, PAPER_CUBE)[g].temperature, t, 0.01)
+            for g, t in ((1.0, 0.81), (3.0, 0.46))
+        )
+    )
+
+
+@claim(
+    "kk24.fig5_caption_corrected",
+    source="KK24 Fig. 5, corrected",
+    statement=r"0.81 and 0.46 are the closest temperatures at $\gamma = 0.5$ and $2$.",
+    chapter="05_simplex",
+    corrects="kk24.fig5_caption",
+)
+def fig5_caption_corrected() -> Evidence:
+    """0.806 and 0.465."""
+    return All(
+        tuple(
+            Measurement(rf"$T$ at $\gamma = {g:g}$", str(t), fits(3, PAPER_CUBE)[g].temperature, t, 0.006)
+            for g, t in ((0.5, 0.81), (2.0, 0.46))
+        )
+    )
+
+
+@claim(
+    "kk24.four_line",
+    source="KK24 section 3.3",
+    statement=r"For four classes $\frac1T \approx 0.47\gamma + 0.85$.",
+    chapter=CHAPTER,
+)
+def four_line() -> Evidence:
+    """Slope 0.49, intercept 0.96."""
+    return _line_measured(4, PAPER_CUBE, 0.47, 0.85, "four classes")
+
+
+@claim(
+    "kk24.four_error",
+    source="KK24 section 3.3",
+    statement=r"For four classes the largest error is up to 8 %, as for three.",
+    chapter=CHAPTER,
+)
+def four_error() -> Evidence:
+    """Above 8 % from gamma = 3 on; the grid gives a lower bound of the sup."""
+    worst = max(f.error for f in fits(4, PAPER_CUBE).values())
+    return Measurement(r"largest error, $\gamma \le 10$", "8 %", worst, holds=worst < 0.085)
+
+
+@claim(
+    "kk24.fig7_corners",
+    source="KK24 section 3.3, Fig. 7",
+    statement=r"The difference to the closest temperature is largest near the corners of the simplex.",
+    chapter=CHAPTER,
+)
+def fig7_corners() -> Evidence:
+    """Where the largest deviation lies, for gamma = 0.5 and 3: the top probability there."""
+    rows = logit_rows(3, PAPER_CUBE)
+    parts = []
+    for g in (0.5, 3.0):
+        difference = np.abs(deviation(g, fits(3, PAPER_CUBE)[g].inverse_temperature, rows)).max(-1)
+        at = rows[int(difference.argmax())]
+        top = float(1 / np.exp(at).sum())
+        parts.append(
+            Measurement(rf"top probability where it is largest, $\gamma = {g:g}$", "near 1", top, holds=top > 0.8)
+        )
+    return All(tuple(parts))
