@@ -1,0 +1,186 @@
+# ---
+# jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,mystnb,-all
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (ch-binary)=
+# # Focal loss with two classes: a proper loss after a map
+#
+# **The question.** A network that minimises focal loss does not report its true probabilities. What
+# exactly does it report instead, and can it be undone? **In short:** it reports $\hat p^{-1}(p)$ for a
+# fixed increasing map $\hat p$, so focal loss is a proper loss seen through $\hat p$. In logits the map is
+# a line with a small bend, and its slope lies between $\max(1, \gamma)$ and $\gamma + 1$.
+#
+# :::{admonition} As printed: KK24 Proposition 2
+# Binary focal loss $L(q, y)$ can be decomposed into a bijection $\hat p$ of $[0, 1]$ and a proper loss
+# $L^*$ with $L^*(q, y) = L(\hat p^{-1}(q), y)$, where
+# $\hat p(q) = 1\big/\Big(1 + \big(\tfrac{1-q}{q}\big)^\gamma\,\tfrac{(1-q) - \gamma q\log q}{q - \gamma(1-q)\log(1-q)}\Big)$.
+# :::
+
+# %% tags=["parameters"]
+gammas: str = "-0.5, 0.5, 1, 3, 5"  # maps to draw, comma separated
+true_probability: float = 0.8  # p of the conditional risks
+
+# %% tags=["hide-input"]
+import numpy as np
+import sympy as sp
+from myst_nb import glue
+
+from focal_lib import maps, proper, symbols
+from focal_lib.claims import show
+from focal_lib.claims.kk24 import prop2
+from focal_lib.plots import use_style
+from focal_lib.plots.curves import line_figure
+from focal_lib.provenance import foot
+
+use_style()
+values = [float(g) for g in gammas.split(",")]
+
+# %% [markdown]
+# ## Where the map comes from
+#
+# At a point where the positive class has probability $p$, the conditional risk is
+# $R(q) = pL(q) + (1-p)L(1-q)$. It is stationary where $(1-p)/p = L'(q)/L'(1-q)$: those odds, solved
+# for $p$, are the printed map. Sympy carries both steps out, and then the change to logits.
+
+# %% tags=["nbval-check-output"]
+for number, step in enumerate([*prop2.stationarity_steps(), *prop2.logit_form_steps()], 1):
+    print(number, "holds" if step.holds else "FAILS", step.text)
+
+# %% [markdown]
+# In logits the map reads
+#
+# ```{math}
+# :label: eq-binary-logit
+# \operatorname{logit} FC(s) = (\gamma + 1)\,s - R(s), \qquad R(s) = \log\frac{1 + \gamma u(s)}{1 + \gamma u(-s)},
+# \qquad u(s) = e^s\log(1 + e^{-s}) \in (0, 1).
+# ```
+#
+# This form is exact at every logit. The printed formula is not usable as it stands: in double
+# precision it returns 1 from $s = 30$ and nan from $s = 37$.
+
+# %% tags=["nbval-check-output"]
+printed = sp.lambdify(symbols.q, symbols.binary_map(gamma=2), "numpy")
+with np.errstate(all="ignore"):
+    for s in (5.0, 30.0, 37.0, 1000.0):
+        naive = printed(1 / (1 + np.exp(-s)))
+        print(f"s = {s:6.0f}   printed formula {naive:.17f}   logit by {maps.focal_logit(s, 2.0):.6f}")
+
+# %% [markdown]
+# ## The map and its inverse
+
+# %% tags=["hide-input"]
+q = np.linspace(0.001, 0.999, 999)
+s = np.log(q / (1 - q))
+mapped = {rf"$\gamma = {g:g}$": 1 / (1 + np.exp(-maps.focal_logit(s, g))) for g in values}
+
+# %% mystnb={"image": {"alt": "The focal calibration map for several gamma. For positive gamma it is an S through one half, steeper for larger gamma; for gamma minus one half it lies on the other side of the diagonal."}, "figure": {"name": "fig-binary-map", "caption": "The binary focal calibration map. Counterpart of KK24 Fig. 1, right."}}
+line_figure(q, mapped, "model probability $q$", r"calibrated probability $\hat p(q)$", diagonal=True)
+
+# %% [markdown]
+# ## The proper part
+#
+# $L^*$ has no closed form, but it is one call to the inverse map. Since the map moves probabilities
+# away from one half, $L^*$ lies below the focal loss for $q < 1/2$ and above it for $q > 1/2$.
+
+# %% tags=["hide-input"]
+two = np.column_stack([q, 1 - q])
+losses = {"cross-entropy": -np.log(q)}
+for g in (0.5, 3.0):
+    losses[rf"focal loss, $\gamma = {g:g}$"] = proper.focal_loss_values(q, g)
+    losses[rf"its proper part, $\gamma = {g:g}$"] = proper.proper_focal_loss(two, g)[:, 0]
+
+# %% mystnb={"image": {"alt": "Loss on a positive instance over predicted probability: cross-entropy, focal loss with gamma 0.5 and 3, and their proper parts. Each proper part crosses its focal loss at one half."}, "figure": {"name": "fig-binary-proper-part", "caption": "The proper part $L^*$ against the focal loss and cross-entropy, on a positive instance. Counterpart of KK24 Fig. 1, left."}}
+line_figure(q, losses, "prediction $q$", "loss", ylim=(0, 3))
+
+# %% [markdown]
+# ## Properness, seen on the risk
+#
+# With $p =$ 0.8 positives, a proper loss is minimal at 0.8. The focal loss with $\gamma = 2$ is not.
+
+# %% tags=["hide-input"]
+p = np.array([true_probability, 1 - true_probability])
+risk = {
+    "cross-entropy": proper.conditional_risk(proper.focal_loss_values(two, 0.0), p),
+    r"focal loss, $\gamma = 2$": proper.conditional_risk(proper.focal_loss_values(two, 2.0), p),
+    r"proper part, $\gamma = 2$": proper.conditional_risk(proper.proper_focal_loss(two, 2.0), p),
+}
+risk = {name: value - value.min() for name, value in risk.items()}
+minimum = {name: float(q[value.argmin()]) for name, value in risk.items()}
+for key, value in zip(("ce", "focal", "proper"), minimum.values(), strict=True):
+    glue(f"binary-minimum-{key}", value, display=False)
+glue("binary-minimiser", float(proper.focal_minimiser([p], 2.0)[0, 0]), display=False)
+
+# %% mystnb={"image": {"alt": "Conditional risk above its minimum over the prediction. Cross-entropy and the proper part touch zero at the true probability 0.8, the focal loss at about 0.63."}, "figure": {"name": "fig-binary-risk", "caption": "Conditional risk above its minimum. Cross-entropy and the proper part are minimal at the true probability, the focal loss is not."}}
+line_figure(q, risk, "prediction $q$", "risk above the minimum", ylim=(0, 0.25))
+
+# %% [markdown]
+# On this grid the minima lie at {glue:text}`binary-minimum-ce:.3f` (cross-entropy),
+# {glue:text}`binary-minimum-focal:.3f` (focal) and {glue:text}`binary-minimum-proper:.3f` (proper part).
+# The exact focal minimiser is {glue:text}`binary-minimiser:.7f`; {cite:t}`kk24` say 'around 0.62'.
+#
+# ## How steep is the map?
+#
+# From {eq}`eq-binary-logit` the slope is $\gamma + 1 - R'(s)$, and $R'$ is a sum of two positive terms. Bounding
+# them in two ways gives a sharp statement that the paper does not have:
+#
+# ```{math}
+# :label: eq-binary-slope
+# \max(1, \gamma) < \frac{d}{ds}\operatorname{logit} FC(s) < \gamma + 1 \qquad (\gamma > 0).
+# ```
+#
+# Everything about two classes follows: the map is one to one, it raises confidence, and it lies
+# between two temperatures ([](#ch-bounds)).
+
+# %% tags=["hide-input"]
+logits = np.linspace(-12, 12, 601)
+excess = {rf"$\gamma = {g:g}$": maps.focal_logit_slope(logits, g) - g for g in (0.5, 1.0, 3.0, 10.0)}
+
+# %% mystnb={"image": {"alt": "Slope of the logit map minus gamma over the logit, for gamma from 0.5 to 10. All curves lie between zero and one and tend to one at both ends."}, "figure": {"name": "fig-binary-slope", "caption": "Slope of the map in logits, minus $\\gamma$. It stays strictly between $\\max(1,\\gamma) - \\gamma$ and 1."}}
+line_figure(logits, excess, "logit $s$", r"slope $- \gamma$", zero=True, ylim=(-0.05, 1.05))
+
+# %% [markdown]
+# ```{exercise}
+# :label: ex-binary-limit
+# What does the map do to very confident predictions? Find the limit of $\operatorname{logit} FC(s) - (\gamma+1)s$
+# as $s \to \infty$.
+# ```
+#
+# ```{solution} ex-binary-limit
+# :class: dropdown
+# $u(s) \to 1$ and $u(-s) \to 0$, so $R(s) \to \log(1+\gamma)$: far out the map is a line of slope
+# $\gamma + 1$, shifted by $-\log(1+\gamma)$.
+# ```
+#
+# ## Verdict
+
+# %% tags=["remove-input"]
+show("kk24.prop2")
+
+# %% tags=["remove-input"]
+show("kk24.prop2_slope")
+
+# %% tags=["remove-input"]
+show("kk24.minimiser")
+
+# %% [markdown]
+# Two remarks of the paper do not survive as they stand: that the partial losses are differentiable at
+# the ends (they are not; the ends are limits), and, for negative $\gamma$, the shape of the map.
+
+# %% tags=["remove-input"]
+show("kk24.prop2_differentiable")
+
+# %% tags=["remove-input"]
+show("kk24.negative_inverse_sigmoid")
+
+# %% tags=["remove-input"]
+foot("03_binary", gammas=gammas, true_probability=true_probability)
