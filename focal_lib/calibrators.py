@@ -404,8 +404,8 @@ def _search_line(path: ConfidencePath, gammas: list[float], temperatures: np.nda
         fits.append((value, gamma, t))
     found = fits + [(path.ece(g, t), g, t) for g, t in _line(fits, gammas)]
     value, gamma, t = min(found)
-    place = int(np.searchsorted(temperatures, t))
-    near = temperatures[max(place - 3, 0) : place + 3]  # the line is only nearly straight
+    near = t * np.array([0.95, 0.97, 0.985, 1.015, 1.03, 1.05])  # the line is only nearly straight
+    near = near[(near >= temperatures[0]) & (near <= temperatures[-1])]
     return min([(value, gamma, t)] + [(path.ece(gamma, float(x)), gamma, float(x)) for x in near])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,8 +17,12 @@ from traitlets.config import Config
 
 __all__ = ["check_parameters", "execute", "find_source"]
 
-# One kernel a process over unix sockets: parallel kernels race for TCP ports.
-_KERNEL = Config({"KernelManager": {"transport": "ipc" if os.name == "posix" else "tcp"}})
+
+def _kernel_config(folder: str) -> Config:
+    """Unix sockets in a folder of the run's own: parallel kernels race for TCP ports, and share
+    the default socket name."""
+    transport = {"transport": "ipc", "ip": f"{folder}/kernel"} if os.name == "posix" else {}
+    return Config({"KernelManager": transport})
 
 
 def find_source(name: str | Path, folder: Path = Path("notebooks")) -> Path:
@@ -69,9 +74,10 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
     started = time.monotonic()
     try:
         check_parameters(part, parameters, source.stem)
-        papermill.execute_notebook(
-            str(part), str(part), parameters=parameters, progress_bar=False, config=_KERNEL, log_output=False
-        )
+        with tempfile.TemporaryDirectory(prefix="focal-") as sockets:
+            papermill.execute_notebook(
+                str(part), str(part), parameters, progress_bar=False, config=_kernel_config(sockets)
+            )
         part.replace(out)
     except PapermillExecutionError as error:
         part.replace(failed)
