@@ -14,8 +14,8 @@ export PYTHONWARNINGS := ignore::DeprecationWarning
 
 # --nolock: a build killed with -9 must not block the next one. Every output is written under
 # another name and renamed, so two builds at once waste time but never mix.
-SNAKEMAKE := $(BIN)/snakemake --snakefile workflow/Snakefile --cores $(CORES) --nolock \
-             --rerun-incomplete --quiet rules host reason
+SNAKEMAKE := $(BIN)/snakemake --snakefile workflow/Snakefile --cores $(CORES) \
+             --quiet rules host reason --nolock --rerun-incomplete
 
 .PHONY: book test lint bench clean help
 .DEFAULT_GOAL := help

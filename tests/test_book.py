@@ -80,9 +80,7 @@ def test_no_executed_notebook_is_tracked_beside_the_sources():
 
 def test_every_figure_of_the_paper_has_a_counterpart():
     text = "\n".join(path.read_text() for path in SOURCES)
-    missing = [
-        n for n in range(1, 9) if not re.search(rf"[Cc]ounterparts? (of|to) KK24 Figs?\. [^.]*\b{n}\b", text)
-    ]
+    missing = [n for n in range(1, 9) if not re.search(rf"[Cc]ounterparts? (of|to) KK24 Figs?\. [^.]*\b{n}\b", text)]
     assert not missing, f"figures of KK24 without a counterpart: {missing}"
 
 
@@ -105,10 +103,7 @@ def test_nothing_loads_from_the_network():
 @needs_book
 def test_links_within_the_book_lead_somewhere():
     pages = {p: p.read_text() for p in HTML.rglob("*.html")}
-    ids = {
-        p: set(re.findall(r'\bid="([^"]+)"', t)) | set(re.findall(r"\bid='([^']+)'", t))
-        for p, t in pages.items()
-    }
+    ids = {p: set(re.findall(r'\bid="([^"]+)"', t)) | set(re.findall(r"\bid='([^']+)'", t)) for p, t in pages.items()}
     broken = []
     for page, text in pages.items():
         for link in re.findall(r"""<a\b[^>]*\bhref=["']([^"']+)["']""", text):
