@@ -121,7 +121,7 @@ def worst_row(gamma: float, n: int, top: float) -> np.ndarray:
         rest, m = 1 - k * top, n - k
         grid = np.linspace(0, min(top, rest), 202)[1:-1] if m > 1 else np.empty(0)
         middle = np.append(grid, rest / m)
-        equal = (rest - middle) / max(m - 1, 1)
+        equal = (rest - middle) / (m - 1) if m > 1 else middle
         allowed = (equal > 0) & (equal <= top) & (middle > 0) & (middle <= top)
         rows = np.empty((int(allowed.sum()), n))
         rows[:, :k], rows[:, k], rows[:, k + 1 :] = top, middle[allowed], equal[allowed, None]

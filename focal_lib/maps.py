@@ -298,8 +298,8 @@ def inverse_focal_log_probs(log_probs: Tensor, gamma: float) -> Tensor:
     with torch.no_grad():
         t = _solve_simplex(log_probs, g)
         slope = _log_weight_slope(t, g)
-        q_rest = torch.sigmoid(t) * torch.sigmoid(-t) / slope
-        share = q_rest / q_rest.sum(-1, keepdim=True)
+        # q (1 - q) / slope, normalised; as logarithms, for every q (1 - q) may underflow
+        share = torch.softmax(logsigmoid(t) + logsigmoid(-t) - torch.log(slope), -1)
     error = log_probs - _log_weight_of_logit(t, g)
     return logsigmoid(t + (error - (share * error).sum(-1, keepdim=True)) / slope)
 

@@ -1,0 +1,139 @@
+"""Sharp temperature bounds: 40-digit references, the brute force, the certificates."""
+
+import math
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from focal_lib import bounds, certify, maps
+
+
+def beta_reference(s, gamma):
+    """R(s)/s to 40 digits."""
+    with mp.workdps(40):
+        s, g = mp.mpf(s), mp.mpf(gamma)
+
+        def u(v):
+            return mp.exp(v) * mp.log1p(mp.exp(-v))
+
+        return g + 1 - mp.log((1 + g * u(s)) / (1 + g * u(-s))) / s
+
+
+def lowest_reference(gamma):
+    """inf of beta by a scan and a 40-digit ternary search around its minimum."""
+    with mp.workdps(40):
+        grid = [mp.mpf(k) / 50 for k in range(1, 600)]
+        values = [beta_reference(s, gamma) for s in grid]
+        at = values.index(min(values))
+        zero = gamma + 1 - gamma * (2 * mp.log(2) - 1) / (1 + gamma * mp.log(2))
+        if at == 0:
+            return min(zero, values[0])
+        left, right = grid[at - 1], grid[at + 1]
+        for _ in range(100):  # ternary search: no derivative to trust
+            a, b = left + (right - left) / 3, right - (right - left) / 3
+            left, right = (a, right) if beta_reference(a, gamma) > beta_reference(b, gamma) else (left, b)
+        return min(zero, beta_reference(left, gamma))
+
+
+@pytest.mark.parametrize("gamma", [0.001, 0.5, 1, 3, 5.6, 5.7, 6, 7, 10, 100, 1000])
+def test_sharp_bounds_to_1e_10(gamma):
+    low, high = bounds.temperature_bounds(gamma)
+    assert low == pytest.approx(1 / (gamma + 1), abs=1e-15)
+    assert high == pytest.approx(float(1 / lowest_reference(gamma)), abs=1e-10)
+
+
+@given(st.floats(1e-3, 1000), st.floats(1e-3, 50))
+def test_every_logit_is_between_its_bounds(gamma, s):
+    low, high = bounds.temperature_bounds(gamma)
+    mapped = maps.focal_logit(np.float64(s), gamma)
+    assert s / high <= mapped * (1 + 1e-12)
+    assert mapped <= s / low * (1 + 1e-12)
+
+
+@given(st.floats(0.01, 100), st.floats(0.01, 40), st.floats(0, 1))
+def test_radius_is_honoured(gamma, radius, share):
+    low, high = bounds.temperature_bounds(gamma, radius)
+    value = bounds.beta(share * radius, gamma)
+    assert 1 / high - 1e-12 <= value <= 1 / low + 1e-12 * gamma
+
+
+@given(st.floats(-0.99, -0.01), st.floats(0.01, 40))
+def test_negative_gamma(gamma, s):
+    low, high = bounds.temperature_bounds(gamma)
+    assert 1 / high - 1e-12 <= bounds.beta(s, gamma) <= 1 / low + 1e-12
+
+
+@given(st.floats(0.01, 300), st.floats(-300, 300).filter(lambda s: abs(s) > 1e-3))
+def test_beta_is_the_map(gamma, s):
+    assert bounds.beta(s, gamma) * s == pytest.approx(maps.focal_logit(np.float64(s), gamma), rel=1e-11)
+
+
+def test_gamma_zero_is_the_identity():
+    assert bounds.temperature_bounds(0.0) == (1.0, 1.0)
+
+
+def test_where_monotonicity_ends():
+    g = bounds.monotone_up_to()
+    assert g == pytest.approx(5.63537995094647, abs=1e-12)
+    with mp.workdps(40):  # an even function's quartic term is the sign of beta'' next to 0
+        for gamma, sign in ((g - 1e-3, 1), (g + 1e-3, -1)):
+            assert sign * (beta_reference(mp.mpf("0.01"), gamma) - beta_reference(mp.mpf("0.001"), gamma)) > 0
+
+
+def test_search_agrees_with_the_exact_bounds():
+    low, high = bounds.temperature_bounds_by_search(4.0, radius=10, logit_step=0.01)
+    exact = bounds.temperature_bounds(4.0, radius=10)
+    assert (low, high) == (
+        pytest.approx(math.floor(1e3 * exact[0]) / 1e3),
+        pytest.approx(math.ceil(1e3 * exact[1]) / 1e3),
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((-1.0,), "gamma must be > -1"),
+        ((math.nan,), "gamma must be a finite number"),
+        ((1.0, 0.0), "radius must be > 0"),
+    ],
+)
+def test_bad_input(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        bounds.temperature_bounds(*arguments)
+
+
+# --- certificates ----------------------------------------------------------------------
+
+
+def test_balls_contain_the_true_values():
+    with certify.precision(80):
+        gap = certify.logit_gap(certify.exact("2.5"), certify.exact("3"))
+    with mp.workdps(40):
+        truth = mp.mpf("2.5") * 4 - maps_reference("2.5", 3)
+    assert abs(float(gap.mid()) - float(truth)) <= 1e-15
+    assert float(gap.rad()) < 1e-20
+
+
+def maps_reference(s, gamma):
+    return beta_reference(s, gamma) * mp.mpf(s)
+
+
+def test_cover_must_have_no_gap():
+    boxes = [(Fraction(0), Fraction(1)), (Fraction(1), Fraction(2))]
+    assert certify.covers(boxes, Fraction(0), Fraction(2))
+    assert not certify.covers(boxes, Fraction(0), Fraction(3))
+    assert not certify.covers([boxes[0], (Fraction(3, 2), Fraction(2))], Fraction(0), Fraction(2))
+    assert not certify.covers([], Fraction(0), Fraction(2))
+
+
+def test_precision_is_restored():
+    from flint import ctx
+
+    before = ctx.prec
+    with certify.precision(333):
+        assert ctx.prec == 333
+    assert ctx.prec == before
