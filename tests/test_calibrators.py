@@ -1,0 +1,182 @@
+"""Calibrators: recovery, agreement with plain loops and with scikit-learn."""
+
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.calibration import _TemperatureScaling
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+from focal_lib import calibrators, metrics
+from focal_lib.calibrators import FocalTemperatureScaling, MatrixScaling, TemperatureScaling, VectorScaling
+from focal_lib.maps import focal_log_probs
+
+
+def synthetic(n=2000, classes=5, seed=0, temperature=2.0, gamma=0.0):
+    """Logits whose calibrated probabilities are the map of gamma after that temperature."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(n, classes)) * 1.5
+    z[np.arange(n), rng.integers(0, classes, n)] += rng.normal(4, 2, n)
+    p = np.exp(focal_log_probs(z / temperature, gamma))
+    return z, (p.cumsum(1) > rng.random((n, 1))).argmax(1)
+
+
+def plain_loop(z, y, gammas, temperatures):
+    """Every pair by torch operations: the reference for argmin and for speed."""
+    best = (np.inf, None, None)
+    for gamma in gammas:
+        for t in temperatures:
+            probs = np.exp(focal_log_probs(z / t, gamma))
+            correct = (z.argmax(1) == y).astype(float)
+            value = metrics.binned_ece(probs.max(1), correct, 15, "mass")
+            if value < best[0] - 1e-13:
+                best = (value, gamma, t)
+    return best
+
+
+@settings(deadline=None, max_examples=12)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([2, 3, 10, 40]),
+    st.sampled_from([0.5, 1.0, 2.5]),
+    st.sampled_from([-0.5, 0.0, 2.0]),
+)
+def test_grid_search_finds_the_plain_loops_optimum(seed, classes, temperature, gamma):
+    z, y = synthetic(120, classes, seed, temperature, gamma)
+    gammas, temperatures = (-0.5, 0.0, 0.25, 1.0, 5.0), np.arange(0.1, 5, 0.1)
+    if len(np.unique(y)) < 2:
+        return
+    found = FocalTemperatureScaling("ece", gammas=gammas, temperatures=temperatures).fit(z, y)
+    value, _, _ = plain_loop(z, y, gammas, temperatures)
+    assert found.objective_ == pytest.approx(value, abs=1e-12)
+    probs = found.predict_proba(z)
+    assert metrics.ece(probs, y, binning="mass") == pytest.approx(value, abs=1e-12)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 10**6), st.floats(-0.95, -0.01))
+def test_confidence_falls_with_temperature_for_negative_gamma(seed, gamma):
+    """What the grid search takes from experience where it is not proved."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(300, rng.integers(3, 20))) * rng.uniform(0.1, 10)
+    path = calibrators.ConfidencePath(z, np.zeros(300, int))
+    values = np.array([path.confidence(gamma, t) for t in np.geomspace(0.05, 10, 60)])
+    assert np.diff(values, axis=0).max() <= 1e-12
+
+
+@pytest.mark.parametrize("gamma", [-0.9, -0.25, 0.0, 0.5, 5.0])
+def test_confidence_path_is_the_map(gamma):
+    z, y = synthetic(300, 12)
+    z[0] *= 1e3  # a saturated row
+    path = calibrators.ConfidencePath(z, y)
+    for t in (0.01, 0.3, 1.0, 5.0):
+        expected = np.exp(focal_log_probs(z / t, gamma)).max(1)
+        np.testing.assert_allclose(path.confidence(gamma, t), expected, atol=1e-12)
+
+
+def test_line_search_is_near_the_grid():
+    for seed in range(3):
+        z, y = synthetic(3000, 10, seed)
+        grid = FocalTemperatureScaling("ece", "grid").fit(z, y)
+        line = FocalTemperatureScaling("ece", "line").fit(z, y)
+        assert line.objective_ <= grid.objective_ + 2e-3
+
+
+def test_temperature_agrees_with_scikit_learn():
+    z, y = synthetic(3000, 4)
+    theirs = _TemperatureScaling().fit(z, y)  # the estimator behind method="temperature"
+    ours = TemperatureScaling("nll").fit(z, y)
+    assert ours.temperature_ == pytest.approx(1 / theirs.beta_, rel=1e-4)
+
+
+def test_known_parameters_are_recovered():
+    z, y = synthetic(200_000, 5, temperature=1.7)
+    assert TemperatureScaling("nll").fit(z, y).temperature_ == pytest.approx(1.7, rel=0.02)
+    z, y = synthetic(200_000, 5, temperature=1.5, gamma=1.0)
+    found = FocalTemperatureScaling("nll", "newton").fit(z, y)
+    assert found.gamma_ == pytest.approx(1.0, abs=0.15)
+    assert found.temperature_ == pytest.approx(1.5, rel=0.08)
+
+
+def test_newton_is_at_least_as_good_as_the_grid():
+    z, y = synthetic(1500, 6, gamma=0.5)
+    newton = FocalTemperatureScaling("nll", "newton").fit(z, y)
+    grid = FocalTemperatureScaling("nll", "grid").fit(z, y)
+    line = FocalTemperatureScaling("nll", "line").fit(z, y)
+    assert newton.objective_ <= grid.objective_ + 1e-9
+    assert grid.objective_ <= line.objective_ + 1e-9
+
+
+def test_vector_and_matrix_scaling():
+    z, y = synthetic(2000, 4)
+    plain = metrics.nll(TemperatureScaling().fit(z, y).predict_proba(z), y)
+    vector = metrics.nll(VectorScaling().fit(z, y).predict_proba(z), y)
+    matrix = metrics.nll(MatrixScaling().fit(z, y).predict_proba(z), y)
+    assert matrix <= vector + 1e-6 <= plain + 2e-6
+    theirs = LogisticRegression(C=np.inf, max_iter=1000, tol=1e-8).fit(z, y)  # the same model
+    np.testing.assert_allclose(MatrixScaling().fit(z, y).predict_proba(z), theirs.predict_proba(z), atol=2e-3)
+
+
+@pytest.mark.parametrize("method", [TemperatureScaling(), FocalTemperatureScaling(), VectorScaling(), MatrixScaling()])
+def test_conventions(method):
+    z, y = synthetic(300, 3)
+    with pytest.raises(NotFittedError):
+        clone(method).predict_proba(z)
+    fitted = clone(method).fit(z, y)
+    assert fitted.get_params() == method.get_params()
+    p = fitted.predict_proba(z)
+    np.testing.assert_allclose(p.sum(1), 1)
+    assert fitted.score(z, y) == pytest.approx((p.argmax(1) == y).mean())
+    tensor = fitted.predict_proba(torch.from_numpy(z))
+    assert isinstance(tensor, torch.Tensor)
+    np.testing.assert_allclose(tensor.numpy(), p, atol=1e-12)
+    with pytest.raises(ValueError, match="the 3 classes of fit"):
+        fitted.predict_proba(np.zeros((2, 4)))
+    assert pickle.loads(pickle.dumps(fitted)).predict(z[:2]).shape == (2,)
+
+
+def test_the_class_never_changes():
+    z, y = synthetic(500, 7)
+    for fitted in (FocalTemperatureScaling().fit(z, y), TemperatureScaling("ece").fit(z, y)):
+        np.testing.assert_array_equal(fitted.predict(z), z.argmax(1))
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        (TemperatureScaling("ece", temperatures=()), "temperatures must be positive numbers, at least one"),
+        (TemperatureScaling(temperatures=(0.0, 1.0)), "temperatures must be positive"),
+        (FocalTemperatureScaling(gammas=()), "gammas must hold at least one"),
+        (FocalTemperatureScaling(gammas=(-1.5,)), "gamma must be a finite number"),
+        (FocalTemperatureScaling("brier"), "objective must be 'nll' or 'ece'"),
+        (FocalTemperatureScaling("ece", "newton"), "the ECE has no derivatives"),
+        (FocalTemperatureScaling(search="random"), "search must be"),
+        (MatrixScaling(l2=-1), "l2 must be >= 0"),
+    ],
+)
+def test_bad_options(method, message):
+    with pytest.raises(ValueError, match=message):
+        method.fit(*synthetic(50, 3))
+
+
+@pytest.mark.parametrize(
+    ("z", "y", "message"),
+    [
+        (np.zeros((3, 2)), np.zeros(3, int), "at least two classes. Got only class 0"),
+        (np.full((2, 2), np.nan), np.array([0, 1]), "must be finite"),
+        (np.zeros((2, 2)), np.array([0, 5]), "labels must lie in 0 ... 1"),
+        (np.zeros((2, 2)), np.array([0.0, 1.0]), "labels must be integers"),
+        (np.zeros((2, 2, 2)), np.array([0, 1]), r"logits must have shape \(n, K\)"),
+        (np.zeros((0, 2)), np.zeros(0, int), "must not be empty"),
+        (np.zeros((2, 2)), np.array([0, 1, 1]), r"labels must have shape \(n,\)"),
+    ],
+)
+def test_bad_data(z, y, message):
+    for method in (TemperatureScaling(), FocalTemperatureScaling(), VectorScaling()):
+        with pytest.raises(ValueError, match=message):
+            method.fit(z, y)

@@ -1,0 +1,159 @@
+"""Runs: content-addressed, atomic, resumable to the same weights."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from focal_lib import experiment, models, training
+from focal_lib.experiment import Spec
+from tests.test_data import write_npz
+
+SMALL = {"n_train": 60, "n_validation": 30, "epochs": 4, "batch_size": 20, "evaluate_every": 1}
+
+
+@pytest.fixture(autouse=True)
+def small_data(tmp_path, monkeypatch):
+    write_npz(tmp_path / "data" / "fashion-mnist", n_train=100, n_test=30)
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "data"))
+
+
+def test_digest_depends_on_every_field_and_on_nothing_else():
+    assert Spec(gamma=3).digest == Spec(gamma=3.0).digest
+    changed = [{"gamma": 1.0}, {"seed": 1}, {"n_train": 1}, {"epochs": 1}, {"model": "x"}, {"loss": "brier"}]
+    assert len({Spec(**c).digest for c in changed} | {Spec().digest}) == len(changed) + 1
+
+
+def test_run_leaves_everything_and_is_not_repeated(tmp_path):
+    spec = Spec(gamma=2.0, **SMALL)
+    result = experiment.run(spec, tmp_path)
+    folder = tmp_path / spec.digest
+    assert sorted(p.name for p in folder.iterdir()) == ["history.parquet", "logits.npz", "spec.json"]
+    assert result.validation.logits.shape == (30, 10)
+    assert result.validation.logits.dtype == np.float32
+    assert set(result.history.columns) >= {"epoch", "split", "nll", "error", "ece", "confidence"}
+    stamp = (folder / "logits.npz").stat().st_mtime_ns
+    experiment.run(spec, tmp_path)
+    assert (folder / "logits.npz").stat().st_mtime_ns == stamp
+
+
+def test_same_spec_same_numbers(tmp_path):
+    spec = Spec(**SMALL)
+    first, second = experiment.run(spec, tmp_path / "a"), experiment.run(spec, tmp_path / "b")
+    np.testing.assert_array_equal(first.test.logits, second.test.logits)
+    pd.testing.assert_frame_equal(first.history, second.history)
+
+
+@pytest.mark.parametrize("killed_after", [1, 3])
+def test_resumed_run_is_bitwise_the_uninterrupted_one(tmp_path, monkeypatch, killed_after):
+    spec = Spec(gamma=1.0, **SMALL)
+    whole = experiment.run(spec, tmp_path / "whole")
+    train_epoch = training.Trainer.train_epoch
+
+    def dying(self, *data):
+        if self.epoch == killed_after:
+            raise KeyboardInterrupt
+        return train_epoch(self, *data)
+
+    monkeypatch.setattr(training.Trainer, "train_epoch", dying)
+    with pytest.raises(KeyboardInterrupt):
+        experiment.run(spec, tmp_path / "killed")
+    assert not (tmp_path / "killed" / spec.digest / "logits.npz").exists()
+    epochs = []
+
+    def counting(self, *data):
+        epochs.append(self.epoch)
+        return train_epoch(self, *data)
+
+    monkeypatch.setattr(training.Trainer, "train_epoch", counting)
+    resumed = experiment.run(spec, tmp_path / "killed")
+    assert epochs == list(range(killed_after, 4))
+    np.testing.assert_array_equal(resumed.test.logits, whole.test.logits)
+    pd.testing.assert_frame_equal(resumed.history, whole.history)
+
+
+def test_damaged_logits_are_detected_and_the_run_repeated(tmp_path):
+    spec = Spec(**SMALL)
+    whole = experiment.run(spec, tmp_path)
+    path = tmp_path / spec.digest / "logits.npz"
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(ValueError, match="must be whole"):
+        experiment.load(spec, tmp_path)
+    np.testing.assert_array_equal(experiment.run(spec, tmp_path).test.logits, whole.test.logits)
+    arrays = dict(np.load(path))
+    arrays["test_logits"] = arrays["test_logits"] + 1
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match="must match its checksum"):
+        experiment.load(spec, tmp_path)
+
+
+def test_damaged_checkpoint_starts_again(tmp_path):
+    spec = Spec(**SMALL)
+    (tmp_path / spec.digest).mkdir()
+    (tmp_path / spec.digest / "checkpoint.pt").write_bytes(b"half a checkpoint")
+    assert len(experiment.run(spec, tmp_path).history) == 8
+
+
+def test_another_specification_in_the_folder_is_refused(tmp_path):
+    spec = Spec(**SMALL)
+    experiment.run(spec, tmp_path)
+    path = tmp_path / spec.digest / "spec.json"
+    record = json.loads(path.read_text())
+    record["spec"]["gamma"] = 9.0
+    path.write_text(json.dumps(record))
+    with pytest.raises(ValueError, match="must hold the specification"):
+        experiment.run(spec, tmp_path)
+
+
+def test_non_finite_loss_stops_with_the_last_good_checkpoint(tmp_path):
+    spec = Spec(learning_rate=1e30, **SMALL)
+    with pytest.raises(training.NonFiniteLoss, match="the training loss must stay finite"):
+        experiment.run(spec, tmp_path)
+    assert not (tmp_path / spec.digest / "logits.npz").exists()
+
+
+def test_missing_run_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"\(focal 2, seed 0\) has no spec.json"):
+        experiment.load(Spec(gamma=2), tmp_path)
+
+
+def test_grid(tmp_path):
+    path = tmp_path / "grid.yaml"
+    path.write_text("gamma: [0, 2]\nseed: [0, 1, 2]\nepochs: 3\n")
+    specs = experiment.grid(path)
+    assert [(s.gamma, s.seed) for s in specs] == [(g, s) for g in (0.0, 2.0) for s in (0, 1, 2)]
+    path.write_text("gama: [0, 2]\n")
+    with pytest.raises(ValueError, match=r"keys of a grid must be among dataset, model.*Got gama"):
+        experiment.grid(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"loss": "hinge"}, "loss must be one of focal"),
+        ({"epochs": 0}, "epochs must be at least 1"),
+        ({"gamma": -1}, "gamma must be >= 0"),
+    ],
+)
+def test_bad_specification(change, message):
+    with pytest.raises(ValueError, match=message):
+        Spec(**change)
+
+
+def test_unknown_model_lists_the_known():
+    with pytest.raises(ValueError, match=r"model must be one of small-cnn. Got 'resnet'"):
+        models.build("resnet", 1, 28, 10)
+
+
+@pytest.mark.parametrize(("channels", "size"), [(1, 28), (3, 32), (1, 30)])
+def test_model_shapes(channels, size):
+    assert models.build("small-cnn", channels, size, 7)(torch.zeros(2, channels, size, size)).shape == (2, 7)
+
+
+def test_import_is_light():
+    code = "import sys, focal_lib.experiment; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,158 @@
+"""Metrics against slow definitions, and torchmetrics as a second opinion."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torchmetrics.functional.classification import multiclass_calibration_error
+
+from focal_lib import metrics
+
+
+def sample(n=400, k=5, seed=0, scale=2.0):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(n, k)) * scale
+    p = np.exp(z - z.max(-1, keepdims=True))
+    p /= p.sum(-1, keepdims=True)
+    return p, rng.integers(0, k, n)
+
+
+def slow_ece(confidence, correct, n_bins):
+    """Bins (lo, hi] of equal width, one sample at a time; 0 in the first."""
+    total = 0.0
+    for b in range(n_bins):
+        lo, hi = b / n_bins, (b + 1) / n_bins
+        inside = [i for i, c in enumerate(confidence) if lo < c <= hi or (b == 0 and c == 0)]
+        total += abs(sum(confidence[i] - correct[i] for i in inside))
+    return total / len(confidence)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(2, 60))
+def test_ece_of_equal_width(seed, n_bins, n):
+    rng = np.random.default_rng(seed)
+    confidence, correct = rng.random(n), rng.integers(0, 2, n).astype(float)
+    assert metrics.binned_ece(confidence, correct, n_bins, "width") == pytest.approx(
+        slow_ece(confidence, correct, n_bins)
+    )
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 20), st.integers(2, 60))
+def test_ece_of_equal_mass(seed, n_bins, n):
+    rng = np.random.default_rng(seed)
+    confidence, correct = rng.random(n), rng.integers(0, 2, n).astype(float)
+    order = np.argsort(confidence)
+    parts = np.array_split((confidence - correct)[order], n_bins)  # an independent definition of the bins
+    expected = sum(abs(part.sum()) for part in parts) / n
+    assert metrics.binned_ece(confidence, correct, n_bins, "mass") == pytest.approx(expected)
+
+
+def test_edges_zero_and_one():
+    # 0.5 ends the first of two bins; 0 belongs to it, 1 to the last
+    confidence, correct = np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.0, 0.0])
+    assert metrics.binned_ece(confidence, correct, 2, "width") == pytest.approx((abs(-1 + 0.5) + 1) / 3)
+
+
+def test_torchmetrics_agrees():
+    p, y = sample()
+    theirs = multiclass_calibration_error(torch.from_numpy(p), torch.from_numpy(y), 5, n_bins=15, norm="l1")
+    assert metrics.ece(p, y) == pytest.approx(float(theirs), abs=1e-6)  # it works in float32
+    theirs = multiclass_calibration_error(torch.from_numpy(p), torch.from_numpy(y), 5, n_bins=15, norm="max")
+    assert metrics.mce(p, y) == pytest.approx(float(theirs), abs=1e-6)
+
+
+def test_no_sample_is_dropped_by_equal_mass():
+    p, y = sample(n=101)
+    assert metrics.reliability_bins(p, y, 15, "mass").count.sum() == 101
+
+
+def test_ties_at_one():
+    p = np.repeat([[1.0, 0.0]], 50, axis=0)
+    y = np.r_[np.zeros(40, int), np.ones(10, int)]
+    assert metrics.ece(p, y) == pytest.approx(0.2)
+    assert metrics.smooth_ece(p, y) == pytest.approx(0.2, abs=1e-3)  # true where mass sits at 1
+    assert metrics.ece(p, y, 7, "mass") >= 0.2
+
+
+def slow_smooth_ece(confidence, correct):
+    """The reflected kernel written out, on a grid, and bisection for sigma."""
+    t = (np.arange(400) + 0.5) / 400
+
+    def smoothed(sigma):
+        total = np.zeros_like(t)
+        for shift in range(-6, 7):
+            for mirror in (1, -1):
+                d = t[:, None] - (mirror * confidence[None] + 2 * shift)
+                total += (np.exp(-(d**2) / (2 * sigma**2)) * (confidence - correct)).sum(1)
+        return np.abs(total).mean() / (np.sqrt(2 * np.pi) * sigma * len(confidence))
+
+    low, high = 0.02, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if smoothed(middle) > middle else (low, middle)
+    return low
+
+
+def test_smooth_ece():
+    rng = np.random.default_rng(0)
+    confidence = rng.uniform(0.5, 1, 500)
+    correct = (rng.random(500) < confidence - 0.15).astype(float)
+    p = np.column_stack([confidence, 1 - confidence])
+    y = np.where(correct == 1, 0, 1)
+    assert metrics.smooth_ece(p, y) == pytest.approx(slow_smooth_ece(confidence, correct), rel=2e-3)
+
+
+def test_scores():
+    p, y = sample()
+    picked = p[np.arange(len(y)), y]
+    assert metrics.nll(p, y) == pytest.approx(float(-np.log(picked).mean()))
+    assert metrics.brier(p, y) == pytest.approx(float(((p - np.eye(5)[y]) ** 2).sum(1).mean()))
+    assert metrics.accuracy(p, y) == pytest.approx(float((p.argmax(1) == y).mean()))
+    by_class = [slow_ece(p[:, k], (y == k).astype(float), 15) for k in range(5)]
+    assert metrics.classwise_ece(p, y) == pytest.approx(np.mean(by_class))
+    assert metrics.ece(torch.from_numpy(p), torch.from_numpy(y)) == metrics.ece(p, y)
+
+
+def test_bootstrap_covers():
+    """Coverage of the mean's interval, by simulation: near 95 %."""
+    hits = 0
+    for seed in range(200):
+        x = np.random.default_rng(seed).exponential(size=80)
+        interval = metrics.bootstrap(lambda v: float(v.mean()), x, resamples=200, seed=seed)
+        hits += interval.low <= 1 <= interval.high
+    assert 0.88 <= hits / 200 <= 0.98
+
+
+def test_paired_bootstrap_sees_what_is_paired():
+    p, y = sample()
+    same = metrics.paired_bootstrap(metrics.nll, p, p, y, resamples=50)
+    assert (same.estimate, same.low, same.high) == (0, 0, 0)
+    assert not same.excludes_zero()
+
+
+@pytest.mark.parametrize(
+    ("p", "y", "message"),
+    [
+        ([[0.5, 0.6]], [0], "must sum to 1"),
+        ([[1.5, -0.5]], [0], r"must lie in \[0, 1\]"),
+        ([[0.5, 0.5]], [2], r"labels must lie in 0 ... 1. Got values from 2 to 2"),
+        ([[0.5, 0.5]], [0.0], "labels must be integers. Got dtype float64"),
+        ([[0.5, 0.5]], [0, 1], r"labels must have shape \(n,\) = \(1,\). Got \(2,\)"),
+        ([0.5, 0.5], [0], r"probs must have shape \(n, K\)"),
+        (np.empty((0, 2)), np.empty(0, int), "must not be empty"),
+        ([[np.nan, 0.5]], [0], "must be finite"),
+    ],
+)
+def test_bad_input(p, y, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.ece(np.array(p), np.array(y))
+
+
+def test_bad_options():
+    p, y = sample()
+    with pytest.raises(ValueError, match="n_bins must be at least 1"):
+        metrics.ece(p, y, 0)
+    with pytest.raises(ValueError, match="binning must be"):
+        metrics.ece(p, y, binning="equal")
