@@ -64,7 +64,7 @@ class ConfidencePath:
 
     Only the top class' probability is computed. Correctness does not depend on (gamma, T).
 
-    The ECE is never below |mean confidence - accuracy|, and the confidence of a row falls as T
+    The ECE is never below abs(mean confidence - accuracy), and the confidence of a row falls as T
     rises, so only temperatures around the crossing of the two can win; `best_temperature` looks
     at those alone and finds the optimum of the whole grid. Falling is proved for gamma = 0, and
     for gamma > 0 where q_top >= p* (there the elasticity of w is largest at the top class); below
@@ -286,7 +286,8 @@ class TemperatureScaling(FocalTemperatureScaling):
         n_bins: of the ECE.
 
     Attributes:
-        temperature_, objective_, n_classes_, classes_: as FocalTemperatureScaling; gamma_ is 0.
+        ``temperature_``, ``objective_``, ``n_classes_``, ``classes_``: as FocalTemperatureScaling;
+        ``gamma_`` is 0.
     """
 
     def __init__(
@@ -316,7 +317,7 @@ class MatrixScaling(_Calibrator):
         l2: penalty on the distance of W from the identity and of b from 0.
 
     Attributes:
-        weight_ (K, K), bias_ (K,), n_classes_, classes_.
+        ``weight_`` (K, K), ``bias_`` (K,), ``n_classes_``, ``classes_``.
     """
 
     def __init__(self, l2: float = 0.0) -> None:
@@ -367,7 +368,7 @@ class MatrixScaling(_Calibrator):
 
 
 class VectorScaling(MatrixScaling):
-    r"""p = softmax(v * z + b), one scale a class (Guo et al. 2017); weight_ is diagonal."""
+    r"""p = softmax(v * z + b), one scale a class (Guo et al. 2017); ``weight_`` is diagonal."""
 
     def _expand(self, weight: np.ndarray, classes: int) -> np.ndarray:
         return np.diag(weight)

@@ -8,7 +8,7 @@ With :math:`L(q) = -(1-q)^\gamma \log q` the map is (KK24 Eq. (1), Props. 2 and 
 
 Evaluated on probabilities the formula is exactly 1 from logit 30 and NaN from logit 37
 (gamma = 2). Here everything is a function of x = -log q and log(1 - q), each computed without
-cancellation, so |logit| up to 1e4 and gamma from -1 (binary) to 100 are exact to rounding.
+cancellation, so logits up to 1e4 in size and gamma from -1 (binary) to 100 are exact to rounding.
 
 Torch in, torch out, with gradients; NumPy in, NumPy out. float64 is honoured, float32 stays
 float32, half precision is computed in float32.
@@ -186,7 +186,7 @@ def _focal_logit_slope(s: Tensor, gamma: Tensor) -> Tensor:
 def inverse_focal_logit(logit: Tensor, gamma: float) -> Tensor:
     """Inverse of :func:`focal_logit`: the logit s with logit FC(s) equal to the given one.
 
-    Newton on |logit| inside the bracket that R's bounds give; exact to rounding. Gradients, by
+    Newton on abs(logit) inside the bracket that R's bounds give; exact to rounding. Gradients, by
     the logit and by gamma, are those of the implicit function (first order).
 
     Raises:

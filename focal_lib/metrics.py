@@ -184,7 +184,7 @@ def bootstrap(
     level: float = 0.95,
     seed: int = 0,
 ) -> Interval:
-    """Percentile bootstrap interval of statistic(*samples); rows are resampled together.
+    """Percentile bootstrap interval of ``statistic(*samples)``; rows are resampled together.
 
     Raises:
         ValueError: samples of different lengths, or none.

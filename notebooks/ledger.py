@@ -12,7 +12,7 @@
 # ---
 
 # %% [markdown]
-# (ledger)=
+# (ch-ledger)=
 # # The claim ledger
 #
 # **What is this?** Every claim of {cite:t}`kk24`, as a function that returns its evidence. The

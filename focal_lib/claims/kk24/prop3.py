@@ -65,7 +65,7 @@ def slope_certificate(tightness: Fraction = Fraction(1)) -> Certificate:
 
 
 def monotone_certificate(gamma_max: str = "5.635") -> Certificate:
-    """R'' < 0 for s > 0 and 0 < gamma <= gamma_max: beta increases in |s|."""
+    """R'' < 0 for s > 0 and 0 < gamma <= gamma_max: beta increases in abs(s)."""
     top = Fraction(gamma_max)
 
     def proves(a: Fraction, b: Fraction) -> bool:
@@ -157,7 +157,7 @@ def prop3_proof_comparison() -> Evidence:
     chapter=CHAPTER,
 )
 def prop3_sharp() -> Evidence:
-    """beta increases in |s| exactly up to gamma_c = 5.635...; certified to 5.635, refuted at 5.65."""
+    """beta increases in abs(s) exactly up to gamma_c = 5.635...; certified to 5.635, refuted at 5.65."""
     g, at = Fraction("5.65"), Fraction("0.1")
     with certify.precision():
         ball, point = certify.exact(g), certify.exact(at)

@@ -121,7 +121,7 @@ def proper_part_calibrated() -> Evidence:
 )
 @on_runs
 def focal_temperature_near_one() -> Evidence:
-    """|log T| of cross-entropy minus that of focal loss, paired by seed."""
+    """abs(log T) of cross-entropy minus that of focal loss, paired by seed."""
     base = np.abs(np.log(column(temperatures(), 0.0, "T")))
     parts = []
     for g in focal_gammas(temperatures()):
