@@ -105,7 +105,7 @@ line_figure(q, losses, "prediction $q$", "loss", ylim=(0, 3))
 # %% [markdown]
 # ## Properness, seen on the risk
 #
-# With $p =$ 0.8 positives, a proper loss is minimal at 0.8. The focal loss with $\gamma = 2$ is not.
+# With $p =$ {glue:text}`binary-p:g` positives, a proper loss is minimal at $p$. The focal loss with $\gamma = 2$ is not.
 
 # %% tags=["hide-input"]
 p = np.array([true_probability, 1 - true_probability])
@@ -118,6 +118,7 @@ risk = {name: value - value.min() for name, value in risk.items()}
 minimum = {name: float(q[value.argmin()]) for name, value in risk.items()}
 for key, value in zip(("ce", "focal", "proper"), minimum.values(), strict=True):
     glue(f"binary-minimum-{key}", value, display=False)
+glue("binary-p", true_probability, display=False)
 glue("binary-minimiser", float(proper.focal_minimiser([p], 2.0)[0, 0]), display=False)
 
 # %% mystnb={"image": {"alt": "Conditional risk above its minimum over the prediction. Cross-entropy and the proper part touch zero at the true probability 0.8, the focal loss at about 0.63."}, "figure": {"name": "fig-binary-risk", "caption": "Conditional risk above its minimum. Cross-entropy and the proper part are minimal at the true probability, the focal loss is not."}}

@@ -62,7 +62,7 @@ pd.DataFrame(shown, columns=["gamma", "classes", "top before", "change of the to
 
 # %% [markdown]
 # The first are tiny, the last is not: with {glue:text}`confidence-classes` classes the top probability 0.13 changes by
-# {glue:text}`confidence-drop:.4f`. Each is proved in ball arithmetic in the ledger, so no rounding is involved.
+# {glue:text}`confidence-drop:.4f`. The second and the last are proved in ball arithmetic in the ledger, so no rounding is involved.
 
 # %% tags=["remove-input"]
 glue("confidence-drop", changes[-1], display=False)

@@ -9,10 +9,13 @@ import jupytext
 import pytest
 import yaml
 
+from focal_lib.plots import curves, reliability, simplex
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
 EXECUTED = sorted((ROOT / "_build/notebooks").glob("[!.]*.ipynb"))
 HTML = ROOT / "_build/html"
+PLOTS = {name for module in (curves, reliability, simplex) for name in module.__all__}
 CHAPTERS = [path for path in SOURCES if path.stem[0].isdigit()]
 
 on_sources = pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.stem)
@@ -57,13 +60,21 @@ def test_cells_are_short(path):
     assert not long, f"a cell of over 18 lines wants to be a function:\n{long[0] if long else ''}"
 
 
+def _draws(cell):
+    """Whether the cell ends in a call of a function of focal_lib.plots."""
+    last = ast.parse(cell.source).body[-1]
+    return isinstance(last, ast.Expr) and getattr(getattr(last.value, "func", None), "id", "") in PLOTS
+
+
 @on_sources
 def test_figures_have_alt_text_and_caption(path):
     for cell in _cells(path, "code"):
-        if cell.source.rstrip().splitlines()[-1] in ("fig", "figure"):
-            settings = cell.metadata.get("mystnb", {})
-            assert len(settings.get("image", {}).get("alt", "")) > 30, cell.source
-            assert settings.get("figure", {}).get("caption"), cell.source
+        settings = cell.metadata.get("mystnb", {})
+        assert bool(settings) == _draws(cell), cell.source
+        if settings:
+            assert len(settings["image"]["alt"]) > 30, cell.source
+            assert settings["figure"]["caption"], cell.source
+            assert settings["figure"]["name"].startswith("fig-"), cell.source
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)

@@ -56,8 +56,10 @@ def overview(claims: Sequence[Claim]) -> Markdown:
         f"  - {code_link(claim)}\n"
         for claim in together(claims)
     ]
-    head = "* - verdict\n  - claim\n  - source\n  - chapter\n  - code\n"
-    return Markdown(":::{list-table}\n:header-rows: 1\n\n" + head + "".join(rows) + ":::\n")
+    head = "* - verdict\n  - claim\n  - source\n  - ch.\n  - code\n"
+    return Markdown(
+        ":::{list-table}\n:header-rows: 1\n:class: ledger\n:widths: auto\n\n" + head + "".join(rows) + ":::\n"
+    )
 
 
 def detail(claims: Sequence[Claim]) -> Markdown:

@@ -1,0 +1,103 @@
+"""Speed, as ratios measured in one run: python -m benchmarks (or make bench).
+
+Nothing here asserts a time; agreement is shown beside each ratio.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from focal_lib import bounds
+from focal_lib.calibrators import PAPER_GAMMAS, PAPER_TEMPERATURES, FocalTemperatureScaling, TemperatureScaling
+from focal_lib.maps import focal_log_probs, inverse_focal_log_probs
+from focal_lib.metrics import binned_ece
+
+
+def seconds(function: Callable[[], object], repeats: int) -> float:
+    """Median wall time of a call."""
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)
+
+
+def synthetic(n: int, classes: int, temperature: float = 2.0) -> tuple[np.ndarray, np.ndarray]:
+    """Logits with labels drawn at the given temperature."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(n, classes)) * 1.5
+    z[np.arange(n), rng.integers(0, classes, n)] += rng.normal(5, 2.5, n)
+    p = np.exp(focal_log_probs(z / temperature, 0.0))
+    return z, (p.cumsum(1) > rng.random((n, 1))).argmax(1)
+
+
+def plain_pair(z: torch.Tensor, y: torch.Tensor, gamma: float, temperature: float) -> float:
+    """One (gamma, T) of the plain loop over torch operations."""
+    confidence, predicted = focal_log_probs(z / temperature, gamma).exp().max(-1)
+    return binned_ece(confidence.numpy(), (predicted == y).double().numpy())
+
+
+def bench_bounds() -> None:
+    print("temperature bounds: brute-force search / exact")
+    for gamma in (4.0, 10.0):
+        exact = seconds(lambda g=gamma: bounds.temperature_bounds(g), 2000)  # type: ignore[misc]
+        search = seconds(lambda g=gamma: bounds.temperature_bounds_by_search(g), 3)  # type: ignore[misc]
+        found, true = bounds.temperature_bounds_by_search(gamma), bounds.temperature_bounds(gamma, 20)
+        print(f"  gamma {gamma:4g}: {search / exact:10,.0f} x   differ by {max(abs(np.subtract(found, true))):.4f}")
+
+
+def bench_focal_temperature_scaling() -> None:
+    z, y = synthetic(5000, 100)
+    tensors = torch.from_numpy(z), torch.from_numpy(y)
+    pairs = [(g, t) for g in PAPER_GAMMAS for t in PAPER_TEMPERATURES]
+    some = pairs[:: len(pairs) // 90]
+    one = seconds(lambda: [plain_pair(*tensors, g, t) for g, t in some], 1) / len(some)
+    grid = seconds(lambda: FocalTemperatureScaling("ece", "grid").fit(z, y), 5)
+    line = seconds(lambda: FocalTemperatureScaling("ece", "line").fit(z, y), 5)
+    whole = FocalTemperatureScaling("ece", "grid").fit(z, y)
+    along = FocalTemperatureScaling("ece", "line").fit(z, y)
+    again = plain_pair(*tensors, whole.gamma_, whole.temperature_)
+    print(
+        f"focal temperature scaling by ECE, 5,000 x 100 logits, {len(pairs):,} pairs, {torch.get_num_threads()} threads"
+    )
+    print(
+        f"  plain loop / grid search: {one * len(pairs) / grid:6.0f} x   "
+        f"(grid {grid:.2f} s; loop from {len(some)} pairs)"
+    )
+    print(f"  grid search / line search: {grid / line:5.1f} x   ECE {along.objective_ - whole.objective_:+.5f}")
+    print(f"  grid optimum evaluated by the plain loop: ECE differs by {abs(again - whole.objective_):.1e}")
+
+
+def bench_temperature() -> None:
+    from sklearn.calibration import _TemperatureScaling  # what method="temperature" uses
+
+    for n, classes in ((5000, 100), (100_000, 10)):
+        z, y = synthetic(n, classes)
+        ours = seconds(lambda: TemperatureScaling("nll").fit(z, y), 5)  # noqa: B023
+        theirs = seconds(lambda: _TemperatureScaling().fit(z, y), 5)  # noqa: B023
+        gap = TemperatureScaling("nll").fit(z, y).temperature_ * _TemperatureScaling().fit(z, y).beta_ - 1
+        print(
+            f"temperature scaling {n:,} x {classes}: scikit-learn / ours {theirs / ours:.1f} x   T differs by {gap:.1e}"
+        )
+
+
+def bench_maps() -> None:
+    z, _ = synthetic(5000, 100)
+    softmax = seconds(lambda: torch.log_softmax(torch.from_numpy(z), -1), 20)
+    forward = seconds(lambda: focal_log_probs(z, 2.0), 10)
+    mapped = focal_log_probs(z, 2.0)
+    inverse = seconds(lambda: inverse_focal_log_probs(mapped, 2.0), 3)
+    print(f"maps, 5,000 x 100: map / log-softmax {forward / softmax:.0f} x, inverse / map {inverse / forward:.0f} x")
+
+
+if __name__ == "__main__":
+    bench_bounds()
+    bench_maps()
+    bench_temperature()
+    bench_focal_temperature_scaling()
