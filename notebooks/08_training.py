@@ -111,13 +111,14 @@ glue("training-t-ce", float(wide[0.0].mean()), display=False)
 glue("training-t-top", float(wide[wide.columns.max()].mean()), display=False)
 glue("training-gamma-top", float(wide.columns.max()), display=False)
 
-# %% mystnb={"image": {"alt": "Ratio of validation temperatures to that of cross-entropy over gamma, and the temperature closest to the map. Both fall; the measured ratio lies above the map's temperature."}, "figure": {"name": "fig-training-temperature", "caption": "Validation temperature relative to cross-entropy, mean and standard deviation over seeds, and what the fixed-factor story predicts."}}
+# %% mystnb={"image": {"alt": "Ratio of validation temperatures to that of cross-entropy over gamma, and the temperature closest to the map. Both fall; for gamma 3 and more the measured ratio lies above the map's temperature."}, "figure": {"name": "fig-training-temperature", "caption": "Validation temperature relative to cross-entropy, mean and standard deviation over seeds, and what the fixed-factor story predicts."}}
 point_figure(shown, r"$\gamma$ of training", "temperature factor", ylim=(0, 1.1))
 
 # %% [markdown]
 # Cross-entropy needs $T =$ {glue:text}`training-t-ce:.2f` here, more than the 2 to 2.5 that the paper quotes; at $\gamma =$
 # {glue:text}`training-gamma-top:g` the temperature left is {glue:text}`training-t-top:.2f`. So focal loss does move the optimal temperature to 1.
-# But the factor is not that of the map: the measured ratio is larger. 'Generalisation compensation' as one number is a
+# But the factor is not that of the map: from
+# $\gamma = 3$ on the measured ratio is larger. 'Generalisation compensation' as one number is a
 # picture, not a law.
 #
 # ```{exercise}
