@@ -27,7 +27,7 @@ book: $(READY) ## build the book
 test: $(READY) lint ## run the whole test suite
 	@$(BIN)/python -m pytest -n auto --dist loadfile
 	@$(SNAKEMAKE) notebooks --configfile workflow/smoke.yaml
-	@$(BIN)/python -m pytest -n auto --nbval-lax --nbval-current-env -p no:cacheprovider _build/smoke/notebooks
+	@FOCAL_RUNS=_build/smoke/runs $(BIN)/python -m pytest -n auto --dist loadfile --nbval-lax --nbval-current-env -p no:cacheprovider _build/smoke/notebooks
 
 lint: $(READY) ## format check, lint and types
 	@$(BIN)/ruff format --check -q . && $(BIN)/ruff check -q . && $(BIN)/mypy --no-error-summary
