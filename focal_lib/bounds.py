@@ -15,9 +15,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
-from focal_lib.confidence import confidence_threshold
+from focal_lib.confidence import confidence_threshold, critical_gamma, elasticity, log_gain, lowest_elasticity
 from focal_lib.maps import focal_logit
 from focal_lib.validation import check_gamma
 
@@ -30,6 +30,8 @@ __all__ = [
     "printed_temperature_bounds",
     "temperature_bounds",
     "temperature_bounds_by_search",
+    "tied_row_beta",
+    "top_temperature_bounds",
 ]
 
 _LN2 = math.log(2)
@@ -149,3 +151,40 @@ def temperature_bounds_by_search(
         if excess.max() <= 0 and math.isinf(upper):
             upper = k * temperature_step
     return lower, upper
+
+
+def tied_row_beta(n: int, last: float, gamma: float) -> float:
+    """Inverse temperature of the map at the top of a row of n - 1 tied classes and one at `last`, in (0, 1/n]."""
+    top = (1 - last) / (n - 1)
+    spread = math.log(top / last)
+    return 1 + (log_gain(last, gamma) - log_gain(top, gamma)) / spread if spread > 1e-6 else elasticity(1 / n, gamma)
+
+
+def top_temperature_bounds(gamma: float, n: int) -> tuple[float, float]:
+    """(T_low, T_high) for n classes: temperature scaling with T_low is at least, with T_high at most as confident.
+
+    'Confident' is the top probability. n = 2 is temperature_bounds. For n >= 3, T_low = 1/(gamma+1) and,
+    where confidence never falls (n = 3, or gamma >= critical_gamma(n)), T_high = 1: both proved, neither
+    attained. Below critical_gamma T_high > 1 is the smallest beta over rows of k - 1 tied classes and a
+    smaller one, k <= n: a search finds no worse row, but only T_high <= 1 / lowest elasticity is proved.
+
+    Raises:
+        ValueError: gamma not > 0, or n < 2.
+    """
+    check_gamma(gamma, minimum=5e-324)
+    if n < 2:
+        raise ValueError(f"n must be at least 2 classes. Got {n}.")
+    if n == 2:
+        return temperature_bounds(gamma)
+    lowest = 1.0
+    most = min(n, int(2 / lowest_elasticity(gamma)[0]) + 2)  # beyond, ties lie left of the lowest elasticity
+    for k in range(4, most + 1):
+        if gamma < critical_gamma(k):
+            found = minimize_scalar(
+                lambda x, k=k: tied_row_beta(k, math.exp(x), gamma),
+                bounds=(-math.log(k) - 40, -math.log(k)),
+                method="bounded",
+                options={"xatol": 1e-10},
+            )
+            lowest = min(lowest, float(found.fun), elasticity(1 / k, gamma))
+    return 1 / (gamma + 1), 1 / lowest

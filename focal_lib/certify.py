@@ -1,13 +1,11 @@
-r"""Proofs by ball arithmetic (Arb): formulas on balls, sign certificates over boxes, their checker.
+r"""Ball arithmetic (Arb): the papers' formulas on balls, and the search for the boxes of a certificate.
 
-A certificate is a tuple of boxes. `prove_*` finds the boxes by bisection; `check_*` is separate
-and small: it verifies that the boxes cover the range without a gap and that the sign holds on
-each. Numbers enter as exact rationals: arb(0.1) would be the double.
+Numbers enter as exact rationals: arb(0.1) would be the double. What is found here is not trusted:
+focal_lib.checker checks it with other formulas.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -15,25 +13,19 @@ from typing import Any
 
 from flint import arb, arb_series, ctx, fmpq
 
+from focal_lib.checker import Box, positive
+
 __all__ = [
-    "Box",
-    "covers",
-    "curvature_cubic",
+    "curvature_growth",
     "exact",
+    "find_boxes",
     "focal_map",
     "gain",
     "logit_gap",
     "logit_gap_slope",
     "precision",
-    "proves_curvature_negative",
-    "proves_slope_below",
-    "search_boxes",
     "weight",
 ]
-
-Box = tuple[Fraction, Fraction]
-_LN2 = arb(2).log()
-
 
 @contextmanager
 def precision(bits: int = 120) -> Iterator[None]:
@@ -50,10 +42,6 @@ def exact(value: str | int | Fraction) -> arb:
     """The number as written: exact('0.333') encloses 333/1000."""
     fraction = Fraction(value)
     return arb(fmpq(fraction.numerator, fraction.denominator))
-
-
-def _ball(low: Fraction, high: Fraction) -> arb:
-    return exact(low).union(exact(high))
 
 
 # --- the papers' formulas on balls ------------------------------------------------------
@@ -96,11 +84,10 @@ def logit_gap_slope(s: Any, gamma: Any) -> Any:
     return (high - q) / (1 + gamma * high) + (low - (1 - q)) / (1 + gamma * low)
 
 
-def curvature_cubic(s: Any) -> tuple[Any, Any, Any, Any]:
-    """Coefficients in gamma of P(s, gamma), which has the sign of R''(s).
+def _curvature_cubic(s: Any) -> tuple[Any, Any, Any, Any]:
+    """c_0 .. c_3 of symbols.curvature_cubic, written out by hand.
 
-    R'' = A''(s) - A''(-s) with A = log(1 + gamma u), so with u' = u - q, u'' = u' - q(1-q)
-    P = (u'' + gamma (u u'' - u'^2)) (1 + gamma v)^2 - (the same with u and v = u(-s) exchanged).
+    u' = u - q and u'' = u' - q(1-q) with q = sigmoid(s).
     """
     q, high, low = _u_pair(s)
     variance = q * (1 - q)
@@ -115,96 +102,38 @@ def curvature_cubic(s: Any) -> tuple[Any, Any, Any, Any]:
     )
 
 
+def curvature_growth(s: Any) -> tuple[Any, Any, Any, Any]:
+    """c_k c_3' - c_k' c_3 for k = 0, 1, 2, and c_3, on a power series."""
+    ctx.cap += 1  # a derivative loses one order
+    *lower, top = _curvature_cubic(arb_series([s[0], s[1]]))
+    grows = [c * top.derivative() - c.derivative() * top for c in lower]
+    ctx.cap -= 1
+    return grows[0], grows[1], grows[2], top
+
+
 # --- boxes ------------------------------------------------------------------------------
 
 
-def search_boxes(
-    proves: Callable[[Fraction, Fraction], bool], low: Fraction, high: Fraction, max_boxes: int = 20_000
+def find_boxes(
+    function: Callable[[Any], Any], low: Fraction, high: Fraction, orders: Sequence[int], max_boxes: int = 5_000
 ) -> tuple[Box, ...]:
-    """Boxes of [low, high] on each of which `proves` says yes, by bisection; () where it fails."""
+    """A cover of [low, high] by boxes on which a derivative of the function is positive; () if none is found.
+
+    `orders` are the derivative orders to try at 0, where the function may vanish: all derivatives
+    below that order are 0 there. Elsewhere the order is 0.
+    """
     done: list[Box] = []
     pieces = max(1, int(high - low))  # start at length about 1: formulas on wider balls can be 0/0
     ends = [low + (high - low) * k / pieces for k in range(pieces + 1)]
-    todo = list(itertools.pairwise(ends))[::-1]
+    todo = [(ends[k], ends[k + 1]) for k in reversed(range(pieces))]
     while todo:
         a, b = todo.pop()
-        if proves(a, b):
-            done.append((a, b))
-        elif len(done) + len(todo) >= max_boxes or b - a < Fraction(1, 2**24):
+        found = next((k for k in (orders if a == 0 else (0,)) if positive(function, Box(a, b, k), depth=0)), None)
+        if found is not None:
+            done.append(Box(a, b, found))
+        elif len(done) + len(todo) >= max_boxes or b - a < Fraction(1, 2**20):
             return ()
         else:
             middle = (a + b) / 2
             todo += [(middle, b), (a, middle)]
     return tuple(done)
-
-
-def covers(boxes: Sequence[Box], low: Fraction, high: Fraction) -> bool:
-    """Whether the boxes, in order, cover [low, high] without a gap."""
-    if not boxes or boxes[0][0] > low or boxes[-1][1] < high:
-        return False
-    return all(a < b for a, b in boxes) and all(left[1] >= right[0] for left, right in itertools.pairwise(boxes))
-
-
-def _taylor(function: Callable[[Any], Any], low: Fraction, high: Fraction, order: int, derivative: int = 0) -> Any:
-    """Enclosures of function (or its derivative) over [low, high]: Taylor at the middle, ball remainder."""
-    middle, radius = (low + high) / 2, (high - low) / 2
-    step = _ball(-radius, radius)
-    ctx.cap = order + 1
-    at_middle = function(arb_series([exact(middle), 1]))
-    on_box = function(arb_series([_ball(low, high), 1]))
-    enclosures = []
-    for point, box in zip(at_middle, on_box, strict=True):
-        coefficients = [point[k] for k in range(order)] + [box[order]]
-        value = arb(0)
-        for k in range(order, derivative - 1, -1):
-            falling = arb(1)
-            for j in range(derivative):
-                falling *= k - j
-            value = falling * coefficients[k] + step * value
-        enclosures.append(value)
-    return enclosures
-
-
-def _cubic_is_negative(c: Sequence[arb], low: Fraction, high: Fraction, depth: int = 14) -> bool:
-    """Whether c0 + c1 g + c2 g^2 + c3 g^3 < 0 for all g in [low, high], by the mean value form."""
-    middle, g = exact((low + high) / 2), _ball(low, high)
-    at_middle = c[0] + middle * (c[1] + middle * (c[2] + middle * c[3]))
-    slope = c[1] + g * (2 * c[2] + 3 * g * c[3])
-    if at_middle + slope * (g - middle) < 0:
-        return True
-    half = (low + high) / 2
-    return depth > 0 and all(_cubic_is_negative(c, a, b, depth - 1) for a, b in ((low, half), (half, high)))
-
-
-def proves_curvature_negative(low: Fraction, high: Fraction, gamma_max: Fraction) -> bool:
-    """Whether R''(s) < 0 for all s in [low, high], s > 0, and gamma in (0, gamma_max].
-
-    P is odd in s, so a box that touches 0 is settled by its derivative.
-    """
-    derivative = 1 if low < Fraction(1, 10) else 0
-    with precision():
-        if derivative:  # dP/ds < 0 on [0, s] and P(0) = 0 give P < 0
-            return _cubic_is_negative(_taylor(curvature_cubic, low, high, 5, 1), Fraction(0), gamma_max)
-        return _cubic_is_negative(_taylor(curvature_cubic, low, high, 4), Fraction(0), gamma_max)
-
-
-def proves_slope_below(low: Fraction, high: Fraction, gamma_range: Box, tightness: Fraction = Fraction(1)) -> bool:
-    """Whether R'(s) < tightness * log(1+gamma)/2 for all s in [low, high] and gamma in the range.
-
-    For gamma <= 1 with log(1+gamma) >= 2 gamma/(2+gamma), which has no 0/0 at gamma = 0.
-    """
-
-    def settled(a: Fraction, b: Fraction, depth: int) -> bool:
-        g = _ball(a, b)
-        bound = 1 / (2 + g) if b <= 1 else (1 + g).log() / (2 * g)
-        try:
-            (slope,) = _taylor(lambda s: (logit_gap_slope(s, g),), low, high, 2)
-            if slope < exact(tightness) * bound:
-                return True
-        except ValueError:  # a ball so wide that a denominator may vanish: split it
-            pass
-        half = (a + b) / 2
-        return depth > 0 and settled(a, half, depth - 1) and settled(half, b, depth - 1)
-
-    with precision(90):
-        return settled(*gamma_range, depth=7)

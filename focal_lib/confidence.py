@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
 from focal_lib.maps import focal_log_probs
 from focal_lib.validation import check_gamma, check_probs
@@ -21,9 +21,12 @@ __all__ = [
     "confidence_change",
     "confidence_threshold",
     "critical_gamma",
+    "elasticity",
     "inflection",
     "log_gain",
+    "lowest_elasticity",
     "peak_probability",
+    "rows_by_shape",
     "worst_row",
 ]
 
@@ -71,6 +74,22 @@ def critical_gamma(n: int) -> float:
     while log_gain(q, high) > 0:
         high *= 2
     return float(brentq(lambda gamma: log_gain(q, gamma), peak, high, xtol=1e-14, rtol=1e-15))
+
+
+def elasticity(q: float, gamma: float) -> float:
+    """e(q) = q w'(q)/w(q) for 0 < q < 1: the local inverse temperature between classes tied at q."""
+    rest, log_q = 1 - q, math.log(q)
+    ratio, slope = -q * log_q / rest, -(rest + log_q) / rest**2  # b, b'
+    return 1 + gamma * q * (1 / rest - slope / (1 + gamma * ratio))
+
+
+def lowest_elasticity(gamma: float) -> tuple[float, float]:
+    """(q, e(q)) where the elasticity of w is smallest, below p*. Raises ValueError unless gamma > 0."""
+    top = math.log(peak_probability(gamma))  # e = 1 at p*, and below it e < 1
+    found = minimize_scalar(
+        lambda x: elasticity(math.exp(x), gamma), bounds=(top - 12, top), method="bounded", options={"xatol": 1e-9}
+    )
+    return math.exp(found.x), float(found.fun)
 
 
 def confidence_change(probs: np.ndarray, gamma: float) -> np.ndarray:
@@ -129,3 +148,22 @@ def worst_row(gamma: float, n: int, top: float) -> np.ndarray:
     rows = np.concatenate(candidates)
     rows /= rows.sum(-1, keepdims=True)
     return rows[np.argmin(confidence_change(rows, gamma))]
+
+
+def rows_by_shape(n: int, seed: int, count: int = 4_000) -> np.ndarray:
+    """Rows of n classes, largest first, to search for extremes on: (m, n).
+
+    Half are tied groups (up to four levels, group sizes and levels random, from nearly equal to
+    far apart), half are Dirichlet samples of several concentrations.
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(count):
+        cuts = np.sort(rng.integers(1, n + 1, size=3))
+        sizes = np.diff([0, *cuts, n])
+        levels = -np.cumsum(rng.exponential(10.0 ** rng.uniform(-4, 1.2, size=4)))
+        rows.append(np.repeat(levels, sizes))
+    tied = np.exp(np.array(rows) - np.max(rows, axis=1, keepdims=True))
+    spread = np.concatenate([rng.dirichlet(np.full(n, a), count // 4) for a in (0.3, 1.0, 10.0, 100.0)])
+    both = np.sort(np.concatenate([tied / tied.sum(-1, keepdims=True), np.maximum(spread, 1e-300)]), axis=-1)[:, ::-1]
+    return both / both.sum(-1, keepdims=True)

@@ -13,6 +13,7 @@ import sympy as sp
 __all__ = [
     "binary_map",
     "binary_map_of_logit",
+    "curvature_cubic",
     "entropy_ratio",
     "focal_loss",
     "focal_loss_slope",
@@ -75,3 +76,17 @@ def logit_gap(s: Any = s, gamma: Any = gamma) -> sp.Expr:
 def binary_map_of_logit(s: Any = s, gamma: Any = gamma) -> sp.Expr:
     """logit FC(s) = (gamma + 1) s - R(s)."""
     return (gamma + 1) * s - logit_gap(s, gamma)
+
+
+def curvature_cubic(s: sp.Symbol = s) -> tuple[sp.Expr, ...]:
+    r"""c_0(s), ..., c_3(s): :math:`R''(s) = \gamma\,\frac{c_0 + c_1\gamma + c_2\gamma^2 + c_3\gamma^3}
+    {(1+\gamma u)^2(1+\gamma\bar u)^2}` with u = u(s) and its mirror image u(-s)."""
+    g = sp.Symbol("g", positive=True)
+    here, mirrored = sp.symbols("u_:3"), sp.symbols("v_:3")  # u and its derivatives, at s and mirrored
+
+    def part(value: sp.Expr, slope: sp.Expr, second: sp.Expr) -> sp.Expr:
+        return second * (1 + g * value) - g * slope**2  # numerator of (log(1 + g u))'' / g
+
+    numerator = sp.expand(part(*here) * (1 + g * mirrored[0]) ** 2 - part(*mirrored) * (1 + g * here[0]) ** 2)
+    values = {here[k]: sp.diff(u(s), s, k) for k in range(3)} | {mirrored[k]: sp.diff(u(-s), s, k) for k in range(3)}
+    return tuple(numerator.coeff(g, k).subs(values) for k in range(4))

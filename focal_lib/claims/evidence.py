@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any, Protocol
 
 import sympy as sp
+
+from focal_lib import checker
+from focal_lib.checker import Box
 
 __all__ = [
     "All",
@@ -92,25 +96,35 @@ class Derivation:
 
 @dataclass(frozen=True)
 class Certificate:
-    """A sign proved by ball arithmetic on every box of a cover, and by analysis outside it.
+    """Signs proved by ball arithmetic on every box of a cover, and by analysis outside it.
 
-    `boxes` is what a checker needs to repeat the proof; `check` is that checker, apart from the
-    code that found the boxes. `remainder` says how the ends and tails are handled.
+    `functions` are what must be positive, from the sympy expressions; `boxes` is the subdivision, found
+    by other code. The verdict comes from focal_lib.checker alone, which checks cover and signs.
     """
 
     statement: str
-    boxes: tuple[Any, ...]
-    check: Callable[[tuple[Any, ...]], bool]
+    functions: Mapping[str, Callable[[Any], Any]]
+    boxes: Mapping[str, tuple[Box, ...]]  # for each function, a cover of [low, high]
+    low: Fraction
+    high: Fraction
     remainder: tuple[Step, ...] = ()
+
+    def holds(self) -> bool:
+        """Whether every function has a cover and is positive on each box of it."""
+        return bool(self.functions) and all(
+            checker.covers(self.boxes.get(name, ()), self.low, self.high)
+            and all(checker.positive(function, box) for box in self.boxes[name])
+            for name, function in self.functions.items()
+        )
 
     @property
     def verdict(self) -> Verdict:
-        sound = bool(self.boxes) and self.check(self.boxes) and all(s.holds for s in self.remainder)
-        return Verdict.CERTIFIED if sound else Verdict.FAILED
+        return Verdict.CERTIFIED if self.holds() and all(s.holds for s in self.remainder) else Verdict.FAILED
 
     def describe(self) -> str:
+        count = sum(len(boxes) for boxes in self.boxes.values())
         rest = "".join(f"\n* {'✓' if s.holds else '✗'} {s.text}" for s in self.remainder)
-        return f"{self.statement}: certified on {len(self.boxes):,} boxes.{rest}"
+        return f"{self.statement}: certified on {count:,} boxes.{rest}"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import sympy as sp
 from focal_lib import certify, maps, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Search, Step, step
+from focal_lib.claims.kk24.entropy_ratio import mixture_steps
 from focal_lib.claims.kk24.prop1 import curvature_steps
 from focal_lib.confidence import inflection
 
@@ -39,22 +40,21 @@ def lagrange_steps() -> tuple[Step, ...]:
 
 
 def weight_steps() -> tuple[Step, ...]:
-    """w increases from 0 to infinity, for gamma > 0."""
-    g, x = sp.Symbol("gamma", positive=True), sp.Symbol("x", positive=True)
-    at_zero = sp.limit(symbols.weight(q, 1), q, 0, "+")
-    at_one = sp.limit(symbols.weight(q, 1), q, 1, "-")
+    """w = q / ((1-q)^gamma (1 + gamma b)) increases from 0 to infinity, for every gamma > 0."""
+    g, r = sp.symbols("gamma r", positive=True)
+    b = symbols.entropy_ratio()
     slope = sp.diff(-1 / sp.Function("L")(q).diff(q), q)
     second = sp.Function("L")(q).diff(q, 2) / sp.Function("L")(q).diff(q) ** 2
-    bulk = (1 - sp.exp(-x)) ** g * (1 + g * x * sp.exp(-x) / (1 - sp.exp(-x)))  # g(q) at q = e^-x
     return (
         step(r"$w' = L''/L'^2$, positive by Prop. 1", slope, second),
-        step(r"$w \to 0$ as $q \to 0$ (here $\gamma = 1$)", at_zero, 0),
-        step(r"$w \to \infty$ as $q \to 1$ (here $\gamma = 1$)", sp.Eq(at_one, sp.oo)),
         step(
-            r"for every $\gamma > 0$: $g \to 0$ as $q = e^{-x} \to 1$, so $w = q/g \to \infty$",
-            sp.limit(bulk.subs(g, 2), x, 0),
-            0,
+            r"$w\,(1-q)^\gamma(1+\gamma b) = q$",
+            symbols.weight(q, g) * (1 - q) ** g * (1 + g * b),
+            q,
         ),
+        step(r"$b \to 0$ as $q \to 0$, so $w/q \to 1$ and $w \to 0$", sp.limit(b, q, 0, "+"), 0),
+        step(r"$b \to 1$ as $q \to 1$", sp.limit(b, q, 1, "-"), 1),
+        step(r"and $r^\gamma \to 0$ as $r = 1 - q \to 0$, so $w \to \infty$", sp.limit(r**g, r, 0, "+"), 0),
     )
 
 
@@ -123,33 +123,54 @@ def prop4_same_reasoning() -> Evidence:
     corrects="kk24.prop4_same_reasoning",
 )
 def prop4_negative() -> Evidence:
-    """The Jacobian keeps its sign: -(1-q) (log w)' stays below 1 / the largest inverse elasticity."""
-    worst, points = np.inf, 0
-    for g in (-0.05, -0.25, -0.5, -0.75, -0.9, -0.99):
-        t = np.linspace(-30, 30, 6001)
-        elastic = log_weight_elasticity(t, g)
-        top = 1 / (1 + np.exp(-t))
-        fall = -elastic * (1 - top) / top  # -(1-q) w'/w for the large class
-        below = np.maximum.accumulate(np.where(elastic > 0, 1 / np.where(elastic > 0, elastic, 1), 0))
-        other = np.interp(-t, t, below)  # the others have q <= 1 - q_top
-        worst = min(worst, float((1 - fall * other)[t > 0].min()))
-        points += t.size
-    return Search(
-        r"$\gamma \in \{-0.05, \dots, -0.99\}$, logit of the largest class in $(0, 30)$; Jacobian sign kept",
-        points,
-        worst,
+    """The Jacobian never vanishes and faces go to faces, so Hadamard's theorem applies."""
+    a, r, top = sp.symbols("a r q_1", positive=True)  # a = -gamma in (0, 1), r = 1 - q_1
+    b = symbols.entropy_ratio()
+    log_slope = sp.diff(sp.log(symbols.weight(q, -a)), q)
+    written = 1 / q - a / (1 - q) + a * sp.diff(b, q) / (1 - a * b)
+    # the others have q <= r and elasticity at least 1 - a r/(1-r); the large one at most (a - r/(1-r)) / r below 0
+    margin = (1 - a * r / (1 - r)) - (a - r / (1 - r))
+    weights = sp.symbols("omega_1 omega_2 omega_3", positive=True)
+    elastic = sp.symbols("e_1 e_2 e_3")
+    return Derivation(
+        (
+            step(
+                r"$(\log w)' = \frac1q - \frac{a}{1-q} + \frac{a\,b'}{1-ab}$ for $\gamma = -a$",
+                sp.simplify(log_slope - written),
+                0,
+            ),
+            *mixture_steps(),
+            step(r"$1 - ab > 0$, since $b \le b(1) = 1$ and $a < 1$", sp.limit(b, q, 1, "-"), 1),
+            step(
+                r"with $b' > 0$: $e(q) = q(\log w)' \ge 1 - \frac{aq}{1-q}$, positive for $q \le \frac12$",
+                sp.simplify(q * (1 / q - a / (1 - q))),
+                1 - a * q / (1 - q),
+            ),
+            step(
+                r"and $-(1-q_1)(\log w)'(q_1) \le a - \frac{r}{1-r}$ with $r = 1 - q_1$",
+                sp.simplify(-(r * (1 / top - a / (1 - top))).subs(top, 1 - r)),
+                a - r / (1 - r),
+            ),
+            step(r"the difference of the two bounds is $\frac{1-a}{1-r} > 0$", margin, (1 - a) / (1 - r)),
+            step(
+                r"along $\sum_i q_i = 1$ the Jacobian of $q \mapsto p$ is, up to a positive factor, $\prod_i e_i \sum_i q_i/e_i$; "
+                r"three classes shown",
+                _jacobian(weights, elastic),
+                sp.Mul(*elastic) * sum(w / e for w, e in zip(weights, elastic, strict=True)),
+            ),
+        ),
+        r"If every $e_i > 0$ the Jacobian is positive. At most one class, the largest, has $e_1 < 0$; then "
+        r"$\sum_{i\ge2} q_i/e_i \le r/(1-\frac{ar}{1-r}) < r/(a-\frac{r}{1-r}) \le q_1/|e_1|$, so product and sum are both "
+        r"negative; at $e_1 = 0$ the limit is $q_1\prod_{i\ge2} e_i > 0$. Near the boundary $w(q)/q \to 1$ as $q \to 0$, and "
+        r"at a vertex $w \sim (1-q)^a/(1-a)$ outweighs the others, which are at most $2(1-q)$: the map is proper. A proper "
+        r"local diffeomorphism of the open simplex is a bijection (Hadamard); each face carries the map of its own classes.",
     )
 
 
-def log_weight_elasticity(t: np.ndarray, g: float) -> np.ndarray:
-    """d log w / d log q at q = sigmoid(t)."""
-    rest = 1 / (1 + np.exp(t))
-    x = np.logaddexp(0, -t)
-    b = x / np.expm1(x)
-    slope = (b / x) * (1 - x - b)
-    small = x < 1e-4
-    slope = np.where(small, -0.5 + x / 6, slope)
-    return 1 + g * ((1 - rest) + rest * slope / (1 + g * b)) / rest
+def _jacobian(q: tuple[sp.Symbol, ...], e: tuple[sp.Symbol, ...]) -> sp.Expr:
+    """det of d(log p_1 - log p_3, log p_2 - log p_3)/d(q_1, q_2), times q_1 q_2 q_3, for three classes."""
+    rows = [[e[0] / q[0] + e[2] / q[2], e[2] / q[2]], [e[2] / q[2], e[1] / q[1] + e[2] / q[2]]]
+    return sp.simplify(sp.Matrix(rows).det() * sp.Mul(*q))
 
 
 @claim(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import flint
 import numpy as np
@@ -12,17 +13,13 @@ from focal_lib import certify, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Counterexample, Derivation, Search, Step, step
 from focal_lib.claims.kk24.prop2 import slope_steps
-from focal_lib.confidence import (
-    confidence_change,
-    confidence_threshold,
-    critical_gamma,
-    log_gain,
-    peak_probability,
-    worst_row,
-)
+from focal_lib.claims.kk24.prop5_each_n import each_n_proof
+from focal_lib.claims.kk24.threshold import threshold_steps
+from focal_lib.confidence import confidence_threshold
+from focal_lib.maps import focal_log_probs
 
 CHAPTER = "06_confidence"
-q, gamma = symbols.q, symbols.gamma
+q = symbols.q
 
 
 def drop(row: Sequence[str], g: str) -> flint.arb:
@@ -57,33 +54,8 @@ def prop5_large() -> Evidence:
     """gamma = 1, one class at 0.13, the others equal."""
     rest = str((1 - sp.Rational("0.13")) / 99)
     margin = drop(("0.13", *([rest] * 99)), "1") - certify.exact("0.01")
-    # the statement is the refutation of 'never by a point'
     return Derivation(
         (Step(r"$n = 100$, $\gamma = 1$, $q_{\max} = 0.13$, rest equal: falls by more than 0.01", bool(margin > 0)),)
-    )
-
-
-def threshold_steps() -> tuple[Step, ...]:
-    """g rises from 1, then falls to 0, so h = 1/g is at most 1 before tau and increasing after it."""
-    b = symbols.entropy_ratio()
-    log_g = gamma * sp.log(1 - q) + sp.log(1 + gamma * b)
-    k = 2 * (1 - q) / sp.log(q) + 1 - gamma * q
-    factor = -gamma * sp.log(q) / ((1 - q) ** 2 * (1 + gamma * b))
-    x = sp.Symbol("x", positive=True)
-    mean = sp.exp(x) * (x - 1) + 1  # (log-mean)' sign: increasing, see text
-    return (
-        step(
-            r"$(\log g)' = \frac{-\gamma\log q}{(1-q)^2(1+\gamma b)}\,k(q)$, $k = \frac{2(1-q)}{\log q} + 1 - \gamma q$",
-            sp.diff(log_g, q),
-            factor * k,
-        ),
-        step(
-            r"$\frac{1-q}{-\log q}$ increases in $q = e^{-x}$, so $k$ decreases: $e^x(x-1)+1$ has derivative $x e^x > 0$, 0 at 0",
-            sp.diff(mean, x),
-            x * sp.exp(x),
-        ),
-        step(r"$k \to 1$ as $q \to 0$", sp.limit(k.subs(gamma, 1), q, 0, "+"), 1),
-        step(r"$k \to -1-\gamma < 0$ as $q \to 1$: $g$ rises, then falls", sp.limit(k, q, 1, "-"), -1 - gamma),
     )
 
 
@@ -120,27 +92,31 @@ def prop5_threshold() -> Evidence:
     corrects="kk24.prop5",
 )
 def prop5_threshold_sharp() -> Evidence:
-    """S -> m h(m) + (1 - m) as n grows, above h(m) where h(m) < 1; checked just below tau."""
+    """S -> m h(m) + (1 - m) as n grows, above h(m) where h(m) < 1; examples just below tau."""
     m, h = sp.symbols("m h", positive=True)
-    limit = sp.simplify((m * h + (1 - m)) - h - (1 - m) * (1 - h))
-    parts = []
-    for g in (1.0, 2.0, 3.0):
-        top = 0.98 * confidence_threshold(g)
-        n = 10**4
-        row = np.r_[top, np.full(n - 1, (1 - top) / (n - 1))]
-        parts.append(-float(confidence_change(row, g)))
-    h_zero = sp.limit(1 / symbols.gain(q, 1), q, 0, "+")
+    limit = (m * h + (1 - m)) - h
+    n = 10**4
+    falls = [_fall_equal_rest(g, Fraction(round(0.98e6 * confidence_threshold(g)), 10**6), n) for g in (1, 2, 3)]
     return Derivation(
         (
-            step(r"$\lim_n S - h(m) = (1-m)(1-h(m)) > 0$ for $h(m) < 1$", limit, 0),
-            step(r"each other class has $h(q_i) \to h(0) = 1$", h_zero, 1),
+            step(r"$\lim_n S - h(m) = (1-m)(1-h(m)) > 0$ for $h(m) < 1$", limit, (1 - m) * (1 - h)),
+            step(r"each other class has $h(q_i) \to h(0) = 1$: $b \to 0$", sp.limit(symbols.entropy_ratio(), q, 0), 0),
             Step(
-                rf"at $0.98\,\tau$ and $n = 10^4$, $\gamma = 1, 2, 3$: falls by at least {min(parts):.2e}",
-                min(parts) > 0,
+                rf"for example at $0.98\,\tau$ and $n = 10^4$, $\gamma = 1, 2, 3$ (ball arithmetic): falls by at least "
+                rf"{min(float(f.mid()) for f in falls):.4f}",
+                all(bool(f > 0) for f in falls),
             ),
             *threshold_steps(),
         )
     )
+
+
+def _fall_equal_rest(g: int, top: Fraction, n: int) -> flint.arb:
+    """q_max - p_max as a ball, one class at `top` and n - 1 equal ones."""
+    with certify.precision():
+        weight, ball = certify.weight(certify.exact(top), certify.exact(g)), certify.exact(top)
+        rest = certify.weight(certify.exact((1 - top) / (n - 1)), certify.exact(g))
+        return ball - weight / (weight + (n - 1) * rest)
 
 
 @claim(
@@ -154,67 +130,6 @@ def prop5_two_classes() -> Evidence:
     return Derivation(
         slope_steps(), r"The map is odd in logits with slope above 1, so $|\operatorname{logit}\hat p| > |s|$."
     )
-
-
-@claim(
-    "kk24.prop5_n_fails",
-    source="KK24 Prop. 5, corrected for each n",
-    statement=r"For $n \ge 4$ and $\gamma < \gamma^*(\frac{1}{n-1})$ it fails, at $n - 1$ tied classes and a small last one.",
-    chapter=CHAPTER,
-    corrects="kk24.prop5",
-)
-def prop5_n_fails() -> Evidence:
-    """sum w - h(m) = e (1 - h(1/(n-1))) + o(e) for the last class at e."""
-    e, h0, h1, n = sp.symbols("epsilon h h_1 n", positive=True)
-    m = (1 - e) / (n - 1)
-    h = h0 + h1 * (m - 1 / (n - 1))  # h near 1/(n-1), to first order
-    excess = sp.diff((n - 1) * m * h + e - h, e).subs(e, 0)
-    steps = [
-        step(
-            r"$\frac{d}{d\varepsilon}\left[\sum_i w(q_i) - h(m)\right]_{\varepsilon=0} = 1 - h(\frac1{n-1})$",
-            excess,
-            1 - h0,
-        )
-    ]
-    for classes in (4, 5, 7, 10):
-        g = 0.9 * critical_gamma(classes)
-        tiny = 1e-6
-        row = np.r_[np.full(classes - 1, (1 - tiny) / (classes - 1)), tiny]
-        steps.append(Step(rf"$n = {classes}$ at $0.9\,\gamma^*$: the top falls", float(confidence_change(row, g)) < 0))
-        steps.append(Step(rf"and $h(1/{classes - 1}) < 1$ there", log_gain(1 / (classes - 1), g) > 0))
-    return Derivation(tuple(steps))
-
-
-@claim(
-    "kk24.prop5_n_holds",
-    source="KK24 Prop. 5, corrected for each n",
-    statement=r"For $n \ge 4$ and $\gamma \ge \gamma^*(\frac{1}{n-1})$ confidence never falls.",
-    chapter=CHAPTER,
-)
-def prop5_n_holds() -> Evidence:
-    """Structured search over worst rows at and just above the critical gamma."""
-    return _search_rows([(n, factor * critical_gamma(n)) for n in (4, 5, 6, 8, 12, 20) for factor in (1.0, 1.2)])
-
-
-@claim(
-    "kk24.prop5_three_classes",
-    source="KK24 Prop. 5, the case n = 3",
-    statement=r"For $n = 3$ confidence never falls, for any $\gamma > 0$.",
-    chapter=CHAPTER,
-)
-def prop5_three_classes() -> Evidence:
-    """Structured search over rows of three classes."""
-    return _search_rows([(3, g) for g in (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)])
-
-
-def _search_rows(cases: list[tuple[int, float]], tops: int = 60) -> Search:
-    worst = np.inf
-    for n, g in cases:
-        # above tau it is proved
-        for top in np.linspace(1 / n + 1e-6, max(confidence_threshold(g), 1 / n + 1e-3), tops):
-            worst = min(worst, float(confidence_change(worst_row(g, n, float(top)), g)))
-    listed = ", ".join(sorted({str(n) for n, _ in cases}, key=int))
-    return Search(rf"$n \in \{{{listed}\}}$, worst structured rows below $\tau$", len(cases) * tops * 200, worst, 1e-13)
 
 
 @claim(
@@ -266,20 +181,30 @@ def prop5_dominates() -> Evidence:
 @claim(
     "kk24.prop5_near_uniform",
     source="KK24 Prop. 5, corrected",
-    statement=r"It fails arbitrarily close to the uniform row exactly when $1/n < p^*(\gamma)$.",
+    statement=r"Next to the uniform row of $n$ classes it fails if $1/n < p^*(\gamma)$ and holds if $1/n > p^*(\gamma)$.",
     chapter=CHAPTER,
+    corrects="kk24.prop5",
 )
 def prop5_near_uniform() -> Evidence:
-    """Rows next to uniform, n on both sides of 1/p*."""
-    margins = []
-    for g in (0.5, 1.0, 2.0, 5.0):
-        limit = 1 / peak_probability(g)
-        for n, sign in ((int(limit) + 2, -1), (max(int(limit) - 1, 4), 1)):
-            row = np.full(n, 1 / n)
-            row[0] += 1e-5
-            row[1:] -= 1e-5 / (n - 1)
-            margins.append(sign * float(confidence_change(row, g)))
-    return Search(r"$\gamma \in \{0.5, 1, 2, 5\}$, $n$ on both sides of $1/p^*$", len(margins), min(margins))
+    """First order: sum w(q_i) - h(m) = -h'(1/n) (m - 1/n), and h' has the sign of -g'."""
+    n, e, m, other = sp.symbols("n epsilon delta_1 delta_2", positive=True)
+    w, h = sp.Function("w"), sp.Function("h")
+    row = (1 / n + e * m, 1 / n + e * other, 1 / n - e * (m + other))  # deviations that sum to 0
+    excess = sp.diff(sum(w(v) for v in row) - h(row[0]), e).doit().subs(e, 0).doit()
+    slope = sp.Derivative(h(q), q).subs(q, 1 / n).doit()
+    return Derivation(
+        (
+            step(
+                r"$\frac{d}{d\varepsilon}\big[\sum_i w(\frac1n+\varepsilon\delta_i) - h(\frac1n+\varepsilon\delta_1)\big]_0 = "
+                r"-h'(\frac1n)\,\delta_1$, three classes moved",
+                excess,
+                -slope * m,
+            ),
+            *threshold_steps(),
+        ),
+        r"$h = 1/g$ falls before $p^*$ and rises after it, so the excess is positive, and the top falls, exactly when "
+        r"$\frac1n < p^*$.",
+    )
 
 
 @claim(
@@ -299,17 +224,24 @@ def fig5_others_fall() -> Evidence:
 @claim(
     "kk24.fig5_top_rises",
     source="KK24 section 3.3 on Fig. 5, corrected",
-    statement=r"For $n = 3$ the highest probability becomes higher and the lowest lower.",
+    statement=r"For $n = 3$ the highest probability never becomes lower.",
     chapter="05_simplex",
     corrects="kk24.fig5_others_fall",
 )
 def fig5_top_rises() -> Evidence:
-    """Random rows of three classes."""
-    from focal_lib.maps import focal_log_probs
+    """Prop. 5 for three classes."""
+    return each_n_proof()
 
+
+@claim(
+    "kk24.fig5_lowest_falls",
+    source="KK24 section 3.3 on Fig. 5, corrected",
+    statement=r"For $n = 3$ the lowest probability becomes lower.",
+    chapter="05_simplex",
+    corrects="kk24.fig5_others_fall",
+)
+def fig5_lowest_falls() -> Evidence:
+    """Random rows of three classes."""
     rows = np.sort(np.random.default_rng(0).dirichlet(np.ones(3), 20_000), axis=1)
-    worst = np.inf
-    for g in (0.5, 1.0, 3.0):
-        change = np.exp(focal_log_probs(np.log(rows), g)) - rows
-        worst = min(worst, float(change[:, 2].min()), float(-change[:, 0].max()))
-    return Search(r"20,000 random rows for each of $\gamma = 0.5, 1, 3$", 60_000, worst, 1e-12)
+    change = [(np.exp(focal_log_probs(np.log(rows), g)) - rows)[:, 0].max() for g in (0.5, 1.0, 3.0)]
+    return Search(r"20,000 random rows for each of $\gamma = 0.5, 1, 3$", 60_000, -float(max(change)), 1e-12)

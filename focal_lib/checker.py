@@ -1,0 +1,68 @@
+r"""A small checker of sign certificates, apart from the code that finds them.
+
+A certificate is a list of boxes [a, b] with a derivative order k: the k-th derivative of F is positive
+on the box. The checker evaluates F in ball arithmetic from the sympy expression of symbols.py, not from
+the formulas of certify.py, and splits a box further where one evaluation is too wide. It knows nothing
+of how the boxes were found.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+from flint import arb, arb_series, ctx, fmpq
+
+__all__ = ["Box", "ball", "covers", "on_series", "positive"]
+
+
+@dataclass(frozen=True)
+class Box:
+    """On [low, high] the derivative of that order is positive."""
+
+    low: Fraction
+    high: Fraction
+    order: int = 0
+
+
+def ball(low: Fraction, high: Fraction) -> arb:
+    """The smallest ball that holds [low, high]."""
+    ends = (arb(fmpq(v.numerator, v.denominator)) for v in (low, high))
+    return next(ends).union(next(ends))
+
+
+def on_series(expression: sp.Expr, symbol: sp.Symbol) -> Callable[[Any], Any]:
+    """The expression as a function of an Arb power series; numbers enter as exact rationals."""
+    names = {"exp": lambda v: v.exp(), "log": lambda v: v.log()}
+    return sp.lambdify(symbol, sp.nsimplify(expression), modules=[names], cse=True)
+
+
+def covers(boxes: Sequence[Box], low: Fraction, high: Fraction) -> bool:
+    """Whether the boxes, in order, cover [low, high] without a gap."""
+    if not boxes or boxes[0].low > low or boxes[-1].high < high:
+        return False
+    joined = all(left.high >= right.low for left, right in itertools.pairwise(boxes))
+    return joined and all(box.low < box.high for box in boxes)
+
+
+def positive(function: Callable[[Any], Any], box: Box, bits: int = 200, depth: int = 6) -> bool:
+    """Whether the derivative of `function` is positive on the box: mean value form, halved if too wide.
+
+    The ball of a Taylor coefficient over a box encloses the derivative at each of its points.
+    """
+    before = ctx.prec, ctx.cap
+    ctx.prec, ctx.cap = bits, box.order + 2
+    try:
+        middle = (box.low + box.high) / 2
+        centre = function(arb_series([ball(middle, middle), 1]))[box.order]
+        slope = (box.order + 1) * function(arb_series([ball(box.low, box.high), 1]))[box.order + 1]
+        if centre + slope * ball(box.low - middle, box.high - middle) > 0:
+            return True
+    finally:
+        ctx.prec, ctx.cap = before
+    halves = (Box(box.low, middle, box.order), Box(middle, box.high, box.order))
+    return depth > 0 and all(positive(function, half, bits, depth - 1) for half in halves)
