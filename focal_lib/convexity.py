@@ -1,4 +1,4 @@
-r"""Convexity of the focal loss in the prediction (KK24 Prop. 1).
+r"""Second derivatives of focal loss, in the prediction (KK24 Prop. 1) and in its logit (KN24).
 
 .. math:: L''(q) = (1-q)^{\gamma-2}\Big[\gamma^2(-\log q) + \gamma\Big(\frac{2(1-q)}{q} + \log q\Big)
                    + \Big(\frac{1-q}{q}\Big)^2\Big]
@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 
 from focal_lib.validation import check_gamma
 
-__all__ = ["bracket", "convexity_limit", "second_derivative"]
+__all__ = ["bracket", "convexity_limit", "logit_ratio", "probability_ratio", "second_derivative"]
 
 
 def bracket(q: Any, gamma: Any, log: Any = np.log) -> Any:
@@ -38,3 +38,17 @@ def convexity_limit(gamma: float) -> float:
     if not -1 < gamma < 0:
         raise ValueError(f"gamma must lie in (-1, 0): for gamma >= 0 the loss is convex. Got {gamma}.")
     return float(brentq(bracket, 1e-3, 1 - 1e-9, args=(gamma,), xtol=1e-15))
+
+
+def probability_ratio(q: Any, gamma: float) -> Any:
+    """q^2 L''(q) = g - q g': the second derivative in q over that of cross-entropy, 0 < q < 1."""
+    return np.asarray(q, dtype=np.float64) ** 2 * second_derivative(q, gamma)
+
+
+def logit_ratio(q: Any, gamma: float) -> Any:
+    """g - (1-q) g': the second derivative in the logit of the true class over that of cross-entropy, 0 < q < 1."""
+    check_gamma(gamma)
+    q = np.asarray(q, dtype=np.float64)
+    rest, log_q = 1 - q, np.log(q)
+    ratio, slope = -q * log_q / rest, -(rest + log_q) / rest**2  # b, b'
+    return rest**gamma * ((1 + gamma) * (1 + gamma * ratio) - gamma * rest * slope)

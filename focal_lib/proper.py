@@ -11,7 +11,14 @@ from torch import Tensor
 from focal_lib.maps import inverse_focal_log_probs
 from focal_lib.validation import check_gamma, check_probs
 
-__all__ = ["brier_values", "conditional_risk", "focal_loss_values", "focal_minimiser", "proper_focal_loss"]
+__all__ = [
+    "brier_values",
+    "conditional_risk",
+    "focal_calibration_minimiser",
+    "focal_loss_values",
+    "focal_minimiser",
+    "proper_focal_loss",
+]
 
 
 def focal_minimiser(probs: Any, gamma: float) -> Any:
@@ -39,6 +46,56 @@ def focal_minimiser(probs: Any, gamma: float) -> Any:
         support = row > 0
         target[support] = focal_minimiser(row[support], gamma) if int(support.sum()) > 1 else 1.0
     return out.reshape(probs.shape)
+
+
+def focal_calibration_minimiser(probs: Any, gamma: float, lam: float) -> np.ndarray:
+    r"""What the focal calibration loss predicts for the true posterior p (L25 Def. 3.1, App. A.5).
+
+    The q that minimises :math:`\sum_i p_i L(q_i) + \lambda\lVert q - p\rVert^2` (the same as with the one-hot
+    label, up to a constant). At it p_i L'(q_i) + 2 lam (q_i - p_i) is the same number for every class; each
+    side increases in q_i, so both q_i and that number are bisected.
+
+    Args:
+        probs: (..., K) distributions with positive entries.
+        gamma, lam: >= 0.
+
+    Returns:
+        (..., K).
+
+    Raises:
+        ValueError: rows that are no such distributions, gamma or lam negative.
+    """
+    probs = np.asarray(probs, dtype=np.float64)
+    check_probs(probs)
+    check_gamma(gamma, minimum=0.0)
+    if not (0 <= lam < np.inf):
+        raise ValueError(f"lam must be a number >= 0. Got {lam}.")
+    if not (probs > 0).all():
+        raise ValueError("probs must be positive: a class of probability 0 has no stationarity condition.")
+
+    def slope(log_q: np.ndarray) -> np.ndarray:  # of the risk in each class: p L'(q) = -p g(q)/q
+        q, rest = np.exp(log_q), -np.expm1(log_q)
+        focal = np.exp(gamma * np.log(rest) - log_q) * (1 - gamma * q * log_q / rest)
+        return -probs * focal + 2 * lam * (q - probs)
+
+    def rows(level: np.ndarray) -> np.ndarray:  # log q with slope = level, by bisection
+        low, high = np.full_like(probs, -745.0), np.full_like(probs, -1e-16)
+        for _ in range(80):
+            middle = (low + high) / 2
+            above = slope(middle) > level[..., None]
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        return (low + high) / 2
+
+    span = np.full(probs.shape[:-1], 1.0)
+    while (np.exp(rows(-span)).sum(-1) > 1).any():
+        span = np.where(np.exp(rows(-span)).sum(-1) > 1, 2 * span, span)
+    low, high = -span, np.full_like(span, 2 * lam)
+    for _ in range(80):
+        middle = (low + high) / 2
+        above = np.exp(rows(middle)).sum(-1) > 1
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    q = np.exp(rows((low + high) / 2))
+    return q / q.sum(-1, keepdims=True)
 
 
 def focal_loss_values(probs: Any, gamma: float) -> Any:

@@ -18,6 +18,7 @@ __all__ = [
     "focal_loss",
     "focal_loss_slope",
     "gain",
+    "gain_sign",
     "gamma",
     "logit_gap",
     "q",
@@ -49,6 +50,11 @@ def entropy_ratio(q: Any = q) -> sp.Expr:
 def gain(q: Any = q, gamma: Any = gamma) -> sp.Expr:
     """g(q) = (1-q)^gamma (1 + gamma b(q)) = -q L'(q): focal over cross-entropy gradient (M20 Prop. 1)."""
     return (1 - q) ** gamma * (1 + gamma * entropy_ratio(q))
+
+
+def gain_sign(q: Any = q, gamma: Any = gamma) -> sp.Expr:
+    """k(q) = 2 (1-q)/log q + 1 - gamma q, which has the sign of g'(q) (M20 Eq. (9))."""
+    return 2 * (1 - q) / sp.log(q) + 1 - gamma * q
 
 
 def weight(q: Any = q, gamma: Any = gamma) -> sp.Expr:

@@ -15,7 +15,8 @@
 # (ch-ledger)=
 # # The claim ledger
 #
-# **What is this?** Every claim of {cite:t}`kk24`, as a function that returns its evidence. The
+# **What is this?** Every claim of {cite:t}`kk24`, {cite:t}`m20`, {cite:t}`kn24` and {cite:t}`l25`, as a
+# function that returns its evidence. The
 # verdict is computed from the evidence when this page is built; nobody types it. The statement
 # is quoted or paraphrased as the paper makes it. Where it is false, the corrected statement
 # stands next to it, with a check of its own.
@@ -26,12 +27,12 @@
 # | CERTIFIED | a sign holds on every box of a cover in ball arithmetic; ends and tails by stated analysis |
 # | NUMERIC | a dense search found no violation; no proof |
 # | CONDITIONAL | true exactly under the stated condition |
-# | REFUTED | a counterexample, its margin proved by ball arithmetic |
+# | REFUTED | a counterexample, its margin proved by ball arithmetic, or a derivation of the opposite |
 # | REPRODUCED, NOT REPRODUCED | a printed number or a measured effect, computed again |
 # | UNCHECKABLE HERE | what would be needed is not at hand; it says why |
 
 # %% tags=["parameters"]
-paper: str = "kk24"  # which paper's claims to check
+paper: str = ""  # kk24, m20, kn24 or l25 for the claims of one paper; empty for all
 
 # %% tags=["hide-input"]
 from myst_nb import glue
@@ -40,7 +41,7 @@ from focal_lib.claims import ledger
 from focal_lib.claims.table import count_table, detail, overview
 from focal_lib.provenance import foot
 
-claims = ledger(paper)
+claims = ledger(paper or None)
 for verdict in sorted({str(claim.verdict) for claim in claims}):
     key = verdict.lower().replace(" ", "-")
     glue(f"ledger-{key}", sum(claim.verdict == verdict for claim in claims), display=False)
@@ -58,6 +59,7 @@ count_table(claims)
 # ## Overview
 #
 # Each row leads to the evidence below, to the chapter that derives it, and to the code that checks it.
+# An arrow marks a correction of the claim above it.
 
 # %% tags=["remove-input"]
 overview(claims)
@@ -65,7 +67,7 @@ overview(claims)
 # %% [markdown]
 # ## Evidence
 #
-# A claim that corrects another stands under the one it corrects.
+# A claim as printed and what corrects it stand side by side.
 
 # %% tags=["remove-input"]
 detail(claims)

@@ -19,6 +19,7 @@ __all__ = [
     "Conditional",
     "Counterexample",
     "Derivation",
+    "Disproof",
     "Evidence",
     "Measurement",
     "Search",
@@ -92,6 +93,20 @@ class Derivation:
     def describe(self) -> str:
         lines = [f"{i}. {'✓' if s.holds else '✗'} {s.text}" for i, s in enumerate(self.steps, 1)]
         return "\n".join(lines) + (f"\n\n{self.remark}" if self.remark else "")
+
+
+@dataclass(frozen=True)
+class Disproof:
+    """A derivation of the opposite: REFUTED without a single point, as for 'may get stuck'."""
+
+    opposite: Derivation
+
+    @property
+    def verdict(self) -> Verdict:
+        return Verdict.REFUTED if self.opposite.verdict == Verdict.PROVED else Verdict.FAILED
+
+    def describe(self) -> str:
+        return f"The opposite is derived:\n\n{self.opposite.describe()}"
 
 
 @dataclass(frozen=True)

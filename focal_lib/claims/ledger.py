@@ -6,6 +6,7 @@ import difflib
 import importlib
 import inspect
 import pkgutil
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ from focal_lib.claims.evidence import Evidence, Verdict
 __all__ = ["Claim", "claim", "find", "ledger", "show"]
 
 _REGISTRY: dict[str, Claim] = {}
-PAPERS = ("kk24",)
+PAPERS = {"kk24": "KK24", "m20": "M20", "kn24": "KN24", "l25": "L25"}  # in the order of the book
 
 
 @dataclass(frozen=True)
@@ -29,16 +30,32 @@ class Claim:
     statement: str  # MyST markdown with LaTeX
     chapter: str  # notebook that derives it: '02_convexity'
     check: Callable[[], Evidence]
-    corrects: str | None = None  # id of the refuted claim this one puts right
+    corrects: tuple[str, ...] = ()  # ids of the claims this one puts right
     needs: str | None = None  # 'runs': the evidence is read from the default training runs
 
     @cached_property
-    def evidence(self) -> Evidence:
-        return self.check()
+    def _checked(self) -> tuple[Evidence, Verdict, float]:
+        started = time.perf_counter()
+        evidence = self.check()
+        return evidence, evidence.verdict, time.perf_counter() - started
 
-    @cached_property
+    @property
+    def evidence(self) -> Evidence:
+        return self._checked[0]
+
+    @property
     def verdict(self) -> Verdict:
-        return self.evidence.verdict
+        return self._checked[1]
+
+    @property
+    def seconds(self) -> float:
+        """What the check cost on this machine."""
+        return self._checked[2]
+
+    @property
+    def paper(self) -> str:
+        """'kk24', the part of the id before the dot."""
+        return self.id.split(".")[0]
 
     @property
     def location(self) -> str:
@@ -49,7 +66,7 @@ class Claim:
         return f"{path.relative_to(root).as_posix()}:{inspect.getsourcelines(check)[1]}"
 
     def _repr_markdown_(self) -> str:
-        corrected = f" Corrects `{self.corrects}`." if self.corrects else ""
+        corrected = f" Corrects {', '.join(f'`{id}`' for id in self.corrects)}." if self.corrects else ""
         return (
             f"**{self.verdict}** — `{self.id}` ({self.source}).{corrected}\n\n"
             f"{self.statement}\n\n{self.evidence.describe()}"
@@ -62,7 +79,7 @@ def claim(
     source: str,
     statement: str,
     chapter: str,
-    corrects: str | None = None,
+    corrects: str | tuple[str, ...] = (),
     needs: str | None = None,
 ) -> Callable[[Callable[[], Evidence]], Callable[[], Evidence]]:
     """Register the decorated function as the check of a claim.
@@ -74,14 +91,19 @@ def claim(
     def register(check: Callable[[], Evidence]) -> Callable[[], Evidence]:
         if id in _REGISTRY and inspect.getfile(_REGISTRY[id].check) != inspect.getfile(check):
             raise ValueError(f"claim id must be unique. Got {id!r} a second time.")
-        _REGISTRY[id] = Claim(id, source, statement, chapter, check, corrects, needs)
+        put_right = (corrects,) if isinstance(corrects, str) else corrects
+        _REGISTRY[id] = Claim(id, source, statement, chapter, check, put_right, needs)
         return check
 
     return register
 
 
 def ledger(paper: str | None = None) -> list[Claim]:
-    """Every claim, or those of one paper, in the order of the paper. Nothing is checked yet."""
+    """Every claim, or those of one paper, in the order of the book. Nothing is checked yet.
+
+    Raises:
+        ValueError: an unknown paper; the message lists the known ones.
+    """
     for name in PAPERS:
         package = importlib.import_module(f"focal_lib.claims.{name}")
         for module in pkgutil.iter_modules(package.__path__):
@@ -93,7 +115,7 @@ def ledger(paper: str | None = None) -> list[Claim]:
 
 
 def _order(claim: Claim) -> tuple[Any, ...]:
-    return PAPERS.index(claim.id.split(".")[0]), claim.chapter, inspect.getsourcelines(claim.check)[1]
+    return list(PAPERS).index(claim.paper), claim.chapter, inspect.getsourcelines(claim.check)[1]
 
 
 def find(id: str) -> Claim:

@@ -1,14 +1,15 @@
-"""The ledger as MyST markdown: counts, an overview table, the evidence of each claim."""
+"""The ledger as a page: counts, an overview to filter, statements and evidence side by side."""
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from collections.abc import Sequence
 
-from IPython.display import Markdown
+from IPython.display import HTML, Markdown
 
 from focal_lib.claims.evidence import Verdict
-from focal_lib.claims.ledger import Claim
+from focal_lib.claims.ledger import PAPERS, Claim
 
 __all__ = ["code_link", "count_table", "detail", "overview", "together"]
 
@@ -25,53 +26,92 @@ def code_link(claim: Claim) -> str:
 
 
 def together(claims: Sequence[Claim]) -> list[Claim]:
-    """Order of the paper, but each correction right after the claim it corrects."""
-    corrections: dict[str, list[Claim]] = {}
-    for claim in claims:
-        if claim.corrects:
-            corrections.setdefault(claim.corrects, []).append(claim)
+    """Order of the book, but each correction right after the (first) claim it corrects."""
     known = {claim.id for claim in claims}
+    corrections = _corrections(claims)
     ordered = []
     for claim in claims:
-        if not claim.corrects or claim.corrects not in known:
+        if not claim.corrects or claim.corrects[0] not in known:
             ordered += [claim, *corrections.get(claim.id, [])]
     return ordered
 
 
+def _corrections(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
+    found: dict[str, list[Claim]] = {}
+    for claim in claims:
+        if claim.corrects:
+            found.setdefault(claim.corrects[0], []).append(claim)
+    return found
+
+
 def count_table(claims: Sequence[Claim]) -> Markdown:
-    """How many claims have each verdict."""
-    counts = Counter(claim.verdict for claim in claims)
-    rows = "".join(f"| {verdict} | {counts[verdict]} |\n" for verdict in Verdict if counts[verdict])
-    return Markdown(f"| verdict | claims |\n|---|---:|\n{rows}| **all** | **{len(claims)}** |\n")
+    """How many claims have each verdict, by paper."""
+    papers = [paper for paper in PAPERS if any(claim.paper == paper for claim in claims)]
+    counts = Counter((claim.verdict, claim.paper) for claim in claims)
+    head = "| verdict | " + " | ".join(PAPERS[p] for p in papers) + " | all |\n|---" + "|---:" * (len(papers) + 1) + "|\n"
+    rows = ""
+    for verdict in Verdict:
+        numbers = [counts[verdict, paper] for paper in papers]
+        if any(numbers):
+            rows += f"| {verdict} | " + " | ".join(map(str, numbers)) + f" | {sum(numbers)} |\n"
+    totals = [sum(claim.paper == paper for claim in claims) for paper in papers]
+    return Markdown(head + rows + "| **all** | " + " | ".join(f"**{n}**" for n in totals) + f" | **{len(claims)}** |\n")
 
 
-def overview(claims: Sequence[Claim]) -> Markdown:
-    """One row a claim: verdict, claim, source, chapter, code."""
-    rows = [
-        f"* - <span class='verdict'>{claim.verdict}</span>\n"
-        f"  - {'↳ ' if claim.corrects else ''}"
-        f"<a href='#{_anchor(claim.id)}'>{claim.id.split('.', 1)[1]}</a>\n"
-        f"  - {claim.source}\n"
-        f"  - <a href='{claim.chapter}.html'>{int(claim.chapter.split('_')[0])}</a>\n"
-        f"  - {code_link(claim)}\n"
+def overview(claims: Sequence[Claim]) -> HTML:
+    """One row a claim, with menus that show one paper or one verdict. Without scripts every row is shown."""
+    rows = "".join(
+        f'<tr data-paper="{claim.paper}" data-verdict="{claim.verdict}"><td><span class="verdict">{claim.verdict}</span></td>'
+        f"<td>{'↳ ' if claim.corrects else ''}<a href='#{_anchor(claim.id)}'>{claim.id}</a></td>"
+        f"<td>{html.escape(claim.source.replace('$', '').replace(chr(92), ''))}</td>"
+        f"<td><a href='{claim.chapter}.html'>{int(claim.chapter.split('_')[0])}</a></td><td>{code_link(claim)}</td></tr>"
         for claim in together(claims)
-    ]
-    head = "* - verdict\n  - claim\n  - source\n  - ch.\n  - code\n"
-    return Markdown(
-        ":::{list-table}\n:header-rows: 1\n:class: ledger\n:widths: auto\n\n" + head + "".join(rows) + ":::\n"
+    )
+    papers = {claim.paper: PAPERS[claim.paper] for claim in claims}
+    verdicts = {str(v): str(v) for v in Verdict if any(claim.verdict == v for claim in claims)}
+    return HTML(
+        f'<form class="ledger-filter">{_menu("paper", papers)} {_menu("verdict", verdicts)} '
+        f'<output>{len(claims)} claims</output></form><div class="ledger-scroll"><table class="ledger"><thead><tr><th>verdict</th>'
+        f"<th>claim</th><th>source</th><th>ch.</th><th>code</th></tr></thead><tbody>{rows}</tbody></table></div>"
+        f"<script>{_FILTER}</script>"
     )
 
 
+def _menu(name: str, entries: dict[str, str]) -> str:
+    options = "".join(f'<option value="{html.escape(k)}">{html.escape(v)}</option>' for k, v in entries.items())
+    return f'<label>{name} <select name="{name}"><option value="">all</option>{options}</select></label>'
+
+
+_FILTER = """
+document.querySelectorAll(".ledger-filter").forEach((form) => form.addEventListener("change", () => {
+  let shown = 0;
+  form.parentElement.querySelectorAll("tr[data-paper]").forEach((row) => {
+    row.hidden = ["paper", "verdict"].some((k) => form.elements[k].value && form.elements[k].value !== row.dataset[k]);
+    shown += !row.hidden;
+  });
+  form.querySelector("output").textContent = shown + " claims";
+}));
+"""
+
+
 def detail(claims: Sequence[Claim]) -> Markdown:
-    """Statement and evidence of each claim, under an anchor of its own."""
-    return Markdown("\n\n---\n\n".join(_section(claim) for claim in together(claims)))
+    """Statement and evidence of each claim; a claim and its corrections stand side by side."""
+    known, corrections = {claim.id for claim in claims}, _corrections(claims)
+    blocks = []
+    for claim in claims:
+        if claim.corrects and claim.corrects[0] in known:
+            continue
+        cards = [_card(part) for part in (claim, *corrections.get(claim.id, []))]
+        columns = "1 1 2 2" if len(cards) > 1 else "1"
+        blocks.append(f"::::{{grid}} {columns}\n:gutter: 2\n\n" + "\n\n".join(cards) + "\n\n::::")
+    return Markdown("\n\n".join(blocks))
 
 
-def _section(claim: Claim) -> str:
-    corrected = f" Corrects <a href='#{_anchor(claim.corrects)}'>{claim.corrects}</a>." if claim.corrects else ""
+def _card(claim: Claim) -> str:
+    corrected = ", ".join(f"<a href='#{_anchor(id)}'>{id}</a>" for id in claim.corrects)
     return (
-        f"<a id='{_anchor(claim.id)}'></a>\n\n"
-        f"**{claim.id}** — {claim.source}. <span class='verdict'>{claim.verdict}</span>.{corrected}\n\n"
-        f"{claim.statement}\n\n{claim.evidence.describe()}\n\n"
-        f"<a href='{claim.chapter}.html'>Chapter</a>, {code_link(claim)}"
+        f":::{{grid-item-card}}\n<a id='{_anchor(claim.id)}'></a><span class='verdict'>{claim.verdict}</span> **{claim.id}**\n^^^\n"
+        f"*{claim.source}.*{f' Corrects {corrected}.' if corrected else ''}\n\n{claim.statement}\n\n"
+        f"```{{dropdown}} Evidence\n{claim.evidence.describe()}\n```\n\n"
+        f"+++\n<a href='{claim.chapter}.html'>Chapter</a>, {code_link(claim)}, checked in {claim.seconds:.1f} s\n:::"
     )

@@ -168,6 +168,7 @@ def prop2_slope() -> Evidence:
     source="KK24 section 3.2 plugs in negative gamma",
     statement=r"The binary map stays an increasing bijection for $-1 \le \gamma < 0$.",
     chapter=CHAPTER,
+    corrects="kk24.prop2_below_minus_one",
 )
 def prop2_negative() -> Evidence:
     """1 + gamma u > 0 since u < 1, and the slope gamma + 1 - R' with R' < 0 is positive."""
@@ -212,6 +213,25 @@ def prop2_differentiable() -> Evidence:
         steep = -certify.gain(tiny, certify.exact(2)) / tiny  # L' = -g/q
     return Counterexample(
         r"$\gamma = 2$: $-L'(10^{-12}) > 10^{11}$; $L'$ diverges at 0, so the end points are limits", -steep - 10**11
+    )
+
+
+@claim(
+    "kk24.prop2_ends",
+    source="KK24 App. A.2, corrected",
+    statement=r"The map extends continuously to $[0, 1]$, with 0 to 0 and 1 to 1, as a limit.",
+    chapter=CHAPTER,
+    corrects="kk24.prop2_differentiable",
+)
+def prop2_ends() -> Evidence:
+    """logit FC(s) = (gamma+1) s - R(s), and R stays bounded."""
+    return Derivation(
+        (
+            *logit_form_steps(),
+            step(r"$u(s) \to 1$ as $s \to \infty$", sp.limit(symbols.u(x), x, sp.oo), 1),
+            step(r"$u(-s) \to 0$: $R \to \log(1+\gamma)$, so $\operatorname{logit} FC \to \infty$", sp.limit(symbols.u(-x), x, sp.oo), 0),
+        ),
+        "The map is odd in logits, so the other end follows.",
     )
 
 

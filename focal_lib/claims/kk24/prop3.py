@@ -74,8 +74,10 @@ def prop3() -> Evidence:
 @claim(
     "kk24.prop3_log",
     source="sharpens KK24 Prop. 3",
-    statement=r"The factor $\frac12$ of the printed bound can be $2\log 2 - 1 = 0.386\ldots$, and nothing smaller.",
+    statement=r"$R(s)/s < (2\log2-1)\log(1+\gamma)$: the factor $\frac12$ of the printed bound can be $2\log 2 - 1 = 0.386\ldots$, and nothing "
+    r"smaller.",
     chapter=CHAPTER,
+    corrects=("kk24.prop3_proof_derivative", "kk24.prop3_proof_comparison"),
 )
 def prop3_log() -> Evidence:
     """The bound of gap_steps; and R'(0)/log(1+gamma) tends to that factor as gamma -> 0."""

@@ -10,7 +10,7 @@ from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Search, Step, step
 from focal_lib.claims.kk24.entropy_ratio import mixture_steps
 from focal_lib.claims.kk24.prop1 import curvature_steps
-from focal_lib.confidence import inflection
+from focal_lib.confidence import inflection, weight_curvature
 
 CHAPTER = "05_simplex"
 q, gamma = symbols.q, symbols.gamma
@@ -188,3 +188,22 @@ def prop4_inflection() -> Evidence:
         rf"$\gamma = 1$: on $[0.01, 0.05]$, below the inflection at {inflection(1.0):.6f}, $f$ lies below its chord's middle",
         2 * m - a - b,
     )
+
+
+@claim(
+    "kk24.prop4_inflection_corrected",
+    source="KK24 App. A.5, corrected",
+    statement=r"$f = -w$ is convex up to one point $q_i(\gamma)$ and concave after it.",
+    chapter="06_confidence",
+    corrects="kk24.prop4_inflection",
+)
+def prop4_inflection_corrected() -> Evidence:
+    """Sign of w'' on a dense grid, on both sides of q_i."""
+    worst, points = np.inf, 0
+    for gamma in (0.1, 0.5, 1.0, 2.0, 5.0, 10.0):
+        turn = inflection(gamma)
+        grid = np.concatenate([np.geomspace(1e-4, 0.999 * turn, 2_000), np.linspace(1.001 * turn, 0.99, 2_000)])
+        sides = np.sign(grid - turn)
+        worst = min(worst, min(float(s * weight_curvature(float(v), gamma)) for v, s in zip(grid, sides, strict=True)))
+        points += grid.size
+    return Search(r"$10^{-4} \le q \le 0.99$, $\gamma \in \{0.1, \dots, 10\}$", points, worst)

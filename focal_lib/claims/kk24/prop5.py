@@ -166,6 +166,20 @@ def prop5_positive() -> Evidence:
 
 
 @claim(
+    "kk24.prop5_positive_corrected",
+    source="KK24 App. A.5, corrected",
+    statement=r"$f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases.",
+    chapter=CHAPTER,
+    corrects="kk24.prop5_positive",
+)
+def prop5_positive_corrected() -> Evidence:
+    """f = -q/g with g = (1-q)^gamma (1 + gamma b) > 0."""
+    g, b = sp.symbols("gamma b", positive=True)
+    bulk = (symbols.gain(q, g) / (1 - q) ** g).subs(symbols.entropy_ratio(), b)
+    return Derivation((step(r"$g/(1-q)^\gamma = 1 + \gamma b > 0$, $f = -q/g$", bulk, 1 + g * b),))
+
+
+@claim(
     "kk24.prop5_dominates",
     source="KK24 App. A.5, proof",
     statement=r"$(1-q)^{-\gamma}$ is decreasing and dominates, so $f'$ is decreasing.",
@@ -176,6 +190,27 @@ def prop5_dominates() -> Evidence:
     with certify.precision():
         half, quarter = (1 - certify.exact(v) for v in ("1/2", "1/4"))
     return Counterexample(r"$\gamma = 1$: $(1-\frac12)^{-1} > (1-\frac14)^{-1}$", 1 / half - 1 / quarter)
+
+
+@claim(
+    "kk24.prop5_dominates_corrected",
+    source="KK24 App. A.5, corrected",
+    statement=r"$(1-q)^{-\gamma}$ increases on $(0, 1)$ for $\gamma > 0$.",
+    chapter=CHAPTER,
+    corrects="kk24.prop5_dominates",
+)
+def prop5_dominates_corrected() -> Evidence:
+    """Its derivative."""
+    g = sp.Symbol("gamma", positive=True)
+    return Derivation(
+        (
+            step(
+                r"$\big((1-q)^{-\gamma}\big)' = \gamma(1-q)^{-\gamma-1} > 0$",
+                sp.diff((1 - q) ** -g, q),
+                g * (1 - q) ** (-g - 1),
+            ),
+        )
+    )
 
 
 @claim(

@@ -14,7 +14,7 @@ def threshold_steps() -> tuple[Step, ...]:
     """g rises from 1, then falls to 0, so h = 1/g is at most 1 before tau and increasing after it."""
     b = symbols.entropy_ratio()
     log_g = gamma * sp.log(1 - q) + sp.log(1 + gamma * b)
-    k = 2 * (1 - q) / sp.log(q) + 1 - gamma * q
+    k = symbols.gain_sign()
     factor = -gamma * sp.log(q) / ((1 - q) ** 2 * (1 + gamma * b))
     x = sp.Symbol("x", positive=True)
     mean = (1 - sp.exp(-x)) / x  # (1-q)/(-log q) at q = e^-x

@@ -1,0 +1,1 @@
+"""Kimura and Naganuma: focal loss and curvature (KN24)."""

@@ -1,0 +1,1 @@
+"""Liang et al.: the focal calibration loss (L25)."""

@@ -1,0 +1,1 @@
+"""Mukhoti et al.: focal loss as a calibrating loss (M20)."""

@@ -1,0 +1,211 @@
+"""M20 section 4 and App. B: the gradient factor g (Props. 1 and 3, Eqs. (7) to (9), Fig. 4a)."""
+
+from __future__ import annotations
+
+import flint
+import sympy as sp
+
+from focal_lib import certify, symbols
+from focal_lib.claims import Evidence, claim
+from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Measurement, Step, step
+from focal_lib.claims.kk24.threshold import threshold_steps
+from focal_lib.confidence import log_gain
+
+CHAPTER = "10_gradient_factor"
+q = symbols.q
+g = sp.Symbol("gamma", positive=True)
+
+
+@claim(
+    "m20.prop1",
+    source="M20 Prop. 1, App. B Prop. 3",
+    statement=r"$\frac{\partial L_f}{\partial w} = \frac{\partial L_c}{\partial w}\,g(q_y, \gamma)$ with "
+    r"$g = (1-q)^\gamma - \gamma q(1-q)^{\gamma-1}\log q$, for the weights $w$ of the last layer.",
+    chapter=CHAPTER,
+)
+def prop1() -> Evidence:
+    """The chain rule: both losses reach w through q_y alone."""
+    f = sp.Function("q")(sp.Symbol("w"))
+    focal, cross = symbols.focal_loss(f, g).diff(sp.Symbol("w")), (-sp.log(f)).diff(sp.Symbol("w"))
+    printed = (1 - q) ** g - g * q * (1 - q) ** (g - 1) * sp.log(q)
+    return Derivation(
+        (
+            step(
+                r"$\partial_w L_f = g\,\partial_w L_c$",
+                sp.powsimp(sp.expand((focal / cross).doit().subs(f, q) / (1 - q) ** (g - 1))),
+                sp.powsimp(sp.expand(printed / (1 - q) ** (g - 1))),
+                lambda e: sp.simplify(sp.expand(sp.powsimp(e, force=True))),
+            ),
+            step(
+                r"printed $g$ is $(1-q)^\gamma(1+\gamma b)$, the same function as in KK24's $w = q/g$",
+                sp.simplify(printed / (1 - q) ** g),
+                sp.simplify(symbols.gain(q, g) / (1 - q) ** g),
+            ),
+        )
+    )
+
+
+@claim(
+    "m20.prop1_iff",
+    source="M20 Prop. 1",
+    statement=r"$\lVert\partial_w L_f\rVert \le \lVert\partial_w L_c\rVert$ if and only if $g \in [0, 1]$.",
+    chapter=CHAPTER,
+)
+def prop1_iff() -> Evidence:
+    """g > 0, so for a norm c > 0, g c <= c is g <= 1; for c = 0 both sides are 0 whatever g."""
+    c, value = sp.symbols("c g", positive=True)
+    with certify.precision():
+        margin = certify.gain(certify.exact("1/10"), certify.exact(1)) - 1
+    return Conditional(
+        r"the cross-entropy gradient is not 0",
+        Derivation(
+            (
+                step(r"$c - gc = c(1-g)$", c - value * c, c * (1 - value)),
+                step(
+                    r"$g = (1-q)^\gamma(1+\gamma b) > 0$",
+                    (symbols.gain(q, g) / (1 - q) ** g).subs(symbols.entropy_ratio(), sp.Symbol("b", positive=True)),
+                    1 + g * sp.Symbol("b", positive=True),
+                ),
+            )
+        ),
+        Counterexample(r"a zero feature vector: both norms are 0, yet $g(0.1, 1) > 1$", margin),
+    )
+
+
+@claim(
+    "m20.k_decreasing",
+    source="M20 App. B, Eq. (9)",
+    statement=r"$k(p, \gamma) = \frac{2(1-p)}{\log p} + 1 - \gamma p$ decreases, from 1 at $p \to 0$ to $-(1+\gamma)$ at $p \to 1$, and "
+    r"has the sign of $\partial_p g$.",
+    chapter=CHAPTER,
+)
+def k_decreasing() -> Evidence:
+    """The derivative of log g, and the logarithmic mean."""
+    return Derivation(threshold_steps())
+
+
+@claim(
+    "m20.g_slope_decreasing",
+    source="M20 App. B, proof of Prop. 4",
+    statement=r"$\partial_p g$ decreases monotonically from a positive value at $p = 0$ to a negative value at $p = 1$.",
+    chapter=CHAPTER,
+)
+def g_slope_decreasing() -> Evidence:
+    """gamma = 2: g' is lower at 0.4 than at 0.9."""
+    with certify.precision():
+        low, high = (_gain_slope(p) for p in ("0.4", "0.9"))
+    return Counterexample(r"$\gamma = 2$: $\partial_p g(0.9) > \partial_p g(0.4)$; the slope returns to 0 at $p = 1$", high - low)
+
+
+def _gain_slope(p: str) -> flint.arb:
+    slope = sp.diff(symbols.gain(q, 2), q)
+    return sp.lambdify(q, slope, modules=[{"log": lambda v: v.log()}])(certify.exact(p))
+
+
+@claim(
+    "m20.g_unimodal",
+    source="M20 App. B, proof of Prop. 4, corrected",
+    statement=r"$\partial_p g$ is positive up to one point $p^*(\gamma)$ and negative after it: $g$ rises from 1, then falls to 0.",
+    chapter=CHAPTER,
+    corrects="m20.g_slope_decreasing",
+)
+def g_unimodal() -> Evidence:
+    """Only the sign of k is needed."""
+    r = sp.Symbol("r", positive=True)
+    return Derivation(
+        (
+            *threshold_steps(),
+            step(r"$g \to 1$ as $p \to 0$: $b \to 0$", sp.limit(symbols.entropy_ratio(), q, 0, "+"), 0),
+            step(r"$g \to 0$ as $p \to 1$: $(1-p)^\gamma \to 0$ and $b \to 1$", sp.limit(r**g, r, 0, "+"), 0),
+        )
+    )
+
+
+@claim(
+    "m20.threshold",
+    source="M20 section 4, on Fig. 4a",
+    statement=r"There is a threshold $p_0$: $g > 1$ on $(0, p_0)$ and $g \in [0, 1)$ above it.",
+    chapter=CHAPTER,
+)
+def threshold() -> Evidence:
+    """g rises from 1, falls to 0: it crosses 1 once. The threshold is tau(gamma) < 1/2."""
+    half = symbols.gain(sp.Rational(1, 2), g)
+    return Derivation(
+        (
+            *threshold_steps(),
+            step(
+                r"$p_0 < \frac12$: $\log g(\frac12) = \log(1+\gamma\log2) - \gamma\log2$ has derivative "
+                r"$-\frac{\gamma\log^22}{1+\gamma\log2} < 0$ and is 0 at $\gamma = 0$",
+                sp.diff(sp.log(half), g),
+                -g * sp.log(2) ** 2 / (1 + g * sp.log(2)),
+                lambda e: sp.simplify(sp.expand_log(e, force=True)),
+            ),
+        ),
+        r"At $p = 0$ itself $g = 1$, so the paper's $[0, p_0)$ is $(0, p_0)$.",
+    )
+
+
+@claim(
+    "m20.regularises_more",
+    source="M20 section 4, on Fig. 4a",
+    statement=r"For confident samples, $p \ge \frac12$, a larger $\gamma$ gives a smaller factor $g$.",
+    chapter=CHAPTER,
+)
+def regularises_more() -> Evidence:
+    """d log g / d gamma is at most its value at gamma = 0, which is not positive for p >= 1/2."""
+    rest, b = sp.symbols("r b", positive=True)
+    log_g = g * sp.log(rest) + sp.log(1 + g * b)
+    f = (1 - q) * sp.log(1 - q) - q * sp.log(q)  # (1-q) (log(1-q) + b)
+    return Derivation(
+        (
+            step(
+                r"$\partial_\gamma\log g = \log(1-p) + \frac{b}{1+\gamma b} \le \log(1-p) + b$",
+                sp.diff(log_g, g),
+                sp.log(rest) + b / (1 + g * b),
+            ),
+            *half_steps(),
+            step(r"$\log(1-p) + b = \frac{f(p)}{1-p}$", sp.log(1 - q) + symbols.entropy_ratio(), f / (1 - q)),
+        ),
+        r"$f$ is odd around $\frac12$, so it is negative on $(\frac12, 1)$, where it is positive on $(0, \frac12)$.",
+    )
+
+
+def half_steps() -> tuple[Step, ...]:
+    """f(p) = (1-p) log(1-p) - p log p is positive on (0, 1/2)."""
+    f = (1 - q) * sp.log(1 - q) - q * sp.log(q)
+    return (
+        step(r"$f = (1-p)\log(1-p) - p\log p$ is 0 at $\frac12$", f.subs(q, sp.Rational(1, 2)), 0),
+        step(r"and at 0", sp.limit(f, q, 0, "+"), 0),
+        step(
+            r"$f'' = \frac{1}{1-p} - \frac1p < 0$ on $(0, \frac12)$: $f > 0$ there",
+            sp.diff(f, q, 2),
+            1 / (1 - q) - 1 / q,
+        ),
+        step(r"$f(1-p) = -f(p)$", f.subs(q, 1 - q) + f, 0),
+    )
+
+
+@claim(
+    "m20.fig4a_seven",
+    source="M20 section 4, on Fig. 4a",
+    statement=r"For $\gamma \ge 7$, $g$ reduces to nearly 0 at around $p = 0.5$.",
+    chapter=CHAPTER,
+)
+def fig4a_seven() -> Evidence:
+    """g(0.5, 7); larger gamma gives less."""
+    return Measurement(r"$g(0.5, 7)$", "nearly 0", _gain(0.5, 7), expected=0.0, tolerance=0.05)
+
+
+@claim(
+    "m20.g_at_019",
+    source="M20 section 5",
+    statement=r"$g(0.19, 5) \approx 1$.",
+    chapter=CHAPTER,
+)
+def g_at_019() -> Evidence:
+    """1.028; exactly 1 at 0.1968."""
+    return Measurement(r"$g(0.19, 5)$", "about 1", _gain(0.19, 5), expected=1.0, tolerance=0.05)
+
+
+def _gain(p: float, gamma: float) -> float:
+    return float(sp.exp(log_gain(p, gamma)))

@@ -1,0 +1,197 @@
+"""M20 Prop. 2 (App. B Prop. 4): the gamma for a threshold p0, by the Lambert W function."""
+
+from __future__ import annotations
+
+import flint
+import sympy as sp
+
+from focal_lib import certify, symbols
+from focal_lib.claims import Evidence, claim
+from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Step, step
+from focal_lib.claims.kk24.prop5_each_n import gamma_steps
+from focal_lib.claims.kk24.threshold import threshold_steps
+from focal_lib.claims.m20.gradient import half_steps
+
+CHAPTER = "10_gradient_factor"
+q = symbols.q
+p0 = sp.Symbol("p_0", positive=True)
+a, b = 1 - p0, p0 * sp.log(p0)
+y0 = -a * sp.log(a) / b  # the argument's own solution of W e^W: gamma = 0
+
+
+def lambert_steps() -> tuple[Step, ...]:
+    """gamma = a/b + W/log a solves g(p0, gamma) = 1 for every W with W e^W = -a^(1-a/b) log(a)/b."""
+    big_a, big_b, w = sp.symbols("a b W", real=True)
+    log_a = sp.Symbol("l", real=True)  # log a
+    gamma = big_a / big_b + w / log_a
+    product = sp.exp((gamma - 1) * log_a) * (big_a - gamma * big_b)  # a^(gamma-1) (a - gamma b)
+    argument = -sp.exp((1 - big_a / big_b) * log_a) * log_a / big_b
+    return (
+        step(
+            r"$g(p_0, \gamma) = a^{\gamma-1}(a - \gamma b)$ with $a = 1-p_0$, $b = p_0\log p_0$",
+            sp.simplify(symbols.gain(p0, symbols.gamma) / (1 - p0) ** (symbols.gamma - 1)),
+            a - symbols.gamma * b,
+        ),
+        step(
+            r"$\gamma = \frac ab + \frac{W}{\log a}$ makes it $W e^W \big/ \big(-\frac{1}{b}a^{1-a/b}\log a\big) = 1$",
+            product,
+            w * sp.exp(w) / argument,
+        ),
+        step(
+            r"$\gamma = 0$ is the solution $W = y_0 = -\frac{a\log a}{b}$", (big_a / big_b + y_sym(big_a, big_b, log_a)), 0
+        ),
+    )
+
+
+def y_sym(big_a: sp.Symbol, big_b: sp.Symbol, log_a: sp.Symbol) -> sp.Expr:
+    """W / log a at W = -a log(a)/b."""
+    return (-big_a * log_a / big_b) / log_a
+
+
+def branch_steps() -> tuple[Step, ...]:
+    """y0 > -1 for p0 < 1/2: W_0 returns y0, that is gamma = 0, and W_-1 the other root."""
+    y = sp.Symbol("y", real=True)
+    return (
+        *half_steps(),
+        step(
+            r"$y_0 + 1 = \frac{-f(p_0)}{p_0\log p_0}$, positive for $p_0 < \frac12$",
+            y0 + 1,
+            -((1 - p0) * sp.log(1 - p0) - p0 * sp.log(p0)) / b,
+        ),
+        step(r"$(ye^y)' = (1+y)e^y$: $W_0$ inverts it on $y > -1$, $W_{-1}$ below", sp.diff(y * sp.exp(y), y), (1 + y) * sp.exp(y)),
+    )
+
+
+def _lambert_point(p: str) -> flint.arb:
+    """y0 + 1 as a ball."""
+    with certify.precision():
+        rest, value = 1 - certify.exact(p), certify.exact(p)
+        return 1 - rest * rest.log() / (value * value.log())
+
+
+@claim(
+    "m20.prop2",
+    source="M20 Prop. 2, App. B Prop. 4",
+    statement=r"For $p \ge p_0$, $g(p, \gamma) \le 1$ for all $\gamma \ge \gamma^* = \frac ab + \frac1{\log a}W_{-1}\big(-\frac1b a^{1-a/b}\log a\big)$, "
+    r"with equality only at $p = p_0$, $\gamma = \gamma^*$.",
+    chapter=CHAPTER,
+)
+def prop2() -> Evidence:
+    """For p0 < 1/2. At p0 >= 1/2, W_-1 gives gamma* = 0, where g = 1 for every p."""
+    inside = Derivation(
+        (*lambert_steps(), *branch_steps(), *gamma_steps(), *threshold_steps()),
+        r"So $\gamma^* > 0$ is the one positive root of $g(p_0, \gamma) = 1$. For $\gamma \ge \gamma^*$: $g(p_0, \gamma) \le 1$, and $g(\cdot, \gamma)$, "
+        r"having fallen to at most 1 at $p_0$, stays below 1 after it.",
+    )
+    outside = Counterexample(
+        r"$p_0 = 0.6$: $y_0 < -1$, so $W_{-1}$ returns $y_0$ and $\gamma^* = 0$, where $g \equiv 1$: equality everywhere",
+        -_lambert_point("0.6"),
+    )
+    return Conditional(r"$0 < p_0 < \frac12$", inside, outside)
+
+
+@claim(
+    "m20.principal_branch",
+    source="M20 App. B, proof of Prop. 4",
+    statement=r"The principal branch $W_0$ yields a negative value of $\gamma$.",
+    chapter=CHAPTER,
+)
+def principal_branch() -> Evidence:
+    """p0 = 0.3: y0 > -1, so W_0 returns y0 and gamma is exactly 0."""
+    return Counterexample(
+        r"$p_0 = 0.3$: $y_0 > -1$, so $W_0$ returns $y_0$, which is $\gamma = 0$, not a negative value", _lambert_point("0.3")
+    )
+
+
+@claim(
+    "m20.principal_branch_corrected",
+    source="M20 App. B, proof of Prop. 4, corrected",
+    statement=r"For $p_0 < \frac12$ the principal branch yields exactly $\gamma = 0$, cross-entropy.",
+    chapter=CHAPTER,
+    corrects="m20.principal_branch",
+)
+def principal_branch_corrected() -> Evidence:
+    """W = y0 belongs to gamma = 0, and y0 > -1 is on the principal branch."""
+    return Derivation((*lambert_steps(), *branch_steps()))
+
+
+@claim(
+    "m20.rhs_minimum",
+    source="M20 App. B, proof of Prop. 4",
+    statement=r"The right-hand side $-\frac1b a^{1-a/b}\log a$ is negative, with smallest value $-\frac1e$, at $p_0 = \frac12$.",
+    chapter=CHAPTER,
+)
+def rhs_minimum() -> Evidence:
+    """It is y0 e^y0, and y e^y has its minimum -1/e at y = -1."""
+    y = sp.Symbol("y", real=True)
+    rhs = -sp.exp((1 - a / b) * sp.log(a)) * sp.log(a) / b
+    return Derivation(
+        (
+            step(
+                r"it is $y_0e^{y_0}$ with $y_0 = -\frac{a\log a}{b} < 0$",
+                sp.simplify(rhs / sp.exp(-a * sp.log(a) / b)),
+                sp.simplify(y0),
+            ),
+            step(r"$(ye^y)' = (1+y)e^y$: smallest at $y = -1$", sp.diff(y * sp.exp(y), y), (1 + y) * sp.exp(y)),
+            step(r"where it is $-1/e$", (y * sp.exp(y)).subs(y, -1), -sp.exp(-1)),
+            step(r"$y_0 = -1$ at $p_0 = \frac12$", y0.subs(p0, sp.Rational(1, 2)), -1),
+            *branch_steps(),
+        ),
+        r"$y_0 = -1$ only at $\frac12$: $f$ of the first steps vanishes on $(0, 1)$ only there.",
+    )
+
+
+@claim(
+    "m20.policy_regularise",
+    source="M20 section 5, sample-dependent gamma",
+    statement=r"Both policies regularise a sample once $q_y \ge 0.5$: $g < 1$.",
+    chapter=CHAPTER,
+)
+def policy_regularise() -> Evidence:
+    """gamma = 2 and 3 at 1/2, and beyond since g falls."""
+    with certify.precision():
+        margins = [1 - certify.gain(certify.exact("1/2"), certify.exact(g)) for g in (2, 3)]
+    return Derivation(
+        (
+            Step(r"$g(\frac12, 2) < 1$ and $g(\frac12, 3) < 1$, in ball arithmetic", all(bool(m > 0) for m in margins)),
+            *threshold_steps(),
+        )
+    )
+
+
+@claim(
+    "m20.policy_accelerate",
+    source="M20 section 5, sample-dependent gamma",
+    statement=r"The policy 5, 3 accelerates the rise of $q_y$ as long as $q_y < 0.5$: $g > 1$.",
+    chapter=CHAPTER,
+)
+def policy_accelerate() -> Evidence:
+    """gamma = 3 at q = 0.3."""
+    with certify.precision():
+        margin = 1 - certify.gain(certify.exact("0.3"), certify.exact(3))
+    return Counterexample(r"$q_y = 0.3$, where $\gamma = 3$: $g < 1$, a smaller gradient than cross-entropy's", margin)
+
+
+@claim(
+    "m20.policy_accelerate_corrected",
+    source="M20 section 5, corrected",
+    statement=r"The policy 5, 3 has $g > 1$ for $0 < q_y < 0.2525$ and $g < 1$ from $0.2526$ on.",
+    chapter=CHAPTER,
+    corrects="m20.policy_accelerate",
+)
+def policy_accelerate_corrected() -> Evidence:
+    """g(., 5) > 1 up to 0.19 and g(., 3) > 1 up to tau(3)."""
+    with certify.precision():
+        five, three = certify.exact(5), certify.exact(3)
+        signs = (
+            certify.gain(certify.exact("0.19"), five) > 1,
+            certify.gain(certify.exact("0.2525"), three) > 1,
+            certify.gain(certify.exact("0.2526"), three) < 1,
+        )
+    return Derivation(
+        (
+            Step(r"$g(0.19, 5) > 1$, $g(0.2525, 3) > 1 > g(0.2526, 3)$, in ball arithmetic", all(map(bool, signs))),
+            *threshold_steps(),
+        ),
+        r"$g$ rises from 1, then falls, so $g > 1$ before each of these points and $g < 1$ after the last.",
+    )
