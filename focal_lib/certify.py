@@ -27,6 +27,7 @@ __all__ = [
     "weight",
 ]
 
+
 @contextmanager
 def precision(bits: int = 120) -> Iterator[None]:
     """Arb's working precision, restored afterwards."""

@@ -53,13 +53,19 @@ def positive(function: Callable[[Any], Any], box: Box, bits: int = 200, depth: i
     """Whether the derivative of `function` is positive on the box: mean value form, halved if too wide.
 
     The ball of a Taylor coefficient over a box encloses the derivative at each of its points.
+
+    Raises:
+        ValueError: the function returns a series that is too short.
     """
     before = ctx.prec, ctx.cap
     ctx.prec, ctx.cap = bits, box.order + 2
     try:
         middle = (box.low + box.high) / 2
         centre = function(arb_series([ball(middle, middle), 1]))[box.order]
-        slope = (box.order + 1) * function(arb_series([ball(box.low, box.high), 1]))[box.order + 1]
+        on_box = function(arb_series([ball(box.low, box.high), 1]))
+        if on_box.prec <= box.order + 1:  # a missing coefficient would read as 0
+            raise ValueError(f"function must return a series of order {box.order + 2}. Got {on_box.prec}.")
+        slope = (box.order + 1) * on_box[box.order + 1]
         if centre + slope * ball(box.low - middle, box.high - middle) > 0:
             return True
     finally:

@@ -2,14 +2,21 @@
 
 focal notebook 04_temperature_bounds -p radius 10 --out page.ipynb
 focal claims kk24.prop5
+focal claims --verify
 """
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import yaml
+
+if TYPE_CHECKING:
+    from focal_lib.claims import Claim
 
 __all__ = ["main"]
 
@@ -39,18 +46,62 @@ def notebook(name: str, parameters: tuple[tuple[str, str], ...], out: Path | Non
 
 @main.command()
 @click.argument("claim_id", required=False)
-def claims(claim_id: str | None) -> None:
-    """Check every claim of the ledger, or explain the one with CLAIM_ID."""
-    from focal_lib.claims import find, ledger
+@click.option("--verify", is_flag=True, help="Check again and compare with the verdicts on record.")
+@click.option("--paper", help="Only the claims of one paper: kk24, m20, kn24 or l25.")
+@click.option("--boxes", type=click.Path(path_type=Path), help="Write the boxes of CLAIM_ID's certificate, as JSON.")
+def claims(claim_id: str | None, verify: bool, paper: str | None, boxes: Path | None) -> None:
+    """The ledger: every claim with its verdict on record, or CLAIM_ID explained with its evidence.
 
-    if claim_id is None:
-        for claim in ledger():
-            click.echo(f"{claim.verdict:18} {claim.id:36} {claim.source}")
-        return
+    With --verify everything is computed anew; the exit status is 1 if a verdict changed.
+    """
+    from focal_lib.claims import find, ledger, record
+
     try:
-        click.echo(find(claim_id)._repr_markdown_())
+        wanted = [find(claim_id)] if claim_id else ledger(paper)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
+    if boxes is not None:
+        _write_boxes(wanted[0] if claim_id else None, boxes)
+    elif verify:
+        _verify([claim.id for claim in wanted])
+    elif claim_id:
+        click.echo(wanted[0]._repr_markdown_())
+    else:
+        on_record = record.recorded()
+        for claim in wanted:
+            click.echo(f"{on_record.get(claim.id, 'not on record'):18} {claim.id:34} {claim.source}")
+
+
+def _verify(ids: list[str]) -> None:
+    from focal_lib.claims import record
+
+    changed, unchecked = [], 0
+    with click.progressbar(length=len(ids), label="checking", file=sys.stderr) as bar:
+        for check in record.check_all(ids):
+            bar.update(1)
+            unchecked += check.verdict == "UNCHECKABLE HERE" and not check.changed and check.recorded != check.verdict
+            if check.changed:
+                changed.append(check)
+    for check in changed:
+        click.echo(f"{check.id}: {check.recorded or 'not on record'} -> {check.verdict}")
+    note = f" {unchecked} need the training runs, which `make book` makes, and were not compared." if unchecked else ""
+    click.echo(f"{len(ids) - len(changed) - unchecked} of {len(ids)} verdicts as recorded.{note}")
+    if changed:
+        raise SystemExit(1)
+
+
+def _write_boxes(claim: Claim | None, out: Path) -> None:
+    from focal_lib.claims.evidence import certificates
+
+    found = certificates(claim.evidence) if claim else []
+    if not found:
+        raise click.ClickException(
+            "--boxes needs the id of a claim with a certificate, such as kk24.prop3_sharp_above."
+        )
+    temporary = out.with_name(out.name + ".part")
+    temporary.write_text(json.dumps([certificate.as_json() for certificate in found], indent=1) + "\n")
+    temporary.replace(out)
+    click.echo(f"{sum(len(b) for c in found for b in c.boxes.values()):,} boxes -> {out}")
 
 
 if __name__ == "__main__":

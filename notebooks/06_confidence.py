@@ -16,9 +16,9 @@
 # # Does the map always raise confidence?
 #
 # **The question.** 'Confidence-raising' is in the paper's story from the first line. Is the top
-# probability after the map always at least the one before? **In short:** for two classes yes, for
-# three it seems so, for four or more no. There is a threshold $\tau(\gamma)$ above which it never falls, for
-# any number of classes, and below which it does fall for enough of them.
+# probability after the map always at least the one before? **In short:** for two and three classes yes, for
+# $n \ge 4$ exactly if $\gamma \ge \gamma^*(\frac1{n-1})$. There is a threshold $\tau(\gamma)$ above which a top probability never
+# falls, for any number of classes, and below which it does fall for enough of them. All of this is proved.
 #
 # :::{admonition} As printed: KK24 Proposition 5
 # Let the predicted class be $j = \arg\max_i q_i$. After focal calibration, $\hat p(q)_j \ge \max_i q_i = q_j$.
@@ -35,6 +35,7 @@ from myst_nb import glue
 
 from focal_lib import confidence
 from focal_lib.claims import show
+from focal_lib.claims.kk24.prop5_each_n import each_n_proof
 from focal_lib.plots import use_style
 from focal_lib.plots.curves import line_figure
 from focal_lib.provenance import foot
@@ -100,8 +101,13 @@ line_figure(q, bend, "$q$", "$w(q) - q$", points={"inflection": (turn, at)})
 #
 # The function $g$ rises from 1 to its maximum at $p^*(\gamma)$ and falls to 0; it is 1 again at $\tau(\gamma)$. So if
 # $q_{\max} \ge \tau$, every $h(q_i) \le h(q_{\max})$ and confidence rises, whatever the number of classes. Below
-# $\tau$, many equal small classes have $h$ near 1 and push the mean above $h(q_{\max})$. For one class count $n \ge 4$
-# the condition on $\gamma$ is $\gamma \ge \gamma^*(\frac{1}{n-1})$: necessity is proved, sufficiency rests on a search.
+# $\tau$, many equal small classes have $h$ near 1 and push the mean above $h(q_{\max})$.
+#
+# For one class count $n$ the condition is sharp too. Where $q_{\max} = m < \frac1{n-1}$, no class can be below
+# $\beta = 1 - (n-1)m$, and as $h$ falls, then rises, every $h(q_i) \le \max(h(\beta), h(m))$. So only the row with $n - 1$ ties matters:
+# $D(\beta) = \log g(\beta) - \log g(m)$ must not be negative. It is 0 at the uniform row and concave in $\beta$, so it is enough that
+# $D(0) = -\log g(\frac1{n-1}) \ge 0$, which is $\gamma \ge \gamma^*(\frac1{n-1})$. The function $\gamma^*$ is the Lambert function of
+# {cite:t}`m20` ([](#ch-gradient)). For $n = 3$ it is 0.
 
 # %% tags=["hide-input"]
 gammas = np.linspace(0.05, 10, 200)
@@ -116,7 +122,14 @@ thresholds = {
 line_figure(gammas, thresholds, r"$\gamma$", "top probability", ylim=(0, 0.52))
 
 # %% [markdown]
-# For $\gamma = 1$ the threshold is $1/e$. The smallest $\gamma$ for which confidence never falls with $n$ classes:
+# For $\gamma = 1$ the threshold is $1/e$. The steps of the proof for each $n$, carried out:
+
+# %% tags=["nbval-check-output"]
+for number, part in enumerate(each_n_proof().steps, 1):
+    print(number, "holds" if part.holds else "FAILS", "-", part.text)
+
+# %% [markdown]
+# The smallest $\gamma$ for which confidence never falls with $n$ classes:
 
 # %% tags=["nbval-check-output"]
 table = pd.DataFrame({"classes": [3, 4, 5, 6, 7, 8, 10, 20, 100, 1000]})

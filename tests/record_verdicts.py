@@ -1,45 +1,58 @@
-"""Record the verdicts as they are now, in the tests and in the README.
+"""Record the verdicts as they are now, in focal_lib/claims/verdicts.json and in the README.
 
 python -m tests.record_verdicts      then read the difference
 """
 
-import json
 import re
 from pathlib import Path
 
-from focal_lib.claims import ledger
-from focal_lib.claims.ledger import Claim
+from focal_lib.claims import ledger, record
 
 ROOT = Path(__file__).resolve().parents[1]
-FILE = ROOT / "tests" / "data" / "verdicts.json"
 README = ROOT / "README.md"
 START, END = "<!-- verdicts: python -m tests.record_verdicts -->", "<!-- end -->"
 
-# One row a proposition: what it says in a line, its claim, what holds instead.
+# One row a proposition: source, what it says in a line, its claim, what holds instead.
 ROWS = (
-    ("Prop. 1", "focal loss is convex, gamma >= 0", "kk24.prop1", ""),
-    ("Prop. 2", "two classes: a proper loss after a bijection", "kk24.prop2", ""),
+    ("KK24 Prop. 1", "focal loss is convex, gamma >= 0", "kk24.prop1", ""),
+    ("KK24 Prop. 2", "two classes: a proper loss after a bijection", "kk24.prop2", ""),
     (
-        "Prop. 3",
+        "KK24 Prop. 3",
         "the binary map lies between two temperatures",
         "kk24.prop3",
         "its printed proof fails; sharp bounds given",
     ),
-    ("Prop. 4", "many classes: a proper loss after a bijection", "kk24.prop4", ""),
-    ("Prop. 5", "the map never lowers the top probability", "kk24.prop5", "true above a threshold, and for 2 classes"),
-    ("Fig. 2", "closest temperature, error below 0.001", "kk24.fig2_error", "0.0012"),
-    ("Fig. 6", "three classes: 1/T = 0.64 gamma + 0.91", "kk24.fig6_line", ""),
-    ("sec. 3.3", "four classes: 1/T = 0.47 gamma + 0.85", "kk24.four_line", "0.49 gamma + 0.96"),
+    ("KK24 Prop. 4", "many classes: a proper loss after a bijection", "kk24.prop4", ""),
+    (
+        "KK24 Prop. 5",
+        "the map never lowers the top probability",
+        "kk24.prop5",
+        "true for 2 and 3 classes; for n classes from a sharp gamma on",
+    ),
+    ("KK24 Fig. 2", "closest temperature, error below 0.001", "kk24.fig2_error", "0.0012"),
+    ("KK24 Fig. 6", "three classes: 1/T = 0.64 gamma + 0.91", "kk24.fig6_line", ""),
+    ("KK24 sec. 3.3", "four classes: 1/T = 0.47 gamma + 0.85", "kk24.four_line", "0.49 gamma + 0.96"),
+    ("M20 Prop. 1", "the gradient is cross-entropy's times g", "m20.prop1", ""),
+    ("M20 Prop. 2", "the gamma for a threshold, by Lambert W", "m20.prop2", "thresholds below 1/2"),
+    ("M20 App. H", "focal loss >= cross-entropy - gamma entropy", "m20.app_h", "for every gamma >= 0"),
+    ("M20 App. H", "focal solutions always have higher entropy", "m20.entropy_always", "true for two classes"),
+    ("KN24 Fig. 1", "for gamma < 1 the gradient diverges", "kn24.fig1_gradient_diverges", "the second derivative does"),
+    ("KN24", "smaller curvature in the logit", "kn24.curvature_logit", "for confident samples"),
+    ("L25 Thm. 4.1", "closer top probability", "l25.thm41", "closer in Euclidean distance"),
+    ("L25 Thm. A.2", "keeps the order of the classes", "l25.thm42", ""),
+    ("L25 sec. 4.3", "strictly proper", "l25.a8", "biased, by O(1/lambda)"),
+    ("L25 Thm. 4.5", "smaller post-processing gap", "l25.thm45", "only at its own minimiser"),
 )
 
 
-def table(claims: dict[str, Claim]) -> str:
+def table(verdicts: dict[str, str]) -> str:
     """The README's table: proposition, chapter, verdict."""
-    lines = ["| KK24 | says | chapter | verdict | instead |", "|---|---|---|---|---|"]
+    chapters = {claim.id: claim.chapter for claim in ledger()}
+    lines = ["| claim | says | chapter | verdict | instead |", "|---|---|---|---|---|"]
     for name, says, id, instead in ROWS:
-        chapter = claims[id].chapter
+        chapter = chapters[id]
         lines.append(
-            f"| {name} | {says} | [{int(chapter[:2])}](notebooks/{chapter}.py) | **{claims[id].verdict}** | {instead} |"
+            f"| {name} | {says} | [{int(chapter[:2])}](notebooks/{chapter}.py) | **{verdicts[id]}** | {instead} |"
         )
     return "\n".join(lines)
 
@@ -50,9 +63,5 @@ def readme_with(text: str, block: str) -> str:
 
 
 if __name__ == "__main__":
-    claims = {claim.id: claim for claim in ledger()}
-    # What rests on training runs is measured at each build, so it is not recorded.
-    verdicts = {id: str(claim.verdict) for id, claim in claims.items() if claim.needs is None}
-    FILE.parent.mkdir(exist_ok=True)
-    FILE.write_text(json.dumps(verdicts, indent=1) + "\n")
-    README.write_text(readme_with(README.read_text(), table(claims)))
+    record.write()
+    README.write_text(readme_with(README.read_text(), table(record.recorded())))

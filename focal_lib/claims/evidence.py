@@ -26,6 +26,7 @@ __all__ = [
     "Step",
     "Unchecked",
     "Verdict",
+    "certificates",
     "step",
 ]
 
@@ -135,6 +136,11 @@ class Certificate:
     @property
     def verdict(self) -> Verdict:
         return Verdict.CERTIFIED if self.holds() and all(s.holds for s in self.remainder) else Verdict.FAILED
+
+    def as_json(self) -> dict[str, Any]:
+        """Statement, range and boxes as (low, high, order of the derivative), fractions as 'a/b'."""
+        boxes = {name: [(str(b.low), str(b.high), b.order) for b in found] for name, found in self.boxes.items()}
+        return {"statement": self.statement, "low": str(self.low), "high": str(self.high), "boxes": boxes}
 
     def describe(self) -> str:
         count = sum(len(boxes) for boxes in self.boxes.values())
@@ -252,3 +258,12 @@ class Unchecked:
 
     def describe(self) -> str:
         return self.reason
+
+
+def certificates(evidence: Evidence) -> list[Certificate]:
+    """Every certificate inside a piece of evidence."""
+    if isinstance(evidence, Certificate):
+        return [evidence]
+    parts = evidence.parts if isinstance(evidence, All) else ()
+    parts = (evidence.inside, evidence.outside) if isinstance(evidence, Conditional) else parts
+    return [found for part in parts for found in certificates(part)]

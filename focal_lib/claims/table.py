@@ -48,7 +48,9 @@ def count_table(claims: Sequence[Claim]) -> Markdown:
     """How many claims have each verdict, by paper."""
     papers = [paper for paper in PAPERS if any(claim.paper == paper for claim in claims)]
     counts = Counter((claim.verdict, claim.paper) for claim in claims)
-    head = "| verdict | " + " | ".join(PAPERS[p] for p in papers) + " | all |\n|---" + "|---:" * (len(papers) + 1) + "|\n"
+    head = (
+        "| verdict | " + " | ".join(PAPERS[p] for p in papers) + " | all |\n|---" + "|---:" * (len(papers) + 1) + "|\n"
+    )
     rows = ""
     for verdict in Verdict:
         numbers = [counts[verdict, paper] for paper in papers]
@@ -60,21 +62,28 @@ def count_table(claims: Sequence[Claim]) -> Markdown:
 
 def overview(claims: Sequence[Claim]) -> HTML:
     """One row a claim, with menus that show one paper or one verdict. Without scripts every row is shown."""
-    rows = "".join(
-        f'<tr data-paper="{claim.paper}" data-verdict="{claim.verdict}"><td><span class="verdict">{claim.verdict}</span></td>'
-        f"<td>{'↳ ' if claim.corrects else ''}<a href='#{_anchor(claim.id)}'>{claim.id}</a></td>"
-        f"<td>{html.escape(claim.source.replace('$', '').replace(chr(92), ''))}</td>"
-        f"<td><a href='{claim.chapter}.html'>{int(claim.chapter.split('_')[0])}</a></td><td>{code_link(claim)}</td></tr>"
-        for claim in together(claims)
-    )
+    rows = "".join(map(_row, together(claims)))
     papers = {claim.paper: PAPERS[claim.paper] for claim in claims}
     verdicts = {str(v): str(v) for v in Verdict if any(claim.verdict == v for claim in claims)}
+    head = "".join(f"<th>{name}</th>" for name in ("verdict", "claim", "source", "ch.", "code"))
     return HTML(
         f'<form class="ledger-filter">{_menu("paper", papers)} {_menu("verdict", verdicts)} '
-        f'<output>{len(claims)} claims</output></form><div class="ledger-scroll"><table class="ledger"><thead><tr><th>verdict</th>'
-        f"<th>claim</th><th>source</th><th>ch.</th><th>code</th></tr></thead><tbody>{rows}</tbody></table></div>"
-        f"<script>{_FILTER}</script>"
+        f"<output>{len(claims)} claims</output></form>"
+        f'<table class="ledger"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><script>{_FILTER}</script>'
     )
+
+
+def _row(claim: Claim) -> str:
+    source = claim.source.replace("$", "").replace("\\", "")
+    cells = (
+        f'<span class="verdict">{claim.verdict}</span>',
+        f"{'↳ ' if claim.corrects else ''}<a href='#{_anchor(claim.id)}'>{claim.id}</a>",
+        html.escape(source),
+        f"<a href='{claim.chapter}.html'>{int(claim.chapter.split('_')[0])}</a>",
+        code_link(claim),
+    )
+    columns = "".join(f"<td>{cell}</td>" for cell in cells)
+    return f'<tr data-paper="{claim.paper}" data-verdict="{claim.verdict}">{columns}</tr>'
 
 
 def _menu(name: str, entries: dict[str, str]) -> str:
@@ -109,9 +118,8 @@ def detail(claims: Sequence[Claim]) -> Markdown:
 
 def _card(claim: Claim) -> str:
     corrected = ", ".join(f"<a href='#{_anchor(id)}'>{id}</a>" for id in claim.corrects)
-    return (
-        f":::{{grid-item-card}}\n<a id='{_anchor(claim.id)}'></a><span class='verdict'>{claim.verdict}</span> **{claim.id}**\n^^^\n"
-        f"*{claim.source}.*{f' Corrects {corrected}.' if corrected else ''}\n\n{claim.statement}\n\n"
-        f"```{{dropdown}} Evidence\n{claim.evidence.describe()}\n```\n\n"
-        f"+++\n<a href='{claim.chapter}.html'>Chapter</a>, {code_link(claim)}, checked in {claim.seconds:.1f} s\n:::"
-    )
+    title = f"<a id='{_anchor(claim.id)}'></a><span class='verdict'>{claim.verdict}</span> **{claim.id}**"
+    source = f"*{claim.source}.*" + (f" Corrects {corrected}." if corrected else "")
+    links = f"<a href='{claim.chapter}.html'>Chapter</a>, {code_link(claim)}, checked in {claim.seconds:.1f} s"
+    evidence = f"```{{dropdown}} Evidence\n{claim.evidence.describe()}\n```"
+    return f":::{{grid-item-card}}\n{title}\n^^^\n{source}\n\n{claim.statement}\n\n{evidence}\n\n+++\n{links}\n:::"

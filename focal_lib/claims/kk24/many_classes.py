@@ -152,5 +152,6 @@ def many_high_search() -> Evidence:
         top = scaled[:, 0] - np.logaddexp.reduce(scaled, axis=1)
         worst = min(worst, float((focal_log_probs(np.log(rows), gamma)[:, 0] - top).min()))
         points += len(rows)
-    return Search(r"rows of 4 to 12 classes with ties, and random ones; $\log\hat p_1$ against the bound", points, worst, 1e-9)
-
+    return Search(
+        r"rows of 4 to 12 classes with ties, and random ones; $\log\hat p_1$ against the bound", points, worst, 1e-9
+    )

@@ -229,7 +229,11 @@ def prop2_ends() -> Evidence:
         (
             *logit_form_steps(),
             step(r"$u(s) \to 1$ as $s \to \infty$", sp.limit(symbols.u(x), x, sp.oo), 1),
-            step(r"$u(-s) \to 0$: $R \to \log(1+\gamma)$, so $\operatorname{logit} FC \to \infty$", sp.limit(symbols.u(-x), x, sp.oo), 0),
+            step(
+                r"$u(-s) \to 0$: $R \to \log(1+\gamma)$, so $\operatorname{logit} FC \to \infty$",
+                sp.limit(symbols.u(-x), x, sp.oo),
+                0,
+            ),
         ),
         "The map is odd in logits, so the other end follows.",
     )

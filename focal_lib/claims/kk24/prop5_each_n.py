@@ -47,7 +47,9 @@ def prop5_n_fails() -> Evidence:
             1 - h0,
         ),
         step(
-            r"the last class has $w(\varepsilon)/\varepsilon \to 1$: $b \to 0$", sp.limit(symbols.entropy_ratio(), q, 0), 0
+            r"the last class has $w(\varepsilon)/\varepsilon \to 1$: $b \to 0$",
+            sp.limit(symbols.entropy_ratio(), q, 0),
+            0,
         ),
         *gamma_steps(),
     ]
@@ -87,7 +89,9 @@ def each_n_proof() -> Derivation:
     return Derivation(
         (
             *threshold_steps(),
-            step(r"rows with $q_{\max} = m < \frac{1}{n-1}$ have every $q_i \ge \beta = 1 - (n-1)m$", 1 - (n - 1) * m, b0),
+            step(
+                r"rows with $q_{\max} = m < \frac{1}{n-1}$ have every $q_i \ge \beta = 1 - (n-1)m$", 1 - (n - 1) * m, b0
+            ),
             *mixture_steps(),
             *log_steps(),
             step(

@@ -64,9 +64,7 @@ def probability_ratio() -> sp.Expr:
 )
 def curvature_probability() -> Evidence:
     """gamma = 2 at p = 1/2."""
-    return Counterexample(
-        r"$\gamma = 2$, $p = \frac12$: $p^2L'' > 1$", _ball(probability_ratio(), "1/2", 2) - 1
-    )
+    return Counterexample(r"$\gamma = 2$, $p = \frac12$: $p^2L'' > 1$", _ball(probability_ratio(), "1/2", 2) - 1)
 
 
 @claim(
@@ -82,9 +80,7 @@ def curvature_probability_low() -> Evidence:
     f = sp.Function("b")(q)
     second = sp.diff((1 - q) ** g * (1 + g * f), q, 2).doit()
     second = second.subs({f.diff(q, 2): -b2, f.diff(q): b1}).subs(f, b0).subs(q, 1 - rest)
-    written = -(
-        g * (1 - g) * rest ** (g - 2) * (1 + g * b0) + 2 * g**2 * rest ** (g - 1) * b1 + g * rest**g * b2
-    )
+    written = -(g * (1 - g) * rest ** (g - 2) * (1 + g * b0) + 2 * g**2 * rest ** (g - 1) * b1 + g * rest**g * b2)
     h = sp.Function("g")(q)
     return Derivation(
         (
@@ -146,7 +142,9 @@ def curvature_logit_high() -> Evidence:
     return _one_change(convexity.logit_ratio, printed, low=0.2)
 
 
-def _one_change(ratio: Callable[[np.ndarray, float], np.ndarray], crossings: dict[float, float], low: float = 1e-6) -> Evidence:
+def _one_change(
+    ratio: Callable[[np.ndarray, float], np.ndarray], crossings: dict[float, float], low: float = 1e-6
+) -> Evidence:
     worst, points = np.inf, 0
     for gamma, crossing in crossings.items():
         grid = np.linspace(low, 1 - 1e-9, 20_000)
@@ -154,7 +152,11 @@ def _one_change(ratio: Callable[[np.ndarray, float], np.ndarray], crossings: dic
         away = np.abs(grid - crossing) > 1e-4
         worst = min(worst, float((np.sign(crossing - grid) * excess)[away].min()))
         points += grid.size
-    return Search(rf"$p \ge {low:g}$, $\gamma \in \{{{', '.join(f'{v:g}' for v in crossings)}\}}$; one change of sign", points, worst)
+    return Search(
+        rf"$p \ge {low:g}$, $\gamma \in \{{{', '.join(f'{v:g}' for v in crossings)}\}}$; one change of sign",
+        points,
+        worst,
+    )
 
 
 @claim(

@@ -41,6 +41,18 @@ def fig1_coincide() -> Evidence:
         return Counterexample(r"$p = \frac12$: $\frac12\log2 < \log2$", certify.exact(2).log() / 2)
 
 
+def factor_steps() -> tuple[Step, ...]:
+    """(1-p)^gamma is 1 for gamma = 0 and below 1 for gamma > 0."""
+    return (
+        step(r"$\gamma = 0$", symbols.focal_loss(q, 0), -sp.log(q)),
+        step(
+            r"$\partial_\gamma(1-p)^\gamma = (1-p)^\gamma\log(1-p) < 0$: below 1 for $\gamma > 0$",
+            sp.diff((1 - q) ** g, g),
+            (1 - q) ** g * sp.log(1 - q),
+        ),
+    )
+
+
 @claim(
     "kn24.fig1_coincide_corrected",
     source="KN24 Fig. 1, corrected",
@@ -49,17 +61,8 @@ def fig1_coincide() -> Evidence:
     corrects="kn24.fig1_coincide",
 )
 def fig1_coincide_corrected() -> Evidence:
-    """The factor (1-p)^gamma is 1 for gamma = 0 and below 1 for gamma > 0."""
-    return Derivation(
-        (
-            step(r"$\gamma = 0$", symbols.focal_loss(q, 0), -sp.log(q)),
-            step(
-                r"$\partial_\gamma(1-p)^\gamma = (1-p)^\gamma\log(1-p) < 0$: below 1 for $\gamma > 0$",
-                sp.diff((1 - q) ** g, g),
-                (1 - q) ** g * sp.log(1 - q),
-            ),
-        )
-    )
+    """The factor (1-p)^gamma."""
+    return Derivation(factor_steps())
 
 
 @claim(
@@ -77,7 +80,7 @@ def fig1_loss_smaller() -> Evidence:
                 -sp.log(q) - symbols.focal_loss(q, g),
                 (1 - (1 - q) ** g) * -sp.log(q),
             ),
-            *fig1_coincide_corrected().steps,
+            *factor_steps(),
         ),
         r"No $\gamma \ge 1$ and no $p$ near 1 is needed.",
     )

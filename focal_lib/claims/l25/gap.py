@@ -56,7 +56,11 @@ def thm45_corrected() -> Evidence:
     return Derivation(
         (
             *curvature_steps().steps,
-            step(r"risk at $x$ after any post-processing is $r_{\min}(x) + d(x)$, $d \ge 0$: a gain of $-d$", best - (best + other), -other),
+            step(
+                r"risk at $x$ after any post-processing is $r_{\min}(x) + d(x)$, $d \ge 0$: a gain of $-d$",
+                best - (best + other),
+                -other,
+            ),
         ),
         r"The identity is a post-processing, so the gap is at least 0; at the minimiser it is at most 0.",
     )

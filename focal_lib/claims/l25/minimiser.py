@@ -18,7 +18,7 @@ def candidate(p: Sequence[str], gamma: float, lam: float, digits: int = 15) -> l
     """The numerical minimiser, rounded to decimals that sum to exactly 1."""
     found = focal_calibration_minimiser(np.array([float(Fraction(v)) for v in p]), gamma, lam)
     rounded = [Fraction(round(float(v) * 10**digits), 10**digits) for v in found]
-    return [1 - sum(rounded[1:]), *rounded[1:]]
+    return [1 - sum(rounded[1:], Fraction(0)), *rounded[1:]]
 
 
 def risk_slope(q: flint.arb, p: flint.arb, gamma: int, lam: Fraction) -> flint.arb:

@@ -78,9 +78,7 @@ def thm41_norms() -> Evidence:
     q = sp.symbols("q_1:4", real=True)
     p = (*sp.symbols("p_1:3", real=True), 1 - sum(sp.symbols("p_1:3", real=True)))
     pairs = list(zip(q, p, strict=True))
-    expected = sum(
-        py * sum((qi - (1 if i == y else 0)) ** 2 for i, qi in enumerate(q)) for y, py in enumerate(p)
-    )
+    expected = sum(py * sum((qi - (1 if i == y else 0)) ** 2 for i, qi in enumerate(q)) for y, py in enumerate(p))
     d = sp.symbols("d_1:4", real=True)
     return Derivation(
         (
@@ -90,7 +88,11 @@ def thm41_norms() -> Evidence:
                 p[0] - p[1],
                 sp.expand,
             ),
-            step(r"$\lVert d\rVert_2^2 - d_j^2 = \sum_{i\ne j} d_i^2 \ge 0$", sum(v**2 for v in d) - d[0] ** 2, d[1] ** 2 + d[2] ** 2),
+            step(
+                r"$\lVert d\rVert_2^2 - d_j^2 = \sum_{i\ne j} d_i^2 \ge 0$",
+                sum(v**2 for v in d) - d[0] ** 2,
+                d[1] ** 2 + d[2] ** 2,
+            ),
             step(
                 r"$\mathbb{E}\lVert q-e_Y\rVert^2 = \lVert q-p\rVert^2 + 1 - \lVert p\rVert^2$",
                 expected,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import flint
 import sympy as sp
 
 from focal_lib import certify, symbols
@@ -31,7 +32,7 @@ def residual_steps() -> tuple[Step, ...]:
     )
 
 
-def _gain_gap() -> object:
+def _gain_gap() -> flint.arb:
     """g(0.2, 2) - g(0.8, 2) as a ball."""
     with certify.precision():
         two = certify.exact(2)
@@ -81,7 +82,9 @@ def a4() -> Evidence:
     t, f0, f1, fm, h0, h1, hm = sp.symbols("t f_0 f_1 f_m h_0 h_1 h_m", real=True)
     defect_f, defect_h = t * f0 + (1 - t) * f1 - fm, t * h0 + (1 - t) * h1 - hm
     together = t * (f0 + h0) + (1 - t) * (f1 + h1) - (fm + hm)
-    return Derivation((step(r"chord minus value: a positive plus a non-negative number", together, defect_f + defect_h, sp.expand),))
+    return Derivation(
+        (step(r"chord minus value: a positive plus a non-negative number", together, defect_f + defect_h, sp.expand),)
+    )
 
 
 @claim(
@@ -125,6 +128,25 @@ def a8() -> Evidence:
     )
 
 
+def cross_entropy_steps() -> tuple[Step, ...]:
+    """The excess risk of cross-entropy is KL(p || q), positive unless q = p."""
+    t = sp.Symbol("t", positive=True)
+    return (
+        step(
+            r"$\gamma = \lambda = 0$: the excess risk is $\sum_i p_i\big(\frac{q_i}{p_i} - 1 - \log\frac{q_i}{p_i}\big)$, as "
+            r"$\sum q_i = \sum p_i$: one term",
+            q * (t - 1 - sp.log(t)) - (q * t - q),
+            -q * sp.log(t),
+            sp.expand,
+        ),
+        step(
+            r"$t - 1 - \log t$ is 0 at 1 with derivative $1 - \frac1t$: positive for $t \ne 1$",
+            sp.diff(t - 1 - sp.log(t), t),
+            1 - 1 / t,
+        ),
+    )
+
+
 @claim(
     "l25.a8_zero",
     source="L25 App. A.8, case 2",
@@ -132,26 +154,8 @@ def a8() -> Evidence:
     chapter=CHAPTER,
 )
 def a8_zero() -> Evidence:
-    """Cross-entropy is strictly proper: its excess risk is KL(p || q), positive unless q = p."""
-    t = sp.Symbol("t", positive=True)
-    return Disproof(
-        Derivation(
-            (
-                step(
-                    r"$\gamma = \lambda = 0$: $\sum_i p_i(-\log q_i) - \sum_i p_i(-\log p_i) = \sum_i p_i\,\big(\frac{q_i}{p_i} - 1 - \log\frac{q_i}{p_i}\big)$, "
-                    r"as $\sum q_i = \sum p_i$: one term",
-                    q * (t - 1 - sp.log(t)) - (q * t - q),
-                    -q * sp.log(t),
-                    sp.expand,
-                ),
-                step(
-                    r"$t - 1 - \log t$ is 0 at 1 with derivative $1 - \frac1t$: positive for $t \ne 1$",
-                    sp.diff(t - 1 - sp.log(t), t),
-                    1 - 1 / t,
-                ),
-            )
-        )
-    )
+    """Cross-entropy is strictly proper."""
+    return Disproof(Derivation(cross_entropy_steps()))
 
 
 @claim(
@@ -178,7 +182,7 @@ def a8_cross_entropy() -> Evidence:
     r = sp.Symbol("r", positive=True)
     return Derivation(
         (
-            *a8_zero().opposite.steps,
+            *cross_entropy_steps(),
             *residual_steps(),
             step(
                 r"$\gamma > 0$: $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$, so they differ for some $p$",
@@ -198,7 +202,8 @@ def a8_cross_entropy() -> Evidence:
 def a3() -> Evidence:
     """The residual -g(p_i) at q = p is not the same for every class."""
     return Counterexample(
-        r"$\gamma = 2$, $p = (0.8, 0.2)$: the residuals of the two classes at $q = p$ differ by $g(0.2) - g(0.8)$", _gain_gap()
+        r"$\gamma = 2$, $p = (0.8, 0.2)$: the residuals of the two classes at $q = p$ differ by $g(0.2) - g(0.8)$",
+        _gain_gap(),
     )
 
 
@@ -225,7 +230,11 @@ def bias() -> Evidence:
                 stationary.subs(e, 0).subs(slope(p), -sp.Symbol("G") / p),
                 -sp.Symbol("G") + 2 * x + mu,
             ),
-            step(r"$\sum_i x_i = 0$ fixes $\mu$: $x_i = \frac12\big(g(p_i) - \bar g\big)$, three classes shown", sum(shifts), 0),
+            step(
+                r"$\sum_i x_i = 0$ fixes $\mu$: $x_i = \frac12\big(g(p_i) - \bar g\big)$, three classes shown",
+                sum(shifts),
+                0,
+            ),
             step(
                 r"and these solve it with $\mu = \bar g$",
                 -gains[0] + 2 * shifts[0] + sum(gains) / 3,
@@ -233,6 +242,23 @@ def bias() -> Evidence:
             ),
         ),
         r"The risk over $\lambda$ is smooth in $1/\lambda$ with Hessian $2I$ at $1/\lambda = 0$, so $x$ is smooth in $1/\lambda$ (implicit function theorem).",
+    )
+
+
+def phi_steps() -> tuple[Step, ...]:
+    """phi decreases, from infinity at 0 to -2 lambda (1 - eta) at 1."""
+    eta, v = sp.symbols("eta v", positive=True)
+    loss = sp.Function("L")
+    phi = -eta * sp.diff(loss(v), v) - 2 * lam * (v - eta)
+    return (
+        step(r"$\varphi' = -\eta L'' - 2\lambda$", sp.diff(phi, v), -eta * sp.diff(loss(v), v, 2) - 2 * lam),
+        *curvature_steps().steps,
+        *gradient_limit_steps(),
+        step(
+            r"at 0: $-vL'(v) = g \to 1$, so $-L' \to \infty$: $b \to 0$",
+            sp.limit(symbols.entropy_ratio(), q, 0, "+"),
+            0,
+        ),
     )
 
 
@@ -245,21 +271,7 @@ def bias() -> Evidence:
 )
 def a6() -> Evidence:
     """phi' = -eta L'' - 2 lambda < 0, and the limits of L'."""
-    eta, v = sp.symbols("eta v", positive=True)
-    loss = sp.Function("L")
-    phi = -eta * sp.diff(loss(v), v) - 2 * lam * (v - eta)
-    return Derivation(
-        (
-            step(r"$\varphi' = -\eta L'' - 2\lambda$", sp.diff(phi, v), -eta * sp.diff(loss(v), v, 2) - 2 * lam),
-            *curvature_steps().steps,
-            *gradient_limit_steps(),
-            step(
-                r"at 0: $-vL'(v) = g \to 1$, so $-L' \to \infty$: $b \to 0$",
-                sp.limit(symbols.entropy_ratio(), q, 0, "+"),
-                0,
-            ),
-        )
-    )
+    return Derivation(phi_steps())
 
 
 @claim(
@@ -272,7 +284,9 @@ def a6_root() -> Evidence:
     """phi(eta) = g(eta) > 0."""
     with certify.precision():
         value = certify.gain(certify.exact("0.8"), certify.exact(2))
-    return Counterexample(r"$\eta = 0.8$, $\gamma = 2$, any $\lambda$: $\varphi(\eta) = g(0.8) > 0$, so the root is larger", value)
+    return Counterexample(
+        r"$\eta = 0.8$, $\gamma = 2$, any $\lambda$: $\varphi(\eta) = g(0.8) > 0$, so the root is larger", value
+    )
 
 
 @claim(
@@ -287,7 +301,7 @@ def a6_root_corrected() -> Evidence:
     b = sp.Symbol("b", positive=True)
     return Derivation(
         (
-            *a6().steps,
+            *phi_steps(),
             *residual_steps(),
             step(
                 r"$g = (1-\eta)^\gamma(1+\gamma b) > 0$",

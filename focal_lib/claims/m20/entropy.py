@@ -35,7 +35,11 @@ def bound_steps() -> tuple[Step, ...]:
             sp.expand,
         ),
         step(r"$1-(1-q)^\gamma = 1-e^{-\gamma a}$ with $a = -\log(1-q)$", 1 - sp.exp(-g * -sp.log(rest)), 1 - rest**g),
-        step(r"$1-e^{-x} \le x$: $(x-1+e^{-x})' = 1-e^{-x} \ge 0$, 0 at 0", sp.diff(x - 1 + sp.exp(-x), x), 1 - sp.exp(-x)),
+        step(
+            r"$1-e^{-x} \le x$: $(x-1+e^{-x})' = 1-e^{-x} \ge 0$, 0 at 0",
+            sp.diff(x - 1 + sp.exp(-x), x),
+            1 - sp.exp(-x),
+        ),
         step(
             r"so $(-\log q)(1-(1-q)^\gamma) \le \gamma(-\log q)a = \gamma(-q\log q) + \gamma(-\log q)(a-q)$",
             g * -sp.log(q) * a,
@@ -94,7 +98,9 @@ def bernoulli() -> Evidence:
         )
     )
     return Conditional(
-        r"$\gamma \ge 1$ (or $\gamma = 0$)", inside, Counterexample(r"$\gamma = q = \frac12$: $\sqrt{1/2} < 1-\frac14$", margin)
+        r"$\gamma \ge 1$ (or $\gamma = 0$)",
+        inside,
+        Counterexample(r"$\gamma = q = \frac12$: $\sqrt{1/2} < 1-\frac14$", margin),
     )
 
 
@@ -150,7 +156,9 @@ def entropy_change(row: Sequence[str], gamma: str) -> flint.arb:
     with certify.precision():
         probs = [certify.exact(v) for v in row]
         mapped = certify.focal_map(probs, certify.exact(gamma))
-        return sum((v * v.log() for v in probs), certify.exact(0)) - sum((v * v.log() for v in mapped), certify.exact(0))
+        return sum((v * v.log() for v in probs), certify.exact(0)) - sum(
+            (v * v.log() for v in mapped), certify.exact(0)
+        )
 
 
 @claim(

@@ -94,7 +94,9 @@ def g_slope_decreasing() -> Evidence:
     """gamma = 2: g' is lower at 0.4 than at 0.9."""
     with certify.precision():
         low, high = (_gain_slope(p) for p in ("0.4", "0.9"))
-    return Counterexample(r"$\gamma = 2$: $\partial_p g(0.9) > \partial_p g(0.4)$; the slope returns to 0 at $p = 1$", high - low)
+    return Counterexample(
+        r"$\gamma = 2$: $\partial_p g(0.9) > \partial_p g(0.4)$; the slope returns to 0 at $p = 1$", high - low
+    )
 
 
 def _gain_slope(p: str) -> flint.arb:

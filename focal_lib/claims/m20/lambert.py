@@ -38,7 +38,9 @@ def lambert_steps() -> tuple[Step, ...]:
             w * sp.exp(w) / argument,
         ),
         step(
-            r"$\gamma = 0$ is the solution $W = y_0 = -\frac{a\log a}{b}$", (big_a / big_b + y_sym(big_a, big_b, log_a)), 0
+            r"$\gamma = 0$ is the solution $W = y_0 = -\frac{a\log a}{b}$",
+            (big_a / big_b + y_sym(big_a, big_b, log_a)),
+            0,
         ),
     )
 
@@ -58,7 +60,11 @@ def branch_steps() -> tuple[Step, ...]:
             y0 + 1,
             -((1 - p0) * sp.log(1 - p0) - p0 * sp.log(p0)) / b,
         ),
-        step(r"$(ye^y)' = (1+y)e^y$: $W_0$ inverts it on $y > -1$, $W_{-1}$ below", sp.diff(y * sp.exp(y), y), (1 + y) * sp.exp(y)),
+        step(
+            r"$(ye^y)' = (1+y)e^y$: $W_0$ inverts it on $y > -1$, $W_{-1}$ below",
+            sp.diff(y * sp.exp(y), y),
+            (1 + y) * sp.exp(y),
+        ),
     )
 
 
@@ -99,7 +105,8 @@ def prop2() -> Evidence:
 def principal_branch() -> Evidence:
     """p0 = 0.3: y0 > -1, so W_0 returns y0 and gamma is exactly 0."""
     return Counterexample(
-        r"$p_0 = 0.3$: $y_0 > -1$, so $W_0$ returns $y_0$, which is $\gamma = 0$, not a negative value", _lambert_point("0.3")
+        r"$p_0 = 0.3$: $y_0 > -1$, so $W_0$ returns $y_0$, which is $\gamma = 0$, not a negative value",
+        _lambert_point("0.3"),
     )
 
 

@@ -24,13 +24,13 @@ def draws() -> pd.DataFrame:
         x, labels = noisy_clusters(1000, seed)
         fresh, truth = noisy_clusters(5000, seed + 10_000)
         fits = {"ce": fit_linear(x, labels, 0.0), "focal": fit_linear(x, labels, 1.0)}
-        row = {}
+        row: dict[str, float] = {}
         for name, fit in fits.items():
             probs = fit.probs(fresh)
             mistakes = np.maximum(probs, 1 - probs)[(probs > 0.5) != (truth == 1)]
-            row |= {f"{name}_norm": np.linalg.norm(fit.weights), f"{name}_high": float((mistakes > 0.9).mean())}
+            row |= {f"{name}_norm": float(np.linalg.norm(fit.weights)), f"{name}_high": float((mistakes > 0.9).mean())}
         a, b = (fit.weights / np.linalg.norm(fit.weights) for fit in fits.values())
-        rows.append(row | {"angle": np.degrees(np.arccos(np.clip(a @ b, -1, 1)))})
+        rows.append(row | {"angle": float(np.degrees(np.arccos(np.clip(a @ b, -1, 1))))})
     return pd.DataFrame(rows)
 
 

@@ -1,0 +1,175 @@
+# ---
+# jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,mystnb,-all
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (ch-curvature)=
+# # Does focal loss reduce curvature?
+#
+# **The question.** {cite:t}`kn24` hold that focal loss calibrates because it flattens the loss surface. What can be said of
+# the loss itself, before any network? **In short:** it depends on the coordinate and on the sample. As a function of the
+# probability the curvature is never smaller for $\gamma \le 1$, and smaller only for confident samples above that. In the logit it
+# is smaller for confident samples, up to several times larger in between, and negative for very wrong ones.
+#
+# :::{admonition} As printed: KN24 Fig. 1 (caption)
+# Focal loss coincides with cross-entropy when $\gamma = 1$. For $0 < \gamma < 1$ the gradient does not converge. When $\gamma \ge 1$ the gradient and
+# loss for well-classified samples ($p$ close to 1) are smaller than those for cross-entropy.
+# :::
+#
+# The text at hand has lost the formulas of the theorems, so we check what it says in words, pointwise.
+
+# %% tags=["parameters"]
+gammas: str = "0.5, 1, 2, 5"  # curves to draw, comma separated
+
+# %% tags=["hide-input"]
+import numpy as np
+import pandas as pd
+import sympy as sp
+from myst_nb import glue
+from scipy.optimize import brentq
+
+from focal_lib import convexity, proper, symbols
+from focal_lib.claims import show
+from focal_lib.plots import use_style
+from focal_lib.plots.curves import line_figure
+from focal_lib.provenance import foot
+
+use_style()
+values = [float(g) for g in gammas.split(",")]
+p = np.linspace(1e-3, 1 - 1e-3, 800)
+
+# %% [markdown]
+# ## Lemma 1
+#
+# The lemma compares focal loss with $\mathrm{CE} - \gamma H$. It is the bound of [](#ch-gradient), true for every $\gamma \ge 0$.
+
+# %% tags=["remove-input"]
+show("kn24.lemma1")
+
+# %% [markdown]
+# ## The figure and its caption
+
+# %% tags=["hide-input"]
+losses = {rf"$\gamma = {g:g}$": proper.focal_loss_values(p, g) for g in (0.0, *values)}
+slopes = {rf"$\gamma = {g:g}$": p * np.gradient(proper.focal_loss_values(p, g), p) for g in (0.0, *values)}
+
+# %% mystnb={"image": {"alt": "Focal loss over p for several gamma. Gamma zero, cross-entropy, is highest everywhere; the curves fall as gamma grows."}, "figure": {"name": "fig-curvature-loss", "caption": "Loss. Counterpart of KN24 Fig. 1, left. Cross-entropy is $\\gamma = 0$."}}
+line_figure(p, losses, "probability of the true class $p$", "loss", ylim=(0, 4))
+
+# %% mystnb={"image": {"alt": "Slope of the focal loss times p, over p. For every positive gamma, one half included, it returns to zero at p equal to one; for gamma zero it is minus one."}, "figure": {"name": "fig-curvature-gradient", "caption": "$p\\,L'(p)$. Counterpart of KN24 Fig. 1, right. It tends to 0 at $p = 1$ for every $\\gamma > 0$."}}
+line_figure(p, slopes, "probability of the true class $p$", "$p\\,L'(p)$", zero=True)
+
+# %% [markdown]
+# Two sentences of the caption are wrong. Cross-entropy is $\gamma = 0$, not 1. And for $0 < \gamma < 1$ the gradient does converge, to 0, as sympy
+# confirms with $r = 1 - p$; it is the second derivative that diverges, like $\gamma(1+\gamma)r^{\gamma-1}$:
+
+# %% tags=["nbval-check-output"]
+r, g = sp.symbols("r gamma", positive=True)
+print("log(1-r)/r ->", sp.limit(sp.log(1 - r) / r, r, 0, "+"), "  r^gamma ->", sp.limit(r**g, r, 0, "+"))
+print("L'' / r^(gamma-1) ->", sp.factor(sp.limit(sp.simplify(convexity.bracket(1 - r, g, sp.log) / r), r, 0, "+")))
+
+# %% [markdown]
+# 'Smaller loss' holds for every $\gamma > 0$ and every $p$. 'Smaller gradient' holds exactly above $\tau(\gamma)$.
+#
+# ## Curvature in the probability
+#
+# With $L' = -g/q$ the second derivative, over that of cross-entropy, is
+#
+# ```{math}
+# :label: eq-curvature-probability
+# q^2 L''(q) = g(q) - q\,g'(q).
+# ```
+
+# %%
+f, q = sp.Function("g"), symbols.q
+sp.expand(q**2 * sp.diff(-f(q) / q, q))
+
+# %% tags=["hide-input"]
+in_probability = {rf"$\gamma = {v:g}$": convexity.probability_ratio(p, v) for v in values}
+in_probability["cross-entropy"] = np.ones_like(p)
+
+# %% mystnb={"image": {"alt": "Second derivative in p relative to cross-entropy. For gamma one half and one it is above one everywhere; for gamma two and five it falls below one near 0.79 and 0.45."}, "figure": {"name": "fig-curvature-probability", "caption": "Curvature in $p$ relative to cross-entropy. For $\\gamma \\le 1$ never below 1."}}
+line_figure(p, in_probability, "probability of the true class $p$", "$p^2 L''(p)$", ylim=(0, 3.2))
+
+# %% [markdown]
+# For $\gamma \le 1$, $g$ is concave, so {eq}`eq-curvature-probability` increases from 1: proved. For $\gamma > 1$ there is one crossing.
+#
+# ## Curvature in the logit
+#
+# A network moves logits, and with the logit of the true class free, the others fixed, the ratio is
+#
+# ```{math}
+# :label: eq-curvature-logit
+# \frac{d^2 L/ds^2}{q(1-q)} = g(q) - (1-q)\,g'(q).
+# ```
+
+# %% tags=["hide-input"]
+in_logit = {rf"$\gamma = {v:g}$": convexity.logit_ratio(p, v) for v in values}
+in_logit["cross-entropy"] = np.ones_like(p)
+
+# %% mystnb={"image": {"alt": "Second derivative in the logit relative to cross-entropy. Each curve is negative for small p, rises above one, up to four for gamma five, and falls below one between 0.47 and 0.8."}, "figure": {"name": "fig-curvature-logit", "caption": "Curvature in the logit relative to cross-entropy: negative for very wrong samples, larger in between, smaller for confident ones."}}
+line_figure(p, in_logit, "probability of the true class $p$", "relative curvature", zero=True, ylim=(-2, 5))
+
+
+# %% tags=["hide-input"]
+def crossing(ratio, gamma, low, high, level):
+    """Where the relative curvature passes a level."""
+    return brentq(lambda v: float(ratio(v, gamma)) - level, low, high)
+
+
+rows = []
+for v in (1.0, 2.0, 3.0, 5.0):
+    top = p[np.argmax(convexity.logit_ratio(p, v))]
+    in_p = crossing(convexity.probability_ratio, v, 0.3, 1 - 1e-9, 1) if v > 1 else np.nan
+    in_s = crossing(convexity.logit_ratio, v, top, 1 - 1e-9, 1)
+    rows.append((v, in_p, in_s, float(convexity.logit_ratio(top, v)), crossing(convexity.logit_ratio, v, 1e-6, top, 0)))
+glue("curvature-max-two", rows[1][3], display=False)
+
+# %%
+columns = ["gamma", "smaller in p above", "smaller in the logit above", "largest ratio", "negative below"]
+pd.DataFrame(rows, columns=columns).style.format(precision=4, na_rep="never").format({"gamma": "{:g}"}).hide()
+
+# %% [markdown]
+# So a focal loss with $\gamma = 2$ has up to {glue:text}`curvature-max-two:.2f` times the curvature of cross-entropy in the logit where a sample
+# is unsure, and is not convex there at all for $p$ below 0.06. What late training sees, confident samples, is flat. Whether a Hessian in
+# the weights shrinks is a question about where a network's samples lie; those experiments need networks on CIFAR-100 and
+# are marked so in the ledger.
+#
+# ```{exercise}
+# :label: ex-curvature-one
+# Show that for $\gamma = 1$ the relative curvature in $p$ is exactly $1 + p$.
+# ```
+#
+# ```{solution} ex-curvature-one
+# :class: dropdown
+# $g = 1 - p - p\log p$, so $g' = -2 - \log p$ and $g - pg' = 1 - p - p\log p + 2p + p\log p = 1 + p$.
+# ```
+#
+# ## Verdict
+
+# %% tags=["remove-input"]
+show("kn24.fig1_coincide")
+
+# %% tags=["remove-input"]
+show("kn24.fig1_gradient_diverges")
+
+# %% tags=["remove-input"]
+show("kn24.curvature_probability_low")
+
+# %% tags=["remove-input"]
+show("kn24.curvature_logit")
+
+# %% tags=["remove-input"]
+show("kn24.logit_convex_corrected")
+
+# %% tags=["remove-input"]
+foot("11_curvature", gammas=gammas)
