@@ -35,6 +35,7 @@ from myst_nb import glue
 from focal_lib import convexity, symbols
 from focal_lib.claims import show
 from focal_lib.claims.kk24.prop1 import curvature_steps
+from focal_lib.claims.table import proof
 from focal_lib.plots import use_style
 from focal_lib.plots.curves import line_figure
 from focal_lib.provenance import foot
@@ -64,7 +65,7 @@ sp.simplify(sp.powsimp(sp.expand(second * (1 - q) ** (2 - gamma)), force=True))
 # $c(q) = 2 - 2q + q\log q$, which falls to $c(1) = 0$. Each step, carried out:
 
 # %% tags=["nbval-check-output"]
-print(curvature_steps().describe())
+proof(curvature_steps())
 
 # %% [markdown]
 # For several classes the loss of a one-hot label involves one probability only, so the Hessian is

@@ -38,6 +38,7 @@ from myst_nb import glue
 from focal_lib import maps, proper, symbols
 from focal_lib.claims import show
 from focal_lib.claims.kk24 import prop2
+from focal_lib.claims.table import proof
 from focal_lib.plots import use_style
 from focal_lib.plots.curves import line_figure
 from focal_lib.provenance import foot
@@ -53,8 +54,7 @@ values = [float(g) for g in gammas.split(",")]
 # for $p$, are the printed map. Sympy carries both steps out, and then the change to logits.
 
 # %% tags=["nbval-check-output"]
-for number, step in enumerate([*prop2.stationarity_steps(), *prop2.logit_form_steps()], 1):
-    print(number, "holds" if step.holds else "FAILS", step.text)
+proof([*prop2.stationarity_steps(), *prop2.logit_form_steps()])
 
 # %% [markdown]
 # In logits the map reads

@@ -39,6 +39,7 @@ from myst_nb import glue
 from focal_lib import bounds
 from focal_lib.claims import show
 from focal_lib.claims.kk24 import prop3, prop3_sharp
+from focal_lib.claims.table import proof
 from focal_lib.plots import use_style
 from focal_lib.plots.curves import line_figure
 from focal_lib.provenance import foot
@@ -110,8 +111,7 @@ show("kk24.prop3_proof_comparison")
 # This is Proposition 3, with 0.386 in place of $\frac12$; as $\gamma \to 0$ no smaller factor will do.
 
 # %% tags=["nbval-check-output"]
-for number, part in enumerate(prop3.gap_steps(), 1):
-    print(number, "holds" if part.holds else "FAILS", "-", part.text)
+proof(prop3.gap_steps())
 
 # %% [markdown]
 # ## Where is beta smallest?
@@ -123,8 +123,7 @@ for number, part in enumerate(prop3.gap_steps(), 1):
 # value: four functions, positive on every box of a cover of $(0, 12]$, and a line of analysis beyond.
 
 # %% tags=["nbval-check-output"]
-certificate = prop3_sharp.turning_certificate()
-print(certificate.verdict, "-", certificate.describe())
+proof(prop3_sharp.turning_certificate())
 
 # %% [markdown]
 # The boxes are found with formulas written by hand and checked by other code with the formulas of sympy. A certificate

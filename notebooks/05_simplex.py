@@ -37,6 +37,7 @@ from scipy.special import softmax
 from focal_lib import maps, proper
 from focal_lib.claims import show
 from focal_lib.claims.kk24 import prop4
+from focal_lib.claims.table import proof
 from focal_lib.plots import use_style
 from focal_lib.plots.simplex import arrow_fields, grid_rows, isolines
 from focal_lib.provenance import foot
@@ -59,8 +60,7 @@ p = np.array([float(v) for v in truth.split(",")])  # (3,)
 # ```
 
 # %% tags=["nbval-check-output"]
-for number, step in enumerate([*prop4.lagrange_steps(), *prop4.weight_steps()], 1):
-    print(number, "holds" if step.holds else "FAILS", step.text)
+proof([*prop4.lagrange_steps(), *prop4.weight_steps()])
 
 # %% [markdown]
 # The risk is convex (see [](#ch-convexity)), so the stationary point is the minimum, and the loss seen through

@@ -36,6 +36,7 @@ from myst_nb import glue
 from focal_lib import confidence
 from focal_lib.claims import show
 from focal_lib.claims.kk24.prop5_each_n import each_n_proof
+from focal_lib.claims.table import proof
 from focal_lib.plots import use_style
 from focal_lib.plots.curves import line_figure
 from focal_lib.provenance import foot
@@ -125,8 +126,7 @@ line_figure(gammas, thresholds, r"$\gamma$", "top probability", ylim=(0, 0.52))
 # For $\gamma = 1$ the threshold is $1/e$. The steps of the proof for each $n$, carried out:
 
 # %% tags=["nbval-check-output"]
-for number, part in enumerate(each_n_proof().steps, 1):
-    print(number, "holds" if part.holds else "FAILS", "-", part.text)
+proof(each_n_proof())
 
 # %% [markdown]
 # The smallest $\gamma$ for which confidence never falls with $n$ classes:

@@ -39,8 +39,9 @@ from myst_nb import glue
 
 from focal_lib import confidence, maps, proper, symbols
 from focal_lib.claims import show
-from focal_lib.claims.m20.entropy import bound_steps
-from focal_lib.claims.m20.linear_model import draws
+from focal_lib.claims.m20.app_g import draws
+from focal_lib.claims.m20.app_h import bound_steps
+from focal_lib.claims.table import proof
 from focal_lib.plots import use_style
 from focal_lib.plots.curves import line_figure
 from focal_lib.provenance import foot
@@ -139,8 +140,7 @@ line_figure(p, factors, "probability of the true class $p$", "$g$", points=marks
 # reversed for $0 < \gamma < 1$. The bound is true all the same, for every $\gamma \ge 0$ and every label distribution:
 
 # %% tags=["nbval-check-output"]
-for number, part in enumerate(bound_steps(), 1):
-    print(number, "holds" if part.holds else "FAILS", "-", part.text)
+proof(bound_steps())
 
 # %% tags=["hide-input"]
 rows = np.column_stack([p, 1 - p])

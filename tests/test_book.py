@@ -9,6 +9,7 @@ import jupytext
 import pytest
 import yaml
 
+from focal_lib.claims import ledger
 from focal_lib.plots import curves, reliability, simplex
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,6 +36,11 @@ def test_every_page_is_in_the_contents_and_exists():
     pages = {f"notebooks/{p.stem}" for p in SOURCES}
     pages |= {f"book/{p.stem}" for p in (ROOT / "book").glob("*.md")}
     assert set(_toc_files()) == pages
+
+
+def test_every_module_of_claims_has_its_source_in_the_book():
+    documented = set(re.findall(r"automodule:: (\S+)", (ROOT / "book/api.md").read_text()))
+    assert {claim.check.__module__ for claim in ledger()} <= documented
 
 
 @on_sources

@@ -11,8 +11,8 @@ from focal_lib.claims import Verdict, find
 from focal_lib.claims.evidence import Certificate, Derivation, step
 from focal_lib.claims.kk24 import prop1, prop3_sharp, prop5, prop5_each_n
 from focal_lib.claims.kk24.threshold import threshold_steps
-from focal_lib.claims.l25 import gap, minimiser
-from focal_lib.claims.m20 import entropy, lambert
+from focal_lib.claims.l25 import minimiser, thm45
+from focal_lib.claims.m20 import app_h, prop2
 from focal_lib.confidence import lambert_gamma, log_gain
 
 
@@ -70,8 +70,8 @@ def test_a_tied_row_rises_above_the_critical_gamma():
 
 
 def test_faulty_variants_of_the_other_papers_fail():
-    assert not gap.gap_of_focal_minimiser("0.63", "0.5", 2, Fraction(1)) > 0  # away from the truth
-    assert not entropy.entropy_change(("0.6", "0.3", "0.1"), "1") > 0
+    assert not thm45.gap_of_focal_minimiser("0.63", "0.5", 2, Fraction(1)) > 0  # away from the truth
+    assert not app_h.entropy_change(("0.6", "0.3", "0.1"), "1") > 0
     good = minimiser.candidate(("0.5", "0.3", "0.2"), 1.0, 1.0)
     moved = [good[0] + Fraction(1, 1000), good[1] - Fraction(1, 1000), good[2]]
     assert minimiser.slack(good, ("0.5", "0.3", "0.2"), Fraction(1)) < 1e-12
@@ -79,7 +79,7 @@ def test_faulty_variants_of_the_other_papers_fail():
 
 
 def test_a_wrong_lambert_branch_is_not_the_root():
-    assert all(s.holds for s in lambert.lambert_steps())
+    assert all(s.holds for s in prop2.lambert_steps())
     assert abs(log_gain(0.3, lambert_gamma(0.3))) < 1e-14
     assert abs(log_gain(0.3, 1.01 * lambert_gamma(0.3))) > 1e-4
 

@@ -115,7 +115,10 @@ def ledger(paper: str | None = None) -> list[Claim]:
 
 
 def _order(claim: Claim) -> tuple[Any, ...]:
-    return list(PAPERS).index(claim.paper), claim.chapter, inspect.getsourcelines(claim.check)[1]
+    module = claim.check.__module__.rsplit(".", 1)[1]
+    numbered = module.startswith(("prop", "thm", "lemma"))  # propositions before what surrounds them
+    line = inspect.getsourcelines(claim.check)[1]
+    return list(PAPERS).index(claim.paper), claim.chapter, not numbered, module, line
 
 
 def find(id: str) -> Claim:

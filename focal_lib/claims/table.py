@@ -8,10 +8,17 @@ from collections.abc import Sequence
 
 from IPython.display import HTML, Markdown
 
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.evidence import Derivation, Evidence, Step, Verdict
 from focal_lib.claims.ledger import PAPERS, Claim
 
-__all__ = ["code_link", "count_table", "detail", "overview", "together"]
+__all__ = ["code_link", "count_table", "detail", "overview", "proof", "together"]
+
+
+def proof(evidence: Evidence | Sequence[Step]) -> Markdown:
+    """A piece of evidence, or the steps of a derivation, with a tick for each that sympy reduced."""
+    if isinstance(evidence, Sequence):
+        evidence = Derivation(tuple(evidence))
+    return Markdown(f"**{evidence.verdict}**\n\n{evidence.describe()}")
 
 
 def _anchor(id: str) -> str:
@@ -69,16 +76,16 @@ def overview(claims: Sequence[Claim]) -> HTML:
     return HTML(
         f'<form class="ledger-filter">{_menu("paper", papers)} {_menu("verdict", verdicts)} '
         f"<output>{len(claims)} claims</output></form>"
-        f'<table class="ledger"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><script>{_FILTER}</script>'
+        f'<table class="dataframe ledger"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+        f"<script>{_FILTER}</script>"
     )
 
 
 def _row(claim: Claim) -> str:
-    source = claim.source.replace("$", "").replace("\\", "")
     cells = (
         f'<span class="verdict">{claim.verdict}</span>',
         f"{'↳ ' if claim.corrects else ''}<a href='#{_anchor(claim.id)}'>{claim.id}</a>",
-        html.escape(source),
+        html.escape(claim.source),
         f"<a href='{claim.chapter}.html'>{int(claim.chapter.split('_')[0])}</a>",
         code_link(claim),
     )
@@ -122,4 +129,4 @@ def _card(claim: Claim) -> str:
     source = f"*{claim.source}.*" + (f" Corrects {corrected}." if corrected else "")
     links = f"<a href='{claim.chapter}.html'>Chapter</a>, {code_link(claim)}, checked in {claim.seconds:.1f} s"
     evidence = f"```{{dropdown}} Evidence\n{claim.evidence.describe()}\n```"
-    return f":::{{grid-item-card}}\n{title}\n^^^\n{source}\n\n{claim.statement}\n\n{evidence}\n\n+++\n{links}\n:::"
+    return f":::{{grid-item-card}}\n{title}\n\n{source}\n\n{claim.statement}\n\n{evidence}\n\n{links}\n:::"

@@ -74,7 +74,7 @@ def prop1_multiclass() -> Evidence:
 
 @claim(
     "kk24.prop1_negative",
-    source="KK24 section 5.1 uses $\\gamma_{ev} < 0$; extension of Prop. 1",
+    source="KK24 Prop. 1, for negative gamma (section 5.1)",
     statement=r"The focal loss is convex on $(0, 1)$ for every real $\gamma > -1$.",
     chapter=CHAPTER,
 )

@@ -117,7 +117,7 @@ def prop4_same_reasoning() -> Evidence:
 
 @claim(
     "kk24.prop4_negative",
-    source="KK24 section 5.1 uses $\\gamma_{ev} = -0.5, -0.25$",
+    source="KK24 Prop. 4, for negative gamma (section 5.1)",
     statement=r"For $-1 < \gamma < 0$, where $w$ is not monotone, the map is still a bijection of the simplex.",
     chapter=CHAPTER,
     corrects="kk24.prop4_same_reasoning",

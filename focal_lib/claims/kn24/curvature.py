@@ -58,7 +58,7 @@ def probability_ratio() -> sp.Expr:
 
 @claim(
     "kn24.curvature_probability",
-    source="KN24 section on curvature, read pointwise in $p$",
+    source="KN24 section on curvature, read pointwise in p",
     statement=r"Focal loss has the smaller second derivative in $p$: $L''(p) \le \frac{1}{p^2}$.",
     chapter=CHAPTER,
 )

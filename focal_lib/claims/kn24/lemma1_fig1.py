@@ -9,7 +9,7 @@ from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Disproof, Step, step
 from focal_lib.claims.kk24.prop1 import curvature_steps
 from focal_lib.claims.kk24.threshold import threshold_steps
-from focal_lib.claims.m20.entropy import bound_steps
+from focal_lib.claims.m20.app_h import bound_steps
 
 CHAPTER = "11_curvature"
 q = symbols.q

@@ -9,8 +9,8 @@ from focal_lib import certify, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Counterexample, Derivation, Disproof, Step, step
 from focal_lib.claims.kk24.prop1 import curvature_steps
-from focal_lib.claims.kn24.loss import gradient_limit_steps
-from focal_lib.claims.m20.entropy import bound_steps
+from focal_lib.claims.kn24.lemma1_fig1 import gradient_limit_steps
+from focal_lib.claims.m20.app_h import bound_steps
 
 CHAPTER = "12_focal_calibration_loss"
 q = symbols.q

@@ -10,7 +10,7 @@ from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Step, step
 from focal_lib.claims.kk24.prop5_each_n import gamma_steps
 from focal_lib.claims.kk24.threshold import threshold_steps
-from focal_lib.claims.m20.gradient import half_steps
+from focal_lib.claims.m20.prop1 import half_steps
 
 CHAPTER = "10_gradient_factor"
 q = symbols.q
@@ -51,7 +51,7 @@ def y_sym(big_a: sp.Symbol, big_b: sp.Symbol, log_a: sp.Symbol) -> sp.Expr:
 
 
 def branch_steps() -> tuple[Step, ...]:
-    """y0 > -1 for p0 < 1/2: W_0 returns y0, that is gamma = 0, and W_-1 the other root."""
+    """y0 > -1 for p0 < 1/2: the principal branch returns y0, that is gamma = 0, the other the other root."""
     y = sp.Symbol("y", real=True)
     return (
         *half_steps(),
@@ -83,7 +83,7 @@ def _lambert_point(p: str) -> flint.arb:
     chapter=CHAPTER,
 )
 def prop2() -> Evidence:
-    """For p0 < 1/2. At p0 >= 1/2, W_-1 gives gamma* = 0, where g = 1 for every p."""
+    """For p0 < 1/2. At p0 >= 1/2 the branch -1 gives gamma* = 0, where g = 1 for every p."""
     inside = Derivation(
         (*lambert_steps(), *branch_steps(), *gamma_steps(), *threshold_steps()),
         r"So $\gamma^* > 0$ is the one positive root of $g(p_0, \gamma) = 1$. For $\gamma \ge \gamma^*$: $g(p_0, \gamma) \le 1$, and $g(\cdot, \gamma)$, "
@@ -103,7 +103,7 @@ def prop2() -> Evidence:
     chapter=CHAPTER,
 )
 def principal_branch() -> Evidence:
-    """p0 = 0.3: y0 > -1, so W_0 returns y0 and gamma is exactly 0."""
+    """p0 = 0.3: y0 > -1, so the principal branch returns y0 and gamma is exactly 0."""
     return Counterexample(
         r"$p_0 = 0.3$: $y_0 > -1$, so $W_0$ returns $y_0$, which is $\gamma = 0$, not a negative value",
         _lambert_point("0.3"),
