@@ -37,8 +37,12 @@ def ball(low: Fraction, high: Fraction) -> arb:
 
 def on_series(expression: sp.Expr, symbol: sp.Symbol) -> Callable[[Any], Any]:
     """The expression as a function of an Arb power series; numbers enter as exact rationals."""
-    names = {"exp": lambda v: v.exp(), "log": lambda v: v.log()}
+    names = {"exp": lambda v: _number(v).exp(), "log": lambda v: _number(v).log()}
     return sp.lambdify(symbol, sp.nsimplify(expression), modules=[names], cse=True)
+
+
+def _number(value: Any) -> Any:
+    return arb(value) if isinstance(value, int) else value  # log(2) has an integer argument
 
 
 def covers(boxes: Sequence[Box], low: Fraction, high: Fraction) -> bool:

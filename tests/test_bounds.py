@@ -6,10 +6,14 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from focal_lib import bounds, certify, maps
+from focal_lib.bounds import temperature_bounds, tied_row_beta, top_temperature_bounds
+from focal_lib.checker import Box, covers
+from focal_lib.confidence import elasticity, log_gain, lowest_elasticity, rows_by_shape
+from focal_lib.maps import focal_log_probs
 
 
 def beta_reference(s, gamma):
@@ -123,11 +127,11 @@ def maps_reference(s, gamma):
 
 
 def test_cover_must_have_no_gap():
-    boxes = [(Fraction(0), Fraction(1)), (Fraction(1), Fraction(2))]
-    assert certify.covers(boxes, Fraction(0), Fraction(2))
-    assert not certify.covers(boxes, Fraction(0), Fraction(3))
-    assert not certify.covers([boxes[0], (Fraction(3, 2), Fraction(2))], Fraction(0), Fraction(2))
-    assert not certify.covers([], Fraction(0), Fraction(2))
+    boxes = [Box(Fraction(0), Fraction(1)), Box(Fraction(1), Fraction(2))]
+    assert covers(boxes, Fraction(0), Fraction(2))
+    assert not covers(boxes, Fraction(0), Fraction(3))
+    assert not covers([boxes[0], Box(Fraction(3, 2), Fraction(2))], Fraction(0), Fraction(2))
+    assert not covers([], Fraction(0), Fraction(2))
 
 
 def test_precision_is_restored():
@@ -137,3 +141,44 @@ def test_precision_is_restored():
     with certify.precision(333):
         assert ctx.prec == 333
     assert ctx.prec == before
+
+
+@pytest.mark.parametrize(("gamma", "n"), [(1.0, 3), (10.0, 3), (1.5, 4), (3.1, 5)])
+def test_top_temperature_is_one_where_confidence_never_falls(gamma, n):
+    assert top_temperature_bounds(gamma, n) == (1 / (gamma + 1), 1.0)
+    assert tied_row_beta(n, 1e-300, gamma) == pytest.approx(1, abs=2e-2)  # the limit is slow: 1 / log
+
+
+@pytest.mark.parametrize(("gamma", "n"), [(0.25, 4), (1.0, 4), (1.0, 10), (2.0, 30), (5.0, 1000)])
+def test_top_temperature_above_one_below_the_critical_gamma(gamma, n):
+    low, high = top_temperature_bounds(gamma, n)
+    assert low == 1 / (gamma + 1)
+    assert 1 < high <= 1 / lowest_elasticity(gamma)[1] + 1e-9
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(3, 8), gamma=st.floats(0.05, 8))
+def test_top_temperatures_bound_random_rows(seed, n, gamma):
+    rows = rows_by_shape(n, seed, count=100)
+    top = focal_log_probs(np.log(rows), gamma)[:, 0]
+    for temperature, sign in zip(top_temperature_bounds(gamma, n), (1, -1), strict=True):
+        scaled = np.log(rows) / temperature
+        assert (sign * (scaled[:, 0] - np.logaddexp.reduce(scaled, axis=1) - top)).min() > -1e-9
+
+
+def test_top_temperature_of_two_classes_is_the_binary_bound():
+    assert top_temperature_bounds(4.0, 2) == temperature_bounds(4.0)
+    with pytest.raises(ValueError, match="n must be"):
+        top_temperature_bounds(4.0, 1)
+
+
+def test_elasticity_against_finite_differences():
+    for gamma in (0.3, 2.0, 7.0):
+        for q in (1e-4, 0.05, 0.3, 0.9):
+            step = 1e-5
+
+            def log_weight(x, gamma=gamma):
+                return x - log_gain(math.exp(x), gamma)
+
+            slope = (log_weight(math.log(q) + step) - log_weight(math.log(q) - step)) / (2 * step)
+            assert elasticity(q, gamma) == pytest.approx(slope, rel=1e-6)

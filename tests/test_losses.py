@@ -1,10 +1,19 @@
 """Training losses against slow definitions."""
 
+import mpmath
 import pytest
 import torch
 from torch.nn.functional import cross_entropy, one_hot
 
-from focal_lib.losses import BrierLoss, FocalLoss, ProperFocalLoss
+from focal_lib.losses import (
+    FLSD53,
+    BrierLoss,
+    FocalCalibrationLoss,
+    FocalLoss,
+    ProperFocalLoss,
+    ScheduledFocalLoss,
+    lambert_gamma,
+)
 
 
 @pytest.fixture
@@ -69,3 +78,111 @@ def test_bad_input(batch):
         BrierLoss("average")
     with pytest.raises(ValueError, match=r"shapes \(n, K\) and \(n,\). Got \(20, 6\) and \(19,\)"):
         FocalLoss(1)(batch[0], batch[1][:19])
+
+
+def reference_focal(logits, label, gamma):
+    """-(1-q)^gamma log q of one row, in 40 digits."""
+    with mpmath.workdps(40):
+        exps = [mpmath.exp(mpmath.mpf(v)) for v in logits]
+        q = exps[label] / sum(exps)
+        return -((1 - q) ** gamma) * mpmath.log(q), q
+
+
+def slow_rows(kind, logits, labels):
+    """Each loss row by row from its definition."""
+    rows = []
+    for row, label in zip(logits.tolist(), labels.tolist(), strict=True):
+        _, q = reference_focal(row, label, 0)
+        if kind == "flsd":
+            rows.append(float(reference_focal(row, label, 5 if q < 0.2 else 3)[0]))
+        else:
+            exps = [mpmath.exp(v) for v in row]
+            probs = [e / sum(exps) for e in exps]
+            square = sum((v - (i == label)) ** 2 for i, v in enumerate(probs))
+            rows.append(float(reference_focal(row, label, 2)[0] + mpmath.mpf(1.5) * square))
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+@pytest.mark.parametrize(
+    ("kind", "loss"), [("flsd", FLSD53(reduction="none")), ("fcl", FocalCalibrationLoss(2.0, 1.5, reduction="none"))]
+)
+def test_against_a_slow_definition(kind, loss):
+    logits = 3 * torch.randn(40, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    labels = torch.arange(40) % 6
+    torch.testing.assert_close(loss(logits, labels), slow_rows(kind, logits, labels), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "loss", [FLSD53(), FocalCalibrationLoss(2.0, 0.5), FocalCalibrationLoss(0.0, 1.0), ScheduledFocalLoss(((0, 3.0),))]
+)
+def test_new_losses_have_the_right_gradient(loss):
+    logits = torch.randn(5, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1), requires_grad=True)
+    labels = torch.tensor([0, 1, 2, 3, 0])
+    assert torch.autograd.gradcheck(lambda z: loss(z, labels), (logits,))
+
+
+@pytest.mark.parametrize("loss", [FLSD53(), FocalCalibrationLoss(0.5, 1.0), ScheduledFocalLoss(((0, 0.5),))])
+def test_new_losses_are_finite_in_float32(loss):
+    logits = torch.tensor([[200.0, -200.0], [-200.0, 200.0], [0.0, 0.0]], requires_grad=True)
+    value = loss(logits, torch.tensor([0, 0, 1]))
+    value.backward()
+    assert torch.isfinite(value)
+    assert torch.isfinite(logits.grad).all()
+
+
+def test_schedule_changes_gamma_at_its_epochs():
+    loss = ScheduledFocalLoss(((0, 5), (100, 3), (250, 2)))
+    seen = []
+    for epoch in (0, 99, 100, 249, 250, 349):
+        loss.set_epoch(epoch)
+        seen.append(loss.gamma)
+    assert seen == [5, 5, 3, 3, 2, 2]
+
+
+@pytest.mark.parametrize("schedule", [(), ((1, 3),), ((0, 5), (0, 3)), ((0, 5), (10, 3), (5, 2))])
+def test_bad_schedule(schedule):
+    with pytest.raises(ValueError, match="schedule"):
+        ScheduledFocalLoss(schedule)
+
+
+def test_other_bad_arguments():
+    with pytest.raises(ValueError, match="threshold must lie"):
+        FLSD53(1.0)
+    with pytest.raises(ValueError, match="lam must be"):
+        FocalCalibrationLoss(1.0, -0.1)
+    with pytest.raises(ValueError, match="epoch must be"):
+        ScheduledFocalLoss(((0, 1.0),)).set_epoch(-1)
+
+
+def test_policy_of_flsd_at_its_threshold():
+    q = torch.tensor([0.19, 0.21], dtype=torch.float64)
+    logits = torch.stack([torch.log(q), torch.log1p(-q)], -1)
+    expected = -((1 - q) ** torch.tensor([5.0, 3.0])) * torch.log(q)
+    torch.testing.assert_close(FLSD53(reduction="none")(logits, torch.tensor([0, 0])), expected)
+
+
+@pytest.mark.parametrize(
+    ("p0", "gamma"),
+    [
+        (0.05, "37.844779350995793"),
+        (0.2, "4.8505544454"),
+        (0.25, "3.07022710154"),
+        (0.4, "0.68050762319"),
+        (0.49, "0.05244733158"),
+    ],
+)
+def test_lambert_gamma_reference(p0, gamma):
+    """Values from the root of g(p0, gamma) = 1 in 40 digits."""
+    with mpmath.workdps(40):
+        p = mpmath.mpf(str(p0))
+        b = -p * mpmath.log(p) / (1 - p)
+        root = mpmath.findroot(lambda v: v * mpmath.log(1 - p) + mpmath.log(1 + v * b), mpmath.mpf(gamma))
+        assert abs(lambert_gamma(p0) / root - 1) < 1e-12
+    assert lambert_gamma(p0) == pytest.approx(float(gamma), rel=1e-9)
+
+
+def test_lambert_gamma_ends():
+    assert lambert_gamma(0.5) == lambert_gamma(0.9) == 0
+    assert 0 < lambert_gamma(0.4999999) < 1e-6
+    with pytest.raises(ValueError, match="p0 must lie"):
+        lambert_gamma(0.0)
