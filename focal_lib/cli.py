@@ -65,7 +65,12 @@ def claims(claim_id: str | None, verify: bool, paper: str | None, boxes: Path | 
     elif verify:
         _verify([claim.id for claim in wanted])
     elif claim_id:
-        click.echo(wanted[0]._repr_markdown_())
+        claim = wanted[0]
+        click.echo(claim._repr_markdown_())
+        corrections = ", ".join(other.id for other in ledger() if claim.id in other.corrects)
+        click.echo(f"\nChapter {claim.chapter}; code {claim.location}; checked in {claim.seconds:.1f} s.")
+        if corrections:
+            click.echo(f"Corrected by {corrections}.")
     else:
         on_record = record.recorded()
         for claim in wanted:

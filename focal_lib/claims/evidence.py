@@ -12,6 +12,7 @@ import sympy as sp
 
 from focal_lib import checker
 from focal_lib.checker import Box
+from focal_lib.metrics import Interval
 
 __all__ = [
     "All",
@@ -195,6 +196,13 @@ class Measurement:
     tolerance: float = 0.0
     interval: tuple[float, float] | None = None
     holds: bool | None = None
+
+    @classmethod
+    def signed(cls, quantity: str, printed: str, interval: Interval, sign: int) -> Measurement:
+        """A claim about a sign: the whole interval must lie on that side of 0."""
+        low, high = interval.low, interval.high
+        holds = low > 0 if sign > 0 else high < 0
+        return cls(quantity, printed, interval.estimate, interval=(low, high), holds=holds)
 
     @property
     def verdict(self) -> Verdict:

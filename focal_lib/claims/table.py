@@ -25,11 +25,10 @@ def _anchor(id: str) -> str:
     return "claim-" + id.replace(".", "-").replace("_", "-")
 
 
-def code_link(claim: Claim) -> str:
+def code_link(claim: Claim, text: str | None = None) -> str:
     """Link to the check's source in the book, relative to a page in notebooks/."""
-    path, line = claim.location.rsplit(":", 1)
-    name = claim.check.__name__
-    return f'<a href="../_modules/{path.removesuffix(".py")}.html#{name}">{path.rsplit("/", 1)[1]}:{line}</a>'
+    path = claim.location.rsplit(":", 1)[0].removesuffix(".py")
+    return f'<a href="../_modules/{path}.html#{claim.check.__name__}">{text or claim.location.rsplit("/", 1)[1]}</a>'
 
 
 def together(claims: Sequence[Claim]) -> list[Claim]:
@@ -87,7 +86,7 @@ def _row(claim: Claim) -> str:
         f"{'↳ ' if claim.corrects else ''}<a href='#{_anchor(claim.id)}'>{claim.id}</a>",
         html.escape(claim.source),
         f"<a href='{claim.chapter}.html'>{int(claim.chapter.split('_')[0])}</a>",
-        code_link(claim),
+        code_link(claim, "line " + claim.location.rsplit(":", 1)[1]),
     )
     columns = "".join(f"<td>{cell}</td>" for cell in cells)
     return f'<tr data-paper="{claim.paper}" data-verdict="{claim.verdict}">{columns}</tr>'

@@ -27,15 +27,7 @@ def table1_ece() -> Evidence:
     parts = []
     for g in (0.0, *focal_gammas(comparison())):
         gain = paired_interval(column(comparison(), g, "fts_ece"), column(comparison(), g, "ts_ece"))
-        parts.append(
-            Measurement(
-                rf"change of ECE, trained with $\gamma = {g:g}$",
-                "< 0",
-                gain.estimate,
-                interval=(gain.low, gain.high),
-                holds=gain.high < 0,
-            )
-        )
+        parts.append(Measurement.signed(rf"change of ECE, trained with $\gamma = {g:g}$", "< 0", gain, -1))
     return All(tuple(parts))
 
 

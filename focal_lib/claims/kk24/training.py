@@ -39,13 +39,7 @@ def ce_overconfident() -> Evidence:
     train = column(gaps(), 0.0, "gap", "train")
     return All(
         (
-            Measurement(
-                "confidence - accuracy on test",
-                "> 0",
-                test.estimate,
-                interval=(test.low, test.high),
-                holds=test.low > 0,
-            ),
+            Measurement.signed("confidence - accuracy on test", "> 0", test, 1),
             Measurement("largest gap on train", "about 0", float(np.abs(train).max()), 0.0, 0.01),
         )
     )
@@ -82,13 +76,7 @@ def focal_underconfident() -> Evidence:
 
 def _positive_gap(gamma: float) -> Measurement:
     gap = paired_interval(column(gaps(), gamma, "accuracy", "train"), column(gaps(), gamma, "confidence", "train"))
-    return Measurement(
-        rf"accuracy - confidence on train, $\gamma = {gamma:g}$",
-        "> 0",
-        gap.estimate,
-        interval=(gap.low, gap.high),
-        holds=gap.low > 0,
-    )
+    return Measurement.signed(rf"accuracy - confidence on train, $\gamma = {gamma:g}$", "> 0", gap, 1)
 
 
 @claim(
@@ -126,15 +114,7 @@ def focal_temperature_near_one() -> Evidence:
     parts = []
     for g in focal_gammas(temperatures()):
         nearer = paired_interval(base, np.abs(np.log(column(temperatures(), g, "T"))))
-        parts.append(
-            Measurement(
-                rf"$|\log T|$, cross-entropy minus $\gamma = {g:g}$",
-                "> 0",
-                nearer.estimate,
-                interval=(nearer.low, nearer.high),
-                holds=nearer.low > 0,
-            )
-        )
+        parts.append(Measurement.signed(rf"$|\log T|$, cross-entropy minus $\gamma = {g:g}$", "> 0", nearer, 1))
     return All(tuple(parts))
 
 
@@ -176,19 +156,7 @@ def gamma_trades_accuracy() -> Evidence:
     worse = paired_interval(column(gaps(), 0.0, "accuracy", "test"), column(gaps(), top, "accuracy", "test"))
     return All(
         (
-            Measurement(
-                rf"test ECE, cross-entropy minus $\gamma = {top:g}$",
-                "> 0",
-                better.estimate,
-                interval=(better.low, better.high),
-                holds=better.low > 0,
-            ),
-            Measurement(
-                rf"test accuracy, cross-entropy minus $\gamma = {top:g}$",
-                "> 0",
-                worse.estimate,
-                interval=(worse.low, worse.high),
-                holds=worse.low > 0,
-            ),
+            Measurement.signed(rf"test ECE, cross-entropy minus $\gamma = {top:g}$", "> 0", better, 1),
+            Measurement.signed(rf"test accuracy, cross-entropy minus $\gamma = {top:g}$", "> 0", worse, 1),
         )
     )

@@ -43,13 +43,7 @@ def draws() -> pd.DataFrame:
 def linear_norm() -> Evidence:
     """Norm of the exact fits, paired over 20 draws."""
     gap = paired_interval(draws()["ce_norm"].to_numpy(), draws()["focal_norm"].to_numpy())
-    return Measurement(
-        "norm, cross-entropy minus focal (20 draws)",
-        "positive",
-        gap.estimate,
-        interval=(gap.low, gap.high),
-        holds=gap.low > 0,
-    )
+    return Measurement.signed("norm, cross-entropy minus focal (20 draws)", "positive", gap, 1)
 
 
 @claim(
@@ -86,10 +80,4 @@ def linear_high_confidence() -> Evidence:
 def linear_lower_confidence() -> Evidence:
     """Paired over draws."""
     gap = paired_interval(draws()["ce_high"].to_numpy(), draws()["focal_high"].to_numpy())
-    return Measurement(
-        "share of mistakes above 0.9, cross-entropy minus focal",
-        "positive",
-        gap.estimate,
-        interval=(gap.low, gap.high),
-        holds=gap.low > 0,
-    )
+    return Measurement.signed("share of mistakes above 0.9, cross-entropy minus focal", "positive", gap, 1)
