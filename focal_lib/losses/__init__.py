@@ -1,0 +1,34 @@
+"""Training losses. All take logits (n, K) and labels (n,); gamma = 0 is cross-entropy.
+
+Label smoothing is PyTorch's own: torch.nn.CrossEntropyLoss(label_smoothing=...).
+"""
+
+from focal_lib.confidence import lambert_gamma
+from focal_lib.losses.ada_focal import AdaFocalLoss
+from focal_lib.losses.brier import BrierLoss
+from focal_lib.losses.dual_focal import DualFocalLoss
+from focal_lib.losses.focal import (
+    FLSD53,
+    FLSD532,
+    FocalLoss,
+    ProperFocalLoss,
+    SampleFocalLoss,
+    ScheduledFocalLoss,
+)
+from focal_lib.losses.focal_calibration import FocalCalibrationLoss
+from focal_lib.losses.mmce import MMCELoss
+
+__all__ = [
+    "FLSD53",
+    "FLSD532",
+    "AdaFocalLoss",
+    "BrierLoss",
+    "DualFocalLoss",
+    "FocalCalibrationLoss",
+    "FocalLoss",
+    "MMCELoss",
+    "ProperFocalLoss",
+    "SampleFocalLoss",
+    "ScheduledFocalLoss",
+    "lambert_gamma",
+]

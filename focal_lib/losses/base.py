@@ -1,0 +1,44 @@
+"""What every training loss shares: shapes checked, rows reduced."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from torch import Tensor, nn
+
+__all__ = ["LogitLoss", "Reduction", "log_prob_of_label"]
+
+Reduction = Literal["mean", "sum", "none"]
+
+
+class LogitLoss(nn.Module):
+    """A loss of logits (n, K) and labels (n,). A subclass gives the loss of each row, `rows`.
+
+    Raises:
+        ValueError: an unknown reduction; wrong shapes when called.
+    """
+
+    def __init__(self, reduction: Reduction = "mean") -> None:
+        super().__init__()
+        if reduction not in ("mean", "sum", "none"):
+            raise ValueError(f"reduction must be 'mean', 'sum' or 'none'. Got {reduction!r}.")
+        self.reduction = reduction
+
+    def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
+        if logits.ndim != 2 or labels.shape != logits.shape[:1]:
+            raise ValueError(
+                "logits and labels must have shapes (n, K) and (n,). "
+                f"Got {tuple(logits.shape)} and {tuple(labels.shape)}."
+            )
+        losses = self.rows(logits, labels)  # (n,)
+        if self.reduction == "none":
+            return losses
+        return losses.mean() if self.reduction == "mean" else losses.sum()
+
+    def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
+        raise NotImplementedError
+
+
+def log_prob_of_label(log_probs: Tensor, labels: Tensor) -> Tensor:
+    """log q_y: (n, K), (n,) -> (n,)."""
+    return log_probs.gather(-1, labels[:, None])[:, 0]

@@ -1,0 +1,36 @@
+"""Dual focal loss (Tao, Dong and Xu, ICML 2023)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from focal_lib.losses.base import LogitLoss, Reduction, log_prob_of_label
+from focal_lib.validation import check_gamma
+
+__all__ = ["DualFocalLoss"]
+
+
+class DualFocalLoss(LogitLoss):
+    r""":math:`-(1 - q_y + q_j)^\gamma\log q_y`, q_j the largest probability strictly below q_y, or 0.
+
+    The gradient flows through q_j too. gamma = 0 is cross-entropy.
+
+    Raises:
+        ValueError: gamma negative or not finite.
+    """
+
+    def __init__(self, gamma: float, reduction: Reduction = "mean") -> None:
+        super().__init__(reduction)
+        self.gamma = check_gamma(gamma, minimum=0.0)
+
+    def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
+        log_probs = torch.log_softmax(logits, -1)
+        log_q = log_prob_of_label(log_probs, labels)
+        lower = logits < logits.gather(-1, labels[:, None])  # as probabilities, before they round to ties
+        below = torch.where(lower, log_probs.exp(), 0.0).amax(-1)
+        rest = (-torch.expm1(log_q) + below).clamp(min=torch.finfo(log_q.dtype).tiny)
+        return -(rest**self.gamma) * log_q
+
+    def extra_repr(self) -> str:
+        return f"gamma={self.gamma:g}"

@@ -1,0 +1,148 @@
+"""Focal loss, with a fixed, a scheduled or a sample-dependent gamma, and its proper part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from focal_lib.losses.base import LogitLoss, Reduction, log_prob_of_label
+from focal_lib.maps import inverse_focal_log_probs
+from focal_lib.validation import check_gamma
+
+__all__ = ["FLSD53", "FLSD532", "FocalLoss", "ProperFocalLoss", "SampleFocalLoss", "ScheduledFocalLoss", "focal_rows"]
+
+
+def focal_rows(log_probs: Tensor, labels: Tensor, gamma: float | Tensor) -> Tensor:
+    """-(1 - q)^gamma log q of the labelled class, from log-probabilities: (n, K), (n,) -> (n,)."""
+    log_q = log_prob_of_label(log_probs, labels)
+    if isinstance(gamma, float) and gamma == 0:
+        return -log_q
+    # 1 - q = -expm1(log q). At q = 1 its power has an infinite slope for gamma < 1, so keep off 0.
+    rest = (-torch.expm1(log_q)).clamp(min=torch.finfo(log_q.dtype).tiny)
+    return -(rest**gamma) * log_q
+
+
+class FocalLoss(LogitLoss):
+    r"""Focal loss :math:`-(1-q_y)^\gamma\log q_y` (KK24 section 2).
+
+    Args:
+        gamma: a number >= 0; 0 is cross-entropy.
+        reduction: 'mean', 'sum' or 'none'.
+
+    Raises:
+        ValueError: gamma negative or not finite; wrong shapes when called.
+    """
+
+    def __init__(self, gamma: float, reduction: Reduction = "mean") -> None:
+        super().__init__(reduction)
+        self.gamma = check_gamma(gamma, minimum=0.0)
+
+    def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
+        return focal_rows(torch.log_softmax(logits, -1), labels, self.gamma)
+
+    def extra_repr(self) -> str:
+        return f"gamma={self.gamma:g}"
+
+
+class ProperFocalLoss(LogitLoss):
+    r"""The proper part of focal loss, :math:`L^*(p) = L(\hat p^{-1}(p))` (KK24 Props. 2 and 4).
+
+    The softmax of the logits is the calibrated p itself, not what focal loss would predict.
+    Its minimiser is the true posterior. Arguments and errors as FocalLoss.
+    """
+
+    def __init__(self, gamma: float, reduction: Reduction = "mean") -> None:
+        super().__init__(reduction)
+        self.gamma = check_gamma(gamma, minimum=0.0)
+
+    def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
+        log_q = inverse_focal_log_probs(torch.log_softmax(logits, -1), self.gamma)
+        return focal_rows(log_q, labels, self.gamma)
+
+    def extra_repr(self) -> str:
+        return f"gamma={self.gamma:g}"
+
+
+class SampleFocalLoss(LogitLoss):
+    r"""Focal loss whose gamma depends on the probability q_y of the sample's label (M20 section 5).
+
+    The gamma of a sample is a constant for the gradient, as in the authors' code.
+
+    Args:
+        steps: (upper end, gamma) pairs: gamma holds for q_y below its end and from the end before.
+            The ends increase and the last is 1.
+        reduction: 'mean', 'sum' or 'none'.
+
+    Raises:
+        ValueError: ends that do not increase to 1, or a negative gamma.
+    """
+
+    def __init__(self, steps: Sequence[tuple[float, float]], reduction: Reduction = "mean") -> None:
+        super().__init__(reduction)
+        ends = [end for end, _ in steps]
+        if not ends or ends[0] <= 0 or ends[-1] != 1 or ends != sorted(set(ends)):
+            raise ValueError(f"steps must have ends that increase from above 0 to 1. Got {ends}.")
+        self.steps = tuple((float(end), check_gamma(gamma, minimum=0.0)) for end, gamma in steps)
+
+    def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
+        log_probs = torch.log_softmax(logits, -1)
+        q = log_prob_of_label(log_probs.detach(), labels).exp()
+        ends = q.new_tensor([end for end, _ in self.steps[:-1]])
+        gammas = q.new_tensor([gamma for _, gamma in self.steps])
+        return focal_rows(log_probs, labels, gammas[torch.bucketize(q, ends, right=True)])
+
+    def extra_repr(self) -> str:
+        return f"steps={self.steps}"
+
+
+class FLSD53(SampleFocalLoss):
+    r"""gamma = 5 where q_y < threshold, else 3: M20's best policy.
+
+    M20's preprint says 0.19, its published version and code 0.2; where g(q, 5) = 1 it is 0.1968.
+    """
+
+    def __init__(self, threshold: float = 0.2, reduction: Reduction = "mean") -> None:
+        super().__init__(((threshold, 5.0), (1.0, 3.0)), reduction)
+
+
+class FLSD532(SampleFocalLoss):
+    """gamma = 5 where q_y < threshold, 3 up to one half, then 2 (M20 section 5, policy (a))."""
+
+    def __init__(self, threshold: float = 0.2, reduction: Reduction = "mean") -> None:
+        super().__init__(((threshold, 5.0), (0.5, 3.0), (1.0, 2.0)), reduction)
+
+
+class ScheduledFocalLoss(LogitLoss):
+    """Focal loss whose gamma depends on the epoch (M20 section 5, 'scheduled gamma').
+
+    Call `set_epoch` before each epoch; epoch 0 is the first.
+
+    Args:
+        schedule: (first epoch, gamma) pairs, the first at epoch 0, epochs increasing. M20's
+            'scheduled 5,3,2' is ((0, 5), (100, 3), (250, 2)).
+
+    Raises:
+        ValueError: an empty or unordered schedule, or a negative gamma.
+    """
+
+    def __init__(self, schedule: Sequence[tuple[int, float]], reduction: Reduction = "mean") -> None:
+        super().__init__(reduction)
+        epochs = [epoch for epoch, _ in schedule]
+        if not epochs or epochs[0] != 0 or epochs != sorted(set(epochs)):
+            raise ValueError(f"schedule must have increasing epochs, the first 0. Got {list(schedule)}.")
+        self.schedule = tuple((int(epoch), check_gamma(gamma, minimum=0.0)) for epoch, gamma in schedule)
+        self.set_epoch(0)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Use the gamma of this epoch from now on. Raises ValueError for a negative epoch."""
+        if epoch < 0:
+            raise ValueError(f"epoch must be >= 0. Got {epoch}.")
+        self.gamma = [gamma for first, gamma in self.schedule if first <= epoch][-1]
+
+    def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
+        return focal_rows(torch.log_softmax(logits, -1), labels, self.gamma)
+
+    def extra_repr(self) -> str:
+        return f"schedule={self.schedule}"
