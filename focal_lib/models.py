@@ -1,12 +1,14 @@
-"""Networks by name."""
+"""Networks by name. Blocks are torchvision's; what differs is the stem, made for small images."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from torch import nn
+from torch import Tensor, nn
+from torchvision.models.densenet import DenseNet
+from torchvision.models.resnet import BasicBlock, Bottleneck, ResNet
 
-__all__ = ["MODELS", "build", "small_cnn"]
+__all__ = ["MODELS", "build", "densenet121", "mlp", "resnet", "small_cnn", "small_resnet", "wide_resnet"]
 
 
 def small_cnn(channels: int, size: int, classes: int) -> nn.Module:
@@ -28,11 +30,98 @@ def small_cnn(channels: int, size: int, classes: int) -> nn.Module:
     )
 
 
-MODELS: dict[str, Callable[[int, int, int], nn.Module]] = {"small-cnn": small_cnn}
+def mlp(channels: int, size: int, classes: int) -> nn.Module:
+    """Two layers, 100 hidden units: the network of KN24 Fig. 4."""
+    return nn.Sequential(nn.Flatten(), nn.Linear(channels * size**2, 100), nn.ReLU(), nn.Linear(100, classes))
+
+
+def resnet(layers: Sequence[int]) -> Callable[[int, int, int], nn.Module]:
+    """Bottleneck ResNet for images of 32x32: a 3x3 stem of stride 1 and no pooling (M20, KK24, L25).
+
+    Args:
+        layers: blocks in each of the four stages. (3, 4, 6, 3) is ResNet-50; (3, 4, 26, 3) is what the
+            papers' code calls ResNet-110.
+    """
+
+    def make(channels: int, size: int, classes: int) -> nn.Module:
+        model = ResNet(Bottleneck, list(layers), num_classes=classes)
+        model.conv1 = nn.Conv2d(channels, 64, 3, padding=1, bias=False)
+        model.maxpool = nn.Identity()
+        return model
+
+    return make
+
+
+class _WideResNet(nn.Module):
+    """A stem of 16 channels, three stages of basic blocks, mean pooling, a linear layer."""
+
+    def __init__(self, channels: int, classes: int, blocks: int, widths: Sequence[int]) -> None:
+        super().__init__()
+        layers: list[nn.Module] = [nn.Conv2d(channels, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU()]
+        before = 16
+        for stage, width in enumerate(widths):
+            for block in range(blocks):
+                stride = 2 if stage > 0 and block == 0 else 1
+                layers.append(BasicBlock(before, width, stride, self._shortcut(before, width, stride)))
+                before = width
+        self.features = nn.Sequential(*layers)
+        self.fc = nn.Linear(before, classes)
+        for module in self.modules():
+            if isinstance(module, nn.Conv2d):
+                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+
+    @staticmethod
+    def _shortcut(before: int, after: int, stride: int) -> nn.Module | None:
+        if stride == 1 and before == after:
+            return None
+        return nn.Sequential(nn.Conv2d(before, after, 1, stride, bias=False), nn.BatchNorm2d(after))
+
+    def forward(self, x: Tensor) -> Tensor:
+        features = self.features(x)  # (n, width, size/4, size/4)
+        logits: Tensor = self.fc(features.mean((2, 3)))
+        return logits
+
+
+def wide_resnet(depth: int, width: int) -> Callable[[int, int, int], nn.Module]:
+    """Wide ResNet with the usual order of convolution and normalisation, as in the papers' code.
+
+    Raises:
+        ValueError: a depth that is not 6 k + 2.
+    """
+    if depth < 8 or (depth - 2) % 6:
+        raise ValueError(f"depth must be 6 k + 2, k >= 1. Got {depth}.")
+    return lambda channels, size, classes: _WideResNet(
+        channels, classes, (depth - 2) // 6, [width * base for base in (16, 32, 64)]
+    )
+
+
+def small_resnet(channels: int, size: int, classes: int) -> nn.Module:
+    """ResNet-8, width 16 to 64: what a laptop can train on CIFAR."""
+    return wide_resnet(8, 1)(channels, size, classes)
+
+
+def densenet121(channels: int, size: int, classes: int) -> nn.Module:
+    """DenseNet-121, growth 32, for images of 32x32: a 3x3 stem, no normalisation or pooling after it."""
+    model = DenseNet(growth_rate=32, block_config=(6, 12, 24, 16), num_init_features=64, num_classes=classes)
+    model.features.conv0 = nn.Conv2d(channels, 64, 3, padding=1, bias=False)
+    for name in ("norm0", "relu0", "pool0"):
+        setattr(model.features, name, nn.Identity())
+    return model
+
+
+MODELS: dict[str, Callable[[int, int, int], nn.Module]] = {
+    "small-cnn": small_cnn,
+    "mlp": mlp,
+    "resnet8": small_resnet,
+    "resnet50": resnet((3, 4, 6, 3)),
+    "resnet110": resnet((3, 4, 26, 3)),
+    "wide-resnet-26-10": wide_resnet(26, 10),
+    "densenet121": densenet121,
+}
 
 
 def build(name: str, channels: int, size: int, classes: int) -> nn.Module:
-    """A fresh network of that name.
+    """A fresh network of that name, for images (n, channels, size, size).
 
     Raises:
         ValueError: an unknown name; the message lists the known ones.
