@@ -17,7 +17,7 @@ import os
 import pickle
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,53 +27,82 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from focal_lib.names import LOSSES
+from focal_lib.recipes import RECIPES, Recipe
+
 if TYPE_CHECKING:
-    from torch import Tensor
+    pass
 
 __all__ = ["Logits", "Result", "Spec", "default_grid", "default_runs", "grid", "load", "load_grid", "run"]
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("spec.json", "history.parquet", "logits.npz")
-LOSSES = ("focal", "proper-focal", "brier")
 
 
 @dataclass(frozen=True)
 class Spec:
-    """All that decides the numbers of a run."""
+    """All that decides the numbers of a run. A field of the recipe can be overridden; 0 leaves it as it is."""
 
     dataset: str = "fashion-mnist"
     model: str = "small-cnn"
     loss: str = "focal"  # gamma = 0 is cross-entropy
     gamma: float = 0.0
+    lam: float = 0.0  # weight of the added term: FCL, MMCE; the smoothing of label smoothing
     seed: int = 0  # of the split, the weights and the order of the batches
+    recipe: str = "book-fast"
     n_train: int = 2000
     n_validation: int = 5000
-    epochs: int = 100
-    batch_size: int = 100
-    learning_rate: float = 1e-3  # Adam
+    epochs: int = 0
+    batch_size: int = 0
+    learning_rate: float = 0.0
     evaluate_every: int = 5  # epochs
 
     def __post_init__(self) -> None:
+        if self.loss == "cross-entropy":  # one run, one name
+            object.__setattr__(self, "loss", "focal")
         if self.loss not in LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(LOSSES)}. Got {self.loss!r}.")
-        for name in ("n_train", "n_validation", "epochs", "batch_size", "evaluate_every"):
+            raise ValueError(f"loss must be one of cross-entropy, {', '.join(LOSSES)}. Got {self.loss!r}.")
+        if self.recipe not in RECIPES:
+            raise ValueError(f"recipe must be one of {', '.join(RECIPES)}. Got {self.recipe!r}.")
+        for name in ("n_train", "n_validation", "evaluate_every"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1. Got {getattr(self, name)}.")
-        if not self.gamma >= 0:
-            raise ValueError(f"gamma must be >= 0. Got {self.gamma}.")
-        object.__setattr__(self, "gamma", float(self.gamma))  # 3 and 3.0 are one run
+        for name in ("gamma", "lam", "epochs", "batch_size", "learning_rate"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must be >= 0. Got {getattr(self, name)}.")
+        for name in ("gamma", "lam"):
+            if getattr(self, name) and name not in LOSSES[self.loss]:
+                raise ValueError(f"{self.loss} has no {name}: leave it out. Got {getattr(self, name)}.")
+        for name in ("gamma", "lam", "learning_rate"):  # 3 and 3.0 are one run
+            object.__setattr__(self, name, float(getattr(self, name)))
+
+    @property
+    def training(self) -> Recipe:
+        """The recipe with this run's own epochs, batch size and learning rate."""
+        recipe = RECIPES[self.recipe]
+        own = {n: getattr(self, n) for n in ("epochs", "batch_size", "learning_rate") if getattr(self, n)}
+        if "epochs" in own:  # the drops keep their place in the run
+            own["drops"] = tuple(round(drop * self.epochs / recipe.epochs) for drop in recipe.drops)
+        return replace(recipe, **own)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The specification with its recipe spelled out, as JSON holds it."""
+        recipe = asdict(self.training)
+        recipe["drops"] = list(recipe["drops"])
+        return asdict(self) | {"training": recipe}
 
     @property
     def digest(self) -> str:
-        """Hash of the specification: the name of its folder."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+        """Hash of the record: the name of its folder."""
+        return hashlib.sha256(json.dumps(self.record, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
     def label(self) -> str:
-        """For tables and legends: 'cross-entropy', 'focal 3'."""
+        """For tables and legends: 'cross-entropy', 'focal 3', 'fcl 2 0.5'."""
         if self.loss == "focal":
             return "cross-entropy" if self.gamma == 0 else f"focal {self.gamma:g}"
-        return f"{self.loss} {self.gamma:g}"
+        return " ".join([self.loss, *(f"{getattr(self, name):g}" for name in LOSSES[self.loss])])
 
 
 @dataclass(frozen=True)
@@ -89,7 +118,7 @@ class Result:
     """A finished run."""
 
     spec: Spec
-    history: pd.DataFrame  # epoch, split, nll, error, ece, confidence, accuracy
+    history: pd.DataFrame  # a row an evaluated epoch and split; see training.summary
     train: Logits
     validation: Logits
     test: Logits
@@ -167,7 +196,7 @@ def load(spec: Spec, root: str | Path | None = None) -> Result:
     if missing := [name for name in FILES if not (folder / name).is_file()]:
         raise FileNotFoundError(f"run {spec.digest} ({spec.label}, seed {spec.seed}) has no {missing[0]}.")
     record = json.loads((folder / "spec.json").read_text())
-    if record["spec"] != asdict(spec):
+    if record["spec"] != spec.record:
         raise ValueError(f"{folder.name} must hold the specification it is named by. Got {record['spec']}.")
     try:
         with np.load(folder / "logits.npz", allow_pickle=False) as file:
@@ -209,7 +238,8 @@ def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
     from tqdm.auto import trange
 
     from focal_lib import data, models
-    from focal_lib.training import Trainer, logits_of, pick_device, to_tensors
+    from focal_lib.losses.by_name import build
+    from focal_lib.training import Trainer, logits_of, pick_device, summary, to_tensors
 
     where = pick_device(device)
     torch.use_deterministic_algorithms(True)
@@ -224,24 +254,20 @@ def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
     torch.manual_seed(spec.seed)
     model = models.build(spec.model, channels, side, dataset.classes)
     model = model.to(where, memory_format=torch.channels_last)  # type: ignore[call-overload]
-    trainer = Trainer(
-        model,
-        _loss(spec),
-        torch.optim.Adam(model.parameters(), lr=spec.learning_rate),
-        torch.Generator().manual_seed(spec.seed),
-        spec.batch_size,
-    )
+    recipe = spec.training
+    loss = build(spec.loss, spec.gamma, spec.lam, recipe.epochs)
+    trainer = Trainer(model, loss, recipe, torch.Generator().manual_seed(spec.seed))
     rows: list[dict[str, Any]] = []
     checkpoint = folder / "checkpoint.pt"
     if checkpoint.is_file():
         rows = _resume(trainer, checkpoint, spec)
 
-    for epoch in trange(trainer.epoch + 1, spec.epochs + 1, disable=not progress, desc=spec.label):
+    for epoch in trange(trainer.epoch + 1, recipe.epochs + 1, disable=not progress, desc=spec.label):
         trainer.train_epoch(*parts["train"])
-        if epoch % spec.evaluate_every == 0 or epoch == spec.epochs:
+        trainer.after_epoch(*parts["validation"])
+        if epoch % spec.evaluate_every == 0 or epoch == recipe.epochs:
             for name in ("train", "test"):
-                images, labels = parts[name]
-                rows.append({"epoch": epoch, "split": name, **_summary(logits_of(model, images), labels)})
+                rows.append({"epoch": epoch, "split": name, **summary(trainer, *parts[name])})
             saved = {"trainer": trainer.state(), "rows": rows, "digest": spec.digest}
             _write(checkpoint, lambda path, saved=saved: torch.save(saved, path))  # type: ignore[misc]
 
@@ -250,7 +276,7 @@ def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
         arrays[f"{name}_logits"] = logits_of(model, images).cpu().numpy()
         arrays[f"{name}_labels"] = labels.cpu().numpy()
     record = {
-        "spec": asdict(spec),
+        "spec": spec.record,
         "checksum": _checksum(arrays),
         "device": torch.cuda.get_device_name() if where.type == "cuda" else platform.machine(),
         "versions": {n: version(n) for n in ("focal-lib", "torch", "numpy")} | {"python": platform.python_version()},
@@ -266,14 +292,6 @@ def _save_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
-def _loss(spec: Spec) -> Callable[[Tensor, Tensor], Tensor]:
-    from focal_lib import losses
-
-    if spec.loss == "brier":
-        return losses.BrierLoss()
-    return (losses.FocalLoss if spec.loss == "focal" else losses.ProperFocalLoss)(spec.gamma)
-
-
 def _resume(trainer: Any, checkpoint: Path, spec: Spec) -> list[dict[str, Any]]:
     """Put the trainer where the checkpoint left it; a damaged checkpoint starts from the beginning."""
     import torch
@@ -287,20 +305,6 @@ def _resume(trainer: Any, checkpoint: Path, spec: Spec) -> list[dict[str, Any]]:
     except (EOFError, KeyError, OSError, RuntimeError, ValueError, pickle.UnpicklingError):
         checkpoint.unlink()
         return []
-
-
-def _summary(logits: Tensor, labels: Tensor) -> dict[str, float]:
-    from focal_lib.metrics import ece, nll
-
-    probs, truth = logits.double().softmax(-1).cpu().numpy(), labels.cpu().numpy()
-    accuracy = float((probs.argmax(-1) == truth).mean())
-    return {
-        "nll": nll(probs, truth),
-        "error": 1 - accuracy,
-        "accuracy": accuracy,
-        "confidence": float(probs.max(-1).mean()),
-        "ece": ece(probs, truth, binning="mass"),
-    }
 
 
 @click.group()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from focal_lib.data import Split
+from focal_lib.losses import AdaFocalLoss, ScheduledFocalLoss
+from focal_lib.recipes import Recipe
 
-__all__ = ["NonFiniteLoss", "Trainer", "logits_of", "pick_device", "to_tensors"]
+__all__ = ["NonFiniteLoss", "Trainer", "augmented", "logits_of", "pick_device", "summary", "to_tensors"]
 
 
 class NonFiniteLoss(RuntimeError):
@@ -43,16 +44,33 @@ def logits_of(model: nn.Module, images: Tensor, batch_size: int = 1000) -> Tenso
         return torch.cat([model(batch).float() for batch in images.split(batch_size)])
 
 
-@dataclass
+def augmented(images: Tensor, generator: torch.Generator, padding: int = 4) -> Tensor:
+    """Each image cropped at random after zero padding, and flipped with probability 1/2: (n, C, H, W), same shape."""
+    n, _, height, width = images.shape
+    dy, dx = torch.randint(2 * padding + 1, (2, n), generator=generator)
+    flip = torch.rand(n, generator=generator) < 0.5
+    rows = dy[:, None] + torch.arange(height)  # (n, H)
+    columns = dx[:, None] + torch.where(flip[:, None], torch.arange(width - 1, -1, -1), torch.arange(width))  # (n, W)
+    padded = nn.functional.pad(images, (padding,) * 4).permute(0, 2, 3, 1)  # (n, H + 8, W + 8, C)
+    index = (torch.arange(n)[:, None, None], rows[:, :, None], columns[:, None, :])
+    return padded[tuple(i.to(images.device) for i in index)].permute(0, 3, 1, 2)  # channels last in memory
+
+
 class Trainer:
     """A network, its optimiser and its random state: all that a checkpoint must hold."""
 
-    model: nn.Module
-    loss: Callable[[Tensor, Tensor], Tensor]
-    optimiser: torch.optim.Optimizer
-    generator: torch.Generator  # of the permutations; on the CPU, so that devices agree
-    batch_size: int
-    epoch: int = 0
+    def __init__(
+        self,
+        model: nn.Module,
+        loss: Callable[[Tensor, Tensor], Tensor],
+        recipe: Recipe,
+        generator: torch.Generator,
+    ) -> None:
+        self.model, self.loss, self.recipe = model, loss, recipe
+        self.generator = generator  # of permutations and crops; on the CPU, so that devices agree
+        self.optimiser = _optimiser(model, recipe)
+        self.schedule = torch.optim.lr_scheduler.MultiStepLR(self.optimiser, list(recipe.drops), gamma=0.1)
+        self.epoch = 0
 
     def train_epoch(self, images: Tensor, labels: Tensor) -> float:
         """One pass over (n, C, H, W), (n,); returns the mean loss.
@@ -61,11 +79,14 @@ class Trainer:
             NonFiniteLoss: before the epoch is counted, so that its checkpoint stays good.
         """
         self.model.train()
+        if isinstance(self.loss, ScheduledFocalLoss):
+            self.loss.set_epoch(self.epoch)
         total = torch.zeros((), device=images.device)
-        for index in self._batches(len(labels)):
+        for index in torch.randperm(len(labels), generator=self.generator).split(self.recipe.batch_size):
             index = index.to(images.device)
+            batch = augmented(images[index], self.generator) if self.recipe.augment else images[index]
             with _autocast(images.device):
-                logits = self.model(images[index])
+                logits = self.model(batch)
             loss = self.loss(logits.float(), labels[index])  # the loss is always float32
             self.optimiser.zero_grad(set_to_none=True)
             loss.backward()
@@ -74,17 +95,23 @@ class Trainer:
         mean = float(total) / len(labels)
         if not torch.isfinite(total):
             raise NonFiniteLoss(f"the training loss must stay finite. Got {mean} in epoch {self.epoch + 1}.")
+        self.schedule.step()
         self.epoch += 1
         return mean
 
-    def _batches(self, n: int) -> Iterator[Tensor]:
-        yield from torch.randperm(n, generator=self.generator).split(self.batch_size)
+    def after_epoch(self, images: Tensor, labels: Tensor) -> None:
+        """What a loss learns from the validation set: AdaFocal's gammas."""
+        if isinstance(self.loss, AdaFocalLoss):
+            confidence, predicted = logits_of(self.model, images).softmax(-1).max(-1)
+            self.loss.update(confidence, predicted == labels)
 
     def state(self) -> dict[str, Any]:
         """Tensors and numbers only: loads with weights_only=True."""
         return {
             "model": self.model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
+            "schedule": self.schedule.state_dict(),
+            "loss": self.loss.state_dict() if isinstance(self.loss, nn.Module) else {},
             "generator": self.generator.get_state(),
             "epoch": self.epoch,
         }
@@ -92,5 +119,58 @@ class Trainer:
     def restore(self, state: dict[str, Any]) -> None:
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
+        self.schedule.load_state_dict(state["schedule"])
+        if isinstance(self.loss, nn.Module):
+            self.loss.load_state_dict(state["loss"])
         self.generator.set_state(state["generator"])
         self.epoch = int(state["epoch"])
+
+
+def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+    rate, decay = recipe.learning_rate, recipe.weight_decay
+    if recipe.optimiser == "adam":
+        return torch.optim.Adam(model.parameters(), lr=rate, weight_decay=decay)
+    return torch.optim.SGD(model.parameters(), lr=rate, momentum=recipe.momentum, weight_decay=decay)
+
+
+def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float]:
+    """One row of the history: what M20 Figs. 1, 3 and 4 follow over the epochs.
+
+    nll, error, accuracy, confidence, ece (equal mass); nll and entropy of right and of wrong samples (nan where
+    there is none); weight_norm of the last layer; gradient_q10, _q50, _q90, quantiles over samples of the
+    norm of the loss gradient with respect to the last layer.
+    """
+    from focal_lib.metrics import ece, nll
+
+    last = [module for module in trainer.model.modules() if isinstance(module, nn.Linear)][-1]
+    features: list[Tensor] = []
+    hook = last.register_forward_hook(lambda module, inputs, output: features.append(inputs[0].detach().float()))
+    try:
+        logits = logits_of(trainer.model, images)
+    finally:
+        hook.remove()
+    log_probs = logits.double().log_softmax(-1)
+    own = -log_probs.gather(-1, labels[:, None])[:, 0]  # NLL of each sample
+    entropy = -(log_probs.exp() * log_probs).sum(-1)
+    right = log_probs.argmax(-1) == labels
+    probs, truth = log_probs.exp().cpu().numpy(), labels.cpu().numpy()
+    row = {"nll": nll(probs, truth), "error": float((~right).double().mean()), "accuracy": float(right.double().mean())}
+    row |= {"confidence": float(probs.max(-1).mean()), "ece": ece(probs, truth, binning="mass")}
+    for name, kept in (("right", right), ("wrong", ~right)):
+        row |= {f"nll_{name}": float(own[kept].mean()), f"entropy_{name}": float(entropy[kept].mean())}
+    row["weight_norm"] = float(last.weight.detach().norm())
+    quantiles = torch.quantile(_gradient_norms(trainer.loss, logits, labels, torch.cat(features)), _QUANTILES)
+    return row | {f"gradient_q{int(100 * q)}": float(v) for q, v in zip(_QUANTILES, quantiles, strict=True)}
+
+
+_QUANTILES = torch.tensor([0.1, 0.5, 0.9])
+
+
+def _gradient_norms(loss: Callable[[Tensor, Tensor], Tensor], logits: Tensor, labels: Tensor, inputs: Tensor) -> Tensor:
+    """Norm of d loss / d (weight, bias) of the last layer for each sample, (n,), times n for a mean loss.
+
+    The gradient is the outer product of d loss / d logits and (features, 1), so its norm is the product of norms.
+    """
+    logits = logits.detach().requires_grad_()
+    (slope,) = torch.autograd.grad(loss(logits, labels) * len(labels), logits)
+    return (slope.norm(dim=-1) * (inputs.square().sum(-1) + 1).sqrt()).cpu()

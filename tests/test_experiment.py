@@ -11,6 +11,7 @@ import torch
 
 from focal_lib import experiment, models, training
 from focal_lib.experiment import Spec
+from focal_lib.names import LOSSES
 from tests.test_data import write_npz
 
 SMALL = {"n_train": 60, "n_validation": 30, "epochs": 4, "batch_size": 20, "evaluate_every": 1}
@@ -25,6 +26,7 @@ def small_data(tmp_path, monkeypatch):
 def test_digest_depends_on_every_field_and_on_nothing_else():
     assert Spec(gamma=3).digest == Spec(gamma=3.0).digest
     changed = [{"gamma": 1.0}, {"seed": 1}, {"n_train": 1}, {"epochs": 1}, {"model": "x"}, {"loss": "brier"}]
+    changed += [{"recipe": "cifar-fast"}, {"loss": "mmce", "lam": 2}, {"loss": "mmce", "lam": 1}]
     assert len({Spec(**c).digest for c in changed} | {Spec().digest}) == len(changed) + 1
 
 
@@ -134,8 +136,12 @@ def test_grid(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"loss": "hinge"}, "loss must be one of focal"),
-        ({"epochs": 0}, "epochs must be at least 1"),
+        ({"loss": "hinge"}, "loss must be one of cross-entropy, focal"),
+        ({"epochs": -1}, "epochs must be >= 0"),
+        ({"n_train": 0}, "n_train must be at least 1"),
+        ({"recipe": "slow"}, "recipe must be one of book-fast"),
+        ({"loss": "brier", "gamma": 2}, "brier has no gamma"),
+        ({"lam": 2}, "focal has no lam"),
         ({"gamma": -1}, "gamma must be >= 0"),
     ],
 )
@@ -145,13 +151,90 @@ def test_bad_specification(change, message):
 
 
 def test_unknown_model_lists_the_known():
-    with pytest.raises(ValueError, match=r"model must be one of small-cnn. Got 'resnet'"):
+    with pytest.raises(ValueError, match=r"model must be one of small-cnn, .*Got 'resnet'"):
         models.build("resnet", 1, 28, 10)
 
 
 @pytest.mark.parametrize(("channels", "size"), [(1, 28), (3, 32), (1, 30)])
 def test_model_shapes(channels, size):
     assert models.build("small-cnn", channels, size, 7)(torch.zeros(2, channels, size, size)).shape == (2, 7)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_every_loss_runs_and_resumes_bitwise(tmp_path, monkeypatch, name):
+    values = {"gamma": 2.0, "lam": 0.1}
+    spec = Spec(loss=name, **SMALL, **{key: values[key] for key in LOSSES[name]})
+    whole = experiment.run(spec, tmp_path / "whole")
+    train_epoch = training.Trainer.train_epoch
+
+    def dying(self, *data):
+        if self.epoch == 2:
+            raise KeyboardInterrupt
+        return train_epoch(self, *data)
+
+    monkeypatch.setattr(training.Trainer, "train_epoch", dying)
+    with pytest.raises(KeyboardInterrupt):
+        experiment.run(spec, tmp_path / "killed")
+    monkeypatch.setattr(training.Trainer, "train_epoch", train_epoch)
+    resumed = experiment.run(spec, tmp_path / "killed")
+    np.testing.assert_array_equal(resumed.test.logits, whole.test.logits)
+    pd.testing.assert_frame_equal(resumed.history, whole.history)
+
+
+def test_papers_recipe_runs_with_augmentation_and_drops(tmp_path):
+    spec = Spec(recipe="kk24-cifar", **SMALL | {"epochs": 7})
+    assert spec.training.drops == (3, 5)
+    assert spec.training.momentum == 0.9
+    result = experiment.run(spec, tmp_path)
+    assert np.isfinite(result.test.logits).all()
+    record = json.loads((tmp_path / spec.digest / "spec.json").read_text())
+    assert record["spec"]["training"]["source"].startswith("SGD of M20")
+
+
+def test_learning_rate_drops_where_the_recipe_says():
+    recipe = Spec(recipe="kk24-cifar", epochs=7).training
+    trainer = training.Trainer(models.build("mlp", 1, 4, 3), None, recipe, torch.Generator())
+    rates = []
+    for _ in range(7):
+        rates.append(trainer.optimiser.param_groups[0]["lr"])
+        trainer.optimiser.step()
+        trainer.schedule.step()
+    np.testing.assert_allclose(rates, [0.1] * 3 + [0.01] * 2 + [0.001] * 2)
+
+
+def test_history_against_slow_definitions(tmp_path):
+    """Gradient quantiles sample by sample through autograd, norms and entropies from the logits."""
+    from focal_lib.losses import FocalLoss
+
+    torch.manual_seed(0)
+    model = models.build("mlp", 1, 6, 4)
+    trainer = training.Trainer(model, FocalLoss(2.0), Spec().training, torch.Generator())
+    images, labels = torch.randn(25, 1, 6, 6), torch.arange(25) % 4
+    row = training.summary(trainer, images, labels)
+    norms = []
+    for image, label in zip(images, labels, strict=True):
+        model.zero_grad()
+        FocalLoss(2.0)(model(image[None]), label[None]).backward()
+        norms.append(float(torch.cat([model[-1].weight.grad.flatten(), model[-1].bias.grad]).norm()))
+    for q in (10, 50, 90):
+        assert row[f"gradient_q{q}"] == pytest.approx(np.quantile(norms, q / 100), rel=1e-4)
+    probs = model(images).detach().double().softmax(-1).numpy()
+    wrong = probs.argmax(-1) != labels.numpy()
+    assert row["entropy_wrong"] == pytest.approx(-(probs * np.log(probs)).sum(-1)[wrong].mean(), rel=1e-6)
+    assert row["nll_right"] == pytest.approx(-np.log(probs.max(-1))[~wrong].mean(), rel=1e-6)
+    assert row["weight_norm"] == pytest.approx(float(model[-1].weight.detach().norm()), rel=1e-6)
+
+
+def test_augmentation_is_a_crop_and_a_flip():
+    images = torch.arange(2 * 3 * 8 * 8, dtype=torch.float32).reshape(2, 3, 8, 8) + 1
+    out = training.augmented(images, torch.Generator().manual_seed(3))
+    assert out.shape == images.shape
+    padded = torch.nn.functional.pad(images, (4,) * 4)
+    for before, after in zip(padded, out, strict=True):
+        crops = [before[:, y : y + 8, x : x + 8] for y in range(9) for x in range(9)]
+        assert any(torch.equal(after, c) or torch.equal(after, c.flip(-1)) for c in crops)
+    again = training.augmented(images, torch.Generator().manual_seed(3))
+    torch.testing.assert_close(out, again)
 
 
 def test_import_is_light():

@@ -1,0 +1,62 @@
+"""Losses by the names that a specification uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from torch import Tensor, nn
+
+from focal_lib.losses.ada_focal import AdaFocalLoss
+from focal_lib.losses.brier import BrierLoss
+from focal_lib.losses.dual_focal import DualFocalLoss
+from focal_lib.losses.focal import FLSD53, FLSD532, FocalLoss, ProperFocalLoss, ScheduledFocalLoss
+from focal_lib.losses.focal_calibration import FocalCalibrationLoss
+from focal_lib.losses.mmce import MMCELoss
+from focal_lib.names import LOSSES
+
+__all__ = ["Setting", "build"]
+
+
+class Setting(NamedTuple):
+    """What a loss may depend on."""
+
+    gamma: float
+    lam: float
+    epochs: int
+
+
+def _scheduled(*gammas: float) -> Callable[[Setting], nn.Module]:
+    """M20's schedule: gamma changes after 100 and 250 of 350 epochs, here after the same shares."""
+    return lambda s: ScheduledFocalLoss(
+        [(epoch, g) for epoch, g in zip((0, 2 * s.epochs // 7, 5 * s.epochs // 7), gammas, strict=True)]
+    )
+
+
+_BUILDERS: dict[str, Callable[[Setting], nn.Module]] = {
+    "focal": lambda s: FocalLoss(s.gamma),
+    "proper-focal": lambda s: ProperFocalLoss(s.gamma),
+    "brier": lambda s: BrierLoss(),
+    "label-smoothing": lambda s: nn.CrossEntropyLoss(label_smoothing=s.lam),
+    "mmce": lambda s: MMCELoss(s.lam),
+    "focal-scheduled-532": _scheduled(5, 3, 2),
+    "focal-scheduled-531": _scheduled(5, 3, 1),
+    "flsd-53": lambda s: FLSD53(),
+    "flsd-532": lambda s: FLSD532(),
+    "adafocal": lambda s: AdaFocalLoss(),
+    "dual-focal": lambda s: DualFocalLoss(s.gamma),
+    "fcl": lambda s: FocalCalibrationLoss(s.gamma, s.lam),
+    "fcl-l1": lambda s: FocalCalibrationLoss(s.gamma, s.lam, norm="l1"),
+}
+assert set(_BUILDERS) == set(LOSSES)
+
+
+def build(name: str, gamma: float = 0.0, lam: float = 0.0, epochs: int = 1) -> Callable[[Tensor, Tensor], Tensor]:
+    """A fresh loss.
+
+    Raises:
+        ValueError: an unknown name; the message lists the known ones.
+    """
+    if name not in _BUILDERS:
+        raise ValueError(f"loss must be one of {', '.join(_BUILDERS)}. Got {name!r}.")
+    return _BUILDERS[name](Setting(gamma, lam, epochs))
