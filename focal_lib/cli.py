@@ -1,6 +1,8 @@
 """The `focal` command.
 
 focal notebook 04_temperature_bounds -p radius 10 --out page.ipynb
+focal run -p loss=focal -p gamma=3
+focal grid workflow/grids/fashion-mnist.yaml --status
 focal claims kk24.prop5
 focal claims --verify
 """
@@ -8,9 +10,10 @@ focal claims --verify
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import yaml
@@ -24,7 +27,7 @@ __all__ = ["main"]
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="focal-lib")
 def main() -> None:
-    """Focal loss and calibration: run the book's notebooks, look claims up."""
+    """Focal loss and calibration: run the book's notebooks, train networks, check claims."""
 
 
 @main.command()
@@ -42,6 +45,71 @@ def notebook(name: str, parameters: tuple[tuple[str, str], ...], out: Path | Non
     except (ValueError, RuntimeError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"{source.stem}: done in {seconds:.1f} s -> {out}")
+
+
+@main.command()
+@click.option("-p", "parameters", multiple=True, metavar="NAME=VALUE", help="A field of the specification.")
+@click.option("--root", type=click.Path(), help="Folder of the runs. Default: FOCAL_RUNS, else _build/runs.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
+@click.option("--page", type=click.Path(path_type=Path), help="Also leave an executed notebook on the run.")
+def run(parameters: tuple[str, ...], root: str | None, device: str, page: Path | None) -> None:
+    """Train one network, go on where it was interrupted, or just say what it gave.
+
+    focal run -p dataset=cifar10 -p model=resnet50 -p recipe=m20-cifar -p loss=focal -p gamma=3 -p seed=0
+    """
+    from dataclasses import asdict, fields
+
+    from focal_lib import experiment
+    from focal_lib.notebook import execute, find_source
+
+    try:
+        given = _pairs(parameters)
+        known = [field.name for field in fields(experiment.Spec)]
+        if unknown := sorted(set(given) - set(known)):
+            raise ValueError(f"parameters must be among {', '.join(known)}. Got {', '.join(unknown)}.")
+        spec = experiment.Spec(**given)
+        result = experiment.run(spec, root, device, progress=True)
+        click.echo(f"{experiment.describe(result)} -> {spec.digest}")
+        if page is not None:
+            execute(find_source("experiment"), page, asdict(spec) | {"runs": root or ""})
+            click.echo(f"page -> {page}")
+    except (ValueError, TypeError, OSError, RuntimeError, MemoryError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _pairs(parameters: tuple[str, ...]) -> dict[str, Any]:
+    """('gamma=3',) -> {'gamma': 3}. Raises ValueError for one without '='."""
+    if bad := [text for text in parameters if "=" not in text]:
+        raise ValueError(f"a parameter must read NAME=VALUE. Got {bad[0]!r}.")
+    return {name: yaml.safe_load(value) for name, value in (text.split("=", 1) for text in parameters)}
+
+
+@main.command(context_settings={"ignore_unknown_options": True})
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.option("--cores", default="all", show_default=True)
+@click.option("--status", "only_status", is_flag=True, help="Say what is done, started, waiting, or failed and why.")
+@click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
+def grid(path: Path, cores: str, only_status: bool, snakemake: tuple[str, ...]) -> None:
+    """Do every run of the grid PATH, a YAML file; what follows the options goes to Snakemake.
+
+    focal grid workflow/grids/fashion-mnist.yaml --cores 2 --executor slurm
+    """
+    from focal_lib import experiment
+
+    try:
+        specs = experiment.grid(path.resolve())
+    except (ValueError, TypeError) as error:
+        raise click.ClickException(str(error)) from None
+    if only_status:
+        for entry in experiment.status(specs):
+            click.echo(
+                f"{entry.state:8} {entry.spec.digest}  {entry.spec.label:20} seed {entry.spec.seed}  {entry.detail}"
+            )
+        return
+    flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete", "--nolock"]
+    config = ["--config", f"grid={path.resolve()}"]
+    done = subprocess.run([sys.executable, "-m", "snakemake", "runs", *flags, *snakemake, *config], cwd=experiment.ROOT)
+    raise SystemExit(done.returncode)
 
 
 @main.command()

@@ -1,7 +1,7 @@
 """One run: a frozen specification in, logits and history out, in a folder named by its hash.
 
-    python -m focal_lib.experiment list --grid workflow/grids/fashion-mnist.yaml
-    python -m focal_lib.experiment run --grid ... --digest DIGEST --root _build/runs
+    focal run -p loss=focal -p gamma=3 -p seed=0
+    focal grid workflow/grids/fashion-mnist.yaml --cores 2
 
 A folder holds spec.json (the specification, versions, device), history.parquet (metrics by
 epoch) and logits.npz, each written under another name and renamed. Killed at any point, a run
@@ -16,11 +16,12 @@ import json
 import os
 import pickle
 import platform
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
@@ -33,7 +34,20 @@ from focal_lib.recipes import RECIPES, Recipe
 if TYPE_CHECKING:
     pass
 
-__all__ = ["Logits", "Result", "Spec", "default_grid", "default_runs", "grid", "load", "load_grid", "run"]
+__all__ = [
+    "Logits",
+    "Result",
+    "Spec",
+    "Status",
+    "default_grid",
+    "default_runs",
+    "describe",
+    "grid",
+    "load",
+    "load_grid",
+    "run",
+    "status",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("spec.json", "history.parquet", "logits.npz")
@@ -218,6 +232,7 @@ def run(spec: Spec, root: str | Path | None = None, device: str = "auto", progre
     Raises:
         ValueError: the folder holds another specification.
         NonFiniteLoss: the loss became NaN or infinite; the last good checkpoint is kept.
+        MemoryError: the device is too small for the batch; the message says which size to try.
     """
     folder = _folder(spec, root)
     try:
@@ -229,8 +244,42 @@ def run(spec: Spec, root: str | Path | None = None, device: str = "auto", progre
             raise
         (folder / "logits.npz").unlink()  # damaged: repeat the run
     folder.mkdir(parents=True, exist_ok=True)
-    _train(spec, folder, device, progress)
+    failure = folder / "failed.json"
+    try:
+        _train(spec, folder, device, progress)
+    except Exception as error:
+        reason = json.dumps({"spec": spec.record, "reason": str(error)}, indent=1)
+        _write(failure, lambda path: path.write_text(reason))
+        raise
+    failure.unlink(missing_ok=True)
     return load(spec, root)
+
+
+class Status(NamedTuple):
+    """Where a run stands: 'done', 'failed', 'started' or 'waiting', and a word on it."""
+
+    spec: Spec
+    state: str
+    detail: str
+
+
+def status(specs: Iterable[Spec], root: str | Path | None = None) -> list[Status]:
+    """Where each run stands, from the files in its folder. 'started' is running, or was interrupted."""
+    found = []
+    for spec in specs:
+        folder = _folder(spec, root)
+        checkpoint = folder / "checkpoint.pt"
+        if (folder / "logits.npz").is_file():
+            found.append(Status(spec, "done", ""))
+        elif (folder / "failed.json").is_file():
+            found.append(Status(spec, "failed", json.loads((folder / "failed.json").read_text())["reason"]))
+        elif folder.is_dir():
+            age = time.time() - checkpoint.stat().st_mtime if checkpoint.is_file() else None
+            detail = "no checkpoint yet" if age is None else f"last checkpoint {age:.0f} s ago"
+            found.append(Status(spec, "started", detail))
+        else:
+            found.append(Status(spec, "waiting", ""))
+    return found
 
 
 def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
@@ -263,7 +312,11 @@ def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
         rows = _resume(trainer, checkpoint, spec)
 
     for epoch in trange(trainer.epoch + 1, recipe.epochs + 1, disable=not progress, desc=spec.label):
-        trainer.train_epoch(*parts["train"])
+        try:
+            trainer.train_epoch(*parts["train"])
+        except torch.OutOfMemoryError as error:
+            half = recipe.batch_size // 2
+            raise MemoryError(f"a batch of {recipe.batch_size} does not fit: try batch_size={half}. {error}") from None
         trainer.after_epoch(*parts["validation"])
         if epoch % spec.evaluate_every == 0 or epoch == recipe.epochs:
             for name in ("train", "test"):
@@ -307,33 +360,23 @@ def _resume(trainer: Any, checkpoint: Path, spec: Spec) -> list[dict[str, Any]]:
         return []
 
 
-@click.group()
-def main() -> None:
-    """Training runs of a grid."""
-
-
-@main.command("list")
-@click.option("--grid", "path", required=True, type=click.Path(exists=True))
-def list_runs(path: str) -> None:
-    """Digest, loss and seed of every run of a grid."""
-    for spec in grid(path):
-        click.echo(f"{spec.digest}  {spec.label:16} seed {spec.seed}")
-
-
-@main.command("run")
+@click.command()
 @click.option("--grid", "path", required=True, type=click.Path(exists=True))
 @click.option("--digest", required=True)
 @click.option("--root", type=click.Path())
-def run_one(path: str, digest: str, root: str | None) -> None:
-    """Do one run of a grid."""
+def main(path: str, digest: str, root: str | None) -> None:
+    """Do one run of a grid: what the workflow calls. `focal run` is for people."""
     found = {spec.digest: spec for spec in grid(path)}
     if digest not in found:
         raise click.ClickException(f"digest must be one of the grid's. Got {digest!r}.")
-    result = run(found[digest], root)
+    click.echo(describe(run(found[digest], root)))
+
+
+def describe(result: Result) -> str:
+    """'focal 2, seed 0: test accuracy 0.830, ECE 0.051'."""
     last = result.history[result.history["split"] == "test"].iloc[-1]
-    click.echo(
-        f"{found[digest].label}, seed {found[digest].seed}: test accuracy {last.accuracy:.3f}, ECE {last.ece:.3f}"
-    )
+    name = f"{result.spec.label}, seed {result.spec.seed}"
+    return f"{name}: test accuracy {last.accuracy:.3f}, ECE {last.ece:.3f}"
 
 
 if __name__ == "__main__":

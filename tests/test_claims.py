@@ -41,6 +41,7 @@ def test_measured_claims_reach_a_verdict(id):
 def test_claim_is_complete(claim):
     assert PAPERS[claim.paper] in claim.source
     assert claim.statement.strip()
+    assert claim.check.__doc__, "without a docstring the book has no source to link to"
     assert set(claim.corrects) <= set(CLAIMS)
     assert (ROOT / "notebooks" / f"{claim.chapter}.py").exists()
 

@@ -6,9 +6,11 @@ from fractions import Fraction
 import pytest
 from click.testing import CliRunner
 
-from focal_lib import checker
+from focal_lib import checker, experiment
 from focal_lib.claims import ledger, record
 from focal_lib.cli import main
+from focal_lib.training import NonFiniteLoss
+from tests.test_data import write_npz
 
 
 @pytest.fixture
@@ -51,3 +53,51 @@ def test_boxes_of_a_certificate_can_be_checked_elsewhere(run, tmp_path):
     boxes = [checker.Box(Fraction(a), Fraction(b), k) for a, b, k in certificate["boxes"]["c3"]]
     assert checker.covers(boxes, Fraction(certificate["low"]), Fraction(certificate["high"]))
     assert "needs the id of a claim with a certificate" in run("claims", "kk24.prop1", "--boxes", str(out)).output
+
+
+@pytest.fixture
+def small_run(tmp_path, monkeypatch):
+    write_npz(tmp_path / "data" / "fashion-mnist", n_train=100, n_test=30)
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("FOCAL_RUNS", str(tmp_path / "runs"))
+    return "n_train=60", "n_validation=30", "epochs=2", "batch_size=20", "evaluate_every=1"
+
+
+def test_run_trains_and_then_only_tells(run, small_run):
+    flags = [part for text in (*small_run, "loss=flsd-53") for part in ("-p", text)]
+    first = run("run", *flags)
+    assert first.exit_code == 0, first.output
+    assert "flsd-53, seed 0: test accuracy" in first.output
+    assert first.output.strip().endswith(run("run", *flags).output.strip())  # no progress bar: nothing was trained
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("gama=2", "parameters must be among dataset, model, loss"),
+        ("gamma", "must read NAME=VALUE. Got 'gamma'"),
+        ("loss=hinge", "loss must be one of cross-entropy, focal"),
+        ("model=resnet51", "model must be one of small-cnn"),
+        ("dataset=imagenet", "dataset must be one of fashion-mnist"),
+    ],
+)
+def test_run_refuses_what_it_does_not_know(run, small_run, text, message):
+    flags = [part for pair in (*small_run, text) for part in ("-p", pair)]
+    result = run("run", *flags)
+    assert result.exit_code == 1
+    assert message in result.output
+
+
+def test_grid_status_says_what_failed_and_why(run, small_run, tmp_path):
+    path = tmp_path / "grid.yaml"
+    values = dict(text.split("=") for text in small_run)
+    lines = [f"{k}: {v}" for k, v in values.items()]
+    path.write_text("\n".join([*lines, "gamma: [0, 1]", "learning_rate: [0.001, 1.0e+30]"]))
+    specs = experiment.grid(path)
+    assert [entry.state for entry in experiment.status(specs)] == ["waiting"] * 4
+    experiment.run(specs[0])
+    with pytest.raises(NonFiniteLoss):
+        experiment.run(specs[1])
+    states = [line.split()[0] for line in run("grid", str(path), "--status").output.splitlines()]
+    assert states == ["done", "failed", "waiting", "waiting"]
+    assert "must stay finite" in run("grid", str(path), "--status").output

@@ -221,6 +221,7 @@ def theorem1() -> Evidence:
     chapter=CHAPTER,
 )
 def fig2() -> Evidence:
+    """Needs Hessians of several networks."""
     return _needs("Hessians of several networks, a ViT among them, trained on CIFAR-100")
 
 
@@ -231,6 +232,7 @@ def fig2() -> Evidence:
     chapter=CHAPTER,
 )
 def fig3() -> Evidence:
+    """Needs Hessian traces of several networks."""
     return _needs("Hessian traces of networks trained on CIFAR-100")
 
 
@@ -241,4 +243,5 @@ def fig3() -> Evidence:
     chapter=CHAPTER,
 )
 def fig4() -> Evidence:
+    """Needs the Hessian-trace penalty."""
     return _needs("the Hessian-trace penalty, trained on CIFAR-10 at several strengths")

@@ -74,6 +74,7 @@ def thm45_corrected() -> Evidence:
     chapter=CHAPTER,
 )
 def tables() -> Evidence:
+    """Needs the papers' networks on the papers' data."""
     return Unchecked(
         "needs ResNets, Wide-ResNet, DenseNet and a text CNN trained with eight losses on six data sets; the paper used one seed"
     )
@@ -86,4 +87,5 @@ def tables() -> Evidence:
     chapter=CHAPTER,
 )
 def chexnet() -> Evidence:
+    """Needs ChestX-ray8."""
     return Unchecked("needs the 112,120 images of ChestX-ray8, which cannot be fetched without an agreement")

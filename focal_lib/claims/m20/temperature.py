@@ -1,4 +1,4 @@
-"""M20 section 6 on temperature scaling, and Table 6, Figs. 3 and 4 on the book's own training runs."""
+"""M20 section 6 on temperature scaling, and Table 6 on the book's own training runs."""
 
 from __future__ import annotations
 
@@ -145,15 +145,3 @@ def tables() -> Evidence:
         "needs ResNet-50 and -110, Wide-ResNet, DenseNet, a CNN and a Tree-LSTM trained for up to 350 epochs with each loss on "
         "CIFAR-10, CIFAR-100, 20 Newsgroups and SST; the book's runs are a small CNN on Fashion-MNIST"
     )
-
-
-@claim(
-    "m20.weight_norms",
-    source="M20 Fig. 3 (h), Fig. 4 (b) to (d)",
-    statement=r"Late in training the last layer of the cross-entropy network has larger weights and gradients than that of the focal "
-    r"networks, early it has not.",
-    chapter=CHAPTER,
-)
-def weight_norms() -> Evidence:
-    """Needs histories of weights and gradients."""
-    return Unchecked("needs the weights and gradients of each epoch; the book's runs keep the final logits only")

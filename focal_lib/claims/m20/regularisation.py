@@ -1,0 +1,66 @@
+"""M20 section 4, Figs. 3 (h) and 4 (b) to (d): weights and gradients while training, on the book's own runs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from focal_lib.claims import Evidence, claim
+from focal_lib.claims.evidence import Measurement
+from focal_lib.claims.runs import on_runs, results
+from focal_lib.report import paired_interval
+
+CHAPTER = "10_gradient_factor"
+ON = "(Fashion-MNIST, small CNN, focal $\\gamma = 3$)"
+
+
+def followed(gamma: float, column: str, epoch: int) -> np.ndarray:
+    """A column of the training history at the first (0) or last (-1) evaluated epoch, one number a seed."""
+    values = []
+    for result in results():
+        if result.spec.gamma == gamma:
+            history = result.history[result.history["split"] == "train"].sort_values("epoch")
+            values.append(float(history[column].iloc[epoch]))
+    return np.array(values)
+
+
+@claim(
+    "m20.weight_norm_late",
+    source="M20 section 4, Fig. 3 (h)",
+    statement=r"At the end of training the last layer of the cross-entropy network has the larger weights.",
+    chapter=CHAPTER,
+    needs="runs",
+)
+@on_runs
+def weight_norm_late() -> Evidence:
+    """Norm after the last epoch, cross-entropy minus gamma = 3, paired over seeds."""
+    gap = paired_interval(followed(0.0, "weight_norm", -1), followed(3.0, "weight_norm", -1))
+    return Measurement.signed(f"norm of the last layer, cross-entropy minus focal, last epoch {ON}", "positive", gap, 1)
+
+
+@claim(
+    "m20.weight_norm_early",
+    source="M20 section 4, Fig. 3 (h)",
+    statement=r"Early in training the weights of the focal network are larger.",
+    chapter=CHAPTER,
+    needs="runs",
+)
+@on_runs
+def weight_norm_early() -> Evidence:
+    """The same after the first evaluated epoch."""
+    gap = paired_interval(followed(0.0, "weight_norm", 0), followed(3.0, "weight_norm", 0))
+    return Measurement.signed(f"norm of the last layer, cross-entropy minus focal, epoch 5 {ON}", "negative", gap, -1)
+
+
+@claim(
+    "m20.gradient_norms",
+    source="M20 section 4, Fig. 4 (b) to (d)",
+    statement=r"As training progresses the gradient norms of cross-entropy decrease less rapidly than those of focal loss.",
+    chapter=CHAPTER,
+    needs="runs",
+)
+@on_runs
+def gradient_norms() -> Evidence:
+    """Log ratio, last over first evaluated epoch, of the 0.9 quantile over training samples."""
+    falls = [np.log(followed(g, "gradient_q90", -1) / followed(g, "gradient_q90", 0)) for g in (0.0, 3.0)]
+    gap = paired_interval(*falls)
+    return Measurement.signed(f"log of the fall, cross-entropy minus focal {ON}", "positive", gap, 1)

@@ -1,0 +1,120 @@
+# ---
+# jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,mystnb,-all
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (page-experiment)=
+# # Train one network
+#
+# **What is this?** One training run as a page: give it a data set, a network, a loss and a seed, and read what came out.
+# `focal run -p loss=focal -p gamma=3 --page run.ipynb` fills it in, and so does plain papermill. A run that exists is not
+# repeated; one that was interrupted goes on. The numbers below come from a run so small that they mean nothing.
+
+# %% tags=["parameters"]
+dataset: str = "fashion-mnist"  # or cifar10, cifar100, or a folder in FOCAL_DATA
+model: str = "small-cnn"
+loss: str = "focal"
+gamma: float = 2.0
+lam: float = 0.0
+seed: int = 0
+recipe: str = "book-fast"
+n_train: int = 500
+n_validation: int = 1000
+epochs: int = 20
+batch_size: int = 0  # 0: as in the recipe
+learning_rate: float = 0.0
+evaluate_every: int = 2
+runs: str = ""  # folder of the runs; empty for the default
+
+# %% tags=["hide-input"]
+import pandas as pd
+from scipy.special import softmax
+
+from focal_lib import experiment, metrics
+from focal_lib.calibrators import TemperatureScaling
+from focal_lib.names import LOSSES
+from focal_lib.plots import use_style
+from focal_lib.plots.curves import line_figure
+from focal_lib.plots.reliability import reliability_diagrams
+from focal_lib.provenance import foot
+from focal_lib.recipes import RECIPES
+
+use_style()
+
+# %% [markdown]
+# ## What can be chosen
+#
+# A recipe is the whole schedule; the papers' are named after them, and a short one says that it is one.
+
+# %% tags=["hide-input"]
+pd.DataFrame([(name, r.epochs, r.optimiser, r.source) for name, r in RECIPES.items()]).set_axis(
+    ["recipe", "epochs", "optimiser", "source"], axis=1
+).style.hide()
+
+# %%
+pd.DataFrame(
+    [(name, ", ".join(uses) or "none") for name, uses in LOSSES.items()], columns=["loss", "parameters"]
+).style.hide()
+
+# %% [markdown]
+# ## The run
+
+# %% tags=["hide-input"]
+chosen = {"dataset": dataset, "model": model, "loss": loss, "gamma": gamma, "lam": lam, "seed": seed, "recipe": recipe}
+chosen |= {"n_train": n_train, "n_validation": n_validation, "evaluate_every": evaluate_every}
+chosen |= {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
+spec = experiment.Spec(**chosen)
+
+# %%
+result = experiment.run(spec, runs or None)
+print(experiment.describe(result), "in the folder", spec.digest)
+
+# %% tags=["hide-input"]
+test = result.history[result.history["split"] == "test"]
+columns = {
+    "NLL, right": "nll_right",
+    "NLL, wrong": "nll_wrong",
+    "entropy, right": "entropy_right",
+    "entropy, wrong": "entropy_wrong",
+}
+curves = {name: test[column].to_numpy() for name, column in columns.items()}
+
+# %% mystnb={"image": {"alt": "Negative log-likelihood and entropy of right and of wrong test samples over the epochs."}, "figure": {"name": "fig-experiment-history", "caption": "NLL and entropy of right and wrong test samples over the epochs, as in M20 Figs. 1 and 3."}}
+line_figure(test["epoch"].to_numpy(), curves, "epoch", "nats")
+
+# %% tags=["hide-input"]
+scaling = TemperatureScaling("nll").fit(result.validation.logits, result.validation.labels)
+before, after = softmax(result.test.logits, -1), scaling.predict_proba(result.test.logits)
+panels = {"before": before, f"T = {scaling.temperature_:.2f}": after}
+bins = {name: metrics.reliability_bins(probs, result.test.labels) for name, probs in panels.items()}
+
+# %% mystnb={"image": {"alt": "Reliability diagrams of the test set before and after temperature scaling."}, "figure": {"name": "fig-experiment-reliability", "caption": "Reliability on the test set, before and after temperature scaling."}}
+reliability_diagrams(bins)
+
+# %% tags=["remove-input"]
+foot(
+    "experiment",
+    dataset=dataset,
+    model=model,
+    loss=loss,
+    gamma=gamma,
+    lam=lam,
+    seed=seed,
+    recipe=recipe,
+    n_train=n_train,
+    n_validation=n_validation,
+    epochs=epochs,
+    batch_size=batch_size,
+    learning_rate=learning_rate,
+    evaluate_every=evaluate_every,
+    runs=runs,
+)
