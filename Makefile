@@ -25,9 +25,9 @@ book: $(READY) ## build the book
 	@echo "The book is at _build/html/index.html"
 
 test: $(READY) lint ## run the whole test suite
-	@$(BIN)/python -m pytest -n auto --dist loadfile
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 	@$(SNAKEMAKE) notebooks --configfile workflow/smoke.yaml
-	@FOCAL_RUNS=_build/smoke/runs $(BIN)/python -m pytest -n auto --dist loadfile --nbval-lax --nbval-current-env -p no:cacheprovider _build/smoke/notebooks
+	@OMP_NUM_THREADS=1 FOCAL_RUNS=_build/smoke/runs $(BIN)/python -m pytest -n auto --dist loadfile --nbval-lax --nbval-current-env -p no:cacheprovider _build/smoke/notebooks
 
 lint: $(READY) ## format check, lint and types
 	@$(BIN)/ruff format --check -q . && $(BIN)/ruff check -q . && $(BIN)/mypy --no-error-summary

@@ -37,7 +37,7 @@ import sympy as sp
 from myst_nb import glue
 from scipy.optimize import brentq
 
-from focal_lib import convexity, proper, symbols
+from focal_lib import confidence, convexity, proper, symbols
 from focal_lib.claims import show
 from focal_lib.plots import use_style
 from focal_lib.plots.curves import line_figure
@@ -60,7 +60,7 @@ show("kn24.lemma1")
 
 # %% tags=["hide-input"]
 losses = {rf"$\gamma = {g:g}$": proper.focal_loss_values(p, g) for g in (0.0, *values)}
-slopes = {rf"$\gamma = {g:g}$": p * np.gradient(proper.focal_loss_values(p, g), p) for g in (0.0, *values)}
+slopes = {rf"$\gamma = {g:g}$": -np.exp([confidence.log_gain(v, g) for v in p]) for g in (0.0, *values)}  # p L' = -g
 
 # %% mystnb={"image": {"alt": "Focal loss over p for several gamma. Gamma zero, cross-entropy, is highest everywhere; the curves fall as gamma grows."}, "figure": {"name": "fig-curvature-loss", "caption": "Loss. Counterpart of KN24 Fig. 1, left. Cross-entropy is $\\gamma = 0$."}}
 line_figure(p, losses, "probability of the true class $p$", "loss", ylim=(0, 4))
@@ -136,7 +136,7 @@ glue("curvature-max-two", rows[1][3], display=False)
 
 # %%
 columns = ["gamma", "smaller in p above", "smaller in the logit above", "largest ratio", "negative below"]
-pd.DataFrame(rows, columns=columns).style.format(precision=4, na_rep="never").format({"gamma": "{:g}"}).hide()
+pd.DataFrame(rows, columns=columns).style.format(precision=4, na_rep="never").format("{:g}", subset="gamma").hide()
 
 # %% [markdown]
 # So a focal loss with $\gamma = 2$ has up to {glue:text}`curvature-max-two:.2f` times the curvature of cross-entropy in the logit where a sample

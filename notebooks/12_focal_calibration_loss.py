@@ -61,10 +61,10 @@ use_style()
 # %%
 p, g = sp.symbols("p gamma", positive=True)
 at_truth = p * symbols.focal_loss_slope(p, g)
-sp.simplify(sp.powsimp(sp.expand(at_truth / (1 - p) ** g), force=True))
+sp.simplify(sp.powsimp(sp.expand(at_truth / (1 - p) ** (g - 1)), force=True))
 
 # %% [markdown]
-# This is $-(1 + \gamma b)$, times $(1-p)^\gamma$: minus the factor of {eq}`eq-gradient-factor`. So $p$ is the minimum exactly where $g(p_i)$ is the same for every
+# Times $(1-p)^{\gamma-1}$, this is minus the factor of {eq}`eq-gradient-factor`. So $p$ is the minimum exactly where $g(p_i)$ is the same for every
 # class, and no $\lambda$ changes that. The published proof (A.8) treats one-hot $p$ only.
 
 # %% tags=["hide-input"]
