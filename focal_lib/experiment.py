@@ -11,17 +11,17 @@ goes on from its last checkpoint and ends with the weights of an uninterrupted o
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import os
 import pickle
 import platform
+import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -30,9 +30,6 @@ import yaml
 
 from focal_lib.names import LOSSES
 from focal_lib.recipes import RECIPES, Recipe
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "Logits",
@@ -101,8 +98,8 @@ class Spec:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The specification with its recipe spelled out, as JSON holds it."""
-        recipe = asdict(self.training)
+        """The specification with its recipe spelled out, as JSON holds it. The recipe's source decides no number."""
+        recipe = {name: value for name, value in asdict(self.training).items() if name != "source"}
         recipe["drops"] = list(recipe["drops"])
         return asdict(self) | {"training": recipe}
 
@@ -154,15 +151,26 @@ def default_grid() -> Path:
 def grid(path: str | Path) -> list[Spec]:
     """The specifications of a YAML grid: every combination of the values listed.
 
+    A mapping in a list sets several fields at once, itself a grid:
+    `loss: [{loss: focal, gamma: [1, 2]}, {loss: flsd-53}]`.
+
     Raises:
         ValueError: a key that is no field of Spec; the message lists the fields.
     """
-    content = yaml.safe_load((ROOT / path).read_text())
+    return [Spec(**row) for row in _combinations(yaml.safe_load((ROOT / path).read_text()))]
+
+
+def _combinations(content: Mapping[str, Any]) -> list[dict[str, Any]]:
     known = [f.name for f in fields(Spec)]
     if unknown := sorted(set(content) - set(known)):
         raise ValueError(f"keys of a grid must be among {', '.join(known)}. Got {', '.join(unknown)}.")
-    lists = [value if isinstance(value, list) else [value] for value in content.values()]
-    return [Spec(**dict(zip(content, values, strict=True))) for values in itertools.product(*lists)]
+    rows: list[dict[str, Any]] = [{}]
+    for name, value in content.items():
+        options: list[dict[str, Any]] = []
+        for item in value if isinstance(value, list) else [value]:
+            options += _combinations(item) if isinstance(item, dict) else [{name: item}]
+        rows = [row | option for row in rows for option in options]
+    return rows
 
 
 def load_grid(path: str | Path | None = None, root: str | Path | None = None) -> list[Result]:
@@ -330,14 +338,26 @@ def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
         arrays[f"{name}_labels"] = labels.cpu().numpy()
     record = {
         "spec": spec.record,
+        "recipe": recipe.source,
         "checksum": _checksum(arrays),
         "device": torch.cuda.get_device_name() if where.type == "cuda" else platform.machine(),
+        "threads": torch.get_num_threads(),
+        "commit": _commit(),
         "versions": {n: version(n) for n in ("focal-lib", "torch", "numpy")} | {"python": platform.python_version()},
     }
     _write(folder / "history.parquet", lambda path: pd.DataFrame(rows).to_parquet(path))
     _write(folder / "spec.json", lambda path: path.write_text(json.dumps(record, indent=1)))
     _write(folder / "logits.npz", lambda path: _save_npz(path, arrays))  # last: its presence ends the run
     checkpoint.unlink(missing_ok=True)
+
+
+def _commit() -> str:
+    """The commit of a checkout, with '-dirty' where it was changed; '' for an installed package."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def _save_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = ["RECIPES", "Recipe"]
 
@@ -22,24 +22,34 @@ class Recipe:
     augment: bool = False  # random crop after padding by 4, random flip
 
 
-_CIFAR = "SGD of M20 section 3, KK24 section 5.1 and L25 section 5"
+_CIFAR = Recipe(
+    "SGD of M20 section 3, KK24 section 5.1 and L25 section 5",
+    "sgd",
+    learning_rate=0.1,
+    batch_size=128,
+    epochs=350,
+    drops=(150, 250),
+    momentum=0.9,
+    weight_decay=5e-4,
+    augment=True,
+)
 
 RECIPES: dict[str, Recipe] = {
     "book-fast": Recipe("the book's own, short: not a paper's", "adam", 1e-3, 100, 100),
-    "kk24-cifar": Recipe(_CIFAR, "sgd", 0.1, 128, 350, (150, 250), 0.9, 5e-4, augment=True),
-    "m20-cifar": Recipe(_CIFAR, "sgd", 0.1, 128, 350, (150, 250), 0.9, 5e-4, augment=True),
-    "l25-cifar": Recipe(_CIFAR, "sgd", 0.1, 128, 350, (150, 250), 0.9, 5e-4, augment=True),
-    "kk24-tinyimagenet": Recipe("KK24 section 5.1", "sgd", 0.1, 64, 100, (40, 60), 0.9, 5e-4, augment=True),
+    "kk24-cifar": _CIFAR,
+    "m20-cifar": _CIFAR,
+    "l25-cifar": _CIFAR,
+    "kk24-tinyimagenet": replace(_CIFAR, source="KK24 section 5.1", batch_size=64, epochs=100, drops=(40, 60)),
     "m20-newsgroups": Recipe("L25 section 5, after M20", "adam", 1e-3, 128, 50),
-    "cifar-fast": Recipe(
-        "the papers' SGD with a tenth of the epochs: not a paper's",
-        "sgd",
-        0.1,
-        128,
-        35,
-        (15, 25),
-        0.9,
-        5e-4,
-        augment=True,
+    "cifar-fast": replace(
+        _CIFAR, source="the papers' SGD with a tenth of the epochs: not a paper's", epochs=35, drops=(15, 25)
+    ),
+    "cifar-cpu": replace(
+        _CIFAR,
+        source="the papers' SGD, short, without augmentation, for two cores: not a paper's",
+        batch_size=64,
+        epochs=30,
+        drops=(13, 21),
+        augment=False,
     ),
 }

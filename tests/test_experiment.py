@@ -128,6 +128,11 @@ def test_grid(tmp_path):
     path.write_text("gamma: [0, 2]\nseed: [0, 1, 2]\nepochs: 3\n")
     specs = experiment.grid(path)
     assert [(s.gamma, s.seed) for s in specs] == [(g, s) for g in (0.0, 2.0) for s in (0, 1, 2)]
+    path.write_text("seed: [0, 1]\nloss: [{loss: focal, gamma: [0, 2]}, {loss: flsd-53}]\n")
+    specs = experiment.grid(path)
+    assert [(s.seed, s.label) for s in specs] == [
+        (s, n) for s in (0, 1) for n in ("cross-entropy", "focal 2", "flsd-53")
+    ]
     path.write_text("gama: [0, 2]\n")
     with pytest.raises(ValueError, match=r"keys of a grid must be among dataset, model.*Got gama"):
         experiment.grid(path)
@@ -188,7 +193,7 @@ def test_papers_recipe_runs_with_augmentation_and_drops(tmp_path):
     result = experiment.run(spec, tmp_path)
     assert np.isfinite(result.test.logits).all()
     record = json.loads((tmp_path / spec.digest / "spec.json").read_text())
-    assert record["spec"]["training"]["source"].startswith("SGD of M20")
+    assert record["recipe"].startswith("SGD of M20")
 
 
 def test_learning_rate_drops_where_the_recipe_says():
