@@ -302,16 +302,17 @@ def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
     torch.use_deterministic_algorithms(True)
     dataset = data.load(spec.dataset)
     splits = data.split(dataset, spec.n_train, spec.n_validation, spec.seed)
-    mean, std = float(splits[0].images.mean()) / 255, float(splits[0].images.std()) / 255
+    mean, std = float(splits[0].inputs.mean()) / 255, float(splits[0].inputs.std()) / 255  # of images
     parts = {
         name: to_tensors(part, where, mean, std)
         for name, part in zip(("train", "validation", "test"), splits, strict=True)
     }
-    _, side, _, channels = dataset.train.images.shape
     torch.manual_seed(spec.seed)
-    model = models.build(spec.model, channels, side, dataset.classes)
+    model = models.build_for(spec.model, dataset)
     model = model.to(where, memory_format=torch.channels_last)  # type: ignore[call-overload]
     recipe = spec.training
+    if recipe.augment and dataset.kind != "images":
+        raise ValueError(f"recipe {spec.recipe} crops and flips images. Got {dataset.name}, {dataset.kind}.")
     loss = build(spec.loss, spec.gamma, spec.lam, recipe.epochs)
     trainer = Trainer(model, loss, recipe, torch.Generator().manual_seed(spec.seed))
     rows: list[dict[str, Any]] = []

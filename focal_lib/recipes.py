@@ -12,7 +12,7 @@ class Recipe:
     """How to train: everything but the data, the network, the loss and the seed."""
 
     source: str  # where it comes from
-    optimiser: str  # 'sgd' or 'adam'
+    optimiser: str  # 'sgd', 'adam' or 'adagrad'
     learning_rate: float
     batch_size: int
     epochs: int
@@ -40,7 +40,9 @@ RECIPES: dict[str, Recipe] = {
     "m20-cifar": _CIFAR,
     "l25-cifar": _CIFAR,
     "kk24-tinyimagenet": replace(_CIFAR, source="KK24 section 5.1", batch_size=64, epochs=100, drops=(40, 60)),
-    "m20-newsgroups": Recipe("L25 section 5, after M20", "adam", 1e-3, 128, 50),
+    "m20-newsgroups": Recipe("L25 section 5, after M20; the last epoch, not the best", "adam", 1e-3, 128, 50),
+    "m20-sst": Recipe("M20 appendix D, after Tai et al. (2015)", "adagrad", 0.05, 25, 25, weight_decay=1e-4),
+    "text-fast": Recipe("the book's own, short: not a paper's", "adam", 1e-3, 50, 8),
     "cifar-fast": replace(
         _CIFAR, source="the papers' SGD with a tenth of the epochs: not a paper's", epochs=35, drops=(15, 25)
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -25,10 +26,12 @@ def pick_device(device: str = "auto") -> torch.device:
 
 
 def to_tensors(part: Split, device: torch.device, mean: float, std: float) -> tuple[Tensor, Tensor]:
-    """Standardised float images (n, C, H, W), channels last, and labels (n,), on the device."""
-    images = torch.from_numpy(part.images).permute(0, 3, 1, 2)  # (n, C, H, W)
-    images = ((images.float() / 255 - mean) / std).to(device, memory_format=torch.channels_last)
-    return images, torch.from_numpy(part.labels).to(device)
+    """Inputs and labels (n,) on the device; images standardised, float (n, C, H, W), channels last in memory."""
+    inputs = torch.from_numpy(part.inputs)
+    if part.inputs.dtype == np.uint8:
+        images = (inputs.permute(0, 3, 1, 2).float() / 255 - mean) / std
+        inputs = images.contiguous(memory_format=torch.channels_last)
+    return inputs.to(device), torch.from_numpy(part.labels).to(device)
 
 
 def _autocast(device: torch.device) -> Any:
@@ -130,6 +133,8 @@ def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
     rate, decay = recipe.learning_rate, recipe.weight_decay
     if recipe.optimiser == "adam":
         return torch.optim.Adam(model.parameters(), lr=rate, weight_decay=decay)
+    if recipe.optimiser == "adagrad":
+        return torch.optim.Adagrad(model.parameters(), lr=rate, weight_decay=decay)
     return torch.optim.SGD(model.parameters(), lr=rate, momentum=recipe.momentum, weight_decay=decay)
 
 

@@ -20,7 +20,7 @@
 # repeated; one that was interrupted goes on. The numbers below come from a run so small that they mean nothing.
 
 # %% tags=["parameters"]
-dataset: str = "fashion-mnist"  # or cifar10, cifar100, or a folder in FOCAL_DATA
+dataset: str = "fashion-mnist"  # see the table below; or a folder in FOCAL_DATA
 model: str = "small-cnn"
 loss: str = "focal"
 gamma: float = 2.0
@@ -41,6 +41,8 @@ from scipy.special import softmax
 
 from focal_lib import experiment, metrics
 from focal_lib.calibrators import TemperatureScaling
+from focal_lib.data import DATASETS
+from focal_lib.models import MODELS
 from focal_lib.names import LOSSES
 from focal_lib.plots import use_style
 from focal_lib.plots.curves import line_figure
@@ -64,6 +66,10 @@ pd.DataFrame([(name, r.epochs, r.optimiser, r.source) for name, r in RECIPES.ite
 pd.DataFrame(
     [(name, ", ".join(uses) or "none") for name, uses in LOSSES.items()], columns=["loss", "parameters"]
 ).style.hide()
+
+# %%
+choices = {"data set": DATASETS, "network": MODELS}
+pd.DataFrame([(kind, ", ".join(names)) for kind, names in choices.items()], columns=["what", "names"]).style.hide()
 
 # %% [markdown]
 # ## The run

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from focal_lib import data
+from focal_lib.data import fashion_mnist, images
 
 
 @pytest.fixture(autouse=True)
@@ -14,9 +15,9 @@ def nowhere(tmp_path, monkeypatch):
     """No data set anywhere, unless a test puts one there."""
     monkeypatch.setenv("FOCAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("FOCAL_DATA", raising=False)
-    monkeypatch.setattr(data, "DEBIAN_FOLDER", tmp_path / "no-debian")
-    monkeypatch.setattr(data, "_apt_download", _refuse)
-    monkeypatch.setattr(data, "_from_torchvision", _refuse)
+    monkeypatch.setattr(fashion_mnist, "DEBIAN_FOLDER", tmp_path / "no-debian")
+    monkeypatch.setattr(fashion_mnist, "apt_download", _refuse)
+    monkeypatch.setattr(images, "_torchvision", _refuse)
 
 
 def _refuse(*_):
@@ -40,7 +41,7 @@ def test_own_files_come_first(tmp_path, monkeypatch):
     write_npz(tmp_path / "root" / "fashion-mnist")
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "root"))
     found = data.load("fashion-mnist")
-    assert found.train.images.shape == (20, 28, 28, 1)
+    assert found.train.inputs.shape == (20, 28, 28, 1)
     assert found.train.labels.dtype == np.int64
     assert found.classes == 10
 
@@ -48,21 +49,21 @@ def test_own_files_come_first(tmp_path, monkeypatch):
 def test_any_name_in_own_folder(tmp_path, monkeypatch):
     write_npz(tmp_path / "mine", shape=(8, 8, 3))
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
-    assert data.load("mine").train.images.shape == (20, 8, 8, 3)
+    assert data.load("mine").train.inputs.shape == (20, 8, 8, 3)
 
 
 def test_debian_files_are_read_and_cached(tmp_path, monkeypatch):
     folder = tmp_path / "debian"
     folder.mkdir()
     rng = np.random.default_rng(0)
-    for (images, labels), n in zip(data._IDX_FILES.values(), (12, 6), strict=True):
-        write_idx(folder / images, rng.integers(0, 256, (n, 28, 28), dtype=np.uint8))
+    for (pictures, labels), n in zip(fashion_mnist.FILES.values(), (12, 6), strict=True):
+        write_idx(folder / pictures, rng.integers(0, 256, (n, 28, 28), dtype=np.uint8))
         write_idx(folder / labels, rng.integers(0, 10, n, dtype=np.uint8))
-    monkeypatch.setattr(data, "DEBIAN_FOLDER", folder)
+    monkeypatch.setattr(fashion_mnist, "DEBIAN_FOLDER", folder)
     first = data.load("fashion-mnist")
-    monkeypatch.setattr(data, "DEBIAN_FOLDER", tmp_path / "gone")
+    monkeypatch.setattr(fashion_mnist, "DEBIAN_FOLDER", tmp_path / "gone")
     second = data.load("fashion-mnist")
-    np.testing.assert_array_equal(first.train.images, second.train.images)
+    np.testing.assert_array_equal(first.train.inputs, second.train.inputs)
     assert len(second.test) == 6
 
 
@@ -82,9 +83,9 @@ def test_apt_failure_is_a_reason_not_a_crash(monkeypatch, tmp_path):
     def fail(command, **_):
         raise subprocess.CalledProcessError(100, command, stderr="E: Unable to locate package")
 
-    monkeypatch.setattr(data.subprocess, "run", fail)
+    monkeypatch.setattr(fashion_mnist.subprocess, "run", fail)
     with pytest.raises(RuntimeError, match="Unable to locate"):
-        data._apt_download("dataset-fashion-mnist", tmp_path)
+        fashion_mnist.apt_download("dataset-fashion-mnist", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_damaged_idx(tmp_path, content, message):
     path = tmp_path / "x.gz"
     path.write_bytes(gzip.compress(content))
     with pytest.raises(ValueError, match=message):
-        data.read_idx(path)
+        fashion_mnist.read_idx(path)
 
 
 def test_wrong_content(tmp_path, monkeypatch):
@@ -129,7 +130,7 @@ def test_splits(tmp_path, monkeypatch):
     train, validation, test = data.split(found, 30, 15, seed=1)
     assert (len(train), len(validation), len(test)) == (30, 15, 10)
     smaller, same, _ = data.split(found, 10, 15, seed=1)
-    np.testing.assert_array_equal(validation.images, same.images)
-    np.testing.assert_array_equal(smaller.images, train.images[:10])
+    np.testing.assert_array_equal(validation.inputs, same.inputs)
+    np.testing.assert_array_equal(smaller.inputs, train.inputs[:10])
     with pytest.raises(ValueError, match=r"at most 50, each at least 1. Got 40 \+ 15"):
         data.split(found, 40, 15, seed=1)

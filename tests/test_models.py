@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from focal_lib import models
+from focal_lib.models.images import wide_resnet
 
 
 def count(model):
@@ -57,6 +58,7 @@ def dense(channels, classes, growth=32):
         ("densenet121", dense(3, 10)),
         ("resnet8", wide(8, 1, 3, 10)),
         ("mlp", 3072 * 100 + 100 + 100 * 10 + 10),
+        ("vit", 192 * (3 * 16 + 1 + 1 + 65) + 12 * (12 * 192**2 + 13 * 192) + 2 * 192 + 193 * 10),
     ],
 )
 def test_parameter_counts(name, expected):
@@ -69,10 +71,14 @@ def test_published_counts():
     """The usual figures for CIFAR-10: 23.52, 6.96 and 36.5 million."""
     assert bottleneck_resnet((3, 4, 6, 3), 3, 10) == 23_520_842
     assert dense(3, 10) == 6_956_298
+    with torch.device("meta"):  # torchvision documents 25,557,032 for 1,000 classes
+        assert count(models.build("resnet50-tiny-imagenet", 3, 64, 200)) == 25_557_032 - 800 * 2049
     assert wide(26, 10, 3, 10) == pytest.approx(36.5e6, rel=2e-3)
 
 
-@pytest.mark.parametrize("name", ["small-cnn", "mlp", "resnet8", "resnet50", "densenet121"])
+@pytest.mark.parametrize(
+    "name", ["small-cnn", "mlp", "resnet8", "resnet50", "densenet121", "resnet50-tiny-imagenet", "vit"]
+)
 @pytest.mark.parametrize(("channels", "size", "classes"), [(3, 32, 100), (1, 28, 10)])
 def test_logits_have_the_right_shape(name, channels, size, classes):
     torch.manual_seed(0)
@@ -84,4 +90,6 @@ def test_unknown_names_and_depths():
     with pytest.raises(ValueError, match=r"model must be one of small-cnn, .*resnet50.*Got 'resnet51'"):
         models.build("resnet51", 3, 32, 10)
     with pytest.raises(ValueError, match="depth must be"):
-        models.wide_resnet(27, 1)
+        wide_resnet(27, 1)
+    with pytest.raises(ValueError, match=r"multiple of 4. Got 30"):
+        models.build("vit", 3, 30, 10)

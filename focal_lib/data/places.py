@@ -1,0 +1,50 @@
+"""Where data sets are looked for and kept, and how a folder is filled: all or nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import platformdirs
+
+__all__ = ["cache", "fill", "own_folder"]
+
+
+def own_folder(name: str) -> Path | None:
+    """FOCAL_DATA/name, where there is such a folder."""
+    root = os.environ.get("FOCAL_DATA")
+    folder = Path(root, name) if root else None
+    return folder if folder is not None and folder.is_dir() else None
+
+
+def cache(name: str) -> Path:
+    """The folder that keeps what was fetched for this data set."""
+    return Path(os.environ.get("FOCAL_CACHE") or platformdirs.user_cache_dir("focal-lib")) / name
+
+
+def fill(target: Path, ways: Sequence[tuple[str, Callable[[Path], None]]], advice: str) -> None:
+    """Fill target by the first of the (name, way) that works; a way writes into the folder it is given.
+
+    Raises:
+        FileNotFoundError: none did; the message is the advice and why each way failed.
+    """
+    if target.is_dir():
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    reasons = []
+    for name, way in ways:
+        part = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        try:
+            way(part)
+            part.rename(target)
+            return
+        except Exception as error:
+            shutil.rmtree(part)
+            if target.is_dir():  # another process was faster
+                return
+            last = str(error).strip().splitlines()
+            reasons.append(f"{name}: {last[-1] if last else type(error).__name__}")
+    raise FileNotFoundError(f"{target.name} was not found. {advice} Tried: {'; '.join(reasons)}")
