@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
@@ -30,6 +30,12 @@ import yaml
 
 from focal_lib.names import LOSSES
 from focal_lib.recipes import RECIPES, Recipe
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
+
+    from focal_lib.data import Dataset
 
 __all__ = [
     "Logits",
@@ -44,6 +50,7 @@ __all__ = [
     "load_grid",
     "run",
     "status",
+    "trained",
 ]
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -294,19 +301,13 @@ def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
     import torch
     from tqdm.auto import trange
 
-    from focal_lib import data, models
+    from focal_lib import models
     from focal_lib.losses.by_name import build
-    from focal_lib.training import Trainer, logits_of, pick_device, summary, to_tensors
+    from focal_lib.training import Trainer, logits_of, pick_device, summary
 
     where = pick_device(device)
     torch.use_deterministic_algorithms(True)
-    dataset = data.load(spec.dataset)
-    splits = data.split(dataset, spec.n_train, spec.n_validation, spec.seed)
-    mean, std = float(splits[0].inputs.mean()) / 255, float(splits[0].inputs.std()) / 255  # of images
-    parts = {
-        name: to_tensors(part, where, mean, std)
-        for name, part in zip(("train", "validation", "test"), splits, strict=True)
-    }
+    dataset, parts = _inputs(spec, where)
     torch.manual_seed(spec.seed)
     model = models.build_for(spec.model, dataset)
     model = model.to(where, memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -348,8 +349,44 @@ def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
     }
     _write(folder / "history.parquet", lambda path: pd.DataFrame(rows).to_parquet(path))
     _write(folder / "spec.json", lambda path: path.write_text(json.dumps(record, indent=1)))
+    _write(folder / "weights.pt", lambda path: torch.save(model.state_dict(), path))
     _write(folder / "logits.npz", lambda path: _save_npz(path, arrays))  # last: its presence ends the run
     checkpoint.unlink(missing_ok=True)
+
+
+def _inputs(spec: Spec, device: torch.device) -> tuple[Dataset, dict[str, tuple[Tensor, Tensor]]]:
+    """The data set, and the tensors of 'train', 'validation' and 'test'."""
+    from focal_lib import data
+    from focal_lib.training import to_tensors
+
+    dataset = data.load(spec.dataset)
+    splits = data.split(dataset, spec.n_train, spec.n_validation, spec.seed)
+    mean, std = float(splits[0].inputs.mean()) / 255, float(splits[0].inputs.std()) / 255  # of images
+    names = ("train", "validation", "test")
+    return dataset, {name: to_tensors(part, device, mean, std) for name, part in zip(names, splits, strict=True)}
+
+
+def trained(
+    spec: Spec, root: str | Path | None = None, device: str = "auto"
+) -> tuple[nn.Module, dict[str, tuple[Tensor, Tensor]]]:
+    """The network of a finished run, in evaluation mode, and the tensors of its 'train', 'validation' and 'test'.
+
+    Raises:
+        FileNotFoundError: it has not been run here to the end; recorded runs keep no weights.
+    """
+    import torch
+
+    from focal_lib import models
+    from focal_lib.training import pick_device
+
+    weights = _folder(spec, root) / "weights.pt"
+    if not weights.is_file():
+        raise FileNotFoundError(f"run {spec.digest} ({spec.label}, seed {spec.seed}) has no weights.pt.")
+    where = pick_device(device)
+    dataset, parts = _inputs(spec, where)
+    model = models.build_for(spec.model, dataset).to(where)
+    model.load_state_dict(torch.load(weights, weights_only=True, map_location=where))
+    return model.eval(), parts
 
 
 def _commit() -> str:

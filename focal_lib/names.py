@@ -17,6 +17,7 @@ LOSSES: dict[str, tuple[str, ...]] = {
     "flsd-532": (),
     "adafocal": (),
     "dual-focal": ("gamma",),
+    "hessian-trace": ("lam",),
     "fcl": ("gamma", "lam"),
     "fcl-l1": ("gamma", "lam"),
 }

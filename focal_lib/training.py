@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from focal_lib.curvature import hessian_trace
 from focal_lib.data import Split
-from focal_lib.losses import AdaFocalLoss, ScheduledFocalLoss
+from focal_lib.losses import AdaFocalLoss, HessianTraceLoss, ScheduledFocalLoss
 from focal_lib.recipes import Recipe
 
 __all__ = ["NonFiniteLoss", "Trainer", "augmented", "logits_of", "pick_device", "summary", "to_tensors"]
@@ -90,7 +91,7 @@ class Trainer:
             batch = augmented(images[index], self.generator) if self.recipe.augment else images[index]
             with _autocast(images.device):
                 logits = self.model(batch)
-            loss = self.loss(logits.float(), labels[index])  # the loss is always float32
+            loss = self._objective(logits.float(), labels[index])  # always float32
             self.optimiser.zero_grad(set_to_none=True)
             loss.backward()
             self.optimiser.step()
@@ -101,6 +102,11 @@ class Trainer:
         self.schedule.step()
         self.epoch += 1
         return mean
+
+    def _objective(self, logits: Tensor, labels: Tensor) -> Tensor:
+        if isinstance(self.loss, HessianTraceLoss):  # the one loss that needs the weights
+            return self.loss.penalised(logits, labels, self.model, self.generator)
+        return self.loss(logits, labels)
 
     def after_epoch(self, images: Tensor, labels: Tensor) -> None:
         """What a loss learns from the validation set: AdaFocal's gammas."""
@@ -143,7 +149,8 @@ def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float
 
     nll, error, accuracy, confidence, ece (equal mass); nll and entropy of right and of wrong samples (nan where
     there is none); weight_norm of the last layer; gradient_q10, _q50, _q90, quantiles over samples of the
-    norm of the loss gradient with respect to the last layer.
+    norm of the loss gradient with respect to the last layer; hessian_trace of the loss that penalises it, on
+    the first 2,000 samples.
     """
     from focal_lib.metrics import ece, nll
 
@@ -165,6 +172,8 @@ def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float
         row |= {f"nll_{name}": float(own[kept].mean()), f"entropy_{name}": float(entropy[kept].mean())}
     row["weight_norm"] = float(last.weight.detach().norm())
     quantiles = torch.quantile(_gradient_norms(trainer.loss, logits, labels, torch.cat(features)), _QUANTILES)
+    if isinstance(trainer.loss, HessianTraceLoss):
+        row["hessian_trace"] = hessian_trace(trainer.model, trainer.loss, images[:2000], labels[:2000]).value
     return row | {f"gradient_q{int(100 * q)}": float(v) for q, v in zip(_QUANTILES, quantiles, strict=True)}
 
 

@@ -34,7 +34,7 @@ def test_run_leaves_everything_and_is_not_repeated(tmp_path):
     spec = Spec(gamma=2.0, **SMALL)
     result = experiment.run(spec, tmp_path)
     folder = tmp_path / spec.digest
-    assert sorted(p.name for p in folder.iterdir()) == ["history.parquet", "logits.npz", "spec.json"]
+    assert sorted(p.name for p in folder.iterdir()) == ["history.parquet", "logits.npz", "spec.json", "weights.pt"]
     assert result.validation.logits.shape == (30, 10)
     assert result.validation.logits.dtype == np.float32
     assert set(result.history.columns) >= {"epoch", "split", "nll", "error", "ece", "confidence"}

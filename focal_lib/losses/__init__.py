@@ -16,6 +16,7 @@ from focal_lib.losses.focal import (
     ScheduledFocalLoss,
 )
 from focal_lib.losses.focal_calibration import FocalCalibrationLoss
+from focal_lib.losses.hessian_trace import HessianTraceLoss
 from focal_lib.losses.mmce import MMCELoss
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "DualFocalLoss",
     "FocalCalibrationLoss",
     "FocalLoss",
+    "HessianTraceLoss",
     "MMCELoss",
     "ProperFocalLoss",
     "SampleFocalLoss",

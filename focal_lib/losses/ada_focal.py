@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from focal_lib.losses.base import LogitLoss, Reduction, log_prob_of_label
+from focal_lib.losses.base import LogitLoss, Reduction, complement, log_prob_of_label
 from focal_lib.validation import check_gamma
 
 __all__ = ["AdaFocalLoss"]
@@ -87,8 +87,7 @@ class AdaFocalLoss(LogitLoss):
         log_q = log_prob_of_label(torch.log_softmax(logits, -1), labels)
         q = log_q.exp()
         gamma = self.gammas.to(q)[torch.bucketize(q.detach(), self.edges.to(q), right=True)]
-        rest = (-torch.expm1(log_q)).clamp(min=torch.finfo(log_q.dtype).tiny)
-        base = torch.where(gamma > 0, rest, 1 + q)
+        base = torch.where(gamma > 0, complement(log_q), 1 + q)
         return -(base ** gamma.abs()) * log_q
 
     def extra_repr(self) -> str:

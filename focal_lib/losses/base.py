@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+import torch
 from torch import Tensor, nn
 
-__all__ = ["LogitLoss", "Reduction", "log_prob_of_label"]
+__all__ = ["LogitLoss", "Reduction", "check_batch", "complement", "log_prob_of_label"]
 
 Reduction = Literal["mean", "sum", "none"]
 
@@ -25,11 +26,7 @@ class LogitLoss(nn.Module):
         self.reduction = reduction
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
-        if logits.ndim != 2 or labels.shape != logits.shape[:1]:
-            raise ValueError(
-                "logits and labels must have shapes (n, K) and (n,). "
-                f"Got {tuple(logits.shape)} and {tuple(labels.shape)}."
-            )
+        check_batch(logits, labels)
         losses = self.rows(logits, labels)  # (n,)
         if self.reduction == "none":
             return losses
@@ -37,6 +34,19 @@ class LogitLoss(nn.Module):
 
     def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
         raise NotImplementedError
+
+
+def check_batch(logits: Tensor, labels: Tensor) -> None:
+    """Raises ValueError unless logits are (n, K) and labels (n,)."""
+    if logits.ndim != 2 or labels.shape != logits.shape[:1]:
+        raise ValueError(
+            f"logits and labels must have shapes (n, K) and (n,). Got {tuple(logits.shape)} and {tuple(labels.shape)}."
+        )
+
+
+def complement(log_q: Tensor) -> Tensor:
+    """1 - q from log q without cancellation, kept off 0, where a power below 1 has an infinite slope."""
+    return (-torch.expm1(log_q)).clamp(min=torch.finfo(log_q.dtype).tiny)
 
 
 def log_prob_of_label(log_probs: Tensor, labels: Tensor) -> Tensor:

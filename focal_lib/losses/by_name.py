@@ -12,6 +12,7 @@ from focal_lib.losses.brier import BrierLoss
 from focal_lib.losses.dual_focal import DualFocalLoss
 from focal_lib.losses.focal import FLSD53, FLSD532, FocalLoss, ProperFocalLoss, ScheduledFocalLoss
 from focal_lib.losses.focal_calibration import FocalCalibrationLoss
+from focal_lib.losses.hessian_trace import HessianTraceLoss
 from focal_lib.losses.mmce import MMCELoss
 from focal_lib.names import LOSSES
 
@@ -45,6 +46,7 @@ _BUILDERS: dict[str, Callable[[Setting], nn.Module]] = {
     "flsd-532": lambda s: FLSD532(),
     "adafocal": lambda s: AdaFocalLoss(),
     "dual-focal": lambda s: DualFocalLoss(s.gamma),
+    "hessian-trace": lambda s: HessianTraceLoss(s.lam),
     "fcl": lambda s: FocalCalibrationLoss(s.gamma, s.lam),
     "fcl-l1": lambda s: FocalCalibrationLoss(s.gamma, s.lam, norm="l1"),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from focal_lib.losses.base import LogitLoss, Reduction, log_prob_of_label
+from focal_lib.losses.base import LogitLoss, Reduction, complement, log_prob_of_label
 from focal_lib.validation import check_gamma
 
 __all__ = ["DualFocalLoss"]
@@ -29,8 +29,7 @@ class DualFocalLoss(LogitLoss):
         log_q = log_prob_of_label(log_probs, labels)
         lower = logits < logits.gather(-1, labels[:, None])  # as probabilities, before they round to ties
         below = torch.where(lower, log_probs.exp(), 0.0).amax(-1)
-        rest = (-torch.expm1(log_q) + below).clamp(min=torch.finfo(log_q.dtype).tiny)
-        return -(rest**self.gamma) * log_q
+        return -((complement(log_q) + below) ** self.gamma) * log_q
 
     def extra_repr(self) -> str:
         return f"gamma={self.gamma:g}"

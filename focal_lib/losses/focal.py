@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from focal_lib.losses.base import LogitLoss, Reduction, log_prob_of_label
+from focal_lib.losses.base import LogitLoss, Reduction, complement, log_prob_of_label
 from focal_lib.maps import inverse_focal_log_probs
 from focal_lib.validation import check_gamma
 
@@ -19,9 +19,7 @@ def focal_rows(log_probs: Tensor, labels: Tensor, gamma: float | Tensor) -> Tens
     log_q = log_prob_of_label(log_probs, labels)
     if isinstance(gamma, float) and gamma == 0:
         return -log_q
-    # 1 - q = -expm1(log q). At q = 1 its power has an infinite slope for gamma < 1, so keep off 0.
-    rest = (-torch.expm1(log_q)).clamp(min=torch.finfo(log_q.dtype).tiny)
-    return -(rest**gamma) * log_q
+    return -(complement(log_q) ** gamma) * log_q
 
 
 class FocalLoss(LogitLoss):

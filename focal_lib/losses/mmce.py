@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from focal_lib.losses.base import check_batch
 from focal_lib.validation import check_gamma
 
 __all__ = ["MMCELoss", "mmce"]
@@ -50,11 +51,7 @@ class MMCELoss(nn.Module):
         self.weighted = weighted
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
-        if logits.ndim != 2 or labels.shape != logits.shape[:1]:
-            raise ValueError(
-                "logits and labels must have shapes (n, K) and (n,). "
-                f"Got {tuple(logits.shape)} and {tuple(labels.shape)}."
-            )
+        check_batch(logits, labels)
         confidence, predicted = torch.softmax(logits, -1).max(-1)
         error = mmce(confidence, predicted == labels, self.weighted)
         return nn.functional.cross_entropy(logits, labels) + self.lam * error

@@ -1,0 +1,77 @@
+"""Curvature of a loss in the weights: top eigenvalue and trace of its Hessian (KN24 section 4, Figs. 2 to 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from scipy.sparse.linalg import eigsh
+from torch import Tensor, nn
+
+__all__ = ["Trace", "hessian", "hessian_top_eigenvalue", "hessian_trace", "hutchinson"]
+
+Loss = Callable[[Tensor, Tensor], Tensor]
+
+
+class Trace(NamedTuple):
+    """An estimate with its standard error."""
+
+    value: float
+    error: float
+
+
+def hutchinson(
+    loss: Tensor, parameters: Iterable[Tensor], generator: torch.Generator, samples: int = 1, create_graph: bool = False
+) -> Tensor:
+    """Unbiased estimates of tr H, v^T H v with v of random signs: (samples,) (Hutchinson 1990).
+
+    Args:
+        loss: scalar, with its graph.
+        generator: on the CPU, so that devices agree.
+        create_graph: keep the graph, for a penalty on the trace.
+    """
+    parameters = list(parameters)
+    gradient = torch.autograd.grad(loss, parameters, create_graph=True)
+    estimates = []
+    for _ in range(samples):
+        signs = [(torch.randint(2, p.shape, generator=generator) * 2 - 1).to(p) for p in parameters]
+        product = torch.autograd.grad(gradient, parameters, signs, retain_graph=True, create_graph=create_graph)
+        estimates.append(sum((v * hv).sum() for v, hv in zip(signs, product, strict=True)))
+    return torch.stack(estimates)  # type: ignore[arg-type]
+
+
+def hessian_trace(
+    model: nn.Module, loss: Loss, inputs: Tensor, labels: Tensor, samples: int = 30, seed: int = 0
+) -> Trace:
+    """Trace of the Hessian of loss(model(inputs), labels) in the weights, by Hutchinson's estimator."""
+    model.eval()
+    generator = torch.Generator().manual_seed(seed)
+    values = hutchinson(loss(model(inputs), labels), model.parameters(), generator, samples)
+    return Trace(float(values.mean()), float(values.std() / samples**0.5))
+
+
+def hessian(model: nn.Module, loss: Loss, batches: Sequence[tuple[Tensor, Tensor]]) -> Any:
+    """Hessian of the mean loss over the batches, as a linear operator (curvlinops)."""
+    from curvlinops import HessianLinearOperator  # slow to import
+
+    model.eval()
+    return HessianLinearOperator(model, loss, list(model.parameters()), batches, check_deterministic=False)
+
+
+def hessian_top_eigenvalue(
+    model: nn.Module, loss: Loss, inputs: Tensor, labels: Tensor, batch_size: int = 1000, seed: int = 0
+) -> float:
+    """The largest eigenvalue of that Hessian, by Lanczos iteration to a relative 1e-3.
+
+    Args:
+        loss: with reduction 'mean'.
+
+    Raises:
+        ArpackNoConvergence: not reached; its message says how far it came.
+    """
+    batches = list(zip(inputs.split(batch_size), labels.split(batch_size), strict=True))
+    operator = hessian(model, loss, batches).to_scipy(dtype=np.float64)
+    start = np.random.default_rng(seed).standard_normal(operator.shape[0])  # ARPACK's own start is not seeded
+    return float(eigsh(operator, k=1, which="LA", tol=1e-3, v0=start, return_eigenvectors=False)[0])

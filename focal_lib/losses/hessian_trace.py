@@ -1,0 +1,41 @@
+"""Cross-entropy with a penalty on the trace of its Hessian (KN24 section 5, Fig. 4)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from focal_lib.curvature import hutchinson
+from focal_lib.losses.base import check_batch
+
+__all__ = ["HessianTraceLoss"]
+
+
+class HessianTraceLoss(nn.Module):
+    """CE + lam |tr H|, H the Hessian of the batch's cross-entropy in the weights, its trace estimated with one
+    random sign vector a step. The absolute value keeps an estimate below 0 from being rewarded.
+
+    It needs the weights, so a training loop calls `penalised`; called with logits and labels it is cross-entropy.
+
+    Raises:
+        ValueError: lam < 0; wrong shapes when called.
+    """
+
+    def __init__(self, lam: float = 1e-3) -> None:
+        super().__init__()
+        if not lam >= 0:
+            raise ValueError(f"lam must be >= 0. Got {lam}.")
+        self.lam = lam
+
+    def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
+        check_batch(logits, labels)
+        return cross_entropy(logits, labels)
+
+    def penalised(self, logits: Tensor, labels: Tensor, model: nn.Module, generator: torch.Generator) -> Tensor:
+        """Scalar: the loss with its penalty, for weights that the logits (n, K) were computed with."""
+        loss = self(logits, labels)
+        if self.lam == 0:
+            return loss
+        (trace,) = hutchinson(loss, model.parameters(), generator, create_graph=True)
+        return loss + self.lam * trace.abs()
