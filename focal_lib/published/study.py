@@ -1,0 +1,105 @@
+"""What can be learned from the printed tables alone: do they agree with themselves and each other, are ranks stable."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+__all__ = ["best_counts", "equal_rows", "kk24_gains", "other_column", "rank_stability", "restated", "two_papers"]
+
+CELL = ["dataset", "network", "loss", "metric", "stage"]
+Column = tuple[str, str]  # metric, stage
+
+
+def restated(frame: pd.DataFrame, paper: str) -> pd.DataFrame:
+    """Cells that a paper prints in two tables: one row a pair, with both values."""
+    own = frame[frame["paper"] == paper]
+    pairs = own.merge(own, on=CELL, suffixes=("", "_again"))
+    return pairs[_number(pairs["table"]) < _number(pairs["table_again"])]
+
+
+def _number(table: pd.Series) -> pd.Series:
+    return table.str.extract(r"(\d+)")[0].astype(float)
+
+
+def two_papers(frame: pd.DataFrame) -> pd.DataFrame:
+    """Cells of M20 (its first table of each) that L25 prints too, for its own training of the same setting."""
+    m20 = frame[frame["paper"] == "M20"].drop_duplicates(CELL)
+    l25 = frame[frame["paper"] == "L25"].drop_duplicates(CELL)
+    return m20.merge(l25, on=CELL, suffixes=("_m20", "_l25"))
+
+
+def other_column(frame: pd.DataFrame) -> pd.DataFrame:
+    """Where L25 prints M20's values before and after temperature scaling, both, under another loss's name."""
+    m20 = frame[frame["paper"] == "M20"].drop_duplicates(CELL)
+    l25 = frame[frame["paper"] == "L25"].drop_duplicates(CELL)
+    same = m20.merge(l25, on=["dataset", "network", "metric", "stage", "value"], suffixes=("_m20", "_l25"))
+    same = same[same["loss_m20"] != same["loss_l25"]]
+    keys = ["dataset", "network", "metric", "loss_m20", "loss_l25"]
+    return same[same.groupby(keys)["stage"].transform("nunique") == 2].reset_index(drop=True)
+
+
+def equal_rows(frame: pd.DataFrame, least: int = 3) -> pd.DataFrame:
+    """Pairs of rows of one table that share at least `least` cells, value and loss alike, and their number of cells.
+
+    A metric in per cent with two digits repeats by chance now and then; a row does not.
+    """
+    found = []
+    for (paper, table), part in frame.groupby(["paper", "table"], sort=False):
+        rows = part.pivot_table(
+            index=["dataset", "network"], columns=["metric", "loss", "stage"], values="value", sort=False
+        )
+        for (one, a), (two, b) in itertools.combinations(zip(rows.index, rows.to_numpy(), strict=True), 2):
+            if (same := int((a == b).sum())) >= least:
+                found.append((paper, table, " ".join(one), " ".join(two), same, rows.shape[1]))
+    return pd.DataFrame(found, columns=["paper", "table", "row", "other row", "equal", "cells"])
+
+
+def best_counts(frame: pd.DataFrame, paper: str, table: str, losses: list[str] | None = None) -> pd.DataFrame:
+    """How often each loss has the smallest value of a row of the table, by stage; ties count for each."""
+    part = frame[(frame["paper"] == paper) & (frame["table"] == table)]
+    if losses is not None:
+        part = part[part["loss"].isin(losses)]
+    least = part.groupby(["dataset", "network", "metric", "stage"])["value"].transform("min")
+    counts = (
+        part.assign(best=part["value"] == least).groupby(["stage", "loss"], sort=False)["best"].agg(["sum", "size"])
+    )
+    return counts.rename(columns={"sum": "best", "size": "rows"}).reset_index()
+
+
+def rank_stability(
+    frame: pd.DataFrame, paper: str, pairs: list[tuple[Column, Column]], resamples: int = 2000, seed: int = 0
+) -> pd.DataFrame:
+    """Kendall's tau between the orders that two columns give the losses, by data set and network; their mean.
+
+    The interval resamples data sets and networks, 95 %.
+    """
+    own = frame[frame["paper"] == paper].drop_duplicates(CELL)
+    wide = own.pivot_table(index=["dataset", "network", "loss"], columns=["metric", "stage"], values="value")
+    rng = np.random.default_rng(seed)
+    found = []
+    for first, second in pairs:
+        both = wide[[first, second]].dropna()
+        taus = np.array([stats.kendalltau(g[first], g[second]).statistic for _, g in both.groupby(level=[0, 1])])
+        means = rng.choice(taus, (resamples, len(taus))).mean(-1)
+        low, high = np.quantile(means, [0.025, 0.975])
+        found.append((" ".join(first), " ".join(second), len(taus), float(taus.mean()), float(low), float(high)))
+    return pd.DataFrame(found, columns=["order by", "and by", "networks", "tau", "low", "high"])
+
+
+def kk24_gains(frame: pd.DataFrame, seeds: int = 5, level: float = 0.95) -> pd.DataFrame:
+    """ECE after focal temperature scaling minus after temperature scaling, with Welch's interval.
+
+    The paper prints means and standard deviations, not the paired differences: seeds in common would narrow it.
+    """
+    ts, fts = (frame[frame["stage"] == stage] for stage in ("ts", "fts"))
+    both = ts.merge(fts, on=["dataset", "loss"], suffixes=("", "_fts"))
+    a, b = both["ece_sd"] ** 2 / seeds, both["ece_sd_fts"] ** 2 / seeds
+    degrees = (a + b) ** 2 / (a**2 + b**2) * (seeds - 1)
+    half = stats.t.ppf((1 + level) / 2, degrees) * np.sqrt(a + b)
+    difference = both["ece_fts"] - both["ece"]
+    found = both[["dataset", "loss"]].assign(ts=both["ece"], fts=both["ece_fts"], difference=difference)
+    return found.assign(low=difference - half, high=difference + half)
