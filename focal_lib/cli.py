@@ -20,6 +20,7 @@ import yaml
 
 if TYPE_CHECKING:
     from focal_lib.claims import Claim
+    from focal_lib.experiment import Spec
 
 __all__ = ["main"]
 
@@ -88,11 +89,26 @@ def _pairs(parameters: tuple[str, ...]) -> dict[str, Any]:
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 @click.option("--cores", default="all", show_default=True)
 @click.option("--status", "only_status", is_flag=True, help="Say what is done, started, waiting, or failed and why.")
+@click.option("--root", type=click.Path(path_type=Path), help="Folder of the runs to read. Default: as the workflow.")
+@click.option(
+    "--record", type=click.Path(path_type=Path), help="Copy the finished runs there, without training logits."
+)
+@click.option("--table", type=click.Path(path_type=Path), help="Write test metrics of the finished runs, as parquet.")
 @click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
-def grid(path: Path, cores: str, only_status: bool, snakemake: tuple[str, ...]) -> None:
+def grid(
+    path: Path,
+    cores: str,
+    only_status: bool,
+    root: Path | None,
+    record: Path | None,
+    table: Path | None,
+    snakemake: tuple[str, ...],
+) -> None:
     """Do every run of the grid PATH, a YAML file; what follows the options goes to Snakemake.
 
     focal grid workflow/grids/fashion-mnist.yaml --cores 2 --executor slurm
+
+    --status, --record and --table run nothing: they look at the runs there are.
     """
     from focal_lib import experiment
 
@@ -101,15 +117,33 @@ def grid(path: Path, cores: str, only_status: bool, snakemake: tuple[str, ...]) 
     except (ValueError, TypeError) as error:
         raise click.ClickException(str(error)) from None
     if only_status:
-        for entry in experiment.status(specs):
+        for entry in experiment.status(specs, root):
             click.echo(
                 f"{entry.state:8} {entry.spec.digest}  {entry.spec.label:20} seed {entry.spec.seed}  {entry.detail}"
             )
+        return
+    if record is not None or table is not None:
+        _collect(specs, root, record, table)
         return
     flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete", "--nolock"]
     config = ["--config", f"grid={path.resolve()}"]
     done = subprocess.run([sys.executable, "-m", "snakemake", "runs", *flags, *snakemake, *config], cwd=experiment.ROOT)
     raise SystemExit(done.returncode)
+
+
+def _collect(specs: list[Spec], root: Path | None, record: Path | None, table: Path | None) -> None:
+    """Copies of the runs, and a table of them."""
+    from focal_lib import experiment
+    from focal_lib import table as tables
+
+    try:
+        if record is not None:
+            click.echo(f"{experiment.record(specs, record, root)} runs -> {record}")
+        if table is not None:
+            tables.write(tables.measure(experiment.load(spec, root) for spec in specs), table)
+            click.echo(f"{len(specs)} runs -> {table}")
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from None
 
 
 @main.command()

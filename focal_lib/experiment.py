@@ -48,9 +48,11 @@ __all__ = [
     "grid",
     "load",
     "load_grid",
+    "record",
     "run",
     "status",
     "trained",
+    "write_whole",
 ]
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -137,9 +139,9 @@ class Result:
 
     spec: Spec
     history: pd.DataFrame  # a row an evaluated epoch and split; see training.summary
-    train: Logits
     validation: Logits
     test: Logits
+    train: Logits | None  # not kept in recorded runs
 
 
 # --- grids -----------------------------------------------------------------------------
@@ -192,7 +194,7 @@ def load_grid(path: str | Path | None = None, root: str | Path | None = None) ->
 # --- files -----------------------------------------------------------------------------
 
 
-def _write(path: Path, write: Callable[[Path], Any]) -> None:
+def write_whole(path: Path, write: Callable[[Path], Any]) -> None:
     """Write beside and rename, so that a file of that name is always whole."""
     part = path.with_name(f".{os.getpid()}-{path.name}")
     try:
@@ -234,8 +236,38 @@ def load(spec: Spec, root: str | Path | None = None) -> Result:
         raise ValueError(f"{folder.name}/logits.npz must be whole. Got {error}.") from None
     if _checksum(arrays) != record["checksum"]:
         raise ValueError(f"{folder.name}/logits.npz must match its checksum. It does not.")
-    parts = {n: Logits(arrays[f"{n}_logits"], arrays[f"{n}_labels"]) for n in ("train", "validation", "test")}
-    return Result(spec, pd.read_parquet(folder / "history.parquet"), **parts)
+    parts = [
+        Logits(arrays[f"{n}_logits"], arrays[f"{n}_labels"]) if f"{n}_logits" in arrays else None
+        for n in ("validation", "test", "train")
+    ]
+    return Result(spec, pd.read_parquet(folder / "history.parquet"), *parts)  # type: ignore[arg-type]
+
+
+def record(specs: Iterable[Spec], destination: Path, root: str | Path | None = None) -> int:
+    """Copy finished runs to keep: history, specification, logits of validation and test. Returns their number.
+
+    What is there already is not written again.
+
+    Raises:
+        FileNotFoundError: a run that is not finished.
+    """
+    count = 0
+    for spec in specs:
+        result = load(spec, root)
+        target = destination / spec.digest
+        if not (target / "logits.npz").is_file():
+            target.mkdir(parents=True, exist_ok=True)
+            arrays: dict[str, np.ndarray] = {}
+            for name in ("validation", "test"):
+                part = getattr(result, name)
+                arrays |= {f"{name}_logits": part.logits, f"{name}_labels": part.labels}
+            source = json.loads((_folder(spec, root) / "spec.json").read_text())
+            text = json.dumps(source | {"checksum": _checksum(arrays)}, indent=1) + "\n"
+            write_whole(target / "history.parquet", result.history.to_parquet)
+            write_whole(target / "spec.json", lambda path, text=text: path.write_text(text))  # type: ignore[misc]
+            write_whole(target / "logits.npz", lambda path, arrays=arrays: _save_npz(path, arrays))  # type: ignore[misc]
+        count += 1
+    return count
 
 
 # --- running ---------------------------------------------------------------------------
@@ -264,7 +296,7 @@ def run(spec: Spec, root: str | Path | None = None, device: str = "auto", progre
         _train(spec, folder, device, progress)
     except Exception as error:
         reason = json.dumps({"spec": spec.record, "reason": str(error)}, indent=1)
-        _write(failure, lambda path: path.write_text(reason))
+        write_whole(failure, lambda path: path.write_text(reason))
         raise
     failure.unlink(missing_ok=True)
     return load(spec, root)
@@ -332,7 +364,7 @@ def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
             for name in ("train", "test"):
                 rows.append({"epoch": epoch, "split": name, **summary(trainer, *parts[name])})
             saved = {"trainer": trainer.state(), "rows": rows, "digest": spec.digest}
-            _write(checkpoint, lambda path, saved=saved: torch.save(saved, path))  # type: ignore[misc]
+            write_whole(checkpoint, lambda path, saved=saved: torch.save(saved, path))  # type: ignore[misc]
 
     arrays = {}
     for name, (images, labels) in parts.items():
@@ -347,10 +379,10 @@ def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
         "commit": _commit(),
         "versions": {n: version(n) for n in ("focal-lib", "torch", "numpy")} | {"python": platform.python_version()},
     }
-    _write(folder / "history.parquet", lambda path: pd.DataFrame(rows).to_parquet(path))
-    _write(folder / "spec.json", lambda path: path.write_text(json.dumps(record, indent=1)))
-    _write(folder / "weights.pt", lambda path: torch.save(model.state_dict(), path))
-    _write(folder / "logits.npz", lambda path: _save_npz(path, arrays))  # last: its presence ends the run
+    write_whole(folder / "history.parquet", lambda path: pd.DataFrame(rows).to_parquet(path))
+    write_whole(folder / "spec.json", lambda path: path.write_text(json.dumps(record, indent=1)))
+    write_whole(folder / "weights.pt", lambda path: torch.save(model.state_dict(), path))
+    write_whole(folder / "logits.npz", lambda path: _save_npz(path, arrays))  # last: its presence ends the run
     checkpoint.unlink(missing_ok=True)
 
 
