@@ -19,7 +19,7 @@ from focal_lib.calibrators import FocalTemperatureScaling, TemperatureScaling
 from focal_lib.experiment import Result, write_whole
 from focal_lib.metrics import brier, classwise_ece, ece, mce, nll, smooth_ece
 
-__all__ = ["METRICS", "STAGES", "against", "measure", "spread", "write"]
+__all__ = ["METRICS", "STAGES", "against", "as_printed", "measure", "spread", "write"]
 
 # as the papers name them; all in per cent but NLL and Brier
 METRICS = {
@@ -127,3 +127,24 @@ def _ask(table: pd.DataFrame | Path, query: str, **parameters: Any) -> pd.DataFr
             source = f"read_parquet('{str(table).replace(chr(39), 2 * chr(39))}')"
         connection.execute(f"CREATE TEMP TABLE runs AS SELECT *, row_number() OVER () AS place FROM {source}")
         return connection.execute(query, parameters).df()
+
+
+# metric -> the stages that KK24 Table 1 reports for it: T chosen by NLL for NLL, by ECE for ECE
+_PRINTED = {"error": ("pre",), "nll": ("pre", "ts, nll", "fts, nll"), "ece": ("pre", "ts, ece", "fts, ece")}
+
+
+def as_printed(table: pd.DataFrame | Path) -> pd.DataFrame:
+    """In the form of KK24 Table 1: a row a loss, 'mean ± sd (mean temperature)', a column a metric and stage."""
+    frame = spread(table)
+    columns = {}
+    for metric, stages in _PRINTED.items():
+        for stage in stages:
+            part = frame[(frame["metric"] == metric) & (frame["stage"] == stage)].set_index("loss")
+            digits = 3 if metric == "nll" else 2
+            text = part["mean"].map(f"{{:.{digits}f}}".format)
+            if (part["seeds"] > 1).any():
+                text += " ± " + part["sd"].map(f"{{:.{digits}f}}".format)
+            if stage != "pre":
+                text += " (" + part["temperature"].map("{:.2f}".format) + ")"
+            columns[metric, stage.split(",")[0]] = text
+    return pd.DataFrame(columns)

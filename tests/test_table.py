@@ -1,5 +1,7 @@
 """Tables of runs: duckdb's means and pairings against pandas', metrics against their own functions."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -102,3 +104,24 @@ def test_recorded_runs_keep_what_a_table_needs(tmp_path, monkeypatch):
     np.testing.assert_allclose(model(parts["test"][0]).detach().numpy(), whole.test.logits, rtol=1e-5, atol=1e-6)
     with pytest.raises(FileNotFoundError, match=r"has no weights.pt"):
         experiment.trained(spec, tmp_path / "kept")
+
+
+@pytest.mark.parametrize("folder", sorted(p.name for p in (experiment.ROOT / "results").iterdir() if p.is_dir()))
+def test_recorded_results_are_whole_and_their_table_is_theirs(folder):
+    place = experiment.ROOT / "results" / folder
+    specs = experiment.grid(experiment.ROOT / "workflow" / "grids" / f"{folder}.yaml")
+    assert {s.digest for s in specs} == {p.name for p in place.iterdir() if p.is_dir()}  # no more, no less
+    results = [experiment.load(spec, place) for spec in specs]  # checksums
+    kept = pd.read_parquet(place / "table.parquet")
+    assert len(kept) == len(results) * len(table.STAGES) * len(table.METRICS)
+    again = table.measure([results[-1]])
+    same = kept.tail(len(again)).reset_index(drop=True)
+    pd.testing.assert_frame_equal(same, again, rtol=1e-6)
+
+
+def test_recorded_results_say_how_they_were_made():
+    for path in (experiment.ROOT / "results").glob("*/*/spec.json"):
+        record = json.loads(path.read_text())
+        assert set(record) == {"spec", "recipe", "checksum", "device", "threads", "commit", "versions"}
+        assert record["commit"]
+        assert not record["commit"].endswith("-dirty")

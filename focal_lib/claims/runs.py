@@ -1,17 +1,28 @@
-"""Evidence that is measured on training runs: the default grid, or a reason why not."""
+"""Evidence that is measured on training runs: the default grid and the recorded ones, or a reason why not."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
 from focal_lib import report
-from focal_lib.claims.evidence import Evidence, Unchecked
-from focal_lib.experiment import Result, load_grid
+from focal_lib.claims.evidence import Evidence, Measurement, Unchecked
+from focal_lib.experiment import ROOT, Result, load_grid
+from focal_lib.metrics import Interval
 
-__all__ = ["comparison", "gaps", "on_runs", "results", "temperatures"]
+__all__ = [
+    "comparison",
+    "gaps",
+    "on_recorded",
+    "on_runs",
+    "recorded",
+    "recorded_table",
+    "results",
+    "seeds_apart",
+    "temperatures",
+]
 
 
 @functools.cache
@@ -49,3 +60,50 @@ def on_runs(check: Callable[[], Evidence]) -> Callable[[], Evidence]:
         return check()
 
     return checked
+
+
+@functools.cache
+def recorded(name: str) -> tuple[Result, ...]:
+    """The runs kept in results/<name>, of the grid workflow/grids/<name>.yaml."""
+    return tuple(load_grid(ROOT / "workflow" / "grids" / f"{name}.yaml", ROOT / "results" / name))
+
+
+@functools.cache
+def recorded_table(name: str) -> pd.DataFrame:
+    """Test metrics of the recorded runs, see table.measure: results/<name>/table.parquet, kept beside them."""
+    return pd.read_parquet(ROOT / "results" / name / "table.parquet")
+
+
+def on_recorded(name: str) -> Callable[[Callable[[], Evidence]], Callable[[], Evidence]]:
+    """Without the recorded runs, which an installed package lacks, the claim is unchecked."""
+
+    def decorate(check: Callable[[], Evidence]) -> Callable[[], Evidence]:
+        @functools.wraps(check)
+        def checked() -> Evidence:
+            try:
+                recorded(name)
+            except FileNotFoundError as missing:
+                return Unchecked(f"needs the runs recorded in results/{name} of the project: {missing}")
+            return check()
+
+        return checked
+
+    return decorate
+
+
+def seeds_apart(
+    name: str, metric: str, ours: tuple[str, str], theirs: tuple[str, str], printed: str, sign: int
+) -> Measurement:
+    """A metric of recorded runs, (loss, stage) minus (loss, stage), paired over seeds, against the sign claimed."""
+    frame = recorded_table(name)
+    frame = frame[frame["metric"] == metric]
+
+    def values(which: tuple[str, str]) -> Sequence[float]:
+        part = frame[(frame["loss"] == which[0]) & (frame["stage"] == which[1])]
+        return part.sort_values("seed")["value"].to_numpy()  # type: ignore[return-value]
+
+    gap: Interval = report.paired_interval(values(ours), values(theirs))  # type: ignore[arg-type]
+    spec = recorded(name)[0].spec
+    where = f"({spec.dataset}, {spec.model}, {spec.n_train:,} images, {frame['seed'].nunique()} seeds)"
+    what = " minus ".join(f"{loss}, {stage}" for loss, stage in (ours, theirs))
+    return Measurement.signed(f"{metric} of {what} {where}", printed, gap, sign)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from focal_lib.plots.style import line_styles
 
-__all__ = ["line_figure", "point_figure"]
+__all__ = ["interval_figure", "line_figure", "point_figure", "scatter_figure"]
 
 
 def line_figure(
@@ -66,5 +66,48 @@ def point_figure(
     ax.set(xlabel=xlabel, ylabel=ylabel, **axes)
     if len(groups) > 1:
         ax.legend()
+    plt.close(fig)
+    return fig
+
+
+def interval_figure(
+    labels: Sequence[str],
+    values: Sequence[float],
+    low: Sequence[float],
+    high: Sequence[float],
+    xlabel: str,
+    *,
+    reference: float | None = None,
+) -> Figure:
+    """One row a label, the first on top: a point with its interval [low, high]."""
+    fig, ax = plt.subplots(figsize=(7, 0.9 + 0.33 * len(labels)))
+    if reference is not None:
+        ax.axvline(reference, color="0.3", linewidth=1)
+    rows = np.arange(len(labels))
+    at = np.asarray(values, dtype=float)
+    error = np.stack([at - np.asarray(low, dtype=float), np.asarray(high, dtype=float) - at])
+    ax.errorbar(at, rows, xerr=error, fmt="o", color="#0072B2", capsize=3)
+    ax.set(yticks=rows, yticklabels=list(labels), xlabel=xlabel)
+    ax.invert_yaxis()
+    plt.close(fig)
+    return fig
+
+
+def scatter_figure(
+    groups: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    xlabel: str,
+    ylabel: str,
+    *,
+    diagonal: bool = False,
+    **axes: Any,
+) -> Figure:
+    """Points (x, y) of each group, told apart by marker, colour and a legend."""
+    fig, ax = plt.subplots(figsize=(5.4, 4.6))
+    for (label, (x, y)), style in zip(groups.items(), line_styles(len(groups), markers=True), strict=True):
+        ax.plot(x, y, label=label, **(style | {"linestyle": "none"}))
+    if diagonal:
+        ax.axline((0, 0), slope=1, color="0.6", linewidth=1)
+    ax.set(xlabel=xlabel, ylabel=ylabel, **axes)
+    ax.legend()
     plt.close(fig)
     return fig

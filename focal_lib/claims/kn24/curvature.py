@@ -234,14 +234,3 @@ def fig2() -> Evidence:
 def fig3() -> Evidence:
     """Needs Hessian traces of several networks."""
     return _needs("Hessian traces of networks trained on CIFAR-100")
-
-
-@claim(
-    "kn24.fig4",
-    source="KN24 Fig. 4",
-    statement=r"Penalising $\operatorname{Tr}(H)$ while training a two-layer MLP on CIFAR-10 lowers ECE.",
-    chapter=CHAPTER,
-)
-def fig4() -> Evidence:
-    """Needs the Hessian-trace penalty."""
-    return _needs("the Hessian-trace penalty, trained on CIFAR-10 at several strengths")
