@@ -10,6 +10,7 @@ focal claims --verify
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -89,7 +90,7 @@ def _pairs(parameters: tuple[str, ...]) -> dict[str, Any]:
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 @click.option("--cores", default="all", show_default=True)
 @click.option("--status", "only_status", is_flag=True, help="Say what is done, started, waiting, or failed and why.")
-@click.option("--root", type=click.Path(path_type=Path), help="Folder of the runs to read. Default: as the workflow.")
+@click.option("--root", type=click.Path(path_type=Path), help="Folder of the runs. Default: _build/runs.")
 @click.option(
     "--record", type=click.Path(path_type=Path), help="Copy the finished runs there, without training logits."
 )
@@ -126,8 +127,10 @@ def grid(
         _collect(specs, root, record, table)
         return
     flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete", "--nolock"]
-    config = ["--config", f"grid={path.resolve()}"]
-    done = subprocess.run([sys.executable, "-m", "snakemake", "runs", *flags, *snakemake, *config], cwd=experiment.ROOT)
+    config = ["--config", f"grid={path.resolve()}", *([f"runs={root.resolve()}"] if root else [])]
+    own = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # the jobs' python is this one
+    command = [sys.executable, "-m", "snakemake", "runs", *flags, *snakemake, *config]
+    done = subprocess.run(command, cwd=experiment.ROOT, env=os.environ | {"PATH": own})
     raise SystemExit(done.returncode)
 
 

@@ -4,8 +4,9 @@
     focal grid workflow/grids/fashion-mnist.yaml --cores 2
 
 A folder holds spec.json (the specification, versions, device), history.parquet (metrics by
-epoch) and logits.npz, each written under another name and renamed. Killed at any point, a run
-goes on from its last checkpoint and ends with the weights of an uninterrupted one.
+epoch), weights.pt and logits.npz, each written under another name and renamed, and log.jsonl, a
+line an attempt. Killed at any point, a run goes on from its last checkpoint and ends with the
+weights of an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -295,11 +296,20 @@ def run(spec: Spec, root: str | Path | None = None, device: str = "auto", progre
     try:
         _train(spec, folder, device, progress)
     except Exception as error:
+        _log(folder, "failed")
         reason = json.dumps({"spec": spec.record, "reason": str(error)}, indent=1)
         write_whole(failure, lambda path: path.write_text(reason))
         raise
     failure.unlink(missing_ok=True)
+    _log(folder, "done")
     return load(spec, root)
+
+
+def _log(folder: Path, event: str, **details: Any) -> None:
+    """A line in the run's log.jsonl: who did what when. Lines are appended, so that no attempt is forgotten."""
+    line = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "event": event, "host": platform.node(), "pid": os.getpid()}
+    with (folder / "log.jsonl").open("a") as file:
+        file.write(json.dumps(line | details) + "\n")
 
 
 class Status(NamedTuple):
@@ -338,7 +348,8 @@ def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
     from focal_lib.training import Trainer, logits_of, pick_device, summary
 
     where = pick_device(device)
-    torch.use_deterministic_algorithms(True)
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS is not deterministic without
+    torch.use_deterministic_algorithms(True, warn_only=where.type == "cuda")  # bitwise on a CPU
     dataset, parts = _inputs(spec, where)
     torch.manual_seed(spec.seed)
     model = models.build_for(spec.model, dataset)
@@ -352,6 +363,7 @@ def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
     checkpoint = folder / "checkpoint.pt"
     if checkpoint.is_file():
         rows = _resume(trainer, checkpoint, spec)
+    _log(folder, "start", epoch=trainer.epoch)
 
     for epoch in trange(trainer.epoch + 1, recipe.epochs + 1, disable=not progress, desc=spec.label):
         try:

@@ -14,7 +14,7 @@ from focal_lib.data import Split
 from focal_lib.losses import AdaFocalLoss, HessianTraceLoss, ScheduledFocalLoss
 from focal_lib.recipes import Recipe
 
-__all__ = ["NonFiniteLoss", "Trainer", "augmented", "logits_of", "pick_device", "summary", "to_tensors"]
+__all__ = ["NonFiniteLoss", "Trainer", "augmented", "draw_crops", "logits_of", "pick_device", "summary", "to_tensors"]
 
 
 class NonFiniteLoss(RuntimeError):
@@ -48,16 +48,25 @@ def logits_of(model: nn.Module, images: Tensor, batch_size: int = 1000) -> Tenso
         return torch.cat([model(batch).float() for batch in images.split(batch_size)])
 
 
-def augmented(images: Tensor, generator: torch.Generator, padding: int = 4) -> Tensor:
-    """Each image cropped at random after zero padding, and flipped with probability 1/2: (n, C, H, W), same shape."""
+PADDING = 4
+
+
+def draw_crops(n: int, generator: torch.Generator) -> Tensor:
+    """For each of n images: row and column of the crop, 0 to 2 PADDING, and whether it is flipped: (n, 3)."""
+    shifts = torch.randint(2 * PADDING + 1, (n, 2), generator=generator)
+    return torch.cat([shifts, torch.randint(2, (n, 1), generator=generator)], -1)
+
+
+def augmented(images: Tensor, crops: Tensor) -> Tensor:
+    """Each image (n, C, H, W) cropped after zero padding, and flipped, as drawn: same shape, on the same device."""
     n, _, height, width = images.shape
-    dy, dx = torch.randint(2 * padding + 1, (2, n), generator=generator)
-    flip = torch.rand(n, generator=generator) < 0.5
-    rows = dy[:, None] + torch.arange(height)  # (n, H)
-    columns = dx[:, None] + torch.where(flip[:, None], torch.arange(width - 1, -1, -1), torch.arange(width))  # (n, W)
-    padded = nn.functional.pad(images, (padding,) * 4).permute(0, 2, 3, 1)  # (n, H + 8, W + 8, C)
-    index = (torch.arange(n)[:, None, None], rows[:, :, None], columns[:, None, :])
-    return padded[tuple(i.to(images.device) for i in index)].permute(0, 3, 1, 2)  # channels last in memory
+    dy, dx, flip = crops[:, :, None].unbind(1)  # (n, 1) each
+    x = torch.arange(width, device=images.device)
+    rows = dy + torch.arange(height, device=images.device)  # (n, H)
+    columns = dx + torch.where(flip == 1, width - 1 - x, x)  # (n, W)
+    padded = nn.functional.pad(images, (PADDING,) * 4).permute(0, 2, 3, 1)  # (n, H + 8, W + 8, C)
+    which = torch.arange(n, device=images.device)[:, None, None]
+    return padded[which, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)  # channels last in memory
 
 
 class Trainer:
@@ -71,6 +80,8 @@ class Trainer:
         generator: torch.Generator,
     ) -> None:
         self.model, self.loss, self.recipe = model, loss, recipe
+        on_gpu = next(model.parameters()).is_cuda
+        self.forward = torch.compile(model) if on_gpu else model  # the same weights; not worth its minute on a CPU
         self.generator = generator  # of permutations and crops; on the CPU, so that devices agree
         self.optimiser = _optimiser(model, recipe)
         self.schedule = torch.optim.lr_scheduler.MultiStepLR(self.optimiser, list(recipe.drops), gamma=0.1)
@@ -86,11 +97,13 @@ class Trainer:
         if isinstance(self.loss, ScheduledFocalLoss):
             self.loss.set_epoch(self.epoch)
         total = torch.zeros((), device=images.device)
-        for index in torch.randperm(len(labels), generator=self.generator).split(self.recipe.batch_size):
-            index = index.to(images.device)
-            batch = augmented(images[index], self.generator) if self.recipe.augment else images[index]
+        order = torch.randperm(len(labels), generator=self.generator).to(images.device)  # moved once an epoch
+        if self.recipe.augment:
+            crops = draw_crops(len(labels), self.generator).to(images.device)
+        for index in order.split(self.recipe.batch_size):
+            batch = augmented(images[index], crops[index]) if self.recipe.augment else images[index]
             with _autocast(images.device):
-                logits = self.model(batch)
+                logits = self.forward(batch)
             loss = self._objective(logits.float(), labels[index])  # always float32
             self.optimiser.zero_grad(set_to_none=True)
             loss.backward()

@@ -34,7 +34,13 @@ def test_run_leaves_everything_and_is_not_repeated(tmp_path):
     spec = Spec(gamma=2.0, **SMALL)
     result = experiment.run(spec, tmp_path)
     folder = tmp_path / spec.digest
-    assert sorted(p.name for p in folder.iterdir()) == ["history.parquet", "logits.npz", "spec.json", "weights.pt"]
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "history.parquet",
+        "log.jsonl",
+        "logits.npz",
+        "spec.json",
+        "weights.pt",
+    ]
     assert result.validation.logits.shape == (30, 10)
     assert result.validation.logits.dtype == np.float32
     assert set(result.history.columns) >= {"epoch", "split", "nll", "error", "ece", "confidence"}
@@ -232,14 +238,18 @@ def test_history_against_slow_definitions(tmp_path):
 
 def test_augmentation_is_a_crop_and_a_flip():
     images = torch.arange(2 * 3 * 8 * 8, dtype=torch.float32).reshape(2, 3, 8, 8) + 1
-    out = training.augmented(images, torch.Generator().manual_seed(3))
+    drawn = training.draw_crops(2, torch.Generator().manual_seed(3))
+    out = training.augmented(images, drawn)
     assert out.shape == images.shape
     padded = torch.nn.functional.pad(images, (4,) * 4)
     for before, after in zip(padded, out, strict=True):
         crops = [before[:, y : y + 8, x : x + 8] for y in range(9) for x in range(9)]
         assert any(torch.equal(after, c) or torch.equal(after, c.flip(-1)) for c in crops)
-    again = training.augmented(images, torch.Generator().manual_seed(3))
-    torch.testing.assert_close(out, again)
+    many = training.draw_crops(4000, torch.Generator().manual_seed(3))
+    assert many.min(0).values.tolist() == [0, 0, 0]
+    assert many.max(0).values.tolist() == [8, 8, 1]
+    still = training.augmented(images, torch.tensor([[4, 4, 0], [4, 4, 1]]))
+    torch.testing.assert_close(still, torch.stack([images[0], images[1].flip(-1)]))
 
 
 def test_import_is_light():
