@@ -1,9 +1,9 @@
 """Training speed on this machine's device: python -m benchmarks.training [--model resnet50] [--images 20000]
 
-Two loops over the same synthetic images of CIFAR's size at batch 128, with the papers' crops and flips. Plain: float32,
-contiguous, a DataLoader with torchvision's transforms an image at a time. Ours, focal_lib's Trainer: data on the device,
-crops of a batch at once, and on a GPU bf16, channels last, compiled. Printed: images per second of each (the epoch after
-warming up), their ratio, and the share of the device's matrix rate (bf16 on a GPU) that the training reaches.
+Two loops over the same synthetic images of CIFAR's size at batch 128, with the papers' crops and flips. Plain:
+float32, contiguous, a DataLoader with torchvision's transforms an image at a time. Ours, focal_lib's Trainer: data
+on the device, crops of a batch at once, and on a GPU bf16, channels last, compiled. Printed: images per second of
+each (the epoch after warming up), their ratio, and the share of the device's matrix rate that the training reaches.
 """
 
 from __future__ import annotations

@@ -46,6 +46,7 @@ __all__ = [
     "default_grid",
     "default_runs",
     "describe",
+    "forget_older",
     "grid",
     "load",
     "load_grid",
@@ -305,6 +306,15 @@ def run(spec: Spec, root: str | Path | None = None, device: str = "auto", progre
     return load(spec, root)
 
 
+def forget_older(spec: Spec, than: float, root: str | Path | None = None) -> None:
+    """Remove what a run left before that time (seconds since 1970), finished or not: other code made it."""
+    folder = _folder(spec, root)
+    for name in ("logits.npz", "checkpoint.pt"):  # logits first: without them a run is not finished
+        file = folder / name
+        if file.is_file() and file.stat().st_mtime < than:
+            file.unlink()
+
+
 def _log(folder: Path, event: str, **details: Any) -> None:
     """A line in the run's log.jsonl: who did what when. Lines are appended, so that no attempt is forgotten."""
     line = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "event": event, "host": platform.node(), "pid": os.getpid()}
@@ -466,11 +476,13 @@ def _resume(trainer: Any, checkpoint: Path, spec: Spec) -> list[dict[str, Any]]:
 @click.option("--grid", "path", required=True, type=click.Path(exists=True))
 @click.option("--digest", required=True)
 @click.option("--root", type=click.Path())
-def main(path: str, digest: str, root: str | None) -> None:
-    """Do one run of a grid: what the workflow calls. `focal run` is for people."""
+@click.argument("sources", nargs=-1, type=click.Path(exists=True, path_type=Path))
+def main(path: str, digest: str, root: str | None, sources: tuple[Path, ...]) -> None:
+    """Do one run of a grid, again if it is older than the SOURCES: for the workflow; `focal run` is for people."""
     found = {spec.digest: spec for spec in grid(path)}
     if digest not in found:
         raise click.ClickException(f"digest must be one of the grid's. Got {digest!r}.")
+    forget_older(found[digest], max((source.stat().st_mtime for source in sources), default=0.0), root)
     click.echo(describe(run(found[digest], root)))
 
 

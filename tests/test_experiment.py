@@ -1,8 +1,10 @@
 """Runs: content-addressed, atomic, resumable to the same weights."""
 
 import json
+import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -255,3 +257,24 @@ def test_augmentation_is_a_crop_and_a_flip():
 def test_import_is_light():
     code = "import sys, focal_lib.experiment; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_workflows_command_keeps_a_finished_run_unless_it_is_older_than_the_code(tmp_path):
+    from click.testing import CliRunner
+
+    grid = tmp_path / "grid.yaml"
+    grid.write_text("\n".join(f"{key}: {value}" for key, value in SMALL.items()))
+    (spec,) = experiment.grid(grid)
+    code = tmp_path / "code.py"
+    code.write_text("")
+    command = ["--grid", str(grid), "--digest", spec.digest, "--root", str(tmp_path / "runs"), str(code)]
+
+    def attempts():
+        assert CliRunner().invoke(experiment.main, command, catch_exceptions=False).exit_code == 0
+        events = [json.loads(line) for line in (tmp_path / "runs" / spec.digest / "log.jsonl").read_text().splitlines()]
+        return [e["event"] for e in events]
+
+    assert attempts() == ["start", "done"]
+    assert attempts() == ["start", "done"]
+    os.utime(code, (time.time() + 60,) * 2)
+    assert attempts() == ["start", "done"] * 2

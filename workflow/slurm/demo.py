@@ -100,9 +100,9 @@ def children(pid: int) -> list[int]:
 def job_processes(node: str) -> list[int]:
     """The step daemons of a node's jobs, which outlive slurmd, and all they started."""
     found = []
+    jobs = {job for job, state, *where in squeue() if where == [node]}
     for line in subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True).stdout.splitlines():
         pid, _, command = line.strip().partition(" ")
-        jobs = {job for job, state, *where in squeue() if where == [node]}
         if "slurmstepd" in command and any(f"[{job}." in command for job in jobs):
             found += [int(pid), *children(int(pid))]
     return found
@@ -135,7 +135,7 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="focal-slurm-"))
     runs = folder / "runs"
     (folder / "state").mkdir()
-    print(f"Slurm in {folder}: {len(NODES)} nodes of one core; {len(specs)} runs")
+    print(f"Slurm in {folder}: {len(NODES)} nodes of one core; {len(specs)} runs", flush=True)
     with slurm(folder) as daemons:
         command = [sys.executable, "-m", "focal_lib.cli", "grid", str(GRID), "--root", str(runs), *EXECUTOR]
         with (folder / "grid.log").open("wb") as log:
@@ -145,26 +145,32 @@ def main() -> int:
             return [entry.state for entry in experiment.status(specs, runs)]
 
         def midway() -> bool:
-            """Some runs are done, and one on node1 has a checkpoint to go on from."""
-            busy = any(where == ["node1"] and state == "RUNNING" for _, state, *where in squeue())
-            begun = states().count("done") >= 3 and busy and any(runs.glob("*/checkpoint.pt"))
-            return begun or grid.poll() is not None
+            """Some runs are done, and one on node1 is training and has a checkpoint to go on from."""
+            if grid.poll() is not None:
+                return True
+            here = job_processes("node1")
+            training = [attempts(p.parent.name, runs)[-1] for p in runs.glob("*/checkpoint.pt")]
+            return states().count("done") >= 3 and any(a["pid"] in here and a["event"] == "start" for a in training)
 
         wait(midway, "three runs to be done", 900)
         done_before = {s.digest for s, state in zip(specs, states(), strict=True) if state == "done"}
         jobs = kill_node("node1", daemons["node1"])
-        print(f"{len(done_before)} runs done; node1 killed with job {', '.join(jobs) or 'none'} on it")
+        print(f"{len(done_before)} runs done; node1 killed with job {', '.join(jobs) or 'none'} on it", flush=True)
         code = grid.wait()
     found = {s.digest: [a["event"] for a in attempts(s.digest, runs)] for s in specs}
     resumed = [d for d in found if found[d].count("start") > 1]
     problems = [f"{d}: {events}" for d, events in found.items() if events.count("done") != 1]
     problems += [f"{d} was done and started again" for d in done_before if found[d] != ["start", "done"]]
+    if not resumed:
+        problems.append("no run was interrupted: nothing was shown")
     if code or len(resumed) > len(jobs):
         problems.append(
             f"exit code {code}, {len(resumed)} runs started twice for {len(jobs)} killed; see {folder}/grid.log"
         )
     for digest in resumed:
         epochs = [a["epoch"] for a in attempts(digest, runs) if a["event"] == "start"]
+        if epochs[-1] == 0:
+            problems.append(f"{digest} began anew in spite of its checkpoint")
         print(f"{digest} was on the dead node: started at epochs {epochs}")
     print("\n".join(problems) or f"{len(specs)} runs, each done once; {len(resumed)} went on after the kill")
     return 1 if problems else 0
