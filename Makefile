@@ -24,10 +24,12 @@ book: $(READY) ## build the book
 	@$(SNAKEMAKE) book
 	@echo "The book is at _build/html/index.html"
 
+# a thread for each test worker
+test: export OMP_NUM_THREADS := 1
 test: $(READY) lint ## run the whole test suite
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+	@$(BIN)/python -m pytest -n auto --dist loadfile
 	@$(SNAKEMAKE) notebooks --configfile workflow/smoke.yaml
-	@OMP_NUM_THREADS=1 FOCAL_RUNS=_build/smoke/runs $(BIN)/python -m pytest -n auto --dist loadfile --nbval-lax --nbval-current-env -p no:cacheprovider _build/smoke/notebooks
+	@FOCAL_RUNS=_build/smoke/runs $(BIN)/python -m pytest -n auto --dist loadfile --nbval-lax --nbval-current-env -p no:cacheprovider _build/smoke/notebooks
 
 lint: $(READY) ## format check, lint and types
 	@$(BIN)/ruff format --check -q . && $(BIN)/ruff check -q . && $(BIN)/mypy --no-error-summary

@@ -6,13 +6,14 @@ focal_lib.checker checks it with other formulas.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import Any
 
-from flint import arb, arb_series, ctx, fmpq
+from flint import arb, arb_series, ctx
 
+from focal_lib.balls import exact, settings
 from focal_lib.checker import Box, positive
 
 __all__ = [
@@ -28,21 +29,9 @@ __all__ = [
 ]
 
 
-@contextmanager
-def precision(bits: int = 120) -> Iterator[None]:
-    """Arb's working precision, restored afterwards."""
-    before = ctx.prec
-    ctx.prec = bits
-    try:
-        yield
-    finally:
-        ctx.prec = before
-
-
-def exact(value: str | int | Fraction) -> arb:
-    """The number as written: exact('0.333') encloses 333/1000."""
-    fraction = Fraction(value)
-    return arb(fmpq(fraction.numerator, fraction.denominator))
+def precision(bits: int = 120, terms: int | None = None) -> AbstractContextManager[None]:
+    """Arb's working precision, and the length of its power series, restored afterwards."""
+    return settings(bits, terms)
 
 
 # --- the papers' formulas on balls ------------------------------------------------------
@@ -103,25 +92,23 @@ def _curvature_cubic(s: Any) -> tuple[Any, Any, Any, Any]:
     )
 
 
-def curvature_growth(s: Any) -> tuple[Any, Any, Any, Any]:
-    """c_k c_3' - c_k' c_3 for k = 0, 1, 2, and c_3, on a power series."""
-    ctx.cap += 1  # a derivative loses one order
-    *lower, top = _curvature_cubic(arb_series([s[0], s[1]]))
-    grows = [c * top.derivative() - c.derivative() * top for c in lower]
-    ctx.cap -= 1
-    return grows[0], grows[1], grows[2], top
+def curvature_growth(s: Any, k: int) -> Any:
+    """c_k c_3' - c_k' c_3 for k = 0, 1, 2, or c_3 for k = 3, on a power series."""
+    with settings(terms=ctx.cap + 1):  # a derivative loses one order
+        *lower, top = _curvature_cubic(arb_series([s[0], s[1]]))
+        return top if k == 3 else lower[k] * top.derivative() - lower[k].derivative() * top
 
 
 # --- boxes ------------------------------------------------------------------------------
 
 
 def find_boxes(
-    function: Callable[[Any], Any], low: Fraction, high: Fraction, orders: Sequence[int], max_boxes: int = 5_000
+    function: Callable[[Any], Any], low: Fraction, high: Fraction, order: int = 0, max_boxes: int = 5_000
 ) -> tuple[Box, ...]:
     """A cover of [low, high] by boxes on which a derivative of the function is positive; () if none is found.
 
-    `orders` are the derivative orders to try at 0, where the function may vanish: all derivatives
-    below that order are 0 there. Elsewhere the order is 0.
+    `order` is that of the derivative used at 0, where the function may vanish: all derivatives
+    below that order are 0 there. Elsewhere it is 0.
     """
     done: list[Box] = []
     pieces = max(1, int(high - low))  # start at length about 1: formulas on wider balls can be 0/0
@@ -129,9 +116,9 @@ def find_boxes(
     todo = [(ends[k], ends[k + 1]) for k in reversed(range(pieces))]
     while todo:
         a, b = todo.pop()
-        found = next((k for k in (orders if a == 0 else (0,)) if positive(function, Box(a, b, k), depth=0)), None)
-        if found is not None:
-            done.append(Box(a, b, found))
+        box = Box(a, b, order if a == 0 else 0)
+        if positive(function, box, depth=0):
+            done.append(box)
         elif len(done) + len(todo) >= max_boxes or b - a < Fraction(1, 2**20):
             return ()
         else:

@@ -15,7 +15,9 @@ from fractions import Fraction
 from typing import Any
 
 import sympy as sp
-from flint import arb, arb_series, ctx, fmpq
+from flint import arb, arb_series
+
+from focal_lib.balls import exact, settings
 
 __all__ = ["Box", "ball", "covers", "on_series", "positive"]
 
@@ -31,8 +33,7 @@ class Box:
 
 def ball(low: Fraction, high: Fraction) -> arb:
     """The smallest ball that holds [low, high]."""
-    ends = (arb(fmpq(v.numerator, v.denominator)) for v in (low, high))
-    return next(ends).union(next(ends))
+    return exact(low).union(exact(high))
 
 
 def on_series(expression: sp.Expr, symbol: sp.Symbol) -> Callable[[Any], Any]:
@@ -61,10 +62,8 @@ def positive(function: Callable[[Any], Any], box: Box, bits: int = 200, depth: i
     Raises:
         ValueError: the function returns a series that is too short.
     """
-    before = ctx.prec, ctx.cap
-    ctx.prec, ctx.cap = bits, box.order + 2
-    try:
-        middle = (box.low + box.high) / 2
+    middle = (box.low + box.high) / 2
+    with settings(bits, box.order + 2):
         centre = function(arb_series([ball(middle, middle), 1]))[box.order]
         on_box = function(arb_series([ball(box.low, box.high), 1]))
         if on_box.prec <= box.order + 1:  # a missing coefficient would read as 0
@@ -72,7 +71,5 @@ def positive(function: Callable[[Any], Any], box: Box, bits: int = 200, depth: i
         slope = (box.order + 1) * on_box[box.order + 1]
         if centre + slope * ball(box.low - middle, box.high - middle) > 0:
             return True
-    finally:
-        ctx.prec, ctx.cap = before
     halves = (Box(box.low, middle, box.order), Box(middle, box.high, box.order))
     return depth > 0 and all(positive(function, half, bits, depth - 1) for half in halves)

@@ -86,7 +86,8 @@ def lambert_gamma(p0: float) -> float:
     log_a = math.log1p(-p0)
     start = a / b + float(lambertw(-math.exp((1 - a / b) * log_a) * log_a / b, -1).real) / log_a
     ratio = -b / a  # W is ill-conditioned near p0 = 1/2: polish log g = 0 by Newton from the right of its peak
-    gamma = max(start, 2 * (-1 / log_a - 1 / ratio)) if math.isfinite(start) else 2 * (-1 / log_a - 1 / ratio)
+    right = 2 * (-1 / log_a - 1 / ratio)
+    gamma = max(start, right) if math.isfinite(start) else right
     for _ in range(50):
         change = log_gain(p0, gamma) / (log_a + ratio / (1 + gamma * ratio))
         gamma -= change

@@ -68,8 +68,7 @@ def focal_calibration_minimiser(probs: Any, gamma: float, lam: float) -> np.ndar
     probs = np.asarray(probs, dtype=np.float64)
     check_probs(probs)
     check_gamma(gamma, minimum=0.0)
-    if not (0 <= lam < np.inf):
-        raise ValueError(f"lam must be a number >= 0. Got {lam}.")
+    check_gamma(lam, minimum=0.0, name="lam")
     if not (probs > 0).all():
         raise ValueError("probs must be positive: a class of probability 0 has no stationarity condition.")
 
@@ -87,8 +86,8 @@ def focal_calibration_minimiser(probs: Any, gamma: float, lam: float) -> np.ndar
         return (low + high) / 2
 
     span = np.full(probs.shape[:-1], 1.0)
-    while (np.exp(rows(-span)).sum(-1) > 1).any():
-        span = np.where(np.exp(rows(-span)).sum(-1) > 1, 2 * span, span)
+    while (short := np.exp(rows(-span)).sum(-1) > 1).any():
+        span = np.where(short, 2 * span, span)
     low, high = -span, np.full_like(span, 2 * lam)
     for _ in range(80):
         middle = (low + high) / 2

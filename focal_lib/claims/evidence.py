@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -128,6 +129,10 @@ class Certificate:
 
     def holds(self) -> bool:
         """Whether every function has a cover and is positive on each box of it."""
+        return self._boxes_hold
+
+    @functools.cached_property
+    def _boxes_hold(self) -> bool:  # thousands of boxes: checked once
         return bool(self.functions) and all(
             checker.covers(self.boxes.get(name, ()), self.low, self.high)
             and all(checker.positive(function, box) for box in self.boxes[name])

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
-from typing import Any
+from functools import cache, partial
 
 import flint
 import sympy as sp
 
 from focal_lib import bounds, certify, checker, symbols
 from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Certificate, Conditional, Counterexample, Derivation, Step, step
+from focal_lib.claims.evidence import All, Certificate, Conditional, Counterexample, Derivation, Step, step
 
 CHAPTER = "04_temperature_bounds"
 s = symbols.s
@@ -119,19 +117,14 @@ def turning_boxes() -> dict[str, tuple[checker.Box, ...]]:
     """A subdivision of [0, FAR] for each function, found with the formulas of certify.py."""
     orders = (3, 3, 3, 1)  # of the zero at s = 0
     return {
-        name: certify.find_boxes(_component(k), Fraction(0), FAR, (orders[k],))
+        name: certify.find_boxes(partial(certify.curvature_growth, k=k), Fraction(0), FAR, orders[k])
         for k, name in enumerate(turning_functions())
     }
 
 
-def _component(k: int) -> Callable[[Any], Any]:
-    return lambda z: certify.curvature_growth(z)[k]
-
-
 def _start_slopes() -> list[flint.arb]:
     """c_k'(0) as balls."""
-    with certify.precision():
-        flint.ctx.cap = 2
+    with certify.precision(terms=2):
         series = flint.arb_series([0, 1])
         return [checker.on_series(c, s)(series)[1] for c in symbols.curvature_cubic()]
 
@@ -143,7 +136,8 @@ def start_margin(gamma: str) -> flint.arb:
         return -(slopes[0] + g * (slopes[1] + g * (slopes[2] + g * slopes[3])))
 
 
-def turning_certificate(extra: tuple[Step, ...] = ()) -> Certificate:
+@cache
+def turning_certificate() -> Certificate:
     """R'' has the sign of gamma^3 - r_0 - r_1 gamma - r_2 gamma^2, and every r_k = -c_k/c_3 increases in s."""
     odd = tuple(
         step(
@@ -160,7 +154,7 @@ def turning_certificate(extra: tuple[Step, ...] = ()) -> Certificate:
         turning_boxes(),
         Fraction(0),
         FAR,
-        (_curvature_identity(), *odd, _start_signs(), *far_steps(), *extra),
+        (_curvature_identity(), *odd, _start_signs(), *far_steps()),
     )
 
 
@@ -181,17 +175,14 @@ def _start_signs() -> Step:
     return Step(r"$-c_k/c_3 > 0$ as $s \to 0$, so everywhere", bool(top > 0 and all(c < 0 for c in lower)))
 
 
-def monotone_certificate(gamma: str = "5.635") -> Certificate:
+def monotone_certificate(gamma: str = "5.635") -> All:
     """R'' < 0 for every s > 0 at this gamma and below: beta increases in abs(s)."""
-    return turning_certificate(
-        (
-            Step(
-                rf"at $s \to 0$ and $\gamma = {gamma}$ the sign of $R''$ is negative, so by the monotone ratios it is for "
-                r"every $s > 0$ and every smaller $\gamma$",
-                bool(start_margin(gamma) > 0),
-            ),
-        )
+    negative = Step(
+        rf"at $s \to 0$ and $\gamma = {gamma}$ the sign of $R''$ is negative, so by the monotone ratios it is for "
+        r"every $s > 0$ and every smaller $\gamma$",
+        bool(start_margin(gamma) > 0),
     )
+    return All((turning_certificate(), Derivation((negative,))))
 
 
 @claim(
@@ -226,7 +217,7 @@ def prop3_sharp_above() -> Evidence:
     """R'' changes sign once, so s R' - R and with it beta' change sign once, for every gamma > gamma_c."""
     f = sp.Function("R")(s)
     turning = sp.diff(f / s, s) * s**2
-    return turning_certificate(
+    after = Derivation(
         (
             Step(
                 r"at $s \to 0$ and $\gamma = 5.6354$ the sign of $R''$ is positive, so it is for every larger $\gamma$",
@@ -239,6 +230,7 @@ def prop3_sharp_above() -> Evidence:
             ),
         )
     )
+    return All((turning_certificate(), after))
 
 
 @claim(
