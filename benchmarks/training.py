@@ -25,6 +25,7 @@ from focal_lib.data import Split
 from focal_lib.losses import FocalLoss
 from focal_lib.recipes import RECIPES
 from focal_lib.training import Trainer, pick_device, to_tensors
+from focal_lib.training_many import ManyTrainer
 
 MEAN, STD = 0.47, 0.25
 
@@ -99,12 +100,32 @@ def matrix_rate(device: torch.device) -> float:
     return 2 * side**3 * 5 / _timed(lambda: [a @ b for _ in range(5)], device)
 
 
+def seeds_at_once(name: str, count: int, part: Split, device: torch.device) -> tuple[float, float]:
+    """Seconds of an epoch of `count` networks one after another, and at once."""
+
+    def trainers() -> list[Trainer]:
+        made = (models.build(name, 3, 32, 10).to(device) for _ in range(count))
+        return [
+            Trainer(m, FocalLoss(3.0), RECIPES["book-fast"], torch.Generator().manual_seed(s))
+            for s, m in enumerate(made)
+        ]
+
+    images, labels = to_tensors(part, device, MEAN, STD)
+    one_by_one = trainers()
+    apart = _timed(lambda: [t.train_epoch(images, labels) for t in one_by_one], device)
+    together = ManyTrainer(trainers())
+    stacked = images.expand(count, *images.shape), labels.expand(count, -1)
+    return apart, _timed(lambda: together.train_epoch(*stacked), device)
+
+
 @click.command()
 @click.option("--model", "name", default="resnet50", show_default=True)
 @click.option("--images", default=20_000, show_default=True)
 @click.option("--device", "where", default="auto", show_default=True)
-def main(name: str, images: int, where: str) -> None:
-    """Images per second of a plain loop and of ours."""
+@click.option("--small", default="small-cnn", show_default=True, help="Network for many seeds at once.")
+@click.option("--seeds", default=8, show_default=True)
+def main(name: str, images: int, where: str, small: str, seeds: int) -> None:
+    """Images per second of a plain loop and of ours; many seeds at once against one after another."""
     device = pick_device(where)
     rng = np.random.default_rng(0)
     part = Split(rng.integers(0, 256, (images, 32, 32, 3), dtype=np.uint8), rng.integers(0, 10, images))
@@ -115,6 +136,9 @@ def main(name: str, images: int, where: str) -> None:
     batch, share = RECIPES["m20-cifar"].batch_size, own * flops / matrix_rate(device)
     print(f"{name}, batch {batch}, {label}: plain {plain:,.0f} images/s, ours {own:,.0f}, {own / plain:.1f} x")
     print(f"  {flops / 1e9:.2f} GFLOP an image: {share:.0%} of the rate of a large matrix product here")
+    few = part.take(np.arange(min(images, 5000)))
+    apart, together = seeds_at_once(small, seeds, few, device)
+    print(f"{small}, {seeds} seeds: one after another / at once {apart / together:.1f} x")
 
 
 if __name__ == "__main__":

@@ -91,6 +91,7 @@ def _pairs(parameters: tuple[str, ...]) -> dict[str, Any]:
 @click.option("--cores", default="all", show_default=True)
 @click.option("--status", "only_status", is_flag=True, help="Say what is done, started, waiting, or failed and why.")
 @click.option("--root", type=click.Path(path_type=Path), help="Folder of the runs. Default: _build/runs.")
+@click.option("--at-once", is_flag=True, help="Train the seeds of a setting together, here: small networks on a GPU.")
 @click.option(
     "--record", type=click.Path(path_type=Path), help="Copy the finished runs there, without training logits."
 )
@@ -101,6 +102,7 @@ def grid(
     cores: str,
     only_status: bool,
     root: Path | None,
+    at_once: bool,
     record: Path | None,
     table: Path | None,
     snakemake: tuple[str, ...],
@@ -126,12 +128,32 @@ def grid(
     if record is not None or table is not None:
         _collect(specs, root, record, table)
         return
+    if at_once:
+        _at_once(specs, root)
+        return
     flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete", "--nolock"]
     config = ["--config", f"grid={path.resolve()}", *([f"runs={root.resolve()}"] if root else [])]
     own = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # the jobs' python is this one
     command = [sys.executable, "-m", "snakemake", "runs", *flags, *snakemake, *config]
     done = subprocess.run(command, cwd=experiment.ROOT, env=os.environ | {"PATH": own})
     raise SystemExit(done.returncode)
+
+
+def _at_once(specs: list[Spec], root: Path | None) -> None:
+    """Every run, the seeds of one setting trained together."""
+    from dataclasses import replace
+
+    from focal_lib import experiment
+
+    settings: dict[Spec, list[Spec]] = {}
+    for spec in specs:
+        settings.setdefault(replace(spec, seed=0), []).append(spec)
+    try:
+        for seeds in settings.values():
+            for result in experiment.run_many(seeds, root):
+                click.echo(experiment.describe(result))
+    except (OSError, RuntimeError, ValueError, MemoryError) as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _collect(specs: list[Spec], root: Path | None, record: Path | None, table: Path | None) -> None:

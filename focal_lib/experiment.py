@@ -11,6 +11,7 @@ weights of an uninterrupted one.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -18,7 +19,7 @@ import pickle
 import platform
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from focal_lib.data import Dataset
+    from focal_lib.training import Trainer
 
 __all__ = [
     "Logits",
@@ -52,6 +54,7 @@ __all__ = [
     "load_grid",
     "record",
     "run",
+    "run_many",
     "status",
     "trained",
     "write_whole",
@@ -353,9 +356,48 @@ def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
     import torch
     from tqdm.auto import trange
 
+    from focal_lib.training import summary
+
+    trainer, parts = _prepare(spec, device)
+    rows: list[dict[str, Any]] = []
+    checkpoint = folder / "checkpoint.pt"
+    if checkpoint.is_file():
+        rows = _resume(trainer, checkpoint, spec)
+    _log(folder, "start", epoch=trainer.epoch)
+    for epoch in trange(trainer.epoch + 1, trainer.recipe.epochs + 1, disable=not progress, desc=spec.label):
+        with _memory_advice(trainer.recipe.batch_size):
+            trainer.train_epoch(*parts["train"])
+        trainer.after_epoch(*parts["validation"])
+        if _evaluated(spec, epoch):
+            rows += [{"epoch": epoch, "split": name, **summary(trainer, *parts[name])} for name in ("train", "test")]
+            saved = {"trainer": trainer.state(), "rows": rows, "digest": spec.digest}
+            write_whole(checkpoint, lambda path, saved=saved: torch.save(saved, path))  # type: ignore[misc]
+    _finish(spec, folder, trainer.model, parts, rows)
+    checkpoint.unlink(missing_ok=True)
+
+
+def _evaluated(spec: Spec, epoch: int) -> bool:
+    return epoch % spec.evaluate_every == 0 or epoch == spec.training.epochs
+
+
+@contextlib.contextmanager
+def _memory_advice(batch_size: int) -> Iterator[None]:
+    import torch
+
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        message = f"a batch of {batch_size} does not fit: try batch_size={batch_size // 2}. {error}"
+        raise MemoryError(message) from None
+
+
+def _prepare(spec: Spec, device: str) -> tuple[Trainer, dict[str, tuple[Tensor, Tensor]]]:
+    """A fresh trainer, and the tensors of 'train', 'validation' and 'test'."""
+    import torch
+
     from focal_lib import models
     from focal_lib.losses.by_name import build
-    from focal_lib.training import Trainer, logits_of, pick_device, summary
+    from focal_lib.training import Trainer, pick_device
 
     where = pick_device(device)
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS is not deterministic without
@@ -368,44 +410,88 @@ def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
     if recipe.augment and dataset.kind != "images":
         raise ValueError(f"recipe {spec.recipe} crops and flips images. Got {dataset.name}, {dataset.kind}.")
     loss = build(spec.loss, spec.gamma, spec.lam, recipe.epochs)
-    trainer = Trainer(model, loss, recipe, torch.Generator().manual_seed(spec.seed))
-    rows: list[dict[str, Any]] = []
-    checkpoint = folder / "checkpoint.pt"
-    if checkpoint.is_file():
-        rows = _resume(trainer, checkpoint, spec)
-    _log(folder, "start", epoch=trainer.epoch)
+    return Trainer(model, loss, recipe, torch.Generator().manual_seed(spec.seed)), parts
 
-    for epoch in trange(trainer.epoch + 1, recipe.epochs + 1, disable=not progress, desc=spec.label):
-        try:
-            trainer.train_epoch(*parts["train"])
-        except torch.OutOfMemoryError as error:
-            half = recipe.batch_size // 2
-            raise MemoryError(f"a batch of {recipe.batch_size} does not fit: try batch_size={half}. {error}") from None
-        trainer.after_epoch(*parts["validation"])
-        if epoch % spec.evaluate_every == 0 or epoch == recipe.epochs:
-            for name in ("train", "test"):
-                rows.append({"epoch": epoch, "split": name, **summary(trainer, *parts[name])})
-            saved = {"trainer": trainer.state(), "rows": rows, "digest": spec.digest}
-            write_whole(checkpoint, lambda path, saved=saved: torch.save(saved, path))  # type: ignore[misc]
 
+def _finish(
+    spec: Spec,
+    folder: Path,
+    model: nn.Module,
+    parts: Mapping[str, tuple[Tensor, Tensor]],
+    rows: list[dict[str, Any]],
+    at_once: int = 1,
+) -> None:
+    """Write what a run leaves, its logits last: their presence ends the run."""
+    import torch
+
+    from focal_lib.training import logits_of
+
+    where = parts["test"][1].device
     arrays = {}
     for name, (images, labels) in parts.items():
         arrays[f"{name}_logits"] = logits_of(model, images).cpu().numpy()
         arrays[f"{name}_labels"] = labels.cpu().numpy()
     record = {
         "spec": spec.record,
-        "recipe": recipe.source,
+        "recipe": spec.training.source,
         "checksum": _checksum(arrays),
         "device": torch.cuda.get_device_name() if where.type == "cuda" else platform.machine(),
         "threads": torch.get_num_threads(),
         "commit": _commit(),
         "versions": {n: version(n) for n in ("focal-lib", "torch", "numpy")} | {"python": platform.python_version()},
     }
+    if at_once > 1:
+        record["at_once"] = at_once  # rounds differently from a run by itself
     write_whole(folder / "history.parquet", lambda path: pd.DataFrame(rows).to_parquet(path))
     write_whole(folder / "spec.json", lambda path: path.write_text(json.dumps(record, indent=1)))
     write_whole(folder / "weights.pt", lambda path: torch.save(model.state_dict(), path))
-    write_whole(folder / "logits.npz", lambda path: _save_npz(path, arrays))  # last: its presence ends the run
-    checkpoint.unlink(missing_ok=True)
+    write_whole(folder / "logits.npz", lambda path: _save_npz(path, arrays))
+
+
+def run_many(specs: Sequence[Spec], root: str | Path | None = None, device: str = "auto") -> list[Result]:
+    """Runs that differ in nothing but their seed, trained at once; those that are finished are just loaded.
+
+    For small networks on a GPU. Equal to `run` up to rounding. No checkpoints: killed, it starts again.
+
+    Raises:
+        ValueError: runs that differ in more, or cannot be trained at once, see training_many.ManyTrainer.
+        NonFiniteLoss: a loss became NaN or infinite.
+    """
+    if len({replace(spec, seed=0) for spec in specs}) > 1:
+        raise ValueError("specs must differ in nothing but their seed. Got others.")
+    todo = [entry.spec for entry in status(specs, root) if entry.state != "done"]
+    if todo:
+        folders = [_folder(spec, root) for spec in todo]
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+        _train_many(todo, folders, device)
+        for folder in folders:
+            _log(folder, "done")
+    return [load(spec, root) for spec in specs]
+
+
+def _train_many(specs: Sequence[Spec], folders: Sequence[Path], device: str) -> None:
+    import torch
+
+    from focal_lib.training import summary
+    from focal_lib.training_many import ManyTrainer
+
+    prepared = [_prepare(spec, device) for spec in specs]
+    trainers = [trainer for trainer, _ in prepared]
+    together = ManyTrainer(trainers)
+    images, labels = (torch.stack([parts["train"][side] for _, parts in prepared]) for side in (0, 1))
+    rows: list[list[dict[str, Any]]] = [[] for _ in specs]
+    for folder in folders:
+        _log(folder, "start", epoch=0, at_once=len(specs))
+    for epoch in range(1, trainers[0].recipe.epochs + 1):
+        with _memory_advice(trainers[0].recipe.batch_size):
+            together.train_epoch(images, labels)
+        if _evaluated(specs[0], epoch):
+            together.hand_back()
+            for own, (trainer, parts) in zip(rows, prepared, strict=True):
+                own += [{"epoch": epoch, "split": n, **summary(trainer, *parts[n])} for n in ("train", "test")]
+    for spec, folder, (trainer, parts), own in zip(specs, folders, prepared, rows, strict=True):
+        _finish(spec, folder, trainer.model, parts, own, at_once=len(specs))
 
 
 def _inputs(spec: Spec, device: torch.device) -> tuple[Dataset, dict[str, tuple[Tensor, Tensor]]]:

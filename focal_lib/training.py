@@ -14,7 +14,19 @@ from focal_lib.data import Split
 from focal_lib.losses import AdaFocalLoss, HessianTraceLoss, ScheduledFocalLoss
 from focal_lib.recipes import Recipe
 
-__all__ = ["NonFiniteLoss", "Trainer", "augmented", "draw_crops", "logits_of", "pick_device", "summary", "to_tensors"]
+__all__ = [
+    "NonFiniteLoss",
+    "Trainer",
+    "augmented",
+    "autocast",
+    "draw_crops",
+    "logits_of",
+    "make_optimiser",
+    "make_schedule",
+    "pick_device",
+    "summary",
+    "to_tensors",
+]
 
 
 class NonFiniteLoss(RuntimeError):
@@ -35,7 +47,7 @@ def to_tensors(part: Split, device: torch.device, mean: float, std: float) -> tu
     return inputs.to(device), torch.from_numpy(part.labels).to(device)
 
 
-def _autocast(device: torch.device) -> Any:
+def autocast(device: torch.device) -> Any:
     """bf16 on a GPU; on a CPU plain float32."""
     return torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda")
 
@@ -44,7 +56,7 @@ def _autocast(device: torch.device) -> Any:
 def logits_of(model: nn.Module, images: Tensor, batch_size: int = 1000) -> Tensor:
     """Logits (n, K), float32, of images (n, C, H, W)."""
     model.eval()
-    with _autocast(images.device):
+    with autocast(images.device):
         return torch.cat([model(batch).float() for batch in images.split(batch_size)])
 
 
@@ -83,8 +95,8 @@ class Trainer:
         on_gpu = next(model.parameters()).is_cuda
         self.forward = torch.compile(model) if on_gpu else model  # the same weights; not worth its minute on a CPU
         self.generator = generator  # of permutations and crops; on the CPU, so that devices agree
-        self.optimiser = _optimiser(model, recipe)
-        self.schedule = torch.optim.lr_scheduler.MultiStepLR(self.optimiser, list(recipe.drops), gamma=0.1)
+        self.optimiser = make_optimiser(list(model.parameters()), recipe)
+        self.schedule = make_schedule(self.optimiser, recipe)
         self.epoch = 0
 
     def train_epoch(self, images: Tensor, labels: Tensor) -> float:
@@ -102,7 +114,7 @@ class Trainer:
             crops = draw_crops(len(labels), self.generator).to(images.device)
         for index in order.split(self.recipe.batch_size):
             batch = augmented(images[index], crops[index]) if self.recipe.augment else images[index]
-            with _autocast(images.device):
+            with autocast(images.device):
                 logits = self.forward(batch)
             loss = self._objective(logits.float(), labels[index])  # always float32
             self.optimiser.zero_grad(set_to_none=True)
@@ -148,13 +160,19 @@ class Trainer:
         self.epoch = int(state["epoch"])
 
 
-def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+def make_optimiser(weights: list[Tensor], recipe: Recipe) -> torch.optim.Optimizer:
+    """The recipe's optimiser of these weights."""
     rate, decay = recipe.learning_rate, recipe.weight_decay
     if recipe.optimiser == "adam":
-        return torch.optim.Adam(model.parameters(), lr=rate, weight_decay=decay)
+        return torch.optim.Adam(weights, lr=rate, weight_decay=decay)
     if recipe.optimiser == "adagrad":
-        return torch.optim.Adagrad(model.parameters(), lr=rate, weight_decay=decay)
-    return torch.optim.SGD(model.parameters(), lr=rate, momentum=recipe.momentum, weight_decay=decay)
+        return torch.optim.Adagrad(weights, lr=rate, weight_decay=decay)
+    return torch.optim.SGD(weights, lr=rate, momentum=recipe.momentum, weight_decay=decay)
+
+
+def make_schedule(optimiser: torch.optim.Optimizer, recipe: Recipe) -> torch.optim.lr_scheduler.LRScheduler:
+    """The rate divided by 10 after the recipe's epochs."""
+    return torch.optim.lr_scheduler.MultiStepLR(optimiser, list(recipe.drops), gamma=0.1)
 
 
 def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -278,3 +279,12 @@ def test_the_workflows_command_keeps_a_finished_run_unless_it_is_older_than_the_
     assert attempts() == ["start", "done"]
     os.utime(code, (time.time() + 60,) * 2)
     assert attempts() == ["start", "done"] * 2
+
+
+@pytest.mark.parametrize("path", sorted((experiment.ROOT / "workflow/grids").glob("*.yaml")), ids=lambda p: p.stem)
+def test_every_grid_of_the_project_is_a_grid(path):
+    specs = experiment.grid(path)
+    assert len({spec.digest for spec in specs}) == len(specs) > 0
+    assert {spec.model for spec in specs} <= set(models.MODELS)
+    stated = re.search(r"(\d+) runs", path.read_text())
+    assert stated is None or int(stated.group(1)) == len(specs)
