@@ -3,6 +3,7 @@
 import json
 from fractions import Fraction
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -101,3 +102,22 @@ def test_grid_status_says_what_failed_and_why(run, small_run, tmp_path):
     states = [line.split()[0] for line in run("grid", str(path), "--status").output.splitlines()]
     assert states == ["done", "failed", "waiting", "waiting"]
     assert "must stay finite" in run("grid", str(path), "--status").output
+
+
+def test_grid_at_once_then_recorded_and_tabled(run, small_run, tmp_path):
+    path = tmp_path / "grid.yaml"
+    values = dict(text.split("=") for text in small_run)
+    path.write_text("\n".join([*(f"{k}: {v}" for k, v in values.items()), "gamma: [0, 1]", "seed: [0, 1]"]))
+    root, kept, table = str(tmp_path / "runs"), str(tmp_path / "kept"), str(tmp_path / "table.parquet")
+    missing = run("grid", str(path), "--root", root, "--record", kept)
+    assert missing.exit_code == 1
+    assert "has no spec.json" in missing.output
+    done = run("grid", str(path), "--root", root, "--at-once")
+    assert done.exit_code == 0, done.output
+    assert done.output.count("test accuracy") == 4
+    assert "4 runs -> " in run("grid", str(path), "--root", root, "--record", kept).output
+    assert "4 runs -> " in run("grid", str(path), "--root", kept, "--table", table).output
+    assert pd.read_parquet(table)["loss"].unique().tolist() == ["cross-entropy", "focal 1"]
+    path.write_text(path.read_text() + "\nmodel: resnet8")
+    refused = run("grid", str(path), "--root", root, "--at-once")
+    assert "must have no buffers" in refused.output

@@ -108,3 +108,24 @@ def test_best_counts_share_ties():
     ]
     assert study.best_counts(made(rows), "M20", "t")["best"].tolist() == [1, 2, 0]
     assert study.best_counts(made(rows), "M20", "t", ["a", "c"])["best"].tolist() == [2, 0]
+
+
+def test_measured_beside_printed():
+    from focal_lib.published.beside import beside
+
+    rows = [
+        ("cross-entropy", 0, 9.0),
+        ("cross-entropy", 1, 11.0),
+        ("fcl 3 0.5", 0, 4.0),
+        ("focal-scheduled-531", 0, 5.0),
+    ]
+    runs = pd.DataFrame(rows, columns=["loss", "seed", "value"]).assign(dataset="cifar10", model="m", metric="ece")
+    runs = pd.concat([runs.assign(stage=s, temperature=1.0, calibration_gamma=0.0) for s in ("pre", "ts, ece")])
+    found = beside(runs, "ece", "CIFAR-10")
+    assert found.loc["cross-entropy", "pre"].tolist()[:2] == [10.0, np.sqrt(2)]
+    assert found.loc["cross-entropy", ("pre", "M20")] == 4.35
+    assert found.loc["cross-entropy", ("post", "KK24")] == 1.03
+    assert found.loc["fcl 3 0.5", ("pre", "L25")] == 0.76
+    assert found.loc["focal-scheduled-531", ("post", "M20")] == 1.53
+    assert np.isnan(found.loc["fcl 3 0.5", ("pre", "M20")])
+    assert beside(runs.assign(metric="nll"), "nll", "CIFAR-10").loc["cross-entropy", ("pre", "M20")] == 0.4121
