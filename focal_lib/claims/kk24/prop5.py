@@ -14,7 +14,7 @@ from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Counterexample, Derivation, Search, Step, step
 from focal_lib.claims.kk24.prop2 import slope_steps
 from focal_lib.claims.kk24.prop5_each_n import each_n_proof
-from focal_lib.claims.kk24.threshold import threshold_steps
+from focal_lib.claims.kk24.threshold import positive_step, threshold_steps
 from focal_lib.confidence import confidence_threshold
 from focal_lib.maps import focal_log_probs
 
@@ -174,9 +174,7 @@ def prop5_positive() -> Evidence:
 )
 def prop5_positive_corrected() -> Evidence:
     """f = -q/g with g = (1-q)^gamma (1 + gamma b) > 0."""
-    g, b = sp.symbols("gamma b", positive=True)
-    bulk = (symbols.gain(q, g) / (1 - q) ** g).subs(symbols.entropy_ratio(), b)
-    return Derivation((step(r"$g/(1-q)^\gamma = 1 + \gamma b > 0$, $f = -q/g$", bulk, 1 + g * b),))
+    return Derivation((positive_step(),), r"$f = -q/g$.")
 
 
 @claim(

@@ -11,7 +11,7 @@ from focal_lib import certify, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Derivation, Step, step
 from focal_lib.claims.kk24.entropy_ratio import log_steps, mixture_steps
-from focal_lib.claims.kk24.threshold import threshold_steps
+from focal_lib.claims.kk24.threshold import half_step, threshold_steps
 from focal_lib.confidence import critical_gamma
 
 CHAPTER = "06_confidence"
@@ -85,7 +85,6 @@ def each_n_proof() -> Derivation:
             if found.doit().has(big_g) and sp.simplify(_argument(found) - argument) == 0:
                 second = second.subs(found, value)
     written = g * (1 / (n - 2 + b0) ** 2 - 1 / (1 - b0) ** 2) - (fall - fall_m / (n - 1) ** 2)
-    half = sp.Rational(1, 2)
     return Derivation(
         (
             *threshold_steps(),
@@ -107,15 +106,9 @@ def each_n_proof() -> Derivation:
             ),
             step(r"at $\beta = \frac1n$ the two points meet: $m = \frac1n$ and $D = 0$", m.subs(b0, 1 / n), 1 / n),
             *gamma_steps(),
-            step(
-                r"for $n = 3$: $g(\frac12) = (1+\gamma\log2)2^{-\gamma} \le 1$ for every $\gamma$, as "
-                r"$(\gamma\log 2 - \log(1+\gamma\log2))' = \frac{\gamma\log^22}{1+\gamma\log2} \ge 0$; so $\gamma^*(\frac12) = 0$",
-                sp.diff(-sp.log(symbols.gain(half, g)), g),
-                g * sp.log(2) ** 2 / (1 + g * sp.log(2)),
-                lambda e: sp.simplify(sp.expand_log(e, force=True)),
-            ),
+            half_step(),  # for n = 3: gamma*(1/2) = 0
         ),
-        r"Since $G'' < 0$ increases and $\beta \le m$: $G''(\beta) \le G''(m) \le G''(m)/(n-1)^2$. So $D$ is concave on "
+        r"For $n = 3$ the last step says $\gamma^*(\frac12) = 0$. Since $G'' < 0$ increases and $\beta \le m$: $G''(\beta) \le G''(m) \le G''(m)/(n-1)^2$. So $D$ is concave on "
         r"$[0, \frac1n]$, with $D(0) = -\log g(\frac1{n-1}) \ge 0$ by the condition and $D(\frac1n) = 0$: $D \ge 0$, that is "
         r"$h(\beta) \le h(m)$. As $h$ falls, then rises, $h(q_i) \le \max(h(\beta), h(m)) = h(m)$ for every class, so "
         r"$\sum_i q_i h(q_i) \le h(m)$. Rows with $m \ge \frac1{n-1}$ have $m \ge \tau(\gamma)$, as the condition says "

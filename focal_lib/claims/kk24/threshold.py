@@ -42,3 +42,22 @@ def threshold_steps() -> tuple[Step, ...]:
         ),
         step(r"$k \to -1-\gamma < 0$ as $q \to 1$: $g$ rises, then falls", sp.limit(k, q, 1, "-"), -1 - gamma),
     )
+
+
+def positive_step() -> Step:
+    """g > 0, the factor (1-q)^gamma apart."""
+    b = sp.Symbol("b", positive=True)
+    bulk = (symbols.gain(q, gamma) / (1 - q) ** gamma).subs(symbols.entropy_ratio(), b)
+    return step(r"$g/(1-q)^\gamma = 1+\gamma b > 0$ on $(0, 1)$", bulk, 1 + gamma * b)
+
+
+def half_step() -> Step:
+    """g(1/2) <= 1 for every gamma, so tau(gamma) < 1/2."""
+    g = sp.Symbol("gamma", positive=True)
+    return step(
+        r"$\log g(\frac12) = \log(1+\gamma\log2) - \gamma\log2$ is 0 at $\gamma = 0$ and falls: its derivative is "
+        r"$-\frac{\gamma\log^22}{1+\gamma\log2}$",
+        sp.diff(sp.log(symbols.gain(sp.Rational(1, 2), g)), g),
+        -g * sp.log(2) ** 2 / (1 + g * sp.log(2)),
+        lambda e: sp.simplify(sp.expand_log(e, force=True)),
+    )

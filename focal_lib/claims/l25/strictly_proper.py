@@ -9,6 +9,7 @@ from focal_lib import certify, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Counterexample, Derivation, Disproof, Step, step
 from focal_lib.claims.kk24.prop1 import curvature_steps
+from focal_lib.claims.kk24.threshold import positive_step
 from focal_lib.claims.kn24.lemma1_fig1 import gradient_limit_steps
 from focal_lib.claims.m20.app_h import bound_steps
 
@@ -298,16 +299,11 @@ def a6_root() -> Evidence:
 )
 def a6_root_corrected() -> Evidence:
     """phi decreases and phi(eta) = g(eta) > 0."""
-    b = sp.Symbol("b", positive=True)
     return Derivation(
         (
             *phi_steps(),
             *residual_steps(),
-            step(
-                r"$g = (1-\eta)^\gamma(1+\gamma b) > 0$",
-                (symbols.gain(q, g) / (1 - q) ** g).subs(symbols.entropy_ratio(), b),
-                1 + g * b,
-            ),
+            positive_step(),
         )
     )
 

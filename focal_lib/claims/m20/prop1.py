@@ -8,7 +8,7 @@ import sympy as sp
 from focal_lib import certify, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Measurement, Step, step
-from focal_lib.claims.kk24.threshold import threshold_steps
+from focal_lib.claims.kk24.threshold import half_step, positive_step, threshold_steps
 from focal_lib.confidence import log_gain
 
 CHAPTER = "10_gradient_factor"
@@ -61,11 +61,7 @@ def prop1_iff() -> Evidence:
         Derivation(
             (
                 step(r"$c - gc = c(1-g)$", c - value * c, c * (1 - value)),
-                step(
-                    r"$g = (1-q)^\gamma(1+\gamma b) > 0$",
-                    (symbols.gain(q, g) / (1 - q) ** g).subs(symbols.entropy_ratio(), sp.Symbol("b", positive=True)),
-                    1 + g * sp.Symbol("b", positive=True),
-                ),
+                positive_step(),
             )
         ),
         Counterexample(r"a zero feature vector: both norms are 0, yet $g(0.1, 1) > 1$", margin),
@@ -131,18 +127,8 @@ def g_unimodal() -> Evidence:
 )
 def threshold() -> Evidence:
     """g rises from 1, falls to 0: it crosses 1 once. The threshold is tau(gamma) < 1/2."""
-    half = symbols.gain(sp.Rational(1, 2), g)
     return Derivation(
-        (
-            *threshold_steps(),
-            step(
-                r"$p_0 < \frac12$: $\log g(\frac12) = \log(1+\gamma\log2) - \gamma\log2$ has derivative "
-                r"$-\frac{\gamma\log^22}{1+\gamma\log2} < 0$ and is 0 at $\gamma = 0$",
-                sp.diff(sp.log(half), g),
-                -g * sp.log(2) ** 2 / (1 + g * sp.log(2)),
-                lambda e: sp.simplify(sp.expand_log(e, force=True)),
-            ),
-        ),
+        (*threshold_steps(), half_step()),
         r"At $p = 0$ itself $g = 1$, so the paper's $[0, p_0)$ is $(0, p_0)$.",
     )
 
