@@ -1,0 +1,96 @@
+"""Logits of one's own: every format, and every mistake with its remedy."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import log_softmax, softmax
+
+from focal_lib import logits_file
+
+RNG = np.random.default_rng(0)
+Z = RNG.normal(size=(40, 5)) * 3
+Y = RNG.integers(0, 5, 40)
+
+
+def write(path, **arrays):
+    np.savez(path, **arrays)
+    return path
+
+
+def test_formats(tmp_path):
+    frame = pd.DataFrame(Z, columns=list("abcde")).assign(label=Y)
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    frame.to_parquet(tmp_path / "x.parquet")
+    np.save(tmp_path / "z.npy", Z)
+    np.save(tmp_path / "y.npy", Y)
+    found = [
+        logits_file.read(write(tmp_path / "x.npz", logits=Z, labels=Y))["all"],
+        logits_file.read(tmp_path / "x.csv")["all"],
+        logits_file.read(tmp_path / "x.parquet")["all"],
+        logits_file.read(tmp_path / "z.npy", labels=tmp_path / "y.npy")["all"],
+    ]
+    for part in found:
+        np.testing.assert_allclose(part.logits, Z, rtol=1e-12)
+        np.testing.assert_array_equal(part.labels, Y)
+    both = write(tmp_path / "both.npz", validation_logits=Z, validation_labels=Y, test_logits=Z[:9], test_labels=Y[:9])
+    assert {name: len(part) for name, part in logits_file.read(both).items()} == {"validation": 40, "test": 9}
+
+
+def test_probabilities_and_log_probabilities_become_logits(tmp_path):
+    probs = logits_file.read(write(tmp_path / "p.npz", logits=softmax(Z, -1), labels=Y), "probs")["all"]
+    logs = logits_file.read(write(tmp_path / "l.npz", logits=log_softmax(Z, -1), labels=Y), "log-probs")["all"]
+    for part in (probs, logs):
+        np.testing.assert_allclose(softmax(part.logits, -1), softmax(Z, -1), rtol=1e-12)
+    sure = np.eye(5, dtype=np.float32)[Y]
+    assert np.isfinite(logits_file.as_logits(sure, "probs")).all()
+
+
+@pytest.mark.parametrize(
+    ("arrays", "given", "message"),
+    [
+        ({"logits": softmax(Z, -1), "labels": Y}, "logits", r"look like probabilities.*--given probs"),
+        ({"logits": softmax(Z, -1), "labels": Y}, "log-probs", r"look like probabilities.*--given probs"),
+        ({"logits": Z, "labels": Y}, "probs", r"given as probabilities.*must lie in \[0, 1\]"),
+        ({"logits": Z, "labels": Y}, "log-probs", r"given as log-probabilities.*--given logits"),
+        ({"logits": Z, "labels": np.eye(5, dtype=int)[Y]}, "logits", r"one-hot: give the class numbers"),
+        ({"logits": Z, "labels": np.where(Y == 0, 5, Y)}, "logits", r"count from 1 to 5: give labels - 1"),
+        ({"logits": Z, "labels": Y[:, None]}, "logits", r"give labels\[:, 0\]"),
+        ({"logits": Z, "labels": Y[:9]}, "logits", r"labels must have shape \(n,\) = \(40,\). Got \(9,\)"),
+        ({"logits": Z, "labels": Y + 0.5}, "logits", "labels must be integers"),
+        ({"logits": np.where(Z > 5, np.nan, Z) * np.inf, "labels": Y}, "logits", "logits must be finite"),
+        ({"logits": Z[0], "labels": Y}, "logits", r"numbers of shape \(n, K\)"),
+        (
+            {"scores": Z, "labels": Y},
+            "logits",
+            r"must hold logits and labels, or validation_logits.*no validation_logits",
+        ),
+    ],
+)
+def test_mistakes_name_their_remedy(tmp_path, arrays, given, message):
+    with pytest.raises(ValueError, match=message):
+        logits_file.read(write(tmp_path / "x.npz", **arrays), given)
+
+
+def test_files_that_are_none(tmp_path):
+    with pytest.raises(ValueError, match=r"must be \.npz, \.npy, \.csv or \.parquet"):
+        logits_file.read(tmp_path / "x.pkl")
+    np.save(tmp_path / "z.npy", Z)
+    with pytest.raises(ValueError, match="--labels"):
+        logits_file.read(tmp_path / "z.npy")
+    pd.DataFrame(Z).to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(ValueError, match="must have a column 'label'"):
+        logits_file.read(tmp_path / "x.csv")
+    np.savez(tmp_path / "o.npz", logits=np.array([{}], dtype=object), labels=Y)
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        logits_file.read(tmp_path / "o.npz")
+
+
+def test_split_is_a_partition_by_seed():
+    whole = logits_file.LogitSet(Z, Y)
+    parts = logits_file.split(whole, 0.25, seed=3)
+    assert [len(parts[name]) for name in ("validation", "test")] == [10, 30]
+    rows = np.concatenate([parts["validation"].logits, parts["test"].logits])
+    np.testing.assert_array_equal(np.sort(rows[:, 0]), np.sort(Z[:, 0]))
+    np.testing.assert_array_equal(parts["test"].labels, logits_file.split(whole, 0.25, seed=3)["test"].labels)
+    with pytest.raises(ValueError, match="rows on both sides"):
+        logits_file.split(whole, 0.001)
