@@ -3,6 +3,8 @@
 focal notebook 04_temperature_bounds -p radius 10 --out page.ipynb
 focal run -p loss=focal -p gamma=3
 focal grid workflow/grids/fashion-mnist.yaml --status
+focal calibrate logits.npz --out report
+focal apply report/calibrator.json new.npy --out probs.npy
 focal claims kk24.prop5
 focal claims --verify
 """
@@ -84,6 +86,74 @@ def _pairs(parameters: tuple[str, ...]) -> dict[str, Any]:
     if bad := [text for text in parameters if "=" not in text]:
         raise ValueError(f"a parameter must read NAME=VALUE. Got {bad[0]!r}.")
     return {name: yaml.safe_load(value) for name, value in (text.split("=", 1) for text in parameters)}
+
+
+GIVEN = click.Choice(["logits", "log-probs", "probs"])
+
+
+@main.command()
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the results.")
+@click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds.")
+@click.option("--labels", type=click.Path(exists=True, path_type=Path), help="File of the labels, for npy.")
+@click.option("--share", default=0.5, show_default=True, help="Of the rows, to fit on, where the file has one set.")
+@click.option("--seed", default=0, show_default=True)
+def calibrate(path: Path, out: Path, given: str, labels: Path | None, share: float, seed: int) -> None:
+    """Calibrate a model from its logits: calibrator.json, metrics.parquet and report.html in the folder OUT.
+
+    PATH is npz (logits and labels, or both for validation_ and test_), npy, csv or parquet (a column label).
+    """
+    from focal_lib import logits_file
+    from focal_lib.experiment import ROOT
+    from focal_lib.notebook import as_html, execute, find_source
+
+    try:
+        parts = logits_file.read(path, given, labels)  # type: ignore[arg-type]  # mistakes are told here, not in a page
+        if "all" in parts:
+            logits_file.split(parts["all"], share, seed)
+        out.mkdir(parents=True, exist_ok=True)
+        values = {"path": str(path.resolve()), "given": given, "labels": str(labels.resolve()) if labels else ""}
+        page = out / "report.ipynb"
+        execute(
+            find_source("calibrate", ROOT / "notebooks"),
+            page,
+            values | {"share": share, "seed": seed, "out": str(out.resolve())},
+        )
+        as_html(page, out / "report.html")
+    except (ValueError, OSError, RuntimeError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"calibrator.json, metrics.parquet, report.html -> {out}")
+
+
+@main.command()
+@click.argument("calibrator", type=click.Path(exists=True, path_type=Path))
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Calibrated probabilities, npy.")
+@click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds.")
+@click.option("--chunk", default=100_000, show_default=True, help="Rows in memory at a time.")
+def apply(calibrator: Path, path: Path, out: Path, given: str, chunk: int) -> None:
+    """Calibrated probabilities (n, K) of new logits, an npy file that may be larger than memory."""
+    import numpy as np
+
+    from focal_lib import calibrator_file, logits_file
+
+    part = out.with_name(f".{out.name}.part")
+    try:
+        fit = calibrator_file.load(calibrator)
+        values = np.load(path, mmap_mode="r", allow_pickle=False)
+        if values.ndim != 2:
+            raise ValueError(f"{path.name} must hold logits of shape (n, K). Got {values.shape}.")
+        kind = np.float32 if values.dtype.itemsize <= 4 else np.float64
+        found = np.lib.format.open_memmap(part, "w+", kind, values.shape)
+        for start in range(0, len(values), chunk):
+            rows = np.asarray(values[start : start + chunk], dtype=np.float64)
+            found[start : start + chunk] = fit.predict_proba(logits_file.as_logits(rows, given))  # type: ignore[arg-type]
+        found.flush()
+        part.replace(out)
+    except (ValueError, OSError) as error:
+        part.unlink(missing_ok=True)
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{len(values):,} rows -> {out}")
 
 
 @main.command(context_settings={"ignore_unknown_options": True})

@@ -12,10 +12,21 @@ from scipy.stats import norm
 
 from focal_lib.calibrators import FocalTemperatureScaling, TemperatureScaling, VectorScaling
 from focal_lib.logits_file import LogitSet
+from focal_lib.maps import focal_log_probs
 from focal_lib.metrics import Interval, binned_ece, bootstrap, top_label
 from focal_lib.table import METRICS
 
-__all__ = ["BEFORE", "compare", "default_methods", "differences", "fit_all", "recommend"]
+__all__ = [
+    "BEFORE",
+    "as_text",
+    "choose",
+    "compare",
+    "default_methods",
+    "differences",
+    "fit_all",
+    "notes",
+    "recommend",
+]
 
 BEFORE = "as given"
 
@@ -62,7 +73,7 @@ def compare(fits: Mapping[str, Any], test: LogitSet, resamples: int = 200, seed:
 def differences(
     fits: Mapping[str, Any], test: LogitSet, resamples: int = 1000, level: float = 0.95, seed: int = 0
 ) -> pd.DataFrame:
-    """Equal-mass ECE and NLL of each method minus those of the first, and of the first minus before; paired over test rows.
+    """Equal-mass ECE and NLL: the first method minus none, and each other minus the first, paired over test rows.
 
     `p` is two-sided from the bootstrap's standard error; `real` says whether it stays below 1 - level after Holm's
     correction for the number of rows.
@@ -102,20 +113,74 @@ def _holm(p: np.ndarray, level: float) -> np.ndarray:
     return real
 
 
+def choose(found: pd.DataFrame) -> str | None:
+    """The method to use: the best that really beats the first one; else the first; None if that does not help."""
+    first = found["method"].iloc[0]
+    better = found[(found["against"] == first) & found["real"] & (found["difference"] < 0)]
+    if not better.empty:
+        return str(better.sort_values("p")["method"].iloc[0])
+    helps = found[(found["against"] == BEFORE) & found["real"] & (found["difference"] < 0)]
+    return None if helps.empty else str(first)
+
+
 def recommend(found: pd.DataFrame, validation: int, least: int = 500) -> str:
     """In plain words, from `differences`: which method to use and how sure that is."""
-    first = found["method"].iloc[0]
-    helps = found[(found["method"] == first) & (found["against"] == BEFORE) & found["real"] & (found["difference"] < 0)]
-    better = found[(found["against"] == first) & found["real"] & (found["difference"] < 0)]
-    if validation < least and better.empty:
-        return f"With {validation} validation rows there are too few to tell more than temperature scaling apart."
-    if not better.empty:
-        best = better.sort_values("p").iloc[0]
+    first, chosen = found["method"].iloc[0], choose(found)
+    if chosen not in (None, first):
+        best = found[(found["method"] == chosen) & (found["against"] == first)].sort_values("p").iloc[0]
         unit = "points of ECE" if best["metric"] == "adaptive-ece" else "of NLL"
         return (
             f"Use {best['method']}: {-best['difference']:.3g} {unit} below {first} (95 % interval "
             f"{-best['high']:.3g} to {-best['low']:.3g}), beyond chance after correction for several methods."
         )
-    if not helps.empty:
+    if validation < least:
+        return f"{validation} validation rows are too few to tell {first} scaling from the others: the safe choice."
+    if chosen == first:
         return f"Plain {first} scaling is enough: it helps beyond chance, and no other method beats it beyond chance."
     return "No method improves on the logits as given beyond chance: leave them as they are."
+
+
+def notes(fits: Mapping[str, Any], validation: LogitSet, test: LogitSet) -> list[str]:
+    """What a reader should know of the data and the fits: sizes, missing classes, edges, Prop. 5."""
+    classes = validation.logits.shape[1]
+    found = [f"{len(validation):,} rows to fit on, {len(test):,} to test on, {classes} classes."]
+    if missing := sorted(set(range(classes)) - set(validation.labels.tolist())):
+        found.append(
+            f"Classes without a row to fit on: {', '.join(map(str, missing[:10]))}. Vector scaling guesses theirs."
+        )
+    for name, fit in fits.items():
+        if not isinstance(fit, FocalTemperatureScaling):
+            continue
+        found.append(f"{name}: T = {fit.temperature_:.3f}" + (f", gamma = {fit.gamma_:.3f}." if fit.gamma_ else "."))
+        edges = [
+            e
+            for e, v in zip(("smallest", "largest"), (min(fit.gammas), max(fit.gammas)), strict=True)
+            if v == fit.gamma_
+        ]
+        if len(fit.gammas) > 1 and fit.search != "newton" and edges:
+            found.append(f"{name}: gamma is the {edges[0]} of its grid, so a wider grid may do better.")
+        if fit.gamma_ > 0:
+            share = _lowered(test.logits.astype(np.float64) / fit.temperature_, fit.gamma_)
+            found.append(
+                f"{name}: the map lowers the top probability in {share:.1%} of the test rows (KK24 Prop. 5 says never)."
+            )
+    return found
+
+
+def _lowered(logits: np.ndarray, gamma: float) -> float:
+    """Share of rows whose largest probability the focal calibration map makes smaller."""
+    return float((np.exp(focal_log_probs(logits, gamma)).max(-1) < softmax(logits, -1).max(-1)).mean())
+
+
+def as_text(measured: pd.DataFrame) -> pd.DataFrame:
+    """A row a method, a column a metric: 'value [low, high]'."""
+
+    def cell(row: Any) -> str:
+        digits = 3 if row.metric in ("nll", "brier") else 2
+        span = "" if np.isnan(row.low) else f" [{row.low:.{digits}f}, {row.high:.{digits}f}]"
+        return f"{row.value:.{digits}f}{span}"
+
+    text = measured.assign(text=[cell(row) for row in measured.itertuples()])
+    return text.pivot(index="method", columns="metric", values="text").loc[
+        measured["method"].unique(), measured["metric"].unique()
+    ]

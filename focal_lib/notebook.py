@@ -15,7 +15,7 @@ import papermill
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-__all__ = ["check_parameters", "execute", "find_source"]
+__all__ = ["as_html", "check_parameters", "execute", "find_source"]
 
 
 def _kernel_config(folder: str) -> Config:
@@ -88,3 +88,16 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
         part.unlink(missing_ok=True)
     failed.unlink(missing_ok=True)
     return time.monotonic() - started
+
+
+def as_html(executed: Path, out: Path) -> None:
+    """One HTML page without the code, which opens without a network."""
+    from nbconvert import HTMLExporter  # slow to import
+
+    exporter = HTMLExporter(exclude_input=True, template_name="classic")
+    for script in ("mathjax_url", "require_js_url", "jquery_url", "mermaid_js_url", "jupyter_widgets_base_url"):
+        setattr(exporter, script, "")
+    text, _ = exporter.from_notebook_node(nbformat.read(executed, as_version=4))
+    part = out.with_name(f".{out.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(out)

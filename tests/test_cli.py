@@ -1,13 +1,15 @@
 """The focal command on claims."""
 
 import json
+import re
 from fractions import Fraction
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from focal_lib import checker, experiment
+from focal_lib import calibrator_file, checker, experiment
 from focal_lib.claims import ledger, record
 from focal_lib.cli import main
 from focal_lib.training import NonFiniteLoss
@@ -121,3 +123,35 @@ def test_grid_at_once_then_recorded_and_tabled(run, small_run, tmp_path):
     path.write_text(path.read_text() + "\nmodel: resnet8")
     refused = run("grid", str(path), "--root", root, "--at-once")
     assert "must have no buffers" in refused.output
+
+
+def test_calibrate_leaves_a_report_and_a_calibrator_that_applies(run, tmp_path):
+    from tests.test_comparison import drawn
+
+    data = drawn(1500, 2.0)
+    np.savez(tmp_path / "mine.npz", logits=data.logits.astype(np.float32), labels=data.labels)
+    out = tmp_path / "report"
+    done = run("calibrate", str(tmp_path / "mine.npz"), "--out", str(out))
+    assert done.exit_code == 0, done.output
+    page = (out / "report.html").read_text()
+    assert "temperature" in page
+    assert not re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=\"https?:", page)  # opens without a network
+    assert set(pd.read_parquet(out / "metrics.parquet")["method"]) >= {"as given", "temperature"}
+    np.save(tmp_path / "new.npy", data.logits[:700].astype(np.float32))
+    flags = ["--out", str(tmp_path / "p.npy"), "--chunk", "300"]
+    applied = run("apply", str(out / "calibrator.json"), str(tmp_path / "new.npy"), *flags)
+    assert applied.exit_code == 0, applied.output
+    wanted = calibrator_file.load(out / "calibrator.json").predict_proba(data.logits[:700].astype(np.float32))
+    np.testing.assert_allclose(np.load(tmp_path / "p.npy"), wanted, rtol=1e-5)
+
+
+def test_calibrate_refuses_before_work_begins(run, tmp_path):
+    np.savez(tmp_path / "probs.npz", logits=np.full((20, 4), 0.25), labels=np.arange(20) % 4)
+    refused = run("calibrate", str(tmp_path / "probs.npz"), "--out", str(tmp_path / "report"))
+    assert refused.exit_code == 1
+    assert "--given probs" in refused.output
+    assert not (tmp_path / "report").exists()
+    (tmp_path / "c.json").write_text("{}")
+    np.save(tmp_path / "z.npy", np.zeros((3, 4)))
+    refused = run("apply", str(tmp_path / "c.json"), str(tmp_path / "z.npy"), "--out", str(tmp_path / "p.npy"))
+    assert "must be a calibrator written by focal_lib" in refused.output
