@@ -72,6 +72,7 @@ facts |= {
     "torch": provenance["versions"]["torch"],
     "classes": results[0].test.logits.shape[1],
     "test": len(results[0].test.labels),
+    "validation": len(results[0].validation.labels),
 }
 for name, value in facts.items():
     glue(f"table1-{name}", value, display=False)
@@ -80,7 +81,7 @@ for name, value in facts.items():
 # {glue:text}`table1-runs` recorded runs on real CIFAR-10, and small ones: a ResNet with 8 layers, {glue:text}`table1-n` of the 45,000 training images, {glue:text}`table1-epochs` epochs of
 # the papers' SGD without augmentation, on {glue:text}`table1-threads` core each (PyTorch {glue:text}`table1-torch`, commit {glue:text}`table1-commit`). Its errors are those of such a network, many
 # times the papers'; what can be compared is the order of the losses and the size of the effects. {glue:text}`table1-seeds` seeds, which fix split, weights and batches, so runs of one
-# seed are paired. Tested on all {glue:text}`table1-test` test images; $T$ and $\gamma$ chosen on 5,000 validation images. The same again, with the images in `FOCAL_DATA`:
+# seed are paired. Tested on all {glue:text}`table1-test` test images; $T$ and $\gamma$ chosen on {glue:text}`table1-validation` validation images. The same again, with the images in `FOCAL_DATA`:
 #
 #     focal grid workflow/grids/cifar10-resnet8.yaml --cores 2
 #     focal grid workflow/grids/cifar10-resnet8.yaml --record results/cifar10-resnet8 --table results/cifar10-resnet8/table.parquet

@@ -36,13 +36,13 @@ from scipy.special import softmax
 
 from focal_lib import calibrator_file, comparison, logits_file, metrics
 from focal_lib.calibrators import PAPER_GAMMAS, ConfidencePath
-from focal_lib.experiment import write_whole
+from focal_lib.experiment import ROOT, write_whole
 from focal_lib.plots import use_style
 from focal_lib.plots.reliability import landscape, reliability_diagrams
 from focal_lib.provenance import foot
 
 use_style()
-parts = logits_file.read(path, given, labels or None)
+parts = logits_file.read(ROOT / path, given, ROOT / labels if labels else None)  # absolute, or from the project
 if "all" in parts:
     parts = logits_file.split(parts["all"], share, seed)
 validation, test = parts["validation"], parts["test"]
