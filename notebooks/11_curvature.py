@@ -162,10 +162,10 @@ before, after = (ece[ece["stage"] == stage] for stage in ("pre", "ts, ece"))
 taus = np.unique(last["tau"])
 facts = {"n": spec.n_train, "epochs": spec.training.epochs, "seeds": len({r.spec.seed for r in penalised})}
 facts |= {
-    "none": before["mean"].iloc[0],
-    "most": before["mean"].iloc[-1],
-    "none-after": after["mean"].iloc[0],
-    "most-after": after["mean"].iloc[-1],
+    "none": float(before["mean"].iloc[0]),
+    "most": float(before["mean"].iloc[-1]),
+    "none-after": float(after["mean"].iloc[0]),
+    "most-after": float(after["mean"].iloc[-1]),
 }
 for name, value in facts.items():
     glue(f"curvature-penalty-{name}", value, display=False)

@@ -13,8 +13,10 @@ __all__ = ["HessianTraceLoss"]
 
 
 class HessianTraceLoss(nn.Module):
-    """CE + lam |tr H|, H the Hessian of the batch's cross-entropy in the weights, its trace estimated with one
-    random sign vector a step. The absolute value keeps an estimate below 0 from being rewarded.
+    r"""Cross-entropy plus :math:`\lambda|\operatorname{tr}H|`, H its Hessian in the weights.
+
+    The trace of each batch is estimated with one vector of random signs. The absolute value keeps an estimate below 0
+    from being rewarded.
 
     It needs the weights, so a training loop calls `penalised`; called with logits and labels it is cross-entropy.
 
