@@ -76,7 +76,7 @@ comparison.as_text(measured)
 # Differences on the same test rows, with intervals. 'Real' means: beyond chance at 5 %, after Holm's correction for the number of rows in this table.
 
 # %% tags=["remove-input"]
-differences.style.format(precision=4).hide()
+differences.round(4).set_index(["method", "against"])
 
 # %% tags=["hide-input"]
 before = softmax(test.logits.astype(np.float64), -1)
