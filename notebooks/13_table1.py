@@ -55,25 +55,10 @@ use_style()
 results = load_recorded(recorded)
 spec = results[0].spec
 provenance = json.loads((experiment.ROOT / "results" / recorded / spec.digest / "spec.json").read_text())
-facts = {
-    "runs": len(results),
-    "seeds": len({r.spec.seed for r in results}),
-    "n": spec.n_train,
-    "model": spec.model,
-    "epochs": spec.training.epochs,
-}
-facts |= {
-    "batch": spec.training.batch_size,
-    "rate": spec.training.learning_rate,
-    "threads": provenance["threads"],
-    "commit": provenance["commit"],
-}
-facts |= {
-    "torch": provenance["versions"]["torch"],
-    "classes": results[0].test.logits.shape[1],
-    "test": len(results[0].test.labels),
-    "validation": len(results[0].validation.labels),
-}
+tested = {"test": len(results[0].test.labels), "validation": len(results[0].validation.labels)}
+facts = {"runs": len(results), "seeds": len({r.spec.seed for r in results}), "n": spec.n_train} | tested
+facts |= {"epochs": spec.training.epochs, "threads": provenance["threads"], "commit": provenance["commit"]}
+facts |= {"torch": provenance["versions"]["torch"]}
 for name, value in facts.items():
     glue(f"table1-{name}", value, display=False)
 
