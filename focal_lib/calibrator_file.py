@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from focal_lib.atomic import write_whole
 from focal_lib.calibrators import FocalTemperatureScaling, MatrixScaling, TemperatureScaling, VectorScaling
-from focal_lib.experiment import write_whole
 
 __all__ = ["METHODS", "load", "save"]
 

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import yaml
 
+from focal_lib.atomic import write_whole
+
 if TYPE_CHECKING:
     from focal_lib.claims import Claim
     from focal_lib.experiment import Spec
@@ -300,9 +302,8 @@ def _write_boxes(claim: Claim | None, out: Path) -> None:
         raise click.ClickException(
             "--boxes needs the id of a claim with a certificate, such as kk24.prop3_sharp_above."
         )
-    temporary = out.with_name(out.name + ".part")
-    temporary.write_text(json.dumps([certificate.as_json() for certificate in found], indent=1) + "\n")
-    temporary.replace(out)
+    text = json.dumps([certificate.as_json() for certificate in found], indent=1) + "\n"
+    write_whole(out, lambda part: part.write_text(text))
     click.echo(f"{sum(len(b) for c in found for b in c.boxes.values()):,} boxes -> {out}")
 
 

@@ -19,7 +19,7 @@ import pickle
 import platform
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -30,6 +30,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from focal_lib.atomic import write_whole
 from focal_lib.names import LOSSES
 from focal_lib.recipes import RECIPES, Recipe
 
@@ -57,7 +58,6 @@ __all__ = [
     "run_many",
     "status",
     "trained",
-    "write_whole",
 ]
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -197,16 +197,6 @@ def load_grid(path: str | Path | None = None, root: str | Path | None = None) ->
 
 
 # --- files -----------------------------------------------------------------------------
-
-
-def write_whole(path: Path, write: Callable[[Path], Any]) -> None:
-    """Write beside and rename, so that a file of that name is always whole."""
-    part = path.with_name(f".{os.getpid()}-{path.name}")
-    try:
-        write(part)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _checksum(arrays: Mapping[str, np.ndarray]) -> str:

@@ -15,6 +15,8 @@ import papermill
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
+from focal_lib.atomic import write_whole
+
 __all__ = ["as_html", "check_parameters", "execute", "find_source"]
 
 
@@ -98,6 +100,4 @@ def as_html(executed: Path, out: Path) -> None:
     for script in ("mathjax_url", "require_js_url", "jquery_url", "mermaid_js_url", "jupyter_widgets_base_url"):
         setattr(exporter, script, "")
     text, _ = exporter.from_notebook_node(nbformat.read(executed, as_version=4))
-    part = out.with_name(f".{out.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(out)
+    write_whole(out, lambda part: part.write_text(text, encoding="utf-8"))

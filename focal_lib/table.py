@@ -15,8 +15,9 @@ import pandas as pd
 from scipy import stats
 from scipy.special import softmax
 
+from focal_lib.atomic import write_whole
 from focal_lib.calibrators import FocalTemperatureScaling, TemperatureScaling
-from focal_lib.experiment import Result, write_whole
+from focal_lib.experiment import Result
 from focal_lib.metrics import brier, classwise_ece, ece, mce, nll, smooth_ece
 
 __all__ = ["METRICS", "STAGES", "against", "as_printed", "measure", "spread", "write"]

@@ -35,8 +35,9 @@ from IPython.display import Markdown
 from scipy.special import softmax
 
 from focal_lib import calibrator_file, comparison, logits_file, metrics
+from focal_lib.atomic import write_whole
 from focal_lib.calibrators import PAPER_GAMMAS, ConfidencePath
-from focal_lib.experiment import ROOT, write_whole
+from focal_lib.experiment import ROOT
 from focal_lib.plots import use_style
 from focal_lib.plots.reliability import landscape, reliability_diagrams
 from focal_lib.provenance import foot
