@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import lambertw
+from scipy.special import expit, lambertw
 
 from focal_lib.maps import focal_log_probs
 from focal_lib.validation import check_gamma, check_probs
@@ -30,6 +30,7 @@ __all__ = [
     "lowest_elasticity",
     "peak_probability",
     "rows_by_shape",
+    "top_probability_bounds",
     "weight_curvature",
     "worst_row",
 ]
@@ -49,12 +50,49 @@ def log_gain_of_logit(s: np.ndarray, gamma: float) -> np.ndarray:
 
 
 def peak_probability(gamma: float) -> float:
-    """p*(gamma): where g is largest, the root of 2 (1-q)/log q + 1 - gamma q; .2032 as gamma -> 0.
+    """p*(gamma): where g is largest (smallest for gamma < 0), the root of 2 (1-q)/log q + 1 - gamma q.
 
-    M20 Prop. 1's k has the same sign. Raises ValueError unless gamma > 0.
+    M20 Prop. 1's k has the same sign; .2032 as gamma -> 0. Raises ValueError unless gamma > -1.
     """
-    check_gamma(gamma, minimum=5e-324)
+    check_gamma(gamma, minimum=-1 + 1e-12)
     return float(brentq(lambda q: 2 * (1 - q) / math.log(q) + 1 - gamma * q, 1e-15, 0.9, xtol=1e-16))
+
+
+def top_probability_bounds(
+    logit_top: np.ndarray, p_top: np.ndarray, gamma: float, classes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""(low, high): the calibrated top probability of these rows at any lower, and at any higher, temperature.
+
+    As T rises, q_top falls in each row; low bounds p_top from below wherever q_top is larger than here, high from above
+    wherever it is smaller. By gamma:
+
+    * gamma = 0, and two classes: p_top is an increasing function of q_top, so both are p_top itself.
+    * gamma > 0: for q_top >= p* the elasticity of w is largest at the top class, so p_top rises with q_top. Below p*,
+      where 1 <= g <= g(p*), it lies between q_top / g(p*) and g(p*) q_top.
+    * -1 < gamma < 0: :math:`p_{top} = w_1 / (w_1 + \sum_{j>1} q_j h_j)` with h = 1/g and w_1 = q_top h(q_top),
+      increasing in q_top. Every q_j is at most 1/2, where h lies between h_0 = min(1, h(1/2)) and h(p*): h rises from 1
+      to h(p*) and falls after it, since :math:`b'(q)(1-q) - \gamma b - 1` decreases (b is concave and increasing). So
+      p_top lies between two increasing functions, :math:`w_1 / (w_1 + (1 - q_{top}) h(p^*))` and the same with h_0.
+
+    Args:
+        logit_top: logit of q_top, (n,).
+        p_top: the top probability after the map, (n,).
+
+    Raises:
+        ValueError: gamma <= -1.
+    """
+    if gamma == 0 or classes == 2:
+        return p_top, p_top
+    peak = peak_probability(gamma)
+    log_extreme = log_gain(peak, gamma)  # log g(p*)
+    if gamma > 0:
+        q_top, extreme = expit(logit_top), math.exp(log_extreme)
+        below = q_top < peak
+        high = np.where(below, extreme * q_top, np.maximum(p_top, extreme * peak))
+        return np.where(below, q_top / extreme, p_top), high
+    far = np.minimum(logit_top, 750.0)  # where 1 - q_top is 0
+    log_odds = far - log_gain_of_logit(far, gamma)  # log w_1 / (1 - q_top)
+    return expit(log_odds + log_extreme), expit(log_odds + max(0.0, log_gain(0.5, gamma)))
 
 
 def confidence_threshold(gamma: float) -> float:
@@ -63,6 +101,7 @@ def confidence_threshold(gamma: float) -> float:
     Below tau it falls for large n (the other classes equal). tau(1) = 1/e; 1/2 as gamma -> 0.
     Raises ValueError unless gamma > 0.
     """
+    check_gamma(gamma, minimum=5e-324)
     peak = peak_probability(gamma)
     if gamma < 1e-9:  # g - 1 is rounding; tau = 1/2 - O(gamma)
         return 0.5

@@ -29,6 +29,9 @@ from torch.nn.functional import logsigmoid
 from focal_lib.validation import check_gamma, check_log_probs, check_logits
 
 __all__ = [
+    "bernoulli",
+    "bernoulli_curvature",
+    "bernoulli_slope",
     "focal_log_probs",
     "focal_logit",
     "focal_logit_slope",
@@ -63,7 +66,7 @@ def _array_in_array_out(function: Callable[..., Tensor]) -> Callable[..., Any]:
 # --- the scalar pieces -----------------------------------------------------------------
 
 
-def _bernoulli(x: Tensor) -> Tensor:
+def bernoulli(x: Tensor) -> Tensor:
     """b = x / (e^x - 1) for x = -log q >= 0: the -q log q / (1-q) of the papers."""
     small = x < 0.1  # there x / expm1(x) has a useless derivative; the series is exact to 2e-18
     x2 = x * x
@@ -78,23 +81,33 @@ def _one_minus_bernoulli_over_x(x: Tensor) -> Tensor:
     x2 = x * x
     series = 0.5 - x / 12 * (1 - x2 / 60 * (1 - x2 / 42 * (1 - x2 / 40)))
     safe = torch.where(small, 1.0, x)
-    return torch.where(small, series, (1 - _bernoulli(safe)) / safe)
+    return torch.where(small, series, (1 - bernoulli(safe)) / safe)
 
 
-def _bernoulli_slope(x: Tensor) -> Tensor:
+def bernoulli_slope(x: Tensor) -> Tensor:
     """db/dx, between -1/2 at 0 and 0."""
     small = x < 0.1
     x2 = x * x
     series = -0.5 + x / 6 * (1 - x2 / 30 * (1 - x2 * (5 / 140)))
     safe = torch.where(small, 1.0, x)
-    b = _bernoulli(safe)
+    b = bernoulli(safe)
     return torch.where(small, series, b / safe * (1 - safe - b))
+
+
+def bernoulli_curvature(x: Tensor) -> Tensor:
+    """d2b/dx2, between 1/6 at 0 and 0; positive."""
+    small = x < 0.25  # the closed form loses 1/x^2
+    x2 = torch.where(small, x * x, 0.0)
+    series = 1 / 6 - x2 / 60 * (1 - x2 * (5 / 84) * (1 - x2 * (7 / 150) * (1 - x2 * (25 / 616))))
+    safe = torch.where(small, 1.0, x)
+    b, slope = bernoulli(safe), bernoulli_slope(safe)
+    return torch.where(small, series, (slope - b / safe) / safe * (1 - safe - b) - b / safe * (1 + slope))
 
 
 def _log_one_plus_gamma_b(x: Tensor, log_x: Tensor, gamma: Tensor) -> Tensor:
     """log(1 + gamma b). For gamma < 0 it is log((1 + gamma) + |gamma| (1 - b)): nothing cancels."""
     if float(gamma.detach()) >= 0:
-        return torch.log1p(gamma * _bernoulli(x))
+        return torch.log1p(gamma * bernoulli(x))
     log_one_minus_b = log_x + torch.log(_one_minus_bernoulli_over_x(x))
     if float(gamma.detach()) == -1:
         return log_one_minus_b
@@ -112,12 +125,12 @@ def _log_weight_slope(t: Tensor, gamma: Tensor) -> Tensor:
     x = -logsigmoid(t)
     q, rest = torch.sigmoid(t), torch.sigmoid(-t)
     if float(gamma.detach()) >= 0:
-        pull = rest * _bernoulli_slope(x) / (1 + gamma * _bernoulli(x))
+        pull = rest * bernoulli_slope(x) / (1 + gamma * bernoulli(x))
     elif float(gamma.detach()) > -1:
-        pull = rest * _bernoulli_slope(x) / (1 + gamma - gamma * x * _one_minus_bernoulli_over_x(x))
+        pull = rest * bernoulli_slope(x) / (1 + gamma - gamma * x * _one_minus_bernoulli_over_x(x))
     else:  # (1 - q) / x is 1 where both underflow
         ratio = torch.where(t > 30, 1.0, rest / torch.where(t > 30, 1.0, x))
-        pull = ratio * _bernoulli_slope(x) / _one_minus_bernoulli_over_x(x)
+        pull = ratio * bernoulli_slope(x) / _one_minus_bernoulli_over_x(x)
     return rest + gamma * (q + pull)
 
 
@@ -163,7 +176,7 @@ def _focal_logit(s: Tensor, gamma: Tensor) -> Tensor:
     c = torch.where(near, s, 0.0)
     # u(s) - u(-s) without cancellation, so that the result is relatively exact as s -> 0
     gap = 2 * torch.sinh(c) * -logsigmoid(c) - c * torch.exp(-c)
-    close = -torch.log1p(gamma * gap / (1 + gamma * _bernoulli(-logsigmoid(-c))))
+    close = -torch.log1p(gamma * gap / (1 + gamma * bernoulli(-logsigmoid(-c))))
     return (gamma + 1) * s + torch.where(near, close, far)
 
 

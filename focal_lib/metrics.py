@@ -1,4 +1,6 @@
-"""Calibration metrics from probabilities (n, K) and labels (n,): floats out, NumPy or torch in.
+"""Calibration metrics from probabilities (n, K) and labels (n,): floats out.
+
+Arrays, tensors, memory maps and Dask arrays in: rows are read in chunks, and what is kept is a few numbers a row.
 
 Top-label metrics use confidence = largest probability and whether its class is the label; of
 tied classes the first counts. Bins of equal width are (lo, hi], with 0 in the first; bins of
@@ -7,15 +9,19 @@ equal mass are consecutive runs of the sorted confidences whose sizes differ by 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import torch
 from scipy.fft import dct, idct
 from scipy.optimize import brentq
+from torch import Tensor
 
-from focal_lib.validation import check_labels, check_probs
+from focal_lib.rows import Rows
+from focal_lib.validation import check_probs
 
 __all__ = [
     "Bins",
@@ -52,6 +58,16 @@ class Bins:
 
 
 @dataclass(frozen=True)
+class RowScores:
+    """What the top-label metrics, the NLL and the Brier score need of each row, each array (n,)."""
+
+    confidence: np.ndarray
+    correct: np.ndarray
+    log_loss: np.ndarray
+    brier: np.ndarray
+
+
+@dataclass(frozen=True)
 class Interval:
     """An estimate with a percentile bootstrap interval."""
 
@@ -63,19 +79,19 @@ class Interval:
         return self.low > 0 or self.high < 0
 
 
-def _checked(probs: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
-    p, y = (np.asarray(v.detach().cpu() if hasattr(v, "detach") else v) for v in (probs, labels))
-    if p.ndim != 2:
-        raise ValueError(f"probs must have shape (n, K). Got {p.shape}.")
-    check_probs(p)
-    check_labels(y, *p.shape)
-    return p.astype(np.float64, copy=False), y
-
-
 def top_label(probs: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Confidence (n,) in [0, 1] and correctness (n,) in {0, 1}, both float64."""
-    p, y = _checked(probs, labels)
-    return p.max(-1), (p.argmax(-1) == y).astype(np.float64)
+    """Confidence (n,) in [0, 1] and correctness (n,) in {0, 1}, both float64.
+
+    Raises:
+        ValueError: probs not (n, K) distributions, labels no integers in 0 ... K-1.
+    """
+    confidence, correct = _rows(probs, labels).gather(_top)
+    return confidence, correct
+
+
+def row_scores(probs: Any, labels: Any) -> RowScores:
+    """Confidence, correctness, log-loss and Brier score of each row, read once; errors as top_label."""
+    return RowScores(*_rows(probs, labels).gather(_scores))
 
 
 def accuracy(probs: Any, labels: Any) -> float:
@@ -85,24 +101,64 @@ def accuracy(probs: Any, labels: Any) -> float:
 
 def nll(probs: Any, labels: Any) -> float:
     """Mean negative log-likelihood, in nats; infinite where a label has probability 0."""
-    p, y = _checked(probs, labels)
-    with np.errstate(divide="ignore"):
-        return float(-np.log(p[np.arange(len(y)), y]).mean())
+    return float(_rows(probs, labels).gather(_log_loss)[0].mean())
 
 
 def brier(probs: Any, labels: Any) -> float:
     """Mean squared distance to the one-hot label, summed over classes (0 to 2)."""
-    p, y = _checked(probs, labels)
-    return float((np.square(p).sum(-1) - 2 * p[np.arange(len(y)), y] + 1).mean())
+    return float(_rows(probs, labels).gather(_brier)[0].mean())
+
+
+# --- a chunk of rows -------------------------------------------------------------------
+
+
+def _rows(probs: Any, labels: Any) -> Rows:
+    """Rows that are seen to be distributions whenever they are read."""
+    tolerance = 1e-6 if str(getattr(probs, "dtype", "float64")).endswith("float64") else 1e-3
+    return Rows(probs, labels, "probs", functools.partial(_check, tolerance))
+
+
+def _check(tolerance: float, p: Tensor) -> None:
+    if not (float(p.min()) >= 0 and float((p.sum(-1) - 1).abs().max()) <= tolerance):
+        check_probs(p)  # says what is wrong
+
+
+def _top(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    confidence, predicted = p.max(-1)
+    return confidence, (predicted == y).double()
+
+
+def _log_loss(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    return (-torch.log(p.gather(-1, y[:, None])[:, 0]),)
+
+
+def _brier(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    return ((p * p).sum(-1) - 2 * p.gather(-1, y[:, None])[:, 0] + 1,)
+
+
+def _scores(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    return *_top(p, y), *_log_loss(p, y), *_brier(p, y)
+
+
+# --- binned errors ---------------------------------------------------------------------
+
+
+def _check_bins(n_bins: int) -> None:
+    if n_bins < 1:
+        raise ValueError(f"n_bins must be at least 1. Got {n_bins}.")
+
+
+def _edges(n_bins: int) -> Tensor:
+    """The inner edges of bins of equal width."""
+    _check_bins(n_bins)
+    return torch.arange(1, n_bins, dtype=torch.float64) / n_bins
 
 
 def _bin_of(confidence: np.ndarray, n_bins: int, binning: Binning) -> np.ndarray:
     """Bin index of each sample, (n,)."""
-    if n_bins < 1:
-        raise ValueError(f"n_bins must be at least 1. Got {n_bins}.")
     if binning == "width":
-        edges = np.linspace(0, 1, n_bins + 1)[1:-1]
-        return np.searchsorted(edges, confidence, side="left")
+        return torch.bucketize(torch.from_numpy(confidence), _edges(n_bins)).numpy()
+    _check_bins(n_bins)
     if binning != "mass":
         raise ValueError(f"binning must be 'width' or 'mass'. Got {binning!r}.")
     n = len(confidence)
@@ -144,9 +200,22 @@ def mce(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -
 
 def classwise_ece(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -> float:
     """ECE of each class' probability against that class, averaged over the K columns of probs."""
-    p, y = _checked(probs, labels)
-    columns = [binned_ece(p[:, k], (y == k).astype(float), n_bins, binning) for k in range(p.shape[1])]
-    return float(np.mean(columns))
+    rows = _rows(probs, labels)
+    if binning == "width":
+        gaps = rows.total(functools.partial(_class_gaps, _edges(n_bins)))
+        return float(np.abs(gaps).sum() / len(rows) / rows.classes)
+    rows.total(lambda p, _: np.zeros(()))  # the check; then a column at a time, for its order is needed
+    y = np.asarray(rows.labels)
+    columns = (np.asarray(rows.values[:, k], dtype=np.float64) for k in range(rows.classes))
+    return float(np.mean([binned_ece(p, (y == k).astype(float), n_bins, binning) for k, p in enumerate(columns)]))
+
+
+def _class_gaps(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
+    """Sum of probability minus label in each class and bin, (K bins,)."""
+    bins = len(edges) + 1
+    index = torch.bucketize(p, edges) + bins * torch.arange(p.shape[1])
+    gap = p.scatter_add(-1, y[:, None], torch.full((len(p), 1), -1.0, dtype=p.dtype))
+    return torch.bincount(index.ravel(), gap.ravel(), minlength=bins * p.shape[1])
 
 
 def smooth_ece(probs: Any, labels: Any) -> float:

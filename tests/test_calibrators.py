@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from focal_lib import calibrators, metrics
 from focal_lib.calibrators import FocalTemperatureScaling, MatrixScaling, TemperatureScaling, VectorScaling
+from focal_lib.confidence import rows_by_shape, top_probability_bounds
 from focal_lib.maps import focal_log_probs
 
 
@@ -48,7 +49,7 @@ def plain_loop(z, y, gammas, temperatures):
 )
 def test_grid_search_finds_the_plain_loops_optimum(seed, classes, temperature, gamma):
     z, y = synthetic(120, classes, seed, temperature, gamma)
-    gammas, temperatures = (-0.5, 0.0, 0.25, 1.0, 5.0), np.arange(0.1, 5, 0.1)
+    gammas, temperatures = (-0.9, -0.5, 0.0, 0.25, 1.0, 5.0), np.arange(0.1, 5, 0.1)
     if len(np.unique(y)) < 2:
         return
     found = FocalTemperatureScaling("ece", gammas=gammas, temperatures=temperatures).fit(z, y)
@@ -58,15 +59,19 @@ def test_grid_search_finds_the_plain_loops_optimum(seed, classes, temperature, g
     assert metrics.ece(probs, y, binning="mass") == pytest.approx(value, abs=1e-12)
 
 
-@settings(deadline=None, max_examples=25)
-@given(st.integers(0, 10**6), st.floats(-0.95, -0.01))
-def test_confidence_falls_with_temperature_for_negative_gamma(seed, gamma):
-    """What the grid search takes from experience where it is not proved."""
-    rng = np.random.default_rng(seed)
-    z = rng.normal(size=(300, rng.integers(3, 20))) * rng.uniform(0.1, 10)
-    path = calibrators.ConfidencePath(z, np.zeros(300, int))
-    values = np.array([path.confidence(gamma, t) for t in np.geomspace(0.05, 10, 60)])
-    assert np.diff(values, axis=0).max() <= 1e-12
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(0, 10**6), st.one_of(st.floats(-0.95, -0.01), st.floats(0.01, 20)), st.sampled_from([2, 3, 10, 1000])
+)
+def test_confidence_stays_within_its_bounds_at_other_temperatures(seed, gamma, classes):
+    """What the grid search rests on: the bounds at one T hold at all warmer and colder ones."""
+    z = np.log(rows_by_shape(classes, seed, 40))
+    path = calibrators.ConfidencePath(z, np.zeros(len(z), int))
+    values = [path._evaluate(gamma, t) for t in np.geomspace(0.05, 10, 16)]
+    for here, (confidence, logit_top) in enumerate(values):
+        low, high = top_probability_bounds(logit_top, confidence, gamma, classes)
+        assert all((colder >= low - 1e-12).all() for colder, _ in values[: here + 1])
+        assert all((warmer <= high + 1e-12).all() for warmer, _ in values[here:])
 
 
 @pytest.mark.parametrize("gamma", [-0.9, -0.25, 0.0, 0.5, 5.0])

@@ -1,0 +1,83 @@
+"""What every calibrator shares: scikit-learn's conventions, and the check of the data to fit on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from focal_lib.rows import Rows
+from focal_lib.validation import check_logits
+
+__all__ = ["Calibrator", "checked_rows"]
+
+
+class Calibrator(ClassifierMixin, BaseEstimator):
+    """fit(logits, labels), then predict_proba(logits): of an array, a tensor or a Dask array the same kind.
+
+    Attributes:
+        ``n_classes_``, ``classes_``: of fit; the columns of the logits are the classes 0 ... K-1.
+    """
+
+    n_classes_: int
+    classes_: np.ndarray
+
+    def predict_log_proba(self, logits: Any) -> Any:
+        """Calibrated log-probabilities, (n, K).
+
+        Raises:
+            NotFittedError: before fit.
+            ValueError: not finite, or not the classes of fit.
+        """
+        check_is_fitted(self)
+        if hasattr(logits, "map_blocks"):
+            return logits.rechunk({1: -1}).map_blocks(self.predict_log_proba, dtype=np.float64)
+        return self._log_probs(self._checked(logits))
+
+    def predict_proba(self, logits: Any) -> Any:
+        """Calibrated probabilities, (n, K); errors as predict_log_proba."""
+        log_probs = self.predict_log_proba(logits)
+        return log_probs.exp() if isinstance(log_probs, Tensor) else np.exp(log_probs)
+
+    def predict(self, logits: Any) -> Any:
+        """The most probable class, (n,)."""
+        return self.predict_log_proba(logits).argmax(-1)
+
+    def _log_probs(self, logits: Any) -> Any:
+        raise NotImplementedError
+
+    def _checked(self, logits: Any) -> Any:
+        logits = logits if hasattr(logits, "shape") else np.asarray(logits, dtype=np.float64)
+        check_logits(logits)
+        if logits.shape[-1] != self.n_classes_:
+            raise ValueError(f"logits must have the {self.n_classes_} classes of fit. Got shape {tuple(logits.shape)}.")
+        return logits
+
+    def _remember_classes(self, classes: int) -> None:
+        self.n_classes_, self.classes_ = classes, np.arange(classes)
+
+
+def checked_rows(logits: Any, labels: Any, least_classes: int = 2) -> Rows:
+    """Rows to fit on, read once.
+
+    Raises:
+        ValueError: other shapes than (n, K) and (n,), logits that are not finite, labels outside 0 ... K-1 or of fewer
+            classes.
+    """
+    rows = Rows(logits, labels)
+    bad, *counts = rows.total(_look)
+    if bad:
+        raise ValueError(f"logits must be finite. Got {bad:.0f} NaN or infinite of {len(rows) * rows.classes}.")
+    if np.count_nonzero(counts) < least_classes:
+        raise ValueError(f"labels to fit on must hold at least two classes. Got only class {np.argmax(counts)}.")
+    return rows
+
+
+def _look(z: Tensor, y: Tensor) -> np.ndarray:
+    """How many numbers are not finite, and the rows of each class, (1 + K,)."""
+    bad = 0 if bool(torch.isfinite(z.sum())) else int((~torch.isfinite(z)).sum())
+    return np.r_[bad, torch.bincount(y, minlength=z.shape[1]).numpy()].astype(np.float64)

@@ -1,0 +1,161 @@
+"""Rows of numbers with labels, in chunks: arrays, memory maps and Dask arrays alike.
+
+Whatever is fitted or measured here is a sum over rows, or a few numbers a row. A function of one chunk is mapped over
+all of them, so memory is bounded by the chunk; an array in memory, a memory map and a Dask array give the same sums.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from focal_lib.validation import check_labels
+
+__all__ = ["CELLS", "Rows"]
+
+CELLS = (
+    262_144  # numbers in a chunk, 2 MiB: what a fit keeps of it stays in the cache, and torch has work for its threads
+)
+Found = TypeVar("Found")
+Function = Callable[[Tensor, Tensor], Found]
+Check = Callable[[Tensor], None]
+
+
+class Rows:
+    """Values (n, K) with labels (n,): `map` and `total` apply a function of a chunk (m, K) float64, (m,) int64.
+
+    Chunks are taken one after the other, each on torch's threads; the blocks of a Dask array go to its workers. Results
+    come in the order of the rows, and sums are taken in that order.
+
+    Args:
+        values: array, memory map, tensor or Dask array (n, K).
+        labels: integers (n,).
+        name: of the values, for messages.
+        check: called with the values of each chunk before anything is done with them; raises where they are wrong.
+
+    Raises:
+        ValueError: shapes that do not fit, labels that are no classes.
+    """
+
+    values: Any
+    labels: Any
+
+    def __init__(self, values: Any, labels: Any, name: str = "logits", check: Check | None = None) -> None:
+        self.check = check
+        self.on_dask = hasattr(values, "to_delayed")
+        self.values = values if self.on_dask else _as_array(values)
+        if self.values.ndim != 2:
+            raise ValueError(f"{name} must have shape (n, K). Got {tuple(self.values.shape)}.")
+        if self.on_dask and any(math.isnan(size) for size in self.values.shape):
+            raise ValueError(f"{name} must have blocks of known size: call compute_chunk_sizes() first.")
+        self.labels = labels if hasattr(labels, "to_delayed") else _as_array(labels)
+        _check_shape(self.values, name)
+        if not self.on_dask:
+            self.labels = np.asarray(self.labels)
+            check_labels(self.labels, *self.values.shape)
+        elif tuple(self.labels.shape) != (len(self),):
+            raise ValueError(f"labels must have shape (n,) = ({len(self)},). Got {tuple(self.labels.shape)}.")
+        else:
+            self.values, self.labels = _aligned(self.values, self.labels)
+
+    def __len__(self) -> int:
+        return int(self.values.shape[0])
+
+    @property
+    def classes(self) -> int:
+        return int(self.values.shape[1])
+
+    def map(self, function: Function[Found]) -> list[Found]:
+        """The function of each chunk, in order."""
+        if self.on_dask:
+            return [found for block in self._on_workers(_each_of_block, function) for found in block]
+        return _each(function, self.check, self.values, self.labels)
+
+    def total(self, function: Function[np.ndarray | Tensor]) -> np.ndarray:
+        """The sum of the function over all chunks."""
+        found = self._on_workers(_total_of_block, function) if self.on_dask else self.map(function)
+        return np.sum([np.asarray(part) for part in found], axis=0)
+
+    def gather(self, function: Function[tuple[np.ndarray | Tensor, ...]]) -> tuple[np.ndarray, ...]:
+        """Arrays with one entry a row, put together."""
+        return tuple(np.concatenate(parts) for parts in zip(*self.map(function), strict=True))
+
+    def sample(self, count: int) -> Rows:
+        """About that many rows, evenly spaced, in memory; all where there are no more."""
+        if len(self) <= count:
+            return self
+        step = len(self) // count
+        return Rows(np.asarray(self.values[::step]), np.asarray(self.labels[::step]))
+
+    def _on_workers(self, work: Callable[..., Any], function: Function[Any]) -> tuple[Any, ...]:
+        import dask
+
+        blocks = zip(self.values.to_delayed().ravel(), self.labels.to_delayed().ravel(), strict=True)
+        return dask.compute(*(dask.delayed(work, pure=False)(function, self.check, *block) for block in blocks))
+
+
+def _check_shape(values: Any, name: str) -> None:
+    """n >= 1 and K >= 2. The numbers are looked at chunk by chunk, by whoever maps."""
+    shape = tuple(values.shape)
+    if shape[-1] < 2:
+        raise ValueError(f"{name} must have shape (..., K) with K >= 2. Got {shape}.")
+    if 0 in shape:
+        raise ValueError(f"{name} must not be empty. Got shape {shape}.")
+
+
+def _as_array(values: Any) -> np.ndarray:
+    return np.asarray(values.detach().cpu() if isinstance(values, Tensor) else values)
+
+
+def _aligned(values: Any, labels: Any) -> tuple[Any, Any]:
+    """Whole rows in a block, and the labels cut at the same rows."""
+    import dask.array
+
+    values = values.rechunk({1: -1})
+    if not hasattr(labels, "to_delayed"):
+        labels = dask.array.from_array(np.asarray(labels), chunks=(values.chunks[0],))
+    return values, labels.rechunk((values.chunks[0],))
+
+
+def _starts(values: Any) -> range:
+    return range(0, values.shape[0], _step(values))
+
+
+def _step(values: Any) -> int:
+    return max(1, CELLS // int(values.shape[1]))
+
+
+def _chunk(values: np.ndarray, labels: np.ndarray, start: int) -> tuple[Tensor, Tensor]:
+    rows = slice(start, start + _step(values))
+    wide = torch.from_numpy(np.ascontiguousarray(values[rows], dtype=np.float64))
+    return wide, torch.from_numpy(np.ascontiguousarray(labels[rows], dtype=np.int64))
+
+
+def _each(function: Function[Found], check: Check | None, values: np.ndarray, labels: np.ndarray) -> list[Found]:
+    """The function of every chunk of values in memory."""
+    found = []
+    for start in _starts(values):
+        chunk, truth = _chunk(values, labels, start)
+        if check is not None:
+            check(chunk)
+        found.append(function(chunk, truth))
+    return found
+
+
+def _each_of_block(
+    function: Function[Found], check: Check | None, values: np.ndarray, labels: np.ndarray
+) -> list[Found]:
+    """On a Dask worker."""
+    check_labels(labels, *values.shape)
+    return _each(function, check, values, labels)
+
+
+def _total_of_block(
+    function: Function[np.ndarray | Tensor], check: Check | None, values: np.ndarray, labels: np.ndarray
+) -> np.ndarray:
+    return np.sum([np.asarray(part) for part in _each_of_block(function, check, values, labels)], axis=0)
