@@ -11,17 +11,30 @@ from typing import Any
 import numpy as np
 
 from focal_lib.atomic import write_whole
-from focal_lib.calibrators import FocalTemperatureScaling, MatrixScaling, TemperatureScaling, VectorScaling
+from focal_lib.calibrators import (
+    BetaCalibration,
+    Calibrator,
+    DirichletCalibration,
+    FocalTemperatureScaling,
+    HistogramBinning,
+    IsotonicCalibration,
+    MatrixScaling,
+    TemperatureScaling,
+    VectorScaling,
+)
 
 __all__ = ["METHODS", "load", "save"]
 
 FORMAT = 1
-Calibrator = TemperatureScaling | FocalTemperatureScaling | VectorScaling | MatrixScaling
-METHODS: dict[str, type[Any]] = {
+METHODS: dict[str, type[Calibrator]] = {
     "temperature": TemperatureScaling,
     "focal-temperature": FocalTemperatureScaling,
     "vector": VectorScaling,
     "matrix": MatrixScaling,
+    "histogram": HistogramBinning,
+    "isotonic": IsotonicCalibration,
+    "beta": BetaCalibration,
+    "dirichlet": DirichletCalibration,
 }
 
 

@@ -86,8 +86,8 @@ class Rows:
         return tuple(np.concatenate(parts) for parts in zip(*self.map(function), strict=True))
 
     def sample(self, count: int) -> Rows:
-        """About that many rows, evenly spaced, in memory; all where there are no more."""
-        if len(self) <= count:
+        """At least that many rows, evenly spaced, in memory; itself where there are not twice as many."""
+        if len(self) < 2 * count:
             return self
         step = len(self) // count
         return Rows(np.asarray(self.values[::step]), np.asarray(self.labels[::step]))

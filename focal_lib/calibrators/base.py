@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor
+from torch import Tensor, nn
 
 from focal_lib.rows import Rows
 from focal_lib.validation import check_logits
@@ -35,7 +35,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if hasattr(logits, "map_blocks"):
-            return logits.rechunk({1: -1}).map_blocks(self.predict_log_proba, dtype=np.float64)
+            return logits.rechunk({1: -1}).map_blocks(self.predict_log_proba, meta=np.empty((0, 0)))
         return self._log_probs(self._checked(logits))
 
     def predict_proba(self, logits: Any) -> Any:
@@ -46,6 +46,21 @@ class Calibrator(ClassifierMixin, BaseEstimator):
     def predict(self, logits: Any) -> Any:
         """The most probable class, (n,)."""
         return self.predict_log_proba(logits).argmax(-1)
+
+    def to_module(self) -> nn.Module:
+        """A torch module, logits (..., K) -> probabilities (..., K), for deployment; `write_onnx` exports it.
+
+        Raises:
+            NotFittedError: before fit.
+            TypeError: a method that has none: step functions of histogram binning, isotonic regression, ...
+        """
+        check_is_fitted(self)
+        return self._module()
+
+    def _module(self) -> nn.Module:
+        raise TypeError(
+            f"temperature, focal temperature, vector and matrix scaling have modules. {type(self).__name__} has none."
+        )
 
     def _log_probs(self, logits: Any) -> Any:
         raise NotImplementedError

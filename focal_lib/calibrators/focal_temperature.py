@@ -16,6 +16,7 @@ from torch import Tensor
 
 from focal_lib.calibrators.base import Calibrator, checked_rows
 from focal_lib.calibrators.confidence_path import TIE, ConfidencePath
+from focal_lib.calibrators.module import FocalTemperatureModule
 from focal_lib.calibrators.newton import fit_focal, fit_temperature
 from focal_lib.maps import focal_log_probs
 from focal_lib.rows import Rows
@@ -125,6 +126,9 @@ class FocalTemperatureScaling(Calibrator):
 
     def _log_probs(self, logits: Any) -> Any:
         return focal_log_probs(logits / self.temperature_, self.gamma_)
+
+    def _module(self) -> FocalTemperatureModule:
+        return FocalTemperatureModule(self.temperature_, self.gamma_)
 
 
 def checked_temperatures(grid: Sequence[float]) -> np.ndarray:

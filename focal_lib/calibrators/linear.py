@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from focal_lib.calibrators.base import Calibrator, checked_rows
+from focal_lib.calibrators.module import LinearModule
 
 __all__ = ["MatrixScaling", "VectorScaling"]
 
@@ -60,6 +61,9 @@ class MatrixScaling(Calibrator):
             return self._log_probs(torch.from_numpy(np.asarray(logits, dtype=np.float64))).numpy()
         weight, bias = (torch.as_tensor(v, dtype=logits.dtype, device=logits.device) for v in self._fitted())
         return torch.log_softmax(logits @ weight.T + bias, -1)
+
+    def _module(self) -> LinearModule:
+        return LinearModule(*self._fitted())
 
     def _fitted(self) -> tuple[np.ndarray, np.ndarray]:
         return self.weight_, self.bias_
