@@ -26,16 +26,20 @@ from focal_lib.validation import check_probs
 __all__ = [
     "Bins",
     "Interval",
+    "RowScores",
     "accuracy",
+    "bin_of",
     "binned_ece",
     "bootstrap",
     "brier",
+    "class_gaps",
     "classwise_ece",
     "ece",
     "mce",
     "nll",
     "paired_bootstrap",
     "reliability_bins",
+    "row_scores",
     "smooth_ece",
     "top_label",
 ]
@@ -123,9 +127,13 @@ def _check(tolerance: float, p: Tensor) -> None:
         check_probs(p)  # says what is wrong
 
 
-def _top(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-    confidence, predicted = p.max(-1)
-    return confidence, (predicted == y).double()
+def _top(p: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    confidence = p.amax(-1, keepdim=True)
+    if int(torch.count_nonzero(p == confidence)) == len(p):  # no ties: twice as fast as looking for the place
+        correct = p.gather(-1, y[:, None]) == confidence
+    else:
+        correct = p.argmax(-1, keepdim=True) == y[:, None]
+    return confidence[:, 0], correct[:, 0].double()
 
 
 def _log_loss(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:
@@ -154,34 +162,61 @@ def _edges(n_bins: int) -> Tensor:
     return torch.arange(1, n_bins, dtype=torch.float64) / n_bins
 
 
-def _bin_of(confidence: np.ndarray, n_bins: int, binning: Binning) -> np.ndarray:
+def bin_of(confidence: np.ndarray, n_bins: int, binning: Binning) -> np.ndarray:
     """Bin index of each sample, (n,)."""
     if binning == "width":
         return torch.bucketize(torch.from_numpy(confidence), _edges(n_bins)).numpy()
     _check_bins(n_bins)
     if binning != "mass":
         raise ValueError(f"binning must be 'width' or 'mass'. Got {binning!r}.")
-    n = len(confidence)
-    sizes = np.full(n_bins, n // n_bins) + (np.arange(n_bins) < n % n_bins)
-    index = np.empty(n, dtype=np.intp)
-    index[np.argsort(confidence, kind="stable")] = np.repeat(np.arange(n_bins), sizes)
+    return _runs(confidence, n_bins)
+
+
+def _runs(confidence: np.ndarray, n_bins: int) -> np.ndarray:
+    """Bin of equal mass of each sample; rows that tie across an edge fill the bins in their order, (n,)."""
+    n, bins = len(confidence), min(n_bins, len(confidence))
+    starts = np.cumsum(np.full(bins, n // bins) + (np.arange(bins) < n % bins))[:-1]  # of every bin but the first
+    ordered = np.sort(confidence)  # several times faster than a stable argsort, which would say the same
+    edges = ordered[starts]
+    values = torch.from_numpy(np.ascontiguousarray(confidence))
+    index = torch.bucketize(values, torch.from_numpy(edges), right=True).numpy()
+    for tied in np.unique(edges[edges == ordered[starts - 1]]):
+        rows, first = np.flatnonzero(confidence == tied), np.searchsorted(ordered, tied)
+        index[rows] = np.searchsorted(starts, first + np.arange(len(rows)), side="right")
     return index
 
 
 def binned_ece(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, binning: Binning = "mass") -> float:
     """ECE of confidences (n,) and correctness (n,), unchecked: the core that searches call."""
-    index = _bin_of(confidence, n_bins, binning)
+    index = bin_of(confidence, n_bins, binning)
     return float(np.abs(np.bincount(index, confidence - correct)).sum() / len(confidence))
 
 
 def reliability_bins(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -> Bins:
     """What a reliability diagram draws; empty bins are left out."""
+    count, confidence, correct = _bin_sums(probs, labels, n_bins, binning)
+    filled = count > 0
+    return Bins(count[filled].astype(np.int64), *(total[filled] / count[filled] for total in (confidence, correct)))
+
+
+def _bin_sums(probs: Any, labels: Any, n_bins: int, binning: Binning) -> np.ndarray:
+    """Rows, sum of confidence and sum of correctness in each bin, (3, n_bins)."""
+    if binning == "width":
+        return _rows(probs, labels).total(functools.partial(_width_sums, _edges(n_bins)))
     confidence, correct = top_label(probs, labels)
-    index = _bin_of(confidence, n_bins, binning)
-    count = np.bincount(index, minlength=n_bins)
-    sums = (np.bincount(index, v, minlength=n_bins)[count > 0] for v in (confidence, correct))
-    means = [total / count[count > 0] for total in sums]
-    return Bins(count[count > 0], *means)
+    index = bin_of(confidence, n_bins, binning)
+    return np.stack([np.bincount(index, v, n_bins) for v in (np.ones(len(index)), confidence, correct)])
+
+
+def _width_gaps(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
+    confidence, correct = _top(p, y)
+    return torch.bincount(torch.bucketize(confidence, edges), confidence - correct, len(edges) + 1)
+
+
+def _width_sums(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
+    confidence, correct = _top(p, y)
+    index, bins = torch.bucketize(confidence, edges), len(edges) + 1
+    return torch.stack([torch.bincount(index, v, bins) for v in (torch.ones_like(correct), confidence, correct)])
 
 
 def ece(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -> float:
@@ -190,7 +225,10 @@ def ece(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -
     Raises:
         ValueError: probs not (n, K) distributions, labels no integers in 0 ... K-1, n_bins < 1.
     """
-    return binned_ece(*top_label(probs, labels), n_bins, binning)
+    if binning != "width":
+        return binned_ece(*top_label(probs, labels), n_bins, binning)
+    rows = _rows(probs, labels)
+    return float(np.abs(rows.total(functools.partial(_width_gaps, _edges(n_bins)))).sum() / len(rows))
 
 
 def mce(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -> float:
@@ -200,22 +238,28 @@ def mce(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -
 
 def classwise_ece(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -> float:
     """ECE of each class' probability against that class, averaged over the K columns of probs."""
-    rows = _rows(probs, labels)
     if binning == "width":
-        gaps = rows.total(functools.partial(_class_gaps, _edges(n_bins)))
-        return float(np.abs(gaps).sum() / len(rows) / rows.classes)
+        sums, _, n = class_gaps(probs, labels, n_bins)
+        return float(np.abs(sums).sum() / n / len(sums))
+    rows = _rows(probs, labels)
     rows.total(lambda p, _: np.zeros(()))  # the check; then a column at a time, for its order is needed
     y = np.asarray(rows.labels)
     columns = (np.asarray(rows.values[:, k], dtype=np.float64) for k in range(rows.classes))
     return float(np.mean([binned_ece(p, (y == k).astype(float), n_bins, binning) for k, p in enumerate(columns)]))
 
 
+def class_gaps(probs: Any, labels: Any, n_bins: int = 15) -> tuple[np.ndarray, np.ndarray, int]:
+    """Sums of probability minus label, and of its square, in each class and bin of equal width: (K, n_bins) each; n."""
+    rows = _rows(probs, labels)
+    sums, squares = rows.total(functools.partial(_class_gaps, _edges(n_bins))).reshape(2, rows.classes, n_bins)
+    return sums, squares, len(rows)
+
+
 def _class_gaps(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
-    """Sum of probability minus label in each class and bin, (K bins,)."""
-    bins = len(edges) + 1
-    index = torch.bucketize(p, edges) + bins * torch.arange(p.shape[1])
-    gap = p.scatter_add(-1, y[:, None], torch.full((len(p), 1), -1.0, dtype=p.dtype))
-    return torch.bincount(index.ravel(), gap.ravel(), minlength=bins * p.shape[1])
+    cells = p.shape[1] * (len(edges) + 1)
+    index = (torch.bucketize(p, edges) + (len(edges) + 1) * torch.arange(p.shape[1])).ravel()
+    gap = p.scatter_add(-1, y[:, None], torch.full((len(p), 1), -1.0, dtype=p.dtype)).ravel()
+    return torch.stack([torch.bincount(index, v, minlength=cells) for v in (gap, gap * gap)])
 
 
 def smooth_ece(probs: Any, labels: Any) -> float:

@@ -156,3 +156,52 @@ def test_bad_options():
         metrics.ece(p, y, 0)
     with pytest.raises(ValueError, match="binning must be"):
         metrics.ece(p, y, binning="equal")
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]), min_size=1, max_size=60), st.integers(1, 12))
+def test_ties_fill_the_bins_in_the_order_of_rows(values, n_bins):
+    confidence = np.array(values)
+    order = np.argsort(confidence, kind="stable")
+    expected = np.empty(len(values), int)
+    for b, part in enumerate(np.array_split(order, n_bins)):
+        expected[part] = b
+    np.testing.assert_array_equal(metrics.bin_of(confidence, n_bins, "mass"), expected)
+
+
+def test_of_tied_classes_the_first_counts():
+    p = np.array([[0.4, 0.4, 0.2], [0.4, 0.4, 0.2], [0.2, 0.4, 0.4], [0.1, 0.8, 0.1]])
+    confidence, correct = metrics.top_label(p, np.array([0, 1, 1, 1]))
+    assert confidence.tolist() == [0.4, 0.4, 0.4, 0.8]
+    assert correct.tolist() == [1, 0, 1, 1]
+
+
+@pytest.mark.parametrize("k", range(16))
+def test_a_confidence_on_an_edge_belongs_to_the_bin_below(k):
+    assert metrics.bin_of(np.array([k / 15]), 15, "width")[0] == max(k - 1, 0)
+    above = np.nextafter(k / 15, 2)
+    assert metrics.bin_of(np.array([above]), 15, "width")[0] == min(k, 14)
+
+
+def test_saturated_float32_rows():
+    z = torch.tensor([[200.0, 0.0, -300.0], [90.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    p = torch.softmax(z, -1)  # exact 1 and 0 among them
+    assert metrics.ece(p, torch.tensor([0, 0, 0])) == pytest.approx((1 - 1 / 3) / 3, abs=1e-6)
+    assert metrics.nll(p, torch.tensor([2, 0, 0])) == np.inf
+    assert metrics.brier(p, torch.tensor([2, 0, 0])) == pytest.approx((2 + 0 + 2 / 3) / 3, abs=1e-6)
+
+
+def test_row_scores_are_the_metrics():
+    p, y = sample()
+    rows = metrics.row_scores(p, y)
+    assert rows.log_loss.mean() == pytest.approx(metrics.nll(p, y))
+    assert rows.brier.mean() == pytest.approx(metrics.brier(p, y))
+    assert metrics.binned_ece(rows.confidence, rows.correct, 15, "width") == pytest.approx(metrics.ece(p, y))
+    assert rows.correct.mean() == metrics.accuracy(p, y)
+
+
+def test_netcal_agrees():
+    netcal = pytest.importorskip("netcal.metrics")
+    p, y = sample()
+    assert metrics.ece(p, y) == pytest.approx(netcal.ECE(15).measure(p, y), abs=1e-12)
+    assert metrics.mce(p, y) == pytest.approx(netcal.MCE(15).measure(p, y), abs=1e-12)
