@@ -5,6 +5,7 @@ focal run -p loss=focal -p gamma=3
 focal grid workflow/grids/fashion-mnist.yaml --status
 focal calibrate logits.npz --out report
 focal apply report/calibrator.json new.npy --out probs.npy
+focal export report/calibrator.json --out calibrator.onnx
 focal claims kk24.prop5
 focal claims --verify
 """
@@ -24,6 +25,11 @@ import yaml
 from focal_lib.atomic import write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+
+    from focal_lib.calibrators import Calibrator
     from focal_lib.claims import Claim
     from focal_lib.experiment import Spec
 
@@ -99,27 +105,33 @@ GIVEN = click.Choice(["logits", "log-probs", "probs"])
 @click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds.")
 @click.option("--labels", type=click.Path(exists=True, path_type=Path), help="File of the labels, for npy.")
 @click.option("--share", default=0.5, show_default=True, help="Of the rows, to fit on, where the file has one set.")
-@click.option("--seed", default=0, show_default=True)
-def calibrate(path: Path, out: Path, given: str, labels: Path | None, share: float, seed: int) -> None:
+@click.option("--folds", default=0, show_default=True, help="Of cross-fitting instead, where the file has one set.")
+@click.option("--seed", default=0, show_default=True, help="Of the split and of the intervals.")
+@click.option(
+    "--methods", default="", help="Names with commas between, or all. Default: temperatures and vector scaling."
+)
+@click.option("--shrinkage", default=0.0, show_default=True, help="Draws gamma towards 0; for few rows.")
+def calibrate(path: Path, out: Path, given: str, labels: Path | None, **options: Any) -> None:
     """Calibrate a model from its logits: calibrator.json, metrics.parquet and report.html in the folder OUT.
 
     PATH is npz (logits and labels, or both for validation_ and test_), npy, csv or parquet (a column label).
     """
-    from focal_lib import logits_file
+    from focal_lib import comparison, logits_file
     from focal_lib.experiment import ROOT
     from focal_lib.notebook import as_html, execute, find_source
 
-    try:
-        parts = logits_file.read(path, given, labels)  # type: ignore[arg-type]  # mistakes are told here, not in a page
-        if "all" in parts:
-            logits_file.split(parts["all"], share, seed)
+    try:  # mistakes are told here, not in a page
+        comparison.from_text(options["methods"], options["shrinkage"])
+        parts = logits_file.read(path, given, labels)  # type: ignore[arg-type]
+        if "all" in parts and options["folds"] == 0:
+            logits_file.split(parts["all"], options["share"], options["seed"])
         out.mkdir(parents=True, exist_ok=True)
         values = {"path": str(path.resolve()), "given": given, "labels": str(labels.resolve()) if labels else ""}
         page = out / "report.ipynb"
         execute(
             find_source("calibrate", ROOT / "notebooks"),
             page,
-            values | {"share": share, "seed": seed, "out": str(out.resolve())},
+            values | options | {"out": str(out.resolve())},
         )
         as_html(page, out / "report.html")
     except (ValueError, OSError, RuntimeError) as error:
@@ -129,33 +141,50 @@ def calibrate(path: Path, out: Path, given: str, labels: Path | None, share: flo
 
 @main.command()
 @click.argument("calibrator", type=click.Path(exists=True, path_type=Path))
-@click.argument("path", type=click.Path(exists=True, path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Calibrated probabilities, npy.")
+@click.argument("path", type=click.Path(exists=True, path_type=Path, allow_dash=True))
+@click.option("--out", required=True, type=click.Path(path_type=Path, allow_dash=True), help="Probabilities, npy.")
 @click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds.")
 @click.option("--chunk", default=100_000, show_default=True, help="Rows in memory at a time.")
 def apply(calibrator: Path, path: Path, out: Path, given: str, chunk: int) -> None:
-    """Calibrated probabilities (n, K) of new logits, an npy file that may be larger than memory."""
-    import numpy as np
+    """Calibrated probabilities (n, K) of new logits, an npy file that may be larger than memory.
 
-    from focal_lib import calibrator_file, logits_file
+    PATH and --out may be -, for standard input and output.
+    """
+    from focal_lib import calibrator_file, npy_stream
 
-    part = out.with_name(f".{out.name}.part")
     try:
         fit = calibrator_file.load(calibrator)
-        values = np.load(path, mmap_mode="r", allow_pickle=False)
-        if values.ndim != 2:
-            raise ValueError(f"{path.name} must hold logits of shape (n, K). Got {values.shape}.")
-        kind = np.float32 if values.dtype.itemsize <= 4 else np.float64
-        found = np.lib.format.open_memmap(part, "w+", kind, values.shape)
-        for start in range(0, len(values), chunk):
-            rows = np.asarray(values[start : start + chunk], dtype=np.float64)
-            found[start : start + chunk] = fit.predict_proba(logits_file.as_logits(rows, given))  # type: ignore[arg-type]
-        found.flush()
-        part.replace(out)
+        with npy_stream.reader(path) as source:
+            written = npy_stream.write(out, source.shape, _calibrated(fit, source.chunks(chunk), given), source.dtype)
     except (ValueError, OSError) as error:
-        part.unlink(missing_ok=True)
         raise click.ClickException(str(error)) from None
-    click.echo(f"{len(values):,} rows -> {out}")
+    click.echo(f"{written:,} rows -> {out}", err=True)
+
+
+def _calibrated(fit: Calibrator, chunks: Iterator[np.ndarray], given: str) -> Iterator[np.ndarray]:
+    import numpy as np
+
+    from focal_lib import logits_file
+
+    for rows in chunks:
+        wide = np.asarray(rows, dtype=np.float64)
+        yield fit.predict_proba(logits_file.as_logits(wide, given))  # type: ignore[arg-type]
+
+
+@main.command()
+@click.argument("calibrator", type=click.Path(exists=True, path_type=Path))
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The model, onnx.")
+def export(calibrator: Path, out: Path) -> None:
+    """The calibrator as an ONNX model: input logits (n, K) float32, output probs."""
+    from focal_lib import calibrator_file
+    from focal_lib.calibrators import write_onnx
+
+    try:
+        fit = calibrator_file.load(calibrator)
+        write_onnx(fit.to_module(), fit.n_classes_, out)
+    except (ValueError, TypeError, ImportError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{type(fit).__name__}, {fit.n_classes_} classes -> {out}")
 
 
 @main.command(context_settings={"ignore_unknown_options": True})

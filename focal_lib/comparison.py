@@ -2,106 +2,252 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import softmax
+import torch
 from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from torch import Tensor
 
-from focal_lib.calibrators import FocalTemperatureScaling, TemperatureScaling, VectorScaling
+from focal_lib.calibrators import (
+    WIDE_GAMMAS,
+    BetaCalibration,
+    DirichletCalibration,
+    FocalTemperatureScaling,
+    HistogramBinning,
+    IsotonicCalibration,
+    MatrixScaling,
+    TemperatureScaling,
+    VectorScaling,
+)
+from focal_lib.ece_interval import ece_interval, mce_interval, of_class_gaps
 from focal_lib.logits_file import LogitSet
-from focal_lib.maps import focal_log_probs
-from focal_lib.metrics import Interval, binned_ece, bootstrap, top_label
-from focal_lib.table import METRICS
+from focal_lib.metrics import Interval, RowScores, binned_ece, bootstrap, class_gaps, row_scores, smooth_ece_of
+from focal_lib.rows import Rows
 
 __all__ = [
     "BEFORE",
+    "DEFAULT",
+    "METHODS",
+    "Evaluation",
     "as_text",
-    "choose",
     "compare",
-    "default_methods",
+    "cross_fit",
     "differences",
-    "fit_all",
-    "notes",
-    "recommend",
+    "from_text",
+    "hold_out",
+    "named",
 ]
 
 BEFORE = "as given"
+METHODS: dict[str, Callable[[], Any]] = {
+    "temperature": lambda: TemperatureScaling("nll"),
+    "focal temperature": lambda: FocalTemperatureScaling("nll", "newton"),
+    "focal temperature by ECE": lambda: FocalTemperatureScaling("ece", gammas=WIDE_GAMMAS),
+    "vector": lambda: VectorScaling(l2=1e-3),
+    "matrix": lambda: MatrixScaling(l2=1e-3),
+    "histogram binning": HistogramBinning,
+    "isotonic": IsotonicCalibration,
+    "beta": BetaCalibration,
+    "Dirichlet": lambda: DirichletCalibration(C=0.01),
+}
+DEFAULT = ("temperature", "focal temperature", "focal temperature by ECE", "vector")
+_DRAWN = 4e8  # rows that all resamples of one statistic may have together: of large test sets there are fewer resamples
 
 
-def default_methods() -> dict[str, Any]:
-    """Fresh calibrators by name, the simplest first."""
-    return {
-        "temperature": TemperatureScaling("nll"),
-        "focal temperature": FocalTemperatureScaling("nll", "newton"),
-        "focal temperature, by ECE": FocalTemperatureScaling("ece"),
-        "vector": VectorScaling(l2=1e-3),
-    }
+def named(names: Sequence[str] = DEFAULT, shrinkage: float = 0.0) -> dict[str, Any]:
+    """Fresh calibrators by name; temperature scaling, with which the others are compared, is always the first.
+
+    Args:
+        shrinkage: of gamma, where a method has it.
+
+    Raises:
+        ValueError: an unknown name.
+    """
+    if unknown := sorted(set(names) - set(METHODS)):
+        raise ValueError(f"methods must be among {', '.join(METHODS)}. Got {', '.join(unknown)}.")
+    found = {name: METHODS[name]() for name in METHODS if name == "temperature" or name in names}
+    for method in found.values():
+        if "shrinkage" in method.get_params():
+            method.set_params(shrinkage=shrinkage)
+    return found
 
 
-def fit_all(validation: LogitSet, methods: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Each method fitted on the validation set.
+def from_text(text: str, shrinkage: float = 0.0) -> dict[str, Any]:
+    """`named` of 'name, name', of 'all', or of '' for the default; errors as there."""
+    if text == "all":
+        return named(tuple(METHODS), shrinkage)
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    return named(names or DEFAULT, shrinkage)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Methods fitted, and what their probabilities score on rows that they have not seen.
+
+    Attributes:
+        fits: each method, fitted on all rows there are to fit on.
+        scores: of each row to test on, for BEFORE and each method, in the same order of rows.
+        classwise: classwise ECE of each.
+        lowered: share of the rows to test on whose top probability the focal calibration map makes smaller.
+        rows, tested, classes: numbers of rows to fit on, of rows to test on, of classes.
+        missing: classes without a row to fit on.
+        folds: of cross-fitting; 0 where the sets are different.
+    """
+
+    fits: dict[str, Any]
+    scores: dict[str, RowScores]
+    classwise: dict[str, Interval]
+    lowered: dict[str, float]
+    rows: int
+    tested: int
+    classes: int
+    missing: tuple[int, ...]
+    folds: int = 0
+
+
+def hold_out(validation: LogitSet, test: LogitSet, methods: Mapping[str, Any] | None = None) -> Evaluation:
+    """Fit on the one set, score on the other.
 
     Raises:
         ValueError: bad data, see the calibrators.
     """
-    methods = default_methods() if methods is None else methods
-    return {name: method.fit(validation.logits, validation.labels) for name, method in methods.items()}
+    fits = _fitted(named() if methods is None else methods, validation)
+    return _evaluation(fits, [(fits, test)], validation)
 
 
-def _probabilities(fits: Mapping[str, Any], logits: np.ndarray) -> dict[str, np.ndarray]:
-    return {BEFORE: softmax(logits, -1)} | {name: fit.predict_proba(logits) for name, fit in fits.items()}
+def cross_fit(whole: LogitSet, methods: Mapping[str, Any] | None = None, folds: int = 5, seed: int = 0) -> Evaluation:
+    """Each row is scored by methods fitted on the other folds; the fits to keep are those on all rows.
+
+    Raises:
+        ValueError: fewer than 2 folds, or more than rows of the most frequent class.
+    """
+    if folds < 2:
+        raise ValueError(f"folds must be at least 2. Got {folds}.")
+    if folds > (most := int(np.bincount(whole.labels).max())):
+        raise ValueError(f"folds must be at most {most}, the rows of the most frequent class. Got {folds}.")
+    methods = named() if methods is None else methods
+    cuts = StratifiedKFold(folds, shuffle=True, random_state=seed).split(whole.labels, whole.labels)
+    parts = [(_fitted(methods, whole.take(fit)), whole.take(test)) for fit, test in cuts]
+    return _evaluation(_fitted(methods, whole), parts, whole, folds)
 
 
-def compare(fits: Mapping[str, Any], test: LogitSet, resamples: int = 200, seed: int = 0) -> pd.DataFrame:
-    """A row a method and metric: value and 95 % bootstrap interval over test rows. Errors and ECEs in per cent."""
+def _fitted(methods: Mapping[str, Any], data: LogitSet) -> dict[str, Any]:
+    return {name: clone(method).fit(data.logits, data.labels) for name, method in methods.items()}
+
+
+def _evaluation(
+    fits: dict[str, Any], parts: list[tuple[dict[str, Any], LogitSet]], fitted_on: LogitSet, folds: int = 0
+) -> Evaluation:
+    """From the fits to keep, and the (fits, rows to test on) of each part."""
+    scores, classwise, lowered = {}, {}, {}
+    for name in (BEFORE, *fits):
+        chunks = [chunk for own, data in parts for chunk in _scored(own.get(name), data)]
+        found, sums, squares, low = zip(*chunks, strict=True)
+        scores[name] = RowScores.joined(found)
+        n = len(scores[name].correct)
+        classwise[name] = of_class_gaps(np.sum(sums, axis=0), np.sum(squares, axis=0), n)
+        if getattr(fits.get(name), "gamma_", 0.0):
+            lowered[name] = sum(low) / n
+    missing = set(range(fitted_on.classes)) - set(np.unique(fitted_on.labels).tolist())
+    return Evaluation(
+        fits, scores, classwise, lowered, len(fitted_on), n, fitted_on.classes, tuple(sorted(missing)), folds
+    )
+
+
+def _scored(fit: Any, data: LogitSet) -> list[tuple[RowScores, np.ndarray, np.ndarray, int]]:
+    """Scores, sums of class gaps, and number of rows the map lowers, chunk by chunk."""
+
+    def chunk(z: Tensor, y: Tensor) -> tuple[RowScores, np.ndarray, np.ndarray, int]:
+        p = torch.softmax(z, -1) if fit is None else fit.predict_proba(z)
+        sums, squares, _ = class_gaps(p, y)
+        scores, lowered = row_scores(p, y), 0
+        if getattr(fit, "gamma_", 0.0):
+            before = torch.softmax(z / fit.temperature_, -1).amax(-1)
+            lowered = int(np.count_nonzero(scores.confidence < before.numpy()))
+        return scores, sums, squares, lowered
+
+    return Rows(data.logits, data.labels).map(chunk)
+
+
+# --- metrics and differences -----------------------------------------------------------
+
+
+def compare(evaluation: Evaluation, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
+    """A row a method and metric: value and 95 % interval over rows. Errors and ECEs in per cent.
+
+    Intervals of error, NLL and Brier score are percentile bootstrap; those of the binned errors invert a simulated
+    test, since their bootstrap does not cover (focal_lib.ece_interval). Of the smooth ECE none is given.
+    """
     rows = []
-    for name, probs in _probabilities(fits, test.logits.astype(np.float64)).items():
-        for metric, function in METRICS.items():
-            count = 0 if metric == "smooth-ece" else resamples  # no closed form: its interval would take minutes
-            interval = (
-                bootstrap(lambda p, y, f=function: float(f(p, y)), probs, test.labels, resamples=count, seed=seed)
-                if count
-                else Interval(float(function(probs, test.labels)), np.nan, np.nan)
-            )
-            rows.append((name, metric, interval.estimate, interval.low, interval.high))
+    for name, scores in evaluation.scores.items():
+        c, k = scores.confidence, scores.correct
+        found = {
+            "error": _mean_interval(100 * (1 - k), resamples, seed),
+            "nll": _mean_interval(scores.log_loss, resamples, seed),
+            "brier": _mean_interval(scores.brier, resamples, seed),
+            "ece": _per_cent(ece_interval(c, k)),
+            "adaptive-ece": _per_cent(ece_interval(c, k, binning="mass")),
+            "classwise-ece": _per_cent(evaluation.classwise[name]),
+            "smooth-ece": Interval(100 * smooth_ece_of(c, k), np.nan, np.nan),
+            "mce": _per_cent(mce_interval(c, k)),
+        }
+        rows += [(name, metric, i.estimate, i.low, i.high) for metric, i in found.items()]
     return pd.DataFrame(rows, columns=["method", "metric", "value", "low", "high"])
 
 
-def differences(
-    fits: Mapping[str, Any], test: LogitSet, resamples: int = 1000, level: float = 0.95, seed: int = 0
-) -> pd.DataFrame:
-    """Equal-mass ECE and NLL: the first method minus none, and each other minus the first, paired over test rows.
+def _per_cent(interval: Interval) -> Interval:
+    return Interval(100 * interval.estimate, 100 * interval.low, 100 * interval.high)
+
+
+def _mean_interval(values: np.ndarray, resamples: int, seed: int) -> Interval:
+    if not np.isfinite(values).all():  # a label of probability 0
+        return Interval(float(values.mean()), np.nan, np.nan)
+    return bootstrap(lambda v: float(v.mean()), values, resamples=_affordable(resamples, len(values)), seed=seed)
+
+
+def _affordable(resamples: int, n: int) -> int:
+    return int(max(50, min(resamples, _DRAWN // n)))
+
+
+def differences(evaluation: Evaluation, resamples: int = 1000, level: float = 0.95, seed: int = 0) -> pd.DataFrame:
+    """Equal-mass ECE (per cent) and NLL: the first method minus none, and each other minus the first, paired over rows.
 
     `p` is two-sided from the bootstrap's standard error; `real` says whether it stays below 1 - level after Holm's
-    correction for the number of rows.
+    correction for the number of rows. A method that gives a label probability 0 has an infinite NLL: no chance there.
     """
-    probs = _probabilities(fits, test.logits.astype(np.float64))
-    first = next(iter(fits))
-    pairs = [(first, BEFORE), *((name, first) for name in fits if name != first)]
+    first = next(iter(evaluation.fits))
+    pairs = [(first, BEFORE), *((name, first) for name in evaluation.fits if name != first)]
+    count = _affordable(resamples, evaluation.tested)
     rows = []
     for one, two in pairs:
-        a, b = (_parts(probs[name], test.labels) for name in (one, two))
-        for metric, statistic in (
-            ("adaptive-ece", lambda x, _, y, __, c: 100 * (binned_ece(x, c) - binned_ece(y, c))),
-            ("nll", lambda _, x, __, y, c: float((x - y).mean())),
-        ):
-            data = (a[0], a[1], b[0], b[1], a[2])
-            spread = bootstrap(statistic, *data, resamples=resamples, level=level, seed=seed)
-            error = (spread.high - spread.low) / (2 * norm.ppf((1 + level) / 2))
-            p = float(2 * norm.sf(abs(spread.estimate) / error)) if error > 0 else 1.0
-            rows.append((one, two, metric, spread.estimate, spread.low, spread.high, p))
+        a, b = evaluation.scores[one], evaluation.scores[two]
+        of_ece = bootstrap(
+            _ece_difference, a.confidence, b.confidence, a.correct, b.correct, resamples=count, seed=seed
+        )
+        with np.errstate(invalid="ignore"):
+            gap = a.log_loss - b.log_loss
+        of_nll = _mean_interval(gap, count, seed)
+        for metric, spread in (("adaptive-ece", of_ece), ("nll", of_nll)):
+            rows.append((one, two, metric, spread.estimate, spread.low, spread.high, _p_value(spread, level)))
     found = pd.DataFrame(rows, columns=["method", "against", "metric", "difference", "low", "high", "p"])
     return found.assign(real=_holm(found["p"].to_numpy(), 1 - level))
 
 
-def _parts(probs: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Confidence, NLL and correctness of each row."""
-    confidence, correct = top_label(probs, labels)
-    picked = np.maximum(probs[np.arange(len(labels)), labels], np.finfo(np.float64).tiny)
-    return confidence, -np.log(picked), correct
+def _ece_difference(c: np.ndarray, d: np.ndarray, k: np.ndarray, m: np.ndarray) -> float:
+    return 100 * (binned_ece(c, k) - binned_ece(d, m))
+
+
+def _p_value(spread: Interval, level: float) -> float:
+    if np.isinf(spread.estimate):
+        return 0.0
+    error = (spread.high - spread.low) / (2 * norm.ppf((1 + level) / 2))
+    return float(2 * norm.sf(abs(spread.estimate) / error)) if error > 0 else 1.0
 
 
 def _holm(p: np.ndarray, level: float) -> np.ndarray:
@@ -111,65 +257,6 @@ def _holm(p: np.ndarray, level: float) -> np.ndarray:
     real = np.zeros(len(p), dtype=bool)
     real[order] = np.logical_and.accumulate(passed)
     return real
-
-
-def choose(found: pd.DataFrame) -> str | None:
-    """The method to use: the best that really beats the first one; else the first; None if that does not help."""
-    first = found["method"].iloc[0]
-    better = found[(found["against"] == first) & found["real"] & (found["difference"] < 0)]
-    if not better.empty:
-        return str(better.sort_values("p")["method"].iloc[0])
-    helps = found[(found["against"] == BEFORE) & found["real"] & (found["difference"] < 0)]
-    return None if helps.empty else str(first)
-
-
-def recommend(found: pd.DataFrame, validation: int, least: int = 500) -> str:
-    """In plain words, from `differences`: which method to use and how sure that is."""
-    first, chosen = found["method"].iloc[0], choose(found)
-    if chosen not in (None, first):
-        best = found[(found["method"] == chosen) & (found["against"] == first)].sort_values("p").iloc[0]
-        unit = "points of ECE" if best["metric"] == "adaptive-ece" else "of NLL"
-        return (
-            f"Use {best['method']}: {-best['difference']:.3g} {unit} below {first} (95 % interval "
-            f"{-best['high']:.3g} to {-best['low']:.3g}), beyond chance after correction for several methods."
-        )
-    if validation < least:
-        return f"{validation} validation rows are too few to tell {first} scaling from the others: the safe choice."
-    if chosen == first:
-        return f"Plain {first} scaling is enough: it helps beyond chance, and no other method beats it beyond chance."
-    return "No method improves on the logits as given beyond chance: leave them as they are."
-
-
-def notes(fits: Mapping[str, Any], validation: LogitSet, test: LogitSet) -> list[str]:
-    """What a reader should know of the data and the fits: sizes, missing classes, edges, Prop. 5."""
-    classes = validation.logits.shape[1]
-    found = [f"{len(validation):,} rows to fit on, {len(test):,} to test on, {classes} classes."]
-    if missing := sorted(set(range(classes)) - set(validation.labels.tolist())):
-        found.append(
-            f"Classes without a row to fit on: {', '.join(map(str, missing[:10]))}. Vector scaling guesses theirs."
-        )
-    for name, fit in fits.items():
-        if not isinstance(fit, FocalTemperatureScaling):
-            continue
-        found.append(f"{name}: T = {fit.temperature_:.3f}" + (f", gamma = {fit.gamma_:.3f}." if fit.gamma_ else "."))
-        edges = [
-            e
-            for e, v in zip(("smallest", "largest"), (min(fit.gammas), max(fit.gammas)), strict=True)
-            if v == fit.gamma_
-        ]
-        if len(fit.gammas) > 1 and fit.search != "newton" and edges:
-            found.append(f"{name}: gamma is the {edges[0]} of its grid, so a wider grid may do better.")
-        if fit.gamma_ > 0:
-            share = _lowered(test.logits.astype(np.float64) / fit.temperature_, fit.gamma_)
-            found.append(
-                f"{name}: the map lowers the top probability in {share:.1%} of the test rows (KK24 Prop. 5 says never)."
-            )
-    return found
-
-
-def _lowered(logits: np.ndarray, gamma: float) -> float:
-    """Share of rows whose largest probability the focal calibration map makes smaller."""
-    return float((np.exp(focal_log_probs(logits, gamma)).max(-1) < softmax(logits, -1).max(-1)).mean())
 
 
 def as_text(measured: pd.DataFrame) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 
 from focal_lib.metrics import Binning, Interval, bin_of, class_gaps
 
-__all__ = ["classwise_ece_interval", "ece_interval", "mce_interval"]
+__all__ = ["classwise_ece_interval", "ece_interval", "mce_interval", "of_class_gaps"]
 
 _DRAWS = 2000
 _FURTHEST = 8.0  # standard errors away from 0
@@ -54,7 +54,11 @@ def classwise_ece_interval(probs: Any, labels: Any, n_bins: int = 15, level: flo
     Raises:
         ValueError: as metrics.classwise_ece; level not in (0, 1).
     """
-    sums, squares, n = class_gaps(probs, labels, n_bins)  # (K, bins) each
+    return of_class_gaps(*class_gaps(probs, labels, n_bins), level)
+
+
+def of_class_gaps(sums: np.ndarray, squares: np.ndarray, n: int, level: float = 0.95) -> Interval:
+    """The same from the sums that metrics.class_gaps gives."""
     gaps, errors = _standard_errors(sums.ravel(), squares.ravel(), n)
     filled = (gaps != 0) | (errors > 0)
     return _invert(lambda size: size.sum(-1) / len(sums), gaps[filled], errors[filled], level)

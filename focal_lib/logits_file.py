@@ -12,28 +12,62 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy.special import logsumexp
+import torch
+from torch import Tensor
 
-from focal_lib.validation import check_labels, check_logits
+from focal_lib.rows import Rows
+from focal_lib.validation import check_labels
 
-__all__ = ["Given", "LogitSet", "as_logits", "read", "split"]
+__all__ = ["Given", "LogitSet", "TakenRows", "as_logits", "read", "split"]
 
 Given = Literal["logits", "log-probs", "probs"]
 FLAG = {"logits": "--given logits", "log-probs": "--given log-probs", "probs": "--given probs"}
 
 
 @dataclass(frozen=True)
-class LogitSet:
-    """Logits (n, K) with labels int64 (n,)."""
+class TakenRows:
+    """Some rows of a memory map, which stays on disk; sliced like an array."""
 
-    logits: np.ndarray
+    values: np.ndarray
+    index: np.ndarray  # rising
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return len(self.index), *self.values.shape[1:]
+
+    @property
+    def ndim(self) -> int:
+        return self.values.ndim
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.values.dtype
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        return np.asarray(self.values[self.index[rows]])
+
+
+@dataclass(frozen=True)
+class LogitSet:
+    """Logits (n, K), an array or rows of a memory map, with labels int64 (n,)."""
+
+    logits: np.ndarray | TakenRows
     labels: np.ndarray
+
+    @property
+    def classes(self) -> int:
+        return int(self.logits.shape[1])
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def take(self, index: np.ndarray) -> LogitSet:
-        return LogitSet(self.logits[index], self.labels[index])
+        """The rows of the index, in rising order."""
+        index = np.sort(index)
+        if isinstance(self.logits, TakenRows):
+            return LogitSet(TakenRows(self.logits.values, self.logits.index[index]), self.labels[index])
+        on_disk = isinstance(self.logits, np.memmap)
+        return LogitSet(TakenRows(self.logits, index) if on_disk else self.logits[index], self.labels[index])
 
 
 def read(path: str | Path, given: Given = "logits", labels: str | Path | None = None) -> dict[str, LogitSet]:
@@ -85,9 +119,11 @@ def _checked(name: str, logits: np.ndarray, labels: np.ndarray, given: Given) ->
     what = "" if name == "all" else f"{name} "
     if logits.ndim != 2 or logits.dtype.kind not in "fiu":
         raise ValueError(f"{what}logits must be numbers of shape (n, K). Got {logits.dtype} {logits.shape}.")
-    check_logits(logits, name=f"{what}logits")
+    if 0 in logits.shape or logits.shape[1] < 2:
+        raise ValueError(f"{what}logits must have rows, and K >= 2 columns. Got {logits.shape}.")
     labels = _plain_labels(labels, logits.shape[0], logits.shape[1], f"{what}labels")
-    return LogitSet(as_logits(logits, given, f"{what}logits"), labels)
+    _check_given(logits, labels, given, f"{what}logits")
+    return LogitSet(_convert(logits, given), labels)
 
 
 def _plain_labels(labels: np.ndarray, n: int, classes: int, name: str) -> np.ndarray:
@@ -109,27 +145,43 @@ def as_logits(values: np.ndarray, given: Given, name: str = "logits") -> np.ndar
     Raises:
         ValueError: the values are something else than given.
     """
-    sums = values.sum(-1, dtype=np.float64)
-    like_probs = values.min() >= 0 and values.max() <= 1 + 1e-3 and bool(np.abs(sums - 1).max() < 1e-2)
-    if given == "probs":
-        if not like_probs:
-            worst = float(np.abs(sums - 1).max())
-            raise ValueError(
-                f"{name} were given as probabilities: they must lie in [0, 1] and sum to 1. Got values from "
-                f"{float(values.min()):.4g} to {float(values.max()):.4g}, a row off by {worst:.3g}."
-            )
-        floating = values if values.dtype.kind == "f" else values.astype(np.float64)
-        return np.log(np.maximum(floating, np.finfo(floating.dtype).tiny))
-    if like_probs:
+    _check_given(values, np.zeros(len(values), dtype=np.int64), given, name)
+    return _convert(values, given)
+
+
+def _convert(values: np.ndarray, given: Given) -> np.ndarray:
+    if given != "probs":
+        return values
+    floating = values if values.dtype.kind == "f" else values.astype(np.float64)
+    return np.log(np.maximum(floating, np.finfo(floating.dtype).tiny))
+
+
+def _check_given(values: np.ndarray, labels: np.ndarray, given: Given, name: str) -> None:
+    """Read the values once, in chunks, and compare with what they are said to be."""
+    bad, minus_low, high, off_one, log_total = np.max(Rows(values, labels, name).map(_look), axis=0)
+    if bad:
+        raise ValueError(f"{name} must be finite. Got NaN or infinite numbers.")
+    like_probs = minus_low <= 0 and high <= 1 + 1e-3 and off_one < 1e-2
+    if given == "probs" and not like_probs:
+        raise ValueError(
+            f"{name} were given as probabilities: they must lie in [0, 1] and sum to 1. Got values from "
+            f"{-minus_low:.4g} to {high:.4g}, a row off by {off_one:.3g}."
+        )
+    if given != "probs" and like_probs:
         raise ValueError(f"{name} look like probabilities, rows that sum to 1: say so with {FLAG['probs']}.")
-    if given == "log-probs":
-        worst = float(np.abs(logsumexp(values.astype(np.float64), -1)).max())
-        if worst > 1e-2:
-            raise ValueError(
-                f"{name} were given as log-probabilities: the exponentials of a row must sum to 1. Got a row with "
-                f"logsumexp {worst:.3g}; for plain logits say {FLAG['logits']}."
-            )
-    return values
+    if given == "log-probs" and log_total > 1e-2:
+        raise ValueError(
+            f"{name} were given as log-probabilities: the exponentials of a row must sum to 1. Got a row with "
+            f"logsumexp {log_total:.3g}; for plain logits say {FLAG['logits']}."
+        )
+
+
+def _look(z: Tensor, _: Tensor) -> np.ndarray:
+    """Whether any is not finite, -min, max, and the largest of abs(sum - 1) and of abs(logsumexp) of a row."""
+    if not bool(torch.isfinite(z).all()):
+        return np.array([1.0, 0, 0, 0, 0])
+    found = -z.min(), z.max(), (z.sum(-1) - 1).abs().max(), torch.logsumexp(z, -1).abs().max()
+    return np.array([0.0, *map(float, found)])
 
 
 def split(whole: LogitSet, share: float = 0.5, seed: int = 0) -> dict[str, LogitSet]:

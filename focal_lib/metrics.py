@@ -10,7 +10,7 @@ equal mass are consecutive runs of the sorted confidences whose sizes differ by 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from scipy.fft import dct, idct
 from scipy.optimize import brentq
+from scipy.stats import binom
 from torch import Tensor
 
 from focal_lib.rows import Rows
@@ -29,6 +30,7 @@ __all__ = [
     "RowScores",
     "accuracy",
     "bin_of",
+    "binned",
     "binned_ece",
     "bootstrap",
     "brier",
@@ -41,6 +43,7 @@ __all__ = [
     "reliability_bins",
     "row_scores",
     "smooth_ece",
+    "smooth_ece_of",
     "top_label",
 ]
 
@@ -60,6 +63,14 @@ class Bins:
     def gap(self) -> np.ndarray:
         return self.confidence - self.accuracy
 
+    def consistency(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Where each accuracy falls with that probability if the model is calibrated (Broecker & Smith 2007).
+
+        Binomial with the bin's mean confidence; the confidences in a bin differ, so it is a little too wide.
+        """
+        probability, count = np.clip(self.confidence, 0, 1), self.count
+        return tuple(binom.ppf(tail, count, probability) / count for tail in ((1 - level) / 2, (1 + level) / 2))
+
 
 @dataclass(frozen=True)
 class RowScores:
@@ -69,6 +80,12 @@ class RowScores:
     correct: np.ndarray
     log_loss: np.ndarray
     brier: np.ndarray
+
+    @staticmethod
+    def joined(parts: Sequence[RowScores]) -> RowScores:
+        """One after the other."""
+        columns = zip(*((s.confidence, s.correct, s.log_loss, s.brier) for s in parts), strict=True)
+        return RowScores(*map(np.concatenate, columns))
 
 
 @dataclass(frozen=True)
@@ -194,29 +211,20 @@ def binned_ece(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, bi
 
 def reliability_bins(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -> Bins:
     """What a reliability diagram draws; empty bins are left out."""
-    count, confidence, correct = _bin_sums(probs, labels, n_bins, binning)
-    filled = count > 0
-    return Bins(count[filled].astype(np.int64), *(total[filled] / count[filled] for total in (confidence, correct)))
+    return binned(*top_label(probs, labels), n_bins, binning)
 
 
-def _bin_sums(probs: Any, labels: Any, n_bins: int, binning: Binning) -> np.ndarray:
-    """Rows, sum of confidence and sum of correctness in each bin, (3, n_bins)."""
-    if binning == "width":
-        return _rows(probs, labels).total(functools.partial(_width_sums, _edges(n_bins)))
-    confidence, correct = top_label(probs, labels)
+def binned(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, binning: Binning = "width") -> Bins:
+    """The bins of confidences (n,) and correctness (n,), unchecked."""
     index = bin_of(confidence, n_bins, binning)
-    return np.stack([np.bincount(index, v, n_bins) for v in (np.ones(len(index)), confidence, correct)])
+    count, *sums = (np.bincount(index, v, n_bins) for v in (np.ones(len(index)), confidence, correct))
+    filled = count > 0
+    return Bins(count[filled].astype(np.int64), *(total[filled] / count[filled] for total in sums))
 
 
 def _width_gaps(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
     confidence, correct = _top(p, y)
     return torch.bincount(torch.bucketize(confidence, edges), confidence - correct, len(edges) + 1)
-
-
-def _width_sums(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
-    confidence, correct = _top(p, y)
-    index, bins = torch.bucketize(confidence, edges), len(edges) + 1
-    return torch.stack([torch.bincount(index, v, bins) for v in (torch.ones_like(correct), confidence, correct)])
 
 
 def ece(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -> float:
@@ -269,7 +277,11 @@ def smooth_ece(probs: Any, labels: Any) -> float:
     Gaussian kernel reflected at 0 and 1. That kernel is the heat kernel with insulated ends, so
     it is diagonal in cosines: one DCT, and exact also where mass sits at 1.
     """
-    confidence, correct = top_label(probs, labels)
+    return smooth_ece_of(*top_label(probs, labels))
+
+
+def smooth_ece_of(confidence: np.ndarray, correct: np.ndarray) -> float:
+    """The same of confidences (n,) and correctness (n,), unchecked."""
     place = np.clip(confidence * _CELLS - 0.5, 0, _CELLS - 1)
     left = np.minimum(place.astype(np.intp), _CELLS - 2)
     share = place - left

@@ -33,7 +33,7 @@ class Rows:
     come in the order of the rows, and sums are taken in that order.
 
     Args:
-        values: array, memory map, tensor or Dask array (n, K).
+        values: array, memory map, anything sliced like one, tensor or Dask array (n, K).
         labels: integers (n,).
         name: of the values, for messages.
         check: called with the values of each chunk before anything is done with them; raises where they are wrong.
@@ -108,8 +108,11 @@ def _check_shape(values: Any, name: str) -> None:
         raise ValueError(f"{name} must not be empty. Got shape {shape}.")
 
 
-def _as_array(values: Any) -> np.ndarray:
-    return np.asarray(values.detach().cpu() if isinstance(values, Tensor) else values)
+def _as_array(values: Any) -> Any:
+    """An array, or what can be sliced like one without being read whole."""
+    if isinstance(values, Tensor):
+        return values.detach().cpu().numpy()
+    return values if hasattr(values, "ndim") and hasattr(values, "dtype") else np.asarray(values)
 
 
 def _aligned(values: Any, labels: Any) -> tuple[Any, Any]:
@@ -132,8 +135,13 @@ def _step(values: Any) -> int:
 
 def _chunk(values: np.ndarray, labels: np.ndarray, start: int) -> tuple[Tensor, Tensor]:
     rows = slice(start, start + _step(values))
-    wide = torch.from_numpy(np.ascontiguousarray(values[rows], dtype=np.float64))
-    return wide, torch.from_numpy(np.ascontiguousarray(labels[rows], dtype=np.int64))
+    return _tensor(values[rows], np.float64), _tensor(labels[rows], np.int64)
+
+
+def _tensor(array: np.ndarray, kind: type) -> Tensor:
+    """Without a copy where there is nothing to convert; torch wants arrays that it could write."""
+    same: np.ndarray = np.ascontiguousarray(array, dtype=kind)
+    return torch.from_numpy(same if same.flags.writeable else same.copy())
 
 
 def _each(function: Function[Found], check: Check | None, values: np.ndarray, labels: np.ndarray) -> list[Found]:

@@ -1,7 +1,10 @@
-"""The focal command on claims."""
+"""The focal command."""
 
+import io
 import json
 import re
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from focal_lib import calibrator_file, checker, experiment
+from focal_lib.calibrators import FocalTemperatureScaling, HistogramBinning
 from focal_lib.claims import ledger, record
 from focal_lib.cli import main
 from focal_lib.training import NonFiniteLoss
@@ -143,6 +147,93 @@ def test_calibrate_leaves_a_report_and_a_calibrator_that_applies(run, tmp_path):
     assert applied.exit_code == 0, applied.output
     wanted = calibrator_file.load(out / "calibrator.json").predict_proba(data.logits[:700].astype(np.float32))
     np.testing.assert_allclose(np.load(tmp_path / "p.npy"), wanted, rtol=1e-5)
+
+
+def test_calibrate_by_folds_with_chosen_methods(run, tmp_path):
+    from tests.test_comparison import drawn
+
+    data = drawn(600, 2.0)
+    np.save(tmp_path / "z.npy", data.logits.astype(np.float16))
+    np.save(tmp_path / "y.npy", data.labels)
+    out = tmp_path / "report"
+    flags = ["--labels", str(tmp_path / "y.npy"), "--folds", "3", "--methods", "isotonic, matrix", "--out", str(out)]
+    done = run("calibrate", str(tmp_path / "z.npy"), *flags)
+    assert done.exit_code == 0, done.output
+    page = (out / "report.html").read_text()
+    assert "of 3 folds" in page
+    methods = pd.read_parquet(out / "metrics.parquet")["method"].unique().tolist()
+    assert methods == ["as given", "temperature", "matrix", "isotonic"]
+    refused = run("calibrate", str(tmp_path / "z.npy"), *flags, "--methods", "platt")
+    assert refused.exit_code == 1
+    assert "methods must be among" in refused.output
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A calibrator file, with logits in an npy file."""
+    from tests.test_comparison import drawn
+
+    data = drawn(700, 2.0)
+    fit = FocalTemperatureScaling("nll", "newton").fit(data.logits, data.labels)
+    calibrator_file.save(fit, tmp_path / "c.json")
+    np.save(tmp_path / "z.npy", data.logits)
+    return fit, data.logits, tmp_path
+
+
+def test_apply_through_pipes(saved):
+    fit, z, folder = saved
+    command = [
+        sys.executable,
+        "-m",
+        "focal_lib.cli",
+        "apply",
+        str(folder / "c.json"),
+        "-",
+        "--out",
+        "-",
+        "--chunk",
+        "99",
+    ]
+    done = subprocess.run(command, input=(folder / "z.npy").read_bytes(), capture_output=True, check=True)
+    np.testing.assert_allclose(np.load(io.BytesIO(done.stdout)), fit.predict_proba(z), atol=1e-15)
+    assert b"700 rows" in done.stderr
+
+
+def test_apply_refuses_and_leaves_nothing(run, saved):
+    _, z, folder = saved
+    out = folder / "p.npy"
+    whole = (folder / "z.npy").read_bytes()
+    (folder / "cut.npy").write_bytes(whole[:-100])
+    (folder / "text.npy").write_text("no npy")
+    np.save(folder / "columns.npy", np.asfortranarray(z))
+    np.save(folder / "flat.npy", z[0])
+    np.save(folder / "probs.npy", np.full((4, 5), 0.2))
+    np.save(folder / "narrow.npy", z[:, :3])
+    for name, message in (
+        ("cut", "must hold 700 rows"),
+        ("text", "text.npy must be an npy file"),
+        ("columns", "row by row"),
+        ("flat", "must hold logits of shape (n, K)"),
+        ("probs", "--given probs"),
+        ("narrow", "must have the 5 classes of fit"),
+    ):
+        refused = run("apply", str(folder / "c.json"), str(folder / f"{name}.npy"), "--out", str(out))
+        assert refused.exit_code == 1
+        assert message in refused.output
+    assert not [path for path in folder.iterdir() if "p.npy" in path.name]
+
+
+def test_export(run, saved):
+    runtime = pytest.importorskip("onnxruntime")
+    fit, z, folder = saved
+    done = run("export", str(folder / "c.json"), "--out", str(folder / "c.onnx"))
+    assert done.exit_code == 0, done.output
+    (found,) = runtime.InferenceSession(folder / "c.onnx").run(None, {"logits": z.astype(np.float32)})
+    np.testing.assert_allclose(found, fit.predict_proba(z), atol=1e-6)
+    calibrator_file.save(HistogramBinning().fit(z, np.arange(len(z)) % 5), folder / "h.json")
+    refused = run("export", str(folder / "h.json"), "--out", str(folder / "h.onnx"))
+    assert refused.exit_code == 1
+    assert "HistogramBinning has none" in refused.output
 
 
 def test_calibrate_refuses_before_work_begins(run, tmp_path):

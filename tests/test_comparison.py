@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from focal_lib import calibrator_file, comparison
+from focal_lib import calibrator_file, comparison, recommendation
 from focal_lib.calibrators import FocalTemperatureScaling, TemperatureScaling
 from focal_lib.logits_file import LogitSet
 from focal_lib.maps import focal_log_probs
+from focal_lib.table import METRICS
 
 
 def drawn(n, temperature, gamma=0.0, classes=5, seed=0):
@@ -19,23 +20,23 @@ def drawn(n, temperature, gamma=0.0, classes=5, seed=0):
     return LogitSet(z, (p.cumsum(1) > rng.random((n, 1))).argmax(1))
 
 
-def verdict(temperature, gamma, n=4000, seed=1):
+def verdict(temperature, gamma, n=4000, seed=1, methods=None):
     validation, test = drawn(n, temperature, gamma, seed=seed), drawn(n, temperature, gamma, seed=seed + 1)
-    fits = comparison.fit_all(validation)
-    found = comparison.differences(fits, test, resamples=200)
-    return fits, found, comparison.recommend(found, len(validation))
+    evaluation = comparison.hold_out(validation, test, methods)
+    found = comparison.differences(evaluation, resamples=200)
+    return evaluation, found, recommendation.recommend(found, evaluation.rows)
 
 
 def test_temperature_is_enough_where_it_is_the_truth():
-    fits, found, words = verdict(2.5, 0.0)
-    assert fits["temperature"].temperature_ == pytest.approx(2.5, rel=0.1)
+    evaluation, found, words = verdict(2.5, 0.0)
+    assert evaluation.fits["temperature"].temperature_ == pytest.approx(2.5, rel=0.1)
     assert words.startswith("Plain temperature scaling is enough")
     assert not found[found["against"] == "temperature"]["real"].any()
 
 
 def test_focal_temperature_is_recommended_where_it_is_the_truth():
-    fits, found, words = verdict(1.0, 6.0, n=20_000)
-    assert fits["focal temperature"].gamma_ == pytest.approx(6.0, rel=0.25)
+    evaluation, found, words = verdict(1.0, 6.0, n=20_000)
+    assert evaluation.fits["focal temperature"].gamma_ == pytest.approx(6.0, rel=0.25)
     assert words.startswith("Use focal temperature")
     row = found[(found["method"] == "focal temperature") & (found["metric"] == "nll")].iloc[0]
     assert row["high"] < 0
@@ -49,14 +50,71 @@ def test_too_few_samples_to_say():
     assert "too few to tell" in verdict(2.5, 0.0, n=120)[2]
 
 
-def test_metrics_have_intervals():
-    fits = comparison.fit_all(drawn(500, 2.0, seed=3))
-    table = comparison.compare(fits, drawn(500, 2.0, seed=4), resamples=50)
+def test_metrics_have_intervals_and_are_those_of_the_probabilities():
+    validation, test = drawn(500, 2.0, seed=3), drawn(500, 2.0, seed=4)
+    evaluation = comparison.hold_out(validation, test)
+    table = comparison.compare(evaluation, resamples=50)
     inside = table.dropna()
     assert (inside["low"] <= inside["high"]).all()
+    assert set(table["metric"]) - set(inside["metric"]) == {"smooth-ece"}
     assert table.groupby("method")["metric"].nunique().eq(8).all()
     errors = table[(table["metric"] == "error") & ~table["method"].eq("vector")]
     assert errors["value"].nunique() == 1  # temperatures do not change which class is on top
+    probs = evaluation.fits["vector"].predict_proba(test.logits)
+    row = table[table["method"] == "vector"].set_index("metric")["value"]
+    for metric, function in METRICS.items():
+        assert row[metric] == pytest.approx(function(probs, test.labels), rel=1e-9)
+
+
+def test_cross_fitting_scores_every_row_once_by_fits_that_have_not_seen_it():
+    data = drawn(400, 2.0)
+    evaluation = comparison.cross_fit(data, comparison.named(["matrix"]), folds=4)
+    assert (evaluation.rows, evaluation.tested, evaluation.folds) == (400, 400, 4)
+    own = comparison.hold_out(data, data, comparison.named(["matrix"]))
+    assert evaluation.scores["matrix"].log_loss.mean() > own.scores["matrix"].log_loss.mean()  # honest: worse
+    same = [np.sort(e.scores[comparison.BEFORE].log_loss) for e in (evaluation, own)]
+    np.testing.assert_allclose(*same)
+    np.testing.assert_array_equal(evaluation.fits["matrix"].weight_, own.fits["matrix"].weight_)  # kept: of all rows
+    for folds, message in ((1, "at least 2"), (399, "at most")):
+        with pytest.raises(ValueError, match=message):
+            comparison.cross_fit(data, folds=folds)
+
+
+def test_methods_by_name():
+    assert list(comparison.from_text("")) == list(comparison.DEFAULT)
+    assert list(comparison.from_text("isotonic, matrix")) == ["temperature", "matrix", "isotonic"]
+    assert list(comparison.from_text("all")) == list(comparison.METHODS)
+    assert comparison.from_text("focal temperature", 2.0)["focal temperature"].shrinkage == 2.0
+    with pytest.raises(ValueError, match=r"methods must be among temperature, .* Got platt"):
+        comparison.from_text("platt")
+
+
+def test_an_infinite_nll_is_shown_and_not_recommended():
+    pytest.importorskip("betacal")
+    evaluation, found, words = verdict(2.5, 0.0, n=1500, methods=comparison.from_text("all"))
+    none = found[(found["method"] == "isotonic") & (found["metric"] == "nll")].iloc[0]
+    assert none["difference"] == np.inf
+    assert none["real"]
+    assert "isotonic" not in words
+    assert any(note.startswith("isotonic:") and "probability 0" in note for note in recommendation.notes(evaluation))
+    assert "inf" in comparison.as_text(comparison.compare(evaluation, 50)).loc["isotonic", "nll"]
+
+
+def test_notes_say_what_a_reader_should_know():
+    z = drawn(600, 1.0, 8.0, classes=6)
+    some = z.take(np.flatnonzero(z.labels != 4))
+    methods = comparison.named(["focal temperature by ECE", "vector"])
+    methods["focal temperature by ECE"].set_params(gammas=(0.0, 0.5))
+    evaluation = comparison.hold_out(some, z, methods)
+    notes = recommendation.notes(evaluation)
+    assert any("Classes without a row to fit on: 4." in note for note in notes)
+    assert any("gamma is the largest that was tried" in note for note in notes)
+    assert any("optimum of the whole grid, proved" in note for note in notes)
+    share = evaluation.lowered["focal temperature by ECE"]
+    assert any(f"lowers the top probability in {share:.1%}" in note for note in notes)
+    fit = evaluation.fits["focal temperature by ECE"]
+    before = np.exp(focal_log_probs(z.logits / fit.temperature_, 0.0)).max(1)
+    assert share == pytest.approx((fit.predict_proba(z.logits).max(1) < before).mean())
 
 
 def test_holm():
