@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import time
 from collections.abc import Mapping
@@ -96,8 +97,25 @@ def as_html(executed: Path, out: Path) -> None:
     """One HTML page without the code, which opens without a network."""
     from nbconvert import HTMLExporter  # slow to import
 
-    exporter = HTMLExporter(exclude_input=True, template_name="classic")
+    exporter = HTMLExporter(exclude_input=True, exclude_output_prompt=True, template_name="classic")
     for script in ("mathjax_url", "require_js_url", "jquery_url", "mermaid_js_url", "jupyter_widgets_base_url"):
         setattr(exporter, script, "")
-    text, _ = exporter.from_notebook_node(nbformat.read(executed, as_version=4))
+    text, _ = exporter.from_notebook_node(_without_myst(nbformat.read(executed, as_version=4)))
     write_whole(out, lambda part: part.write_text(text, encoding="utf-8"))
+
+
+def _without_myst(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """What Sphinx understands and nbconvert does not, as plain Markdown: labels, references, admonitions."""
+    for cell in page.cells:
+        if cell.cell_type == "markdown":
+            cell.source = _plain(cell.source)
+        for output in cell.get("outputs", []):
+            if "text/markdown" in (data := output.get("data", {})):
+                data["text/markdown"] = _plain("".join(data["text/markdown"]))
+    return page
+
+
+def _plain(text: str) -> str:
+    text = re.sub(r"^\([\w-]+\)=\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"\{\w+\}`([^`<]+?)\s*(?:<[^`]*>)?`", r"\1", text)
+    return re.sub(r"```\{\w+\} (.*)\n(?::.*\n)*((?:.*\n)*?)```", r"**\1**\n\n\2", text)

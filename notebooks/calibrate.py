@@ -74,8 +74,7 @@ Markdown("\n".join(f"* {note}" for note in recommendation.notes(evaluation)))
 # ## Metrics on rows not fitted on
 #
 # Errors and the ECE family in per cent, 15 bins; 95 % intervals over rows. Those of error, NLL and Brier score are bootstrap intervals. A bootstrap of
-# an ECE cannot reach 0 and does not cover, so those of the binned errors come from an inverted test (see {ref}`page-own-model`, where the coverage of
-# both is measured); the smooth ECE has none.
+# an ECE cannot reach 0 and does not cover, so those of the binned errors come from an inverted test (see {ref}`coverage of both <sec-coverage>`); the smooth ECE has none.
 
 # %% tags=["remove-input"]
 comparison.as_text(measured)
