@@ -122,5 +122,16 @@ if out:
     write_whole(folder / "metrics.parquet", measured.to_parquet)
 
 # %% tags=["remove-input"]
-options = {"share": share, "folds": folds, "seed": seed, "methods": methods, "shrinkage": shrinkage}
-foot("calibrate", path=path, given=given, labels=labels, **options, resamples=resamples, out=out)
+foot(
+    "calibrate",
+    path=path,
+    given=given,
+    labels=labels,
+    share=share,
+    folds=folds,
+    seed=seed,
+    methods=methods,
+    shrinkage=shrinkage,
+    resamples=resamples,
+    out=out,
+)

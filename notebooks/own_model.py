@@ -45,6 +45,7 @@ from focal_lib.calibrators import FocalTemperatureScaling, TemperatureScaling, w
 from focal_lib.logits_file import as_logits
 from focal_lib.provenance import foot
 
+# %% tags=["hide-input"]
 torch.manual_seed(seed)
 x, y = make_classification(3 * rows, n_features=20, n_informative=8, n_classes=4, flip_y=0.1, random_state=seed)
 x_train, x_rest, y_train, y_rest = train_test_split(x.astype(np.float32), y, test_size=2 / 3, random_state=seed)
