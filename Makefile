@@ -34,8 +34,13 @@ test: $(READY) lint ## run the whole test suite
 lint: $(READY) ## format check, lint and types
 	@$(BIN)/ruff format --check -q . && $(BIN)/ruff check -q . && $(BIN)/mypy --no-error-summary
 
-bench: $(READY) ## speed, as ratios
+bench: $(VENV)/ready-bench ## speed, as ratios, other libraries among them
 	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks.libraries
+
+$(VENV)/ready-bench: $(READY) benchmarks/requirements.lock
+	@$(BIN)/python -m pip install -qq -r benchmarks/requirements.lock
+	@touch $@
 
 clean: ## remove what was built (the environment and fetched data stay)
 	rm -rf _build .snakemake

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from focal_lib import bounds
-from focal_lib.calibrators import PAPER_GAMMAS, PAPER_TEMPERATURES, FocalTemperatureScaling, TemperatureScaling
+from focal_lib.calibrators import PAPER_GAMMAS, PAPER_TEMPERATURES, FocalTemperatureScaling
 from focal_lib.maps import focal_log_probs, inverse_focal_log_probs
 from focal_lib.metrics import binned_ece
 
@@ -74,19 +74,6 @@ def bench_focal_temperature_scaling() -> None:
     print(f"  grid optimum evaluated by the plain loop: ECE differs by {abs(again - whole.objective_):.1e}")
 
 
-def bench_temperature() -> None:
-    from sklearn.calibration import _TemperatureScaling  # what method="temperature" uses
-
-    for n, classes in ((5000, 100), (100_000, 10)):
-        z, y = synthetic(n, classes)
-        ours = seconds(lambda: TemperatureScaling("nll").fit(z, y), 5)  # noqa: B023
-        theirs = seconds(lambda: _TemperatureScaling().fit(z, y), 5)  # noqa: B023
-        gap = TemperatureScaling("nll").fit(z, y).temperature_ * _TemperatureScaling().fit(z, y).beta_ - 1
-        print(
-            f"temperature scaling {n:,} x {classes}: scikit-learn / ours {theirs / ours:.1f} x   T differs by {gap:.1e}"
-        )
-
-
 def bench_maps() -> None:
     z, _ = synthetic(5000, 100)
     softmax = seconds(lambda: torch.log_softmax(torch.from_numpy(z), -1), 20)
@@ -99,5 +86,4 @@ def bench_maps() -> None:
 if __name__ == "__main__":
     bench_bounds()
     bench_maps()
-    bench_temperature()
     bench_focal_temperature_scaling()

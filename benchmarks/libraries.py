@@ -32,7 +32,7 @@ from focal_lib.calibrators import TemperatureScaling
 
 SIZES = {"small": (5_000, 100), "large": (1_000_000, 10)}
 BINS = 15
-MISSING = "not installed: pip install focal-lib[bench]"
+MISSING = "not installed: make bench installs it"
 _SECONDS, _MOST = 6.0, 15  # time and repeats of one comparison; one repeat where a pair takes longer
 
 Call = Callable[[], Any]

@@ -40,12 +40,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from torch import nn
 
+# %% tags=["hide-input"]
 from focal_lib import calibrator_file, ece_interval, metrics, simulation
 from focal_lib.calibrators import FocalTemperatureScaling, TemperatureScaling, write_onnx
 from focal_lib.logits_file import as_logits
 from focal_lib.provenance import foot
 
-# %% tags=["hide-input"]
 torch.manual_seed(seed)
 x, y = make_classification(3 * rows, n_features=20, n_informative=8, n_classes=4, flip_y=0.1, random_state=seed)
 x_train, x_rest, y_train, y_rest = train_test_split(x.astype(np.float32), y, test_size=2 / 3, random_state=seed)
