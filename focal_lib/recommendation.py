@@ -11,6 +11,8 @@ from focal_lib.comparison import BEFORE, Evaluation
 
 __all__ = ["choose", "notes", "recommend"]
 
+_UNITS = {"adaptive-ece": "ECE (per cent)", "nll": "NLL"}
+
 
 def choose(found: pd.DataFrame) -> str | None:
     """From `comparison.differences`, the method to use.
@@ -46,8 +48,26 @@ def recommend(found: pd.DataFrame, rows: int, least: int = 500) -> str:
     if rows < least:
         return f"{rows} rows to fit on are too few to tell {first} scaling from the others: it is the safe choice."
     if chosen == first:
-        return f"Plain {first} scaling is enough: it helps beyond chance, and no other method beats it beyond chance."
-    return "No method improves on the logits as given beyond chance: leave them as they are."
+        return f"Plain {first} scaling is enough: {_gain(found, first)}; {_room(found, first)}."
+    return f"Leave the logits as they are: no method improves on them beyond chance; {_room(found, first)}."
+
+
+def _gain(found: pd.DataFrame, first: str) -> str:
+    """What the first method gains over none, where that is real."""
+    own = found[(found["against"] == BEFORE) & found["real"] & (found["difference"] < 0)]
+    columns = zip(own["metric"], -own["difference"], -own["high"], -own["low"], strict=True)
+    parts = (f"{_UNITS[m]} falls by {d:.3g} (95 % interval {low:.3g} to {high:.3g})" for m, d, low, high in columns)
+    return " and ".join(parts)
+
+
+def _room(found: pd.DataFrame, first: str) -> str:
+    """What other methods might still gain: the far ends of the intervals of those that are not surely worse."""
+    others = found[(found["against"] == first) & ~(found["real"] & (found["difference"] > 0))]
+    most = -others.groupby("metric", sort=False)["low"].min()
+    if most.empty:
+        return "no other method was tried, or all are worse"
+    limits = " and ".join(f"{max(value, 0):.2g} of {_UNITS[str(metric)]}" for metric, value in most.items())
+    return f"no other method beats {first} beyond chance, and 95 % intervals leave room for at most {limits}"
 
 
 def notes(evaluation: Evaluation) -> list[str]:

@@ -11,9 +11,12 @@ from sklearn.base import clone
 from sklearn.calibration import _TemperatureScaling
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from focal_lib import calibrators, metrics
-from focal_lib.calibrators import FocalTemperatureScaling, MatrixScaling, TemperatureScaling, VectorScaling
+from focal_lib.calibrators import FocalTemperatureScaling, MatrixScaling, TemperatureScaling, VectorScaling, newton
 from focal_lib.confidence import rows_by_shape, top_probability_bounds
 from focal_lib.maps import focal_log_probs
 
@@ -117,6 +120,111 @@ def test_newton_is_at_least_as_good_as_the_grid():
     assert grid.objective_ <= line.objective_ + 1e-9
 
 
+@settings(deadline=None, max_examples=8)
+@given(st.floats(-0.85, 6.0), st.floats(0.5, 3.0), st.integers(0, 10**6))
+def test_newton_recovers_what_made_the_labels(gamma, temperature, seed):
+    """Along the ridge where gamma and T trade off, so the probabilities are compared."""
+    z, y = synthetic(60_000, 4, seed, temperature, gamma)
+    found = FocalTemperatureScaling("nll", "newton").fit(z, y)
+    truth = np.exp(focal_log_probs(z / temperature, gamma))
+    assert np.abs(found.predict_proba(z) - truth).max() < 0.05
+    assert found.objective_ <= metrics.nll(truth, y) + 1e-12
+
+
+@pytest.mark.parametrize("classes", [2, 5, 30])
+@pytest.mark.parametrize("gamma", [-0.9, -0.3, 0.0, 0.7, 20.0])
+def test_derivatives_of_the_nll(classes, gamma):
+    """Against automatic differentiation; rows with ties and large logits among them."""
+    rng = np.random.default_rng(classes)
+    z = torch.from_numpy(rng.normal(size=(40, classes)) * 3)
+    z[0] *= 30
+    z[1] = 0
+    y = torch.from_numpy(rng.integers(0, classes, 40))
+
+    def total(theta):
+        return -focal_log_probs(z * theta[0], theta[1]).gather(-1, y[:, None]).sum()
+
+    theta = torch.tensor([0.7, gamma], dtype=torch.float64)
+    slope = torch.autograd.functional.jacobian(total, theta)
+    found = newton.focal_sums(0.7, gamma, z, y)
+    np.testing.assert_allclose(found[:3], [float(total(theta)), *slope], rtol=1e-10)
+    ends = [newton.focal_sums(0.7 + h, gamma, z, y)[1:3] for h in (-1e-5, 1e-5)]
+    across = [newton.focal_sums(0.7, gamma + h, z, y)[1:3] for h in (-1e-5, 1e-5)]
+    np.testing.assert_allclose(found[[3, 4]], (ends[1] - ends[0]) / 2e-5, rtol=1e-6, atol=1e-5)
+    np.testing.assert_allclose(found[[4, 5]], (across[1] - across[0]) / 2e-5, rtol=1e-6, atol=1e-5)
+
+
+def test_large_logits_have_finite_derivatives():
+    z = torch.tensor([[1e4, 0.0, -1e4], [0.0, 0.0, -1e4], [3e3, 3e3, 3e3]], dtype=torch.float64)
+    for gamma in (-0.9, 0.0, 20.0):
+        assert np.isfinite(newton.focal_sums(1.0, gamma, z, torch.tensor([0, 1, 2]))).all()
+
+
+# --- ties, shrinkage, what is proved ---------------------------------------------------
+
+
+def test_ties_go_to_the_simpler_pair():
+    z = np.where(np.arange(40)[:, None] % 2 == np.arange(2), 1e7, 0.0)  # confidence 1 at every pair
+    y = np.r_[np.arange(36) % 2, [1, 0, 1, 0]]
+    found = FocalTemperatureScaling("ece", gammas=(-0.5, 1.0, 0.25, 0.0)).fit(z, y)
+    assert (found.gamma_, found.temperature_) == (0.0, 1.0)
+    without_zero = FocalTemperatureScaling("ece", gammas=(-0.5, 1.0, 0.25)).fit(z, y)
+    assert (without_zero.gamma_, without_zero.temperature_) == (0.25, 1.0)
+
+
+def test_a_plateau_of_the_nll_is_plain_temperature_scaling():
+    z = np.where(np.arange(40)[:, None] % 2 == np.arange(2), 1e7, 0.0)
+    found = FocalTemperatureScaling("nll", "newton").fit(z, np.arange(40) % 2)
+    assert found.gamma_ == 0
+
+
+def test_shrinkage_draws_gamma_to_zero():
+    z, y = synthetic(4000, 4, gamma=3.0)
+    gammas = [
+        FocalTemperatureScaling("nll", "newton", shrinkage=s).fit(z, y).gamma_ for s in (0.0, 1.0, 10.0, 100.0, 1e6)
+    ]
+    assert gammas == sorted(gammas, reverse=True)
+    assert gammas[0] > 0.1
+    assert abs(gammas[-1]) < 1e-2
+    plain = TemperatureScaling().fit(z, y)
+    strong = FocalTemperatureScaling("nll", "newton", shrinkage=1e6).fit(z, y)
+    assert strong.temperature_ == pytest.approx(plain.temperature_, rel=1e-3)
+    by_ece = FocalTemperatureScaling("ece", gammas=calibrators.WIDE_GAMMAS, shrinkage=1e6).fit(z, y)
+    assert by_ece.gamma_ == 0
+
+
+def test_shrinkage_helps_where_rows_are_few():
+    test, labels = synthetic(20_000, 4, 10**6)
+    worse = []
+    for seed in range(25):
+        z, y = synthetic(60, 4, seed)
+        losses = [
+            metrics.nll(FocalTemperatureScaling("nll", "newton", shrinkage=s).fit(z, y).predict_proba(test), labels)
+            for s in (0.0, 5.0)
+        ]
+        worse.append(losses[0] - losses[1])
+    assert np.mean(worse) > 2 * np.std(worse) / np.sqrt(len(worse))
+
+
+def test_what_is_proved_is_said():
+    z, y = synthetic(300, 3)
+    small = {"gammas": (-0.9, 0.0, 1.0), "temperatures": np.arange(0.5, 3, 0.25)}
+    assert FocalTemperatureScaling("ece", "grid", **small).fit(z, y).optimal_
+    assert not FocalTemperatureScaling("ece", "line", **small).fit(z, y).optimal_
+    assert not FocalTemperatureScaling("nll", "grid", **small).fit(z, y).optimal_
+    assert not FocalTemperatureScaling("nll", "newton").fit(z, y).optimal_
+    assert TemperatureScaling().fit(z, y).optimal_
+
+
+def test_in_a_pipeline_and_a_search():
+    z, y = synthetic(400, 4)
+    halved = make_pipeline(FunctionTransformer(lambda rows: rows / 2), TemperatureScaling()).fit(z, y)
+    assert halved[-1].temperature_ == pytest.approx(TemperatureScaling().fit(z, y).temperature_ / 2)
+    search = GridSearchCV(VectorScaling(), {"l2": [1e-4, 1e2]}, scoring="neg_log_loss", cv=3).fit(z, y)
+    assert search.best_estimator_.l2 in (1e-4, 1e2)
+    assert search.predict_proba(z).shape == z.shape
+
+
 def test_vector_and_matrix_scaling():
     z, y = synthetic(2000, 4)
     plain = metrics.nll(TemperatureScaling().fit(z, y).predict_proba(z), y)
@@ -162,6 +270,7 @@ def test_the_class_never_changes():
         (FocalTemperatureScaling("ece", "newton"), "the ECE has no derivatives"),
         (FocalTemperatureScaling(search="random"), "search must be"),
         (MatrixScaling(l2=-1), "l2 must be >= 0"),
+        (FocalTemperatureScaling(shrinkage=-1), "shrinkage must be >= 0"),
     ],
 )
 def test_bad_options(method, message):

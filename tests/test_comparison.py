@@ -32,6 +32,9 @@ def test_temperature_is_enough_where_it_is_the_truth():
     assert evaluation.fits["temperature"].temperature_ == pytest.approx(2.5, rel=0.1)
     assert words.startswith("Plain temperature scaling is enough")
     assert not found[found["against"] == "temperature"]["real"].any()
+    gain = found[(found["against"] == comparison.BEFORE) & (found["metric"] == "nll")].iloc[0]
+    assert f"NLL falls by {-gain['difference']:.3g}" in words
+    assert "leave room for at most" in words
 
 
 def test_focal_temperature_is_recommended_where_it_is_the_truth():
@@ -43,7 +46,7 @@ def test_focal_temperature_is_recommended_where_it_is_the_truth():
 
 
 def test_calibrated_logits_are_left_alone():
-    assert "leave them as they are" in verdict(1.0, 0.0, seed=5)[2]
+    assert "Leave the logits as they are" in verdict(1.0, 0.0, seed=5)[2]
 
 
 def test_too_few_samples_to_say():

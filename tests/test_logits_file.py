@@ -6,6 +6,7 @@ import pytest
 from scipy.special import log_softmax, softmax
 
 from focal_lib import logits_file
+from focal_lib.calibrators import TemperatureScaling
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(40, 5)) * 3
@@ -94,3 +95,26 @@ def test_split_is_a_partition_by_seed():
     np.testing.assert_array_equal(parts["test"].labels, logits_file.split(whole, 0.25, seed=3)["test"].labels)
     with pytest.raises(ValueError, match="rows on both sides"):
         logits_file.split(whole, 0.001)
+
+
+def test_rows_of_a_memory_map_stay_on_disk(tmp_path):
+    np.save(tmp_path / "z.npy", Z.astype(np.float16))
+    np.save(tmp_path / "y.npy", Y)
+    parts = logits_file.split(logits_file.read(tmp_path / "z.npy", labels=tmp_path / "y.npy")["all"], 0.5, 3)
+    assert all(isinstance(part.logits, logits_file.TakenRows) for part in parts.values())
+    read = [np.asarray(part.logits[0 : len(part)]) for part in parts.values()]
+    in_memory = logits_file.split(logits_file.LogitSet(Z.astype(np.float16), Y), 0.5, 3)
+    for found, wanted in zip(read, in_memory.values(), strict=True):
+        np.testing.assert_array_equal(found, wanted.logits)
+    again = parts["test"].take(np.array([4, 0]))
+    np.testing.assert_array_equal(again.logits[0:2], in_memory["test"].logits[[0, 4]])
+    fit, same = (TemperatureScaling().fit(p["test"].logits, p["test"].labels) for p in (parts, in_memory))
+    assert fit.temperature_ == same.temperature_
+
+
+def test_a_bad_number_far_inside_a_large_file_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr("focal_lib.rows.CELLS", 10)
+    z = Z.copy()
+    z[37, 2] = np.nan
+    with pytest.raises(ValueError, match="must be finite"):
+        logits_file.read(write(tmp_path / "x.npz", logits=z, labels=Y))
