@@ -150,7 +150,9 @@ glue("fts-line-speed", float((table["fts_seconds"] / table["line_seconds"]).medi
 # %% [markdown]
 # Searching along it gives up {glue:text}`fts-line-mean:.3f` points of validation ECE on average and {glue:text}`fts-line-max:.2f` at worst,
 # and is {glue:text}`fts-line-speed:.1f` times faster than our grid search. That search already skips what cannot win: a temperature
-# whose mean confidence is further from the accuracy than the best ECE so far.
+# whose mean confidence is further from the accuracy than the best ECE so far. Nothing is lost by it, for any $\gamma > -1$: whatever the temperature,
+# the calibrated confidence lies between two increasing functions of the softmax's largest probability, and that falls as $T$ rises, so the bound on the
+# distance holds for all temperatures further on (`focal_lib.confidence.top_probability_bounds` has the functions and why).
 #
 # ```{exercise}
 # :label: ex-fts-bound
