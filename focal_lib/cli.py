@@ -123,8 +123,7 @@ def calibrate(path: Path, out: Path, given: str, labels: Path | None, **options:
     try:  # mistakes are told here, not in a page
         comparison.from_text(options["methods"], options["shrinkage"])
         parts = logits_file.read(path, given, labels)  # type: ignore[arg-type]
-        if "all" in parts and options["folds"] == 0:
-            logits_file.split(parts["all"], options["share"], options["seed"])
+        logits_file.arrange(parts, options["share"], options["folds"], options["seed"])
         out.mkdir(parents=True, exist_ok=True)
         values = {"path": str(path.resolve()), "given": given, "labels": str(labels.resolve()) if labels else ""}
         page = out / "report.ipynb"

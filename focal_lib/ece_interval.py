@@ -1,8 +1,8 @@
 r"""Confidence intervals for binned calibration errors, which the usual bootstrap does not give.
 
 An ECE is a sum of absolute gaps, so noise only adds: a calibrated model has ECE 0 and never an estimate of 0, and
-resampled rows add their noise to that of the sample. Percentile intervals then miss 0 always, and the basic ones about
-half the time (measured in tests/test_ece_interval.py and in the book). Here each bin's gap is normal with the variance
+resampled rows add their noise to that of the sample. Percentile intervals of a calibrated model then never hold 0
+(measured in focal_lib.simulation and the book). Here each bin's gap is normal with the variance
 of its rows, gaps are moved towards 0 or away from it by a common number a of standard errors,
 
 .. math:: |g_b(a)| = \max(|\hat g_b| + a\,s_b,\ 0),

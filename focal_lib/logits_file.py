@@ -18,7 +18,7 @@ from torch import Tensor
 from focal_lib.rows import Rows
 from focal_lib.validation import check_labels
 
-__all__ = ["Given", "LogitSet", "TakenRows", "as_logits", "read", "split"]
+__all__ = ["Given", "LogitSet", "TakenRows", "arrange", "as_logits", "read", "split"]
 
 Given = Literal["logits", "log-probs", "probs"]
 FLAG = {"logits": "--given logits", "log-probs": "--given log-probs", "probs": "--given probs"}
@@ -195,3 +195,18 @@ def split(whole: LogitSet, share: float = 0.5, seed: int = 0) -> dict[str, Logit
         raise ValueError(f"the share for validation must leave rows on both sides. Got {share} of {len(whole)} rows.")
     order = np.random.default_rng(seed).permutation(len(whole))
     return {"validation": whole.take(order[:count]), "test": whole.take(order[count:])}
+
+
+def arrange(parts: dict[str, LogitSet], share: float = 0.5, folds: int = 0, seed: int = 0) -> dict[str, LogitSet]:
+    """What `read` gives, as {'validation', 'test'}, split where the file has one set; or as {'all'} for folds.
+
+    Raises:
+        ValueError: as split; folds of a file that has both sets, or 1.
+    """
+    if folds == 0:
+        return split(parts["all"], share, seed) if "all" in parts else parts
+    if "all" not in parts:
+        raise ValueError(f"folds are for a file of one set. Got {folds} folds, and validation and test in the file.")
+    if not 2 <= folds <= len(parts["all"]):
+        raise ValueError(f"folds must be from 2 to the number of rows, {len(parts['all'])}. Got {folds}.")
+    return parts

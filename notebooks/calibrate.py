@@ -47,14 +47,14 @@ from focal_lib.provenance import foot
 
 use_style()
 parts = logits_file.read(ROOT / path, given, ROOT / labels if labels else None)  # absolute, or from the project
+parts = logits_file.arrange(parts, share, folds, seed)
 chosen_methods = comparison.from_text(methods, shrinkage)
 
 # %% tags=["hide-input"]
-if "all" in parts and folds:
+if folds:
     validation = parts["all"]
     evaluation = comparison.cross_fit(validation, chosen_methods, folds, seed)
 else:
-    parts = logits_file.split(parts["all"], share, seed) if "all" in parts else parts
     validation = parts["validation"]
     evaluation = comparison.hold_out(validation, parts["test"], chosen_methods)
 measured = comparison.compare(evaluation, resamples, seed)

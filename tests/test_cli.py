@@ -163,6 +163,12 @@ def test_calibrate_by_folds_with_chosen_methods(run, tmp_path):
     assert "of 3 folds" in page
     methods = pd.read_parquet(out / "metrics.parquet")["method"].unique().tolist()
     assert methods == ["as given", "temperature", "matrix", "isotonic"]
+    both = {f"{part}_{what}": array for part in ("validation", "test") for what, array in vars(data).items()}
+    np.savez(tmp_path / "both.npz", **both)
+    refused = run("calibrate", str(tmp_path / "both.npz"), "--folds", "3", "--out", str(out))
+    assert "folds are for a file of one set" in refused.output
+    refused = run("calibrate", str(tmp_path / "z.npy"), *flags, "--folds", "1")
+    assert "folds must be from 2" in refused.output
     refused = run("calibrate", str(tmp_path / "z.npy"), *flags, "--methods", "platt")
     assert refused.exit_code == 1
     assert "methods must be among" in refused.output
