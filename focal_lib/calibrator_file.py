@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,7 @@ def load(path: Path) -> Calibrator:
 
 def _plain(value: Any) -> Any:
     """As JSON holds it: floats are written so that they read back the same."""
-    if isinstance(value, np.ndarray | tuple):
+    if isinstance(value, np.ndarray | Sequence) and not isinstance(value, str):
         return np.asarray(value).tolist()
     return value.item() if isinstance(value, np.generic) else value
 

@@ -143,7 +143,7 @@ def calibrate(path: Path, out: Path, given: str, labels: Path | None, **options:
 @click.argument("path", type=click.Path(exists=True, path_type=Path, allow_dash=True))
 @click.option("--out", required=True, type=click.Path(path_type=Path, allow_dash=True), help="Probabilities, npy.")
 @click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds.")
-@click.option("--chunk", default=100_000, show_default=True, help="Rows in memory at a time.")
+@click.option("--chunk", default=100_000, show_default=True, type=click.IntRange(1), help="Rows in memory at a time.")
 def apply(calibrator: Path, path: Path, out: Path, given: str, chunk: int) -> None:
     """Calibrated probabilities (n, K) of new logits, an npy file that may be larger than memory.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -125,12 +125,15 @@ def cross_fit(whole: LogitSet, methods: Mapping[str, Any] | None = None, folds: 
     """Each row is scored by methods fitted on the other folds; the fits to keep are those on all rows.
 
     Raises:
-        ValueError: fewer than 2 folds, or more than rows of the most frequent class.
+        ValueError: fewer than 2 folds, or more than rows of the most frequent class; all rows but one of one class.
     """
     if folds < 2:
         raise ValueError(f"folds must be at least 2. Got {folds}.")
-    if folds > (most := int(np.bincount(whole.labels).max())):
+    *_, second, most = sorted((0, *np.bincount(whole.labels).tolist()))
+    if folds > most:
         raise ValueError(f"folds must be at most {most}, the rows of the most frequent class. Got {folds}.")
+    if second < 2:
+        raise ValueError(f"two classes must have at least 2 rows each for folds. Got {second} of the second.")
     methods = named() if methods is None else methods
     cuts = StratifiedKFold(folds, shuffle=True, random_state=seed).split(whole.labels, whole.labels)
     parts = [(_fitted(methods, whole.take(fit)), whole.take(test)) for fit, test in cuts]
@@ -148,10 +151,11 @@ def _evaluation(
     scores, classwise, lowered = {}, {}, {}
     for name in (BEFORE, *fits):
         chunks = [chunk for own, data in parts for chunk in _scored(own.get(name), data)]
-        found, sums, squares, low = zip(*chunks, strict=True)
+        found, gaps, low = zip(*chunks, strict=True)
         scores[name] = RowScores.joined(found)
         n = len(scores[name].correct)
-        classwise[name] = of_class_gaps(np.sum(sums, axis=0), np.sum(squares, axis=0), n)
+        sums, squares, expected = np.sum(gaps, axis=0)
+        classwise[name] = of_class_gaps(sums, squares, expected, n)
         if getattr(fits.get(name), "gamma_", 0.0):
             lowered[name] = sum(low) / n
     missing = set(range(fitted_on.classes)) - set(np.unique(fitted_on.labels).tolist())
@@ -160,17 +164,19 @@ def _evaluation(
     )
 
 
-def _scored(fit: Any, data: LogitSet) -> list[tuple[RowScores, np.ndarray, np.ndarray, int]]:
+def _scored(fit: Any, data: LogitSet) -> list[tuple[RowScores, tuple[np.ndarray, ...], int]]:
     """Scores, sums of class gaps, and number of rows the map lowers, chunk by chunk."""
 
-    def chunk(z: Tensor, y: Tensor) -> tuple[RowScores, np.ndarray, np.ndarray, int]:
-        p = torch.softmax(z, -1) if fit is None else fit.predict_proba(z)
-        sums, squares, _ = class_gaps(p, y)
-        scores, lowered = row_scores(p, y), 0
+    def chunk(z: Tensor, y: Tensor) -> tuple[RowScores, tuple[np.ndarray, ...], int]:
+        log_p = torch.log_softmax(z, -1) if fit is None else fit.predict_log_proba(z)
+        p = log_p.exp()
+        *gaps, _ = class_gaps(p, y)
+        log_loss = -log_p.gather(-1, y[:, None])[:, 0].numpy()  # p may underflow, log p does not
+        scores, lowered = replace(row_scores(p, y), log_loss=log_loss), 0
         if getattr(fit, "gamma_", 0.0):
             before = torch.softmax(z / fit.temperature_, -1).amax(-1)
             lowered = int(np.count_nonzero(scores.confidence < before.numpy()))
-        return scores, sums, squares, lowered
+        return scores, tuple(gaps), lowered
 
     return Rows(data.logits, data.labels).map(chunk)
 
@@ -216,13 +222,13 @@ def _affordable(resamples: int, n: int) -> int:
 
 
 def differences(evaluation: Evaluation, resamples: int = 1000, level: float = 0.95, seed: int = 0) -> pd.DataFrame:
-    """Equal-mass ECE (per cent) and NLL: the first method minus none, and each other minus the first, paired over rows.
+    """Equal-mass ECE (per cent) and NLL: each method minus none, and each minus the first, paired over rows.
 
     `p` is two-sided from the bootstrap's standard error; `real` says whether it stays below 1 - level after Holm's
     correction for the number of rows. A method that gives a label probability 0 has an infinite NLL: no chance there.
     """
     first = next(iter(evaluation.fits))
-    pairs = [(first, BEFORE), *((name, first) for name in evaluation.fits if name != first)]
+    pairs = [(name, BEFORE) for name in evaluation.fits] + [(name, first) for name in evaluation.fits if name != first]
     count = _affordable(resamples, evaluation.tested)
     rows = []
     for one, two in pairs:
@@ -247,7 +253,8 @@ def _p_value(spread: Interval, level: float) -> float:
     if np.isinf(spread.estimate):
         return 0.0
     error = (spread.high - spread.low) / (2 * norm.ppf((1 + level) / 2))
-    return float(2 * norm.sf(abs(spread.estimate) / error)) if error > 0 else 1.0
+    known = error > 1e-9 * abs(spread.estimate)  # else rounding: all rows alike, too few to say anything
+    return float(2 * norm.sf(abs(spread.estimate) / error)) if known else 1.0
 
 
 def _holm(p: np.ndarray, level: float) -> np.ndarray:

@@ -55,7 +55,7 @@ def peak_probability(gamma: float) -> float:
     M20 Prop. 1's k has the same sign; .2032 as gamma -> 0. Raises ValueError unless gamma > -1.
     """
     check_gamma(gamma, minimum=-1 + 1e-12)
-    return float(brentq(lambda q: 2 * (1 - q) / math.log(q) + 1 - gamma * q, 1e-15, 0.9, xtol=1e-16))
+    return float(brentq(lambda q: 2 * (1 - q) / math.log(q) + 1 - gamma * q, 1e-15, 1 - 1e-13, xtol=1e-16))
 
 
 def top_probability_bounds(
@@ -70,9 +70,10 @@ def top_probability_bounds(
     * gamma > 0: for q_top >= p* the elasticity of w is largest at the top class, so p_top rises with q_top. Below p*,
       where 1 <= g <= g(p*), it lies between q_top / g(p*) and g(p*) q_top.
     * -1 < gamma < 0: :math:`p_{top} = w_1 / (w_1 + \sum_{j>1} q_j h_j)` with h = 1/g and w_1 = q_top h(q_top),
-      increasing in q_top. Every q_j is at most 1/2, where h lies between h_0 = min(1, h(1/2)) and h(p*): h rises from 1
-      to h(p*) and falls after it, since :math:`b'(q)(1-q) - \gamma b - 1` decreases (b is concave and increasing). So
-      p_top lies between two increasing functions, :math:`w_1 / (w_1 + (1 - q_{top}) h(p^*))` and the same with h_0.
+      increasing in q_top. Every q_j is at most 1/2, where h lies between h_0 = min(1, h(1/2)) and h(p*), or h(1/2) if
+      p* is above: h rises from 1 to h(p*) and falls after it, since :math:`b'(q)(1-q) - \gamma b - 1` decreases (b is
+      concave and increasing). So p_top lies between two increasing functions,
+      :math:`w_1 / (w_1 + (1 - q_{top}) h(p^*))` and the same with h_0.
 
     Args:
         logit_top: logit of q_top, (n,).
@@ -83,7 +84,7 @@ def top_probability_bounds(
     """
     if gamma == 0 or classes == 2:
         return p_top, p_top
-    peak = peak_probability(gamma)
+    peak = min(peak_probability(gamma), 0.5)  # no other class has more
     log_extreme = log_gain(peak, gamma)  # log g(p*)
     if gamma > 0:
         q_top, extreme = expit(logit_top), math.exp(log_extreme)

@@ -8,7 +8,9 @@ of its rows, gaps are moved towards 0 or away from it by a common number a of st
 .. math:: |g_b(a)| = \max(|\hat g_b| + a\,s_b,\ 0),
 
 and the interval holds the errors of those g(a) under which the observed error is neither too large nor too small, each
-with probability (1 - level) / 2. The draws are simulated, the same ones for every a.
+with probability (1 - level) / 2. The draws are simulated, the same ones for every a. The variance of a bin is that of
+its rows, or that of a calibrated model where it is larger: few errors, or none, are no proof of certainty. Since the
+estimate is biased upwards and the interval is not, the estimate may lie above it.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from focal_lib.metrics import Binning, Interval, bin_of, class_gaps
 
 __all__ = ["classwise_ece_interval", "ece_interval", "mce_interval", "of_class_gaps"]
 
-_DRAWS = 2000
+_DRAWS, _CELLS = 2000, 2_000_000  # fewer draws where classes times bins are many
 _FURTHEST = 8.0  # standard errors away from 0
 
 
@@ -57,9 +59,9 @@ def classwise_ece_interval(probs: Any, labels: Any, n_bins: int = 15, level: flo
     return of_class_gaps(*class_gaps(probs, labels, n_bins), level)
 
 
-def of_class_gaps(sums: np.ndarray, squares: np.ndarray, n: int, level: float = 0.95) -> Interval:
+def of_class_gaps(sums: np.ndarray, squares: np.ndarray, expected: np.ndarray, n: int, level: float = 0.95) -> Interval:
     """The same from the sums that metrics.class_gaps gives."""
-    gaps, errors = _standard_errors(sums.ravel(), squares.ravel(), n)
+    gaps, errors = _standard_errors(sums.ravel(), squares.ravel(), expected.ravel(), n)
     filled = (gaps != 0) | (errors > 0)
     return _invert(lambda size: size.sum(-1) / len(sums), gaps[filled], errors[filled], level)
 
@@ -72,13 +74,17 @@ def _bins(
     if n == 0:
         raise ValueError("confidence must have at least one row. Got none.")
     index, residual = bin_of(confidence, n_bins, binning), confidence - correct
-    count, sums, squares = (np.bincount(index, v, minlength=n_bins) for v in (np.ones(n), residual, residual**2))
+    of_rows = np.ones(n), residual, residual**2, confidence * (1 - confidence)
+    count, *sums = (np.bincount(index, v, minlength=n_bins) for v in of_rows)
     filled = count > 0
-    return *_standard_errors(sums[filled], squares[filled], n), count[filled] / n
+    total, squares, expected = (part[filled] for part in sums)
+    return *_standard_errors(total, squares, expected, n), count[filled] / n
 
 
-def _standard_errors(sums: np.ndarray, squares: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    return sums / n, np.sqrt(np.maximum(squares - sums**2 / n, 0)) / n
+def _standard_errors(
+    sums: np.ndarray, squares: np.ndarray, expected: np.ndarray, n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    return sums / n, np.sqrt(np.maximum(squares - sums**2 / n, expected)) / n
 
 
 def _invert(statistic: Callable[[np.ndarray], Any], gaps: np.ndarray, errors: np.ndarray, level: float) -> Interval:
@@ -86,6 +92,8 @@ def _invert(statistic: Callable[[np.ndarray], Any], gaps: np.ndarray, errors: np
     if not 0 < level < 1:
         raise ValueError(f"level must lie in (0, 1). Got {level}.")
     size, observed = np.abs(gaps), float(statistic(np.abs(gaps)))
+    if not errors.any():  # every probability 0 or 1, and right
+        return Interval(observed, observed, observed)
     noise = errors * _normals(len(gaps))
     none = -float(np.max(size / np.maximum(errors, 1e-300)))  # at which every gap is 0
 
@@ -96,15 +104,13 @@ def _invert(statistic: Callable[[np.ndarray], Any], gaps: np.ndarray, errors: np
         def excess(a: float) -> float:
             return float(np.quantile(statistic(np.abs(moved(a) + noise)), probability)) - observed
 
-        if not errors.any():
-            return observed
         if excess(max(none, -1e6)) >= 0:
             return 0.0
-        return float(statistic(moved(brentq(excess, max(none, -1e6), _FURTHEST, xtol=1e-3))))
+        return min(1.0, float(statistic(moved(brentq(excess, max(none, -1e6), _FURTHEST, xtol=1e-3)))))
 
     return Interval(observed, end((1 + level) / 2), end((1 - level) / 2))
 
 
-@functools.cache
+@functools.lru_cache(1)
 def _normals(bins: int) -> np.ndarray:
-    return np.random.default_rng(0).standard_normal((_DRAWS, bins))
+    return np.random.default_rng(0).standard_normal((min(_DRAWS, max(200, _CELLS // bins)), bins))

@@ -6,7 +6,7 @@ csv, parquet: a column `label`, and one column a class in order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -26,10 +26,11 @@ FLAG = {"logits": "--given logits", "log-probs": "--given log-probs", "probs": "
 
 @dataclass(frozen=True)
 class TakenRows:
-    """Some rows of a memory map, which stays on disk; sliced like an array."""
+    """Logits from some rows of a memory map, which stays on disk; sliced like an array."""
 
     values: np.ndarray
     index: np.ndarray  # rising
+    given: Given = "logits"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -43,8 +44,8 @@ class TakenRows:
     def dtype(self) -> np.dtype:
         return self.values.dtype
 
-    def __getitem__(self, rows: slice) -> np.ndarray:
-        return np.asarray(self.values[self.index[rows]])
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        return _convert(np.asarray(self.values[self.index[rows]]), self.given)
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,8 @@ class LogitSet:
         """The rows of the index, in rising order."""
         index = np.sort(index)
         if isinstance(self.logits, TakenRows):
-            return LogitSet(TakenRows(self.logits.values, self.logits.index[index]), self.labels[index])
-        on_disk = isinstance(self.logits, np.memmap)
-        return LogitSet(TakenRows(self.logits, index) if on_disk else self.logits[index], self.labels[index])
+            return LogitSet(replace(self.logits, index=self.logits.index[index]), self.labels[index])
+        return LogitSet(self.logits[index], self.labels[index])
 
 
 def read(path: str | Path, given: Given = "logits", labels: str | Path | None = None) -> dict[str, LogitSet]:
@@ -123,7 +123,8 @@ def _checked(name: str, logits: np.ndarray, labels: np.ndarray, given: Given) ->
         raise ValueError(f"{what}logits must have rows, and K >= 2 columns. Got {logits.shape}.")
     labels = _plain_labels(labels, logits.shape[0], logits.shape[1], f"{what}labels")
     _check_given(logits, labels, given, f"{what}logits")
-    return LogitSet(_convert(logits, given), labels)
+    on_disk = isinstance(logits, np.memmap)
+    return LogitSet(TakenRows(logits, np.arange(len(labels)), given) if on_disk else _convert(logits, given), labels)
 
 
 def _plain_labels(labels: np.ndarray, n: int, classes: int, name: str) -> np.ndarray:
@@ -140,7 +141,7 @@ def _plain_labels(labels: np.ndarray, n: int, classes: int, name: str) -> np.nda
 
 
 def as_logits(values: np.ndarray, given: Given, name: str = "logits") -> np.ndarray:
-    """Logits from what is given: log-probabilities are logits; of probabilities the logarithm, 0 as the smallest float.
+    """Logits from what is given: log-probabilities as they are; of probabilities the logarithm, of 0 that of 1.2e-38.
 
     Raises:
         ValueError: the values are something else than given.
@@ -152,15 +153,16 @@ def as_logits(values: np.ndarray, given: Given, name: str = "logits") -> np.ndar
 def _convert(values: np.ndarray, given: Given) -> np.ndarray:
     if given != "probs":
         return values
-    floating = values if values.dtype.kind == "f" else values.astype(np.float64)
-    return np.log(np.maximum(floating, np.finfo(floating.dtype).tiny))
+    wide = values if values.dtype == np.float64 else values.astype(np.float32)
+    return np.log(np.maximum(wide, np.finfo(np.float32).tiny))  # of 0 the same for every kind of number
 
 
 def _check_given(values: np.ndarray, labels: np.ndarray, given: Given, name: str) -> None:
     """Read the values once, in chunks, and compare with what they are said to be."""
     bad, minus_low, high, off_one, log_total = np.max(Rows(values, labels, name).map(_look), axis=0)
     if bad:
-        raise ValueError(f"{name} must be finite. Got NaN or infinite numbers.")
+        remedy = f"; for probabilities of 0 give the probabilities, {FLAG['probs']}" if given == "log-probs" else ""
+        raise ValueError(f"{name} must be finite. Got NaN or infinite numbers{remedy}.")
     like_probs = minus_low <= 0 and high <= 1 + 1e-3 and off_one < 1e-2
     if given == "probs" and not like_probs:
         raise ValueError(

@@ -247,7 +247,7 @@ def mce(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -
 def classwise_ece(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -> float:
     """ECE of each class' probability against that class, averaged over the K columns of probs."""
     if binning == "width":
-        sums, _, n = class_gaps(probs, labels, n_bins)
+        sums, _, _, n = class_gaps(probs, labels, n_bins)
         return float(np.abs(sums).sum() / n / len(sums))
     rows = _rows(probs, labels)
     rows.total(lambda p, _: np.zeros(()))  # the check; then a column at a time, for its order is needed
@@ -256,18 +256,19 @@ def classwise_ece(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = 
     return float(np.mean([binned_ece(p, (y == k).astype(float), n_bins, binning) for k, p in enumerate(columns)]))
 
 
-def class_gaps(probs: Any, labels: Any, n_bins: int = 15) -> tuple[np.ndarray, np.ndarray, int]:
-    """Sums of probability minus label, and of its square, in each class and bin of equal width: (K, n_bins) each; n."""
+def class_gaps(probs: Any, labels: Any, n_bins: int = 15) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Sums of p - label, of its square, and of p (1 - p), in each class and bin of equal width: (K, n_bins) each; n."""
     rows = _rows(probs, labels)
-    sums, squares = rows.total(functools.partial(_class_gaps, _edges(n_bins))).reshape(2, rows.classes, n_bins)
-    return sums, squares, len(rows)
+    sums = rows.total(functools.partial(_class_gaps, _edges(n_bins))).reshape(3, rows.classes, n_bins)
+    return *sums, len(rows)
 
 
 def _class_gaps(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
     cells = p.shape[1] * (len(edges) + 1)
     index = (torch.bucketize(p, edges) + (len(edges) + 1) * torch.arange(p.shape[1])).ravel()
     gap = p.scatter_add(-1, y[:, None], torch.full((len(p), 1), -1.0, dtype=p.dtype)).ravel()
-    return torch.stack([torch.bincount(index, v, minlength=cells) for v in (gap, gap * gap)])
+    of_cells = gap, gap * gap, (p * (1 - p)).ravel()
+    return torch.stack([torch.bincount(index, v, minlength=cells) for v in of_cells])
 
 
 def smooth_ece(probs: Any, labels: Any) -> float:

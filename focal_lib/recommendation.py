@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
@@ -9,52 +11,61 @@ from focal_lib.calibrators import FocalTemperatureScaling
 from focal_lib.calibrators.newton import GAMMA_RANGE
 from focal_lib.comparison import BEFORE, Evaluation
 
-__all__ = ["choose", "notes", "recommend"]
+__all__ = ["Advice", "advise", "notes"]
 
 _UNITS = {"adaptive-ece": "ECE (per cent)", "nll": "NLL"}
 
 
-def choose(found: pd.DataFrame) -> str | None:
-    """From `comparison.differences`, the method to use.
+@dataclass(frozen=True)
+class Advice:
+    """The method to use, None for the logits as given; and why, in plain words."""
 
-    The one that most surely beats the first in one metric and is not surely worse in the other; else the first; None if
-    the first does not help either.
-    """
-    first = found["method"].iloc[0]
-    others = found[found["against"] == first]
-    worse = set(others[others["real"] & (others["difference"] > 0)]["method"])
-    better = others[others["real"] & (others["difference"] < 0) & ~others["method"].isin(worse)]
-    if not better.empty:
-        return str(better.sort_values("p", kind="stable")["method"].iloc[0])
-    helps = found[(found["against"] == BEFORE) & found["real"] & (found["difference"] < 0)]
-    return None if helps.empty else str(first)
+    method: str | None
+    words: str
 
 
-def recommend(found: pd.DataFrame, rows: int, least: int = 500) -> str:
-    """Which method to use and how sure that is.
+def advise(found: pd.DataFrame, rows: int, tested: int, least: int = 500) -> Advice:
+    """What to do, and how sure that is.
+
+    A method is good if it is surely better than none in ECE or NLL and surely worse in neither. Of the good ones that
+    are as good against the first method (temperature scaling) the surest is recommended; else the first, if good.
 
     Args:
         found: of comparison.differences.
-        rows: number of rows fitted on; below `least` nothing is said but that they are few.
+        rows, tested: rows fitted on and tested on. With fewer than `least` of either no other method is recommended.
     """
-    first, chosen = found["method"].iloc[0], choose(found)
-    if chosen not in (None, first):
-        best = found[(found["method"] == chosen) & (found["against"] == first)].sort_values("p").iloc[0]
-        unit = "points of ECE" if best["metric"] == "adaptive-ece" else "of NLL"
-        return (
-            f"Use {best['method']}: {-best['difference']:.3g} {unit} below {first} (95 % interval "
-            f"{-best['high']:.3g} to {-best['low']:.3g}), beyond chance after correction for several methods."
-        )
-    if rows < least:
-        return f"{rows} rows to fit on are too few to tell {first} scaling from the others: it is the safe choice."
-    if chosen == first:
-        return f"Plain {first} scaling is enough: {_gain(found, first)}; {_room(found, first)}."
-    return f"Leave the logits as they are: no method improves on them beyond chance; {_room(found, first)}."
+    first = str(found["method"].iloc[0])
+    good = _surely_better(found, BEFORE)
+    others = [] if min(rows, tested) < least else [name for name in _surely_better(found, first) if name in good]
+    if others:
+        return Advice(others[0], _use(found, others[0], first))
+    few = f"{rows} rows to fit on and {tested} to test on are too few to tell the methods apart" if tested else ""
+    if first in good:
+        if min(rows, tested) < least:
+            return Advice(first, f"{few}; use plain {first} scaling: {_gain(found, first)}.")
+        return Advice(first, f"Plain {first} scaling is enough: {_gain(found, first)}; {_room(found, first)}.")
+    if min(rows, tested) < least:
+        return Advice(None, f"{few}, and too few to see that {first} scaling helps: get more, or leave the logits.")
+    if good:
+        return Advice(good[0], _use(found, good[0], BEFORE))
+    return Advice(None, f"Leave the logits as they are: no method surely improves on them; {_room(found, first)}.")
 
 
-def _gain(found: pd.DataFrame, first: str) -> str:
-    """What the first method gains over none, where that is real."""
-    own = found[(found["against"] == BEFORE) & found["real"] & (found["difference"] < 0)]
+def _surely_better(found: pd.DataFrame, against: str) -> list[str]:
+    """Methods really better in one metric and really worse in none, the surest first."""
+    rows = found[(found["against"] == against) & found["real"]]
+    worse = set(rows[rows["difference"] > 0]["method"])
+    better = rows[(rows["difference"] < 0) & ~rows["method"].isin(worse)]
+    return list(dict.fromkeys(better.sort_values("p", kind="stable")["method"]))
+
+
+def _use(found: pd.DataFrame, method: str, against: str) -> str:
+    return f"Use {method} rather than {against}: {_gain(found, method, against)}, after correction for several methods."
+
+
+def _gain(found: pd.DataFrame, method: str, against: str = BEFORE) -> str:
+    """What a method gains, where that is real."""
+    own = found[(found["method"] == method) & (found["against"] == against) & found["real"] & (found["difference"] < 0)]
     columns = zip(own["metric"], -own["difference"], -own["high"], -own["low"], strict=True)
     parts = (f"{_UNITS[m]} falls by {d:.3g} (95 % interval {low:.3g} to {high:.3g})" for m, d, low, high in columns)
     return " and ".join(parts)

@@ -86,17 +86,18 @@ class Rows:
         return tuple(np.concatenate(parts) for parts in zip(*self.map(function), strict=True))
 
     def sample(self, count: int) -> Rows:
-        """At least that many rows, evenly spaced, in memory; itself where there are not twice as many."""
+        """That many rows drawn at random, always the same, in memory; itself where there are not twice as many."""
         if len(self) < 2 * count:
             return self
-        step = len(self) // count
-        return Rows(np.asarray(self.values[::step]), np.asarray(self.labels[::step]))
+        index = np.sort(np.random.default_rng(0).choice(len(self), count, replace=False))
+        return Rows(np.asarray(self.values[index]), np.asarray(self.labels[index]))
 
     def _on_workers(self, work: Callable[..., Any], function: Function[Any]) -> tuple[Any, ...]:
         import dask
 
         blocks = zip(self.values.to_delayed().ravel(), self.labels.to_delayed().ravel(), strict=True)
-        return dask.compute(*(dask.delayed(work, pure=False)(function, self.check, *block) for block in blocks))
+        filled = (block for block, rows in zip(blocks, self.values.chunks[0], strict=True) if rows)
+        return dask.compute(*(dask.delayed(work, pure=False)(function, self.check, *block) for block in filled))
 
 
 def _check_shape(values: Any, name: str) -> None:
@@ -111,7 +112,8 @@ def _check_shape(values: Any, name: str) -> None:
 def _as_array(values: Any) -> Any:
     """An array, or what can be sliced like one without being read whole."""
     if isinstance(values, Tensor):
-        return values.detach().cpu().numpy()
+        known = values.float() if values.dtype == torch.bfloat16 else values
+        return known.detach().cpu().numpy()
     return values if hasattr(values, "ndim") and hasattr(values, "dtype") else np.asarray(values)
 
 

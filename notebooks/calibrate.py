@@ -59,13 +59,13 @@ else:
     evaluation = comparison.hold_out(validation, parts["test"], chosen_methods)
 measured = comparison.compare(evaluation, resamples, seed)
 differences = comparison.differences(evaluation, resamples, seed=seed)
-chosen = recommendation.choose(differences)
+advice = recommendation.advise(differences, evaluation.rows, evaluation.tested)
 
 # %% [markdown]
 # ## In a word
 
 # %% tags=["remove-input"]
-Markdown(f"**{recommendation.recommend(differences, evaluation.rows)}**")
+Markdown(f"**{advice.words}**")
 
 # %% tags=["remove-input"]
 Markdown("\n".join(f"* {note}" for note in recommendation.notes(evaluation)))
@@ -94,7 +94,7 @@ differences.round(4).set_index(["method", "against"])
 # The shaded band of a bin is where its accuracy would fall, 19 times of 20, if the model were calibrated. Points outside are no chance.
 
 # %% mystnb={"image": {"alt": "Reliability diagrams as given and after the recommended method, with consistency bands and the number of rows in each bin."}, "figure": {"name": "fig-calibrate-reliability", "caption": "Accuracy over confidence, as given and after the recommended method, with the band of a calibrated model."}}
-shown = {name: evaluation.scores[name] for name in (comparison.BEFORE, chosen or "temperature")}
+shown = {name: evaluation.scores[name] for name in (comparison.BEFORE, advice.method or "temperature")}
 reliability_diagrams({name: binned(s.confidence, s.correct) for name, s in shown.items()}, bands=True)
 
 # %% [markdown]
@@ -118,7 +118,7 @@ landscape(gammas, temperatures, values, marks)
 if out:
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    calibrator_file.save(evaluation.fits[chosen or "temperature"], folder / "calibrator.json")
+    calibrator_file.save(evaluation.fits[advice.method or "temperature"], folder / "calibrator.json")
     write_whole(folder / "metrics.parquet", measured.to_parquet)
 
 # %% tags=["remove-input"]

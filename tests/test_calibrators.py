@@ -3,20 +3,28 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.calibration import _TemperatureScaling
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from focal_lib import calibrators, metrics
-from focal_lib.calibrators import FocalTemperatureScaling, MatrixScaling, TemperatureScaling, VectorScaling, newton
+from focal_lib.calibrators import (
+    DirichletCalibration,
+    FocalTemperatureScaling,
+    MatrixScaling,
+    TemperatureScaling,
+    VectorScaling,
+    newton,
+)
 from focal_lib.confidence import rows_by_shape, top_probability_bounds
 from focal_lib.maps import focal_log_probs
 
@@ -158,6 +166,57 @@ def test_large_logits_have_finite_derivatives():
     z = torch.tensor([[1e4, 0.0, -1e4], [0.0, 0.0, -1e4], [3e3, 3e3, 3e3]], dtype=torch.float64)
     for gamma in (-0.9, 0.0, 20.0):
         assert np.isfinite(newton.focal_sums(1.0, gamma, z, torch.tensor([0, 1, 2]))).all()
+
+
+@pytest.mark.parametrize("factor", [1e-7, 1e5, 1e7])
+@pytest.mark.parametrize("method", [TemperatureScaling(), FocalTemperatureScaling("nll", "newton")])
+def test_the_scale_of_the_logits_does_not_matter(factor, method):
+    z, y = synthetic(500, 5)
+    one = clone(method).fit(z, y)
+    other = clone(method).fit(z * factor, y)
+    assert other.temperature_ / factor == pytest.approx(one.temperature_, rel=1e-5)
+    assert other.objective_ == pytest.approx(one.objective_, abs=1e-12)
+
+
+def test_a_sample_that_misleads_does_no_harm(monkeypatch):
+    """Every fourth row is wrong, and so are most rows of the sample."""
+    monkeypatch.setattr("focal_lib.calibrators.newton._SAMPLE", 500)
+    z, y = synthetic(8000, 5)
+    rows = np.sort(np.random.default_rng(0).choice(8000, 500, replace=False))
+    y[rows] = z[rows].argmin(1)
+    fit = FocalTemperatureScaling("nll", "newton").fit(z, y)
+    order = np.random.default_rng(1).permutation(8000)
+    again = FocalTemperatureScaling("nll", "newton").fit(z[order], y[order])
+    assert fit.objective_ == pytest.approx(again.objective_, abs=1e-9)
+
+
+def test_no_minimum_is_said():
+    z = np.where(np.arange(40)[:, None] % 3 == np.arange(3), 5.0, 0.0)
+    with pytest.warns(ConvergenceWarning, match="T tends to 0: no label is below another class"):
+        TemperatureScaling().fit(z, np.arange(40) % 3)
+    with pytest.warns(ConvergenceWarning, match="T tends to infinity: labels are not above chance"):
+        TemperatureScaling().fit(z, (np.arange(40) + 1) % 3)
+
+
+def test_kinds_of_numbers():
+    z, y = synthetic(300, 3)
+    for method in (TemperatureScaling(), VectorScaling(1e-3), DirichletCalibration()):
+        fit = clone(method).fit(z, y)
+        expected = fit.predict_proba(z)
+        for kind, tolerance in ((np.float16, 2e-3), (np.float32, 1e-6)):
+            found = fit.predict_proba(z.astype(kind))
+            np.testing.assert_allclose(found, expected, atol=tolerance)
+            assert found.dtype == (np.float32 if kind is np.float32 else np.float64)
+        whole = np.round(z).astype(np.int64)
+        np.testing.assert_allclose(fit.predict_proba(torch.from_numpy(whole)), fit.predict_proba(whole), atol=1e-6)
+        np.testing.assert_allclose(fit.predict_proba(pd.DataFrame(z)), expected)
+        half = clone(method).fit(torch.from_numpy(z).bfloat16(), torch.from_numpy(y.astype(np.int8)))
+        np.testing.assert_allclose(half.predict_proba(z), expected, atol=0.05)
+    large = (z * 3000).astype(np.float16)
+    finite = large[np.isfinite(large).all(1)]
+    fit = TemperatureScaling().fit(z, y)
+    fit.temperature_ = 0.3
+    assert np.isfinite(fit.predict_proba(finite)).all()
 
 
 # --- ties, shrinkage, what is proved ---------------------------------------------------

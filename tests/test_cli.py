@@ -229,6 +229,14 @@ def test_apply_refuses_and_leaves_nothing(run, saved):
     assert not [path for path in folder.iterdir() if "p.npy" in path.name]
 
 
+def test_apply_says_where_it_cannot_write_and_what_a_chunk_is(run, saved):
+    _, _, folder = saved
+    flags = ["apply", str(folder / "c.json"), str(folder / "z.npy"), "--out"]
+    refused = run(*flags, str(folder / "none" / "p.npy"))
+    assert "p.npy must go into a folder that exists" in refused.output
+    assert run(*flags, str(folder / "p.npy"), "--chunk", "0").exit_code == 2
+
+
 def test_export(run, saved):
     runtime = pytest.importorskip("onnxruntime")
     fit, z, folder = saved

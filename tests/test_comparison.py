@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from focal_lib import calibrator_file, comparison, recommendation
@@ -24,7 +25,7 @@ def verdict(temperature, gamma, n=4000, seed=1, methods=None):
     validation, test = drawn(n, temperature, gamma, seed=seed), drawn(n, temperature, gamma, seed=seed + 1)
     evaluation = comparison.hold_out(validation, test, methods)
     found = comparison.differences(evaluation, resamples=200)
-    return evaluation, found, recommendation.recommend(found, evaluation.rows)
+    return evaluation, found, recommendation.advise(found, evaluation.rows, evaluation.tested).words
 
 
 def test_temperature_is_enough_where_it_is_the_truth():
@@ -32,7 +33,7 @@ def test_temperature_is_enough_where_it_is_the_truth():
     assert evaluation.fits["temperature"].temperature_ == pytest.approx(2.5, rel=0.1)
     assert words.startswith("Plain temperature scaling is enough")
     assert not found[found["against"] == "temperature"]["real"].any()
-    gain = found[(found["against"] == comparison.BEFORE) & (found["metric"] == "nll")].iloc[0]
+    gain = found[(found["against"] == comparison.BEFORE) & (found["metric"] == "nll")].iloc[0]  # the first method's
     assert f"NLL falls by {-gain['difference']:.3g}" in words
     assert "leave room for at most" in words
 
@@ -50,7 +51,10 @@ def test_calibrated_logits_are_left_alone():
 
 
 def test_too_few_samples_to_say():
-    assert "too few to tell" in verdict(2.5, 0.0, n=120)[2]
+    words = verdict(2.5, 0.0, n=300)[2]
+    assert words.startswith("300 rows to fit on and 300 to test on are too few to tell")
+    assert "use plain temperature scaling" in words
+    assert "get more, or leave the logits" in verdict(1.0, 0.0, n=100)[2]
 
 
 def test_metrics_have_intervals_and_are_those_of_the_probabilities():
@@ -118,6 +122,56 @@ def test_notes_say_what_a_reader_should_know():
     fit = evaluation.fits["focal temperature by ECE"]
     before = np.exp(focal_log_probs(z.logits / fit.temperature_, 0.0)).max(1)
     assert share == pytest.approx((fit.predict_proba(z.logits).max(1) < before).mean())
+
+
+def frame(*rows):
+    columns = ["method", "against", "metric", "difference", "low", "high", "p", "real"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def row(method, against, metric, difference, real=True):
+    return method, against, metric, difference, difference - 0.1, difference + 0.1, 0.001 if real else 0.5, real
+
+
+def test_what_beats_a_bad_first_method_but_not_none_is_not_recommended():
+    found = frame(
+        row("temperature", "as given", "adaptive-ece", 5.0),
+        row("vector", "as given", "adaptive-ece", 4.0),
+        row("vector", "temperature", "adaptive-ece", -1.0),
+    )
+    assert recommendation.advise(found, 5000, 5000).method is None
+
+
+def test_a_first_method_that_harms_in_one_metric_is_not_recommended():
+    found = frame(
+        row("temperature", "as given", "adaptive-ece", -1.0),
+        row("temperature", "as given", "nll", 0.5),
+    )
+    assert recommendation.advise(found, 5000, 5000).method is None
+
+
+def test_few_rows_never_bring_another_method():
+    found = frame(
+        row("temperature", "as given", "nll", -0.5),
+        row("vector", "as given", "nll", -0.9),
+        row("vector", "temperature", "nll", -0.4),
+    )
+    assert recommendation.advise(found, 5000, 5000).method == "vector"
+    assert recommendation.advise(found, 5000, 100).method == "temperature"
+    assert recommendation.advise(found, 100, 5000).method == "temperature"
+
+
+def test_log_loss_of_far_logits_is_finite():
+    z = np.array([[1e4, 0.0, 0.0], [0.0, 1e4, 0.0]] * 20)
+    data = LogitSet(z, np.array([0, 1] * 19 + [2, 2]))
+    evaluation = comparison.hold_out(data, data, comparison.named(["temperature"]))
+    assert evaluation.scores[comparison.BEFORE].log_loss.max() == 1e4
+
+
+def test_folds_need_two_classes_in_each():
+    z = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(ValueError, match="two classes must have at least 2 rows each"):
+        comparison.cross_fit(LogitSet(z, np.array([0] * 19 + [1])), folds=5)
 
 
 def test_holm():

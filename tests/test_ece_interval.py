@@ -22,6 +22,19 @@ def test_ece_intervals_cover(gap, binning):
     assert 0.9 <= covered <= 1
 
 
+@pytest.mark.parametrize(("low", "n"), [(0.95, 200), (0.98, 500), (0.999, 2000)])
+def test_intervals_cover_where_errors_are_few(low, n):
+    """A calibrated model so sure that most bins have no error: none is no proof of certainty."""
+
+    def sample(seed):
+        rng = np.random.default_rng(seed)
+        confidence = rng.uniform(low, 1, n)
+        return confidence, (rng.random(n) < confidence).astype(float)
+
+    for interval in (ece_interval, mce_interval):
+        assert share_that_holds(lambda seed, f=interval: f(*sample(seed), binning="mass"), 0.0, 60) >= 0.9
+
+
 def test_percentile_bootstrap_does_not_cover():
     """The reason for this module: of a calibrated model the ECE is 0, and percentile intervals never reach it."""
     found = coverage(2000, 0.0, {"percentile": percentile_interval, "ours": ece_interval}, 30)
@@ -78,6 +91,12 @@ def test_one_sided_gaps_are_as_wide_as_the_normal_interval():
 def test_no_noise_and_bad_input():
     found = ece_interval(np.ones(10), np.ones(10))
     assert (found.estimate, found.low, found.high) == (0, 0, 0)
+    found = classwise_ece_interval(np.eye(3)[[0, 1, 2, 0]], np.array([0, 1, 2, 0]))
+    assert (found.estimate, found.low, found.high) == (0, 0, 0)
+    few = ece_interval(np.array([0.97, 0.6, 0.99]), np.zeros(3))
+    assert 0 <= few.low <= few.high <= 1
+    one = ece_interval(np.array([0.9]), np.array([1.0]))
+    assert one.low == 0  # one row, and right: nothing is known
     with pytest.raises(ValueError, match="at least one row"):
         ece_interval(np.empty(0), np.empty(0))
     with pytest.raises(ValueError, match="level must lie in"):

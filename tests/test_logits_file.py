@@ -31,7 +31,7 @@ def test_formats(tmp_path):
         logits_file.read(tmp_path / "z.npy", labels=tmp_path / "y.npy")["all"],
     ]
     for part in found:
-        np.testing.assert_allclose(part.logits, Z, rtol=1e-12)
+        np.testing.assert_allclose(part.logits[0:40], Z, rtol=1e-12)
         np.testing.assert_array_equal(part.labels, Y)
     both = write(tmp_path / "both.npz", validation_logits=Z, validation_labels=Y, test_logits=Z[:9], test_labels=Y[:9])
     assert {name: len(part) for name, part in logits_file.read(both).items()} == {"validation": 40, "test": 9}
@@ -106,6 +106,7 @@ def test_rows_of_a_memory_map_stay_on_disk(tmp_path):
     in_memory = logits_file.split(logits_file.LogitSet(Z.astype(np.float16), Y), 0.5, 3)
     for found, wanted in zip(read, in_memory.values(), strict=True):
         np.testing.assert_array_equal(found, wanted.logits)
+    assert logits_file.read(tmp_path / "z.npy", labels=tmp_path / "y.npy")["all"].logits.given == "logits"
     again = parts["test"].take(np.array([4, 0]))
     np.testing.assert_array_equal(again.logits[0:2], in_memory["test"].logits[[0, 4]])
     fit, same = (TemperatureScaling().fit(p["test"].logits, p["test"].labels) for p in (parts, in_memory))
@@ -118,3 +119,24 @@ def test_a_bad_number_far_inside_a_large_file_is_found(tmp_path, monkeypatch):
     z[37, 2] = np.nan
     with pytest.raises(ValueError, match="must be finite"):
         logits_file.read(write(tmp_path / "x.npz", logits=z, labels=Y))
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_probabilities_become_the_same_logits_wherever_they_are_read(kind, tmp_path):
+    """At fit from a file in memory or mapped, and at apply in float64; zeros among them."""
+    p = softmax(Z * 20, -1).astype(kind)
+    assert (p == 0).any() or kind is np.float64
+    np.save(tmp_path / "p.npy", p)
+    np.save(tmp_path / "y.npy", Y)
+    mapped = logits_file.read(tmp_path / "p.npy", "probs", tmp_path / "y.npy")["all"].logits
+    kept = logits_file.read(write(tmp_path / "p.npz", logits=p, labels=Y), "probs")["all"].logits
+    applied = logits_file.as_logits(p.astype(np.float64), "probs")
+    np.testing.assert_array_equal(mapped[0:40], kept)
+    np.testing.assert_allclose(kept, applied, rtol=1e-6)
+    np.testing.assert_allclose(softmax(kept, -1), p / p.astype(np.float64).sum(-1, keepdims=True), atol=1e-6)
+
+
+def test_a_log_probability_of_minus_infinity_has_a_remedy(tmp_path):
+    logs = np.where(Z.min() == Z, -np.inf, log_softmax(Z, -1))
+    with pytest.raises(ValueError, match="give the probabilities, --given probs"):
+        logits_file.read(write(tmp_path / "l.npz", logits=logs, labels=Y), "log-probs")

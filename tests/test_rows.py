@@ -78,7 +78,9 @@ def test_rows_are_read_in_order():
     np.testing.assert_array_equal(first, z[:, 0])
     np.testing.assert_array_equal(labels, y)
     sample = Rows(z, y).sample(100)
-    np.testing.assert_array_equal(sample.values, z[::10])
+    assert len(sample) == 100
+    assert (np.diff(sample.values[:, 0]) > 0).all()
+    np.testing.assert_array_equal(sample.labels, y[np.searchsorted(z[:, 0], sample.values[:, 0])])
 
 
 def test_a_wrong_row_far_inside_is_found(monkeypatch):
@@ -109,6 +111,23 @@ def test_a_dask_array_gives_the_same_fit(method):
     np.testing.assert_allclose(probs.compute(), method.predict_proba(z), atol=1e-12)
     for measure in MEASURES:
         assert measure(probs, labels) == pytest.approx(measure(method.predict_proba(z), y), rel=1e-9)
+
+
+def test_dask_blocks_without_rows():
+    dask_array = pytest.importorskip("dask.array")
+    z, y = synthetic(300, 3)
+    lazy, labels = dask_array.from_array(z, chunks=(100, 3)), dask_array.from_array(y, chunks=100)
+    wanted = dask_array.from_array((np.arange(300) < 100) | (np.arange(300) >= 200), chunks=100)
+    some, truth = (array[wanted].compute_chunk_sizes() for array in (lazy, labels))
+    assert 0 in some.chunks[0]
+    kept = np.r_[0:100, 200:300]
+    fit, same = TemperatureScaling().fit(some, truth), TemperatureScaling().fit(z[kept], y[kept])
+    assert fit.temperature_ == pytest.approx(same.temperature_, rel=1e-9)
+    assert metrics.ece(fit.predict_proba(some), truth) == pytest.approx(
+        metrics.ece(same.predict_proba(z[kept]), y[kept])
+    )
+    narrow = fit.predict_proba(some.astype(np.float32))
+    assert narrow.dtype == narrow.compute().dtype == np.float32
 
 
 def test_bad_dask_arrays():

@@ -35,8 +35,11 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if hasattr(logits, "map_blocks"):
-            return logits.rechunk({1: -1}).map_blocks(self.predict_log_proba, meta=np.empty((0, 0)))
-        return self._log_probs(self._checked(logits))
+            whole_rows = logits.rechunk({1: -1})
+            return whole_rows.map_blocks(self._of_block, meta=np.empty((0, 0), _width(logits.dtype)))
+        wide = self._checked(logits)
+        found = self._log_probs(wide)
+        return found if isinstance(found, Tensor) else found.astype(wide.dtype, copy=False)
 
     def predict_proba(self, logits: Any) -> Any:
         """Calibrated probabilities, (n, K); errors as predict_log_proba."""
@@ -65,8 +68,17 @@ class Calibrator(ClassifierMixin, BaseEstimator):
     def _log_probs(self, logits: Any) -> Any:
         raise NotImplementedError
 
+    def _of_block(self, logits: np.ndarray) -> np.ndarray:
+        return self.predict_log_proba(logits) if len(logits) else logits.astype(_width(logits.dtype))
+
     def _checked(self, logits: Any) -> Any:
-        logits = logits if hasattr(logits, "shape") else np.asarray(logits, dtype=np.float64)
+        """In float32 or float64."""
+        if isinstance(logits, Tensor):
+            narrow = logits.dtype in (torch.float16, torch.bfloat16) or not logits.is_floating_point()
+            logits = logits.float() if narrow else logits
+        else:
+            logits = np.asarray(logits)
+            logits = logits.astype(_width(logits.dtype), copy=False) if logits.dtype.kind in "fiu" else logits
         check_logits(logits)
         if logits.shape[-1] != self.n_classes_:
             raise ValueError(f"logits must have the {self.n_classes_} classes of fit. Got shape {tuple(logits.shape)}.")
@@ -74,6 +86,10 @@ class Calibrator(ClassifierMixin, BaseEstimator):
 
     def _remember_classes(self, classes: int) -> None:
         self.n_classes_, self.classes_ = classes, np.arange(classes)
+
+
+def _width(dtype: Any) -> type:
+    return np.float32 if dtype == np.float32 else np.float64
 
 
 def checked_rows(logits: Any, labels: Any, least_classes: int = 2) -> Rows:

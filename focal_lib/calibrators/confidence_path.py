@@ -140,21 +140,19 @@ def _confidence_of_logits(gamma: float, temperature: float, z: Tensor, _: Tensor
 def _confidence(gamma: float, temperature: float, gaps: Tensor) -> tuple[np.ndarray, np.ndarray]:
     """Confidence of a chunk, and the logit of q_top, both (m,)."""
     log_e = gaps / temperature
-    e = torch.exp(log_e)
-    rest = e.sum(-1, keepdim=True)  # (1 - q_top) / q_top
-    total = 1 + rest
-    r = rest[:, 0]
-    log_rest = torch.log(r)
-    logit_top = -log_rest.numpy()
+    first = log_e.amax(-1, keepdim=True)
+    e = torch.exp(log_e - first)  # relative to the second class: the rest does not underflow
+    log_rest = first + torch.log(e.sum(-1, keepdim=True))  # log (1 - q_top) / q_top
+    r = torch.exp(log_rest)
+    x = torch.log1p(r)  # -log q_top
+    logit_top = -log_rest[:, 0].numpy()
     if gamma == 0:
-        return (1 / total)[:, 0].numpy(), logit_top
-    q = e.div_(total)
-    log_q = log_e.sub_(torch.log(total))
+        return torch.exp(-x)[:, 0].numpy(), logit_top
+    log_q, q = log_e.sub_(x), e * torch.exp(first - x)
     b = log_q.mul_(q).div_(q - 1)
-    weights = torch.exp(torch.log1p(q.neg()).mul_(-gamma)).mul_(q).div_(b.mul_(gamma).add_(1))
-    others = weights.sum(-1)  # each q here is at most 1/2, so nothing saturates
-    x = torch.log1p(r)
+    gains = torch.exp(torch.log1p(q.neg()).mul_(-gamma)).div_(b.mul_(gamma).add_(1))  # q is at most 1/2 here
+    log_others = first - x + torch.log(gains.mul_(e).sum(-1, keepdim=True))
     b_top = torch.where(r > 1e-9, x / r.clamp(min=1e-300), 1 - r / 2)  # x e^-x/(1 - e^-x), e^x = 1 + r
     # log w_top = -x - gamma log(1 - q_top) - log(1 + gamma b), and log(1 - q_top) = log r - x
     log_top = -x - gamma * (log_rest - x) - torch.log1p(gamma * b_top)
-    return torch.sigmoid(log_top - torch.log(others)).nan_to_num(nan=1.0).numpy(), logit_top
+    return torch.sigmoid(log_top - log_others)[:, 0].numpy(), logit_top

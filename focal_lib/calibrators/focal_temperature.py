@@ -118,7 +118,7 @@ class FocalTemperatureScaling(Calibrator):
 
         if self.search == "newton":
             plain, temperature = fit_temperature(rows)
-            return simplest([(plain, 0.0, temperature), fit_focal(rows, penalty)])
+            return simplest([(plain, 0.0, temperature), fit_focal(rows, temperature, penalty)])
         if self.search == "grid":
             return simplest([best(gamma) for gamma in gammas])
         ends = [best(gamma) for gamma in sorted({min(gammas), max(gammas)})]

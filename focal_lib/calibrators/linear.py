@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 import torch
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
 from focal_lib.calibrators.base import Calibrator, checked_rows
@@ -44,8 +46,8 @@ class MatrixScaling(Calibrator):
             return float(sums[0] + self.l2 * away @ away), gradient + 2 * self.l2 * away
 
         found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 1000})
-        if not np.isfinite(found.fun):
-            raise ValueError(f"{type(self).__name__} did not converge: {found.message}.")
+        if not found.success:
+            warnings.warn(f"{type(self).__name__} did not converge: {found.message}", ConvergenceWarning, stacklevel=2)
         self.weight_, self.bias_ = self._expand(found.x[:-k], k), found.x[-k:]
         self._remember_classes(k)
         return self
@@ -58,7 +60,7 @@ class MatrixScaling(Calibrator):
 
     def _log_probs(self, logits: Any) -> Any:
         if not isinstance(logits, Tensor):
-            return self._log_probs(torch.from_numpy(np.asarray(logits, dtype=np.float64))).numpy()
+            return self._log_probs(torch.from_numpy(np.array(logits))).numpy()
         weight, bias = (torch.as_tensor(v, dtype=logits.dtype, device=logits.device) for v in self._fitted())
         return torch.log_softmax(logits @ weight.T + bias, -1)
 

@@ -57,8 +57,8 @@ class LinearModule(nn.Module):
 
     def __init__(self, weight: np.ndarray, bias: np.ndarray) -> None:
         super().__init__()
-        self.register_buffer("weight", torch.as_tensor(weight, dtype=torch.float64))
-        self.register_buffer("bias", torch.as_tensor(bias, dtype=torch.float64))
+        self.register_buffer("weight", torch.tensor(weight, dtype=torch.float64))
+        self.register_buffer("bias", torch.tensor(bias, dtype=torch.float64))
 
     def forward(self, logits: Tensor) -> Tensor:
         return torch.softmax(logits @ self.weight.T.to(logits.dtype) + self.bias.to(logits.dtype), -1)

@@ -6,16 +6,18 @@ softmax(beta z) and t_i = logit q_i,
 .. math:: t_i' = z_i - m_{-i}, \qquad t_i'' = -v_{-i}
 
 where m_{-i} and v_{-i} are mean and variance of z over the other classes under q, and the map's log-weight is a
-function of (t_i, gamma). Large fits start from the fit of an even sample.
+function of (t_i, gamma). Large fits start from the fit of a sample.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+import warnings
 
 import numpy as np
 import torch
+from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 from torch.nn.functional import logsigmoid, softplus
 
@@ -26,18 +28,39 @@ __all__ = ["GAMMA_RANGE", "fit_focal", "fit_temperature"]
 
 GAMMA_RANGE = (-0.9, 20.0)
 _SAMPLE = 20_000  # rows that give the start of a larger fit
-_FAR = 12.0  # of log(1/T): separable logits, or worse than chance
+_FAR = 12.0  # of log(1/T) from the scale of the logits: they separate the classes, or are worse than chance
 
 
 def fit_temperature(rows: Rows) -> tuple[float, float]:
-    """(NLL, T) at the minimum over T. The NLL is convex in 1/T, so there is one."""
+    """(NLL, T) at the minimum over T. The NLL is convex in 1/T, so there is one, or T tends to 0 or infinity.
+
+    In that case a T far on that side, with a ConvergenceWarning.
+    """
+    square, slope_at_zero, wrong = rows.total(_scale_and_side) / len(rows)
+    middle = -0.5 * math.log(square) if square > 0 else 0.0
+    if slope_at_zero >= 0 or wrong == 0:
+        side, why = (
+            (1, "0: no label is below another class") if wrong == 0 else (-1, "infinity: labels are not above chance")
+        )
+        warnings.warn(f"the NLL has no minimum, T tends to {why}", ConvergenceWarning, stacklevel=4)
+        beta = math.exp(middle + side * _FAR)
+        return float(rows.total(functools.partial(temperature_sums, beta))[0] / len(rows)), 1 / beta
     sample = rows.sample(_SAMPLE)
-    start = 0.0 if sample is rows else -math.log(fit_temperature(sample)[1])
-    value, log_beta = _descend_temperature(rows, start)
-    return value, math.exp(-log_beta)
+    start = middle if sample is rows else _descend_temperature(sample, middle, middle)[1]
+    value, u = _descend_temperature(rows, start, middle)
+    return value, math.exp(-u)
 
 
-def _descend_temperature(rows: Rows, u: float) -> tuple[float, float]:
+def _scale_and_side(z: Tensor, y: Tensor) -> np.ndarray:
+    """Summed over rows: mean square about the row's mean, the NLL's slope by 1/T at 0, labels below another class."""
+    mean, picked = z.mean(-1), z.gather(-1, y[:, None])[:, 0]
+    square = (z - mean[:, None]).square().mean(-1).sum()
+    return np.array([float(square), float((mean - picked).sum()), float((picked < z.amax(-1)).sum())])
+
+
+def _descend_temperature(rows: Rows, u: float, middle: float) -> tuple[float, float]:
+    """(NLL, log(1/T)) from the start u."""
+
     def parts(u: float) -> tuple[float, float, float]:
         beta = math.exp(u)
         value, slope, curve = rows.total(functools.partial(temperature_sums, beta)) / len(rows)
@@ -50,7 +73,7 @@ def _descend_temperature(rows: Rows, u: float) -> tuple[float, float]:
             step /= 2
         u += step
         value, slope, curve = new
-        if abs(step) < 1e-6 or abs(u) > _FAR:  # the next step is of the order of its square
+        if abs(step) < 1e-6 or abs(u - middle) > _FAR:  # the next step is of the order of its square
             break
     return value, u
 
@@ -68,36 +91,43 @@ def temperature_sums(beta: float, z: Tensor, y: Tensor) -> np.ndarray:
     return torch.stack(sums).numpy()
 
 
-def fit_focal(rows: Rows, penalty: float = 0.0) -> tuple[float, float, float]:
-    """(value, gamma, T) at a minimum of NLL + penalty gamma^2 / 2: damped Newton from temperature scaling's fit."""
-    sample = rows.sample(_SAMPLE)
-    if sample is rows:
-        theta = np.array([-math.log(fit_temperature(rows)[1]), 0.0])
-    else:
-        _, gamma, temperature = fit_focal(sample, penalty)
-        theta = np.array([-math.log(temperature), gamma])
-    return _descend_focal(rows, theta, penalty)
+def fit_focal(rows: Rows, temperature: float, penalty: float = 0.0) -> tuple[float, float, float]:
+    """(value, gamma, T) at a minimum of NLL + penalty gamma^2 / 2, by damped Newton steps.
+
+    Args:
+        temperature: of temperature scaling, gamma = 0, where the steps start; or from the fit of a sample, where that
+            is better on all rows.
+    """
+    starts = [np.array([-math.log(temperature), 0.0])]
+    if (sample := rows.sample(_SAMPLE)) is not rows:
+        starts.append(_descend_focal(sample, starts[0], penalty))
+    values = [_focal_parts(rows, theta, penalty)[0] for theta in starts] if len(starts) > 1 else [0.0]
+    theta = _descend_focal(rows, starts[int(np.argmin(values))], penalty)
+    return _focal_parts(rows, theta, penalty)[0], float(theta[1]), math.exp(-theta[0])
 
 
-def _descend_focal(rows: Rows, theta: np.ndarray, penalty: float) -> tuple[float, float, float]:
-    def parts(theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        beta, gamma = math.exp(theta[0]), theta[1]
-        value, by_beta, by_gamma, bb, bg, gg = rows.total(functools.partial(focal_sums, beta, gamma)) / len(rows)
-        gradient = np.array([beta * by_beta, by_gamma + penalty * gamma])
-        hessian = np.array([[beta**2 * bb + beta * by_beta, beta * bg], [beta * bg, gg + penalty]])
-        return value + penalty * gamma**2 / 2, gradient, hessian
+def _focal_parts(rows: Rows, theta: np.ndarray, penalty: float) -> tuple[float, np.ndarray, np.ndarray]:
+    """Value, gradient (2,) and Hessian (2, 2) by theta = (log 1/T, gamma)."""
+    beta, gamma = math.exp(theta[0]), float(theta[1])
+    value, by_beta, by_gamma, bb, bg, gg = rows.total(functools.partial(focal_sums, beta, gamma)) / len(rows)
+    gradient = np.array([beta * by_beta, by_gamma + penalty * gamma])
+    hessian = np.array([[beta**2 * bb + beta * by_beta, beta * bg], [beta * bg, gg + penalty]])
+    return float(value + penalty * gamma**2 / 2), gradient, hessian
 
-    found, damping = parts(theta), 1e-6
+
+def _descend_focal(rows: Rows, theta: np.ndarray, penalty: float) -> np.ndarray:
+    """(log 1/T, gamma) at the end of the steps."""
+    found, damping, start = _focal_parts(rows, theta, penalty), 1e-6, theta[0]
+    low, high = GAMMA_RANGE
     for _ in range(60):
         value, gradient, hessian = found
-        low, high = GAMMA_RANGE
         if (theta[1] <= low and gradient[1] > 0) or (theta[1] >= high and gradient[1] < 0):  # along the edge
             gradient, hessian = np.array([gradient[0], 0.0]), np.diag([hessian[0, 0], 1.0])
         curves, axes = np.linalg.eigh(hessian)
         for _ in range(30):
             step = np.clip(-axes @ ((axes.T @ gradient) / (np.abs(curves) + damping)), -1, 1)
             trial = np.array([theta[0] + step[0], np.clip(theta[1] + step[1], low, high)])
-            tried = parts(trial)
+            tried = _focal_parts(rows, trial, penalty)
             if tried[0] <= value + 1e-14:
                 damping = max(damping / 10, 1e-12)
                 break
@@ -106,9 +136,9 @@ def _descend_focal(rows: Rows, theta: np.ndarray, penalty: float) -> tuple[float
             break
         moved = float(np.abs(trial - theta).max())
         theta, found = trial, tried
-        if moved < 1e-6 or abs(theta[0]) > _FAR:
+        if moved < 1e-6 or abs(theta[0] - start) > _FAR:
             break
-    return float(found[0]), float(theta[1]), math.exp(-theta[0])
+    return theta
 
 
 def focal_sums(beta: float, gamma: float, z: Tensor, y: Tensor) -> np.ndarray:
