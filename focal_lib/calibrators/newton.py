@@ -28,6 +28,8 @@ __all__ = ["GAMMA_RANGE", "fit_focal", "fit_temperature"]
 
 GAMMA_RANGE = (-0.9, 20.0)
 _SAMPLE = 20_000  # rows that give the start of a larger fit
+_STARTS = (0.0, 3.0, 10.0)  # gamma; with T near the line that KK24 Fig. 2 finds
+_CLOSE = 10.0  # difference of the sample's log-likelihood that is no chance
 _FAR = 12.0  # of log(1/T) from the scale of the logits: they separate the classes, or are worse than chance
 
 
@@ -92,18 +94,24 @@ def temperature_sums(beta: float, z: Tensor, y: Tensor) -> np.ndarray:
 
 
 def fit_focal(rows: Rows, temperature: float, penalty: float = 0.0) -> tuple[float, float, float]:
-    """(value, gamma, T) at a minimum of NLL + penalty gamma^2 / 2, by damped Newton steps.
+    """(value, gamma, T) at the smallest minimum found of NLL + penalty gamma^2 / 2, by damped Newton steps.
+
+    There can be several. Steps start from several gammas; where rows are many, on a sample, and then on all rows from
+    temperature scaling and from those minima of the sample that chance may have put behind.
 
     Args:
-        temperature: of temperature scaling, gamma = 0, where the steps start; or from the fit of a sample, where that
-            is better on all rows.
+        temperature: of temperature scaling, gamma = 0.
     """
-    starts = [np.array([-math.log(temperature), 0.0])]
-    if (sample := rows.sample(_SAMPLE)) is not rows:
-        starts.append(_descend_focal(sample, starts[0], penalty))
-    values = [_focal_parts(rows, theta, penalty)[0] for theta in starts] if len(starts) > 1 else [0.0]
-    theta = _descend_focal(rows, starts[int(np.argmin(values))], penalty)
-    return _focal_parts(rows, theta, penalty)[0], float(theta[1]), math.exp(-theta[0])
+    u, sample = -math.log(temperature), rows.sample(_SAMPLE)
+    starts = [np.array([u - math.log1p(0.6 * gamma), gamma]) for gamma in _STARTS]
+    found = [_descend_focal(sample, start, penalty) for start in starts]
+    if sample is not rows:
+        least = min(value for value, _ in found)
+        near = [theta for value, theta in found if value <= least + _CLOSE / len(sample)] + starts[:1]
+        apart = [theta for i, theta in enumerate(near) if all(np.abs(theta - e).max() > 0.1 for e in near[:i])]
+        found = [_descend_focal(rows, theta, penalty) for theta in apart]
+    value, (log_beta, gamma) = min(found, key=lambda end: end[0])
+    return value, float(gamma), math.exp(-log_beta)
 
 
 def _focal_parts(rows: Rows, theta: np.ndarray, penalty: float) -> tuple[float, np.ndarray, np.ndarray]:
@@ -115,8 +123,8 @@ def _focal_parts(rows: Rows, theta: np.ndarray, penalty: float) -> tuple[float, 
     return float(value + penalty * gamma**2 / 2), gradient, hessian
 
 
-def _descend_focal(rows: Rows, theta: np.ndarray, penalty: float) -> np.ndarray:
-    """(log 1/T, gamma) at the end of the steps."""
+def _descend_focal(rows: Rows, theta: np.ndarray, penalty: float) -> tuple[float, np.ndarray]:
+    """Value and (log 1/T, gamma) at the end of the steps."""
     found, damping, start = _focal_parts(rows, theta, penalty), 1e-6, theta[0]
     low, high = GAMMA_RANGE
     for _ in range(60):
@@ -138,7 +146,7 @@ def _descend_focal(rows: Rows, theta: np.ndarray, penalty: float) -> np.ndarray:
         theta, found = trial, tried
         if moved < 1e-6 or abs(theta[0] - start) > _FAR:
             break
-    return theta
+    return found[0], theta
 
 
 def focal_sums(beta: float, gamma: float, z: Tensor, y: Tensor) -> np.ndarray:
