@@ -250,10 +250,13 @@ def classwise_ece(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = 
         sums, _, _, n = class_gaps(probs, labels, n_bins)
         return float(np.abs(sums).sum() / n / len(sums))
     rows = _rows(probs, labels)
-    rows.total(lambda p, _: np.zeros(()))  # the check; then a column at a time, for its order is needed
     y = np.asarray(rows.labels)
-    columns = (np.asarray(rows.values[:, k], dtype=np.float64) for k in range(rows.classes))
+    columns = (rows.gather(functools.partial(_column, k))[0] for k in range(rows.classes))  # each is to be sorted
     return float(np.mean([binned_ece(p, (y == k).astype(float), n_bins, binning) for k, p in enumerate(columns)]))
+
+
+def _column(k: int, p: Tensor, _: Tensor) -> tuple[Tensor]:
+    return (p[:, k],)
 
 
 def class_gaps(probs: Any, labels: Any, n_bins: int = 15) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:

@@ -158,9 +158,11 @@ mapped = np.load(folder / "logits.npy", mmap_mode="r")
 lazy = dask.array.from_array(mapped, chunks=(1000, 4))
 kinds = {"in memory": np.array(mapped), "memory map": mapped, "Dask array": lazy}
 fits = {name: TemperatureScaling().fit(z, labels) for name, z in kinds.items()}
-pd.DataFrame(
-    {name: {"T": f.temperature_, "NLL": metrics.nll(f.predict_proba(kinds[name]), labels)} for name, f in fits.items()}
-).T
+found = {name: (f.temperature_, metrics.nll(f.lazy_proba(kinds[name]), labels)) for name, f in fits.items()}
+pd.DataFrame(found, index=["T", "NLL"]).T
+
+# %% [markdown]
+# `lazy_proba` gives probabilities that are computed where they are sliced; of a Dask array `predict_proba` is another Dask array.
 
 # %% [markdown]
 # (sec-coverage)=

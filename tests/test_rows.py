@@ -61,6 +61,17 @@ def test_metrics_do_not_depend_on_the_chunk(measure, monkeypatch):
     assert measure(torch.from_numpy(p), torch.from_numpy(y)) == pytest.approx(whole, rel=1e-12)
 
 
+def test_lazy_probabilities_are_the_probabilities(tmp_path, monkeypatch):
+    z, y = synthetic(1000, 5)
+    np.save(tmp_path / "z.npy", z)
+    fit = FocalTemperatureScaling("nll", "newton").fit(z, y)
+    lazy, probs = fit.lazy_proba(np.load(tmp_path / "z.npy", mmap_mode="r")), fit.predict_proba(z)
+    assert (lazy.shape, lazy.dtype) == (probs.shape, probs.dtype)
+    monkeypatch.setattr(rows, "CELLS", 5 * 37)
+    for measure in MEASURES:
+        assert measure(lazy, y) == pytest.approx(measure(probs, y), rel=1e-12)
+
+
 def test_a_large_fit_starts_from_a_sample(monkeypatch):
     z, y = synthetic(5000, 5, gamma=1.0)
     z, y = z[np.argsort(y)], np.sort(y)  # rows in the order of their class

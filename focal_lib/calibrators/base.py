@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 from focal_lib.rows import Rows
 from focal_lib.validation import check_logits
 
-__all__ = ["Calibrator", "checked_rows"]
+__all__ = ["Calibrator", "LazyProbabilities", "checked_rows"]
 
 
 class Calibrator(ClassifierMixin, BaseEstimator):
@@ -49,6 +50,11 @@ class Calibrator(ClassifierMixin, BaseEstimator):
     def predict(self, logits: Any) -> Any:
         """The most probable class, (n,)."""
         return self.predict_log_proba(logits).argmax(-1)
+
+    def lazy_proba(self, logits: Any) -> LazyProbabilities:
+        """Calibrated probabilities that are computed where they are sliced: metrics of a memory map, chunk by chunk."""
+        check_is_fitted(self)
+        return LazyProbabilities(self, logits)
 
     def to_module(self) -> nn.Module:
         """A torch module, logits (..., K) -> probabilities (..., K), for deployment; `write_onnx` exports it.
@@ -86,6 +92,29 @@ class Calibrator(ClassifierMixin, BaseEstimator):
 
     def _remember_classes(self, classes: int) -> None:
         self.n_classes_, self.classes_ = classes, np.arange(classes)
+
+
+@dataclass(frozen=True)
+class LazyProbabilities:
+    """Probabilities (n, K) of logits that may be larger than memory; sliced like an array."""
+
+    calibrator: Calibrator
+    logits: Any
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.logits.shape)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(_width(self.logits.dtype))
+
+    def __getitem__(self, rows: Any) -> np.ndarray:
+        return self.calibrator.predict_proba(np.asarray(self.logits[rows]))
 
 
 def _width(dtype: Any) -> type:
