@@ -1,7 +1,8 @@
 """Speed and agreement against other libraries: python -m benchmarks.libraries [--size small] [--out FILE]
 
-Each library's own call on the input that its documentation shows, against ours on float64 arrays. The two alternate,
-so drift of the machine meets both. Nothing here asserts a time; both results stand beside each ratio.
+Each library's own call on the input that its documentation shows, float32 tensors or float64 arrays. Metrics of ours
+get the same, fits of ours float64 arrays. The two alternate, so drift of the machine meets both. Nothing here asserts
+a time; both results stand beside each ratio.
 """
 
 from __future__ import annotations
@@ -254,10 +255,19 @@ def _relplot(data: Data) -> Call:
 
 
 def _matches(what: str, ours: Callable[..., float], *theirs: tuple[Any, ...], **options: Any) -> Iterator[Match]:
-    """One for each (library, form, why they may differ, prepare, options of prepare)."""
+    """One for each (library, form, why they may differ, prepare, options of prepare); ours on the same data."""
+
+    def on_arrays(data: Data) -> float:
+        return ours(data.probs, data.labels, **options)
+
+    def on_tensors(data: Data) -> float:
+        _, probs, labels = data.tensors
+        return ours(probs, labels, **options)
+
     for library, form, allowed, prepare, theirs_options in theirs:
         call = functools.partial(prepare, **theirs_options)
-        yield Match(what, library, form, call, lambda d: ours(d.probs, d.labels, **options), allowed)
+        same = on_tensors if library in ("torchmetrics", "torch-uncertainty", "probmetrics") else on_arrays
+        yield Match(what, library, form, call, same, allowed)
 
 
 def metric_matches() -> Iterator[Match]:

@@ -136,7 +136,7 @@ def brier(probs: Any, labels: Any) -> float:
 def _rows(probs: Any, labels: Any) -> Rows:
     """Rows that are seen to be distributions whenever they are read."""
     tolerance = 1e-6 if str(getattr(probs, "dtype", "float64")).endswith("float64") else 1e-3
-    return Rows(probs, labels, "probs", functools.partial(_check, tolerance))
+    return Rows(probs, labels, "probs", functools.partial(_check, tolerance), single=True)
 
 
 def _check(tolerance: float, p: Tensor) -> None:
@@ -145,19 +145,20 @@ def _check(tolerance: float, p: Tensor) -> None:
 
 
 def _top(p: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    confidence = p.amax(-1, keepdim=True)
-    if int(torch.count_nonzero(p == confidence)) == len(p):  # no ties: twice as fast as looking for the place
-        correct = p.gather(-1, y[:, None]) == confidence
-    else:
-        correct = p.argmax(-1, keepdim=True) == y[:, None]
-    return confidence[:, 0], correct[:, 0].double()
+    confidence = p.amax(-1)
+    correct = p.gather(-1, y[:, None])[:, 0] == confidence
+    doubtful = torch.nonzero(correct & (confidence < 0.501))[:, 0]  # tied classes have at most 1/2 each
+    if len(doubtful):
+        correct[doubtful] = p[doubtful].argmax(-1) == y[doubtful]
+    return confidence.double(), correct.double()
 
 
 def _log_loss(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-    return (-torch.log(p.gather(-1, y[:, None])[:, 0]),)
+    return (-torch.log(p.gather(-1, y[:, None])[:, 0].double()),)
 
 
 def _brier(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    p = p.double()
     return ((p * p).sum(-1) - 2 * p.gather(-1, y[:, None])[:, 0] + 1,)
 
 
@@ -211,15 +212,29 @@ def binned_ece(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, bi
 
 def reliability_bins(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -> Bins:
     """What a reliability diagram draws; empty bins are left out."""
+    if binning == "width":
+        return _filled(_rows(probs, labels).total(functools.partial(_width_sums, _edges(n_bins))))
     return binned(*top_label(probs, labels), n_bins, binning)
 
 
 def binned(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, binning: Binning = "width") -> Bins:
     """The bins of confidences (n,) and correctness (n,), unchecked."""
     index = bin_of(confidence, n_bins, binning)
-    count, *sums = (np.bincount(index, v, n_bins) for v in (np.ones(len(index)), confidence, correct))
-    filled = count > 0
-    return Bins(count[filled].astype(np.int64), *(total[filled] / count[filled] for total in sums))
+    return _filled(np.stack([np.bincount(index, v, n_bins) for v in (np.ones(len(index)), confidence, correct)]))
+
+
+def _filled(sums: np.ndarray) -> Bins:
+    """From rows, confidences and correctness summed in each bin, (3, bins)."""
+    count, confidence, correct = sums[:, sums[0] > 0]
+    return Bins(count.astype(np.int64), confidence / count, correct / count)
+
+
+def _width_sums(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
+    confidence, correct = _top(p, y)
+    index, bins = torch.bucketize(confidence, edges), len(edges) + 1
+    return torch.stack(
+        [torch.bincount(index, minlength=bins), *(torch.bincount(index, v, bins) for v in (confidence, correct))]
+    )
 
 
 def _width_gaps(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
@@ -256,7 +271,7 @@ def classwise_ece(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = 
 
 
 def _column(k: int, p: Tensor, _: Tensor) -> tuple[Tensor]:
-    return (p[:, k],)
+    return (p[:, k].double(),)
 
 
 def class_gaps(probs: Any, labels: Any, n_bins: int = 15) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
@@ -267,7 +282,7 @@ def class_gaps(probs: Any, labels: Any, n_bins: int = 15) -> tuple[np.ndarray, n
 
 
 def _class_gaps(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
-    cells = p.shape[1] * (len(edges) + 1)
+    p, cells = p.double(), p.shape[1] * (len(edges) + 1)
     index = (torch.bucketize(p, edges) + (len(edges) + 1) * torch.arange(p.shape[1])).ravel()
     gap = p.scatter_add(-1, y[:, None], torch.full((len(p), 1), -1.0, dtype=p.dtype)).ravel()
     of_cells = gap, gap * gap, (p * (1 - p)).ravel()

@@ -37,6 +37,7 @@ class Rows:
         labels: integers (n,).
         name: of the values, for messages.
         check: called with the values of each chunk before anything is done with them; raises where they are wrong.
+        single: leave float32 as it is, for functions that need no more.
 
     Raises:
         ValueError: shapes that do not fit, labels that are no classes.
@@ -45,8 +46,10 @@ class Rows:
     values: Any
     labels: Any
 
-    def __init__(self, values: Any, labels: Any, name: str = "logits", check: Check | None = None) -> None:
-        self.check = check
+    def __init__(
+        self, values: Any, labels: Any, name: str = "logits", check: Check | None = None, single: bool = False
+    ) -> None:
+        self.check, self.single = check, single
         self.on_dask = hasattr(values, "to_delayed")
         self.values = values if self.on_dask else _as_array(values)
         if self.values.ndim != 2:
@@ -74,7 +77,7 @@ class Rows:
         """The function of each chunk, in order."""
         if self.on_dask:
             return [found for block in self._on_workers(_each_of_block, function) for found in block]
-        return _each(function, self.check, self.values, self.labels)
+        return _each(function, self.check, self.single, self.values, self.labels)
 
     def total(self, function: Function[np.ndarray | Tensor]) -> np.ndarray:
         """The sum of the function over all chunks."""
@@ -97,7 +100,9 @@ class Rows:
 
         blocks = zip(self.values.to_delayed().ravel(), self.labels.to_delayed().ravel(), strict=True)
         filled = (block for block, rows in zip(blocks, self.values.chunks[0], strict=True) if rows)
-        return dask.compute(*(dask.delayed(work, pure=False)(function, self.check, *block) for block in filled))
+        return dask.compute(
+            *(dask.delayed(work, pure=False)(function, self.check, self.single, *block) for block in filled)
+        )
 
 
 def _check_shape(values: Any, name: str) -> None:
@@ -135,9 +140,10 @@ def _step(values: Any) -> int:
     return max(1, CELLS // int(values.shape[1]))
 
 
-def _chunk(values: np.ndarray, labels: np.ndarray, start: int) -> tuple[Tensor, Tensor]:
+def _chunk(values: np.ndarray, labels: np.ndarray, start: int, single: bool) -> tuple[Tensor, Tensor]:
     rows = slice(start, start + _step(values))
-    return _tensor(values[rows], np.float64), _tensor(labels[rows], np.int64)
+    kind = np.float32 if single and values.dtype == np.float32 else np.float64
+    return _tensor(values[rows], kind), _tensor(labels[rows], np.int64)
 
 
 def _tensor(array: np.ndarray, kind: type) -> Tensor:
@@ -146,11 +152,13 @@ def _tensor(array: np.ndarray, kind: type) -> Tensor:
     return torch.from_numpy(same if same.flags.writeable else same.copy())
 
 
-def _each(function: Function[Found], check: Check | None, values: np.ndarray, labels: np.ndarray) -> list[Found]:
+def _each(
+    function: Function[Found], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
+) -> list[Found]:
     """The function of every chunk of values in memory."""
     found = []
     for start in _starts(values):
-        chunk, truth = _chunk(values, labels, start)
+        chunk, truth = _chunk(values, labels, start, single)
         if check is not None:
             check(chunk)
         found.append(function(chunk, truth))
@@ -158,14 +166,14 @@ def _each(function: Function[Found], check: Check | None, values: np.ndarray, la
 
 
 def _each_of_block(
-    function: Function[Found], check: Check | None, values: np.ndarray, labels: np.ndarray
+    function: Function[Found], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
 ) -> list[Found]:
     """On a Dask worker."""
     check_labels(labels, *values.shape)
-    return _each(function, check, values, labels)
+    return _each(function, check, single, values, labels)
 
 
 def _total_of_block(
-    function: Function[np.ndarray | Tensor], check: Check | None, values: np.ndarray, labels: np.ndarray
+    function: Function[np.ndarray | Tensor], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
 ) -> np.ndarray:
-    return np.sum([np.asarray(part) for part in _each_of_block(function, check, values, labels)], axis=0)
+    return np.sum([np.asarray(part) for part in _each_of_block(function, check, single, values, labels)], axis=0)
