@@ -39,7 +39,7 @@ class FocalTemperatureScaling(Calibrator):
         search: 'grid' finds the best pair of the grid: for 'ece' provably (see ConfidencePath), for 'nll' by a bounded
             search in T for each gamma, which assumes one minimum; 'line' is KK24 section 5.2: the T that suits a few
             gammas fixes a line, searched alone; 'newton' fits (log 1/T, gamma) together by damped Newton steps on the
-            NLL, gamma from -0.9 to 20.
+            NLL, from several starts since it has several minima, gamma from -0.9 to 20.
         gammas, temperatures: the grid; default KK24's, 9 by 500. WIDE_GAMMAS has 0 and goes down to -0.9.
         n_bins: of the ECE.
         shrinkage: precision of a normal prior on gamma, for small validation sets: shrinkage gamma^2 / (2 n) is added
