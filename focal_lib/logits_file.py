@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
@@ -92,7 +93,7 @@ def _arrays(path: Path, labels: Path | None) -> dict[str, tuple[np.ndarray, np.n
     if path.suffix == ".npy":
         if labels is None:
             raise ValueError(f"{path.name} holds logits alone: name the file of the labels with --labels.")
-        return {"all": (np.load(path, mmap_mode="r", allow_pickle=False), np.load(labels, allow_pickle=False))}
+        return {"all": (_load(path, "r"), _load(labels))}
     if path.suffix in (".csv", ".parquet"):
         frame = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
         if "label" not in frame:
@@ -101,18 +102,35 @@ def _arrays(path: Path, labels: Path | None) -> dict[str, tuple[np.ndarray, np.n
     raise ValueError(f"a file of logits must be .npz, .npy, .csv or .parquet. Got {path.name}.")
 
 
+def _load(path: Path, mmap_mode: Literal["r"] | None = None) -> Any:
+    """np.load of numbers, never of pickles."""
+    try:
+        return np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
+    except (ValueError, EOFError, BadZipFile):  # NumPy's own message proposes to trust the file
+        raise ValueError(f"{path.name} must be an {path.suffix[1:]} file of numbers. It is not.") from None
+
+
 def _from_npz(path: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    with np.load(path, allow_pickle=False) as file:
-        names = set(file.files)
-        if {"logits", "labels"} <= names:
-            return {"all": (file["logits"], file["labels"])}
-        wanted = [f"{part}_{kind}" for part in ("validation", "test") for kind in ("logits", "labels")]
-        if missing := [name for name in wanted if name not in names]:
-            raise ValueError(
-                f"{path.name} must hold logits and labels, or {', '.join(wanted)}. "
-                f"Got {', '.join(sorted(names)) or 'nothing'}; no {missing[0]}."
-            )
-        return {part: (file[f"{part}_logits"], file[f"{part}_labels"]) for part in ("validation", "test")}
+    with _load(path) as file:
+        try:
+            return _named_arrays(path, file)
+        except ValueError as error:
+            if "Object arrays" in str(error):
+                raise ValueError(f"{path.name} must hold numbers. It holds objects.") from None
+            raise
+
+
+def _named_arrays(path: Path, file: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    names = set(file.files)
+    if {"logits", "labels"} <= names:
+        return {"all": (file["logits"], file["labels"])}
+    wanted = [f"{part}_{kind}" for part in ("validation", "test") for kind in ("logits", "labels")]
+    if missing := [name for name in wanted if name not in names]:
+        raise ValueError(
+            f"{path.name} must hold logits and labels, or {', '.join(wanted)}. "
+            f"Got {', '.join(sorted(names)) or 'nothing'}; no {missing[0]}."
+        )
+    return {part: (file[f"{part}_logits"], file[f"{part}_labels"]) for part in ("validation", "test")}
 
 
 def _checked(name: str, logits: np.ndarray, labels: np.ndarray, given: Given) -> LogitSet:
@@ -203,10 +221,13 @@ def arrange(parts: dict[str, LogitSet], share: float = 0.5, folds: int = 0, seed
     """What `read` gives, as {'validation', 'test'}, split where the file has one set; or as {'all'} for folds.
 
     Raises:
-        ValueError: as split; folds of a file that has both sets, or 1.
+        ValueError: as split; one class alone to fit on; folds of a file that has both sets, or 1.
     """
     if folds == 0:
-        return split(parts["all"], share, seed) if "all" in parts else parts
+        parts = split(parts["all"], share, seed) if "all" in parts else parts
+        if len(known := np.unique(parts["validation"].labels)) < 2:
+            raise ValueError(f"labels to fit on must hold at least two classes. Got only class {known[0]}.")
+        return parts
     if "all" not in parts:
         raise ValueError(f"folds are for a file of one set. Got {folds} folds, and validation and test in the file.")
     if not 2 <= folds <= len(parts["all"]):

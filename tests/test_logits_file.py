@@ -140,3 +140,22 @@ def test_a_log_probability_of_minus_infinity_has_a_remedy(tmp_path):
     logs = np.where(Z.min() == Z, -np.inf, log_softmax(Z, -1))
     with pytest.raises(ValueError, match="give the probabilities, --given probs"):
         logits_file.read(write(tmp_path / "l.npz", logits=logs, labels=Y), "log-probs")
+
+
+def test_files_that_hold_no_numbers(tmp_path):
+    (tmp_path / "junk.npz").write_text("no archive")
+    (tmp_path / "junk.npy").write_text("")
+    np.savez(tmp_path / "objects.npz", logits=Z.astype(object), labels=Y)
+    for name, message in (
+        ("junk.npz", "junk.npz must be an npz file of numbers"),
+        ("junk.npy", "junk.npy must be an npy file of numbers"),
+        ("objects.npz", r"objects.npz must hold numbers. It holds objects"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            logits_file.read(tmp_path / name, labels=tmp_path / "junk.npy")
+
+
+def test_one_class_to_fit_on_is_refused_before_work_begins():
+    one = logits_file.LogitSet(Z, np.zeros(40, dtype=np.int64))
+    with pytest.raises(ValueError, match=r"at least two classes. Got only class 0"):
+        logits_file.arrange({"all": one})
