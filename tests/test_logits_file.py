@@ -81,9 +81,6 @@ def test_files_that_are_none(tmp_path):
     pd.DataFrame(Z).to_csv(tmp_path / "x.csv", index=False)
     with pytest.raises(ValueError, match="must have a column 'label'"):
         logits_file.read(tmp_path / "x.csv")
-    np.savez(tmp_path / "o.npz", logits=np.array([{}], dtype=object), labels=Y)
-    with pytest.raises(ValueError, match="allow_pickle=False"):
-        logits_file.read(tmp_path / "o.npz")
 
 
 def test_split_is_a_partition_by_seed():
