@@ -98,11 +98,15 @@ class Rows:
     def _on_workers(self, work: Callable[..., Any], function: Function[Any]) -> tuple[Any, ...]:
         import dask
 
-        blocks = zip(self.values.to_delayed().ravel(), self.labels.to_delayed().ravel(), strict=True)
-        filled = (block for block, rows in zip(blocks, self.values.chunks[0], strict=True) if rows)
-        return dask.compute(
-            *(dask.delayed(work, pure=False)(function, self.check, self.single, *block) for block in filled)
-        )
+        sizes, apart = self.values.chunks[0], dask.delayed(work, pure=False)
+        blocks = zip(sizes, self.values.to_delayed().ravel(), self._labels_of_blocks(), strict=True)
+        return dask.compute(*(apart(function, self.check, self.single, *block) for size, *block in blocks if size))
+
+    def _labels_of_blocks(self) -> Any:
+        """Arrays stay arrays: a task that all blocks need would have them all loaded before the first is done."""
+        if isinstance(self.labels, np.ndarray):
+            return np.split(self.labels, np.cumsum(self.values.chunks[0])[:-1])
+        return self.labels.to_delayed().ravel()
 
 
 def _check_shape(values: Any, name: str) -> None:
@@ -123,13 +127,9 @@ def _as_array(values: Any) -> Any:
 
 
 def _aligned(values: Any, labels: Any) -> tuple[Any, Any]:
-    """Whole rows in a block, and the labels cut at the same rows."""
-    import dask.array
-
+    """Whole rows in a block, and lazy labels cut at the same rows."""
     values = values.rechunk({1: -1})
-    if not hasattr(labels, "to_delayed"):
-        labels = dask.array.from_array(np.asarray(labels), chunks=(values.chunks[0],))
-    return values, labels.rechunk((values.chunks[0],))
+    return values, labels.rechunk((values.chunks[0],)) if hasattr(labels, "to_delayed") else np.asarray(labels)
 
 
 def _starts(values: Any) -> range:
