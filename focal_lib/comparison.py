@@ -39,6 +39,7 @@ __all__ = [
     "compare",
     "cross_fit",
     "differences",
+    "differences_as_text",
     "from_text",
     "hold_out",
     "named",
@@ -268,13 +269,22 @@ def _holm(p: np.ndarray, level: float) -> np.ndarray:
 
 def as_text(measured: pd.DataFrame) -> pd.DataFrame:
     """A row a method, a column a metric: 'value [low, high]'."""
-
-    def cell(row: Any) -> str:
-        digits = 3 if row.metric in ("nll", "brier") else 2
-        span = "" if np.isnan(row.low) else f" [{row.low:.{digits}f}, {row.high:.{digits}f}]"
-        return f"{row.value:.{digits}f}{span}"
-
-    text = measured.assign(text=[cell(row) for row in measured.itertuples()])
+    columns = zip(measured["metric"], measured["value"], measured["low"], measured["high"], strict=True)
+    text = measured.assign(text=[_cell(*row) for row in columns])
     return text.pivot(index="method", columns="metric", values="text").loc[
         measured["method"].unique(), measured["metric"].unique()
     ]
+
+
+def differences_as_text(found: pd.DataFrame) -> pd.DataFrame:
+    """A row a pair of methods, a column a metric: 'difference [low, high]', with 'real' where it is."""
+    columns = zip(found["metric"], found["difference"], found["low"], found["high"], found["real"], strict=True)
+    text = found.assign(text=[_cell(m, d, low, high) + " real" * real for m, d, low, high, real in columns])
+    pairs = pd.MultiIndex.from_frame(found[["method", "against"]].drop_duplicates())
+    return text.pivot(index=["method", "against"], columns="metric", values="text").loc[pairs, found["metric"].unique()]
+
+
+def _cell(metric: str, value: float, low: float, high: float) -> str:
+    digits = 3 if metric in ("nll", "brier") else 2
+    span = "" if np.isnan(low) else f" [{low:.{digits}f}, {high:.{digits}f}]"
+    return f"{value:.{digits}f}{span}"

@@ -97,7 +97,8 @@ def as_html(executed: Path, out: Path) -> None:
     """One HTML page without the code, which opens without a network."""
     from nbconvert import HTMLExporter  # slow to import
 
-    exporter = HTMLExporter(exclude_input=True, exclude_output_prompt=True, template_name="classic")
+    exporter = HTMLExporter(exclude_input=True, template_name="classic")
+    exporter.exclude_input_prompt = exporter.exclude_output_prompt = True
     for script in ("mathjax_url", "require_js_url", "jquery_url", "mermaid_js_url", "jupyter_widgets_base_url"):
         setattr(exporter, script, "")
     text, _ = exporter.from_notebook_node(_without_myst(nbformat.read(executed, as_version=4)))

@@ -82,11 +82,11 @@ comparison.as_text(measured)
 # %% [markdown]
 # ## What is real
 #
-# Differences on the same rows, with intervals; ECE in per cent. 'Real' means: beyond chance at 5 %, after Holm's correction for the number of rows in
-# this table.
+# Differences on the same rows, with intervals; the ECE in per cent, of equal mass. 'Real' stands where one is beyond chance at 5 %, after Holm's
+# correction for all the differences of this table.
 
 # %% tags=["remove-input"]
-differences.round(4).set_index(["method", "against"])
+comparison.differences_as_text(differences)
 
 # %% [markdown]
 # ## Reliability

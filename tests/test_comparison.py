@@ -174,6 +174,16 @@ def test_folds_need_two_classes_in_each():
         comparison.cross_fit(LogitSet(z, np.array([0] * 19 + [1])), folds=5)
 
 
+def test_differences_as_text():
+    _, found, _ = verdict(2.5, 0.0, n=600)
+    text = comparison.differences_as_text(found)
+    assert text.columns.tolist() == ["adaptive-ece", "nll"]
+    assert len(text) == len(found) / 2
+    one = found[(found["metric"] == "nll") & (found["against"] == comparison.BEFORE)].iloc[0]
+    cell = text.loc[("temperature", comparison.BEFORE), "nll"]
+    assert cell == f"{one['difference']:.3f} [{one['low']:.3f}, {one['high']:.3f}] real"
+
+
 def test_holm():
     assert comparison._holm(np.array([0.04, 0.001, 0.02]), 0.05).tolist() == [True, True, True]
     assert comparison._holm(np.array([0.04, 0.02, 0.03]), 0.05).tolist() == [False, False, False]  # .02 > .05/3
