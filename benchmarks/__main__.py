@@ -12,10 +12,10 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from focal_lib import bounds
-from focal_lib.calibrators import PAPER_GAMMAS, PAPER_TEMPERATURES, FocalTemperatureScaling
-from focal_lib.maps import focal_log_probs, inverse_focal_log_probs
-from focal_lib.metrics import binned_ece
+from focal_lib.calibration.calibrators import PAPER_GAMMAS, PAPER_TEMPERATURES, FocalTemperatureScaling
+from focal_lib.metrics.bins import adaptive_ece_of
+from focal_lib.theory.maps import focal_log_probs, inverse_focal_log_probs
+from focal_lib.theory.temperature_bounds import temperature_bounds, temperature_bounds_by_search
 
 
 def seconds(function: Callable[[], object], repeats: int) -> float:
@@ -40,15 +40,15 @@ def synthetic(n: int, classes: int, temperature: float = 2.0) -> tuple[np.ndarra
 def plain_pair(z: torch.Tensor, y: torch.Tensor, gamma: float, temperature: float) -> float:
     """One (gamma, T) of the plain loop over torch operations."""
     confidence, predicted = focal_log_probs(z / temperature, gamma).exp().max(-1)
-    return binned_ece(confidence.numpy(), (predicted == y).double().numpy())
+    return adaptive_ece_of(confidence.numpy(), (predicted == y).double().numpy())
 
 
 def bench_bounds() -> None:
     print("temperature bounds: brute-force search / exact")
     for gamma in (4.0, 10.0):
-        exact = seconds(lambda g=gamma: bounds.temperature_bounds(g), 2000)  # type: ignore[misc]
-        search = seconds(lambda g=gamma: bounds.temperature_bounds_by_search(g), 3)  # type: ignore[misc]
-        found, true = bounds.temperature_bounds_by_search(gamma), bounds.temperature_bounds(gamma, 20)
+        exact = seconds(lambda g=gamma: temperature_bounds(g), 2000)  # type: ignore[misc]
+        search = seconds(lambda g=gamma: temperature_bounds_by_search(g), 3)  # type: ignore[misc]
+        found, true = temperature_bounds_by_search(gamma), temperature_bounds(gamma, 20)
         print(f"  gamma {gamma:4g}: {search / exact:10,.0f} x   differ by {max(abs(np.subtract(found, true))):.4f}")
 
 
@@ -58,10 +58,10 @@ def bench_focal_temperature_scaling() -> None:
     pairs = [(g, t) for g in PAPER_GAMMAS for t in PAPER_TEMPERATURES]
     some = pairs[:: len(pairs) // 90]
     one = seconds(lambda: [plain_pair(*tensors, g, t) for g, t in some], 1) / len(some)
-    grid = seconds(lambda: FocalTemperatureScaling("ece", "grid").fit(z, y), 5)
-    line = seconds(lambda: FocalTemperatureScaling("ece", "line").fit(z, y), 5)
-    whole = FocalTemperatureScaling("ece", "grid").fit(z, y)
-    along = FocalTemperatureScaling("ece", "line").fit(z, y)
+    grid = seconds(lambda: FocalTemperatureScaling("adaptive-ece", "grid").fit(z, y), 5)
+    line = seconds(lambda: FocalTemperatureScaling("adaptive-ece", "line").fit(z, y), 5)
+    whole = FocalTemperatureScaling("adaptive-ece", "grid").fit(z, y)
+    along = FocalTemperatureScaling("adaptive-ece", "line").fit(z, y)
     again = plain_pair(*tensors, whole.gamma_, whole.temperature_)
     print(
         f"focal temperature scaling by ECE, 5,000 x 100 logits, {len(pairs):,} pairs, {torch.get_num_threads()} threads"

@@ -23,8 +23,8 @@ from distributed import Client, LocalCluster
 from tqdm import tqdm
 
 from benchmarks.__main__ import synthetic
-from focal_lib import metrics
-from focal_lib.calibrators import FocalTemperatureScaling, TemperatureScaling, VectorScaling
+from focal_lib.calibration.calibrators import FocalTemperatureScaling, TemperatureScaling, VectorScaling
+from focal_lib.metrics.bins import adaptive_ece, ece
 
 _BLOCK = 100_000
 
@@ -108,9 +108,9 @@ def main(rows: int, classes: int, slow: bool) -> None:
             plain = TemperatureScaling().fit(z, labels)
         probs = plain.lazy_proba(z)
         with measured("calibrated ECE, equal width"):
-            width = metrics.ece(probs, labels)
+            width = ece(probs, labels)
         with measured("calibrated ECE, equal mass"):
-            mass = metrics.ece(probs, labels, binning="mass")
+            mass = adaptive_ece(probs, labels)
         print(f"ECE {100 * width:.4f} %, {100 * mass:.4f} %")
         sample = slice(0, _BLOCK)  # the file is one block again and again
         few = TemperatureScaling().fit(np.array(z[sample]), labels[sample])

@@ -28,8 +28,10 @@ from scipy.special import log_softmax, softmax
 from tqdm import tqdm
 
 from benchmarks.__main__ import synthetic
-from focal_lib import metrics
-from focal_lib.calibrators import TemperatureScaling
+from focal_lib.calibration.calibrators import TemperatureScaling
+from focal_lib.metrics.bins import classwise_ece, ece, mce
+from focal_lib.metrics.scores import brier, nll
+from focal_lib.metrics.smooth import smooth_ece
 
 SIZES = {"small": (5_000, 100), "large": (1_000_000, 10)}
 BINS = 15
@@ -281,7 +283,7 @@ def metric_matches() -> Iterator[Match]:
 
     yield from _matches(
         "ECE",
-        metrics.ece,
+        ece,
         (tm, "function", half, _torchmetrics, {}),
         (tm, "function, unchecked", half, _torchmetrics, {"validate": False}),
         (tm, "module", half, _torchmetrics_module, {}),
@@ -291,32 +293,32 @@ def metric_matches() -> Iterator[Match]:
     )
     yield from _matches(
         "MCE",
-        metrics.mce,
+        mce,
         (tm, "function", half, _torchmetrics, {"norm": "max"}),
         (nc, "MCE", "bins [lo, hi)", _netcal, {"name": "MCE"}),
         (pm, f"mce-{BINS}", half + ", probabilities clipped at 1e-7", _probmetrics, {"name": f"mce-{BINS}"}),
     )
     classwise = uncertainty("ClasswiseCalibrationError", "num_classes", num_bins=BINS)
-    yield from _matches("classwise ECE", metrics.classwise_ece, (tu, "ClasswiseCalibrationError", half, *classwise))
+    yield from _matches("classwise ECE", classwise_ece, (tu, "ClasswiseCalibrationError", half, *classwise))
     adaptive = uncertainty("CalibrationError", "num_classes", adaptive=True, **multi)
     quantiles = "bins between quantiles"
     yield from _matches(
         "adaptive ECE",
-        metrics.ece,
+        ece,
         (tu, "adaptive=True", "float32 sums", *adaptive),
         (nc, "equal_intervals=False", quantiles, _netcal, {"name": "ECE", "equal_intervals": False}),
         binning="mass",
     )
     yield from _matches(
         "NLL",
-        metrics.nll,
+        nll,
         (sk, "log_loss", "clipped at eps", _sklearn_nll, {}),
         (tu, "CategoricalNLL", "float32", *uncertainty("CategoricalNLL")),
         (pm, "logloss", "float32, log-softmax of log p", _probmetrics, {"name": "logloss"}),
     )
     yield from _matches(
         "Brier",
-        metrics.brier,
+        brier,
         (sk, "brier_score_loss", "rounding", _sklearn_brier, {}),
         (tu, "BrierScore", "float32", *uncertainty("BrierScore", "num_classes")),
         (pm, "brier", "float32", _probmetrics, {"name": "brier"}),
@@ -329,7 +331,7 @@ def smooth_matches(what: str, note: str) -> Iterator[Match]:
 
     yield from _matches(
         what,
-        metrics.smooth_ece,
+        smooth_ece,
         ("relplot", "smECE", note, _relplot, {}),
         ("probmetrics", "smece (relplot)", note, _probmetrics, {"name": "smece"}),
         ("torch-uncertainty", "reflected", "float32, " + note, uncertainty, {}),

@@ -20,12 +20,12 @@ from torch.utils.data import DataLoader, Dataset
 from torch.utils.flop_counter import FlopCounterMode
 from torchvision import transforms
 
-from focal_lib import models
-from focal_lib.data import Split
 from focal_lib.losses import FocalLoss
-from focal_lib.recipes import RECIPES
-from focal_lib.training import Trainer, pick_device, to_tensors
-from focal_lib.training_many import ManyTrainer
+from focal_lib.training import models
+from focal_lib.training.data import Split
+from focal_lib.training.recipes import RECIPES
+from focal_lib.training.stacked_trainer import ManyTrainer
+from focal_lib.training.trainer import Trainer, pick_device, to_tensors
 
 MEAN, STD = 0.47, 0.25
 

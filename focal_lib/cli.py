@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING, Any
 import click
 import yaml
 
-from focal_lib.atomic import write_whole
+from focal_lib.atomic_write import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy as np
 
-    from focal_lib.calibrators import Calibrator
+    from focal_lib.calibration.calibrators import Calibrator
     from focal_lib.claims import Claim
-    from focal_lib.experiment import Spec
+    from focal_lib.training.spec import Spec
 
 __all__ = ["main"]
 
@@ -48,7 +48,7 @@ def main() -> None:
 @click.option("--out", type=click.Path(path_type=Path), help="Executed notebook. Default: NAME.ipynb here.")
 def notebook(name: str, parameters: tuple[tuple[str, str], ...], out: Path | None) -> None:
     """Run the notebook NAME headless with papermill, its parameter names checked first."""
-    from focal_lib.notebook import execute, find_source
+    from focal_lib.pages.execute import execute, find_source
 
     try:
         source = find_source(name)
@@ -71,17 +71,19 @@ def run(parameters: tuple[str, ...], root: str | None, device: str, page: Path |
     """
     from dataclasses import asdict, fields
 
-    from focal_lib import experiment
-    from focal_lib.notebook import execute, find_source
+    from focal_lib.pages.execute import execute, find_source
+    from focal_lib.training.run import run as train
+    from focal_lib.training.spec import Spec
+    from focal_lib.training.store import describe
 
     try:
         given = _pairs(parameters)
-        known = [field.name for field in fields(experiment.Spec)]
+        known = [field.name for field in fields(Spec)]
         if unknown := sorted(set(given) - set(known)):
             raise ValueError(f"parameters must be among {', '.join(known)}. Got {', '.join(unknown)}.")
-        spec = experiment.Spec(**given)
-        result = experiment.run(spec, root, device, progress=True)
-        click.echo(f"{experiment.describe(result)} -> {spec.digest}")
+        spec = Spec(**given)
+        result = train(spec, root, device, progress=True)
+        click.echo(f"{describe(result)} -> {spec.digest}")
         if page is not None:
             execute(find_source("experiment"), page, asdict(spec) | {"runs": root or ""})
             click.echo(f"page -> {page}")
@@ -116,9 +118,9 @@ def calibrate(path: Path, out: Path, given: str, labels: Path | None, **options:
 
     PATH is npz (logits and labels, or both for validation_ and test_), npy, csv or parquet (a column label).
     """
-    from focal_lib import comparison, logits_file
-    from focal_lib.experiment import ROOT
-    from focal_lib.notebook import as_html, execute, find_source
+    from focal_lib.calibration import comparison, logits_file
+    from focal_lib.checkout import ROOT
+    from focal_lib.pages.execute import as_html, execute, find_source
 
     try:  # mistakes are told here, not in a page
         comparison.from_text(options["methods"], options["shrinkage"])
@@ -143,16 +145,18 @@ def calibrate(path: Path, out: Path, given: str, labels: Path | None, **options:
 @click.argument("path", type=click.Path(exists=True, path_type=Path, allow_dash=True))
 @click.option("--out", required=True, type=click.Path(path_type=Path, allow_dash=True), help="Probabilities, npy.")
 @click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds.")
-@click.option("--chunk", default=100_000, show_default=True, type=click.IntRange(1), help="Rows in memory at a time.")
+@click.option(
+    "--chunk", default=100_000, show_default=True, type=click.IntRange(1), help="Samples in memory at a time."
+)
 def apply(calibrator: Path, path: Path, out: Path, given: str, chunk: int) -> None:
     """Calibrated probabilities (n, K) of new logits, an npy file that may be larger than memory.
 
     PATH and --out may be -, for standard input and output.
     """
-    from focal_lib import calibrator_file, npy_stream
+    from focal_lib.calibration import npy_stream, saved
 
     try:
-        fit = calibrator_file.load(calibrator)
+        fit = saved.load(calibrator)
         with npy_stream.reader(path) as source:
             written = npy_stream.write(out, source.shape, _calibrated(fit, source.chunks(chunk), given), source.dtype)
     except (ValueError, OSError) as error:
@@ -163,7 +167,7 @@ def apply(calibrator: Path, path: Path, out: Path, given: str, chunk: int) -> No
 def _calibrated(fit: Calibrator, chunks: Iterator[np.ndarray], given: str) -> Iterator[np.ndarray]:
     import numpy as np
 
-    from focal_lib import logits_file
+    from focal_lib.calibration import logits_file
 
     for rows in chunks:
         wide = np.asarray(rows, dtype=np.float64)
@@ -175,11 +179,11 @@ def _calibrated(fit: Calibrator, chunks: Iterator[np.ndarray], given: str) -> It
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The model, onnx.")
 def export(calibrator: Path, out: Path) -> None:
     """The calibrator as an ONNX model: input logits (n, K) float32, output probs."""
-    from focal_lib import calibrator_file
-    from focal_lib.calibrators import write_onnx
+    from focal_lib.calibration import saved
+    from focal_lib.calibration.calibrators import write_onnx
 
     try:
-        fit = calibrator_file.load(calibrator)
+        fit = saved.load(calibrator)
         write_onnx(fit.to_module(), fit.n_classes_, out)
     except (ValueError, TypeError, ImportError, OSError) as error:
         raise click.ClickException(str(error)) from None
@@ -213,14 +217,16 @@ def grid(
 
     --status, --record and --table run nothing: they look at the runs there are.
     """
-    from focal_lib import experiment
+    from focal_lib.checkout import ROOT
+    from focal_lib.training.spec import read_grid
+    from focal_lib.training.store import status
 
     try:
-        specs = experiment.grid(path.resolve())
+        specs = read_grid(path.resolve())
     except (ValueError, TypeError) as error:
         raise click.ClickException(str(error)) from None
     if only_status:
-        for entry in experiment.status(specs, root):
+        for entry in status(specs, root):
             click.echo(
                 f"{entry.state:8} {entry.spec.digest}  {entry.spec.label:20} seed {entry.spec.seed}  {entry.detail}"
             )
@@ -235,7 +241,7 @@ def grid(
     config = ["--config", f"grid={path.resolve()}", *([f"runs={root.resolve()}"] if root else [])]
     own = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # the jobs' python is this one
     command = [sys.executable, "-m", "snakemake", "runs", *flags, *snakemake, *config]
-    done = subprocess.run(command, cwd=experiment.ROOT, env=os.environ | {"PATH": own})
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | {"PATH": own})
     raise SystemExit(done.returncode)
 
 
@@ -243,29 +249,30 @@ def _at_once(specs: list[Spec], root: Path | None) -> None:
     """Every run, the seeds of one setting trained together."""
     from dataclasses import replace
 
-    from focal_lib import experiment
+    from focal_lib.training.run import run_many
+    from focal_lib.training.store import describe
 
     settings: dict[Spec, list[Spec]] = {}
     for spec in specs:
         settings.setdefault(replace(spec, seed=0), []).append(spec)
     try:
         for seeds in settings.values():
-            for result in experiment.run_many(seeds, root):
-                click.echo(experiment.describe(result))
+            for result in run_many(seeds, root):
+                click.echo(describe(result))
     except (OSError, RuntimeError, ValueError, MemoryError) as error:
         raise click.ClickException(str(error)) from None
 
 
 def _collect(specs: list[Spec], root: Path | None, record: Path | None, table: Path | None) -> None:
     """Copies of the runs, and a table of them."""
-    from focal_lib import experiment
-    from focal_lib import table as tables
+    from focal_lib.results import over_seeds
+    from focal_lib.training.store import load, record_runs
 
     try:
         if record is not None:
-            click.echo(f"{experiment.record(specs, record, root)} runs -> {record}")
+            click.echo(f"{record_runs(specs, record, root)} runs -> {record}")
         if table is not None:
-            tables.write(tables.measure(experiment.load(spec, root) for spec in specs), table)
+            over_seeds.write(over_seeds.measure(load(spec, root) for spec in specs), table)
             click.echo(f"{len(specs)} runs -> {table}")
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from None
@@ -281,7 +288,7 @@ def claims(claim_id: str | None, verify: bool, paper: str | None, boxes: Path | 
 
     With --verify everything is computed anew; the exit status is 1 if a verdict changed.
     """
-    from focal_lib.claims import find, ledger, record
+    from focal_lib.claims import find, ledger, verdicts
 
     try:
         wanted = [find(claim_id)] if claim_id else ledger(paper)
@@ -299,17 +306,17 @@ def claims(claim_id: str | None, verify: bool, paper: str | None, boxes: Path | 
         if corrections:
             click.echo(f"Corrected by {corrections}.")
     else:
-        on_record = record.recorded()
+        on_record = verdicts.recorded()
         for claim in wanted:
             click.echo(f"{on_record.get(claim.id, 'not on record'):18} {claim.id:34} {claim.source}")
 
 
 def _verify(ids: list[str]) -> None:
-    from focal_lib.claims import record
+    from focal_lib.claims import verdicts
 
     changed, unchecked = [], 0
     with click.progressbar(length=len(ids), label="checking", file=sys.stderr) as bar:
-        for check in record.check_all(ids):
+        for check in verdicts.check_all(ids):
             bar.update(1)
             unchecked += check.verdict == "UNCHECKABLE HERE" and not check.changed and check.recorded != check.verdict
             if check.changed:

@@ -9,18 +9,24 @@ import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["check_gamma", "check_labels", "check_log_probs", "check_logits", "check_probs"]
+__all__ = ["check_gamma", "check_labels", "check_log_probs", "check_logits", "check_number", "check_probs"]
 
 
-def check_gamma(gamma: Any, minimum: float = -1.0, name: str = "gamma") -> float:
-    """A finite number >= minimum, else ValueError."""
+def check_number(value: Any, name: str, *, minimum: float = -math.inf, above: float = -math.inf) -> float:
+    """A finite number >= minimum and > above, else ValueError."""
     try:
-        value = float(gamma.detach() if isinstance(gamma, Tensor) else gamma)
+        number = float(value.detach() if isinstance(value, Tensor) else value)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be one real number. Got {gamma!r}.") from None
-    if not math.isfinite(value) or value < minimum:
-        raise ValueError(f"{name} must be a finite number >= {minimum:g}. Got {value:g}.")
-    return value
+        raise ValueError(f"{name} must be one real number. Got {value!r}.") from None
+    if not math.isfinite(number) or number < minimum or number <= above:
+        bound = f" > {above:g}" if above > -math.inf else f" >= {minimum:g}" if minimum > -math.inf else ""
+        raise ValueError(f"{name} must be a finite number{bound}. Got {number:g}.")
+    return number
+
+
+def check_gamma(gamma: Any, *, minimum: float = -1.0, above: float = -math.inf) -> float:
+    """A finite gamma >= minimum and > above, else ValueError."""
+    return check_number(gamma, "gamma", minimum=minimum, above=above)
 
 
 def check_logits(logits: Any, classes: bool = True, name: str = "logits") -> None:

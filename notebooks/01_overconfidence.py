@@ -34,17 +34,17 @@ seed: int = 0  # which cross-entropy run
 from myst_nb import glue
 from scipy.special import softmax
 
-from focal_lib import experiment, metrics
-from focal_lib.calibrators import TemperatureScaling
+from focal_lib import metrics, training
+from focal_lib.calibration import TemperatureScaling
 from focal_lib.claims import show
-from focal_lib.plots import use_style
-from focal_lib.plots.curves import line_figure
-from focal_lib.plots.reliability import reliability_diagrams
-from focal_lib.provenance import foot
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import line_figure
+from focal_lib.pages.plots.reliability import reliability_diagrams
 
 use_style()
-(spec,) = [s for s in experiment.grid(grid) if s.gamma == 0 and s.seed == seed]
-run = experiment.load(spec, runs)
+(spec,) = [s for s in training.read_grid(grid) if s.gamma == 0 and s.seed == seed]
+run = training.load(spec, runs)
 
 # %% tags=["remove-input"]
 glue("over-n-train", spec.n_train, display=False)

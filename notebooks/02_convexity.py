@@ -32,13 +32,14 @@ import numpy as np
 import sympy as sp
 from myst_nb import glue
 
-from focal_lib import convexity, symbols
+from focal_lib import theory
 from focal_lib.claims import show
 from focal_lib.claims.kk24.prop1 import curvature_steps
-from focal_lib.claims.table import proof
-from focal_lib.plots import use_style
-from focal_lib.plots.curves import line_figure
-from focal_lib.provenance import foot
+from focal_lib.claims.page import proof
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import line_figure
+from focal_lib.theory import symbols
 
 use_style()
 
@@ -76,7 +77,7 @@ proof(curvature_steps())
 # %% tags=["hide-input"]
 values = [float(g) for g in gammas.split(",")]
 grid = np.linspace(0.02, 0.995, 600)
-scaled = {rf"$\gamma = {g:g}$": grid**2 * convexity.second_derivative(grid, g) for g in values}
+scaled = {rf"$\gamma = {g:g}$": grid**2 * theory.second_derivative(grid, g) for g in values}
 
 # %% mystnb={"image": {"alt": "Curves of q squared times the second derivative of the focal loss over q. For gamma zero or more all stay above zero; for gamma minus one half the curve crosses zero near 0.74 and falls."}, "figure": {"name": "fig-convexity-second", "caption": "Second derivative of the focal loss, times $q^2$ so that cross-entropy is the constant 1. Only negative $\\gamma$ crosses zero."}}
 line_figure(grid, scaled, "predicted probability $q$", "$q^2 L''(q)$", zero=True, ylim=(-1.5, 3))
@@ -89,7 +90,7 @@ line_figure(grid, scaled, "predicted probability $q$", "$q^2 L''(q)$", zero=True
 
 # %% tags=["remove-input"]
 for name, g in (("quarter", -0.25), ("half", -0.5)):
-    glue(f"convexity-limit-{name}", convexity.convexity_limit(g), display=False)
+    glue(f"convexity-limit-{name}", theory.convexity_limit(g), display=False)
 
 # %% [markdown]
 # It is concave above $q =$ {glue:text}`convexity-limit-quarter:.4f` for $\gamma = -0.25$ and above

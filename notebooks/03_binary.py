@@ -35,13 +35,14 @@ import numpy as np
 import sympy as sp
 from myst_nb import glue
 
-from focal_lib import maps, proper, symbols
+from focal_lib import theory
 from focal_lib.claims import show
 from focal_lib.claims.kk24 import prop2
-from focal_lib.claims.table import proof
-from focal_lib.plots import use_style
-from focal_lib.plots.curves import line_figure
-from focal_lib.provenance import foot
+from focal_lib.claims.page import proof
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import line_figure
+from focal_lib.theory import symbols
 
 use_style()
 values = [float(g) for g in gammas.split(",")]
@@ -73,7 +74,7 @@ printed = sp.lambdify(symbols.q, symbols.binary_map(gamma=2), "numpy")
 with np.errstate(all="ignore"):
     for s in (5.0, 30.0, 37.0, 1000.0):
         naive = printed(1 / (1 + np.exp(-s)))
-        print(f"s = {s:6.0f}   printed formula {naive:.17f}   logit by {maps.focal_logit(s, 2.0):.6f}")
+        print(f"s = {s:6.0f}   printed formula {naive:.17f}   logit by {theory.focal_logit(s, 2.0):.6f}")
 
 # %% [markdown]
 # ## The map and its inverse
@@ -81,7 +82,7 @@ with np.errstate(all="ignore"):
 # %% tags=["hide-input"]
 q = np.linspace(0.001, 0.999, 999)
 s = np.log(q / (1 - q))
-mapped = {rf"$\gamma = {g:g}$": 1 / (1 + np.exp(-maps.focal_logit(s, g))) for g in values}
+mapped = {rf"$\gamma = {g:g}$": 1 / (1 + np.exp(-theory.focal_logit(s, g))) for g in values}
 
 # %% mystnb={"image": {"alt": "The focal calibration map for several gamma. For positive gamma it is an S through one half, steeper for larger gamma; for gamma minus one half it lies on the other side of the diagonal."}, "figure": {"name": "fig-binary-map", "caption": "The binary focal calibration map. Counterpart of KK24 Fig. 1, right."}}
 line_figure(q, mapped, "model probability $q$", r"calibrated probability $\hat p(q)$", diagonal=True)
@@ -96,8 +97,8 @@ line_figure(q, mapped, "model probability $q$", r"calibrated probability $\hat p
 two = np.column_stack([q, 1 - q])
 losses = {"cross-entropy": -np.log(q)}
 for g in (0.5, 3.0):
-    losses[rf"focal loss, $\gamma = {g:g}$"] = proper.focal_loss_values(q, g)
-    losses[rf"its proper part, $\gamma = {g:g}$"] = proper.proper_focal_loss(two, g)[:, 0]
+    losses[rf"focal loss, $\gamma = {g:g}$"] = theory.focal_loss_values(q, g)
+    losses[rf"its proper part, $\gamma = {g:g}$"] = theory.proper_focal_loss(two, g)[:, 0]
 
 # %% mystnb={"image": {"alt": "Loss on a positive instance over predicted probability: cross-entropy, focal loss with gamma 0.5 and 3, and their proper parts. Each proper part crosses its focal loss at one half."}, "figure": {"name": "fig-binary-proper-part", "caption": "The proper part $L^*$ against the focal loss and cross-entropy, on a positive instance. Counterpart of KK24 Fig. 1, left."}}
 line_figure(q, losses, "prediction $q$", "loss", ylim=(0, 3))
@@ -110,16 +111,16 @@ line_figure(q, losses, "prediction $q$", "loss", ylim=(0, 3))
 # %% tags=["hide-input"]
 p = np.array([true_probability, 1 - true_probability])
 risk = {
-    "cross-entropy": proper.conditional_risk(proper.focal_loss_values(two, 0.0), p),
-    r"focal loss, $\gamma = 2$": proper.conditional_risk(proper.focal_loss_values(two, 2.0), p),
-    r"proper part, $\gamma = 2$": proper.conditional_risk(proper.proper_focal_loss(two, 2.0), p),
+    "cross-entropy": theory.conditional_risk(theory.focal_loss_values(two, 0.0), p),
+    r"focal loss, $\gamma = 2$": theory.conditional_risk(theory.focal_loss_values(two, 2.0), p),
+    r"proper part, $\gamma = 2$": theory.conditional_risk(theory.proper_focal_loss(two, 2.0), p),
 }
 risk = {name: value - value.min() for name, value in risk.items()}
 minimum = {name: float(q[value.argmin()]) for name, value in risk.items()}
 for key, value in zip(("ce", "focal", "proper"), minimum.values(), strict=True):
     glue(f"binary-minimum-{key}", value, display=False)
 glue("binary-p", true_probability, display=False)
-glue("binary-minimiser", float(proper.focal_minimiser([p], 2.0)[0, 0]), display=False)
+glue("binary-minimiser", float(theory.focal_minimiser([p], 2.0)[0, 0]), display=False)
 
 # %% mystnb={"image": {"alt": "Conditional risk above its minimum over the prediction. Cross-entropy and the proper part touch zero at the true probability 0.8, the focal loss at about 0.63."}, "figure": {"name": "fig-binary-risk", "caption": "Conditional risk above its minimum. Cross-entropy and the proper part are minimal at the true probability, the focal loss is not."}}
 line_figure(q, risk, "prediction $q$", "risk above the minimum", ylim=(0, 0.25))
@@ -144,7 +145,7 @@ line_figure(q, risk, "prediction $q$", "risk above the minimum", ylim=(0, 0.25))
 
 # %% tags=["hide-input"]
 logits = np.linspace(-12, 12, 601)
-excess = {rf"$\gamma = {g:g}$": maps.focal_logit_slope(logits, g) - g for g in (0.5, 1.0, 3.0, 10.0)}
+excess = {rf"$\gamma = {g:g}$": theory.focal_logit_slope(logits, g) - g for g in (0.5, 1.0, 3.0, 10.0)}
 
 # %% mystnb={"image": {"alt": "Slope of the logit map minus gamma over the logit, for gamma from 0.5 to 10. All curves lie between zero and one and tend to one at both ends."}, "figure": {"name": "fig-binary-slope", "caption": "Slope of the map in logits, minus $\\gamma$. It stays strictly between $\\max(1,\\gamma) - \\gamma$ and 1."}}
 line_figure(logits, excess, "logit $s$", r"slope $- \gamma$", zero=True, ylim=(-0.05, 1.05))

@@ -36,13 +36,13 @@ import numpy as np
 import pandas as pd
 from myst_nb import glue
 
-from focal_lib import bounds
+from focal_lib import theory
 from focal_lib.claims import show
 from focal_lib.claims.kk24 import prop3, prop3_sharp
-from focal_lib.claims.table import proof
-from focal_lib.plots import use_style
-from focal_lib.plots.curves import line_figure
-from focal_lib.provenance import foot
+from focal_lib.claims.page import proof
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import line_figure
 
 use_style()
 
@@ -63,7 +63,7 @@ use_style()
 # %% tags=["hide-input"]
 s = np.linspace(0.01, 15, 500)
 curves = {
-    rf"$\gamma = {g:g}$": np.array([bounds.beta(v, g) for v in s]) - bounds.beta_at_zero(g)
+    rf"$\gamma = {g:g}$": np.array([theory.beta(v, g) for v in s]) - theory.beta_at_zero(g)
     for g in (1.0, 4.0, 8.0, 20.0)
 }
 
@@ -71,9 +71,9 @@ curves = {
 line_figure(s, curves, "logit $s$", r"$\beta(s) - \beta(0)$", zero=True)
 
 # %% tags=["remove-input"]
-glue("bounds-gamma-c", bounds.monotone_up_to(), display=False)
-glue("bounds-sharp-high", bounds.temperature_bounds(gamma)[1], display=False)
-glue("bounds-printed-high", bounds.printed_temperature_bounds(gamma)[1], display=False)
+glue("bounds-gamma-c", theory.monotone_up_to(), display=False)
+glue("bounds-sharp-high", theory.temperature_bounds(gamma)[1], display=False)
+glue("bounds-printed-high", theory.printed_temperature_bounds(gamma)[1], display=False)
 glue("bounds-gamma", gamma, display=False)
 
 # %% [markdown]
@@ -142,8 +142,8 @@ for value in ("5.635", "5.65"):
 # %% tags=["hide-input"]
 rows = []
 for reach in (10.0, radius):
-    exact = bounds.temperature_bounds(gamma, reach)
-    found = bounds.temperature_bounds_by_search(gamma, reach)
+    exact = theory.temperature_bounds(gamma, reach)
+    found = theory.temperature_bounds_by_search(gamma, reach)
     rows.append((f"({-reach:g}, {reach:g})", *found, *exact))
 columns = ["logits", "T low, search", "T high, search", "T low, exact", "T high, exact"]
 table = pd.DataFrame(rows, columns=columns)
@@ -158,12 +158,12 @@ table.style.format(precision=6, subset=columns[3:]).format(precision=3, subset=c
 
 # %% tags=["hide-input"]
 gammas = np.linspace(0.05, 10, 200)
-sharp = np.array([bounds.temperature_bounds(g) for g in gammas])
-printed = np.array([bounds.printed_temperature_bounds(g) for g in gammas])
+sharp = np.array([theory.temperature_bounds(g) for g in gammas])
+printed = np.array([theory.printed_temperature_bounds(g) for g in gammas])
 coarse = np.arange(0.5, 10.1, 0.95)
-searched = np.array([bounds.temperature_bounds_by_search(g, radius, 0.05) for g in coarse])
+searched = np.array([theory.temperature_bounds_by_search(g, radius, 0.05) for g in coarse])
 upper = {"printed upper bound": printed[:, 1], "sharp upper bound": sharp[:, 1], "lower bound (both)": sharp[:, 0]}
-upper[f"sharp lower bound on |s| < {radius:g}"] = np.array([bounds.temperature_bounds(g, radius)[0] for g in gammas])
+upper[f"sharp lower bound on |s| < {radius:g}"] = np.array([theory.temperature_bounds(g, radius)[0] for g in gammas])
 
 # %% mystnb={"image": {"alt": "Upper and lower temperature bounds over gamma. The sharp upper bound lies below the printed one and close to the lower bound."}, "figure": {"name": "fig-bounds-temperatures", "caption": "Temperatures that bound the map. Counterpart of KK24 Fig. 3, left."}}
 line_figure(gammas, upper, r"$\gamma$", "temperature $T$", ylim=(0, 1))
@@ -198,7 +198,7 @@ line_figure(gammas, width, r"$\gamma$", "upper minus lower temperature")
 grid = np.linspace(0.1, 8, 120)
 by_classes = {"lower bound (every n)": 1 / (grid + 1)}
 for n in (2, 3, 4, 10, 100):
-    by_classes[f"upper bound, {n} classes"] = np.array([bounds.top_temperature_bounds(g, n)[1] for g in grid])
+    by_classes[f"upper bound, {n} classes"] = np.array([theory.top_temperature_bounds(g, n)[1] for g in grid])
 
 # %% mystnb={"image": {"alt": "Temperatures that bound the top probability over gamma. The lower bound and the upper bound for two classes fall together; for three classes the upper bound is one, for four, ten and a hundred it lies above one for small gamma."}, "figure": {"name": "fig-bounds-classes", "caption": "Temperatures that bound the top class of the map. With three or more classes the upper one does not fall below 1."}}
 line_figure(grid, by_classes, r"$\gamma$", "temperature $T$", ylim=(0, 1.25))

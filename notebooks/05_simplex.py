@@ -34,14 +34,14 @@ import numpy as np
 from myst_nb import glue
 from scipy.special import softmax
 
-from focal_lib import maps, proper
+from focal_lib import theory
 from focal_lib.claims import show
 from focal_lib.claims.kk24 import prop4
-from focal_lib.claims.table import proof
-from focal_lib.plots import use_style
-from focal_lib.plots.simplex import arrow_fields, grid_rows, isolines
-from focal_lib.provenance import foot
-from focal_lib.temperature_fit import PAPER_CUBE, closest_temperature
+from focal_lib.claims.page import proof
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.simplex import arrow_fields, isolines, simplex_grid
+from focal_lib.theory import PAPER_CUBE, closest_temperature
 
 use_style()
 values = [float(g) for g in gammas.split(",")]
@@ -72,7 +72,7 @@ proof([*prop4.lagrange_steps(), *prop4.weight_steps()])
 rng = np.random.default_rng(0)
 logits = rng.normal(size=(1000, 10)) * 4  # (n, K)
 log_q = logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True)
-back = maps.inverse_focal_log_probs(maps.focal_log_probs(logits, 2.0), 2.0)
+back = theory.inverse_focal_log_probs(theory.focal_log_probs(logits, 2.0), 2.0)
 round_trip = float(np.max(np.abs(back - log_q) / np.maximum(1, np.abs(log_q))))
 glue("simplex-round-trip", round_trip, display=False)
 
@@ -86,13 +86,13 @@ glue("simplex-round-trip", round_trip, display=False)
 # focal loss draws rounded triangles.
 
 # %% tags=["hide-input"]
-rows = grid_rows(90)  # (m, 3)
+rows = simplex_grid(90)  # (m, 3)
 losses = {
-    "Brier score": proper.brier_values(rows),
-    "cross-entropy": proper.focal_loss_values(rows, 0.0),
-    **{rf"properised focal, $\gamma = {g:g}$": proper.proper_focal_loss(rows, g) for g in values[:2]},
+    "Brier score": theory.brier_values(rows),
+    "cross-entropy": theory.focal_loss_values(rows, 0.0),
+    **{rf"properised focal, $\gamma = {g:g}$": theory.proper_focal_loss(rows, g) for g in values[:2]},
 }
-risks = {name: proper.conditional_risk(value, p) for name, value in losses.items()}
+risks = {name: theory.conditional_risk(value, p) for name, value in losses.items()}
 nearest = {name: rows[risk.argmin()] for name, risk in risks.items()}
 glue("simplex-minima", float(max(np.abs(row - p).max() for row in nearest.values())), display=False)
 
@@ -109,9 +109,9 @@ isolines(rows, risks, [3, 12, 20], p)
 # difference of a probability ([](#ch-fit)).
 
 # %% tags=["hide-input"]
-sparse = grid_rows(16)
+sparse = simplex_grid(16)
 fits = {g: closest_temperature(g, 3, PAPER_CUBE) for g in values}
-moved = {rf"map, $\gamma = {g:g}$": np.exp(maps.focal_log_probs(np.log(sparse), g)) for g in values}
+moved = {rf"map, $\gamma = {g:g}$": np.exp(theory.focal_log_probs(np.log(sparse), g)) for g in values}
 for g, fit in fits.items():
     moved[rf"temperature {fit.temperature:.3f}, for $\gamma = {g:g}$"] = softmax(np.log(sparse) / fit.temperature, -1)
 for g, name in ((1.0, "one"), (3.0, "three"), (0.5, "half"), (2.0, "two")):

@@ -33,13 +33,13 @@ import numpy as np
 import pandas as pd
 from myst_nb import glue
 
-from focal_lib import confidence
+from focal_lib import theory
 from focal_lib.claims import show
 from focal_lib.claims.kk24.prop5_each_n import each_n_proof
-from focal_lib.claims.table import proof
-from focal_lib.plots import use_style
-from focal_lib.plots.curves import line_figure
-from focal_lib.provenance import foot
+from focal_lib.claims.page import proof
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import line_figure
 
 use_style()
 
@@ -56,7 +56,7 @@ examples = [
     (5.0, [0.166] * 6 + [0.004]),
     (gamma, [0.13] + [0.87 / (classes - 1)] * (classes - 1)),
 ]
-changes = [float(confidence.confidence_change(np.array(row), g)) for g, row in examples]
+changes = [float(theory.confidence_change(np.array(row), g)) for g, row in examples]
 shown = [(g, len(row), max(row), change) for (g, row), change in zip(examples, changes, strict=True)]
 pd.DataFrame(shown, columns=["gamma", "classes", "top before", "change of the top"]).style.format(
     {"gamma": "{:g}", "change of the top": "{:.2e}"}
@@ -69,8 +69,8 @@ pd.DataFrame(shown, columns=["gamma", "classes", "top before", "change of the to
 # %% tags=["remove-input"]
 glue("confidence-drop", changes[-1], display=False)
 glue("confidence-classes", classes, display=False)
-glue("confidence-tau", confidence.confidence_threshold(gamma), display=False)
-glue("confidence-inflection", confidence.inflection(gamma), display=False)
+glue("confidence-tau", theory.confidence_threshold(gamma), display=False)
+glue("confidence-inflection", theory.inflection(gamma), display=False)
 glue("confidence-gamma", gamma, display=False)
 
 # %% [markdown]
@@ -82,10 +82,10 @@ glue("confidence-gamma", gamma, display=False)
 
 # %% tags=["hide-input"]
 q = np.linspace(1e-4, 0.3, 400)
-log_weight = np.array([np.log(v) - confidence.log_gain(v, gamma) for v in q])
+log_weight = np.array([np.log(v) - theory.log_gain(v, gamma) for v in q])
 bend = {"w(q) - q": np.exp(log_weight) - q}
-turn = confidence.inflection(gamma)
-at = np.exp(np.log(turn) - confidence.log_gain(turn, gamma)) - turn
+turn = theory.inflection(gamma)
+at = np.exp(np.log(turn) - theory.log_gain(turn, gamma)) - turn
 
 # %% mystnb={"image": {"alt": "The weight w minus q over q. It is concave up to the marked inflection and convex after it."}, "figure": {"name": "fig-confidence-inflection", "caption": "$w(q) - q$ for the chosen $\\gamma$: concave, then convex, with the inflection marked. The printed proof needs $w$ convex everywhere."}}
 line_figure(q, bend, "$q$", "$w(q) - q$", points={"inflection": (turn, at)})
@@ -113,10 +113,8 @@ line_figure(q, bend, "$q$", "$w(q) - q$", points={"inflection": (turn, at)})
 # %% tags=["hide-input"]
 gammas = np.linspace(0.05, 10, 200)
 thresholds = {
-    r"$\tau(\gamma)$: never falls above": np.array([confidence.confidence_threshold(g) for g in gammas]),
-    r"$p^*(\gamma)$: falls next to uniform if $1/n$ is below": np.array(
-        [confidence.peak_probability(g) for g in gammas]
-    ),
+    r"$\tau(\gamma)$: never falls above": np.array([theory.confidence_threshold(g) for g in gammas]),
+    r"$p^*(\gamma)$: falls next to uniform if $1/n$ is below": np.array([theory.peak_probability(g) for g in gammas]),
 }
 
 # %% mystnb={"image": {"alt": "Two decreasing curves over gamma: the threshold tau from one half to 0.13, and the lower curve p star from 0.2 to 0.04."}, "figure": {"name": "fig-confidence-threshold", "caption": "The threshold $\\tau(\\gamma)$. A top probability above it never falls, for any number of classes."}}
@@ -133,7 +131,7 @@ proof(each_n_proof())
 
 # %% tags=["nbval-check-output"]
 table = pd.DataFrame({"classes": [3, 4, 5, 6, 7, 8, 10, 20, 100, 1000]})
-table["smallest gamma"] = [confidence.critical_gamma(n) for n in table["classes"]]
+table["smallest gamma"] = [theory.critical_gamma(n) for n in table["classes"]]
 print(table.to_string(index=False, float_format="{:.6f}".format))
 
 # %% [markdown]
@@ -147,9 +145,7 @@ def equal_rest(n: int, top: np.ndarray) -> np.ndarray:
 
 
 tops = np.linspace(1 / classes, 0.6, 300)[1:]
-falls = {
-    rf"$\gamma = {g:g}$": 100 * confidence.confidence_change(equal_rest(classes, tops), g) for g in (0.5, 1.0, 3.0)
-}
+falls = {rf"$\gamma = {g:g}$": 100 * theory.confidence_change(equal_rest(classes, tops), g) for g in (0.5, 1.0, 3.0)}
 
 # %% mystnb={"image": {"alt": "Change of the top probability over its value, the other classes equal, for gamma 0.5, 1 and 3. Each curve is negative at small values and positive beyond its threshold."}, "figure": {"name": "fig-confidence-many", "caption": "Change of the top probability with many classes, the others equal. Negative below about $\\tau(\\gamma)$."}}
 line_figure(tops, falls, "top probability before", "change (points of 100)", zero=True)

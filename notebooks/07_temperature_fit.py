@@ -33,14 +33,14 @@ import numpy as np
 import pandas as pd
 from myst_nb import glue
 
-from focal_lib import maps
+from focal_lib import theory
 from focal_lib.claims import show
 from focal_lib.claims.kk24.temperature_fit import GAMMAS, fits, line
-from focal_lib.plots import use_style
-from focal_lib.plots.curves import line_figure, point_figure
-from focal_lib.plots.simplex import grid_rows, maps_on_triangle
-from focal_lib.provenance import foot
-from focal_lib.temperature_fit import closest_temperature, deviation
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import line_figure, point_figure
+from focal_lib.pages.plots.simplex import maps_on_triangle, simplex_grid
+from focal_lib.theory import closest_temperature, deviation
 
 use_style()
 
@@ -79,7 +79,7 @@ line_figure(gammas, curves, r"$\gamma$", "$1/T$")
 s = np.linspace(-4, 4, 401)
 in_logits = {}
 for g in (0.5, 2.0, 3.0):
-    in_logits[rf"map, $\gamma = {g:g}$"] = maps.focal_logit(s, g)
+    in_logits[rf"map, $\gamma = {g:g}$"] = theory.focal_logit(s, g)
     in_logits[f"T = {fits(2)[g].temperature:.3f}"] = fits(2)[g].inverse_temperature * s
 for g, name in ((0.5, "half"), (2.0, "two"), (3.0, "three")):
     glue(f"fit-t-{name}", fits(2)[g].temperature, display=False)
@@ -127,7 +127,7 @@ point_figure(errors, r"$\gamma$", "largest error (%)")
 # ## Where the difference lies
 
 # %% tags=["hide-input"]
-rows = grid_rows(80)
+rows = simplex_grid(80)
 panels = {}
 for g in (0.5, 3.0):
     difference = deviation(g, fits(3, reach)[g].inverse_temperature, np.log(rows))

@@ -33,23 +33,23 @@ runs: str = "_build/runs"  # where they are
 import numpy as np
 from myst_nb import glue
 
-from focal_lib import experiment, report
+from focal_lib import results, training
 from focal_lib.claims import show
-from focal_lib.plots import use_style
-from focal_lib.plots.curves import point_figure
-from focal_lib.provenance import foot
-from focal_lib.temperature_fit import closest_temperature
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import point_figure
+from focal_lib.theory import closest_temperature
 
 use_style()
-results = experiment.load_grid(grid, runs)
-gaps = report.confidence_gaps(results)
+trained = training.load_runs(grid, runs)
+gaps = results.confidence_gaps(trained)
 
 # %% [markdown]
 # ## What was run
 
 # %% tags=["remove-input"]
-spec = results[0].spec
-glue("training-runs", len(results), display=False)
+spec = trained[0].spec
+glue("training-runs", len(trained), display=False)
 glue("training-seeds", int(gaps["seed"].nunique()), display=False)
 glue("training-n", spec.n_train, display=False)
 glue("training-epochs", spec.epochs, display=False)
@@ -62,7 +62,7 @@ glue("training-epochs", spec.epochs, display=False)
 
 # %% tags=["hide-input"]
 columns = ["accuracy", "confidence", "ece"]
-report.mean_sd(gaps[gaps["split"] == "test"], ["loss"], columns, scale=100)
+results.mean_sd(gaps[gaps["split"] == "test"], ["loss"], columns, scale=100)
 
 # %% [markdown]
 # ## Underconfident on the training data
@@ -95,7 +95,7 @@ point_figure(gap_groups, r"$\gamma$ of training ($0$: cross-entropy)", "confiden
 # ## Which temperature is left to do?
 
 # %% tags=["hide-input"]
-temperatures = report.validation_temperatures(results)
+temperatures = results.validation_temperatures(trained)
 wide = temperatures.pivot(index="seed", columns="gamma", values="T")
 ratio = wide.div(wide[0.0], axis=0)
 factor = {g: closest_temperature(g, 3).temperature if g > 0 else 1.0 for g in wide.columns}

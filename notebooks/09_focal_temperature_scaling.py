@@ -36,17 +36,17 @@ import numpy as np
 import pandas as pd
 from myst_nb import glue
 
-from focal_lib import experiment, report
-from focal_lib.calibrators import PAPER_GAMMAS, PAPER_TEMPERATURES, ConfidencePath
+from focal_lib import metrics, results, training
+from focal_lib.calibration import PAPER_GAMMAS, PAPER_TEMPERATURES, EceSurface
 from focal_lib.claims import show
-from focal_lib.plots import use_style
-from focal_lib.plots.curves import point_figure
-from focal_lib.plots.reliability import landscape
-from focal_lib.provenance import foot
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import point_figure
+from focal_lib.pages.plots.reliability import landscape
 
 use_style()
-results = experiment.load_grid(grid, runs)
-table = report.compare_scaling(results, resamples)
+trained = training.load_runs(grid, runs)
+table = results.compare_scaling(trained, resamples)
 
 # %% [markdown]
 # ## The method
@@ -63,8 +63,8 @@ table = report.compare_scaling(results, resamples)
 glue("fts-grid", len(PAPER_GAMMAS) * len(PAPER_TEMPERATURES), display=False)
 
 # %% tags=["hide-input"]
-run = results[0]
-path = ConfidencePath(run.validation.logits.astype(float), run.validation.labels)
+run = trained[0]
+path = EceSurface(run.validation.logits.astype(float), run.validation.labels)
 temperatures = np.linspace(1, 5, 41)
 values = np.array([[path.ece(g, t) for g in PAPER_GAMMAS] for t in temperatures])
 first = table.iloc[0]
@@ -83,7 +83,7 @@ landscape(np.array(PAPER_GAMMAS)[keep], temperatures, values[:, keep], marks)
 
 # %% tags=["hide-input"]
 names = {"ece": "none", "ts_ece": "temperature", "fts_ece": "focal temperature", "line_ece": "focal, line search"}
-by_ece = report.mean_sd(table, ["loss"], list(names), scale=100).rename(columns=names)
+by_ece = results.mean_sd(table, ["loss"], list(names), scale=100).rename(columns=names)
 by_ece
 
 # %% [markdown]
@@ -113,14 +113,14 @@ point_figure(groups, r"$\gamma$ of training", "difference of ECE", reference=0)
 
 # %% tags=["hide-input"]
 names = {"nll": "none", "ts_nll_nll": "temperature", "fts_nll_nll": "focal temperature"}
-by_nll = report.mean_sd(table, ["loss"], list(names), scale=1).rename(columns=names)
+by_nll = results.mean_sd(table, ["loss"], list(names), scale=1).rename(columns=names)
 names = {"ts_nll_ece": "ECE % after temperature", "fts_nll_ece": "ECE % after focal temperature"}
-by_nll.join(report.mean_sd(table, ["loss"], list(names), scale=100).rename(columns=names))
+by_nll.join(results.mean_sd(table, ["loss"], list(names), scale=100).rename(columns=names))
 
 # %% tags=["hide-input"]
 rows = []
 for gamma, part in table.groupby("gamma"):
-    change = report.paired_interval(part["fts_nll_nll"].to_numpy(), part["ts_nll_nll"].to_numpy())
+    change = metrics.paired_t_interval(part["fts_nll_nll"].to_numpy(), part["ts_nll_nll"].to_numpy())
     rows.append((gamma, change.estimate, change.low, change.high, part["fts_nll_gamma"].mean()))
 columns = ["gamma of training", "change of NLL", "95 % from", "to", "mean fitted gamma"]
 pd.DataFrame(rows, columns=columns).style.format(precision=4).hide()
@@ -134,9 +134,9 @@ pd.DataFrame(rows, columns=columns).style.format(precision=4).hide()
 # %% tags=["hide-input"]
 small = [g for g in PAPER_GAMMAS if g <= 1]
 lines = {}
-for result in results:
-    if result.spec.seed == results[0].spec.seed:
-        lines[result.spec.label] = (np.array(small), report.temperature_by_gamma(result, small), None)
+for result in trained:
+    if result.spec.seed == trained[0].spec.seed:
+        lines[result.spec.label] = (np.array(small), results.temperature_by_gamma(result, small), None)
 
 # %% mystnb={"image": {"alt": "Best temperature over calibration gamma, one line for each training loss. Each is close to straight and rises with gamma."}, "figure": {"name": "fig-fts-lines", "caption": "The temperature that suits each calibration $\\gamma$, one line a training loss, first seed. Counterpart of KK24 Fig. 8."}}
 point_figure(lines, r"$\gamma$ of the calibration map", "best temperature")

@@ -37,14 +37,15 @@ import pandas as pd
 import sympy as sp
 from myst_nb import glue
 
-from focal_lib import confidence, maps, proper, symbols
+from focal_lib import theory
 from focal_lib.claims import show
 from focal_lib.claims.m20.app_g import draws
 from focal_lib.claims.m20.app_h import bound_steps
-from focal_lib.claims.table import proof
-from focal_lib.plots import use_style
-from focal_lib.plots.curves import line_figure
-from focal_lib.provenance import foot
+from focal_lib.claims.page import proof
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import line_figure
+from focal_lib.theory import symbols
 
 use_style()
 values = [float(g) for g in gammas.split(",")]
@@ -74,7 +75,7 @@ sp.simplify(sp.powsimp(sp.expand(ratio / (1 - q) ** gamma), force=True))
 
 # %% tags=["hide-input"]
 p = np.linspace(1e-4, 1 - 1e-6, 800)
-curves = {rf"$\gamma = {g:g}$": np.exp([confidence.log_gain(v, g) for v in p]) for g in values}
+curves = {rf"$\gamma = {g:g}$": np.exp([theory.log_gain(v, g) for v in p]) for g in values}
 curves["cross-entropy"] = np.ones_like(p)
 
 # %% mystnb={"image": {"alt": "The factor g over p for several gamma. Each curve starts at one, rises to a maximum below p of one fifth, crosses one again before one half and falls to zero; larger gamma falls earlier."}, "figure": {"name": "fig-gradient-factor", "caption": "Gradient of focal loss over that of cross-entropy. Counterpart of M20 Fig. 4 (a)."}}
@@ -97,16 +98,16 @@ show("m20.g_slope_decreasing")
 # root. For $p_0 \ge \frac12$ the roles change, $\gamma^* = 0$, and there is nothing to regularise: every $\gamma > 0$ has $g < 1$ there.
 
 # %% tags=["remove-input"]
-glue("gradient-half-seven", float(np.exp(confidence.log_gain(0.5, 7))), display=False)
+glue("gradient-half-seven", float(np.exp(theory.log_gain(0.5, 7))), display=False)
 glue("gradient-p0", p0, display=False)
-glue("gradient-lambert", confidence.lambert_gamma(p0), display=False)
-glue("gradient-019", float(np.exp(confidence.log_gain(0.19, 5))), display=False)
-glue("gradient-tau-five", confidence.confidence_threshold(5), display=False)
-glue("gradient-tau-three", confidence.confidence_threshold(3), display=False)
+glue("gradient-lambert", theory.lambert_gamma(p0), display=False)
+glue("gradient-019", float(np.exp(theory.log_gain(0.19, 5))), display=False)
+glue("gradient-tau-five", theory.confidence_threshold(5), display=False)
+glue("gradient-tau-three", theory.confidence_threshold(3), display=False)
 
 # %% tags=["nbval-check-output"]
 table = pd.DataFrame({"p0": [0.05, 0.1, 0.19, 0.2, 0.25, 0.3, 0.4, 0.5]})
-table["gamma*"] = [confidence.lambert_gamma(v) for v in table["p0"]]
+table["gamma*"] = [theory.lambert_gamma(v) for v in table["p0"]]
 print(table.to_string(index=False, float_format="{:.6f}".format))
 
 # %% [markdown]
@@ -122,10 +123,10 @@ print(table.to_string(index=False, float_format="{:.6f}".format))
 # %% tags=["hide-input"]
 policy = np.where(p < 0.2, 5.0, 3.0)
 factors = {
-    "policy 5, 3": np.exp([confidence.log_gain(v, g) for v, g in zip(p, policy, strict=True)]),
+    "policy 5, 3": np.exp([theory.log_gain(v, g) for v, g in zip(p, policy, strict=True)]),
     "cross-entropy": np.ones_like(p),
 }
-marks = {r"$\tau(3)$": (confidence.confidence_threshold(3), 1.0)}
+marks = {r"$\tau(3)$": (theory.confidence_threshold(3), 1.0)}
 
 # %% mystnb={"image": {"alt": "The factor g of the policy over p. It is above one until about 0.25, with a jump at 0.2, and below one from there on, well before one half."}, "figure": {"name": "fig-gradient-policy", "caption": "The factor of FLSD-53. It falls below 1 at $\\tau(3)$, far below one half."}}
 line_figure(p, factors, "probability of the true class $p$", "$g$", points=marks)
@@ -146,7 +147,7 @@ proof(bound_steps())
 rows = np.column_stack([p, 1 - p])
 entropy = -(rows * np.log(rows)).sum(-1)
 excess = {
-    rf"$\gamma = {g:g}$": proper.focal_loss_values(rows, g)[:, 0] + np.log(p) + g * entropy for g in (0.5, *values[:3])
+    rf"$\gamma = {g:g}$": theory.focal_loss_values(rows, g)[:, 0] + np.log(p) + g * entropy for g in (0.5, *values[:3])
 }
 
 # %% mystnb={"image": {"alt": "Focal loss minus its lower bound over p, two classes, label certain. All curves are above zero."}, "figure": {"name": "fig-gradient-entropy", "caption": "$\\mathrm{FL} - (\\mathrm{CE} - \\gamma H)$ for two classes and a certain label: never negative, also for $\\gamma < 1$."}}
@@ -159,7 +160,7 @@ line_figure(p, excess, "probability of the true class $p$", "FL - (CE - $\\gamma
 # %% tags=["hide-input"]
 posterior = np.linspace(0.005, 0.995, 400)
 pairs = np.column_stack([posterior, 1 - posterior])
-solutions = {rf"$\gamma = {g:g}$": proper.focal_minimiser(pairs, g)[:, 0] for g in values}
+solutions = {rf"$\gamma = {g:g}$": theory.focal_minimiser(pairs, g)[:, 0] for g in values}
 
 # %% mystnb={"image": {"alt": "The focal minimiser over the true probability for several gamma, with the diagonal. Every curve is closer to one half than the diagonal, more so for larger gamma."}, "figure": {"name": "fig-gradient-minimiser", "caption": "What focal loss predicts for a true probability. Counterpart of M20 Fig. 7."}}
 line_figure(posterior, solutions, "true probability $p$", "focal solution $q$", diagonal=True)
@@ -170,7 +171,7 @@ line_figure(posterior, solutions, "true probability $p$", "focal solution $q$", 
 
 # %%
 row = np.array([0.33, 0.33, 0.33, 0.01])
-mapped = np.exp(maps.focal_log_probs(np.log(row), 0.5))
+mapped = np.exp(theory.focal_log_probs(np.log(row), 0.5))
 entropies = [-(v * np.log(v)).sum() for v in (row, mapped)]
 print("focal solution", row, "entropy", round(entropies[0], 6))
 print("its true p    ", mapped.round(4), "entropy", round(entropies[1], 6))

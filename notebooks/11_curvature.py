@@ -38,12 +38,13 @@ import sympy as sp
 from myst_nb import glue
 from scipy.optimize import brentq
 
-from focal_lib import confidence, convexity, proper, symbols, table
+from focal_lib import results, theory
 from focal_lib.claims import show
-from focal_lib.claims.runs import recorded, recorded_table
-from focal_lib.plots import use_style
-from focal_lib.plots.curves import line_figure, point_figure
-from focal_lib.provenance import foot
+from focal_lib.claims.from_runs import recorded, recorded_table
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import line_figure, point_figure
+from focal_lib.theory import symbols
 
 use_style()
 values = [float(g) for g in gammas.split(",")]
@@ -61,8 +62,8 @@ show("kn24.lemma1")
 # ## The figure and its caption
 
 # %% tags=["hide-input"]
-losses = {rf"$\gamma = {g:g}$": proper.focal_loss_values(p, g) for g in (0.0, *values)}
-slopes = {rf"$\gamma = {g:g}$": -np.exp([confidence.log_gain(v, g) for v in p]) for g in (0.0, *values)}  # p L' = -g
+losses = {rf"$\gamma = {g:g}$": theory.focal_loss_values(p, g) for g in (0.0, *values)}
+slopes = {rf"$\gamma = {g:g}$": -np.exp([theory.log_gain(v, g) for v in p]) for g in (0.0, *values)}  # p L' = -g
 
 # %% mystnb={"image": {"alt": "Focal loss over p for several gamma. Gamma zero, cross-entropy, is highest everywhere; the curves fall as gamma grows."}, "figure": {"name": "fig-curvature-loss", "caption": "Loss. Counterpart of KN24 Fig. 1, left. Cross-entropy is $\\gamma = 0$."}}
 line_figure(p, losses, "probability of the true class $p$", "loss", ylim=(0, 4))
@@ -77,7 +78,7 @@ line_figure(p, slopes, "probability of the true class $p$", "$p\\,L'(p)$", zero=
 # %% tags=["nbval-check-output"]
 r, g = sp.symbols("r gamma", positive=True)
 print("log(1-r)/r ->", sp.limit(sp.log(1 - r) / r, r, 0, "+"), "  r^gamma ->", sp.limit(r**g, r, 0, "+"))
-print("L'' / r^(gamma-1) ->", sp.factor(sp.limit(sp.simplify(convexity.bracket(1 - r, g, sp.log) / r), r, 0, "+")))
+print("L'' / r^(gamma-1) ->", sp.factor(sp.limit(sp.simplify(theory.bracket(1 - r, g, sp.log) / r), r, 0, "+")))
 
 # %% [markdown]
 # 'Smaller loss' holds for every $\gamma > 0$ and every $p$. 'Smaller gradient' holds exactly above $\tau(\gamma)$.
@@ -96,7 +97,7 @@ f, q = sp.Function("g"), symbols.q
 sp.expand(q**2 * sp.diff(-f(q) / q, q))
 
 # %% tags=["hide-input"]
-in_probability = {rf"$\gamma = {v:g}$": convexity.probability_ratio(p, v) for v in values}
+in_probability = {rf"$\gamma = {v:g}$": theory.probability_ratio(p, v) for v in values}
 in_probability["cross-entropy"] = np.ones_like(p)
 
 # %% mystnb={"image": {"alt": "Second derivative in p relative to cross-entropy. For gamma one half and one it is above one everywhere; for gamma two and five it falls below one near 0.79 and 0.45."}, "figure": {"name": "fig-curvature-probability", "caption": "Curvature in $p$ relative to cross-entropy. For $\\gamma \\le 1$ never below 1."}}
@@ -115,7 +116,7 @@ line_figure(p, in_probability, "probability of the true class $p$", "$p^2 L''(p)
 # ```
 
 # %% tags=["hide-input"]
-in_logit = {rf"$\gamma = {v:g}$": convexity.logit_ratio(p, v) for v in values}
+in_logit = {rf"$\gamma = {v:g}$": theory.logit_ratio(p, v) for v in values}
 in_logit["cross-entropy"] = np.ones_like(p)
 
 # %% mystnb={"image": {"alt": "Second derivative in the logit relative to cross-entropy. Each curve is negative for small p, rises above one, up to four for gamma five, and falls below one between 0.47 and 0.8."}, "figure": {"name": "fig-curvature-logit", "caption": "Curvature in the logit relative to cross-entropy: negative for very wrong samples, larger in between, smaller for confident ones."}}
@@ -130,10 +131,10 @@ def crossing(ratio, gamma, low, high, level):
 
 rows = []
 for v in (1.0, 2.0, 3.0, 5.0):
-    top = p[np.argmax(convexity.logit_ratio(p, v))]
-    in_p = crossing(convexity.probability_ratio, v, 0.3, 1 - 1e-9, 1) if v > 1 else np.nan
-    in_s = crossing(convexity.logit_ratio, v, top, 1 - 1e-9, 1)
-    rows.append((v, in_p, in_s, float(convexity.logit_ratio(top, v)), crossing(convexity.logit_ratio, v, 1e-6, top, 0)))
+    top = p[np.argmax(theory.logit_ratio(p, v))]
+    in_p = crossing(theory.probability_ratio, v, 0.3, 1 - 1e-9, 1) if v > 1 else np.nan
+    in_s = crossing(theory.logit_ratio, v, top, 1 - 1e-9, 1)
+    rows.append((v, in_p, in_s, float(theory.logit_ratio(top, v)), crossing(theory.logit_ratio, v, 1e-6, top, 0)))
 glue("curvature-max-two", rows[1][3], display=False)
 
 # %%
@@ -157,7 +158,7 @@ spec = penalised[0].spec
 last = pd.DataFrame(
     [r.history[r.history["split"] == "test"].iloc[-1].to_dict() | {"tau": r.spec.lam} for r in penalised]
 )
-ece = table.spread(recorded_table(penalty_runs)).query("metric == 'ece'")
+ece = results.spread(recorded_table(penalty_runs)).query("metric == 'ece'")
 before, after = (ece[ece["stage"] == stage] for stage in ("pre", "ts, ece"))
 taus = np.unique(last["tau"])
 facts = {"n": spec.n_train, "epochs": spec.training.epochs, "seeds": len({r.spec.seed for r in penalised})}

@@ -37,11 +37,12 @@ import pandas as pd
 import sympy as sp
 from myst_nb import glue
 
-from focal_lib import confidence, proper, symbols
+from focal_lib import theory
 from focal_lib.claims import show
-from focal_lib.plots import use_style
-from focal_lib.plots.curves import line_figure
-from focal_lib.provenance import foot
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import line_figure
+from focal_lib.theory import symbols
 
 use_style()
 
@@ -70,12 +71,12 @@ sp.simplify(sp.powsimp(sp.expand(at_truth / (1 - p) ** (g - 1)), force=True))
 # %% tags=["hide-input"]
 pair = np.array([truth, 1 - truth])
 strengths = np.array([0, 0.5, 1, 2, 5, 10, 100, 1000])
-solved = np.array([[proper.focal_calibration_minimiser(pair, v, lam)[0] for v in (1.0, 2.0, 3.0)] for lam in strengths])
-slope = np.exp(confidence.log_gain(truth, gamma)) - np.exp(confidence.log_gain(1 - truth, gamma))
+solved = np.array([[theory.focal_calibration_minimiser(pair, v, lam)[0] for v in (1.0, 2.0, 3.0)] for lam in strengths])
+slope = np.exp(theory.log_gain(truth, gamma)) - np.exp(theory.log_gain(1 - truth, gamma))
 glue("fcl-truth", truth, display=False)
 glue("fcl-gamma", gamma, display=False)
 glue("fcl-bias", slope / 4, display=False)
-glue("fcl-at-one", float(proper.focal_calibration_minimiser(pair, gamma, 1.0)[0]), display=False)
+glue("fcl-at-one", float(theory.focal_calibration_minimiser(pair, gamma, 1.0)[0]), display=False)
 
 # %%
 table = pd.DataFrame(solved, index=pd.Index(strengths, name="lambda"), columns=["gamma = 1", "gamma = 2", "gamma = 3"])
@@ -92,7 +93,7 @@ table.style.format(precision=6).format_index("{:g}")
 
 # %% tags=["hide-input"]
 lams = np.geomspace(0.05, 1000, 60)
-bias = np.array([proper.focal_calibration_minimiser(pair, gamma, lam)[0] - truth for lam in lams])
+bias = np.array([theory.focal_calibration_minimiser(pair, gamma, lam)[0] - truth for lam in lams])
 sizes = {"bias of FCL": -bias, "first order": -slope / 4 / lams}
 
 # %% mystnb={"image": {"alt": "Bias of the minimiser over lambda on logarithmic axes. For large lambda it follows the straight line of the first-order formula; for small lambda it levels off."}, "figure": {"name": "fig-fcl-bias", "caption": "How far FCL's prediction lies below the truth, over $\\lambda$, with the first-order formula."}}
@@ -121,7 +122,7 @@ show("l25.thm42")
 
 # %%
 row = np.array([0.20, 0.18, 0.16, 0.14, 0.12] + [0.04] * 5)
-rows = {lam: proper.focal_calibration_minimiser(row, 1.0, lam) for lam in (0.0, 0.5, 1.0, 2.0, 5.0)}
+rows = {lam: theory.focal_calibration_minimiser(row, 1.0, lam) for lam in (0.0, 0.5, 1.0, 2.0, 5.0)}
 frame = pd.DataFrame(
     {
         "gap of the top": {lam: v.max() - row.max() for lam, v in rows.items()},
@@ -145,7 +146,7 @@ show("l25.thm41")
 
 # %% tags=["hide-input"]
 v = np.linspace(0.3, 0.999, 400)
-gains = np.exp([confidence.log_gain(x, gamma) for x in v])
+gains = np.exp([theory.log_gain(x, gamma) for x in v])
 phi = {rf"$\lambda = {lam:g}$": truth * gains / v - 2 * lam * (v - truth) for lam in (0.5, 1.0, 5.0)}
 
 # %% mystnb={"image": {"alt": "The function phi for three values of lambda, decreasing, each crossing zero to the right of the marked true probability."}, "figure": {"name": "fig-fcl-phi", "caption": "$\\varphi$ for three $\\lambda$. The root lies above the true probability $\\eta$."}}

@@ -26,7 +26,7 @@
 # :::
 
 # %% tags=["parameters"]
-recorded: str = "cifar10-resnet8"  # folder in results, and grid in workflow/grids
+recorded: str = "cifar10-resnet8"  # folder in trained, and grid in workflow/grids
 recorded_many: str = "cifar100-resnet8"  # the same with a hundred classes
 grid: str = "workflow/grids/fashion-mnist.yaml"  # the live runs
 runs: str = "_build/runs"  # where they are
@@ -37,14 +37,15 @@ import json
 import pandas as pd
 from myst_nb import glue
 
-from focal_lib import experiment, report, table
+from focal_lib import results, training
+from focal_lib.checkout import ROOT
 from focal_lib.claims import show
-from focal_lib.claims.runs import recorded as load_recorded
-from focal_lib.claims.runs import recorded_table
-from focal_lib.plots import use_style
-from focal_lib.plots.curves import interval_figure, point_figure
-from focal_lib.provenance import foot
-from focal_lib.published.beside import beside
+from focal_lib.claims.from_runs import recorded as load_recorded
+from focal_lib.claims.from_runs import recorded_table
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import interval_figure, point_figure
+from focal_lib.results import beside
 
 use_style()
 
@@ -52,11 +53,11 @@ use_style()
 # ## What was run
 
 # %% tags=["remove-input"]
-results = load_recorded(recorded)
-spec = results[0].spec
-provenance = json.loads((experiment.ROOT / "results" / recorded / spec.digest / "spec.json").read_text())
-tested = {"test": len(results[0].test.labels), "validation": len(results[0].validation.labels)}
-facts = {"runs": len(results), "seeds": len({r.spec.seed for r in results}), "n": spec.n_train} | tested
+trained = load_recorded(recorded)
+spec = trained[0].spec
+provenance = json.loads((ROOT / "results" / recorded / spec.digest / "spec.json").read_text())
+tested = {"test": len(trained[0].test.labels), "validation": len(trained[0].validation.labels)}
+facts = {"runs": len(trained), "seeds": len({r.spec.seed for r in trained}), "n": spec.n_train} | tested
 facts |= {"epochs": spec.training.epochs, "threads": provenance["threads"], "commit": provenance["commit"]}
 facts |= {"torch": provenance["versions"]["torch"]}
 for name, value in facts.items():
@@ -78,7 +79,7 @@ for name, value in facts.items():
 # Mean ± standard deviation over seeds, mean temperature in brackets; error and ECE (15 equal bins) in per cent. As in KK24 the temperature for NLL is chosen by NLL and that for ECE by ECE.
 
 # %%
-whole = table.as_printed(recorded_table(recorded))
+whole = results.as_printed(recorded_table(recorded))
 whole[["error", "ece"]]
 
 # %%
@@ -98,7 +99,7 @@ beside(recorded_table(recorded), "ece", "CIFAR-10").map("{:.2f}".format).replace
 
 # %% tags=["hide-input"]
 frame = recorded_table(recorded)
-spread = table.spread(frame)
+spread = results.spread(frame)
 eces = spread[spread["metric"] == "ece"]
 stages = {"as trained": "pre", "temperature scaling": "ts, ece", "focal temperature scaling": "fts, ece"}
 shown = {}
@@ -114,7 +115,7 @@ for label, stage in stages.items():
 point_figure(shown, "loss", "ECE (%)", yscale="log", ylim=(0.7, 45))
 
 # %% tags=["hide-input"]
-losses = table.against(frame)
+losses = results.against(frame)
 losses = losses[losses["metric"] == "ece"]
 before, after = (losses[losses["stage"] == stage] for stage in ("pre", "ts, ece"))
 glue("table1-best-before", int((before["high"] < 0).sum()), display=False)
@@ -140,9 +141,9 @@ interval_figure(
 # ## Temperature or focal temperature scaling?
 
 # %% tags=["hide-input"]
-methods = table.against(frame, None, "ts, ece")
+methods = results.against(frame, None, "ts, ece")
 methods = methods[(methods["metric"] == "ece") & (methods["stage"] == "fts, ece")]
-comparison = report.compare_scaling(results)
+comparison = results.compare_scaling(trained)
 glue("table1-run-better", int((comparison["high"] < 0).sum()), display=False)
 glue("table1-run-worse", int((comparison["low"] > 0).sum()), display=False)
 ce = comparison[comparison["loss"] == "cross-entropy"]
@@ -171,7 +172,7 @@ for name, value in facts.items():
 # CIFAR-100, the same network, {glue:text}`table1-many-n` training images, {glue:text}`table1-many-epochs` epochs, one seed: {glue:text}`table1-many-runs` runs, no spread, so read it as an illustration.
 
 # %%
-table.as_printed(recorded_table(recorded_many))[["error", "ece"]]
+results.as_printed(recorded_table(recorded_many))[["error", "ece"]]
 
 # %% [markdown]
 # ## Fashion-MNIST, run live
@@ -179,8 +180,8 @@ table.as_printed(recorded_table(recorded_many))[["error", "ece"]]
 # The grid of this book, trained when it was built:
 
 # %%
-live = table.measure(experiment.load_grid(grid, runs))
-table.as_printed(live)[["error", "ece"]]
+live = results.measure(training.load_runs(grid, runs))
+results.as_printed(live)[["error", "ece"]]
 
 # %% [markdown]
 # ```{exercise}

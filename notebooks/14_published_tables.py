@@ -34,11 +34,12 @@ import numpy as np
 import pandas as pd
 from myst_nb import glue
 
+from focal_lib import results
 from focal_lib.claims import show
-from focal_lib.plots import use_style
-from focal_lib.plots.curves import interval_figure, scatter_figure
-from focal_lib.provenance import foot
-from focal_lib.published import kk24_table1, study, tables
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import interval_figure, scatter_figure
+from focal_lib.results import kk24_table1, tables
 
 use_style()
 cells = tables()
@@ -60,7 +61,7 @@ cells.groupby(["paper", "table"], sort=False).agg(
 
 # %% tags=["hide-input"]
 def best(paper: str, table: str, losses: list[str] | None = None) -> pd.DataFrame:
-    counts = study.best_counts(cells, paper, table, losses)
+    counts = results.best_counts(cells, paper, table, losses)
     shown = counts.pivot(index="loss", columns="stage", values="best")[["pre", "post"]]
     return shown.assign(rows=counts["rows"].iloc[0]).sort_values("pre", ascending=False)
 
@@ -93,7 +94,7 @@ in_m20 = [p for p in pairs if p[1][0] not in ("smooth-ece", "classwise-ece")]
 in_l25 = [p for p in pairs if p[1][0] not in ("nll", "mce")]
 stability = pd.concat(
     [
-        study.rank_stability(cells, paper, own, resamples).assign(paper=paper)
+        results.rank_stability(cells, paper, own, resamples).assign(paper=paper)
         for paper, own in (("M20", in_m20), ("L25", in_l25))
     ]
 )
@@ -117,7 +118,7 @@ interval_figure(labels, stability["tau"], stability["low"], stability["high"], "
 # L25 trains four of M20's losses again on the same networks, with the same recipe. The two numbers should differ by what another seed does.
 
 # %% tags=["hide-input"]
-shared = study.two_papers(cells)
+shared = results.two_papers(cells)
 shared["difference"] = shared["value_l25"] - shared["value_m20"]
 groups = shared.groupby(["metric", "stage"])["difference"]
 both = shared[(shared["metric"] == "ece") & (shared["dataset"] != "20 Newsgroups")]
@@ -148,10 +149,10 @@ scatter_figure(
 # A table that prints the same measurement twice should repeat it exactly, and different measurements should not coincide.
 
 # %% tags=["hide-input"]
-again = study.restated(cells, "M20")
+again = results.restated(cells, "M20")
 glue("published-restated", len(again), display=False)
 glue("published-restated-differ", int((again["value"] != again["value_again"]).sum()), display=False)
-twins = study.equal_rows(cells, least_equal)
+twins = results.equal_rows(cells, least_equal)
 twin = cells.query("paper == 'L25' and dataset == 'CIFAR-10' and network == 'DenseNet-121' and loss == 'cross-entropy'")
 twin = twin[twin["stage"] == "pre"].set_index("metric")["value"]
 glue("published-twin-smooth", float(twin["smooth-ece"]), display=False)
@@ -163,7 +164,7 @@ glue("published-twin-cells", int(twins.loc[twins["equal"].idxmax(), "cells"]), d
 twins.style.hide()
 
 # %%
-moved = study.other_column(cells)
+moved = results.other_column(cells)
 moved[["dataset", "metric", "stage", "value", "table_m20", "loss_m20", "table_l25", "loss_l25"]].style.format(
     precision=2
 ).hide()
@@ -181,7 +182,7 @@ moved[["dataset", "metric", "stage", "value", "table_m20", "loss_m20", "table_l2
 # ECE, with Welch's 95 % interval:
 
 # %% tags=["hide-input"]
-gains = study.kk24_gains(kk24_table1())
+gains = results.kk24_gains(kk24_table1())
 glue("published-gains", len(gains), display=False)
 glue("published-gains-sure", int((gains["high"] < 0).sum()), display=False)
 sure_cifar = gains[(gains["high"] < 0) & gains["dataset"].str.startswith("CIFAR")]

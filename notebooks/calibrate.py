@@ -36,30 +36,30 @@ from pathlib import Path
 import numpy as np
 from IPython.display import Markdown
 
-from focal_lib import calibrator_file, comparison, logits_file, recommendation
-from focal_lib.atomic import write_whole
-from focal_lib.calibrators import WIDE_GAMMAS, ConfidencePath
-from focal_lib.experiment import ROOT
-from focal_lib.metrics import binned
-from focal_lib.plots import use_style
-from focal_lib.plots.reliability import landscape, reliability_diagrams
-from focal_lib.provenance import foot
+from focal_lib import calibration
+from focal_lib.atomic_write import write_whole
+from focal_lib.calibration import WIDE_GAMMAS, EceSurface
+from focal_lib.checkout import ROOT
+from focal_lib.metrics import bins_of
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.reliability import landscape, reliability_diagrams
 
 use_style()
-parts = logits_file.read(ROOT / path, given, ROOT / labels if labels else None)  # absolute, or from the project
-parts = logits_file.arrange(parts, share, folds, seed)
-chosen_methods = comparison.from_text(methods, shrinkage)
+parts = calibration.read(ROOT / path, given, ROOT / labels if labels else None)  # absolute, or from the project
+parts = calibration.arrange(parts, share, folds, seed)
+chosen_methods = calibration.from_text(methods, shrinkage)
 
 # %% tags=["hide-input"]
 if folds:
     validation = parts["all"]
-    evaluation = comparison.cross_fit(validation, chosen_methods, folds, seed)
+    evaluation = calibration.cross_fit(validation, chosen_methods, folds, seed)
 else:
     validation = parts["validation"]
-    evaluation = comparison.hold_out(validation, parts["test"], chosen_methods)
-measured = comparison.compare(evaluation, resamples, seed)
-differences = comparison.differences(evaluation, resamples, seed=seed)
-advice = recommendation.advise(differences, evaluation.rows, evaluation.tested)
+    evaluation = calibration.hold_out(validation, parts["test"], chosen_methods)
+measured = calibration.compare(evaluation, resamples, seed)
+differences = calibration.differences(evaluation, resamples, seed=seed)
+advice = calibration.advise(differences, evaluation.rows, evaluation.tested)
 
 # %% [markdown]
 # ## In a word
@@ -68,7 +68,7 @@ advice = recommendation.advise(differences, evaluation.rows, evaluation.tested)
 Markdown(f"**{advice.words}**")
 
 # %% tags=["remove-input"]
-Markdown("\n".join(f"* {note}" for note in recommendation.notes(evaluation)))
+Markdown("\n".join(f"* {note}" for note in calibration.notes(evaluation)))
 
 # %% [markdown]
 # ## Metrics on rows not fitted on
@@ -77,7 +77,7 @@ Markdown("\n".join(f"* {note}" for note in recommendation.notes(evaluation)))
 # an ECE cannot reach 0 and does not cover, so those of the binned errors come from an inverted test (see {ref}`coverage of both <sec-coverage>`); the smooth ECE has none.
 
 # %% tags=["remove-input"]
-comparison.as_text(measured)
+calibration.as_text(measured)
 
 # %% [markdown]
 # ## What is real
@@ -86,7 +86,7 @@ comparison.as_text(measured)
 # correction for all the differences of this table.
 
 # %% tags=["remove-input"]
-comparison.differences_as_text(differences)
+calibration.differences_as_text(differences)
 
 # %% [markdown]
 # ## Reliability
@@ -94,15 +94,15 @@ comparison.differences_as_text(differences)
 # The shaded band of a bin is where its accuracy would fall, 19 times of 20, if the model were calibrated. Points outside are no chance.
 
 # %% mystnb={"image": {"alt": "Reliability diagrams as given and after the recommended method, with consistency bands and the number of rows in each bin."}, "figure": {"name": "fig-calibrate-reliability", "caption": "Accuracy over confidence, as given and after the recommended method, with the band of a calibrated model."}}
-shown = {name: evaluation.scores[name] for name in (comparison.BEFORE, advice.method or "temperature")}
-reliability_diagrams({name: binned(s.confidence, s.correct) for name, s in shown.items()}, bands=True)
+shown = {name: evaluation.scores[name] for name in (calibration.BEFORE, advice.method or "temperature")}
+reliability_diagrams({name: bins_of(s.confidence, s.correct) for name, s in shown.items()}, bands=True)
 
 # %% [markdown]
 # ## The landscape of focal temperature scaling
 
 # %% tags=["hide-input"]
 every = max(1, len(validation) // 20_000)  # of larger sets an even sample
-surface = ConfidencePath(validation.logits[::every], validation.labels[::every])
+surface = EceSurface(validation.logits[::every], validation.labels[::every])
 plain = evaluation.fits["temperature"].temperature_
 fit = evaluation.fits.get("focal temperature by ECE", evaluation.fits["temperature"])
 temperatures, gammas = plain * np.geomspace(0.5, 2, 33), np.array([g for g in WIDE_GAMMAS if g <= 1])
@@ -118,7 +118,7 @@ landscape(gammas, temperatures, values, marks)
 if out:
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    calibrator_file.save(evaluation.fits[advice.method or "temperature"], folder / "calibrator.json")
+    calibration.save(evaluation.fits[advice.method or "temperature"], folder / "calibrator.json")
     write_whole(folder / "metrics.parquet", measured.to_parquet)
 
 # %% tags=["remove-input"]

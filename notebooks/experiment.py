@@ -39,16 +39,13 @@ runs: str = ""  # folder of the runs; empty for the default
 import pandas as pd
 from scipy.special import softmax
 
-from focal_lib import experiment, metrics
-from focal_lib.calibrators import TemperatureScaling
-from focal_lib.data import DATASETS
-from focal_lib.models import MODELS
-from focal_lib.names import LOSSES
-from focal_lib.plots import use_style
-from focal_lib.plots.curves import line_figure
-from focal_lib.plots.reliability import reliability_diagrams
-from focal_lib.provenance import foot
-from focal_lib.recipes import RECIPES
+from focal_lib import metrics, training
+from focal_lib.calibration import TemperatureScaling
+from focal_lib.pages.footer import foot
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import line_figure
+from focal_lib.pages.plots.reliability import reliability_diagrams
+from focal_lib.training import DATASETS, LOSSES, MODELS, RECIPES
 
 use_style()
 
@@ -78,11 +75,11 @@ pd.DataFrame([(kind, ", ".join(names)) for kind, names in choices.items()], colu
 chosen = {"dataset": dataset, "model": model, "loss": loss, "gamma": gamma, "lam": lam, "seed": seed, "recipe": recipe}
 chosen |= {"n_train": n_train, "n_validation": n_validation, "evaluate_every": evaluate_every}
 chosen |= {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
-spec = experiment.Spec(**chosen)
+spec = training.Spec(**chosen)
 
 # %%
-result = experiment.run(spec, runs or None)
-print(experiment.describe(result), "in the folder", spec.digest)
+result = training.run(spec, runs or None)
+print(training.describe(result), "in the folder", spec.digest)
 
 # %% tags=["hide-input"]
 test = result.history[result.history["split"] == "test"]

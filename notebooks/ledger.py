@@ -38,8 +38,8 @@ paper: str = ""  # kk24, m20, kn24 or l25 for the claims of one paper; empty for
 from myst_nb import glue
 
 from focal_lib.claims import ledger
-from focal_lib.claims.table import count_table, detail, overview
-from focal_lib.provenance import foot
+from focal_lib.claims.page import count_table, detail, overview
+from focal_lib.pages.footer import foot
 
 claims = ledger(paper or None)
 for verdict in sorted({str(claim.verdict) for claim in claims}):

@@ -41,10 +41,9 @@ from sklearn.preprocessing import FunctionTransformer
 from torch import nn
 
 # %% tags=["hide-input"]
-from focal_lib import calibrator_file, ece_interval, metrics, simulation
-from focal_lib.calibrators import FocalTemperatureScaling, TemperatureScaling, write_onnx
-from focal_lib.logits_file import as_logits
-from focal_lib.provenance import foot
+from focal_lib import calibration, metrics
+from focal_lib.calibration import FocalTemperatureScaling, TemperatureScaling, as_logits, write_onnx
+from focal_lib.pages.footer import foot
 
 torch.manual_seed(seed)
 x, y = make_classification(3 * rows, n_features=20, n_informative=8, n_classes=4, flip_y=0.1, random_state=seed)
@@ -85,8 +84,8 @@ pd.DataFrame(
 # %%
 folder = Path(mkdtemp())
 write_onnx(fit.to_module(), classes=4, path=folder / "calibrator.onnx")
-calibrator_file.save(fit, folder / "calibrator.json")
-again = calibrator_file.load(folder / "calibrator.json")
+calibration.save(fit, folder / "calibrator.json")
+again = calibration.load(folder / "calibrator.json")
 {"T": round(again.temperature_, 3), "gamma": round(again.gamma_, 3)}
 
 # %% [markdown]
@@ -175,10 +174,10 @@ pd.DataFrame(found, index=["T", "NLL"]).T
 # %% tags=["hide-input"]
 settings = [(n, gap) for n in (500, 5000) for gap in (0.0, 0.02, 0.1)]
 intervals = {
-    "percentile bootstrap": partial(simulation.percentile_interval, resamples=100),
-    "inverted test": partial(ece_interval.ece_interval, binning="mass"),
+    "percentile bootstrap": partial(metrics.bootstrap_interval, resamples=100),
+    "inverted test": metrics.adaptive_ece_interval,
 }
-table = pd.DataFrame([simulation.coverage(n, gap, intervals, runs, seed) for n, gap in settings]).round(2)
+table = pd.DataFrame([metrics.coverage(n, gap, intervals, runs, seed) for n, gap in settings]).round(2)
 
 # %% tags=["remove-input"]
 table.set_index(["rows", "true ECE (%)"])

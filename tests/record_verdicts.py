@@ -6,7 +6,7 @@ python -m tests.record_verdicts      then read the difference
 import re
 from pathlib import Path
 
-from focal_lib.claims import ledger, record
+from focal_lib.claims import ledger, verdicts
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -77,5 +77,5 @@ def readme_with(text: str, block: str) -> str:
 
 
 if __name__ == "__main__":
-    record.write()
-    README.write_text(readme_with(README.read_text(), table(record.recorded())))
+    verdicts.write()
+    README.write_text(readme_with(README.read_text(), table(verdicts.recorded())))

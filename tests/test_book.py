@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from focal_lib.claims import ledger
-from focal_lib.plots import curves, reliability, simplex
+from focal_lib.pages.plots import curves, reliability, simplex
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))

@@ -12,12 +12,16 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from focal_lib import calibrator_file, checker, experiment
-from focal_lib.calibrators import FocalTemperatureScaling, HistogramBinning
-from focal_lib.claims import ledger, record
+from focal_lib.calibration.calibrators import FocalTemperatureScaling, HistogramBinning
+from focal_lib.calibration.saved import load, save
+from focal_lib.claims import ledger, verdicts
 from focal_lib.cli import main
-from focal_lib.training import NonFiniteLoss
-from tests.test_data import write_npz
+from focal_lib.theory.certificates import checker
+from focal_lib.training.run import run as train
+from focal_lib.training.spec import read_grid
+from focal_lib.training.store import status
+from focal_lib.training.trainer import NonFiniteLoss
+from tests.training.test_data import write_npz
 
 
 @pytest.fixture
@@ -46,8 +50,8 @@ def test_explains_a_claim(run):
 def test_verify_passes_and_fails_on_a_changed_verdict(run, monkeypatch, tmp_path):
     assert run("claims", "kk24.prop1", "--verify").exit_code == 0
     changed = tmp_path / "verdicts.json"
-    changed.write_text(json.dumps(record.recorded() | {"kk24.prop1": "REFUTED"}))
-    monkeypatch.setattr(record, "FILE", changed)
+    changed.write_text(json.dumps(verdicts.recorded() | {"kk24.prop1": "REFUTED"}))
+    monkeypatch.setattr(verdicts, "FILE", changed)
     result = run("claims", "kk24.prop1", "--verify")
     assert result.exit_code == 1
     assert "kk24.prop1: REFUTED -> PROVED" in result.output
@@ -100,11 +104,11 @@ def test_grid_status_says_what_failed_and_why(run, small_run, tmp_path):
     values = dict(text.split("=") for text in small_run)
     lines = [f"{k}: {v}" for k, v in values.items()]
     path.write_text("\n".join([*lines, "gamma: [0, 1]", "learning_rate: [0.001, 1.0e+30]"]))
-    specs = experiment.grid(path)
-    assert [entry.state for entry in experiment.status(specs)] == ["waiting"] * 4
-    experiment.run(specs[0])
+    specs = read_grid(path)
+    assert [entry.state for entry in status(specs)] == ["waiting"] * 4
+    train(specs[0])
     with pytest.raises(NonFiniteLoss):
-        experiment.run(specs[1])
+        train(specs[1])
     states = [line.split()[0] for line in run("grid", str(path), "--status").output.splitlines()]
     assert states == ["done", "failed", "waiting", "waiting"]
     assert "must stay finite" in run("grid", str(path), "--status").output
@@ -130,7 +134,7 @@ def test_grid_at_once_then_recorded_and_tabled(run, small_run, tmp_path):
 
 
 def test_calibrate_leaves_a_report_and_a_calibrator_that_applies(run, tmp_path):
-    from tests.test_comparison import drawn
+    from tests.calibration.test_comparison import drawn
 
     data = drawn(1500, 2.0)
     np.savez(tmp_path / "mine.npz", logits=data.logits.astype(np.float32), labels=data.labels)
@@ -145,12 +149,12 @@ def test_calibrate_leaves_a_report_and_a_calibrator_that_applies(run, tmp_path):
     flags = ["--out", str(tmp_path / "p.npy"), "--chunk", "300"]
     applied = run("apply", str(out / "calibrator.json"), str(tmp_path / "new.npy"), *flags)
     assert applied.exit_code == 0, applied.output
-    wanted = calibrator_file.load(out / "calibrator.json").predict_proba(data.logits[:700].astype(np.float32))
+    wanted = load(out / "calibrator.json").predict_proba(data.logits[:700].astype(np.float32))
     np.testing.assert_allclose(np.load(tmp_path / "p.npy"), wanted, rtol=1e-5)
 
 
 def test_calibrate_by_folds_with_chosen_methods(run, tmp_path):
-    from tests.test_comparison import drawn
+    from tests.calibration.test_comparison import drawn
 
     data = drawn(600, 2.0)
     np.save(tmp_path / "z.npy", data.logits.astype(np.float16))
@@ -177,11 +181,11 @@ def test_calibrate_by_folds_with_chosen_methods(run, tmp_path):
 @pytest.fixture
 def saved(tmp_path):
     """A calibrator file, with logits in an npy file."""
-    from tests.test_comparison import drawn
+    from tests.calibration.test_comparison import drawn
 
     data = drawn(700, 2.0)
     fit = FocalTemperatureScaling("nll", "newton").fit(data.logits, data.labels)
-    calibrator_file.save(fit, tmp_path / "c.json")
+    save(fit, tmp_path / "c.json")
     np.save(tmp_path / "z.npy", data.logits)
     return fit, data.logits, tmp_path
 
@@ -244,7 +248,7 @@ def test_export(run, saved):
     assert done.exit_code == 0, done.output
     (found,) = runtime.InferenceSession(folder / "c.onnx").run(None, {"logits": z.astype(np.float32)})
     np.testing.assert_allclose(found, fit.predict_proba(z), atol=1e-6)
-    calibrator_file.save(HistogramBinning().fit(z, np.arange(len(z)) % 5), folder / "h.json")
+    save(HistogramBinning().fit(z, np.arange(len(z)) % 5), folder / "h.json")
     refused = run("export", str(folder / "h.json"), "--out", str(folder / "h.onnx"))
     assert refused.exit_code == 1
     assert "HistogramBinning has none" in refused.output

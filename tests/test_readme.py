@@ -1,12 +1,12 @@
 """The README says what the ledger says."""
 
-from focal_lib.claims import record
+from focal_lib.claims import verdicts
 from tests.record_verdicts import README, ROOT, readme_with, table
 
 
 def test_table_is_the_ledgers():
     text = README.read_text()
-    assert readme_with(text, table(record.recorded())) == text
+    assert readme_with(text, table(verdicts.recorded())) == text
 
 
 def test_links_lead_to_files():

@@ -1,6 +1,7 @@
-"""Which files of focal_lib a notebook depends on: its imports, and the claims it shows.
+"""Which files of focal_lib a notebook depends on: the names it uses, and the claims it shows.
 
-The import graph is grimp's. Claims are registered by decorators and found by id at run time,
+A name of a package's face, `from focal_lib.theory import tau` or `theory.tau`, leads to the module that defines it.
+Which modules there are is grimp's. Claims are registered by decorators and found by id at run time,
 so their modules are looked up by the id in the `@claim("...")` line.
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import grimp
@@ -34,25 +35,58 @@ def _parents(module: str) -> list[str]:
     return [".".join(parts[:i]) for i in range(1, len(parts) + 1)]
 
 
+@functools.cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@functools.cache
+def _face(package: str) -> dict[str, str]:
+    """What a package's `__init__` imports: public name -> module that defines it."""
+    init = _path(package)
+    if init.name != "__init__.py":
+        return {}
+    nodes = [node for node in _tree(init).body if isinstance(node, ast.ImportFrom)]
+    return {alias.asname or alias.name: str(node.module) for node in nodes for alias in node.names}
+
+
+def _defining(module: str, name: str) -> str:
+    """The module that defines `name` of `module`: a face leads to the module behind it, a submodule is itself."""
+    face = _face(module)
+    if name in face:  # before submodules: a function may have its module's name
+        return _defining(face[name], name)
+    return f"{module}.{name}" if f"{module}.{name}" in _graph().modules else module
+
+
 def _closure(modules: Iterable[str]) -> set[str]:
-    """The modules, all they import, and the packages they lie in."""
+    """The modules and all they import; of the packages they lie in the `__init__`, but not all it imports."""
     found: set[str] = set()
     todo = list(modules)
     while todo:
         module = todo.pop()
         if module not in found:
             found.add(module)
-            todo += [*_graph().find_modules_directly_imported_by(module), *_parents(module)]
-    return found
+            todo += _used(_tree(_path(module)))
+    return found | {parent for module in found for parent in _parents(module)}
 
 
-def _imports(tree: ast.AST) -> Iterator[str]:
+def _used(tree: ast.AST) -> set[str]:
+    """Modules behind the names of focal_lib that the code uses."""
+    found, packages = set(), {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found |= {alias.name for alias in node.names if alias.name in _graph().modules}
+        elif isinstance(node, ast.ImportFrom) and node.module in _graph().modules:
+            for alias in node.names:
+                module = _defining(node.module, alias.name)
+                if _face(module) and module == f"{node.module}.{alias.name}":  # a package: see which names are used
+                    packages[alias.asname or alias.name] = module
+                else:
+                    found.add(module)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in packages:
+            found.add(_defining(packages[node.value.id], node.attr))
+    return found
 
 
 @functools.cache
@@ -89,9 +123,7 @@ def claims_shown(notebook: Path) -> set[str]:
 
 def notebook_modules(notebook: Path) -> set[str]:
     """Every focal_lib module the notebook runs."""
-    known = _graph().modules
-    direct = {name for name in _imports(ast.parse(notebook.read_text())) if name in known}
-    return _closure(direct | {_claim_modules()[id] for id in claims_shown(notebook)})
+    return _closure(_used(_tree(notebook)) | {_claim_modules()[id] for id in claims_shown(notebook)})
 
 
 def sources(modules: Iterable[str]) -> list[str]:

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 import sympy as sp
 
-from focal_lib import checker
-from focal_lib.checker import Box
-from focal_lib.metrics import Interval
+from focal_lib.metrics.intervals import Interval
+from focal_lib.theory.certificates import checker
+from focal_lib.theory.certificates.checker import Box
 
 __all__ = [
     "All",

@@ -3,21 +3,14 @@
 Label smoothing is PyTorch's own: torch.nn.CrossEntropyLoss(label_smoothing=...).
 """
 
-from focal_lib.confidence import lambert_gamma
 from focal_lib.losses.ada_focal import AdaFocalLoss
 from focal_lib.losses.brier import BrierLoss
 from focal_lib.losses.dual_focal import DualFocalLoss
-from focal_lib.losses.focal import (
-    FLSD53,
-    FLSD532,
-    FocalLoss,
-    ProperFocalLoss,
-    SampleFocalLoss,
-    ScheduledFocalLoss,
-)
+from focal_lib.losses.focal import FLSD53, FLSD532, FocalLoss, ProperFocalLoss, SampleFocalLoss, ScheduledFocalLoss
 from focal_lib.losses.focal_calibration import FocalCalibrationLoss
 from focal_lib.losses.hessian_trace import HessianTraceLoss
 from focal_lib.losses.mmce import MMCELoss
+from focal_lib.theory.gain import lambert_gamma
 
 __all__ = [
     "FLSD53",

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from focal_lib.losses.base import LogitLoss, Reduction, complement, log_prob_of_label
-from focal_lib.validation import check_gamma
+from focal_lib.validation import check_number
 
 __all__ = ["AdaFocalLoss"]
 
@@ -48,7 +48,7 @@ class AdaFocalLoss(LogitLoss):
         super().__init__(reduction)
         if n_bins < 1:
             raise ValueError(f"n_bins must be at least 1. Got {n_bins}.")
-        self.rate = check_gamma(rate, minimum=0.0, name="rate")
+        self.rate = check_number(rate, "rate", minimum=0.0)
         if not smallest <= -switch < 0 < switch <= initial <= largest:
             raise ValueError(
                 "must have smallest <= -switch < 0 < switch <= initial <= largest. "
@@ -83,7 +83,7 @@ class AdaFocalLoss(LogitLoss):
             moved = -math.copysign(self.switch, moved)
         return max(min(moved, self.largest), self.smallest)
 
-    def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
+    def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
         log_q = log_prob_of_label(torch.log_softmax(logits, -1), labels)
         q = log_q.exp()
         gamma = self.gammas.to(q)[torch.bucketize(q.detach(), self.edges.to(q), right=True)]

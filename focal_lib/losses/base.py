@@ -13,7 +13,7 @@ Reduction = Literal["mean", "sum", "none"]
 
 
 class LogitLoss(nn.Module):
-    """A loss of logits (n, K) and labels (n,). A subclass gives the loss of each row, `rows`.
+    """A loss of logits (n, K) and labels (n,). A subclass gives the loss of each row, `per_sample`.
 
     Raises:
         ValueError: an unknown reduction; wrong shapes when called.
@@ -27,12 +27,12 @@ class LogitLoss(nn.Module):
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
         check_batch(logits, labels)
-        losses = self.rows(logits, labels)  # (n,)
+        losses = self.per_sample(logits, labels)  # (n,)
         if self.reduction == "none":
             return losses
         return losses.mean() if self.reduction == "mean" else losses.sum()
 
-    def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
+    def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
         raise NotImplementedError
 
 

@@ -13,6 +13,6 @@ __all__ = ["BrierLoss"]
 class BrierLoss(LogitLoss):
     r"""Brier score :math:`\lVert q - e_y\rVert_2^2`, summed over classes (between 0 and 2)."""
 
-    def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
+    def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
         probs = torch.softmax(logits, -1)
         return ((probs - nn.functional.one_hot(labels, logits.shape[-1])) ** 2).sum(-1)

@@ -24,7 +24,7 @@ class DualFocalLoss(LogitLoss):
         super().__init__(reduction)
         self.gamma = check_gamma(gamma, minimum=0.0)
 
-    def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
+    def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
         log_probs = torch.log_softmax(logits, -1)
         log_q = log_prob_of_label(log_probs, labels)
         lower = logits < logits.gather(-1, labels[:, None])  # as probabilities, before they round to ties

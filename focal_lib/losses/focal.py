@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 
 from focal_lib.losses.base import LogitLoss, Reduction, complement, log_prob_of_label
-from focal_lib.maps import inverse_focal_log_probs
+from focal_lib.theory.maps import inverse_focal_log_probs
 from focal_lib.validation import check_gamma
 
-__all__ = ["FLSD53", "FLSD532", "FocalLoss", "ProperFocalLoss", "SampleFocalLoss", "ScheduledFocalLoss", "focal_rows"]
+__all__ = ["FLSD53", "FLSD532", "FocalLoss", "ProperFocalLoss", "SampleFocalLoss", "ScheduledFocalLoss", "focal_losses"]
 
 
-def focal_rows(log_probs: Tensor, labels: Tensor, gamma: float | Tensor) -> Tensor:
+def focal_losses(log_probs: Tensor, labels: Tensor, gamma: float | Tensor) -> Tensor:
     """-(1 - q)^gamma log q of the labelled class, from log-probabilities: (n, K), (n,) -> (n,)."""
     log_q = log_prob_of_label(log_probs, labels)
     if isinstance(gamma, float) and gamma == 0:
@@ -37,8 +37,8 @@ class FocalLoss(LogitLoss):
         super().__init__(reduction)
         self.gamma = check_gamma(gamma, minimum=0.0)
 
-    def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
-        return focal_rows(torch.log_softmax(logits, -1), labels, self.gamma)
+    def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
+        return focal_losses(torch.log_softmax(logits, -1), labels, self.gamma)
 
     def extra_repr(self) -> str:
         return f"gamma={self.gamma:g}"
@@ -55,9 +55,9 @@ class ProperFocalLoss(LogitLoss):
         super().__init__(reduction)
         self.gamma = check_gamma(gamma, minimum=0.0)
 
-    def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
+    def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
         log_q = inverse_focal_log_probs(torch.log_softmax(logits, -1), self.gamma)
-        return focal_rows(log_q, labels, self.gamma)
+        return focal_losses(log_q, labels, self.gamma)
 
     def extra_repr(self) -> str:
         return f"gamma={self.gamma:g}"
@@ -84,12 +84,12 @@ class SampleFocalLoss(LogitLoss):
             raise ValueError(f"steps must have ends that increase from above 0 to 1. Got {ends}.")
         self.steps = tuple((float(end), check_gamma(gamma, minimum=0.0)) for end, gamma in steps)
 
-    def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
+    def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
         log_probs = torch.log_softmax(logits, -1)
         q = log_prob_of_label(log_probs.detach(), labels).exp()
         ends = q.new_tensor([end for end, _ in self.steps[:-1]])
         gammas = q.new_tensor([gamma for _, gamma in self.steps])
-        return focal_rows(log_probs, labels, gammas[torch.bucketize(q, ends, right=True)])
+        return focal_losses(log_probs, labels, gammas[torch.bucketize(q, ends, right=True)])
 
     def extra_repr(self) -> str:
         return f"steps={self.steps}"
@@ -139,8 +139,8 @@ class ScheduledFocalLoss(LogitLoss):
             raise ValueError(f"epoch must be >= 0. Got {epoch}.")
         self.gamma = [gamma for first, gamma in self.schedule if first <= epoch][-1]
 
-    def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
-        return focal_rows(torch.log_softmax(logits, -1), labels, self.gamma)
+    def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
+        return focal_losses(torch.log_softmax(logits, -1), labels, self.gamma)
 
     def extra_repr(self) -> str:
         return f"schedule={self.schedule}"

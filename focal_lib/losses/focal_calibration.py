@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from focal_lib.losses.base import LogitLoss, Reduction
-from focal_lib.losses.focal import focal_rows
-from focal_lib.validation import check_gamma
+from focal_lib.losses.focal import focal_losses
+from focal_lib.validation import check_gamma, check_number
 
 __all__ = ["FocalCalibrationLoss"]
 
@@ -31,16 +31,16 @@ class FocalCalibrationLoss(LogitLoss):
     ) -> None:
         super().__init__(reduction)
         self.gamma = check_gamma(gamma, minimum=0.0)
-        self.lam = check_gamma(lam, minimum=0.0, name="lam")
+        self.lam = check_number(lam, "lam", minimum=0.0)
         if norm not in ("l2", "l1"):
             raise ValueError(f"norm must be 'l2' or 'l1'. Got {norm!r}.")
         self.norm = norm
 
-    def rows(self, logits: Tensor, labels: Tensor) -> Tensor:
+    def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
         log_probs = torch.log_softmax(logits, -1)
         distance = log_probs.exp() - nn.functional.one_hot(labels, logits.shape[-1])
         size = (distance**2).sum(-1) if self.norm == "l2" else distance.abs().sum(-1)
-        return focal_rows(log_probs, labels, self.gamma) + self.lam * size
+        return focal_losses(log_probs, labels, self.gamma) + self.lam * size
 
     def extra_repr(self) -> str:
         return f"gamma={self.gamma:g}, lam={self.lam:g}, norm={self.norm!r}"

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from focal_lib.curvature import hutchinson
 from focal_lib.losses.base import check_batch
+from focal_lib.losses.hessian import hutchinson
 
 __all__ = ["HessianTraceLoss"]
 

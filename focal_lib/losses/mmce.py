@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from focal_lib.losses.base import check_batch
-from focal_lib.validation import check_gamma
+from focal_lib.validation import check_number
 
 __all__ = ["MMCELoss", "mmce"]
 
@@ -47,7 +47,7 @@ class MMCELoss(nn.Module):
 
     def __init__(self, lam: float = 2.0, weighted: bool = True) -> None:
         super().__init__()
-        self.lam = check_gamma(lam, minimum=0.0, name="lam")
+        self.lam = check_number(lam, "lam", minimum=0.0)
         self.weighted = weighted
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:

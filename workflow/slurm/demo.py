@@ -22,10 +22,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from focal_lib import experiment
+from focal_lib.checkout import ROOT
+from focal_lib.training.spec import read_grid
+from focal_lib.training.store import status
 
 HERE = Path(__file__).resolve().parent
-GRID = experiment.ROOT / "workflow" / "grids" / "slurm-demo.yaml"
+GRID = ROOT / "workflow" / "grids" / "slurm-demo.yaml"
 CONFIG = Path("/etc/slurm/slurm.conf")
 NODES = ("node1", "node2")
 EXECUTOR = ["--executor", "slurm", "--jobs", "20", "--slurm-status-command", "squeue", "--slurm-no-account"]
@@ -131,7 +133,7 @@ def main() -> int:
     if CONFIG.exists() or CONFIG.is_symlink():
         print(f"{CONFIG} must not exist: this machine has a Slurm of its own, use focal grid --executor slurm.")
         return 1
-    specs = experiment.grid(GRID)
+    specs = read_grid(GRID)
     folder = Path(tempfile.mkdtemp(prefix="focal-slurm-"))
     runs = folder / "runs"
     (folder / "state").mkdir()
@@ -139,10 +141,10 @@ def main() -> int:
     with slurm(folder) as daemons:
         command = [sys.executable, "-m", "focal_lib.cli", "grid", str(GRID), "--root", str(runs), *EXECUTOR]
         with (folder / "grid.log").open("wb") as log:
-            grid = subprocess.Popen(command, stdout=log, stderr=log, cwd=experiment.ROOT)
+            grid = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT)
 
         def states() -> list[str]:
-            return [entry.state for entry in experiment.status(specs, runs)]
+            return [entry.state for entry in status(specs, runs)]
 
         def midway() -> bool:
             """Some runs are done, and one on node1 is training and has a checkpoint to go on from."""

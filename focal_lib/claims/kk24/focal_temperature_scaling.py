@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from focal_lib.calibrators import PAPER_GAMMAS
+from focal_lib.calibration.calibrators import PAPER_GAMMAS
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import All, Measurement
+from focal_lib.claims.from_runs import comparison, on_runs, results
 from focal_lib.claims.kk24.training import SIZE, column, focal_gammas
-from focal_lib.claims.runs import comparison, on_runs, results
-from focal_lib.report import paired_interval, temperature_by_gamma
+from focal_lib.metrics.intervals import paired_t_interval
+from focal_lib.results.by_run import temperature_by_gamma
 
 CHAPTER = "09_focal_temperature_scaling"
 
@@ -26,7 +27,7 @@ def table1_ece() -> Evidence:
     """ECE after focal minus after plain temperature scaling, paired by seed, for each loss."""
     parts = []
     for g in (0.0, *focal_gammas(comparison())):
-        gain = paired_interval(column(comparison(), g, "fts_ece"), column(comparison(), g, "ts_ece"))
+        gain = paired_t_interval(column(comparison(), g, "fts_ece"), column(comparison(), g, "ts_ece"))
         parts.append(Measurement.signed(rf"change of ECE, trained with $\gamma = {g:g}$", "< 0", gain, -1))
     return All(tuple(parts))
 
@@ -43,7 +44,7 @@ def table1_nll() -> Evidence:
     """Mean relative change of the NLL over all runs, with a t interval over seeds' means."""
     frame = comparison()
     relative = (frame["fts_nll_nll"] / frame["ts_nll_nll"] - 1).groupby(frame["seed"]).mean().to_numpy()
-    change = paired_interval(relative, np.zeros_like(relative))
+    change = paired_t_interval(relative, np.zeros_like(relative))
     return Measurement("relative change of NLL", "about -1 %", change.estimate, -0.01, 0.005, (change.low, change.high))
 
 
@@ -60,7 +61,7 @@ def choose_by_ece() -> Evidence:
     frame = comparison()
     by_seed = frame.groupby("seed")[["ts_ece", "ts_nll_ece"]].mean()
     relative = (by_seed["ts_ece"] / by_seed["ts_nll_ece"] - 1).to_numpy()
-    change = paired_interval(relative, np.zeros_like(relative))
+    change = paired_t_interval(relative, np.zeros_like(relative))
     return Measurement("relative change of test ECE", "-20 %", change.estimate, -0.2, 0.1, (change.low, change.high))
 
 

@@ -6,9 +6,11 @@ from fractions import Fraction
 
 import sympy as sp
 
-from focal_lib import certify, convexity, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, step
+from focal_lib.theory import symbols
+from focal_lib.theory.certificates import balls
+from focal_lib.theory.second_derivative import bracket
 
 CHAPTER = "02_convexity"
 x = sp.Symbol("x", positive=True)  # q = exp(-x)
@@ -18,7 +20,7 @@ def curvature_steps() -> Derivation:
     """L'' is (1-q)^(gamma-2) times a quadratic in gamma whose coefficients are non-negative."""
     q, gamma = symbols.q, symbols.gamma
     reduced = sp.diff(symbols.focal_loss(), q, 2) * (1 - q) ** (2 - gamma)
-    quadratic = convexity.bracket(q, gamma, sp.log)
+    quadratic = bracket(q, gamma, sp.log)
     c = 2 - 2 * q + q * sp.log(q)  # q times the coefficient of gamma
     at = {q: sp.exp(-x)}
     return Derivation(
@@ -85,6 +87,6 @@ def prop1_negative() -> Evidence:
 
 def negative_gamma_point(q: str = "9/10", gamma: str = "-1/2") -> Counterexample:
     """A point with L'' < 0."""
-    with certify.precision():
-        value = convexity.bracket(certify.exact(Fraction(q)), certify.exact(Fraction(gamma)), lambda z: z.log())
+    with balls.precision():
+        value = bracket(balls.exact(Fraction(q)), balls.exact(Fraction(gamma)), lambda z: z.log())
     return Counterexample(rf"$\gamma = {gamma}$, $q = {q}$: $(1-q)^{{2-\gamma}}L''(q) < 0$", -value)

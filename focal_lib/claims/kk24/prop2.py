@@ -6,10 +6,11 @@ from fractions import Fraction
 
 import sympy as sp
 
-from focal_lib import certify, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Counterexample, Derivation, Measurement, Step, step
-from focal_lib.proper import focal_minimiser
+from focal_lib.theory import symbols
+from focal_lib.theory.certificates import balls, formulas
+from focal_lib.theory.proper import focal_minimiser
 
 CHAPTER = "03_binary"
 q, s, gamma = symbols.q, symbols.s, symbols.gamma
@@ -194,8 +195,8 @@ def prop2_negative() -> Evidence:
 )
 def prop2_below_minus_one() -> Evidence:
     """At gamma = -1.2 the factor 1 + gamma u(s), and with it the map, changes sign."""
-    with certify.precision():
-        g, point = certify.exact("-6/5"), certify.exact(2)
+    with balls.precision():
+        g, point = balls.exact("-6/5"), balls.exact(2)
         value = 1 + g * ((-point).exp() + 1).log() / (-point).exp()
     return Counterexample(r"$\gamma = -1.2$, $s = 2$: $1 + \gamma u(s) < 0$, so 'probabilities' leave $[0, 1]$", -value)
 
@@ -208,9 +209,9 @@ def prop2_below_minus_one() -> Evidence:
 )
 def prop2_differentiable() -> Evidence:
     """L' has no finite value at q = 0: it exceeds any bound."""
-    with certify.precision():
-        tiny = certify.exact(Fraction(1, 10**12))
-        steep = -certify.gain(tiny, certify.exact(2)) / tiny  # L' = -g/q
+    with balls.precision():
+        tiny = balls.exact(Fraction(1, 10**12))
+        steep = -formulas.gain(tiny, balls.exact(2)) / tiny  # L' = -g/q
     return Counterexample(
         r"$\gamma = 2$: $-L'(10^{-12}) > 10^{11}$; $L'$ diverges at 0, so the end points are limits", -steep - 10**11
     )

@@ -6,11 +6,13 @@ import math
 
 import sympy as sp
 
-from focal_lib import bounds, certify, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import All, Counterexample, Derivation, Measurement, Step, step
-from focal_lib.claims.kk24.entropy_ratio import mixture_steps
 from focal_lib.claims.kk24.prop2 import slope_steps
+from focal_lib.claims.lemmas.entropy_ratio import mixture_steps
+from focal_lib.theory import symbols
+from focal_lib.theory.certificates import balls, formulas
+from focal_lib.theory.temperature_bounds import printed_temperature_bounds, temperature_bounds
 
 CHAPTER = "04_temperature_bounds"
 s = symbols.s
@@ -21,8 +23,8 @@ def gap_steps() -> tuple[Step, ...]:
     t, uu, vv = sp.symbols("t u v", positive=True)
     high, low = symbols.u(s), symbols.u(-s)
     ratio = symbols.entropy_ratio(1 / (1 + sp.exp(-s)))
-    with certify.precision():
-        below_half = 2 * certify.exact(2).log() - 1 < certify.exact("1/2")
+    with balls.precision():
+        below_half = 2 * balls.exact(2).log() - 1 < balls.exact("1/2")
     return (
         step(
             r"$\partial_t \log\frac{1+tu}{1+t\bar u} = \frac{u-\bar u}{(1+tu)(1+t\bar u)}$, so $R$ is its integral over $t$ from 0 to $\gamma$",
@@ -119,11 +121,11 @@ def prop3_simple() -> Evidence:
 )
 def prop3_proof_derivative() -> Evidence:
     """False at gamma = 4, s = 2.7."""
-    with certify.precision():
-        point, g = certify.exact("2.7"), certify.exact(4)
-        f = certify.logit_gap(point, g).exp()
-        value = f * g * certify.logit_gap_slope(point, g)
-    return Counterexample(r"$\gamma = 4$, $s = 2.7$: $f' > \frac12\log 5$", value - certify.exact(5).log() / 2)
+    with balls.precision():
+        point, g = balls.exact("2.7"), balls.exact(4)
+        f = formulas.logit_gap(point, g).exp()
+        value = f * g * formulas.logit_gap_slope(point, g)
+    return Counterexample(r"$\gamma = 4$, $s = 2.7$: $f' > \frac12\log 5$", value - balls.exact(5).log() / 2)
 
 
 @claim(
@@ -135,8 +137,8 @@ def prop3_proof_derivative() -> Evidence:
 )
 def prop3_proof_comparison() -> Evidence:
     """At s = 0 that derivative is log(1+gamma)/2, smaller than (gamma+1)/2."""
-    with certify.precision():
-        margin = (certify.exact(5) - certify.exact(5).log()) / 2
+    with balls.precision():
+        margin = (balls.exact(5) - balls.exact(5).log()) / 2
     return Counterexample(r"$\gamma = 4$, $s = 0$: the derivative is $\frac12\log 5$, not $\ge \frac52$", margin)
 
 
@@ -148,7 +150,7 @@ def prop3_proof_comparison() -> Evidence:
 )
 def prop3_example_theory() -> Evidence:
     """The formulas at gamma = 4."""
-    low, high = bounds.printed_temperature_bounds(4.0)
+    low, high = printed_temperature_bounds(4.0)
     return All(
         (
             Measurement(r"$1/(\gamma+1)$", "0.2", low, 0.2, 5e-4),
@@ -165,7 +167,7 @@ def prop3_example_theory() -> Evidence:
 )
 def prop3_example_upper() -> Evidence:
     """The exact bound, rounded to the search's step."""
-    return Measurement("upper $T$", "0.218", bounds.temperature_bounds(4.0, radius=20)[1], 0.218, 5e-4)
+    return Measurement("upper $T$", "0.218", temperature_bounds(4.0, radius=20)[1], 0.218, 5e-4)
 
 
 @claim(
@@ -176,7 +178,7 @@ def prop3_example_upper() -> Evidence:
 )
 def prop3_example_lower() -> Evidence:
     """Exactly 0.2033 on (-20, 20)."""
-    low = bounds.temperature_bounds(4.0, radius=20)[0]
+    low = temperature_bounds(4.0, radius=20)[0]
     return Measurement(r"lower $T$ on $(-20, 20)$", "0.206", low, 0.206, 1e-3)
 
 
@@ -189,5 +191,5 @@ def prop3_example_lower() -> Evidence:
 )
 def prop3_example_lower_corrected() -> Evidence:
     """The exact lower bound on (-10, 10), rounded down to the grid."""
-    low = bounds.temperature_bounds(4.0, radius=10)[0]
+    low = temperature_bounds(4.0, radius=10)[0]
     return Measurement(r"lower $T$ on $(-10, 10)$", "0.206", math.floor(1000 * low) / 1000, 0.206, 1e-9)

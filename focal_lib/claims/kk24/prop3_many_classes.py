@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from focal_lib import certify, symbols
-from focal_lib.bounds import top_temperature_bounds
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import All, Counterexample, Derivation, Search, step
-from focal_lib.claims.kk24.entropy_ratio import mixture_steps
 from focal_lib.claims.kk24.prop2 import slope_steps
 from focal_lib.claims.kk24.prop5_each_n import each_n_proof
-from focal_lib.confidence import lowest_elasticity, rows_by_shape
-from focal_lib.maps import focal_log_probs
+from focal_lib.claims.lemmas.entropy_ratio import mixture_steps
+from focal_lib.theory import symbols
+from focal_lib.theory.certificates import balls, formulas
+from focal_lib.theory.confidence import points_by_shape
+from focal_lib.theory.gain import lowest_elasticity
+from focal_lib.theory.maps import focal_log_probs
+from focal_lib.theory.temperature_bounds import top_temperature_bounds
 
 CHAPTER = "04_temperature_bounds"
 q = symbols.q
@@ -65,12 +67,12 @@ def many_low() -> Evidence:
 )
 def many_printed() -> Evidence:
     """gamma = 1, next to the uniform row."""
-    with certify.precision():
-        gamma = certify.exact(1)
-        row = [certify.exact(v) for v in ("0.4", "0.3", "0.3")]
-        beta = 2 - certify.exact(2).log() / 2
+    with balls.precision():
+        gamma = balls.exact(1)
+        row = [balls.exact(v) for v in ("0.4", "0.3", "0.3")]
+        beta = 2 - balls.exact(2).log() / 2
         scaled = [(beta * v.log()).exp() for v in row]
-        margin = scaled[0] / sum(scaled[1:], scaled[0]) - certify.focal_map(row, gamma)[0]
+        margin = scaled[0] / sum(scaled[1:], scaled[0]) - formulas.focal_map(row, gamma)[0]
     return Counterexample(
         r"$\gamma = 1$, $q = (0.4, 0.3, 0.3)$: that temperature scaling is more confident than the map", margin
     )
@@ -146,7 +148,7 @@ def many_high_search() -> Evidence:
     """No row of at most four levels is bounded by a smaller temperature."""
     worst, points = np.inf, 0
     for gamma, n in ((0.25, 4), (1.0, 4), (1.0, 6), (0.5, 10), (2.0, 10), (5.0, 12)):
-        rows = rows_by_shape(n, seed=0)
+        rows = points_by_shape(n, seed=0)
         beta = 1 / top_temperature_bounds(gamma, n)[1]
         scaled = beta * np.log(rows)
         top = scaled[:, 0] - np.logaddexp.reduce(scaled, axis=1)

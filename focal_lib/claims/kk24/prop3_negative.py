@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from focal_lib import bounds, certify, maps
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Conditional, Counterexample, Search
+from focal_lib.theory import maps
+from focal_lib.theory.certificates import balls, formulas
+from focal_lib.theory.temperature_bounds import beta
 
 CHAPTER = "03_binary"
 
@@ -22,9 +24,9 @@ def negative_inverse_sigmoid() -> Evidence:
     gammas = np.linspace(-0.88, -0.01, 88)
     s = np.geomspace(1e-3, 40, 400)
     worst = min(float((s - maps.focal_logit(s, g)).min()) for g in gammas)
-    with certify.precision():
-        g, point = certify.exact("-9/10"), certify.exact("1/100")
-        rise = (g + 1) * point - certify.logit_gap(point, g) - point
+    with balls.precision():
+        g, point = balls.exact("-9/10"), balls.exact("1/100")
+        rise = (g + 1) * point - formulas.logit_gap(point, g) - point
     return Conditional(
         rf"$\gamma > {_slope_one():.6f}$, where the slope at 0 is 1",
         Search(r"$\gamma \in [-0.88, -0.01]$, $0 < s \le 40$", gammas.size * s.size, worst),
@@ -50,6 +52,6 @@ def negative_bounds() -> Evidence:
     s = np.geomspace(1e-2, 60, 400)
     worst = np.inf
     for g in gammas:
-        values = np.array([bounds.beta(float(point), float(g)) for point in s])
+        values = np.array([beta(float(point), float(g)) for point in s])
         worst = min(worst, float(-np.diff(values).max()), float(values.min() - (g + 1)))
     return Search(r"$\gamma \in [-0.99, -0.01]$, $0.01 \le s \le 60$", gammas.size * s.size, worst, 1e-12)

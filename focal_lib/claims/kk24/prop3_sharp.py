@@ -8,9 +8,11 @@ from functools import cache, partial
 import flint
 import sympy as sp
 
-from focal_lib import bounds, certify, checker, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import All, Certificate, Conditional, Counterexample, Derivation, Step, step
+from focal_lib.theory import symbols
+from focal_lib.theory.certificates import balls, checker, formulas, search
+from focal_lib.theory.temperature_bounds import monotone_up_to
 
 CHAPTER = "04_temperature_bounds"
 s = symbols.s
@@ -86,21 +88,21 @@ def _far_enclosure(low: sp.Expr, top: sp.Expr) -> flint.arb:
     partial sums; x^i s^j decreases in s once s > j / i.
     """
     total = sp.Poly(sp.expand(low * top + _by_s(low) * top - low * _by_s(top)), x, s)
-    with certify.precision():
-        end, far = (-certify.exact(FAR)).exp(), certify.exact(FAR)
+    with balls.precision():
+        end, far = (-balls.exact(FAR)).exp(), balls.exact(FAR)
         between = {
-            ell: (1 - end / 2).union(certify.exact(1)),
-            alpha: (certify.exact("1/2") - 2 * end / 3).union(certify.exact("1/2")),
-            ell_slope: certify.exact("-1/2").union(certify.exact(0)),
-            alpha_slope: certify.exact("-2/3").union(certify.exact(0)),
-            Q: (1 - end).union(certify.exact(1)),
+            ell: (1 - end / 2).union(balls.exact(1)),
+            alpha: (balls.exact("1/2") - 2 * end / 3).union(balls.exact("1/2")),
+            ell_slope: balls.exact("-1/2").union(balls.exact(0)),
+            alpha_slope: balls.exact("-2/3").union(balls.exact(0)),
+            Q: (1 - end).union(balls.exact(1)),
         }
-        enclosure = certify.exact(0)
+        enclosure = balls.exact(0)
         for (i, j), coefficient in total.terms():
             if i == 0 and j > 1:
                 raise ValueError(f"terms without x must be linear in s. Got s^{j}.")
             size = end**i * far ** (j - 1)
-            power = size if (i, j) == (0, 1) else certify.exact(0).union(size)
+            power = size if (i, j) == (0, 1) else balls.exact(0).union(size)
             enclosure += sp.lambdify(list(between), coefficient)(*between.values()) * power
         return enclosure
 
@@ -117,22 +119,22 @@ def turning_boxes() -> dict[str, tuple[checker.Box, ...]]:
     """A subdivision of [0, FAR] for each function, found with the formulas of certify.py."""
     orders = (3, 3, 3, 1)  # of the zero at s = 0
     return {
-        name: certify.find_boxes(partial(certify.curvature_growth, k=k), Fraction(0), FAR, orders[k])
+        name: search.find_boxes(partial(formulas.curvature_growth, k=k), Fraction(0), FAR, orders[k])
         for k, name in enumerate(turning_functions())
     }
 
 
 def _start_slopes() -> list[flint.arb]:
     """c_k'(0) as balls."""
-    with certify.precision(terms=2):
+    with balls.precision(terms=2):
         series = flint.arb_series([0, 1])
         return [checker.on_series(c, s)(series)[1] for c in symbols.curvature_cubic()]
 
 
 def start_margin(gamma: str) -> flint.arb:
     """-lim_{s -> 0} (c_0 + c_1 gamma + c_2 gamma^2 + c_3 gamma^3)/s as a ball: positive up to gamma_c."""
-    with certify.precision():
-        g, slopes = certify.exact(gamma), _start_slopes()
+    with balls.precision():
+        g, slopes = balls.exact(gamma), _start_slopes()
         return -(slopes[0] + g * (slopes[1] + g * (slopes[2] + g * slopes[3])))
 
 
@@ -195,13 +197,13 @@ def monotone_certificate(gamma: str = "5.635") -> All:
 def prop3_sharp() -> Evidence:
     """beta increases in abs(s) exactly up to gamma_c = 5.635...; refuted at 5.65."""
     g, at = Fraction("5.65"), Fraction("0.1")
-    with certify.precision():
-        ball, point = certify.exact(g), certify.exact(at)
-        two = certify.exact(2).log()
+    with balls.precision():
+        ball, point = balls.exact(g), balls.exact(at)
+        two = balls.exact(2).log()
         # beta(0) - beta(s) = R(s)/s - gamma (2 ln 2 - 1)/(1 + gamma ln 2)
-        dip = certify.logit_gap(point, ball) / point - ball * (2 * two - 1) / (1 + ball * two)
+        dip = formulas.logit_gap(point, ball) / point - ball * (2 * two - 1) / (1 + ball * two)
     outside = Counterexample(rf"$\gamma = {float(g)}$: $\beta({float(at)}) < \beta(0)$", dip)
-    last = f"{bounds.monotone_up_to():.12f}"[:-2]  # rounded down
+    last = f"{monotone_up_to():.12f}"[:-2]  # rounded down
     limit = rf"$\gamma \le \gamma_c = {last}\ldots$, the root of $R^{{(3)}}(0) = 0$"
     return Conditional(limit, monotone_certificate(last), outside)
 

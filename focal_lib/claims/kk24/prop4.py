@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from focal_lib import certify, maps, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Search, Step, step
-from focal_lib.claims.kk24.entropy_ratio import mixture_steps
 from focal_lib.claims.kk24.prop1 import curvature_steps
-from focal_lib.confidence import inflection, weight_curvature
+from focal_lib.claims.lemmas.entropy_ratio import mixture_steps
+from focal_lib.theory import maps, symbols
+from focal_lib.theory.certificates import balls, formulas
+from focal_lib.theory.gain import inflection, weight_curvature
 
 CHAPTER = "05_simplex"
 q, gamma = symbols.q, symbols.gamma
@@ -108,9 +109,9 @@ def prop4_inverse() -> Evidence:
 )
 def prop4_same_reasoning() -> Evidence:
     """w is monotone for gamma >= 0 only: at gamma = -1/2 it falls between 0.8 and 0.95."""
-    with certify.precision():
-        g = certify.exact("-1/2")
-        drop = certify.weight(certify.exact("0.8"), g) - certify.weight(certify.exact("0.95"), g)
+    with balls.precision():
+        g = balls.exact("-1/2")
+        drop = formulas.weight(balls.exact("0.8"), g) - formulas.weight(balls.exact("0.95"), g)
     outside = Counterexample(r"$\gamma = -\frac12$: $w(0.8) > w(0.95)$", drop)
     return Conditional(r"$\gamma \ge 0$", Derivation((*curvature_steps().steps, *weight_steps())), outside)
 
@@ -181,9 +182,9 @@ def _jacobian(q: tuple[sp.Symbol, ...], e: tuple[sp.Symbol, ...]) -> sp.Expr:
 )
 def prop4_inflection() -> Evidence:
     """w is concave near 0: at gamma = 1, 2 w(m) > w(a) + w(b) for a, b below the inflection."""
-    with certify.precision():
-        g = certify.exact(1)
-        a, m, b = (certify.weight(certify.exact(v), g) for v in ("0.01", "0.03", "0.05"))
+    with balls.precision():
+        g = balls.exact(1)
+        a, m, b = (formulas.weight(balls.exact(v), g) for v in ("0.01", "0.03", "0.05"))
     return Counterexample(
         rf"$\gamma = 1$: on $[0.01, 0.05]$, below the inflection at {inflection(1.0):.6f}, $f$ lies below its chord's middle",
         2 * m - a - b,

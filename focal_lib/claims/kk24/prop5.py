@@ -9,14 +9,15 @@ import flint
 import numpy as np
 import sympy as sp
 
-from focal_lib import certify, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Counterexample, Derivation, Search, Step, step
 from focal_lib.claims.kk24.prop2 import slope_steps
 from focal_lib.claims.kk24.prop5_each_n import each_n_proof
-from focal_lib.claims.kk24.threshold import positive_step, threshold_steps
-from focal_lib.confidence import confidence_threshold
-from focal_lib.maps import focal_log_probs
+from focal_lib.claims.lemmas.threshold import positive_step, threshold_steps
+from focal_lib.theory import symbols
+from focal_lib.theory.certificates import balls, formulas
+from focal_lib.theory.gain import confidence_threshold
+from focal_lib.theory.maps import focal_log_probs
 
 CHAPTER = "06_confidence"
 q = symbols.q
@@ -24,9 +25,9 @@ q = symbols.q
 
 def drop(row: Sequence[str], g: str) -> flint.arb:
     """q_max - p_max as a ball, for a row of exact decimals that sums to 1."""
-    with certify.precision():
-        probs = [certify.exact(v) for v in row]
-        mapped = certify.focal_map(probs, certify.exact(g))
+    with balls.precision():
+        probs = [balls.exact(v) for v in row]
+        mapped = formulas.focal_map(probs, balls.exact(g))
         return probs[0] - mapped[0]
 
 
@@ -53,7 +54,7 @@ def prop5() -> Evidence:
 def prop5_large() -> Evidence:
     """gamma = 1, one class at 0.13, the others equal."""
     rest = str((1 - sp.Rational("0.13")) / 99)
-    margin = drop(("0.13", *([rest] * 99)), "1") - certify.exact("0.01")
+    margin = drop(("0.13", *([rest] * 99)), "1") - balls.exact("0.01")
     return Derivation(
         (Step(r"$n = 100$, $\gamma = 1$, $q_{\max} = 0.13$, rest equal: falls by more than 0.01", bool(margin > 0)),)
     )
@@ -113,9 +114,9 @@ def prop5_threshold_sharp() -> Evidence:
 
 def _fall_equal_rest(g: int, top: Fraction, n: int) -> flint.arb:
     """q_max - p_max as a ball, one class at `top` and n - 1 equal ones."""
-    with certify.precision():
-        weight, ball = certify.weight(certify.exact(top), certify.exact(g)), certify.exact(top)
-        rest = certify.weight(certify.exact((1 - top) / (n - 1)), certify.exact(g))
+    with balls.precision():
+        weight, ball = formulas.weight(balls.exact(top), balls.exact(g)), balls.exact(top)
+        rest = formulas.weight(balls.exact((1 - top) / (n - 1)), balls.exact(g))
         return ball - weight / (weight + (n - 1) * rest)
 
 
@@ -159,9 +160,9 @@ def prop5_sublemma() -> Evidence:
 )
 def prop5_positive() -> Evidence:
     """f = -w < 0, here at q = 1/2."""
-    with certify.precision():
+    with balls.precision():
         return Counterexample(
-            r"$f(\frac12) = -w(\frac12) < 0$ ($\gamma = 1$)", certify.weight(certify.exact("1/2"), certify.exact(1))
+            r"$f(\frac12) = -w(\frac12) < 0$ ($\gamma = 1$)", formulas.weight(balls.exact("1/2"), balls.exact(1))
         )
 
 
@@ -185,8 +186,8 @@ def prop5_positive_corrected() -> Evidence:
 )
 def prop5_dominates() -> Evidence:
     """It is increasing."""
-    with certify.precision():
-        half, quarter = (1 - certify.exact(v) for v in ("1/2", "1/4"))
+    with balls.precision():
+        half, quarter = (1 - balls.exact(v) for v in ("1/2", "1/4"))
     return Counterexample(r"$\gamma = 1$: $(1-\frac12)^{-1} > (1-\frac14)^{-1}$", 1 / half - 1 / quarter)
 
 
@@ -248,9 +249,9 @@ def prop5_near_uniform() -> Evidence:
 )
 def fig5_others_fall() -> Evidence:
     """The second class rises too."""
-    with certify.precision():
-        row = [certify.exact(v) for v in ("0.40", "0.39", "0.21")]
-        rise = certify.focal_map(row, certify.exact(1))[1] - row[1]
+    with balls.precision():
+        row = [balls.exact(v) for v in ("0.40", "0.39", "0.21")]
+        rise = formulas.focal_map(row, balls.exact(1))[1] - row[1]
     return Counterexample(r"$\gamma = 1$, $q = (0.40, 0.39, 0.21)$: the second class rises", rise)
 
 

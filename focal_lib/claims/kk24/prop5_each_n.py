@@ -7,12 +7,13 @@ from fractions import Fraction
 import flint
 import sympy as sp
 
-from focal_lib import certify, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Derivation, Step, step
-from focal_lib.claims.kk24.entropy_ratio import log_steps, mixture_steps
-from focal_lib.claims.kk24.threshold import half_step, threshold_steps
-from focal_lib.confidence import critical_gamma
+from focal_lib.claims.lemmas.entropy_ratio import log_steps, mixture_steps
+from focal_lib.claims.lemmas.threshold import half_step, threshold_steps
+from focal_lib.theory import symbols
+from focal_lib.theory.certificates import balls, formulas
+from focal_lib.theory.gain import critical_gamma
 
 CHAPTER = "06_confidence"
 q = symbols.q
@@ -20,10 +21,10 @@ q = symbols.q
 
 def tied_fall(n: int, gamma: Fraction, last: Fraction) -> flint.arb:
     """q_max - p_max as a ball, for n - 1 tied classes and one at `last`."""
-    with certify.precision():
-        g, top = certify.exact(gamma), certify.exact((1 - last) / (n - 1))
-        weight = certify.weight(top, g)
-        return top - weight / ((n - 1) * weight + certify.weight(certify.exact(last), g))
+    with balls.precision():
+        g, top = balls.exact(gamma), balls.exact((1 - last) / (n - 1))
+        weight = formulas.weight(top, g)
+        return top - weight / ((n - 1) * weight + formulas.weight(balls.exact(last), g))
 
 
 @claim(
@@ -111,7 +112,7 @@ def each_n_proof() -> Derivation:
         r"For $n = 3$ the last step says $\gamma^*(\frac12) = 0$. Since $G'' < 0$ increases and $\beta \le m$: $G''(\beta) \le G''(m) \le G''(m)/(n-1)^2$. So $D$ is concave on "
         r"$[0, \frac1n]$, with $D(0) = -\log g(\frac1{n-1}) \ge 0$ by the condition and $D(\frac1n) = 0$: $D \ge 0$, that is "
         r"$h(\beta) \le h(m)$. As $h$ falls, then rises, $h(q_i) \le \max(h(\beta), h(m)) = h(m)$ for every class, so "
-        r"$\sum_i q_i h(q_i) \le h(m)$. Rows with $m \ge \frac1{n-1}$ have $m \ge \tau(\gamma)$, as the condition says "
+        r"$\sum_i q_i h(q_i) \le h(m)$. Samples with $m \ge \frac1{n-1}$ have $m \ge \tau(\gamma)$, as the condition says "
         r"$g(\frac1{n-1}) \le 1$, and are settled by the threshold.",
     )
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from focal_lib import report
 from focal_lib.claims.evidence import All, Evidence, Measurement
+from focal_lib.claims.from_runs import on_recorded, recorded_table, seeds_apart
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.runs import on_recorded, recorded_table, seeds_apart
+from focal_lib.metrics.intervals import paired_t_interval
 
 CHAPTER = "13_table1"
 RUNS = "cifar10-resnet8"
@@ -45,7 +45,7 @@ def table1_ece_every_loss() -> Evidence:
 def table1_ece_focal_losses() -> Evidence:
     """The mean over the five focal losses of each seed, then over seeds."""
     gains = _gains(LOSSES[1:])
-    interval = report.paired_interval(gains, np.zeros_like(gains))
+    interval = paired_t_interval(gains, np.zeros_like(gains))
     return Measurement.signed(
         "mean difference of ECE over focal losses, in points (CIFAR-10, resnet8)", "negative", interval, -1
     )

@@ -6,17 +6,26 @@ import functools
 
 import numpy as np
 
-from focal_lib import bounds, certify
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import All, Counterexample, Measurement, Search
-from focal_lib.temperature_fit import PAPER_CUBE, SIMPLEX, Fit, closest_temperature, deviation, linear_fit, logit_rows
+from focal_lib.theory.certificates import balls
+from focal_lib.theory.closest_temperature import (
+    PAPER_CUBE,
+    SIMPLEX,
+    ClosestTemperature,
+    closest_temperature,
+    deviation,
+    linear_fit,
+    logit_points,
+)
+from focal_lib.theory.temperature_bounds import temperature_bounds
 
 CHAPTER = "07_temperature_fit"
 GAMMAS = tuple(float(g) for g in np.arange(0, 10.01, 0.5))
 
 
 @functools.cache
-def fits(n: int, reach: float = SIMPLEX) -> dict[float, Fit]:
+def fits(n: int, reach: float = SIMPLEX) -> dict[float, ClosestTemperature]:
     """Closest temperature for gamma 0, 0.5, ..., 10."""
     return {g: closest_temperature(g, n, reach) for g in GAMMAS}
 
@@ -77,7 +86,7 @@ def fig2_error_corrected() -> Evidence:
     """Scan over gamma."""
     errors = [closest_temperature(g, 2).error for g in np.linspace(0.1, 3, 30)]
     return Search(
-        r"$\gamma \in [0.1, 3]$, $|s| \le 45$ in steps of 0.002", 30 * len(logit_rows(2)), 1.3e-3 - max(errors)
+        r"$\gamma \in [0.1, 3]$, $|s| \le 45$ in steps of 0.002", 30 * len(logit_points(2)), 1.3e-3 - max(errors)
     )
 
 
@@ -89,12 +98,12 @@ def fig2_error_corrected() -> Evidence:
 )
 def fig2_caption() -> Evidence:
     """T = 0.36 is not even between the bounds of Prop. 3 at gamma = 3: beta stays above 1/0.36."""
-    with certify.precision():
-        two = certify.exact(2).log()
+    with balls.precision():
+        two = balls.exact(2).log()
         lowest = 4 - 3 * (2 * two - 1) / (1 + 3 * two)  # beta(0), sharp for gamma = 3
-        margin = lowest - 1 / certify.exact("0.36")
+        margin = lowest - 1 / balls.exact("0.36")
     return Counterexample(
-        rf"$\gamma = 3$: every logit has $1/T \ge {1 / bounds.temperature_bounds(3.0)[1]:.4f} > 1/0.36$; "
+        rf"$\gamma = 3$: every logit has $1/T \ge {1 / temperature_bounds(3.0)[1]:.4f} > 1/0.36$; "
         rf"closest: $T = {closest_temperature(3.0).temperature:.4f}$, and {closest_temperature(0.5).temperature:.4f} for $\gamma = 0.5$",
         margin,
     )
@@ -203,7 +212,7 @@ def four_error() -> Evidence:
 )
 def fig7_corners() -> Evidence:
     """Where the largest deviation lies, for gamma = 0.5 and 3: the top probability there."""
-    rows = logit_rows(3, PAPER_CUBE)
+    rows = logit_points(3, PAPER_CUBE)
     parts = []
     for g in (0.5, 3.0):
         difference = np.abs(deviation(g, fits(3, PAPER_CUBE)[g].inverse_temperature, rows)).max(-1)

@@ -7,8 +7,8 @@ import pandas as pd
 
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import All, Measurement
-from focal_lib.claims.runs import gaps, on_runs, temperatures
-from focal_lib.report import paired_interval
+from focal_lib.claims.from_runs import gaps, on_runs, temperatures
+from focal_lib.metrics.intervals import paired_t_interval
 
 CHAPTER = "08_training"
 SIZE = "Fashion-MNIST, 2,000 training images, small CNN"
@@ -35,7 +35,7 @@ def focal_gammas(frame: pd.DataFrame) -> list[float]:
 @on_runs
 def ce_overconfident() -> Evidence:
     """Confidence minus accuracy on test above 0; on train within one point."""
-    test = paired_interval(column(gaps(), 0.0, "confidence", "test"), column(gaps(), 0.0, "accuracy", "test"))
+    test = paired_t_interval(column(gaps(), 0.0, "confidence", "test"), column(gaps(), 0.0, "accuracy", "test"))
     train = column(gaps(), 0.0, "gap", "train")
     return All(
         (
@@ -75,7 +75,7 @@ def focal_underconfident() -> Evidence:
 
 
 def _positive_gap(gamma: float) -> Measurement:
-    gap = paired_interval(column(gaps(), gamma, "accuracy", "train"), column(gaps(), gamma, "confidence", "train"))
+    gap = paired_t_interval(column(gaps(), gamma, "accuracy", "train"), column(gaps(), gamma, "confidence", "train"))
     return Measurement.signed(rf"accuracy - confidence on train, $\gamma = {gamma:g}$", "> 0", gap, 1)
 
 
@@ -113,7 +113,7 @@ def focal_temperature_near_one() -> Evidence:
     base = np.abs(np.log(column(temperatures(), 0.0, "T")))
     parts = []
     for g in focal_gammas(temperatures()):
-        nearer = paired_interval(base, np.abs(np.log(column(temperatures(), g, "T"))))
+        nearer = paired_t_interval(base, np.abs(np.log(column(temperatures(), g, "T"))))
         parts.append(Measurement.signed(rf"$|\log T|$, cross-entropy minus $\gamma = {g:g}$", "> 0", nearer, 1))
     return All(tuple(parts))
 
@@ -129,7 +129,7 @@ def focal_temperature_near_one() -> Evidence:
 @on_runs
 def generalisation_compensation() -> Evidence:
     """T_focal / T_CE against the temperature closest to the map (three classes), within 10 %."""
-    from focal_lib.temperature_fit import closest_temperature
+    from focal_lib.theory.closest_temperature import closest_temperature
 
     base = column(temperatures(), 0.0, "T")
     parts = []
@@ -152,8 +152,8 @@ def generalisation_compensation() -> Evidence:
 def gamma_trades_accuracy() -> Evidence:
     """Cross-entropy against the largest gamma, paired by seed."""
     top = max(focal_gammas(gaps()))
-    better = paired_interval(column(gaps(), 0.0, "ece", "test"), column(gaps(), top, "ece", "test"))
-    worse = paired_interval(column(gaps(), 0.0, "accuracy", "test"), column(gaps(), top, "accuracy", "test"))
+    better = paired_t_interval(column(gaps(), 0.0, "ece", "test"), column(gaps(), top, "ece", "test"))
+    worse = paired_t_interval(column(gaps(), 0.0, "accuracy", "test"), column(gaps(), top, "accuracy", "test"))
     return All(
         (
             Measurement.signed(rf"test ECE, cross-entropy minus $\gamma = {top:g}$", "> 0", better, 1),

@@ -8,10 +8,12 @@ import flint
 import numpy as np
 import sympy as sp
 
-from focal_lib import certify, convexity, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Counterexample, Derivation, Search, Step, Unchecked, step
-from focal_lib.claims.kk24.entropy_ratio import mixture_steps
+from focal_lib.claims.lemmas.entropy_ratio import mixture_steps
+from focal_lib.theory import symbols
+from focal_lib.theory.certificates import balls
+from focal_lib.theory.second_derivative import logit_ratio, probability_ratio
 
 CHAPTER = "11_curvature"
 q, s = symbols.q, symbols.s
@@ -40,20 +42,8 @@ def _at_sigmoid(expression: sp.Expr, sigmoid: sp.Expr) -> sp.Expr:
 
 def _ball(expression: sp.Expr, point: str, gamma: int) -> flint.arb:
     function = sp.lambdify(q, expression.subs(g, gamma), modules=[{"log": lambda v: v.log()}])
-    with certify.precision():
-        return function(certify.exact(point))
-
-
-def logit_ratio() -> sp.Expr:
-    """g - (1-q) g' as an expression in q and gamma."""
-    gain = symbols.gain(q, g)
-    return gain - (1 - q) * sp.diff(gain, q)
-
-
-def probability_ratio() -> sp.Expr:
-    """g - q g' as an expression in q and gamma."""
-    gain = symbols.gain(q, g)
-    return gain - q * sp.diff(gain, q)
+    with balls.precision():
+        return function(balls.exact(point))
 
 
 @claim(
@@ -64,7 +54,9 @@ def probability_ratio() -> sp.Expr:
 )
 def curvature_probability() -> Evidence:
     """gamma = 2 at p = 1/2."""
-    return Counterexample(r"$\gamma = 2$, $p = \frac12$: $p^2L'' > 1$", _ball(probability_ratio(), "1/2", 2) - 1)
+    return Counterexample(
+        r"$\gamma = 2$, $p = \frac12$: $p^2L'' > 1$", _ball(symbols.probability_ratio(q, g), "1/2", 2) - 1
+    )
 
 
 @claim(
@@ -112,7 +104,7 @@ def curvature_probability_low() -> Evidence:
 def curvature_probability_high() -> Evidence:
     """Sign of q^2 L'' - 1 on a dense grid: one change."""
     printed = {2.0: 0.79053744, 3.0: 0.62308748, 5.0: 0.45002654, 10.0: 0.27697484}
-    return _one_change(convexity.probability_ratio, printed)
+    return _one_change(probability_ratio, printed)
 
 
 @claim(
@@ -124,7 +116,8 @@ def curvature_probability_high() -> Evidence:
 def curvature_logit() -> Evidence:
     """gamma = 2 at p = 0.27: more than twice."""
     return Counterexample(
-        r"$\gamma = 2$, $p = 0.27$: more than twice that of cross-entropy", _ball(logit_ratio(), "0.27", 2) - 2
+        r"$\gamma = 2$, $p = 0.27$: more than twice that of cross-entropy",
+        _ball(symbols.logit_ratio(q, g), "0.27", 2) - 2,
     )
 
 
@@ -139,7 +132,7 @@ def curvature_logit() -> Evidence:
 def curvature_logit_high() -> Evidence:
     """Sign of the ratio minus 1 above its maximum."""
     printed = {1.0: 0.71474496, 2.0: 0.62753497, 3.0: 0.56235499, 5.0: 0.47025299}
-    return _one_change(convexity.logit_ratio, printed, low=0.2)
+    return _one_change(logit_ratio, printed, low=0.2)
 
 
 def _one_change(
@@ -167,7 +160,9 @@ def _one_change(
 )
 def logit_convex() -> Evidence:
     """gamma = 2, p = 0.02."""
-    return Counterexample(r"$\gamma = 2$, $p = 0.02$: $\frac{d^2L}{ds^2} < 0$", -_ball(logit_ratio(), "0.02", 2))
+    return Counterexample(
+        r"$\gamma = 2$, $p = 0.02$: $\frac{d^2L}{ds^2} < 0$", -_ball(symbols.logit_ratio(q, g), "0.02", 2)
+    )
 
 
 @claim(

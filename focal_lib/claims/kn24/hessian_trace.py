@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 
-from focal_lib import report
 from focal_lib.claims.evidence import All, Evidence, Measurement
+from focal_lib.claims.from_runs import on_recorded, recorded, seeds_apart
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.runs import on_recorded, recorded, seeds_apart
+from focal_lib.metrics.intervals import paired_t_interval
 
 CHAPTER = "11_curvature"
 RUNS = "cifar10-hessian"
@@ -30,7 +30,7 @@ def _traces(lam: float) -> tuple[float, ...]:
 @on_recorded(RUNS)
 def fig4() -> Evidence:
     """The largest penalty against none; the network is KN24's, the training short."""
-    trace = report.paired_interval(_traces(0.002), _traces(0.0))  # type: ignore[arg-type]
+    trace = paired_t_interval(_traces(0.002), _traces(0.0))
     return All(
         (
             Measurement.signed(

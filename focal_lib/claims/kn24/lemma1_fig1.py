@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sympy as sp
 
-from focal_lib import certify, convexity, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Disproof, Step, step
 from focal_lib.claims.kk24.prop1 import curvature_steps
-from focal_lib.claims.kk24.threshold import threshold_steps
+from focal_lib.claims.lemmas.threshold import threshold_steps
 from focal_lib.claims.m20.app_h import bound_steps
+from focal_lib.theory import symbols
+from focal_lib.theory.certificates import balls, formulas
+from focal_lib.theory.second_derivative import bracket
 
 CHAPTER = "11_curvature"
 q = symbols.q
@@ -37,8 +39,8 @@ def lemma1() -> Evidence:
 )
 def fig1_coincide() -> Evidence:
     """At p = 1/2 the losses are log 2 / 2 and log 2."""
-    with certify.precision():
-        return Counterexample(r"$p = \frac12$: $\frac12\log2 < \log2$", certify.exact(2).log() / 2)
+    with balls.precision():
+        return Counterexample(r"$p = \frac12$: $\frac12\log2 < \log2$", balls.exact(2).log() / 2)
 
 
 def factor_steps() -> tuple[Step, ...]:
@@ -94,8 +96,8 @@ def fig1_loss_smaller() -> Evidence:
 )
 def fig1_gradient_smaller() -> Evidence:
     """The ratio is g: below 1 exactly above tau(gamma)."""
-    with certify.precision():
-        margin = certify.gain(certify.exact("1/10"), certify.exact(1)) - 1
+    with balls.precision():
+        margin = formulas.gain(balls.exact("1/10"), balls.exact(1)) - 1
     ratio = symbols.focal_loss_slope(q, g) / (-1 / q)
     inside = Derivation(
         (
@@ -146,14 +148,14 @@ def fig1_gradient_diverges() -> Evidence:
 def fig1_curvature_diverges() -> Evidence:
     """L'' / (1-p)^(gamma-1) -> gamma (1+gamma)."""
     a = sp.Symbol("alpha", positive=True)  # 1 - gamma
-    bracket = convexity.bracket(1 - r, g, sp.log) / r
+    scaled = bracket(1 - r, g, sp.log) / r
     return Derivation(
         (
             *gradient_limit_steps(),
             *curvature_steps().steps[:1],
             step(
                 r"$L'' / r^{\gamma-1} \to \gamma(1+\gamma)$",
-                sp.limit(sp.simplify(bracket), r, 0, "+"),
+                sp.limit(sp.simplify(scaled), r, 0, "+"),
                 g * (1 + g),
             ),
             step(r"and $r^{\gamma-1} \to \infty$ for $\gamma < 1$", 1 / sp.limit(r ** (-a), r, 0, "+"), 0),

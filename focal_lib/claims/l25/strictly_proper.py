@@ -5,13 +5,14 @@ from __future__ import annotations
 import flint
 import sympy as sp
 
-from focal_lib import certify, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Counterexample, Derivation, Disproof, Step, step
 from focal_lib.claims.kk24.prop1 import curvature_steps
-from focal_lib.claims.kk24.threshold import positive_step
 from focal_lib.claims.kn24.lemma1_fig1 import gradient_limit_steps
+from focal_lib.claims.lemmas.threshold import positive_step
 from focal_lib.claims.m20.app_h import bound_steps
+from focal_lib.theory import symbols
+from focal_lib.theory.certificates import balls, formulas
 
 CHAPTER = "12_focal_calibration_loss"
 q = symbols.q
@@ -35,9 +36,9 @@ def residual_steps() -> tuple[Step, ...]:
 
 def _gain_gap() -> flint.arb:
     """g(0.2, 2) - g(0.8, 2) as a ball."""
-    with certify.precision():
-        two = certify.exact(2)
-        return certify.gain(certify.exact("0.2"), two) - certify.gain(certify.exact("0.8"), two)
+    with balls.precision():
+        two = balls.exact(2)
+        return formulas.gain(balls.exact("0.2"), two) - formulas.gain(balls.exact("0.8"), two)
 
 
 @claim(
@@ -283,8 +284,8 @@ def a6() -> Evidence:
 )
 def a6_root() -> Evidence:
     """phi(eta) = g(eta) > 0."""
-    with certify.precision():
-        value = certify.gain(certify.exact("0.8"), certify.exact(2))
+    with balls.precision():
+        value = formulas.gain(balls.exact("0.8"), balls.exact(2))
     return Counterexample(
         r"$\eta = 0.8$, $\gamma = 2$, any $\lambda$: $\varphi(\eta) = g(0.8) > 0$, so the root is larger", value
     )

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import sympy as sp
 
-from focal_lib import certify
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Counterexample, Derivation, Disproof, Step, step
 from focal_lib.claims.kk24.prop5_each_n import each_n_proof, gamma_steps, tied_fall
-from focal_lib.claims.l25.minimiser import candidate, slack
-from focal_lib.confidence import critical_gamma
+from focal_lib.claims.lemmas.fcl_minimiser import candidate, slack
+from focal_lib.theory.certificates import balls
+from focal_lib.theory.gain import critical_gamma
 
 CHAPTER = "12_focal_calibration_loss"
 
@@ -29,10 +29,10 @@ def thm41() -> Evidence:
     gaps = []
     for lam in (Fraction(0), Fraction(1)):
         q = candidate(p, 1.0, float(lam))
-        with certify.precision():
-            gaps.append((certify.exact(max(q)) - certify.exact(p[0]), slack(q, p, lam)))
+        with balls.precision():
+            gaps.append((balls.exact(max(q)) - balls.exact(p[0]), slack(q, p, lam)))
     (focal, focal_slack), (both, both_slack) = gaps
-    with certify.precision():
+    with balls.precision():
         margin = (both - both_slack) - (focal + focal_slack)
     return Counterexample(
         r"$\gamma = 1$, $\lambda = 1$, $p = (.20, .18, .16, .14, .12, .04, \dots)$: the top of FCL's minimiser is further from .20 than "

@@ -7,11 +7,11 @@ from fractions import Fraction
 import flint
 import sympy as sp
 
-from focal_lib import certify
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Counterexample, Derivation, Unchecked, step
 from focal_lib.claims.kk24.prop1 import curvature_steps
-from focal_lib.claims.l25.minimiser import risk
+from focal_lib.claims.lemmas.fcl_minimiser import risk
+from focal_lib.theory.certificates import balls, formulas
 
 CHAPTER = "12_focal_calibration_loss"
 
@@ -22,10 +22,10 @@ def gap_of_focal_minimiser(top: str, shifted: str, gamma: int, lam: Fraction) ->
     The truth is the map of `top`, so `top` minimises focal risk and its focal gap is 0. A constant
     shift is 1-Lipschitz: what it gains is at most the gap of FCL.
     """
-    with certify.precision():
-        q = [certify.exact(top), 1 - certify.exact(top)]
-        p = certify.focal_map(q, certify.exact(gamma))
-        moved = [certify.exact(shifted), 1 - certify.exact(shifted)]
+    with balls.precision():
+        q = [balls.exact(top), 1 - balls.exact(top)]
+        p = formulas.focal_map(q, balls.exact(gamma))
+        moved = [balls.exact(shifted), 1 - balls.exact(shifted)]
         return risk(q, p, gamma, lam) - risk(moved, p, gamma, lam)
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Measurement
-from focal_lib.linear_model import fit_linear, noisy_clusters
-from focal_lib.report import paired_interval
+from focal_lib.metrics.intervals import paired_t_interval
+from focal_lib.theory.linear_model import fit_linear, noisy_clusters
 
 CHAPTER = "10_gradient_factor"
 DRAWS = 20
@@ -42,7 +42,7 @@ def draws() -> pd.DataFrame:
 )
 def linear_norm() -> Evidence:
     """Norm of the exact fits, paired over 20 draws."""
-    gap = paired_interval(draws()["ce_norm"].to_numpy(), draws()["focal_norm"].to_numpy())
+    gap = paired_t_interval(draws()["ce_norm"].to_numpy(), draws()["focal_norm"].to_numpy())
     return Measurement.signed("norm, cross-entropy minus focal (20 draws)", "positive", gap, 1)
 
 
@@ -79,5 +79,5 @@ def linear_high_confidence() -> Evidence:
 )
 def linear_lower_confidence() -> Evidence:
     """Paired over draws."""
-    gap = paired_interval(draws()["ce_high"].to_numpy(), draws()["focal_high"].to_numpy())
+    gap = paired_t_interval(draws()["ce_high"].to_numpy(), draws()["focal_high"].to_numpy())
     return Measurement.signed("share of mistakes above 0.9, cross-entropy minus focal", "positive", gap, 1)

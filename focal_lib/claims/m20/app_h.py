@@ -8,11 +8,12 @@ import flint
 import numpy as np
 import sympy as sp
 
-from focal_lib import certify, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Search, Step, step
 from focal_lib.claims.kk24.prop2 import slope_steps
-from focal_lib.maps import focal_log_probs
+from focal_lib.theory import symbols
+from focal_lib.theory.certificates import balls, formulas
+from focal_lib.theory.maps import focal_log_probs
 
 CHAPTER = "10_gradient_factor"
 q = symbols.q
@@ -85,8 +86,8 @@ def app_h() -> Evidence:
 def bernoulli() -> Evidence:
     """For gamma >= 1; the reverse holds for 0 < gamma < 1."""
     f = (1 - q) ** g - 1 + g * q
-    with certify.precision():
-        margin = certify.exact("3/4") - certify.exact("1/2").sqrt()
+    with balls.precision():
+        margin = balls.exact("3/4") - balls.exact("1/2").sqrt()
     inside = Derivation(
         (
             step(r"$f = (1-q)^\gamma - 1 + \gamma q$ is 0 at 0", f.subs(q, 0), 0),
@@ -153,12 +154,10 @@ def entropy_binary() -> Evidence:
 
 def entropy_change(row: Sequence[str], gamma: str) -> flint.arb:
     """H(p) - H(q) as a ball, q a row of exact decimals and p = the map of q, for which q is the focal solution."""
-    with certify.precision():
-        probs = [certify.exact(v) for v in row]
-        mapped = certify.focal_map(probs, certify.exact(gamma))
-        return sum((v * v.log() for v in probs), certify.exact(0)) - sum(
-            (v * v.log() for v in mapped), certify.exact(0)
-        )
+    with balls.precision():
+        probs = [balls.exact(v) for v in row]
+        mapped = formulas.focal_map(probs, balls.exact(gamma))
+        return sum((v * v.log() for v in probs), balls.exact(0)) - sum((v * v.log() for v in mapped), balls.exact(0))
 
 
 @claim(

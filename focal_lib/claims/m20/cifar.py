@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from focal_lib.claims.evidence import All, Evidence
+from focal_lib.claims.from_runs import on_recorded, seeds_apart
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.runs import on_recorded, seeds_apart
 
 CHAPTER = "13_table1"
 RUNS = "cifar10-resnet8"

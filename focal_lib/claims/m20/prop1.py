@@ -5,11 +5,12 @@ from __future__ import annotations
 import flint
 import sympy as sp
 
-from focal_lib import certify, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Measurement, Step, step
-from focal_lib.claims.kk24.threshold import half_step, positive_step, threshold_steps
-from focal_lib.confidence import log_gain
+from focal_lib.claims.lemmas.threshold import half_step, positive_step, threshold_steps
+from focal_lib.theory import symbols
+from focal_lib.theory.certificates import balls, formulas
+from focal_lib.theory.gain import log_gain
 
 CHAPTER = "10_gradient_factor"
 q = symbols.q
@@ -54,8 +55,8 @@ def prop1() -> Evidence:
 def prop1_iff() -> Evidence:
     """g > 0, so for a norm c > 0, g c <= c is g <= 1; for c = 0 both sides are 0 whatever g."""
     c, value = sp.symbols("c g", positive=True)
-    with certify.precision():
-        margin = certify.gain(certify.exact("1/10"), certify.exact(1)) - 1
+    with balls.precision():
+        margin = formulas.gain(balls.exact("1/10"), balls.exact(1)) - 1
     return Conditional(
         r"the cross-entropy gradient is not 0",
         Derivation(
@@ -88,7 +89,7 @@ def k_decreasing() -> Evidence:
 )
 def g_slope_decreasing() -> Evidence:
     """gamma = 2: g' is lower at 0.4 than at 0.9."""
-    with certify.precision():
+    with balls.precision():
         low, high = (_gain_slope(p) for p in ("0.4", "0.9"))
     return Counterexample(
         r"$\gamma = 2$: $\partial_p g(0.9) > \partial_p g(0.4)$; the slope returns to 0 at $p = 1$", high - low
@@ -97,7 +98,7 @@ def g_slope_decreasing() -> Evidence:
 
 def _gain_slope(p: str) -> flint.arb:
     slope = sp.diff(symbols.gain(q, 2), q)
-    return sp.lambdify(q, slope, modules=[{"log": lambda v: v.log()}])(certify.exact(p))
+    return sp.lambdify(q, slope, modules=[{"log": lambda v: v.log()}])(balls.exact(p))
 
 
 @claim(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import flint
 import sympy as sp
 
-from focal_lib import certify, symbols
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Step, step
 from focal_lib.claims.kk24.prop5_each_n import gamma_steps
-from focal_lib.claims.kk24.threshold import threshold_steps
+from focal_lib.claims.lemmas.threshold import threshold_steps
 from focal_lib.claims.m20.prop1 import half_steps
+from focal_lib.theory import symbols
+from focal_lib.theory.certificates import balls, formulas
 
 CHAPTER = "10_gradient_factor"
 q = symbols.q
@@ -70,8 +71,8 @@ def branch_steps() -> tuple[Step, ...]:
 
 def _lambert_point(p: str) -> flint.arb:
     """y0 + 1 as a ball."""
-    with certify.precision():
-        rest, value = 1 - certify.exact(p), certify.exact(p)
+    with balls.precision():
+        rest, value = 1 - balls.exact(p), balls.exact(p)
         return 1 - rest * rest.log() / (value * value.log())
 
 
@@ -156,8 +157,8 @@ def rhs_minimum() -> Evidence:
 )
 def policy_regularise() -> Evidence:
     """gamma = 2 and 3 at 1/2, and beyond since g falls."""
-    with certify.precision():
-        margins = [1 - certify.gain(certify.exact("1/2"), certify.exact(g)) for g in (2, 3)]
+    with balls.precision():
+        margins = [1 - formulas.gain(balls.exact("1/2"), balls.exact(g)) for g in (2, 3)]
     return Derivation(
         (
             Step(r"$g(\frac12, 2) < 1$ and $g(\frac12, 3) < 1$, in ball arithmetic", all(bool(m > 0) for m in margins)),
@@ -174,8 +175,8 @@ def policy_regularise() -> Evidence:
 )
 def policy_accelerate() -> Evidence:
     """gamma = 3 at q = 0.3."""
-    with certify.precision():
-        margin = 1 - certify.gain(certify.exact("0.3"), certify.exact(3))
+    with balls.precision():
+        margin = 1 - formulas.gain(balls.exact("0.3"), balls.exact(3))
     return Counterexample(r"$q_y = 0.3$, where $\gamma = 3$: $g < 1$, a smaller gradient than cross-entropy's", margin)
 
 
@@ -188,12 +189,12 @@ def policy_accelerate() -> Evidence:
 )
 def policy_accelerate_corrected() -> Evidence:
     """g(., 5) > 1 up to 0.19 and g(., 3) > 1 up to tau(3)."""
-    with certify.precision():
-        five, three = certify.exact(5), certify.exact(3)
+    with balls.precision():
+        five, three = balls.exact(5), balls.exact(3)
         signs = (
-            certify.gain(certify.exact("0.19"), five) > 1,
-            certify.gain(certify.exact("0.2525"), three) > 1,
-            certify.gain(certify.exact("0.2526"), three) < 1,
+            formulas.gain(balls.exact("0.19"), five) > 1,
+            formulas.gain(balls.exact("0.2525"), three) > 1,
+            formulas.gain(balls.exact("0.2526"), three) < 1,
         )
     return Derivation(
         (

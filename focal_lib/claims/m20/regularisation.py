@@ -6,8 +6,8 @@ import numpy as np
 
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Measurement
-from focal_lib.claims.runs import on_runs, results
-from focal_lib.report import paired_interval
+from focal_lib.claims.from_runs import on_runs, results
+from focal_lib.metrics.intervals import paired_t_interval
 
 CHAPTER = "10_gradient_factor"
 ON = "(Fashion-MNIST, small CNN, focal $\\gamma = 3$)"
@@ -33,7 +33,7 @@ def followed(gamma: float, column: str, epoch: int) -> np.ndarray:
 @on_runs
 def weight_norm_late() -> Evidence:
     """Norm after the last epoch, cross-entropy minus gamma = 3, paired over seeds."""
-    gap = paired_interval(followed(0.0, "weight_norm", -1), followed(3.0, "weight_norm", -1))
+    gap = paired_t_interval(followed(0.0, "weight_norm", -1), followed(3.0, "weight_norm", -1))
     return Measurement.signed(f"norm of the last layer, cross-entropy minus focal, last epoch {ON}", "positive", gap, 1)
 
 
@@ -47,7 +47,7 @@ def weight_norm_late() -> Evidence:
 @on_runs
 def weight_norm_early() -> Evidence:
     """The same after the first evaluated epoch."""
-    gap = paired_interval(followed(0.0, "weight_norm", 0), followed(3.0, "weight_norm", 0))
+    gap = paired_t_interval(followed(0.0, "weight_norm", 0), followed(3.0, "weight_norm", 0))
     return Measurement.signed(f"norm of the last layer, cross-entropy minus focal, epoch 5 {ON}", "negative", gap, -1)
 
 
@@ -62,5 +62,5 @@ def weight_norm_early() -> Evidence:
 def gradient_norms() -> Evidence:
     """Log ratio, last over first evaluated epoch, of the 0.9 quantile over training samples."""
     falls = [np.log(followed(g, "gradient_q90", -1) / followed(g, "gradient_q90", 0)) for g in (0.0, 3.0)]
-    gap = paired_interval(*falls)
+    gap = paired_t_interval(*falls)
     return Measurement.signed(f"log of the fall, cross-entropy minus focal {ON}", "positive", gap, 1)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from focal_lib.claims.evidence import All, Evidence
+from focal_lib.claims.from_tables import rows_won, worse_than
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.printed import rows_won, worse_than
 
 CHAPTER = "14_published_tables"
 FIXED = ("focal 1", "focal 2", "focal 3")

@@ -6,11 +6,12 @@ import numpy as np
 import sympy as sp
 from scipy.special import softmax
 
-from focal_lib import certify, report
 from focal_lib.claims import Evidence, claim
 from focal_lib.claims.evidence import Derivation, Disproof, Measurement, Step, Unchecked, step
+from focal_lib.claims.from_runs import on_runs, results, temperatures
 from focal_lib.claims.kk24.training import column
-from focal_lib.claims.runs import on_runs, results, temperatures
+from focal_lib.metrics.intervals import paired_t_interval
+from focal_lib.theory.certificates import balls
 
 CHAPTER = "10_gradient_factor"
 
@@ -41,8 +42,8 @@ def inverse_temperature_steps() -> tuple[Step, ...]:
 )
 def nll_not_convex() -> Evidence:
     """One sample of margin 1: log(1 + e^(-1/T)) at T = 2, 4, 6."""
-    with certify.precision():
-        values = {t: (1 + (-certify.exact(1) / t).exp()).log() for t in (2, 4, 6)}
+    with balls.precision():
+        values = {t: (1 + (-balls.exact(1) / t).exp()).log() for t in (2, 4, 6)}
         concave = 2 * values[4] - values[2] - values[6]
     return Derivation((Step(r"two classes, margin 1: $2f(4) > f(2) + f(6)$, in ball arithmetic", bool(concave > 0)),))
 
@@ -90,7 +91,7 @@ def _share_above(gamma: float, temper: bool, level: float = 0.99) -> np.ndarray:
 @on_runs
 def table6_before() -> Evidence:
     """gamma = 3 minus cross-entropy on Fashion-MNIST, paired over seeds."""
-    gap = report.paired_interval(_share_above(3.0, False), _share_above(0.0, False))
+    gap = paired_t_interval(_share_above(3.0, False), _share_above(0.0, False))
     return Measurement.signed(
         r"$|S_{99}|$, focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST, share of test samples)",
         "negative",
@@ -109,7 +110,7 @@ def table6_before() -> Evidence:
 @on_runs
 def table6_after() -> Evidence:
     """The same with each run's own temperature, fitted by NLL."""
-    gap = report.paired_interval(_share_above(3.0, True), _share_above(0.0, True))
+    gap = paired_t_interval(_share_above(3.0, True), _share_above(0.0, True))
     return Measurement.signed(
         r"$|S_{99}|$ after temperature scaling, focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST)",
         "positive",
@@ -128,7 +129,7 @@ def table6_after() -> Evidence:
 @on_runs
 def temperature_of_cross_entropy() -> Evidence:
     """T by NLL: cross-entropy minus gamma = 3, paired over seeds."""
-    gap = report.paired_interval(column(temperatures(), 0.0, "T"), column(temperatures(), 3.0, "T"))
+    gap = paired_t_interval(column(temperatures(), 0.0, "T"), column(temperatures(), 3.0, "T"))
     return Measurement.signed(r"$T$, cross-entropy minus focal $\gamma = 3$ (Fashion-MNIST)", "about 1 to 1.8", gap, 1)
 
 

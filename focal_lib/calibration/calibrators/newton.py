@@ -1,0 +1,252 @@
+r"""Fits of the NLL by Newton steps: log(1/T) alone, and (log 1/T, gamma) together.
+
+Sums of the value and of its first and second derivatives are taken over chunks of rows. With :math:`\beta = 1/T`, q =
+softmax(beta z) and t_i = logit q_i,
+
+.. math:: t_i' = z_i - m_{-i}, \qquad t_i'' = -v_{-i}
+
+where m_{-i} and v_{-i} are mean and variance of z over the other classes under q, and the map's log-weight is a
+function of (t_i, gamma). Large fits start from the fit of a sample.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+
+import numpy as np
+import torch
+from sklearn.exceptions import ConvergenceWarning
+from torch import Tensor
+from torch.nn.functional import logsigmoid, softplus
+
+from focal_lib.metrics.samples import Samples
+from focal_lib.theory.maps import bernoulli, bernoulli_curvature, bernoulli_slope
+
+__all__ = ["GAMMA_RANGE", "fit_focal", "fit_temperature"]
+
+GAMMA_RANGE = (-0.9, 20.0)
+_SAMPLE = 20_000  # rows that give the start of a larger fit
+_STARTS = (0.0, 3.0, 10.0)  # gamma; with T near the line that KK24 Fig. 2 finds
+_CLOSE = 10.0  # difference of the sample's log-likelihood that is no chance
+_FAR = 12.0  # of log(1/T) from the scale of the logits: they separate the classes, or are worse than chance
+
+
+def fit_temperature(rows: Samples) -> tuple[float, float]:
+    """(NLL, T) at the minimum over T. The NLL is convex in 1/T, so there is one, or T tends to 0 or infinity.
+
+    In that case a T far on that side, with a ConvergenceWarning.
+    """
+    square, slope_at_zero, wrong = rows.total(_scale_and_side) / len(rows)
+    middle = -0.5 * math.log(square) if square > 0 else 0.0
+    if slope_at_zero >= 0 or wrong == 0:
+        side, why = (
+            (1, "0: no label is below another class") if wrong == 0 else (-1, "infinity: labels are not above chance")
+        )
+        warnings.warn(f"the NLL has no minimum, T tends to {why}", ConvergenceWarning, stacklevel=4)
+        beta = math.exp(middle + side * _FAR)
+        return float(rows.total(functools.partial(temperature_sums, beta))[0] / len(rows)), 1 / beta
+    sample = rows.sample(_SAMPLE)
+    start = middle if sample is rows else _descend_temperature(sample, middle, middle)[1]
+    value, u = _descend_temperature(rows, start, middle)
+    return value, math.exp(-u)
+
+
+def _scale_and_side(z: Tensor, y: Tensor) -> np.ndarray:
+    """Summed over rows: mean square about the row's mean, the NLL's slope by 1/T at 0, labels below another class."""
+    mean, picked = z.mean(-1), z.gather(-1, y[:, None])[:, 0]
+    square = (z - mean[:, None]).square().mean(-1).sum()
+    return np.array([float(square), float((mean - picked).sum()), float((picked < z.amax(-1)).sum())])
+
+
+def _descend_temperature(rows: Samples, u: float, middle: float) -> tuple[float, float]:
+    """(NLL, log(1/T)) from the start u."""
+
+    def parts(u: float) -> tuple[float, float, float]:
+        beta = math.exp(u)
+        value, slope, curve = rows.total(functools.partial(temperature_sums, beta)) / len(rows)
+        return float(value), float(beta * slope), float(beta * slope + beta**2 * curve)
+
+    value, slope, curve = parts(u)
+    for _ in range(100):
+        step = float(np.clip(-slope / curve if curve > 0 else -math.copysign(1, slope), -2, 2))
+        while (new := parts(u + step))[0] > value + 1e-14 and abs(step) > 1e-12:
+            step /= 2
+        u += step
+        value, slope, curve = new
+        if abs(step) < 1e-6 or abs(u - middle) > _FAR:  # the next step is of the order of its square
+            break
+    return value, u
+
+
+def temperature_sums(beta: float, z: Tensor, y: Tensor) -> np.ndarray:
+    """NLL of softmax(beta z), and its first and second derivative by beta, summed over rows: (3,)."""
+    z = z - z.amax(-1, keepdim=True)
+    e = torch.exp(z * beta)
+    total = e.sum(-1)
+    weighted = e.mul_(z)
+    mean = weighted.sum(-1) / total
+    square = weighted.mul_(z).sum(-1) / total
+    picked = z.gather(-1, y[:, None])[:, 0]
+    sums = (torch.log(total) - beta * picked).sum(), (mean - picked).sum(), (square - mean * mean).sum()
+    return torch.stack(sums).numpy()
+
+
+def fit_focal(rows: Samples, temperature: float, penalty: float = 0.0) -> tuple[float, float, float]:
+    """(value, gamma, T) at the smallest minimum found of NLL + penalty gamma^2 / 2, by damped Newton steps.
+
+    There can be several. Steps start from several gammas; where rows are many, on a sample, and then on all rows from
+    temperature scaling and from those minima of the sample that chance may have put behind.
+
+    Args:
+        temperature: of temperature scaling, gamma = 0.
+    """
+    u, sample = -math.log(temperature), rows.sample(_SAMPLE)
+    starts = [np.array([u - math.log1p(0.6 * gamma), gamma]) for gamma in _STARTS]
+    found = [_descend_focal(sample, start, penalty) for start in starts]
+    if sample is not rows:
+        least = min(value for value, _ in found)
+        near = [theta for value, theta in found if value <= least + _CLOSE / len(sample)] + starts[:1]
+        apart = [theta for i, theta in enumerate(near) if all(np.abs(theta - e).max() > 0.1 for e in near[:i])]
+        found = [_descend_focal(rows, theta, penalty) for theta in apart]
+    value, (log_beta, gamma) = min(found, key=lambda end: end[0])
+    return value, float(gamma), math.exp(-log_beta)
+
+
+def _focal_parts(rows: Samples, theta: np.ndarray, penalty: float) -> tuple[float, np.ndarray, np.ndarray]:
+    """Value, gradient (2,) and Hessian (2, 2) by theta = (log 1/T, gamma)."""
+    beta, gamma = math.exp(theta[0]), float(theta[1])
+    value, by_beta, by_gamma, bb, bg, gg = rows.total(functools.partial(focal_sums, beta, gamma)) / len(rows)
+    gradient = np.array([beta * by_beta, by_gamma + penalty * gamma])
+    hessian = np.array([[beta**2 * bb + beta * by_beta, beta * bg], [beta * bg, gg + penalty]])
+    return float(value + penalty * gamma**2 / 2), gradient, hessian
+
+
+def _descend_focal(rows: Samples, theta: np.ndarray, penalty: float) -> tuple[float, np.ndarray]:
+    """Value and (log 1/T, gamma) at the end of the steps."""
+    found, damping, start = _focal_parts(rows, theta, penalty), 1e-6, theta[0]
+    low, high = GAMMA_RANGE
+    for _ in range(60):
+        value, gradient, hessian = found
+        if (theta[1] <= low and gradient[1] > 0) or (theta[1] >= high and gradient[1] < 0):  # along the edge
+            gradient, hessian = np.array([gradient[0], 0.0]), np.diag([hessian[0, 0], 1.0])
+        curves, axes = np.linalg.eigh(hessian)
+        for _ in range(30):
+            step = np.clip(-axes @ ((axes.T @ gradient) / (np.abs(curves) + damping)), -1, 1)
+            trial = np.array([theta[0] + step[0], np.clip(theta[1] + step[1], low, high)])
+            tried = _focal_parts(rows, trial, penalty)
+            if tried[0] <= value + 1e-14:
+                damping = max(damping / 10, 1e-12)
+                break
+            damping *= 10
+        else:
+            break
+        moved = float(np.abs(trial - theta).max())
+        theta, found = trial, tried
+        if moved < 1e-6 or abs(theta[0] - start) > _FAR:
+            break
+    return found[0], theta
+
+
+def focal_sums(beta: float, gamma: float, z: Tensor, y: Tensor) -> np.ndarray:
+    """NLL of the map of softmax(beta z), summed over rows, and its derivatives: (6,).
+
+    In the order value, d/dbeta, d/dgamma, d2/dbeta2, d2/dbeta dgamma, d2/dgamma2.
+    """
+    best, top = z.max(-1, keepdim=True)
+    z = z - best
+    log_q, logit_top, first, second = _softmax_and_moments(beta, z, top)
+    parts = zip(_weight_below_half(log_q, gamma), _weight(logit_top, gamma), strict=True)
+    weight, by_t, by_gamma, tt, tg, gg = (others.scatter_(-1, top, own) for others, own in parts)
+    by_beta = by_t * first
+    bb = tt.mul_(first).mul_(first).add_(by_t.mul_(second))
+    bg = tg.mul_(first)
+    log_total = torch.logsumexp(weight, -1, keepdim=True)
+    p = torch.exp(weight - log_total)
+    pick = y[:, None]
+    mean_beta, mean_gamma = (p * by_beta).sum(-1, keepdim=True), (p * by_gamma).sum(-1, keepdim=True)
+    sums = (
+        (log_total - weight.gather(-1, pick)).sum(),
+        (mean_beta - by_beta.gather(-1, pick)).sum(),
+        (mean_gamma - by_gamma.gather(-1, pick)).sum(),
+        _second(p, bb, by_beta, by_beta, pick) - (mean_beta * mean_beta).sum(),
+        _second(p, bg, by_beta, by_gamma, pick) - (mean_beta * mean_gamma).sum(),
+        _second(p, gg, by_gamma, by_gamma, pick) - (mean_gamma * mean_gamma).sum(),
+    )
+    return torch.stack(sums).numpy()
+
+
+def _second(p: Tensor, second: Tensor, one: Tensor, two: Tensor, pick: Tensor) -> Tensor:
+    """Of logsumexp minus the picked entry, the second derivative but for the product of the means."""
+    return (p * torch.addcmul(second, one, two)).sum() - second.gather(-1, pick).sum()
+
+
+def _softmax_and_moments(beta: float, z: Tensor, top: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """For z (m, K) with 0 at the top: log q, logit q_top (m, 1), and t', t'' of every class, (m, K).
+
+    log q is that of 1/2 at the top, whose own value is the logit.
+    """
+    others = z.scatter(-1, top, -math.inf)
+    runner_up = others.amax(-1, keepdim=True)
+    e = torch.exp((others - runner_up) * beta)  # the rest, without underflow; 0 at the top
+    rest = e.sum(-1, keepdim=True)
+    weighted = e.mul_(z)
+    mean_rest = weighted.sum(-1, keepdim=True) / rest
+    square_rest = weighted.mul_(z).sum(-1, keepdim=True) / rest
+    log_rest = torch.log(rest).add_(runner_up, alpha=beta)
+    log_total = softplus(log_rest)
+    log_q = (z * beta).sub_(log_total).scatter_(-1, top, math.log(0.5))
+    q = torch.exp(log_q)
+    share = torch.exp(log_rest - log_total)  # 1 - q_top
+    away = 1 / (1 - q)
+    mean = (share * mean_rest - q * z).mul_(away).scatter_(-1, top, mean_rest)
+    square = (share * square_rest - q.mul_(z).mul_(z)).mul_(away).scatter_(-1, top, square_rest)
+    return log_q, -log_rest, z - mean, torch.addcmul(-square, mean, mean)
+
+
+Derivatives = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]  # value, d/dt, d/dgamma, dtt, dt dgamma, dgamma2
+
+
+def _weight_below_half(log_q: Tensor, gamma: float) -> Derivatives:
+    """log w and its derivatives by t = logit q and by gamma, for q <= 1/2, where nothing cancels."""
+    q = torch.exp(log_q)
+    r = 1 - q
+    odds = q / r
+    b = odds * -log_q
+    turn = (log_q + 1).sub_(b)  # b' = odds turn, b'' = -odds (1 + (1 + 2 odds) turn), by x = -log q
+    scale = 1 / (1 + gamma * b)
+    pull = (odds * turn).mul_(scale)
+    bend = (1 + 2 * odds).mul_(turn).add_(1).mul_(odds).mul_(scale)  # -b'' / (1 + gamma b)
+    return _assemble(log_q, torch.log1p(-q), q, r, b * scale, scale, pull, bend, gamma)
+
+
+def _weight(t: Tensor, gamma: float) -> Derivatives:
+    """The same at any t; slower."""
+    log_q, log_r = logsigmoid(t), logsigmoid(-t)
+    x = -log_q
+    b = bernoulli(x)
+    scale = 1 / (1 + gamma * b)
+    pull, bend = bernoulli_slope(x) * scale, -bernoulli_curvature(x) * scale
+    return _assemble(log_q, log_r, torch.exp(log_q), torch.exp(log_r), b * scale, scale, pull, bend, gamma)
+
+
+def _assemble(
+    log_q: Tensor,
+    log_r: Tensor,
+    q: Tensor,
+    r: Tensor,
+    ratio: Tensor,
+    scale: Tensor,
+    pull: Tensor,
+    bend: Tensor,
+    gamma: float,
+) -> Derivatives:
+    """From q, r = 1 - q, b/(1 + gamma b), 1/(1 + gamma b), b'/(1 + gamma b) and -b''/(1 + gamma b)."""
+    value = torch.log(scale).add_(log_q).sub_(log_r, alpha=gamma)
+    lean = torch.addcmul(q, r, pull)  # q + r b' / (1 + gamma b)
+    by_t = r + gamma * lean
+    by_gamma = -log_r - ratio
+    qr = q * r
+    tt = (qr * (1 - pull)).addcmul_(r * r, bend + gamma * pull * pull).mul_(gamma).sub_(qr)
+    return value, by_t, by_gamma, tt, torch.addcmul(q, r * pull, scale), ratio * ratio

@@ -1,0 +1,95 @@
+"""npy files read and written in chunks, from pipes too: rows that need not fit into memory."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from focal_lib.atomic_write import write_whole
+
+__all__ = ["Reader", "reader", "write"]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """An npy stream after its header: rows (n, K), row by row."""
+
+    stream: IO[bytes]
+    shape: tuple[int, int]
+    dtype: np.dtype
+
+    def chunks(self, rows: int) -> Iterator[np.ndarray]:
+        """Arrays of at most that many rows.
+
+        Raises:
+            ValueError: the stream ends early.
+        """
+        n, classes = self.shape
+        for start in range(0, n, rows):
+            count = min(rows, n - start)
+            wanted = count * classes * self.dtype.itemsize
+            data = self.stream.read(wanted)
+            if len(data) < wanted:
+                raise ValueError(f"the npy stream must hold {n} rows. It ends after {start} or a few more.")
+            yield np.frombuffer(data, self.dtype).reshape(count, classes)
+
+
+@contextmanager
+def reader(path: Path) -> Iterator[Reader]:
+    """Open an npy file, or standard input for '-'.
+
+    Raises:
+        ValueError: no npy, or other than numbers of shape (n, K), row by row.
+    """
+    if str(path) == "-":
+        yield _after_header(sys.stdin.buffer, "standard input")
+        return
+    with path.open("rb") as stream:
+        yield _after_header(stream, path.name)
+
+
+def _after_header(stream: IO[bytes], name: str) -> Reader:
+    try:
+        version = np.lib.format.read_magic(stream)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, by_column, dtype = read(stream)
+    except ValueError:
+        raise ValueError(f"{name} must be an npy file. It is not.") from None
+    if len(shape) != 2 or dtype.kind not in "fiu":
+        raise ValueError(f"{name} must hold logits of shape (n, K). Got {dtype} {shape}.")
+    if by_column and min(shape) > 1:
+        raise ValueError(f"{name} must be stored row by row: save np.ascontiguousarray(logits).")
+    return Reader(stream, shape, dtype)
+
+
+def write(path: Path, shape: tuple[int, int], chunks: Iterable[np.ndarray], like: np.dtype) -> int:
+    """Write chunks of rows as one npy of that shape, whole or not at all; '-' is standard output. The number of rows.
+
+    Args:
+        like: what was read: float32 is written for at most 4 bytes a number, else float64.
+    """
+    kind = np.dtype(np.float32 if like.itemsize <= 4 else np.float64)
+
+    def to(stream: IO[bytes]) -> None:
+        header: dict[str, Any] = {"descr": kind.str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(stream, header)
+        for chunk in chunks:
+            stream.write(chunk.astype(kind).tobytes())
+        stream.flush()
+
+    def to_file(part: Path) -> None:
+        with part.open("wb") as stream:
+            to(stream)
+
+    if str(path) == "-":
+        to(sys.stdout.buffer)
+    else:
+        write_whole(path, to_file)
+    return shape[0] if math.prod(shape) else 0

@@ -1,0 +1,89 @@
+"""A fitted calibrator as a small JSON file: parameters, fit, classes, version and checksum; never a pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from focal_lib.atomic_write import write_whole
+from focal_lib.calibration.calibrators import (
+    BetaCalibration,
+    Calibrator,
+    DirichletCalibration,
+    FocalTemperatureScaling,
+    HistogramBinning,
+    IsotonicCalibration,
+    MatrixScaling,
+    TemperatureScaling,
+    VectorScaling,
+)
+
+__all__ = ["METHODS", "load", "save"]
+
+FORMAT = 1
+METHODS: dict[str, type[Calibrator]] = {
+    "temperature": TemperatureScaling,
+    "focal-temperature": FocalTemperatureScaling,
+    "vector": VectorScaling,
+    "matrix": MatrixScaling,
+    "histogram": HistogramBinning,
+    "isotonic": IsotonicCalibration,
+    "beta": BetaCalibration,
+    "dirichlet": DirichletCalibration,
+}
+
+
+def save(calibrator: Calibrator, path: Path) -> None:
+    """Write a fitted calibrator, whole or not at all.
+
+    Raises:
+        ValueError: a kind that is not known, or one that is not fitted.
+    """
+    kinds = {kind: name for name, kind in METHODS.items()}
+    if type(calibrator) not in kinds:
+        raise ValueError(f"calibrator must be one of {', '.join(METHODS)}. Got {type(calibrator).__name__}.")
+    fitted = {name: _plain(value) for name, value in vars(calibrator).items() if name.endswith("_")}
+    if not fitted:
+        raise ValueError(f"calibrator must be fitted. Got {type(calibrator).__name__} before fit.")
+    content = {"format": FORMAT, "focal_lib": version("focal-lib"), "method": kinds[type(calibrator)]}
+    content |= {"parameters": {n: _plain(v) for n, v in calibrator.get_params().items()}, "fitted": fitted}
+    text = json.dumps(content | {"checksum": _checksum(content)}, indent=1) + "\n"
+    write_whole(path, lambda part: part.write_text(text))
+
+
+def load(path: Path) -> Calibrator:
+    """A calibrator that was saved.
+
+    Raises:
+        ValueError: another file, another version of the format, or one that was changed since.
+    """
+    try:
+        content = json.loads(path.read_text())
+        checksum = content.pop("checksum")
+    except (AttributeError, KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError):
+        raise ValueError(f"{path.name} must be a calibrator written by focal_lib. It is not.") from None
+    if content.get("format") != FORMAT:
+        raise ValueError(f"{path.name} must have format {FORMAT}. Got {content.get('format')}: fit and save it again.")
+    if checksum != _checksum(content):
+        raise ValueError(f"{path.name} must match its checksum. It was changed or cut.")
+    found = METHODS[content["method"]](**content["parameters"])
+    for name, value in content["fitted"].items():
+        setattr(found, name, np.array(value) if isinstance(value, list) else value)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """As JSON holds it: floats are written so that they read back the same."""
+    if isinstance(value, np.ndarray | Sequence) and not isinstance(value, str):
+        return np.asarray(value).tolist()
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

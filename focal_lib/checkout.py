@@ -1,0 +1,32 @@
+"""The project's checkout, where there is one: an installed package has no notebooks, grids or recorded runs."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+__all__ = ["ROOT", "commit", "require_checkout"]
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def require_checkout(what: str) -> Path:
+    """The root of the checkout.
+
+    Raises:
+        FileNotFoundError: the package is installed without one; the message says what needs it.
+    """
+    if not (ROOT / "workflow" / "Snakefile").is_file():
+        raise FileNotFoundError(
+            f"{what} needs a checkout of the project, with its notebooks and grids. Got an installed package."
+        )
+    return ROOT
+
+
+def commit() -> str:
+    """The commit of the checkout, with '-dirty' where it was changed; '' for an installed package."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""

@@ -1,0 +1,41 @@
+"""Evidence that comes from the papers' printed tables alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from focal_lib.claims.evidence import Counterexample, Measurement
+from focal_lib.results.printed import study, tables
+from focal_lib.theory.certificates.balls import exact
+
+__all__ = ["rows_won", "worse_than"]
+
+
+def worse_than(paper: str, table: str, dataset: str, network: str, stage: str, loss: str, other: str) -> Counterexample:
+    """One row of a table in which `loss` has a larger value than `other`.
+
+    Raises:
+        ValueError: no such cells.
+    """
+    frame = tables()
+    row = frame.query("paper == @paper and table == @table and dataset == @dataset and network == @network")
+    values = row[row["stage"] == stage].set_index("loss")["value"]
+    if missing := {loss, other} - set(values.index):
+        raise ValueError(
+            f"{paper} {table} must have {dataset}, {network}, {stage}. Got no {', '.join(sorted(missing))}."
+        )
+    mine, its = f"{values[loss]:.2f}", f"{values[other]:.2f}"
+    when = {"pre": "before", "post": "after"}[stage]
+    text = f"{paper} {table}, {dataset}, {network}, {when} temperature scaling: {loss} {mine}, {other} {its}"
+    return Counterexample(text, exact(mine) - exact(its))
+
+
+def rows_won(
+    paper: str, table: str, stage: str, loss: str, expected: int, losses: Sequence[str] | None = None
+) -> Measurement:
+    """In how many rows of a table `loss` has the smallest value, ties included."""
+    counts = study.best_counts(tables(), paper, table, list(losses) if losses else None)
+    row = counts[(counts["stage"] == stage) & (counts["loss"] == loss)].iloc[0]
+    when = {"pre": "before", "post": "after"}[stage]
+    quantity = f"rows of {paper} {table} won by {loss} {when} temperature scaling, of {row['rows']}"
+    return Measurement(quantity, str(expected), float(row["best"]), float(expected))

@@ -1,0 +1,1 @@
+"""Steps that several claims share, of one paper or of several."""

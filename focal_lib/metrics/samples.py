@@ -1,0 +1,179 @@
+"""Samples of numbers with labels, in chunks: arrays, memory maps and Dask arrays alike.
+
+Whatever is fitted or measured here is a sum over rows, or a few numbers a row. A function of one chunk is mapped over
+all of them, so memory is bounded by the chunk; an array in memory, a memory map and a Dask array give the same sums.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from focal_lib.validation import check_labels
+
+__all__ = ["CELLS", "Samples"]
+
+CELLS = (
+    262_144  # numbers in a chunk, 2 MiB: what a fit keeps of it stays in the cache, and torch has work for its threads
+)
+Found = TypeVar("Found")
+Function = Callable[[Tensor, Tensor], Found]
+Check = Callable[[Tensor], None]
+
+
+class Samples:
+    """Values (n, K) with labels (n,): `map` and `total` apply a function of a chunk (m, K) float64, (m,) int64.
+
+    Chunks are taken one after the other, each on torch's threads; the blocks of a Dask array go to its workers. Results
+    come in the order of the rows, and sums are taken in that order.
+
+    Args:
+        values: array, memory map, anything sliced like one, tensor or Dask array (n, K).
+        labels: integers (n,).
+        name: of the values, for messages.
+        check: called with the values of each chunk before anything is done with them; raises where they are wrong.
+        single: leave float32 as it is, for functions that need no more.
+
+    Raises:
+        ValueError: shapes that do not fit, labels that are no classes.
+    """
+
+    values: Any
+    labels: Any
+
+    def __init__(
+        self, values: Any, labels: Any, name: str = "logits", check: Check | None = None, single: bool = False
+    ) -> None:
+        self.check, self.single = check, single
+        self.on_dask = hasattr(values, "to_delayed")
+        self.values = values if self.on_dask else _as_array(values)
+        if self.values.ndim != 2:
+            raise ValueError(f"{name} must have shape (n, K). Got {tuple(self.values.shape)}.")
+        if self.on_dask and any(math.isnan(size) for size in self.values.shape):
+            raise ValueError(f"{name} must have blocks of known size: call compute_chunk_sizes() first.")
+        self.labels = labels if hasattr(labels, "to_delayed") else _as_array(labels)
+        _check_shape(self.values, name)
+        if not self.on_dask:
+            self.labels = np.asarray(self.labels)
+            check_labels(self.labels, *self.values.shape)
+        elif tuple(self.labels.shape) != (len(self),):
+            raise ValueError(f"labels must have shape (n,) = ({len(self)},). Got {tuple(self.labels.shape)}.")
+        else:
+            self.values, self.labels = _aligned(self.values, self.labels)
+
+    def __len__(self) -> int:
+        return int(self.values.shape[0])
+
+    @property
+    def classes(self) -> int:
+        return int(self.values.shape[1])
+
+    def map(self, function: Function[Found]) -> list[Found]:
+        """The function of each chunk, in order."""
+        if self.on_dask:
+            return [found for block in self._on_workers(_each_of_block, function) for found in block]
+        return _each(function, self.check, self.single, self.values, self.labels)
+
+    def total(self, function: Function[np.ndarray | Tensor]) -> np.ndarray:
+        """The sum of the function over all chunks."""
+        found = self._on_workers(_total_of_block, function) if self.on_dask else self.map(function)
+        return np.sum([np.asarray(part) for part in found], axis=0)
+
+    def gather(self, function: Function[tuple[np.ndarray | Tensor, ...]]) -> tuple[np.ndarray, ...]:
+        """Arrays with one entry a row, put together."""
+        return tuple(np.concatenate(parts) for parts in zip(*self.map(function), strict=True))
+
+    def sample(self, count: int) -> Samples:
+        """That many rows drawn at random, always the same, in memory; itself where there are not twice as many."""
+        if len(self) < 2 * count:
+            return self
+        index = np.sort(np.random.default_rng(0).choice(len(self), count, replace=False))
+        return Samples(np.asarray(self.values[index]), np.asarray(self.labels[index]))
+
+    def _on_workers(self, work: Callable[..., Any], function: Function[Any]) -> tuple[Any, ...]:
+        import dask
+
+        sizes, apart = self.values.chunks[0], dask.delayed(work, pure=False)
+        blocks = zip(sizes, self.values.to_delayed().ravel(), self._labels_of_blocks(), strict=True)
+        return dask.compute(*(apart(function, self.check, self.single, *block) for size, *block in blocks if size))
+
+    def _labels_of_blocks(self) -> Any:
+        """Arrays stay arrays: a task that all blocks need would have them all loaded before the first is done."""
+        if isinstance(self.labels, np.ndarray):
+            return np.split(self.labels, np.cumsum(self.values.chunks[0])[:-1])
+        return self.labels.to_delayed().ravel()
+
+
+def _check_shape(values: Any, name: str) -> None:
+    """n >= 1 and K >= 2. The numbers are looked at chunk by chunk, by whoever maps."""
+    shape = tuple(values.shape)
+    if shape[-1] < 2:
+        raise ValueError(f"{name} must have shape (..., K) with K >= 2. Got {shape}.")
+    if 0 in shape:
+        raise ValueError(f"{name} must not be empty. Got shape {shape}.")
+
+
+def _as_array(values: Any) -> Any:
+    """An array, or what can be sliced like one without being read whole."""
+    if isinstance(values, Tensor):
+        known = values.float() if values.dtype == torch.bfloat16 else values
+        return known.detach().cpu().numpy()
+    return values if hasattr(values, "ndim") and hasattr(values, "dtype") else np.asarray(values)
+
+
+def _aligned(values: Any, labels: Any) -> tuple[Any, Any]:
+    """Whole rows in a block, and lazy labels cut at the same rows."""
+    values = values.rechunk({1: -1})
+    return values, labels.rechunk((values.chunks[0],)) if hasattr(labels, "to_delayed") else np.asarray(labels)
+
+
+def _starts(values: Any) -> range:
+    return range(0, values.shape[0], _step(values))
+
+
+def _step(values: Any) -> int:
+    return max(1, CELLS // int(values.shape[1]))
+
+
+def _chunk(values: np.ndarray, labels: np.ndarray, start: int, single: bool) -> tuple[Tensor, Tensor]:
+    rows = slice(start, start + _step(values))
+    kind = np.float32 if single and values.dtype == np.float32 else np.float64
+    return _tensor(values[rows], kind), _tensor(labels[rows], np.int64)
+
+
+def _tensor(array: np.ndarray, kind: type) -> Tensor:
+    """Without a copy where there is nothing to convert; torch wants arrays that it could write."""
+    same: np.ndarray = np.ascontiguousarray(array, dtype=kind)
+    return torch.from_numpy(same if same.flags.writeable else same.copy())
+
+
+def _each(
+    function: Function[Found], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
+) -> list[Found]:
+    """The function of every chunk of values in memory."""
+    found = []
+    for start in _starts(values):
+        chunk, truth = _chunk(values, labels, start, single)
+        if check is not None:
+            check(chunk)
+        found.append(function(chunk, truth))
+    return found
+
+
+def _each_of_block(
+    function: Function[Found], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
+) -> list[Found]:
+    """On a Dask worker."""
+    check_labels(labels, *values.shape)
+    return _each(function, check, single, values, labels)
+
+
+def _total_of_block(
+    function: Function[np.ndarray | Tensor], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
+) -> np.ndarray:
+    return np.sum([np.asarray(part) for part in _each_of_block(function, check, single, values, labels)], axis=0)

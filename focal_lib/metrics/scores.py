@@ -1,0 +1,99 @@
+"""Scores of single samples and their means: accuracy, NLL, Brier score, from probabilities (n, K) and labels (n,).
+
+Confidence is the largest probability; it is correct if its class is the label; of tied classes the first counts.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from focal_lib.metrics.samples import Samples
+from focal_lib.validation import check_probs
+
+__all__ = ["SampleScores", "accuracy", "brier", "checked_samples", "nll", "sample_scores", "top_label", "top_of_chunk"]
+
+
+@dataclass(frozen=True)
+class SampleScores:
+    """What the top-label metrics, the NLL and the Brier score need of each row, each array (n,)."""
+
+    confidence: np.ndarray
+    correct: np.ndarray
+    log_loss: np.ndarray
+    brier: np.ndarray
+
+    @staticmethod
+    def joined(parts: Sequence[SampleScores]) -> SampleScores:
+        """One after the other."""
+        columns = zip(*((s.confidence, s.correct, s.log_loss, s.brier) for s in parts), strict=True)
+        return SampleScores(*map(np.concatenate, columns))
+
+
+def top_label(probs: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Confidence (n,) in [0, 1] and correctness (n,) in {0, 1}, both float64.
+
+    Raises:
+        ValueError: probs not (n, K) distributions, labels no integers in 0 ... K-1.
+    """
+    confidence, correct = checked_samples(probs, labels).gather(top_of_chunk)
+    return confidence, correct
+
+
+def sample_scores(probs: Any, labels: Any) -> SampleScores:
+    """Confidence, correctness, log-loss and Brier score of each row, read once; errors as top_label."""
+    return SampleScores(*checked_samples(probs, labels).gather(_scores))
+
+
+def accuracy(probs: Any, labels: Any) -> float:
+    """Share of rows whose largest probability is the label's."""
+    return float(top_label(probs, labels)[1].mean())
+
+
+def nll(probs: Any, labels: Any) -> float:
+    """Mean negative log-likelihood, in nats; infinite where a label has probability 0."""
+    return float(checked_samples(probs, labels).gather(_log_loss)[0].mean())
+
+
+def brier(probs: Any, labels: Any) -> float:
+    """Mean squared distance to the one-hot label, summed over classes (0 to 2)."""
+    return float(checked_samples(probs, labels).gather(_brier)[0].mean())
+
+
+def checked_samples(probs: Any, labels: Any) -> Samples:
+    """Samples that are seen to be distributions whenever they are read."""
+    tolerance = 1e-6 if str(getattr(probs, "dtype", "float64")).endswith("float64") else 1e-3
+    return Samples(probs, labels, "probs", functools.partial(_check, tolerance), single=True)
+
+
+def _check(tolerance: float, p: Tensor) -> None:
+    if not (float(p.min()) >= 0 and float((p.sum(-1) - 1).abs().max()) <= tolerance):
+        check_probs(p)  # says what is wrong
+
+
+def top_of_chunk(p: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    confidence = p.amax(-1)
+    correct = p.gather(-1, y[:, None])[:, 0] == confidence
+    doubtful = torch.nonzero(correct & (confidence < 0.501))[:, 0]  # tied classes have at most 1/2 each
+    if len(doubtful):
+        correct[doubtful] = p[doubtful].argmax(-1) == y[doubtful]
+    return confidence.double(), correct.double()
+
+
+def _log_loss(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    return (-torch.log(p.gather(-1, y[:, None])[:, 0].double()),)
+
+
+def _brier(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    p = p.double()
+    return ((p * p).sum(-1) - 2 * p.gather(-1, y[:, None])[:, 0] + 1,)
+
+
+def _scores(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    return *top_of_chunk(p, y), *_log_loss(p, y), *_brier(p, y)

@@ -1,0 +1,113 @@
+"""Families of curves, told apart by line style, colour and a legend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from focal_lib.pages.plots.style import line_styles
+
+__all__ = ["interval_figure", "line_figure", "point_figure", "scatter_figure"]
+
+
+def line_figure(
+    x: np.ndarray,
+    curves: Mapping[str, np.ndarray],
+    xlabel: str,
+    ylabel: str,
+    *,
+    diagonal: bool = False,
+    zero: bool = False,
+    points: Mapping[str, tuple[float, float]] | None = None,
+    **axes: Any,
+) -> Figure:
+    """One line for each entry of `curves` over x, (m,) each.
+
+    Args:
+        diagonal, zero: draw y = x, or y = 0, as a thin reference.
+        points: labelled points (x, y) to mark.
+        axes: passed to Axes.set, such as xscale='log' or ylim=(0, 1).
+    """
+    fig, ax = plt.subplots(figsize=(7, 4.2))
+    if diagonal:
+        ax.plot(x, x, color="0.6", linewidth=1)
+    if zero:
+        ax.axhline(0, color="0.3", linewidth=1)
+    for (label, y), style in zip(curves.items(), line_styles(len(curves)), strict=True):
+        ax.plot(x, y, label=label, **style)
+    for label, (px, py) in (points or {}).items():
+        ax.plot(px, py, "ko", markersize=5)
+        ax.annotate(label, (px, py), xytext=(6, 6), textcoords="offset points")
+    ax.set(xlabel=xlabel, ylabel=ylabel, **axes)
+    if len(curves) > 1:
+        ax.legend()
+    plt.close(fig)
+    return fig
+
+
+def point_figure(
+    groups: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray | None]],
+    xlabel: str,
+    ylabel: str,
+    *,
+    reference: float | None = None,
+    **axes: Any,
+) -> Figure:
+    """Points (x, y, half-width of the error bar or None) for each group, joined by a line."""
+    fig, ax = plt.subplots(figsize=(7, 4.2))
+    if reference is not None:
+        ax.axhline(reference, color="0.3", linewidth=1)
+    for (label, (x, y, error)), style in zip(groups.items(), line_styles(len(groups), markers=True), strict=True):
+        ax.errorbar(x, y, yerr=error, label=label, capsize=3, **style)
+    ax.set(xlabel=xlabel, ylabel=ylabel, **axes)
+    if len(groups) > 1:
+        ax.legend()
+    plt.close(fig)
+    return fig
+
+
+def interval_figure(
+    labels: Sequence[str],
+    values: Sequence[float],
+    low: Sequence[float],
+    high: Sequence[float],
+    xlabel: str,
+    *,
+    reference: float | None = None,
+) -> Figure:
+    """One row a label, the first on top: a point with its interval [low, high]."""
+    fig, ax = plt.subplots(figsize=(7, 0.9 + 0.33 * len(labels)))
+    if reference is not None:
+        ax.axvline(reference, color="0.3", linewidth=1)
+    rows = np.arange(len(labels))
+    at = np.asarray(values, dtype=float)
+    error = np.stack([at - np.asarray(low, dtype=float), np.asarray(high, dtype=float) - at])
+    ax.errorbar(at, rows, xerr=error, fmt="o", color="#0072B2", capsize=3)
+    ax.set(yticks=rows, yticklabels=list(labels), xlabel=xlabel)
+    ax.invert_yaxis()
+    plt.close(fig)
+    return fig
+
+
+def scatter_figure(
+    groups: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    xlabel: str,
+    ylabel: str,
+    *,
+    diagonal: bool = False,
+    **axes: Any,
+) -> Figure:
+    """Points (x, y) of each group, told apart by marker, colour and a legend."""
+    fig, ax = plt.subplots(figsize=(5.4, 4.6))
+    for (label, (x, y)), style in zip(groups.items(), line_styles(len(groups), markers=True), strict=True):
+        ax.plot(x, y, label=label, **(style | {"linestyle": "none"}))
+    if diagonal:
+        ax.axline((0, 0), slope=1, color="0.6", linewidth=1)
+    ax.set(xlabel=xlabel, ylabel=ylabel, **axes)
+    ax.legend()
+    plt.close(fig)
+    return fig

@@ -1,5 +1,0 @@
-"""Figures of the book; one module a kind of picture. See `style` for the common look."""
-
-from focal_lib.plots.style import line_styles, use_style
-
-__all__ = ["line_styles", "use_style"]

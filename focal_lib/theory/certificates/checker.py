@@ -1,0 +1,75 @@
+r"""A small checker of sign certificates, apart from the code that finds them.
+
+A certificate is a list of boxes [a, b] with a derivative order k: the k-th derivative of F is positive
+on the box. The checker evaluates F in ball arithmetic from the sympy expression of symbols.py, not from
+the formulas of certify.py, and splits a box further where one evaluation is too wide. It knows nothing
+of how the boxes were found.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+from flint import arb, arb_series
+
+from focal_lib.theory.certificates.balls import exact, settings
+
+__all__ = ["Box", "ball", "covers", "on_series", "positive"]
+
+
+@dataclass(frozen=True)
+class Box:
+    """On [low, high] the derivative of that order is positive."""
+
+    low: Fraction
+    high: Fraction
+    order: int = 0
+
+
+def ball(low: Fraction, high: Fraction) -> arb:
+    """The smallest ball that holds [low, high]."""
+    return exact(low).union(exact(high))
+
+
+def on_series(expression: sp.Expr, symbol: sp.Symbol) -> Callable[[Any], Any]:
+    """The expression as a function of an Arb power series; numbers enter as exact rationals."""
+    names = {"exp": lambda v: _number(v).exp(), "log": lambda v: _number(v).log()}
+    return sp.lambdify(symbol, sp.nsimplify(expression), modules=[names], cse=True)
+
+
+def _number(value: Any) -> Any:
+    return arb(value) if isinstance(value, int) else value  # log(2) has an integer argument
+
+
+def covers(boxes: Sequence[Box], low: Fraction, high: Fraction) -> bool:
+    """Whether the boxes, in order, cover [low, high] without a gap."""
+    if not boxes or boxes[0].low > low or boxes[-1].high < high:
+        return False
+    joined = all(left.high >= right.low for left, right in itertools.pairwise(boxes))
+    return joined and all(box.low < box.high for box in boxes)
+
+
+def positive(function: Callable[[Any], Any], box: Box, bits: int = 200, depth: int = 6) -> bool:
+    """Whether the derivative of `function` is positive on the box: mean value form, halved if too wide.
+
+    The ball of a Taylor coefficient over a box encloses the derivative at each of its points.
+
+    Raises:
+        ValueError: the function returns a series that is too short.
+    """
+    middle = (box.low + box.high) / 2
+    with settings(bits, box.order + 2):
+        centre = function(arb_series([ball(middle, middle), 1]))[box.order]
+        on_box = function(arb_series([ball(box.low, box.high), 1]))
+        if on_box.prec <= box.order + 1:  # a missing coefficient would read as 0
+            raise ValueError(f"function must return a series of order {box.order + 2}. Got {on_box.prec}.")
+        slope = (box.order + 1) * on_box[box.order + 1]
+        if centre + slope * ball(box.low - middle, box.high - middle) > 0:
+            return True
+    halves = (Box(box.low, middle, box.order), Box(middle, box.high, box.order))
+    return depth > 0 and all(positive(function, half, bits, depth - 1) for half in halves)

@@ -1,0 +1,91 @@
+r"""When the focal calibration map raises the top probability (KK24 Prop. 5, and what is true of it).
+
+With g(q) = (1-q)^gamma (1 + gamma b(q)) and h = 1/g the map is p_i proportional to q_i h(q_i), so
+
+.. math:: \hat p_{\max} \ge q_{\max} \iff \sum_i q_i h(q_i) \le h(q_{\max}).
+
+g rises from 1 to its maximum at p* and falls to 0; it is 1 again at tau(gamma) in (p*, 1/2).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import expit
+
+from focal_lib.theory.gain import log_gain, log_gain_of_logit, peak_probability
+from focal_lib.theory.maps import focal_log_probs
+from focal_lib.validation import check_probs
+
+__all__ = ["confidence_change", "points_by_shape", "top_probability_bounds"]
+
+
+def top_probability_bounds(
+    logit_top: np.ndarray, p_top: np.ndarray, gamma: float, classes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""(low, high): the calibrated top probability of these rows at any lower, and at any higher, temperature.
+
+    As T rises, q_top falls in each row; low bounds p_top from below wherever q_top is larger than here, high from above
+    wherever it is smaller. By gamma:
+
+    * gamma = 0, and two classes: p_top is an increasing function of q_top, so both are p_top itself.
+    * gamma > 0: for q_top >= p* the elasticity of w is largest at the top class, so p_top rises with q_top. Below p*,
+      where 1 <= g <= g(p*), it lies between q_top / g(p*) and g(p*) q_top.
+    * -1 < gamma < 0: :math:`p_{top} = w_1 / (w_1 + \sum_{j>1} q_j h_j)` with h = 1/g and w_1 = q_top h(q_top),
+      increasing in q_top. Every q_j is at most 1/2, where h lies between h_0 = min(1, h(1/2)) and h(p*), or h(1/2) if
+      p* is above: h rises from 1 to h(p*) and falls after it, since :math:`b'(q)(1-q) - \gamma b - 1` decreases (b is
+      concave and increasing). So p_top lies between two increasing functions,
+      :math:`w_1 / (w_1 + (1 - q_{top}) h(p^*))` and the same with h_0.
+
+    Args:
+        logit_top: logit of q_top, (n,).
+        p_top: the top probability after the map, (n,).
+
+    Raises:
+        ValueError: gamma <= -1.
+    """
+    if gamma == 0 or classes == 2:
+        return p_top, p_top
+    peak = min(peak_probability(gamma), 0.5)  # no other class has more
+    log_extreme = log_gain(peak, gamma)  # log g(p*)
+    if gamma > 0:
+        q_top, extreme = expit(logit_top), math.exp(log_extreme)
+        below = q_top < peak
+        high = np.where(below, extreme * q_top, np.maximum(p_top, extreme * peak))
+        return np.where(below, q_top / extreme, p_top), high
+    far = np.minimum(logit_top, 750.0)  # where 1 - q_top is 0
+    log_odds = far - log_gain_of_logit(far, gamma)  # log w_1 / (1 - q_top)
+    return expit(log_odds + log_extreme), expit(log_odds + max(0.0, log_gain(0.5, gamma)))
+
+
+def confidence_change(probs: np.ndarray, gamma: float) -> np.ndarray:
+    """Change of the top class' probability by the map: (..., K) -> (...). Negative is a violation.
+
+    Raises:
+        ValueError: rows that are no distributions with positive entries.
+    """
+    probs = np.asarray(probs, dtype=np.float64)
+    check_probs(probs)
+    after = np.exp(focal_log_probs(np.log(probs), gamma))
+    top = probs.argmax(-1)[..., None]
+    return np.take_along_axis(after - probs, top, -1)[..., 0]
+
+
+def points_by_shape(n: int, seed: int, count: int = 4_000) -> np.ndarray:
+    """Samples of n classes, largest first, to search for extremes on: (m, n).
+
+    Half are tied groups (up to four levels, group sizes and levels random, from nearly equal to
+    far apart), half are Dirichlet samples of several concentrations.
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(count):
+        cuts = np.sort(rng.integers(1, n + 1, size=3))
+        sizes = np.diff([0, *cuts, n])
+        levels = -np.cumsum(rng.exponential(10.0 ** rng.uniform(-4, 1.2, size=4)))
+        rows.append(np.repeat(levels, sizes))
+    tied = np.exp(np.array(rows) - np.max(rows, axis=1, keepdims=True))
+    spread = np.concatenate([rng.dirichlet(np.full(n, a), count // 4) for a in (0.3, 1.0, 10.0, 100.0)])
+    both = np.sort(np.concatenate([tied / tied.sum(-1, keepdims=True), np.maximum(spread, 1e-300)]), axis=-1)[:, ::-1]
+    return both / both.sum(-1, keepdims=True)

@@ -1,0 +1,136 @@
+r"""Focal loss as a proper loss after a map: minimisers, conditional risks, the proper part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from focal_lib.theory.maps import inverse_focal_log_probs
+from focal_lib.validation import check_gamma, check_number, check_probs
+
+__all__ = [
+    "brier_values",
+    "conditional_risk",
+    "focal_calibration_minimiser",
+    "focal_loss_values",
+    "focal_minimiser",
+    "proper_focal_loss",
+]
+
+
+def focal_minimiser(probs: Any, gamma: float) -> Any:
+    r"""What focal loss predicts for the true posterior p: the q that minimises
+    :math:`-\sum_i p_i (1-q_i)^\gamma\log q_i` (KK24 section 3.1, Prop. 4).
+
+    It is the inverse of the focal calibration map. Classes of probability 0 stay at 0.
+
+    Args:
+        probs: (..., K) distributions, NumPy or torch.
+        gamma: >= 0; for K = 2 >= -1.
+
+    Raises:
+        ValueError: rows that are no distributions, or gamma out of range.
+    """
+    if not isinstance(probs, Tensor):
+        return focal_minimiser(torch.as_tensor(np.asarray(probs, dtype=np.float64)), gamma).numpy()
+    check_probs(probs)
+    check_gamma(gamma)
+    if bool((probs > 0).all()):
+        return torch.exp(inverse_focal_log_probs(torch.log(probs / probs.sum(-1, keepdim=True)), gamma))
+    rows = probs.reshape(-1, probs.shape[-1])
+    out = torch.zeros_like(rows)
+    for row, target in zip(rows, out, strict=True):  # on a face the map is that of fewer classes
+        support = row > 0
+        target[support] = focal_minimiser(row[support], gamma) if int(support.sum()) > 1 else 1.0
+    return out.reshape(probs.shape)
+
+
+def focal_calibration_minimiser(probs: Any, gamma: float, lam: float) -> np.ndarray:
+    r"""What the focal calibration loss predicts for the true posterior p (L25 Def. 3.1, App. A.5).
+
+    The q that minimises :math:`\sum_i p_i L(q_i) + \lambda\lVert q - p\rVert^2` (the same as with the one-hot
+    label, up to a constant). At it p_i L'(q_i) + 2 lam (q_i - p_i) is the same number for every class; each
+    side increases in q_i, so both q_i and that number are bisected.
+
+    Args:
+        probs: (..., K) distributions with positive entries.
+        gamma, lam: >= 0.
+
+    Returns:
+        (..., K).
+
+    Raises:
+        ValueError: rows that are no such distributions, gamma or lam negative.
+    """
+    probs = np.asarray(probs, dtype=np.float64)
+    check_probs(probs)
+    check_gamma(gamma, minimum=0.0)
+    check_number(lam, "lam", minimum=0.0)
+    if not (probs > 0).all():
+        raise ValueError("probs must be positive: a class of probability 0 has no stationarity condition.")
+
+    def slope(log_q: np.ndarray) -> np.ndarray:  # of the risk in each class: p L'(q) = -p g(q)/q
+        q, rest = np.exp(log_q), -np.expm1(log_q)
+        focal = np.exp(gamma * np.log(rest) - log_q) * (1 - gamma * q * log_q / rest)
+        return -probs * focal + 2 * lam * (q - probs)
+
+    def rows(level: np.ndarray) -> np.ndarray:  # log q with slope = level, by bisection
+        low, high = np.full_like(probs, -745.0), np.full_like(probs, -1e-16)
+        for _ in range(80):
+            middle = (low + high) / 2
+            above = slope(middle) > level[..., None]
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        return (low + high) / 2
+
+    span = np.full(probs.shape[:-1], 1.0)
+    while (short := np.exp(rows(-span)).sum(-1) > 1).any():
+        span = np.where(short, 2 * span, span)
+    low, high = -span, np.full_like(span, 2 * lam)
+    for _ in range(80):
+        middle = (low + high) / 2
+        above = np.exp(rows(middle)).sum(-1) > 1
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    q = np.exp(rows((low + high) / 2))
+    return q / q.sum(-1, keepdims=True)
+
+
+def focal_loss_values(probs: Any, gamma: float) -> Any:
+    """-(1-q)^gamma log q of each class, elementwise: the loss should that class be true."""
+    check_gamma(gamma)
+    probs = np.asarray(probs, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(probs >= 1, 0.0, -((1 - probs) ** gamma) * np.log(probs))
+
+
+def proper_focal_loss(probs: Any, gamma: float) -> np.ndarray:
+    r"""The proper part :math:`L^*(p)_i = -(1-q_i)^\gamma\log q_i`, q the focal minimiser of p.
+
+    KK24 Props. 2 and 4; no closed form, so it is tabulated through the inverse map.
+
+    Args:
+        probs: (..., K) distributions.
+
+    Returns:
+        (..., K): entry i is the loss should class i be true.
+    """
+    return focal_loss_values(focal_minimiser(np.asarray(probs, dtype=np.float64), gamma), gamma)
+
+
+def brier_values(probs: Any) -> np.ndarray:
+    """Squared distance of (..., K) to each one-hot vector, (..., K)."""
+    probs = np.asarray(probs, dtype=np.float64)
+    return np.square(probs).sum(-1, keepdims=True) - 2 * probs + 1
+
+
+def conditional_risk(values: Any, probs: Any) -> np.ndarray:
+    """Expected loss under the true distribution: sum_i p_i values_i, (..., K), (K,) -> (...).
+
+    KK24 section 3.3. Classes of true probability 0 do not count, whatever their loss.
+    """
+    probs = np.asarray(probs, dtype=np.float64)
+    check_probs(probs)
+    values = np.asarray(values, dtype=np.float64)
+    return np.where(probs > 0, probs * np.where(probs > 0, values, 0.0), 0.0).sum(-1)

@@ -1,0 +1,189 @@
+r"""Temperatures between which the binary focal calibration map lies (KK24 Prop. 3, made sharp).
+
+logit FC(s) = beta(s) s, so the map lies between the temperatures 1/sup beta and 1/inf beta:
+
+.. math:: \beta(s) = \gamma + 1 - \frac{R(s)}{s}, \qquad
+          \beta(0) = \gamma + 1 - \gamma\,\frac{2\ln 2 - 1}{1 + \gamma\ln 2}, \qquad
+          \beta(\infty) = \gamma + 1.
+
+beta increases in abs(s) up to gamma_c = 5.635...; above it beta first dips below beta(0).
+Scalar code: one call costs microseconds.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+
+from focal_lib.theory.gain import critical_gamma, elasticity, log_gain, lowest_elasticity
+from focal_lib.theory.maps import focal_logit
+from focal_lib.validation import check_gamma
+
+__all__ = [
+    "beta",
+    "beta_at_zero",
+    "lowest_beta",
+    "monotone_up_to",
+    "printed_temperature_bounds",
+    "temperature_bounds",
+    "temperature_bounds_by_search",
+    "tied_row_beta",
+    "top_temperature_bounds",
+]
+
+_LN2 = math.log(2)
+
+
+def beta(s: float, gamma: float) -> float:
+    """logit FC(s) / s, the inverse temperature the map has at the logit s; even in s."""
+    a = abs(s)
+    if a < 1e-5:  # R/s changes by O(s^2)
+        return beta_at_zero(gamma)
+    if a < 1:
+        soft = math.log1p(math.exp(-a))  # -log q
+        gap = 2 * math.sinh(a) * soft - a * math.exp(-a)  # u(s) - u(-s), uncancelled
+        return gamma + 1 - math.log1p(gamma * gap / (1 + gamma * math.exp(-a) * (soft + a))) / a
+    e = math.exp(-a)
+    soft = math.log1p(e)
+    high = soft / e if e > 1e-300 else 1.0
+    return gamma + 1 - (math.log1p(gamma * high) - math.log1p(gamma * e * (soft + a))) / a
+
+
+def beta_at_zero(gamma: float) -> float:
+    """The limit of beta at s = 0, the slope of the map there."""
+    return gamma + 1 - gamma * (2 * _LN2 - 1) / (1 + gamma * _LN2)
+
+
+def monotone_up_to() -> float:
+    r"""gamma_c = 5.635...: up to it beta increases in abs(s), above it R'''(0) > 0 and it dips.
+
+    With a = ln 2 - 1/2, b = ln 2 - 3/4 and t = gamma / (1 + gamma ln 2), R'''(0) = 0 where
+    2 a^3 t^2 - 3 a b t + b = 0.
+    """
+    a, b = _LN2 - 0.5, _LN2 - 0.75
+    # b < 0: one root is negative
+    t = (3 * a * b + math.sqrt(9 * a * a * b * b - 8 * a**3 * b)) / (4 * a**3)
+    return t / (1 - t * _LN2)
+
+
+_GAMMA_C = monotone_up_to()
+
+
+def _turning(s: float, gamma: float) -> float:
+    """R(s) - s R'(s), which has the sign of d beta / d s."""
+    e = math.exp(-s)
+    soft = math.log1p(e)
+    high, low = soft / e, e * (soft + s)  # u(s), u(-s)
+    slope = (high - 1 / (1 + e)) / (1 + gamma * high) + (low - e / (1 + e)) / (1 + gamma * low)
+    return (gamma + 1 - beta(s, gamma)) * s - s * gamma * slope
+
+
+def lowest_beta(gamma: float) -> tuple[float, float]:
+    """(s, beta(s)) at the infimum over s >= 0, for gamma >= 0: s = 0 up to gamma_c, inside above."""
+    start = 0.01  # a dip that ends before it is shallower than 1e-12
+    if gamma <= _GAMMA_C or _turning(start, gamma) >= 0:
+        return 0.0, beta_at_zero(gamma)
+    # beta is flat at its minimum: 1e-7 in s is far below rounding in beta
+    s = float(brentq(_turning, start, 3 + 2 * math.log1p(gamma), args=(gamma,), xtol=1e-7))
+    return s, beta(s, gamma)
+
+
+def temperature_bounds(gamma: float, radius: float = math.inf) -> tuple[float, float]:
+    """Sharp (T_low, T_high): sigma(s/T_high) <= FC(s) <= sigma(s/T_low) for 0 <= s <= radius.
+
+    For s < 0 the inequalities turn round (the map is odd in logits). Corrects KK24 Prop. 3,
+    whose T_high is not sharp. For radius = inf, T_low = 1/(gamma+1) is not attained.
+
+    Args:
+        gamma: > -1. For gamma < 0 beta decreases in abs(s) from beta(0) to gamma + 1.
+        radius: largest abs(logit), > 0.
+
+    Raises:
+        ValueError: gamma <= -1 or not finite, or radius not positive.
+    """
+    if check_gamma(gamma) == -1:
+        raise ValueError("gamma must be > -1: at -1 the map's inverse temperature does not tend to gamma + 1.")
+    if not radius > 0:
+        raise ValueError(f"radius must be > 0. Got {radius}.")
+    at_end = gamma + 1 if math.isinf(radius) else beta(radius, gamma)
+    if gamma < 0:
+        return 1 / beta_at_zero(gamma), 1 / at_end
+    s, low = lowest_beta(gamma)
+    if s > radius:  # the dip lies outside
+        low = at_end
+    return 1 / max(at_end, beta_at_zero(gamma)), 1 / low
+
+
+def printed_temperature_bounds(gamma: float) -> tuple[float, float]:
+    """(T_low, T_high) as KK24 Prop. 3 prints them: 1/(gamma+1) and 1/(gamma + 1 - log(gamma+1)/2)."""
+    check_gamma(gamma, minimum=0.0)
+    return 1 / (gamma + 1), 1 / (gamma + 1 - math.log1p(gamma) / 2)
+
+
+def temperature_bounds_by_search(
+    gamma: float, radius: float = 20.0, logit_step: float = 0.001, temperature_step: float = 0.001
+) -> tuple[float, float]:
+    """The paper's brute force (KK24 section 3.2): try every temperature up to 2 on every logit.
+
+    Returns the largest T on the grid whose temperature scaling is at least as sharp as the map
+    at every logit, and the smallest that is at most as sharp. Kept to reproduce Fig. 3; use
+    temperature_bounds, which is exact and many thousand times faster.
+
+    Raises:
+        ValueError: gamma < 0, or a step that is not positive.
+    """
+    check_gamma(gamma, minimum=0.0)
+    if not (radius > 0 and logit_step > 0 and temperature_step > 0):
+        raise ValueError(f"radius and steps must be > 0. Got {radius}, {logit_step}, {temperature_step}.")
+    s = np.arange(-radius + logit_step, radius, logit_step)
+    s = s[np.abs(s) > logit_step / 2]
+    sign = np.sign(s)
+    mapped = 1 / (1 + np.exp(-focal_logit(s, gamma)))
+    lower, upper = 0.0, math.inf
+    for k in range(1, round(2 / temperature_step) + 1):
+        scaled = 1 / (1 + np.exp(np.minimum(-s / (k * temperature_step), 700)))
+        excess = sign * (scaled - mapped)
+        if excess.min() >= 0:
+            lower = k * temperature_step
+        if excess.max() <= 0 and math.isinf(upper):
+            upper = k * temperature_step
+    return lower, upper
+
+
+def tied_row_beta(n: int, last: float, gamma: float) -> float:
+    """Inverse temperature of the map at the top of a row of n - 1 tied classes and one at `last`, in (0, 1/n]."""
+    top = (1 - last) / (n - 1)
+    spread = math.log(top / last)
+    return 1 + (log_gain(last, gamma) - log_gain(top, gamma)) / spread if spread > 1e-6 else elasticity(1 / n, gamma)
+
+
+def top_temperature_bounds(gamma: float, n: int) -> tuple[float, float]:
+    """(T_low, T_high) for n classes: temperature scaling with T_low is at least, with T_high at most as confident.
+
+    'Confident' is the top probability. n = 2 is temperature_bounds. For n >= 3, T_low = 1/(gamma+1) and,
+    where confidence never falls (n = 3, or gamma >= critical_gamma(n)), T_high = 1: both proved, neither
+    attained. Below critical_gamma T_high > 1 is the smallest beta over rows of k - 1 tied classes and a
+    smaller one, k <= n: a search finds no worse row, but only T_high <= 1 / lowest elasticity is proved.
+
+    Raises:
+        ValueError: gamma not > 0, or n < 2.
+    """
+    check_gamma(gamma, above=0.0)
+    if n < 2:
+        raise ValueError(f"n must be at least 2 classes. Got {n}.")
+    if n == 2:
+        return temperature_bounds(gamma)
+    lowest = 1.0
+    most = min(n, int(2 / lowest_elasticity(gamma)[0]) + 2)  # beyond, ties lie left of the lowest elasticity
+    for k in range(4, most + 1):
+        if gamma < critical_gamma(k):
+            found = minimize_scalar(
+                lambda x, k=k: tied_row_beta(k, math.exp(x), gamma),
+                bounds=(-math.log(k) - 40, -math.log(k)),
+                method="bounded",
+                options={"xatol": 1e-10},
+            )
+            lowest = min(lowest, float(found.fun), elasticity(1 / k, gamma))
+    return 1 / (gamma + 1), 1 / lowest

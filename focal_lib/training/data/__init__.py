@@ -1,0 +1,50 @@
+"""Data sets by name; nothing of ours is ever unpickled.
+
+Each is looked for in `FOCAL_DATA/<name>` first: `train.npz` and `test.npz` for pictures (`images` uint8 (n, H, W) or
+(n, H, W, C), `labels` int64 (n,)), the published files for texts. Then it is fetched, as a Debian package or by the
+downloads of torchvision, scikit-learn and pip, and kept under `FOCAL_CACHE` (default: the user's cache folder).
+
+`cifar10-c-<corruption>-<severity>` is CIFAR-10 with its test images corrupted; see `corruptions`.
+
+    python -m focal_lib.data fashion-mnist     # fetch it, or say why not
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from focal_lib.training.data import places
+from focal_lib.training.data.corruptions import CORRUPTIONS, corrupt
+from focal_lib.training.data.dataset import Dataset, Split, split
+from focal_lib.training.data.images import IMAGE_SETS, load_images
+from focal_lib.training.data.text import TEXT_SETS, load_text
+
+__all__ = ["CORRUPTIONS", "DATASETS", "Dataset", "Split", "corrupt", "load", "split"]
+
+DATASETS = (*IMAGE_SETS, "cifar10-c-<corruption>-<severity>", *TEXT_SETS)
+
+
+def load(name: str) -> Dataset:
+    """The data set of that name.
+
+    Raises:
+        ValueError: an unknown name, or files with the wrong content.
+        FileNotFoundError: it is nowhere to be had; the message names the ways to provide it.
+    """
+    if name in TEXT_SETS:
+        return load_text(name)
+    if name.startswith("cifar10-c-"):
+        return _corrupted(name)
+    if name in IMAGE_SETS or places.own_folder(name) is not None:
+        return load_images(name)
+    raise ValueError(f"dataset must be one of {', '.join(DATASETS)}, or a folder in FOCAL_DATA. Got {name!r}.")
+
+
+def _corrupted(name: str) -> Dataset:
+    """'cifar10-c-gaussian-noise-3': train on clean images, test on corrupted ones."""
+    corruption, _, severity = name.removeprefix("cifar10-c-").rpartition("-")
+    if not severity.isdigit():
+        raise ValueError(f"dataset must read cifar10-c-<corruption>-<severity 1 to 5>. Got {name!r}.")
+    clean = load_images("cifar10")
+    images = corrupt(clean.test.inputs, corruption, int(severity))
+    return replace(clean, name=name, test=Split(images, clean.test.labels))

@@ -1,0 +1,12 @@
+"""Fetch data sets, or say why not: python -m focal_lib.data fashion-mnist"""
+
+import sys
+
+from focal_lib.training.data import load
+
+try:
+    for wanted in sys.argv[1:] or ["fashion-mnist"]:
+        found = load(wanted)
+        print(f"{wanted}: {len(found.train):,} training and {len(found.test):,} test {found.kind}")
+except (FileNotFoundError, ValueError) as problem:
+    sys.exit(str(problem))

@@ -1,0 +1,149 @@
+"""Image data sets as arrays: FOCAL_DATA/<name>/{train,test}.npz, else the way each one is published."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from focal_lib.training.data import fashion_mnist, places
+from focal_lib.training.data.dataset import Dataset, Split, check_images
+
+__all__ = ["IMAGE_SETS", "load_images", "read_svhn", "read_tiny_imagenet"]
+
+TINY_IMAGENET_URL = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
+Parts = tuple[Split, Split]
+
+
+class ImageSet(NamedTuple):
+    """Number of classes, and the (name, way) to get the training and test split, best first."""
+
+    classes: int
+    ways: tuple[tuple[str, Callable[[], Parts]], ...]
+
+
+def load_images(name: str) -> Dataset:
+    """The image data set of that name, known or a folder in FOCAL_DATA."""
+    own = places.own_folder(name)
+    if own is not None and (own / "train.npz").is_file() and (own / "test.npz").is_file():
+        return _read_folder(name, own)
+    target = places.cache(name)
+    ways = [(label, lambda folder, way=way: _write_folder(folder, *way())) for label, way in IMAGE_SETS[name].ways]
+    places.fill(
+        target,
+        ways,
+        f"Provide it in one of three ways: (1) set FOCAL_DATA to a folder with {name}/train.npz and {name}/test.npz; "
+        "(2) install Debian's package dataset-fashion-mnist (Fashion-MNIST only); (3) let torchvision download it.",
+    )
+    return _read_folder(name, target)
+
+
+def _read_folder(name: str, folder: Path) -> Dataset:
+    train, test = _read_npz(folder / "train.npz"), _read_npz(folder / "test.npz")
+    classes = IMAGE_SETS[name].classes if name in IMAGE_SETS else int(train.labels.max()) + 1
+    return Dataset(
+        name, classes, check_images(f"{name} train", train, classes), check_images(f"{name} test", test, classes)
+    )
+
+
+def _read_npz(path: Path) -> Split:
+    with np.load(path, allow_pickle=False) as file:
+        if missing := {"images", "labels"} - set(file.files):
+            raise ValueError(f"{path} must hold images and labels. Got no {', '.join(sorted(missing))}.")
+        return Split(file["images"], file["labels"])
+
+
+def _write_folder(folder: Path, train: Split, test: Split) -> None:
+    for side, part in (("train", train), ("test", test)):
+        np.savez_compressed(folder / f"{side}.npz", images=part.inputs, labels=part.labels)
+
+
+def read_svhn(path: Path) -> Split:
+    """A .mat file of SVHN: X uint8 (32, 32, 3, n), y (n, 1) with 10 for the digit 0."""
+    from scipy.io import loadmat
+
+    content = loadmat(path)
+    return Split(content["X"].transpose(3, 0, 1, 2), content["y"].ravel().astype(np.int64) % 10)
+
+
+def read_tiny_imagenet(folder: Path) -> Parts:
+    """The published folder: wnids.txt, train/<wnid>/images/*.JPEG, val/images/*.JPEG, val/val_annotations.txt.
+
+    The labels of its test images are not public: the validation images are the test split, as in KK24 and M20.
+
+    Raises:
+        ValueError: a missing part of the folder.
+    """
+    if missing := [n for n in ("wnids.txt", "train", "val/val_annotations.txt") if not (folder / n).exists()]:
+        raise ValueError(f"{folder.name} must hold wnids.txt, train and val/val_annotations.txt. Got no {missing[0]}.")
+    wnids = (folder / "wnids.txt").read_text().split()
+    train = [(p, k) for k, wnid in enumerate(wnids) for p in sorted((folder / "train" / wnid / "images").iterdir())]
+    rows = [line.split("\t") for line in (folder / "val/val_annotations.txt").read_text().splitlines()]
+    test = [(folder / "val/images" / row[0], wnids.index(row[1])) for row in rows]
+    return _read_pictures(train), _read_pictures(test)
+
+
+def _read_pictures(items: list[tuple[Path, int]]) -> Split:
+    from PIL import Image
+
+    images = np.stack([np.asarray(Image.open(path).convert("RGB")) for path, _ in items])  # some are grey
+    return Split(images, np.array([label for _, label in items], dtype=np.int64))
+
+
+def _torchvision(name: str) -> Parts:
+    import torchvision  # slow to import
+
+    dataset = getattr(torchvision.datasets, name)
+    with tempfile.TemporaryDirectory() as work:
+        sides = [dataset(work, train=train, download=True) for train in (True, False)]
+        train, test = (Split(np.asarray(s.data), np.asarray(s.targets, dtype=np.int64)) for s in sides)
+    return train, test
+
+
+def _svhn_files() -> Parts:
+    folder = places.own_folder("svhn")
+    if folder is None:
+        raise FileNotFoundError("no FOCAL_DATA/svhn with train_32x32.mat and test_32x32.mat")
+    return read_svhn(folder / "train_32x32.mat"), read_svhn(folder / "test_32x32.mat")
+
+
+def _svhn_download() -> Parts:
+    from torchvision.datasets import SVHN
+
+    with tempfile.TemporaryDirectory() as work:
+        for side in ("train", "test"):
+            SVHN(work, side, download=True)
+        return read_svhn(Path(work, "train_32x32.mat")), read_svhn(Path(work, "test_32x32.mat"))
+
+
+def _tiny_imagenet_files() -> Parts:
+    folder = places.own_folder("tiny-imagenet-200")
+    if folder is None:
+        raise FileNotFoundError("no folder FOCAL_DATA/tiny-imagenet-200")
+    return read_tiny_imagenet(folder)
+
+
+def _tiny_imagenet_download() -> Parts:
+    from torchvision.datasets.utils import download_and_extract_archive
+
+    with tempfile.TemporaryDirectory() as work:
+        download_and_extract_archive(TINY_IMAGENET_URL, work)
+        return read_tiny_imagenet(Path(work, "tiny-imagenet-200"))
+
+
+IMAGE_SETS: dict[str, ImageSet] = {
+    "fashion-mnist": ImageSet(
+        10,
+        (
+            ("Debian's package dataset-fashion-mnist", lambda: fashion_mnist.from_debian()),
+            ("torchvision's download", lambda: _torchvision("FashionMNIST")),
+        ),
+    ),
+    "cifar10": ImageSet(10, (("torchvision's download", lambda: _torchvision("CIFAR10")),)),
+    "cifar100": ImageSet(100, (("torchvision's download", lambda: _torchvision("CIFAR100")),)),
+    "svhn": ImageSet(10, (("files", _svhn_files), ("torchvision's download", _svhn_download))),
+    "tiny-imagenet": ImageSet(200, (("files", _tiny_imagenet_files), ("download", _tiny_imagenet_download))),
+}

@@ -1,0 +1,61 @@
+"""What is measured while training: the rows of the history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from focal_lib.losses import HessianTraceLoss
+from focal_lib.losses.hessian import hessian_trace
+from focal_lib.training.trainer import Trainer, logits_of
+
+__all__ = ["summary"]
+
+
+def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float]:
+    """One row of the history: what M20 Figs. 1, 3 and 4 follow over the epochs.
+
+    nll, error, accuracy, confidence, adaptive_ece; nll and entropy of right and of wrong samples (nan where
+    there is none); weight_norm of the last layer; gradient_q10, _q50, _q90, quantiles over samples of the
+    norm of the loss gradient with respect to the last layer; hessian_trace of the loss that penalises it, on
+    the first 2,000 samples.
+    """
+    from focal_lib.metrics.bins import adaptive_ece
+    from focal_lib.metrics.scores import nll
+
+    last = [module for module in trainer.model.modules() if isinstance(module, nn.Linear)][-1]
+    features: list[Tensor] = []
+    hook = last.register_forward_hook(lambda module, inputs, output: features.append(inputs[0].detach().float()))
+    try:
+        logits = logits_of(trainer.model, images)
+    finally:
+        hook.remove()
+    log_probs = logits.double().log_softmax(-1)
+    own = -log_probs.gather(-1, labels[:, None])[:, 0]  # NLL of each sample
+    entropy = -(log_probs.exp() * log_probs).sum(-1)
+    right = log_probs.argmax(-1) == labels
+    probs, truth = log_probs.exp().cpu().numpy(), labels.cpu().numpy()
+    row = {"nll": nll(probs, truth), "error": float((~right).double().mean()), "accuracy": float(right.double().mean())}
+    row |= {"confidence": float(probs.max(-1).mean()), "adaptive_ece": adaptive_ece(probs, truth)}
+    for name, kept in (("right", right), ("wrong", ~right)):
+        row |= {f"nll_{name}": float(own[kept].mean()), f"entropy_{name}": float(entropy[kept].mean())}
+    row["weight_norm"] = float(last.weight.detach().norm())
+    quantiles = torch.quantile(_gradient_norms(trainer.loss, logits, labels, torch.cat(features)), _QUANTILES)
+    if isinstance(trainer.loss, HessianTraceLoss):
+        row["hessian_trace"] = hessian_trace(trainer.model, trainer.loss, images[:2000], labels[:2000]).value
+    return row | {f"gradient_q{int(100 * q)}": float(v) for q, v in zip(_QUANTILES, quantiles, strict=True)}
+
+
+_QUANTILES = torch.tensor([0.1, 0.5, 0.9])
+
+
+def _gradient_norms(loss: Callable[[Tensor, Tensor], Tensor], logits: Tensor, labels: Tensor, inputs: Tensor) -> Tensor:
+    """Norm of d loss / d (weight, bias) of the last layer for each sample, (n,), times n for a mean loss.
+
+    The gradient is the outer product of d loss / d logits and (features, 1), so its norm is the product of norms.
+    """
+    logits = logits.detach().requires_grad_()
+    (slope,) = torch.autograd.grad(loss(logits, labels) * len(labels), logits)
+    return (slope.norm(dim=-1) * (inputs.square().sum(-1) + 1).sqrt()).cpu()

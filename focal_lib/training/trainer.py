@@ -1,0 +1,151 @@
+"""The training loop: data resident on the device, one permutation an epoch, everything seeded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from focal_lib.losses import AdaFocalLoss, HessianTraceLoss, ScheduledFocalLoss
+from focal_lib.training.crops import augmented, draw_crops
+from focal_lib.training.data import Split
+from focal_lib.training.recipes import Recipe
+
+__all__ = [
+    "NonFiniteLoss",
+    "Trainer",
+    "autocast",
+    "logits_of",
+    "make_optimiser",
+    "make_schedule",
+    "pick_device",
+    "to_tensors",
+]
+
+
+class NonFiniteLoss(RuntimeError):
+    """The training loss became NaN or infinite."""
+
+
+def pick_device(device: str = "auto") -> torch.device:
+    """'auto' is the GPU where there is one."""
+    return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device)
+
+
+def to_tensors(part: Split, device: torch.device, mean: float, std: float) -> tuple[Tensor, Tensor]:
+    """Inputs and labels (n,) on the device; images standardised, float (n, C, H, W), channels last in memory."""
+    inputs = torch.from_numpy(part.inputs)
+    if part.inputs.dtype == np.uint8:
+        images = (inputs.permute(0, 3, 1, 2).float() / 255 - mean) / std
+        inputs = images.contiguous(memory_format=torch.channels_last)
+    return inputs.to(device), torch.from_numpy(part.labels).to(device)
+
+
+def autocast(device: torch.device) -> Any:
+    """bf16 on a GPU; on a CPU plain float32."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda")
+
+
+@torch.no_grad()
+def logits_of(model: nn.Module, images: Tensor, batch_size: int = 1000) -> Tensor:
+    """Logits (n, K), float32, of images (n, C, H, W)."""
+    model.eval()
+    with autocast(images.device):
+        return torch.cat([model(batch).float() for batch in images.split(batch_size)])
+
+
+class Trainer:
+    """A network, its optimiser and its random state: all that a checkpoint must hold."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        loss: Callable[[Tensor, Tensor], Tensor],
+        recipe: Recipe,
+        generator: torch.Generator,
+    ) -> None:
+        self.model, self.loss, self.recipe = model, loss, recipe
+        on_gpu = next(model.parameters()).is_cuda
+        self.forward = torch.compile(model) if on_gpu else model  # the same weights; not worth its minute on a CPU
+        self.generator = generator  # of permutations and crops; on the CPU, so that devices agree
+        self.optimiser = make_optimiser(list(model.parameters()), recipe)
+        self.schedule = make_schedule(self.optimiser, recipe)
+        self.epoch = 0
+
+    def train_epoch(self, images: Tensor, labels: Tensor) -> float:
+        """One pass over (n, C, H, W), (n,); returns the mean loss.
+
+        Raises:
+            NonFiniteLoss: before the epoch is counted, so that its checkpoint stays good.
+        """
+        self.model.train()
+        if isinstance(self.loss, ScheduledFocalLoss):
+            self.loss.set_epoch(self.epoch)
+        total = torch.zeros((), device=images.device)
+        order = torch.randperm(len(labels), generator=self.generator).to(images.device)  # moved once an epoch
+        if self.recipe.augment:
+            crops = draw_crops(len(labels), self.generator).to(images.device)
+        for index in order.split(self.recipe.batch_size):
+            batch = augmented(images[index], crops[index]) if self.recipe.augment else images[index]
+            with autocast(images.device):
+                logits = self.forward(batch)
+            loss = self._objective(logits.float(), labels[index])  # always float32
+            self.optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            self.optimiser.step()
+            total += loss.detach() * len(index)
+        mean = float(total) / len(labels)
+        if not torch.isfinite(total):
+            raise NonFiniteLoss(f"the training loss must stay finite. Got {mean} in epoch {self.epoch + 1}.")
+        self.schedule.step()
+        self.epoch += 1
+        return mean
+
+    def _objective(self, logits: Tensor, labels: Tensor) -> Tensor:
+        if isinstance(self.loss, HessianTraceLoss):  # the one loss that needs the weights
+            return self.loss.penalised(logits, labels, self.model, self.generator)
+        return self.loss(logits, labels)
+
+    def after_epoch(self, images: Tensor, labels: Tensor) -> None:
+        """What a loss learns from the validation set: AdaFocal's gammas."""
+        if isinstance(self.loss, AdaFocalLoss):
+            confidence, predicted = logits_of(self.model, images).softmax(-1).max(-1)
+            self.loss.update(confidence, predicted == labels)
+
+    def state(self) -> dict[str, Any]:
+        """Tensors and numbers only: loads with weights_only=True."""
+        return {
+            "model": self.model.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "schedule": self.schedule.state_dict(),
+            "loss": self.loss.state_dict() if isinstance(self.loss, nn.Module) else {},
+            "generator": self.generator.get_state(),
+            "epoch": self.epoch,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.model.load_state_dict(state["model"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.schedule.load_state_dict(state["schedule"])
+        if isinstance(self.loss, nn.Module):
+            self.loss.load_state_dict(state["loss"])
+        self.generator.set_state(state["generator"])
+        self.epoch = int(state["epoch"])
+
+
+def make_optimiser(weights: list[Tensor], recipe: Recipe) -> torch.optim.Optimizer:
+    """The recipe's optimiser of these weights."""
+    rate, decay = recipe.learning_rate, recipe.weight_decay
+    if recipe.optimiser == "adam":
+        return torch.optim.Adam(weights, lr=rate, weight_decay=decay)
+    if recipe.optimiser == "adagrad":
+        return torch.optim.Adagrad(weights, lr=rate, weight_decay=decay)
+    return torch.optim.SGD(weights, lr=rate, momentum=recipe.momentum, weight_decay=decay)
+
+
+def make_schedule(optimiser: torch.optim.Optimizer, recipe: Recipe) -> torch.optim.lr_scheduler.LRScheduler:
+    """The rate divided by 10 after the recipe's epochs."""
+    return torch.optim.lr_scheduler.MultiStepLR(optimiser, list(recipe.drops), gamma=0.1)

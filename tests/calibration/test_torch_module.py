@@ -1,0 +1,100 @@
+"""Calibrators as torch modules and as ONNX: the same outputs to 1e-6."""
+
+import io
+import sys
+
+import numpy as np
+import pytest
+import torch
+from sklearn.exceptions import NotFittedError
+from torch import nn
+
+from focal_lib.calibration.calibrators import (
+    FocalTemperatureScaling,
+    HistogramBinning,
+    MatrixScaling,
+    TemperatureScaling,
+    VectorScaling,
+    write_onnx,
+)
+from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule
+from focal_lib.theory.maps import focal_log_probs
+from tests.calibration.test_calibrators import synthetic
+
+
+def hard_rows(classes=6, seed=0):
+    """Ordinary rows, saturated ones, ties and huge logits, in float32."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(300, classes)) * 3
+    z[:100] *= 30
+    z[100] = 0
+    z[101, :] = 7
+    z[102] = [1e4] + [0] * (classes - 1)
+    z[103] = [0, 0] + [-1e4] * (classes - 2)
+    return torch.from_numpy(z.astype(np.float32))
+
+
+@pytest.mark.parametrize("gamma", [-0.9, -0.3, 0.0, 0.7, 5.0, 20.0])
+@pytest.mark.parametrize("classes", [2, 6])
+def test_the_module_is_the_map(gamma, classes):
+    module, z = FocalTemperatureModule(1.7, gamma), hard_rows(classes)
+    exact = np.exp(focal_log_probs(z.double().numpy() / 1.7, gamma))
+    np.testing.assert_allclose(module(z.double()).numpy(), exact, atol=1e-12)
+    np.testing.assert_allclose(module(z).numpy(), exact, atol=2e-6)  # float32 logits lose that much by themselves
+
+
+def fitted():
+    z, y = synthetic(600, 6)
+    methods = [
+        TemperatureScaling(),
+        FocalTemperatureScaling("nll", "newton"),
+        FocalTemperatureScaling("adaptive-ece", gammas=(-0.5,)),
+        VectorScaling(1e-3),
+        MatrixScaling(1e-3),
+    ]
+    return [method.fit(z, y) for method in methods]
+
+
+@pytest.mark.parametrize("fit", fitted(), ids=lambda fit: type(fit).__name__)
+def test_every_runtime_gives_the_same(fit, tmp_path):
+    pytest.importorskip("onnxscript")
+    runtime = pytest.importorskip("onnxruntime")
+    module, z = fit.to_module(), hard_rows()
+    expected = fit.predict_proba(z.double().numpy())
+    np.testing.assert_allclose(module(z.double()).numpy(), expected, atol=1e-10)
+    write_onnx(module, 6, tmp_path / "calibrator.onnx")
+    session = runtime.InferenceSession(tmp_path / "calibrator.onnx")
+    (found,) = session.run(["probs"], {"logits": z.numpy()})
+    small = np.abs(z.numpy()).max(1) < 50  # beyond, float32 has not six digits of a logit after the point
+    np.testing.assert_allclose(found[small], expected[small], atol=1e-6)
+    np.testing.assert_allclose(found, module(z).numpy(), atol=1e-6)
+    assert session.run(["probs"], {"logits": z.numpy()[:1]})[0].shape == (1, 6)  # any number of rows
+
+
+def test_after_a_network():
+    z, y = synthetic(600, 6)
+    fit = FocalTemperatureScaling("nll", "newton").fit(z, y)
+    network = nn.Linear(4, 6)
+    both = nn.Sequential(network, fit.to_module()).double()
+    x = torch.randn(5, 4, dtype=torch.float64)
+    torch.testing.assert_close(both(x), fit.predict_proba(network.double()(x)))
+    buffer = io.BytesIO()
+    torch.save(both.state_dict(), buffer)
+    buffer.seek(0)
+    again = nn.Sequential(nn.Linear(4, 6), FocalTemperatureModule(1.0, 0.0)).double()
+    again.load_state_dict(torch.load(buffer, weights_only=True))
+    torch.testing.assert_close(again(x), both(x))
+
+
+def test_methods_without_a_module_say_so():
+    z, y = synthetic(300, 4)
+    with pytest.raises(TypeError, match="HistogramBinning has none"):
+        HistogramBinning().fit(z, y).to_module()
+    with pytest.raises(NotFittedError):
+        TemperatureScaling().to_module()
+
+
+def test_missing_package(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "onnxscript", None)
+    with pytest.raises(ImportError, match=r"pip install focal-lib\[onnx\]"):
+        write_onnx(FocalTemperatureModule(1.0, 0.0), 3, tmp_path / "x.onnx")

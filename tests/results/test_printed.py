@@ -1,0 +1,131 @@
+"""The printed tables as data: cells read back from the papers' pages, and what follows from them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from focal_lib.results.printed import kk24_table1, study, tables
+
+CELLS = tables()
+
+
+def cell(paper, table, dataset, network, loss, metric, stage):
+    wanted = {"paper": paper, "table": table, "dataset": dataset, "network": network, "loss": loss}
+    wanted |= {"metric": metric, "stage": stage}
+    (row,) = CELLS[np.logical_and.reduce([CELLS[k] == v for k, v in wanted.items()])].itertuples()
+    return row.value, row.temperature
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "temperature"),
+    [
+        (("M20", "Table 1", "CIFAR-100", "ResNet-50", "cross-entropy", "ece", "post"), 3.42, 2.10),
+        (("M20", "Table 1", "SST Binary", "Tree-LSTM", "flsd-53", "ece", "post"), 1.83, 0.70),
+        (("M20", "Table 3", "CIFAR-10", "DenseNet-121", "mmce", "error", "pre"), 5.41, np.nan),
+        (("M20", "Table 5", "CIFAR-10", "ResNet-110", "focal 3", "adaptive-ece", "post"), 1.44, 1.10),
+        (("M20", "Table 5", "CIFAR-10", "Wide-ResNet-26-10", "focal 5-3-2", "adaptive-ece", "pre"), 2.04, np.nan),
+        (("M20", "Table 7", "20 Newsgroups", "Global Pooling CNN", "focal 5-3-1", "ece", "pre"), 13.55, np.nan),
+        (("M20", "Table 11", "CIFAR-100", "ResNet-110", "brier", "nll", "post"), 111.81, np.nan),
+        (("M20", "Table 13", "SST Binary", "Tree-LSTM", "flsd-53", "mce", "post"), 76.71, np.nan),
+        (("L25", "Table 4", "Tiny-ImageNet", "ResNet-50", "fcl", "ece", "pre"), 10.22, np.nan),
+        (("L25", "Table 7", "FinSen", "Global Pooling CNN", "fcl", "classwise-ece", "post"), 0.15, 1.3),
+        (("L25", "AUROC table", "CIFAR-10/CIFAR-10-C", "DenseNet-121", "brier", "auroc", "pre"), 53.87, np.nan),
+        (("L25", "Table 8", "CIFAR-10", "DenseNet-121", "fcl-l1", "ece", "pre"), 4.00, np.nan),
+    ],
+)
+def test_cells(place, value, temperature):
+    np.testing.assert_equal(cell(*place), (value, temperature))
+
+
+def test_every_table_is_a_full_rectangle():
+    key = ["paper", "table", "dataset", "network", "loss", "metric", "stage"]
+    assert not CELLS.duplicated(key).any()
+    for (paper, table), part in CELLS.groupby(["paper", "table"]):
+        sides = [
+            part[list(k)].drop_duplicates().shape[0] for k in (["dataset", "network"], ["loss"], ["metric", "stage"])
+        ]
+        assert len(part) == np.prod(sides), (paper, table)
+    assert (CELLS["value"] >= 0).all()
+    assert (CELLS["value"][CELLS["metric"] != "nll"] <= 100).all()
+
+
+def test_kk24_pairs():
+    frame = kk24_table1()
+    assert (frame.groupby(["dataset", "loss"])["stage"].nunique() == 2).all()
+    gains = study.kk24_gains(frame)
+    # Welch by hand for CIFAR-10, cross-entropy
+    a, b = 0.16**2 / 5, 0.17**2 / 5
+    row = gains[(gains["dataset"] == "CIFAR-10") & (gains["loss"] == "cross-entropy")].iloc[0]
+    assert row["difference"] == pytest.approx(0.71 - 1.03)
+    assert row["high"] - row["difference"] == pytest.approx(2.307 * np.sqrt(a + b), rel=1e-3)  # t(7.97)
+
+
+def made(rows):
+    columns = ["paper", "table", "dataset", "network", "loss", "metric", "stage", "value"]
+    return pd.DataFrame(rows, columns=columns).assign(temperature=np.nan)
+
+
+def test_restated_cells_that_differ_are_found():
+    frame = made(
+        [
+            ("M20", f"Table {t}", "d", "n", loss, "ece", "pre", v)
+            for t, loss, v in ((2, "a", 1.0), (10, "a", 1.5), (10, "b", 2.0))
+        ]
+    )
+    found = study.restated(frame, "M20")
+    assert found[["table", "table_again", "value", "value_again"]].to_numpy().tolist() == [
+        ["Table 2", "Table 10", 1.0, 1.5]
+    ]
+
+
+def test_equal_rows_and_other_columns_are_found():
+    rows = [("L25", "Table 5", d, "n", k, "ece", "pre", v) for d in ("x", "y") for k, v in (("a", 1.0), ("b", 2.0))]
+    assert study.equal_rows(made(rows), least=2)["equal"].tolist() == [2]
+    assert study.equal_rows(made(rows), least=3).empty
+    swap = [("M20", "Table 1", "d", "n", "a", "ece", s, v) for s, v in (("pre", 3.0), ("post", 1.0))]
+    swap += [("L25", "Table 4", "d", "n", "b", "ece", s, v) for s, v in (("pre", 3.0), ("post", 1.0))]
+    assert len(study.other_column(made(swap))) == 2
+    assert study.other_column(made(swap[:3])).empty  # one stage alone may be chance
+
+
+def test_rank_stability_is_kendalls_tau():
+    rows = []
+    for network, second in (("n1", (1, 2, 3)), ("n2", (3, 2, 1))):
+        for loss, one, two in zip("abc", (1, 2, 3), second, strict=True):
+            rows += [
+                ("M20", "t", "d", network, loss, "ece", "pre", one),
+                ("M20", "t", "d", network, loss, "ece", "post", two),
+            ]
+    found = study.rank_stability(made(rows), "M20", [(("ece", "pre"), ("ece", "post"))]).iloc[0]
+    assert (found["networks"], found["tau"], found["low"], found["high"]) == (2, 0.0, -1.0, 1.0)
+
+
+def test_best_counts_share_ties():
+    rows = [
+        ("M20", "t", "d", n, k, "ece", "pre", v)
+        for n, vs in (("n", (1, 1, 2)), ("m", (3, 2, 4)))
+        for k, v in zip("abc", vs, strict=True)
+    ]
+    assert study.best_counts(made(rows), "M20", "t")["best"].tolist() == [1, 2, 0]
+    assert study.best_counts(made(rows), "M20", "t", ["a", "c"])["best"].tolist() == [2, 0]
+
+
+def test_measured_beside_printed():
+    from focal_lib.results.printed.side_by_side import beside
+
+    rows = [
+        ("cross-entropy", 0, 9.0),
+        ("cross-entropy", 1, 11.0),
+        ("fcl 3 0.5", 0, 4.0),
+        ("focal-scheduled-531", 0, 5.0),
+    ]
+    runs = pd.DataFrame(rows, columns=["loss", "seed", "value"]).assign(dataset="cifar10", model="m", metric="ece")
+    runs = pd.concat([runs.assign(stage=s, temperature=1.0, calibration_gamma=0.0) for s in ("pre", "ts, ece")])
+    found = beside(runs, "ece", "CIFAR-10")
+    assert found.loc["cross-entropy", "pre"].tolist()[:2] == [10.0, np.sqrt(2)]
+    assert found.loc["cross-entropy", ("pre", "M20")] == 4.35
+    assert found.loc["cross-entropy", ("post", "KK24")] == 1.03
+    assert found.loc["fcl 3 0.5", ("pre", "L25")] == 0.76
+    assert found.loc["focal-scheduled-531", ("post", "M20")] == 1.53
+    assert np.isnan(found.loc["fcl 3 0.5", ("pre", "M20")])
+    assert beside(runs.assign(metric="nll"), "nll", "CIFAR-10").loc["cross-entropy", ("pre", "M20")] == 0.4121

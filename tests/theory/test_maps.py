@@ -1,0 +1,162 @@
+"""The focal calibration map against 50-digit references, and its properties."""
+
+import json
+from pathlib import Path
+
+import mpmath as mp
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from focal_lib.theory import maps
+
+REFERENCE = json.loads((Path(__file__).with_name("maps_reference.json")).read_text())
+gammas = st.floats(-0.9, 100)
+positive_gammas = st.floats(0, 100)
+logits = st.floats(-1e4, 1e4)
+rows = st.integers(2, 12).flatmap(lambda k: st.lists(st.floats(-1e3, 1e3), min_size=k, max_size=k)).map(np.array)
+
+
+def error(found, expected):
+    """Relative where the reference exceeds 1, absolute below."""
+    with mp.workdps(50):
+        expected = mp.mpf(expected)
+        return float(abs(mp.mpf(float(found)) - expected) / max(1, abs(expected)))
+
+
+@pytest.mark.parametrize(("s", "gamma", "expected"), REFERENCE["binary"])
+def test_binary_to_1e_12(s, gamma, expected):
+    assert error(maps.focal_logit(np.float64(s), gamma), expected) < 1e-12
+
+
+def test_binary_is_relatively_exact_near_zero():
+    s, gamma, expected = next(r for r in REFERENCE["binary"] if r[0] == 1e-8 and r[1] == 2)
+    assert maps.focal_logit(np.float64(s), gamma) == pytest.approx(float(expected), rel=1e-14)
+
+
+@pytest.mark.parametrize(("z", "gamma", "expected"), REFERENCE["simplex"])
+def test_simplex_to_1e_12(z, gamma, expected):
+    found = maps.focal_log_probs(np.array(z), gamma)
+    assert max(map(error, found, expected)) < 1e-12
+
+
+def test_a_thousand_classes():
+    z = np.random.default_rng(0).normal(size=(20, 1000)) * 8
+    p = np.exp(maps.focal_log_probs(z, 3.0))
+    q = np.exp(z - z.max(-1, keepdims=True))
+    q /= q.sum(-1, keepdims=True)
+    w = q / ((1 - q) ** 3 * (1 - 3 * q * np.log(q) / (1 - q)))
+    np.testing.assert_allclose(p, w / w.sum(-1, keepdims=True), rtol=1e-9)
+
+
+@given(logits, gammas)
+def test_binary_round_trip(s, gamma):
+    back = maps.inverse_focal_logit(maps.focal_logit(np.float64(s), gamma), gamma)
+    assert abs(back - s) <= 1e-9 * max(1, abs(s))
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows, positive_gammas)
+def test_simplex_round_trip(z, gamma):
+    log_q = torch.log_softmax(torch.from_numpy(z), -1).numpy()
+    back = maps.inverse_focal_log_probs(maps.focal_log_probs(z, gamma), gamma)
+    assert np.all(np.abs(back - log_q) <= 1e-9 * np.maximum(1, np.abs(log_q)))
+
+
+@given(logits, st.floats(0, 1000), gammas)
+def test_binary_is_odd_and_increasing(s, step, gamma):
+    low, high = maps.focal_logit(np.array([s, s + step]), gamma)
+    assert low <= high + 1e-9 * abs(high)
+    assert maps.focal_logit(np.float64(-s), gamma) == pytest.approx(-low, rel=1e-12, abs=1e-12)
+
+
+@given(st.floats(-50, 50), st.floats(1e-3, 100))
+def test_slope_bounds(s, gamma):
+    slope = maps.focal_logit_slope(np.float64(s), gamma)
+    assert max(1, gamma) - 1e-12 * gamma <= slope <= (gamma + 1) * (1 + 1e-12)
+
+
+@given(rows, gammas, st.floats(-1e3, 1e3), st.randoms())
+def test_shift_and_permutation(z, gamma, shift, random):
+    order = list(range(len(z)))
+    random.shuffle(order)
+    base = maps.focal_log_probs(z, gamma)
+    np.testing.assert_allclose(maps.focal_log_probs(z[order], gamma), base[order], rtol=1e-9, atol=1e-12)
+    shifted = maps.focal_log_probs(z + shift, gamma)
+    np.testing.assert_allclose(shifted, base, rtol=1e-7, atol=1e-7 * (1 + abs(gamma)))
+
+
+@given(st.floats(-500, 500), gammas)
+def test_two_classes_agree_with_binary(s, gamma):
+    log_p = maps.focal_log_probs(np.array([s, 0.0]), gamma)
+    assert log_p[0] - log_p[1] == pytest.approx(maps.focal_logit(np.float64(s), gamma), rel=1e-9, abs=1e-11)
+
+
+@pytest.mark.parametrize("gamma", [-0.9, 0.0, 0.5, 2.0, 100.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_saturated_rows_stay_finite_with_gradients(gamma, dtype):
+    z = torch.tensor([[1e4, -1e4, 0], [1e4, 1e4, 1e4], [50, -50, 0], [0, 0, 0]], dtype=dtype, requires_grad=True)
+    log_p = maps.focal_log_probs(z, gamma)
+    log_p.sum().backward()
+    assert torch.isfinite(log_p).all()
+    assert torch.isfinite(z.grad).all()
+    assert log_p.dtype == dtype
+    torch.testing.assert_close(log_p.exp().sum(-1), torch.ones(4, dtype=dtype), atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("gamma", [-0.5, 0.0, 0.5, 3.0])
+def test_gradients(gamma):
+    torch.manual_seed(0)
+    z = torch.randn(4, 5, dtype=torch.float64, requires_grad=True)
+    s = torch.tensor([-30.0, -1e-3, 0.0, 0.5, 7.0], dtype=torch.float64, requires_grad=True)
+    g = torch.tensor(gamma, dtype=torch.float64, requires_grad=gamma != 0)
+    assert torch.autograd.gradcheck(maps.focal_log_probs, (z, g))
+    assert torch.autograd.gradcheck(maps.focal_logit, (s, g))
+    assert torch.autograd.gradcheck(maps.inverse_focal_logit, (s, g))
+    if gamma > 0:
+        assert torch.autograd.gradcheck(lambda z, g: maps.inverse_focal_log_probs(z.log_softmax(-1), g), (z, g))
+
+
+def test_slope_is_the_derivative():
+    s = np.linspace(-20, 20, 81)
+    for gamma in (-0.9, 0.5, 10.0):
+        numeric = (maps.focal_logit(s + 1e-5, gamma) - maps.focal_logit(s - 1e-5, gamma)) / 2e-5
+        np.testing.assert_allclose(maps.focal_logit_slope(s, gamma), numeric, rtol=1e-6)
+
+
+def test_gamma_minus_one_is_the_last_bijection():
+    s = np.array([0.0, 1e-3, 1.0, 30.0, 800.0, 1e4])
+    mapped = maps.focal_logit(s, -1.0)
+    assert np.all(np.diff(mapped) > 0)
+    np.testing.assert_allclose(maps.inverse_focal_logit(mapped, -1.0), s, rtol=1e-12)
+    with pytest.raises(ValueError, match=r"gamma must be a finite number >= -1. Got -1.01"):
+        maps.focal_logit(s, -1.01)
+
+
+def test_kinds_and_types_are_kept():
+    z = np.zeros((2, 3), dtype=np.float32)
+    assert maps.focal_log_probs(z, 1.0).dtype == np.float32
+    assert maps.focal_log_probs(z.astype(np.int64), 1.0).dtype == np.float64
+    assert isinstance(maps.focal_log_probs(torch.zeros(3), 1.0), torch.Tensor)
+    assert maps.focal_log_probs(torch.zeros(3, dtype=torch.bfloat16), 1.0).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize(
+    ("function", "values", "gamma", "message"),
+    [
+        (maps.focal_log_probs, [1.0, np.nan], 1, "must be finite. Got 1"),
+        (maps.focal_log_probs, [1.0, np.inf], 1, "must be finite"),
+        (maps.focal_log_probs, np.ones((3, 1)), 1, r"K >= 2. Got \(3, 1\)"),
+        (maps.focal_log_probs, np.ones((0, 3)), 1, "must not be empty"),
+        (maps.focal_log_probs, [1.0, 2.0], np.nan, "gamma must be a finite number"),
+        (maps.focal_log_probs, [1.0, 2.0], "x", "gamma must be one real number"),
+        (maps.focal_logit, "a", 1, "takes real numbers"),
+        (maps.inverse_focal_log_probs, [1.0, 2.0, 3.0], 1, "rows with logsumexp 0"),
+        (maps.inverse_focal_log_probs, np.log([0.2, 0.3, 0.5]), -0.5, "gamma must be a finite number >= 0"),
+    ],
+)
+def test_bad_input(function, values, gamma, message):
+    with pytest.raises(ValueError, match=message):
+        function(values, gamma)

@@ -1,0 +1,116 @@
+"""Minimisers and the proper part, against direct minimisation."""
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from focal_lib.theory import proper
+from focal_lib.theory.proper import focal_calibration_minimiser, focal_loss_values, focal_minimiser
+
+MINIMISERS = {0.5: 0.7345747634, 1: 0.6858314454, 2: 0.6266148273, 3: 0.5944783237, 10: 0.5329188047, 100: 0.5034501339}
+
+
+@pytest.mark.parametrize(("gamma", "q"), MINIMISERS.items())
+def test_known_minimisers(gamma, q):
+    assert proper.focal_minimiser([0.8, 0.2], gamma)[0] == pytest.approx(q, abs=1e-10)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 2.0, 5.0])
+def test_against_direct_minimisation(gamma):
+    p = np.array([0.5, 0.3, 0.15, 0.05])
+
+    def risk(z):
+        q = np.exp(z - np.logaddexp.reduce(z))
+        return float(proper.conditional_risk(proper.focal_loss_values(q, gamma), p))
+
+    found = minimize(risk, np.log(p), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-14, "maxiter": 5000})
+    q = np.exp(found.x - np.logaddexp.reduce(found.x))
+    np.testing.assert_allclose(proper.focal_minimiser(p, gamma), q, atol=1e-6)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(2, 8), st.floats(0, 10), st.integers(0, 2**32 - 1))
+def test_the_proper_part_is_proper(n, gamma, seed):
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet(np.ones(n)) * 0.98 + 0.02 / n
+    others = rng.dirichlet(np.ones(n), 50) * 0.98 + 0.02 / n
+    own = proper.conditional_risk(proper.proper_focal_loss(p, gamma), p)
+    assert np.all(own <= proper.conditional_risk(proper.proper_focal_loss(others, gamma), p) + 1e-9)
+
+
+def test_zeros_stay_and_faces_are_smaller_problems():
+    q = proper.focal_minimiser([[0.8, 0.2, 0.0], [1.0, 0.0, 0.0]], 2.0)
+    np.testing.assert_allclose(q[0], [*proper.focal_minimiser([0.8, 0.2], 2.0), 0])
+    np.testing.assert_array_equal(q[1], [1, 0, 0])
+
+
+def test_torch_in_torch_out():
+    assert isinstance(proper.focal_minimiser(torch.tensor([0.8, 0.2]), 2.0), torch.Tensor)
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="must sum to 1"):
+        proper.focal_minimiser([0.8, 0.3], 2.0)
+    with pytest.raises(ValueError, match=r"must lie in \[0, 1\]"):
+        proper.focal_minimiser([1.2, -0.2], 2.0)
+    with pytest.raises(ValueError, match="gamma"):
+        proper.focal_minimiser([0.5, 0.3, 0.2], -0.5)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "lam", "expected"),
+    [
+        (2.0, 0.0, 0.6266148273),
+        (2.0, 1.0, 0.7010787082),
+        (2.0, 100.0, 0.7974432641),
+        (1.0, 0.5, 0.7155669713),
+        (3.0, 10.0, 0.7769416205),
+    ],
+)
+def test_focal_calibration_minimiser_of_two_classes(gamma, lam, expected):
+    """The root of .8 L'(q) - .2 L'(1-q) + 4 lam (q - .8), in 30 digits."""
+    with mpmath.workdps(30):
+
+        def slope(q):
+            return gamma * (1 - q) ** (gamma - 1) * mpmath.log(q) - (1 - q) ** gamma / q
+
+        p = mpmath.mpf("0.8")
+        root = mpmath.findroot(
+            lambda q: p * slope(q) - (1 - p) * slope(1 - q) + 4 * lam * (q - p), (0.51, 0.79999), solver="illinois"
+        )
+    found = focal_calibration_minimiser([0.8, 0.2], gamma, lam)[0]
+    assert found == pytest.approx(float(root), abs=1e-13)
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), classes=st.integers(2, 6), gamma=st.floats(0, 6), lam=st.floats(0, 20))
+def test_focal_calibration_minimiser_is_a_minimum_and_keeps_order(seed, classes, gamma, lam):
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet(np.ones(classes)) * 0.98 + 0.02 / classes
+    q = focal_calibration_minimiser(p, gamma, lam)
+
+    def risk(v):
+        return float((p * focal_loss_values(v, gamma)).sum() + lam * ((v - p) ** 2).sum())
+
+    assert q.sum() == pytest.approx(1, abs=1e-12)
+    assert list(np.argsort(q)) == list(np.argsort(p))
+    for _ in range(10):
+        other = 0.97 * q + 0.03 * rng.dirichlet(np.ones(classes))
+        assert risk(other) >= risk(q) - 1e-12
+
+
+def test_focal_calibration_minimiser_without_square_is_the_focal_minimiser():
+    p = np.random.default_rng(0).dirichlet(np.ones(5), 20)
+    np.testing.assert_allclose(focal_calibration_minimiser(p, 3.0, 0.0), focal_minimiser(p, 3.0), atol=1e-12)
+
+
+def test_focal_calibration_minimiser_bad_input():
+    with pytest.raises(ValueError, match="lam must be"):
+        focal_calibration_minimiser([0.5, 0.5], 1.0, -1.0)
+    with pytest.raises(ValueError, match="positive"):
+        focal_calibration_minimiser([1.0, 0.0], 1.0, 1.0)

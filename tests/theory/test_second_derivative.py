@@ -1,0 +1,35 @@
+"""Second derivatives of the focal loss against finite differences in 50 digits."""
+
+import mpmath
+import numpy as np
+import pytest
+
+from focal_lib.theory.second_derivative import logit_ratio, probability_ratio
+
+POINTS = [(q, gamma) for q in (0.01, 0.27, 0.5, 0.9, 0.999) for gamma in (0.5, 1.0, 2.0, 5.0)]
+
+
+def loss(q, gamma):
+    return -((1 - q) ** gamma) * mpmath.log(q)
+
+
+@pytest.mark.parametrize(("q", "gamma"), POINTS)
+def test_ratio_in_the_probability(q, gamma):
+    with mpmath.workdps(50):
+        reference = mpmath.diff(lambda v: loss(v, gamma), mpmath.mpf(q), 2) * mpmath.mpf(q) ** 2
+    assert float(probability_ratio(q, gamma)) == pytest.approx(float(reference), rel=1e-10)
+
+
+@pytest.mark.parametrize(("q", "gamma"), POINTS)
+def test_ratio_in_the_logit(q, gamma):
+    with mpmath.workdps(50):
+        s = mpmath.log(mpmath.mpf(q) / (1 - mpmath.mpf(q)))
+        second = mpmath.diff(lambda v: loss(1 / (1 + mpmath.exp(-v)), gamma), s, 2)
+        reference = second / (mpmath.mpf(q) * (1 - mpmath.mpf(q)))
+    assert float(logit_ratio(q, gamma)) == pytest.approx(float(reference), rel=1e-8, abs=1e-12)
+
+
+def test_cross_entropy_is_one():
+    q = np.linspace(0.01, 0.99, 50)
+    np.testing.assert_allclose(probability_ratio(q, 0.0), 1)
+    np.testing.assert_allclose(logit_ratio(q, 0.0), 1)

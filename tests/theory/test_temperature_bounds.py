@@ -1,0 +1,193 @@
+"""Sharp temperature bounds: 40-digit references, the brute force, the certificates."""
+
+import math
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from focal_lib.theory import maps
+from focal_lib.theory.certificates import balls, formulas
+from focal_lib.theory.certificates.checker import Box, covers
+from focal_lib.theory.confidence import points_by_shape
+from focal_lib.theory.gain import elasticity, log_gain, lowest_elasticity
+from focal_lib.theory.maps import focal_log_probs
+from focal_lib.theory.temperature_bounds import (
+    beta,
+    monotone_up_to,
+    temperature_bounds,
+    temperature_bounds_by_search,
+    tied_row_beta,
+    top_temperature_bounds,
+)
+
+
+def beta_reference(s, gamma):
+    """R(s)/s to 40 digits."""
+    with mp.workdps(40):
+        s, g = mp.mpf(s), mp.mpf(gamma)
+
+        def u(v):
+            return mp.exp(v) * mp.log1p(mp.exp(-v))
+
+        return g + 1 - mp.log((1 + g * u(s)) / (1 + g * u(-s))) / s
+
+
+def lowest_reference(gamma):
+    """inf of beta by a scan and a 40-digit ternary search around its minimum."""
+    with mp.workdps(40):
+        grid = [mp.mpf(k) / 50 for k in range(1, 600)]
+        values = [beta_reference(s, gamma) for s in grid]
+        at = values.index(min(values))
+        zero = gamma + 1 - gamma * (2 * mp.log(2) - 1) / (1 + gamma * mp.log(2))
+        if at == 0:
+            return min(zero, values[0])
+        left, right = grid[at - 1], grid[at + 1]
+        for _ in range(100):  # ternary search: no derivative to trust
+            a, b = left + (right - left) / 3, right - (right - left) / 3
+            left, right = (a, right) if beta_reference(a, gamma) > beta_reference(b, gamma) else (left, b)
+        return min(zero, beta_reference(left, gamma))
+
+
+@pytest.mark.parametrize("gamma", [0.001, 0.5, 1, 3, 5.6, 5.7, 6, 7, 10, 100, 1000])
+def test_sharp_bounds_to_1e_10(gamma):
+    low, high = temperature_bounds(gamma)
+    assert low == pytest.approx(1 / (gamma + 1), abs=1e-15)
+    assert high == pytest.approx(float(1 / lowest_reference(gamma)), abs=1e-10)
+
+
+@given(st.floats(1e-3, 1000), st.floats(1e-3, 50))
+def test_every_logit_is_between_its_bounds(gamma, s):
+    low, high = temperature_bounds(gamma)
+    mapped = maps.focal_logit(np.float64(s), gamma)
+    assert s / high <= mapped * (1 + 1e-12)
+    assert mapped <= s / low * (1 + 1e-12)
+
+
+@given(st.floats(0.01, 100), st.floats(0.01, 40), st.floats(0, 1))
+def test_radius_is_honoured(gamma, radius, share):
+    low, high = temperature_bounds(gamma, radius)
+    value = beta(share * radius, gamma)
+    assert 1 / high - 1e-12 <= value <= 1 / low + 1e-12 * gamma
+
+
+@given(st.floats(-0.99, -0.01), st.floats(0.01, 40))
+def test_negative_gamma(gamma, s):
+    low, high = temperature_bounds(gamma)
+    assert 1 / high - 1e-12 <= beta(s, gamma) <= 1 / low + 1e-12
+
+
+@given(st.floats(0.01, 300), st.floats(-300, 300).filter(lambda s: abs(s) > 1e-3))
+def test_beta_is_the_map(gamma, s):
+    assert beta(s, gamma) * s == pytest.approx(maps.focal_logit(np.float64(s), gamma), rel=1e-11)
+
+
+def test_gamma_zero_is_the_identity():
+    assert temperature_bounds(0.0) == (1.0, 1.0)
+
+
+def test_where_monotonicity_ends():
+    g = monotone_up_to()
+    assert g == pytest.approx(5.63537995094647, abs=1e-12)
+    with mp.workdps(40):  # an even function's quartic term is the sign of beta'' next to 0
+        for gamma, sign in ((g - 1e-3, 1), (g + 1e-3, -1)):
+            assert sign * (beta_reference(mp.mpf("0.01"), gamma) - beta_reference(mp.mpf("0.001"), gamma)) > 0
+
+
+def test_search_agrees_with_the_exact_bounds():
+    low, high = temperature_bounds_by_search(4.0, radius=10, logit_step=0.01)
+    exact = temperature_bounds(4.0, radius=10)
+    assert (low, high) == (
+        pytest.approx(math.floor(1e3 * exact[0]) / 1e3),
+        pytest.approx(math.ceil(1e3 * exact[1]) / 1e3),
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((-1.0,), "gamma must be > -1"),
+        ((math.nan,), "gamma must be a finite number"),
+        ((1.0, 0.0), "radius must be > 0"),
+    ],
+)
+def test_bad_input(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        temperature_bounds(*arguments)
+
+
+# --- certificates ----------------------------------------------------------------------
+
+
+def test_balls_contain_the_true_values():
+    with balls.precision(80):
+        gap = formulas.logit_gap(balls.exact("2.5"), balls.exact("3"))
+    with mp.workdps(40):
+        truth = mp.mpf("2.5") * 4 - maps_reference("2.5", 3)
+    assert abs(float(gap.mid()) - float(truth)) <= 1e-15
+    assert float(gap.rad()) < 1e-20
+
+
+def maps_reference(s, gamma):
+    return beta_reference(s, gamma) * mp.mpf(s)
+
+
+def test_cover_must_have_no_gap():
+    boxes = [Box(Fraction(0), Fraction(1)), Box(Fraction(1), Fraction(2))]
+    assert covers(boxes, Fraction(0), Fraction(2))
+    assert not covers(boxes, Fraction(0), Fraction(3))
+    assert not covers([boxes[0], Box(Fraction(3, 2), Fraction(2))], Fraction(0), Fraction(2))
+    assert not covers([], Fraction(0), Fraction(2))
+
+
+def test_precision_is_restored():
+    from flint import ctx
+
+    before = ctx.prec
+    with balls.precision(333):
+        assert ctx.prec == 333
+    assert ctx.prec == before
+
+
+@pytest.mark.parametrize(("gamma", "n"), [(1.0, 3), (10.0, 3), (1.5, 4), (3.1, 5)])
+def test_top_temperature_is_one_where_confidence_never_falls(gamma, n):
+    assert top_temperature_bounds(gamma, n) == (1 / (gamma + 1), 1.0)
+    assert tied_row_beta(n, 1e-300, gamma) == pytest.approx(1, abs=2e-2)  # the limit is slow: 1 / log
+
+
+@pytest.mark.parametrize(("gamma", "n"), [(0.25, 4), (1.0, 4), (1.0, 10), (2.0, 30), (5.0, 1000)])
+def test_top_temperature_above_one_below_the_critical_gamma(gamma, n):
+    low, high = top_temperature_bounds(gamma, n)
+    assert low == 1 / (gamma + 1)
+    assert 1 < high <= 1 / lowest_elasticity(gamma)[1] + 1e-9
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(3, 8), gamma=st.floats(0.05, 8))
+def test_top_temperatures_bound_random_rows(seed, n, gamma):
+    rows = points_by_shape(n, seed, count=100)
+    top = focal_log_probs(np.log(rows), gamma)[:, 0]
+    for temperature, sign in zip(top_temperature_bounds(gamma, n), (1, -1), strict=True):
+        scaled = np.log(rows) / temperature
+        assert (sign * (scaled[:, 0] - np.logaddexp.reduce(scaled, axis=1) - top)).min() > -1e-9
+
+
+def test_top_temperature_of_two_classes_is_the_binary_bound():
+    assert top_temperature_bounds(4.0, 2) == temperature_bounds(4.0)
+    with pytest.raises(ValueError, match="n must be"):
+        top_temperature_bounds(4.0, 1)
+
+
+def test_elasticity_against_finite_differences():
+    for gamma in (0.3, 2.0, 7.0):
+        for q in (1e-4, 0.05, 0.3, 0.9):
+            step = 1e-5
+
+            def log_weight(x, gamma=gamma):
+                return x - log_gain(math.exp(x), gamma)
+
+            slope = (log_weight(math.log(q) + step) - log_weight(math.log(q) - step)) / (2 * step)
+            assert elasticity(q, gamma) == pytest.approx(slope, rel=1e-6)

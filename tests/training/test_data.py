@@ -1,0 +1,136 @@
+"""Loaders, on small files in the real formats; no network."""
+
+import gzip
+import subprocess
+
+import numpy as np
+import pytest
+
+from focal_lib.training import data
+from focal_lib.training.data import fashion_mnist, images
+
+
+@pytest.fixture(autouse=True)
+def nowhere(tmp_path, monkeypatch):
+    """No data set anywhere, unless a test puts one there."""
+    monkeypatch.setenv("FOCAL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("FOCAL_DATA", raising=False)
+    monkeypatch.setattr(fashion_mnist, "DEBIAN_FOLDER", tmp_path / "no-debian")
+    monkeypatch.setattr(fashion_mnist, "apt_download", _refuse)
+    monkeypatch.setattr(images, "_torchvision", _refuse)
+
+
+def _refuse(*_):
+    raise RuntimeError("not here")
+
+
+def write_npz(folder, n_train=20, n_test=10, shape=(28, 28), labels=None):
+    folder.mkdir(parents=True)
+    rng = np.random.default_rng(0)
+    for side, n in (("train", n_train), ("test", n_test)):
+        y = rng.integers(0, 10, n) if labels is None else np.full(n, labels)
+        np.savez(folder / f"{side}.npz", images=rng.integers(0, 256, (n, *shape), dtype=np.uint8), labels=y)
+
+
+def write_idx(path, array):
+    header = b"\x00\x00\x08" + bytes([array.ndim]) + b"".join(int(d).to_bytes(4, "big") for d in array.shape)
+    path.write_bytes(gzip.compress(header + array.tobytes()))
+
+
+def test_own_files_come_first(tmp_path, monkeypatch):
+    write_npz(tmp_path / "root" / "fashion-mnist")
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "root"))
+    found = data.load("fashion-mnist")
+    assert found.train.inputs.shape == (20, 28, 28, 1)
+    assert found.train.labels.dtype == np.int64
+    assert found.classes == 10
+
+
+def test_any_name_in_own_folder(tmp_path, monkeypatch):
+    write_npz(tmp_path / "mine", shape=(8, 8, 3))
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    assert data.load("mine").train.inputs.shape == (20, 8, 8, 3)
+
+
+def test_debian_files_are_read_and_cached(tmp_path, monkeypatch):
+    folder = tmp_path / "debian"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    for (pictures, labels), n in zip(fashion_mnist.FILES.values(), (12, 6), strict=True):
+        write_idx(folder / pictures, rng.integers(0, 256, (n, 28, 28), dtype=np.uint8))
+        write_idx(folder / labels, rng.integers(0, 10, n, dtype=np.uint8))
+    monkeypatch.setattr(fashion_mnist, "DEBIAN_FOLDER", folder)
+    first = data.load("fashion-mnist")
+    monkeypatch.setattr(fashion_mnist, "DEBIAN_FOLDER", tmp_path / "gone")
+    second = data.load("fashion-mnist")
+    np.testing.assert_array_equal(first.train.inputs, second.train.inputs)
+    assert len(second.test) == 6
+
+
+def test_missing_data_names_the_three_ways():
+    with pytest.raises(FileNotFoundError, match=r"FOCAL_DATA.*dataset-fashion-mnist.*torchvision.*not here"):
+        data.load("fashion-mnist")
+
+
+def test_unknown_name_lists_the_known():
+    with pytest.raises(ValueError, match=r"dataset must be one of fashion-mnist.*Got 'mnst'"):
+        data.load("mnst")
+
+
+def test_apt_failure_is_a_reason_not_a_crash(monkeypatch, tmp_path):
+    monkeypatch.undo()
+
+    def fail(command, **_):
+        raise subprocess.CalledProcessError(100, command, stderr="E: Unable to locate package")
+
+    monkeypatch.setattr(fashion_mnist.subprocess, "run", fail)
+    with pytest.raises(RuntimeError, match="Unable to locate"):
+        fashion_mnist.apt_download("dataset-fashion-mnist", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\x00\x00\x0d\x01", "must be an IDX file"),
+        (b"\x00\x00\x08\x01\x00\x00\x00\x05abc", r"must hold \(5,\) bytes. Got 3"),
+    ],
+)
+def test_damaged_idx(tmp_path, content, message):
+    path = tmp_path / "x.gz"
+    path.write_bytes(gzip.compress(content))
+    with pytest.raises(ValueError, match=message):
+        fashion_mnist.read_idx(path)
+
+
+def test_wrong_content(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    write_npz(tmp_path / "fashion-mnist", labels=11)
+    with pytest.raises(ValueError, match=r"train labels must lie in 0 ... 9"):
+        data.load("fashion-mnist")
+    np.savez(tmp_path / "fashion-mnist" / "train.npz", images=np.zeros((2, 28, 28)), labels=np.zeros(2, int))
+    with pytest.raises(ValueError, match="images must be uint8"):
+        data.load("fashion-mnist")
+    np.savez(tmp_path / "fashion-mnist" / "train.npz", labels=np.zeros(2, int))
+    with pytest.raises(ValueError, match=r"must hold images and labels. Got no images"):
+        data.load("fashion-mnist")
+
+
+def test_nothing_is_unpickled(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    write_npz(tmp_path / "fashion-mnist")
+    np.savez(tmp_path / "fashion-mnist" / "train.npz", images=np.array([{}], dtype=object), labels=np.zeros(1, int))
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        data.load("fashion-mnist")
+
+
+def test_splits(tmp_path, monkeypatch):
+    write_npz(tmp_path / "fashion-mnist", n_train=50)
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    found = data.load("fashion-mnist")
+    train, validation, test = data.split(found, 30, 15, seed=1)
+    assert (len(train), len(validation), len(test)) == (30, 15, 10)
+    smaller, same, _ = data.split(found, 10, 15, seed=1)
+    np.testing.assert_array_equal(validation.inputs, same.inputs)
+    np.testing.assert_array_equal(smaller.inputs, train.inputs[:10])
+    with pytest.raises(ValueError, match=r"at most 50, each at least 1. Got 40 \+ 15"):
+        data.split(found, 40, 15, seed=1)

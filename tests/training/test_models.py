@@ -1,0 +1,95 @@
+"""Networks: shapes, and parameter counts from the layer tables of the papers."""
+
+import pytest
+import torch
+
+from focal_lib.training import models
+from focal_lib.training.models.images import wide_resnet
+
+
+def count(model):
+    return sum(p.numel() for p in model.parameters())
+
+
+def conv(before, after, kernel):
+    """A convolution without bias and its batch normalisation."""
+    return before * after * kernel**2 + 2 * after
+
+
+def bottleneck_resnet(layers, channels, classes):
+    """He et al. (2016): 1x1, 3x3, 1x1 with expansion 4; a projection where a stage starts."""
+    total, before = conv(channels, 64, 3), 64
+    for width, blocks in zip((64, 128, 256, 512), layers, strict=True):
+        for block in range(blocks):
+            total += conv(before, width, 1) + conv(width, width, 3) + conv(width, 4 * width, 1)
+            total += conv(before, 4 * width, 1) if block == 0 else 0
+            before = 4 * width
+    return total + before * classes + classes
+
+
+def wide(depth, factor, channels, classes):
+    total, before = conv(channels, 16, 3), 16
+    for width in (16 * factor, 32 * factor, 64 * factor):
+        for _ in range((depth - 2) // 6):
+            total += conv(before, width, 3) + conv(width, width, 3) + (conv(before, width, 1) if before != width else 0)
+            before = width
+    return total + before * classes + classes
+
+
+def dense(channels, classes, growth=32):
+    """Huang et al. (2017): normalisation before each convolution; transitions halve the channels."""
+    total, width = channels * 64 * 9, 64
+    for stage, layers in enumerate((6, 12, 24, 16)):
+        for _ in range(layers):
+            total += 2 * width + width * 4 * growth + 2 * 4 * growth + 4 * growth * growth * 9
+            width += growth
+        if stage < 3:
+            total += 2 * width + width * (width // 2)
+            width //= 2
+    return total + 2 * width + width * classes + classes
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("resnet50", bottleneck_resnet((3, 4, 6, 3), 3, 10)),
+        ("resnet110", bottleneck_resnet((3, 4, 26, 3), 3, 10)),
+        ("wide-resnet-26-10", wide(26, 10, 3, 10)),
+        ("densenet121", dense(3, 10)),
+        ("resnet8", wide(8, 1, 3, 10)),
+        ("mlp", 3072 * 100 + 100 + 100 * 10 + 10),
+        ("vit", 192 * (3 * 16 + 1 + 1 + 65) + 12 * (12 * 192**2 + 13 * 192) + 2 * 192 + 193 * 10),
+    ],
+)
+def test_parameter_counts(name, expected):
+    with torch.device("meta"):
+        model = models.build(name, 3, 32, 10)
+    assert count(model) == expected
+
+
+def test_published_counts():
+    """The usual figures for CIFAR-10: 23.52, 6.96 and 36.5 million."""
+    assert bottleneck_resnet((3, 4, 6, 3), 3, 10) == 23_520_842
+    assert dense(3, 10) == 6_956_298
+    with torch.device("meta"):  # torchvision documents 25,557,032 for 1,000 classes
+        assert count(models.build("resnet50-tiny-imagenet", 3, 64, 200)) == 25_557_032 - 800 * 2049
+    assert wide(26, 10, 3, 10) == pytest.approx(36.5e6, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    "name", ["small-cnn", "mlp", "resnet8", "resnet50", "densenet121", "resnet50-tiny-imagenet", "vit"]
+)
+@pytest.mark.parametrize(("channels", "size", "classes"), [(3, 32, 100), (1, 28, 10)])
+def test_logits_have_the_right_shape(name, channels, size, classes):
+    torch.manual_seed(0)
+    model = models.build(name, channels, size, classes).eval()
+    assert model(torch.randn(2, channels, size, size)).shape == (2, classes)
+
+
+def test_unknown_names_and_depths():
+    with pytest.raises(ValueError, match=r"model must be one of small-cnn, .*resnet50.*Got 'resnet51'"):
+        models.build("resnet51", 3, 32, 10)
+    with pytest.raises(ValueError, match="depth must be"):
+        wide_resnet(27, 1)
+    with pytest.raises(ValueError, match=r"multiple of 4. Got 30"):
+        models.build("vit", 3, 30, 10)

@@ -1,0 +1,139 @@
+"""Texts, parse trees and word vectors from small files in their published formats."""
+
+import sys
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from focal_lib.training import data
+from focal_lib.training.data import text, vectors
+
+
+@pytest.fixture(autouse=True)
+def own(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    monkeypatch.setenv("FOCAL_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_tokens():
+    assert text.tokenise("It's FINE, isn't it? 3.5") == ["it's", "fine", ",", "isn't", "it", "?", "3", ".", "5"]
+    words = text.vocabulary([["b", "a", "b"], ["c", "a", "b"]], size=4)
+    assert words == ("", "<unknown>", "b", "a")
+    np.testing.assert_array_equal(text.encode([["a", "z", "b", "b"], ["b"]], words, 3), [[3, 1, 2], [2, 0, 0]])
+
+
+def test_newsgroups(own):
+    for side, body in (("train", "space shuttle"), ("test", "hockey stick")):
+        for k, group in enumerate(("rec.sport.hockey", "sci.space")):
+            folder = own / "20-newsgroups" / f"20news-bydate-{side}" / group
+            folder.mkdir(parents=True)
+            (folder / "10001").write_bytes(f"From: someone\xe9\n\n{body} {k}".encode("latin1"))
+    found = data.load("20-newsgroups")
+    assert found.kind == "tokens"
+    assert found.train.inputs.shape == (2, 1000)
+    assert found.train.labels.tolist() == [0, 1]
+    assert [found.vocabulary[t] for t in found.train.inputs[1] if t] == [
+        "from",
+        ":",
+        "someoneé",
+        "space",
+        "shuttle",
+        "1",
+    ]
+    assert (found.test.inputs == text.UNKNOWN).sum() == 2 * 2  # hockey and stick in both articles
+
+
+def write_reviews(folder, n=20, shift=0):
+    folder.mkdir(parents=True, exist_ok=True)
+    votes = [[3, 0, -1, 2], [-2, -2, 0, 1]] * (n // 2)
+    lines = [f"{i + 1}\t{np.mean(v)}\tA film number {i}" for i, v in enumerate(votes)]
+    (folder / text.REVIEWS[0]).write_text("\n".join(lines) + "\n")
+    lines = [f"{i + 1 + shift}\t{np.mean(v)}\t{np.std(v)}\t{v}" for i, v in enumerate(votes)]
+    (folder / text.REVIEWS[1]).write_text("\n".join(lines) + "\n")
+
+
+def test_movie_reviews_keep_the_votes(own):
+    write_reviews(own / "movie-reviews")
+    found = data.load("movie-reviews")
+    assert (len(found.train), len(found.test)) == (18, 2)
+    assert found.train.labels[:2].tolist() == [1, 0]
+    np.testing.assert_allclose(found.train.posterior[:2], [[0.375, 0.625], [0.625, 0.375]])
+    train, validation, _ = data.split(found, 10, 5, seed=0)
+    np.testing.assert_array_equal(train.posterior.argmax(-1), train.labels)
+    assert validation.posterior.shape == (5, 2)
+    write_reviews(own / "movie-reviews", shift=1)
+    with pytest.raises(ValueError, match="same sentences in the same order"):
+        data.load("movie-reviews")
+
+
+def test_trees():
+    tree = text.parse_tree("(3 (2 It) (4 (3 works) (2 .)))")
+    assert tree.label == 3
+    assert tree.children[1].children[0] == text.Tree(3, "works", ())
+    words = ("", "<unknown>", "it", ".")
+    encoded = text.encode_trees([tree, text.parse_tree("(4 it)")], words)
+    # root: children 1 and 2, height 2; 'it'; inner node: children 3 and 4; 'works' is unknown; '.'
+    np.testing.assert_array_equal(
+        encoded[0], [[1, 2, -1, 2], [-1, -1, 2, 0], [3, 4, -1, 1], [-1, -1, 1, 0], [-1, -1, 3, 0]]
+    )
+    np.testing.assert_array_equal(encoded[1], [[-1, -1, 2, 0]] + [[-1] * 4] * 4)
+
+
+@pytest.mark.parametrize("line", ["(3 (2 It)", "(3 (2 It) (4 a) (1 b))", "it works", "(x it)", "(3 a) (2 b)", ""])
+def test_damaged_trees(line):
+    with pytest.raises(ValueError, match=r"must (read like|be) '\("):
+        text.parse_tree(line)
+
+
+def test_sst_uses_its_published_validation_split(own):
+    folder = own / "sst"
+    folder.mkdir()
+    (folder / "train.txt").write_text("(3 (2 a) (3 b))\n(2 (2 c) (2 d))\n(0 e)\n(4 (1 a) (4 e))\n")
+    (folder / "dev.txt").write_text("(1 (2 a) (1 e))\n(3 b)\n")
+    (folder / "test.txt").write_text("(4 (2 zz) (3 b))\n")
+    found = data.load("sst")
+    assert found.kind == "trees"
+    assert found.train.labels.tolist() == [1, 0, 1]  # the neutral one is left out
+    train, validation, test = data.split(found, 2, 2, seed=0)
+    assert (len(train), sorted(validation.labels), test.labels.tolist()) == (2, [0, 1], [1])
+    with pytest.raises(ValueError, match=r"n_validation must be at most 2. Got 3"):
+        data.split(found, 2, 3, seed=0)
+
+
+def test_missing_texts_say_what_to_provide(monkeypatch):
+    def refuse(folder):
+        raise OSError("no network")
+
+    monkeypatch.setitem(text.TEXT_SETS, "sst", text.TEXT_SETS["sst"]._replace(fetch=refuse))
+    with pytest.raises(FileNotFoundError, match=r"sst was not found.*train.txt, dev.txt and test.txt.*no network"):
+        data.load("sst")
+
+
+def test_glove_from_a_text_file(own):
+    (own / "glove").mkdir()
+    path = own / "glove" / "glove.6B.2d.txt"
+    path.write_text("the 1.0 2.0\nfilm 3.0 -4.0\n")
+    np.testing.assert_array_equal(vectors.glove(("", "<unknown>", "film", "the")), [[0, 0], [0, 0], [3, -4], [1, 2]])
+    path.write_text("the 1.0 2.0\nfilm 3.0\n")
+    with pytest.raises(ValueError, match=r"must have 2 numbers a line. Got 1 in line 2"):
+        vectors.glove(("film",))
+
+
+def test_glove_from_the_package(own, monkeypatch):
+    folder = own / "package" / "data"
+    folder.mkdir(parents=True)
+    pd.DataFrame({"index": ["the", "film"]}).to_parquet(folder / "glove_6B_index.parquet")
+    np.save(folder / "glove_6B_50d_emb.npy", np.arange(4, dtype=np.float32).reshape(2, 2))
+    spec = types.SimpleNamespace(origin=str(own / "package" / "__init__.py"))
+    monkeypatch.setattr(vectors.importlib.util, "find_spec", lambda name: spec)
+    np.testing.assert_array_equal(vectors.glove(("", "film", "zzz")), [[0, 0], [2, 3], [0, 0]])
+
+
+def test_no_vectors_anywhere(monkeypatch):
+    monkeypatch.setitem(sys.modules, vectors.PACKAGE, None)
+    monkeypatch.setattr(vectors.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(FileNotFoundError, match=r"glove.6B.50d.txt into FOCAL_DATA/glove"):
+        vectors.glove(("film",))

@@ -1,0 +1,50 @@
+"""Which notebook reruns after which edit."""
+
+from pathlib import Path
+
+import pytest
+
+from workflow.dependencies import claims_shown, notebook_modules, sources
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_imports_are_followed_and_packages_included():
+    files = sources(["focal_lib.theory.maps"])
+    wanted = ["__init__.py", "theory/__init__.py", "theory/maps.py", "validation.py"]
+    assert files == [f"focal_lib/{name}" for name in wanted]
+
+
+def test_a_name_of_a_face_leads_to_its_module(tmp_path):
+    page = tmp_path / "page.py"
+    page.write_text("from focal_lib import theory\nfrom focal_lib.metrics import ece\ntheory.temperature_bounds(2)\n")
+    modules = notebook_modules(page)
+    assert {"focal_lib.theory.temperature_bounds", "focal_lib.theory.gain", "focal_lib.metrics.bins"} <= modules
+    assert not {"focal_lib.theory.linear_model", "focal_lib.metrics.smooth"} & modules
+
+
+def test_a_claim_shown_brings_its_module(tmp_path):
+    page = tmp_path / "page.py"
+    page.write_text('from focal_lib.claims import show\nshow("kk24.prop1")\n')
+    modules = notebook_modules(page)
+    assert "focal_lib.claims.kk24.prop1" in modules
+    assert "focal_lib.claims.kk24.prop5" not in modules
+    assert "focal_lib.claims.evidence" in modules
+
+
+def test_the_ledger_page_depends_on_every_claim():
+    modules = notebook_modules(ROOT / "notebooks" / "ledger.py")
+    files = {p.stem for p in (ROOT / "focal_lib/claims/kk24").glob("[!_]*.py")}
+    assert files == {m.rsplit(".", 1)[1] for m in modules if m.startswith("focal_lib.claims.kk24.")}
+
+
+def test_theory_does_not_wait_for_training():
+    assert "focal_lib.training.store" not in notebook_modules(ROOT / "notebooks" / "02_convexity.py")
+    assert "focal_lib.training.store" in notebook_modules(ROOT / "notebooks" / "08_training.py")
+
+
+def test_unknown_claim_is_refused(tmp_path):
+    page = tmp_path / "page.py"
+    page.write_text('show("kk24.prop99")\n')
+    with pytest.raises(ValueError, match=r"must be in the ledger. Got kk24.prop99"):
+        claims_shown(page)
