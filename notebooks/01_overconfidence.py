@@ -31,13 +31,13 @@ runs: str = "_build/runs"  # where they are
 seed: int = 0  # which cross-entropy run
 
 # %% tags=["hide-input"]
-from myst_nb import glue
 from scipy.special import softmax
 
 from focal_lib import metrics, training
 from focal_lib.calibration import TemperatureScaling
 from focal_lib.claims import show
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
 from focal_lib.pages.plots.reliability import reliability_diagrams
@@ -47,9 +47,7 @@ use_style()
 run = training.load(spec, runs)
 
 # %% tags=["remove-input"]
-glue("over-n-train", spec.n_train, display=False)
-glue("over-epochs", spec.epochs, display=False)
-glue("over-seed", spec.seed, display=False)
+note("over", n_train=spec.n_train, epochs=spec.epochs, seed=spec.seed)
 
 # %% [markdown]
 # ## The network
@@ -88,10 +86,15 @@ probs = {
     "test, after temperature scaling": (calibrator.predict_proba(run.test.logits.astype(float)), run.test.labels),
 }
 for key, (p, y) in zip(("train", "test", "scaled"), probs.values(), strict=True):
-    glue(f"over-ece-{key}", 100 * metrics.ece(p, y), display=False)
-    glue(f"over-confidence-{key}", 100 * float(p.max(-1).mean()), display=False)
-    glue(f"over-accuracy-{key}", 100 * metrics.accuracy(p, y), display=False)
-glue("over-temperature", calibrator.temperature_, display=False)
+    note(
+        "over",
+        {
+            f"ece-{key}": 100 * metrics.ece(p, y),
+            f"confidence-{key}": 100 * float(p.max(-1).mean()),
+            f"accuracy-{key}": 100 * metrics.accuracy(p, y),
+        },
+    )
+note("over", temperature=calibrator.temperature_)
 
 # %% mystnb={"image": {"alt": "Three reliability diagrams. On train the points lie at full confidence and accuracy; on test they lie well below the diagonal; after temperature scaling they lie on it."}, "figure": {"name": "fig-over-reliability", "caption": "Reliability on the training set, on the test set, and there after temperature scaling. Hatched: the gap. Below: the share of predictions in each bin."}}
 reliability_diagrams({name: metrics.reliability_bins(p, y) for name, (p, y) in probs.items()})

@@ -30,13 +30,13 @@ gammas: str = "-0.5, 0, 0.5, 1, 2, 5"  # curves to draw, comma separated
 # %% tags=["hide-input"]
 import numpy as np
 import sympy as sp
-from myst_nb import glue
 
 from focal_lib import theory
 from focal_lib.claims import show
 from focal_lib.claims.kk24.prop1 import curvature_steps
 from focal_lib.claims.page import proof
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
 from focal_lib.theory import symbols
@@ -90,7 +90,7 @@ line_figure(grid, scaled, "predicted probability $q$", "$q^2 L''(q)$", zero=True
 
 # %% tags=["remove-input"]
 for name, g in (("quarter", -0.25), ("half", -0.5)):
-    glue(f"convexity-limit-{name}", theory.convexity_limit(g), display=False)
+    note("convexity", {f"limit-{name}": theory.convexity_limit(g)})
 
 # %% [markdown]
 # It is concave above $q =$ {glue:text}`convexity-limit-quarter:.4f` for $\gamma = -0.25$ and above
@@ -114,13 +114,7 @@ for name, g in (("quarter", -0.25), ("half", -0.5)):
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("kk24.prop1")
-
-# %% tags=["remove-input"]
-show("kk24.prop1_multiclass")
-
-# %% tags=["remove-input"]
-show("kk24.prop1_negative")
+show("kk24.prop1", "kk24.prop1_multiclass", "kk24.prop1_negative")
 
 # %% tags=["remove-input"]
 foot("02_convexity", gammas=gammas)

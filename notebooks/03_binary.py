@@ -33,13 +33,13 @@ true_probability: float = 0.8  # p of the conditional risks
 # %% tags=["hide-input"]
 import numpy as np
 import sympy as sp
-from myst_nb import glue
 
 from focal_lib import theory
 from focal_lib.claims import show
 from focal_lib.claims.kk24 import prop2
 from focal_lib.claims.page import proof
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
 from focal_lib.theory import symbols
@@ -118,9 +118,8 @@ risk = {
 risk = {name: value - value.min() for name, value in risk.items()}
 minimum = {name: float(q[value.argmin()]) for name, value in risk.items()}
 for key, value in zip(("ce", "focal", "proper"), minimum.values(), strict=True):
-    glue(f"binary-minimum-{key}", value, display=False)
-glue("binary-p", true_probability, display=False)
-glue("binary-minimiser", float(theory.focal_minimiser([p], 2.0)[0, 0]), display=False)
+    note("binary", {f"minimum-{key}": value})
+note("binary", p=true_probability, minimiser=float(theory.focal_minimiser([p], 2.0)[0, 0]))
 
 # %% mystnb={"image": {"alt": "Conditional risk above its minimum over the prediction. Cross-entropy and the proper part touch zero at the true probability 0.8, the focal loss at about 0.63."}, "figure": {"name": "fig-binary-risk", "caption": "Conditional risk above its minimum. Cross-entropy and the proper part are minimal at the true probability, the focal loss is not."}}
 line_figure(q, risk, "prediction $q$", "risk above the minimum", ylim=(0, 0.25))
@@ -166,23 +165,14 @@ line_figure(logits, excess, "logit $s$", r"slope $- \gamma$", zero=True, ylim=(-
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("kk24.prop2")
-
-# %% tags=["remove-input"]
-show("kk24.prop2_slope")
-
-# %% tags=["remove-input"]
-show("kk24.minimiser")
+show("kk24.prop2", "kk24.prop2_slope", "kk24.minimiser")
 
 # %% [markdown]
 # Two remarks of the paper do not survive as they stand: that the partial losses are differentiable at
 # the ends (they are not; the ends are limits), and, for negative $\gamma$, the shape of the map.
 
 # %% tags=["remove-input"]
-show("kk24.prop2_differentiable")
-
-# %% tags=["remove-input"]
-show("kk24.negative_inverse_sigmoid")
+show("kk24.prop2_differentiable", "kk24.negative_inverse_sigmoid")
 
 # %% tags=["remove-input"]
 foot("03_binary", gammas=gammas, true_probability=true_probability)

@@ -34,13 +34,13 @@ radius: float = 20.0  # the search looks at logits in (-radius, radius)
 
 import numpy as np
 import pandas as pd
-from myst_nb import glue
 
 from focal_lib import theory
 from focal_lib.claims import show
 from focal_lib.claims.kk24 import prop3, prop3_sharp
 from focal_lib.claims.page import proof
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
 
@@ -71,10 +71,13 @@ curves = {
 line_figure(s, curves, "logit $s$", r"$\beta(s) - \beta(0)$", zero=True)
 
 # %% tags=["remove-input"]
-glue("bounds-gamma-c", theory.monotone_up_to(), display=False)
-glue("bounds-sharp-high", theory.temperature_bounds(gamma)[1], display=False)
-glue("bounds-printed-high", theory.printed_temperature_bounds(gamma)[1], display=False)
-glue("bounds-gamma", gamma, display=False)
+note(
+    "bounds",
+    gamma_c=theory.monotone_up_to(),
+    sharp_high=theory.temperature_bounds(gamma)[1],
+    printed_high=theory.printed_temperature_bounds(gamma)[1],
+    gamma=gamma,
+)
 
 # %% [markdown]
 # The change happens at $\gamma_c =$ {glue:text}`bounds-gamma-c:.9f`, where $R^{(3)}(0) = 0$. So the sharp
@@ -90,10 +93,7 @@ glue("bounds-gamma", gamma, display=False)
 # $(\gamma+1)^{s/2}$ starts at $\frac12\log(\gamma+1)$ only.
 
 # %% tags=["remove-input"]
-show("kk24.prop3_proof_derivative")
-
-# %% tags=["remove-input"]
-show("kk24.prop3_proof_comparison")
+show("kk24.prop3_proof_derivative", "kk24.prop3_proof_comparison")
 
 # %% [markdown]
 # ## A proof that holds
@@ -221,28 +221,16 @@ line_figure(grid, by_classes, r"$\gamma$", "temperature $T$", ylim=(0, 1.25))
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("kk24.prop3")
-
-# %% tags=["remove-input"]
-show("kk24.prop3_sharp")
-
-# %% tags=["remove-input"]
-show("kk24.prop3_sharp_above")
-
-# %% tags=["remove-input"]
-show("kk24.many_low")
-
-# %% tags=["remove-input"]
-show("kk24.many_high_one")
-
-# %% tags=["remove-input"]
-show("kk24.many_high_search")
-
-# %% tags=["remove-input"]
-show("kk24.prop3_example_lower")
-
-# %% tags=["remove-input"]
-show("kk24.prop3_example_lower_corrected")
+show(
+    "kk24.prop3",
+    "kk24.prop3_sharp",
+    "kk24.prop3_sharp_above",
+    "kk24.many_low",
+    "kk24.many_high_one",
+    "kk24.many_high_search",
+    "kk24.prop3_example_lower",
+    "kk24.prop3_example_lower_corrected",
+)
 
 # %% tags=["remove-input"]
 foot("04_temperature_bounds", gamma=gamma, radius=radius)

@@ -31,7 +31,6 @@ truth: str = "0.55, 0.3, 0.15"  # true distribution of the risk isolines
 
 # %% tags=["hide-input"]
 import numpy as np
-from myst_nb import glue
 from scipy.special import softmax
 
 from focal_lib import theory
@@ -39,6 +38,7 @@ from focal_lib.claims import show
 from focal_lib.claims.kk24 import prop4
 from focal_lib.claims.page import proof
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.simplex import arrow_fields, isolines, simplex_grid
 from focal_lib.theory import PAPER_CUBE, closest_temperature
@@ -74,7 +74,7 @@ logits = rng.normal(size=(1000, 10)) * 4  # (n, K)
 log_q = logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True)
 back = theory.inverse_focal_log_probs(theory.focal_log_probs(logits, 2.0), 2.0)
 round_trip = float(np.max(np.abs(back - log_q) / np.maximum(1, np.abs(log_q))))
-glue("simplex-round-trip", round_trip, display=False)
+note("simplex", round_trip=round_trip)
 
 # %% [markdown]
 # The largest relative error of $\log q$ is {glue:text}`simplex-round-trip:.1e`.
@@ -94,7 +94,7 @@ losses = {
 }
 risks = {name: theory.conditional_risk(value, p) for name, value in losses.items()}
 nearest = {name: rows[risk.argmin()] for name, risk in risks.items()}
-glue("simplex-minima", float(max(np.abs(row - p).max() for row in nearest.values())), display=False)
+note("simplex", minima=float(max(np.abs(row - p).max() for row in nearest.values())))
 
 # %% mystnb={"image": {"alt": "Four triangles with three nested isolines each around the true distribution: circles for Brier, ovals for cross-entropy, rounded triangles for the properised focal loss."}, "figure": {"name": "fig-simplex-isolines", "caption": "Isolines of the conditional risk at the percentiles 3 (solid), 12 (dashed) and 20 (dotted). Counterpart of KK24 Fig. 4."}}
 isolines(rows, risks, [3, 12, 20], p)
@@ -115,7 +115,7 @@ moved = {rf"map, $\gamma = {g:g}$": np.exp(theory.focal_log_probs(np.log(sparse)
 for g, fit in fits.items():
     moved[rf"temperature {fit.temperature:.3f}, for $\gamma = {g:g}$"] = softmax(np.log(sparse) / fit.temperature, -1)
 for g, name in ((1.0, "one"), (3.0, "three"), (0.5, "half"), (2.0, "two")):
-    glue(f"simplex-t-{name}", closest_temperature(g, 3, PAPER_CUBE).temperature, display=False)
+    note("simplex", {f"t-{name}": closest_temperature(g, 3, PAPER_CUBE).temperature})
 
 # %% mystnb={"image": {"alt": "Four triangles of arrows. The focal map and the closest temperature both push from the centre to the corners; arrows are longer for gamma 3."}, "figure": {"name": "fig-simplex-arrows", "caption": "The map for two $\\gamma$ and the closest temperatures, as arrows. Counterpart of KK24 Fig. 5."}}
 arrow_fields(sparse, moved)
@@ -142,19 +142,7 @@ arrow_fields(sparse, moved)
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("kk24.prop4")
-
-# %% tags=["remove-input"]
-show("kk24.prop4_same_reasoning")
-
-# %% tags=["remove-input"]
-show("kk24.prop4_negative")
-
-# %% tags=["remove-input"]
-show("kk24.fig5_others_fall")
-
-# %% tags=["remove-input"]
-show("kk24.fig5_caption")
+show("kk24.prop4", "kk24.prop4_same_reasoning", "kk24.prop4_negative", "kk24.fig5_others_fall", "kk24.fig5_caption")
 
 # %% tags=["remove-input"]
 foot("05_simplex", gammas=gammas, truth=truth)

@@ -31,13 +31,13 @@ classes: int = 100  # of the figure with many classes
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
-from myst_nb import glue
 
 from focal_lib import theory
 from focal_lib.claims import show
 from focal_lib.claims.kk24.prop5_each_n import each_n_proof
 from focal_lib.claims.page import proof
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
 
@@ -67,11 +67,14 @@ pd.DataFrame(shown, columns=["gamma", "classes", "top before", "change of the to
 # {glue:text}`confidence-drop:.4f`. The second and the last are proved in ball arithmetic in the ledger, so no rounding is involved.
 
 # %% tags=["remove-input"]
-glue("confidence-drop", changes[-1], display=False)
-glue("confidence-classes", classes, display=False)
-glue("confidence-tau", theory.confidence_threshold(gamma), display=False)
-glue("confidence-inflection", theory.inflection(gamma), display=False)
-glue("confidence-gamma", gamma, display=False)
+note(
+    "confidence",
+    drop=changes[-1],
+    classes=classes,
+    tau=theory.confidence_threshold(gamma),
+    inflection=theory.inflection(gamma),
+    gamma=gamma,
+)
 
 # %% [markdown]
 # ## Where the proof breaks
@@ -168,22 +171,14 @@ line_figure(tops, falls, "top probability before", "change (points of 100)", zer
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("kk24.prop5")
-
-# %% tags=["remove-input"]
-show("kk24.prop5_threshold")
-
-# %% tags=["remove-input"]
-show("kk24.prop5_threshold_sharp")
-
-# %% tags=["remove-input"]
-show("kk24.prop5_n_fails")
-
-# %% tags=["remove-input"]
-show("kk24.prop5_n_holds")
-
-# %% tags=["remove-input"]
-show("kk24.prop5_three_classes")
+show(
+    "kk24.prop5",
+    "kk24.prop5_threshold",
+    "kk24.prop5_threshold_sharp",
+    "kk24.prop5_n_fails",
+    "kk24.prop5_n_holds",
+    "kk24.prop5_three_classes",
+)
 
 # %% tags=["remove-input"]
 foot("06_confidence", gamma=gamma, classes=classes)

@@ -31,12 +31,12 @@ reach: float = 10.0  # logits differ by at most this; (-5, 5) in the paper
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
-from myst_nb import glue
 
 from focal_lib import theory
 from focal_lib.claims import show
 from focal_lib.claims.kk24.temperature_fit import GAMMAS, fits, line
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure, point_figure
 from focal_lib.pages.plots.simplex import maps_on_triangle, simplex_grid
@@ -65,8 +65,7 @@ curves = {
     "printed line": 0.95 * gammas + 0.85,
     r"our line, $\gamma \leq 7$": slope * gammas + intercept,
 }
-glue("fit-slope-2", slope, display=False)
-glue("fit-intercept-2", intercept, display=False)
+note("fit", slope_2=slope, intercept_2=intercept)
 
 # %% mystnb={"image": {"alt": "Inverse temperature closest to the binary map over gamma, the printed line and our line. All three nearly coincide above gamma one half."}, "figure": {"name": "fig-fit-binary", "caption": "The closest inverse temperature, two classes. Counterpart of KK24 Fig. 2, left."}}
 line_figure(gammas, curves, r"$\gamma$", "$1/T$")
@@ -82,7 +81,7 @@ for g in (0.5, 2.0, 3.0):
     in_logits[rf"map, $\gamma = {g:g}$"] = theory.focal_logit(s, g)
     in_logits[f"T = {fits(2)[g].temperature:.3f}"] = fits(2)[g].inverse_temperature * s
 for g, name in ((0.5, "half"), (2.0, "two"), (3.0, "three")):
-    glue(f"fit-t-{name}", fits(2)[g].temperature, display=False)
+    note("fit", {f"t-{name}": fits(2)[g].temperature})
 
 # %% mystnb={"image": {"alt": "The map in logits for gamma 0.5, 2 and 3 with the closest temperatures as straight lines through the origin. Each pair coincides to the eye."}, "figure": {"name": "fig-fit-logits", "caption": "The map in logits with the closest temperatures. Counterpart of KK24 Fig. 2, right, with the temperatures that belong to the $\\gamma$ shown."}}
 line_figure(s, in_logits, "logit $s$", "logit after the map")
@@ -113,9 +112,7 @@ lines.style.format(precision=3).hide()
 # %% tags=["hide-input"]
 errors = {f"{n} classes": (gammas, np.array([100 * fits(n, reach)[g].error for g in GAMMAS]), None) for n in (3, 4)}
 small = closest_temperature(0.4, 2).error
-glue("fit-error-2", 100 * small, display=False)
-glue("fit-error-3", 100 * fits(3, reach)[9.0].error, display=False)
-glue("fit-error-4", 100 * fits(4, reach)[9.0].error, display=False)
+note("fit", error_2=100 * small, error_3=100 * fits(3, reach)[9.0].error, error_4=100 * fits(4, reach)[9.0].error)
 
 # %% mystnb={"image": {"alt": "Largest difference of a probability over gamma for three and four classes. It rises to about 8 per cent for three and 12 per cent for four."}, "figure": {"name": "fig-fit-error", "caption": "Largest error of the closest temperature. Counterpart of KK24 Fig. 6, right."}}
 point_figure(errors, r"$\gamma$", "largest error (%)")
@@ -152,28 +149,16 @@ maps_on_triangle(rows, panels, "difference (points of 100)")
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("kk24.fig2_line")
-
-# %% tags=["remove-input"]
-show("kk24.fig2_error")
-
-# %% tags=["remove-input"]
-show("kk24.fig2_caption")
-
-# %% tags=["remove-input"]
-show("kk24.fig6_line")
-
-# %% tags=["remove-input"]
-show("kk24.fig6_error")
-
-# %% tags=["remove-input"]
-show("kk24.four_line")
-
-# %% tags=["remove-input"]
-show("kk24.four_error")
-
-# %% tags=["remove-input"]
-show("kk24.fig7_corners")
+show(
+    "kk24.fig2_line",
+    "kk24.fig2_error",
+    "kk24.fig2_caption",
+    "kk24.fig6_line",
+    "kk24.fig6_error",
+    "kk24.four_line",
+    "kk24.four_error",
+    "kk24.fig7_corners",
+)
 
 # %% tags=["remove-input"]
 foot("07_temperature_fit", reach=reach)

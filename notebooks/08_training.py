@@ -31,11 +31,11 @@ runs: str = "_build/runs"  # where they are
 
 # %% tags=["hide-input"]
 import numpy as np
-from myst_nb import glue
 
 from focal_lib import results, training
 from focal_lib.claims import show
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import point_figure
 from focal_lib.theory import closest_temperature
@@ -49,10 +49,7 @@ gaps = results.confidence_gaps(trained)
 
 # %% tags=["remove-input"]
 spec = trained[0].spec
-glue("training-runs", len(trained), display=False)
-glue("training-seeds", int(gaps["seed"].nunique()), display=False)
-glue("training-n", spec.n_train, display=False)
-glue("training-epochs", spec.epochs, display=False)
+note("training", runs=len(trained), seeds=int(gaps["seed"].nunique()), n=spec.n_train, epochs=spec.epochs)
 
 # %% [markdown]
 # {glue:text}`training-runs` runs: cross-entropy and focal loss with several $\gamma$, {glue:text}`training-seeds` seeds each. A seed fixes the
@@ -107,9 +104,12 @@ shown = {
     ),
     "temperature of the map, 3 classes": (wide.columns.to_numpy(), np.array(list(factor.values())), None),
 }
-glue("training-t-ce", float(wide[0.0].mean()), display=False)
-glue("training-t-top", float(wide[wide.columns.max()].mean()), display=False)
-glue("training-gamma-top", float(wide.columns.max()), display=False)
+note(
+    "training",
+    t_ce=float(wide[0.0].mean()),
+    t_top=float(wide[wide.columns.max()].mean()),
+    gamma_top=float(wide.columns.max()),
+)
 
 # %% mystnb={"image": {"alt": "Ratio of validation temperatures to that of cross-entropy over gamma, and the temperature closest to the map. Both fall; for gamma 3 and more the measured ratio lies above the map's temperature."}, "figure": {"name": "fig-training-temperature", "caption": "Validation temperature relative to cross-entropy, mean and standard deviation over seeds, and what the fixed-factor story predicts."}}
 point_figure(shown, r"$\gamma$ of training", "temperature factor", ylim=(0, 1.1))
@@ -135,22 +135,14 @@ point_figure(shown, r"$\gamma$ of training", "temperature factor", ylim=(0, 1.1)
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("kk24.focal_underconfident")
-
-# %% tags=["remove-input"]
-show("kk24.proper_part_calibrated")
-
-# %% tags=["remove-input"]
-show("kk24.focal_temperature_near_one")
-
-# %% tags=["remove-input"]
-show("kk24.ce_temperature")
-
-# %% tags=["remove-input"]
-show("kk24.generalisation_compensation")
-
-# %% tags=["remove-input"]
-show("kk24.gamma_trades_accuracy")
+show(
+    "kk24.focal_underconfident",
+    "kk24.proper_part_calibrated",
+    "kk24.focal_temperature_near_one",
+    "kk24.ce_temperature",
+    "kk24.generalisation_compensation",
+    "kk24.gamma_trades_accuracy",
+)
 
 # %% tags=["remove-input"]
 foot("08_training", grid=grid, runs=runs)

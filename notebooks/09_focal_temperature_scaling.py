@@ -34,12 +34,12 @@ resamples: int = 200  # of the bootstrap
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
-from myst_nb import glue
 
 from focal_lib import metrics, results, training
 from focal_lib.calibration import PAPER_GAMMAS, PAPER_TEMPERATURES, EceSurface
 from focal_lib.claims import show
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import point_figure
 from focal_lib.pages.plots.reliability import landscape
@@ -60,7 +60,7 @@ table = results.compare_scaling(trained, resamples)
 # probability never changes, accuracy is the same throughout.
 
 # %% tags=["remove-input"]
-glue("fts-grid", len(PAPER_GAMMAS) * len(PAPER_TEMPERATURES), display=False)
+note("fts", grid=len(PAPER_GAMMAS) * len(PAPER_TEMPERATURES))
 
 # %% tags=["hide-input"]
 run = trained[0]
@@ -93,9 +93,7 @@ by_ece
 
 # %% tags=["hide-input"]
 better, worse = int((table["high"] < 0).sum()), int((table["low"] > 0).sum())
-glue("fts-better", better, display=False)
-glue("fts-worse", worse, display=False)
-glue("fts-total", len(table), display=False)
+note("fts", better=better, worse=worse, total=len(table))
 groups = {}
 for seed, part in table.groupby("seed"):
     x = part["gamma"].to_numpy() + 0.12 * (seed - 1.5)
@@ -143,9 +141,12 @@ point_figure(lines, r"$\gamma$ of the calibration map", "best temperature")
 
 # %% tags=["remove-input"]
 loss = table["line_objective"] - table["fts_objective"]
-glue("fts-line-mean", 100 * float(loss.mean()), display=False)
-glue("fts-line-max", 100 * float(loss.max()), display=False)
-glue("fts-line-speed", float((table["fts_seconds"] / table["line_seconds"]).median()), display=False)
+note(
+    "fts",
+    line_mean=100 * float(loss.mean()),
+    line_max=100 * float(loss.max()),
+    line_speed=float((table["fts_seconds"] / table["line_seconds"]).median()),
+)
 
 # %% [markdown]
 # Searching along it gives up {glue:text}`fts-line-mean:.3f` points of validation ECE on average and {glue:text}`fts-line-max:.2f` at worst,
@@ -167,19 +168,7 @@ glue("fts-line-speed", float((table["fts_seconds"] / table["line_seconds"]).medi
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("kk24.table1_ece")
-
-# %% tags=["remove-input"]
-show("kk24.table1_nll")
-
-# %% tags=["remove-input"]
-show("kk24.choose_by_ece")
-
-# %% tags=["remove-input"]
-show("kk24.fig8_linear")
-
-# %% tags=["remove-input"]
-show("kk24.line_search")
+show("kk24.table1_ece", "kk24.table1_nll", "kk24.choose_by_ece", "kk24.fig8_linear", "kk24.line_search")
 
 # %% [markdown]
 # All of this is Fashion-MNIST with a small network trained on few images. The paper's Table 1 is CIFAR and Tiny-ImageNet

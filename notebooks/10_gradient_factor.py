@@ -35,7 +35,6 @@ gammas: str = "1, 2, 3, 5, 7"  # curves to draw, comma separated
 import numpy as np
 import pandas as pd
 import sympy as sp
-from myst_nb import glue
 
 from focal_lib import theory
 from focal_lib.claims import show
@@ -43,6 +42,7 @@ from focal_lib.claims.m20.app_g import draws
 from focal_lib.claims.m20.app_h import bound_steps
 from focal_lib.claims.page import proof
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
 from focal_lib.theory import symbols
@@ -98,12 +98,17 @@ show("m20.g_slope_decreasing")
 # root. For $p_0 \ge \frac12$ the roles change, $\gamma^* = 0$, and there is nothing to regularise: every $\gamma > 0$ has $g < 1$ there.
 
 # %% tags=["remove-input"]
-glue("gradient-half-seven", float(np.exp(theory.log_gain(0.5, 7))), display=False)
-glue("gradient-p0", p0, display=False)
-glue("gradient-lambert", theory.lambert_gamma(p0), display=False)
-glue("gradient-019", float(np.exp(theory.log_gain(0.19, 5))), display=False)
-glue("gradient-tau-five", theory.confidence_threshold(5), display=False)
-glue("gradient-tau-three", theory.confidence_threshold(3), display=False)
+note(
+    "gradient",
+    {
+        "half-seven": float(np.exp(theory.log_gain(0.5, 7))),
+        "p0": p0,
+        "lambert": theory.lambert_gamma(p0),
+        "019": float(np.exp(theory.log_gain(0.19, 5))),
+        "tau-five": theory.confidence_threshold(5),
+        "tau-three": theory.confidence_threshold(3),
+    },
+)
 
 # %% tags=["nbval-check-output"]
 table = pd.DataFrame({"p0": [0.05, 0.1, 0.19, 0.2, 0.25, 0.3, 0.4, 0.5]})
@@ -221,13 +226,7 @@ line_figure(temperatures, loss, "temperature $T$", "NLL", ylim=(0.4, 0.8))
 # overconfidence. The book's own runs, measured every fifth epoch (small CNN, Fashion-MNIST):
 
 # %% tags=["remove-input"]
-show("m20.weight_norm_early")
-
-# %% tags=["remove-input"]
-show("m20.weight_norm_late")
-
-# %% tags=["remove-input"]
-show("m20.gradient_norms")
+show("m20.weight_norm_early", "m20.weight_norm_late", "m20.gradient_norms")
 
 # %% [markdown]
 # ```{exercise}
@@ -243,22 +242,7 @@ show("m20.gradient_norms")
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("m20.prop1")
-
-# %% tags=["remove-input"]
-show("m20.prop2")
-
-# %% tags=["remove-input"]
-show("m20.principal_branch")
-
-# %% tags=["remove-input"]
-show("m20.policy_accelerate")
-
-# %% tags=["remove-input"]
-show("m20.app_h")
-
-# %% tags=["remove-input"]
-show("m20.nll_local_optimum")
+show("m20.prop1", "m20.prop2", "m20.principal_branch", "m20.policy_accelerate", "m20.app_h", "m20.nll_local_optimum")
 
 # %% tags=["remove-input"]
 foot("10_gradient_factor", p0=p0, gammas=gammas)

@@ -35,13 +35,13 @@ penalty_runs: str = "cifar10-hessian"  # recorded runs with a penalty: folder in
 import numpy as np
 import pandas as pd
 import sympy as sp
-from myst_nb import glue
 from scipy.optimize import brentq
 
 from focal_lib import results, theory
 from focal_lib.claims import show
 from focal_lib.claims.from_runs import recorded, recorded_table
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure, point_figure
 from focal_lib.theory import symbols
@@ -135,7 +135,7 @@ for v in (1.0, 2.0, 3.0, 5.0):
     in_p = crossing(theory.probability_ratio, v, 0.3, 1 - 1e-9, 1) if v > 1 else np.nan
     in_s = crossing(theory.logit_ratio, v, top, 1 - 1e-9, 1)
     rows.append((v, in_p, in_s, float(theory.logit_ratio(top, v)), crossing(theory.logit_ratio, v, 1e-6, top, 0)))
-glue("curvature-max-two", rows[1][3], display=False)
+note("curvature", max_two=rows[1][3])
 
 # %%
 columns = ["gamma", "smaller in p above", "smaller in the logit above", "largest ratio", "negative below"]
@@ -169,7 +169,7 @@ facts |= {
     "most-after": float(after["mean"].iloc[-1]),
 }
 for name, value in facts.items():
-    glue(f"curvature-penalty-{name}", value, display=False)
+    note("curvature", {f"penalty-{name}": value})
 groups = last.groupby("tau")
 
 # %%
@@ -203,25 +203,15 @@ point_figure(ece_groups, "trace of the Hessian of the test loss", "ECE (%)", yli
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("kn24.fig1_coincide")
-
-# %% tags=["remove-input"]
-show("kn24.fig1_gradient_diverges")
-
-# %% tags=["remove-input"]
-show("kn24.curvature_probability_low")
-
-# %% tags=["remove-input"]
-show("kn24.curvature_logit")
-
-# %% tags=["remove-input"]
-show("kn24.logit_convex_corrected")
-
-# %% tags=["remove-input"]
-show("kn24.fig4")
-
-# %% tags=["remove-input"]
-show("kn24.fig4_after_scaling")
+show(
+    "kn24.fig1_coincide",
+    "kn24.fig1_gradient_diverges",
+    "kn24.curvature_probability_low",
+    "kn24.curvature_logit",
+    "kn24.logit_convex_corrected",
+    "kn24.fig4",
+    "kn24.fig4_after_scaling",
+)
 
 # %% tags=["remove-input"]
 foot("11_curvature", gammas=gammas, penalty_runs=penalty_runs)

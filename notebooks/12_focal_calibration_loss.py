@@ -35,11 +35,11 @@ truth: float = 0.8  # true probability in the binary examples
 import numpy as np
 import pandas as pd
 import sympy as sp
-from myst_nb import glue
 
 from focal_lib import theory
 from focal_lib.claims import show
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
 from focal_lib.theory import symbols
@@ -73,10 +73,13 @@ pair = np.array([truth, 1 - truth])
 strengths = np.array([0, 0.5, 1, 2, 5, 10, 100, 1000])
 solved = np.array([[theory.focal_calibration_minimiser(pair, v, lam)[0] for v in (1.0, 2.0, 3.0)] for lam in strengths])
 slope = np.exp(theory.log_gain(truth, gamma)) - np.exp(theory.log_gain(1 - truth, gamma))
-glue("fcl-truth", truth, display=False)
-glue("fcl-gamma", gamma, display=False)
-glue("fcl-bias", slope / 4, display=False)
-glue("fcl-at-one", float(theory.focal_calibration_minimiser(pair, gamma, 1.0)[0]), display=False)
+note(
+    "fcl",
+    truth=truth,
+    gamma=gamma,
+    bias=slope / 4,
+    at_one=float(theory.focal_calibration_minimiser(pair, gamma, 1.0)[0]),
+)
 
 # %%
 table = pd.DataFrame(solved, index=pd.Index(strengths, name="lambda"), columns=["gamma = 1", "gamma = 2", "gamma = 3"])
@@ -177,16 +180,7 @@ show("l25.thm45")
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("l25.a8_when")
-
-# %% tags=["remove-input"]
-show("l25.bias")
-
-# %% tags=["remove-input"]
-show("l25.thm41_norm")
-
-# %% tags=["remove-input"]
-show("l25.thm45_corrected")
+show("l25.a8_when", "l25.bias", "l25.thm41_norm", "l25.thm45_corrected")
 
 # %% tags=["remove-input"]
 foot("12_focal_calibration_loss", gamma=gamma, truth=truth)

@@ -35,7 +35,6 @@ runs: str = "_build/runs"  # where they are
 import json
 
 import pandas as pd
-from myst_nb import glue
 
 from focal_lib import results, training
 from focal_lib.checkout import ROOT
@@ -43,6 +42,7 @@ from focal_lib.claims import show
 from focal_lib.claims.from_runs import recorded as load_recorded
 from focal_lib.claims.from_runs import recorded_table
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure, point_figure
 from focal_lib.results import beside
@@ -61,7 +61,7 @@ facts = {"runs": len(trained), "seeds": len({r.spec.seed for r in trained}), "n"
 facts |= {"epochs": spec.training.epochs, "threads": provenance["threads"], "commit": provenance["commit"]}
 facts |= {"torch": provenance["versions"]["torch"]}
 for name, value in facts.items():
-    glue(f"table1-{name}", value, display=False)
+    note("table1", {f"{name}": value})
 
 # %% [markdown]
 # {glue:text}`table1-runs` recorded runs on real CIFAR-10, and small ones: a ResNet with 8 layers, {glue:text}`table1-n` of the 45,000 training images, {glue:text}`table1-epochs` epochs of
@@ -118,10 +118,13 @@ point_figure(shown, "loss", "ECE (%)", yscale="log", ylim=(0.7, 45))
 losses = results.against(frame)
 losses = losses[losses["metric"] == "ece"]
 before, after = (losses[losses["stage"] == stage] for stage in ("pre", "ts, ece"))
-glue("table1-best-before", int((before["high"] < 0).sum()), display=False)
-glue("table1-compared", len(before), display=False)
-glue("table1-better-after", int((after["high"] < 0).sum()), display=False)
-glue("table1-worse-after", int((after["low"] > 0).sum()), display=False)
+note(
+    "table1",
+    best_before=int((before["high"] < 0).sum()),
+    compared=len(before),
+    better_after=int((after["high"] < 0).sum()),
+    worse_after=int((after["low"] > 0).sum()),
+)
 both = pd.concat([before.assign(when="as trained"), after.assign(when="scaled")])
 
 # %% mystnb={"image": {"alt": "ECE of each loss minus that of cross-entropy with intervals over seeds. As trained all lie around minus 10 points; after temperature scaling around 0 to plus 1.5 points."}, "figure": {"name": "fig-table1-losses", "caption": "ECE minus that of cross-entropy, in points, paired over seeds, 95 % intervals, as trained and after temperature scaling."}}
@@ -144,11 +147,13 @@ interval_figure(
 methods = results.against(frame, None, "ts, ece")
 methods = methods[(methods["metric"] == "ece") & (methods["stage"] == "fts, ece")]
 comparison = results.compare_scaling(trained)
-glue("table1-run-better", int((comparison["high"] < 0).sum()), display=False)
-glue("table1-run-worse", int((comparison["low"] > 0).sum()), display=False)
+note("table1", run_better=int((comparison["high"] < 0).sum()), run_worse=int((comparison["low"] > 0).sum()))
 ce = comparison[comparison["loss"] == "cross-entropy"]
-glue("table1-ce-gamma", float(ce["fts_gamma"].mean()), display=False)
-glue("table1-focal-gamma", float(comparison[comparison["loss"] != "cross-entropy"]["fts_gamma"].mean()), display=False)
+note(
+    "table1",
+    ce_gamma=float(ce["fts_gamma"].mean()),
+    focal_gamma=float(comparison[comparison["loss"] != "cross-entropy"]["fts_gamma"].mean()),
+)
 
 # %% mystnb={"image": {"alt": "ECE after focal temperature scaling minus after temperature scaling for nine losses with wide intervals; cross-entropy at 0, most focal losses below 0."}, "figure": {"name": "fig-table1-methods", "caption": "ECE after focal temperature scaling minus after temperature scaling, in points, paired over seeds, 95 % intervals."}}
 interval_figure(
@@ -166,7 +171,7 @@ interval_figure(
 many = load_recorded(recorded_many)
 facts = {"runs": len(many), "n": many[0].spec.n_train, "epochs": many[0].spec.training.epochs}
 for name, value in facts.items():
-    glue(f"table1-many-{name}", value, display=False)
+    note("table1", {f"many-{name}": value})
 
 # %% [markdown]
 # CIFAR-100, the same network, {glue:text}`table1-many-n` training images, {glue:text}`table1-many-epochs` epochs, one seed: {glue:text}`table1-many-runs` runs, no spread, so read it as an illustration.
@@ -198,25 +203,15 @@ results.as_printed(live)[["error", "ece"]]
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("m20.cifar10_before")
-
-# %% tags=["remove-input"]
-show("m20.cifar10_after")
-
-# %% tags=["remove-input"]
-show("kk24.table1_ece_every_loss")
-
-# %% tags=["remove-input"]
-show("kk24.table1_ece_focal_losses")
-
-# %% tags=["remove-input"]
-show("kk24.table1_gamma_accuracy")
-
-# %% tags=["remove-input"]
-show("l25.cifar10_cross_entropy")
-
-# %% tags=["remove-input"]
-show("l25.cifar10_focal")
+show(
+    "m20.cifar10_before",
+    "m20.cifar10_after",
+    "kk24.table1_ece_every_loss",
+    "kk24.table1_ece_focal_losses",
+    "kk24.table1_gamma_accuracy",
+    "l25.cifar10_cross_entropy",
+    "l25.cifar10_focal",
+)
 
 # %% tags=["remove-input"]
 foot("13_table1", recorded=recorded, recorded_many=recorded_many, grid=grid, runs=runs)

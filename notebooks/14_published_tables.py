@@ -32,18 +32,18 @@ least_equal: int = 3  # cells that two rows must share to be listed
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
-from myst_nb import glue
 
 from focal_lib import results
 from focal_lib.claims import show
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure, scatter_figure
 from focal_lib.results import kk24_table1, tables
 
 use_style()
 cells = tables()
-glue("published-cells", len(cells), display=False)
+note("published", cells=len(cells))
 
 # %% [markdown]
 # All {glue:text}`published-cells` printed cells are data of the package, `focal_lib.published.tables()`:
@@ -75,7 +75,7 @@ best("L25", "Table 4")
 # %% tags=["remove-input"]
 fixed = best("M20", "Table 7", ["focal 1", "focal 2", "focal 3"])
 for name, (column, loss) in {"three-pre": ("pre", "focal 3"), "three-post": ("post", "focal 3")}.items():
-    glue(f"published-{name}", int(fixed.loc[loss, column]), display=False)
+    note("published", {f"{name}": int(fixed.loc[loss, column])})
 
 # %% [markdown]
 # Each paper's own method wins most rows of its own table; neither wins all, though both texts speak of all. Of the three fixed $\gamma$ in M20's
@@ -101,7 +101,7 @@ stability = pd.concat(
 for paper in ("M20", "L25"):
     row = stability[(stability["paper"] == paper) & (stability["and by"] == "ece post")].iloc[0]
     for column in ("tau", "low", "high"):
-        glue(f"published-{paper.lower()}-{column}", float(row[column]), display=False)
+        note("published", {f"{paper.lower()}-{column}": float(row[column])})
 labels = stability["paper"] + ": " + stability["order by"] + ", " + stability["and by"]
 
 # %% mystnb={"image": {"alt": "Mean rank correlations with intervals. Before scaling, ECE orders losses like adaptive ECE, smooth and classwise ECE, above 0.85, and unlike the error, near 0. ECE before against after scaling: 0.19 in M20 with an interval across 0, and 0.41 in L25."}, "figure": {"name": "fig-published-tau", "caption": "Mean of Kendall's $\\tau$ over data sets and networks between the orders by two printed columns, 95 % intervals."}}
@@ -123,9 +123,9 @@ shared["difference"] = shared["value_l25"] - shared["value_m20"]
 groups = shared.groupby(["metric", "stage"])["difference"]
 both = shared[(shared["metric"] == "ece") & (shared["dataset"] != "20 Newsgroups")]
 for stage in ("pre", "post"):
-    glue(f"published-seed-{stage}", float(both[both["stage"] == stage]["difference"].abs().mean()), display=False)
+    note("published", {f"seed-{stage}": float(both[both["stage"] == stage]["difference"].abs().mean())})
 spread = both[both["stage"] == "post"].groupby(["dataset", "network"])["value_m20"].agg(np.ptp)
-glue("published-methods-post", float(spread.median()), display=False)
+note("published", methods_post=float(spread.median()))
 
 # %%
 groups.agg(cells="size", mean="mean", sd="std", largest=lambda d: d.abs().max()).round(2)
@@ -150,15 +150,17 @@ scatter_figure(
 
 # %% tags=["hide-input"]
 again = results.restated(cells, "M20")
-glue("published-restated", len(again), display=False)
-glue("published-restated-differ", int((again["value"] != again["value_again"]).sum()), display=False)
+note("published", restated=len(again), restated_differ=int((again["value"] != again["value_again"]).sum()))
 twins = results.equal_rows(cells, least_equal)
 twin = cells.query("paper == 'L25' and dataset == 'CIFAR-10' and network == 'DenseNet-121' and loss == 'cross-entropy'")
 twin = twin[twin["stage"] == "pre"].set_index("metric")["value"]
-glue("published-twin-smooth", float(twin["smooth-ece"]), display=False)
-glue("published-twin-ece", float(twin["ece"]), display=False)
-glue("published-twin-equal", int(twins["equal"].max()), display=False)
-glue("published-twin-cells", int(twins.loc[twins["equal"].idxmax(), "cells"]), display=False)
+note(
+    "published",
+    twin_smooth=float(twin["smooth-ece"]),
+    twin_ece=float(twin["ece"]),
+    twin_equal=int(twins["equal"].max()),
+    twin_cells=int(twins.loc[twins["equal"].idxmax(), "cells"]),
+)
 
 # %%
 twins.style.hide()
@@ -183,11 +185,9 @@ moved[["dataset", "metric", "stage", "value", "table_m20", "loss_m20", "table_l2
 
 # %% tags=["hide-input"]
 gains = results.kk24_gains(kk24_table1())
-glue("published-gains", len(gains), display=False)
-glue("published-gains-sure", int((gains["high"] < 0).sum()), display=False)
+note("published", gains=len(gains), gains_sure=int((gains["high"] < 0).sum()))
 sure_cifar = gains[(gains["high"] < 0) & gains["dataset"].str.startswith("CIFAR")]
-glue("published-gains-cifar", len(sure_cifar), display=False)
-glue("published-gains-cifar-all", int(gains["dataset"].str.startswith("CIFAR").sum()), display=False)
+note("published", gains_cifar=len(sure_cifar), gains_cifar_all=int(gains["dataset"].str.startswith("CIFAR").sum()))
 
 # %%
 gains.style.format(precision=2).hide()
@@ -211,22 +211,14 @@ gains.style.format(precision=2).hide()
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("m20.flsd_outperforms_all")
-
-# %% tags=["remove-input"]
-show("m20.flsd_outperforms_most")
-
-# %% tags=["remove-input"]
-show("m20.gamma_three_best")
-
-# %% tags=["remove-input"]
-show("m20.gamma_three_most")
-
-# %% tags=["remove-input"]
-show("l25.fcl_consistently_lower")
-
-# %% tags=["remove-input"]
-show("l25.fcl_mostly_lower")
+show(
+    "m20.flsd_outperforms_all",
+    "m20.flsd_outperforms_most",
+    "m20.gamma_three_best",
+    "m20.gamma_three_most",
+    "l25.fcl_consistently_lower",
+    "l25.fcl_mostly_lower",
+)
 
 # %% tags=["remove-input"]
 foot("14_published_tables", resamples=resamples, least_equal=least_equal)

@@ -35,17 +35,16 @@
 paper: str = ""  # kk24, m20, kn24 or l25 for the claims of one paper; empty for all
 
 # %% tags=["hide-input"]
-from myst_nb import glue
-
 from focal_lib.claims import ledger
 from focal_lib.claims.page import count_table, detail, overview
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 
 claims = ledger(paper or None)
 for verdict in sorted({str(claim.verdict) for claim in claims}):
     key = verdict.lower().replace(" ", "-")
-    glue(f"ledger-{key}", sum(claim.verdict == verdict for claim in claims), display=False)
-glue("ledger-total", len(claims), display=False)
+    note("ledger", {f"{key}": sum(claim.verdict == verdict for claim in claims)})
+note("ledger", total=len(claims))
 
 # %% [markdown]
 # ## Summary

@@ -114,8 +114,8 @@ def claims_shown(notebook: Path) -> set[str]:
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             if name == "ledger":
                 ids |= set(known)
-            elif name in ("show", "find") and node.args and isinstance(node.args[0], ast.Constant):
-                ids.add(str(node.args[0].value))
+            elif name in ("show", "find"):
+                ids |= {str(arg.value) for arg in node.args if isinstance(arg, ast.Constant)}
     if unknown := sorted(ids - set(known)):
         raise ValueError(f"claims shown in {notebook.name} must be in the ledger. Got {', '.join(unknown)}.")
     return ids

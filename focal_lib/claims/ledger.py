@@ -15,7 +15,7 @@ from typing import Any
 
 from focal_lib.claims.evidence import Evidence, Verdict
 
-__all__ = ["Claim", "claim", "find", "ledger", "show"]
+__all__ = ["Claim", "Shown", "claim", "find", "ledger", "show"]
 
 _REGISTRY: dict[str, Claim] = {}
 PAPERS = {"kk24": "KK24", "m20": "M20", "kn24": "KN24", "l25": "L25"}  # in the order of the book
@@ -134,8 +134,23 @@ def find(id: str) -> Claim:
     return known[id]
 
 
-def show(id: str) -> Claim:
-    """The claim, checked, for display in a notebook: the verdict box at a chapter's end."""
-    found = find(id)
-    _ = found.verdict
+@dataclass(frozen=True)
+class Shown:
+    """Claims for display in a notebook."""
+
+    claims: tuple[Claim, ...]
+
+    def _repr_markdown_(self) -> str:
+        return "\n\n".join(claim._repr_markdown_() for claim in self.claims)
+
+
+def show(*ids: str) -> Shown:
+    """The claims, checked, for display in a notebook: the verdicts at a chapter's end.
+
+    Raises:
+        ValueError: an unknown id.
+    """
+    found = Shown(tuple(find(id) for id in ids))
+    for claim in found.claims:
+        _ = claim.verdict
     return found
