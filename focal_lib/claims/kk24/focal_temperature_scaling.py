@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from focal_lib.calibration.calibrators import PAPER_GAMMAS
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import All, Measurement
+from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
+from focal_lib.claims.evidence import All, Evidence, Measurement
 from focal_lib.claims.from_runs import comparison, on_runs, results
 from focal_lib.claims.kk24.training import SIZE, column, focal_gammas
+from focal_lib.claims.ledger import claim
 from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.results.by_run import temperature_by_gamma
 

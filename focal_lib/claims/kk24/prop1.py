@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import sympy as sp
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, step
+from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, step
+from focal_lib.claims.ledger import claim
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls
 from focal_lib.theory.second_derivative import bracket

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import sympy as sp
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Counterexample, Derivation, Measurement, Step, step
+from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Measurement, Step, step
+from focal_lib.claims.ledger import claim
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 from focal_lib.theory.proper import focal_minimiser

@@ -6,9 +6,9 @@ import math
 
 import sympy as sp
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import All, Counterexample, Derivation, Measurement, Step, step
+from focal_lib.claims.evidence import All, Counterexample, Derivation, Evidence, Measurement, Step, step
 from focal_lib.claims.kk24.prop2 import slope_steps
+from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.entropy_ratio import mixture_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas

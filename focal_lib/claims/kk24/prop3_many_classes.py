@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import All, Counterexample, Derivation, Search, step
+from focal_lib.claims.evidence import All, Counterexample, Derivation, Evidence, Search, step
 from focal_lib.claims.kk24.prop2 import slope_steps
 from focal_lib.claims.kk24.prop5_each_n import each_n_proof
+from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.entropy_ratio import mixture_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas

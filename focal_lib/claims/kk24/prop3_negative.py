@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Conditional, Counterexample, Search
+from focal_lib.claims.evidence import Conditional, Counterexample, Evidence, Search
+from focal_lib.claims.ledger import claim
 from focal_lib.theory import maps
 from focal_lib.theory.certificates import balls, formulas
 from focal_lib.theory.temperature_bounds import beta

@@ -8,8 +8,8 @@ from functools import cache, partial
 import flint
 import sympy as sp
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import All, Certificate, Conditional, Counterexample, Derivation, Step, step
+from focal_lib.claims.evidence import All, Certificate, Conditional, Counterexample, Derivation, Evidence, Step, step
+from focal_lib.claims.ledger import claim
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, checker, formulas, search
 from focal_lib.theory.temperature_bounds import monotone_up_to

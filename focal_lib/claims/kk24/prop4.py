@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Search, Step, step
+from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Search, Step, step
 from focal_lib.claims.kk24.prop1 import curvature_steps
+from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.entropy_ratio import mixture_steps
 from focal_lib.theory import maps, symbols
 from focal_lib.theory.certificates import balls, formulas

@@ -9,10 +9,10 @@ import flint
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Counterexample, Derivation, Search, Step, step
+from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Search, Step, step
 from focal_lib.claims.kk24.prop2 import slope_steps
 from focal_lib.claims.kk24.prop5_each_n import each_n_proof
+from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.threshold import positive_step, threshold_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas

@@ -7,8 +7,8 @@ from fractions import Fraction
 import flint
 import sympy as sp
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Derivation, Step, step
+from focal_lib.claims.evidence import Derivation, Evidence, Step, step
+from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.entropy_ratio import log_steps, mixture_steps
 from focal_lib.claims.lemmas.threshold import half_step, threshold_steps
 from focal_lib.theory import symbols

@@ -6,8 +6,8 @@ import functools
 
 import numpy as np
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import All, Counterexample, Measurement, Search
+from focal_lib.claims.evidence import All, Counterexample, Evidence, Measurement, Search
+from focal_lib.claims.ledger import claim
 from focal_lib.theory.certificates import balls
 from focal_lib.theory.closest_temperature import (
     PAPER_CUBE,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import All, Measurement
+from focal_lib.claims.evidence import All, Evidence, Measurement
 from focal_lib.claims.from_runs import gaps, on_runs, temperatures
+from focal_lib.claims.ledger import claim
 from focal_lib.metrics.intervals import paired_t_interval
 
 CHAPTER = "08_training"

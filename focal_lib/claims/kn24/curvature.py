@@ -8,8 +8,8 @@ import flint
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Counterexample, Derivation, Search, Step, Unchecked, step
+from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Search, Step, Unchecked, step
+from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.entropy_ratio import mixture_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Disproof, Step, step
+from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Disproof, Evidence, Step, step
 from focal_lib.claims.kk24.prop1 import curvature_steps
+from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.threshold import threshold_steps
 from focal_lib.claims.m20.app_h import bound_steps
 from focal_lib.theory import symbols

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import sympy as sp
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Counterexample, Derivation, Disproof, Step, step
+from focal_lib.claims.evidence import Counterexample, Derivation, Disproof, Evidence, Step, step
 from focal_lib.claims.kk24.prop5_each_n import each_n_proof, gamma_steps, tied_fall
+from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.fcl_minimiser import candidate, slack
 from focal_lib.theory.certificates import balls
 from focal_lib.theory.gain import critical_gamma

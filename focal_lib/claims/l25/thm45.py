@@ -7,9 +7,9 @@ from fractions import Fraction
 import flint
 import sympy as sp
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Counterexample, Derivation, Unchecked, step
+from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Unchecked, step
 from focal_lib.claims.kk24.prop1 import curvature_steps
+from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.fcl_minimiser import risk
 from focal_lib.theory.certificates import balls, formulas
 

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Measurement
+from focal_lib.claims.evidence import Evidence, Measurement
+from focal_lib.claims.ledger import claim
 from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.theory.linear_model import fit_linear, noisy_clusters
 

@@ -8,9 +8,9 @@ import flint
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Search, Step, step
+from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Search, Step, step
 from focal_lib.claims.kk24.prop2 import slope_steps
+from focal_lib.claims.ledger import claim
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 from focal_lib.theory.maps import focal_log_probs

@@ -5,8 +5,8 @@ from __future__ import annotations
 import flint
 import sympy as sp
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Measurement, Step, step
+from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Measurement, Step, step
+from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.threshold import half_step, positive_step, threshold_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas

@@ -5,9 +5,9 @@ from __future__ import annotations
 import flint
 import sympy as sp
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Step, step
+from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Step, step
 from focal_lib.claims.kk24.prop5_each_n import gamma_steps
+from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.threshold import threshold_steps
 from focal_lib.claims.m20.prop1 import half_steps
 from focal_lib.theory import symbols

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Measurement
+from focal_lib.claims.evidence import Evidence, Measurement
 from focal_lib.claims.from_runs import on_runs, results
+from focal_lib.claims.ledger import claim
 from focal_lib.metrics.intervals import paired_t_interval
 
 CHAPTER = "10_gradient_factor"

@@ -6,10 +6,10 @@ import numpy as np
 import sympy as sp
 from scipy.special import softmax
 
-from focal_lib.claims import Evidence, claim
-from focal_lib.claims.evidence import Derivation, Disproof, Measurement, Step, Unchecked, step
+from focal_lib.claims.evidence import Derivation, Disproof, Evidence, Measurement, Step, Unchecked, step
 from focal_lib.claims.from_runs import on_runs, results, temperatures
 from focal_lib.claims.kk24.training import column
+from focal_lib.claims.ledger import claim
 from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.theory.certificates import balls
 
