@@ -14,7 +14,7 @@ from pathlib import Path
 
 import grimp
 
-__all__ = ["claims_shown", "notebook_modules", "sources"]
+__all__ = ["claims_shown", "face", "notebook_modules", "sources"]
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "focal_lib"
@@ -41,8 +41,8 @@ def _tree(path: Path) -> ast.Module:
 
 
 @functools.cache
-def _face(package: str) -> dict[str, str]:
-    """What a package's `__init__` imports: public name -> module that defines it."""
+def face(package: str) -> dict[str, str]:
+    """What a package's `__init__` imports: public name -> module that defines it. {} for any other module."""
     init = _path(package)
     if init.name != "__init__.py":
         return {}
@@ -52,9 +52,9 @@ def _face(package: str) -> dict[str, str]:
 
 def _defining(module: str, name: str) -> str:
     """The module that defines `name` of `module`: a face leads to the module behind it, a submodule is itself."""
-    face = _face(module)
-    if name in face:  # before submodules: a function may have its module's name
-        return _defining(face[name], name)
+    names = face(module)
+    if name in names:  # before submodules: a function may have its module's name
+        return _defining(names[name], name)
     return f"{module}.{name}" if f"{module}.{name}" in _graph().modules else module
 
 
@@ -79,7 +79,7 @@ def _used(tree: ast.AST) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module in _graph().modules:
             for alias in node.names:
                 module = _defining(node.module, alias.name)
-                if _face(module) and module == f"{node.module}.{alias.name}":  # a package: see which names are used
+                if face(module) and module == f"{node.module}.{alias.name}":  # a package: see which names are used
                     packages[alias.asname or alias.name] = module
                 else:
                     found.add(module)

@@ -1,0 +1,98 @@
+"""The floors of focal_lib: planted imports are refused, and the package does not import from its own faces."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from workflow.dependencies import face
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("floors")
+    shutil.copytree(ROOT / "focal_lib", folder / "focal_lib", ignore=shutil.ignore_patterns("__pycache__", "*.csv"))
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+def lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [Path(sys.executable).with_name("lint-imports"), "--no-logo", "--no-cache"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+def test_the_floors_hold(copied):
+    done = lint(copied)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "imported"),
+    [
+        ("validation", "theory.maps"),
+        ("theory.maps", "metrics.bins"),
+        ("metrics.bins", "theory.maps"),
+        ("losses.focal", "training.spec"),
+        ("training.spec", "calibration.saved"),
+        ("calibration.saved", "training.spec"),
+        ("results.over_seeds", "claims.ledger"),
+        ("claims.ledger", "cli"),
+    ],
+)
+def test_an_import_upwards_or_sideways_is_refused(copied, module, imported):
+    file = copied.joinpath("focal_lib", *module.split(".")).with_suffix(".py")
+    before = file.read_text()
+    file.write_text(before + f"\n\ndef planted():\n    import focal_lib.{imported}\n")
+    try:
+        done = lint(copied)
+    finally:
+        file.write_text(before)
+    assert done.returncode == 1
+    assert f"focal_lib.{module} -> focal_lib.{imported}" in done.stdout
+
+
+def test_a_package_without_a_floor_is_refused(copied):
+    planted = copied / "focal_lib" / "helpers.py"
+    planted.touch()
+    try:
+        done = lint(copied)
+    finally:
+        planted.unlink()
+    assert done.returncode == 1
+    assert "helpers" in done.stdout
+
+
+def from_faces(file: Path) -> list[str]:
+    """Imports of names that another module defines."""
+    nodes = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ImportFrom)]
+    return [
+        f"{file.name}:{node.lineno} from {node.module} import {alias.name}"
+        for node in nodes
+        for alias in node.names
+        if alias.name in face(str(node.module))
+    ]
+
+
+def test_inside_the_package_names_come_from_the_modules_that_define_them():
+    files = [path for path in (ROOT / "focal_lib").rglob("*.py") if path.name != "__init__.py"]  # those are the faces
+    assert [found for file in files for found in from_faces(file)] == []
+
+
+def test_an_import_from_a_face_is_found(tmp_path):
+    planted = tmp_path / "planted.py"
+    planted.write_text(
+        "from focal_lib.theory import maps\n"
+        "from focal_lib.theory.maps import focal_log_probs\n"
+        "from focal_lib.theory import focal_log_probs, temperature_bounds\n"  # the second is a module, too
+    )
+    assert from_faces(planted) == [
+        "planted.py:3 from focal_lib.theory import focal_log_probs",
+        "planted.py:3 from focal_lib.theory import temperature_bounds",
+    ]
