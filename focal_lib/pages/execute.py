@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 import time
 from collections.abc import Mapping
@@ -16,9 +15,10 @@ import papermill
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-from focal_lib.atomic_write import write_whole
+from focal_lib.atomic_write import part_of
+from focal_lib.checkout import ROOT, require_checkout
 
-__all__ = ["as_html", "check_parameters", "execute", "find_source"]
+__all__ = ["check_parameters", "execute", "find_source"]
 
 
 def _kernel_config(folder: str) -> Config:
@@ -28,15 +28,22 @@ def _kernel_config(folder: str) -> Config:
     return Config({"KernelManager": transport})
 
 
-def find_source(name: str | Path, folder: Path = Path("notebooks")) -> Path:
+def find_source(name: str | Path, folder: Path | None = None) -> Path:
     """The py:percent file of a notebook, by path or by name.
 
+    Args:
+        folder: where names are looked up. Default: the notebooks of the checkout.
+
     Raises:
+        FileNotFoundError: a name, and no checkout to find it in.
         ValueError: no such notebook; the message lists those there are.
     """
-    for path in (Path(name), folder / f"{name}.py"):
-        if path.suffix == ".py" and path.is_file():
-            return path
+    if Path(name).suffix == ".py" and Path(name).is_file():
+        return Path(name)
+    folder = folder or require_checkout("a notebook by its name") / "notebooks"
+    path = folder / f"{name}.py"
+    if path.is_file():
+        return path
     known = ", ".join(sorted(p.stem for p in folder.glob("*.py")))
     raise ValueError(f"notebook must be one of {known or f'(none in {folder})'}. Got {str(name)!r}.")
 
@@ -58,7 +65,8 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
     """Run a py:percent notebook and write the executed .ipynb, or nothing at all.
 
     The result is written beside `out` and renamed at the end, so a file called `out` is always
-    a whole run. A failed run is kept as `out` with the suffix .failed.ipynb.
+    a whole run. A failed run is kept as `out` with the suffix .failed.ipynb. A page of the book runs
+    in the project's folder, where the paths of its parameters lie.
 
     Returns:
         Seconds it took.
@@ -69,7 +77,8 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
     """
     parameters = dict(parameters or {})
     out.parent.mkdir(parents=True, exist_ok=True)
-    part = out.with_name(f".{out.stem}.{os.getpid()}.part.ipynb")
+    part = part_of(out.resolve().with_suffix(".ipynb"))  # the name that papermill knows
+    folder = str(ROOT) if source.resolve().is_relative_to(ROOT) else None
     failed = out.with_suffix(".failed.ipynb")
     notebook = jupytext.read(source)
     notebook.metadata.setdefault("kernelspec", {"name": "python3", "language": "python", "display_name": "Python 3"})
@@ -79,7 +88,7 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
         check_parameters(part, parameters, source.stem)
         with tempfile.TemporaryDirectory(prefix="focal-") as sockets:
             papermill.execute_notebook(
-                str(part), str(part), parameters, progress_bar=False, config=_kernel_config(sockets)
+                str(part), str(part), parameters, progress_bar=False, cwd=folder, config=_kernel_config(sockets)
             )
         part.replace(out)
     except PapermillExecutionError as error:
@@ -91,32 +100,3 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
         part.unlink(missing_ok=True)
     failed.unlink(missing_ok=True)
     return time.monotonic() - started
-
-
-def as_html(executed: Path, out: Path) -> None:
-    """One HTML page without the code, which opens without a network."""
-    from nbconvert import HTMLExporter  # slow to import
-
-    exporter = HTMLExporter(exclude_input=True, template_name="classic")
-    exporter.exclude_input_prompt = exporter.exclude_output_prompt = True
-    for script in ("mathjax_url", "require_js_url", "jquery_url", "mermaid_js_url", "jupyter_widgets_base_url"):
-        setattr(exporter, script, "")
-    text, _ = exporter.from_notebook_node(_without_myst(nbformat.read(executed, as_version=4)))
-    write_whole(out, lambda part: part.write_text(text, encoding="utf-8"))
-
-
-def _without_myst(page: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """What Sphinx understands and nbconvert does not, as plain Markdown: labels, references, admonitions."""
-    for cell in page.cells:
-        if cell.cell_type == "markdown":
-            cell.source = _plain(cell.source)
-        for output in cell.get("outputs", []):
-            if "text/markdown" in (data := output.get("data", {})):
-                data["text/markdown"] = _plain("".join(data["text/markdown"]))
-    return page
-
-
-def _plain(text: str) -> str:
-    text = re.sub(r"^\([\w-]+\)=\n", "", text, flags=re.MULTILINE)
-    text = re.sub(r"\{\w+\}`([^`<]+?)\s*(?:<[^`]*>)?`", r"\1", text)
-    return re.sub(r"```\{\w+\} (.*)\n(?::.*\n)*((?:.*\n)*?)```", r"**\1**\n\n\2", text)

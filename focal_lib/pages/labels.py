@@ -1,0 +1,65 @@
+"""Chapters, equations, figures and exercises of the book: how references to them read, numbered as by Sphinx."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import jupytext
+import yaml
+
+__all__ = ["labels"]
+
+_TARGET = re.compile(r"^\((?P<label>[\w-]+)\)=\n(?P<level>#+) (?P<title>.+)$", re.MULTILINE)
+_DIRECTIVE = re.compile(r"^```\{(?P<kind>math|exercise)\}.*\n:label: (?P<label>[\w-]+)$", re.MULTILINE)
+_NAMES = {"math": "equation ({})", "exercise": "Exercise {}", "figure": "Fig. {}"}
+
+
+@functools.cache
+def labels(root: Path) -> dict[str, str]:
+    """What a reference to each label of the book under `root` reads as: 'chapter 6, *Does ...?*', 'equation (3.1)'."""
+    found: dict[str, str] = {}
+    for path, chapter in _pages(root):
+        found |= _labels_of(path, chapter)
+    return found
+
+
+def _pages(root: Path) -> Iterator[tuple[Path, int | None]]:
+    """Every page of the table of contents, with its number where its part is numbered."""
+    number = 0
+    for part in yaml.safe_load((root / "_toc.yml").read_text())["parts"]:
+        for entry in part["chapters"]:
+            base = root / entry["file"]
+            number += bool(part.get("numbered"))
+            yield (
+                base.with_suffix(".py" if base.parent.name == "notebooks" else ".md"),
+                (number if part.get("numbered") else None),
+            )
+
+
+def _labels_of(path: Path, chapter: int | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+
+    def count(kind: str, label: str) -> None:
+        counts[kind] += 1
+        found[label] = _NAMES[kind].format(f"{chapter}.{counts[kind]}" if chapter else counts[kind])
+
+    for cell in jupytext.read(path).cells:
+        if cell.cell_type == "markdown":
+            for match in _TARGET.finditer(cell.source):
+                found[match["label"]] = _heading(match["title"], len(match["level"]), chapter)
+            for match in _DIRECTIVE.finditer(cell.source):
+                count(match["kind"], match["label"])
+        elif figure := cell.metadata.get("mystnb", {}).get("figure"):
+            count("figure", figure["name"])
+    return found
+
+
+def _heading(title: str, level: int, chapter: int | None) -> str:
+    if level > 1:
+        return f"the section *{title}*" + (f" of chapter {chapter}" if chapter else "")
+    return f"chapter {chapter}, *{title}*" if chapter else f"the page *{title}*"
