@@ -46,7 +46,7 @@ def face(package: str) -> dict[str, str]:
     init = _path(package)
     if init.name != "__init__.py":
         return {}
-    nodes = [node for node in _tree(init).body if isinstance(node, ast.ImportFrom)]
+    nodes = [node for node in _tree(init).body if isinstance(node, ast.ImportFrom) and node.module != package]
     return {alias.asname or alias.name: str(node.module) for node in nodes for alias in node.names}
 
 
@@ -66,14 +66,16 @@ def _closure(modules: Iterable[str]) -> set[str]:
         module = todo.pop()
         if module not in found:
             found.add(module)
-            todo += _used(_tree(_path(module)))
+            todo += _used(_path(module))
     return found | {parent for module in found for parent in _parents(module)}
 
 
-def _used(tree: ast.AST) -> set[str]:
-    """Modules behind the names of focal_lib that the code uses."""
+@functools.cache
+def _used(path: Path) -> set[str]:
+    """Modules behind the names of focal_lib that the file uses."""
     found, packages = set(), {}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(_tree(path)))
+    for node in nodes:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names if alias.name in _graph().modules}
         elif isinstance(node, ast.ImportFrom) and node.module in _graph().modules:
@@ -83,7 +85,7 @@ def _used(tree: ast.AST) -> set[str]:
                     packages[alias.asname or alias.name] = module
                 else:
                     found.add(module)
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in packages:
             found.add(_defining(packages[node.value.id], node.attr))
     return found
@@ -95,7 +97,7 @@ def _claim_modules() -> dict[str, str]:
     found = {}
     for path in sorted((ROOT / PACKAGE / "claims").glob("*/*.py")):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(_tree(path)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "claim" and node.args:
                 found[ast.literal_eval(node.args[0])] = module
     return found
@@ -109,7 +111,7 @@ def claims_shown(notebook: Path) -> set[str]:
     """
     known = _claim_modules()
     ids: set[str] = set()
-    for node in ast.walk(ast.parse(notebook.read_text())):
+    for node in ast.walk(_tree(notebook)):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             if name == "ledger":
@@ -123,7 +125,7 @@ def claims_shown(notebook: Path) -> set[str]:
 
 def notebook_modules(notebook: Path) -> set[str]:
     """Every focal_lib module the notebook runs."""
-    return _closure(_used(_tree(notebook)) | {_claim_modules()[id] for id in claims_shown(notebook)})
+    return _closure(_used(notebook) | {_claim_modules()[id] for id in claims_shown(notebook)})
 
 
 def sources(modules: Iterable[str]) -> list[str]:

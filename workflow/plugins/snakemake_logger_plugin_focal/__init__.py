@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,7 @@ class LogHandler(LogHandlerBase):
         label = record.rule_msg or ", ".join(map(str, record.wildcards.values()))
         job = Job(record.rule_name, label, record.created)
         if self.common_settings.dryrun:
-            say(f"{job.name}: {record.reason}")
+            say(f"{job.name}: {textwrap.shorten(record.reason, 200)}")
             return
         self.left.setdefault(job.rule, 1)
         self.running[record.jobid] = job

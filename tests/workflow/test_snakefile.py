@@ -1,0 +1,73 @@
+"""What a change makes again, asked of Snakemake in a copy of the project in which everything is finished."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from focal_lib.training.spec import read_grid
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ("focal_lib", "workflow", "notebooks", "book", "_config.yml", "_toc.yml")
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A copy in which every page and run is younger than every source."""
+    project = tmp_path_factory.mktemp("project")
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, project / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, project)
+    build = project / "_build"
+    grid = project / "workflow" / "grids" / "fashion-mnist.yaml"
+    built = [build / "data" / "fashion-mnist.ready"]  # each after what it is made of
+    built += [build / "runs" / spec.digest / "finished" for spec in read_grid(grid)]
+    built += [build / "notebooks" / f"{page.stem}.ipynb" for page in project.glob("notebooks/*.py")]
+    built += [build / "html" / "index.html"]
+    for age, file in enumerate(reversed(built)):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+        os.utime(file, (time.time() - age,) * 2)
+    for file in project.rglob("*"):
+        if "_build" not in file.parts:
+            os.utime(file, (time.time() - 3600,) * 2)
+    return project
+
+
+def to_make(project: Path, touched: str | None = None) -> set[str]:
+    """What `make book` would make, after the file is touched."""
+    if touched:
+        before = (project / touched).stat().st_mtime
+        os.utime(project / touched)
+    command = [sys.executable, "-m", "snakemake", "--snakefile", "workflow/Snakefile", "--cores", "1", "-n", "book"]
+    command += ["--logger=focal", "--nolock"]
+    environment = os.environ | {"PYTHONPATH": str(project / "workflow" / "plugins")}
+    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
+    if touched:
+        os.utime(project / touched, (before, before))
+    assert done.returncode == 0, done.stderr
+    return {line.split(":")[0] for line in done.stderr.splitlines()}
+
+
+def test_finished_is_finished(finished):
+    assert to_make(finished) == set()
+
+
+def test_a_change_in_calibration_trains_nothing(finished):
+    again = to_make(finished, "focal_lib/calibration/saved.py")
+    assert {"page calibrate", "book"} <= again
+    assert not [job for job in again if job.startswith(("run", "data"))]
+    assert "page 02_convexity" not in again
+
+
+def test_a_changed_source_no_page_runs_makes_the_book_that_shows_it(finished):
+    assert to_make(finished, "focal_lib/cli.py") == {"book"}
