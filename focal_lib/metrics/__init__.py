@@ -1,62 +1,57 @@
-"""How good and how well calibrated: metrics of probabilities (n, K) and labels (n,), with intervals."""
+"""How good and how well calibrated: metrics of probabilities (n, K) and labels (n,), with intervals.
+
+A name that ends in `_of` takes confidences (n,) and correctness (n,), which `top_label` gives, and checks nothing.
+"""
 
 from focal_lib.metrics.bins import (
-    Binning,
     Bins,
     adaptive_ece,
     adaptive_ece_of,
-    bin_of,
-    bins_of,
-    class_gaps,
     classwise_ece,
     ece,
     ece_of,
     mce,
     reliability_bins,
+    reliability_bins_of,
 )
-from focal_lib.metrics.coverage import bootstrap_interval, coverage, draw_sample
+from focal_lib.metrics.coverage import bootstrap_adaptive_ece, estimate_coverage
 from focal_lib.metrics.ece_interval import (
     adaptive_ece_interval,
+    adaptive_ece_interval_of,
     classwise_ece_interval,
     ece_interval,
-    interval_of_class_gaps,
+    ece_interval_of,
     mce_interval,
 )
 from focal_lib.metrics.intervals import Interval, bootstrap, paired_t_interval
-from focal_lib.metrics.samples import CELLS, Samples
 from focal_lib.metrics.scores import SampleScores, accuracy, brier, nll, sample_scores, top_label
 from focal_lib.metrics.smooth import smooth_ece, smooth_ece_of
 
 __all__ = [
-    "CELLS",
-    "Binning",
     "Bins",
     "Interval",
     "SampleScores",
-    "Samples",
     "accuracy",
     "adaptive_ece",
     "adaptive_ece_interval",
+    "adaptive_ece_interval_of",
     "adaptive_ece_of",
-    "bin_of",
-    "bins_of",
     "bootstrap",
-    "bootstrap_interval",
+    "bootstrap_adaptive_ece",
     "brier",
-    "class_gaps",
     "classwise_ece",
     "classwise_ece_interval",
-    "coverage",
-    "draw_sample",
     "ece",
     "ece_interval",
+    "ece_interval_of",
     "ece_of",
-    "interval_of_class_gaps",
+    "estimate_coverage",
     "mce",
     "mce_interval",
     "nll",
     "paired_t_interval",
     "reliability_bins",
+    "reliability_bins_of",
     "sample_scores",
     "smooth_ece",
     "smooth_ece_of",

@@ -1,14 +1,15 @@
-"""Binned calibration errors and reliability bins from probabilities (n, K) and labels (n,).
+"""Binned calibration errors and reliability diagrams, from probabilities (n, K) and labels (n,).
 
 Bins of equal width are (lo, hi], with 0 in the first; bins of equal mass are consecutive runs of the sorted
-confidences whose sizes differ by at most one.
+confidences whose sizes differ by at most one. A function whose name ends in `_of` takes confidences (n,) and
+correctness (n,) instead, and checks nothing: the core that searches call.
 """
 
 from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -20,16 +21,17 @@ from focal_lib.metrics.scores import checked_samples, top_label, top_of_chunk
 __all__ = [
     "Binning",
     "Bins",
+    "ClassGaps",
     "adaptive_ece",
     "adaptive_ece_of",
-    "bin_of",
-    "bins_of",
-    "class_gaps",
+    "assign_bins",
     "classwise_ece",
     "ece",
     "ece_of",
     "mce",
     "reliability_bins",
+    "reliability_bins_of",
+    "sum_class_gaps",
 ]
 
 Binning = Literal["width", "mass"]
@@ -45,15 +47,19 @@ class Bins:
 
     @property
     def gap(self) -> np.ndarray:
+        """Confidence minus accuracy, (bins,)."""
         return self.confidence - self.accuracy
 
-    def consistency(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    def consistency(self, *, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Where each accuracy falls with that probability if the model is calibrated (Broecker & Smith 2007).
 
         Binomial with the bin's mean confidence; the confidences in a bin differ, so it is a little too wide.
         """
         probability, count = np.clip(self.confidence, 0, 1), self.count
         return tuple(binom.ppf(tail, count, probability) / count for tail in ((1 - level) / 2, (1 + level) / 2))
+
+
+# --- which bin ----------------------------------------------------------------------------
 
 
 def _check_bins(n_bins: int) -> None:
@@ -67,59 +73,94 @@ def _edges(n_bins: int) -> Tensor:
     return torch.arange(1, n_bins, dtype=torch.float64) / n_bins
 
 
-def bin_of(confidence: np.ndarray, n_bins: int, binning: Binning) -> np.ndarray:
-    """Bin index of each sample, (n,)."""
+def assign_bins(confidence: np.ndarray, n_bins: int, binning: Binning) -> np.ndarray:
+    """Bin index of each sample, (n,) -> (n,).
+
+    Raises:
+        ValueError: n_bins < 1, or a binning that is neither 'width' nor 'mass'.
+    """
     if binning == "width":
         return torch.bucketize(torch.from_numpy(confidence), _edges(n_bins)).numpy()
     _check_bins(n_bins)
     if binning != "mass":
         raise ValueError(f"binning must be 'width' or 'mass'. Got {binning!r}.")
-    return _runs(confidence, n_bins)
+    return _equal_mass(confidence, n_bins)
 
 
-def _runs(confidence: np.ndarray, n_bins: int) -> np.ndarray:
-    """Bin of equal mass of each sample; rows that tie across an edge fill the bins in their order, (n,)."""
+def _equal_mass(confidence: np.ndarray, n_bins: int) -> np.ndarray:
+    """Bin of equal mass of each sample; samples that tie across an edge fill the bins in their order, (n,)."""
     n, bins = len(confidence), min(n_bins, len(confidence))
     starts = np.cumsum(np.full(bins, n // bins) + (np.arange(bins) < n % bins))[:-1]  # of every bin but the first
     ordered = np.sort(confidence)  # several times faster than a stable argsort, which would say the same
     edges = ordered[starts]
     values = torch.from_numpy(np.ascontiguousarray(confidence))
     index = torch.bucketize(values, torch.from_numpy(edges), right=True).numpy()
-    for tied in np.unique(edges[edges == ordered[starts - 1]]):
-        rows, first = np.flatnonzero(confidence == tied), np.searchsorted(ordered, tied)
-        index[rows] = np.searchsorted(starts, first + np.arange(len(rows)), side="right")
+    for value in np.unique(edges[edges == ordered[starts - 1]]):
+        tied, first = np.flatnonzero(confidence == value), np.searchsorted(ordered, value)
+        index[tied] = np.searchsorted(starts, first + np.arange(len(tied)), side="right")
     return index
+
+
+# --- of the top label ---------------------------------------------------------------------
+
+
+def ece(probs: Any, labels: Any, n_bins: int = 15) -> float:
+    r"""Expected calibration error: :math:`\sum_b \frac{n_b}{n}\,|\mathrm{acc}_b - \mathrm{conf}_b|`.
+
+    Bins of equal width, as in Guo et al. (2017), M20 and L25. KK24's ECE is `adaptive_ece`.
+
+    Args:
+        probs: (n, K) distributions: array, tensor, memory map or Dask array.
+        labels: (n,) integers in 0 ... K-1.
+
+    Raises:
+        ValueError: probs not (n, K) distributions, labels no integers in 0 ... K-1, n_bins < 1.
+    """
+    samples = checked_samples(probs, labels)
+    return float(np.abs(samples.total(functools.partial(_width_gaps, _edges(n_bins)))).sum() / len(samples))
+
+
+def adaptive_ece(probs: Any, labels: Any, n_bins: int = 15) -> float:
+    """ECE over bins of equal mass: M20's and L25's AdaECE, KK24's ECE (section 5.1); arguments and errors as ece."""
+    return adaptive_ece_of(*top_label(probs, labels), n_bins)
+
+
+def mce(probs: Any, labels: Any, n_bins: int = 15, *, binning: Binning = "width") -> float:
+    """Maximum calibration error: the largest gap of a non-empty bin (Guo et al. 2017); errors as ece."""
+    return float(np.abs(reliability_bins(probs, labels, n_bins, binning=binning).gap).max())
+
+
+def reliability_bins(probs: Any, labels: Any, n_bins: int = 15, *, binning: Binning = "width") -> Bins:
+    """What a reliability diagram draws; empty bins are left out. Errors as ece."""
+    if binning == "width":
+        return _filled(checked_samples(probs, labels).total(functools.partial(_width_sums, _edges(n_bins))))
+    return reliability_bins_of(*top_label(probs, labels), n_bins, binning=binning)
 
 
 def ece_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15) -> float:
     """`ece` of confidences (n,) and correctness (n,), unchecked."""
-    return _binned_error(confidence, correct, bin_of(confidence, n_bins, "width"))
+    return _binned_error(confidence, correct, assign_bins(confidence, n_bins, "width"))
 
 
 def adaptive_ece_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15) -> float:
-    """`adaptive_ece` of confidences (n,) and correctness (n,), unchecked: the core that searches call."""
-    return _binned_error(confidence, correct, bin_of(confidence, n_bins, "mass"))
+    """`adaptive_ece` of confidences (n,) and correctness (n,), unchecked."""
+    return _binned_error(confidence, correct, assign_bins(confidence, n_bins, "mass"))
+
+
+def reliability_bins_of(
+    confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, *, binning: Binning = "width"
+) -> Bins:
+    """`reliability_bins` of confidences (n,) and correctness (n,), unchecked."""
+    index = assign_bins(confidence, n_bins, binning)
+    return _filled(np.stack([np.bincount(index, v, n_bins) for v in (np.ones(len(index)), confidence, correct)]))
 
 
 def _binned_error(confidence: np.ndarray, correct: np.ndarray, index: np.ndarray) -> float:
     return float(np.abs(np.bincount(index, confidence - correct)).sum() / len(confidence))
 
 
-def reliability_bins(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -> Bins:
-    """What a reliability diagram draws; empty bins are left out."""
-    if binning == "width":
-        return _filled(checked_samples(probs, labels).total(functools.partial(_width_sums, _edges(n_bins))))
-    return bins_of(*top_label(probs, labels), n_bins, binning)
-
-
-def bins_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, binning: Binning = "width") -> Bins:
-    """The bins of confidences (n,) and correctness (n,), unchecked."""
-    index = bin_of(confidence, n_bins, binning)
-    return _filled(np.stack([np.bincount(index, v, n_bins) for v in (np.ones(len(index)), confidence, correct)]))
-
-
 def _filled(sums: np.ndarray) -> Bins:
-    """From rows, confidences and correctness summed in each bin, (3, bins)."""
+    """From numbers of samples, confidences and correctness summed in each bin, (3, bins)."""
     count, confidence, correct = sums[:, sums[0] > 0]
     return Bins(count.astype(np.int64), confidence / count, correct / count)
 
@@ -137,37 +178,30 @@ def _width_gaps(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
     return torch.bincount(torch.bucketize(confidence, edges), confidence - correct, len(edges) + 1)
 
 
-def ece(probs: Any, labels: Any, n_bins: int = 15) -> float:
-    r"""Expected calibration error: :math:`\sum_b \frac{n_b}{n}\,|\mathrm{acc}_b - \mathrm{conf}_b|`.
+# --- of every class -----------------------------------------------------------------------
 
-    Bins of equal width, as in Guo et al. (2017), M20 and L25. KK24's ECE is `adaptive_ece`.
 
-    Raises:
-        ValueError: probs not (n, K) distributions, labels no integers in 0 ... K-1, n_bins < 1.
+class ClassGaps(NamedTuple):
+    """Sums over the samples in each class and bin of equal width, (K, n_bins) each, and the number of samples.
+
+    Sums of different samples add up, and are what `classwise_ece_interval_of` takes.
     """
-    samples = checked_samples(probs, labels)
-    return float(np.abs(samples.total(functools.partial(_width_gaps, _edges(n_bins)))).sum() / len(samples))
+
+    gap: np.ndarray  # p minus 1 where the class is the label
+    square: np.ndarray  # of that difference
+    variance: np.ndarray  # p (1 - p), what the square would be of a calibrated model
+    n: int
 
 
-def adaptive_ece(probs: Any, labels: Any, n_bins: int = 15) -> float:
-    """ECE over bins of equal mass: M20's and L25's AdaECE, KK24's ECE (section 5.1); errors as ece."""
-    return adaptive_ece_of(*top_label(probs, labels), n_bins)
-
-
-def mce(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -> float:
-    """Maximum calibration error: the largest gap of a non-empty bin."""
-    return float(np.abs(reliability_bins(probs, labels, n_bins, binning).gap).max())
-
-
-def classwise_ece(probs: Any, labels: Any, n_bins: int = 15, binning: Binning = "width") -> float:
-    """ECE of each class' probability against that class, averaged over the K columns of probs."""
+def classwise_ece(probs: Any, labels: Any, n_bins: int = 15, *, binning: Binning = "width") -> float:
+    """ECE of each class' probability against that class, averaged over the K columns of probs (M20); errors as ece."""
     if binning == "width":
-        sums, _, _, n = class_gaps(probs, labels, n_bins)
-        return float(np.abs(sums).sum() / n / len(sums))
+        gaps = sum_class_gaps(probs, labels, n_bins)
+        return float(np.abs(gaps.gap).sum() / gaps.n / len(gaps.gap))
     samples = checked_samples(probs, labels)
     y = np.asarray(samples.labels)
     columns = (samples.gather(functools.partial(_column, k))[0] for k in range(samples.classes))  # each is to be sorted
-    each = (_binned_error(p, (y == k).astype(float), bin_of(p, n_bins, binning)) for k, p in enumerate(columns))
+    each = (_binned_error(p, (y == k).astype(float), assign_bins(p, n_bins, binning)) for k, p in enumerate(columns))
     return float(np.mean(list(each)))
 
 
@@ -175,14 +209,15 @@ def _column(k: int, p: Tensor, _: Tensor) -> tuple[Tensor]:
     return (p[:, k].double(),)
 
 
-def class_gaps(probs: Any, labels: Any, n_bins: int = 15) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Sums of p - label, of its square, and of p (1 - p), in each class and bin of equal width: (K, n_bins) each; n."""
+def sum_class_gaps(probs: Any, labels: Any, n_bins: int = 15) -> ClassGaps:
+    """What the classwise ECE and its interval are made of; errors as ece."""
     samples = checked_samples(probs, labels)
-    sums = samples.total(functools.partial(_class_gaps, _edges(n_bins))).reshape(3, samples.classes, n_bins)
-    return *sums, len(samples)
+    sums = samples.total(functools.partial(_class_sums, _edges(n_bins)))
+    gap, square, variance = sums.reshape(3, samples.classes, n_bins)
+    return ClassGaps(gap, square, variance, len(samples))
 
 
-def _class_gaps(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
+def _class_sums(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
     p, cells = p.double(), p.shape[1] * (len(edges) + 1)
     index = (torch.bucketize(p, edges) + (len(edges) + 1) * torch.arange(p.shape[1])).ravel()
     gap = p.scatter_add(-1, y[:, None], torch.full((len(p), 1), -1.0, dtype=p.dtype)).ravel()

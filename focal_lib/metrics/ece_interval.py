@@ -1,16 +1,18 @@
 r"""Confidence intervals for binned calibration errors, which the usual bootstrap does not give.
 
 An ECE is a sum of absolute gaps, so noise only adds: a calibrated model has ECE 0 and never an estimate of 0, and
-resampled rows add their noise to that of the sample. Percentile intervals of a calibrated model then never hold 0
-(measured in focal_lib.metrics.coverage and the book). Here each bin's gap is normal with the variance
-of its rows, gaps are moved towards 0 or away from it by a common number a of standard errors,
+a resample adds its noise to that of the sample. Percentile intervals of a calibrated model then never hold 0 (measured
+by `coverage`, and in the book). Here each bin's gap is normal with the variance of its samples, gaps are moved
+towards 0 or away from it by a common number a of standard errors,
 
 .. math:: |g_b(a)| = \max(|\hat g_b| + a\,s_b,\ 0),
 
 and the interval holds the errors of those g(a) under which the observed error is neither too large nor too small, each
 with probability (1 - level) / 2. The draws are simulated, the same ones for every a. The variance of a bin is that of
-its rows, or that of a calibrated model where it is larger: few errors, or none, are no proof of certainty. Since the
+its samples, or that of a calibrated model where it is larger: few errors, or none, are no proof of certainty. Since the
 estimate is biased upwards and the interval is not, the estimate may lie above it.
+
+As in `bins`, a function whose name ends in `_of` takes confidences (n,) and correctness (n,).
 """
 
 from __future__ import annotations
@@ -22,17 +24,61 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from focal_lib.metrics.bins import Binning, bin_of, class_gaps
+from focal_lib.metrics.bins import Binning, ClassGaps, assign_bins, sum_class_gaps
 from focal_lib.metrics.intervals import Interval
+from focal_lib.metrics.scores import top_label
 
-__all__ = ["adaptive_ece_interval", "classwise_ece_interval", "ece_interval", "interval_of_class_gaps", "mce_interval"]
+__all__ = [
+    "adaptive_ece_interval",
+    "adaptive_ece_interval_of",
+    "classwise_ece_interval",
+    "classwise_ece_interval_of",
+    "ece_interval",
+    "ece_interval_of",
+    "mce_interval",
+    "mce_interval_of",
+]
 
-_DRAWS, _CELLS = 2000, 2_000_000  # fewer draws where classes times bins are many
+_KIND = "inverted test"
+_DRAWS, _NUMBERS = 2000, 2_000_000  # fewer draws where classes times bins are many
 _FURTHEST = 8.0  # standard errors away from 0
 
 
-def ece_interval(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, *, level: float = 0.95) -> Interval:
-    """ECE, of equal width, of confidences (n,) and correctness (n,) with its interval.
+def ece_interval(probs: Any, labels: Any, n_bins: int = 15, *, level: float = 0.95) -> Interval:
+    """ECE, of equal width, with its confidence interval.
+
+    Args:
+        probs: (n, K) distributions.
+        labels: (n,) integers in 0 ... K-1.
+
+    Raises:
+        ValueError: as metrics.ece; level not in (0, 1).
+    """
+    return ece_interval_of(*top_label(probs, labels), n_bins, level=level)
+
+
+def adaptive_ece_interval(probs: Any, labels: Any, n_bins: int = 15, *, level: float = 0.95) -> Interval:
+    """Adaptive ECE, of equal mass, with its confidence interval; arguments and errors as ece_interval."""
+    return adaptive_ece_interval_of(*top_label(probs, labels), n_bins, level=level)
+
+
+def mce_interval(
+    probs: Any, labels: Any, n_bins: int = 15, *, binning: Binning = "width", level: float = 0.95
+) -> Interval:
+    """MCE, the largest gap of a non-empty bin, with its confidence interval; arguments and errors as ece_interval."""
+    return mce_interval_of(*top_label(probs, labels), n_bins, binning=binning, level=level)
+
+
+def classwise_ece_interval(probs: Any, labels: Any, n_bins: int = 15, *, level: float = 0.95) -> Interval:
+    """Classwise ECE, of equal width, with its confidence interval; arguments and errors as ece_interval.
+
+    The gaps of different classes are taken as independent.
+    """
+    return classwise_ece_interval_of(sum_class_gaps(probs, labels, n_bins), level=level)
+
+
+def ece_interval_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, *, level: float = 0.95) -> Interval:
+    """`ece_interval` of confidences (n,) and correctness (n,).
 
     Raises:
         ValueError: no samples, n_bins < 1 or level not in (0, 1).
@@ -40,54 +86,47 @@ def ece_interval(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, 
     return _sum_of_gaps(confidence, correct, n_bins, "width", level)
 
 
-def adaptive_ece_interval(
+def adaptive_ece_interval_of(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, *, level: float = 0.95
 ) -> Interval:
-    """Adaptive ECE, of equal mass, with its interval; as ece_interval."""
+    """`adaptive_ece_interval` of confidences (n,) and correctness (n,); errors as ece_interval_of."""
     return _sum_of_gaps(confidence, correct, n_bins, "mass", level)
 
 
-def _sum_of_gaps(confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float) -> Interval:
-    gaps, errors, _ = _bins(confidence, correct, n_bins, binning)
-    return _invert(lambda size: size.sum(-1), gaps, errors, level)
-
-
-def mce_interval(
+def mce_interval_of(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, *, binning: Binning = "width", level: float = 0.95
 ) -> Interval:
-    """MCE, the largest gap of a non-empty bin, with its interval; as ece_interval."""
-    gaps, errors, share = _bins(confidence, correct, n_bins, binning)
+    """`mce_interval` of confidences (n,) and correctness (n,); errors as ece_interval_of."""
+    gaps, errors, share = _gaps(confidence, correct, n_bins, binning)
     return _invert(lambda size: (size / share).max(-1), gaps, errors, level)
 
 
-def classwise_ece_interval(probs: Any, labels: Any, n_bins: int = 15, *, level: float = 0.95) -> Interval:
-    """Classwise ECE of equal width with its interval. The gaps of different classes are taken as independent.
+def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interval:
+    """`classwise_ece_interval` from the sums of metrics.sum_class_gaps.
 
     Raises:
-        ValueError: as metrics.classwise_ece; level not in (0, 1).
+        ValueError: level not in (0, 1).
     """
-    return interval_of_class_gaps(*class_gaps(probs, labels, n_bins), level=level)
+    means, errors = _standard_errors(gaps.gap.ravel(), gaps.square.ravel(), gaps.variance.ravel(), gaps.n)
+    filled = (means != 0) | (errors > 0)
+    return _invert(lambda size: size.sum(-1) / len(gaps.gap), means[filled], errors[filled], level)
 
 
-def interval_of_class_gaps(
-    sums: np.ndarray, squares: np.ndarray, expected: np.ndarray, n: int, *, level: float = 0.95
-) -> Interval:
-    """The same from the sums that metrics.class_gaps gives."""
-    gaps, errors = _standard_errors(sums.ravel(), squares.ravel(), expected.ravel(), n)
-    filled = (gaps != 0) | (errors > 0)
-    return _invert(lambda size: size.sum(-1) / len(sums), gaps[filled], errors[filled], level)
+def _sum_of_gaps(confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float) -> Interval:
+    gaps, errors, _ = _gaps(confidence, correct, n_bins, binning)
+    return _invert(lambda size: size.sum(-1), gaps, errors, level)
 
 
-def _bins(
+def _gaps(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Gap of each non-empty bin as its part of the ECE, its standard error, and the share of rows."""
+    """Gap of each non-empty bin as its part of the ECE, its standard error, and the bin's share of the samples."""
     n = len(confidence)
     if n == 0:
-        raise ValueError("confidence must have at least one row. Got none.")
-    index, residual = bin_of(confidence, n_bins, binning), confidence - correct
-    of_rows = np.ones(n), residual, residual**2, confidence * (1 - confidence)
-    count, *sums = (np.bincount(index, v, minlength=n_bins) for v in of_rows)
+        raise ValueError("confidence must have at least one sample. Got none.")
+    index, residual = assign_bins(confidence, n_bins, binning), confidence - correct
+    of_samples = np.ones(n), residual, residual**2, confidence * (1 - confidence)
+    count, *sums = (np.bincount(index, v, minlength=n_bins) for v in of_samples)
     filled = count > 0
     total, squares, expected = (part[filled] for part in sums)
     return *_standard_errors(total, squares, expected, n), count[filled] / n
@@ -96,6 +135,7 @@ def _bins(
 def _standard_errors(
     sums: np.ndarray, squares: np.ndarray, expected: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
+    """Gaps as parts of the ECE, with the larger of their own and a calibrated model's standard errors."""
     return sums / n, np.sqrt(np.maximum(squares - sums**2 / n, expected)) / n
 
 
@@ -105,7 +145,7 @@ def _invert(statistic: Callable[[np.ndarray], Any], gaps: np.ndarray, errors: np
         raise ValueError(f"level must lie in (0, 1). Got {level}.")
     size, observed = np.abs(gaps), float(statistic(np.abs(gaps)))
     if not errors.any():  # every probability 0 or 1, and right
-        return Interval(observed, observed, observed)
+        return Interval(observed, observed, observed, _KIND, level)
     noise = errors * _normals(len(gaps))
     none = -float(np.max(size / np.maximum(errors, 1e-300)))  # at which every gap is 0
 
@@ -120,9 +160,9 @@ def _invert(statistic: Callable[[np.ndarray], Any], gaps: np.ndarray, errors: np
             return 0.0
         return min(1.0, float(statistic(moved(brentq(excess, max(none, -1e6), _FURTHEST, xtol=1e-3)))))
 
-    return Interval(observed, end((1 + level) / 2), end((1 - level) / 2))
+    return Interval(observed, end((1 + level) / 2), end((1 - level) / 2), _KIND, level)
 
 
 @functools.lru_cache(1)
 def _normals(bins: int) -> np.ndarray:
-    return np.random.default_rng(0).standard_normal((min(_DRAWS, max(200, _CELLS // bins)), bins))
+    return np.random.default_rng(0).standard_normal((min(_DRAWS, max(200, _NUMBERS // bins)), bins))

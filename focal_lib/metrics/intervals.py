@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-__all__ = ["Interval", "bootstrap", "paired_t_interval"]
+__all__ = ["Interval", "bootstrap", "mean_and_range", "paired_t_interval"]
 
 
 @dataclass(frozen=True)
@@ -17,20 +17,23 @@ class Interval:
     """An estimate with an interval, nan where there is none.
 
     Attributes:
-        kind: how it was made: 'percentile bootstrap', 't', 'inverted test'; '' for none.
+        kind: how it was made: 'percentile bootstrap', 't', 'inverted test', 'min to max'; '' for none.
+        level: its confidence level.
     """
 
     estimate: float
     low: float
     high: float
     kind: str = ""
+    level: float = 0.95
 
     def excludes_zero(self) -> bool:
+        """Whether the estimate differs significantly from 0 at this level, by itself (no correction for others)."""
         return self.low > 0 or self.high < 0
 
     def scaled(self, factor: float) -> Interval:
         """In other units: factor 100 for per cent."""
-        return Interval(factor * self.estimate, factor * self.low, factor * self.high, self.kind)
+        return replace(self, estimate=factor * self.estimate, low=factor * self.low, high=factor * self.high)
 
 
 def bootstrap(
@@ -59,10 +62,10 @@ def bootstrap(
         method="percentile",
         rng=np.random.default_rng(seed),
     ).confidence_interval
-    return Interval(float(statistic(*samples)), float(found.low), float(found.high), "percentile bootstrap")
+    return Interval(float(statistic(*samples)), float(found.low), float(found.high), "percentile bootstrap", level)
 
 
-def paired_t_interval(first: Any, second: Any, level: float = 0.95) -> Interval:
+def paired_t_interval(first: Any, second: Any, *, level: float = 0.95) -> Interval:
     """Mean of first - second over pairs, runs of one seed say, with its Student t interval.
 
     Raises:
@@ -73,6 +76,18 @@ def paired_t_interval(first: Any, second: Any, level: float = 0.95) -> Interval:
         raise ValueError(f"pairs must be at least two, of equal number. Got shapes {one.shape} and {two.shape}.")
     mean = float((one - two).mean())
     if np.ptp(one - two) == 0:  # SciPy's standard error is 0, and its interval nan
-        return Interval(mean, mean, mean, "t")
+        return Interval(mean, mean, mean, "t", level)
     found = stats.ttest_rel(one, two).confidence_interval(level)
-    return Interval(mean, float(found.low), float(found.high), "t")
+    return Interval(mean, float(found.low), float(found.high), "t", level)
+
+
+def mean_and_range(values: Any) -> Interval:
+    """Mean, smallest and largest value (n,): no confidence interval, and its kind says so.
+
+    Raises:
+        ValueError: no values.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    if found.size == 0:
+        raise ValueError("values must not be empty. Got none.")
+    return Interval(float(found.mean()), float(found.min()), float(found.max()), "min to max", 1.0)

@@ -1,6 +1,6 @@
 """Samples of numbers with labels, in chunks: arrays, memory maps and Dask arrays alike.
 
-Whatever is fitted or measured here is a sum over rows, or a few numbers a row. A function of one chunk is mapped over
+Whatever is fitted or measured is a sum over samples, or a few numbers for each. A function of one chunk is mapped over
 all of them, so memory is bounded by the chunk; an array in memory, a memory map and a Dask array give the same sums.
 """
 
@@ -16,11 +16,10 @@ from torch import Tensor
 
 from focal_lib.validation import check_labels
 
-__all__ = ["CELLS", "Samples"]
+__all__ = ["CHUNK_SIZE", "Samples"]
 
-CELLS = (
-    262_144  # numbers in a chunk, 2 MiB: what a fit keeps of it stays in the cache, and torch has work for its threads
-)
+# numbers in a chunk, 2 MiB: what a fit keeps of it stays in the cache, and torch has work for its threads
+CHUNK_SIZE = 262_144
 Found = TypeVar("Found")
 Function = Callable[[Tensor, Tensor], Found]
 Check = Callable[[Tensor], None]
@@ -30,7 +29,7 @@ class Samples:
     """Values (n, K) with labels (n,): `map` and `total` apply a function of a chunk (m, K) float64, (m,) int64.
 
     Chunks are taken one after the other, each on torch's threads; the blocks of a Dask array go to its workers. Results
-    come in the order of the rows, and sums are taken in that order.
+    come in the order of the samples, and sums are taken in that order.
 
     Args:
         values: array, memory map, anything sliced like one, tensor or Dask array (n, K).
@@ -85,11 +84,11 @@ class Samples:
         return np.sum([np.asarray(part) for part in found], axis=0)
 
     def gather(self, function: Function[tuple[np.ndarray | Tensor, ...]]) -> tuple[np.ndarray, ...]:
-        """Arrays with one entry a row, put together."""
+        """Of a function that gives arrays with an entry for each sample: those of all samples."""
         return tuple(np.concatenate(parts) for parts in zip(*self.map(function), strict=True))
 
-    def sample(self, count: int) -> Samples:
-        """That many rows drawn at random, always the same, in memory; itself where there are not twice as many."""
+    def subsample(self, count: int) -> Samples:
+        """That many samples drawn at random, always the same, in memory; itself where there are not twice as many."""
         if len(self) < 2 * count:
             return self
         index = np.sort(np.random.default_rng(0).choice(len(self), count, replace=False))
@@ -127,7 +126,7 @@ def _as_array(values: Any) -> Any:
 
 
 def _aligned(values: Any, labels: Any) -> tuple[Any, Any]:
-    """Whole rows in a block, and lazy labels cut at the same rows."""
+    """All classes of a sample in one block, and lazy labels cut at the same samples."""
     values = values.rechunk({1: -1})
     return values, labels.rechunk((values.chunks[0],)) if hasattr(labels, "to_delayed") else np.asarray(labels)
 
@@ -137,13 +136,13 @@ def _starts(values: Any) -> range:
 
 
 def _step(values: Any) -> int:
-    return max(1, CELLS // int(values.shape[1]))
+    return max(1, CHUNK_SIZE // int(values.shape[1]))
 
 
 def _chunk(values: np.ndarray, labels: np.ndarray, start: int, single: bool) -> tuple[Tensor, Tensor]:
-    rows = slice(start, start + _step(values))
+    part = slice(start, start + _step(values))
     kind = np.float32 if single and values.dtype == np.float32 else np.float64
-    return _tensor(values[rows], kind), _tensor(labels[rows], np.int64)
+    return _tensor(values[part], kind), _tensor(labels[part], np.int64)
 
 
 def _tensor(array: np.ndarray, kind: type) -> Tensor:

@@ -22,7 +22,7 @@ __all__ = ["SampleScores", "accuracy", "brier", "checked_samples", "nll", "sampl
 
 @dataclass(frozen=True)
 class SampleScores:
-    """What the top-label metrics, the NLL and the Brier score need of each row, each array (n,)."""
+    """What the top-label metrics, the NLL and the Brier score need of each sample, each array (n,)."""
 
     confidence: np.ndarray
     correct: np.ndarray
@@ -30,14 +30,18 @@ class SampleScores:
     brier: np.ndarray
 
     @staticmethod
-    def joined(parts: Sequence[SampleScores]) -> SampleScores:
-        """One after the other."""
+    def concatenate(parts: Sequence[SampleScores]) -> SampleScores:
+        """The scores of several sets of samples, one after the other."""
         columns = zip(*((s.confidence, s.correct, s.log_loss, s.brier) for s in parts), strict=True)
         return SampleScores(*map(np.concatenate, columns))
 
 
 def top_label(probs: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
     """Confidence (n,) in [0, 1] and correctness (n,) in {0, 1}, both float64.
+
+    Args:
+        probs: (n, K) distributions: array, tensor, memory map or Dask array.
+        labels: (n,) integers in 0 ... K-1.
 
     Raises:
         ValueError: probs not (n, K) distributions, labels no integers in 0 ... K-1.
@@ -47,27 +51,31 @@ def top_label(probs: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sample_scores(probs: Any, labels: Any) -> SampleScores:
-    """Confidence, correctness, log-loss and Brier score of each row, read once; errors as top_label."""
+    """Confidence, correctness, log-loss and Brier score of each sample, in one reading; errors as top_label."""
     return SampleScores(*checked_samples(probs, labels).gather(_scores))
 
 
 def accuracy(probs: Any, labels: Any) -> float:
-    """Share of rows whose largest probability is the label's."""
+    """Share of samples whose largest probability is the label's; errors as top_label."""
     return float(top_label(probs, labels)[1].mean())
 
 
 def nll(probs: Any, labels: Any) -> float:
-    """Mean negative log-likelihood, in nats; infinite where a label has probability 0."""
+    """Mean of -log q_y, in nats; infinite where a label has probability 0. Errors as top_label."""
     return float(checked_samples(probs, labels).gather(_log_loss)[0].mean())
 
 
 def brier(probs: Any, labels: Any) -> float:
-    """Mean squared distance to the one-hot label, summed over classes (0 to 2)."""
+    """Mean squared distance to the one-hot label, summed over classes: 0 to 2 (Brier 1950). Errors as top_label."""
     return float(checked_samples(probs, labels).gather(_brier)[0].mean())
 
 
 def checked_samples(probs: Any, labels: Any) -> Samples:
-    """Samples that are seen to be distributions whenever they are read."""
+    """Samples of probabilities, each chunk of which is checked when it is read.
+
+    Raises:
+        ValueError: shapes or labels that do not fit; while reading, values that are no distributions.
+    """
     tolerance = 1e-6 if str(getattr(probs, "dtype", "float64")).endswith("float64") else 1e-3
     return Samples(probs, labels, "probs", functools.partial(_check, tolerance), single=True)
 
@@ -78,6 +86,7 @@ def _check(tolerance: float, p: Tensor) -> None:
 
 
 def top_of_chunk(p: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """`top_label` of a chunk (m, K), (m,), unchecked."""
     confidence = p.amax(-1)
     correct = p.gather(-1, y[:, None])[:, 0] == confidence
     doubtful = torch.nonzero(correct & (confidence < 0.501))[:, 0]  # tied classes have at most 1/2 each

@@ -1,10 +1,11 @@
 r"""When the focal calibration map raises the top probability (KK24 Prop. 5, and what is true of it).
 
-With g(q) = (1-q)^gamma (1 + gamma b(q)) and h = 1/g the map is p_i proportional to q_i h(q_i), so
+With h = 1/g (`gain`) the map is p_i proportional to q_i h(q_i), so
 
 .. math:: \hat p_{\max} \ge q_{\max} \iff \sum_i q_i h(q_i) \le h(q_{\max}).
 
-g rises from 1 to its maximum at p* and falls to 0; it is 1 again at tau(gamma) in (p*, 1/2).
+The top probability never falls where q_max >= tau(gamma) (`gain.confidence_threshold`), nor anywhere for n classes if
+gamma >= gamma*(1/(n-1)) (`gain.critical_gamma`).
 """
 
 from __future__ import annotations
@@ -18,16 +19,31 @@ from focal_lib.theory.gain import log_gain, log_gain_of_logit, peak_probability
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.validation import check_probs
 
-__all__ = ["confidence_change", "points_by_shape", "top_probability_bounds"]
+__all__ = ["confidence_change", "sample_simplex", "top_probability_bounds"]
+
+
+def confidence_change(probs: np.ndarray, gamma: float) -> np.ndarray:
+    """Change of the top class' probability by the map: (..., K) -> (...). Negative is a violation of KK24 Prop. 5.
+
+    Raises:
+        ValueError: probs that are no distributions with positive entries, or gamma < -1.
+    """
+    probs = np.asarray(probs, dtype=np.float64)
+    check_probs(probs)
+    if not (probs > 0).all():
+        raise ValueError(f"probs must be positive: the map takes their logarithms. Got {probs.min():g}.")
+    after = np.exp(focal_log_probs(np.log(probs), gamma))
+    top = probs.argmax(-1)[..., None]
+    return np.take_along_axis(after - probs, top, -1)[..., 0]
 
 
 def top_probability_bounds(
     logit_top: np.ndarray, p_top: np.ndarray, gamma: float, classes: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    r"""(low, high): the calibrated top probability of these rows at any lower, and at any higher, temperature.
+    r"""(low, high): the calibrated top probability of these samples at any lower, and at any higher, temperature.
 
-    As T rises, q_top falls in each row; low bounds p_top from below wherever q_top is larger than here, high from above
-    wherever it is smaller. By gamma:
+    As T rises, q_top falls in each sample; low bounds p_top from below wherever q_top is larger than here, high from
+    above wherever it is smaller. By gamma:
 
     * gamma = 0, and two classes: p_top is an increasing function of q_top, so both are p_top itself.
     * gamma > 0: for q_top >= p* the elasticity of w is largest at the top class, so p_top rises with q_top. Below p*,
@@ -41,6 +57,11 @@ def top_probability_bounds(
     Args:
         logit_top: logit of q_top, (n,).
         p_top: the top probability after the map, (n,).
+        gamma: > -1.
+        classes: K >= 2.
+
+    Returns:
+        low, high, each (n,).
 
     Raises:
         ValueError: gamma <= -1.
@@ -59,33 +80,20 @@ def top_probability_bounds(
     return expit(log_odds + log_extreme), expit(log_odds + max(0.0, log_gain(0.5, gamma)))
 
 
-def confidence_change(probs: np.ndarray, gamma: float) -> np.ndarray:
-    """Change of the top class' probability by the map: (..., K) -> (...). Negative is a violation.
+def sample_simplex(n: int, seed: int, count: int = 4_000) -> np.ndarray:
+    """Distributions over n classes, largest probability first, to search for extremes on: (m, n).
 
-    Raises:
-        ValueError: rows that are no distributions with positive entries.
-    """
-    probs = np.asarray(probs, dtype=np.float64)
-    check_probs(probs)
-    after = np.exp(focal_log_probs(np.log(probs), gamma))
-    top = probs.argmax(-1)[..., None]
-    return np.take_along_axis(after - probs, top, -1)[..., 0]
-
-
-def points_by_shape(n: int, seed: int, count: int = 4_000) -> np.ndarray:
-    """Samples of n classes, largest first, to search for extremes on: (m, n).
-
-    Half are tied groups (up to four levels, group sizes and levels random, from nearly equal to
-    far apart), half are Dirichlet samples of several concentrations.
+    `count` are tied groups of classes (up to four levels, group sizes and levels random, from nearly equal to far
+    apart), as many are Dirichlet samples of several concentrations.
     """
     rng = np.random.default_rng(seed)
-    rows = []
+    logits = []
     for _ in range(count):
         cuts = np.sort(rng.integers(1, n + 1, size=3))
         sizes = np.diff([0, *cuts, n])
         levels = -np.cumsum(rng.exponential(10.0 ** rng.uniform(-4, 1.2, size=4)))
-        rows.append(np.repeat(levels, sizes))
-    tied = np.exp(np.array(rows) - np.max(rows, axis=1, keepdims=True))
+        logits.append(np.repeat(levels, sizes))
+    tied = np.exp(np.array(logits) - np.max(logits, axis=1, keepdims=True))
     spread = np.concatenate([rng.dirichlet(np.full(n, a), count // 4) for a in (0.3, 1.0, 10.0, 100.0)])
     both = np.sort(np.concatenate([tied / tied.sum(-1, keepdims=True), np.maximum(spread, 1e-300)]), axis=-1)[:, ::-1]
     return both / both.sum(-1, keepdims=True)

@@ -1,60 +1,75 @@
-r"""g(q) = (1-q)^gamma (1 + gamma b(q)), the focal gradient over that of cross-entropy, and what follows from it.
+r"""g(q) = (1-q)^gamma (1 + gamma b(q)), focal loss' gradient over that of cross-entropy, and what follows from it.
 
-g rises from 1 to its maximum at p* and falls to 0; it is 1 again at tau(gamma) in (p*, 1/2). The map is
-p_i proportional to w(q_i) = q_i / g(q_i) (KK24 Eq. (1); M20 Prop. 1).
+M20 Prop. 1; b is in `entropy_ratio`. For gamma > 0, g rises from 1 at q = 0 to its maximum at p* and falls to 0; it is
+1 again at tau(gamma) in (p*, 1/2), so focal loss pulls less than cross-entropy exactly above tau. The focal calibration
+map has the weights w(q) = q / g(q) (KK24 Eq. (1)); w is concave up to an inflection and convex after it.
+
+From g to gamma: `lambert_gamma` is gamma*(p0), where tau(gamma) = p0 (M20 Prop. 2), `critical_gamma` its value at
+1/(n-1), from which on the map never lowers the top probability of n classes (`confidence`).
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import lambertw
 
+from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_curvature, bernoulli_slope
 from focal_lib.validation import check_gamma
 
 __all__ = [
     "confidence_threshold",
     "critical_gamma",
     "elasticity",
-    "inflection",
+    "elasticity_minimum",
     "lambert_gamma",
     "log_gain",
     "log_gain_of_logit",
-    "lowest_elasticity",
     "peak_probability",
     "weight_curvature",
+    "weight_inflection",
 ]
 
 
-def log_gain(q: float, gamma: float) -> float:
-    """log g(q) for 0 < q < 1."""
-    return gamma * math.log1p(-q) + math.log1p(-gamma * q * math.log(q) / (1 - q))
+# --- g ------------------------------------------------------------------------------------
+
+
+def log_gain(q: Any, gamma: float) -> Any:
+    """log g(q) = gamma log(1-q) + log(1 + gamma b(q)) for 0 < q < 1, a number or an array (M20 Prop. 1)."""
+    functions = math if isinstance(q, float) else np
+    return gamma * functions.log1p(-q) + functions.log1p(gamma * bernoulli(-functions.log(q)))
 
 
 def log_gain_of_logit(s: np.ndarray, gamma: float) -> np.ndarray:
-    """log g at q = sigmoid(s), elementwise and stable for large logits."""
-    soft = np.logaddexp(0, -s)  # -log q
-    with np.errstate(over="ignore", invalid="ignore"):
-        ratio = np.where(s > 36, 1.0, soft / np.expm1(np.minimum(soft, 700)))  # b = x/(e^x - 1)
-    return -gamma * np.logaddexp(0, s) + np.log1p(gamma * ratio)
+    """log g at q = sigmoid(s), elementwise: exact also where q rounds to 1."""
+    return -gamma * np.logaddexp(0, s) + np.log1p(gamma * bernoulli(np.logaddexp(0, -s)))
 
 
 def peak_probability(gamma: float) -> float:
     """p*(gamma): where g is largest (smallest for gamma < 0), the root of 2 (1-q)/log q + 1 - gamma q.
 
-    M20 Prop. 1's k has the same sign; .2032 as gamma -> 0. Raises ValueError unless gamma > -1.
+    M20's k has the same sign as g' (Eq. (9)). It is .2032 as gamma -> 0, and e^-2 at gamma = 1.
+
+    Raises:
+        ValueError: gamma <= -1 or not finite.
     """
     check_gamma(gamma, above=-1.0)
     return float(brentq(lambda q: 2 * (1 - q) / math.log(q) + 1 - gamma * q, 1e-15, 1 - 1e-13, xtol=1e-16))
 
 
+# --- where g = 1: tau(gamma) and its inverse ----------------------------------------------
+
+
 def confidence_threshold(gamma: float) -> float:
-    """tau(gamma), the root of g above p*: a top probability of at least tau never falls, for any n.
+    """tau(gamma), the root of g = 1 above p*: a top probability of at least tau never falls, for any n (KK24 Prop. 5).
 
     Below tau it falls for large n (the other classes equal). tau(1) = 1/e; 1/2 as gamma -> 0.
-    Raises ValueError unless gamma > 0.
+
+    Raises:
+        ValueError: gamma <= 0 or not finite.
     """
     check_gamma(gamma, above=0.0)
     peak = peak_probability(gamma)
@@ -64,7 +79,7 @@ def confidence_threshold(gamma: float) -> float:
 
 
 def lambert_gamma(p0: float) -> float:
-    r"""The gamma with g(p0, gamma) = 1, so that focal loss has the smaller gradient for every p >= p0.
+    r"""gamma*(p0), at which g(p0) = 1: focal loss then has the smaller gradient for every p >= p0.
 
     :math:`\gamma^* = \frac ab + \frac{1}{\log a}W_{-1}\big(-\tfrac{1}{b}a^{1-a/b}\log a\big)` with a = 1 - p0,
     b = p0 log p0 (M20 Prop. 2). 0 for p0 >= 1/2, where every gamma will do.
@@ -79,7 +94,8 @@ def lambert_gamma(p0: float) -> float:
     a, b = 1 - p0, p0 * math.log(p0)
     log_a = math.log1p(-p0)
     start = a / b + float(lambertw(-math.exp((1 - a / b) * log_a) * log_a / b, -1).real) / log_a
-    ratio = -b / a  # W is ill-conditioned near p0 = 1/2: polish log g = 0 by Newton from the right of its peak
+    ratio = bernoulli(-math.log(p0))
+    # W is ill-conditioned near p0 = 1/2: polish log g = 0 by Newton from the right of its peak
     right = 2 * (-1 / log_a - 1 / ratio)
     gamma = max(start, right) if math.isfinite(start) else right
     for _ in range(50):
@@ -91,25 +107,34 @@ def lambert_gamma(p0: float) -> float:
 
 
 def critical_gamma(n: int) -> float:
-    """gamma*(1/(n-1)): the smallest gamma for which Prop. 5 holds on the whole simplex of n classes.
+    """gamma*(1/(n-1)): the smallest gamma for which KK24 Prop. 5 holds on the whole simplex of n classes.
 
-    0 for n = 2 and 3; 1.4289 for n = 4. Below it (4 <= n) a row of n - 1 tied classes is a
-    counterexample. Raises ValueError for n < 2.
+    0 for n = 2 and 3; 1.4289 for n = 4. Below it (n >= 4) n - 1 tied classes are a counterexample.
+
+    Raises:
+        ValueError: n < 2.
     """
     if n < 2:
         raise ValueError(f"n must be at least 2 classes. Got {n}.")
     return lambert_gamma(1 / (n - 1)) if n > 3 else 0.0
 
 
+# --- w = q/g ------------------------------------------------------------------------------
+
+
 def elasticity(q: float, gamma: float) -> float:
-    """e(q) = q w'(q)/w(q) for 0 < q < 1: the local inverse temperature between classes tied at q."""
-    rest, log_q = 1 - q, math.log(q)
-    ratio, slope = -q * log_q / rest, -(rest + log_q) / rest**2  # b, b'
-    return 1 + gamma * q * (1 / rest - slope / (1 + gamma * ratio))
+    """e(q) = q w'(q)/w(q) for 0 < q < 1: the inverse temperature of the map between classes nearly tied at q."""
+    x = -math.log(q)
+    return 1 + gamma * (q / (1 - q) + bernoulli_slope(x) / (1 + gamma * bernoulli(x)))
 
 
-def lowest_elasticity(gamma: float) -> tuple[float, float]:
-    """(q, e(q)) where the elasticity of w is smallest, below p*. Raises ValueError unless gamma > 0."""
+def elasticity_minimum(gamma: float) -> tuple[float, float]:
+    """(q, e(q)) where the elasticity of w is smallest, below p*.
+
+    Raises:
+        ValueError: gamma <= 0 or not finite.
+    """
+    check_gamma(gamma, above=0.0)
     top = math.log(peak_probability(gamma))  # e = 1 at p*, and below it e < 1
     found = minimize_scalar(
         lambda x: elasticity(math.exp(x), gamma), bounds=(top - 12, top), method="bounded", options={"xatol": 1e-9}
@@ -118,20 +143,20 @@ def lowest_elasticity(gamma: float) -> tuple[float, float]:
 
 
 def weight_curvature(q: float, gamma: float) -> float:
-    """A number with the sign of w''(q), 0 < q < 1: from w = -1/L' and three derivatives of L."""
-    log_q, r = math.log(q), 1 - q
-    d1 = gamma * r ** (gamma - 1) * log_q - r**gamma / q
-    d2 = -gamma * (gamma - 1) * r ** (gamma - 2) * log_q + 2 * gamma * r ** (gamma - 1) / q + r**gamma / q**2
-    d3 = (
-        gamma * (gamma - 1) * (gamma - 2) * r ** (gamma - 3) * log_q
-        - 3 * gamma * (gamma - 1) * r ** (gamma - 2) / q
-        - 3 * gamma * r ** (gamma - 1) / q**2
-        - 2 * r**gamma / q**3
-    )
-    return (2 * d2**2 - d3 * d1) / d1**2
+    """w''(q)/w(q) = (e (e-1) + q e')/q^2 with the elasticity e, for 0 < q < 1."""
+    x = -math.log(q)
+    scale = 1 + gamma * bernoulli(x)
+    pull = bernoulli_slope(x) / scale
+    e = 1 + gamma * (q / (1 - q) + pull)
+    slope = gamma * (q / (1 - q) ** 2 - bernoulli_curvature(x) / scale + gamma * pull**2)  # q e'
+    return (e * (e - 1) + slope) / q**2
 
 
-def inflection(gamma: float) -> float:
-    """q_i: w is concave below, convex above, so KK24's f = -w is not concave on (0, 1)."""
+def weight_inflection(gamma: float) -> float:
+    """q_i, up to which w is concave and from which on it is convex, so KK24's f = -w is not concave on (0, 1).
+
+    Raises:
+        ValueError: gamma <= 0 or not finite.
+    """
     check_gamma(gamma, above=0.0)
     return float(brentq(lambda q: weight_curvature(q, gamma), 1e-6, 0.3, xtol=1e-15))

@@ -11,11 +11,11 @@ from scipy.special import expit
 from focal_lib.theory.gain import log_gain_of_logit
 from focal_lib.validation import check_gamma
 
-__all__ = ["LinearFit", "fit_linear", "noisy_clusters"]
+__all__ = ["LinearFit", "fit_linear_model", "noisy_clusters"]
 
 
 def noisy_clusters(
-    samples: int, seed: int, flip: float = 0.1, separation: float = 1.0, spread: float = 0.5
+    samples: int, seed: int, *, flip: float = 0.1, separation: float = 1.0, spread: float = 0.5
 ) -> tuple[np.ndarray, np.ndarray]:
     """Two Gaussian clusters a class at the corners of a square, labels flipped at random: (n, 2), (n,).
 
@@ -41,7 +41,7 @@ class LinearFit:
         return expit(x @ self.weights)
 
 
-def fit_linear(x: np.ndarray, labels: np.ndarray, gamma: float) -> LinearFit:
+def fit_linear_model(x: np.ndarray, labels: np.ndarray, gamma: float) -> LinearFit:
     """The weights that minimise mean focal loss, by BFGS with the exact gradient from 0.
 
     With margin s = +-w.x the loss of a sample is (1-q)^gamma (-log q), q = sigmoid(s), and its

@@ -6,9 +6,9 @@ With :math:`L(q) = -(1-q)^\gamma \log q` the map is (KK24 Eq. (1), Props. 2 and 
           w(q) = -\frac{1}{L'(q)} = \frac{q}{(1-q)^\gamma\,(1 + \gamma b(q))}, \qquad
           b(q) = \frac{-q\log q}{1-q} \in (0, 1).
 
-Evaluated on probabilities the formula is exactly 1 from logit 30 and NaN from logit 37
-(gamma = 2). Here everything is a function of x = -log q and log(1 - q), each computed without
-cancellation, so logits up to 1e4 in size and gamma from -1 (binary) to 100 are exact to rounding.
+Evaluated on probabilities in float64 the formula is exactly 1 from logit 12.7 on (gamma = 2) and NaN from 36.8 on,
+where q rounds to 1. Here everything is a function of x = -log q and log(1 - q), each computed without cancellation
+(b is that of `entropy_ratio`), so logits up to 1e4 in size and gamma from -1 (binary) to 100 are exact to rounding.
 
 Torch in, torch out, with gradients; NumPy in, NumPy out. float64 is honoured, float32 stays
 float32, half precision is computed in float32.
@@ -26,12 +26,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_slope, mirror_gap, one_minus_bernoulli_over_x
 from focal_lib.validation import check_gamma, check_log_probs, check_logits
 
 __all__ = [
-    "bernoulli",
-    "bernoulli_curvature",
-    "bernoulli_slope",
     "focal_log_probs",
     "focal_logit",
     "focal_logit_slope",
@@ -63,52 +61,14 @@ def _array_in_array_out(function: Callable[..., Tensor]) -> Callable[..., Any]:
     return wrapper
 
 
-# --- the scalar pieces -----------------------------------------------------------------
-
-
-def bernoulli(x: Tensor) -> Tensor:
-    """b = x / (e^x - 1) for x = -log q >= 0: the -q log q / (1-q) of the papers."""
-    small = x < 0.1  # there x / expm1(x) has a useless derivative; the series is exact to 2e-18
-    x2 = x * x
-    series = 1 - x / 2 + x2 / 12 * (1 - x2 / 60 * (1 - x2 / 42 * (1 - x2 / 40)))
-    safe = torch.where(small, 1.0, x).clamp(max=80.0)
-    return torch.where(small, series, x * torch.exp(-x) / -torch.expm1(-safe))
-
-
-def _one_minus_bernoulli_over_x(x: Tensor) -> Tensor:
-    """(1 - b) / x, which is 1/2 at x = 0."""
-    small = x < 0.1
-    x2 = x * x
-    series = 0.5 - x / 12 * (1 - x2 / 60 * (1 - x2 / 42 * (1 - x2 / 40)))
-    safe = torch.where(small, 1.0, x)
-    return torch.where(small, series, (1 - bernoulli(safe)) / safe)
-
-
-def bernoulli_slope(x: Tensor) -> Tensor:
-    """db/dx, between -1/2 at 0 and 0."""
-    small = x < 0.1
-    x2 = x * x
-    series = -0.5 + x / 6 * (1 - x2 / 30 * (1 - x2 * (5 / 140)))
-    safe = torch.where(small, 1.0, x)
-    b = bernoulli(safe)
-    return torch.where(small, series, b / safe * (1 - safe - b))
-
-
-def bernoulli_curvature(x: Tensor) -> Tensor:
-    """d2b/dx2, between 1/6 at 0 and 0; positive."""
-    small = x < 0.25  # the closed form loses 1/x^2
-    x2 = torch.where(small, x * x, 0.0)
-    series = 1 / 6 - x2 / 60 * (1 - x2 * (5 / 84) * (1 - x2 * (7 / 150) * (1 - x2 * (25 / 616))))
-    safe = torch.where(small, 1.0, x)
-    b, slope = bernoulli(safe), bernoulli_slope(safe)
-    return torch.where(small, series, (slope - b / safe) / safe * (1 - safe - b) - b / safe * (1 + slope))
+# --- the weight of one class ---------------------------------------------------------
 
 
 def _log_one_plus_gamma_b(x: Tensor, log_x: Tensor, gamma: Tensor) -> Tensor:
     """log(1 + gamma b). For gamma < 0 it is log((1 + gamma) + |gamma| (1 - b)): nothing cancels."""
     if float(gamma.detach()) >= 0:
         return torch.log1p(gamma * bernoulli(x))
-    log_one_minus_b = log_x + torch.log(_one_minus_bernoulli_over_x(x))
+    log_one_minus_b = log_x + torch.log(one_minus_bernoulli_over_x(x))
     if float(gamma.detach()) == -1:
         return log_one_minus_b
     return torch.logaddexp(torch.log1p(gamma), torch.log(-gamma) + log_one_minus_b)
@@ -127,10 +87,10 @@ def _log_weight_slope(t: Tensor, gamma: Tensor) -> Tensor:
     if float(gamma.detach()) >= 0:
         pull = rest * bernoulli_slope(x) / (1 + gamma * bernoulli(x))
     elif float(gamma.detach()) > -1:
-        pull = rest * bernoulli_slope(x) / (1 + gamma - gamma * x * _one_minus_bernoulli_over_x(x))
+        pull = rest * bernoulli_slope(x) / (1 + gamma - gamma * x * one_minus_bernoulli_over_x(x))
     else:  # (1 - q) / x is 1 where both underflow
         ratio = torch.where(t > 30, 1.0, rest / torch.where(t > 30, 1.0, x))
-        pull = ratio * bernoulli_slope(x) / _one_minus_bernoulli_over_x(x)
+        pull = ratio * bernoulli_slope(x) / one_minus_bernoulli_over_x(x)
     return rest + gamma * (q + pull)
 
 
@@ -174,8 +134,7 @@ def _focal_logit(s: Tensor, gamma: Tensor) -> Tensor:
     far = _log_one_plus_gamma_b(minus, _log_x(-s), gamma) - _log_one_plus_gamma_b(a, _log_x(s), gamma)
     near = s.abs() < 1
     c = torch.where(near, s, 0.0)
-    # u(s) - u(-s) without cancellation, so that the result is relatively exact as s -> 0
-    gap = 2 * torch.sinh(c) * -logsigmoid(c) - c * torch.exp(-c)
+    gap = mirror_gap(c, -logsigmoid(c))
     close = -torch.log1p(gamma * gap / (1 + gamma * bernoulli(-logsigmoid(-c))))
     return (gamma + 1) * s + torch.where(near, close, far)
 

@@ -1,4 +1,4 @@
-r"""Focal loss as a proper loss after a map: minimisers, conditional risks, the proper part."""
+r"""Focal loss as a proper loss after a map: minimisers, conditional risks, the proper part (KK24 section 3)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from focal_lib.theory.entropy_ratio import bernoulli
 from focal_lib.theory.maps import inverse_focal_log_probs
 from focal_lib.validation import check_gamma, check_number, check_probs
 
@@ -31,8 +32,11 @@ def focal_minimiser(probs: Any, gamma: float) -> Any:
         probs: (..., K) distributions, NumPy or torch.
         gamma: >= 0; for K = 2 >= -1.
 
+    Returns:
+        (..., K), of the kind that came.
+
     Raises:
-        ValueError: rows that are no distributions, or gamma out of range.
+        ValueError: probs that are no distributions, or gamma out of range.
     """
     if not isinstance(probs, Tensor):
         return focal_minimiser(torch.as_tensor(np.asarray(probs, dtype=np.float64)), gamma).numpy()
@@ -40,11 +44,11 @@ def focal_minimiser(probs: Any, gamma: float) -> Any:
     check_gamma(gamma)
     if bool((probs > 0).all()):
         return torch.exp(inverse_focal_log_probs(torch.log(probs / probs.sum(-1, keepdim=True)), gamma))
-    rows = probs.reshape(-1, probs.shape[-1])
-    out = torch.zeros_like(rows)
-    for row, target in zip(rows, out, strict=True):  # on a face the map is that of fewer classes
-        support = row > 0
-        target[support] = focal_minimiser(row[support], gamma) if int(support.sum()) > 1 else 1.0
+    points = probs.reshape(-1, probs.shape[-1])
+    out = torch.zeros_like(points)
+    for point, target in zip(points, out, strict=True):  # on a face of the simplex the map is that of fewer classes
+        support = point > 0
+        target[support] = focal_minimiser(point[support], gamma) if int(support.sum()) > 1 else 1.0
     return out.reshape(probs.shape)
 
 
@@ -63,7 +67,7 @@ def focal_calibration_minimiser(probs: Any, gamma: float, lam: float) -> np.ndar
         (..., K).
 
     Raises:
-        ValueError: rows that are no such distributions, gamma or lam negative.
+        ValueError: probs that are no such distributions, gamma or lam negative.
     """
     probs = np.asarray(probs, dtype=np.float64)
     check_probs(probs)
@@ -73,11 +77,10 @@ def focal_calibration_minimiser(probs: Any, gamma: float, lam: float) -> np.ndar
         raise ValueError("probs must be positive: a class of probability 0 has no stationarity condition.")
 
     def slope(log_q: np.ndarray) -> np.ndarray:  # of the risk in each class: p L'(q) = -p g(q)/q
-        q, rest = np.exp(log_q), -np.expm1(log_q)
-        focal = np.exp(gamma * np.log(rest) - log_q) * (1 - gamma * q * log_q / rest)
-        return -probs * focal + 2 * lam * (q - probs)
+        focal = np.exp(gamma * np.log(-np.expm1(log_q)) - log_q) * (1 + gamma * bernoulli(-log_q))
+        return -probs * focal + 2 * lam * (np.exp(log_q) - probs)
 
-    def rows(level: np.ndarray) -> np.ndarray:  # log q with slope = level, by bisection
+    def log_q_with(level: np.ndarray) -> np.ndarray:  # where slope = level, by bisection
         low, high = np.full_like(probs, -745.0), np.full_like(probs, -1e-16)
         for _ in range(80):
             middle = (low + high) / 2
@@ -86,19 +89,23 @@ def focal_calibration_minimiser(probs: Any, gamma: float, lam: float) -> np.ndar
         return (low + high) / 2
 
     span = np.full(probs.shape[:-1], 1.0)
-    while (short := np.exp(rows(-span)).sum(-1) > 1).any():
+    while (short := np.exp(log_q_with(-span)).sum(-1) > 1).any():
         span = np.where(short, 2 * span, span)
     low, high = -span, np.full_like(span, 2 * lam)
     for _ in range(80):
         middle = (low + high) / 2
-        above = np.exp(rows(middle)).sum(-1) > 1
+        above = np.exp(log_q_with(middle)).sum(-1) > 1
         low, high = np.where(above, low, middle), np.where(above, middle, high)
-    q = np.exp(rows((low + high) / 2))
+    q = np.exp(log_q_with((low + high) / 2))
     return q / q.sum(-1, keepdims=True)
 
 
 def focal_loss_values(probs: Any, gamma: float) -> Any:
-    """-(1-q)^gamma log q of each class, elementwise: the loss should that class be true."""
+    """L(q) = -(1-q)^gamma log q, elementwise: the loss should that class be true (KK24 section 2). 0 at q = 1.
+
+    Raises:
+        ValueError: gamma < -1 or not finite.
+    """
     check_gamma(gamma)
     probs = np.asarray(probs, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -112,23 +119,30 @@ def proper_focal_loss(probs: Any, gamma: float) -> np.ndarray:
 
     Args:
         probs: (..., K) distributions.
+        gamma: >= 0; for K = 2 >= -1.
 
     Returns:
         (..., K): entry i is the loss should class i be true.
+
+    Raises:
+        ValueError: as focal_minimiser.
     """
     return focal_loss_values(focal_minimiser(np.asarray(probs, dtype=np.float64), gamma), gamma)
 
 
 def brier_values(probs: Any) -> np.ndarray:
-    """Squared distance of (..., K) to each one-hot vector, (..., K)."""
+    """Squared distance to each one-hot vector, (..., K) -> (..., K): the Brier score should that class be true."""
     probs = np.asarray(probs, dtype=np.float64)
     return np.square(probs).sum(-1, keepdims=True) - 2 * probs + 1
 
 
 def conditional_risk(values: Any, probs: Any) -> np.ndarray:
-    """Expected loss under the true distribution: sum_i p_i values_i, (..., K), (K,) -> (...).
+    """Expected loss under the true distribution, sum_i p_i values_i: (..., K), (..., K) -> (...) (KK24 section 3.3).
 
-    KK24 section 3.3. Classes of true probability 0 do not count, whatever their loss.
+    Classes of true probability 0 do not count, whatever their loss.
+
+    Raises:
+        ValueError: probs that are no distributions.
     """
     probs = np.asarray(probs, dtype=np.float64)
     check_probs(probs)

@@ -11,22 +11,33 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
+from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_slope
 from focal_lib.validation import check_gamma
 
-__all__ = ["bracket", "convexity_limit", "logit_ratio", "probability_ratio", "second_derivative"]
+__all__ = [
+    "convexity_factor",
+    "convexity_limit",
+    "logit_curvature_ratio",
+    "probability_curvature_ratio",
+    "second_derivative",
+]
 
 
-def bracket(q: Any, gamma: Any, log: Any = np.log) -> Any:
-    """The factor of L'' that decides its sign. `log` lets sympy and Arb use the same line."""
-    ratio = (1 - q) / q
-    return gamma * gamma * -log(q) + gamma * (2 * ratio + log(q)) + ratio * ratio
+def convexity_factor(q: Any, gamma: Any, log: Any = np.log) -> Any:
+    """The bracket of L'' (KK24 Prop. 1), which decides its sign. `log` lets sympy and Arb use the same line."""
+    odds = (1 - q) / q
+    return gamma * gamma * -log(q) + gamma * (2 * odds + log(q)) + odds * odds
 
 
 def second_derivative(q: Any, gamma: float) -> Any:
-    """L''(q) for 0 < q < 1."""
+    """L''(q) for 0 < q < 1, elementwise (KK24 Prop. 1).
+
+    Raises:
+        ValueError: gamma < -1 or not finite.
+    """
     check_gamma(gamma)
     q = np.asarray(q, dtype=np.float64)
-    return (1 - q) ** (gamma - 2) * bracket(q, gamma)
+    return (1 - q) ** (gamma - 2) * convexity_factor(q, gamma)
 
 
 def convexity_limit(gamma: float) -> float:
@@ -37,18 +48,25 @@ def convexity_limit(gamma: float) -> float:
     """
     if not -1 < gamma < 0:
         raise ValueError(f"gamma must lie in (-1, 0): for gamma >= 0 the loss is convex. Got {gamma}.")
-    return float(brentq(bracket, 1e-3, 1 - 1e-9, args=(gamma,), xtol=1e-15))
+    return float(brentq(convexity_factor, 1e-3, 1 - 1e-9, args=(gamma,), xtol=1e-15))
 
 
-def probability_ratio(q: Any, gamma: float) -> Any:
-    """q^2 L''(q) = g - q g': the second derivative in q over that of cross-entropy, 0 < q < 1."""
+def probability_curvature_ratio(q: Any, gamma: float) -> Any:
+    """q^2 L''(q) = g - q g': the second derivative in q over that of cross-entropy, 0 < q < 1 (KN24).
+
+    Raises:
+        ValueError: gamma < -1 or not finite.
+    """
     return np.asarray(q, dtype=np.float64) ** 2 * second_derivative(q, gamma)
 
 
-def logit_ratio(q: Any, gamma: float) -> Any:
-    """g - (1-q) g': the second derivative in the logit of the true class over that of cross-entropy, 0 < q < 1."""
+def logit_curvature_ratio(q: Any, gamma: float) -> Any:
+    """g - (1-q) g': the second derivative in the logit of the true class over that of cross-entropy, 0 < q < 1 (KN24).
+
+    Raises:
+        ValueError: gamma < -1 or not finite.
+    """
     check_gamma(gamma)
     q = np.asarray(q, dtype=np.float64)
-    rest, log_q = 1 - q, np.log(q)
-    ratio, slope = -q * log_q / rest, -(rest + log_q) / rest**2  # b, b'
-    return rest**gamma * ((1 + gamma) * (1 + gamma * ratio) - gamma * rest * slope)
+    rest, x = 1 - q, -np.log(q)
+    return rest**gamma * ((1 + gamma) * (1 + gamma * bernoulli(x)) + gamma * rest / q * bernoulli_slope(x))

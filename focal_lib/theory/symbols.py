@@ -1,4 +1,6 @@
-r"""The papers' formulas as sympy expressions: written once, used by notebooks, claims and tests.
+r"""The papers' formulas as sympy expressions, for the proofs: what notebooks, claims and tests manipulate and print.
+
+Apart from the functions that compute, so that one checks the other (tests/theory/test_one_formula.py).
 
 `q` is what the model says, `s` its logit, `gamma` the focal parameter. Functions take the
 symbols they depend on, so that a caller can substitute anything sympy understands.
@@ -20,9 +22,9 @@ __all__ = [
     "gain",
     "gain_sign",
     "gamma",
+    "logit_curvature_ratio",
     "logit_gap",
-    "logit_ratio",
-    "probability_ratio",
+    "probability_curvature_ratio",
     "q",
     "s",
     "u",
@@ -64,12 +66,12 @@ def weight(q: Any = q, gamma: Any = gamma) -> sp.Expr:
     return q / gain(q, gamma)
 
 
-def probability_ratio(q: sp.Symbol = q, gamma: Any = gamma) -> sp.Expr:
+def probability_curvature_ratio(q: sp.Symbol = q, gamma: Any = gamma) -> sp.Expr:
     """q^2 L''(q) = g - q g': the second derivative in q over that of cross-entropy (KN24)."""
     return gain(q, gamma) - q * sp.diff(gain(q, gamma), q)
 
 
-def logit_ratio(q: sp.Symbol = q, gamma: Any = gamma) -> sp.Expr:
+def logit_curvature_ratio(q: sp.Symbol = q, gamma: Any = gamma) -> sp.Expr:
     """g - (1-q) g': the second derivative in the logit of the true class over that of cross-entropy (KN24)."""
     return gain(q, gamma) - (1 - q) * sp.diff(gain(q, gamma), q)
 

@@ -6,8 +6,11 @@ logit FC(s) = beta(s) s, so the map lies between the temperatures 1/sup beta and
           \beta(0) = \gamma + 1 - \gamma\,\frac{2\ln 2 - 1}{1 + \gamma\ln 2}, \qquad
           \beta(\infty) = \gamma + 1.
 
-beta increases in abs(s) up to gamma_c = 5.635...; above it beta first dips below beta(0).
-Scalar code: one call costs microseconds.
+beta increases in abs(s) for gamma up to gamma_c = 5.635...; above it beta first dips below beta(0). For more classes
+`top_temperature_bounds` gives temperatures between which the top probability lies.
+
+beta is R of `maps.focal_logit` over s, written for one number: temperature_bounds calls it tens of times and costs
+microseconds, a call of torch as much as all of them. tests/theory/test_one_formula.py ties the two.
 """
 
 from __future__ import annotations
@@ -17,19 +20,20 @@ import math
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-from focal_lib.theory.gain import critical_gamma, elasticity, log_gain, lowest_elasticity
+from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_slope, mirror_gap
+from focal_lib.theory.gain import critical_gamma, elasticity, elasticity_minimum, log_gain
 from focal_lib.theory.maps import focal_logit
 from focal_lib.validation import check_gamma
 
 __all__ = [
     "beta",
     "beta_at_zero",
-    "lowest_beta",
-    "monotone_up_to",
+    "beta_minimum",
+    "beta_of_tied_classes",
+    "largest_monotone_gamma",
     "printed_temperature_bounds",
     "temperature_bounds",
     "temperature_bounds_by_search",
-    "tied_row_beta",
     "top_temperature_bounds",
 ]
 
@@ -37,27 +41,29 @@ _LN2 = math.log(2)
 
 
 def beta(s: float, gamma: float) -> float:
-    """logit FC(s) / s, the inverse temperature the map has at the logit s; even in s."""
+    """logit FC(s) / s, the inverse temperature the map has at the logit s; even in s (KK24 Prop. 3)."""
     a = abs(s)
     if a < 1e-5:  # R/s changes by O(s^2)
         return beta_at_zero(gamma)
+    x, mirrored = _minus_log_probs(a)
     if a < 1:
-        soft = math.log1p(math.exp(-a))  # -log q
-        gap = 2 * math.sinh(a) * soft - a * math.exp(-a)  # u(s) - u(-s), uncancelled
-        return gamma + 1 - math.log1p(gamma * gap / (1 + gamma * math.exp(-a) * (soft + a))) / a
-    e = math.exp(-a)
-    soft = math.log1p(e)
-    high = soft / e if e > 1e-300 else 1.0
-    return gamma + 1 - (math.log1p(gamma * high) - math.log1p(gamma * e * (soft + a))) / a
+        return gamma + 1 - math.log1p(gamma * mirror_gap(a, x) / (1 + gamma * bernoulli(mirrored))) / a
+    return gamma + 1 - (math.log1p(gamma * bernoulli(x)) - math.log1p(gamma * bernoulli(mirrored))) / a
+
+
+def _minus_log_probs(s: float) -> tuple[float, float]:
+    """-log q and -log(1-q) for q = sigmoid(s), s >= 0."""
+    x = math.log1p(math.exp(-s))
+    return x, x + s
 
 
 def beta_at_zero(gamma: float) -> float:
-    """The limit of beta at s = 0, the slope of the map there."""
+    """beta(0) = gamma + 1 - gamma (2 ln 2 - 1)/(1 + gamma ln 2), the slope of the map at s = 0."""
     return gamma + 1 - gamma * (2 * _LN2 - 1) / (1 + gamma * _LN2)
 
 
-def monotone_up_to() -> float:
-    r"""gamma_c = 5.635...: up to it beta increases in abs(s), above it R'''(0) > 0 and it dips.
+def largest_monotone_gamma() -> float:
+    r"""gamma_c = 5.635..., the largest gamma for which beta increases in abs(s); above it R'''(0) > 0 and beta dips.
 
     With a = ln 2 - 1/2, b = ln 2 - 3/4 and t = gamma / (1 + gamma ln 2), R'''(0) = 0 where
     2 a^3 t^2 - 3 a b t + b = 0.
@@ -68,25 +74,25 @@ def monotone_up_to() -> float:
     return t / (1 - t * _LN2)
 
 
-_GAMMA_C = monotone_up_to()
+_GAMMA_C = largest_monotone_gamma()
 
 
-def _turning(s: float, gamma: float) -> float:
-    """R(s) - s R'(s), which has the sign of d beta / d s."""
-    e = math.exp(-s)
-    soft = math.log1p(e)
-    high, low = soft / e, e * (soft + s)  # u(s), u(-s)
-    slope = (high - 1 / (1 + e)) / (1 + gamma * high) + (low - e / (1 + e)) / (1 + gamma * low)
-    return (gamma + 1 - beta(s, gamma)) * s - s * gamma * slope
+def _beta_slope_sign(s: float, gamma: float) -> float:
+    """R(s) - s R'(s), which has the sign of d beta / d s, for s > 0."""
+    x, mirrored = _minus_log_probs(s)
+    q, rest = math.exp(-x), math.exp(-mirrored)
+    slope = rest * bernoulli_slope(x) / (1 + gamma * bernoulli(x))
+    slope += q * bernoulli_slope(mirrored) / (1 + gamma * bernoulli(mirrored))  # R' = -gamma slope
+    return (gamma + 1 - beta(s, gamma)) * s + s * gamma * slope
 
 
-def lowest_beta(gamma: float) -> tuple[float, float]:
-    """(s, beta(s)) at the infimum over s >= 0, for gamma >= 0: s = 0 up to gamma_c, inside above."""
+def beta_minimum(gamma: float) -> tuple[float, float]:
+    """(s, beta(s)) where beta is smallest over s >= 0, for gamma >= 0: at s = 0 up to gamma_c, inside above."""
     start = 0.01  # a dip that ends before it is shallower than 1e-12
-    if gamma <= _GAMMA_C or _turning(start, gamma) >= 0:
+    if gamma <= _GAMMA_C or _beta_slope_sign(start, gamma) >= 0:
         return 0.0, beta_at_zero(gamma)
     # beta is flat at its minimum: 1e-7 in s is far below rounding in beta
-    s = float(brentq(_turning, start, 3 + 2 * math.log1p(gamma), args=(gamma,), xtol=1e-7))
+    s = float(brentq(_beta_slope_sign, start, 3 + 2 * math.log1p(gamma), args=(gamma,), xtol=1e-7))
     return s, beta(s, gamma)
 
 
@@ -110,20 +116,24 @@ def temperature_bounds(gamma: float, radius: float = math.inf) -> tuple[float, f
     at_end = gamma + 1 if math.isinf(radius) else beta(radius, gamma)
     if gamma < 0:
         return 1 / beta_at_zero(gamma), 1 / at_end
-    s, low = lowest_beta(gamma)
+    s, low = beta_minimum(gamma)
     if s > radius:  # the dip lies outside
         low = at_end
     return 1 / max(at_end, beta_at_zero(gamma)), 1 / low
 
 
 def printed_temperature_bounds(gamma: float) -> tuple[float, float]:
-    """(T_low, T_high) as KK24 Prop. 3 prints them: 1/(gamma+1) and 1/(gamma + 1 - log(gamma+1)/2)."""
+    """(T_low, T_high) as KK24 Prop. 3 prints them: 1/(gamma+1) and 1/(gamma + 1 - log(gamma+1)/2).
+
+    Raises:
+        ValueError: gamma < 0 or not finite.
+    """
     check_gamma(gamma, minimum=0.0)
     return 1 / (gamma + 1), 1 / (gamma + 1 - math.log1p(gamma) / 2)
 
 
 def temperature_bounds_by_search(
-    gamma: float, radius: float = 20.0, logit_step: float = 0.001, temperature_step: float = 0.001
+    gamma: float, radius: float = 20.0, *, logit_step: float = 0.001, temperature_step: float = 0.001
 ) -> tuple[float, float]:
     """The paper's brute force (KK24 section 3.2): try every temperature up to 2 on every logit.
 
@@ -152,20 +162,13 @@ def temperature_bounds_by_search(
     return lower, upper
 
 
-def tied_row_beta(n: int, last: float, gamma: float) -> float:
-    """Inverse temperature of the map at the top of a row of n - 1 tied classes and one at `last`, in (0, 1/n]."""
-    top = (1 - last) / (n - 1)
-    spread = math.log(top / last)
-    return 1 + (log_gain(last, gamma) - log_gain(top, gamma)) / spread if spread > 1e-6 else elasticity(1 / n, gamma)
-
-
 def top_temperature_bounds(gamma: float, n: int) -> tuple[float, float]:
     """(T_low, T_high) for n classes: temperature scaling with T_low is at least, with T_high at most as confident.
 
     'Confident' is the top probability. n = 2 is temperature_bounds. For n >= 3, T_low = 1/(gamma+1) and,
     where confidence never falls (n = 3, or gamma >= critical_gamma(n)), T_high = 1: both proved, neither
-    attained. Below critical_gamma T_high > 1 is the smallest beta over rows of k - 1 tied classes and a
-    smaller one, k <= n: a search finds no worse row, but only T_high <= 1 / lowest elasticity is proved.
+    attained. Below critical_gamma 1 / T_high < 1 is the smallest `beta_of_tied_classes` of k <= n classes: a search
+    finds no distribution that is worse, but only T_high <= 1 / smallest elasticity is proved.
 
     Raises:
         ValueError: gamma not > 0, or n < 2.
@@ -176,14 +179,26 @@ def top_temperature_bounds(gamma: float, n: int) -> tuple[float, float]:
     if n == 2:
         return temperature_bounds(gamma)
     lowest = 1.0
-    most = min(n, int(2 / lowest_elasticity(gamma)[0]) + 2)  # beyond, ties lie left of the lowest elasticity
+    most = min(n, int(2 / elasticity_minimum(gamma)[0]) + 2)  # beyond, ties lie left of the smallest elasticity
     for k in range(4, most + 1):
         if gamma < critical_gamma(k):
             found = minimize_scalar(
-                lambda x, k=k: tied_row_beta(k, math.exp(x), gamma),
+                lambda x, k=k: beta_of_tied_classes(k, math.exp(x), gamma),
                 bounds=(-math.log(k) - 40, -math.log(k)),
                 method="bounded",
                 options={"xatol": 1e-10},
             )
             lowest = min(lowest, float(found.fun), elasticity(1 / k, gamma))
     return 1 / (gamma + 1), 1 / lowest
+
+
+def beta_of_tied_classes(classes: int, last: float, gamma: float) -> float:
+    """Inverse temperature of the map between tied classes and one of smaller probability.
+
+    All but one of the classes are tied, and the other has probability `last`, in (0, 1/classes].
+    """
+    top = (1 - last) / (classes - 1)
+    spread = math.log(top / last)
+    if spread <= 1e-6:
+        return elasticity(1 / classes, gamma)
+    return 1 + (log_gain(last, gamma) - log_gain(top, gamma)) / spread

@@ -2,7 +2,7 @@ r"""A small checker of sign certificates, apart from the code that finds them.
 
 A certificate is a list of boxes [a, b] with a derivative order k: the k-th derivative of F is positive
 on the box. The checker evaluates F in ball arithmetic from the sympy expression of symbols.py, not from
-the formulas of certify.py, and splits a box further where one evaluation is too wide. It knows nothing
+those of formulas.py, and splits a box further where one evaluation is too wide. It knows nothing
 of how the boxes were found.
 """
 

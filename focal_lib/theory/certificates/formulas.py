@@ -1,4 +1,7 @@
-"""The papers' formulas on Arb balls, written by hand: the checker has its own, from sympy."""
+"""The papers' formulas on Arb balls, written by hand to find certificates: the checker has its own, from sympy.
+
+tests/theory/test_one_formula.py compares them with the functions that compute.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def weight(q: arb, gamma: arb) -> arb:
 
 
 def focal_map(probs: Sequence[arb], gamma: arb) -> list[arb]:
-    """KK24 Eq. (1) on a row of balls."""
+    """KK24 Eq. (1), a ball for each class."""
     weights = [weight(q, gamma) for q in probs]
     total = sum(weights[1:], weights[0])
     return [w / total for w in weights]
