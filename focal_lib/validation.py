@@ -1,4 +1,7 @@
-"""Checks at the boundary: each says what was expected and what came, before any work begins."""
+"""Checks at the boundary: each says what was expected and what came, before any work begins.
+
+Arrays may be NumPy's or torch's. torch is not imported: what has no other need of it, as specifications, starts fast.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,22 @@ import math
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 __all__ = ["check_gamma", "check_labels", "check_log_probs", "check_logits", "check_number", "check_probs"]
 
 
 def check_number(value: Any, name: str, *, minimum: float = -math.inf, above: float = -math.inf) -> float:
-    """A finite number >= minimum and > above, else ValueError."""
+    """A finite number >= minimum and > above, as a float; an array or tensor of one element is a number.
+
+    Raises:
+        ValueError: anything else. Truth values and text are no numbers here: True for 1 is a mistake.
+    """
     try:
-        number = float(value.detach() if isinstance(value, Tensor) else value)
-    except (TypeError, ValueError):
+        plain = value.item() if hasattr(value, "item") else value
+        if isinstance(plain, bool | str | bytes):
+            raise TypeError
+        number = float(plain)
+    except (TypeError, ValueError, RuntimeError):
         raise ValueError(f"{name} must be one real number. Got {value!r}.") from None
     if not math.isfinite(number) or number < minimum or number <= above:
         bound = f" > {above:g}" if above > -math.inf else f" >= {minimum:g}" if minimum > -math.inf else ""
@@ -25,55 +33,56 @@ def check_number(value: Any, name: str, *, minimum: float = -math.inf, above: fl
 
 
 def check_gamma(gamma: Any, *, minimum: float = -1.0, above: float = -math.inf) -> float:
-    """A finite gamma >= minimum and > above, else ValueError."""
+    """A finite gamma >= minimum and > above, as a float, else ValueError."""
     return check_number(gamma, "gamma", minimum=minimum, above=above)
 
 
-def check_logits(logits: Any, classes: bool = True, name: str = "logits") -> None:
-    """Finite and non-empty; with `classes`, of shape (..., K) with K >= 2."""
+def check_logits(logits: Any, *, classes: bool = True, name: str = "logits") -> None:
+    """Finite and non-empty; with `classes`, of shape (..., K) with K >= 2. Else ValueError."""
     shape = tuple(logits.shape)
     if classes and (len(shape) == 0 or shape[-1] < 2):
         raise ValueError(f"{name} must have shape (..., K) with K >= 2. Got {shape}.")
     if 0 in shape:
         raise ValueError(f"{name} must not be empty. Got shape {shape}.")
-    finite = torch.isfinite(logits) if isinstance(logits, Tensor) else np.isfinite(logits)
+    finite = logits.isfinite() if hasattr(logits, "isfinite") else np.isfinite(logits)
     if not bool(finite.all()):
         bad = int((~finite).sum())
         raise ValueError(f"{name} must be finite. Got {bad} NaN or infinite of {math.prod(shape)}.")
 
 
-def check_probs(probs: Any, name: str = "probs") -> None:
-    """(..., K) with entries in [0, 1] and rows that sum to 1 (to 1e-6; 1e-3 below float64)."""
+def check_probs(probs: Any, *, name: str = "probs") -> None:
+    """(..., K), entries in [0, 1], sums over K of 1 (to 1e-6; 1e-3 below float64). Else ValueError."""
     check_logits(probs, name=name)
     low, high = float(probs.min()), float(probs.max())
-    tolerance = 1e-6 if str(probs.dtype).endswith("float64") else 1e-3
+    tolerance = _tolerance(probs)
     if low < 0 or high > 1 + tolerance:
         raise ValueError(f"{name} must lie in [0, 1]. Got values from {low:g} to {high:g}.")
     error = float(abs(probs.sum(-1) - 1).max())
     if error > tolerance:
-        raise ValueError(f"{name} must sum to 1 in each row. Got a row that is off by {error:.3g}.")
+        raise ValueError(f"{name} must sum to 1 over the classes. Got a sum that is off by {error:.3g}.")
 
 
-def check_log_probs(log_probs: Tensor, name: str = "log_probs") -> None:
-    """(..., K), finite, with rows whose logsumexp is 0 (to 1e-6; 1e-3 below float64)."""
+def check_log_probs(log_probs: Any, *, name: str = "log_probs") -> None:
+    """A tensor (..., K), finite, with logsumexp 0 over K (to 1e-6; 1e-3 below float64). Else ValueError."""
     check_logits(log_probs, name=name)
-    error = float(torch.logsumexp(log_probs.detach(), -1).abs().max())
-    if error > (1e-6 if log_probs.dtype == torch.float64 else 1e-3):
-        raise ValueError(f"{name} must be log-probabilities: rows with logsumexp 0. Got one of {error:.3g}.")
+    error = float(log_probs.detach().logsumexp(-1).abs().max())
+    if error > _tolerance(log_probs):
+        raise ValueError(f"{name} must be log-probabilities, with logsumexp 0 over the classes. Got {error:.3g}.")
 
 
-def check_labels(labels: Any, n: int, classes: int, name: str = "labels") -> None:
-    """Integers of shape (n,) in [0, classes)."""
+def check_labels(labels: Any, n: int, classes: int, *, name: str = "labels") -> None:
+    """Integers of shape (n,) in [0, classes), n > 0. Else ValueError."""
     shape = tuple(labels.shape)
     if shape != (n,):
         raise ValueError(f"{name} must have shape (n,) = ({n},). Got {shape}.")
-    integer = (
-        not (labels.is_floating_point() or labels.is_complex() or labels.dtype == torch.bool)
-        if isinstance(labels, Tensor)
-        else labels.dtype.kind in "iu"
-    )
-    if not integer:
+    if n == 0:
+        raise ValueError(f"{name} must not be empty. Got shape {shape}.")
+    if "int" not in str(labels.dtype):
         raise ValueError(f"{name} must be integers. Got dtype {labels.dtype}.")
     low, high = int(labels.min()), int(labels.max())
     if low < 0 or high >= classes:
         raise ValueError(f"{name} must lie in 0 ... {classes - 1}. Got values from {low} to {high}.")
+
+
+def _tolerance(values: Any) -> float:
+    return 1e-6 if str(values.dtype).endswith("float64") else 1e-3

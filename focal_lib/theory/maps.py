@@ -211,7 +211,7 @@ def focal_log_probs(logits: Tensor, gamma: float) -> Tensor:
         gamma: a number >= -1. On the simplex the map is the focal loss' own for gamma >= 0.
 
     Returns:
-        (..., K) log-probabilities, rows summing to 1 after exp.
+        (..., K) log-probabilities; their exp sums to 1.
 
     Raises:
         ValueError: wrong shape, empty, non-finite logits, or gamma below -1.
@@ -223,7 +223,7 @@ def focal_log_probs(logits: Tensor, gamma: float) -> Tensor:
 
 @_array_in_array_out
 def log_weight(logits: Tensor, gamma: float) -> Tensor:
-    """The unnormalised log w(q_i) of :func:`focal_log_probs`, (..., K) -> (..., K)."""
+    """The unnormalised log w(q_i) of :func:`focal_log_probs`, from logits: (..., K) -> (..., K). Errors as there."""
     check_logits(logits)
     return _log_weights(logits, _scalar(gamma, logits))
 
@@ -250,14 +250,14 @@ def inverse_focal_log_probs(log_probs: Tensor, gamma: float) -> Tensor:
     and log sum_{i != top} q_i - log(1 - q_top) is increasing in t and does not saturate.
 
     Args:
-        log_probs: (..., K), K >= 2, rows with logsumexp 0.
+        log_probs: (..., K), K >= 2, with logsumexp 0.
         gamma: a number >= 0; for K = 2 a number >= -1.
 
     Returns:
         (..., K) log-probabilities. Gradients are first order, by the implicit function.
 
     Raises:
-        ValueError: wrong shape, rows that are no distribution, or gamma out of range.
+        ValueError: wrong shape, log_probs that are no distributions, or gamma out of range.
     """
     check_log_probs(log_probs)
     binary = log_probs.shape[-1] == 2

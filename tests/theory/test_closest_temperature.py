@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from focal_lib.theory.closest_temperature import closest_temperature, logit_points
-from focal_lib.theory.second_derivative import convexity_limit, second_derivative
+from focal_lib.theory.closest_temperature import closest_temperature, deviation_from_map, fit_line, logit_grid
 
 
 @pytest.mark.parametrize(("gamma", "inverse"), [(0.5, 1.36761653), (1, 1.78101976), (3, 3.62515520), (10, 10.51281998)])
@@ -24,25 +23,20 @@ def test_gamma_zero_is_no_temperature():
     assert fit.error < 1e-5
 
 
-def test_rows_are_every_order_once():
-    rows = logit_points(3, 10.0, 4)
-    assert len(rows) == 10
-    assert np.all(np.diff(rows, axis=1) <= 0)
+def test_the_grid_has_every_order_once():
+    grid = logit_grid(3, 10.0, 4)
+    assert len(grid) == 10
+    assert np.all(np.diff(grid, axis=1) <= 0)
     with pytest.raises(ValueError, match="n must be 2, 3 or 4"):
-        logit_points(5)
+        logit_grid(5)
 
 
-def test_the_second_derivative_is_the_loss_curvature():
-    q = np.linspace(0.05, 0.95, 19)
-    for gamma in (-0.5, 0.5, 3.0):
-        h = 1e-4
-        loss = [-((1 - v) ** gamma) * np.log(v) for v in (q - h, q, q + h)]
-        numeric = (loss[0] - 2 * loss[1] + loss[2]) / h**2
-        np.testing.assert_allclose(second_derivative(q, gamma), numeric, rtol=1e-4, atol=1e-4)
+def test_the_error_is_the_largest_deviation():
+    fit = closest_temperature(2.0, 3, 10.0)
+    deviation = deviation_from_map(2.0, fit.inverse_temperature, logit_grid(3, 10.0))
+    assert np.abs(deviation).max() == pytest.approx(fit.error, abs=1e-12)
+    np.testing.assert_allclose(deviation.sum(-1), 0, atol=1e-12)
 
 
-def test_convexity_limits():
-    assert convexity_limit(-0.25) == pytest.approx(0.821553068560, abs=1e-11)
-    assert convexity_limit(-0.5) == pytest.approx(0.735720605001, abs=1e-11)
-    with pytest.raises(ValueError, match=r"gamma must lie in \(-1, 0\)"):
-        convexity_limit(0.5)
+def test_line():
+    assert fit_line([0, 1, 2], [0.9, 1.5, 2.1]) == pytest.approx((0.6, 0.9))

@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from focal_lib.theory.linear_model import fit_linear, noisy_clusters
+from focal_lib.theory.linear_model import fit_linear_model, noisy_clusters
 
 
 def test_cross_entropy_is_logistic_regression():
     x, labels = noisy_clusters(500, 0)
     other = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10).fit(x, labels)
-    np.testing.assert_allclose(fit_linear(x, labels, 0.0).weights, other.coef_[0], rtol=1e-4)
+    np.testing.assert_allclose(fit_linear_model(x, labels, 0.0).weights, other.coef_[0], rtol=1e-4)
 
 
 @pytest.mark.parametrize("gamma", [0.0, 1.0, 3.0])
 def test_the_fit_is_a_minimum(gamma):
     x, labels = noisy_clusters(300, 1)
-    fit = fit_linear(x, labels, gamma)
+    fit = fit_linear_model(x, labels, gamma)
 
     def loss(weights):
         q = 1 / (1 + np.exp(-np.where(labels == 1, 1, -1) * (x @ weights)))
@@ -35,6 +35,6 @@ def test_clusters_flip_a_tenth():
 
 def test_bad_input():
     with pytest.raises(ValueError, match="shapes"):
-        fit_linear(np.zeros((3, 2)), np.zeros(4), 1.0)
+        fit_linear_model(np.zeros((3, 2)), np.zeros(4), 1.0)
     with pytest.raises(ValueError, match="gamma"):
-        fit_linear(np.zeros((3, 2)), np.zeros(3), -1.0)
+        fit_linear_model(np.zeros((3, 2)), np.zeros(3), -1.0)

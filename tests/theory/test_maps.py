@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from focal_lib.theory import maps
+from workflow import maps_reference
 
 REFERENCE = json.loads((Path(__file__).with_name("maps_reference.json")).read_text())
 gammas = st.floats(-0.9, 100)
 positive_gammas = st.floats(0, 100)
 logits = st.floats(-1e4, 1e4)
-rows = st.integers(2, 12).flatmap(lambda k: st.lists(st.floats(-1e3, 1e3), min_size=k, max_size=k)).map(np.array)
+vectors = st.integers(2, 12).flatmap(lambda k: st.lists(st.floats(-1e3, 1e3), min_size=k, max_size=k)).map(np.array)
 
 
 def error(found, expected):
@@ -42,6 +43,32 @@ def test_simplex_to_1e_12(z, gamma, expected):
     assert max(map(error, found, expected)) < 1e-12
 
 
+def test_the_reference_is_what_the_workflow_writes():
+    with mp.workdps(60):
+        for s, gamma, expected in REFERENCE["binary"][::17]:
+            assert mp.nstr(maps_reference.binary(mp.mpf(s), mp.mpf(gamma)), 50) == expected
+        z, gamma, expected = REFERENCE["simplex"][-1]
+        found = maps_reference.simplex([mp.mpf(v) for v in z], mp.mpf(gamma))
+        assert [mp.nstr(v, 50) for v in found] == expected
+
+
+def test_why_not_as_printed():
+    """With gamma = 2 Eq. (1) in float64 is 1 from logit 12.7 on and NaN from 36.8 on."""
+
+    def weight(q):
+        return 1 / ((1 - q) ** 2 * (1 / q - 2 * np.log(q) / (1 - q)))
+
+    def printed(s):
+        q = 1 / (1 + np.exp(-s))
+        return weight(q) / (weight(q) + weight(1 - q))
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert np.all(printed(np.arange(0, 12.6, 0.01)) < 1)
+        assert np.all(printed(np.arange(12.7, 36.7, 0.01)) == 1)
+        assert np.all(np.isnan(printed(np.arange(36.8, 60, 0.01))))
+    assert maps.focal_logit(np.float64(50.0), 2.0) == pytest.approx(150 - np.log(3), abs=1e-12)
+
+
 def test_a_thousand_classes():
     z = np.random.default_rng(0).normal(size=(20, 1000)) * 8
     p = np.exp(maps.focal_log_probs(z, 3.0))
@@ -58,7 +85,7 @@ def test_binary_round_trip(s, gamma):
 
 
 @settings(deadline=None, max_examples=60)
-@given(rows, positive_gammas)
+@given(vectors, positive_gammas)
 def test_simplex_round_trip(z, gamma):
     log_q = torch.log_softmax(torch.from_numpy(z), -1).numpy()
     back = maps.inverse_focal_log_probs(maps.focal_log_probs(z, gamma), gamma)
@@ -78,7 +105,7 @@ def test_slope_bounds(s, gamma):
     assert max(1, gamma) - 1e-12 * gamma <= slope <= (gamma + 1) * (1 + 1e-12)
 
 
-@given(rows, gammas, st.floats(-1e3, 1e3), st.randoms())
+@given(vectors, gammas, st.floats(-1e3, 1e3), st.randoms())
 def test_shift_and_permutation(z, gamma, shift, random):
     order = list(range(len(z)))
     random.shuffle(order)
@@ -96,7 +123,7 @@ def test_two_classes_agree_with_binary(s, gamma):
 
 @pytest.mark.parametrize("gamma", [-0.9, 0.0, 0.5, 2.0, 100.0])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_saturated_rows_stay_finite_with_gradients(gamma, dtype):
+def test_saturated_logits_stay_finite_with_gradients(gamma, dtype):
     z = torch.tensor([[1e4, -1e4, 0], [1e4, 1e4, 1e4], [50, -50, 0], [0, 0, 0]], dtype=dtype, requires_grad=True)
     log_p = maps.focal_log_probs(z, gamma)
     log_p.sum().backward()
@@ -153,7 +180,7 @@ def test_kinds_and_types_are_kept():
         (maps.focal_log_probs, [1.0, 2.0], np.nan, "gamma must be a finite number"),
         (maps.focal_log_probs, [1.0, 2.0], "x", "gamma must be one real number"),
         (maps.focal_logit, "a", 1, "takes real numbers"),
-        (maps.inverse_focal_log_probs, [1.0, 2.0, 3.0], 1, "rows with logsumexp 0"),
+        (maps.inverse_focal_log_probs, [1.0, 2.0, 3.0], 1, "must be log-probabilities, with logsumexp 0"),
         (maps.inverse_focal_log_probs, np.log([0.2, 0.3, 0.5]), -0.5, "gamma must be a finite number >= 0"),
     ],
 )

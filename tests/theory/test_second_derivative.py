@@ -4,7 +4,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from focal_lib.theory.second_derivative import logit_ratio, probability_ratio
+from focal_lib.theory.second_derivative import (
+    convexity_limit,
+    logit_curvature_ratio,
+    probability_curvature_ratio,
+    second_derivative,
+)
 
 POINTS = [(q, gamma) for q in (0.01, 0.27, 0.5, 0.9, 0.999) for gamma in (0.5, 1.0, 2.0, 5.0)]
 
@@ -17,7 +22,7 @@ def loss(q, gamma):
 def test_ratio_in_the_probability(q, gamma):
     with mpmath.workdps(50):
         reference = mpmath.diff(lambda v: loss(v, gamma), mpmath.mpf(q), 2) * mpmath.mpf(q) ** 2
-    assert float(probability_ratio(q, gamma)) == pytest.approx(float(reference), rel=1e-10)
+    assert float(probability_curvature_ratio(q, gamma)) == pytest.approx(float(reference), rel=1e-10)
 
 
 @pytest.mark.parametrize(("q", "gamma"), POINTS)
@@ -26,10 +31,26 @@ def test_ratio_in_the_logit(q, gamma):
         s = mpmath.log(mpmath.mpf(q) / (1 - mpmath.mpf(q)))
         second = mpmath.diff(lambda v: loss(1 / (1 + mpmath.exp(-v)), gamma), s, 2)
         reference = second / (mpmath.mpf(q) * (1 - mpmath.mpf(q)))
-    assert float(logit_ratio(q, gamma)) == pytest.approx(float(reference), rel=1e-8, abs=1e-12)
+    assert float(logit_curvature_ratio(q, gamma)) == pytest.approx(float(reference), rel=1e-8, abs=1e-12)
 
 
 def test_cross_entropy_is_one():
     q = np.linspace(0.01, 0.99, 50)
-    np.testing.assert_allclose(probability_ratio(q, 0.0), 1)
-    np.testing.assert_allclose(logit_ratio(q, 0.0), 1)
+    np.testing.assert_allclose(probability_curvature_ratio(q, 0.0), 1)
+    np.testing.assert_allclose(logit_curvature_ratio(q, 0.0), 1)
+
+
+def test_the_second_derivative_is_the_loss_curvature():
+    q = np.linspace(0.05, 0.95, 19)
+    for gamma in (-0.5, 0.5, 3.0):
+        h = 1e-4
+        loss = [-((1 - v) ** gamma) * np.log(v) for v in (q - h, q, q + h)]
+        numeric = (loss[0] - 2 * loss[1] + loss[2]) / h**2
+        np.testing.assert_allclose(second_derivative(q, gamma), numeric, rtol=1e-4, atol=1e-4)
+
+
+def test_convexity_limits():
+    assert convexity_limit(-0.25) == pytest.approx(0.821553068560, abs=1e-11)
+    assert convexity_limit(-0.5) == pytest.approx(0.735720605001, abs=1e-11)
+    with pytest.raises(ValueError, match=r"gamma must lie in \(-1, 0\)"):
+        convexity_limit(0.5)

@@ -1,7 +1,6 @@
-"""Sharp temperature bounds: 40-digit references, the brute force, the certificates."""
+"""Sharp temperature bounds: 40-digit references, the brute force, random distributions."""
 
 import math
-from fractions import Fraction
 
 import mpmath as mp
 import numpy as np
@@ -10,17 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from focal_lib.theory import maps
-from focal_lib.theory.certificates import balls, formulas
-from focal_lib.theory.certificates.checker import Box, covers
-from focal_lib.theory.confidence import points_by_shape
-from focal_lib.theory.gain import elasticity, log_gain, lowest_elasticity
+from focal_lib.theory.confidence import sample_simplex
+from focal_lib.theory.gain import elasticity_minimum
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.theory.temperature_bounds import (
     beta,
-    monotone_up_to,
+    beta_of_tied_classes,
+    largest_monotone_gamma,
     temperature_bounds,
     temperature_bounds_by_search,
-    tied_row_beta,
     top_temperature_bounds,
 )
 
@@ -90,7 +87,7 @@ def test_gamma_zero_is_the_identity():
 
 
 def test_where_monotonicity_ends():
-    g = monotone_up_to()
+    g = largest_monotone_gamma()
     assert g == pytest.approx(5.63537995094647, abs=1e-12)
     with mp.workdps(40):  # an even function's quartic term is the sign of beta'' next to 0
         for gamma, sign in ((g - 1e-3, 1), (g + 1e-3, -1)):
@@ -119,59 +116,26 @@ def test_bad_input(arguments, message):
         temperature_bounds(*arguments)
 
 
-# --- certificates ----------------------------------------------------------------------
-
-
-def test_balls_contain_the_true_values():
-    with balls.precision(80):
-        gap = formulas.logit_gap(balls.exact("2.5"), balls.exact("3"))
-    with mp.workdps(40):
-        truth = mp.mpf("2.5") * 4 - maps_reference("2.5", 3)
-    assert abs(float(gap.mid()) - float(truth)) <= 1e-15
-    assert float(gap.rad()) < 1e-20
-
-
-def maps_reference(s, gamma):
-    return beta_reference(s, gamma) * mp.mpf(s)
-
-
-def test_cover_must_have_no_gap():
-    boxes = [Box(Fraction(0), Fraction(1)), Box(Fraction(1), Fraction(2))]
-    assert covers(boxes, Fraction(0), Fraction(2))
-    assert not covers(boxes, Fraction(0), Fraction(3))
-    assert not covers([boxes[0], Box(Fraction(3, 2), Fraction(2))], Fraction(0), Fraction(2))
-    assert not covers([], Fraction(0), Fraction(2))
-
-
-def test_precision_is_restored():
-    from flint import ctx
-
-    before = ctx.prec
-    with balls.precision(333):
-        assert ctx.prec == 333
-    assert ctx.prec == before
-
-
 @pytest.mark.parametrize(("gamma", "n"), [(1.0, 3), (10.0, 3), (1.5, 4), (3.1, 5)])
 def test_top_temperature_is_one_where_confidence_never_falls(gamma, n):
     assert top_temperature_bounds(gamma, n) == (1 / (gamma + 1), 1.0)
-    assert tied_row_beta(n, 1e-300, gamma) == pytest.approx(1, abs=2e-2)  # the limit is slow: 1 / log
+    assert beta_of_tied_classes(n, 1e-300, gamma) == pytest.approx(1, abs=2e-2)  # the limit is slow: 1 / log
 
 
 @pytest.mark.parametrize(("gamma", "n"), [(0.25, 4), (1.0, 4), (1.0, 10), (2.0, 30), (5.0, 1000)])
 def test_top_temperature_above_one_below_the_critical_gamma(gamma, n):
     low, high = top_temperature_bounds(gamma, n)
     assert low == 1 / (gamma + 1)
-    assert 1 < high <= 1 / lowest_elasticity(gamma)[1] + 1e-9
+    assert 1 < high <= 1 / elasticity_minimum(gamma)[1] + 1e-9
 
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(3, 8), gamma=st.floats(0.05, 8))
-def test_top_temperatures_bound_random_rows(seed, n, gamma):
-    rows = points_by_shape(n, seed, count=100)
-    top = focal_log_probs(np.log(rows), gamma)[:, 0]
+def test_top_temperatures_bound_random_distributions(seed, n, gamma):
+    points = sample_simplex(n, seed, count=100)
+    top = focal_log_probs(np.log(points), gamma)[:, 0]
     for temperature, sign in zip(top_temperature_bounds(gamma, n), (1, -1), strict=True):
-        scaled = np.log(rows) / temperature
+        scaled = np.log(points) / temperature
         assert (sign * (scaled[:, 0] - np.logaddexp.reduce(scaled, axis=1) - top)).min() > -1e-9
 
 
@@ -179,15 +143,3 @@ def test_top_temperature_of_two_classes_is_the_binary_bound():
     assert top_temperature_bounds(4.0, 2) == temperature_bounds(4.0)
     with pytest.raises(ValueError, match="n must be"):
         top_temperature_bounds(4.0, 1)
-
-
-def test_elasticity_against_finite_differences():
-    for gamma in (0.3, 2.0, 7.0):
-        for q in (1e-4, 0.05, 0.3, 0.9):
-            step = 1e-5
-
-            def log_weight(x, gamma=gamma):
-                return x - log_gain(math.exp(x), gamma)
-
-            slope = (log_weight(math.log(q) + step) - log_weight(math.log(q) - step)) / (2 * step)
-            assert elasticity(q, gamma) == pytest.approx(slope, rel=1e-6)

@@ -1,0 +1,152 @@
+"""g(q) and what follows from it: values, thresholds, elasticity and curvature of the weight."""
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from focal_lib.theory.gain import (
+    confidence_threshold,
+    critical_gamma,
+    elasticity,
+    elasticity_minimum,
+    lambert_gamma,
+    log_gain,
+    log_gain_of_logit,
+    peak_probability,
+    weight_curvature,
+    weight_inflection,
+)
+
+TAU = {0.1: 0.4813662349, 0.5: 0.4214574615, 2: 0.2976365550, 3: 0.2525839887, 10: 0.1307479022, 100: 0.0224983257}
+GAMMAS = (-0.9, 0.3, 2.0, 50.0)
+
+
+def log_gain_reference(q, gamma):
+    """log g(q) of an mpmath number."""
+    return gamma * mp.log(1 - q) + mp.log(1 - gamma * q * mp.log(q) / (1 - q))
+
+
+# --- g ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+@pytest.mark.parametrize("q", [1e-12, 1e-3, 0.3, 0.9, 1 - 1e-9])
+def test_log_gain_to_1e_14(q, gamma):
+    with mp.workdps(50):
+        expected = float(log_gain_reference(mp.mpf(q), gamma))
+    assert log_gain(q, gamma) == pytest.approx(expected, rel=1e-14, abs=1e-15)
+    assert log_gain(np.array([0.5, q]), gamma)[1] == pytest.approx(expected, rel=1e-14, abs=1e-15)
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+@pytest.mark.parametrize("s", [-700.0, -30.0, -1.0, 0.0, 3.0, 40.0, 700.0])
+def test_log_gain_of_logit_to_1e_14(s, gamma):
+    with mp.workdps(400):  # 1 - q has 304 zeros at s = 700
+        expected = float(log_gain_reference(1 / (1 + mp.exp(-mp.mpf(s))), gamma))
+    assert log_gain_of_logit(np.array([s]), gamma)[0] == pytest.approx(expected, rel=1e-14, abs=1e-15)
+
+
+@given(st.floats(-0.9, 50), st.floats(0.001, 0.999))
+def test_the_peak_is_an_extreme(gamma, q):
+    sign = 1 if gamma >= 0 else -1
+    assert sign * (log_gain(peak_probability(gamma), gamma) - log_gain(q, gamma)) >= -1e-12
+
+
+# --- tau and gamma* -----------------------------------------------------------------------
+
+
+def test_threshold_at_one_is_one_over_e():
+    assert confidence_threshold(1.0) == pytest.approx(np.exp(-1), abs=1e-15)
+    assert peak_probability(1.0) == pytest.approx(np.exp(-2), abs=1e-15)
+
+
+@pytest.mark.parametrize(("gamma", "tau"), TAU.items())
+def test_threshold_values(gamma, tau):
+    assert confidence_threshold(gamma) == pytest.approx(tau, abs=1e-10)
+
+
+def test_threshold_tends_to_one_half():
+    assert confidence_threshold(1e-6) == pytest.approx(0.5, abs=1e-6)
+    assert confidence_threshold(1e-12) == 0.5
+
+
+@pytest.mark.parametrize("n", [4, 5, 10, 1000])
+def test_critical_gamma_inverts_the_threshold(n):
+    assert confidence_threshold(critical_gamma(n)) == pytest.approx(1 / (n - 1), rel=1e-10)
+
+
+def test_critical_gamma_of_few_classes_is_zero():
+    assert critical_gamma(2) == critical_gamma(3) == 0
+
+
+@given(st.floats(0.01, 0.4999))
+def test_lambert_gamma_is_the_root(p0):
+    assert abs(log_gain(p0, lambert_gamma(p0))) < 1e-13
+
+
+def test_lambert_gamma_from_one_half_on_is_zero():
+    assert lambert_gamma(0.5) == lambert_gamma(0.9) == 0
+
+
+# --- w = q/g ------------------------------------------------------------------------------
+
+
+def test_elasticity_against_finite_differences():
+    for gamma in (0.3, 2.0, 7.0):
+        for q in (1e-4, 0.05, 0.3, 0.9):
+            step = 1e-5
+
+            def log_weight(x, gamma=gamma):
+                return x - log_gain(math.exp(x), gamma)
+
+            slope = (log_weight(math.log(q) + step) - log_weight(math.log(q) - step)) / (2 * step)
+            assert elasticity(q, gamma) == pytest.approx(slope, rel=1e-6)
+
+
+@pytest.mark.parametrize("gamma", [0.3, 2.0, 7.0])
+@pytest.mark.parametrize("q", [1e-6, 0.05, 0.3, 0.95, 1 - 1e-6])
+def test_elasticity_and_curvature_against_50_digits(q, gamma):
+    def weight(v):
+        return v / mp.exp(log_gain_reference(v, gamma))
+
+    with mp.workdps(50):
+        v = mp.mpf(q)
+        expected = v * mp.diff(weight, v) / weight(v), mp.diff(weight, v, 2) / weight(v)
+    assert elasticity(q, gamma) == pytest.approx(float(expected[0]), rel=1e-12)
+    assert weight_curvature(q, gamma) == pytest.approx(float(expected[1]), rel=1e-9)
+
+
+@given(st.floats(0.05, 20), st.floats(1e-6, 0.999))
+def test_no_elasticity_is_below_the_minimum(gamma, q):
+    at, least = elasticity_minimum(gamma)
+    assert elasticity(at, gamma) == pytest.approx(least)
+    assert elasticity(q, gamma) >= least - 1e-12
+
+
+@pytest.mark.parametrize("gamma", [0.1, 1.0, 10.0])
+def test_the_weight_turns_at_its_inflection(gamma):
+    q = weight_inflection(gamma)
+    assert weight_curvature(0.999 * q, gamma) < 0 < weight_curvature(1.001 * q, gamma)
+
+
+# --- what is refused ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("function", "argument", "message"),
+    [
+        (confidence_threshold, 0.0, "gamma must be a finite number > 0. Got 0"),
+        (peak_probability, -1.0, "gamma must be a finite number > -1. Got -1"),
+        (elasticity_minimum, -0.5, "gamma must be a finite number > 0. Got -0.5"),
+        (weight_inflection, 0.0, "gamma must be a finite number > 0. Got 0"),
+        (critical_gamma, 1, "n must be at least 2"),
+        (lambert_gamma, 1.0, r"p0 must lie in \(0, 1\). Got 1"),
+    ],
+)
+def test_bad_input(function, argument, message):
+    with pytest.raises(ValueError, match=message):
+        function(argument)
