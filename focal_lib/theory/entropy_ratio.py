@@ -30,7 +30,7 @@ def bernoulli(x: Any) -> Any:
     """b = x / (e^x - 1) for x = -log q >= 0, elementwise."""
     if isinstance(x, float):
         return _series(x) if x < 0.1 else _quotient(x, x)
-    where = torch.where if isinstance(x, Tensor) else np.where
+    where: Any = torch.where if isinstance(x, Tensor) else np.where
     small = x < 0.1  # there the quotient has a useless derivative
     return where(small, _series(x), _quotient(x, where(small, 1.0, x)))
 
@@ -60,7 +60,7 @@ def _near_or_far(x: Any, end: float, near: Callable[[Any], Any], far: Callable[[
     """`near` below the end, else `far`, each at places it can take."""
     if isinstance(x, float):
         return near(x) if x < end else far(x)
-    where = torch.where if isinstance(x, Tensor) else np.where
+    where: Any = torch.where if isinstance(x, Tensor) else np.where
     small = x < end
     return where(small, near(where(small, x, 0.0)), far(where(small, 1.0, x)))
 
