@@ -11,7 +11,7 @@ READY  := $(VENV)/ready
 ifeq ($(origin PYTHON),file)
 ACTIVE := $(filter-out $(CURDIR)/.venv,$(or $(VIRTUAL_ENV),$(CONDA_PREFIX)))
 ifneq ($(and $(ACTIVE),$(filter-out help clean,$(MAKECMDGOALS))),)
-ifeq ($(shell $(ACTIVE)/bin/python workflow/environment.py && echo serves),serves)
+ifeq ($(shell test -x $(ACTIVE)/bin/python && $(ACTIVE)/bin/python workflow/environment.py && echo serves),serves)
 VENV  := $(ACTIVE)
 READY :=
 endif
