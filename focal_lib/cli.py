@@ -1,7 +1,7 @@
 """The `focal` command.
 
 focal notebook 04_temperature_bounds -p radius 10 --out page.ipynb
-focal run -p loss=focal -p gamma=3
+focal run -p loss focal -p gamma 3
 focal grid workflow/grids/fashion-mnist.yaml --status
 focal calibrate logits.npz --out report
 focal apply report/calibrator.json new.npy --out probs.npy
@@ -13,14 +13,12 @@ focal claims --verify
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import yaml
 
 from focal_lib.atomic_write import write_whole
 
@@ -31,9 +29,15 @@ if TYPE_CHECKING:
 
     from focal_lib.calibration.calibrators import Calibrator
     from focal_lib.claims import Claim
+    from focal_lib.claims.verdicts import Check
     from focal_lib.training.spec import Spec
 
 __all__ = ["main"]
+
+
+GRID_FILE = click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path)
+ROOT_FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
+STOPPED = 75  # exit status that says: call again (EX_TEMPFAIL)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -42,60 +46,137 @@ def main() -> None:
     """Focal loss and calibration: run the book's notebooks, train networks, check claims."""
 
 
-@main.command()
-@click.argument("name")
-@click.option("-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter, in YAML.")
+class _Help(click.Command):
+    """A command whose --help lists what -p sets: `rows` of (name, meaning), computed when asked for."""
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_options(context, formatter)
+        if rows := self.rows(context):
+            with formatter.section("Parameters"):
+                formatter.write_dl(rows)
+
+    def rows(self, context: click.Context) -> list[tuple[str, str]]:
+        return []
+
+
+class _NotebookHelp(_Help):
+    def rows(self, context: click.Context) -> list[tuple[str, str]]:
+        from focal_lib.pages.execute import describe_parameters, find_source
+
+        name = context.params.get("name")
+        try:
+            return describe_parameters(find_source(name)) if name else []
+        except (ValueError, FileNotFoundError) as error:
+            raise click.ClickException(str(error)) from None
+
+
+class _RunHelp(_Help):
+    def rows(self, context: click.Context) -> list[tuple[str, str]]:
+        from focal_lib.training.spec_help import describe_parameters
+
+        return describe_parameters()
+
+
+def _show_help(context: click.Context, option: click.Parameter, asked: bool) -> None:
+    if asked:
+        click.echo(context.get_help())
+        context.exit()
+    if context.params.get("name") is None:
+        raise click.UsageError("Missing argument 'NAME'.", context)
+
+
+PARAMETERS = click.option(
+    "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter: a number, a name, true, none."
+)
+
+
+@main.command(cls=_NotebookHelp, add_help_option=False)
+@click.argument("name", required=False, is_eager=True, metavar="NAME")  # known when --help is asked for
+@PARAMETERS
 @click.option("--out", type=click.Path(path_type=Path), help="Executed notebook. Default: NAME.ipynb here.")
-def notebook(name: str, parameters: tuple[tuple[str, str], ...], out: Path | None) -> None:
-    """Run the notebook NAME headless with papermill, its parameter names checked first."""
+@click.option("--html", type=click.Path(path_type=Path), help="Also one HTML page, which opens without a network.")
+@click.option("--for-book", is_flag=True, help="Leave numbers and references to Sphinx, as the book's build needs.")
+@click.option(
+    "-h", "--help", is_flag=True, expose_value=False, callback=_show_help, help="This; after NAME, its parameters, too."
+)
+def notebook(
+    name: str, parameters: tuple[tuple[str, str], ...], out: Path | None, html: Path | None, for_book: bool
+) -> None:
+    """Run the notebook NAME headless with papermill, its parameter names checked first.
+
+    Paths among the parameters are relative to the project's folder. What it leaves is for JupyterLab: numbers and
+    references of the text are filled in.
+    """
     from focal_lib.pages.execute import execute, find_source
+    from focal_lib.pages.html import as_html
+    from focal_lib.pages.resolve import resolve
+    from focal_lib.parameters import parse_parameters
 
     try:
+        if for_book and html is not None:
+            raise ValueError("--html shows the numbers, which --for-book leaves to Sphinx. Got both.")
         source = find_source(name)
         out = out or Path(f"{source.stem}.ipynb")
-        seconds = execute(source, out, {key: yaml.safe_load(value) for key, value in parameters})
-    except (ValueError, RuntimeError) as error:
+        seconds = execute(source, out, parse_parameters(parameters))
+        if not for_book:
+            resolve(out, out)
+        if html is not None:
+            as_html(out, html)
+    except (ValueError, RuntimeError, FileNotFoundError) as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{source.stem}: done in {seconds:.1f} s -> {out}")
+    click.echo(f"{source.stem}: done in {seconds:.1f} s -> {out}" + (f", {html}" if html else ""))
 
 
-@main.command()
-@click.option("-p", "parameters", multiple=True, metavar="NAME=VALUE", help="A field of the specification.")
-@click.option("--root", type=click.Path(), help="Folder of the runs. Default: FOCAL_RUNS, else _build/runs.")
+@main.command(cls=_RunHelp)
+@PARAMETERS
+@click.option("--root", type=ROOT_FOLDER, help="Folder of the runs. Default: FOCAL_RUNS, else _build/runs.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
+@click.option("--again", is_flag=True, help="Move a finished run aside and make it anew.")
 @click.option("--page", type=click.Path(path_type=Path), help="Also leave an executed notebook on the run.")
-def run(parameters: tuple[str, ...], root: str | None, device: str, page: Path | None) -> None:
+@click.option("--grid", "path", type=GRID_FILE, help="Instead of -p: a run of this grid, the one with that ...")
+@click.option("--digest", help="... digest; if another process does it, one that nobody does.")
+@click.option("--until", type=float, help="Stop at a checkpoint before this time, in seconds since 1970.")
+def run(
+    parameters: tuple[tuple[str, str], ...],
+    root: Path | None,
+    device: str,
+    again: bool,
+    page: Path | None,
+    path: Path | None,
+    digest: str | None,
+    until: float | None,
+) -> None:
     """Train one network, go on where it was interrupted, or just say what it gave.
 
-    focal run -p dataset=cifar10 -p model=resnet50 -p recipe=m20-cifar -p loss=focal -p gamma=3 -p seed=0
+    focal run -p dataset cifar10 -p model resnet50 -p recipe m20-cifar -p loss focal -p gamma 3 -p seed 0
     """
-    from dataclasses import asdict, fields
+    from dataclasses import asdict
 
-    from focal_lib.pages.execute import execute, find_source
-    from focal_lib.training.run import run as train
-    from focal_lib.training.spec import Spec
+    from focal_lib.parameters import parse_parameters
+    from focal_lib.training.grids import make_spec, read_grid_from
+    from focal_lib.training.run import TimeUp, run_shared
     from focal_lib.training.store import describe
 
     try:
-        given = _pairs(parameters)
-        known = [field.name for field in fields(Spec)]
-        if unknown := sorted(set(given) - set(known)):
-            raise ValueError(f"parameters must be among {', '.join(known)}. Got {', '.join(unknown)}.")
-        spec = Spec(**given)
-        result = train(spec, root, device, progress=True)
-        click.echo(f"{describe(result)} -> {spec.digest}")
+        given = parse_parameters(parameters)
+        if (path is None) != (digest is None) or (path is not None and given):
+            raise ValueError("a run is told by -p, or by --grid and --digest. Got a mixture.")
+        specs = [make_spec(given)] if path is None or digest is None else read_grid_from(path, digest)
+        limit = float("inf") if until is None else until
+        result = run_shared(specs, root, device, again=again, until=limit, progress=path is None)
+        click.echo(f"{describe(result)} -> {result.spec.digest}")
         if page is not None:
-            execute(find_source("experiment"), page, asdict(spec) | {"runs": root or ""})
+            from focal_lib.pages.execute import execute, find_source
+            from focal_lib.pages.resolve import resolve
+
+            execute(find_source("experiment"), page, asdict(result.spec) | {"runs": str(root or "")})
+            resolve(page, page)
             click.echo(f"page -> {page}")
+    except TimeUp as stop:
+        click.echo(f"Stopped: {stop}", err=True)
+        raise SystemExit(STOPPED) from None
     except (ValueError, TypeError, OSError, RuntimeError, MemoryError) as error:
         raise click.ClickException(str(error)) from None
-
-
-def _pairs(parameters: tuple[str, ...]) -> dict[str, Any]:
-    """('gamma=3',) -> {'gamma': 3}. Raises ValueError for one without '='."""
-    if bad := [text for text in parameters if "=" not in text]:
-        raise ValueError(f"a parameter must read NAME=VALUE. Got {bad[0]!r}.")
-    return {name: yaml.safe_load(value) for name, value in (text.split("=", 1) for text in parameters)}
 
 
 GIVEN = click.Choice(["logits", "log-probs", "probs"])
@@ -120,7 +201,8 @@ def calibrate(path: Path, out: Path, given: str, labels: Path | None, **options:
     """
     from focal_lib.calibration import comparison, logits_file
     from focal_lib.checkout import ROOT
-    from focal_lib.pages.execute import as_html, execute, find_source
+    from focal_lib.pages.execute import execute, find_source
+    from focal_lib.pages.html import as_html
 
     try:  # mistakes are told here, not in a page
         comparison.from_text(options["methods"], options["shrinkage"])
@@ -191,11 +273,12 @@ def export(calibrator: Path, out: Path) -> None:
 
 
 @main.command(context_settings={"ignore_unknown_options": True})
-@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.argument("path", type=GRID_FILE)
 @click.option("--cores", default="all", show_default=True)
-@click.option("--status", "only_status", is_flag=True, help="Say what is done, started, waiting, or failed and why.")
-@click.option("--root", type=click.Path(path_type=Path), help="Folder of the runs. Default: _build/runs.")
-@click.option("--at-once", is_flag=True, help="Train the seeds of a setting together, here: small networks on a GPU.")
+@click.option("--status", "only_status", is_flag=True, help="Say what is done, running, stopped, waiting, or failed.")
+@click.option("--root", type=ROOT_FOLDER, help="Folder of the runs. Default: FOCAL_RUNS, else _build/runs.")
+@click.option("--again", is_flag=True, help="Move finished runs aside and make them anew.")
+@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Stop at checkpoints; the next call goes on.")
 @click.option(
     "--record", type=click.Path(path_type=Path), help="Copy the finished runs there, without training logits."
 )
@@ -206,7 +289,8 @@ def grid(
     cores: str,
     only_status: bool,
     root: Path | None,
-    at_once: bool,
+    again: bool,
+    minutes: float | None,
     record: Path | None,
     table: Path | None,
     snakemake: tuple[str, ...],
@@ -215,55 +299,32 @@ def grid(
 
     focal grid workflow/grids/fashion-mnist.yaml --cores 2 --executor slurm
 
+    A finished run is kept, but for --again. Two grids at once share the runs they have in common.
     --status, --record and --table run nothing: they look at the runs there are.
     """
-    from focal_lib.checkout import ROOT
-    from focal_lib.training.spec import read_grid
-    from focal_lib.training.store import status
+    from focal_lib.training.grids import read_grid
+    from focal_lib.training.jobs import do_grid
+    from focal_lib.training.store import default_runs, status
 
     try:
-        specs = read_grid(path.resolve())
-    except (ValueError, TypeError) as error:
+        specs, root = read_grid(path), root or default_runs()
+        if only_status:
+            for spec, state, detail in status(specs, root):
+                click.echo(f"{state:8} {spec.digest}  {spec.label:20} seed {spec.seed}  {detail}")
+            return
+        if record is not None or table is not None:
+            _collect(specs, root, record, table)
+            return
+        code = do_grid(path, root, cores=cores, again=again, minutes=minutes, more=snakemake)
+    except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    if only_status:
-        for entry in status(specs, root):
-            click.echo(
-                f"{entry.state:8} {entry.spec.digest}  {entry.spec.label:20} seed {entry.spec.seed}  {entry.detail}"
-            )
-        return
-    if record is not None or table is not None:
-        _collect(specs, root, record, table)
-        return
-    if at_once:
-        _at_once(specs, root)
-        return
-    flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete", "--nolock"]
-    config = ["--config", f"grid={path.resolve()}", *([f"runs={root.resolve()}"] if root else [])]
-    own = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # the jobs' python is this one
-    command = [sys.executable, "-m", "snakemake", "runs", *flags, *snakemake, *config]
-    done = subprocess.run(command, cwd=ROOT, env=os.environ | {"PATH": own})
-    raise SystemExit(done.returncode)
+    states = Counter(entry.state for entry in status(specs, root))
+    if minutes is not None:
+        click.echo(", ".join(f"{count} {state}" for state, count in states.items()))
+    raise SystemExit(STOPPED if code and minutes is not None and not states["failed"] else code)
 
 
-def _at_once(specs: list[Spec], root: Path | None) -> None:
-    """Every run, the seeds of one setting trained together."""
-    from dataclasses import replace
-
-    from focal_lib.training.run import run_many
-    from focal_lib.training.store import describe
-
-    settings: dict[Spec, list[Spec]] = {}
-    for spec in specs:
-        settings.setdefault(replace(spec, seed=0), []).append(spec)
-    try:
-        for seeds in settings.values():
-            for result in run_many(seeds, root):
-                click.echo(describe(result))
-    except (OSError, RuntimeError, ValueError, MemoryError) as error:
-        raise click.ClickException(str(error)) from None
-
-
-def _collect(specs: list[Spec], root: Path | None, record: Path | None, table: Path | None) -> None:
+def _collect(specs: list[Spec], root: Path, record: Path | None, table: Path | None) -> None:
     """Copies of the runs, and a table of them."""
     from focal_lib.results import over_seeds
     from focal_lib.training.store import load, record_runs
@@ -272,7 +333,7 @@ def _collect(specs: list[Spec], root: Path | None, record: Path | None, table: P
         if record is not None:
             click.echo(f"{record_runs(specs, record, root)} runs -> {record}")
         if table is not None:
-            over_seeds.write(over_seeds.measure(load(spec, root) for spec in specs), table)
+            over_seeds.write_table(over_seeds.measure(load(spec, root) for spec in specs), table)
             click.echo(f"{len(specs)} runs -> {table}")
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from None
@@ -281,12 +342,14 @@ def _collect(specs: list[Spec], root: Path | None, record: Path | None, table: P
 @main.command()
 @click.argument("claim_id", required=False)
 @click.option("--verify", is_flag=True, help="Check again and compare with the verdicts on record.")
+@click.option("--record", is_flag=True, help="Check again and record every verdict, in the README's table, too.")
 @click.option("--paper", help="Only the claims of one paper: kk24, m20, kn24 or l25.")
 @click.option("--boxes", type=click.Path(path_type=Path), help="Write the boxes of CLAIM_ID's certificate, as JSON.")
-def claims(claim_id: str | None, verify: bool, paper: str | None, boxes: Path | None) -> None:
+def claims(claim_id: str | None, verify: bool, record: bool, paper: str | None, boxes: Path | None) -> None:
     """The ledger: every claim with its verdict on record, or CLAIM_ID explained with its evidence.
 
     With --verify everything is computed anew; the exit status is 1 if a verdict changed.
+    With --record it is computed anew and written down, for the project's authors.
     """
     from focal_lib.claims import find, ledger, verdicts
 
@@ -296,6 +359,8 @@ def claims(claim_id: str | None, verify: bool, paper: str | None, boxes: Path | 
         raise click.ClickException(str(error)) from None
     if boxes is not None:
         _write_boxes(wanted[0] if claim_id else None, boxes)
+    elif record:
+        _record([claim.id for claim in wanted])
     elif verify:
         _verify([claim.id for claim in wanted])
     elif claim_id:
@@ -311,22 +376,39 @@ def claims(claim_id: str | None, verify: bool, paper: str | None, boxes: Path | 
             click.echo(f"{on_record.get(claim.id, 'not on record'):18} {claim.id:34} {claim.source}")
 
 
-def _verify(ids: list[str]) -> None:
+def _checked(ids: list[str]) -> list[Check]:
+    """The claims checked now, with a bar."""
     from focal_lib.claims import verdicts
 
-    changed, unchecked = [], 0
+    found = []
     with click.progressbar(length=len(ids), label="checking", file=sys.stderr) as bar:
         for check in verdicts.check_all(ids):
             bar.update(1)
-            unchecked += check.verdict == "UNCHECKABLE HERE" and not check.changed and check.recorded != check.verdict
-            if check.changed:
-                changed.append(check)
-    for check in changed:
-        click.echo(f"{check.id}: {check.recorded or 'not on record'} -> {check.verdict}")
-    note = f" {unchecked} need the training runs, which `make book` makes, and were not compared." if unchecked else ""
-    click.echo(f"{len(ids) - len(changed) - unchecked} of {len(ids)} verdicts as recorded.{note}")
+            found.append(check)
+    for check in found:
+        if check.changed:
+            before = ", ".join(filter(None, (check.recorded or "not on record", check.recorded_instead)))
+            click.echo(f"{check.id}: {before} -> {', '.join(filter(None, (check.verdict, check.instead)))}")
+    return found
+
+
+def _verify(ids: list[str]) -> None:
+    checks = _checked(ids)
+    missing, changed = (sum(getattr(check, name) for check in checks) for name in ("missing", "changed"))
+    note = f" {missing} need the training runs, which `make book` makes, and were not compared." if missing else ""
+    click.echo(f"{len(ids) - changed - missing} of {len(ids)} verdicts as recorded.{note}")
     if changed:
         raise SystemExit(1)
+
+
+def _record(ids: list[str]) -> None:
+    from focal_lib.claims import verdicts
+
+    try:
+        verdicts.record(_checked(ids))
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{len(ids)} verdicts -> {verdicts.FILE.name}, README.md")
 
 
 def _write_boxes(claim: Claim | None, out: Path) -> None:

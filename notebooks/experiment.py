@@ -16,23 +16,23 @@
 # # Train one network
 #
 # **What is this?** One training run as a page: give it a data set, a network, a loss and a seed, and read what came out.
-# `focal run -p loss=focal -p gamma=3 --page run.ipynb` fills it in, and so does plain papermill. A run that exists is not
+# `focal run -p loss focal -p gamma 3 --page run.ipynb` fills it in, and so does plain papermill. A run that exists is not
 # repeated; one that was interrupted goes on. The numbers below come from a run so small that they mean nothing.
 
 # %% tags=["parameters"]
 dataset: str = "fashion-mnist"  # see the table below; or a folder in FOCAL_DATA
-model: str = "small-cnn"
-loss: str = "focal"
-gamma: float = 2.0
-lam: float = 0.0
-seed: int = 0
-recipe: str = "book-fast"
-n_train: int = 500
-n_validation: int = 1000
-epochs: int = 20
+model: str = "small-cnn"  # see the table below
+loss: str = "focal"  # see the table below
+gamma: float | None = 2.0  # of the focal losses; none where the loss has no gamma
+lam: float | None = None  # weight of the added term, or the smoothing; none where the loss has no lam
+seed: int = 0  # of the split, the weights and the order of the batches
+recipe: str = "book-fast"  # see the table below
+n_train: int = 500  # training samples
+n_validation: int = 1000  # validation samples
+epochs: int = 20  # 0: as in the recipe
 batch_size: int = 0  # 0: as in the recipe
-learning_rate: float = 0.0
-evaluate_every: int = 2
+learning_rate: float = 0.0  # 0: as in the recipe
+evaluate_every: int = 2  # epochs between rows of the history
 runs: str = ""  # folder of the runs; empty for the default
 
 # %% tags=["hide-input"]
@@ -45,7 +45,9 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
 from focal_lib.pages.plots.reliability import reliability_diagrams
-from focal_lib.training import DATASETS, LOSSES, MODELS, RECIPES
+from focal_lib.training import LOSSES, RECIPES
+from focal_lib.training.data import DATASETS
+from focal_lib.training.models import MODELS
 
 use_style()
 
@@ -75,7 +77,7 @@ pd.DataFrame([(kind, ", ".join(names)) for kind, names in choices.items()], colu
 chosen = {"dataset": dataset, "model": model, "loss": loss, "gamma": gamma, "lam": lam, "seed": seed, "recipe": recipe}
 chosen |= {"n_train": n_train, "n_validation": n_validation, "evaluate_every": evaluate_every}
 chosen |= {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
-spec = training.Spec(**chosen)
+spec = training.Spec(**{name: value for name, value in chosen.items() if value is not None})
 
 # %%
 result = training.run(spec, runs or None)

@@ -1,7 +1,4 @@
-"""Training losses. All take logits (n, K) and labels (n,); gamma = 0 is cross-entropy.
-
-Label smoothing is PyTorch's own: torch.nn.CrossEntropyLoss(label_smoothing=...).
-"""
+"""Training losses. All take logits (n, K) and labels (n,); gamma = 0 is cross-entropy."""
 
 from focal_lib.losses.ada_focal import AdaFocalLoss
 from focal_lib.losses.brier import BrierLoss
@@ -9,6 +6,7 @@ from focal_lib.losses.dual_focal import DualFocalLoss
 from focal_lib.losses.focal import FLSD53, FLSD532, FocalLoss, ProperFocalLoss, SampleFocalLoss, ScheduledFocalLoss
 from focal_lib.losses.focal_calibration import FocalCalibrationLoss
 from focal_lib.losses.hessian_trace import HessianTraceLoss
+from focal_lib.losses.label_smoothing import LabelSmoothingLoss
 from focal_lib.losses.mmce import MMCELoss
 from focal_lib.theory.gain import lambert_gamma
 
@@ -21,6 +19,7 @@ __all__ = [
     "FocalCalibrationLoss",
     "FocalLoss",
     "HessianTraceLoss",
+    "LabelSmoothingLoss",
     "MMCELoss",
     "ProperFocalLoss",
     "SampleFocalLoss",

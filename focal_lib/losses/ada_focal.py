@@ -19,7 +19,7 @@ class AdaFocalLoss(LogitLoss):
     r"""Focal loss with one gamma a confidence bin, or inverse focal loss where that gamma is negative.
 
     A sample belongs to the bin of its q_y. With gamma > 0 its loss is :math:`-(1-q_y)^{\gamma}\log q_y`, with
-    gamma < 0 :math:`-(1+q_y)^{|\gamma|}\log q_y`. After each epoch `update` multiplies every gamma by
+    gamma < 0 :math:`-(1+q_y)^{|\gamma|}\log q_y`. `after_validation` multiplies every gamma by
     :math:`e^{\pm\lambda(C-A)}`, confidence minus accuracy of its bin on validation data: overconfident bins get a
     larger one.
 
@@ -32,6 +32,7 @@ class AdaFocalLoss(LogitLoss):
         ValueError: numbers that do not fit together.
     """
 
+    learns_from_validation = True
     edges: Tensor
     gammas: Tensor
 
@@ -60,7 +61,7 @@ class AdaFocalLoss(LogitLoss):
         self.register_buffer("gammas", torch.full((n_bins,), initial, dtype=torch.float64))  # (n_bins,)
 
     @torch.no_grad()
-    def update(self, confidence: Tensor, correct: Tensor) -> None:
+    def after_validation(self, confidence: Tensor, correct: Tensor) -> None:
         """New bins and gammas from validation confidences (m,) and correctness (m,).
 
         Raises:

@@ -1,4 +1,4 @@
-"""What every training loss shares: shapes checked, rows reduced."""
+"""What every training loss shares: what a training loop asks of it, shapes checked, samples reduced."""
 
 from __future__ import annotations
 
@@ -7,13 +7,34 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-__all__ = ["LogitLoss", "Reduction", "check_batch", "complement", "log_prob_of_label"]
+__all__ = ["LogitLoss", "Reduction", "TrainingLoss", "check_batch", "complement", "log_prob_of_label"]
 
 Reduction = Literal["mean", "sum", "none"]
 
 
-class LogitLoss(nn.Module):
-    """A loss of logits (n, K) and labels (n,). A subclass gives the loss of each row, `per_sample`.
+class TrainingLoss(nn.Module):
+    """A loss of logits (n, K) and labels (n,), with the hooks that a training loop calls."""
+
+    learns_from_validation = False  # whether after_validation does anything: else the loop spares its forward passes
+
+    def start_epoch(self, epoch: int) -> None:
+        """Before each epoch; 0 is the first."""
+
+    def objective(self, logits: Tensor, labels: Tensor, model: nn.Module, generator: torch.Generator) -> Tensor:
+        """Scalar to minimise, for weights of the model that the logits (n, K) were computed with."""
+        loss: Tensor = self(logits, labels)
+        return loss
+
+    def after_validation(self, confidence: Tensor, correct: Tensor) -> None:
+        """After each epoch, with the confidence (m,) and the correctness (m,) of the validation samples."""
+
+    def diagnostics(self, model: nn.Module, inputs: Tensor, labels: Tensor) -> dict[str, float]:
+        """What the history records of this loss alone: column -> value."""
+        return {}
+
+
+class LogitLoss(TrainingLoss):
+    """A loss of logits (n, K) and labels (n,). A subclass gives the loss of each sample, `per_sample`.
 
     Raises:
         ValueError: an unknown reduction; wrong shapes when called.

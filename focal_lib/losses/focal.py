@@ -115,8 +115,6 @@ class FLSD532(SampleFocalLoss):
 class ScheduledFocalLoss(LogitLoss):
     """Focal loss whose gamma depends on the epoch (M20 section 5, 'scheduled gamma').
 
-    Call `set_epoch` before each epoch; epoch 0 is the first.
-
     Args:
         schedule: (first epoch, gamma) pairs, the first at epoch 0, epochs increasing. M20's
             'scheduled 5,3,2' is ((0, 5), (100, 3), (250, 2)).
@@ -131,9 +129,9 @@ class ScheduledFocalLoss(LogitLoss):
         if not epochs or epochs[0] != 0 or epochs != sorted(set(epochs)):
             raise ValueError(f"schedule must have increasing epochs, the first 0. Got {list(schedule)}.")
         self.schedule = tuple((int(epoch), check_gamma(gamma, minimum=0.0)) for epoch, gamma in schedule)
-        self.set_epoch(0)
+        self.start_epoch(0)
 
-    def set_epoch(self, epoch: int) -> None:
+    def start_epoch(self, epoch: int) -> None:
         """Use the gamma of this epoch from now on. Raises ValueError for a negative epoch."""
         if epoch < 0:
             raise ValueError(f"epoch must be >= 0. Got {epoch}.")

@@ -6,19 +6,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from focal_lib.losses.base import check_batch
-from focal_lib.losses.hessian import hutchinson
+from focal_lib.losses.base import TrainingLoss, check_batch
+from focal_lib.losses.hessian import hessian_trace, hutchinson
+from focal_lib.validation import check_number
 
 __all__ = ["HessianTraceLoss"]
 
 
-class HessianTraceLoss(nn.Module):
+class HessianTraceLoss(TrainingLoss):
     r"""Cross-entropy plus :math:`\lambda|\operatorname{tr}H|`, H its Hessian in the weights.
 
     The trace of each batch is estimated with one vector of random signs. The absolute value keeps an estimate below 0
     from being rewarded.
 
-    It needs the weights, so a training loop calls `penalised`; called with logits and labels it is cross-entropy.
+    The penalty needs the weights, so it is in `objective`; called with logits and labels it is cross-entropy.
 
     Raises:
         ValueError: lam < 0; wrong shapes when called.
@@ -26,18 +27,20 @@ class HessianTraceLoss(nn.Module):
 
     def __init__(self, lam: float = 1e-3) -> None:
         super().__init__()
-        if not lam >= 0:
-            raise ValueError(f"lam must be >= 0. Got {lam}.")
-        self.lam = lam
+        self.lam = check_number(lam, "lam", minimum=0.0)
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
         check_batch(logits, labels)
         return cross_entropy(logits, labels)
 
-    def penalised(self, logits: Tensor, labels: Tensor, model: nn.Module, generator: torch.Generator) -> Tensor:
+    def objective(self, logits: Tensor, labels: Tensor, model: nn.Module, generator: torch.Generator) -> Tensor:
         """Scalar: the loss with its penalty, for weights that the logits (n, K) were computed with."""
-        loss = self(logits, labels)
+        loss: Tensor = self(logits, labels)
         if self.lam == 0:
             return loss
         (trace,) = hutchinson(loss, model.parameters(), generator, create_graph=True)
         return loss + self.lam * trace.abs()
+
+    def diagnostics(self, model: nn.Module, inputs: Tensor, labels: Tensor) -> dict[str, float]:
+        """hessian_trace: the trace of cross-entropy's Hessian on the first 2,000 samples."""
+        return {"hessian_trace": hessian_trace(model, self, inputs[:2000], labels[:2000]).value}

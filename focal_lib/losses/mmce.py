@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from focal_lib.losses.base import check_batch
+from focal_lib.losses.base import TrainingLoss, check_batch
 from focal_lib.validation import check_number
 
 __all__ = ["MMCELoss", "mmce"]
@@ -34,8 +34,8 @@ def mmce(confidence: Tensor, correct: Tensor, weighted: bool = True, width: floa
     return squared.clamp(min=torch.finfo(squared.dtype).tiny).sqrt()  # the root has no slope at 0
 
 
-class MMCELoss(nn.Module):
-    """Mean cross-entropy plus lam times the MMCE of the batch: no loss of single rows, so no reduction.
+class MMCELoss(TrainingLoss):
+    """Mean cross-entropy plus lam times the MMCE of the batch: no loss of single samples, so no reduction.
 
     Args:
         lam: >= 0; M20 uses the weighted form.

@@ -18,7 +18,7 @@ from traitlets.config import Config
 from focal_lib.atomic_write import part_of
 from focal_lib.checkout import ROOT, require_checkout
 
-__all__ = ["check_parameters", "execute", "find_source"]
+__all__ = ["check_parameters", "describe_parameters", "execute", "find_source"]
 
 
 def _kernel_config(folder: str) -> Config:
@@ -52,13 +52,32 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any], name: str = 
     """Refuse parameters the notebook does not have; papermill itself only logs them.
 
     Raises:
-        ValueError: naming the unknown ones and the valid ones with their defaults.
+        ValueError: naming the unknown ones and the valid ones with their defaults and meanings.
     """
-    valid = papermill.inspect_notebook(str(notebook))
-    unknown = sorted(set(parameters) - set(valid))
-    if unknown:
-        listed = ", ".join(f"{k} (default {v['default']})" for k, v in valid.items()) or "none"
-        raise ValueError(f"parameters of {name or notebook.stem} must be among: {listed}. Got {', '.join(unknown)}.")
+    valid = _inspect(notebook)
+    if unknown := sorted(set(parameters) - set(dict(valid))):
+        listed = "".join(f"\n  {parameter}: {meaning}" for parameter, meaning in valid) or " none"
+        raise ValueError(f"parameters of {name or notebook.stem} must be among:{listed}\nGot {', '.join(unknown)}.")
+
+
+def describe_parameters(source: Path) -> list[tuple[str, str]]:
+    """The parameters of a py:percent notebook, each with its comment, type and default."""
+    with tempfile.TemporaryDirectory() as folder:
+        notebook = Path(folder, f"{source.stem}.ipynb")
+        nbformat.write(_read(source), notebook)
+        return _inspect(notebook)
+
+
+def _inspect(notebook: Path) -> list[tuple[str, str]]:
+    found = papermill.inspect_notebook(str(notebook))
+    meanings = ((name, p["help"], p["inferred_type_name"], p["default"]) for name, p in found.items())
+    return [(name, f"{text}{'; ' * bool(text)}{kind}, default {default}") for name, text, kind, default in meanings]
+
+
+def _read(source: Path) -> nbformat.NotebookNode:
+    notebook = jupytext.read(source)
+    notebook.metadata.setdefault("kernelspec", {"name": "python3", "language": "python", "display_name": "Python 3"})
+    return notebook
 
 
 def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None) -> float:
@@ -80,9 +99,7 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
     part = part_of(out.resolve().with_suffix(".ipynb"))  # the name that papermill knows
     folder = str(ROOT) if source.resolve().is_relative_to(ROOT) else None
     failed = out.with_suffix(".failed.ipynb")
-    notebook = jupytext.read(source)
-    notebook.metadata.setdefault("kernelspec", {"name": "python3", "language": "python", "display_name": "Python 3"})
-    nbformat.write(notebook, part)
+    nbformat.write(_read(source), part)
     started = time.monotonic()
     try:
         check_parameters(part, parameters, source.stem)

@@ -1,41 +1,48 @@
 """Train networks: specifications, runs and their store."""
 
+from focal_lib.training.grids import default_grid, read_grid
+from focal_lib.training.locks import RunTaken
 from focal_lib.training.recipes import RECIPES, Recipe
-from focal_lib.training.run import run, run_many, trained
-from focal_lib.training.spec import LOSSES, Spec, default_grid, read_grid
+from focal_lib.training.run import TimeUp, run, trained
+from focal_lib.training.spec import LOSSES, Spec
 from focal_lib.training.store import (
-    FILES,
     Logits,
+    OtherSpecification,
     Result,
+    RunDamaged,
+    RunMissing,
     Status,
     default_runs,
     describe,
-    forget_older,
     load,
     load_runs,
     record_runs,
     status,
 )
+from focal_lib.training.version import VERSION
 
 __all__ = [
-    "FILES",
     "LOSSES",
     "RECIPES",
+    "VERSION",
     "Logits",
+    "OtherSpecification",
     "Recipe",
     "Result",
+    "RunDamaged",
+    "RunMissing",
+    "RunTaken",
     "Spec",
     "Status",
+    "TimeUp",
     "default_grid",
     "default_runs",
     "describe",
-    "forget_older",
     "load",
     "load_runs",
     "read_grid",
     "record_runs",
     "run",
-    "run_many",
     "status",
     "trained",
 ]

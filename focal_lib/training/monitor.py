@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor, nn
 
-from focal_lib.losses import HessianTraceLoss
-from focal_lib.losses.hessian import hessian_trace
+from focal_lib.losses.base import TrainingLoss
 from focal_lib.training.trainer import Trainer, logits_of
 
 __all__ = ["summary"]
@@ -19,8 +16,7 @@ def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float
 
     nll, error, accuracy, confidence, adaptive_ece; nll and entropy of right and of wrong samples (nan where
     there is none); weight_norm of the last layer; gradient_q10, _q50, _q90, quantiles over samples of the
-    norm of the loss gradient with respect to the last layer; hessian_trace of the loss that penalises it, on
-    the first 2,000 samples.
+    norm of the loss gradient with respect to the last layer; and what the loss itself adds.
     """
     from focal_lib.metrics.bins import adaptive_ece
     from focal_lib.metrics.scores import nll
@@ -43,15 +39,14 @@ def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float
         row |= {f"nll_{name}": float(own[kept].mean()), f"entropy_{name}": float(entropy[kept].mean())}
     row["weight_norm"] = float(last.weight.detach().norm())
     quantiles = torch.quantile(_gradient_norms(trainer.loss, logits, labels, torch.cat(features)), _QUANTILES)
-    if isinstance(trainer.loss, HessianTraceLoss):
-        row["hessian_trace"] = hessian_trace(trainer.model, trainer.loss, images[:2000], labels[:2000]).value
+    row |= trainer.loss.diagnostics(trainer.model, images, labels)
     return row | {f"gradient_q{int(100 * q)}": float(v) for q, v in zip(_QUANTILES, quantiles, strict=True)}
 
 
 _QUANTILES = torch.tensor([0.1, 0.5, 0.9])
 
 
-def _gradient_norms(loss: Callable[[Tensor, Tensor], Tensor], logits: Tensor, labels: Tensor, inputs: Tensor) -> Tensor:
+def _gradient_norms(loss: TrainingLoss, logits: Tensor, labels: Tensor, inputs: Tensor) -> Tensor:
     """Norm of d loss / d (weight, bias) of the last layer for each sample, (n,), times n for a mean loss.
 
     The gradient is the outer product of d loss / d logits and (features, 1), so its norm is the product of norms.

@@ -1,229 +1,259 @@
-"""Train, or resume, or just load: one run in its folder."""
+"""Train, or go on, or just load: one run in its folder."""
 
 from __future__ import annotations
 
-import contextlib
+import io
 import json
-import os
-import pickle
+import logging
+import math
 import platform
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+import time
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
 import pandas as pd
 
-from focal_lib.atomic_write import write_whole
-
-if TYPE_CHECKING:
-    import torch
-    from torch import Tensor, nn
-
-    from focal_lib.training.data import Dataset
-    from focal_lib.training.trainer import Trainer
+from focal_lib.atomic_write import remove_leftovers
 from focal_lib.checkout import commit
-from focal_lib.training.spec import Spec, read_grid
+from focal_lib.training.files import move_aside, write
+from focal_lib.training.locks import RunTaken, held
+from focal_lib.training.spec import Spec
 from focal_lib.training.store import (
+    CHECKPOINT,
+    FAILURE,
+    HISTORY,
+    LOGITS,
+    SPEC,
+    WEIGHTS,
     Result,
+    RunDamaged,
+    RunMissing,
     array_checksum,
-    describe,
-    forget_older,
+    as_npz,
     load,
     log_attempt,
     run_folder,
-    save_npz,
-    status,
 )
+from focal_lib.training.version import VERSION
 
-__all__ = ["main", "run", "run_many", "trained"]
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from focal_lib.training.fit import Parts
+    from focal_lib.training.trainer import Trainer
+
+__all__ = ["RunTaken", "TimeUp", "run", "run_shared", "trained"]
+
+log = logging.getLogger(__name__)  # warnings reach stderr without any setting
 
 
-def run(spec: Spec, root: str | Path | None = None, device: str = "auto", progress: bool = False) -> Result:
-    """Train, or resume, or just load where it is finished.
+class TimeUp(RuntimeError):
+    """The time given is over; the next call goes on from the checkpoint."""
+
+
+def run(
+    spec: Spec,
+    root: str | Path | None = None,
+    device: str = "auto",
+    *,
+    again: bool = False,
+    until: float = math.inf,
+    wait: bool = True,
+    progress: bool = False,
+) -> Result:
+    """Train, or go on from the checkpoint, or just load where it is finished.
+
+    A finished run is current if its specification and the version of the training code are today's. One that is
+    not, or is damaged, is moved aside and made anew. While another process does this run, it is waited for.
+
+    Args:
+        device: 'auto', 'cpu', 'cuda', 'cuda:1'.
+        again: move a finished run aside and make it anew.
+        until: seconds since 1970; no epoch is begun that would end later, but for one.
+        wait: for another process that is doing this run; otherwise RunTaken.
 
     Raises:
-        ValueError: the folder holds another specification.
+        ValueError: a data set, network or device that there is not, or that do not go together.
+        OtherSpecification: the folder holds another run.
         NonFiniteLoss: the loss became NaN or infinite; the last good checkpoint is kept.
         MemoryError: the device is too small for the batch; the message says which size to try.
+        DiskFull: no room; the last checkpoint is kept.
+        TimeUp, RunTaken: see `until` and `wait`.
     """
+    if not again and (found := _current(spec, root)) is not None:
+        return found
     folder = run_folder(spec, root)
-    try:
-        return load(spec, root)
-    except FileNotFoundError:
-        pass
-    except ValueError as error:
-        if "specification" in str(error):
-            raise
-        (folder / "logits.npz").unlink()  # damaged: repeat the run
-    folder.mkdir(parents=True, exist_ok=True)
-    failure = folder / "failed.json"
-    try:
-        _train(spec, folder, device, progress)
-    except Exception as error:
-        log_attempt(folder, "failed")
-        reason = json.dumps({"spec": spec.as_dict, "reason": str(error)}, indent=1)
-        write_whole(failure, lambda path: path.write_text(reason))
-        raise
-    failure.unlink(missing_ok=True)
-    log_attempt(folder, "done")
+    with held(folder, f"run {spec.digest} ({spec.name})", wait):
+        if again or _current(spec, root) is None:
+            _do(spec, folder, device, until, progress, replaced=_set_aside(spec, root, again))
     return load(spec, root)
 
 
-def _train(spec: Spec, folder: Path, device: str, progress: bool) -> None:
-    import torch
-    from tqdm.auto import trange
+def run_shared(specs: Sequence[Spec], root: str | Path | None = None, device: str = "auto", **options: Any) -> Result:
+    """Do the first of the runs; while another process is doing it, the others that nobody does. Options as `run`.
 
-    from focal_lib.training.monitor import summary
+    So two grids at once share the work, though both begin with the same run.
 
-    trainer, parts = _prepare(spec, device)
-    rows: list[dict[str, Any]] = []
-    checkpoint = folder / "checkpoint.pt"
-    if checkpoint.is_file():
-        rows = _resume(trainer, checkpoint, spec)
-    log_attempt(folder, "start", epoch=trainer.epoch)
-    for epoch in trange(trainer.epoch + 1, trainer.recipe.epochs + 1, disable=not progress, desc=spec.label):
-        with _memory_advice(trainer.recipe.batch_size):
-            trainer.train_epoch(*parts["train"])
-        trainer.after_epoch(*parts["validation"])
-        if _evaluated(spec, epoch):
-            rows += [{"epoch": epoch, "split": name, **summary(trainer, *parts[name])} for name in ("train", "test")]
-            saved = {"trainer": trainer.state(), "rows": rows, "digest": spec.digest}
-            write_whole(checkpoint, lambda path, saved=saved: torch.save(saved, path))  # type: ignore[misc]
-    _finish(spec, folder, trainer.model, parts, rows)
-    checkpoint.unlink(missing_ok=True)
+    Raises:
+        As `run`; what another of the runs raises is left to its own job.
+    """
+    first, *others = specs
+    for other in others:
+        with suppress(RunTaken):
+            return run(first, root, device, **options, wait=False)
+        options["again"] = False  # the other process has just made it
+        folder = run_folder(other, root)
+        if not (folder / LOGITS).is_file() and not (folder / FAILURE).is_file():
+            _help(other, root, device, **options)
+    return run(first, root, device, **options)
 
 
-def _evaluated(spec: Spec, epoch: int) -> bool:
-    return epoch % spec.evaluate_every == 0 or epoch == spec.training.epochs
-
-
-@contextlib.contextmanager
-def _memory_advice(batch_size: int) -> Iterator[None]:
-    import torch
-
+def _help(spec: Spec, root: str | Path | None, device: str, **options: Any) -> None:
     try:
-        yield
-    except torch.OutOfMemoryError as error:
-        message = f"a batch of {batch_size} does not fit: try batch_size={batch_size // 2}. {error}"
-        raise MemoryError(message) from None
+        run(spec, root, device, **options, wait=False)
+    except RunTaken:
+        pass
+    except TimeUp:
+        raise
+    except Exception as error:
+        log.warning("%s: %s", spec.name, error)
 
 
-def _prepare(spec: Spec, device: str) -> tuple[Trainer, dict[str, tuple[Tensor, Tensor]]]:
-    """A fresh trainer, and the tensors of 'train', 'validation' and 'test'."""
-    import torch
-
-    from focal_lib.losses.by_name import build
-    from focal_lib.training import models
-    from focal_lib.training.trainer import Trainer, pick_device
-
-    where = pick_device(device)
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS is not deterministic without
-    torch.use_deterministic_algorithms(True, warn_only=where.type == "cuda")  # bitwise on a CPU
-    dataset, parts = _inputs(spec, where)
-    torch.manual_seed(spec.seed)
-    model = models.build_for(spec.model, dataset)
-    model = model.to(where, memory_format=torch.channels_last)  # type: ignore[call-overload]
-    recipe = spec.training
-    if recipe.augment and dataset.kind != "images":
-        raise ValueError(f"recipe {spec.recipe} crops and flips images. Got {dataset.name}, {dataset.kind}.")
-    loss = build(spec.loss, spec.gamma, spec.lam, recipe.epochs)
-    return Trainer(model, loss, recipe, torch.Generator().manual_seed(spec.seed)), parts
+def _current(spec: Spec, root: str | Path | None) -> Result | None:
+    """The finished run, if it is whole and of today's version."""
+    try:
+        found = load(spec, root)
+    except (RunMissing, RunDamaged):
+        return None
+    return found if found.training_version == VERSION else None
 
 
-def _finish(
+def _set_aside(spec: Spec, root: str | Path | None, again: bool) -> dict[str, str]:
+    """Move a finished run aside that is not to stay in its place; why, and where to."""
+    try:
+        version = load(spec, root).training_version
+        outdated = f"version {version} of the training code made it, today's is {VERSION}"
+        reason = outdated if version != VERSION else "asked for again"
+    except RunMissing:
+        return {}
+    except RunDamaged as error:
+        reason = str(error)
+    aside = move_aside(run_folder(spec, root))
+    log.warning("%s: %s; kept as %s, and made anew", spec.name, reason, aside.name)
+    return {"instead_of": aside.name, "reason": reason}
+
+
+def _do(spec: Spec, folder: Path, device: str, until: float, progress: bool, replaced: dict[str, str]) -> None:
+    """Prepare, train, keep; a specification that cannot be prepared leaves no folder."""
+    from focal_lib.training.fit import prepare
+
+    if time.time() >= until:
+        raise TimeUp("no time was left to begin.")
+    trainer, parts = prepare(spec, device)
+    folder.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(folder, of_all=True)
+    if replaced:
+        log_attempt(folder, "replaces", **replaced)
+    kept = _resume(spec, folder, trainer)
+    if kept is None:  # a trainer restored by half is none
+        trainer, parts = prepare(spec, device)
+        kept = {"rows": [], "seconds": 0.0}
+    log_attempt(folder, "start", epoch=trainer.epoch)
+    try:
+        _train(spec, folder, trainer, parts, kept, until, progress)
+    except TimeUp:
+        log_attempt(folder, "stopped", epoch=trainer.epoch)
+        raise
+    except Exception as error:
+        log_attempt(folder, "failed", epoch=trainer.epoch)
+        reason = json.dumps({"spec": spec.as_dict, "reason": str(error)}, indent=1)
+        with suppress(OSError):  # a full disk has room for neither
+            write(folder / FAILURE, reason.encode())
+        raise
+    (folder / FAILURE).unlink(missing_ok=True)
+    log_attempt(folder, "done")
+
+
+def _resume(spec: Spec, folder: Path, trainer: Trainer) -> dict[str, Any] | None:
+    """Put the trainer where the checkpoint left it; what else that holds. None: it cannot be read."""
+    from focal_lib.training.checkpoint import CheckpointDamaged, read_checkpoint
+
+    checkpoint = folder / CHECKPOINT
+    if not checkpoint.is_file():
+        return {"rows": [], "seconds": 0.0}
+    like = {"digest": spec.digest, "version": str(VERSION), "rows": None, "seconds": None, "trainer": trainer.shape()}
+    try:
+        kept = read_checkpoint(checkpoint, like)
+    except CheckpointDamaged as error:
+        aside = move_aside(checkpoint)
+        log.warning("%s: %s Kept as %s; it begins anew", spec.name, error, aside.name)
+        log_attempt(folder, "checkpoint moved aside", kept=aside.name, reason=str(error))
+        return None
+    trainer.restore(kept["trainer"])
+    return kept
+
+
+def _train(
     spec: Spec,
     folder: Path,
-    model: nn.Module,
-    parts: Mapping[str, tuple[Tensor, Tensor]],
-    rows: list[dict[str, Any]],
-    at_once: int = 1,
+    trainer: Trainer,
+    parts: Parts,
+    kept: dict[str, Any],
+    until: float,
+    progress: bool,
 ) -> None:
+    from tqdm.auto import trange
+
+    from focal_lib.training.checkpoint import write_checkpoint
+    from focal_lib.training.fit import do_epoch, evaluated
+
+    rows, before, longest, begun = list(kept["rows"]), kept["seconds"], 0.0, time.time()
+    epochs = trainer.recipe.epochs
+    for epoch in trange(trainer.epoch + 1, epochs + 1, disable=not progress, desc=spec.label):
+        started = time.time()
+        rows += do_epoch(spec, trainer, parts)
+        now = time.time()
+        longest = max(longest, now - started)
+        time_up = epoch < epochs and now + longest > until
+        if time_up or evaluated(spec, epoch):
+            state = {"rows": rows, "seconds": before + now - begun, "trainer": trainer.state()}
+            write_checkpoint(folder / CHECKPOINT, state | {"digest": spec.digest, "version": str(VERSION)})
+        if time_up:
+            raise TimeUp(f"time is up after epoch {epoch} of {epochs}; the next call goes on.")
+    _keep(spec, folder, trainer, parts, rows, before + time.time() - begun)
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+
+
+def _keep(spec: Spec, folder: Path, trainer: Trainer, parts: Parts, rows: list[dict[str, Any]], seconds: float) -> None:
     """Write what a run leaves, its logits last: their presence ends the run."""
     import torch
 
-    from focal_lib.training.trainer import logits_of
+    from focal_lib.training.fit import final_logits
 
     where = parts["test"][1].device
-    arrays = {}
-    for name, (images, labels) in parts.items():
-        arrays[f"{name}_logits"] = logits_of(model, images).cpu().numpy()
-        arrays[f"{name}_labels"] = labels.cpu().numpy()
+    arrays = final_logits(trainer, parts)
     record = {
         "spec": spec.as_dict,
+        "training_version": VERSION,
         "recipe": spec.training.source,
         "checksum": array_checksum(arrays),
-        "device": torch.cuda.get_device_name() if where.type == "cuda" else platform.machine(),
+        "device": torch.cuda.get_device_name(where) if where.type == "cuda" else platform.machine(),
         "threads": torch.get_num_threads(),
+        "images": spec.n_train * trainer.epoch,
+        "seconds": round(seconds, 1),
         "commit": commit(),
         "versions": {n: version(n) for n in ("focal-lib", "torch", "numpy")} | {"python": platform.python_version()},
     }
-    if at_once > 1:
-        record["at_once"] = at_once  # rounds differently from a run by itself
-    write_whole(folder / "history.parquet", lambda path: pd.DataFrame(rows).to_parquet(path))
-    write_whole(folder / "spec.json", lambda path: path.write_text(json.dumps(record, indent=1)))
-    write_whole(folder / "weights.pt", lambda path: torch.save(model.state_dict(), path))
-    write_whole(folder / "logits.npz", lambda path: save_npz(path, arrays))
-
-
-def run_many(specs: Sequence[Spec], root: str | Path | None = None, device: str = "auto") -> list[Result]:
-    """Runs that differ in nothing but their seed, trained at once; those that are finished are just loaded.
-
-    For small networks on a GPU. Equal to `run` up to rounding. No checkpoints: killed, it starts again.
-
-    Raises:
-        ValueError: runs that differ in more, or cannot be trained at once, see training_many.ManyTrainer.
-        NonFiniteLoss: a loss became NaN or infinite.
-    """
-    if len({replace(spec, seed=0) for spec in specs}) > 1:
-        raise ValueError("specs must differ in nothing but their seed. Got others.")
-    todo = [entry.spec for entry in status(specs, root) if entry.state != "done"]
-    if todo:
-        folders = [run_folder(spec, root) for spec in todo]
-        for folder in folders:
-            folder.mkdir(parents=True, exist_ok=True)
-        _train_many(todo, folders, device)
-        for folder in folders:
-            log_attempt(folder, "done")
-    return [load(spec, root) for spec in specs]
-
-
-def _train_many(specs: Sequence[Spec], folders: Sequence[Path], device: str) -> None:
-    import torch
-
-    from focal_lib.training.monitor import summary
-    from focal_lib.training.stacked_trainer import ManyTrainer
-
-    prepared = [_prepare(spec, device) for spec in specs]
-    trainers = [trainer for trainer, _ in prepared]
-    together = ManyTrainer(trainers)
-    images, labels = (torch.stack([parts["train"][side] for _, parts in prepared]) for side in (0, 1))
-    rows: list[list[dict[str, Any]]] = [[] for _ in specs]
-    for folder in folders:
-        log_attempt(folder, "start", epoch=0, at_once=len(specs))
-    for epoch in range(1, trainers[0].recipe.epochs + 1):
-        with _memory_advice(trainers[0].recipe.batch_size):
-            together.train_epoch(images, labels)
-        if _evaluated(specs[0], epoch):
-            together.hand_back()
-            for own, (trainer, parts) in zip(rows, prepared, strict=True):
-                own += [{"epoch": epoch, "split": n, **summary(trainer, *parts[n])} for n in ("train", "test")]
-    for spec, folder, (trainer, parts), own in zip(specs, folders, prepared, rows, strict=True):
-        _finish(spec, folder, trainer.model, parts, own, at_once=len(specs))
-
-
-def _inputs(spec: Spec, device: torch.device) -> tuple[Dataset, dict[str, tuple[Tensor, Tensor]]]:
-    """The data set, and the tensors of 'train', 'validation' and 'test'."""
-    from focal_lib.training import data
-    from focal_lib.training.trainer import to_tensors
-
-    dataset = data.load(spec.dataset)
-    splits = data.split(dataset, spec.n_train, spec.n_validation, spec.seed)
-    mean, std = float(splits[0].inputs.mean()) / 255, float(splits[0].inputs.std()) / 255  # of images
-    names = ("train", "validation", "test")
-    return dataset, {name: to_tensors(part, device, mean, std) for name, part in zip(names, splits, strict=True)}
+    history, weights = io.BytesIO(), io.BytesIO()
+    pd.DataFrame(rows).to_parquet(history)
+    torch.save(trainer.model.state_dict(), weights)
+    write(folder / HISTORY, history.getvalue())
+    write(folder / SPEC, json.dumps(record, indent=1).encode())
+    write(folder / WEIGHTS, weights.getvalue())
+    write(folder / LOGITS, as_npz(arrays))
 
 
 def trained(
@@ -232,47 +262,19 @@ def trained(
     """The network of a finished run, in evaluation mode, and the tensors of its 'train', 'validation' and 'test'.
 
     Raises:
-        FileNotFoundError: it has not been run here to the end; recorded runs keep no weights.
+        RunMissing: it has not been run here to the end; recorded runs keep no weights.
     """
     import torch
 
     from focal_lib.training import models
+    from focal_lib.training.fit import load_parts
     from focal_lib.training.trainer import pick_device
 
-    weights = run_folder(spec, root) / "weights.pt"
+    weights = run_folder(spec, root) / WEIGHTS
     if not weights.is_file():
-        raise FileNotFoundError(f"run {spec.digest} ({spec.label}, seed {spec.seed}) has no weights.pt.")
+        raise RunMissing(f"run {spec.digest} ({spec.name}) has no weights here. They are made by: {spec.command}")
     where = pick_device(device)
-    dataset, parts = _inputs(spec, where)
+    dataset, parts = load_parts(spec, where)
     model = models.build_for(spec.model, dataset).to(where)
     model.load_state_dict(torch.load(weights, weights_only=True, map_location=where))
     return model.eval(), parts
-
-
-def _resume(trainer: Any, checkpoint: Path, spec: Spec) -> list[dict[str, Any]]:
-    """Put the trainer where the checkpoint left it; a damaged checkpoint starts from the beginning."""
-    import torch
-
-    try:
-        saved = torch.load(checkpoint, weights_only=True)
-        if saved["digest"] != spec.digest:
-            raise KeyError("digest")
-        trainer.restore(saved["trainer"])
-        return list(saved["rows"])
-    except (EOFError, KeyError, OSError, RuntimeError, ValueError, pickle.UnpicklingError):
-        checkpoint.unlink()
-        return []
-
-
-@click.command()
-@click.option("--grid", "path", required=True, type=click.Path(exists=True))
-@click.option("--digest", required=True)
-@click.option("--root", type=click.Path())
-@click.argument("sources", nargs=-1, type=click.Path(exists=True, path_type=Path))
-def main(path: str, digest: str, root: str | None, sources: tuple[Path, ...]) -> None:
-    """Do one run of a grid, again if it is older than the SOURCES: for the workflow; `focal run` is for people."""
-    found = {spec.digest: spec for spec in read_grid(path)}
-    if digest not in found:
-        raise click.ClickException(f"digest must be one of the grid's. Got {digest!r}.")
-    forget_older(found[digest], max((source.stat().st_mtime for source in sources), default=0.0), root)
-    click.echo(describe(run(found[digest], root)))

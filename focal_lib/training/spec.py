@@ -1,23 +1,18 @@
-"""What a run is: its frozen specification, and grids of them."""
+"""What a run is: its frozen specification."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import yaml
+import math
+import re
+from dataclasses import Field, asdict, dataclass, field, fields, replace
+from numbers import Real
+from typing import Any
 
 from focal_lib.training.recipes import RECIPES, Recipe
 
-if TYPE_CHECKING:
-    pass
-from focal_lib.checkout import ROOT
-
-__all__ = ["LOSSES", "Spec", "default_grid", "read_grid"]
+__all__ = ["LOSSES", "Spec"]
 
 
 # loss -> the parameters it uses, of gamma and lam (the weight of the added term, or the smoothing)
@@ -38,43 +33,78 @@ LOSSES: dict[str, tuple[str, ...]] = {
     "fcl-l1": ("gamma", "lam"),
 }
 
+# what the papers use, for a run that forgets it
+_PAPERS = {
+    "proper-focal": "KK24 trains no network with it; its focal losses have gamma 1 to 7",
+    "label-smoothing": "M20 has lam 0.05",
+    "mmce": "M20 has lam 2 for images and 8 for texts",
+    "dual-focal": "Tao et al. (2023) have gamma 5",
+    "hessian-trace": "this book's grid has lam 1e-4 to 2e-3; 0 is cross-entropy with its trace on record",
+    "fcl": "L25 A.10 has gamma 4, lam 1.5 for ResNet-50 on CIFAR-10; gamma 2, lam 0.5 on CIFAR-100",
+    "fcl-l1": "L25 A.10 has, for fcl, gamma 4, lam 1.5 for ResNet-50 on CIFAR-10",
+}
+
+_NOT_GIVEN = float("nan")  # this object, not its value: a gamma of 0 may be meant
+
+
+def _setting(default: Any, meaning: str, minimum: float | None = None) -> Any:
+    """A field with what it means and, of a number, the least it may be."""
+    return field(default=default, metadata={"meaning": meaning, "minimum": minimum})
+
 
 @dataclass(frozen=True)
 class Spec:
-    """All that decides the numbers of a run. A field of the recipe can be overridden; 0 leaves it as it is."""
+    """All that decides the numbers of a run. A field of the recipe can be overridden; 0 leaves it as it is.
 
-    dataset: str = "fashion-mnist"
-    model: str = "small-cnn"
-    loss: str = "focal"  # gamma = 0 is cross-entropy
-    gamma: float = 0.0
-    lam: float = 0.0  # weight of the added term: FCL, MMCE; the smoothing of label smoothing
-    seed: int = 0  # of the split, the weights and the order of the batches
-    recipe: str = "book-fast"
-    n_train: int = 2000
-    n_validation: int = 5000
-    epochs: int = 0
-    batch_size: int = 0
-    learning_rate: float = 0.0
-    evaluate_every: int = 5  # epochs
+    Raises:
+        ValueError: a value of another type or out of range, an unknown loss or recipe, a parameter that the loss
+            lacks or does not have.
+    """
+
+    dataset: str = _setting("fashion-mnist", "data set, or a folder in FOCAL_DATA")
+    model: str = _setting("small-cnn", "network")
+    loss: str = _setting("focal", "loss; cross-entropy is focal with gamma 0")
+    gamma: float = _setting(_NOT_GIVEN, "of the focal losses", 0)
+    lam: float = _setting(_NOT_GIVEN, "weight of the added term (fcl, mmce, hessian-trace), or the smoothing", 0)
+    seed: int = _setting(0, "of the split, the weights and the order of the batches", 0)
+    recipe: str = _setting("book-fast", "how to train")
+    n_train: int = _setting(2000, "training samples", 1)
+    n_validation: int = _setting(5000, "validation samples, kept from training", 1)
+    epochs: int = _setting(0, "passes over the training samples; 0: as in the recipe", 0)
+    batch_size: int = _setting(0, "samples a step; 0: as in the recipe", 0)
+    learning_rate: float = _setting(0.0, "at the start; 0: as in the recipe", 0)
+    evaluate_every: int = _setting(5, "epochs between rows of the history, and between checkpoints", 1)
 
     def __post_init__(self) -> None:
-        if self.loss == "cross-entropy":  # one run, one name
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value is not _NOT_GIVEN:  # 3 and 3.0 are one run
+                object.__setattr__(self, f.name, _CHECKS[str(f.type)](f.name, value, f.metadata["minimum"]))
+        if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", self.dataset):
+            raise ValueError(f"dataset must be a name of letters, digits, '-', '_' and '.'. Got {self.dataset!r}.")
+        cross_entropy = self.loss == "cross-entropy"
+        if cross_entropy:  # one run, one name
             object.__setattr__(self, "loss", "focal")
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of cross-entropy, {', '.join(LOSSES)}. Got {self.loss!r}.")
         if self.recipe not in RECIPES:
             raise ValueError(f"recipe must be one of {', '.join(RECIPES)}. Got {self.recipe!r}.")
-        for name in ("n_train", "n_validation", "evaluate_every"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1. Got {getattr(self, name)}.")
-        for name in ("gamma", "lam", "epochs", "batch_size", "learning_rate"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must be >= 0. Got {getattr(self, name)}.")
-        for name in ("gamma", "lam"):
-            if getattr(self, name) and name not in LOSSES[self.loss]:
-                raise ValueError(f"{self.loss} has no {name}: leave it out. Got {getattr(self, name)}.")
-        for name in ("gamma", "lam", "learning_rate"):  # 3 and 3.0 are one run
-            object.__setattr__(self, name, float(getattr(self, name)))
+        self._check_parameters(() if cross_entropy else LOSSES[self.loss], "cross-entropy" if cross_entropy else "")
+        if self.loss.startswith("focal-scheduled") and self.training.epochs < 4:
+            raise ValueError(
+                f"{self.loss} changes gamma after 2/7 and 5/7 of the epochs: epochs must be at least 4. "
+                f"Got {self.training.epochs}."
+            )
+
+    def _check_parameters(self, uses: tuple[str, ...], name: str) -> None:
+        for parameter in ("gamma", "lam"):
+            value = getattr(self, parameter)
+            if value is _NOT_GIVEN:
+                if parameter in uses and self.loss != "focal":
+                    raise ValueError(f"{self.loss} needs {parameter}: {_PAPERS[self.loss]}. Got none.")
+                object.__setattr__(self, parameter, 0.0)
+            elif value and parameter not in uses:
+                raise ValueError(f"{name or self.loss} has no {parameter}: leave it out. Got {value:g}.")
 
     @property
     def training(self) -> Recipe:
@@ -104,32 +134,43 @@ class Spec:
             return "cross-entropy" if self.gamma == 0 else f"focal {self.gamma:g}"
         return " ".join([self.loss, *(f"{getattr(self, name):g}" for name in LOSSES[self.loss])])
 
+    @property
+    def name(self) -> str:
+        """For messages: 'focal 3, seed 0'."""
+        return f"{self.label}, seed {self.seed}"
 
-def default_grid() -> Path:
-    """The grid that the book reports."""
-    return ROOT / "workflow" / "grids" / "fashion-mnist.yaml"
-
-
-def read_grid(path: str | Path) -> list[Spec]:
-    """The specifications of a YAML grid: every combination of the values listed.
-
-    A mapping in a list sets several fields at once, itself a grid:
-    `loss: [{loss: focal, gamma: [1, 2]}, {loss: flsd-53}]`.
-
-    Raises:
-        ValueError: a key that is no field of Spec; the message lists the fields.
-    """
-    return [Spec(**row) for row in _combinations(yaml.safe_load((ROOT / path).read_text()))]
+    @property
+    def command(self) -> str:
+        """What makes it: 'focal run -p gamma 3 -p seed 1'."""
+        uses = () if self.label == "cross-entropy" else LOSSES[self.loss]
+        given = {f.name: getattr(self, f.name) for f in fields(self) if f.name in uses or _differs(self, f)}
+        return " ".join(["focal run", *(f"-p {name} {str(value).removesuffix('.0')}" for name, value in given.items())])
 
 
-def _combinations(content: Mapping[str, Any]) -> list[dict[str, Any]]:
-    known = [f.name for f in fields(Spec)]
-    if unknown := sorted(set(content) - set(known)):
-        raise ValueError(f"keys of a grid must be among {', '.join(known)}. Got {', '.join(unknown)}.")
-    rows: list[dict[str, Any]] = [{}]
-    for name, value in content.items():
-        options: list[dict[str, Any]] = []
-        for item in value if isinstance(value, list) else [value]:
-            options += _combinations(item) if isinstance(item, dict) else [{name: item}]
-        rows = [row | option for row in rows for option in options]
-    return rows
+def _differs(spec: Spec, own: Field[Any]) -> bool:
+    return own.default is not _NOT_GIVEN and getattr(spec, own.name) != own.default
+
+
+def _text(name: str, value: Any, minimum: None) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be a name. Got {value!r}.")
+    return value
+
+
+def _number(name: str, value: Any, minimum: float) -> float:
+    if not _is_real(value) or value < minimum:
+        raise ValueError(f"{name} must be a number >= {minimum}. Got {value!r}.")
+    return float(value)
+
+
+def _whole(name: str, value: Any, minimum: int) -> int:
+    if not _is_real(value) or value % 1 != 0 or value < minimum:
+        raise ValueError(f"{name} must be a whole number >= {minimum}. Got {value!r}.")
+    return int(value)
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_CHECKS: dict[str, Any] = {"str": _text, "float": _number, "int": _whole}  # by a field's annotation

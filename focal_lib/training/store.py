@@ -3,40 +3,58 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import platform
+import shlex
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from focal_lib.atomic_write import write_whole
-
-if TYPE_CHECKING:
-    pass
-from focal_lib.checkout import ROOT
-from focal_lib.training.spec import Spec, default_grid, read_grid
+from focal_lib.checkout import ROOT, require_checkout
+from focal_lib.training.files import write
+from focal_lib.training.grids import default_grid, read_grid
+from focal_lib.training.locks import is_locked
+from focal_lib.training.spec import Spec
+from focal_lib.training.version import VERSION
 
 __all__ = [
-    "FILES",
     "Logits",
+    "OtherSpecification",
     "Result",
+    "RunDamaged",
+    "RunMissing",
     "Status",
     "default_runs",
     "describe",
-    "forget_older",
     "load",
     "load_runs",
     "record_runs",
     "status",
 ]
 
-FILES = ("spec.json", "history.parquet", "logits.npz")
+# what a finished run is, the logits last: their presence ends it
+SPEC, HISTORY, WEIGHTS, LOGITS = "spec.json", "history.parquet", "weights.pt", "logits.npz"
+CHECKPOINT, FAILURE, LOG = "checkpoint", "failed.json", "log.jsonl"
+
+
+class RunMissing(FileNotFoundError):
+    """A run that has not been made, or not to its end; the message says which command makes it."""
+
+
+class RunDamaged(ValueError):
+    """A finished run with a file that is missing or not as it was written."""
+
+
+class OtherSpecification(ValueError):
+    """A folder that holds another run than the one it is named by."""
 
 
 @dataclass(frozen=True)
@@ -52,24 +70,91 @@ class Result:
     """A finished run."""
 
     spec: Spec
-    history: pd.DataFrame  # a row an evaluated epoch and split; see training.summary
+    history: pd.DataFrame  # a row an evaluated epoch and split; see monitor.summary
     validation: Logits
     test: Logits
     train: Logits | None  # not kept in recorded runs
+    training_version: int = VERSION  # of the code that made it
 
 
 def default_runs() -> Path:
-    """Where runs are kept: FOCAL_RUNS, else _build/runs of the project."""
-    return Path(os.environ.get("FOCAL_RUNS") or ROOT / "_build" / "runs")
+    """Where runs are kept: FOCAL_RUNS, else _build/runs of the checkout.
+
+    Raises:
+        FileNotFoundError: neither is there.
+    """
+    given = os.environ.get("FOCAL_RUNS")
+    return Path(given) if given else require_checkout("a run without --root or FOCAL_RUNS") / "_build" / "runs"
+
+
+def run_folder(spec: Spec, root: str | Path | None) -> Path:
+    return (ROOT / root if root else default_runs()) / spec.digest
+
+
+def load(spec: Spec, root: str | Path | None = None) -> Result:
+    """A finished run, whatever version of the training code made it.
+
+    Raises:
+        RunMissing: it has not been made, or not to the end.
+        RunDamaged: a file of it is missing or was changed.
+        OtherSpecification: the folder holds another run.
+    """
+    folder = run_folder(spec, root)
+    if not (folder / LOGITS).is_file():
+        raise RunMissing(f"{_named(spec)} is not there, or not finished. It is made by: {_command(spec, root)}")
+    try:
+        record = json.loads((folder / SPEC).read_text())
+        given, checksum, version = record["spec"], record["checksum"], int(record.get("training_version", 0))
+        history = pd.read_parquet(folder / HISTORY)
+        with np.load(folder / LOGITS, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except Exception as error:  # each reader has its own
+        raise RunDamaged(f"{_named(spec)} in {folder} must be whole. Got {type(error).__name__}: {error}.") from None
+    if given != spec.as_dict:
+        raise OtherSpecification(f"{folder} must hold the specification it is named by. Got {given}.")
+    if array_checksum(arrays) != checksum:
+        raise RunDamaged(f"{folder / LOGITS} must match its checksum. It does not.")
+    validation, test = (Logits(arrays[f"{name}_logits"], arrays[f"{name}_labels"]) for name in ("validation", "test"))
+    train = Logits(arrays["train_logits"], arrays["train_labels"]) if "train_logits" in arrays else None
+    return Result(spec, history, validation, test, train, version)
 
 
 def load_runs(path: str | Path | None = None, root: str | Path | None = None) -> list[Result]:
     """Every run of a grid, in the grid's order.
 
     Raises:
-        FileNotFoundError: a run that is not there yet.
+        RunMissing: a run that is not there yet; the message has the command that makes them all.
+        RunDamaged: one that was changed, or runs of several versions of the training code.
     """
-    return [load(spec, root) for spec in read_grid(path or default_grid())]
+    path = ROOT / (path or default_grid())
+    shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+    command = f"focal grid {shlex.quote(str(shown))}{_at(root)}"
+    specs, results = read_grid(path), []
+    for spec in specs:
+        try:
+            results.append(load(spec, root))
+        except RunMissing:
+            missing = sum(not (run_folder(s, root) / LOGITS).is_file() for s in specs)
+            message = f"{missing} of {len(specs)} runs are not there, {_named(spec)} first. They are made by: {command}"
+            raise RunMissing(message) from None
+        except RunDamaged as error:
+            raise RunDamaged(f"{error} It is repeated by: {command}") from None
+    if len(versions := sorted({result.training_version for result in results})) > 1:
+        listed = ", ".join(map(str, versions))
+        raise RunDamaged(f"runs must be of one version of the training code. Got {listed}. Mended by: {command}")
+    return results
+
+
+def _named(spec: Spec) -> str:
+    return f"run {spec.digest} ({spec.name})"
+
+
+def _at(root: str | Path | None) -> str:
+    return f" --root {shlex.quote(str(root))}" if root else ""
+
+
+def _command(spec: Spec, root: str | Path | None) -> str:
+    return spec.command + _at(root)
 
 
 def array_checksum(arrays: Mapping[str, np.ndarray]) -> str:
@@ -80,35 +165,10 @@ def array_checksum(arrays: Mapping[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def run_folder(spec: Spec, root: str | Path | None) -> Path:
-    return (ROOT / root if root else default_runs()) / spec.digest
-
-
-def load(spec: Spec, root: str | Path | None = None) -> Result:
-    """A finished run.
-
-    Raises:
-        FileNotFoundError: it has not been run, or not to the end.
-        ValueError: the folder holds another specification, or its logits do not match their checksum.
-    """
-    folder = run_folder(spec, root)
-    if missing := [name for name in FILES if not (folder / name).is_file()]:
-        raise FileNotFoundError(f"run {spec.digest} ({spec.label}, seed {spec.seed}) has no {missing[0]}.")
-    record = json.loads((folder / "spec.json").read_text())
-    if record["spec"] != spec.as_dict:
-        raise ValueError(f"{folder.name} must hold the specification it is named by. Got {record['spec']}.")
-    try:
-        with np.load(folder / "logits.npz", allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except Exception as error:
-        raise ValueError(f"{folder.name}/logits.npz must be whole. Got {error}.") from None
-    if array_checksum(arrays) != record["checksum"]:
-        raise ValueError(f"{folder.name}/logits.npz must match its checksum. It does not.")
-    parts = [
-        Logits(arrays[f"{n}_logits"], arrays[f"{n}_labels"]) if f"{n}_logits" in arrays else None
-        for n in ("validation", "test", "train")
-    ]
-    return Result(spec, pd.read_parquet(folder / "history.parquet"), *parts)  # type: ignore[arg-type]
+def as_npz(arrays: Mapping[str, np.ndarray]) -> bytes:
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    return file.getvalue()
 
 
 def record_runs(specs: Iterable[Spec], destination: Path, root: str | Path | None = None) -> int:
@@ -117,45 +177,37 @@ def record_runs(specs: Iterable[Spec], destination: Path, root: str | Path | Non
     What is there already is not written again.
 
     Raises:
-        FileNotFoundError: a run that is not finished.
+        RunMissing, RunDamaged: a run that is not finished, or not whole.
+        DiskFull: no room for a copy.
     """
     count = 0
     for spec in specs:
         result = load(spec, root)
         target = destination / spec.digest
-        if not (target / "logits.npz").is_file():
+        if not (target / LOGITS).is_file():
             target.mkdir(parents=True, exist_ok=True)
             arrays: dict[str, np.ndarray] = {}
             for name in ("validation", "test"):
                 part = getattr(result, name)
                 arrays |= {f"{name}_logits": part.logits, f"{name}_labels": part.labels}
-            source = json.loads((run_folder(spec, root) / "spec.json").read_text())
-            text = json.dumps(source | {"checksum": array_checksum(arrays)}, indent=1) + "\n"
-            write_whole(target / "history.parquet", result.history.to_parquet)
-            write_whole(target / "spec.json", lambda path, text=text: path.write_text(text))  # type: ignore[misc]
-            write_whole(target / "logits.npz", lambda path, arrays=arrays: save_npz(path, arrays))  # type: ignore[misc]
+            source = run_folder(spec, root)
+            record = json.loads((source / SPEC).read_text()) | {"checksum": array_checksum(arrays)}
+            write(target / HISTORY, (source / HISTORY).read_bytes())
+            write(target / SPEC, (json.dumps(record, indent=1) + "\n").encode())
+            write(target / LOGITS, as_npz(arrays))
         count += 1
     return count
-
-
-def forget_older(spec: Spec, than: float, root: str | Path | None = None) -> None:
-    """Remove what a run left before that time (seconds since 1970), finished or not: other code made it."""
-    folder = run_folder(spec, root)
-    for name in ("logits.npz", "checkpoint.pt"):  # logits first: without them a run is not finished
-        file = folder / name
-        if file.is_file() and file.stat().st_mtime < than:
-            file.unlink()
 
 
 def log_attempt(folder: Path, event: str, **details: Any) -> None:
     """A line in the run's log.jsonl: who did what when. Lines are appended, so that no attempt is forgotten."""
     line = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "event": event, "host": platform.node(), "pid": os.getpid()}
-    with (folder / "log.jsonl").open("a") as file:
+    with suppress(OSError), (folder / LOG).open("a") as file:  # a full disk is told by what matters
         file.write(json.dumps(line | details) + "\n")
 
 
 class Status(NamedTuple):
-    """Where a run stands: 'done', 'failed', 'started' or 'waiting', and a word on it."""
+    """Where a run stands: 'done', 'outdated', 'running', 'failed', 'stopped' or 'waiting', and a word on it."""
 
     spec: Spec
     state: str
@@ -163,31 +215,36 @@ class Status(NamedTuple):
 
 
 def status(specs: Iterable[Spec], root: str | Path | None = None) -> list[Status]:
-    """Where each run stands, from the files in its folder. 'started' is running, or was interrupted."""
-    found = []
-    for spec in specs:
-        folder = run_folder(spec, root)
-        checkpoint = folder / "checkpoint.pt"
-        if (folder / "logits.npz").is_file():
-            found.append(Status(spec, "done", ""))
-        elif (folder / "failed.json").is_file():
-            found.append(Status(spec, "failed", json.loads((folder / "failed.json").read_text())["reason"]))
-        elif folder.is_dir():
-            age = time.time() - checkpoint.stat().st_mtime if checkpoint.is_file() else None
-            detail = "no checkpoint yet" if age is None else f"last checkpoint {age:.0f} s ago"
-            found.append(Status(spec, "started", detail))
-        else:
-            found.append(Status(spec, "waiting", ""))
-    return found
+    """Where each run stands, from the files in its folder and its lock."""
+    return [Status(spec, *_state(run_folder(spec, root))) for spec in specs]
 
 
-def save_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    with path.open("wb") as file:  # savez would add a suffix to the name
-        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+def _state(folder: Path) -> tuple[str, str]:
+    checkpoint = folder / CHECKPOINT
+    if is_locked(folder):
+        return "running", _age(checkpoint)
+    if (folder / LOGITS).is_file():
+        return _finished_state(folder)
+    if (folder / FAILURE).is_file():
+        return "failed", str(json.loads((folder / FAILURE).read_text())["reason"])
+    return ("stopped", _age(checkpoint)) if folder.is_dir() else ("waiting", "")
+
+
+def _finished_state(folder: Path) -> tuple[str, str]:
+    try:
+        version = json.loads((folder / SPEC).read_text()).get("training_version", 0)
+    except (OSError, ValueError):
+        return "damaged", f"no readable {SPEC}"
+    return ("done", "") if version == VERSION else ("outdated", f"training code {version}, today's is {VERSION}")
+
+
+def _age(checkpoint: Path) -> str:
+    if not checkpoint.is_file():
+        return "no checkpoint yet"
+    return f"last checkpoint {time.time() - checkpoint.stat().st_mtime:.0f} s ago"
 
 
 def describe(result: Result) -> str:
-    """'focal 2, seed 0: test accuracy 0.830, ECE 0.051'."""
+    """'focal 2, seed 0: test accuracy 0.830, adaptive ECE 0.051'."""
     last = result.history[result.history["split"] == "test"].iloc[-1]
-    name = f"{result.spec.label}, seed {result.spec.seed}"
-    return f"{name}: test accuracy {last.accuracy:.3f}, adaptive ECE {last.adaptive_ece:.3f}"
+    return f"{result.spec.name}: test accuracy {last.accuracy:.3f}, adaptive ECE {last.adaptive_ece:.3f}"

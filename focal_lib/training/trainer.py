@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from focal_lib.losses import AdaFocalLoss, HessianTraceLoss, ScheduledFocalLoss
+from focal_lib.losses.base import TrainingLoss
 from focal_lib.training.crops import augmented, draw_crops
-from focal_lib.training.data import Split
+from focal_lib.training.data.dataset import Split
 from focal_lib.training.recipes import Recipe
 
 __all__ = [
@@ -63,7 +62,7 @@ class Trainer:
     def __init__(
         self,
         model: nn.Module,
-        loss: Callable[[Tensor, Tensor], Tensor],
+        loss: TrainingLoss,
         recipe: Recipe,
         generator: torch.Generator,
     ) -> None:
@@ -82,8 +81,7 @@ class Trainer:
             NonFiniteLoss: before the epoch is counted, so that its checkpoint stays good.
         """
         self.model.train()
-        if isinstance(self.loss, ScheduledFocalLoss):
-            self.loss.set_epoch(self.epoch)
+        self.loss.start_epoch(self.epoch)
         total = torch.zeros((), device=images.device)
         order = torch.randperm(len(labels), generator=self.generator).to(images.device)  # moved once an epoch
         if self.recipe.augment:
@@ -92,7 +90,7 @@ class Trainer:
             batch = augmented(images[index], crops[index]) if self.recipe.augment else images[index]
             with autocast(images.device):
                 logits = self.forward(batch)
-            loss = self._objective(logits.float(), labels[index])  # always float32
+            loss = self.loss.objective(logits.float(), labels[index], self.model, self.generator)  # always float32
             self.optimiser.zero_grad(set_to_none=True)
             loss.backward()
             self.optimiser.step()
@@ -104,34 +102,33 @@ class Trainer:
         self.epoch += 1
         return mean
 
-    def _objective(self, logits: Tensor, labels: Tensor) -> Tensor:
-        if isinstance(self.loss, HessianTraceLoss):  # the one loss that needs the weights
-            return self.loss.penalised(logits, labels, self.model, self.generator)
-        return self.loss(logits, labels)
-
-    def after_epoch(self, images: Tensor, labels: Tensor) -> None:
-        """What a loss learns from the validation set: AdaFocal's gammas."""
-        if isinstance(self.loss, AdaFocalLoss):
+    def validate(self, images: Tensor, labels: Tensor) -> None:
+        """After an epoch, for the losses that learn from validation samples."""
+        if self.loss.learns_from_validation:
             confidence, predicted = logits_of(self.model, images).softmax(-1).max(-1)
-            self.loss.update(confidence, predicted == labels)
+            self.loss.after_validation(confidence, predicted == labels)
 
     def state(self) -> dict[str, Any]:
-        """Tensors and numbers only: loads with weights_only=True."""
+        """All that the next epoch depends on: tensors and numbers only, for torch.load(weights_only=True)."""
         return {
             "model": self.model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "schedule": self.schedule.state_dict(),
-            "loss": self.loss.state_dict() if isinstance(self.loss, nn.Module) else {},
+            "loss": self.loss.state_dict(),
             "generator": self.generator.get_state(),
             "epoch": self.epoch,
         }
 
+    def shape(self) -> dict[str, Any]:
+        """What a state to restore must agree with; the optimiser's grows with its first step."""
+        return {name: value if name in ("model", "loss", "generator") else None for name, value in self.state().items()}
+
     def restore(self, state: dict[str, Any]) -> None:
+        """Go on from the state of a trainer built alike."""
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.schedule.load_state_dict(state["schedule"])
-        if isinstance(self.loss, nn.Module):
-            self.loss.load_state_dict(state["loss"])
+        self.loss.load_state_dict(state["loss"])
         self.generator.set_state(state["generator"])
         self.epoch = int(state["epoch"])
 

@@ -211,7 +211,7 @@ def test_ada_focal_moves_gammas_by_the_calibration_gap(batch):
     loss = AdaFocalLoss(n_bins=3, rate=2.0, reduction="none")
     confidence = torch.tensor([0.4, 0.45, 0.6, 0.65, 0.9, 0.95], dtype=torch.float64)
     correct = torch.tensor([1, 1, 1, 0, 0, 0])
-    loss.update(confidence, correct)
+    loss.after_validation(confidence, correct)
     gaps = [0.425 - 1, 0.625 - 0.5, 0.925 - 0]
     expected = [math.exp(2 * gap) for gap in gaps]
     torch.testing.assert_close(loss.gammas, torch.tensor(expected, dtype=torch.float64))
@@ -221,24 +221,24 @@ def test_ada_focal_moves_gammas_by_the_calibration_gap(batch):
 
 def test_ada_focal_turns_to_inverse_focal_and_is_clipped(batch):
     loss = AdaFocalLoss(n_bins=1, rate=3.0, reduction="none")
-    loss.update(torch.full((10,), 0.4), torch.ones(10))  # underconfident: below the switch it becomes negative
+    loss.after_validation(torch.full((10,), 0.4), torch.ones(10))  # underconfident: below the switch it becomes negative
     assert loss.gammas.item() == -0.2
     torch.testing.assert_close(loss(*batch), slow_ada_focal([-0.2], [], *batch))
     for _ in range(5):
-        loss.update(torch.full((10,), 0.4), torch.ones(10))
+        loss.after_validation(torch.full((10,), 0.4), torch.ones(10))
     assert loss.gammas.item() == -2.0
     for _ in range(20):  # overconfident: back through the switch, up to the limit
-        loss.update(torch.full((10,), 0.99), torch.zeros(10))
+        loss.after_validation(torch.full((10,), 0.99), torch.zeros(10))
     assert loss.gammas.item() == 20.0
 
 
 def test_ada_focal_state_is_saved():
     loss, other = AdaFocalLoss(n_bins=2), AdaFocalLoss(n_bins=2)
-    loss.update(torch.tensor([0.2, 0.4, 0.6, 0.8]), torch.tensor([0, 1, 0, 1]))
+    loss.after_validation(torch.tensor([0.2, 0.4, 0.6, 0.8]), torch.tensor([0, 1, 0, 1]))
     other.load_state_dict(loss.state_dict())
     torch.testing.assert_close(other.gammas, loss.gammas)
     with pytest.raises(ValueError, match="at least 2 samples"):
-        loss.update(torch.tensor([0.5]), torch.tensor([1]))
+        loss.after_validation(torch.tensor([0.5]), torch.tensor([1]))
     with pytest.raises(ValueError, match="smallest <= -switch"):
         AdaFocalLoss(initial=0.1)
 
@@ -299,7 +299,7 @@ def test_schedule_changes_gamma_at_its_epochs():
     loss = ScheduledFocalLoss(((0, 5), (100, 3), (250, 2)))
     seen = []
     for epoch in (0, 99, 100, 249, 250, 349):
-        loss.set_epoch(epoch)
+        loss.start_epoch(epoch)
         seen.append(loss.gamma)
     assert seen == [5, 5, 3, 3, 2, 2]
 
@@ -316,7 +316,7 @@ def test_other_bad_arguments():
     with pytest.raises(ValueError, match="lam must be"):
         FocalCalibrationLoss(1.0, -0.1)
     with pytest.raises(ValueError, match="epoch must be"):
-        ScheduledFocalLoss(((0, 1.0),)).set_epoch(-1)
+        ScheduledFocalLoss(((0, 1.0),)).start_epoch(-1)
 
 
 def test_policy_of_flsd_at_its_threshold():

@@ -34,7 +34,9 @@ def test_executes_with_parameters(page, tmp_path):
 
 
 def test_unknown_parameter_stops_and_lists_the_valid_ones(page, tmp_path):
-    with pytest.raises(ValueError, match=r"must be among: gamma \(default 2.0\), fail.*Got gama"):
+    with pytest.raises(
+        ValueError, match=r"must be among:\n  gamma: focal parameter; float, default 2.0\n  fail.*\nGot gama"
+    ):
         execute(page, tmp_path / "out.ipynb", {"gama": 4})
     assert not list(tmp_path.glob("*.ipynb"))
 

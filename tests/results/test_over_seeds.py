@@ -12,7 +12,8 @@ from focal_lib.checkout import ROOT
 from focal_lib.metrics.bins import adaptive_ece
 from focal_lib.results import over_seeds
 from focal_lib.training.run import run, trained
-from focal_lib.training.spec import Spec, read_grid
+from focal_lib.training.grids import read_grid
+from focal_lib.training.spec import Spec
 from focal_lib.training.store import Logits, Result, load, record_runs
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from focal_lib.training.spec import read_grid
+from focal_lib.training.grids import read_grid
+from focal_lib.training.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("focal_lib", "workflow", "notebooks", "book", "_config.yml", "_toc.yml")
@@ -30,7 +31,7 @@ def finished(tmp_path_factory):
     build = project / "_build"
     grid = project / "workflow" / "grids" / "fashion-mnist.yaml"
     built = [build / "data" / "fashion-mnist.ready"]  # each after what it is made of
-    built += [build / "runs" / spec.digest / "finished" for spec in read_grid(grid)]
+    built += [build / "runs" / spec.digest / f"finished-{VERSION}" for spec in read_grid(grid)]
     built += [build / "notebooks" / f"{page.stem}.ipynb" for page in project.glob("notebooks/*.py")]
     built += [build / "html" / "index.html"]
     for age, file in enumerate(reversed(built)):
@@ -67,6 +68,17 @@ def test_a_change_in_calibration_trains_nothing(finished):
     assert {"page calibrate", "book"} <= again
     assert not [job for job in again if job.startswith(("run", "data"))]
     assert "page 02_convexity" not in again
+
+
+@pytest.mark.parametrize(
+    "touched", ["focal_lib/training/trainer.py", "focal_lib/losses/focal.py", "workflow/Snakefile"]
+)
+def test_a_younger_source_trains_nothing(finished, touched):
+    assert not [job for job in to_make(finished, touched) if job.startswith(("run", "data"))]
+
+
+def test_younger_data_change_nothing(finished):
+    assert to_make(finished, "_build/data/fashion-mnist.ready") == set()
 
 
 def test_a_changed_source_no_page_runs_makes_the_book_that_shows_it(finished):

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from focal_lib.checkout import ROOT
-from focal_lib.training.spec import read_grid
+from focal_lib.training.grids import read_grid
 from focal_lib.training.store import status
 
 HERE = Path(__file__).resolve().parent
@@ -151,7 +151,7 @@ def main() -> int:
             if grid.poll() is not None:
                 return True
             here = job_processes("node1")
-            training = [attempts(p.parent.name, runs)[-1] for p in runs.glob("*/checkpoint.pt")]
+            training = [attempts(p.parent.name, runs)[-1] for p in runs.glob("*/checkpoint")]
             return states().count("done") >= 3 and any(a["pid"] in here and a["event"] == "start" for a in training)
 
         wait(midway, "three runs to be done", 900)

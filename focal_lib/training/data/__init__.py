@@ -6,7 +6,7 @@ downloads of torchvision, scikit-learn and pip, and kept under `FOCAL_CACHE` (de
 
 `cifar10-c-<corruption>-<severity>` is CIFAR-10 with its test images corrupted; see `corruptions`.
 
-    python -m focal_lib.data fashion-mnist     # fetch it, or say why not
+    python -m focal_lib.training.data fashion-mnist     # fetch it, or say why not
 """
 
 from __future__ import annotations

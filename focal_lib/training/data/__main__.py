@@ -1,4 +1,4 @@
-"""Fetch data sets, or say why not: python -m focal_lib.data fashion-mnist"""
+"""Fetch data sets, or say why not: python -m focal_lib.training.data fashion-mnist"""
 
 import sys
 

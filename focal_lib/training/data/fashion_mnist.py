@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import subprocess
 import tempfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -37,9 +38,12 @@ def read_idx(path: Path) -> np.ndarray:
     """A gzipped IDX file of unsigned bytes (the MNIST format).
 
     Raises:
-        ValueError: another format, or a file shorter than its header says.
+        ValueError: another format, a damaged file, or one shorter than its header says.
     """
-    raw = gzip.decompress(path.read_bytes())
+    try:
+        raw = gzip.decompress(path.read_bytes())
+    except (EOFError, OSError, zlib.error) as error:
+        raise ValueError(f"{path} must be a whole gzip file. Got {error}.") from None
     if len(raw) < 4 or raw[:3] != b"\x00\x00\x08":
         raise ValueError(f"{path.name} must be an IDX file of unsigned bytes. Got a header {raw[:4]!r}.")
     dims = raw[3]

@@ -20,6 +20,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 KINDS = {"data": "data set", "train": "run", "notebook": "page", "html": "book"}  # rule: what it makes
 OF_JOBS = ("RuleException", "WorkflowError")  # say that a command failed, which its log says better
+REASON, STOPPED = "Error: ", "Stopped: "  # how the last line of `focal run` begins: a reason, in one line
 SHOWN = 60  # lines of the log of a failed job
 
 
@@ -49,6 +50,7 @@ class LogHandler(LogHandlerBase):
         self.running: dict[int, Job] = {}
         self.at_once = 1
         self.failed: list[str] = []
+        self.stopped = False  # a run, whose time was up
         self.errors: list[Any] = []  # told at the end
         self.started: float | None = None
 
@@ -117,12 +119,20 @@ class LogHandler(LogHandlerBase):
     def _fail(self, record: Any) -> None:
         job = self.running.pop(record.jobid, None)
         name = job.name if job else str(record.rule_name)
-        self.failed.append(name)
         if job:
             self.left[job.rule] -= 1
+        logs = {log: log.read_text(errors="replace").splitlines() for log in map(Path, record.log) if log.is_file()}
+        last = next((lines[-1] for lines in logs.values() if lines), "")
+        if last.startswith(STOPPED):
+            self.stopped = True
+            say(f"{name} stopped: {last.removeprefix(STOPPED)}")
+            return
+        self.failed.append(name)
+        if last.startswith(REASON):
+            say(f"{name} FAILED: {last.removeprefix(REASON)}")
+            return
         say(f"{name} FAILED")
-        for log in map(Path, record.log):
-            lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
+        for log, lines in logs.items():
             for line in lines[-SHOWN:]:
                 say(f"    {line}")
             if len(lines) > SHOWN:
@@ -130,7 +140,7 @@ class LogHandler(LogHandlerBase):
 
     def close(self) -> None:
         for error in self.errors:
-            if not (self.failed and error.exception in OF_JOBS):
+            if not ((self.failed or self.stopped) and error.exception in OF_JOBS):
                 say(error.getMessage())
         if self.failed:
             say(f"Failed: {', '.join(self.failed)}. What is finished is kept.")

@@ -1,0 +1,83 @@
+"""From a specification to logits: all that decides the numbers of a run. What is kept where is `run`'s."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from focal_lib.losses.by_name import build
+from focal_lib.training import data, models
+from focal_lib.training.data.dataset import Dataset
+from focal_lib.training.monitor import summary
+from focal_lib.training.spec import Spec
+from focal_lib.training.trainer import Trainer, logits_of, pick_device, to_tensors
+
+__all__ = ["Parts", "do_epoch", "evaluated", "final_logits", "load_parts", "prepare"]
+
+Parts = dict[str, tuple[Tensor, Tensor]]  # 'train', 'validation', 'test' -> inputs and labels, on the device
+
+
+def load_parts(spec: Spec, device: torch.device) -> tuple[Dataset, Parts]:
+    """The data set, and the tensors of its parts."""
+    dataset = data.load(spec.dataset)
+    splits = data.split(dataset, spec.n_train, spec.n_validation, spec.seed)
+    mean, std = float(splits[0].inputs.mean()) / 255, float(splits[0].inputs.std()) / 255  # of images
+    names = ("train", "validation", "test")
+    return dataset, {name: to_tensors(part, device, mean, std) for name, part in zip(names, splits, strict=True)}
+
+
+def prepare(spec: Spec, device: str = "auto") -> tuple[Trainer, Parts]:
+    """A fresh trainer, and the tensors it trains and is judged on.
+
+    Raises:
+        ValueError: a data set, network or device that there is not, or that do not go together.
+        FileNotFoundError: a data set that is nowhere to be had.
+    """
+    where = pick_device(device)
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS is not deterministic without
+    torch.use_deterministic_algorithms(True, warn_only=where.type == "cuda")  # bitwise on a CPU
+    dataset, parts = load_parts(spec, where)
+    torch.manual_seed(spec.seed)
+    model = models.build_for(spec.model, dataset)
+    model = model.to(where, memory_format=torch.channels_last)  # type: ignore[call-overload]
+    recipe = spec.training
+    if recipe.augment and dataset.kind != "images":
+        raise ValueError(f"recipe {spec.recipe} crops and flips images. Got {dataset.name}, {dataset.kind}.")
+    loss = build(spec.loss, spec.gamma, spec.lam, recipe.epochs)
+    return Trainer(model, loss, recipe, torch.Generator().manual_seed(spec.seed)), parts
+
+
+def evaluated(spec: Spec, epoch: int) -> bool:
+    """Whether the history has rows of this epoch; 1 is the first."""
+    return epoch % spec.evaluate_every == 0 or epoch == spec.training.epochs
+
+
+def do_epoch(spec: Spec, trainer: Trainer, parts: Parts) -> list[dict[str, Any]]:
+    """Train one epoch; the rows of the history that belong to it.
+
+    Raises:
+        NonFiniteLoss: the loss became NaN or infinite.
+        MemoryError: the device is too small for the batch; the message says which size to try.
+    """
+    try:
+        trainer.train_epoch(*parts["train"])
+        trainer.validate(*parts["validation"])
+        if not evaluated(spec, trainer.epoch):
+            return []
+        return [{"epoch": trainer.epoch, "split": n, **summary(trainer, *parts[n])} for n in ("train", "test")]
+    except torch.OutOfMemoryError as error:
+        size = trainer.recipe.batch_size
+        raise MemoryError(f"a batch of {size} does not fit: try -p batch_size {size // 2}. {error}") from None
+
+
+def final_logits(trainer: Trainer, parts: Parts) -> dict[str, np.ndarray]:
+    """Logits float32 (n, K) and labels of each part: 'test_logits', 'test_labels', ..."""
+    arrays = {}
+    for name, (inputs, labels) in parts.items():
+        arrays[f"{name}_logits"] = logits_of(trainer.model, inputs).cpu().numpy()
+        arrays[f"{name}_labels"] = labels.cpu().numpy()
+    return arrays

@@ -1,0 +1,56 @@
+"""The runs of a grid as jobs: Snakemake does them, here or on a cluster."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from focal_lib.checkout import require_checkout
+
+__all__ = ["do_grid"]
+
+
+def do_grid(
+    path: Path,
+    root: Path,
+    *,
+    cores: str = "all",
+    again: bool = False,
+    minutes: float | None = None,
+    more: Sequence[str] = (),
+) -> int:
+    """Do every run of a grid that is not done, and come back; Snakemake's exit status.
+
+    Args:
+        root: folder of the runs.
+        again: move finished runs aside and make them anew.
+        minutes: after these no run is begun and those at work stop at a checkpoint; the next call goes on.
+        more: for Snakemake.
+
+    Raises:
+        FileNotFoundError: the package is installed without a checkout.
+    """
+    checkout = require_checkout("a grid of runs")
+    options = ["--again"] if again else []
+    options += ["--until", f"{time.time() + 60 * minutes:.0f}"] if minutes is not None else []
+    flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete", "--nolock"]
+    flags += ["--logger=focal", *(["--forcerun", "train"] if again else [])]
+    config = ["--config", f"grid={path.resolve()}", f"runs={root.resolve()}", f"run_options={' '.join(options)}"]
+    search = {"PATH": Path(sys.executable).parent, "PYTHONPATH": checkout / "workflow" / "plugins"}  # the jobs' python
+    own = {name: os.pathsep.join(filter(None, (str(first), os.environ.get(name)))) for name, first in search.items()}
+    command = [sys.executable, "-m", "snakemake", "runs", *flags, *more, *config]
+    process = subprocess.Popen(command, cwd=checkout, env=os.environ | own)
+    try:
+        if minutes is not None:
+            with suppress(subprocess.TimeoutExpired):
+                return process.wait(60 * minutes)
+            process.terminate()  # it begins no further job and waits for those at work
+        return process.wait()
+    except BaseException:  # Ctrl-C reaches it too
+        process.wait()
+        raise
