@@ -27,17 +27,8 @@ from focal_lib.calibration.calibrators import (
 )
 from focal_lib.metrics.bins import adaptive_ece, adaptive_ece_of
 from focal_lib.metrics.scores import nll
-from focal_lib.theory.confidence import points_by_shape, top_probability_bounds
+from focal_lib.theory.confidence import sample_simplex, top_probability_bounds
 from focal_lib.theory.maps import focal_log_probs
-
-
-def synthetic(n=2000, classes=5, seed=0, temperature=2.0, gamma=0.0):
-    """Logits whose calibrated probabilities are the map of gamma after that temperature."""
-    rng = np.random.default_rng(seed)
-    z = rng.normal(size=(n, classes)) * 1.5
-    z[np.arange(n), rng.integers(0, classes, n)] += rng.normal(4, 2, n)
-    p = np.exp(focal_log_probs(z / temperature, gamma))
-    return z, (p.cumsum(1) > rng.random((n, 1))).argmax(1)
 
 
 def plain_loop(z, y, gammas, temperatures):
@@ -60,8 +51,8 @@ def plain_loop(z, y, gammas, temperatures):
     st.sampled_from([0.5, 1.0, 2.5]),
     st.sampled_from([-0.5, 0.0, 2.0]),
 )
-def test_grid_search_finds_the_plain_loops_optimum(seed, classes, temperature, gamma):
-    z, y = synthetic(120, classes, seed, temperature, gamma)
+def test_grid_search_finds_the_plain_loops_optimum(synthetic_logits, seed, classes, temperature, gamma):
+    z, y = synthetic_logits(120, classes, seed, temperature, gamma)
     gammas, temperatures = (-0.9, -0.5, 0.0, 0.25, 1.0, 5.0), np.arange(0.1, 5, 0.1)
     if len(np.unique(y)) < 2:
         return
@@ -78,7 +69,7 @@ def test_grid_search_finds_the_plain_loops_optimum(seed, classes, temperature, g
 )
 def test_confidence_stays_within_its_bounds_at_other_temperatures(seed, gamma, classes):
     """What the grid search rests on: the bounds at one T hold at all warmer and colder ones."""
-    z = np.log(points_by_shape(classes, seed, 40))
+    z = np.log(sample_simplex(classes, seed, 40))
     path = calibrators.EceSurface(z, np.zeros(len(z), int))
     values = [path._evaluate(gamma, t) for t in np.geomspace(0.05, 10, 16)]
     for here, (confidence, logit_top) in enumerate(values):
@@ -88,8 +79,8 @@ def test_confidence_stays_within_its_bounds_at_other_temperatures(seed, gamma, c
 
 
 @pytest.mark.parametrize("gamma", [-0.9, -0.25, 0.0, 0.5, 5.0])
-def test_confidence_path_is_the_map(gamma):
-    z, y = synthetic(300, 12)
+def test_confidence_path_is_the_map(synthetic_logits, gamma):
+    z, y = synthetic_logits(300, 12)
     z[0] *= 1e3  # a saturated row
     path = calibrators.EceSurface(z, y)
     for t in (0.01, 0.3, 1.0, 5.0):
@@ -97,32 +88,32 @@ def test_confidence_path_is_the_map(gamma):
         np.testing.assert_allclose(path.confidence(gamma, t), expected, atol=1e-12)
 
 
-def test_line_search_is_near_the_grid():
+def test_line_search_is_near_the_grid(synthetic_logits):
     for seed in range(3):
-        z, y = synthetic(3000, 10, seed)
+        z, y = synthetic_logits(3000, 10, seed)
         grid = FocalTemperatureScaling("adaptive-ece", "grid").fit(z, y)
         line = FocalTemperatureScaling("adaptive-ece", "line").fit(z, y)
         assert line.objective_ <= grid.objective_ + 2e-3
 
 
-def test_temperature_agrees_with_scikit_learn():
-    z, y = synthetic(3000, 4)
+def test_temperature_agrees_with_scikit_learn(synthetic_logits):
+    z, y = synthetic_logits(3000, 4)
     theirs = _TemperatureScaling().fit(z, y)  # the estimator behind method="temperature"
     ours = TemperatureScaling("nll").fit(z, y)
     assert ours.temperature_ == pytest.approx(1 / theirs.beta_, rel=1e-4)
 
 
-def test_known_parameters_are_recovered():
-    z, y = synthetic(200_000, 5, temperature=1.7)
+def test_known_parameters_are_recovered(synthetic_logits):
+    z, y = synthetic_logits(200_000, 5, temperature=1.7)
     assert TemperatureScaling("nll").fit(z, y).temperature_ == pytest.approx(1.7, rel=0.02)
-    z, y = synthetic(200_000, 5, temperature=1.5, gamma=1.0)
+    z, y = synthetic_logits(200_000, 5, temperature=1.5, gamma=1.0)
     found = FocalTemperatureScaling("nll", "newton").fit(z, y)
     assert found.gamma_ == pytest.approx(1.0, abs=0.15)
     assert found.temperature_ == pytest.approx(1.5, rel=0.08)
 
 
-def test_newton_is_at_least_as_good_as_the_grid():
-    z, y = synthetic(1500, 6, gamma=0.5)
+def test_newton_is_at_least_as_good_as_the_grid(synthetic_logits):
+    z, y = synthetic_logits(1500, 6, gamma=0.5)
     newton = FocalTemperatureScaling("nll", "newton").fit(z, y)
     grid = FocalTemperatureScaling("nll", "grid").fit(z, y)
     line = FocalTemperatureScaling("nll", "line").fit(z, y)
@@ -132,9 +123,9 @@ def test_newton_is_at_least_as_good_as_the_grid():
 
 @settings(deadline=None, max_examples=8)
 @given(st.floats(-0.85, 6.0), st.floats(0.5, 3.0), st.integers(0, 10**6))
-def test_newton_recovers_what_made_the_labels(gamma, temperature, seed):
+def test_newton_recovers_what_made_the_labels(synthetic_logits, gamma, temperature, seed):
     """Along the ridge where gamma and T trade off, so the probabilities are compared."""
-    z, y = synthetic(60_000, 4, seed, temperature, gamma)
+    z, y = synthetic_logits(60_000, 4, seed, temperature, gamma)
     found = FocalTemperatureScaling("nll", "newton").fit(z, y)
     truth = np.exp(focal_log_probs(z / temperature, gamma))
     assert np.abs(found.predict_proba(z) - truth).max() < 0.05
@@ -172,18 +163,18 @@ def test_large_logits_have_finite_derivatives():
 
 @pytest.mark.parametrize("factor", [1e-7, 1e5, 1e7])
 @pytest.mark.parametrize("method", [TemperatureScaling(), FocalTemperatureScaling("nll", "newton")])
-def test_the_scale_of_the_logits_does_not_matter(factor, method):
-    z, y = synthetic(500, 5)
+def test_the_scale_of_the_logits_does_not_matter(synthetic_logits, factor, method):
+    z, y = synthetic_logits(500, 5)
     one = clone(method).fit(z, y)
     other = clone(method).fit(z * factor, y)
     assert other.temperature_ / factor == pytest.approx(one.temperature_, rel=1e-5)
     assert other.objective_ == pytest.approx(one.objective_, abs=1e-12)
 
 
-def test_a_sample_that_misleads_does_no_harm(monkeypatch):
+def test_a_sample_that_misleads_does_no_harm(synthetic_logits, monkeypatch):
     """Every fourth row is wrong, and so are most rows of the sample."""
     monkeypatch.setattr("focal_lib.calibration.calibrators.newton._SAMPLE", 500)
-    z, y = synthetic(8000, 5)
+    z, y = synthetic_logits(8000, 5)
     rows = np.sort(np.random.default_rng(0).choice(8000, 500, replace=False))
     y[rows] = z[rows].argmin(1)
     fit = FocalTemperatureScaling("nll", "newton").fit(z, y)
@@ -200,8 +191,8 @@ def test_no_minimum_is_said():
         TemperatureScaling().fit(z, (np.arange(40) + 1) % 3)
 
 
-def test_kinds_of_numbers():
-    z, y = synthetic(300, 3)
+def test_kinds_of_numbers(synthetic_logits):
+    z, y = synthetic_logits(300, 3)
     for method in (TemperatureScaling(), VectorScaling(1e-3), DirichletCalibration()):
         fit = clone(method).fit(z, y)
         expected = fit.predict_proba(z)
@@ -239,8 +230,8 @@ def test_a_plateau_of_the_nll_is_plain_temperature_scaling():
     assert found.gamma_ == 0
 
 
-def test_shrinkage_draws_gamma_to_zero():
-    z, y = synthetic(4000, 4, gamma=3.0)
+def test_shrinkage_draws_gamma_to_zero(synthetic_logits):
+    z, y = synthetic_logits(4000, 4, gamma=3.0)
     gammas = [
         FocalTemperatureScaling("nll", "newton", shrinkage=s).fit(z, y).gamma_ for s in (0.0, 1.0, 10.0, 100.0, 1e6)
     ]
@@ -254,11 +245,11 @@ def test_shrinkage_draws_gamma_to_zero():
     assert by_ece.gamma_ == 0
 
 
-def test_shrinkage_helps_where_rows_are_few():
-    test, labels = synthetic(20_000, 4, 10**6)
+def test_shrinkage_helps_where_rows_are_few(synthetic_logits):
+    test, labels = synthetic_logits(20_000, 4, 10**6)
     worse = []
     for seed in range(25):
-        z, y = synthetic(60, 4, seed)
+        z, y = synthetic_logits(60, 4, seed)
         losses = [
             nll(FocalTemperatureScaling("nll", "newton", shrinkage=s).fit(z, y).predict_proba(test), labels)
             for s in (0.0, 5.0)
@@ -267,8 +258,8 @@ def test_shrinkage_helps_where_rows_are_few():
     assert np.mean(worse) > 2 * np.std(worse) / np.sqrt(len(worse))
 
 
-def test_what_is_proved_is_said():
-    z, y = synthetic(300, 3)
+def test_what_is_proved_is_said(synthetic_logits):
+    z, y = synthetic_logits(300, 3)
     small = {"gammas": (-0.9, 0.0, 1.0), "temperatures": np.arange(0.5, 3, 0.25)}
     assert FocalTemperatureScaling("adaptive-ece", "grid", **small).fit(z, y).optimal_
     assert not FocalTemperatureScaling("adaptive-ece", "line", **small).fit(z, y).optimal_
@@ -277,8 +268,8 @@ def test_what_is_proved_is_said():
     assert TemperatureScaling().fit(z, y).optimal_
 
 
-def test_in_a_pipeline_and_a_search():
-    z, y = synthetic(400, 4)
+def test_in_a_pipeline_and_a_search(synthetic_logits):
+    z, y = synthetic_logits(400, 4)
     halved = make_pipeline(FunctionTransformer(lambda rows: rows / 2), TemperatureScaling()).fit(z, y)
     assert halved[-1].temperature_ == pytest.approx(TemperatureScaling().fit(z, y).temperature_ / 2)
     search = GridSearchCV(VectorScaling(), {"l2": [1e-4, 1e2]}, scoring="neg_log_loss", cv=3).fit(z, y)
@@ -286,8 +277,8 @@ def test_in_a_pipeline_and_a_search():
     assert search.predict_proba(z).shape == z.shape
 
 
-def test_vector_and_matrix_scaling():
-    z, y = synthetic(2000, 4)
+def test_vector_and_matrix_scaling(synthetic_logits):
+    z, y = synthetic_logits(2000, 4)
     plain = nll(TemperatureScaling().fit(z, y).predict_proba(z), y)
     vector = nll(VectorScaling().fit(z, y).predict_proba(z), y)
     matrix = nll(MatrixScaling().fit(z, y).predict_proba(z), y)
@@ -297,8 +288,8 @@ def test_vector_and_matrix_scaling():
 
 
 @pytest.mark.parametrize("method", [TemperatureScaling(), FocalTemperatureScaling(), VectorScaling(), MatrixScaling()])
-def test_conventions(method):
-    z, y = synthetic(300, 3)
+def test_conventions(synthetic_logits, method):
+    z, y = synthetic_logits(300, 3)
     with pytest.raises(NotFittedError):
         clone(method).predict_proba(z)
     fitted = clone(method).fit(z, y)
@@ -314,8 +305,8 @@ def test_conventions(method):
     assert pickle.loads(pickle.dumps(fitted)).predict(z[:2]).shape == (2,)
 
 
-def test_the_class_never_changes():
-    z, y = synthetic(500, 7)
+def test_the_class_never_changes(synthetic_logits):
+    z, y = synthetic_logits(500, 7)
     for fitted in (FocalTemperatureScaling().fit(z, y), TemperatureScaling("adaptive-ece").fit(z, y)):
         np.testing.assert_array_equal(fitted.predict(z), z.argmax(1))
 
@@ -334,9 +325,9 @@ def test_the_class_never_changes():
         (FocalTemperatureScaling(shrinkage=-1), "shrinkage must be >= 0"),
     ],
 )
-def test_bad_options(method, message):
+def test_bad_options(synthetic_logits, method, message):
     with pytest.raises(ValueError, match=message):
-        method.fit(*synthetic(50, 3))
+        method.fit(*synthetic_logits(50, 3))
 
 
 @pytest.mark.parametrize(

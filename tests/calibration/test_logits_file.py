@@ -111,7 +111,7 @@ def test_rows_of_a_memory_map_stay_on_disk(tmp_path):
 
 
 def test_a_bad_number_far_inside_a_large_file_is_found(tmp_path, monkeypatch):
-    monkeypatch.setattr("focal_lib.metrics.samples.CELLS", 10)
+    monkeypatch.setattr("focal_lib.metrics.samples.CHUNK_SIZE", 10)
     z = Z.copy()
     z[37, 2] = np.nan
     with pytest.raises(ValueError, match="must be finite"):

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
@@ -19,7 +20,6 @@ from focal_lib.calibration.calibrators import (
 )
 from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule
 from focal_lib.theory.maps import focal_log_probs
-from tests.calibration.test_calibrators import synthetic
 
 
 def hard_rows(classes=6, seed=0):
@@ -43,22 +43,20 @@ def test_the_module_is_the_map(gamma, classes):
     np.testing.assert_allclose(module(z).numpy(), exact, atol=2e-6)  # float32 logits lose that much by themselves
 
 
-def fitted():
-    z, y = synthetic(600, 6)
-    methods = [
-        TemperatureScaling(),
-        FocalTemperatureScaling("nll", "newton"),
-        FocalTemperatureScaling("adaptive-ece", gammas=(-0.5,)),
-        VectorScaling(1e-3),
-        MatrixScaling(1e-3),
-    ]
-    return [method.fit(z, y) for method in methods]
+METHODS = (
+    TemperatureScaling(),
+    FocalTemperatureScaling("nll", "newton"),
+    FocalTemperatureScaling("adaptive-ece", gammas=(-0.5,)),
+    VectorScaling(1e-3),
+    MatrixScaling(1e-3),
+)
 
 
-@pytest.mark.parametrize("fit", fitted(), ids=lambda fit: type(fit).__name__)
-def test_every_runtime_gives_the_same(fit, tmp_path):
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
+def test_every_runtime_gives_the_same(synthetic_logits, method, tmp_path):
     pytest.importorskip("onnxscript")
     runtime = pytest.importorskip("onnxruntime")
+    fit = clone(method).fit(*synthetic_logits(600, 6))
     module, z = fit.to_module(), hard_rows()
     expected = fit.predict_proba(z.double().numpy())
     np.testing.assert_allclose(module(z.double()).numpy(), expected, atol=1e-10)
@@ -71,8 +69,8 @@ def test_every_runtime_gives_the_same(fit, tmp_path):
     assert session.run(["probs"], {"logits": z.numpy()[:1]})[0].shape == (1, 6)  # any number of rows
 
 
-def test_after_a_network():
-    z, y = synthetic(600, 6)
+def test_after_a_network(synthetic_logits):
+    z, y = synthetic_logits(600, 6)
     fit = FocalTemperatureScaling("nll", "newton").fit(z, y)
     network = nn.Linear(4, 6)
     both = nn.Sequential(network, fit.to_module()).double()
@@ -86,8 +84,8 @@ def test_after_a_network():
     torch.testing.assert_close(again(x), both(x))
 
 
-def test_methods_without_a_module_say_so():
-    z, y = synthetic(300, 4)
+def test_methods_without_a_module_say_so(synthetic_logits):
+    z, y = synthetic_logits(300, 4)
     with pytest.raises(TypeError, match="HistogramBinning has none"):
         HistogramBinning().fit(z, y).to_module()
     with pytest.raises(NotFittedError):

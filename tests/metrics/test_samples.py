@@ -1,31 +1,16 @@
-"""Chunks: arrays, memory maps and Dask arrays give the same fits and metrics, and memory stays small."""
-
-import os
-import signal
-import subprocess
-import sys
+"""Samples in chunks: arrays, memory maps and Dask arrays give the same metrics."""
 
 import numpy as np
 import pytest
 import torch
+from scipy.special import softmax
 
-from focal_lib.calibration.calibrators import FocalTemperatureScaling, MatrixScaling, TemperatureScaling, VectorScaling
 from focal_lib.metrics import samples
 from focal_lib.metrics.bins import adaptive_ece, classwise_ece, ece, mce
 from focal_lib.metrics.samples import Samples
 from focal_lib.metrics.scores import accuracy, brier, nll
 from focal_lib.metrics.smooth import smooth_ece
-from tests.calibration.test_calibrators import synthetic
 
-METHODS = [
-    TemperatureScaling(),
-    TemperatureScaling("adaptive-ece"),
-    FocalTemperatureScaling("nll", "newton"),
-    FocalTemperatureScaling("nll", "line", gammas=(0.0, 1.0)),
-    FocalTemperatureScaling("adaptive-ece", gammas=(-0.5, 0.0, 1.0)),
-    VectorScaling(1e-3),
-    MatrixScaling(1e-3),
-]
 MEASURES = [
     accuracy,
     nll,
@@ -39,185 +24,75 @@ MEASURES = [
 ]
 
 
-def fitted_numbers(fit):
-    return np.concatenate([np.ravel(v) for k, v in sorted(vars(fit).items()) if k.endswith("_")]).astype(float)
-
-
-@pytest.mark.parametrize("method", METHODS, ids=lambda m: f"{type(m).__name__}-{getattr(m, 'objective', '')}")
-def test_fits_do_not_depend_on_the_chunk(method, tmp_path, monkeypatch):
-    z, y = synthetic(1000, 5)
-    z = z.astype(np.float16)
-    whole = fitted_numbers(method.fit(z.astype(np.float64), y))
-    np.save(tmp_path / "z.npy", z)
-    monkeypatch.setattr(samples, "CELLS", 5 * 37)  # 28 chunks, the last one short
-    mapped = np.load(tmp_path / "z.npy", mmap_mode="r")
-    np.testing.assert_allclose(fitted_numbers(method.fit(mapped, y)), whole, rtol=1e-6)
-
-
 @pytest.mark.parametrize("measure", MEASURES)
-def test_metrics_do_not_depend_on_the_chunk(measure, monkeypatch):
-    z, y = synthetic(1000, 5)
-    p = TemperatureScaling().fit(z, y).predict_proba(z)
+def test_metrics_do_not_depend_on_the_chunk(synthetic_logits, measure, monkeypatch):
+    z, y = synthetic_logits(1000, 5)
+    p = softmax(z / 2, -1)
     whole = measure(p, y)
-    monkeypatch.setattr(samples, "CELLS", 5 * 37)
+    monkeypatch.setattr(samples, "CHUNK_SIZE", 5 * 37)
     assert measure(p, y) == pytest.approx(whole, rel=1e-12)
     assert measure(torch.from_numpy(p), torch.from_numpy(y)) == pytest.approx(whole, rel=1e-12)
 
 
-def test_lazy_probabilities_are_the_probabilities(tmp_path, monkeypatch):
-    z, y = synthetic(1000, 5)
-    np.save(tmp_path / "z.npy", z)
-    fit = FocalTemperatureScaling("nll", "newton").fit(z, y)
-    lazy, probs = fit.lazy_proba(np.load(tmp_path / "z.npy", mmap_mode="r")), fit.predict_proba(z)
-    assert (lazy.shape, lazy.dtype) == (probs.shape, probs.dtype)
-    monkeypatch.setattr(samples, "CELLS", 5 * 37)
-    for measure in MEASURES:
-        assert measure(lazy, y) == pytest.approx(measure(probs, y), rel=1e-12)
-
-
-def test_a_large_fit_starts_from_a_sample(monkeypatch):
-    z, y = synthetic(5000, 5, gamma=1.0)
-    z, y = z[np.argsort(y)], np.sort(y)  # rows in the order of their class
-    whole = FocalTemperatureScaling("nll", "newton").fit(z, y)
-    monkeypatch.setattr("focal_lib.calibration.calibrators.newton._SAMPLE", 300)
-    sampled = FocalTemperatureScaling("nll", "newton").fit(z, y)
-    np.testing.assert_allclose(fitted_numbers(sampled), fitted_numbers(whole), rtol=1e-4)
-    assert sampled.objective_ == pytest.approx(whole.objective_, abs=1e-12)
-
-
-def test_rows_are_read_in_order():
+def test_samples_are_read_in_order():
     z, y = np.arange(3000.0).reshape(-1, 3), np.arange(1000) % 3
     assert Samples(z, y).total(lambda v, _: v.sum(0)).tolist() == z.sum(0).tolist()
     first, labels = Samples(z, y).gather(lambda v, t: (v[:, 0], t))
     np.testing.assert_array_equal(first, z[:, 0])
     np.testing.assert_array_equal(labels, y)
-    sample = Samples(z, y).sample(100)
-    assert len(sample) == 100
-    assert (np.diff(sample.values[:, 0]) > 0).all()
-    np.testing.assert_array_equal(sample.labels, y[np.searchsorted(z[:, 0], sample.values[:, 0])])
 
 
-def test_a_wrong_row_far_inside_is_found(monkeypatch):
+def test_a_subsample_keeps_the_order():
+    z, y = np.arange(3000.0).reshape(-1, 3), np.arange(1000) % 3
+    some = Samples(z, y).subsample(100)
+    assert len(some) == 100
+    assert (np.diff(some.values[:, 0]) > 0).all()
+    np.testing.assert_array_equal(some.labels, y[np.searchsorted(z[:, 0], some.values[:, 0])])
+    few = Samples(z, y)
+    assert few.subsample(501) is few
+
+
+def test_a_wrong_sample_far_inside_is_found(monkeypatch):
     p = np.full((1000, 2), 0.5)
     p[900] = 0.4
-    monkeypatch.setattr(samples, "CELLS", 64)
+    monkeypatch.setattr(samples, "CHUNK_SIZE", 64)
     with pytest.raises(ValueError, match="must sum to 1"):
         ece(p, np.zeros(1000, int))
     p[900] = np.nan
     with pytest.raises(ValueError, match="must be finite"):
-        TemperatureScaling().fit(p, np.arange(1000) % 2)
+        ece(p, np.zeros(1000, int))
 
 
-# --- Dask ------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("values", "labels", "message"),
+    [
+        (np.zeros(3), np.zeros(3, int), r"logits must have shape \(n, K\). Got \(3,\)"),
+        (np.zeros((3, 1)), np.zeros(3, int), r"K >= 2. Got \(3, 1\)"),
+        (np.zeros((0, 2)), np.zeros(0, int), r"logits must not be empty. Got shape \(0, 2\)"),
+        (np.zeros((3, 2)), np.zeros(2, int), r"labels must have shape \(n,\) = \(3,\). Got \(2,\)"),
+        (np.zeros((3, 2)), np.array([0, 1, 2]), "labels must lie in 0 ... 1. Got values from 0 to 2"),
+    ],
+)
+def test_bad_input(values, labels, message):
+    with pytest.raises(ValueError, match=message):
+        Samples(values, labels)
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda m: f"{type(m).__name__}-{getattr(m, 'objective', '')}")
-def test_a_dask_array_gives_the_same_fit(method):
+# --- Dask ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_metrics_of_a_dask_array(synthetic_logits, measure):
     dask_array = pytest.importorskip("dask.array")
-    z, y = synthetic(900, 4)
-    whole = fitted_numbers(method.fit(z, y))
-    lazy = dask_array.from_array(z, chunks=(250, 3))  # rows cut across, and columns too
-    np.testing.assert_allclose(fitted_numbers(method.fit(lazy, y)), whole, rtol=1e-6)
-    labels = dask_array.from_array(y, chunks=400)
-    np.testing.assert_allclose(fitted_numbers(method.fit(lazy, labels)), whole, rtol=1e-6)
-    probs = method.predict_proba(lazy)
-    assert hasattr(probs, "dask")
-    np.testing.assert_allclose(probs.compute(), method.predict_proba(z), atol=1e-12)
-    for measure in MEASURES:
-        assert measure(probs, labels) == pytest.approx(measure(method.predict_proba(z), y), rel=1e-9)
+    z, y = synthetic_logits(900, 4)
+    p = softmax(z / 2, -1)
+    lazy = dask_array.from_array(p, chunks=(250, 3))  # samples cut across, and columns too
+    assert measure(lazy, y) == pytest.approx(measure(p, y), rel=1e-12)
+    assert measure(lazy, dask_array.from_array(y, chunks=400)) == pytest.approx(measure(p, y), rel=1e-12)
 
 
-def test_dask_blocks_without_rows():
+def test_blocks_of_unknown_size():
     dask_array = pytest.importorskip("dask.array")
-    z, y = synthetic(300, 3)
-    lazy, labels = dask_array.from_array(z, chunks=(100, 3)), dask_array.from_array(y, chunks=100)
-    wanted = dask_array.from_array((np.arange(300) < 100) | (np.arange(300) >= 200), chunks=100)
-    some, truth = (array[wanted].compute_chunk_sizes() for array in (lazy, labels))
-    assert 0 in some.chunks[0]
-    kept = np.r_[0:100, 200:300]
-    fit, same = TemperatureScaling().fit(some, truth), TemperatureScaling().fit(z[kept], y[kept])
-    assert fit.temperature_ == pytest.approx(same.temperature_, rel=1e-9)
-    assert ece(fit.predict_proba(some), truth) == pytest.approx(ece(same.predict_proba(z[kept]), y[kept]))
-    narrow = fit.predict_proba(some.astype(np.float32))
-    assert narrow.dtype == narrow.compute().dtype == np.float32
-
-
-def test_bad_dask_arrays():
-    dask_array = pytest.importorskip("dask.array")
-    z, y = synthetic(100, 3)
-    lazy = dask_array.from_array(z, chunks=(50, 3))
-    with pytest.raises(ValueError, match=r"labels must have shape \(n,\) = \(100,\). Got \(99,\)"):
-        TemperatureScaling().fit(lazy, y[1:])
-    with pytest.raises(ValueError, match="labels must lie in 0"):
-        TemperatureScaling().fit(lazy, y + 1)
-    with pytest.raises(ValueError, match="blocks of known size"):
-        TemperatureScaling().fit(lazy[lazy[:, 0] > 0], y)
-
-
-@pytest.mark.slow
-def test_a_fit_outlives_a_killed_worker(tmp_path):
-    distributed = pytest.importorskip("distributed")
-    import dask.array
-
-    z, y = synthetic(20_000, 5)
-    whole = TemperatureScaling().fit(z, y)
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        distributed.Client(cluster),
-    ):
-        lazy = dask.array.from_array(z, chunks=(2000, 5)).map_blocks(_kill_once, tmp_path / "killed", meta=z[:0])
-        fit = TemperatureScaling().fit(lazy, y)
-        assert (tmp_path / "killed").exists()  # it did happen
-    assert fit.temperature_ == pytest.approx(whole.temperature_, rel=1e-9)
-
-
-def _kill_once(block, mark):
-    """The first worker that comes here ends at once, as if its machine failed."""
-    try:
-        mark.touch(exist_ok=False)
-    except FileExistsError:
-        return block
-    return os.kill(os.getpid(), signal.SIGKILL)
-
-
-# --- memory ----------------------------------------------------------------------------
-
-
-MEMORY = """
-import sys, threading, time
-import numpy as np
-from focal_lib.calibration import TemperatureScaling
-
-def allocated():  # MB; the pages of the file itself are not counted, the system may drop them
-    lines = open("/proc/self/status").read().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) // 1024
-
-def watch():
-    while not done:
-        seen.append(allocated())
-        time.sleep(0.005)
-
-z, y = np.load(sys.argv[1] + "/z.npy", mmap_mode="r"), np.load(sys.argv[1] + "/y.npy")
-TemperatureScaling().fit(z[:20_000], y[:20_000])
-seen, done = [allocated()], []
-thread = threading.Thread(target=watch)
-thread.start()
-TemperatureScaling().fit(z, y)
-done.append(True)
-thread.join()
-print(max(seen) - seen[0])
-"""
-
-
-@pytest.mark.slow
-def test_memory_is_bounded_by_the_chunk(tmp_path):
-    """A fit of float16 rows that would take 320 MB as float64."""
-    n, classes = 400_000, 100
-    rng = np.random.default_rng(0)
-    block = rng.normal(size=(n // 10, classes)).astype(np.float16)
-    z = np.lib.format.open_memmap(tmp_path / "z.npy", "w+", np.float16, (n, classes))
-    for start in range(0, n, len(block)):
-        z[start : start + len(block)] = block
-    np.save(tmp_path / "y.npy", np.where(rng.random(n) < 0.5, z.argmax(1), rng.integers(0, classes, n)))
-    found = subprocess.run([sys.executable, "-c", MEMORY, str(tmp_path)], capture_output=True, text=True, check=True)
-    assert int(found.stdout) < 60  # MB
+    lazy = dask_array.from_array(np.zeros((10, 3)), chunks=(5, 3))
+    with pytest.raises(ValueError, match="logits must have blocks of known size"):
+        Samples(lazy[lazy[:, 0] > 0], np.zeros(10, int))

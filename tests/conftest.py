@@ -1,0 +1,38 @@
+"""What tests of several packages use: data made up for them, and no deadlines where the machine is shared."""
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from focal_lib.theory.maps import focal_log_probs
+
+settings.register_profile("shared machine", deadline=None)
+settings.load_profile("shared machine")
+
+
+@pytest.fixture(scope="session")
+def synthetic_logits():
+    """Makes logits (n, K) and labels (n,) that are calibrated after temperature scaling and the map of gamma."""
+
+    def make(n=2000, classes=5, seed=0, temperature=2.0, gamma=0.0):
+        rng = np.random.default_rng(seed)
+        z = rng.normal(size=(n, classes)) * 1.5
+        z[np.arange(n), rng.integers(0, classes, n)] += rng.normal(4, 2, n)
+        p = np.exp(focal_log_probs(z / temperature, gamma))
+        return z, (p.cumsum(1) > rng.random((n, 1))).argmax(1)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def write_npz():
+    """Writes train.npz and test.npz of random images with ten classes, or with one label, into a folder."""
+
+    def write(folder, n_train=20, n_test=10, shape=(28, 28), labels=None):
+        folder.mkdir(parents=True)
+        rng = np.random.default_rng(0)
+        for side, n in (("train", n_train), ("test", n_test)):
+            y = rng.integers(0, 10, n) if labels is None else np.full(n, labels)
+            np.savez(folder / f"{side}.npz", images=rng.integers(0, 256, (n, *shape), dtype=np.uint8), labels=y)
+
+    return write
