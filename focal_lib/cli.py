@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from focal_lib.calibration.calibrators import Calibrator
-    from focal_lib.claims import Claim
+    from focal_lib.claims.ledger import Claim
     from focal_lib.claims.verdicts import Check
     from focal_lib.training.spec import Spec
 
@@ -351,7 +351,8 @@ def claims(claim_id: str | None, verify: bool, record: bool, paper: str | None, 
     With --verify everything is computed anew; the exit status is 1 if a verdict changed.
     With --record it is computed anew and written down, for the project's authors.
     """
-    from focal_lib.claims import find, ledger, verdicts
+    from focal_lib.claims import verdicts
+    from focal_lib.claims.ledger import find, ledger
 
     try:
         wanted = [find(claim_id)] if claim_id else ledger(paper)
