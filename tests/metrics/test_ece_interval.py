@@ -1,13 +1,22 @@
-"""Coverage of the intervals, by simulation, where the usual bootstrap fails."""
+"""Intervals of binned errors cover, by simulation, and their estimates are the metrics."""
 
 from functools import partial
 
 import numpy as np
 import pytest
 
-from focal_lib.metrics.bins import adaptive_ece, adaptive_ece_of, classwise_ece, ece, ece_of, mce
-from focal_lib.metrics.coverage import bootstrap_interval, coverage, draw_sample
-from focal_lib.metrics.ece_interval import adaptive_ece_interval, classwise_ece_interval, ece_interval, mce_interval
+from focal_lib.metrics.bins import adaptive_ece, adaptive_ece_of, classwise_ece, ece, ece_of, mce, sum_class_gaps
+from focal_lib.metrics.coverage import simulate_sample
+from focal_lib.metrics.ece_interval import (
+    adaptive_ece_interval,
+    adaptive_ece_interval_of,
+    classwise_ece_interval,
+    classwise_ece_interval_of,
+    ece_interval,
+    ece_interval_of,
+    mce_interval,
+    mce_interval_of,
+)
 
 
 def share_that_holds(interval, truth, runs=200):
@@ -15,12 +24,14 @@ def share_that_holds(interval, truth, runs=200):
     return np.mean([f.low <= truth <= f.high for f in found])
 
 
-@pytest.mark.parametrize(("value", "interval"), [(ece_of, ece_interval), (adaptive_ece_of, adaptive_ece_interval)])
+@pytest.mark.parametrize(
+    ("value", "interval"), [(ece_of, ece_interval_of), (adaptive_ece_of, adaptive_ece_interval_of)]
+)
 @pytest.mark.parametrize("gap", [0.0, 0.01, 0.1])
 def test_ece_intervals_cover(gap, value, interval):
-    c, _, truth = draw_sample(1_000_000, gap, 10**6)
+    c, _, truth = simulate_sample(1_000_000, gap, 10**6)
     true_ece = value(c, truth)
-    covered = share_that_holds(lambda seed: interval(*draw_sample(2000, gap, seed)[:2]), true_ece)
+    covered = share_that_holds(lambda seed: interval(*simulate_sample(2000, gap, seed)[:2]), true_ece)
     assert 0.9 <= covered <= 1
 
 
@@ -33,28 +44,20 @@ def test_intervals_cover_where_errors_are_few(low, n):
         confidence = rng.uniform(low, 1, n)
         return confidence, (rng.random(n) < confidence).astype(float)
 
-    for interval in (adaptive_ece_interval, partial(mce_interval, binning="mass")):
+    for interval in (adaptive_ece_interval_of, partial(mce_interval_of, binning="mass")):
         assert share_that_holds(lambda seed, f=interval: f(*sample(seed)), 0.0, 60) >= 0.9
 
 
-def test_percentile_bootstrap_does_not_cover():
-    """The reason for this module: of a calibrated model the ECE is 0, and percentile intervals never reach it."""
-    found = coverage(2000, 0.0, {"percentile": bootstrap_interval, "ours": ece_interval}, 30)
-    assert found["true ECE (%)"] == 0
-    assert found["percentile"] == 0
-    assert found["ours"] >= 0.9
-
-
 def test_mce_intervals_cover():
-    c, _, truth = draw_sample(1_000_000, 0.1, 10**6)
-    used = c > 0.4  # bins below have few rows: their largest gap is no question of 2,000 rows
+    c, _, truth = simulate_sample(1_000_000, 0.1, 10**6)
+    used = c > 0.4  # bins below have few samples: their largest gap is no question of 2,000 samples
     confidence, expected = c[used], truth[used]
     index = np.ceil(confidence * 15).astype(int)
     true_mce = max(abs((confidence - expected)[index == b].mean()) for b in np.unique(index))
 
     def interval(seed):
-        a, b, _ = draw_sample(4000, 0.1, seed)
-        return mce_interval(a[a > 0.4], b[a > 0.4])
+        a, b, _ = simulate_sample(4000, 0.1, seed)
+        return mce_interval_of(a[a > 0.4], b[a > 0.4])
 
     assert share_that_holds(interval, true_mce) >= 0.9
 
@@ -71,36 +74,50 @@ def test_classwise_intervals_cover():
     assert share_that_holds(lambda seed: classwise_ece_interval(*sample(2000, seed)), truth, 150) >= 0.9
 
 
-def test_the_estimate_is_the_metric():
-    rng = np.random.default_rng(0)
-    p = rng.dirichlet(np.ones(3), 500)
-    y = rng.integers(0, 3, 500)
-    confidence, correct = p.max(-1), (p.argmax(-1) == y).astype(float)
+def test_the_estimate_is_the_metric(probs_and_labels):
+    p, y = probs_and_labels()
     for binning in ("width", "mass"):
-        assert mce_interval(confidence, correct, 10, binning=binning).estimate == pytest.approx(mce(p, y, 10, binning))
-    assert ece_interval(confidence, correct, 10).estimate == pytest.approx(ece(p, y, 10))
-    assert adaptive_ece_interval(confidence, correct, 10).estimate == pytest.approx(adaptive_ece(p, y, 10))
-    assert classwise_ece_interval(p, y, 10).estimate == pytest.approx(classwise_ece(p, y, 10))
+        assert mce_interval(p, y, 10, binning=binning).estimate == pytest.approx(mce(p, y, 10, binning=binning))
+    for interval, metric in (
+        (ece_interval, ece),
+        (adaptive_ece_interval, adaptive_ece),
+        (classwise_ece_interval, classwise_ece),
+    ):
+        found = interval(p, y, 10, level=0.9)
+        assert found.estimate == pytest.approx(metric(p, y, 10))
+        assert found.low < found.high
+        assert (found.kind, found.level) == ("inverted test", 0.9)
+
+
+def test_of_confidences_it_is_the_same(probs_and_labels):
+    p, y = probs_and_labels()
+    top = p.max(-1), (p.argmax(-1) == y).astype(float)
+    assert ece_interval_of(*top) == ece_interval(p, y)
+    assert adaptive_ece_interval_of(*top) == adaptive_ece_interval(p, y)
+    assert mce_interval_of(*top) == mce_interval(p, y)
+    assert classwise_ece_interval_of(sum_class_gaps(p, y)) == classwise_ece_interval(p, y)
 
 
 def test_one_sided_gaps_are_as_wide_as_the_normal_interval():
     """With one bin, far from 0, the ECE is a mean."""
-    c, y, _ = draw_sample(5000, 0.3, 0)
-    found, half = ece_interval(c, y, 1), 1.96 * (c - y).std() / np.sqrt(5000)
+    c, y, _ = simulate_sample(5000, 0.3, 0)
+    found, half = ece_interval_of(c, y, 1), 1.96 * (c - y).std() / np.sqrt(5000)
     assert found.high - found.estimate == pytest.approx(half, rel=0.1)
     assert found.estimate - found.low == pytest.approx(half, rel=0.1)
 
 
 def test_no_noise_and_bad_input():
-    found = ece_interval(np.ones(10), np.ones(10))
-    assert (found.estimate, found.low, found.high) == (0, 0, 0)
+    found = ece_interval_of(np.ones(10), np.ones(10))
+    assert (found.estimate, found.low, found.high, found.kind) == (0, 0, 0, "inverted test")
     found = classwise_ece_interval(np.eye(3)[[0, 1, 2, 0]], np.array([0, 1, 2, 0]))
     assert (found.estimate, found.low, found.high) == (0, 0, 0)
-    few = ece_interval(np.array([0.97, 0.6, 0.99]), np.zeros(3))
+    few = ece_interval_of(np.array([0.97, 0.6, 0.99]), np.zeros(3))
     assert 0 <= few.low <= few.high <= 1
-    one = ece_interval(np.array([0.9]), np.array([1.0]))
-    assert one.low == 0  # one row, and right: nothing is known
-    with pytest.raises(ValueError, match="at least one row"):
-        ece_interval(np.empty(0), np.empty(0))
+    one = ece_interval_of(np.array([0.9]), np.array([1.0]))
+    assert one.low == 0  # one sample, and right: nothing is known
+    with pytest.raises(ValueError, match="at least one sample"):
+        ece_interval_of(np.empty(0), np.empty(0))
     with pytest.raises(ValueError, match="level must lie in"):
-        ece_interval(np.ones(3), np.ones(3), level=95)
+        ece_interval_of(np.ones(3), np.ones(3), level=95)
+    with pytest.raises(ValueError, match=r"probs must have shape \(n, K\). Got \(3,\)"):
+        ece_interval(np.ones(3), np.ones(3, int))

@@ -1,0 +1,166 @@
+"""Binned errors against slow definitions; torchmetrics and netcal as second opinions."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+from torchmetrics.functional.classification import multiclass_calibration_error
+
+from focal_lib.metrics.bins import (
+    adaptive_ece,
+    adaptive_ece_of,
+    assign_bins,
+    classwise_ece,
+    ece,
+    ece_of,
+    mce,
+    reliability_bins,
+    reliability_bins_of,
+    sum_class_gaps,
+)
+
+
+def slow_ece(confidence, correct, n_bins):
+    """Bins (lo, hi] of equal width, one sample at a time; 0 in the first."""
+    total = 0.0
+    for b in range(n_bins):
+        lo, hi = b / n_bins, (b + 1) / n_bins
+        inside = [i for i, c in enumerate(confidence) if lo < c <= hi or (b == 0 and c == 0)]
+        total += abs(sum(confidence[i] - correct[i] for i in inside))
+    return total / len(confidence)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(2, 60))
+def test_ece_of_equal_width(seed, n_bins, n):
+    rng = np.random.default_rng(seed)
+    confidence, correct = rng.random(n), rng.integers(0, 2, n).astype(float)
+    assert ece_of(confidence, correct, n_bins) == pytest.approx(slow_ece(confidence, correct, n_bins))
+
+
+@given(st.integers(0, 10**6), st.integers(1, 20), st.integers(2, 60))
+def test_ece_of_equal_mass(seed, n_bins, n):
+    rng = np.random.default_rng(seed)
+    confidence, correct = rng.random(n), rng.integers(0, 2, n).astype(float)
+    order = np.argsort(confidence)
+    parts = np.array_split((confidence - correct)[order], n_bins)  # an independent definition of the bins
+    expected = sum(abs(part.sum()) for part in parts) / n
+    assert adaptive_ece_of(confidence, correct, n_bins) == pytest.approx(expected)
+
+
+def test_edges_zero_and_one():
+    # 0.5 ends the first of two bins; 0 belongs to it, 1 to the last
+    confidence, correct = np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.0, 0.0])
+    assert ece_of(confidence, correct, 2) == pytest.approx((abs(-1 + 0.5) + 1) / 3)
+
+
+@pytest.mark.parametrize("k", range(16))
+def test_a_confidence_on_an_edge_belongs_to_the_bin_below(k):
+    assert assign_bins(np.array([k / 15]), 15, "width")[0] == max(k - 1, 0)
+    above = np.nextafter(k / 15, 2)
+    assert assign_bins(np.array([above]), 15, "width")[0] == min(k, 14)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]), min_size=1, max_size=60), st.integers(1, 12))
+def test_ties_fill_the_bins_in_the_order_of_samples(values, n_bins):
+    confidence = np.array(values)
+    order = np.argsort(confidence, kind="stable")
+    expected = np.empty(len(values), int)
+    for b, part in enumerate(np.array_split(order, n_bins)):
+        expected[part] = b
+    np.testing.assert_array_equal(assign_bins(confidence, n_bins, "mass"), expected)
+
+
+def test_no_sample_is_dropped_by_equal_mass(probs_and_labels):
+    p, y = probs_and_labels(n=101)
+    assert reliability_bins(p, y, 15, binning="mass").count.sum() == 101
+
+
+def test_ties_at_one():
+    p = np.repeat([[1.0, 0.0]], 50, axis=0)
+    y = np.r_[np.zeros(40, int), np.ones(10, int)]
+    assert ece(p, y) == pytest.approx(0.2)
+    assert adaptive_ece(p, y, 7) >= 0.2
+
+
+def test_classwise_ece(probs_and_labels):
+    p, y = probs_and_labels()
+    by_class = [slow_ece(p[:, k], (y == k).astype(float), 15) for k in range(5)]
+    assert classwise_ece(p, y) == pytest.approx(np.mean(by_class))
+    by_class = [adaptive_ece_of(p[:, k], (y == k).astype(float), 15) for k in range(5)]
+    assert classwise_ece(p, y, binning="mass") == pytest.approx(np.mean(by_class))
+
+
+def test_class_gaps_of_parts_add_up(probs_and_labels):
+    p, y = probs_and_labels()
+    whole, parts = sum_class_gaps(p, y), [sum_class_gaps(p[:150], y[:150]), sum_class_gaps(p[150:], y[150:])]
+    assert whole.n == parts[0].n + parts[1].n == len(y)
+    for name in ("gap", "square", "variance"):
+        np.testing.assert_allclose(getattr(whole, name), sum(getattr(part, name) for part in parts), atol=1e-12)
+        assert getattr(whole, name).shape == (5, 15)
+
+
+@pytest.mark.parametrize("binning", ["width", "mass"])
+def test_reliability_bins_make_the_errors(probs_and_labels, binning):
+    p, y = probs_and_labels()
+    bins = reliability_bins(p, y, 10, binning=binning)
+    error = ece(p, y, 10) if binning == "width" else adaptive_ece(p, y, 10)
+    assert (bins.count * np.abs(bins.gap)).sum() / len(y) == pytest.approx(error)
+    assert np.abs(bins.gap).max() == pytest.approx(mce(p, y, 10, binning=binning))
+    same = reliability_bins_of(p.max(1), (p.argmax(1) == y).astype(float), 10, binning=binning)
+    np.testing.assert_array_equal(same.count, bins.count)
+    np.testing.assert_allclose(same.accuracy, bins.accuracy)
+
+
+def test_consistency_is_the_binomial_of_the_bin():
+    bins = reliability_bins_of(np.full(40, 0.8), np.ones(40), 10)
+    low, high = bins.consistency(level=0.9)
+    assert (low[0], high[0]) == (binom.ppf(0.05, 40, 0.8) / 40, binom.ppf(0.95, 40, 0.8) / 40)
+
+
+def test_tensors_and_arrays_agree(probs_and_labels):
+    p, y = probs_and_labels()
+    assert ece(torch.from_numpy(p), torch.from_numpy(y)) == ece(p, y)
+
+
+def test_torchmetrics_agrees(probs_and_labels):
+    p, y = probs_and_labels()
+    theirs = multiclass_calibration_error(torch.from_numpy(p), torch.from_numpy(y), 5, n_bins=15, norm="l1")
+    assert ece(p, y) == pytest.approx(float(theirs), abs=1e-6)  # it works in float32
+    theirs = multiclass_calibration_error(torch.from_numpy(p), torch.from_numpy(y), 5, n_bins=15, norm="max")
+    assert mce(p, y) == pytest.approx(float(theirs), abs=1e-6)
+
+
+def test_netcal_agrees(probs_and_labels):
+    from netcal import metrics as netcal  # slow to import
+
+    p, y = probs_and_labels()
+    assert ece(p, y) == pytest.approx(netcal.ECE(15).measure(p, y), abs=1e-12)
+    assert mce(p, y) == pytest.approx(netcal.MCE(15).measure(p, y), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("p", "y", "message"),
+    [
+        ([[0.5, 0.6]], [0], "must sum to 1"),
+        ([[1.5, -0.5]], [0], r"must lie in \[0, 1\]"),
+        ([[0.5, 0.5]], [2], r"labels must lie in 0 ... 1. Got values from 2 to 2"),
+        ([[0.5, 0.5]], [0.0], "labels must be integers. Got dtype float64"),
+        ([[0.5, 0.5]], [0, 1], r"labels must have shape \(n,\) = \(1,\). Got \(2,\)"),
+        ([0.5, 0.5], [0], r"probs must have shape \(n, K\)"),
+        (np.empty((0, 2)), np.empty(0, int), "must not be empty"),
+        ([[np.nan, 0.5]], [0], "must be finite"),
+    ],
+)
+def test_bad_input(p, y, message):
+    with pytest.raises(ValueError, match=message):
+        ece(np.array(p), np.array(y))
+
+
+def test_bad_options(probs_and_labels):
+    p, y = probs_and_labels()
+    with pytest.raises(ValueError, match="n_bins must be at least 1"):
+        ece(p, y, 0)
+    with pytest.raises(ValueError, match="binning must be"):
+        mce(p, y, binning="equal")

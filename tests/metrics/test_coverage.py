@@ -1,0 +1,40 @@
+"""How often intervals hold the truth: ours do, the percentile bootstrap of an ECE does not."""
+
+import numpy as np
+import pytest
+
+from focal_lib.metrics.bins import adaptive_ece_of
+from focal_lib.metrics.coverage import bootstrap_adaptive_ece, estimate_coverage, simulate_sample
+from focal_lib.metrics.ece_interval import ece_interval_of
+from focal_lib.metrics.intervals import Interval
+
+
+def test_percentile_bootstrap_does_not_cover():
+    """The reason for `ece_interval`: of a calibrated model the ECE is 0, and percentile intervals never reach it."""
+    found = estimate_coverage(2000, 0.0, {"percentile": bootstrap_adaptive_ece, "ours": ece_interval_of}, 30)
+    assert found["true ECE (%)"] == 0
+    assert found["percentile"] == 0
+    assert found["ours"] >= 0.9
+    assert found["samples"] == 2000
+
+
+def test_an_interval_of_everything_covers_and_one_of_nothing_does_not():
+    intervals = {
+        "everything": lambda confidence, correct: Interval(0.5, 0, 1),
+        "nothing": lambda confidence, correct: Interval(0.5, 1, 0),
+    }
+    found = estimate_coverage(100, 0.1, intervals, 3)
+    assert (found["everything"], found["nothing"]) == (1, 0)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.05])
+def test_the_simulated_model_has_the_gap_it_says(gap):
+    confidence, correct, truth = simulate_sample(200_000, gap, 0)
+    np.testing.assert_allclose(confidence - truth, gap * np.sin(np.pi * confidence), atol=1e-12)
+    assert np.mean(correct - truth) == pytest.approx(0, abs=4e-3)
+    assert adaptive_ece_of(confidence, truth) == pytest.approx(np.mean(confidence - truth), abs=1e-12)
+
+
+def test_the_bootstrap_is_repeatable():
+    sample = simulate_sample(200, 0.1, 0)[:2]
+    assert bootstrap_adaptive_ece(*sample, resamples=20) == bootstrap_adaptive_ece(*sample, resamples=20)

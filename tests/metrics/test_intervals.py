@@ -1,0 +1,73 @@
+"""Intervals of means and of paired differences: coverage by simulation, and what they are by hand."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from focal_lib.metrics.intervals import Interval, bootstrap, mean_and_range, paired_t_interval
+
+
+def test_bootstrap_covers():
+    """Coverage of the mean's interval, by simulation: near 95 %."""
+    hits = 0
+    for seed in range(200):
+        x = np.random.default_rng(seed).exponential(size=80)
+        interval = bootstrap(lambda v: float(v.mean()), x, resamples=200, seed=seed)
+        hits += interval.low <= 1 <= interval.high
+    assert 0.88 <= hits / 200 <= 0.98
+
+
+def test_bootstrap_draws_entries_together():
+    x = np.random.default_rng(0).normal(size=50)
+    found = bootstrap(lambda a, b: float((a - b).mean()), x, x - 1, resamples=50)
+    assert (found.estimate, found.low, found.high) == pytest.approx((1, 1, 1))
+    assert (found.kind, found.level) == ("percentile bootstrap", 0.95)
+
+
+def test_paired_t_by_hand():
+    first, second = np.array([3.0, 5.0, 4.0, 8.0]), np.array([2.0, 2.0, 4.0, 5.0])
+    d = first - second
+    half = stats.t.ppf(0.95, 3) * d.std(ddof=1) / 2
+    found = paired_t_interval(first, second, level=0.9)
+    assert (found.estimate, found.low, found.high) == pytest.approx((d.mean(), d.mean() - half, d.mean() + half))
+    assert (found.kind, found.level) == ("t", 0.9)
+
+
+def test_pairs_that_differ_by_the_same_number():
+    found = paired_t_interval([1.0, 2.0, 3.0], [0.0, 1.0, 2.0])
+    assert (found.estimate, found.low, found.high) == (1, 1, 1)
+
+
+def test_mean_and_range():
+    found = mean_and_range([2.0, 1.0, 6.0])
+    assert (found.estimate, found.low, found.high, found.kind) == (3, 1, 6, "min to max")
+
+
+def test_scaled_keeps_its_kind_and_level():
+    assert Interval(0.1, -0.1, 0.2, "t", 0.9).scaled(100) == Interval(10, -10, 20, "t", 0.9)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"), [(0.1, 1, True), (-1, -0.1, True), (-0.1, 1, False), (0, 1, False)]
+)
+def test_excludes_zero(low, high, expected):
+    assert Interval(0.5, low, high).excludes_zero() is expected
+
+
+def test_an_interval_that_is_not_there_excludes_nothing():
+    assert not Interval(1.0, np.nan, np.nan).excludes_zero()
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "message"),
+    [
+        (bootstrap, (np.mean, np.ones(3), np.ones(2)), r"one common length of at least 2. Got \[2, 3\]"),
+        (bootstrap, (np.mean, np.ones(1)), r"one common length of at least 2. Got \[1\]"),
+        (paired_t_interval, ([1.0], [2.0]), "pairs must be at least two"),
+        (paired_t_interval, ([1.0, 2.0], [2.0]), r"Got shapes \(2,\) and \(1,\)"),
+        (mean_and_range, ([],), "values must not be empty"),
+    ],
+)
+def test_bad_input(function, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        function(*arguments)
