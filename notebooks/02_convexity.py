@@ -32,9 +32,7 @@ import numpy as np
 import sympy as sp
 
 from focal_lib import theory
-from focal_lib.claims import show
-from focal_lib.claims.kk24.prop1 import curvature_steps
-from focal_lib.claims.page import proof
+from focal_lib.claims import lemmas, proof, show
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -46,15 +44,16 @@ use_style()
 # %% [markdown]
 # ## Derivation
 #
-# Sympy differentiates the loss twice and puts $r = 1 - q$ in front.
+# Sympy differentiates the loss twice, takes out $(1-q)^{\gamma-2}$ and sorts by powers of $\gamma$:
 
 # %%
 q, gamma = symbols.q, symbols.gamma
 second = sp.diff(symbols.focal_loss(), q, 2)
-sp.simplify(sp.powsimp(sp.expand(second * (1 - q) ** (2 - gamma)), force=True))
+bracket = sp.powsimp(sp.expand(second * (1 - q) ** (2 - gamma)))
+sp.collect(sp.expand(bracket), gamma, sp.factor)
 
 # %% [markdown]
-# Sorted by powers of $\gamma$ this is the bracket of
+# This is the bracket of
 #
 # ```{math}
 # :label: eq-convexity-second
@@ -66,7 +65,7 @@ sp.simplify(sp.powsimp(sp.expand(second * (1 - q) ** (2 - gamma)), force=True))
 # $c(q) = 2 - 2q + q\log q$, which falls to $c(1) = 0$. Each step, carried out:
 
 # %% tags=["nbval-check-output"]
-proof(curvature_steps())
+proof(lemmas.convexity_proof())
 
 # %% [markdown]
 # For several classes the loss of a one-hot label involves one probability only, so the Hessian is
@@ -79,7 +78,7 @@ values = [float(g) for g in gammas.split(",")]
 grid = np.linspace(0.02, 0.995, 600)
 scaled = {rf"$\gamma = {g:g}$": grid**2 * theory.second_derivative(grid, g) for g in values}
 
-# %% mystnb={"image": {"alt": "Curves of q squared times the second derivative of the focal loss over q. For gamma zero or more all stay above zero; for gamma minus one half the curve crosses zero near 0.74 and falls."}, "figure": {"name": "fig-convexity-second", "caption": "Second derivative of the focal loss, times $q^2$ so that cross-entropy is the constant 1. Only negative $\\gamma$ crosses zero."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Curves of q squared times the second derivative of the focal loss over q. For gamma zero or more all stay above zero; for gamma minus one half the curve crosses zero near 0.74 and falls."}, "figure": {"name": "fig-convexity-second", "caption": "Second derivative of the focal loss, times $q^2$ so that cross-entropy is the constant 1. Only negative $\\gamma$ crosses zero."}}
 line_figure(grid, scaled, "predicted probability $q$", "$q^2 L''(q)$", zero=True, ylim=(-1.5, 3))
 
 # %% [markdown]

@@ -23,7 +23,13 @@
 # :::{admonition} As printed: KK24 Proposition 2
 # Binary focal loss $L(q, y)$ can be decomposed into a bijection $\hat p$ of $[0, 1]$ and a proper loss
 # $L^*$ with $L^*(q, y) = L(\hat p^{-1}(q), y)$, where
-# $\hat p(q) = 1\big/\Big(1 + \big(\tfrac{1-q}{q}\big)^\gamma\,\tfrac{(1-q) - \gamma q\log q}{q - \gamma(1-q)\log(1-q)}\Big)$.
+#
+# $$
+# \begin{aligned}
+# \hat p(q) = 1\Big/\Big(1 &+ \Big(\frac{1-q}{q}\Big)^\gamma \\
+# &\times \frac{(1-q) - \gamma q\log q}{q - \gamma(1-q)\log(1-q)}\Big).
+# \end{aligned}
+# $$
 # :::
 
 # %% tags=["parameters"]
@@ -32,12 +38,11 @@ true_probability: float = 0.8  # p of the conditional risks
 
 # %% tags=["hide-input"]
 import numpy as np
+import pandas as pd
 import sympy as sp
 
 from focal_lib import theory
-from focal_lib.claims import show
-from focal_lib.claims.kk24 import prop2
-from focal_lib.claims.page import proof
+from focal_lib.claims import lemmas, proof, show
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -55,26 +60,40 @@ values = [float(g) for g in gammas.split(",")]
 # for $p$, are the printed map. Sympy carries both steps out, and then the change to logits.
 
 # %% tags=["nbval-check-output"]
-proof([*prop2.stationarity_steps(), *prop2.logit_form_steps()])
+proof([*lemmas.stationarity_steps(), *lemmas.logit_form_steps()])
 
 # %% [markdown]
-# In logits the map reads
+# Write $FC(s)$ for the map as a function of the logit $s$ of $q$, $FC(s) = \hat p\big(1/(1+e^{-s})\big)$. Then
 #
 # ```{math}
 # :label: eq-binary-logit
-# \operatorname{logit} FC(s) = (\gamma + 1)\,s - R(s), \qquad R(s) = \log\frac{1 + \gamma u(s)}{1 + \gamma u(-s)},
-# \qquad u(s) = e^s\log(1 + e^{-s}) \in (0, 1).
+# \begin{aligned}
+# \operatorname{logit} FC(s) &= (\gamma + 1)\,s - R(s), \\
+# R(s) &= \log\frac{1 + \gamma u(s)}{1 + \gamma u(-s)}, \\
+# u(s) &= e^s\log(1 + e^{-s}) \in (0, 1).
+# \end{aligned}
 # ```
 #
-# This form is exact at every logit. The printed formula is not usable as it stands: in double
-# precision it returns 1 from $s = 30$ and nan from $s = 37$.
+# This form is exact at every logit. The printed formula returns a probability, and near 1 a double cannot hold one:
 
-# %% tags=["nbval-check-output"]
+# %%
 printed = sp.lambdify(symbols.q, symbols.binary_map(gamma=2), "numpy")
+grid = np.arange(0, 40, 0.01)
 with np.errstate(all="ignore"):
-    for s in (5.0, 30.0, 37.0, 1000.0):
-        naive = printed(1 / (1 + np.exp(-s)))
-        print(f"s = {s:6.0f}   printed formula {naive:.17f}   logit by {theory.focal_logit(s, 2.0):.6f}")
+    value = pd.Series(printed(1 / (1 + np.exp(-grid))), index=grid)
+chosen = [5.0, 12.0, 13.0, 36.0, 37.0]
+pd.DataFrame(
+    {"logit": chosen, "printed formula": np.interp(chosen, grid, value), "exact logit": theory.focal_logit(chosen, 2.0)}
+).style.format({"logit": "{:g}", "printed formula": "{:.16f}", "exact logit": "{:.6f}"}).hide().set_caption(
+    "The map with gamma = 2 in double precision"
+)
+
+# %% tags=["remove-input"]
+note("binary", one_from=float(value.index[value == 1][0]), nan_from=float(value.index[value.isna()][0]))
+
+# %% [markdown]
+# With $\gamma = 2$ it rounds to 1 from $s =$ {glue:text}`binary-one-from:.1f` on, so that the logit is lost, and from
+# $s =$ {glue:text}`binary-nan-from:.1f` on, where $q$ itself rounds to 1, it gives no number (nan).
 
 # %% [markdown]
 # ## The map and its inverse
@@ -84,7 +103,7 @@ q = np.linspace(0.001, 0.999, 999)
 s = np.log(q / (1 - q))
 mapped = {rf"$\gamma = {g:g}$": 1 / (1 + np.exp(-theory.focal_logit(s, g))) for g in values}
 
-# %% mystnb={"image": {"alt": "The focal calibration map for several gamma. For positive gamma it is an S through one half, steeper for larger gamma; for gamma minus one half it lies on the other side of the diagonal."}, "figure": {"name": "fig-binary-map", "caption": "The binary focal calibration map. Counterpart of KK24 Fig. 1, right."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The focal calibration map for several gamma. For positive gamma it is an S through one half, steeper for larger gamma; for negative gamma it lies on the other side of the diagonal."}, "figure": {"name": "fig-binary-map", "caption": "The binary focal calibration map. Counterpart of KK24 Fig. 1, right."}}
 line_figure(q, mapped, "model probability $q$", r"calibrated probability $\hat p(q)$", diagonal=True)
 
 # %% [markdown]
@@ -100,13 +119,14 @@ for g in (0.5, 3.0):
     losses[rf"focal loss, $\gamma = {g:g}$"] = theory.focal_loss_values(q, g)
     losses[rf"its proper part, $\gamma = {g:g}$"] = theory.proper_focal_loss(two, g)[:, 0]
 
-# %% mystnb={"image": {"alt": "Loss on a positive instance over predicted probability: cross-entropy, focal loss with gamma 0.5 and 3, and their proper parts. Each proper part crosses its focal loss at one half."}, "figure": {"name": "fig-binary-proper-part", "caption": "The proper part $L^*$ against the focal loss and cross-entropy, on a positive instance. Counterpart of KK24 Fig. 1, left."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Loss on a positive instance over predicted probability: cross-entropy, focal loss with gamma 0.5 and 3, and their proper parts. Each proper part crosses its focal loss at one half."}, "figure": {"name": "fig-binary-proper-part", "caption": "The proper part $L^*$ against the focal loss and cross-entropy, on a positive instance. Counterpart of KK24 Fig. 1, left."}}
 line_figure(q, losses, "prediction $q$", "loss", ylim=(0, 3))
 
 # %% [markdown]
 # ## Properness, seen on the risk
 #
-# With $p =$ {glue:text}`binary-p:g` positives, a proper loss is minimal at $p$. The focal loss with $\gamma = 2$ is not.
+# A proper loss is minimal at the true probability, here $p =$ {glue:text}`binary-p:g`. The focal loss with
+# $\gamma = 2$ is minimal nearer one half.
 
 # %% tags=["hide-input"]
 p = np.array([true_probability, 1 - true_probability])
@@ -116,18 +136,22 @@ risk = {
     r"proper part, $\gamma = 2$": theory.conditional_risk(theory.proper_focal_loss(two, 2.0), p),
 }
 risk = {name: value - value.min() for name, value in risk.items()}
+
+# %% tags=["remove-input"]
 minimum = {name: float(q[value.argmin()]) for name, value in risk.items()}
 for key, value in zip(("ce", "focal", "proper"), minimum.values(), strict=True):
     note("binary", {f"minimum-{key}": value})
-note("binary", p=true_probability, minimiser=float(theory.focal_minimiser([p], 2.0)[0, 0]))
+exact, example = theory.focal_minimiser([p, [0.8, 0.2]], 2.0)[:, 0]
+note("binary", p=true_probability, minimiser=float(exact), minimiser_printed=float(example))
 
-# %% mystnb={"image": {"alt": "Conditional risk above its minimum over the prediction. Cross-entropy and the proper part touch zero at the true probability 0.8, the focal loss at about 0.63."}, "figure": {"name": "fig-binary-risk", "caption": "Conditional risk above its minimum. Cross-entropy and the proper part are minimal at the true probability, the focal loss is not."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Conditional risk above its minimum over the prediction. Cross-entropy and the proper part touch zero at the true probability, the focal loss nearer one half."}, "figure": {"name": "fig-binary-risk", "caption": "Conditional risk above its minimum. Cross-entropy and the proper part are minimal at the true probability, the focal loss is not."}}
 line_figure(q, risk, "prediction $q$", "risk above the minimum", ylim=(0, 0.25))
 
 # %% [markdown]
 # On this grid the minima lie at {glue:text}`binary-minimum-ce:.3f` (cross-entropy),
 # {glue:text}`binary-minimum-focal:.3f` (focal) and {glue:text}`binary-minimum-proper:.3f` (proper part).
-# The exact focal minimiser is {glue:text}`binary-minimiser:.7f`; {cite:t}`kk24` say 'around 0.62'.
+# The exact focal minimiser is {glue:text}`binary-minimiser:.7f`. For $p = 0.8$ it is
+# {glue:text}`binary-minimiser-printed:.4f`; {cite:t}`kk24` say 'around 0.62'.
 #
 # ## How steep is the map?
 #
@@ -146,7 +170,7 @@ line_figure(q, risk, "prediction $q$", "risk above the minimum", ylim=(0, 0.25))
 logits = np.linspace(-12, 12, 601)
 excess = {rf"$\gamma = {g:g}$": theory.focal_logit_slope(logits, g) - g for g in (0.5, 1.0, 3.0, 10.0)}
 
-# %% mystnb={"image": {"alt": "Slope of the logit map minus gamma over the logit, for gamma from 0.5 to 10. All curves lie between zero and one and tend to one at both ends."}, "figure": {"name": "fig-binary-slope", "caption": "Slope of the map in logits, minus $\\gamma$. It stays strictly between $\\max(1,\\gamma) - \\gamma$ and 1."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Slope of the logit map minus gamma over the logit, for gamma from 0.5 to 10. All curves lie between zero and one and tend to one at both ends."}, "figure": {"name": "fig-binary-slope", "caption": "Slope of the map in logits, minus $\\gamma$. It stays strictly between $\\max(1,\\gamma) - \\gamma$ and 1."}}
 line_figure(logits, excess, "logit $s$", r"slope $- \gamma$", zero=True, ylim=(-0.05, 1.05))
 
 # %% [markdown]

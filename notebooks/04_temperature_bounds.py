@@ -15,11 +15,10 @@
 # (ch-bounds)=
 # # Between which temperatures does the map lie?
 #
-# **The question.** Temperature scaling multiplies a logit by $1/T$. The focal calibration map
-# multiplies it by something that depends a little on the logit. How much? **In short:** the bound
-# printed by {cite:t}`kk24` is true, its printed proof does not give it, and it is not sharp. We give a
-# proof and the sharp bounds for every $\gamma$, answer what the paper leaves open, three and more classes, and find where
-# its 0.206 comes from.
+# **The question.** Temperature scaling multiplies a logit by $1/T$. The focal calibration map multiplies it by
+# something that depends a little on the logit. How much? **In short:** the bound printed by {cite:t}`kk24` is true,
+# its printed proof does not give it, and it is not sharp. We give a proof and the sharp bounds for every $\gamma$,
+# answer what the paper leaves open, three and more classes, and find where its 0.206 comes from.
 #
 # :::{admonition} As printed: KK24 Proposition 3
 # The focal calibration is bounded between two temperature scaling maps with $T = \frac{1}{\gamma+1}$ and
@@ -31,14 +30,12 @@ gamma: float = 4.0  # the example of section 3.2
 radius: float = 20.0  # the search looks at logits in (-radius, radius)
 
 # %% tags=["hide-input"]
-
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
 
 from focal_lib import theory
-from focal_lib.claims import show
-from focal_lib.claims.kk24 import prop3, prop3_sharp
-from focal_lib.claims.page import proof
+from focal_lib.claims import lemmas, proof, show
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -53,8 +50,11 @@ use_style()
 #
 # ```{math}
 # :label: eq-bounds-beta
-# \beta(s) = \gamma + 1 - \frac{R(s)}{s}, \qquad \beta(0) = \gamma + 1 - \frac{\gamma(2\log 2 - 1)}{1 + \gamma\log 2},
-# \qquad \beta(\infty) = \gamma + 1.
+# \begin{aligned}
+# \beta(s) &= \gamma + 1 - \frac{R(s)}{s}, \\
+# \beta(0) &= \gamma + 1 - \frac{\gamma(2\log 2 - 1)}{1 + \gamma\log 2}, \\
+# \beta(\infty) &= \gamma + 1.
+# \end{aligned}
 # ```
 #
 # The temperatures that bound the map on a range of logits are the inverses of the largest and the
@@ -67,13 +67,22 @@ curves = {
     for g in (1.0, 4.0, 8.0, 20.0)
 }
 
-# %% mystnb={"image": {"alt": "The inverse temperature of the map minus its value at zero, over the logit. For gamma 1 and 4 it increases from zero; for gamma 8 and 20 it first dips below zero."}, "figure": {"name": "fig-bounds-beta", "caption": "$\\beta(s) - \\beta(0)$. Up to $\\gamma_c$ it increases; for larger $\\gamma$ it first dips, and the smallest value lies inside."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The inverse temperature of the map minus its value at zero, over the logit. For gamma 1 and 4 it increases from zero; for gamma 8 and 20 it first dips below zero."}, "figure": {"name": "fig-bounds-beta", "caption": "$\\beta(s) - \\beta(0)$. Up to $\\gamma_c$ it increases; for larger $\\gamma$ it first dips, and the smallest value lies inside."}}
 line_figure(s, curves, "logit $s$", r"$\beta(s) - \beta(0)$", zero=True)
 
+
 # %% tags=["remove-input"]
+def excess(g: float) -> float:
+    """The largest f' = R' e^R over logits, minus log(gamma + 1)/2."""
+    logits = np.linspace(0.001, 20, 4000)
+    gap = (g + 1) * logits - theory.focal_logit(logits, g)  # R
+    return float(((g + 1 - theory.focal_logit_slope(logits, g)) * np.exp(gap)).max() - np.log1p(g) / 2)
+
+
+note("bounds", proof_fails=brentq(excess, 1, 10))
 note(
     "bounds",
-    gamma_c=theory.monotone_up_to(),
+    gamma_c=theory.largest_monotone_gamma(),
     sharp_high=theory.temperature_bounds(gamma)[1],
     printed_high=theory.printed_temperature_bounds(gamma)[1],
     gamma=gamma,
@@ -88,8 +97,8 @@ note(
 # ## Why the printed proof does not give the bound
 #
 # The proof compares $f = e^R$ with $(\gamma+1)^{s/2}$ through their derivatives. As far as the formulas can
-# be read, it needs one of two statements. Both are false: $f' \le \frac12\log(\gamma+1)$ fails from
-# $\gamma = 3.42$ on, and $f' \le \frac{\gamma+1}{2}$, which is true, does not help since the derivative of
+# be read, it needs $f' \le \frac12\log(\gamma+1)$ or uses $f' \le \frac{\gamma+1}{2}$. The first is false: it fails
+# from $\gamma =$ {glue:text}`bounds-proof-fails:.2f` on. The second is true but does not help, since the derivative of
 # $(\gamma+1)^{s/2}$ starts at $\frac12\log(\gamma+1)$ only.
 
 # %% tags=["remove-input"]
@@ -99,39 +108,41 @@ show("kk24.prop3_proof_derivative", "kk24.prop3_proof_comparison")
 # ## A proof that holds
 #
 # Integrate over $\gamma$ instead. $R$ vanishes at $\gamma = 0$ and
-# $\partial_\gamma R = \frac{u-\bar u}{(1+\gamma u)(1+\gamma\bar u)}$ with $u = u(s)$, $\bar u = u(-s)$. Two facts are enough: $u + \bar u > 1$ makes
-# the denominator at least $1 + \gamma$, and $u - \bar u \le (2\log 2 - 1)\,s$, since $u(s) = b(q)$ for the concave function
-# $b = -q\log q/(1-q)$. So
+# $\partial_\gamma R = \frac{u-\bar u}{(1+\gamma u)(1+\gamma\bar u)}$ with $u = u(s)$, $\bar u = u(-s)$. Two facts are
+# enough: $u + \bar u > 1$ makes the denominator at least $1 + \gamma$, and $u - \bar u \le (2\log 2 - 1)\,s$, since
+# $u(s) = b(q)$ for the concave function $b = -q\log q/(1-q)$. So
 #
 # ```{math}
 # :label: eq-bounds-proof
 # \frac{R(s)}{s} < (2\log2 - 1)\log(1+\gamma) < \tfrac12\log(1+\gamma).
 # ```
 #
-# This is Proposition 3, with 0.386 in place of $\frac12$; as $\gamma \to 0$ no smaller factor will do.
+# This is Proposition 3 with $2\log 2 - 1 \approx 0.386$ in place of $\frac12$; as $\gamma \to 0$ no smaller factor
+# will do.
 
 # %% tags=["nbval-check-output"]
-proof(prop3.gap_steps())
+proof(lemmas.logit_gap_steps())
 
 # %% [markdown]
 # ## Where is beta smallest?
 #
-# The sign of $\beta'$ follows from that of $R''$, and $R''$ has the sign of a cubic in $\gamma$, $c_0 + c_1\gamma + c_2\gamma^2 + c_3\gamma^3$, whose
-# coefficients depend on $s$ alone: three negative, the last positive. If the ratios $-c_k/c_3$ all increase in $s$, then $R''$ is
-# positive up to one $s$ and negative after it, for every $\gamma$ at once, and $\gamma_c$ is where this point leaves 0. That
-# they increase is checked in ball arithmetic, where every operation returns an interval that contains the true
-# value: four functions, positive on every box of a cover of $(0, 12]$, and a line of analysis beyond.
+# The sign of $\beta'$ follows from that of $R''$, and $R''$ has the sign of a cubic in $\gamma$,
+# $c_0 + c_1\gamma + c_2\gamma^2 + c_3\gamma^3$, whose coefficients depend on $s$ alone: three negative, the last
+# positive. If the ratios $-c_k/c_3$ all increase in $s$, then $R''$ is positive up to one $s$ and negative after it,
+# for every $\gamma$ at once, and $\gamma_c$ is where this point leaves 0. That they increase is checked in ball
+# arithmetic, where every operation returns an interval that contains the true value: four functions, positive on every
+# box of a cover of $(0, 12]$, and a line of analysis beyond.
 
 # %% tags=["nbval-check-output"]
-proof(prop3_sharp.turning_certificate())
+proof(lemmas.turning_certificate())
 
 # %% [markdown]
 # The boxes are found with formulas written by hand and checked by other code with the formulas of sympy. A certificate
-# that cannot fail proves nothing: that $\beta$ is monotone at $\gamma = 5.635$ follows, at 5.65 it must not, and it does not.
+# that cannot fail proves nothing: that $\beta$ is monotone must follow at $\gamma = 5.635$ and must not at 5.65.
 
 # %% tags=["nbval-check-output"]
 for value in ("5.635", "5.65"):
-    print(value, prop3_sharp.monotone_certificate(value).verdict)
+    print(value, lemmas.monotone_certificate(value).verdict)
 
 # %% [markdown]
 # ## The paper's search, and 0.206
@@ -139,20 +150,21 @@ for value in ("5.635", "5.65"):
 # {cite:t}`kk24` also search: every temperature in steps of 0.001, every logit in $(-20, 20)$ in steps of 0.001.
 # For $\gamma = 4$ they report 0.206 and 0.218. The same search, and the exact values:
 
-# %% tags=["hide-input"]
+# %%
 rows = []
-for reach in (10.0, radius):
-    exact = theory.temperature_bounds(gamma, reach)
-    found = theory.temperature_bounds_by_search(gamma, reach)
-    rows.append((f"({-reach:g}, {reach:g})", *found, *exact))
-columns = ["logits", "T low, search", "T high, search", "T low, exact", "T high, exact"]
-table = pd.DataFrame(rows, columns=columns)
-table.style.format(precision=6, subset=columns[3:]).format(precision=3, subset=columns[1:3]).hide()
+for g, reach in dict.fromkeys([(4.0, 10.0), (4.0, 20.0), (gamma, radius)]):
+    exact = theory.temperature_bounds(g, reach)
+    found = theory.temperature_bounds_by_search(g, reach)
+    rows.append((f"{g:g}", f"({-reach:g}, {reach:g})", *found, *exact))
+
+# %% tags=["hide-input"]
+columns = ["gamma", "logits", "T low, search", "T high, search", "T low, exact", "T high, exact"]
+table = pd.DataFrame(rows, columns=columns).style.format(precision=6, subset=columns[4:])
+table.format(precision=3, subset=columns[2:4]).hide().set_caption("Bounds by the paper's search and exactly")
 
 # %% [markdown]
-# The upper value agrees. The lower one is what the search gives on $(-10, 10)$, not on $(-20, 20)$. Since
-# $\beta$ creeps towards $\gamma + 1$, the lower temperature depends on the range; the limit is
-# $1/(\gamma + 1)$.
+# For $\gamma = 4$ the upper value agrees. The lower one is what the search gives on $(-10, 10)$, not on $(-20, 20)$.
+# Since $\beta$ creeps towards $\gamma + 1$, the lower temperature depends on the range; the limit is $1/(\gamma + 1)$.
 #
 # ## Bounds and their width
 
@@ -160,22 +172,23 @@ table.style.format(precision=6, subset=columns[3:]).format(precision=3, subset=c
 gammas = np.linspace(0.05, 10, 200)
 sharp = np.array([theory.temperature_bounds(g) for g in gammas])
 printed = np.array([theory.printed_temperature_bounds(g) for g in gammas])
-coarse = np.arange(0.5, 10.1, 0.95)
-searched = np.array([theory.temperature_bounds_by_search(g, radius, 0.05) for g in coarse])
+within = np.array([theory.temperature_bounds(g, radius) for g in gammas])
+searched = np.array([theory.temperature_bounds_by_search(g, radius, logit_step=0.05) for g in gammas])
 upper = {"printed upper bound": printed[:, 1], "sharp upper bound": sharp[:, 1], "lower bound (both)": sharp[:, 0]}
-upper[f"sharp lower bound on |s| < {radius:g}"] = np.array([theory.temperature_bounds(g, radius)[0] for g in gammas])
+upper[f"sharp lower bound on |s| < {radius:g}"] = within[:, 0]
 
-# %% mystnb={"image": {"alt": "Upper and lower temperature bounds over gamma. The sharp upper bound lies below the printed one and close to the lower bound."}, "figure": {"name": "fig-bounds-temperatures", "caption": "Temperatures that bound the map. Counterpart of KK24 Fig. 3, left."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Upper and lower temperature bounds over gamma. The sharp upper bound lies below the printed one and close to the lower bound."}, "figure": {"name": "fig-bounds-temperatures", "caption": "Temperatures that bound the map. Counterpart of KK24 Fig. 3, left."}}
 line_figure(gammas, upper, r"$\gamma$", "temperature $T$", ylim=(0, 1))
 
 # %% tags=["hide-input"]
 width = {
     "printed bounds": printed[:, 1] - printed[:, 0],
     "sharp bounds, all logits": sharp[:, 1] - sharp[:, 0],
-    f"search on |s| < {radius:g}": np.interp(gammas, coarse, searched[:, 1] - searched[:, 0]),
+    f"sharp bounds on |s| < {radius:g}": within[:, 1] - within[:, 0],
+    f"search on |s| < {radius:g}": searched[:, 1] - searched[:, 0],
 }
 
-# %% mystnb={"image": {"alt": "Width of the temperature bounds over gamma. The printed bounds are about twice as wide as the sharp ones; the searched ones are narrowest."}, "figure": {"name": "fig-bounds-width", "caption": "Width of the bounds. Counterpart of KK24 Fig. 3, right."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Width of the temperature bounds over gamma, rising to a peak below gamma 1 and falling after it. The printed bounds are widest, up to more than twice the sharp ones; the sharp ones on a range of logits are narrowest, and the search follows them in steps from above."}, "figure": {"name": "fig-bounds-width", "caption": "Width of the bounds. The search tries multiples of 0.001 and rounds outwards, so its width is up to 0.002 too large: at large $\\gamma$ more than the sharp width for all logits. Counterpart of KK24 Fig. 3, right."}}
 line_figure(gammas, width, r"$\gamma$", "upper minus lower temperature")
 
 # %% [markdown]
@@ -183,12 +196,13 @@ line_figure(gammas, width, r"$\gamma$", "upper minus lower temperature")
 #
 # The paper asks for such bounds with more classes and leaves it open. Take the top probability. From below there is
 # nothing new: temperature scaling with $T = \frac1{\gamma+1}$ is at least as confident as the map for every number of
-# classes. From above it is different. Put $n - 1$ classes in a tie at $m$ and a last one at $\varepsilon$: the map then is
-# temperature scaling with
+# classes. From above it is different. With many classes the map is $\hat p_i = w(q_i)/\sum_j w(q_j)$ with
+# $w(q) = -1/L'(q) = q\,h(q)$ ([](#ch-simplex) derives it). Put $n - 1$ classes in a tie at $m$ and a last one at
+# $\varepsilon$: the map then is temperature scaling with
 #
 # ```{math}
 # :label: eq-bounds-tied
-# \frac1T = 1 + \frac{\log h(m) - \log h(\varepsilon)}{\log(m/\varepsilon)} \to 1 \quad\text{as } \varepsilon \to 0 .
+# \frac1T = 1 + \frac{\log h(m) - \log h(\varepsilon)}{\log(m/\varepsilon)} \xrightarrow{\varepsilon \to 0} 1 .
 # ```
 #
 # So with three classes no temperature below 1 will do, for any $\gamma$, and $T = 1$ does. With four or more it does
@@ -200,12 +214,13 @@ by_classes = {"lower bound (every n)": 1 / (grid + 1)}
 for n in (2, 3, 4, 10, 100):
     by_classes[f"upper bound, {n} classes"] = np.array([theory.top_temperature_bounds(g, n)[1] for g in grid])
 
-# %% mystnb={"image": {"alt": "Temperatures that bound the top probability over gamma. The lower bound and the upper bound for two classes fall together; for three classes the upper bound is one, for four, ten and a hundred it lies above one for small gamma."}, "figure": {"name": "fig-bounds-classes", "caption": "Temperatures that bound the top class of the map. With three or more classes the upper one does not fall below 1."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Temperatures that bound the top probability over gamma. The lower bound and the upper bound for two classes fall together; for three classes the upper bound is one, for four, ten and a hundred it lies above one for small gamma."}, "figure": {"name": "fig-bounds-classes", "caption": "Temperatures that bound the top class of the map. With three or more classes the upper one does not fall below 1."}}
 line_figure(grid, by_classes, r"$\gamma$", "temperature $T$", ylim=(0, 1.25))
 
 # %% [markdown]
-# What is proved: the lower bound; the upper bound 1 where it is 1; and $1/\min_q e(q)$ as an upper bound for every $n$,
-# $e$ being the elasticity of $w$. That tied rows are the worst for four or more classes and small $\gamma$ is a search.
+# What is proved: the lower bound; the upper bound 1 where it is 1; and $1/\min_q e(q)$ as an upper bound for every
+# $n$, where $e(q) = q\,w'(q)/w(q)$ is the elasticity of $w$. That tied classes are the worst for four or more classes
+# and small $\gamma$ is the result of a search.
 #
 # ```{exercise}
 # :label: ex-bounds-large
@@ -214,8 +229,8 @@ line_figure(grid, by_classes, r"$\gamma$", "temperature $T$", ylim=(0, 1.25))
 #
 # ```{solution} ex-bounds-large
 # :class: dropdown
-# $\beta > \gamma$ by {eq}`eq-binary-slope`. The printed bound is $\beta \ge \gamma + 1 - \frac12\log(\gamma+1)$, which is
-# below $\gamma$ as soon as $\frac12\log(\gamma+1) > 1$.
+# $\beta > \gamma$ by {eq}`eq-binary-slope`. The printed bound is $\beta \ge \gamma + 1 - \frac12\log(\gamma+1)$,
+# which is below $\gamma$ as soon as $\frac12\log(\gamma+1) > 1$.
 # ```
 #
 # ## Verdict

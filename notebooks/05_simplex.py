@@ -22,7 +22,10 @@
 #
 # :::{admonition} As printed: KK24 Proposition 4, Eq. (1)
 # Multiclass focal loss can be deconstructed into a composition of a bijection $\hat p(q)$ and a proper loss, with
-# $\hat p_j \propto 1\big/\Big((1-q_j)^\gamma\Big(\frac{1}{q_j} - \frac{\gamma\log q_j}{1 - q_j}\Big)\Big)$.
+#
+# $$
+# \hat p_j \propto 1\Big/\Big((1-q_j)^\gamma\Big(\frac{1}{q_j} - \frac{\gamma\log q_j}{1 - q_j}\Big)\Big).
+# $$
 # :::
 
 # %% tags=["parameters"]
@@ -34,9 +37,7 @@ import numpy as np
 from scipy.special import softmax
 
 from focal_lib import theory
-from focal_lib.claims import show
-from focal_lib.claims.kk24 import prop4
-from focal_lib.claims.page import proof
+from focal_lib.claims import lemmas, proof, show
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -55,18 +56,23 @@ p = np.array([float(v) for v in truth.split(",")])  # (3,)
 #
 # ```{math}
 # :label: eq-simplex-weight
-# w(q) = -\frac{1}{L'(q)} = \frac{q}{g(q)}, \qquad g(q) = (1-q)^\gamma\big(1 + \gamma b(q)\big),
-# \qquad b(q) = \frac{-q\log q}{1-q}.
+# \begin{aligned}
+# w(q) &= -\frac{1}{L'(q)} = \frac{q}{g(q)}, \\
+# g(q) &= (1-q)^\gamma\big(1 + \gamma b(q)\big), \\
+# b(q) &= \frac{-q\log q}{1-q}.
+# \end{aligned}
 # ```
+#
+# With $h = 1/g$ the map reads $\hat p_i = q_i\,h(q_i)/\sum_j q_j\,h(q_j)$.
 
 # %% tags=["nbval-check-output"]
-proof([*prop4.lagrange_steps(), *prop4.weight_steps()])
+proof([*lemmas.lagrange_steps(), *lemmas.weight_steps()])
 
 # %% [markdown]
 # The risk is convex (see [](#ch-convexity)), so the stationary point is the minimum, and the loss seen through
 # the map is proper. For the inverse, $w$ being increasing is not enough: given $p$, each $q_i = w^{-1}(c\,p_i)$
 # needs the one $c$ with $\sum_i q_i = 1$. It exists since the sum grows from 0 to $n$. The code solves exactly
-# that; on random rows the round trip is exact to rounding:
+# that; on random distributions the round trip is exact to rounding:
 
 # %%
 rng = np.random.default_rng(0)
@@ -74,6 +80,8 @@ logits = rng.normal(size=(1000, 10)) * 4  # (n, K)
 log_q = logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True)
 back = theory.inverse_focal_log_probs(theory.focal_log_probs(logits, 2.0), 2.0)
 round_trip = float(np.max(np.abs(back - log_q) / np.maximum(1, np.abs(log_q))))
+
+# %% tags=["remove-input"]
 note("simplex", round_trip=round_trip)
 
 # %% [markdown]
@@ -86,18 +94,18 @@ note("simplex", round_trip=round_trip)
 # focal loss draws rounded triangles.
 
 # %% tags=["hide-input"]
-rows = simplex_grid(90)  # (m, 3)
+points = simplex_grid(90)  # (m, 3)
 losses = {
-    "Brier score": theory.brier_values(rows),
-    "cross-entropy": theory.focal_loss_values(rows, 0.0),
-    **{rf"properised focal, $\gamma = {g:g}$": theory.proper_focal_loss(rows, g) for g in values[:2]},
+    "Brier score": theory.brier_values(points),
+    "cross-entropy": theory.focal_loss_values(points, 0.0),
+    **{rf"properised focal, $\gamma = {g:g}$": theory.proper_focal_loss(points, g) for g in values[:2]},
 }
 risks = {name: theory.conditional_risk(value, p) for name, value in losses.items()}
-nearest = {name: rows[risk.argmin()] for name, risk in risks.items()}
+nearest = {name: points[risk.argmin()] for name, risk in risks.items()}
 note("simplex", minima=float(max(np.abs(row - p).max() for row in nearest.values())))
 
-# %% mystnb={"image": {"alt": "Four triangles with three nested isolines each around the true distribution: circles for Brier, ovals for cross-entropy, rounded triangles for the properised focal loss."}, "figure": {"name": "fig-simplex-isolines", "caption": "Isolines of the conditional risk at the percentiles 3 (solid), 12 (dashed) and 20 (dotted). Counterpart of KK24 Fig. 4."}}
-isolines(rows, risks, [3, 12, 20], p)
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Four triangles with three nested isolines each around the true distribution: circles for Brier, ovals for cross-entropy, rounded triangles for the properised focal loss."}, "figure": {"name": "fig-simplex-isolines", "caption": "Isolines of the conditional risk at the percentiles 3 (solid), 12 (dashed) and 20 (dotted). Counterpart of KK24 Fig. 4."}}
+isolines(points, risks, [3, 12, 20], p)
 
 # %% [markdown]
 # On the grid, no minimum is further than {glue:text}`simplex-minima:.4f` from the true distribution in any
@@ -117,7 +125,7 @@ for g, fit in fits.items():
 for g, name in ((1.0, "one"), (3.0, "three"), (0.5, "half"), (2.0, "two")):
     note("simplex", {f"t-{name}": closest_temperature(g, 3, PAPER_CUBE).temperature})
 
-# %% mystnb={"image": {"alt": "Four triangles of arrows. The focal map and the closest temperature both push from the centre to the corners; arrows are longer for gamma 3."}, "figure": {"name": "fig-simplex-arrows", "caption": "The map for two $\\gamma$ and the closest temperatures, as arrows. Counterpart of KK24 Fig. 5."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Triangles of arrows, the focal map for each gamma and below it the closest temperature. Both push from the centre to the corners; arrows are longer for the larger gamma."}, "figure": {"name": "fig-simplex-arrows", "caption": "The map for two $\\gamma$ and the closest temperatures, as arrows. Counterpart of KK24 Fig. 5."}}
 arrow_fields(sparse, moved)
 
 # %% [markdown]
@@ -130,13 +138,14 @@ arrow_fields(sparse, moved)
 #
 # ```{exercise}
 # :label: ex-simplex-second
-# Which second-largest classes rise? For three classes and $\gamma = 1$, look at rows with top probability 0.45.
+# Which second-largest classes rise? For three classes and $\gamma = 1$, look at distributions with top probability
+# 0.45.
 # ```
 #
 # ```{solution} ex-simplex-second
 # :class: dropdown
-# $\hat p_i > q_i$ exactly when $h(q_i) = 1/g(q_i)$ is above the mean $\sum_j q_j h(q_j)$. Since $h$ increases beyond
-# $p^*$, a second class close to the first has an $h$ close to the largest, which is above the mean.
+# $\hat p_i > q_i$ exactly when $h(q_i)$ is above the mean $\sum_j q_j h(q_j)$. Since $h$ increases beyond its lowest
+# point $p^*$, a second class close to the first has an $h$ close to the largest, which is above the mean.
 # ```
 #
 # ## Verdict

@@ -16,9 +16,11 @@
 # # Does the map always raise confidence?
 #
 # **The question.** 'Confidence-raising' is in the paper's story from the first line. Is the top
-# probability after the map always at least the one before? **In short:** for two and three classes yes, for
-# $n \ge 4$ exactly if $\gamma \ge \gamma^*(\frac1{n-1})$. There is a threshold $\tau(\gamma)$ above which a top probability never
-# falls, for any number of classes, and below which it does fall for enough of them. All of this is proved.
+# probability after the map always at least the one before? **In short:** for two and three classes yes; for
+# $n \ge 4$ exactly from a certain $\gamma$ on, which grows with $n$: with $\gamma = 5$ it can fall for every
+# $n \ge$ {glue:text}`confidence-first-falling:d`. And there is a threshold $\tau(\gamma) < \frac12$ above which a top
+# probability never falls, for any number of classes, and below which it does fall for enough of them. All of this is
+# proved.
 #
 # :::{admonition} As printed: KK24 Proposition 5
 # Let the predicted class be $j = \arg\max_i q_i$. After focal calibration, $\hat p(q)_j \ge \max_i q_i = q_j$.
@@ -33,9 +35,7 @@ import numpy as np
 import pandas as pd
 
 from focal_lib import theory
-from focal_lib.claims import show
-from focal_lib.claims.kk24.prop5_each_n import each_n_proof
-from focal_lib.claims.page import proof
+from focal_lib.claims import lemmas, proof, show
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -46,7 +46,7 @@ use_style()
 # %% [markdown]
 # ## Counterexamples
 #
-# Nearly tied classes and one small one are enough:
+# Tied classes and one small one are enough; so is one class above many tied small ones:
 
 # %%
 examples = [
@@ -56,23 +56,29 @@ examples = [
     (5.0, [0.166] * 6 + [0.004]),
     (gamma, [0.13] + [0.87 / (classes - 1)] * (classes - 1)),
 ]
-changes = [float(theory.confidence_change(np.array(row), g)) for g, row in examples]
-shown = [(g, len(row), max(row), change) for (g, row), change in zip(examples, changes, strict=True)]
-pd.DataFrame(shown, columns=["gamma", "classes", "top before", "change of the top"]).style.format(
-    {"gamma": "{:g}", "change of the top": "{:.2e}"}
-).hide()
+changes = [float(theory.confidence_change(np.array(q), g)) for g, q in examples]
+
+# %% tags=["hide-input"]
+shown = [(g, len(q), max(q), change) for (g, q), change in zip(examples, changes, strict=True)]
+table = pd.DataFrame(shown, columns=["gamma", "classes", "top before", "change of the top"])
+table.style.format({"gamma": "{:g}", "top before": "{:g}", "change of the top": "{:.2e}"}).hide().set_caption(
+    "Change of the top probability by the map"
+)
 
 # %% [markdown]
-# The first are tiny, the last is not: with {glue:text}`confidence-classes` classes the top probability 0.13 changes by
-# {glue:text}`confidence-drop:.4f`. The second and the last are proved in ball arithmetic in the ledger, so no rounding is involved.
+# The first four changes are tiny. With {glue:text}`confidence-classes` classes and $\gamma =$
+# {glue:text}`confidence-gamma:g` the top probability 0.13 changes by {glue:text}`confidence-drop:.4f`. The ledger
+# proves two of these in ball arithmetic, the second, and the last for $\gamma = 1$ and a hundred classes, so no
+# rounding is involved.
 
 # %% tags=["remove-input"]
 note(
     "confidence",
     drop=changes[-1],
     classes=classes,
+    first_falling=next(n for n in range(4, 100) if theory.critical_gamma(n) > 5),
     tau=theory.confidence_threshold(gamma),
-    inflection=theory.inflection(gamma),
+    inflection=theory.weight_inflection(gamma),
     gamma=gamma,
 )
 
@@ -80,23 +86,23 @@ note(
 # ## Where the proof breaks
 #
 # The proof wants $f = 1/L' = -w$ to be concave on all of $(0, 1)$. It is convex up to an inflection point,
-# {glue:text}`confidence-inflection:.5f` for $\gamma =$ {glue:text}`confidence-gamma:g`, and concave only above. The argument
-# given for concavity, that $(1-q)^{-\gamma}$ decreases, is wrong: it increases.
+# {glue:text}`confidence-inflection:.5f` for $\gamma =$ {glue:text}`confidence-gamma:g`, and concave only above. The
+# argument given for concavity, that $(1-q)^{-\gamma}$ decreases, is wrong: it increases.
 
 # %% tags=["hide-input"]
 q = np.linspace(1e-4, 0.3, 400)
 log_weight = np.array([np.log(v) - theory.log_gain(v, gamma) for v in q])
 bend = {"w(q) - q": np.exp(log_weight) - q}
-turn = theory.inflection(gamma)
+turn = theory.weight_inflection(gamma)
 at = np.exp(np.log(turn) - theory.log_gain(turn, gamma)) - turn
 
-# %% mystnb={"image": {"alt": "The weight w minus q over q. It is concave up to the marked inflection and convex after it."}, "figure": {"name": "fig-confidence-inflection", "caption": "$w(q) - q$ for the chosen $\\gamma$: concave, then convex, with the inflection marked. The printed proof needs $w$ convex everywhere."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The weight w minus q over q. It is concave up to the marked inflection and convex after it."}, "figure": {"name": "fig-confidence-inflection", "caption": "$w(q) - q$ for the chosen $\\gamma$: concave, then convex, with the inflection marked. The printed proof needs $w$ convex everywhere."}}
 line_figure(q, bend, "$q$", "$w(q) - q$", points={"inflection": (turn, at)})
 
 # %% [markdown]
 # ## What is true
 #
-# Write $h = 1/g$. A short computation gives
+# With $h = 1/g$ the map is $\hat p_i = q_i\,h(q_i)/\sum_j q_j\,h(q_j)$ ([](#ch-simplex)), so
 #
 # ```{math}
 # :label: eq-confidence-criterion
@@ -108,34 +114,38 @@ line_figure(q, bend, "$q$", "$w(q) - q$", points={"inflection": (turn, at)})
 # $\tau$, many equal small classes have $h$ near 1 and push the mean above $h(q_{\max})$.
 #
 # For one class count $n$ the condition is sharp too. Where $q_{\max} = m < \frac1{n-1}$, no class can be below
-# $\beta = 1 - (n-1)m$, and as $h$ falls, then rises, every $h(q_i) \le \max(h(\beta), h(m))$. So only the row with $n - 1$ ties matters:
-# $D(\beta) = \log g(\beta) - \log g(m)$ must not be negative. It is 0 at the uniform row and concave in $\beta$, so it is enough that
-# $D(0) = -\log g(\frac1{n-1}) \ge 0$, which is $\gamma \ge \gamma^*(\frac1{n-1})$. The function $\gamma^*$ is the Lambert function of
-# {cite:t}`m20` ([](#ch-gradient)). For $n = 3$ it is 0.
+# $\varepsilon = 1 - (n-1)m$, and as $h$ falls, then rises, every $h(q_i) \le \max(h(\varepsilon), h(m))$. So only the
+# distribution with $n - 1$ tied classes matters: $D(\varepsilon) = \log g(\varepsilon) - \log g(m)$ must not be
+# negative. It is 0 at the uniform distribution and concave in $\varepsilon$, so it is enough that
+# $D(0) = -\log g(\frac1{n-1}) \ge 0$. Let $\gamma^*(p_0)$ be the positive $\gamma$ with $g(p_0) = 1$, or 0 where
+# there is none; {cite:t}`m20` give it by Lambert's $W$ ([](#ch-gradient)). The condition is
+# $\gamma \ge \gamma^*(\frac1{n-1})$. For $n = 3$ it is $\gamma \ge 0$.
 
 # %% tags=["hide-input"]
 gammas = np.linspace(0.05, 10, 200)
 thresholds = {
     r"$\tau(\gamma)$: never falls above": np.array([theory.confidence_threshold(g) for g in gammas]),
-    r"$p^*(\gamma)$: falls next to uniform if $1/n$ is below": np.array([theory.peak_probability(g) for g in gammas]),
+    r"$p^*(\gamma)$: where $1/n$ is below, nearly uniform ones fall": np.array(
+        [theory.peak_probability(g) for g in gammas]
+    ),
 }
 
-# %% mystnb={"image": {"alt": "Two decreasing curves over gamma: the threshold tau from one half to 0.13, and the lower curve p star from 0.2 to 0.04."}, "figure": {"name": "fig-confidence-threshold", "caption": "The threshold $\\tau(\\gamma)$. A top probability above it never falls, for any number of classes."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Two decreasing curves over gamma: the threshold tau from one half to 0.13, and the lower curve p star from 0.2 to 0.04."}, "figure": {"name": "fig-confidence-threshold", "caption": "The threshold $\\tau(\\gamma)$. A top probability above it never falls, for any number of classes."}}
 line_figure(gammas, thresholds, r"$\gamma$", "top probability", ylim=(0, 0.52))
 
 # %% [markdown]
 # For $\gamma = 1$ the threshold is $1/e$. The steps of the proof for each $n$, carried out:
 
 # %% tags=["nbval-check-output"]
-proof(each_n_proof())
+proof(lemmas.confidence_proof())
 
 # %% [markdown]
 # The smallest $\gamma$ for which confidence never falls with $n$ classes:
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input"]
 table = pd.DataFrame({"classes": [3, 4, 5, 6, 7, 8, 10, 20, 100, 1000]})
 table["smallest gamma"] = [theory.critical_gamma(n) for n in table["classes"]]
-print(table.to_string(index=False, float_format="{:.6f}".format))
+table.style.format({"smallest gamma": "{:.6f}"}).hide().set_caption("From which gamma on confidence never falls")
 
 # %% [markdown]
 # ## How much, and where?
@@ -143,19 +153,20 @@ print(table.to_string(index=False, float_format="{:.6f}".format))
 
 # %% tags=["hide-input"]
 def equal_rest(n: int, top: np.ndarray) -> np.ndarray:
-    """Rows with one class at top and the others equal: (m,) -> (m, n)."""
+    """Distributions with one class at top and the others equal: (m,) -> (m, n)."""
     return np.column_stack([top, np.repeat(((1 - top) / (n - 1))[:, None], n - 1, axis=1)])
 
 
 tops = np.linspace(1 / classes, 0.6, 300)[1:]
 falls = {rf"$\gamma = {g:g}$": 100 * theory.confidence_change(equal_rest(classes, tops), g) for g in (0.5, 1.0, 3.0)}
 
-# %% mystnb={"image": {"alt": "Change of the top probability over its value, the other classes equal, for gamma 0.5, 1 and 3. Each curve is negative at small values and positive beyond its threshold."}, "figure": {"name": "fig-confidence-many", "caption": "Change of the top probability with many classes, the others equal. Negative below about $\\tau(\\gamma)$."}}
-line_figure(tops, falls, "top probability before", "change (points of 100)", zero=True)
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Change of the top probability over its value, the other classes equal, for gamma 0.5, 1 and 3. With many classes each curve is negative at small values and positive beyond its threshold."}, "figure": {"name": "fig-confidence-many", "caption": "Change of the top probability with many classes, the others equal. Negative below about $\\tau(\\gamma)$."}}
+line_figure(tops, falls, "top probability before", "change (percentage points)", zero=True)
 
 # %% [markdown]
-# In practice: a row whose top class is above one half is never affected. A model with many classes and unsure
-# predictions is, mildly. 'Confidence-raising' is right for most predictions of most models, and wrong as a theorem.
+# In practice: a sample whose top probability is above one half never loses confidence. A model with many classes and
+# unsure predictions does lose some, mildly. 'Confidence-raising' is right for confident predictions, and wrong as a
+# theorem.
 #
 # ```{exercise}
 # :label: ex-confidence-tau

@@ -15,14 +15,16 @@
 # (ch-fit)=
 # # How close is the map to a temperature?
 #
-# **The question.** If the map is almost temperature scaling, why bother with it? {cite:t}`kk24` measure the distance for
-# two, three and four classes. **In short:** for two classes the map is a temperature to about a tenth of a per cent;
-# for three and four it is several per cent off. Most numbers reproduce. Two captions, an error bound and the
-# line for four classes do not.
+# **The question.** If the map is almost temperature scaling, why bother with it? {cite:t}`kk24` measure the distance
+# for two, three and four classes. **In short:** for two classes the map differs from a temperature by about a tenth of
+# a percentage point; for three and four by several points. The lines for two and three classes and the error for three
+# reproduce. Both numbers for four classes, the error bound for two, a temperature in a caption, and the place of the
+# largest difference do not.
 #
 # :::{admonition} As printed: KK24 sections 3.2 and 3.3
-# $\frac1T \approx 0.95\gamma + 0.85$ for two classes with an error below $10^{-3}$; $\frac1T \approx 0.64\gamma + 0.91$ for three, with
-# an error up to 8 % at $\gamma = 9$; $\frac1T \approx 0.47\gamma + 0.85$ for four, with a similar error.
+# $\frac1T \approx 0.95\gamma + 0.85$ for two classes with an error below $10^{-3}$;
+# $\frac1T \approx 0.64\gamma + 0.91$ for three, with an error up to 8 % at $\gamma = 9$;
+# $\frac1T \approx 0.47\gamma + 0.85$ for four, with a similar error.
 # :::
 
 # %% tags=["parameters"]
@@ -40,7 +42,7 @@ from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure, point_figure
 from focal_lib.pages.plots.simplex import maps_on_triangle, simplex_grid
-from focal_lib.theory import closest_temperature, deviation
+from focal_lib.theory import closest_temperature, deviation_from_map
 
 use_style()
 
@@ -51,7 +53,7 @@ use_style()
 #
 # ```{math}
 # :label: eq-fit-sup
-# \min_T\;\sup_z\;\big\lVert \operatorname{softmax}(z/T) - \hat p(\operatorname{softmax}(z))\big\rVert_\infty,
+# \min_T\,\sup_z\,\big\lVert \operatorname{softmax}(z/T) - \hat p(\operatorname{softmax} z)\big\rVert_\infty,
 # ```
 #
 # on a fine grid of logits. 'Linear regression' in the paper is then a line through the best $1/T$.
@@ -65,14 +67,18 @@ curves = {
     "printed line": 0.95 * gammas + 0.85,
     r"our line, $\gamma \leq 7$": slope * gammas + intercept,
 }
-note("fit", slope_2=slope, intercept_2=intercept)
 
-# %% mystnb={"image": {"alt": "Inverse temperature closest to the binary map over gamma, the printed line and our line. All three nearly coincide above gamma one half."}, "figure": {"name": "fig-fit-binary", "caption": "The closest inverse temperature, two classes. Counterpart of KK24 Fig. 2, left."}}
+# %% tags=["remove-input"]
+note("fit", slope_2=slope, intercept_2=intercept)
+for name, (a, b) in {"printed": (0.95, 0.85), "ours": (slope, intercept)}.items():
+    note("fit", {f"{name}-half": 1 / (0.5 * a + b), f"{name}-two": 1 / (2 * a + b)})
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Inverse temperature closest to the binary map over gamma, the printed line and our line. All three nearly coincide above gamma one half."}, "figure": {"name": "fig-fit-binary", "caption": "The closest inverse temperature, two classes. Counterpart of KK24 Fig. 2, left."}}
 line_figure(gammas, curves, r"$\gamma$", "$1/T$")
 
 # %% [markdown]
-# Up to $\gamma = 7$ least squares gives {glue:text}`fit-slope-2:.3f` $\gamma$ + {glue:text}`fit-intercept-2:.3f`. The curve is
-# not a line: at $\gamma = 0$ it must pass through 1.
+# Up to $\gamma = 7$ least squares gives {glue:text}`fit-slope-2:.3f` $\gamma$ + {glue:text}`fit-intercept-2:.3f`. The
+# curve is not a line: at $\gamma = 0$ it must pass through 1.
 
 # %% tags=["hide-input"]
 s = np.linspace(-4, 4, 401)
@@ -80,16 +86,20 @@ in_logits = {}
 for g in (0.5, 2.0, 3.0):
     in_logits[rf"map, $\gamma = {g:g}$"] = theory.focal_logit(s, g)
     in_logits[f"T = {fits(2)[g].temperature:.3f}"] = fits(2)[g].inverse_temperature * s
+
+# %% tags=["remove-input"]
 for g, name in ((0.5, "half"), (2.0, "two"), (3.0, "three")):
     note("fit", {f"t-{name}": fits(2)[g].temperature})
 
-# %% mystnb={"image": {"alt": "The map in logits for gamma 0.5, 2 and 3 with the closest temperatures as straight lines through the origin. Each pair coincides to the eye."}, "figure": {"name": "fig-fit-logits", "caption": "The map in logits with the closest temperatures. Counterpart of KK24 Fig. 2, right, with the temperatures that belong to the $\\gamma$ shown."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The map in logits for gamma 0.5, 2 and 3 with the closest temperatures as straight lines through the origin. Each pair coincides to the eye."}, "figure": {"name": "fig-fit-logits", "caption": "The map in logits with the closest temperatures. Counterpart of KK24 Fig. 2, right, with the temperatures that belong to the $\\gamma$ shown."}}
 line_figure(s, in_logits, "logit $s$", "logit after the map")
 
 # %% [markdown]
 # The caption of the paper's figure says $T = 0.76$ and $0.36$ for $\gamma = 0.5$ and $3$. The closest temperatures are
-# {glue:text}`fit-t-half:.3f` and {glue:text}`fit-t-three:.3f`. The printed ones are the line at $\gamma = 0.5$ and
-# $\gamma = 2$ (closest: {glue:text}`fit-t-two:.3f`).
+# {glue:text}`fit-t-half:.3f` and {glue:text}`fit-t-three:.3f`. The first printed one is not the closest but the line at
+# $\gamma = 0.5$, where it fits badly: {glue:text}`fit-printed-half:.3f` on the printed line and
+# {glue:text}`fit-ours-half:.3f` on ours. The second belongs to $\gamma = 2$, where the closest is
+# {glue:text}`fit-t-two:.3f` and the printed line gives {glue:text}`fit-printed-two:.3f`.
 #
 # ## Three and four classes
 
@@ -103,46 +113,49 @@ groups["printed, 4 classes"] = (gammas, 0.47 * gammas + 0.85, None)
 lines = pd.DataFrame([("3", 0.64, 0.91, *three), ("4", 0.47, 0.85, *four)])
 lines.columns = ["classes", "slope printed", "intercept printed", "slope here", "intercept here"]
 
-# %% mystnb={"image": {"alt": "Inverse temperature over gamma for three and four classes with the printed lines. For three classes they agree; for four the printed line lies below."}, "figure": {"name": "fig-fit-many", "caption": "The closest inverse temperature, three and four classes. Counterpart of KK24 Fig. 6, left."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Inverse temperature over gamma for three and four classes with the printed lines. For three classes they agree; for four the printed line lies below."}, "figure": {"name": "fig-fit-many", "caption": "The closest inverse temperature, three and four classes. Counterpart of KK24 Fig. 6, left."}}
 point_figure(groups, r"$\gamma$", "$1/T$")
 
 # %% tags=["hide-input"]
-lines.style.format(precision=3).hide()
+lines.style.format(precision=3).hide().set_caption("1/T as a line in gamma, least squares up to 10")
 
 # %% tags=["hide-input"]
 errors = {f"{n} classes": (gammas, np.array([100 * fits(n, reach)[g].error for g in GAMMAS]), None) for n in (3, 4)}
 small = closest_temperature(0.4, 2).error
+
+# %% tags=["remove-input"]
 note("fit", error_2=100 * small, error_3=100 * fits(3, reach)[9.0].error, error_4=100 * fits(4, reach)[9.0].error)
 
-# %% mystnb={"image": {"alt": "Largest difference of a probability over gamma for three and four classes. It rises to about 8 per cent for three and 12 per cent for four."}, "figure": {"name": "fig-fit-error", "caption": "Largest error of the closest temperature. Counterpart of KK24 Fig. 6, right."}}
-point_figure(errors, r"$\gamma$", "largest error (%)")
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Largest difference of a probability over gamma for three and four classes. Both rise from zero and flatten, near 8 percentage points for three classes and above 12 for four."}, "figure": {"name": "fig-fit-error", "caption": "Largest error of the closest temperature. Counterpart of KK24 Fig. 6, right."}}
+point_figure(errors, r"$\gamma$", "largest error (percentage points)")
 
 # %% [markdown]
-# At $\gamma = 9$ the error is {glue:text}`fit-error-3:.1f` % for three classes and {glue:text}`fit-error-4:.1f` % for four. For
-# two it is largest near $\gamma = 0.4$, {glue:text}`fit-error-2:.3f` %. All are maxima over a grid, hence lower bounds.
+# At $\gamma = 9$ the error is {glue:text}`fit-error-3:.1f` percentage points for three classes and
+# {glue:text}`fit-error-4:.1f` for four. For two it is largest near $\gamma = 0.4$, {glue:text}`fit-error-2:.3f`. All
+# are maxima over a grid, hence lower bounds.
 #
 # ## Where the difference lies
 
 # %% tags=["hide-input"]
-rows = simplex_grid(80)
+points = simplex_grid(80)
 panels = {}
 for g in (0.5, 3.0):
-    difference = deviation(g, fits(3, reach)[g].inverse_temperature, np.log(rows))
+    difference = deviation_from_map(g, fits(3, reach)[g].inverse_temperature, np.log(points))
     panels[rf"$\gamma = {g:g}$"] = 100 * np.abs(difference).max(-1)
 
-# %% mystnb={"image": {"alt": "Two triangles shaded by the largest difference between map and temperature. It is zero in the centre and at the corners and largest in bands between."}, "figure": {"name": "fig-fit-triangle", "caption": "Difference between the map and the closest temperature, points of 100. Counterpart of KK24 Fig. 7."}}
-maps_on_triangle(rows, panels, "difference (points of 100)")
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Two triangles shaded by the largest difference between map and temperature. It is zero in the centre and at the corners and largest in bands between."}, "figure": {"name": "fig-fit-triangle", "caption": "Difference between the map and the closest temperature, in percentage points. Counterpart of KK24 Fig. 7."}}
+maps_on_triangle(points, panels, "difference (percentage points)")
 
 # %% [markdown]
 # ```{exercise}
 # :label: ex-fit-sharper
-# For which $\gamma$ is the binary map closest to its temperature, small or large? Explain by the slope bounds of
-# [](#ch-binary).
+# Beyond its largest value near $\gamma = 0.4$ the error for two classes falls as $\gamma$ grows. Explain it by the
+# slope bounds of [](#ch-binary).
 # ```
 #
 # ```{solution} ex-fit-sharper
 # :class: dropdown
-# Large. Where $\operatorname{logit} FC$ bends, the probability is already within $e^{-\gamma |s|}$ of 0 or 1, so a
+# Where $\operatorname{logit} FC$ bends, the probability is already within $e^{-\gamma |s|}$ of 0 or 1, so a
 # difference of logits hardly shows.
 # ```
 #

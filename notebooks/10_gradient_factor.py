@@ -16,16 +16,19 @@
 # # Which gamma, and what does it do to the gradient?
 #
 # **The question.** {cite:t}`m20` explain the calibration of focal loss by one factor: the gradient is that of
-# cross-entropy times $g(p, \gamma)$. They choose $\gamma$ for a sample by where $g$ crosses 1, and bound the loss by an
-# entropy. What of this holds? **In short:** the identity, the shape of $g$ and the Lambert formula hold, the last for
-# thresholds below one half; the entropy bound holds for every $\gamma$, more than was proved. 'Always higher entropy' is
-# true for two classes and false for four, and no optimiser gets stuck at a locally best temperature.
+# cross-entropy times $g(q, \gamma)$. They choose $\gamma$ for a sample by where $g$ crosses 1, and bound the loss by
+# an entropy. What of this holds? **In short:** the identity, the shape of $g$ and the Lambert formula hold, the last
+# for thresholds below one half; the entropy bound holds for every $\gamma$, more than was proved. 'Always higher
+# entropy' is true for two classes and false for four, and no optimiser gets stuck at a locally best temperature.
 #
 # :::{admonition} As printed: M20 Propositions 1 and 2
 # $\frac{\partial L_f}{\partial w} = \frac{\partial L_c}{\partial w}\,g(p, \gamma)$ with
 # $g(p, \gamma) = (1-p)^\gamma - \gamma p(1-p)^{\gamma-1}\log p$. For $p \ge p_0$, $g(p, \gamma) \le 1$ for all
-# $\gamma \ge \gamma^* = \frac ab + \frac1{\log a}W_{-1}\big(-\frac{a^{1-a/b}}{b}\log a\big)$, where $a = 1 - p_0$, $b = p_0\log p_0$.
+# $\gamma \ge \gamma^* = \frac ab + \frac1{\log a}W_{-1}\big(-\frac{a^{1-a/b}}{b}\log a\big)$, where $a = 1 - p_0$,
+# $b = p_0\log p_0$.
 # :::
+#
+# What M20 call $p$, the probability that the network gives to the true class, is $q$ in this book.
 
 # %% tags=["parameters"]
 p0: float = 0.25  # threshold whose gamma is computed
@@ -37,10 +40,9 @@ import pandas as pd
 import sympy as sp
 
 from focal_lib import theory
-from focal_lib.claims import show
+from focal_lib.claims import lemmas, proof, show
 from focal_lib.claims.m20.app_g import draws
-from focal_lib.claims.m20.app_h import bound_steps
-from focal_lib.claims.page import proof
+from focal_lib.losses import FLSD53
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -53,38 +55,40 @@ values = [float(g) for g in gammas.split(",")]
 # %% [markdown]
 # ## The factor
 #
-# Both losses reach the weights through the probability $p$ of the true class alone, so their gradients differ by
-# the ratio of their derivatives in $p$. Sympy takes it:
+# Both losses reach the weights through the probability $q$ of the true class alone, so their gradients differ by
+# the ratio of their derivatives in $q$. Sympy takes it, without the power of $1 - q$:
 
 # %%
 q, gamma = symbols.q, symbols.gamma
 ratio = sp.diff(symbols.focal_loss(), q) / sp.diff(-sp.log(q), q)
-sp.simplify(sp.powsimp(sp.expand(ratio / (1 - q) ** gamma), force=True))
+sp.powsimp(sp.expand(ratio / (1 - q) ** gamma))
 
 # %% [markdown]
-# Times $(1-p)^\gamma$ this is
+# Times $(1-q)^\gamma$ this is
 #
 # ```{math}
 # :label: eq-gradient-factor
-# g(p, \gamma) = (1-p)^\gamma\Big(1 + \gamma\,\frac{-p\log p}{1-p}\Big),
+# g(q, \gamma) = (1-q)^\gamma\Big(1 + \gamma\,\frac{-q\log q}{1-q}\Big),
 # ```
 #
-# the same $g$ that defines the calibration map, $w = q/g$ in [](#ch-simplex). Its logarithm has a derivative with the sign
-# of $k(p, \gamma) = \frac{2(1-p)}{\log p} + 1 - \gamma p$, which decreases from 1 to $-(1+\gamma)$: $g$ rises from 1, turns once at
-# $p^*(\gamma)$, and falls to 0. So it crosses 1 once, at the $\tau(\gamma)$ of [](#ch-confidence).
+# the same $g$ that defines the calibration map, $w = q/g$ in [](#ch-simplex). Its logarithm has a derivative with the
+# sign of $k(q, \gamma) = \frac{2(1-q)}{\log q} + 1 - \gamma q$, which decreases from 1 to $-(1+\gamma)$: $g$ rises
+# from 1, turns once at $p^*(\gamma)$, and falls to 0. So it crosses 1 once, at the $\tau(\gamma)$ of
+# [](#ch-confidence).
 
 # %% tags=["hide-input"]
-p = np.linspace(1e-4, 1 - 1e-6, 800)
-curves = {rf"$\gamma = {g:g}$": np.exp([theory.log_gain(v, g) for v in p]) for g in values}
-curves["cross-entropy"] = np.ones_like(p)
+grid = np.linspace(1e-4, 1 - 1e-6, 800)
+curves = {rf"$\gamma = {g:g}$": np.exp([theory.log_gain(v, g) for v in grid]) for g in values}
+curves["cross-entropy"] = np.ones_like(grid)
 
-# %% mystnb={"image": {"alt": "The factor g over p for several gamma. Each curve starts at one, rises to a maximum below p of one fifth, crosses one again before one half and falls to zero; larger gamma falls earlier."}, "figure": {"name": "fig-gradient-factor", "caption": "Gradient of focal loss over that of cross-entropy. Counterpart of M20 Fig. 4 (a)."}}
-line_figure(p, curves, "probability of the true class $p$", "$g(p, \\gamma)$")
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The factor g over q for several gamma. Each curve starts at one, rises to a maximum below q of one fifth, crosses one again before one half and falls to zero; larger gamma falls earlier."}, "figure": {"name": "fig-gradient-factor", "caption": "Gradient of focal loss over that of cross-entropy. Counterpart of M20 Fig. 4 (a)."}}
+line_figure(grid, curves, "probability $q$ of the true class", "$g(q, \\gamma)$")
 
 # %% [markdown]
-# Three sentences around this picture are checked in the ledger. At $p = \frac12$ and $\gamma = 7$ the factor is
-# {glue:text}`gradient-half-seven:.3f`, 'nearly 0' indeed. For $p \ge \frac12$ a larger $\gamma$ always gives a smaller factor. But
-# $\partial_p g$ itself is not monotone, as the proof says on the way: for $\gamma > 1$ it returns to 0 at $p = 1$. Only its sign matters.
+# Three sentences around this picture are checked in the ledger. At $q = \frac12$ and $\gamma = 7$ the factor is
+# {glue:text}`gradient-half-seven:.3f`, 'nearly 0' indeed. For $q \ge \frac12$ a larger $\gamma$ always gives a
+# smaller factor. But $\partial_q g$ itself is not monotone, which the proof says on the way: for $\gamma > 1$ it
+# returns to 0 at $q = 1$. Only its sign matters.
 
 # %% tags=["remove-input"]
 show("m20.g_slope_decreasing")
@@ -92,10 +96,12 @@ show("m20.g_slope_decreasing")
 # %% [markdown]
 # ## A gamma for a threshold
 #
-# Setting $g(p_0, \gamma) = 1$ and $\gamma = \frac ab + \frac{W}{\log a}$ turns the equation into $We^W = -\frac1b a^{1-a/b}\log a$. One
-# solution is known in advance: $\gamma = 0$, that is $W = y_0 = -\frac{a\log a}{b}$. For $p_0 < \frac12$, $y_0 > -1$ lies on the principal
-# branch, which therefore returns cross-entropy (the paper says: a negative value), and $W_{-1}$ returns the one positive
-# root. For $p_0 \ge \frac12$ the roles change, $\gamma^* = 0$, and there is nothing to regularise: every $\gamma > 0$ has $g < 1$ there.
+# Setting $g(p_0, \gamma) = 1$ and $\gamma = \frac ab + \frac{W}{\log a}$ turns the equation into
+# $We^W = -\frac1b a^{1-a/b}\log a$. One solution is known in advance: $\gamma = 0$, that is
+# $W = y_0 = -\frac{a\log a}{b}$. For $p_0 < \frac12$, $y_0 > -1$ lies on the principal branch, which therefore
+# returns cross-entropy (the paper says: a negative value), and $W_{-1}$ returns the one positive root. For
+# $p_0 \ge \frac12$ the roles change, $\gamma^* = 0$, and there is nothing to regularise: every $\gamma > 0$ has
+# $g < 1$ there.
 
 # %% tags=["remove-input"]
 note(
@@ -110,76 +116,85 @@ note(
     },
 )
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input"]
 table = pd.DataFrame({"p0": [0.05, 0.1, 0.19, 0.2, 0.25, 0.3, 0.4, 0.5]})
 table["gamma*"] = [theory.lambert_gamma(v) for v in table["p0"]]
-print(table.to_string(index=False, float_format="{:.6f}".format))
+table.style.format({"p0": "{:g}", "gamma*": "{:.6f}"}).hide().set_caption("The gamma with g(p0) = 1")
 
 # %% [markdown]
-# For $p_0 =$ {glue:text}`gradient-p0:g` it is $\gamma^* =$ {glue:text}`gradient-lambert:.6f`. The function is the inverse of $\tau$, and at
-# $p_0 = \frac1{n-1}$ it is the sharp condition of Proposition 5 for $n$ classes ([](#ch-confidence)): two papers, one curve.
+# For $p_0 =$ {glue:text}`gradient-p0:g` it is $\gamma^* =$ {glue:text}`gradient-lambert:.6f`. The function is the
+# inverse of $\tau$, and at $p_0 = \frac1{n-1}$ it is the sharp condition of Proposition 5 for $n$ classes
+# ([](#ch-confidence)): two papers, one curve.
 #
 # ## The sample-dependent policy
 #
-# FLSD-53 takes $\gamma = 5$ up to $q_y = 0.19$ 'as $g(0.19, 5) \approx 1$' (it is {glue:text}`gradient-019:.4f`; exactly 1 at
-# {glue:text}`gradient-tau-five:.4f`), and 3 above. The reason given is to accelerate learning below $\frac12$ and to
-# regularise above.
+# FLSD-53 takes $\gamma = 5$ for a small probability $q_y$ of the true class and 3 for a larger one. The text at hand
+# changes at $q_y = 0.19$, 'as $g(0.19, 5) \approx 1$' (it is {glue:text}`gradient-019:.4f`; exactly 1 at
+# {glue:text}`gradient-tau-five:.4f`); the published version, and so this book's `FLSD53` and the figure, at
+# {glue:text}`gradient-switch:g`. The reason given is to accelerate learning below $\frac12$ and to regularise above.
 
 # %% tags=["hide-input"]
-policy = np.where(p < 0.2, 5.0, 3.0)
+(switch, low), (_, high) = FLSD53().steps
+policy = np.where(grid < switch, low, high)
 factors = {
-    "policy 5, 3": np.exp([theory.log_gain(v, g) for v, g in zip(p, policy, strict=True)]),
-    "cross-entropy": np.ones_like(p),
+    "policy 5, 3": np.exp([theory.log_gain(v, g) for v, g in zip(grid, policy, strict=True)]),
+    "cross-entropy": np.ones_like(grid),
 }
+note("gradient", switch=switch)
 marks = {r"$\tau(3)$": (theory.confidence_threshold(3), 1.0)}
 
-# %% mystnb={"image": {"alt": "The factor g of the policy over p. It is above one until about 0.25, with a jump at 0.2, and below one from there on, well before one half."}, "figure": {"name": "fig-gradient-policy", "caption": "The factor of FLSD-53. It falls below 1 at $\\tau(3)$, far below one half."}}
-line_figure(p, factors, "probability of the true class $p$", "$g$", points=marks)
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The factor g of the policy over q. It falls to one just before 0.2, jumps up there, falls below one at about 0.25, well before one half, and stays below."}, "figure": {"name": "fig-gradient-policy", "caption": "The factor of FLSD-53. It falls below 1 at $\\tau(3)$, far below one half."}}
+line_figure(grid, factors, "probability $q$ of the true class", "$g$", points=marks)
 
 # %% [markdown]
-# It does regularise above $\frac12$. It accelerates only up to {glue:text}`gradient-tau-three:.4f`: between there and $\frac12$ a
-# sample that is still misclassified gets a smaller gradient than from cross-entropy.
+# It does regularise above $\frac12$. It accelerates only up to {glue:text}`gradient-tau-three:.4f`: between there and
+# $\frac12$ a sample, though it may still be misclassified, gets a smaller gradient than from cross-entropy.
 #
 # ## Focal loss and entropy
 #
-# Appendix H bounds the loss from below by $\mathrm{CE} - \gamma H(q)$. Its first step is Bernoulli's inequality, which needs $\gamma \ge 1$ and is
-# reversed for $0 < \gamma < 1$. The bound is true all the same, for every $\gamma \ge 0$ and every label distribution:
+# Appendix H bounds the loss from below by $\mathrm{CE} - \gamma H(q)$, with $H$ the entropy. Its first step is
+# Bernoulli's inequality, which needs $\gamma \ge 1$ and is reversed for $0 < \gamma < 1$. The bound is true all the
+# same, for every $\gamma \ge 0$ and every label distribution:
 
 # %% tags=["nbval-check-output"]
-proof(bound_steps())
+proof(lemmas.entropy_bound_steps())
 
 # %% tags=["hide-input"]
-rows = np.column_stack([p, 1 - p])
-entropy = -(rows * np.log(rows)).sum(-1)
+two = np.column_stack([grid, 1 - grid])
+entropy = -(two * np.log(two)).sum(-1)
 excess = {
-    rf"$\gamma = {g:g}$": theory.focal_loss_values(rows, g)[:, 0] + np.log(p) + g * entropy for g in (0.5, *values[:3])
+    rf"$\gamma = {g:g}$": theory.focal_loss_values(two, g)[:, 0] + np.log(grid) + g * entropy
+    for g in dict.fromkeys([0.5, *values[:3]])
 }
 
-# %% mystnb={"image": {"alt": "Focal loss minus its lower bound over p, two classes, label certain. All curves are above zero."}, "figure": {"name": "fig-gradient-entropy", "caption": "$\\mathrm{FL} - (\\mathrm{CE} - \\gamma H)$ for two classes and a certain label: never negative, also for $\\gamma < 1$."}}
-line_figure(p, excess, "probability of the true class $p$", "FL - (CE - $\\gamma H$)", zero=True)
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Focal loss minus its lower bound over q, two classes, label certain. All curves are above zero."}, "figure": {"name": "fig-gradient-entropy", "caption": "$\\mathrm{FL} - (\\mathrm{CE} - \\gamma H)$ for two classes and a certain label: never negative, also for $\\gamma < 1$."}}
+line_figure(grid, excess, "probability $q$ of the true class", "FL - (CE - $\\gamma H$)", zero=True)
 
 # %% [markdown]
-# The appendix then says that focal loss 'will always' prefer solutions of higher entropy, on the evidence of a figure for
-# two classes:
+# The appendix then says that focal loss 'will always' prefer solutions of higher entropy, on the evidence of a figure
+# for two classes:
 
 # %% tags=["hide-input"]
 posterior = np.linspace(0.005, 0.995, 400)
 pairs = np.column_stack([posterior, 1 - posterior])
 solutions = {rf"$\gamma = {g:g}$": theory.focal_minimiser(pairs, g)[:, 0] for g in values}
 
-# %% mystnb={"image": {"alt": "The focal minimiser over the true probability for several gamma, with the diagonal. Every curve is closer to one half than the diagonal, more so for larger gamma."}, "figure": {"name": "fig-gradient-minimiser", "caption": "What focal loss predicts for a true probability. Counterpart of M20 Fig. 7."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The focal minimiser over the true probability for several gamma, with the diagonal. Every curve is closer to one half than the diagonal, more so for larger gamma."}, "figure": {"name": "fig-gradient-minimiser", "caption": "What focal loss predicts for a true probability. Counterpart of M20 Fig. 7."}}
 line_figure(posterior, solutions, "true probability $p$", "focal solution $q$", diagonal=True)
 
 # %% [markdown]
-# For two classes this is a theorem: the map has slope above 1 in logits. With four classes nearly tied rows have the
-# opposite order, the same rows that lose confidence in [](#ch-confidence):
+# For two classes this is a theorem: the map has slope above 1 in logits. With four classes, three of them tied, the
+# order can be the opposite, for the same distribution that loses confidence in [](#ch-confidence):
 
 # %%
-row = np.array([0.33, 0.33, 0.33, 0.01])
-mapped = np.exp(theory.focal_log_probs(np.log(row), 0.5))
-entropies = [-(v * np.log(v)).sum() for v in (row, mapped)]
-print("focal solution", row, "entropy", round(entropies[0], 6))
-print("its true p    ", mapped.round(4), "entropy", round(entropies[1], 6))
+solution = np.array([0.33, 0.33, 0.33, 0.01])
+truth = np.exp(theory.focal_log_probs(np.log(solution), 0.5))
+
+# %% tags=["hide-input"]
+table = pd.DataFrame([solution, truth], columns=[f"class {i}" for i in (1, 2, 3, 4)])
+table["entropy"] = [-(v * np.log(v)).sum() for v in (solution, truth)]
+table.insert(0, "", ["focal solution, gamma = 0.5", "its true probabilities"])
+table.style.format(precision=4).format("{:.6f}", subset=["entropy"]).hide().set_caption("A solution of lower entropy")
 
 # %% tags=["remove-input"]
 show("m20.entropy_always")
@@ -188,7 +203,8 @@ show("m20.entropy_always")
 # ## A linear model
 #
 # Appendix G trains a logistic regression on noisy clusters. There both losses can be minimised exactly, so the effect
-# can be seen without the path of an optimiser (20 draws of 1,000 points, 10 % of the labels flipped; the cluster spread is ours):
+# can be seen without the path of an optimiser (20 draws of 1,000 samples, 10 % of the labels flipped; the cluster
+# spread is ours):
 
 # %%
 summary = draws().agg(["mean", "std"]).T
@@ -199,31 +215,34 @@ summary.index = [
     "mistakes above 0.9, focal",
     "angle between them (degrees)",
 ]
-summary.style.format(precision=3)
+summary.style.format(precision=3).set_caption("Exact fits of a linear model, over 20 draws")
+
+# %% tags=["remove-input"]
+note("gradient", linear_high=100 * float(draws()["ce_high"].mean()))
 
 # %% [markdown]
-# Same direction, smaller weights, less confident mistakes: reproduced. 'Almost always with more than 90 % confidence' is
-# not: at the minimum it is about a third of the mistakes.
+# Same direction, smaller weights, less confident mistakes: reproduced. 'Almost always with more than 90 % confidence'
+# is not: at the minimum of cross-entropy it is {glue:text}`gradient-linear-high:.0f` % of the mistakes.
 #
 # ## Temperature
 #
-# The paper searches temperatures on a grid since 'NLL is not a convex function of temperature' and an optimiser may get stuck.
-# The first half is true. But NLL is convex in $1/T$, its second derivative being the variance of the logits, so over
-# $T > 0$ it falls to one minimum and rises again.
+# The paper searches temperatures on a grid since 'NLL is not a convex function of temperature' and an optimiser may
+# get stuck. The first half is true. But NLL is convex in $1/T$, its second derivative being the variance of the
+# logits, so over $T > 0$ it falls to one minimum and rises again.
 
 # %% tags=["hide-input"]
 temperatures = np.linspace(0.2, 8, 400)
 margins = np.array([3.0, 2.0, 1.0, 0.5, -1.0])  # three right, one unsure, one wrong
 loss = {"mean NLL of five samples": np.logaddexp(0, -margins[:, None] / temperatures).mean(0)}
 
-# %% mystnb={"image": {"alt": "Mean negative log-likelihood of five samples over temperature: it falls to a minimum near one and then rises in a concave arc."}, "figure": {"name": "fig-gradient-temperature", "caption": "NLL over $T$ for five binary margins: concave on the right, yet with one minimum."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Mean negative log-likelihood of five samples over temperature: it falls to a minimum near one and then rises in a concave arc."}, "figure": {"name": "fig-gradient-temperature", "caption": "NLL over $T$ for five binary margins: concave on the right, yet with one minimum."}}
 line_figure(temperatures, loss, "temperature $T$", "NLL", ylim=(0.4, 0.8))
 
 # %% [markdown]
 # ## While training
 #
-# The claim behind all this is about networks: smaller gradients once a sample is learnt, hence smaller weights, hence less
-# overconfidence. The book's own runs, measured every fifth epoch (small CNN, Fashion-MNIST):
+# The claim behind all this is about networks: smaller gradients once a sample is learnt, hence smaller weights, hence
+# less overconfidence. The book's own runs, measured every fifth epoch (small CNN, Fashion-MNIST):
 
 # %% tags=["remove-input"]
 show("m20.weight_norm_early", "m20.weight_norm_late", "m20.gradient_norms")

@@ -15,14 +15,16 @@
 # (ch-fcl)=
 # # Does adding a square make focal loss proper?
 #
-# **The question.** {cite:t}`l25` add $\lambda\lVert q - e_y\rVert^2$ to focal loss (FCL) and say that the sum is strictly proper, that it
-# brings the top probability closer to the truth, and that it needs less post-processing. Does it? **In short:** it keeps the
-# order of the classes, for every $\lambda$. It is not proper for any $\lambda$ as long as $\gamma > 0$; its bias shrinks like $1/\lambda$. The
-# distance to the truth shrinks, but the gap of the top probability need not.
+# **The question.** {cite:t}`l25` add $\lambda\lVert q - e_y\rVert^2$ to focal loss (FCL) and say that the sum is
+# strictly proper, that it brings the top probability closer to the truth, and that it needs less post-processing.
+# Does it? **In short:** it keeps the order of the classes, for every $\lambda$. It is not proper for any $\lambda$ as
+# long as $\gamma > 0$; its bias shrinks like $1/\lambda$. The distance to the truth shrinks, but the gap of the top
+# probability need not.
 #
 # :::{admonition} As printed: L25 Definition 3.1, sections 4.1 to 4.4
-# $\mathcal{L}_{FCL} = \mathcal{L}_{focal} + \lambda\lVert q - y\rVert_2^2$. For $\lambda > 0$ it reduces over- and underconfidence, is classification-calibrated, is
-# strictly proper, and has a post-processing gap of at most that of focal loss.
+# $\mathcal{L}_{FCL} = \mathcal{L}_{focal} + \lambda\lVert q - y\rVert_2^2$. For $\lambda > 0$ it reduces over- and
+# underconfidence, is classification-calibrated, is strictly proper, and has a post-processing gap of at most that of
+# focal loss.
 # :::
 #
 # The text at hand has lost most formulas; we state how each was read.
@@ -35,6 +37,7 @@ truth: float = 0.8  # true probability in the binary examples
 import numpy as np
 import pandas as pd
 import sympy as sp
+from scipy.optimize import brentq
 
 from focal_lib import theory
 from focal_lib.claims import show
@@ -57,7 +60,7 @@ use_style()
 # p_i L'(q_i) + 2\lambda(q_i - p_i) \quad\text{is the same for every class.}
 # ```
 #
-# Put $q = p$: the square is silent and $p_iL'(p_i) = -g(p_i)$ is left, as sympy confirms.
+# Put $q = p$: the square drops out and $p_iL'(p_i) = -g(p_i)$ is left. Sympy, without a power of $1 - p$:
 
 # %%
 p, g = sp.symbols("p gamma", positive=True)
@@ -65,29 +68,25 @@ at_truth = p * symbols.focal_loss_slope(p, g)
 sp.simplify(sp.powsimp(sp.expand(at_truth / (1 - p) ** (g - 1)), force=True))
 
 # %% [markdown]
-# Times $(1-p)^{\gamma-1}$, this is minus the factor of {eq}`eq-gradient-factor`. So $p$ is the minimum exactly where $g(p_i)$ is the same for every
-# class, and no $\lambda$ changes that. The published proof (A.8) treats one-hot $p$ only.
+# Times $(1-p)^{\gamma-1}$, this is $-g$, the factor of {eq}`eq-gradient-factor`. So $p$ is the minimum exactly where
+# $g(p_i)$ is the same for every class with $p_i > 0$, and no $\lambda$ changes that. The published proof (A.8) treats
+# one-hot $p$ only.
 
 # %% tags=["hide-input"]
 pair = np.array([truth, 1 - truth])
-strengths = np.array([0, 0.5, 1, 2, 5, 10, 100, 1000])
-solved = np.array([[theory.focal_calibration_minimiser(pair, v, lam)[0] for v in (1.0, 2.0, 3.0)] for lam in strengths])
-slope = np.exp(theory.log_gain(truth, gamma)) - np.exp(theory.log_gain(1 - truth, gamma))
-note(
-    "fcl",
-    truth=truth,
-    gamma=gamma,
-    bias=slope / 4,
-    at_one=float(theory.focal_calibration_minimiser(pair, gamma, 1.0)[0]),
-)
+strengths = [0, 0.5, 1, 2, 5, 10, 100, 1000]
+minima = {g: [theory.focal_calibration_minimiser(pair, g, lam)[0] for lam in strengths] for g in (1.0, 2.0, 3.0)}
+table = pd.DataFrame({"lambda": strengths} | {f"gamma = {g:g}": values for g, values in minima.items()})
+table.style.format(precision=6).format({"lambda": "{:g}"}).hide().set_caption(f"What FCL predicts for p = {truth:g}")
 
-# %%
-table = pd.DataFrame(solved, index=pd.Index(strengths, name="lambda"), columns=["gamma = 1", "gamma = 2", "gamma = 3"])
-table.style.format(precision=6).format_index("{:g}")
+# %% tags=["remove-input"]
+slope = np.exp(theory.log_gain(truth, gamma)) - np.exp(theory.log_gain(1 - truth, gamma))
+at_one = float(theory.focal_calibration_minimiser(pair, gamma, 1.0)[0])
+note("fcl", truth=truth, gamma=gamma, at_one=at_one)
 
 # %% [markdown]
-# The truth is {glue:text}`fcl-truth:g`; with $\gamma =$ {glue:text}`fcl-gamma:g` and $\lambda = 1$ FCL predicts {glue:text}`fcl-at-one:.4f`. To first order in
-# $1/\lambda$,
+# The truth is {glue:text}`fcl-truth:g`; with $\gamma =$ {glue:text}`fcl-gamma:g` and $\lambda = 1$ FCL predicts
+# {glue:text}`fcl-at-one:.4f`. To first order in $1/\lambda$, where every $p_i > 0$,
 #
 # ```{math}
 # :label: eq-fcl-bias
@@ -97,22 +96,22 @@ table.style.format(precision=6).format_index("{:g}")
 # %% tags=["hide-input"]
 lams = np.geomspace(0.05, 1000, 60)
 bias = np.array([theory.focal_calibration_minimiser(pair, gamma, lam)[0] - truth for lam in lams])
-sizes = {"bias of FCL": -bias, "first order": -slope / 4 / lams}
+sizes = {"bias of FCL": np.abs(bias), "first order": np.abs(slope) / 4 / lams}
 
-# %% mystnb={"image": {"alt": "Bias of the minimiser over lambda on logarithmic axes. For large lambda it follows the straight line of the first-order formula; for small lambda it levels off."}, "figure": {"name": "fig-fcl-bias", "caption": "How far FCL's prediction lies below the truth, over $\\lambda$, with the first-order formula."}}
-line_figure(lams, sizes, r"$\lambda$", "truth minus prediction", xscale="log", yscale="log")
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Size of the bias of the minimiser over lambda on logarithmic axes. For large lambda it follows the straight line of the first-order formula; for small lambda it levels off."}, "figure": {"name": "fig-fcl-bias", "caption": "How far FCL's prediction lies from the truth, towards one half, over $\\lambda$, with the first-order formula."}}
+line_figure(lams, sizes, r"$\lambda$", "distance to the truth", xscale="log", yscale="log")
 
 # %% tags=["remove-input"]
 show("l25.a8")
 
 # %% [markdown]
-# And the other way round: without the square, $\lambda = 0$, the proof says the loss is not strictly proper, for $\gamma = 0$ too. That is
-# cross-entropy, which is.
+# And the other way round: without the square, $\lambda = 0$, the proof says the loss is not strictly proper, for
+# $\gamma = 0$ too. That is cross-entropy, which is strictly proper.
 #
 # ## Order
 #
-# By {eq}`eq-fcl-stationary` the ranking survives: if $p_i > p_j$ but $q_i \le q_j$, each part of the left side is smaller for $i$ than for $j$. So FCL is
-# classification-calibrated, as focal loss alone already is.
+# By {eq}`eq-fcl-stationary` the ranking survives: if $p_i > p_j$ but $q_i \le q_j$, each part of the left side is
+# smaller for $i$ than for $j$. So FCL is classification-calibrated, as focal loss alone already is.
 
 # %% tags=["remove-input"]
 show("l25.thm42")
@@ -120,23 +119,25 @@ show("l25.thm42")
 # %% [markdown]
 # ## Over- and underconfidence
 #
-# The proof of Theorem 4.1 bounds the gap of the top probability by $\lVert q-p\rVert$, and the square shrinks that norm. A smaller bound is not
-# a smaller gap:
+# The proof of Theorem 4.1 bounds the gap of the top probability by $\lVert q-p\rVert$, and the square shrinks that
+# norm. A smaller bound is not a smaller gap:
 
 # %%
-row = np.array([0.20, 0.18, 0.16, 0.14, 0.12] + [0.04] * 5)
-rows = {lam: theory.focal_calibration_minimiser(row, 1.0, lam) for lam in (0.0, 0.5, 1.0, 2.0, 5.0)}
-frame = pd.DataFrame(
-    {
-        "gap of the top": {lam: v.max() - row.max() for lam, v in rows.items()},
-        "distance to the truth": {lam: np.linalg.norm(v - row) for lam, v in rows.items()},
-    }
-)
-frame.rename_axis("lambda").style.format("{:.3e}").format_index("{:g}")
+posterior = np.array([0.20, 0.18, 0.16, 0.14, 0.12] + [0.04] * 5)
+lams = [0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 100.0]
+solved = np.array([theory.focal_calibration_minimiser(posterior, 1.0, lam) for lam in lams])
+gaps = solved.max(-1) - posterior.max()
+distances = np.linalg.norm(solved - posterior, axis=-1)
+
+# %% tags=["hide-input"]
+note("fcl", widest=lams[int(gaps.argmax())])
+table = pd.DataFrame({"lambda": lams, "gap of the top": gaps, "distance to the truth": distances})
+table.style.format("{:.3e}").format({"lambda": "{:g}"}).hide().set_caption("Ten classes, gamma = 1")
 
 # %% [markdown]
-# The distance falls, as it must: that is an exchange argument which holds for any added loss. The gap of the top grows first, since focal
-# loss happens to be almost right on the top class of this posterior. The counterexample is proved in ball arithmetic.
+# The distance falls, as it must: that is an exchange argument which holds for any added loss. The gap of the top
+# class grows up to about $\lambda =$ {glue:text}`fcl-widest:g` before it falls too, since focal loss happens to be
+# almost right on the top class of this posterior. The counterexample is proved in ball arithmetic.
 
 # %% tags=["remove-input"]
 show("l25.thm41")
@@ -144,23 +145,38 @@ show("l25.thm41")
 # %% [markdown]
 # ## The function phi
 #
-# Appendix A.6 studies $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ and finds one root. True: $\varphi$ decreases. But the root is not $\eta$, as the text around it
-# suggests, since $\varphi(\eta) = g(\eta) > 0$.
+# Appendix A.6 studies $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ and finds one root. True: $\varphi$ decreases.
+# But the root is not $\eta$, as the text around it suggests, since $\varphi(\eta) = g(\eta) > 0$.
+
 
 # %% tags=["hide-input"]
-v = np.linspace(0.3, 0.999, 400)
-gains = np.exp([theory.log_gain(x, gamma) for x in v])
-phi = {rf"$\lambda = {lam:g}$": truth * gains / v - 2 * lam * (v - truth) for lam in (0.5, 1.0, 5.0)}
+def pull(v: float, eta: float, lam: float) -> float:
+    """phi(v), by g = -v L'(v)."""
+    return eta * float(np.exp(theory.log_gain(v, gamma))) / v - 2 * lam * (v - eta)
 
-# %% mystnb={"image": {"alt": "The function phi for three values of lambda, decreasing, each crossing zero to the right of the marked true probability."}, "figure": {"name": "fig-fcl-phi", "caption": "$\\varphi$ for three $\\lambda$. The root lies above the true probability $\\eta$."}}
+
+v = np.linspace(min(0.3, truth / 2), 0.999, 400)
+phi = {rf"$\lambda = {lam:g}$": np.array([pull(x, truth, lam) for x in v]) for lam in (0.5, 1.0, 5.0)}
+
+# %% tags=["remove-input"]
+roots = [brentq(pull, 1e-9, 1 - 1e-12, args=(eta, 1.0)) for eta in (truth, 1 - truth)]
+note("fcl", root=roots[0], roots=sum(roots))
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The function phi for three values of lambda, decreasing, each crossing zero to the right of the marked true probability."}, "figure": {"name": "fig-fcl-phi", "caption": "$\\varphi$ for three $\\lambda$. The root lies above the true probability $\\eta$."}}
 line_figure(v, phi, "$v$", r"$\varphi(v)$", zero=True, points={r"$\eta$": (truth, 0.0)})
 
 # %% [markdown]
+# With $\lambda = 1$ the root is {glue:text}`fcl-root:.4f`, while FCL predicts {glue:text}`fcl-at-one:.4f`. That is no
+# contradiction: $\varphi$ looks at one class alone, and each class alone would be raised above its truth. The roots of
+# the two classes add up to {glue:text}`fcl-roots:.4f`; probabilities add up to 1, so FCL stays below the roots, and the
+# likelier class, whose $g$ is smaller, even ends below its truth.
+#
 # ## The post-processing gap
 #
-# The gap of a predictor is how much its loss falls under the best Lipschitz change of its output. Theorem 4.5 says that FCL's gap is at most that of
-# focal loss, for any predictor. Take the predictor that minimises focal loss: its focal gap is 0 by definition, and FCL, whose
-# minimum lies elsewhere, can still be lowered. Each loss has gap 0 at its own minimum, no more can be said.
+# The gap of a predictor is how much its loss falls under the best Lipschitz change of its output. Theorem 4.5 says
+# that FCL's gap is at most that of focal loss, for any predictor. Take the predictor that minimises focal loss: its
+# focal gap is 0 by definition, and FCL, whose minimum lies elsewhere, can still be lowered. Each loss has gap 0 at
+# its own minimum, no more can be said.
 
 # %% tags=["remove-input"]
 show("l25.thm45")
@@ -173,8 +189,8 @@ show("l25.thm45")
 #
 # ```{solution} ex-fcl-uniform
 # :class: dropdown
-# Where $g(p_i)$ is the same for every class: the uniform row of the classes that are possible at all, and one-hot rows.
-# For a given $\gamma$ there are others, as $g$ takes most of its values above 1 twice.
+# Where $g(p_i)$ is the same for every class with $p_i > 0$: the uniform distribution over any set of classes, one class
+# alone included. For a given $\gamma$ there are others, as $g$ takes every value between 1 and its maximum twice.
 # ```
 #
 # ## Verdict
