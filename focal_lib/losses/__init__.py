@@ -8,7 +8,6 @@ from focal_lib.losses.focal_calibration import FocalCalibrationLoss
 from focal_lib.losses.hessian_trace import HessianTraceLoss
 from focal_lib.losses.label_smoothing import LabelSmoothingLoss
 from focal_lib.losses.mmce import MMCELoss
-from focal_lib.theory.gain import lambert_gamma
 
 __all__ = [
     "FLSD53",
@@ -24,5 +23,4 @@ __all__ = [
     "ProperFocalLoss",
     "SampleFocalLoss",
     "ScheduledFocalLoss",
-    "lambert_gamma",
 ]

@@ -27,10 +27,6 @@ class Interval:
     kind: str = ""
     level: float = 0.95
 
-    def excludes_zero(self) -> bool:
-        """Whether the estimate differs significantly from 0 at this level, by itself (no correction for others)."""
-        return self.low > 0 or self.high < 0
-
     def scaled(self, factor: float) -> Interval:
         """In other units: factor 100 for per cent."""
         return replace(self, estimate=factor * self.estimate, low=factor * self.low, high=factor * self.high)

@@ -20,7 +20,6 @@ from focal_lib.losses import (
     ProperFocalLoss,
     SampleFocalLoss,
     ScheduledFocalLoss,
-    lambert_gamma,
 )
 
 
@@ -221,7 +220,9 @@ def test_ada_focal_moves_gammas_by_the_calibration_gap(batch):
 
 def test_ada_focal_turns_to_inverse_focal_and_is_clipped(batch):
     loss = AdaFocalLoss(n_bins=1, rate=3.0, reduction="none")
-    loss.after_validation(torch.full((10,), 0.4), torch.ones(10))  # underconfident: below the switch it becomes negative
+    loss.after_validation(
+        torch.full((10,), 0.4), torch.ones(10)
+    )  # underconfident: below the switch it becomes negative
     assert loss.gammas.item() == -0.2
     torch.testing.assert_close(loss(*batch), slow_ada_focal([-0.2], [], *batch))
     for _ in range(5):
@@ -324,30 +325,3 @@ def test_policy_of_flsd_at_its_threshold():
     logits = torch.stack([torch.log(q), torch.log1p(-q)], -1)
     expected = -((1 - q) ** torch.tensor([5.0, 3.0])) * torch.log(q)
     torch.testing.assert_close(FLSD53(reduction="none")(logits, torch.tensor([0, 0])), expected)
-
-
-@pytest.mark.parametrize(
-    ("p0", "gamma"),
-    [
-        (0.05, "37.844779350995793"),
-        (0.2, "4.8505544454"),
-        (0.25, "3.07022710154"),
-        (0.4, "0.68050762319"),
-        (0.49, "0.05244733158"),
-    ],
-)
-def test_lambert_gamma_reference(p0, gamma):
-    """Values from the root of g(p0, gamma) = 1 in 40 digits."""
-    with mpmath.workdps(40):
-        p = mpmath.mpf(str(p0))
-        b = -p * mpmath.log(p) / (1 - p)
-        root = mpmath.findroot(lambda v: v * mpmath.log(1 - p) + mpmath.log(1 + v * b), mpmath.mpf(gamma))
-        assert abs(lambert_gamma(p0) / root - 1) < 1e-12
-    assert lambert_gamma(p0) == pytest.approx(float(gamma), rel=1e-9)
-
-
-def test_lambert_gamma_ends():
-    assert lambert_gamma(0.5) == lambert_gamma(0.9) == 0
-    assert 0 < lambert_gamma(0.4999999) < 1e-6
-    with pytest.raises(ValueError, match="p0 must lie"):
-        lambert_gamma(0.0)

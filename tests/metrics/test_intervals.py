@@ -48,17 +48,6 @@ def test_scaled_keeps_its_kind_and_level():
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "expected"), [(0.1, 1, True), (-1, -0.1, True), (-0.1, 1, False), (0, 1, False)]
-)
-def test_excludes_zero(low, high, expected):
-    assert Interval(0.5, low, high).excludes_zero() is expected
-
-
-def test_an_interval_that_is_not_there_excludes_nothing():
-    assert not Interval(1.0, np.nan, np.nan).excludes_zero()
-
-
-@pytest.mark.parametrize(
     ("function", "arguments", "message"),
     [
         (bootstrap, (np.mean, np.ones(3), np.ones(2)), r"one common length of at least 2. Got \[2, 3\]"),

@@ -1,0 +1,148 @@
+"""The faces of the packages: what others rely on is there, and a face holds what it says, once, in order."""
+
+import importlib
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+FACES = ("theory", "metrics", "losses", "calibration", "training", "results", "claims")
+
+# called from outside: name -> parameters by which it is called
+RELIED_ON = {
+    "theory": {
+        "focal_log_probs": ("logits", "gamma"),
+        "inverse_focal_log_probs": ("log_probs", "gamma"),
+        "focal_logit": ("logit", "gamma"),
+        "inverse_focal_logit": ("logit", "gamma"),
+        "focal_minimiser": ("probs", "gamma"),
+        "temperature_bounds": ("gamma", "radius"),
+        "confidence_threshold": ("gamma",),
+    },
+    "losses": {
+        "FocalLoss": ("gamma",),
+        "FLSD53": (),
+        "ScheduledFocalLoss": ("schedule",),
+        "AdaFocalLoss": (),
+        "DualFocalLoss": ("gamma",),
+        "BrierLoss": (),
+        "MMCELoss": ("lam",),
+        "FocalCalibrationLoss": ("gamma", "lam"),
+        "ProperFocalLoss": ("gamma",),
+    },
+    "metrics": {
+        "ece": ("probs", "labels"),
+        "adaptive_ece": ("probs", "labels"),
+        "classwise_ece": ("probs", "labels"),
+        "mce": ("probs", "labels"),
+        "smooth_ece": ("probs", "labels"),
+        "nll": ("probs", "labels"),
+        "brier": ("probs", "labels"),
+    },
+    "calibration": {
+        "TemperatureScaling": ("objective",),
+        "FocalTemperatureScaling": ("objective", "search"),
+        "VectorScaling": (),
+        "MatrixScaling": (),
+        "calibrate": ("data", "methods"),
+    },
+    "claims": {"ledger": ()},
+}
+
+
+@pytest.fixture(params=FACES)
+def face(request):
+    return importlib.import_module(f"focal_lib.{request.param}")
+
+
+def order(name):
+    """Constants, classes, functions, each by the alphabet: what ruff's RUF022 makes."""
+    return 0 if name.isupper() else 1 if name[0].isupper() else 2, name
+
+
+def test_names_are_sorted_and_there_once(face):
+    assert face.__all__ == sorted(set(face.__all__), key=order)
+    assert all(hasattr(face, name) for name in face.__all__)
+
+
+def test_no_name_is_a_module_or_private(face):
+    assert not [name for name in face.__all__ if inspect.ismodule(getattr(face, name)) or name.startswith("_")]
+
+
+def test_names_are_defined_in_the_package(face):
+    """A name has one home: another package's is not shown again."""
+    homes = {name: getattr(getattr(face, name), "__module__", face.__name__) for name in face.__all__}
+    assert {name: home for name, home in homes.items() if home.startswith("focal_lib")} == {
+        name: home for name, home in homes.items() if f"{home}.".startswith(f"{face.__name__}.")
+    }
+
+
+def test_what_is_public_is_explained(face):
+    public = [getattr(face, name) for name in face.__all__]
+    assert not [v.__name__ for v in public if inspect.isroutine(v) or inspect.isclass(v) if not inspect.getdoc(v)]
+
+
+CALLS = [(package, name, given) for package, names in RELIED_ON.items() for name, given in names.items()]
+
+
+@pytest.mark.parametrize(("package", "name", "given"), CALLS, ids=lambda v: v if isinstance(v, str) else "")
+def test_what_others_rely_on(package, name, given):
+    face = importlib.import_module(f"focal_lib.{package}")
+    assert name in face.__all__
+    parameters = inspect.signature(getattr(face, name)).parameters
+    positional = [p for p in given if parameters[p].kind is not inspect.Parameter.KEYWORD_ONLY]
+    assert tuple(parameters)[: len(positional)] == tuple(positional)
+    required = [
+        n for n, p in parameters.items() if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    assert set(required) <= set(given)
+
+
+@pytest.mark.parametrize("name", ["focal_log_probs", "inverse_focal_log_probs", "focal_logit", "inverse_focal_logit"])
+@pytest.mark.parametrize("gamma", [0.0, 0.5, 3.0])
+def test_the_maps_keep_kind_and_precision(name, gamma):
+    function = getattr(importlib.import_module("focal_lib.theory"), name)
+    z = torch.tensor([[200.0, 0.0, -300.0], [0.0, 0.0, 0.0], [90.0, 89.0, 88.0]]).log_softmax(-1)
+    for dtype in (torch.float32, torch.float64):
+        found = function(z.to(dtype).log_softmax(-1), gamma)
+        assert found.dtype == dtype
+        assert torch.isfinite(found).all()
+        array = function(z.to(dtype).log_softmax(-1).numpy(), gamma)
+        assert isinstance(array, np.ndarray)
+        np.testing.assert_array_equal(array, found.numpy())
+
+
+@pytest.mark.parametrize("objective", ["nll", "ece", "adaptive-ece"])
+def test_calibrators_as_they_are_called(synthetic_logits, objective):
+    calibration = importlib.import_module("focal_lib.calibration")
+    z, y = synthetic_logits(200, 3)
+    for method in (
+        calibration.TemperatureScaling(objective=objective),
+        calibration.FocalTemperatureScaling(objective=objective, search="line"),
+    ):
+        fit = method.fit(z, y)
+        assert fit.temperature_ > 0
+        np.testing.assert_allclose(np.exp(fit.predict_log_proba(z)), fit.predict_proba(z), atol=1e-12)
+    assert isinstance(fit.gamma_, float)
+
+
+def test_claims_have_what_is_read_of_them():
+    claim = importlib.import_module("focal_lib.claims").ledger()[0]
+    assert all(hasattr(claim, name) for name in ("id", "source", "statement", "verdict", "evidence", "check"))
+
+
+@pytest.mark.parametrize(
+    ("package", "absent"),
+    [
+        ("theory", ("sympy", "flint", "pandas", "sklearn", "matplotlib")),
+        ("metrics", ("sympy", "flint", "pandas", "sklearn", "matplotlib", "dask")),
+        ("training", ("torch", "sympy", "flint", "matplotlib")),
+    ],
+)
+def test_a_face_loads_no_more_than_it_needs(package, absent):
+    code = f"import sys, focal_lib.{package}; print(*set({absent}) & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []
