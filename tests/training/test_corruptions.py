@@ -7,7 +7,6 @@ import pytest
 
 from focal_lib.training import data
 from focal_lib.training.data import corruptions
-from tests.training.test_data import write_npz
 
 RNG = np.random.default_rng(1)
 IMAGES = RNG.integers(0, 256, (6, 32, 32, 3), dtype=np.uint8)
@@ -73,7 +72,7 @@ def test_bad_input():
         corruptions.corrupt(IMAGES[..., :1], "contrast", 1)
 
 
-def test_as_a_data_set(tmp_path, monkeypatch):
+def test_as_a_data_set(write_npz, tmp_path, monkeypatch):
     write_npz(tmp_path / "cifar10", shape=(32, 32, 3))
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
     clean, corrupted = data.load("cifar10"), data.load("cifar10-c-jpeg-compression-4")

@@ -24,20 +24,12 @@ def _refuse(*_):
     raise RuntimeError("not here")
 
 
-def write_npz(folder, n_train=20, n_test=10, shape=(28, 28), labels=None):
-    folder.mkdir(parents=True)
-    rng = np.random.default_rng(0)
-    for side, n in (("train", n_train), ("test", n_test)):
-        y = rng.integers(0, 10, n) if labels is None else np.full(n, labels)
-        np.savez(folder / f"{side}.npz", images=rng.integers(0, 256, (n, *shape), dtype=np.uint8), labels=y)
-
-
 def write_idx(path, array):
     header = b"\x00\x00\x08" + bytes([array.ndim]) + b"".join(int(d).to_bytes(4, "big") for d in array.shape)
     path.write_bytes(gzip.compress(header + array.tobytes()))
 
 
-def test_own_files_come_first(tmp_path, monkeypatch):
+def test_own_files_come_first(write_npz, tmp_path, monkeypatch):
     write_npz(tmp_path / "root" / "fashion-mnist")
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "root"))
     found = data.load("fashion-mnist")
@@ -46,7 +38,7 @@ def test_own_files_come_first(tmp_path, monkeypatch):
     assert found.classes == 10
 
 
-def test_any_name_in_own_folder(tmp_path, monkeypatch):
+def test_any_name_in_own_folder(write_npz, tmp_path, monkeypatch):
     write_npz(tmp_path / "mine", shape=(8, 8, 3))
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
     assert data.load("mine").train.inputs.shape == (20, 8, 8, 3)
@@ -102,7 +94,7 @@ def test_damaged_idx(tmp_path, content, message):
         fashion_mnist.read_idx(path)
 
 
-def test_wrong_content(tmp_path, monkeypatch):
+def test_wrong_content(write_npz, tmp_path, monkeypatch):
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
     write_npz(tmp_path / "fashion-mnist", labels=11)
     with pytest.raises(ValueError, match=r"train labels must lie in 0 ... 9"):
@@ -115,7 +107,7 @@ def test_wrong_content(tmp_path, monkeypatch):
         data.load("fashion-mnist")
 
 
-def test_nothing_is_unpickled(tmp_path, monkeypatch):
+def test_nothing_is_unpickled(write_npz, tmp_path, monkeypatch):
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
     write_npz(tmp_path / "fashion-mnist")
     np.savez(tmp_path / "fashion-mnist" / "train.npz", images=np.array([{}], dtype=object), labels=np.zeros(1, int))
@@ -123,7 +115,7 @@ def test_nothing_is_unpickled(tmp_path, monkeypatch):
         data.load("fashion-mnist")
 
 
-def test_splits(tmp_path, monkeypatch):
+def test_splits(write_npz, tmp_path, monkeypatch):
     write_npz(tmp_path / "fashion-mnist", n_train=50)
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
     found = data.load("fashion-mnist")

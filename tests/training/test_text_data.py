@@ -46,16 +46,7 @@ def test_newsgroups(own):
     assert (found.test.inputs == text.UNKNOWN).sum() == 2 * 2  # hockey and stick in both articles
 
 
-def write_reviews(folder, n=20, shift=0):
-    folder.mkdir(parents=True, exist_ok=True)
-    votes = [[3, 0, -1, 2], [-2, -2, 0, 1]] * (n // 2)
-    lines = [f"{i + 1}\t{np.mean(v)}\tA film number {i}" for i, v in enumerate(votes)]
-    (folder / text.REVIEWS[0]).write_text("\n".join(lines) + "\n")
-    lines = [f"{i + 1 + shift}\t{np.mean(v)}\t{np.std(v)}\t{v}" for i, v in enumerate(votes)]
-    (folder / text.REVIEWS[1]).write_text("\n".join(lines) + "\n")
-
-
-def test_movie_reviews_keep_the_votes(own):
+def test_movie_reviews_keep_the_votes(write_reviews, own):
     write_reviews(own / "movie-reviews")
     found = data.load("movie-reviews")
     assert (len(found.train), len(found.test)) == (18, 2)

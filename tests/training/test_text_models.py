@@ -9,7 +9,6 @@ from focal_lib.training.data import Dataset, Split, text
 from focal_lib.training.models.text import GlobalPoolingCNN, TreeLSTM
 from focal_lib.training.run import run
 from focal_lib.training.spec import Spec
-from tests.training.test_text_data import write_reviews
 
 WORDS = ("", "<unknown>", "a", "b", "c")
 LINES = ["(3 (2 a) (3 (1 b) (4 (2 c) (2 a))))", "(0 b)", "(4 (4 (2 a) (2 zz)) (1 c))"]
@@ -75,7 +74,7 @@ def test_networks_fit_their_inputs():
         models.build_for("mlp", trees)
 
 
-def test_runs_on_texts(tmp_path, monkeypatch):
+def test_runs_on_texts(write_reviews, tmp_path, monkeypatch):
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
     write_reviews(tmp_path / "movie-reviews")
     common = {"dataset": "movie-reviews", "n_train": 10, "n_validation": 5, "epochs": 2, "evaluate_every": 1}

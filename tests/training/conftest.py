@@ -1,0 +1,37 @@
+"""Runs of a second: little data, few epochs."""
+
+import numpy as np
+import pytest
+
+from focal_lib.training.data import text
+from focal_lib.training.spec import Spec
+
+SMALL = {"n_train": 60, "n_validation": 30, "epochs": 4, "batch_size": 20, "evaluate_every": 1}
+
+
+@pytest.fixture
+def small_data(tmp_path, monkeypatch, write_npz):
+    """A data set of a hundred images where Fashion-MNIST is looked for."""
+    write_npz(tmp_path / "data" / "fashion-mnist", n_train=100, n_test=30)
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "data"))
+
+
+@pytest.fixture
+def small(small_data):
+    """Makes a specification of four short epochs on it."""
+    return lambda **changes: Spec(**SMALL | changes)
+
+
+@pytest.fixture(scope="session")
+def write_reviews():
+    """Writes the two files of movie reviews with n texts; `shift` moves the numbers of the second away."""
+
+    def write(folder, n=20, shift=0):
+        folder.mkdir(parents=True, exist_ok=True)
+        votes = [[3, 0, -1, 2], [-2, -2, 0, 1]] * (n // 2)
+        lines = [f"{i + 1}\t{np.mean(v)}\tA film number {i}" for i, v in enumerate(votes)]
+        (folder / text.REVIEWS[0]).write_text("\n".join(lines) + "\n")
+        lines = [f"{i + 1 + shift}\t{np.mean(v)}\t{np.std(v)}\t{v}" for i, v in enumerate(votes)]
+        (folder / text.REVIEWS[1]).write_text("\n".join(lines) + "\n")
+
+    return write
