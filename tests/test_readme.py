@@ -1,18 +1,22 @@
-"""The README says what the ledger says."""
+"""The README says what the ledger says, and leads to files."""
 
-from focal_lib.claims import verdicts
-from tests.record_verdicts import README, ROOT, readme_with, table
+import re
+
+from focal_lib.checkout import ROOT
+from focal_lib.claims import readme, verdicts
+
+TEXT = (ROOT / "README.md").read_text()
 
 
 def test_table_is_the_ledgers():
-    text = README.read_text()
-    assert readme_with(text, table(verdicts.recorded())) == text
+    table = readme.table(verdicts.recorded(), verdicts.recorded_instead())
+    assert readme.with_table(TEXT, table) == TEXT, "run: focal claims --record"
 
 
 def test_links_lead_to_files():
-    import re
-
-    for link in re.findall(r"\]\(([^)#]+)\)", README.read_text()):
+    links = re.findall(r"\]\(([^)#]+)\)", TEXT)
+    assert links
+    for link in links:
         assert link.startswith("https://arxiv.org") or (ROOT / link).exists(), link
 
 

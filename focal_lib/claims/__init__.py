@@ -2,10 +2,45 @@
 
 >>> from focal_lib.claims import ledger
 >>> [claim.id for claim in ledger("kk24")][:1]
-['kk24.prop1']
+['kk24.ce_overconfident']
 """
 
-from focal_lib.claims.evidence import Evidence, Verdict
-from focal_lib.claims.ledger import Claim, claim, find, ledger, show
+from focal_lib.claims.display import proof, show
+from focal_lib.claims.evidence import (
+    All,
+    Certificate,
+    Conditional,
+    Counterexample,
+    Derivation,
+    Disproof,
+    Evidence,
+    Measurement,
+    Search,
+    Step,
+    Unchecked,
+    Verdict,
+    step,
+)
+from focal_lib.claims.ledger import Claim, claim, find, ledger
 
-__all__ = ["Claim", "Evidence", "Verdict", "claim", "find", "ledger", "show"]
+__all__ = [
+    "All",
+    "Certificate",
+    "Claim",
+    "Conditional",
+    "Counterexample",
+    "Derivation",
+    "Disproof",
+    "Evidence",
+    "Measurement",
+    "Search",
+    "Step",
+    "Unchecked",
+    "Verdict",
+    "claim",
+    "find",
+    "ledger",
+    "proof",
+    "show",
+    "step",
+]

@@ -117,7 +117,7 @@ class Certificate:
     """Signs proved by ball arithmetic on every box of a cover, and by analysis outside it.
 
     `functions` are what must be positive, from the sympy expressions; `boxes` is the subdivision, found
-    by other code. The verdict comes from focal_lib.checker alone, which checks cover and signs.
+    by other code. The verdict comes from theory.certificates.checker alone, which checks cover and signs.
     """
 
     statement: str
@@ -150,8 +150,8 @@ class Certificate:
 
     def describe(self) -> str:
         count = sum(len(boxes) for boxes in self.boxes.values())
-        rest = "".join(f"\n* {'✓' if s.holds else '✗'} {s.text}" for s in self.remainder)
-        return f"{self.statement}: certified on {count:,} boxes.{rest}"
+        rest = "\n".join(f"* {'✓' if s.holds else '✗'} {s.text}" for s in self.remainder)
+        return f"{self.statement}: certified on {count:,} boxes." + (f"\n\n{rest}" if rest else "")
 
 
 @dataclass(frozen=True)
@@ -160,13 +160,14 @@ class Counterexample:
 
     text: str
     margin: Any  # flint.arb, proved > 0
+    how: str = "proved by ball arithmetic"
 
     @property
     def verdict(self) -> Verdict:
         return Verdict.REFUTED if bool(self.margin > 0) else Verdict.FAILED
 
     def describe(self) -> str:
-        return f"{self.text} (violated by {float(self.margin.mid()):.6g}, proved by ball arithmetic)"
+        return f"{self.text} (violated by {float(self.margin.mid()):.6g}, {self.how})"
 
 
 @dataclass(frozen=True)
@@ -188,10 +189,10 @@ class Search:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A printed number against the recomputed one: REPRODUCED within `tolerance`, or not.
+    """What a paper prints against what was measured here: REPRODUCED, or not.
 
-    With an interval, the printed number (or, for a sign claim, 0) must lie on the right side:
-    pass `holds` computed by the caller and the tolerance is not used.
+    A number must lie within `tolerance` of the printed one; `signed` and `effect` judge an interval, too; any other
+    condition comes as `holds`. Without one of these there is nothing to judge: CHECK FAILED.
     """
 
     quantity: str
@@ -199,28 +200,47 @@ class Measurement:
     measured: float
     expected: float | None = None
     tolerance: float = 0.0
-    interval: tuple[float, float] | None = None
+    interval: Interval | None = None
+    over: str = ""  # what the interval is over: '4 seeds'
     holds: bool | None = None
+    said: str = "printed"  # 'asked', 'claimed' where the number is the book's own
 
     @classmethod
-    def signed(cls, quantity: str, printed: str, interval: Interval, sign: int) -> Measurement:
+    def signed(cls, quantity: str, printed: str, interval: Interval, sign: int, over: str = "") -> Measurement:
         """A claim about a sign: the whole interval must lie on that side of 0."""
-        low, high = interval.low, interval.high
-        holds = low > 0 if sign > 0 else high < 0
-        return cls(quantity, printed, interval.estimate, interval=(low, high), holds=holds)
+        holds = interval.low > 0 if sign > 0 else interval.high < 0
+        return cls(quantity, printed, interval.estimate, interval=interval, over=over, holds=holds)
+
+    @classmethod
+    def effect(
+        cls, quantity: str, printed: str, interval: Interval, expected: float, tolerance: float, over: str = ""
+    ) -> Measurement:
+        """A claim about the size of an effect: within `tolerance` of it, and an interval on its side of 0."""
+        there = interval.low > 0 if expected > 0 else interval.high < 0
+        near = abs(interval.estimate - expected) <= tolerance
+        return cls(quantity, printed, interval.estimate, interval=interval, over=over, holds=there and near)
 
     @property
     def verdict(self) -> Verdict:
-        if self.holds is None and self.expected is None:
+        if self.holds is not None:
+            good = self.holds
+        elif self.expected is not None:
+            good = abs(self.measured - self.expected) <= self.tolerance
+        else:
             return Verdict.FAILED
-        good = (
-            self.holds if self.holds is not None else abs(self.measured - float(self.expected or 0)) <= self.tolerance
-        )
         return Verdict.REPRODUCED if good else Verdict.NOT_REPRODUCED
 
     def describe(self) -> str:
-        span = f" [{self.interval[0]:.4g}, {self.interval[1]:.4g}]" if self.interval else ""
-        return f"{self.quantity}: printed {self.printed}, recomputed {self.measured:.8g}{span}"
+        span = "" if self.interval is None else f" {_labelled(self.interval, self.over)}"
+        return f"{self.quantity}: {self.said} {self.printed}, recomputed {self.measured:.6g}{span}"
+
+
+def _labelled(interval: Interval, over: str) -> str:
+    """'[-0.46, 0.35] (95 % t interval, 4 seeds)'."""
+    name = interval.kind
+    if name != "min to max":
+        name = f"{100 * interval.level:g} % {name} interval"
+    return f"[{interval.low:.4g}, {interval.high:.4g}] ({name}{', ' * bool(over)}{over})"
 
 
 @dataclass(frozen=True)
@@ -238,8 +258,8 @@ class Conditional:
 
     def describe(self) -> str:
         return (
-            f"Holds if and only if {self.condition}.\n\n*Inside* ({self.inside.verdict}): "
-            f"{self.inside.describe()}\n\n*Outside*: {self.outside.describe()}"
+            f"Holds if and only if {self.condition}.\n\n*Inside* ({self.inside.verdict}):\n\n"
+            f"{self.inside.describe()}\n\n*Outside* ({self.outside.verdict}):\n\n{self.outside.describe()}"
         )
 
 
@@ -255,7 +275,10 @@ class All:
         return max((p.verdict for p in self.parts), key=order.index, default=Verdict.FAILED)
 
     def describe(self) -> str:
-        return "\n\n".join(p.describe() for p in self.parts)
+        texts = [p.describe() for p in self.parts]
+        if len(texts) > 1 and not any("\n" in text for text in texts):
+            return "\n".join(f"* {text}" for text in texts)
+        return "\n\n".join(texts)
 
 
 @dataclass(frozen=True)

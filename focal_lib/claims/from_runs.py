@@ -1,33 +1,44 @@
-"""Evidence that is measured on training runs: the default grid and the recorded ones, or a reason why not."""
+"""Evidence that is measured on training runs: the default grid's, and the recorded ones.
+
+Where the runs are missing these functions raise FileNotFoundError, which `claim(needs=...)` turns into a reason.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from focal_lib.checkout import ROOT
-from focal_lib.claims.evidence import Evidence, Measurement, Unchecked
-from focal_lib.metrics.intervals import Interval, paired_t_interval
+from focal_lib.claims.evidence import Measurement
+from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.results import by_run
+from focal_lib.results.recorded import load_recorded, read_table
 from focal_lib.training.store import Result, load_runs
 
 __all__ = [
+    "SIZE",
+    "Setting",
     "comparison",
+    "difference",
+    "focal_gammas",
     "gaps",
-    "on_recorded",
-    "on_runs",
-    "recorded",
-    "recorded_table",
+    "name_metric",
+    "over_seeds",
+    "paired",
     "results",
-    "seeds_apart",
     "temperatures",
+    "values_by_seed",
 ]
+
+SIZE = "Fashion-MNIST, 2,000 training images, small CNN"  # of the default grid, for statements
 
 
 @functools.cache
 def results() -> tuple[Result, ...]:
+    """The runs of the default grid."""
     return tuple(load_runs())
 
 
@@ -49,62 +60,60 @@ def comparison() -> pd.DataFrame:
     return by_run.compare_scaling(results())
 
 
-def on_runs(check: Callable[[], Evidence]) -> Callable[[], Evidence]:
-    """Without the runs the claim is unchecked, and says what makes them."""
+def values_by_seed(frame: pd.DataFrame, column: str, **where: Any) -> np.ndarray:
+    """A column of the rows where other columns have these values, one number a seed, in seed order.
 
-    @functools.wraps(check)
-    def checked() -> Evidence:
-        try:
-            results()
-        except FileNotFoundError as missing:
-            return Unchecked(f"needs the training runs of the default grid, which `make book` makes: {missing}")
-        return check()
-
-    return checked
+    Raises:
+        ValueError: not exactly one such row a seed.
+    """
+    kept = frame[(frame[list(where)] == pd.Series(where)).all(axis="columns")]
+    if kept.empty or kept["seed"].duplicated().any():
+        raise ValueError(f"rows must be one a seed. Got {len(kept)} of {kept['seed'].nunique()} seeds for {where}.")
+    return kept.sort_values("seed")[column].to_numpy()
 
 
-@functools.cache
-def recorded(name: str) -> tuple[Result, ...]:
-    """The runs kept in results/<name>, of the grid workflow/grids/<name>.yaml."""
-    return tuple(load_runs(ROOT / "workflow" / "grids" / f"{name}.yaml", ROOT / "results" / name))
+def focal_gammas(frame: pd.DataFrame) -> list[float]:
+    """The gammas of training above 0."""
+    return sorted(g for g in frame["gamma"].unique() if g > 0)
 
 
-@functools.cache
-def recorded_table(name: str) -> pd.DataFrame:
-    """Test metrics of the recorded runs, see table.measure: results/<name>/table.parquet, kept beside them."""
-    return pd.read_parquet(ROOT / "results" / name / "table.parquet")
+def over_seeds(values: Any) -> str:
+    """'4 seeds', for an interval over values one a seed."""
+    return f"{len(values)} seeds"
 
 
-def on_recorded(name: str) -> Callable[[Callable[[], Evidence]], Callable[[], Evidence]]:
-    """Without the recorded runs, which an installed package lacks, the claim is unchecked."""
-
-    def decorate(check: Callable[[], Evidence]) -> Callable[[], Evidence]:
-        @functools.wraps(check)
-        def checked() -> Evidence:
-            try:
-                recorded(name)
-            except FileNotFoundError as missing:
-                return Unchecked(f"needs the runs recorded in results/{name} of the project: {missing}")
-            return check()
-
-        return checked
-
-    return decorate
+def paired(quantity: str, printed: str, first: Any, second: Any, sign: int) -> Measurement:
+    """The mean of first - second, one number a seed each, against the sign claimed."""
+    return Measurement.signed(quantity, printed, paired_t_interval(first, second), sign, over_seeds(first))
 
 
-def seeds_apart(
-    name: str, metric: str, ours: tuple[str, str], theirs: tuple[str, str], printed: str, sign: int
-) -> Measurement:
-    """A metric of recorded runs, (loss, stage) minus (loss, stage), paired over seeds, against the sign claimed."""
-    frame = recorded_table(name)
-    frame = frame[frame["metric"] == metric]
+def name_metric(metric: str) -> str:
+    """'adaptive-ece (equal mass, %)': a metric's name with its bins and unit."""
+    kind = METRICS[metric]
+    details = [kind.bins, "%" if kind.per_cent else ""]
+    return f"{metric} ({', '.join(filter(None, details))})" if any(details) else metric
 
-    def values(which: tuple[str, str]) -> Sequence[float]:
-        part = frame[(frame["loss"] == which[0]) & (frame["stage"] == which[1])]
-        return part.sort_values("seed")["value"].to_numpy()  # type: ignore[return-value]
 
-    gap: Interval = paired_t_interval(values(ours), values(theirs))
-    spec = recorded(name)[0].spec
-    where = f"({spec.dataset}, {spec.model}, {spec.n_train:,} images, {frame['seed'].nunique()} seeds)"
-    what = " minus ".join(f"{loss}, {stage}" for loss, stage in (ours, theirs))
-    return Measurement.signed(f"{metric} of {what} {where}", printed, gap, sign)
+class Setting(NamedTuple):
+    """Recorded runs with one loss, as trained or after a scaling."""
+
+    loss: str
+    method: str = "none"
+    objective: str = ""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.loss} as trained"
+            if self.method == "none"
+            else f"{self.loss} after {self.method} by {self.objective}"
+        )
+
+
+def difference(name: str, metric: str, ours: Setting, theirs: Setting, printed: str, sign: int) -> Measurement:
+    """A metric of recorded runs, one setting minus another, paired over seeds, against the sign claimed."""
+    frame = read_table(name)
+    one, two = (values_by_seed(frame, "value", metric=metric, **setting._asdict()) for setting in (ours, theirs))
+    spec = load_recorded(name)[0].spec
+    where = f"{spec.dataset}, {spec.model}, {spec.n_train:,} images"
+    quantity = f"{name_metric(metric)} of {ours}, minus {theirs} [{where}]"
+    return paired(quantity, printed, one, two, sign)

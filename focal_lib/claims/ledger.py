@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -13,9 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from focal_lib.claims.evidence import Evidence, Verdict
+from focal_lib.claims.evidence import Evidence, Unchecked, Verdict
 
-__all__ = ["Claim", "Shown", "claim", "find", "ledger", "show"]
+__all__ = ["PAPERS", "Claim", "claim", "find", "ledger"]
 
 _REGISTRY: dict[str, Claim] = {}
 PAPERS = {"kk24": "KK24", "m20": "M20", "kn24": "KN24", "l25": "L25"}  # in the order of the book
@@ -31,7 +32,9 @@ class Claim:
     chapter: str  # notebook that derives it: '02_convexity'
     check: Callable[[], Evidence]
     corrects: tuple[str, ...] = ()  # ids of the claims this one puts right
-    needs: str | None = None  # 'runs': the evidence is read from the default training runs
+    needs: str | None = None  # what the evidence is read from: 'runs', the default grid's, or 'results/<folder>'
+    headline: str = ""  # what the claim says, for its row of the README; '' for none
+    _instead: str | Callable[[Any], str] = ""
 
     @cached_property
     def _checked(self) -> tuple[Evidence, Verdict, float]:
@@ -51,6 +54,11 @@ class Claim:
     def seconds(self) -> float:
         """What the check cost on this machine."""
         return self._checked[2]
+
+    @property
+    def instead(self) -> str:
+        """What holds instead, in a few words for the README; its numbers come from the evidence."""
+        return self._instead if isinstance(self._instead, str) else self._instead(self.evidence)
 
     @property
     def paper(self) -> str:
@@ -81,21 +89,54 @@ def claim(
     chapter: str,
     corrects: str | tuple[str, ...] = (),
     needs: str | None = None,
+    headline: str = "",
+    instead: str | Callable[[Any], str] = "",
 ) -> Callable[[Callable[[], Evidence]], Callable[[], Evidence]]:
     """Register the decorated function as the check of a claim.
 
+    Args:
+        id: '<paper>.<name>'.
+        source: where the paper says so, the shortest name first: 'KK24 Prop. 1, App. A.1'.
+        statement: what it says, MyST Markdown.
+        chapter: the notebook that derives it.
+        corrects: ids of the claims that this one puts right.
+        needs: 'runs' for the default grid's training runs, 'results/<folder>' for recorded ones; where they are
+            missing the claim is unchecked, and says so.
+        headline: the claim in a few words, for a row of the README.
+        instead: what holds instead, for the same row. Words, or a function of the evidence that puts the numbers in.
+
     Raises:
-        ValueError: the id is taken.
+        ValueError: the id is taken; `needs` is neither; `instead` without a headline.
     """
+    if needs is not None and needs != "runs" and not needs.startswith("results/"):
+        raise ValueError(f"needs must be 'runs' or 'results/<folder>'. Got {needs!r}.")
+    if instead and not headline:
+        raise ValueError(f"instead must come with a headline, for a row of the README. Got none for {id!r}.")
 
     def register(check: Callable[[], Evidence]) -> Callable[[], Evidence]:
-        if id in _REGISTRY and inspect.getfile(_REGISTRY[id].check) != inspect.getfile(check):
+        if id in _REGISTRY and inspect.getfile(inspect.unwrap(_REGISTRY[id].check)) != inspect.getfile(check):
             raise ValueError(f"claim id must be unique. Got {id!r} a second time.")
+        checked = check if needs is None else _where_present(check, needs)
         put_right = (corrects,) if isinstance(corrects, str) else corrects
-        _REGISTRY[id] = Claim(id, source, statement, chapter, check, put_right, needs)
-        return check
+        _REGISTRY[id] = Claim(id, source, statement, chapter, checked, put_right, needs, headline, instead)
+        return checked
 
     return register
+
+
+def _where_present(check: Callable[[], Evidence], needs: str) -> Callable[[], Evidence]:
+    """The check, unchecked with a reason where the files of the runs it reads are missing."""
+
+    @functools.wraps(check)
+    def checked() -> Evidence:
+        try:
+            return check()
+        except FileNotFoundError as missing:
+            if needs == "runs":
+                return Unchecked(f"needs the training runs of the default grid, which `make book` makes: {missing}")
+            return Unchecked(f"needs the runs recorded in {needs} of the project: {missing}")
+
+    return checked
 
 
 def ledger(paper: str | None = None) -> list[Claim]:
@@ -132,25 +173,3 @@ def find(id: str) -> Claim:
         near = difflib.get_close_matches(id, known, n=3, cutoff=0.3)
         raise ValueError(f"claim id must be a known one, such as {', '.join(near) or 'kk24.prop1'}. Got {id!r}.")
     return known[id]
-
-
-@dataclass(frozen=True)
-class Shown:
-    """Claims for display in a notebook."""
-
-    claims: tuple[Claim, ...]
-
-    def _repr_markdown_(self) -> str:
-        return "\n\n".join(claim._repr_markdown_() for claim in self.claims)
-
-
-def show(*ids: str) -> Shown:
-    """The claims, checked, for display in a notebook: the verdicts at a chapter's end.
-
-    Raises:
-        ValueError: an unknown id.
-    """
-    found = Shown(tuple(find(id) for id in ids))
-    for claim in found.claims:
-        _ = claim.verdict
-    return found

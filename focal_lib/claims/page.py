@@ -8,17 +8,10 @@ from collections.abc import Sequence
 
 from IPython.display import HTML, Markdown
 
-from focal_lib.claims.evidence import Derivation, Evidence, Step, Verdict
+from focal_lib.claims.evidence import Verdict
 from focal_lib.claims.ledger import PAPERS, Claim
 
-__all__ = ["code_link", "count_table", "detail", "overview", "proof", "together"]
-
-
-def proof(evidence: Evidence | Sequence[Step]) -> Markdown:
-    """A piece of evidence, or the steps of a derivation, with a tick for each that sympy reduced."""
-    if isinstance(evidence, Sequence):
-        evidence = Derivation(tuple(evidence))
-    return Markdown(f"**{evidence.verdict}**\n\n{evidence.describe()}")
+__all__ = ["code_link", "count_table", "detail", "overview", "together"]
 
 
 def _anchor(id: str) -> str:

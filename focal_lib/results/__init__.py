@@ -3,23 +3,48 @@
 from focal_lib.results.by_run import (
     compare_scaling,
     confidence_gaps,
-    mean_sd,
+    format_mean_sd,
+    resample_gain,
     temperature_by_gamma,
     validation_temperatures,
 )
-from focal_lib.results.over_seeds import METRICS, STAGES, against, as_printed, measure, spread, write
+from focal_lib.results.over_seeds import SCALINGS, contrast, format_as_kk24, measure, summarise, write_table
+from focal_lib.results.printed import kk24_table1, printed_tables
+from focal_lib.results.printed.side_by_side import compare_with_printed
+from focal_lib.results.printed.study import (
+    correlate_orders,
+    count_best,
+    find_equal_rows,
+    find_moved_columns,
+    gains_of_kk24,
+    match_papers,
+    match_restated,
+)
+from focal_lib.results.recorded import load_recorded, read_table
 
 __all__ = [
-    "METRICS",
-    "STAGES",
-    "against",
-    "as_printed",
+    "SCALINGS",
     "compare_scaling",
+    "compare_with_printed",
     "confidence_gaps",
-    "mean_sd",
+    "contrast",
+    "correlate_orders",
+    "count_best",
+    "find_equal_rows",
+    "find_moved_columns",
+    "format_as_kk24",
+    "format_mean_sd",
+    "gains_of_kk24",
+    "kk24_table1",
+    "load_recorded",
+    "match_papers",
+    "match_restated",
     "measure",
-    "spread",
+    "printed_tables",
+    "read_table",
+    "resample_gain",
+    "summarise",
     "temperature_by_gamma",
     "validation_temperatures",
-    "write",
+    "write_table",
 ]

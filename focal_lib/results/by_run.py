@@ -1,18 +1,21 @@
-"""Tables from the runs of a grid: confidence gaps, temperatures, scaling methods compared."""
+"""Tables with a row a run: confidence gaps, temperatures, scaling methods compared."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
-from focal_lib.calibration.calibrators import FocalTemperatureScaling, TemperatureScaling
-from focal_lib.metrics.bins import adaptive_ece, adaptive_ece_of
-from focal_lib.metrics.intervals import bootstrap
+from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS, FocalTemperatureScaling
+from focal_lib.calibration.calibrators.temperature import TemperatureScaling
+from focal_lib.calibration.methods import build
+from focal_lib.metrics.bins import adaptive_ece_of
+from focal_lib.metrics.intervals import Interval, bootstrap
 from focal_lib.metrics.scores import nll, top_label
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.training.store import Result
@@ -20,14 +23,15 @@ from focal_lib.training.store import Result
 __all__ = [
     "compare_scaling",
     "confidence_gaps",
-    "mean_sd",
+    "format_mean_sd",
+    "resample_gain",
     "temperature_by_gamma",
     "validation_temperatures",
 ]
 
 
 def confidence_gaps(results: Iterable[Result]) -> pd.DataFrame:
-    """One row a run and split: accuracy, confidence, gap (confidence - accuracy), ECE.
+    """One row a run and split: accuracy, confidence, gap (confidence - accuracy), adaptive_ece, all as fractions.
 
     `mapped_*` are the same after the focal calibration map with the gamma of training: the
     probabilities that the proper part sees (KK24 section 4.1).
@@ -44,79 +48,91 @@ def confidence_gaps(results: Iterable[Result]) -> pd.DataFrame:
                 row["accuracy"] = float(correct.mean())
                 row[f"{prefix}confidence"] = float(confidence.mean())
                 row[f"{prefix}gap"] = float(confidence.mean() - correct.mean())
-                row[f"{prefix}ece"] = adaptive_ece_of(confidence, correct)
+                row[f"{prefix}adaptive_ece"] = adaptive_ece_of(confidence, correct)
             rows.append(row)
     return pd.DataFrame(rows)
 
 
 def validation_temperatures(results: Iterable[Result]) -> pd.DataFrame:
-    """One row a run: the temperature that minimises the validation NLL."""
+    """One row a run: loss, gamma, seed, and the temperature that minimises the validation NLL."""
     rows = []
     for result in results:
         fit = TemperatureScaling("nll").fit(result.validation.logits, result.validation.labels)
-        rows.append(
-            {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed, "T": fit.temperature_}
-        )
+        run = {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed}
+        rows.append(run | {"temperature": fit.temperature_})
     return pd.DataFrame(rows)
 
 
-def mean_sd(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str], scale: float = 1.0) -> pd.DataFrame:
-    """Text table 'mean ± standard deviation' over the other columns (seeds), three digits."""
-    groups = frame.groupby(list(by), sort=False)[list(columns)]
-    mean, sd = scale * groups.mean(), scale * groups.std(ddof=1)
-    return mean.map("{:.2f}".format) + " ± " + sd.map("{:.2f}".format)
+def format_mean_sd(frame: pd.DataFrame, by: Sequence[str], digits: int = 2) -> pd.DataFrame:
+    """Text table 'mean ± standard deviation' of the columns that are not in `by`, over rows that share `by`."""
+    groups = frame.groupby(list(by), sort=False)
+    mean, sd = groups.mean(), groups.std(ddof=1)
+    return mean.map(f"{{:.{digits}f}}".format) + " ± " + sd.map(f"{{:.{digits}f}}".format)
 
 
-def _timed(fit: Callable[[], Any]) -> tuple[Any, float]:
-    started = time.perf_counter()
-    return fit(), time.perf_counter() - started
+# (method, objective, search); the first is what the others of its objective are compared with
+_FITS = (
+    ("temperature", "nll", "newton"),
+    ("focal-temperature", "nll", "newton"),
+    ("temperature", "adaptive-ece", "grid"),
+    ("focal-temperature", "adaptive-ece", "grid"),
+    ("focal-temperature", "adaptive-ece", "line"),
+)
 
 
-def compare_scaling(results: Iterable[Result], resamples: int = 200) -> pd.DataFrame:
-    """One row a run: temperature against focal temperature scaling, fitted on validation.
+def compare_scaling(results: Iterable[Result]) -> pd.DataFrame:
+    """One row a run and scaling: temperature and focal temperature scaling, fitted on validation, judged on test.
 
-    Columns: test ECE (equal mass, 15 bins) before, and after each method chosen by ECE; test NLL
-    after each chosen by NLL; the fits; seconds; `low`, `high`: 95 % paired bootstrap interval,
-    over test samples, of ECE after focal temperature scaling minus after temperature scaling.
+    Columns: loss, gamma, seed; method, objective, search; temperature and calibration_gamma of the fit, the objective's
+    value on validation, seconds of the fit; adaptive_ece and nll on test. The method 'none' is the run as trained.
     """
     rows = []
     for result in results:
-        validation = result.validation.logits, result.validation.labels
         logits, labels = result.test.logits.astype(np.float64), result.test.labels
-        row: dict[str, Any] = {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed}
-        row["ece"] = adaptive_ece(softmax(logits, -1), labels)
-        row["nll"] = nll(softmax(logits, -1), labels)
-        confidences = {}
-        methods = {
-            "ts": lambda data=validation: TemperatureScaling("adaptive-ece").fit(*data),
-            "ts_nll": lambda data=validation: TemperatureScaling("nll").fit(*data),
-            "fts": lambda data=validation: FocalTemperatureScaling("adaptive-ece").fit(*data),
-            "line": lambda data=validation: FocalTemperatureScaling("adaptive-ece", "line").fit(*data),
-            "fts_nll": lambda data=validation: FocalTemperatureScaling("nll", "newton").fit(*data),
-        }
-        for name, method in methods.items():
-            fit, row[f"{name}_seconds"] = _timed(method)
-            row[f"{name}_T"], row[f"{name}_gamma"] = fit.temperature_, fit.gamma_
-            row[f"{name}_objective"] = fit.objective_
-            probs = fit.predict_proba(logits)
-            confidences[name], correct = top_label(probs, labels)
-            row[f"{name}_ece"] = adaptive_ece_of(confidences[name], correct)
-            row[f"{name}_nll"] = nll(probs, labels)
-        interval = bootstrap(
-            lambda a, b, c: adaptive_ece_of(a, c) - adaptive_ece_of(b, c),
-            confidences["fts"],
-            confidences["ts"],
-            correct,
-            resamples=resamples,
-            seed=result.spec.seed,
-        )
-        row["difference"], row["low"], row["high"] = interval.estimate, interval.low, interval.high
-        rows.append(row)
+        run: dict[str, Any] = {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed}
+        chosen = {"method": "none", "objective": "", "search": "", "temperature": 1.0, "calibration_gamma": 0.0}
+        rows.append(run | chosen | {"value": np.nan, "seconds": 0.0} | _judge(softmax(logits, -1), labels))
+        for method, objective, search in _FITS:
+            started = time.perf_counter()
+            fit: Any = _scaling(method, objective, search).fit(result.validation.logits, result.validation.labels)
+            chosen = {"method": method, "objective": objective, "search": search, "temperature": fit.temperature_}
+            chosen |= {"calibration_gamma": getattr(fit, "gamma_", 0.0), "value": fit.objective_}
+            chosen["seconds"] = time.perf_counter() - started
+            rows.append(run | chosen | _judge(fit.predict_proba(logits), labels))
     return pd.DataFrame(rows)
 
 
+def _scaling(method: str, objective: str, search: str) -> Calibrator:
+    """With KK24's grid."""
+    own = {"gammas": PAPER_GAMMAS, "search": search} if method == "focal-temperature" else {}
+    return build(method, objective, **own)
+
+
+def _judge(probs: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    return {"adaptive_ece": adaptive_ece_of(*top_label(probs, labels)), "nll": nll(probs, labels)}
+
+
+def resample_gain(
+    result: Result, pair: tuple[float, float], other: tuple[float, float], *, resamples: int = 200
+) -> Interval:
+    """Adaptive ECE on test with one (calibration gamma, temperature), minus that with another, drawing test samples.
+
+    A resampled ECE is larger than the ECE, on either side of the difference, so the interval is a guide.
+    """
+    logits, labels = result.test.logits.astype(np.float64), result.test.labels
+    (one, correct), (two, _) = (
+        top_label(np.exp(focal_log_probs(logits / temperature, gamma)), labels) for gamma, temperature in (pair, other)
+    )
+    return bootstrap(
+        lambda a, b, c: adaptive_ece_of(a, c) - adaptive_ece_of(b, c),
+        *(one, two, correct),
+        resamples=resamples,
+        seed=result.spec.seed,
+    )
+
+
 def temperature_by_gamma(result: Result, gammas: Sequence[float]) -> np.ndarray:
-    """For each calibration gamma, the T with the smallest validation ECE: (len(gammas),)."""
+    """For each calibration gamma, the T with the smallest adaptive ECE on validation: (len(gammas),)."""
     return np.array(
         [
             FocalTemperatureScaling("adaptive-ece", gammas=(g,))

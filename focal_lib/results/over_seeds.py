@@ -1,76 +1,72 @@
-"""Tables from many runs: measured to parquet, read with duckdb, as KK24 Table 1 and M20 Tables 1 to 13 print them.
+"""Tables from many runs: measured to parquet, read with duckdb, summarised and compared over seeds.
 
 focal grid workflow/grids/cifar10-resnet8.yaml --table table.parquet
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 import numpy as np
 import pandas as pd
-from scipy import stats
 from scipy.special import softmax
 
 from focal_lib.atomic_write import write_whole
-from focal_lib.calibration.calibrators import FocalTemperatureScaling, TemperatureScaling
-from focal_lib.metrics.bins import adaptive_ece, classwise_ece, ece, mce
-from focal_lib.metrics.scores import brier, nll
-from focal_lib.metrics.smooth import smooth_ece
+from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
+from focal_lib.calibration.methods import build
+from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.intervals import Interval, paired_t_interval
 from focal_lib.training.store import Result
 
-__all__ = ["METRICS", "STAGES", "against", "as_printed", "measure", "spread", "write"]
+__all__ = ["SCALINGS", "contrast", "format_as_kk24", "measure", "summarise", "write_table"]
 
-# as the papers name them; all in per cent but NLL and Brier
-METRICS = {
-    "error": lambda p, y: 100 * float((p.argmax(-1) != y).mean()),
-    "nll": nll,
-    "brier": brier,
-    "ece": lambda p, y: 100 * ece(p, y),
-    "adaptive-ece": lambda p, y: 100 * adaptive_ece(p, y),
-    "classwise-ece": lambda p, y: 100 * classwise_ece(p, y),
-    "smooth-ece": lambda p, y: 100 * smooth_ece(p, y),
-    "mce": lambda p, y: 100 * mce(p, y),
-}
-# pre: as trained. Others: fitted on the validation logits by NLL or by equal-mass ECE
-STAGES = {
-    "pre": None,
-    "ts, nll": lambda: TemperatureScaling("nll"),
-    "ts, ece": lambda: TemperatureScaling("adaptive-ece"),
-    "fts, nll": lambda: FocalTemperatureScaling("nll", "newton"),
-    "fts, ece": lambda: FocalTemperatureScaling("adaptive-ece"),
-}
+Column = Literal["loss", "method", "objective"]
+
+# (method, objective): as trained; the scalings that the papers tabulate, fitted on the validation logits. M20 and L25
+# choose T by ECE of equal width, KK24 by that of equal mass, from its grid (section 5.1).
+SCALINGS: tuple[tuple[str, str], ...] = (
+    ("none", ""),
+    ("temperature", "nll"),
+    ("temperature", "ece"),
+    ("temperature", "adaptive-ece"),
+    ("focal-temperature", "nll"),
+    ("focal-temperature", "adaptive-ece"),
+)
 
 
-def measure(results: Iterable[Result]) -> pd.DataFrame:
-    """One row a run, stage and metric, on the test split: dataset, model, loss, gamma, seed, stage, metric, value,
-    and the temperature and calibration gamma that the stage chose."""
+def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCALINGS) -> pd.DataFrame:
+    """One row a run, scaling and metric, on the test split.
+
+    Columns: dataset, model, loss, gamma, seed; method and objective of SCALINGS, with the temperature and calibration
+    gamma that they chose; metric of METRICS, value as tables show it, errors and calibration errors in per cent.
+    """
     rows: list[dict[str, Any]] = []
     for result in results:
-        spec, labels = result.spec, result.test.labels
+        spec, labels, logits = result.spec, result.test.labels, result.test.logits.astype(np.float64)
         run = {"dataset": spec.dataset, "model": spec.model, "loss": spec.label, "gamma": spec.gamma, "seed": spec.seed}
-        for stage, method in STAGES.items():
-            chosen = {"stage": stage, "temperature": 1.0, "calibration_gamma": 0.0}
-            if method is None:
-                probs = softmax(result.test.logits.astype(np.float64), -1)
+        for method, objective in scalings:
+            chosen = {"method": method, "objective": objective, "temperature": 1.0, "calibration_gamma": 0.0}
+            if method == "none":
+                probs = softmax(logits, -1)
             else:
-                fit = method().fit(result.validation.logits, result.validation.labels)
-                probs = fit.predict_proba(result.test.logits.astype(np.float64))
-                chosen |= {"temperature": fit.temperature_, "calibration_gamma": fit.gamma_}
-            rows += [run | chosen | {"metric": m, "value": float(f(probs, labels))} for m, f in METRICS.items()]
+                grid = {"gammas": PAPER_GAMMAS} if (method, objective) == ("focal-temperature", "adaptive-ece") else {}
+                fit = build(method, objective, **grid).fit(result.validation.logits, result.validation.labels)
+                probs = fit.predict_proba(logits)
+                chosen |= {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}
+            rows += [run | chosen | {"metric": name, "value": m.shown(probs, labels)} for name, m in METRICS.items()]
     return pd.DataFrame(rows)
 
 
-def write(frame: pd.DataFrame, path: Path) -> None:
+def write_table(frame: pd.DataFrame, path: Path) -> None:
     """To parquet, whole or not at all."""
     write_whole(path, frame.to_parquet)
 
 
-def spread(table: pd.DataFrame | Path) -> pd.DataFrame:
-    """Mean, standard deviation and number of seeds, a row each data set, model, loss, stage and metric.
+def summarise(table: pd.DataFrame | Path) -> pd.DataFrame:
+    """Mean, standard deviation and number of seeds, a row each data set, model, loss, scaling and metric.
 
     Args:
         table: what `measure` gives, or a parquet file or glob of files of it.
@@ -78,46 +74,50 @@ def spread(table: pd.DataFrame | Path) -> pd.DataFrame:
     return _ask(
         table,
         """
-        SELECT dataset, model, loss, stage, metric, avg(value) AS mean, stddev_samp(value) AS sd, count(*) AS seeds,
-               avg(temperature) AS temperature, avg(calibration_gamma) AS calibration_gamma
+        SELECT dataset, model, loss, method, objective, metric, avg(value) AS mean, stddev_samp(value) AS sd,
+               count(*) AS seeds, avg(temperature) AS temperature, avg(calibration_gamma) AS calibration_gamma
         FROM runs GROUP BY ALL ORDER BY min(place)
         """,
     )
 
 
-def against(
-    table: pd.DataFrame | Path,
-    loss: str | None = "cross-entropy",
-    stage: str | None = None,
-    level: float = 0.95,
-) -> pd.DataFrame:
-    """Difference to the run of the same seed with this loss, or this stage, and its Student t interval over seeds.
+def contrast(table: pd.DataFrame | Path, column: Column, baseline: str, level: float = 0.95) -> pd.DataFrame:
+    """Differences to the runs whose `column` is `baseline`, paired by seed, with Student's t interval over seeds.
+
+    All else is equal in a pair: data set, model, metric, seed, and of loss, method and objective the other two.
+    The method 'none' has no objective, so as a baseline it goes with every one.
 
     Args:
-        loss: the loss to compare with; None to compare stages of one loss.
-        stage: the stage to compare with; None to compare losses at one stage.
+        column: 'loss', 'method' or 'objective'.
+        baseline: 'cross-entropy', 'temperature', 'nll'.
+
+    Returns:
+        dataset, model, loss, method, objective, metric; difference, low, high; seeds. With one seed low and high
+        are nan.
 
     Raises:
-        ValueError: neither or both given.
+        ValueError: no rows have that baseline.
     """
-    if (loss is None) == (stage is None):
-        raise ValueError(f"must give a loss or a stage to compare with. Got loss={loss!r}, stage={stage!r}.")
-    same, other, value = ("stage", "loss", loss) if loss is not None else ("loss", "stage", stage)
-    found = _ask(
-        table,
-        f"""
-        SELECT a.dataset, a.model, a.loss, a.stage, a.metric, avg(a.value - b.value) AS difference,
-               stddev_samp(a.value - b.value) AS sd, count(*) AS seeds
-        FROM runs a JOIN runs b USING (dataset, model, seed, metric, {same})
-        WHERE b.{other} = $value AND a.{other} <> $value
-        GROUP BY ALL ORDER BY min(a.place)
-        """,
-        value=value,
-    )
-    seeds = found["seeds"].to_numpy()
-    quantile = stats.t.ppf((1 + level) / 2, np.maximum(seeds - 1, 1))
-    half = np.where(seeds > 1, quantile * found["sd"] / np.sqrt(seeds), np.nan)  # one seed proves nothing
-    return found.assign(low=found["difference"] - half, high=found["difference"] + half)
+    runs = _ask(table, "SELECT * FROM runs ORDER BY place")
+    keys = ["dataset", "model", "loss", "method", "objective", "metric", "seed"]
+    first, rest = runs[runs[column] == baseline], runs[runs[column] != baseline]
+    if first.empty:
+        raise ValueError(
+            f"baseline must be a {column} of the table: {', '.join(runs[column].unique())}. Got {baseline!r}."
+        )
+    shared = [key for key in keys if key != column and (key != "objective" or baseline != "none")]
+    pairs = rest.merge(first[[*shared, "value"]], on=shared, suffixes=("", "_of_baseline"))
+    found = []
+    for key, part in pairs.groupby(keys[:-1], sort=False):
+        interval = _paired(part["value"], part["value_of_baseline"], level)
+        found.append((*key, interval.estimate, interval.low, interval.high, len(part)))
+    return pd.DataFrame(found, columns=[*keys[:-1], "difference", "low", "high", "seeds"])
+
+
+def _paired(values: pd.Series, others: pd.Series, level: float) -> Interval:
+    if len(values) == 1:  # one seed proves nothing
+        return Interval(float(values.iloc[0] - others.iloc[0]), np.nan, np.nan)
+    return paired_t_interval(values, others, level=level)
 
 
 def _ask(table: pd.DataFrame | Path, query: str, **parameters: Any) -> pd.DataFrame:
@@ -132,22 +132,29 @@ def _ask(table: pd.DataFrame | Path, query: str, **parameters: Any) -> pd.DataFr
         return connection.execute(query, parameters).df()
 
 
-# metric -> the stages that KK24 Table 1 reports for it: T chosen by NLL for NLL, by ECE for ECE
-_PRINTED = {"error": ("pre",), "nll": ("pre", "ts, nll", "fts, nll"), "ece": ("pre", "ts, ece", "fts, ece")}
+# metric -> objectives by which KK24 Table 1 chooses for it, and its heading
+_KK24 = {"error": ("", "error (%)"), "nll": ("nll", "NLL"), "adaptive-ece": ("adaptive-ece", "adaptive ECE (%)")}
+_SHOWN = {"none": "as trained", "temperature": "temperature", "focal-temperature": "focal temperature"}
 
 
-def as_printed(table: pd.DataFrame | Path) -> pd.DataFrame:
-    """In the form of KK24 Table 1: a row a loss, 'mean ± sd (mean temperature)', a column a metric and stage."""
-    frame = spread(table)
+def format_as_kk24(table: pd.DataFrame | Path) -> pd.DataFrame:
+    """In the form of KK24 Table 1: a row a loss, 'mean ± sd (mean temperature)', a column a metric and method.
+
+    NLL after scalings chosen by NLL; adaptive ECE, KK24's ECE (section 5.1), after scalings chosen by adaptive ECE.
+    """
+    frame = summarise(table)
     columns = {}
-    for metric, stages in _PRINTED.items():
-        for stage in stages:
-            part = frame[(frame["metric"] == metric) & (frame["stage"] == stage)].set_index("loss")
-            digits = 3 if metric == "nll" else 2
-            text = part["mean"].map(f"{{:.{digits}f}}".format)
-            if (part["seeds"] > 1).any():
-                text += " ± " + part["sd"].map(f"{{:.{digits}f}}".format)
-            if stage != "pre":
-                text += " (" + part["temperature"].map("{:.2f}".format) + ")"
-            columns[metric, stage.split(",")[0]] = text
-    return pd.DataFrame(columns)
+    for metric, (objective, heading) in _KK24.items():
+        for method, shown in _SHOWN.items():
+            chosen = "" if method == "none" else objective
+            which = (frame["metric"] == metric) & (frame["method"] == method) & (frame["objective"] == chosen)
+            if which.any():
+                columns[heading, shown] = _as_text(frame[which].set_index("loss"), 3 if metric == "nll" else 2, method)
+    return pd.DataFrame(columns).rename_axis(index="loss", columns=("", ""))
+
+
+def _as_text(part: pd.DataFrame, digits: int, method: str) -> pd.Series:
+    text = part["mean"].map(f"{{:.{digits}f}}".format)
+    if (part["seeds"] > 1).any():
+        text += " ± " + part["sd"].map(f"{{:.{digits}f}}".format)
+    return text if method == "none" else text + " (" + part["temperature"].map("{:.2f}".format) + ")"

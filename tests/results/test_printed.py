@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from focal_lib.results.printed import kk24_table1, study, tables
+from focal_lib.results.printed import kk24_table1, printed_tables, study
+from focal_lib.results.printed.side_by_side import compare_with_printed
 
-CELLS = tables()
+CELLS = printed_tables()
 
 
 def cell(paper, table, dataset, network, loss, metric, stage):
@@ -52,7 +53,7 @@ def test_every_table_is_a_full_rectangle():
 def test_kk24_pairs():
     frame = kk24_table1()
     assert (frame.groupby(["dataset", "loss"])["stage"].nunique() == 2).all()
-    gains = study.kk24_gains(frame)
+    gains = study.gains_of_kk24(frame)
     # Welch by hand for CIFAR-10, cross-entropy
     a, b = 0.16**2 / 5, 0.17**2 / 5
     row = gains[(gains["dataset"] == "CIFAR-10") & (gains["loss"] == "cross-entropy")].iloc[0]
@@ -72,7 +73,7 @@ def test_restated_cells_that_differ_are_found():
             for t, loss, v in ((2, "a", 1.0), (10, "a", 1.5), (10, "b", 2.0))
         ]
     )
-    found = study.restated(frame, "M20")
+    found = study.match_restated(frame, "M20")
     assert found[["table", "table_again", "value", "value_again"]].to_numpy().tolist() == [
         ["Table 2", "Table 10", 1.0, 1.5]
     ]
@@ -80,12 +81,12 @@ def test_restated_cells_that_differ_are_found():
 
 def test_equal_rows_and_other_columns_are_found():
     rows = [("L25", "Table 5", d, "n", k, "ece", "pre", v) for d in ("x", "y") for k, v in (("a", 1.0), ("b", 2.0))]
-    assert study.equal_rows(made(rows), least=2)["equal"].tolist() == [2]
-    assert study.equal_rows(made(rows), least=3).empty
+    assert study.find_equal_rows(made(rows), least=2)["equal"].tolist() == [2]
+    assert study.find_equal_rows(made(rows), least=3).empty
     swap = [("M20", "Table 1", "d", "n", "a", "ece", s, v) for s, v in (("pre", 3.0), ("post", 1.0))]
     swap += [("L25", "Table 4", "d", "n", "b", "ece", s, v) for s, v in (("pre", 3.0), ("post", 1.0))]
-    assert len(study.other_column(made(swap))) == 2
-    assert study.other_column(made(swap[:3])).empty  # one stage alone may be chance
+    assert len(study.find_moved_columns(made(swap))) == 2
+    assert study.find_moved_columns(made(swap[:3])).empty  # one stage alone may be chance
 
 
 def test_rank_stability_is_kendalls_tau():
@@ -96,7 +97,7 @@ def test_rank_stability_is_kendalls_tau():
                 ("M20", "t", "d", network, loss, "ece", "pre", one),
                 ("M20", "t", "d", network, loss, "ece", "post", two),
             ]
-    found = study.rank_stability(made(rows), "M20", [(("ece", "pre"), ("ece", "post"))]).iloc[0]
+    found = study.correlate_orders(made(rows), "M20", [(("ece", "pre"), ("ece", "post"))]).iloc[0]
     assert (found["networks"], found["tau"], found["low"], found["high"]) == (2, 0.0, -1.0, 1.0)
 
 
@@ -106,26 +107,32 @@ def test_best_counts_share_ties():
         for n, vs in (("n", (1, 1, 2)), ("m", (3, 2, 4)))
         for k, v in zip("abc", vs, strict=True)
     ]
-    assert study.best_counts(made(rows), "M20", "t")["best"].tolist() == [1, 2, 0]
-    assert study.best_counts(made(rows), "M20", "t", ["a", "c"])["best"].tolist() == [2, 0]
+    assert study.count_best(made(rows), "M20", "t")["best"].tolist() == [1, 2, 0]
+    assert study.count_best(made(rows), "M20", "t", ["a", "c"])["best"].tolist() == [2, 0]
 
 
 def test_measured_beside_printed():
-    from focal_lib.results.printed.side_by_side import beside
-
-    rows = [
+    cells = [
         ("cross-entropy", 0, 9.0),
         ("cross-entropy", 1, 11.0),
         ("fcl 3 0.5", 0, 4.0),
         ("focal-scheduled-531", 0, 5.0),
     ]
-    runs = pd.DataFrame(rows, columns=["loss", "seed", "value"]).assign(dataset="cifar10", model="m", metric="ece")
-    runs = pd.concat([runs.assign(stage=s, temperature=1.0, calibration_gamma=0.0) for s in ("pre", "ts, ece")])
-    found = beside(runs, "ece", "CIFAR-10")
-    assert found.loc["cross-entropy", "pre"].tolist()[:2] == [10.0, np.sqrt(2)]
-    assert found.loc["cross-entropy", ("pre", "M20")] == 4.35
-    assert found.loc["cross-entropy", ("post", "KK24")] == 1.03
-    assert found.loc["fcl 3 0.5", ("pre", "L25")] == 0.76
-    assert found.loc["focal-scheduled-531", ("post", "M20")] == 1.53
-    assert np.isnan(found.loc["fcl 3 0.5", ("pre", "M20")])
-    assert beside(runs.assign(metric="nll"), "nll", "CIFAR-10").loc["cross-entropy", ("pre", "M20")] == 0.4121
+    runs = pd.DataFrame(cells, columns=["loss", "seed", "value"]).assign(dataset="cifar10", model="m", metric="ece")
+    runs = runs.assign(temperature=1.0, calibration_gamma=0.0)
+    scalings = (("none", "", 0), ("temperature", "ece", 1), ("temperature", "adaptive-ece", 2))
+    runs = pd.concat([runs.assign(method=m, objective=o, value=runs["value"] + add) for m, o, add in scalings])
+    before, after = "as trained", "after temperature scaling"
+    found = compare_with_printed(runs, "ece", "CIFAR-10")
+    assert found.loc["cross-entropy", before].tolist()[:2] == [10.0, np.sqrt(2)]
+    assert found.loc["cross-entropy", (before, "M20")] == 4.35
+    assert found.loc["cross-entropy", (after, "here")] == 11.0  # chosen by ECE of equal width
+    assert "KK24" not in found[after]  # its ECE has equal mass
+    assert found.loc["fcl 3 0.5", (before, "L25")] == 0.76
+    assert found.loc["focal-scheduled-531", (after, "M20")] == 1.53
+    assert np.isnan(found.loc["fcl 3 0.5", (before, "M20")])
+    adaptive = compare_with_printed(runs.assign(metric="adaptive-ece"), "adaptive-ece", "CIFAR-10")
+    assert adaptive.loc["cross-entropy", (after, "here")] == 12.0  # chosen by that of equal mass
+    assert adaptive.loc["cross-entropy", (after, "KK24")] == 1.03
+    by_nll = compare_with_printed(runs.assign(metric="nll"), "nll", "CIFAR-10")
+    assert by_nll.loc["cross-entropy", (before, "M20")] == 0.4121

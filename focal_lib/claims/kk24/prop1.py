@@ -8,36 +8,13 @@ import sympy as sp
 
 from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, step
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls
-from focal_lib.theory.second_derivative import bracket
+from focal_lib.theory.second_derivative import convexity_factor
 
 CHAPTER = "02_convexity"
 x = sp.Symbol("x", positive=True)  # q = exp(-x)
-
-
-def curvature_steps() -> Derivation:
-    """L'' is (1-q)^(gamma-2) times a quadratic in gamma whose coefficients are non-negative."""
-    q, gamma = symbols.q, symbols.gamma
-    reduced = sp.diff(symbols.focal_loss(), q, 2) * (1 - q) ** (2 - gamma)
-    quadratic = bracket(q, gamma, sp.log)
-    c = 2 - 2 * q + q * sp.log(q)  # q times the coefficient of gamma
-    at = {q: sp.exp(-x)}
-    return Derivation(
-        (
-            step(r"$(1-q)^{2-\gamma}\,L''(q)$ is the quadratic in $\gamma$", reduced, quadratic, _tidy),
-            step(r"coefficient of $\gamma^2$: $-\log q > 0$", (-sp.log(q)).subs(at).is_positive),
-            step(r"coefficient of $\gamma$: $c(q)/q$, $c = 2-2q+q\log q$", quadratic.coeff(gamma, 1), c / q, _tidy),
-            step(r"$c'(q) = \log q - 1 < 0$ on $(0,1)$", sp.expand_log(sp.diff(c, q).subs(at)).is_negative),
-            step(r"$c(1) = 0$, so $c > 0$ on $(0,1)$", c.subs(q, 1), 0),
-            step(r"constant term $((1-q)/q)^2$, a square", quadratic.subs(gamma, 0), ((1 - q) / q) ** 2),
-        ),
-        "Nothing asks for gamma >= 1: the range 0 < gamma < 1 is included.",
-    )
-
-
-def _tidy(expression: sp.Expr) -> sp.Expr:
-    return sp.simplify(sp.powsimp(sp.expand(expression), force=True))
 
 
 @claim(
@@ -45,10 +22,11 @@ def _tidy(expression: sp.Expr) -> sp.Expr:
     source="KK24 Prop. 1, App. A.1",
     statement=r"For every $\gamma \ge 0$ the focal loss $L(q) = -(1-q)^\gamma \log q$ is convex on $(0, 1)$.",
     chapter=CHAPTER,
+    headline="focal loss is convex, gamma >= 0",
 )
 def prop1() -> Evidence:
     """Convexity, by the sign of L''."""
-    return curvature_steps()
+    return convexity_proof()
 
 
 @claim(
@@ -69,7 +47,7 @@ def prop1_multiclass() -> Evidence:
         (
             *(step("a mixed second derivative is 0", m, 0) for m in mixed),
             step(r"the diagonal entry is $y_i L''(q_i)$", own, 0),
-            *curvature_steps().steps,
+            *convexity_proof().steps,
         )
     )
 
@@ -82,11 +60,11 @@ def prop1_multiclass() -> Evidence:
 )
 def prop1_negative() -> Evidence:
     """Convex exactly for gamma >= 0 among gamma > -1."""
-    return Conditional(r"$\gamma \ge 0$", curvature_steps(), negative_gamma_point())
+    return Conditional(r"$\gamma \ge 0$", convexity_proof(), negative_gamma_point())
 
 
 def negative_gamma_point(q: str = "9/10", gamma: str = "-1/2") -> Counterexample:
     """A point with L'' < 0."""
     with balls.precision():
-        value = bracket(balls.exact(Fraction(q)), balls.exact(Fraction(gamma)), lambda z: z.log())
+        value = convexity_factor(balls.exact(Fraction(q)), balls.exact(Fraction(gamma)), lambda z: z.log())
     return Counterexample(rf"$\gamma = {gamma}$, $q = {q}$: $(1-q)^{{2-\gamma}}L''(q) < 0$", -value)

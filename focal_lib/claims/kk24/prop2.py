@@ -6,8 +6,10 @@ from fractions import Fraction
 
 import sympy as sp
 
-from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Measurement, Step, step
+from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Measurement, step
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.binary_map import logit_form_steps, stationarity_steps
+from focal_lib.claims.lemmas.map_slope import map_slope_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 from focal_lib.theory.proper import focal_minimiser
@@ -40,7 +42,7 @@ def minimiser_range() -> Evidence:
     return Derivation(
         (
             step(r"$\gamma = 0$: $\operatorname{logit} FC(s) = s$", symbols.binary_map_of_logit(s, 0), s),
-            *slope_steps(),
+            *map_slope_steps(),
         ),
         r"For $1/2 < q < p$, with logit $s < \operatorname{logit} p$: the map of $q$ is below $p$ at $\gamma = 0$ and, its "
         r"slope being above $\gamma$, beyond $p$ at $\gamma = \operatorname{logit} p / s$. It is continuous in $\gamma$, "
@@ -55,10 +57,11 @@ def minimiser_range() -> Evidence:
     r"$\hat p(q) = 1\big/\big(1 + (\tfrac{1-q}{q})^\gamma\tfrac{(1-q)-\gamma q\log q}{q-\gamma(1-q)\log(1-q)}\big)$, "
     r"a bijection of $[0, 1]$.",
     chapter=CHAPTER,
+    headline="two classes: a proper loss after a bijection",
 )
 def prop2() -> Evidence:
     """The map from the stationarity condition; its logit form; slope between max(1, gamma) and gamma + 1."""
-    return Derivation((*stationarity_steps(), *logit_form_steps(), *slope_steps()), PROOF_END)
+    return Derivation((*stationarity_steps(), *logit_form_steps(), *map_slope_steps()), PROOF_END)
 
 
 PROOF_END = (
@@ -66,91 +69,6 @@ PROOF_END = (
     "limits. The risk is strictly convex in q (Prop. 1), so its stationary point, where the map of q is p, is the "
     "only minimum: the loss as a function of the mapped q is strictly proper."
 )
-
-
-def stationarity_steps() -> tuple[Step, ...]:
-    """The conditional risk p L(q) + (1-p) L(1-q) is stationary where p is the printed map of q."""
-    p = sp.Symbol("p", positive=True)
-    slope, mirrored = symbols.focal_loss_slope(q), symbols.focal_loss_slope(1 - q)
-    risk = p * symbols.focal_loss(q) + (1 - p) * symbols.focal_loss(1 - q)
-    stationary = sp.diff(risk, q) - (p * slope - (1 - p) * mirrored)
-    # p solves p L'(q) = (1-p) L'(1-q): odds (1-p)/p = L'(q) / L'(1-q)
-    odds = 1 / symbols.binary_map() - 1
-    common = ((1 - q) * q) ** (1 - gamma)
-    return (
-        step(r"$\partial_q R = p\,L'(q) - (1-p)\,L'(1-q)$", stationary * common, 0, _powers),
-        step(
-            r"$(1-p)/p = L'(q)/L'(1-q)$ are the odds of the printed map",
-            odds * mirrored * common,
-            slope * common,
-            _powers,
-        ),
-    )
-
-
-def logit_form_steps() -> tuple[Step, ...]:
-    """logit FC(s) = (gamma+1) s - R(s), R odd, by q = 1/(1+e^-s) with e^s = t > 0."""
-    t = sp.Symbol("t", positive=True)
-    printed = ((1 / symbols.binary_map() - 1).subs(q, t / (1 + t))).simplify()
-    form = t ** (-(gamma + 1)) * (1 + gamma * t * sp.log(1 + 1 / t)) / (1 + gamma * sp.log(1 + t) / t)
-    ratio = sp.simplify(sp.expand_log(sp.powsimp(sp.simplify(printed / form), force=True), force=True))
-    return (
-        step(r"odds of the map at $q = 1/(1+e^{-s})$ are $e^{-(\gamma+1)s + R(s)}$", ratio, 1),
-        step(r"$R(-s) = -R(s)$", symbols.logit_gap(-s) + symbols.logit_gap(s), 0, _log_sum),
-    )
-
-
-def _powers(expression: sp.Expr) -> sp.Expr:
-    return sp.simplify(sp.powsimp(sp.expand(sp.expand_power_base(expression, force=True)), force=True))
-
-
-def _log_sum(expression: sp.Expr) -> sp.Expr:
-    return sp.simplify(sp.logcombine(expression, force=True))
-
-
-def slope_steps() -> tuple[Step, ...]:
-    """max(1, gamma) < d logit FC / ds < gamma + 1 for gamma > 0, s > 0 (even in s)."""
-    g = sp.Symbol("gamma", positive=True)
-    t = sp.Symbol("t", positive=True)
-    uu, qq = sp.symbols("u q", positive=True)
-    slope_u = sp.simplify(sp.diff(symbols.u(s), s) - (symbols.u(s) - 1 / (1 + sp.exp(-s))))
-    gap = sp.log(1 + t) - t / (1 + t)  # u - q = (log(1+t) - t/(1+t)) / t at t = e^-s
-    logarithmic_mean = sp.sqrt(t) - 1 / sp.sqrt(t) - sp.log(t)  # 0 at 1, increasing: log mean >= geometric mean
-    return (
-        step(r"$u' = u - q$", slope_u, 0),
-        step(
-            r"$u > q$: $\log(1+t) - t/(1+t)$ is 0 at 0 with derivative $t/(1+t)^2 > 0$",
-            sp.diff(gap, t),
-            t / (1 + t) ** 2,
-        ),
-        step(
-            r"so each part of $R' = \frac{\gamma(u-q)}{1+\gamma u} + \frac{\gamma(\bar u-\bar q)}{1+\gamma\bar u}$ is "
-            r"positive: slope $< \gamma + 1$",
-            (g * gap.subs(t, x).diff(x)).simplify().is_positive,
-        ),
-        step(
-            r"each part is below $\gamma(u - q)$, the sum below $\gamma(u + \bar u - 1)$",
-            sp.simplify(g * (uu - qq) - g * (uu - qq) / (1 + g * uu) - g**2 * uu * (uu - qq) / (1 + g * uu)),
-            0,
-        ),
-        step(
-            r"each part is below $1 - q/u$: $\frac{\gamma(u-q)}{1+\gamma u} = (1-\frac qu)\frac{\gamma u}{1+\gamma u}$",
-            g * (uu - qq) / (1 + g * uu),
-            (1 - qq / uu) * g * uu / (1 + g * uu),
-        ),
-        step(
-            r"$q/u$ is the logarithmic mean of 1 and $q$, at least $\sqrt q$: "
-            r"$(\sqrt t - 1/\sqrt t - \log t)' = (\sqrt t - 1)^2/(2t^{3/2}) \ge 0$",
-            sp.diff(logarithmic_mean, t),
-            (sp.sqrt(t) - 1) ** 2 / (2 * t ** sp.Rational(3, 2)),
-        ),
-        step(
-            r"$(\sqrt q + \sqrt{1-q})^2 = 1 + 2\sqrt{q(1-q)} \ge 1$, so $R' < 1$: slope $> \gamma$; and $u + \bar u < 2$ "
-            r"gives $R' < \gamma$: slope $> 1$",
-            sp.expand((sp.sqrt(qq) + sp.sqrt(1 - qq)) ** 2 - 1),
-            2 * sp.sqrt(qq) * sp.sqrt(1 - qq),
-        ),
-    )
 
 
 @claim(
@@ -161,7 +79,7 @@ def slope_steps() -> tuple[Step, ...]:
 )
 def prop2_slope() -> Evidence:
     """The slope bounds, step by step."""
-    return Derivation(slope_steps())
+    return Derivation(map_slope_steps())
 
 
 @claim(
@@ -181,7 +99,7 @@ def prop2_negative() -> Evidence:
                 r"$u < 1$: $x - \log(1+x)$ is 0 at 0 with derivative $x/(1+x) > 0$", sp.diff(difference, x), x / (1 + x)
             ),
             step(r"so $1 + \gamma u > 1 + \gamma \ge 0$", (-g).is_positive),
-            *slope_steps()[:2],
+            *map_slope_steps()[:2],
             step(r"with $\gamma < 0$ both parts of $R'$ are negative: slope $> \gamma + 1 \ge 0$", (g * x).is_negative),
         )
     )
@@ -253,7 +171,7 @@ def prop2_proper_part_sides() -> Evidence:
     bulk = -sp.exp(x) * (1 - sp.exp(-x)) ** (g - 1) * (g * x * sp.exp(-x) + 1 - sp.exp(-x))
     return Derivation(
         (
-            *slope_steps(),
+            *map_slope_steps(),
             step(
                 r"$L'(q) = -\frac{(1-q)^{\gamma-1}}{q}(1 - q - \gamma q\log q) < 0$",
                 sp.simplify(sp.powsimp(sp.expand(decreasing.subs(sp.log(sp.exp(-x)), -x) - bulk), force=True)),

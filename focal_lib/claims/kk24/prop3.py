@@ -6,10 +6,10 @@ import math
 
 import sympy as sp
 
-from focal_lib.claims.evidence import All, Counterexample, Derivation, Evidence, Measurement, Step, step
-from focal_lib.claims.kk24.prop2 import slope_steps
+from focal_lib.claims.evidence import All, Counterexample, Derivation, Evidence, Measurement, step
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.lemmas.entropy_ratio import mixture_steps
+from focal_lib.claims.lemmas.logit_gap import logit_gap_steps
+from focal_lib.claims.lemmas.map_slope import map_slope_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 from focal_lib.theory.temperature_bounds import printed_temperature_bounds, temperature_bounds
@@ -18,57 +18,19 @@ CHAPTER = "04_temperature_bounds"
 s = symbols.s
 
 
-def gap_steps() -> tuple[Step, ...]:
-    """R(s)/s < (2 log 2 - 1) log(1+gamma) for every s > 0 and gamma > 0."""
-    t, uu, vv = sp.symbols("t u v", positive=True)
-    high, low = symbols.u(s), symbols.u(-s)
-    ratio = symbols.entropy_ratio(1 / (1 + sp.exp(-s)))
-    with balls.precision():
-        below_half = 2 * balls.exact(2).log() - 1 < balls.exact("1/2")
-    return (
-        step(
-            r"$\partial_t \log\frac{1+tu}{1+t\bar u} = \frac{u-\bar u}{(1+tu)(1+t\bar u)}$, so $R$ is its integral over $t$ from 0 to $\gamma$",
-            sp.diff(sp.log((1 + t * uu) / (1 + t * vv)), t),
-            (uu - vv) / ((1 + t * uu) * (1 + t * vv)),
-        ),
-        step(r"$u(s) = b(q)$ at $q = 1/(1+e^{-s})$", sp.expand_log(ratio, force=True), high),
-        *mixture_steps(),
-        step(
-            r"$b$ is concave, so $u + \bar u = b(q) + b(1-q) \le 2\,b(\frac12) = 2\log 2$",
-            2 * symbols.entropy_ratio(sp.Rational(1, 2)),
-            2 * sp.log(2),
-        ),
-        step(
-            r"$(u - \bar u)' = u + \bar u - 1 \le 2\log 2 - 1$, so $u - \bar u \le (2\log2-1)\,s$",
-            sp.diff(high - low, s),
-            high + low - 1,
-        ),
-        *slope_steps()[:2],
-        step(
-            r"$u > q$ and $\bar u > 1 - q$, so $u + \bar u > 1$ and $(1+tu)(1+t\bar u) \ge 1 + t(u+\bar u) > 1 + t$",
-            sp.expand((1 + t * uu) * (1 + t * vv)) - t**2 * uu * vv,
-            1 + t * (uu + vv),
-        ),
-        step(
-            r"$R(s) \le (2\log2-1)\,s\int_0^\gamma\frac{dt}{1+t}$, the integral being $\log(1+\gamma)$",
-            sp.integrate(1 / (1 + t), (t, 0, sp.Symbol("gamma", positive=True))),
-            sp.log(1 + sp.Symbol("gamma", positive=True)),
-        ),
-        Step(r"$2\log2-1 < \frac12$, in ball arithmetic", bool(below_half)),
-    )
-
-
 @claim(
     "kk24.prop3",
     source="KK24 Prop. 3",
     statement=r"For all logits and $\gamma > 0$ the map lies between the temperatures "
     r"$\frac{1}{\gamma+1}$ and $\frac{1}{\gamma+1-\frac12\log(\gamma+1)}$.",
     chapter=CHAPTER,
+    headline="the binary map lies between two temperatures",
+    instead="its printed proof fails; sharp bounds given",
 )
 def prop3() -> Evidence:
     """0 < R(s)/s < log(1+gamma)/2, by the integral over gamma; not the printed proof."""
     return Derivation(
-        (*slope_steps()[:3], *gap_steps()),
+        (*map_slope_steps()[:3], *logit_gap_steps()),
         r"$\beta(s) = \gamma + 1 - R(s)/s$ lies between $\gamma + 1 - \frac12\log(1+\gamma)$ and $\gamma + 1$.",
     )
 
@@ -82,12 +44,12 @@ def prop3() -> Evidence:
     corrects=("kk24.prop3_proof_derivative", "kk24.prop3_proof_comparison"),
 )
 def prop3_log() -> Evidence:
-    """The bound of gap_steps; and R'(0)/log(1+gamma) tends to that factor as gamma -> 0."""
+    """The bound of logit_gap_steps; and R'(0)/log(1+gamma) tends to that factor as gamma -> 0."""
     g = sp.Symbol("gamma", positive=True)
     at_zero = sp.diff(symbols.logit_gap(s, g), s).subs(s, 0)
     return Derivation(
         (
-            *gap_steps(),
+            *logit_gap_steps(),
             step(
                 r"$\lim_{\gamma\to0} \frac{R'(0)}{\log(1+\gamma)} = 2\log2-1$: no smaller factor will do",
                 sp.limit(sp.simplify(at_zero) / sp.log(1 + g), g, 0, "+"),
@@ -108,7 +70,7 @@ def prop3_simple() -> Evidence:
     g = sp.Symbol("gamma", positive=True)
     root = sp.solve(sp.Eq(sp.log(1 + g) / 2, 1), g)
     return Derivation(
-        (*slope_steps(), step(r"$\frac12\log(1+\gamma) = 1$ only at $e^2-1$", root[0], sp.E**2 - 1)),
+        (*map_slope_steps(), step(r"$\frac12\log(1+\gamma) = 1$ only at $e^2-1$", root[0], sp.E**2 - 1)),
         r"Means of a slope between $\gamma$ and $\gamma + 1$ lie between them.",
     )
 

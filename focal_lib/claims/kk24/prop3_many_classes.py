@@ -6,14 +6,14 @@ import numpy as np
 import sympy as sp
 
 from focal_lib.claims.evidence import All, Counterexample, Derivation, Evidence, Search, step
-from focal_lib.claims.kk24.prop2 import slope_steps
-from focal_lib.claims.kk24.prop5_each_n import each_n_proof
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.lemmas.entropy_ratio import mixture_steps
+from focal_lib.claims.lemmas.confidence import confidence_proof
+from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps
+from focal_lib.claims.lemmas.map_slope import map_slope_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
-from focal_lib.theory.confidence import points_by_shape
-from focal_lib.theory.gain import lowest_elasticity
+from focal_lib.theory.confidence import sample_simplex
+from focal_lib.theory.gain import elasticity_minimum
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.theory.temperature_bounds import top_temperature_bounds
 
@@ -43,14 +43,14 @@ def many_low() -> Evidence:
                 sp.simplify(sp.diff(pair, q) - written),
                 0,
             ),
-            *mixture_steps(),
+            *entropy_ratio_steps(),
             step(
                 r"$w_i/w_1 \ge (q_i/q_1)^{\gamma+1}$ is $h(q_i)q_i^{-\gamma} \ge h(q_1)q_1^{-\gamma}$",
                 sp.log(other / top) - (g + 1) * sp.log(other / top) - (-g * sp.log(other) + g * sp.log(top)),
                 0,
                 lambda e: sp.simplify(sp.expand_log(e, force=True)),
             ),
-            *slope_steps()[:3],
+            *map_slope_steps()[:3],
             step(r"$1/\hat p_1 = 1 + \sum_{i>1} w_i/w_1$ falls as $\hat p_1$ rises", sp.diff(1 / p, p), -1 / p**2),
         ),
         r"For $q_1 \le \frac12$ and $q_i \le q_1$ monotonicity gives the pair inequality. For $q_1 > \frac12$, $q_i \le 1 - q_1 < "
@@ -91,7 +91,7 @@ def many_high_one() -> Evidence:
     e, top, tie = sp.symbols("epsilon c m", positive=True)
     return All(
         (
-            each_n_proof(),
+            confidence_proof(),
             Derivation(
                 (
                     step(
@@ -122,7 +122,7 @@ def many_high() -> Evidence:
     """The stretch of a pair is a mean of e over log q, so at least min e > 0."""
     x = sp.Symbol("x", real=True)
     w = sp.Function("w")
-    low = {str(gamma): lowest_elasticity(gamma)[1] for gamma in (1.0, 5.0)}
+    low = {str(gamma): elasticity_minimum(gamma)[1] for gamma in (1.0, 5.0)}
     second = sp.Function("L")(q).diff(q, 2) / sp.Function("L")(q).diff(q) ** 2
     return Derivation(
         (
@@ -148,10 +148,10 @@ def many_high_search() -> Evidence:
     """No row of at most four levels is bounded by a smaller temperature."""
     worst, points = np.inf, 0
     for gamma, n in ((0.25, 4), (1.0, 4), (1.0, 6), (0.5, 10), (2.0, 10), (5.0, 12)):
-        rows = points_by_shape(n, seed=0)
+        rows = sample_simplex(n, seed=0)
         beta = 1 / top_temperature_bounds(gamma, n)[1]
         scaled = beta * np.log(rows)
-        top = scaled[:, 0] - np.logaddexp.reduce(scaled, axis=1)
+        top = scaled[:, 0] - np.logaddexp.reduce(scaled, axis=1, keepdims=True)[:, 0]
         worst = min(worst, float((focal_log_probs(np.log(rows), gamma)[:, 0] - top).min()))
         points += len(rows)
     return Search(

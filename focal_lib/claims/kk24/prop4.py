@@ -5,58 +5,17 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Search, Step, step
-from focal_lib.claims.kk24.prop1 import curvature_steps
+from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Search, step
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.lemmas.entropy_ratio import mixture_steps
+from focal_lib.claims.lemmas.curvature import convexity_proof
+from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps
+from focal_lib.claims.lemmas.weight import lagrange_steps, weight_steps
 from focal_lib.theory import maps, symbols
 from focal_lib.theory.certificates import balls, formulas
-from focal_lib.theory.gain import inflection, weight_curvature
+from focal_lib.theory.gain import weight_curvature, weight_inflection
 
 CHAPTER = "05_simplex"
 q, gamma = symbols.q, symbols.gamma
-
-
-def lagrange_steps() -> tuple[Step, ...]:
-    """At a stationary point of the conditional risk, p_j is proportional to w(q_j)."""
-    p, lam = sp.symbols("p lambda", positive=True)
-    stationary = sp.solve(sp.Eq(p * symbols.focal_loss_slope(), -lam), p)[0]
-    common = (1 - q) ** (gamma - 1)
-    printed = 1 / ((1 - q) ** gamma * (1 / q - gamma * sp.log(q) / (1 - q)))  # the summand of Eq. (1)
-
-    def tidy(expression: sp.Expr) -> sp.Expr:
-        return sp.simplify(sp.powsimp(sp.expand(expression), force=True))
-
-    return (
-        step(
-            r"$p_j L'(q_j) + \lambda = 0$ gives $p_j = \lambda w(q_j)$, $w = -1/L'$",
-            1 / (stationary / lam) / common,
-            -symbols.focal_loss_slope() / common,
-            tidy,
-        ),
-        step(
-            r"$w$ is the summand of the printed map", 1 / printed / common, -symbols.focal_loss_slope() / common, tidy
-        ),
-    )
-
-
-def weight_steps() -> tuple[Step, ...]:
-    """w = q / ((1-q)^gamma (1 + gamma b)) increases from 0 to infinity, for every gamma > 0."""
-    g, r = sp.symbols("gamma r", positive=True)
-    b = symbols.entropy_ratio()
-    slope = sp.diff(-1 / sp.Function("L")(q).diff(q), q)
-    second = sp.Function("L")(q).diff(q, 2) / sp.Function("L")(q).diff(q) ** 2
-    return (
-        step(r"$w' = L''/L'^2$, positive by Prop. 1", slope, second),
-        step(
-            r"$w\,(1-q)^\gamma(1+\gamma b) = q$",
-            symbols.weight(q, g) * (1 - q) ** g * (1 + g * b),
-            q,
-        ),
-        step(r"$b \to 0$ as $q \to 0$, so $w/q \to 1$ and $w \to 0$", sp.limit(b, q, 0, "+"), 0),
-        step(r"$b \to 1$ as $q \to 1$", sp.limit(b, q, 1, "-"), 1),
-        step(r"and $r^\gamma \to 0$ as $r = 1 - q \to 0$, so $w \to \infty$", sp.limit(r**g, r, 0, "+"), 0),
-    )
 
 
 @claim(
@@ -65,11 +24,12 @@ def weight_steps() -> tuple[Step, ...]:
     statement=r"Multiclass focal loss, $\gamma \ge 0$, is a proper loss applied after the bijection "
     r"$\hat p_j = w(q_j)/\sum_k w(q_k)$ of the simplex.",
     chapter=CHAPTER,
+    headline="many classes: a proper loss after a bijection",
 )
 def prop4() -> Evidence:
     """Stationarity, convexity, and the one c that makes the preimage sum to 1."""
     return Derivation(
-        (*lagrange_steps(), *curvature_steps().steps, *weight_steps()),
+        (*lagrange_steps(), *convexity_proof().steps, *weight_steps()),
         r"The risk is strictly convex (Prop. 1), so the stationary point is its only minimum: the loss of the mapped "
         r"prediction is strictly proper. Bijection: given $p$, $q_i = w^{-1}(c\,p_i)$ is increasing in $c$ from 0 to 1, so "
         r"$\sum_i q_i = 1$ for exactly one $c$; the paper leaves this step out. Zeros stay zeros, and a face carries the "
@@ -113,7 +73,7 @@ def prop4_same_reasoning() -> Evidence:
         g = balls.exact("-1/2")
         drop = formulas.weight(balls.exact("0.8"), g) - formulas.weight(balls.exact("0.95"), g)
     outside = Counterexample(r"$\gamma = -\frac12$: $w(0.8) > w(0.95)$", drop)
-    return Conditional(r"$\gamma \ge 0$", Derivation((*curvature_steps().steps, *weight_steps())), outside)
+    return Conditional(r"$\gamma \ge 0$", Derivation((*convexity_proof().steps, *weight_steps())), outside)
 
 
 @claim(
@@ -140,7 +100,7 @@ def prop4_negative() -> Evidence:
                 sp.simplify(log_slope - written),
                 0,
             ),
-            *mixture_steps(),
+            *entropy_ratio_steps(),
             step(r"$1 - ab > 0$, since $b \le b(1) = 1$ and $a < 1$", sp.limit(b, q, 1, "-"), 1),
             step(
                 r"with $b' > 0$: $e(q) = q(\log w)' \ge 1 - \frac{aq}{1-q}$, positive for $q \le \frac12$",
@@ -186,7 +146,7 @@ def prop4_inflection() -> Evidence:
         g = balls.exact(1)
         a, m, b = (formulas.weight(balls.exact(v), g) for v in ("0.01", "0.03", "0.05"))
     return Counterexample(
-        rf"$\gamma = 1$: on $[0.01, 0.05]$, below the inflection at {inflection(1.0):.6f}, $f$ lies below its chord's middle",
+        rf"$\gamma = 1$: on $[0.01, 0.05]$, below the inflection at {weight_inflection(1.0):.6f}, $f$ lies below its chord's middle",
         2 * m - a - b,
     )
 
@@ -202,7 +162,7 @@ def prop4_inflection_corrected() -> Evidence:
     """Sign of w'' on a dense grid, on both sides of q_i."""
     worst, points = np.inf, 0
     for gamma in (0.1, 0.5, 1.0, 2.0, 5.0, 10.0):
-        turn = inflection(gamma)
+        turn = weight_inflection(gamma)
         grid = np.concatenate([np.geomspace(1e-4, 0.999 * turn, 2_000), np.linspace(1.001 * turn, 0.99, 2_000)])
         sides = np.sign(grid - turn)
         worst = min(worst, min(float(s * weight_curvature(float(v), gamma)) for v, s in zip(grid, sides, strict=True)))

@@ -10,10 +10,10 @@ import numpy as np
 import sympy as sp
 
 from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Search, Step, step
-from focal_lib.claims.kk24.prop2 import slope_steps
-from focal_lib.claims.kk24.prop5_each_n import each_n_proof
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.lemmas.threshold import positive_step, threshold_steps
+from focal_lib.claims.lemmas.confidence import confidence_proof
+from focal_lib.claims.lemmas.map_slope import map_slope_steps
+from focal_lib.claims.lemmas.threshold import gain_positive_step, threshold_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 from focal_lib.theory.gain import confidence_threshold
@@ -36,6 +36,8 @@ def drop(row: Sequence[str], g: str) -> flint.arb:
     source="KK24 Prop. 5, App. A.5",
     statement=r"After the map the predicted class $j$ has $\hat p_j \ge \max_i q_i = q_j$, for every $n$ and $\gamma > 0$.",
     chapter=CHAPTER,
+    headline="the map never lowers the top probability",
+    instead="true for two and three classes; for n classes from a sharp gamma on",
 )
 def prop5() -> Evidence:
     """Four classes, gamma = 1."""
@@ -129,7 +131,7 @@ def _fall_equal_rest(g: int, top: Fraction, n: int) -> flint.arb:
 def prop5_two_classes() -> Evidence:
     """The slope of the logit map exceeds 1."""
     return Derivation(
-        slope_steps(), r"The map is odd in logits with slope above 1, so $|\operatorname{logit}\hat p| > |s|$."
+        map_slope_steps(), r"The map is odd in logits with slope above 1, so $|\operatorname{logit}\hat p| > |s|$."
     )
 
 
@@ -175,7 +177,7 @@ def prop5_positive() -> Evidence:
 )
 def prop5_positive_corrected() -> Evidence:
     """f = -q/g with g = (1-q)^gamma (1 + gamma b) > 0."""
-    return Derivation((positive_step(),), r"$f = -q/g$.")
+    return Derivation((gain_positive_step(),), r"$f = -q/g$.")
 
 
 @claim(
@@ -264,7 +266,7 @@ def fig5_others_fall() -> Evidence:
 )
 def fig5_top_rises() -> Evidence:
     """Prop. 5 for three classes."""
-    return each_n_proof()
+    return confidence_proof()
 
 
 @claim(

@@ -10,10 +10,10 @@ import sympy as sp
 
 from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Search, Step, Unchecked, step
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.lemmas.entropy_ratio import mixture_steps
+from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls
-from focal_lib.theory.second_derivative import logit_ratio, probability_ratio
+from focal_lib.theory.second_derivative import logit_curvature_ratio, probability_curvature_ratio
 
 CHAPTER = "11_curvature"
 q, s = symbols.q, symbols.s
@@ -55,7 +55,7 @@ def _ball(expression: sp.Expr, point: str, gamma: int) -> flint.arb:
 def curvature_probability() -> Evidence:
     """gamma = 2 at p = 1/2."""
     return Counterexample(
-        r"$\gamma = 2$, $p = \frac12$: $p^2L'' > 1$", _ball(symbols.probability_ratio(q, g), "1/2", 2) - 1
+        r"$\gamma = 2$, $p = \frac12$: $p^2L'' > 1$", _ball(symbols.probability_curvature_ratio(q, g), "1/2", 2) - 1
     )
 
 
@@ -77,7 +77,7 @@ def curvature_probability_low() -> Evidence:
     return Derivation(
         (
             *ratio_steps()[:1],
-            *mixture_steps(),
+            *entropy_ratio_steps(),
             step(
                 r"$g'' = -\big[\gamma(1-\gamma)r^{\gamma-2}(1+\gamma b) + 2\gamma^2r^{\gamma-1}b' + \gamma r^\gamma|b''|\big] < 0$ for "
                 r"$\gamma \le 1$, $r = 1-q$",
@@ -104,7 +104,7 @@ def curvature_probability_low() -> Evidence:
 def curvature_probability_high() -> Evidence:
     """Sign of q^2 L'' - 1 on a dense grid: one change."""
     printed = {2.0: 0.79053744, 3.0: 0.62308748, 5.0: 0.45002654, 10.0: 0.27697484}
-    return _one_change(probability_ratio, printed)
+    return _one_change(probability_curvature_ratio, printed)
 
 
 @claim(
@@ -112,12 +112,14 @@ def curvature_probability_high() -> Evidence:
     source="KN24 section on curvature, read pointwise in the logit",
     statement=r"Focal loss has the smaller second derivative in the logit of the true class.",
     chapter=CHAPTER,
+    headline="smaller curvature in the logit",
+    instead="for confident samples",
 )
 def curvature_logit() -> Evidence:
     """gamma = 2 at p = 0.27: more than twice."""
     return Counterexample(
         r"$\gamma = 2$, $p = 0.27$: more than twice that of cross-entropy",
-        _ball(symbols.logit_ratio(q, g), "0.27", 2) - 2,
+        _ball(symbols.logit_curvature_ratio(q, g), "0.27", 2) - 2,
     )
 
 
@@ -132,7 +134,7 @@ def curvature_logit() -> Evidence:
 def curvature_logit_high() -> Evidence:
     """Sign of the ratio minus 1 above its maximum."""
     printed = {1.0: 0.71474496, 2.0: 0.62753497, 3.0: 0.56235499, 5.0: 0.47025299}
-    return _one_change(logit_ratio, printed, low=0.2)
+    return _one_change(logit_curvature_ratio, printed, low=0.2)
 
 
 def _one_change(
@@ -161,7 +163,7 @@ def _one_change(
 def logit_convex() -> Evidence:
     """gamma = 2, p = 0.02."""
     return Counterexample(
-        r"$\gamma = 2$, $p = 0.02$: $\frac{d^2L}{ds^2} < 0$", -_ball(symbols.logit_ratio(q, g), "0.02", 2)
+        r"$\gamma = 2$, $p = 0.02$: $\frac{d^2L}{ds^2} < 0$", -_ball(symbols.logit_curvature_ratio(q, g), "0.02", 2)
     )
 
 
@@ -183,7 +185,7 @@ def logit_convex_corrected() -> Evidence:
                 0,
             ),
             step(
-                r"the bracket",
+                r"the bracket is $g'/(1-q)^\gamma$: its first term wins, so $g' \to \infty$ and $g - (1-q)g' \to -\infty$",
                 sp.simplify(sp.diff(symbols.gain(q, g), q) / (1 - q) ** g),
                 g * sp.diff(symbols.entropy_ratio(), q) - g * (1 + g * symbols.entropy_ratio()) / (1 - q),
             ),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sympy as sp
 
 from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Disproof, Evidence, Step, step
-from focal_lib.claims.kk24.prop1 import curvature_steps
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.curvature import convexity_proof
+from focal_lib.claims.lemmas.entropy_bound import entropy_bound_steps
+from focal_lib.claims.lemmas.gradient_limit import gradient_limit_steps
 from focal_lib.claims.lemmas.threshold import threshold_steps
-from focal_lib.claims.m20.app_h import bound_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
-from focal_lib.theory.second_derivative import bracket
+from focal_lib.theory.second_derivative import convexity_factor
 
 CHAPTER = "11_curvature"
 q = symbols.q
@@ -28,7 +29,7 @@ r = sp.Symbol("r", positive=True)  # 1 - q
 )
 def lemma1() -> Evidence:
     """The proof for every gamma >= 0 and every label distribution."""
-    return Derivation(bound_steps())
+    return Derivation(entropy_bound_steps())
 
 
 @claim(
@@ -113,25 +114,13 @@ def fig1_gradient_smaller() -> Evidence:
     return Conditional(r"$p > \tau(\gamma)$", inside, Counterexample(r"$\gamma = 1$, $p = 0.1$: $g > 1$", margin))
 
 
-def gradient_limit_steps() -> tuple[Step, ...]:
-    """L' = gamma r^gamma log(1-r)/r - r^gamma/(1-r) with r = 1 - p: both terms vanish as r -> 0."""
-    slope = symbols.focal_loss_slope(1 - r, g)
-    return (
-        step(
-            r"$L' = \gamma r^\gamma\frac{\log(1-r)}{r} - \frac{r^\gamma}{1-r}$ with $r = 1-p$",
-            slope,
-            g * r**g * sp.log(1 - r) / r - r**g / (1 - r),
-        ),
-        step(r"$\frac{\log(1-r)}{r} \to -1$", sp.limit(sp.log(1 - r) / r, r, 0, "+"), -1),
-        step(r"$r^\gamma \to 0$ for every $\gamma > 0$: $L' \to 0$", sp.limit(r**g, r, 0, "+"), 0),
-    )
-
-
 @claim(
     "kn24.fig1_gradient_diverges",
     source="KN24 Fig. 1",
     statement=r"For $0 < \gamma < 1$ the gradient does not converge (as $p \to 1$).",
     chapter=CHAPTER,
+    headline="for gamma < 1 the gradient diverges",
+    instead="the second derivative does",
 )
 def fig1_gradient_diverges() -> Evidence:
     """It converges to 0 for every gamma > 0."""
@@ -148,11 +137,11 @@ def fig1_gradient_diverges() -> Evidence:
 def fig1_curvature_diverges() -> Evidence:
     """L'' / (1-p)^(gamma-1) -> gamma (1+gamma)."""
     a = sp.Symbol("alpha", positive=True)  # 1 - gamma
-    scaled = bracket(1 - r, g, sp.log) / r
+    scaled = convexity_factor(1 - r, g, sp.log) / r
     return Derivation(
         (
             *gradient_limit_steps(),
-            *curvature_steps().steps[:1],
+            *convexity_proof().steps[:1],
             step(
                 r"$L'' / r^{\gamma-1} \to \gamma(1+\gamma)$",
                 sp.limit(sp.simplify(scaled), r, 0, "+"),

@@ -6,11 +6,11 @@ import flint
 import sympy as sp
 
 from focal_lib.claims.evidence import Counterexample, Derivation, Disproof, Evidence, Step, step
-from focal_lib.claims.kk24.prop1 import curvature_steps
-from focal_lib.claims.kn24.lemma1_fig1 import gradient_limit_steps
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.lemmas.threshold import positive_step
-from focal_lib.claims.m20.app_h import bound_steps
+from focal_lib.claims.lemmas.curvature import convexity_proof
+from focal_lib.claims.lemmas.entropy_bound import entropy_bound_steps
+from focal_lib.claims.lemmas.gradient_limit import gradient_limit_steps
+from focal_lib.claims.lemmas.threshold import gain_positive_step
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 
@@ -43,9 +43,10 @@ def _gain_gap() -> flint.arb:
 
 @claim(
     "l25.thm42",
-    source="L25 section 4.2, Thm. A.2",
+    source="L25 Thm. A.2, section 4.2",
     statement=r"FCL preserves the order of the classes: $p_i > p_j$ implies $q_i > q_j$ at its minimiser.",
     chapter=CHAPTER,
+    headline="keeps the order of the classes",
 )
 def thm42() -> Evidence:
     """With q_i <= q_j the two stationarity values could not be equal."""
@@ -55,7 +56,7 @@ def thm42() -> Evidence:
     bulk = symbols.focal_loss_slope(q, g) / (1 - q) ** (g - 1)
     return Derivation(
         (
-            *curvature_steps().steps,
+            *convexity_proof().steps,
             step(
                 r"$L' < 0$: $L' = -(1-q)^{\gamma-1}\big(\frac{1-q}{q} + \gamma(-\log q)\big)$",
                 sp.simplify(sp.powsimp(sp.expand(bulk), force=True)),
@@ -120,6 +121,8 @@ def a7() -> Evidence:
     source="L25 section 4.3, App. A.8",
     statement=r"FCL is strictly proper for $\lambda > 0$.",
     chapter=CHAPTER,
+    headline="strictly proper",
+    instead="biased, by O(1/lambda)",
 )
 def a8() -> Evidence:
     """gamma = 2, p = (0.8, 0.2): for every lambda the risk still falls when q leaves p."""
@@ -169,7 +172,7 @@ def a8_zero() -> Evidence:
 )
 def a8_when() -> Evidence:
     """Stationarity at q = p: all -g(p_i) equal; the risk is strictly convex, so that is sufficient."""
-    return Derivation((*residual_steps(), *curvature_steps().steps))
+    return Derivation((*residual_steps(), *convexity_proof().steps))
 
 
 @claim(
@@ -254,7 +257,7 @@ def phi_steps() -> tuple[Step, ...]:
     phi = -eta * sp.diff(loss(v), v) - 2 * lam * (v - eta)
     return (
         step(r"$\varphi' = -\eta L'' - 2\lambda$", sp.diff(phi, v), -eta * sp.diff(loss(v), v, 2) - 2 * lam),
-        *curvature_steps().steps,
+        *convexity_proof().steps,
         *gradient_limit_steps(),
         step(
             r"at 0: $-vL'(v) = g \to 1$, so $-L' \to \infty$: $b \to 0$",
@@ -304,7 +307,7 @@ def a6_root_corrected() -> Evidence:
         (
             *phi_steps(),
             *residual_steps(),
-            positive_step(),
+            gain_positive_step(),
         )
     )
 
@@ -317,4 +320,4 @@ def a6_root_corrected() -> Evidence:
 )
 def a9() -> Evidence:
     """M20 App. H, for every gamma >= 0."""
-    return Derivation(bound_steps())
+    return Derivation(entropy_bound_steps())

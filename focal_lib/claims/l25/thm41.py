@@ -7,8 +7,8 @@ from fractions import Fraction
 import sympy as sp
 
 from focal_lib.claims.evidence import Counterexample, Derivation, Disproof, Evidence, Step, step
-from focal_lib.claims.kk24.prop5_each_n import each_n_proof, gamma_steps, tied_fall
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.confidence import confidence_proof, critical_gamma_steps, drop_of_tied_classes
 from focal_lib.claims.lemmas.fcl_minimiser import candidate, slack
 from focal_lib.theory.certificates import balls
 from focal_lib.theory.gain import critical_gamma
@@ -22,6 +22,8 @@ CHAPTER = "12_focal_calibration_loss"
     statement=r"With $q_\lambda$ the minimiser of FCL: $|\max_i q_{\lambda,i} - \max_i p_i| \le |\max_i q_{0,i} - \max_i p_i|$. (Read from the "
     r"proof; the formula of the theorem is missing from the text at hand.)",
     chapter=CHAPTER,
+    headline="closer top probability",
+    instead="closer in Euclidean distance",
 )
 def thm41() -> Evidence:
     """Ten classes, gamma = 1, lambda = 1: the gap of the top more than doubles."""
@@ -112,7 +114,7 @@ def thm41_norms() -> Evidence:
 )
 def focal_overconfident() -> Evidence:
     """Prop. 5 of KK24 holds for n = 2 and 3: the truth is the map of the minimiser, whose top is not lower."""
-    return Disproof(each_n_proof())
+    return Disproof(confidence_proof())
 
 
 @claim(
@@ -125,11 +127,11 @@ def focal_overconfident() -> Evidence:
 def focal_overconfident_where() -> Evidence:
     """The sharp condition of KK24 Prop. 5, and one posterior of ten classes."""
     gamma = Fraction(round(500 * critical_gamma(10)), 1000)
-    fall = tied_fall(10, gamma, Fraction(1, 1000))
+    fall = drop_of_tied_classes(10, gamma, Fraction(1, 1000))
     return Derivation(
         (
-            *each_n_proof().steps,
-            *gamma_steps(),
+            *confidence_proof().steps,
+            *critical_gamma_steps(),
             Step(
                 rf"for example $n = 10$, $\gamma = {float(gamma):g}$: nine tied classes and one at 0.001, in ball arithmetic",
                 bool(fall > 0),

@@ -8,8 +8,8 @@ import flint
 import sympy as sp
 
 from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Unchecked, step
-from focal_lib.claims.kk24.prop1 import curvature_steps
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.fcl_minimiser import risk
 from focal_lib.theory.certificates import balls, formulas
 
@@ -34,6 +34,8 @@ def gap_of_focal_minimiser(top: str, shifted: str, gamma: int, lam: Fraction) ->
     source="L25 Thm. 4.5, App. A.14",
     statement=r"For every predictor and distribution the post-processing gap of FCL is at most that of focal loss.",
     chapter=CHAPTER,
+    headline="smaller post-processing gap",
+    instead="only at its own minimiser",
 )
 def thm45() -> Evidence:
     """The minimiser of focal loss has gap 0 for focal loss, not for FCL."""
@@ -55,7 +57,7 @@ def thm45_corrected() -> Evidence:
     best, other = sp.symbols("r_min d", nonnegative=True)
     return Derivation(
         (
-            *curvature_steps().steps,
+            *convexity_proof().steps,
             step(
                 r"risk at $x$ after any post-processing is $r_{\min}(x) + d(x)$, $d \ge 0$: a gain of $-d$",
                 best - (best + other),

@@ -1,1 +1,37 @@
-"""Steps that several claims share, of one paper or of several."""
+"""Steps and proofs that several claims share, of one paper or of several; claims import these, never each other."""
+
+from focal_lib.claims.lemmas.binary_map import logit_form_steps, stationarity_steps
+from focal_lib.claims.lemmas.confidence import confidence_proof, critical_gamma_steps, drop_of_tied_classes
+from focal_lib.claims.lemmas.curvature import convexity_proof
+from focal_lib.claims.lemmas.entropy_bound import entropy_bound_steps
+from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps, log_entropy_ratio_steps
+from focal_lib.claims.lemmas.entropy_terms import entropy_terms_steps
+from focal_lib.claims.lemmas.gradient_limit import gradient_limit_steps
+from focal_lib.claims.lemmas.logit_gap import logit_gap_steps
+from focal_lib.claims.lemmas.map_slope import map_slope_steps
+from focal_lib.claims.lemmas.threshold import gain_at_half_step, gain_positive_step, threshold_steps
+from focal_lib.claims.lemmas.turning import monotone_certificate, turning_certificate
+from focal_lib.claims.lemmas.weight import lagrange_steps, weight_steps
+
+__all__ = [
+    "confidence_proof",
+    "convexity_proof",
+    "critical_gamma_steps",
+    "drop_of_tied_classes",
+    "entropy_bound_steps",
+    "entropy_ratio_steps",
+    "entropy_terms_steps",
+    "gain_at_half_step",
+    "gain_positive_step",
+    "gradient_limit_steps",
+    "lagrange_steps",
+    "log_entropy_ratio_steps",
+    "logit_form_steps",
+    "logit_gap_steps",
+    "map_slope_steps",
+    "monotone_certificate",
+    "stationarity_steps",
+    "threshold_steps",
+    "turning_certificate",
+    "weight_steps",
+]

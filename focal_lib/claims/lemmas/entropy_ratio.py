@@ -7,11 +7,13 @@ import sympy as sp
 from focal_lib.claims.evidence import Step, step
 from focal_lib.theory import symbols
 
+__all__ = ["entropy_ratio_steps", "log_entropy_ratio_steps"]
+
 q = symbols.q
 t = sp.Symbol("t", positive=True)
 
 
-def mixture_steps() -> tuple[Step, ...]:
+def entropy_ratio_steps() -> tuple[Step, ...]:
     r"""b is a mixture of q/(q+t), :math:`b(q) = \int_0^\infty \frac{q}{(q+t)(1+t)}dt`, so it has their signs."""
     primitive = q * sp.log((q + t) / (1 + t)) / (1 - q)
     term = q / (q + t)
@@ -36,7 +38,7 @@ def mixture_steps() -> tuple[Step, ...]:
     )
 
 
-def log_steps() -> tuple[Step, ...]:
+def log_entropy_ratio_steps() -> tuple[Step, ...]:
     """G = log(1 + gamma b) has the same signs: G' > 0, G'' < 0, G''' > 0 for gamma > 0."""
     g = sp.Symbol("gamma", positive=True)
     b = sp.Function("b")(q)

@@ -7,6 +7,8 @@ import sympy as sp
 from focal_lib.claims.evidence import Step, step
 from focal_lib.theory import symbols
 
+__all__ = ["gain_at_half_step", "gain_positive_step", "threshold_steps"]
+
 q, gamma = symbols.q, symbols.gamma
 
 
@@ -44,14 +46,14 @@ def threshold_steps() -> tuple[Step, ...]:
     )
 
 
-def positive_step() -> Step:
+def gain_positive_step() -> Step:
     """g > 0, the factor (1-q)^gamma apart."""
     b = sp.Symbol("b", positive=True)
     bulk = (symbols.gain(q, gamma) / (1 - q) ** gamma).subs(symbols.entropy_ratio(), b)
     return step(r"$g/(1-q)^\gamma = 1+\gamma b > 0$ on $(0, 1)$", bulk, 1 + gamma * b)
 
 
-def half_step() -> Step:
+def gain_at_half_step() -> Step:
     """g(1/2) <= 1 for every gamma, so tau(gamma) < 1/2."""
     g = sp.Symbol("gamma", positive=True)
     return step(

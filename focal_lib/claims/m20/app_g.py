@@ -9,8 +9,8 @@ import pandas as pd
 
 from focal_lib.claims.evidence import Evidence, Measurement
 from focal_lib.claims.ledger import claim
-from focal_lib.metrics.intervals import paired_t_interval
-from focal_lib.theory.linear_model import fit_linear, noisy_clusters
+from focal_lib.metrics.intervals import mean_and_range, paired_t_interval
+from focal_lib.theory.linear_model import fit_linear_model, noisy_clusters
 
 CHAPTER = "10_gradient_factor"
 DRAWS = 20
@@ -23,7 +23,7 @@ def draws() -> pd.DataFrame:
     for seed in range(DRAWS):
         x, labels = noisy_clusters(1000, seed)
         fresh, truth = noisy_clusters(5000, seed + 10_000)
-        fits = {"ce": fit_linear(x, labels, 0.0), "focal": fit_linear(x, labels, 1.0)}
+        fits = {"ce": fit_linear_model(x, labels, 0.0), "focal": fit_linear_model(x, labels, 1.0)}
         row: dict[str, float] = {}
         for name, fit in fits.items():
             probs = fit.probs(fresh)
@@ -43,7 +43,7 @@ def draws() -> pd.DataFrame:
 def linear_norm() -> Evidence:
     """Norm of the exact fits, paired over 20 draws."""
     gap = paired_t_interval(draws()["ce_norm"].to_numpy(), draws()["focal_norm"].to_numpy())
-    return Measurement.signed("norm, cross-entropy minus focal (20 draws)", "positive", gap, 1)
+    return Measurement.signed("norm, cross-entropy minus focal", "positive", gap, 1, f"{DRAWS} draws")
 
 
 @claim(
@@ -54,8 +54,9 @@ def linear_norm() -> Evidence:
 )
 def linear_direction() -> Evidence:
     """Angle between the two weight vectors."""
-    angle = float(draws()["angle"].max())
-    return Measurement("largest angle between the weights (20 draws, degrees)", "0", angle, expected=0.0, tolerance=2.0)
+    angles = mean_and_range(draws()["angle"])
+    quantity = "largest angle between the weights, in degrees"
+    return Measurement(quantity, "0", angles.high, 0.0, 2.0, interval=angles, over=f"{DRAWS} draws")
 
 
 @claim(
@@ -80,4 +81,6 @@ def linear_high_confidence() -> Evidence:
 def linear_lower_confidence() -> Evidence:
     """Paired over draws."""
     gap = paired_t_interval(draws()["ce_high"].to_numpy(), draws()["focal_high"].to_numpy())
-    return Measurement.signed("share of mistakes above 0.9, cross-entropy minus focal", "positive", gap, 1)
+    return Measurement.signed(
+        "share of mistakes above 0.9, cross-entropy minus focal", "positive", gap, 1, f"{DRAWS} draws"
+    )

@@ -8,9 +8,10 @@ import flint
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Search, Step, step
-from focal_lib.claims.kk24.prop2 import slope_steps
+from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Search, step
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.entropy_bound import entropy_bound_steps
+from focal_lib.claims.lemmas.map_slope import map_slope_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 from focal_lib.theory.maps import focal_log_probs
@@ -21,60 +22,17 @@ g = sp.Symbol("gamma", positive=True)
 x = sp.Symbol("x", positive=True)
 
 
-def bound_steps() -> tuple[Step, ...]:
-    """FL >= CE - gamma H(q) for one-hot labels, every gamma >= 0; soft labels by linearity."""
-    rest = sp.Symbol("r", positive=True)  # 1 - q
-    a = sp.Symbol("a", positive=True)  # -log(1-q)
-    p = sp.symbols("p_1:4", positive=True)
-    rows = sp.symbols("q_1:4", positive=True)
-    soft = sum(pi * (1 - (1 - qi) ** g) * -sp.log(qi) for pi, qi in zip(p, rows, strict=True))
-    return (
-        step(
-            r"$\mathrm{CE} - \mathrm{FL} = \sum_y p_y\,(-\log q_y)\big(1-(1-q_y)^\gamma\big)$ is linear in $p$: one-hot labels suffice",
-            sum(sp.diff(soft, pi) * pi for pi in p),
-            soft,
-            sp.expand,
-        ),
-        step(r"$1-(1-q)^\gamma = 1-e^{-\gamma a}$ with $a = -\log(1-q)$", 1 - sp.exp(-g * -sp.log(rest)), 1 - rest**g),
-        step(
-            r"$1-e^{-x} \le x$: $(x-1+e^{-x})' = 1-e^{-x} \ge 0$, 0 at 0",
-            sp.diff(x - 1 + sp.exp(-x), x),
-            1 - sp.exp(-x),
-        ),
-        step(
-            r"so $(-\log q)(1-(1-q)^\gamma) \le \gamma(-\log q)a = \gamma(-q\log q) + \gamma(-\log q)(a-q)$",
-            g * -sp.log(q) * a,
-            g * -q * sp.log(q) + g * -sp.log(q) * (a - q),
-        ),
-        step(
-            r"$-\log q \le \frac{1-q}{q}$: $(\frac1q - 1 + \log q)' = -\frac{1-q}{q^2} \le 0$, 0 at 1",
-            sp.diff(1 / q - 1 + sp.log(q), q),
-            -(1 - q) / q**2,
-        ),
-        step(
-            r"$a - q \le aq$: $(q + (1-q)\log(1-q))' = -\log(1-q) \ge 0$, 0 at 0",
-            sp.diff(q + (1 - q) * sp.log(1 - q), q),
-            -sp.log(1 - q),
-        ),
-        step(r"so $(-\log q)(a-q) \le \frac{1-q}{q}\,aq = (1-q)a$", (1 - q) / q * a * q, (1 - q) * a),
-        step(
-            r"$(1-q_y)a = \sum_{i\ne y} q_i(-\log(1-q_y)) \le \sum_{i\ne y}-q_i\log q_i$, as $q_i \le 1-q_y$: together $\gamma H(q)$",
-            (rows[1] + rows[2]) * -sp.log(1 - rows[0]),
-            rows[1] * -sp.log(1 - rows[0]) + rows[2] * -sp.log(1 - rows[0]),
-            sp.expand,
-        ),
-    )
-
-
 @claim(
     "m20.app_h",
     source="M20 App. H",
     statement=r"$\mathrm{FL}_\gamma(p, q) \ge \mathrm{CE}(p, q) - \gamma H(q)$.",
     chapter=CHAPTER,
+    headline="focal loss >= cross-entropy - gamma entropy",
+    instead="for every gamma >= 0",
 )
 def app_h() -> Evidence:
     """For every gamma >= 0 and every soft label, though the printed chain needs gamma >= 1."""
-    return Derivation(bound_steps())
+    return Derivation(entropy_bound_steps())
 
 
 @claim(
@@ -119,7 +77,7 @@ def app_h_kl() -> Evidence:
     divergence = sum(a * sp.log(a / b) for a, b in pairs)
     return Derivation(
         (
-            *bound_steps(),
+            *entropy_bound_steps(),
             step(
                 r"$\mathrm{CE}(p,q) = \mathrm{KL}(p\Vert q) + H(p)$",
                 -sum(a * sp.log(b) for a, b in pairs),
@@ -142,7 +100,7 @@ def entropy_binary() -> Evidence:
     entropy = -q * sp.log(q) - (1 - q) * sp.log(1 - q)
     return Derivation(
         (
-            *slope_steps(),
+            *map_slope_steps(),
             step(
                 r"$H' = \log\frac{1-q}{q}$: negative above $\frac12$, positive below",
                 sp.diff(entropy, q),
@@ -165,6 +123,8 @@ def entropy_change(row: Sequence[str], gamma: str) -> flint.arb:
     source="M20 App. H",
     statement=r"Solutions of focal loss always have higher entropy than those of cross-entropy.",
     chapter=CHAPTER,
+    headline="focal solutions always have higher entropy",
+    instead="true for two classes",
 )
 def entropy_always() -> Evidence:
     """Four classes, gamma = 1/2."""

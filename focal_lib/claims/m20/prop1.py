@@ -5,9 +5,10 @@ from __future__ import annotations
 import flint
 import sympy as sp
 
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Measurement, Step, step
+from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Measurement, step
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.lemmas.threshold import half_step, positive_step, threshold_steps
+from focal_lib.claims.lemmas.entropy_terms import entropy_terms_steps
+from focal_lib.claims.lemmas.threshold import gain_at_half_step, gain_positive_step, threshold_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 from focal_lib.theory.gain import log_gain
@@ -23,6 +24,7 @@ g = sp.Symbol("gamma", positive=True)
     statement=r"$\frac{\partial L_f}{\partial w} = \frac{\partial L_c}{\partial w}\,g(q_y, \gamma)$ with "
     r"$g = (1-q)^\gamma - \gamma q(1-q)^{\gamma-1}\log q$, for the weights $w$ of the last layer.",
     chapter=CHAPTER,
+    headline="the gradient is cross-entropy's times g",
 )
 def prop1() -> Evidence:
     """The chain rule: both losses reach w through q_y alone."""
@@ -62,7 +64,7 @@ def prop1_iff() -> Evidence:
         Derivation(
             (
                 step(r"$c - gc = c(1-g)$", c - value * c, c * (1 - value)),
-                positive_step(),
+                gain_positive_step(),
             )
         ),
         Counterexample(r"a zero feature vector: both norms are 0, yet $g(0.1, 1) > 1$", margin),
@@ -129,7 +131,7 @@ def g_unimodal() -> Evidence:
 def threshold() -> Evidence:
     """g rises from 1, falls to 0: it crosses 1 once. The threshold is tau(gamma) < 1/2."""
     return Derivation(
-        (*threshold_steps(), half_step()),
+        (*threshold_steps(), gain_at_half_step()),
         r"At $p = 0$ itself $g = 1$, so the paper's $[0, p_0)$ is $(0, p_0)$.",
     )
 
@@ -152,25 +154,10 @@ def regularises_more() -> Evidence:
                 sp.diff(log_g, g),
                 sp.log(rest) + b / (1 + g * b),
             ),
-            *half_steps(),
+            *entropy_terms_steps(),
             step(r"$\log(1-p) + b = \frac{f(p)}{1-p}$", sp.log(1 - q) + symbols.entropy_ratio(), f / (1 - q)),
         ),
         r"$f$ is odd around $\frac12$, so it is negative on $(\frac12, 1)$, where it is positive on $(0, \frac12)$.",
-    )
-
-
-def half_steps() -> tuple[Step, ...]:
-    """f(p) = (1-p) log(1-p) - p log p is positive on (0, 1/2)."""
-    f = (1 - q) * sp.log(1 - q) - q * sp.log(q)
-    return (
-        step(r"$f = (1-p)\log(1-p) - p\log p$ is 0 at $\frac12$", f.subs(q, sp.Rational(1, 2)), 0),
-        step(r"and at 0", sp.limit(f, q, 0, "+"), 0),
-        step(
-            r"$f'' = \frac{1}{1-p} - \frac1p < 0$ on $(0, \frac12)$: $f > 0$ there",
-            sp.diff(f, q, 2),
-            1 / (1 - q) - 1 / q,
-        ),
-        step(r"$f(1-p) = -f(p)$", f.subs(q, 1 - q) + f, 0),
     )
 
 

@@ -6,10 +6,10 @@ import flint
 import sympy as sp
 
 from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Step, step
-from focal_lib.claims.kk24.prop5_each_n import gamma_steps
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.confidence import critical_gamma_steps
+from focal_lib.claims.lemmas.entropy_terms import entropy_terms_steps
 from focal_lib.claims.lemmas.threshold import threshold_steps
-from focal_lib.claims.m20.prop1 import half_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 
@@ -55,7 +55,7 @@ def branch_steps() -> tuple[Step, ...]:
     """y0 > -1 for p0 < 1/2: the principal branch returns y0, that is gamma = 0, the other the other root."""
     y = sp.Symbol("y", real=True)
     return (
-        *half_steps(),
+        *entropy_terms_steps(),
         step(
             r"$y_0 + 1 = \frac{-f(p_0)}{p_0\log p_0}$, positive for $p_0 < \frac12$",
             y0 + 1,
@@ -82,11 +82,13 @@ def _lambert_point(p: str) -> flint.arb:
     statement=r"For $p \ge p_0$, $g(p, \gamma) \le 1$ for all $\gamma \ge \gamma^* = \frac ab + \frac1{\log a}W_{-1}\big(-\frac1b a^{1-a/b}\log a\big)$, "
     r"with equality only at $p = p_0$, $\gamma = \gamma^*$.",
     chapter=CHAPTER,
+    headline="the gamma for a threshold, by Lambert W",
+    instead="thresholds below one half",
 )
 def prop2() -> Evidence:
     """For p0 < 1/2. At p0 >= 1/2 the branch -1 gives gamma* = 0, where g = 1 for every p."""
     inside = Derivation(
-        (*lambert_steps(), *branch_steps(), *gamma_steps(), *threshold_steps()),
+        (*lambert_steps(), *branch_steps(), *critical_gamma_steps(), *threshold_steps()),
         r"So $\gamma^* > 0$ is the one positive root of $g(p_0, \gamma) = 1$. For $\gamma \ge \gamma^*$: $g(p_0, \gamma) \le 1$, and $g(\cdot, \gamma)$, "
         r"having fallen to at most 1 at $p_0$, stays below 1 after it.",
     )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from focal_lib.claims.evidence import Evidence, Measurement
-from focal_lib.claims.from_runs import on_runs, results
+from focal_lib.claims.evidence import Evidence
+from focal_lib.claims.from_runs import paired, results
 from focal_lib.claims.ledger import claim
-from focal_lib.metrics.intervals import paired_t_interval
 
 CHAPTER = "10_gradient_factor"
 ON = "(Fashion-MNIST, small CNN, focal $\\gamma = 3$)"
@@ -30,11 +29,10 @@ def followed(gamma: float, column: str, epoch: int) -> np.ndarray:
     chapter=CHAPTER,
     needs="runs",
 )
-@on_runs
 def weight_norm_late() -> Evidence:
     """Norm after the last epoch, cross-entropy minus gamma = 3, paired over seeds."""
-    gap = paired_t_interval(followed(0.0, "weight_norm", -1), followed(3.0, "weight_norm", -1))
-    return Measurement.signed(f"norm of the last layer, cross-entropy minus focal, last epoch {ON}", "positive", gap, 1)
+    quantity = f"norm of the last layer, cross-entropy minus focal, last epoch {ON}"
+    return paired(quantity, "positive", followed(0.0, "weight_norm", -1), followed(3.0, "weight_norm", -1), 1)
 
 
 @claim(
@@ -44,11 +42,10 @@ def weight_norm_late() -> Evidence:
     chapter=CHAPTER,
     needs="runs",
 )
-@on_runs
 def weight_norm_early() -> Evidence:
     """The same after the first evaluated epoch."""
-    gap = paired_t_interval(followed(0.0, "weight_norm", 0), followed(3.0, "weight_norm", 0))
-    return Measurement.signed(f"norm of the last layer, cross-entropy minus focal, epoch 5 {ON}", "negative", gap, -1)
+    quantity = f"norm of the last layer, cross-entropy minus focal, first evaluated epoch {ON}"
+    return paired(quantity, "negative", followed(0.0, "weight_norm", 0), followed(3.0, "weight_norm", 0), -1)
 
 
 @claim(
@@ -58,9 +55,7 @@ def weight_norm_early() -> Evidence:
     chapter=CHAPTER,
     needs="runs",
 )
-@on_runs
 def gradient_norms() -> Evidence:
     """Log ratio, last over first evaluated epoch, of the 0.9 quantile over training samples."""
     falls = [np.log(followed(g, "gradient_q90", -1) / followed(g, "gradient_q90", 0)) for g in (0.0, 3.0)]
-    gap = paired_t_interval(*falls)
-    return Measurement.signed(f"log of the fall, cross-entropy minus focal {ON}", "positive", gap, 1)
+    return paired(f"log of the fall, cross-entropy minus focal {ON}", "positive", *falls, 1)

@@ -6,11 +6,9 @@ import numpy as np
 import sympy as sp
 from scipy.special import softmax
 
-from focal_lib.claims.evidence import Derivation, Disproof, Evidence, Measurement, Step, Unchecked, step
-from focal_lib.claims.from_runs import on_runs, results, temperatures
-from focal_lib.claims.kk24.training import column
+from focal_lib.claims.evidence import Derivation, Disproof, Evidence, Step, Unchecked, step
+from focal_lib.claims.from_runs import paired, results, temperatures, values_by_seed
 from focal_lib.claims.ledger import claim
-from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.theory.certificates import balls
 
 CHAPTER = "10_gradient_factor"
@@ -76,7 +74,8 @@ def _share_above(gamma: float, temper: bool, level: float = 0.99) -> np.ndarray:
     shares = []
     for result in results():
         if result.spec.gamma == gamma:
-            fit = temperatures().query("gamma == @gamma and seed == @result.spec.seed")["T"].item() if temper else 1.0
+            run = temperatures().query("gamma == @gamma and seed == @result.spec.seed")
+            fit = run["temperature"].item() if temper else 1.0
             shares.append(float((softmax(result.test.logits / fit, -1).max(-1) >= level).mean()))
     return np.array(shares)
 
@@ -88,16 +87,10 @@ def _share_above(gamma: float, temper: bool, level: float = 0.99) -> np.ndarray:
     chapter=CHAPTER,
     needs="runs",
 )
-@on_runs
 def table6_before() -> Evidence:
     """gamma = 3 minus cross-entropy on Fashion-MNIST, paired over seeds."""
-    gap = paired_t_interval(_share_above(3.0, False), _share_above(0.0, False))
-    return Measurement.signed(
-        r"$|S_{99}|$, focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST, share of test samples)",
-        "negative",
-        gap,
-        -1,
-    )
+    quantity = r"$|S_{99}|$, focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST, share of test samples)"
+    return paired(quantity, "negative", _share_above(3.0, False), _share_above(0.0, False), -1)
 
 
 @claim(
@@ -107,16 +100,10 @@ def table6_before() -> Evidence:
     chapter=CHAPTER,
     needs="runs",
 )
-@on_runs
 def table6_after() -> Evidence:
     """The same with each run's own temperature, fitted by NLL."""
-    gap = paired_t_interval(_share_above(3.0, True), _share_above(0.0, True))
-    return Measurement.signed(
-        r"$|S_{99}|$ after temperature scaling, focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST)",
-        "positive",
-        gap,
-        1,
-    )
+    quantity = r"$|S_{99}|$ after temperature scaling, focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST)"
+    return paired(quantity, "positive", _share_above(3.0, True), _share_above(0.0, True), 1)
 
 
 @claim(
@@ -126,11 +113,11 @@ def table6_after() -> Evidence:
     chapter=CHAPTER,
     needs="runs",
 )
-@on_runs
 def temperature_of_cross_entropy() -> Evidence:
     """T by NLL: cross-entropy minus gamma = 3, paired over seeds."""
-    gap = paired_t_interval(column(temperatures(), 0.0, "T"), column(temperatures(), 3.0, "T"))
-    return Measurement.signed(r"$T$, cross-entropy minus focal $\gamma = 3$ (Fashion-MNIST)", "about 1 to 1.8", gap, 1)
+    base, focal = (values_by_seed(temperatures(), "temperature", gamma=g) for g in (0.0, 3.0))
+    quantity = r"$T$, cross-entropy minus focal $\gamma = 3$ (Fashion-MNIST)"
+    return paired(quantity, "about 1 to 1.8", base, focal, 1)
 
 
 @claim(

@@ -3,7 +3,8 @@
 m20_l25.csv: M20 Tables 1 to 5 and 7 to 13, L25 Tables 4 to 8 and its unnumbered tables of errors and AUROC, every cell.
     In per cent; M20 multiplies NLL by 100 too. temperature: the one printed in brackets.
 kk24.csv: the rows of KK24 Table 1 that are legible in the text at hand, both of a pair of temperature scaling (ts) and
-    focal temperature scaling (fts), mean and standard deviation over 5 seeds. Errors are 100 minus the accuracy.
+    focal temperature scaling (fts), mean and standard deviation over 5 seeds. Errors are 100 minus the accuracy; KK24's
+    ECE has bins of equal mass (section 5.1), hence adaptive_ece.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from importlib.resources import files
 
 import pandas as pd
 
-__all__ = ["kk24_table1", "tables"]
+__all__ = ["kk24_table1", "printed_tables"]
 
 
-def tables() -> pd.DataFrame:
+def printed_tables() -> pd.DataFrame:
     """Every printed cell of M20's and L25's tables: paper, table, dataset, network, loss, metric, stage, value.
 
     stage: 'pre' or 'post' temperature scaling.

@@ -6,44 +6,51 @@ from pathlib import Path
 
 import pandas as pd
 
-from focal_lib.results.over_seeds import spread
-from focal_lib.results.printed import kk24_table1, tables
+from focal_lib.results.over_seeds import summarise
+from focal_lib.results.printed import kk24_table1, printed_tables
 
-__all__ = ["beside"]
+__all__ = ["compare_with_printed"]
 
 # names in this book's runs -> as printed; others are the same
 _LOSSES = {"focal-scheduled-531": "focal 5-3-1", "focal-scheduled-532": "focal 5-3-2"}
 _WITH_PARAMETERS = ("fcl", "dual-focal", "mmce", "label-smoothing")  # printed without them
-_STAGES = {"pre": "pre", "ts, ece": "post"}  # M20 and L25 choose T by ECE
+_HEADINGS = {"pre": "as trained", "post": "after temperature scaling"}
 
 
-def beside(measured: pd.DataFrame | Path, metric: str, dataset: str, network: str = "ResNet-50") -> pd.DataFrame:
+def compare_with_printed(
+    measured: pd.DataFrame | Path, metric: str, dataset: str, network: str = "ResNet-50"
+) -> pd.DataFrame:
     """A row a loss: our mean and standard deviation, and what each paper prints, before and after temperature scaling.
 
+    Our temperature is chosen by ECE of equal width, as M20's and L25's are; for 'adaptive-ece' by that of equal mass,
+    which is KK24's ECE (section 5.1): its column is there alone.
+
     Args:
-        measured: see table.spread.
+        measured: see `summarise`.
         metric: 'error', 'nll', 'ece', 'adaptive-ece', 'classwise-ece', 'smooth-ece' or 'mce'.
         dataset: as printed, 'CIFAR-10'.
         network: the papers' network to show.
     """
-    ours = spread(measured)
-    ours = ours[(ours["metric"] == metric) & ours["stage"].isin(list(_STAGES))]
-    ours = ours.assign(printed=ours["loss"].map(_printed_name), stage=ours["stage"].map(_STAGES))
-    printed = tables()
+    chosen_by = "adaptive-ece" if metric == "adaptive-ece" else "ece"
+    ours = summarise(measured).query("metric == @metric")
+    ours = ours.assign(printed=ours["loss"].map(_printed_name))
+    scalings = {"pre": ("none", ""), "post": ("temperature", chosen_by)}
+    printed = printed_tables()
     printed = printed[(printed["dataset"] == dataset) & (printed["network"] == network) & (printed["metric"] == metric)]
     values = printed.drop_duplicates(["paper", "loss", "stage"]).set_index(["paper", "loss", "stage"])["value"]
     if metric == "nll":
         values = values / 100  # M20 prints per cent
     found = {}
     for stage in ("pre", "post") if metric != "error" else ("pre",):
-        part = ours[ours["stage"] == stage].set_index("loss")
-        found[stage, "here"] = part["mean"]
-        found[stage, "sd"] = part["sd"]
+        method, objective = scalings[stage]
+        part = ours[(ours["method"] == method) & (ours["objective"] == objective)].set_index("loss")
+        when = _HEADINGS[stage]
+        found[when, "here"], found[when, "sd"] = part["mean"], part["sd"]
         for paper in ("M20", "L25"):
-            found[stage, paper] = part["printed"].map(lambda k, p=paper, s=stage: values.get((p, k, s)))
-        if stage == "post" and metric in ("ece", "nll"):
-            kk24 = kk24_table1().query("dataset == @dataset and stage == 'ts'").set_index("loss")[metric]
-            found[stage, "KK24"] = part["printed"].map(kk24.get)
+            found[when, paper] = part["printed"].map(lambda k, p=paper, s=stage: values.get((p, k, s)))
+        if stage == "post" and metric == "adaptive-ece":
+            kk24 = kk24_table1().query("dataset == @dataset and stage == 'ts'").set_index("loss")["adaptive_ece"]
+            found[when, "KK24"] = part["printed"].map(kk24.get)
     return pd.DataFrame(found).astype(float).dropna(axis="columns", how="all")
 
 

@@ -8,13 +8,21 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-__all__ = ["best_counts", "equal_rows", "kk24_gains", "other_column", "rank_stability", "restated", "two_papers"]
+__all__ = [
+    "correlate_orders",
+    "count_best",
+    "find_equal_rows",
+    "find_moved_columns",
+    "gains_of_kk24",
+    "match_papers",
+    "match_restated",
+]
 
 CELL = ["dataset", "network", "loss", "metric", "stage"]
 Column = tuple[str, str]  # metric, stage
 
 
-def restated(frame: pd.DataFrame, paper: str) -> pd.DataFrame:
+def match_restated(frame: pd.DataFrame, paper: str) -> pd.DataFrame:
     """Cells that a paper prints in two tables: one row a pair, with both values."""
     own = frame[frame["paper"] == paper]
     pairs = own.merge(own, on=CELL, suffixes=("", "_again"))
@@ -25,14 +33,14 @@ def _number(table: pd.Series) -> pd.Series:
     return table.str.extract(r"(\d+)")[0].astype(float)
 
 
-def two_papers(frame: pd.DataFrame) -> pd.DataFrame:
+def match_papers(frame: pd.DataFrame) -> pd.DataFrame:
     """Cells of M20 (its first table of each) that L25 prints too, for its own training of the same setting."""
     m20 = frame[frame["paper"] == "M20"].drop_duplicates(CELL)
     l25 = frame[frame["paper"] == "L25"].drop_duplicates(CELL)
     return m20.merge(l25, on=CELL, suffixes=("_m20", "_l25"))
 
 
-def other_column(frame: pd.DataFrame) -> pd.DataFrame:
+def find_moved_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """Where L25 prints M20's values before and after temperature scaling, both, under another loss's name."""
     m20 = frame[frame["paper"] == "M20"].drop_duplicates(CELL)
     l25 = frame[frame["paper"] == "L25"].drop_duplicates(CELL)
@@ -42,7 +50,7 @@ def other_column(frame: pd.DataFrame) -> pd.DataFrame:
     return same[same.groupby(keys)["stage"].transform("nunique") == 2].reset_index(drop=True)
 
 
-def equal_rows(frame: pd.DataFrame, least: int = 3) -> pd.DataFrame:
+def find_equal_rows(frame: pd.DataFrame, least: int = 3) -> pd.DataFrame:
     """Pairs of rows of one table that share at least `least` cells, value and loss alike, and their number of cells.
 
     A metric in per cent with two digits repeats by chance now and then; a row does not.
@@ -58,7 +66,7 @@ def equal_rows(frame: pd.DataFrame, least: int = 3) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["paper", "table", "row", "other row", "equal", "cells"])
 
 
-def best_counts(frame: pd.DataFrame, paper: str, table: str, losses: list[str] | None = None) -> pd.DataFrame:
+def count_best(frame: pd.DataFrame, paper: str, table: str, losses: list[str] | None = None) -> pd.DataFrame:
     """How often each loss has the smallest value of a row of the table, by stage; ties count for each."""
     part = frame[(frame["paper"] == paper) & (frame["table"] == table)]
     if losses is not None:
@@ -70,7 +78,7 @@ def best_counts(frame: pd.DataFrame, paper: str, table: str, losses: list[str] |
     return counts.rename(columns={"sum": "best", "size": "rows"}).reset_index()
 
 
-def rank_stability(
+def correlate_orders(
     frame: pd.DataFrame, paper: str, pairs: list[tuple[Column, Column]], resamples: int = 2000, seed: int = 0
 ) -> pd.DataFrame:
     """Kendall's tau between the orders that two columns give the losses, by data set and network; their mean.
@@ -90,16 +98,18 @@ def rank_stability(
     return pd.DataFrame(found, columns=["order by", "and by", "networks", "tau", "low", "high"])
 
 
-def kk24_gains(frame: pd.DataFrame, seeds: int = 5, level: float = 0.95) -> pd.DataFrame:
-    """ECE after focal temperature scaling minus after temperature scaling, with Welch's interval.
+def gains_of_kk24(frame: pd.DataFrame, seeds: int = 5, level: float = 0.95) -> pd.DataFrame:
+    """Adaptive ECE after focal temperature scaling (`fts`) minus after temperature scaling (`ts`), Welch's interval.
 
     The paper prints means and standard deviations, not the paired differences: seeds in common would narrow it.
     """
     ts, fts = (frame[frame["stage"] == stage] for stage in ("ts", "fts"))
     both = ts.merge(fts, on=["dataset", "loss"], suffixes=("", "_fts"))
-    a, b = both["ece_sd"] ** 2 / seeds, both["ece_sd_fts"] ** 2 / seeds
+    a, b = both["adaptive_ece_sd"] ** 2 / seeds, both["adaptive_ece_sd_fts"] ** 2 / seeds
     degrees = (a + b) ** 2 / (a**2 + b**2) * (seeds - 1)
     half = stats.t.ppf((1 + level) / 2, degrees) * np.sqrt(a + b)
-    difference = both["ece_fts"] - both["ece"]
-    found = both[["dataset", "loss"]].assign(ts=both["ece"], fts=both["ece_fts"], difference=difference)
+    difference = both["adaptive_ece_fts"] - both["adaptive_ece"]
+    found = both[["dataset", "loss"]].assign(
+        ts=both["adaptive_ece"], fts=both["adaptive_ece_fts"], difference=difference
+    )
     return found.assign(low=difference - half, high=difference + half)

@@ -1,0 +1,54 @@
+"""w = -1/L' of the map on the simplex: where it comes from, and that it increases from 0 to infinity. KK24 Prop. 4."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from focal_lib.claims.evidence import Step, step
+from focal_lib.theory import symbols
+
+__all__ = ["lagrange_steps", "weight_steps"]
+
+q, gamma = symbols.q, symbols.gamma
+
+
+def lagrange_steps() -> tuple[Step, ...]:
+    """At a stationary point of the conditional risk, p_j is proportional to w(q_j)."""
+    p, lam = sp.symbols("p lambda", positive=True)
+    stationary = sp.solve(sp.Eq(p * symbols.focal_loss_slope(), -lam), p)[0]
+    common = (1 - q) ** (gamma - 1)
+    printed = 1 / ((1 - q) ** gamma * (1 / q - gamma * sp.log(q) / (1 - q)))  # the summand of Eq. (1)
+
+    def tidy(expression: sp.Expr) -> sp.Expr:
+        return sp.simplify(sp.powsimp(sp.expand(expression), force=True))
+
+    return (
+        step(
+            r"$p_j L'(q_j) + \lambda = 0$ gives $p_j = \lambda w(q_j)$, $w = -1/L'$",
+            1 / (stationary / lam) / common,
+            -symbols.focal_loss_slope() / common,
+            tidy,
+        ),
+        step(
+            r"$w$ is the summand of the printed map", 1 / printed / common, -symbols.focal_loss_slope() / common, tidy
+        ),
+    )
+
+
+def weight_steps() -> tuple[Step, ...]:
+    """w = q / ((1-q)^gamma (1 + gamma b)) increases from 0 to infinity, for every gamma > 0."""
+    g, r = sp.symbols("gamma r", positive=True)
+    b = symbols.entropy_ratio()
+    slope = sp.diff(-1 / sp.Function("L")(q).diff(q), q)
+    second = sp.Function("L")(q).diff(q, 2) / sp.Function("L")(q).diff(q) ** 2
+    return (
+        step(r"$w' = L''/L'^2$, positive by Prop. 1", slope, second),
+        step(
+            r"$w\,(1-q)^\gamma(1+\gamma b) = q$",
+            symbols.weight(q, g) * (1 - q) ** g * (1 + g * b),
+            q,
+        ),
+        step(r"$b \to 0$ as $q \to 0$, so $w/q \to 1$ and $w \to 0$", sp.limit(b, q, 0, "+"), 0),
+        step(r"$b \to 1$ as $q \to 1$", sp.limit(b, q, 1, "-"), 1),
+        step(r"and $r^\gamma \to 0$ as $r = 1 - q \to 0$, so $w \to \infty$", sp.limit(r**g, r, 0, "+"), 0),
+    )

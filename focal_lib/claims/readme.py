@@ -1,0 +1,40 @@
+"""The README's table of claims, made from the ledger: nothing in it is typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from focal_lib.claims.ledger import ledger
+
+__all__ = ["END", "START", "table", "with_table"]
+
+START, END = "<!-- verdicts: focal claims --record -->", "<!-- end -->"
+
+
+def table(verdicts: Mapping[str, str], instead: Mapping[str, str]) -> str:
+    """A row for each claim with a headline: source, what it says, chapter, verdict, what holds instead.
+
+    Args:
+        verdicts: claim id -> verdict.
+        instead: claim id -> what holds instead, where something does.
+    """
+    lines = ["| claim | says | chapter | verdict | instead |", "|---|---|---|---|---|"]
+    for claim in ledger():
+        if claim.headline:
+            name, chapter = claim.source.split(",")[0], f"[{int(claim.chapter[:2])}](notebooks/{claim.chapter}.py)"
+            cells = (name, claim.headline, chapter, f"**{verdicts[claim.id]}**", instead.get(claim.id, ""))
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def with_table(text: str, block: str) -> str:
+    """A README's text with the table between its marks replaced.
+
+    Raises:
+        ValueError: the text has no such marks.
+    """
+    found = re.subn(f"{re.escape(START)}.*?{re.escape(END)}", lambda _: f"{START}\n{block}\n{END}", text, flags=re.S)
+    if found[1] != 1:
+        raise ValueError(f"README must have one block from {START} to {END}. Got {found[1]}.")
+    return found[0]

@@ -1,0 +1,32 @@
+"""The runs kept in results/, each folder's of the grid of the same name."""
+
+from __future__ import annotations
+
+import functools
+
+import pandas as pd
+
+from focal_lib.checkout import ROOT
+from focal_lib.training.store import Result, load_runs
+
+__all__ = ["load_recorded", "read_table"]
+
+
+@functools.cache
+def load_recorded(name: str) -> tuple[Result, ...]:
+    """The runs in results/<name>, of the grid workflow/grids/<name>.yaml.
+
+    Raises:
+        FileNotFoundError: there are no such runs, as in an installed package.
+    """
+    return tuple(load_runs(ROOT / "workflow" / "grids" / f"{name}.yaml", ROOT / "results" / name))
+
+
+@functools.cache
+def read_table(name: str) -> pd.DataFrame:
+    """Test metrics of these runs, see `measure`: results/<name>/table.parquet, kept beside them.
+
+    Raises:
+        FileNotFoundError: there is no such table, as in an installed package.
+    """
+    return pd.read_parquet(ROOT / "results" / name / "table.parquet")

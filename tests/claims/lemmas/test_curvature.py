@@ -1,0 +1,14 @@
+"""Every step of the proof of convexity, and a wrong derivative that must not pass."""
+
+import sympy as sp
+
+from focal_lib.claims.evidence import Derivation, Verdict, step
+from focal_lib.claims.lemmas.curvature import convexity_proof
+from focal_lib.theory import symbols
+
+
+def test_a_wrong_derivative_is_not_proved():
+    assert convexity_proof().verdict == Verdict.PROVED
+    q = symbols.q
+    wrong = step("", sp.diff(symbols.focal_loss(), q), symbols.focal_loss_slope() + 1)
+    assert Derivation((wrong,)).verdict == Verdict.FAILED

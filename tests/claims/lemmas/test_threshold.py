@@ -1,0 +1,14 @@
+"""The shape of g: a wrong factor must not be proved."""
+
+import sympy as sp
+
+from focal_lib.claims.evidence import step
+from focal_lib.claims.lemmas.threshold import threshold_steps
+from focal_lib.theory import symbols
+
+
+def test_steps_need_the_true_factor():
+    assert all(s.holds for s in threshold_steps())
+    b, gamma, q = symbols.entropy_ratio(), symbols.gamma, symbols.q
+    log_g = gamma * sp.log(1 - q) + sp.log(1 + gamma * b)
+    assert not step("", sp.diff(log_g, q), -gamma * sp.log(q) / (1 - q)).holds

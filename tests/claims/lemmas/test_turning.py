@@ -1,0 +1,57 @@
+"""The certificate that R'' changes sign at most once: faulty variants of it must fail."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+from focal_lib.claims.evidence import Certificate, Verdict
+from focal_lib.claims.lemmas import turning
+from focal_lib.theory import symbols
+from focal_lib.theory.certificates import checker
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return turning.turning_certificate()
+
+
+def test_monotone_up_to_gamma_c_and_not_above():
+    assert turning.monotone_certificate("5.635").verdict == Verdict.CERTIFIED
+    assert turning.monotone_certificate("5.65").verdict == Verdict.FAILED
+
+
+def test_a_certificate_with_a_box_missing_or_cut_fails(whole):
+    name, boxes = "c3", whole.boxes["c3"]
+    for faulty in (boxes[:5] + boxes[6:], boxes[:-1], (*boxes[:-1], replace(boxes[-1], high=Fraction(11))), ()):
+        assert not replace(whole, boxes={**whole.boxes, name: faulty}).holds()
+    assert not replace(whole, boxes={k: v for k, v in whole.boxes.items() if k != name}).holds()
+
+
+def test_a_certificate_for_a_function_that_is_not_positive_fails(whole):
+    c0, *_, c3 = symbols.curvature_cubic()
+    low = Certificate(
+        "", {"c3": checker.on_series(c3 - sp.Rational(1, 1000), symbols.s)}, whole.boxes, whole.low, whole.high
+    )
+    assert not low.holds()
+    negative = Certificate("", {"c3": checker.on_series(c0, symbols.s)}, whole.boxes, whole.low, whole.high)
+    assert not negative.holds()
+    assert replace(low, functions={"c3": checker.on_series(c3, symbols.s)}).verdict == Verdict.CERTIFIED
+
+
+def test_a_slope_bound_one_percent_too_tight_fails():
+    """(u - u(-s))' <= 2 log 2 - 1 is sharp at 0: with 0.99 of it the bound is false there."""
+    slope = symbols.u(symbols.s) + symbols.u(-symbols.s) - 1
+    bound = 2 * sp.log(2) - 1
+    near, box = checker.on_series, checker.Box(Fraction(1, 10), Fraction(1, 5))
+    assert checker.positive(near(bound - slope, symbols.s), box)
+    assert not checker.positive(
+        near(bound * sp.Rational(99, 100) - slope, symbols.s), checker.Box(Fraction(0), Fraction(1, 5))
+    )
+
+
+def test_far_from_zero_a_wrong_sign_fails():
+    coefficients = turning.far_coefficients()
+    assert turning._far_enclosure(coefficients[0], coefficients[3]) < 0
+    assert not turning._far_enclosure(-coefficients[0], coefficients[3]) < 0

@@ -1,0 +1,6 @@
+from focal_lib.claims.m20 import app_h
+
+
+def test_a_point_whose_entropy_rises_is_no_counterexample():
+    assert app_h.entropy_change(("0.33", "0.33", "0.33", "0.01"), "1/2") > 0
+    assert not app_h.entropy_change(("0.6", "0.3", "0.1"), "1") > 0

@@ -1,0 +1,51 @@
+"""What a page shows: steps as lists, also inside cards and folds."""
+
+import re
+
+import pytest
+from markdown_it import MarkdownIt
+
+from focal_lib.claims import Derivation, find, proof, show
+from focal_lib.claims.page import detail
+
+CONDITIONAL = ("kk24.prop4_same_reasoning", "m20.prop2", "m20.app_h_bernoulli", "kk24.prop1_negative")
+
+
+def items(markdown):
+    return [t.level for t in MarkdownIt().parse(markdown) if t.type == "list_item_open"]
+
+
+def paragraphs_outside_lists(markdown):
+    depth, found = 0, []
+    for token in MarkdownIt().parse(markdown):
+        depth += token.type.endswith("list_open") - token.type.endswith("list_close")
+        if token.type == "inline" and depth == 0:
+            found.append(token.content)
+    return found
+
+
+@pytest.mark.parametrize("id", [*CONDITIONAL, "kk24.prop2", "kk24.prop3_sharp", "l25.a8_zero"])
+def test_each_step_is_an_item_of_a_list(id):
+    text = find(id).evidence.describe()
+    assert len(items(text)) == len(re.findall("[✓✗]", text)) > 0
+    assert not [p for p in paragraphs_outside_lists(text) if "✓" in p]
+
+
+def test_a_card_keeps_the_lines_of_a_list_apart():
+    (block,) = [detail([find("kk24.prop4_same_reasoning")]).data]
+    evidence = block.split("{dropdown} Evidence\n")[1].split("\n```")[0]
+    assert len(items(evidence)) == len(re.findall("[✓✗]", evidence)) > 5
+
+
+def test_measurements_of_one_claim_are_a_list():
+    text = find("kk24.prop3_example_theory").evidence.describe()
+    assert len(items(text)) == 2
+
+
+def test_show_and_proof_are_markdown():
+    assert show("kk24.prop5")._repr_markdown_().startswith("**REFUTED** — `kk24.prop5` (KK24 Prop. 5")
+    steps = find("kk24.prop1").evidence.steps
+    assert proof(steps)._repr_markdown_() == proof(Derivation(steps))._repr_markdown_()
+    assert proof(steps)._repr_markdown_().startswith("**PROVED**\n\n1. ✓")
+    with pytest.raises(ValueError, match=r"claim id must be a known one"):
+        show("kk24.prop1", "kk24.no")

@@ -1,0 +1,81 @@
+"""The rules by which evidence becomes a verdict, and that what does not hold fails."""
+
+import flint
+import pytest
+import sympy as sp
+
+from focal_lib.claims.evidence import (
+    All,
+    Conditional,
+    Counterexample,
+    Derivation,
+    Disproof,
+    Measurement,
+    Search,
+    Unchecked,
+    Verdict,
+    step,
+)
+from focal_lib.metrics.intervals import Interval, mean_and_range
+
+x = sp.Symbol("x")
+PROVED = Derivation((step("", x, x),))
+
+
+def test_evidence_that_does_not_hold_fails():
+    assert Derivation((step("x = x", x, x),)).verdict == Verdict.PROVED
+    assert Derivation((step("x = 2x", x, 2 * x),)).verdict == Verdict.FAILED
+    assert Derivation(()).verdict == Verdict.FAILED
+    assert Counterexample("", flint.arb(1)).verdict == Verdict.REFUTED
+    assert Counterexample("", flint.arb(0, 1)).verdict == Verdict.FAILED
+    assert Search("", 10, -1e-3).verdict == Verdict.FAILED
+    assert Search("", 0, 1.0).verdict == Verdict.FAILED
+    assert Disproof(PROVED).verdict == Verdict.REFUTED
+    assert Disproof(Derivation((step("", x, 2 * x),))).verdict == Verdict.FAILED
+
+
+def test_verdicts_combine_to_the_weakest():
+    refuted = Counterexample("", flint.arb(1))
+    assert All((PROVED, Search("", 1, 1.0))).verdict == Verdict.NUMERIC
+    assert All(()).verdict == Verdict.FAILED
+    assert Conditional("", PROVED, refuted).verdict == Verdict.CONDITIONAL
+    assert Conditional("", PROVED, PROVED).verdict == Verdict.FAILED
+    assert Unchecked("no data").verdict == Verdict.UNCHECKABLE
+
+
+def test_a_number_is_reproduced_within_its_tolerance():
+    assert Measurement("", "1", 1.2, 1.0, 0.1).verdict == Verdict.NOT_REPRODUCED
+    assert Measurement("", "1", 1.05, 1.0, 0.1).verdict == Verdict.REPRODUCED
+    assert Measurement("", "1", 1.05).verdict == Verdict.FAILED  # nothing to judge by
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "sign", "verdict"),
+    [
+        (0.1, 0.3, 1, Verdict.REPRODUCED),
+        (-0.1, 0.3, 1, Verdict.NOT_REPRODUCED),
+        (-0.3, -0.1, -1, Verdict.REPRODUCED),
+        (-0.3, 0.1, -1, Verdict.NOT_REPRODUCED),
+        (float("nan"), float("nan"), 1, Verdict.NOT_REPRODUCED),  # one seed
+    ],
+)
+def test_a_sign_is_judged_by_the_whole_interval(low, high, sign, verdict):
+    assert Measurement.signed("", "> 0", Interval((low + high) / 2, low, high, "t"), sign).verdict == verdict
+
+
+def test_an_effect_must_be_there_and_of_its_size():
+    near = Interval(-0.12, -0.2, -0.04, "t")
+    assert Measurement.effect("", "-20 %", near, -0.2, 0.1).verdict == Verdict.REPRODUCED
+    wide = Interval(-0.12, -0.45, 0.20, "t")  # near the printed number, and near none
+    assert Measurement.effect("", "-20 %", wide, -0.2, 0.1).verdict == Verdict.NOT_REPRODUCED
+    small = Interval(-0.05, -0.06, -0.04, "t")
+    assert Measurement.effect("", "-20 %", small, -0.2, 0.1).verdict == Verdict.NOT_REPRODUCED
+
+
+def test_an_interval_says_what_it_is():
+    t = Measurement.signed("gap", "> 0", Interval(0.2, 0.1, 0.3, "t"), 1, "4 seeds").describe()
+    assert t == "gap: printed > 0, recomputed 0.2 [0.1, 0.3] (95 % t interval, 4 seeds)"
+    drawn = Measurement("gap", "0", 0.2, holds=True, interval=Interval(0.2, 0, 1, "percentile bootstrap", 0.9))
+    assert drawn.describe().endswith("[0, 1] (90 % percentile bootstrap interval)")
+    ends = Measurement("T", "2", 3.0, 2.0, 0.1, interval=mean_and_range([2.5, 3.5]), over="2 seeds", said="asked")
+    assert ends.describe() == "T: asked 2, recomputed 3 [2.5, 3.5] (min to max, 2 seeds)"

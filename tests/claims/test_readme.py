@@ -1,0 +1,28 @@
+"""The table of the README from the ledger."""
+
+import pytest
+
+from focal_lib.claims import find, ledger, readme
+
+
+def test_a_row_for_each_headline():
+    verdicts = {claim.id: "PROVED" for claim in ledger()}
+    table = readme.table(verdicts, {"kk24.prop5": "n = 2"}).splitlines()
+    assert len(table) == 2 + sum(bool(claim.headline) for claim in ledger())
+    chapter = "[6](notebooks/06_confidence.py)"
+    assert f"| KK24 Prop. 5 | the map never lowers the top probability | {chapter} | **PROVED** | n = 2 |" in table
+
+
+def test_only_one_block_is_replaced():
+    text = f"a\n{readme.START}\nx\n{readme.END}\nb"
+    assert readme.with_table(text, "| t |") == f"a\n{readme.START}\n| t |\n{readme.END}\nb"
+    with pytest.raises(ValueError, match=r"README must have one block.*Got 0"):
+        readme.with_table("no marks", "")
+    with pytest.raises(ValueError, match=r"Got 2"):
+        readme.with_table(text + text, "")
+
+
+def test_numbers_come_from_the_evidence():
+    claim = find("kk24.fig2_error")
+    assert claim.instead == f"up to {claim.evidence.measured:.4f}"
+    assert find("kk24.prop1").instead == ""

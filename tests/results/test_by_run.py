@@ -1,0 +1,79 @@
+"""Tables with a row a run, against the calibrators and metrics they are made of."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
+from focal_lib.calibration.calibrators.temperature import TemperatureScaling
+from focal_lib.metrics.bins import adaptive_ece
+from focal_lib.metrics.scores import nll
+from focal_lib.results import by_run
+
+
+@pytest.fixture(scope="module")
+def compared(made_results):
+    return by_run.compare_scaling(made_results[3:5])  # cross-entropy and gamma 3
+
+
+def test_gaps_before_and_after_the_map(made_results):
+    frame = by_run.confidence_gaps(made_results)
+    assert len(frame) == 2 * len(made_results)
+    first = frame[(frame["split"] == "test") & (frame["gamma"] == 0) & (frame["seed"] == 0)].iloc[0]
+    probs = softmax(made_results[0].test.logits.astype(float), -1)
+    assert first["adaptive_ece"] == pytest.approx(adaptive_ece(probs, made_results[0].test.labels))
+    assert first["gap"] == pytest.approx(first["confidence"] - first["accuracy"])
+    assert first["mapped_gap"] == first["gap"]  # gamma 0: no map
+    focal = frame[frame["gamma"] == 3]
+    assert (focal["mapped_confidence"] > focal["confidence"]).all()
+
+
+def test_validation_temperatures(made_results):
+    frame = by_run.validation_temperatures(made_results[:2])
+    run = made_results[1].validation
+    assert frame["temperature"].iloc[1] == TemperatureScaling("nll").fit(run.logits, run.labels).temperature_
+
+
+def test_scalings_in_long_form(made_results, compared):
+    assert compared[["method", "objective", "search"]].drop_duplicates().to_numpy().tolist() == [
+        ["none", "", ""],
+        ["temperature", "nll", "newton"],
+        ["focal-temperature", "nll", "newton"],
+        ["temperature", "adaptive-ece", "grid"],
+        ["focal-temperature", "adaptive-ece", "grid"],
+        ["focal-temperature", "adaptive-ece", "line"],
+    ]
+    run = made_results[4]
+    row = compared.query("gamma == 3 and search == 'line'").iloc[0]
+    fit = FocalTemperatureScaling("adaptive-ece", "line").fit(run.validation.logits, run.validation.labels)
+    probs = fit.predict_proba(run.test.logits.astype(float))
+    assert (row["temperature"], row["calibration_gamma"], row["value"]) == (
+        fit.temperature_,
+        fit.gamma_,
+        fit.objective_,
+    )
+    assert row["adaptive_ece"] == pytest.approx(adaptive_ece(probs, run.test.labels))
+    assert row["nll"] == pytest.approx(nll(probs, run.test.labels))
+    by_grid = compared.query("gamma == 3 and search == 'grid' and method == 'focal-temperature'").iloc[0]
+    assert by_grid["value"] <= row["value"]  # the grid holds the line
+
+
+def test_gain_by_resampling_is_that_of_the_fits(made_results, compared):
+    rows = compared.query("gamma == 3 and search == 'grid'").set_index("method")
+    pairs = [tuple(rows.loc[m, ["calibration_gamma", "temperature"]]) for m in ("focal-temperature", "temperature")]
+    gain = by_run.resample_gain(made_results[4], *pairs, resamples=50)
+    wanted = rows.loc["focal-temperature", "adaptive_ece"] - rows.loc["temperature", "adaptive_ece"]
+    assert gain.estimate == pytest.approx(wanted)
+    assert gain.kind == "percentile bootstrap"
+    same = by_run.resample_gain(made_results[4], pairs[0], pairs[0], resamples=50)
+    assert (same.estimate, same.low, same.high) == (0, 0, 0)
+
+
+def test_temperature_for_each_gamma_rises(made_results):
+    found = by_run.temperature_by_gamma(made_results[0], [0.0, 0.5, 1.0])
+    assert np.all(np.diff(found) > 0)  # the map raises confidence
+
+
+def test_mean_and_sd_as_text(compared):
+    table = by_run.format_mean_sd(compared[["method", "nll"]].assign(nll=[0.25] * 6 + [0.75] * 6), ["method"])
+    assert table.loc["none", "nll"] == "0.50 ± 0.35"

@@ -1,0 +1,49 @@
+"""The runs kept in results/: whole, described, and their table made from them."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from focal_lib.checkout import ROOT
+from focal_lib.metrics.by_name import METRICS
+from focal_lib.results.over_seeds import SCALINGS, measure
+from focal_lib.results.recorded import load_recorded, read_table
+from focal_lib.training.grids import read_grid
+
+FOLDERS = sorted(p.name for p in (ROOT / "results").iterdir() if p.is_dir())
+KEY = ["loss", "seed", "method", "objective", "metric"]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_runs_are_whole_and_their_table_is_theirs(folder):
+    specs = read_grid(ROOT / "workflow" / "grids" / f"{folder}.yaml")
+    assert {s.digest for s in specs} == {p.name for p in (ROOT / "results" / folder).iterdir() if p.is_dir()}
+    results = load_recorded(folder)  # checksums
+    kept = read_table(folder)
+    assert len(kept) == len(results) * len(SCALINGS) * len(METRICS)
+    last = measure(results[-1:])
+    pd.testing.assert_frame_equal(kept.tail(len(last)).reset_index(drop=True), last, rtol=1e-6)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_table_holds_what_the_fits_of_today_give(folder):
+    """By NLL, which is quick, every run: a table from before a change of the fit shows here."""
+    fitted = measure(load_recorded(folder), [s for s in SCALINGS if s[1] in ("", "nll")])
+    both = read_table(folder).merge(fitted, on=KEY, suffixes=("", "_again"))
+    assert len(both) == len(fitted)
+    for column in ("value", "temperature", "calibration_gamma"):
+        pd.testing.assert_series_equal(both[column], both[f"{column}_again"], rtol=1e-6, check_names=False)
+
+
+def test_runs_say_how_they_were_made():
+    for path in (ROOT / "results").glob("*/*/spec.json"):
+        record = json.loads(path.read_text())
+        assert {"spec", "recipe", "checksum", "device", "threads", "commit", "versions"} <= set(record)
+        assert record["commit"]
+        assert not record["commit"].endswith("-dirty")
+
+
+def test_what_is_not_recorded_is_named():
+    with pytest.raises(FileNotFoundError, match="no-such-runs"):
+        load_recorded("no-such-runs")
