@@ -22,9 +22,9 @@ import numpy as np
 from distributed import Client, LocalCluster
 from tqdm import tqdm
 
-from benchmarks.__main__ import synthetic
-from focal_lib.calibration.calibrators import FocalTemperatureScaling, TemperatureScaling, VectorScaling
-from focal_lib.metrics.bins import adaptive_ece, ece
+from benchmarks.__main__ import synthetic_logits
+from focal_lib.calibration import FocalTemperatureScaling, TemperatureScaling, VectorScaling
+from focal_lib.metrics import adaptive_ece, ece
 
 _BLOCK = 100_000
 
@@ -33,7 +33,7 @@ def write(folder: Path, rows: int, classes: int) -> tuple[np.memmap, np.ndarray]
     """Logits as a memory map, labels; a block of made-up rows again and again, in another order of labels."""
     z = np.lib.format.open_memmap(folder / "logits.npy", "w+", np.float16, (rows, classes))
     labels = np.empty(rows, dtype=np.int16)
-    block, y = synthetic(_BLOCK, classes)
+    block, y = synthetic_logits(_BLOCK, classes)
     half = block.astype(np.float16)
     for start in tqdm(range(0, rows, _BLOCK), "writing", disable=None):
         size = min(_BLOCK, rows - start)

@@ -27,11 +27,9 @@ import torch
 from scipy.special import log_softmax, softmax
 from tqdm import tqdm
 
-from benchmarks.__main__ import synthetic
-from focal_lib.calibration.calibrators import TemperatureScaling
-from focal_lib.metrics.bins import classwise_ece, ece, mce
-from focal_lib.metrics.scores import brier, nll
-from focal_lib.metrics.smooth import smooth_ece
+from benchmarks.__main__ import synthetic_logits
+from focal_lib.calibration import TemperatureScaling
+from focal_lib.metrics import brier, classwise_ece, ece, mce, nll, smooth_ece
 
 SIZES = {"small": (5_000, 100), "large": (1_000_000, 10)}
 BINS = 15
@@ -382,7 +380,7 @@ def _timed(line: Line, theirs: Call, ours: Call, match: Match, data: Data) -> Li
 def matches(size: str) -> Iterator[tuple[Match, Data]]:
     """Every comparison of a size, with its data."""
     n, classes = SIZES[size]
-    logits, labels = synthetic(n, classes)
+    logits, labels = synthetic_logits(n, classes)
     whole = Data(logits, labels)
     yield from ((match, whole) for match in temperature_matches())
     near = Data(logits / 2, labels)  # the labels' own temperature: gaps of both signs, so that the bins matter

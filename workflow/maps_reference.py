@@ -1,6 +1,6 @@
 """50-digit reference values of the maps: python -m workflow.maps_reference.
 
-Written from KK24 Eq. (1) with x = -log q and log(1 - q) as mpmath numbers of 60 digits; for far
+Written from KK24 Eq. (1), apart from focal_lib, with x = -log q and log(1 - q) as mpmath numbers of 60 digits; for far
 logits 1 - q is a sum of exponentials, so nothing cancels and no more digits are needed.
 """
 
@@ -17,7 +17,7 @@ LOGITS = ("0", "1e-8", "1e-3", "0.3", "0.999", "1", "2", "17", "37", "100", "800
 
 
 def b_of(x: mp.mpf) -> mp.mpf:
-    """x / (e^x - 1)."""
+    """b = x / (e^x - 1) of x = -log q."""
     return x / mp.expm1(x) if x else mp.mpf(1)
 
 
