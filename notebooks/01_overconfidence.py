@@ -77,11 +77,12 @@ line_figure(history.index.to_numpy(), curves, "epoch", "share of samples, or pro
 # ## Is it right as often as it says?
 #
 # Sort the predictions by confidence into 15 bins of equal width, and compare the mean confidence of a bin with its
-# accuracy. The expected calibration error (ECE) averages the gaps:
+# accuracy. The expected calibration error (ECE) averages the gaps, a bin with $N_b$ of the $N$ samples counting
+# $N_b/N$:
 #
 # ```{math}
 # :label: eq-over-ece
-# \mathrm{ECE} = \sum_b \frac{n_b}{n}\,\big|\mathrm{accuracy}_b - \mathrm{confidence}_b\big|.
+# \mathrm{ECE} = \sum_b \frac{N_b}{N}\,\big|\mathrm{accuracy}_b - \mathrm{confidence}_b\big|.
 # ```
 
 # %%

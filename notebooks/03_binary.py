@@ -56,7 +56,7 @@ values = [float(g) for g in gammas.split(",")]
 # ## Where the map comes from
 #
 # At a point where the positive class has probability $p$, the conditional risk is
-# $R(q) = pL(q) + (1-p)L(1-q)$. It is stationary where $(1-p)/p = L'(q)/L'(1-q)$: those odds, solved
+# $\mathcal R(q) = pL(q) + (1-p)L(1-q)$. It is stationary where $(1-p)/p = L'(q)/L'(1-q)$: those odds, solved
 # for $p$, are the printed map. Sympy carries both steps out, and then the change to logits.
 
 # %% tags=["nbval-check-output"]
