@@ -1,6 +1,6 @@
 """The figure of the README and the landing page.
 
-python -m focal_lib.plots.front book/_static/front.png
+python -m focal_lib.pages.plots.front book/_static/front.png
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["front_figure"]
 GAMMAS = (0.5, 1.0, 3.0)
 
 
-def _rows(classes: int, top: np.ndarray) -> np.ndarray:
+def _distributions(classes: int, top: np.ndarray) -> np.ndarray:
     """One class with probability top, the others equal: (m,) -> (m, classes)."""
     rest = np.repeat(((1 - top) / (classes - 1))[:, None], classes - 1, axis=1)
     return np.column_stack([top, rest])
@@ -34,11 +34,11 @@ def front_figure() -> Figure:
     for ax, classes, title in zip(axes, (2, 100), titles, strict=True):
         top = np.linspace(1 / classes, 1, 402)[1:-1]
         for gamma, style in zip(GAMMAS, line_styles(len(GAMMAS)), strict=True):
-            after = np.exp(focal_log_probs(np.log(_rows(classes, top)), gamma)).max(-1)
+            after = np.exp(focal_log_probs(np.log(_distributions(classes, top)), gamma)).max(-1)
             ax.plot(top, 100 * (after - top), label=rf"$\gamma = {gamma:g}$", **style)
         ax.axhline(0, color="black", linewidth=1)
         ax.set(title=title, xlabel="largest probability $q$, the others equal", xlim=(0, 1))
-    axes[0].set_ylabel("change by the map (points)")
+    axes[0].set_ylabel("change (percentage points)")
     axes[0].legend(loc="upper left")
     return fig
 

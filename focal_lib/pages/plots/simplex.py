@@ -15,14 +15,14 @@ _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
 
 
 def project(probs: np.ndarray) -> np.ndarray:
-    """Samples of three probabilities to the plane: (..., 3) -> (..., 2)."""
+    """Points of the simplex of three classes to the plane: (..., 3) -> (..., 2)."""
     return probs @ _CORNERS
 
 
 def simplex_grid(steps: int) -> np.ndarray:
     """Interior points (m, 3) of a triangular grid with `steps` cells a side."""
-    rows = [(i, j, steps - i - j) for i in range(1, steps) for j in range(1, steps - i)]
-    return np.array(rows, dtype=np.float64) / steps
+    cells = [(i, j, steps - i - j) for i in range(1, steps) for j in range(1, steps - i)]
+    return np.array(cells, dtype=np.float64) / steps
 
 
 def _triangle(ax: Axes, title: str) -> None:
@@ -41,10 +41,10 @@ def _panels(n: int) -> tuple[Figure, list[Axes]]:
     return fig, list(axes.ravel())
 
 
-def arrow_fields(rows: np.ndarray, moved: Mapping[str, np.ndarray]) -> Figure:
-    """Arrows from rows (m, 3) to where each map takes them, one panel a map."""
+def arrow_fields(points: np.ndarray, moved: Mapping[str, np.ndarray]) -> Figure:
+    """Arrows from points (m, 3) to where each map takes them, one panel a map."""
     fig, axes = _panels(len(moved))
-    start = project(rows)
+    start = project(points)
     for ax, (title, target) in zip(axes, moved.items(), strict=False):
         step = project(target) - start
         ax.quiver(*start.T, *step.T, angles="xy", scale_units="xy", scale=1, width=0.004, color="#0072B2")
@@ -53,10 +53,12 @@ def arrow_fields(rows: np.ndarray, moved: Mapping[str, np.ndarray]) -> Figure:
     return fig
 
 
-def isolines(rows: np.ndarray, values: Mapping[str, np.ndarray], percentiles: list[float], truth: np.ndarray) -> Figure:
+def isolines(
+    points: np.ndarray, values: Mapping[str, np.ndarray], percentiles: list[float], truth: np.ndarray
+) -> Figure:
     """Contours of values (m,) at percentiles of each panel, with the true distribution marked."""
     fig, axes = _panels(len(values))
-    x, y = project(rows).T
+    x, y = project(points).T
     styles = ["solid", "dashed", "dotted"]
     for ax, (title, value) in zip(axes, values.items(), strict=False):
         levels = np.percentile(value, percentiles)
@@ -67,11 +69,11 @@ def isolines(rows: np.ndarray, values: Mapping[str, np.ndarray], percentiles: li
     return fig
 
 
-def maps_on_triangle(rows: np.ndarray, values: Mapping[str, np.ndarray], label: str) -> Figure:
+def maps_on_triangle(points: np.ndarray, values: Mapping[str, np.ndarray], label: str) -> Figure:
     """Values (m,) as shades on the triangle, one panel each, with a common scale and contour lines."""
     fig, axes = _panels(len(values))
     top = max(float(np.abs(v).max()) for v in values.values())
-    x, y = project(rows).T
+    x, y = project(points).T
     for ax, (title, value) in zip(axes, values.items(), strict=False):
         levels = np.linspace(0, top, 9)
         shades = ax.tricontourf(x, y, value, levels=levels, cmap="cividis")
