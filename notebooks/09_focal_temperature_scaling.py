@@ -153,7 +153,7 @@ note(
 # and is {glue:text}`fts-line-speed:.1f` times faster than our grid search. That search already skips what cannot win: a temperature
 # whose mean confidence is further from the accuracy than the best ECE so far. Nothing is lost by it, for any $\gamma > -1$: whatever the temperature,
 # the calibrated confidence lies between two increasing functions of the softmax's largest probability, and that falls as $T$ rises, so the bound on the
-# distance holds for all temperatures further on (`focal_lib.confidence.top_probability_bounds` has the functions and why).
+# distance holds for all temperatures further on (`focal_lib.theory.confidence.top_probability_bounds` has the functions and why).
 #
 # ```{exercise}
 # :label: ex-fts-bound

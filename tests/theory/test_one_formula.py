@@ -116,8 +116,8 @@ def test_arb(q, gamma):
         s = math.log(q / (1 - q))
         gap = formulas.logit_gap(balls.exact(str(s)), exact[1])
         assert (gamma + 1) * s - float(gap) == approx(float(focal_logit(np.float64(s), gamma)), rel=1e-11)
-        row = [balls.exact(v) for v in ("0.6", "0.3", "0.1")]
-        mapped = [float(p) for p in formulas.focal_map(row, exact[1])]
+        point = [balls.exact(v) for v in ("0.6", "0.3", "0.1")]
+        mapped = [float(p) for p in formulas.focal_map(point, exact[1])]
     np.testing.assert_allclose(mapped, np.exp(focal_log_probs(np.log([0.6, 0.3, 0.1]), gamma)), rtol=1e-12)
 
 
