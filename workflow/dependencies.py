@@ -59,7 +59,7 @@ def _defining(module: str, name: str) -> str:
 
 
 def _closure(modules: Iterable[str]) -> set[str]:
-    """The modules and all they import; of the packages they lie in the `__init__`, but not all it imports."""
+    """The modules and all they import."""
     found: set[str] = set()
     todo = list(modules)
     while todo:
@@ -67,7 +67,7 @@ def _closure(modules: Iterable[str]) -> set[str]:
         if module not in found:
             found.add(module)
             todo += _used(_path(module))
-    return found | {parent for module in found for parent in _parents(module)}
+    return found
 
 
 @functools.cache
@@ -128,6 +128,30 @@ def notebook_modules(notebook: Path) -> set[str]:
     return _closure(_used(notebook) | {_claim_modules()[id] for id in claims_shown(notebook)})
 
 
+@functools.cache
+def _data() -> dict[str, list[Path]]:
+    """Files that modules read, by name: those inside the package, and the tables of recorded runs."""
+    inside = [p for p in (ROOT / PACKAGE).rglob("*.*") if p.suffix not in (".py", ".pyc") and p.is_file()]
+    found: dict[str, list[Path]] = {}
+    for path in sorted([*inside, *(ROOT / "results").glob("*/*.parquet")]):
+        found.setdefault(path.name, []).append(path)
+    return found
+
+
+@functools.cache
+def _files_read(module: str) -> list[Path]:
+    """Files whose name the module holds as a text."""
+    nodes = ast.walk(_tree(_path(module)))
+    names = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return [path for name in names & set(_data()) for path in _data()[name]]
+
+
 def sources(modules: Iterable[str]) -> list[str]:
-    """Files of the modules and of all they import, relative to the project."""
-    return sorted(_path(m).relative_to(ROOT).as_posix() for m in _closure(modules))
+    """Files of the modules and of all they import, and what these read, relative to the project.
+
+    Of the packages they lie in the `__init__`, but not all that this imports for others.
+    """
+    found = _closure(modules)
+    files = {_path(parent) for module in found for parent in _parents(module)}
+    files |= {path for module in found for path in _files_read(module)}
+    return sorted(path.relative_to(ROOT).as_posix() for path in files)

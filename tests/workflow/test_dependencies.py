@@ -28,6 +28,18 @@ def test_a_package_that_imports_its_own_module_is_no_circle():
     assert "focal_lib/training/data/places.py" in sources(["focal_lib.training.data"])
 
 
+def test_what_a_module_reads_is_a_source():
+    assert "focal_lib/results/printed/kk24.csv" in sources(["focal_lib.results.printed"])
+    assert "results/cifar10-resnet8/table.parquet" in sources(["focal_lib.results.recorded"])
+    assert "focal_lib/claims/verdicts.json" not in sources(["focal_lib.results.recorded"])
+
+
+def test_a_page_does_not_depend_on_all_that_a_face_imports():
+    files = sources(notebook_modules(ROOT / "notebooks" / "02_convexity.py"))
+    assert "focal_lib/theory/__init__.py" in files
+    assert "focal_lib/theory/linear_model.py" not in files
+
+
 def test_a_claim_shown_brings_its_module(tmp_path):
     page = tmp_path / "page.py"
     page.write_text('from focal_lib.claims import show\nshow("kk24.prop1")\n')
