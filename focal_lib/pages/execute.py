@@ -74,6 +74,13 @@ def _inspect(notebook: Path) -> list[tuple[str, str]]:
     return [(name, f"{text}{'; ' * bool(text)}{kind}, default {default}") for name, text, kind, default in meanings]
 
 
+def _as_declared(notebook: Path, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """A number for a parameter that holds text, such as a list 'gamma, gamma' of one, as text."""
+    declared = {name: p["inferred_type_name"] for name, p in papermill.inspect_notebook(str(notebook)).items()}
+    text = {name for name, value in parameters.items() if declared[name] == "str" and isinstance(value, (int, float))}
+    return {name: str(value) if name in text else value for name, value in parameters.items()}
+
+
 def _read(source: Path) -> nbformat.NotebookNode:
     notebook = jupytext.read(source)
     notebook.metadata.setdefault("kernelspec", {"name": "python3", "language": "python", "display_name": "Python 3"})
@@ -94,7 +101,7 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
         ValueError: an unknown parameter.
         RuntimeError: a cell raised; the message names the cell and the kept notebook.
     """
-    parameters = dict(parameters or {})
+    parameters = parameters or {}
     out.parent.mkdir(parents=True, exist_ok=True)
     part = part_of(out.resolve().with_suffix(".ipynb"))  # the name that papermill knows
     folder = str(ROOT) if source.resolve().is_relative_to(ROOT) else None
@@ -103,6 +110,7 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
     started = time.monotonic()
     try:
         check_parameters(part, parameters, source.stem)
+        parameters = _as_declared(part, parameters)
         with tempfile.TemporaryDirectory(prefix="focal-") as sockets:
             papermill.execute_notebook(
                 str(part), str(part), parameters, progress_bar=False, cwd=folder, config=_kernel_config(sockets)

@@ -117,7 +117,7 @@ def _directive(opening: re.Match[str], inside: list[str], known: _Known) -> str:
         return _folded(title, body)
     if opening["kind"] == "grid-item-card":
         return f"{body}\n\n---"
-    if not title:  # a grid, a container
+    if opening["kind"] == "grid" or not title:
         return body
     return "\n".join(f"> {line}".rstrip() for line in [f"**{title}**", "", *body.split("\n")])
 

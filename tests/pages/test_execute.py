@@ -1,20 +1,25 @@
 """The notebook runner: whole results or none, and parameters that exist."""
 
+import os
+
 import nbformat
 import pytest
 from click.testing import CliRunner
 
+from focal_lib.checkout import ROOT
 from focal_lib.cli import main
-from focal_lib.pages.execute import execute, find_source
+from focal_lib.pages import execute as module
+from focal_lib.pages.execute import describe_parameters, execute, find_source
 
 PAGE = """# %% tags=["parameters"]
 gamma: float = 2.0  # focal parameter
+gammas: str = "1, 2"  # to draw
 fail: bool = False
 
 # %%
 if fail:
     raise ArithmeticError("planted")
-print(gamma * 2)
+print(gamma * 2, gammas.split(", "))
 """
 
 
@@ -29,16 +34,24 @@ def test_executes_with_parameters(page, tmp_path):
     out = tmp_path / "out" / "page.ipynb"
     execute(page, out, {"gamma": 4})
     notebook = nbformat.read(out, as_version=4)
-    assert notebook.cells[-1].outputs[0].text == "8\n"
+    assert notebook.cells[-1].outputs[0].text == "8 ['1', '2']\n"
     assert [p.name for p in out.parent.iterdir()] == ["page.ipynb"]
 
 
+def test_a_list_of_one_number_stays_text(page, tmp_path):
+    out = tmp_path / "page.ipynb"
+    execute(page, out, {"gammas": 3})
+    assert nbformat.read(out, as_version=4).cells[-1].outputs[0].text == "4.0 ['3']\n"
+
+
 def test_unknown_parameter_stops_and_lists_the_valid_ones(page, tmp_path):
-    with pytest.raises(
-        ValueError, match=r"must be among:\n  gamma: focal parameter; float, default 2.0\n  fail.*\nGot gama"
-    ):
+    with pytest.raises(ValueError, match=r"must be among:\n  gamma: .*default 2.0\n[\s\S]*fail[\s\S]*Got gama"):
         execute(page, tmp_path / "out.ipynb", {"gama": 4})
     assert not list(tmp_path.glob("*.ipynb"))
+
+
+def test_parameters_are_described_by_their_comments(page):
+    assert dict(describe_parameters(page))["gamma"] == "focal parameter; float, default 2.0"
 
 
 def test_failure_leaves_no_result_and_keeps_the_evidence(page, tmp_path):
@@ -52,12 +65,36 @@ def test_failure_leaves_no_result_and_keeps_the_evidence(page, tmp_path):
     assert not out.with_suffix(".failed.ipynb").exists()
 
 
+def test_a_page_of_the_book_runs_in_the_projects_folder(tmp_path, monkeypatch):
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    (folder / "page.py").write_text('# %% tags=["parameters"]\nx: int = 0\n\n# %%\nimport os\nprint(os.getcwd())\n')
+    monkeypatch.setattr(module, "ROOT", folder)
+    monkeypatch.chdir(tmp_path)
+    for source in (folder / "page.py", tmp_path / "other.py"):
+        source.write_text((folder / "page.py").read_text())
+        execute(source, tmp_path / "out.ipynb")
+        shown = nbformat.read(tmp_path / "out.ipynb", as_version=4).cells[-1].outputs[0].text.strip()
+        assert os.path.samefile(shown, source.parent)
+
+
 def test_unknown_notebook_lists_the_known_ones():
     with pytest.raises(ValueError, match=r"must be one of .*ledger.*Got 'leger'"):
         find_source("leger")
+
+
+def test_a_notebook_is_found_from_any_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert find_source("ledger") == ROOT / "notebooks" / "ledger.py"
 
 
 def test_command_reports_errors_without_a_traceback():
     result = CliRunner().invoke(main, ["notebook", "leger"])
     assert result.exit_code == 1
     assert result.output.startswith("Error: notebook must be one of")
+
+
+def test_a_page_for_the_book_has_no_html(page, tmp_path):
+    result = CliRunner().invoke(main, ["notebook", str(page), "--for-book", "--html", str(tmp_path / "page.html")])
+    assert result.exit_code == 1
+    assert "Got both" in result.output
