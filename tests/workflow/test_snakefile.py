@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -44,19 +45,26 @@ def finished(tmp_path_factory):
     return project
 
 
-def to_make(project: Path, touched: str | None = None) -> set[str]:
-    """What `make book` would make, after the file is touched."""
-    if touched:
-        before = (project / touched).stat().st_mtime
-        os.utime(project / touched)
-    command = [sys.executable, "-m", "snakemake", "--snakefile", "workflow/Snakefile", "--cores", "1", "-n", "book"]
-    command += ["--logger=focal", "--nolock"]
+def snakemake(project: Path, *arguments: str) -> list[str]:
+    """What Snakemake says."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", "workflow/Snakefile", "--cores", "1", *arguments]
     environment = os.environ | {"PYTHONPATH": str(project / "workflow" / "plugins")}
-    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
-    if touched:
-        os.utime(project / touched, (before, before))
+    done = subprocess.run(
+        [*command, "--logger=focal", "--nolock"], cwd=project, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
-    return {line.split(":")[0] for line in done.stderr.splitlines()}
+    return done.stderr.splitlines()
+
+
+def to_make(project: Path, *touched: str) -> set[str]:
+    """What `make book` would make, after the files are touched."""
+    before = {name: (project / name).stat().st_mtime for name in touched}
+    for name in touched:
+        os.utime(project / name)
+    said = snakemake(project, "-n", "book")
+    for name, time_before in before.items():
+        os.utime(project / name, (time_before, time_before))
+    return {line.split(":")[0] for line in said}
 
 
 def test_finished_is_finished(finished):
@@ -70,11 +78,9 @@ def test_a_change_in_calibration_trains_nothing(finished):
     assert "page 02_convexity" not in again
 
 
-@pytest.mark.parametrize(
-    "touched", ["focal_lib/training/trainer.py", "focal_lib/losses/focal.py", "workflow/Snakefile"]
-)
-def test_a_younger_source_trains_nothing(finished, touched):
-    assert not [job for job in to_make(finished, touched) if job.startswith(("run", "data"))]
+def test_a_younger_source_trains_nothing(finished):
+    touched = ("focal_lib/training/trainer.py", "focal_lib/losses/focal.py", "workflow/Snakefile")
+    assert not [job for job in to_make(finished, *touched) if job.startswith(("run", "data"))]
 
 
 def test_younger_data_change_nothing(finished):
@@ -83,3 +89,13 @@ def test_younger_data_change_nothing(finished):
 
 def test_a_changed_source_no_page_runs_makes_the_book_that_shows_it(finished):
     assert to_make(finished, "focal_lib/cli.py") == {"book"}
+
+
+def test_what_killed_builds_left_is_removed(finished):
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    left = finished / "_build" / "notebooks" / f".{killed.pid}@{platform.node()}@02_convexity.ipynb"
+    left.touch()
+    os.utime(finished / "notebooks" / "02_convexity.py")
+    snakemake(finished, "--touch", "book")  # runs nothing
+    assert not left.exists()
