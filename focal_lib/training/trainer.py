@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,19 @@ class NonFiniteLoss(RuntimeError):
 
 
 def pick_device(device: str = "auto") -> torch.device:
-    """'auto' is the GPU where there is one."""
-    return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device)
+    """'auto' is the GPU where there is one.
+
+    Raises:
+        ValueError: no such name, or a GPU that this machine lacks.
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if not re.fullmatch(r"cpu|cuda(:\d+)?", device):
+        raise ValueError(f"device must be auto, cpu, cuda or cuda:<number>. Got {device!r}.")
+    found, count = torch.device(device), torch.cuda.device_count()
+    if found.type == "cuda" and (found.index or 0) >= count:
+        raise ValueError(f"device must be there: this machine has {count} GPUs. Got {device!r}.")
+    return found
 
 
 def to_tensors(part: Split, device: torch.device, mean: float, std: float) -> tuple[Tensor, Tensor]:

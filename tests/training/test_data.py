@@ -107,6 +107,39 @@ def test_wrong_content(write_npz, tmp_path, monkeypatch):
         data.load("fashion-mnist")
 
 
+def cut(content):
+    return content[: len(content) // 2]
+
+
+def flip(content):
+    damaged = bytearray(content)
+    damaged[len(content) // 2] ^= 255
+    return bytes(damaged)
+
+
+@pytest.mark.parametrize("damage", [cut, flip, lambda content: b"", lambda content: b"no npz"])
+@pytest.mark.parametrize(
+    ("root", "cure"), [("own", "provide it again"), ("cache", r"move .* away, and it is fetched anew")]
+)
+def test_a_damaged_file_is_named_with_the_cure(write_npz, tmp_path, monkeypatch, damage, root, cure):
+    folder = tmp_path / root / "fashion-mnist"
+    write_npz(folder)
+    if root == "own":
+        monkeypatch.setenv("FOCAL_DATA", str(tmp_path / root))
+    path = folder / "train.npz"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(ValueError, match=rf"{path} must be a whole npz file: {cure}. Got \w+: "):
+        data.load("fashion-mnist")
+
+
+@pytest.mark.parametrize("damage", [cut, flip, lambda content: b"no gzip"])
+def test_a_damaged_gzip_file_is_named(tmp_path, damage):
+    write_idx(tmp_path / "x.gz", np.arange(200, dtype=np.uint8))
+    (tmp_path / "x.gz").write_bytes(damage((tmp_path / "x.gz").read_bytes()))
+    with pytest.raises(ValueError, match=rf"{tmp_path / 'x.gz'} must be a whole gzip file. Got "):
+        fashion_mnist.read_idx(tmp_path / "x.gz")
+
+
 def test_nothing_is_unpickled(write_npz, tmp_path, monkeypatch):
     monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
     write_npz(tmp_path / "fashion-mnist")

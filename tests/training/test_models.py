@@ -86,6 +86,10 @@ def test_logits_have_the_right_shape(name, channels, size, classes):
     assert model(torch.randn(2, channels, size, size)).shape == (2, classes)
 
 
+def test_sides_that_are_no_multiple_of_four():
+    assert models.build("small-cnn", 1, 30, 7)(torch.zeros(2, 1, 30, 30)).shape == (2, 7)
+
+
 def test_unknown_names_and_depths():
     with pytest.raises(ValueError, match=r"model must be one of small-cnn, .*resnet50.*Got 'resnet51'"):
         models.build("resnet51", 3, 32, 10)

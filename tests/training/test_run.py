@@ -1,295 +1,407 @@
-"""Runs: content-addressed, atomic, resumable to the same weights."""
+"""Runs: content-addressed, atomic, resumable to the same weights; nothing finished is deleted or repeated unasked."""
 
+import itertools
 import json
+import logging
 import os
-import re
+import resource
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
-from focal_lib.checkout import ROOT
-from focal_lib.training import models
-from focal_lib.training.crops import augmented, draw_crops
-from focal_lib.training.monitor import summary
-from focal_lib.training.run import main, run
-from focal_lib.training.spec import LOSSES, Spec, read_grid
-from focal_lib.training.store import load
+from focal_lib.training import run as face_run
+from focal_lib.training.files import DiskFull
+from focal_lib.training.locks import RunTaken, held
+from focal_lib.training.run import TimeUp, run, run_shared
+from focal_lib.training.spec import LOSSES
+from focal_lib.training.store import status
 from focal_lib.training.trainer import NonFiniteLoss, Trainer
-from tests.training.test_data import write_npz
 
-SMALL = {"n_train": 60, "n_validation": 30, "epochs": 4, "batch_size": 20, "evaluate_every": 1}
-
-
-@pytest.fixture(autouse=True)
-def small_data(tmp_path, monkeypatch):
-    write_npz(tmp_path / "data" / "fashion-mnist", n_train=100, n_test=30)
-    monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "data"))
+FILES = ["history.parquet", "log.jsonl", "logits.npz", "spec.json", "weights.pt"]
 
 
-def test_digest_depends_on_every_field_and_on_nothing_else():
-    assert Spec(gamma=3).digest == Spec(gamma=3.0).digest
-    changed = [{"gamma": 1.0}, {"seed": 1}, {"n_train": 1}, {"epochs": 1}, {"model": "x"}, {"loss": "brier"}]
-    changed += [{"recipe": "cifar-fast"}, {"loss": "mmce", "lam": 2}, {"loss": "mmce", "lam": 1}]
-    assert len({Spec(**c).digest for c in changed} | {Spec().digest}) == len(changed) + 1
+def events(folder):
+    return [json.loads(line)["event"] for line in (folder / "log.jsonl").read_text().splitlines()]
 
 
-def test_run_leaves_everything_and_is_not_repeated(tmp_path):
-    spec = Spec(gamma=2.0, **SMALL)
-    result = run(spec, tmp_path)
-    folder = tmp_path / spec.digest
-    assert sorted(p.name for p in folder.iterdir()) == [
-        "history.parquet",
-        "log.jsonl",
-        "logits.npz",
-        "spec.json",
-        "weights.pt",
-    ]
-    assert result.validation.logits.shape == (30, 10)
-    assert result.validation.logits.dtype == np.float32
-    assert set(result.history.columns) >= {"epoch", "split", "nll", "error", "adaptive_ece", "confidence"}
-    stamp = (folder / "logits.npz").stat().st_mtime_ns
-    run(spec, tmp_path)
-    assert (folder / "logits.npz").stat().st_mtime_ns == stamp
+def assert_same(one, two):
+    for name in ("validation", "test", "train"):
+        np.testing.assert_array_equal(getattr(one, name).logits, getattr(two, name).logits)
+    pd.testing.assert_frame_equal(one.history, two.history)
 
 
-def test_same_spec_same_numbers(tmp_path):
-    spec = Spec(**SMALL)
-    first, second = run(spec, tmp_path / "a"), run(spec, tmp_path / "b")
-    np.testing.assert_array_equal(first.test.logits, second.test.logits)
-    pd.testing.assert_frame_equal(first.history, second.history)
+def folders(root):
+    return sorted(p.name for p in root.iterdir() if p.is_dir() and p.name not in (".locks", "data"))
 
 
-@pytest.mark.parametrize("killed_after", [1, 3])
-def test_resumed_run_is_bitwise_the_uninterrupted_one(tmp_path, monkeypatch, killed_after):
-    spec = Spec(gamma=1.0, **SMALL)
-    whole = run(spec, tmp_path / "whole")
+@pytest.fixture
+def killed(monkeypatch):
+    """Does a run that dies at the beginning of that epoch."""
     train_epoch = Trainer.train_epoch
 
-    def dying(self, *data):
-        if self.epoch == killed_after:
-            raise KeyboardInterrupt
-        return train_epoch(self, *data)
+    def until(epoch, *args, **options):
+        def dying(self, *data):
+            if self.epoch == epoch:
+                raise KeyboardInterrupt
+            return train_epoch(self, *data)
 
-    monkeypatch.setattr(Trainer, "train_epoch", dying)
-    with pytest.raises(KeyboardInterrupt):
-        run(spec, tmp_path / "killed")
-    assert not (tmp_path / "killed" / spec.digest / "logits.npz").exists()
-    epochs = []
+        with monkeypatch.context() as patch:
+            patch.setattr(Trainer, "train_epoch", dying)
+            with pytest.raises(KeyboardInterrupt):
+                run(*args, **options)
+
+    return until
+
+
+@pytest.fixture
+def epochs(monkeypatch):
+    """The epochs that are trained from now on."""
+    train_epoch, seen = Trainer.train_epoch, []
 
     def counting(self, *data):
-        epochs.append(self.epoch)
+        seen.append(self.epoch)
         return train_epoch(self, *data)
 
     monkeypatch.setattr(Trainer, "train_epoch", counting)
-    resumed = run(spec, tmp_path / "killed")
-    assert epochs == list(range(killed_after, 4))
-    np.testing.assert_array_equal(resumed.test.logits, whole.test.logits)
-    pd.testing.assert_frame_equal(resumed.history, whole.history)
+    return seen
 
 
-def test_damaged_logits_are_detected_and_the_run_repeated(tmp_path):
-    spec = Spec(**SMALL)
-    whole = run(spec, tmp_path)
-    path = tmp_path / spec.digest / "logits.npz"
-    path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(ValueError, match="must be whole"):
-        load(spec, tmp_path)
-    np.testing.assert_array_equal(run(spec, tmp_path).test.logits, whole.test.logits)
-    arrays = dict(np.load(path))
-    arrays["test_logits"] = arrays["test_logits"] + 1
-    np.savez(path, **arrays)
-    with pytest.raises(ValueError, match="must match its checksum"):
-        load(spec, tmp_path)
+def test_run_leaves_everything_and_is_not_repeated(small, tmp_path, epochs):
+    spec = small(gamma=2.0)
+    result = run(spec, tmp_path)
+    folder = tmp_path / spec.digest
+    assert sorted(p.name for p in folder.iterdir()) == FILES
+    assert result.validation.logits.shape == (30, 10)
+    assert result.validation.logits.dtype == np.float32
+    assert set(result.history.columns) >= {"epoch", "split", "nll", "error", "adaptive_ece", "confidence"}
+    record = json.loads((folder / "spec.json").read_text())
+    assert record["images"] == 4 * 60
+    assert record["seconds"] > 0
+    assert_same(run(spec, tmp_path), result)
+    assert epochs == [0, 1, 2, 3]
+    assert events(folder) == ["start", "done"]
 
 
-def test_damaged_checkpoint_starts_again(tmp_path):
-    spec = Spec(**SMALL)
-    (tmp_path / spec.digest).mkdir()
-    (tmp_path / spec.digest / "checkpoint.pt").write_bytes(b"half a checkpoint")
-    assert len(run(spec, tmp_path).history) == 8
+def test_same_spec_same_numbers(small, tmp_path):
+    assert_same(run(small(), tmp_path / "a"), run(small(), tmp_path / "b"))
 
 
-def test_another_specification_in_the_folder_is_refused(tmp_path):
-    spec = Spec(**SMALL)
-    run(spec, tmp_path)
-    path = tmp_path / spec.digest / "spec.json"
-    record = json.loads(path.read_text())
-    record["spec"]["gamma"] = 9.0
-    path.write_text(json.dumps(record))
-    with pytest.raises(ValueError, match="must hold the specification"):
-        run(spec, tmp_path)
-
-
-def test_non_finite_loss_stops_with_the_last_good_checkpoint(tmp_path):
-    spec = Spec(learning_rate=1e30, **SMALL)
-    with pytest.raises(NonFiniteLoss, match="the training loss must stay finite"):
-        run(spec, tmp_path)
-    assert not (tmp_path / spec.digest / "logits.npz").exists()
-
-
-def test_missing_run_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"\(focal 2, seed 0\) has no spec.json"):
-        load(Spec(gamma=2), tmp_path)
-
-
-def test_grid(tmp_path):
-    path = tmp_path / "grid.yaml"
-    path.write_text("gamma: [0, 2]\nseed: [0, 1, 2]\nepochs: 3\n")
-    specs = read_grid(path)
-    assert [(s.gamma, s.seed) for s in specs] == [(g, s) for g in (0.0, 2.0) for s in (0, 1, 2)]
-    path.write_text("seed: [0, 1]\nloss: [{loss: focal, gamma: [0, 2]}, {loss: flsd-53}]\n")
-    specs = read_grid(path)
-    assert [(s.seed, s.label) for s in specs] == [
-        (s, n) for s in (0, 1) for n in ("cross-entropy", "focal 2", "flsd-53")
-    ]
-    path.write_text("gama: [0, 2]\n")
-    with pytest.raises(ValueError, match=r"keys of a grid must be among dataset, model.*Got gama"):
-        read_grid(path)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"loss": "hinge"}, "loss must be one of cross-entropy, focal"),
-        ({"epochs": -1}, "epochs must be >= 0"),
-        ({"n_train": 0}, "n_train must be at least 1"),
-        ({"recipe": "slow"}, "recipe must be one of book-fast"),
-        ({"loss": "brier", "gamma": 2}, "brier has no gamma"),
-        ({"lam": 2}, "focal has no lam"),
-        ({"gamma": -1}, "gamma must be >= 0"),
-    ],
-)
-def test_bad_specification(change, message):
-    with pytest.raises(ValueError, match=message):
-        Spec(**change)
-
-
-def test_unknown_model_lists_the_known():
-    with pytest.raises(ValueError, match=r"model must be one of small-cnn, .*Got 'resnet'"):
-        models.build("resnet", 1, 28, 10)
-
-
-@pytest.mark.parametrize(("channels", "size"), [(1, 28), (3, 32), (1, 30)])
-def test_model_shapes(channels, size):
-    assert models.build("small-cnn", channels, size, 7)(torch.zeros(2, channels, size, size)).shape == (2, 7)
+@pytest.mark.parametrize("dies_at", [1, 3])
+def test_resumed_run_is_bitwise_the_uninterrupted_one(small, tmp_path, killed, epochs, dies_at):
+    spec = small(gamma=1.0)
+    whole = run(spec, tmp_path / "whole")
+    killed(dies_at, spec, tmp_path / "killed")
+    assert not (tmp_path / "killed" / spec.digest / "logits.npz").exists()
+    epochs.clear()
+    assert_same(run(spec, tmp_path / "killed"), whole)
+    assert epochs == list(range(dies_at, 4))
 
 
 @pytest.mark.parametrize("name", LOSSES)
-def test_every_loss_runs_and_resumes_bitwise(tmp_path, monkeypatch, name):
+def test_every_loss_runs_and_resumes_bitwise(small, tmp_path, killed, name):
     values = {"gamma": 2.0, "lam": 0.1}
-    spec = Spec(loss=name, **SMALL, **{key: values[key] for key in LOSSES[name]})
+    spec = small(loss=name, model="mlp", **{key: values[key] for key in LOSSES[name]})
+    killed(2, spec, tmp_path / "killed")
+    assert_same(run(spec, tmp_path / "killed"), run(spec, tmp_path / "whole"))
+
+
+def test_papers_recipe_resumes_bitwise_with_crops_drops_and_batch_norm(small, tmp_path, killed):
+    spec = small(recipe="kk24-cifar", model="resnet8", epochs=7)
+    killed(4, spec, tmp_path / "killed")
     whole = run(spec, tmp_path / "whole")
-    train_epoch = Trainer.train_epoch
-
-    def dying(self, *data):
-        if self.epoch == 2:
-            raise KeyboardInterrupt
-        return train_epoch(self, *data)
-
-    monkeypatch.setattr(Trainer, "train_epoch", dying)
-    with pytest.raises(KeyboardInterrupt):
-        run(spec, tmp_path / "killed")
-    monkeypatch.setattr(Trainer, "train_epoch", train_epoch)
-    resumed = run(spec, tmp_path / "killed")
-    np.testing.assert_array_equal(resumed.test.logits, whole.test.logits)
-    pd.testing.assert_frame_equal(resumed.history, whole.history)
-
-
-def test_papers_recipe_runs_with_augmentation_and_drops(tmp_path):
-    spec = Spec(recipe="kk24-cifar", **SMALL | {"epochs": 7})
-    assert spec.training.drops == (3, 5)
-    assert spec.training.momentum == 0.9
-    result = run(spec, tmp_path)
-    assert np.isfinite(result.test.logits).all()
-    record = json.loads((tmp_path / spec.digest / "spec.json").read_text())
+    assert np.isfinite(whole.test.logits).all()
+    assert_same(run(spec, tmp_path / "killed"), whole)
+    record = json.loads((tmp_path / "whole" / spec.digest / "spec.json").read_text())
     assert record["recipe"].startswith("SGD of M20")
 
 
-def test_learning_rate_drops_where_the_recipe_says():
-    recipe = Spec(recipe="kk24-cifar", epochs=7).training
-    trainer = Trainer(models.build("mlp", 1, 4, 3), None, recipe, torch.Generator())
-    rates = []
-    for _ in range(7):
-        rates.append(trainer.optimiser.param_groups[0]["lr"])
-        trainer.optimiser.step()
-        trainer.schedule.step()
-    np.testing.assert_allclose(rates, [0.1] * 3 + [0.01] * 2 + [0.001] * 2)
+# --- what is finished stays -----------------------------------------------------------
 
 
-def test_history_against_slow_definitions(tmp_path):
-    """Gradient quantiles sample by sample through autograd, norms and entropies from the logits."""
-    from focal_lib.losses import FocalLoss
-
-    torch.manual_seed(0)
-    model = models.build("mlp", 1, 6, 4)
-    trainer = Trainer(model, FocalLoss(2.0), Spec().training, torch.Generator())
-    images, labels = torch.randn(25, 1, 6, 6), torch.arange(25) % 4
-    row = summary(trainer, images, labels)
-    norms = []
-    for image, label in zip(images, labels, strict=True):
-        model.zero_grad()
-        FocalLoss(2.0)(model(image[None]), label[None]).backward()
-        norms.append(float(torch.cat([model[-1].weight.grad.flatten(), model[-1].bias.grad]).norm()))
-    for q in (10, 50, 90):
-        assert row[f"gradient_q{q}"] == pytest.approx(np.quantile(norms, q / 100), rel=1e-4)
-    probs = model(images).detach().double().softmax(-1).numpy()
-    wrong = probs.argmax(-1) != labels.numpy()
-    assert row["entropy_wrong"] == pytest.approx(-(probs * np.log(probs)).sum(-1)[wrong].mean(), rel=1e-6)
-    assert row["nll_right"] == pytest.approx(-np.log(probs.max(-1))[~wrong].mean(), rel=1e-6)
-    assert row["weight_norm"] == pytest.approx(float(model[-1].weight.detach().norm()), rel=1e-6)
+def test_times_of_files_change_nothing(small, tmp_path, epochs):
+    spec = small()
+    run(spec, tmp_path)
+    for path in (tmp_path / spec.digest).iterdir():
+        os.utime(path, (0, 0))
+    for path in (tmp_path / "data" / "fashion-mnist").iterdir():
+        os.utime(path, (time.time() + 60,) * 2)
+    epochs.clear()
+    run(spec, tmp_path)
+    assert epochs == []
 
 
-def test_augmentation_is_a_crop_and_a_flip():
-    images = torch.arange(2 * 3 * 8 * 8, dtype=torch.float32).reshape(2, 3, 8, 8) + 1
-    drawn = draw_crops(2, torch.Generator().manual_seed(3))
-    out = augmented(images, drawn)
-    assert out.shape == images.shape
-    padded = torch.nn.functional.pad(images, (4,) * 4)
-    for before, after in zip(padded, out, strict=True):
-        crops = [before[:, y : y + 8, x : x + 8] for y in range(9) for x in range(9)]
-        assert any(torch.equal(after, c) or torch.equal(after, c.flip(-1)) for c in crops)
-    many = draw_crops(4000, torch.Generator().manual_seed(3))
-    assert many.min(0).values.tolist() == [0, 0, 0]
-    assert many.max(0).values.tolist() == [8, 8, 1]
-    still = augmented(images, torch.tensor([[4, 4, 0], [4, 4, 1]]))
-    torch.testing.assert_close(still, torch.stack([images[0], images[1].flip(-1)]))
+def test_another_version_of_the_training_code_moves_the_run_aside(small, tmp_path, monkeypatch, caplog):
+    spec = small()
+    whole = run(spec, tmp_path)
+    before = (tmp_path / spec.digest / "logits.npz").read_bytes()
+    for module in ("run", "store"):
+        monkeypatch.setattr(sys.modules[f"focal_lib.training.{module}"], "VERSION", 2)
+    assert status([spec], tmp_path)[0].state == "outdated"
+    again = run(spec, tmp_path)
+    assert again.training_version == 2
+    assert_same(again, whole)
+    assert folders(tmp_path) == [spec.digest, f"{spec.digest}.1"]
+    assert (tmp_path / f"{spec.digest}.1" / "logits.npz").read_bytes() == before
+    assert sorted(p.name for p in (tmp_path / f"{spec.digest}.1").iterdir()) == FILES
+    assert f"version 1 of the training code made it, today's is 2; kept as {spec.digest}.1" in caplog.text
+    assert events(tmp_path / spec.digest) == ["replaces", "start", "done"]
+    run(spec, tmp_path)
+    assert folders(tmp_path) == [spec.digest, f"{spec.digest}.1"]
+
+
+def test_again_keeps_every_run_there_was(small, tmp_path):
+    spec = small()
+    for _ in range(3):
+        run(spec, tmp_path, again=True)
+    assert folders(tmp_path) == [spec.digest, f"{spec.digest}.1", f"{spec.digest}.2"]
+    assert all((tmp_path / name / "logits.npz").is_file() for name in folders(tmp_path))
+
+
+def test_again_goes_on_with_what_is_not_finished(small, tmp_path, killed, epochs):
+    killed(2, small(), tmp_path)
+    epochs.clear()
+    run(small(), tmp_path, again=True)
+    assert epochs == [2, 3]
+    assert folders(tmp_path) == [small().digest]
+
+
+def test_a_damaged_run_is_moved_aside_and_repeated(small, tmp_path, caplog):
+    spec = small()
+    whole = run(spec, tmp_path)
+    path = tmp_path / spec.digest / "logits.npz"
+    path.write_bytes(damaged := path.read_bytes()[:-200])
+    assert_same(run(spec, tmp_path), whole)
+    assert (tmp_path / f"{spec.digest}.1" / "logits.npz").read_bytes() == damaged
+    assert f"File is not a zip file.; kept as {spec.digest}.1, and made anew" in caplog.text
+
+
+# --- checkpoints ----------------------------------------------------------------------
+
+
+def flip(content):
+    damaged = bytearray(content)
+    damaged[len(content) // 2] ^= 255
+    return bytes(damaged)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [flip, lambda c: c[:-1], lambda c: b"half a checkpoint", lambda c: b""],
+    ids=["flip", "cut", "text", "empty"],
+)
+def test_a_damaged_checkpoint_is_kept_aside_and_the_run_begins_anew(small, tmp_path, killed, epochs, caplog, damage):
+    spec = small()
+    whole = run(spec, tmp_path / "whole")
+    killed(2, spec, tmp_path / "killed")
+    folder = tmp_path / "killed" / spec.digest
+    damaged = damage((folder / "checkpoint").read_bytes())
+    (folder / "checkpoint").write_bytes(damaged)
+    epochs.clear()
+    assert_same(run(spec, tmp_path / "killed"), whole)
+    assert epochs == [0, 1, 2, 3]
+    assert (folder / "checkpoint.1").read_bytes() == damaged
+    assert "must match its checksum. It does not. Kept as checkpoint.1; it begins anew" in caplog.text
+
+
+def test_a_checkpoint_that_lacks_a_part_is_not_restored_by_half(small, tmp_path, killed, epochs):
+    from focal_lib.training.checkpoint import read_checkpoint, write_checkpoint
+
+    spec = small()
+    whole = run(spec, tmp_path / "whole")
+    for part in ("generator", "optimiser", "epoch"):
+        root = tmp_path / part
+        killed(2, spec, root)
+        checkpoint = root / spec.digest / "checkpoint"
+        content = read_checkpoint(checkpoint, {})
+        del content["trainer"][part]
+        write_checkpoint(checkpoint, content)
+        epochs.clear()
+        assert_same(run(spec, root), whole)
+        assert epochs == [0, 1, 2, 3]
+        assert (root / spec.digest / "checkpoint.1").is_file()
+
+
+def test_a_checkpoint_of_another_version_is_not_continued(small, tmp_path, killed, epochs, monkeypatch):
+    killed(2, small(), tmp_path)
+    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "VERSION", 2)
+    epochs.clear()
+    run(small(), tmp_path)
+    assert epochs == [0, 1, 2, 3]
+    assert (tmp_path / small().digest / "checkpoint.1").is_file()
+
+
+def test_what_the_device_refuses_leaves_the_checkpoint_where_it_is(small, tmp_path, killed, monkeypatch):
+    killed(2, small(), tmp_path)
+
+    def refuse(self, state):
+        raise RuntimeError("CUDA error: unspecified launch failure")
+
+    monkeypatch.setattr(Trainer, "restore", refuse)
+    with pytest.raises(RuntimeError, match="launch failure"):
+        run(small(), tmp_path)
+    assert sorted(p.name for p in (tmp_path / small().digest).iterdir()) == ["checkpoint", "log.jsonl"]
+
+
+def test_leftovers_of_killed_processes_are_removed(small, tmp_path):
+    folder = tmp_path / small().digest
+    folder.mkdir()
+    (folder / ".999999@elsewhere@checkpoint").write_bytes(b"half")
+    run(small(), tmp_path)
+    assert sorted(p.name for p in folder.iterdir()) == FILES
+
+
+@pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="no limit on the size of files")
+@pytest.mark.parametrize("dies_at", [0, 2])
+def test_a_full_disk_says_what_it_needs_and_loses_nothing(small, tmp_path, killed, epochs, dies_at):
+    spec = small()
+    whole = run(spec, tmp_path / "whole")
+    if dies_at:
+        killed(dies_at, spec, tmp_path / "full")
+    folder = tmp_path / "full" / spec.digest
+    before = (folder / "checkpoint").read_bytes() if dies_at else None
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(DiskFull, match=r"checkpoint needs \d\.\d\d MB in .* Got [\d.]+ MB free"):
+            run(spec, tmp_path / "full")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    names = {p.name for p in folder.iterdir()}
+    assert names == {"failed.json", "log.jsonl"} | ({"checkpoint"} if dies_at else set())
+    assert before is None or (folder / "checkpoint").read_bytes() == before
+    assert status([spec], tmp_path / "full")[0].detail.startswith("checkpoint needs")
+    epochs.clear()
+    assert_same(run(spec, tmp_path / "full"), whole)
+    assert epochs == list(range(dies_at, 4))
+    assert sorted(p.name for p in folder.iterdir()) == FILES
+
+
+# --- what cannot be done --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"model": "resnet51"}, ValueError, "model must be one of small-cnn"),
+        ({"dataset": "mnst"}, ValueError, "dataset must be one of fashion-mnist"),
+        ({"n_train": 1000}, ValueError, "n_train . n_validation must be at most 100"),
+        ({"model": "gp-cnn"}, ValueError, "model must be one of"),
+    ],
+)
+def test_a_bad_specification_leaves_no_folder(small, tmp_path, change, error, message):
+    with pytest.raises(error, match=message):
+        run(small(**change), tmp_path)
+    assert folders(tmp_path) == []
+
+
+def test_non_finite_loss_stops_with_the_last_good_checkpoint(small, tmp_path):
+    spec = small(learning_rate=1e30)
+    with pytest.raises(NonFiniteLoss, match="the training loss must stay finite"):
+        run(spec, tmp_path)
+    assert not (tmp_path / spec.digest / "logits.npz").exists()
+    assert events(tmp_path / spec.digest) == ["start", "failed"]
+    assert status([spec], tmp_path)[0].state == "failed"
+
+
+def test_too_large_a_batch_says_which_to_try(small, tmp_path, monkeypatch):
+    import torch
+
+    def full(self, *data):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(Trainer, "train_epoch", full)
+    with pytest.raises(MemoryError, match=r"a batch of 20 does not fit: try -p batch_size 10. CUDA out of memory"):
+        run(small(), tmp_path)
+
+
+# --- time and company -----------------------------------------------------------------
+
+
+def test_time_up_stops_at_a_checkpoint_and_the_next_calls_go_on(small, tmp_path, epochs, monkeypatch):
+    spec = small(evaluate_every=3)
+    whole = run(spec, tmp_path / "whole")
+    epochs.clear()
+    with pytest.raises(TimeUp, match="no time was left"):
+        run(spec, tmp_path / "short", until=time.time() - 1)
+    assert not (tmp_path / "short" / spec.digest).exists()
+
+    def short():
+        """A clock that shows a second more at each look: one to begin, one for the loop, two an epoch."""
+        clock = itertools.count()
+        monkeypatch.setattr(sys.modules["focal_lib.training.run"], "time", SimpleNamespace(time=lambda: next(clock)))
+        return run(spec, tmp_path / "short", until=3.5)
+
+    for done in (1, 2, 3):
+        with pytest.raises(TimeUp, match=f"time is up after epoch {done} of 4"):
+            short()
+        assert status([spec], tmp_path / "short")[0].state == "stopped"
+    assert_same(short(), whole)
+    assert epochs == [0, 1, 2, 3]
+    assert events(tmp_path / "short" / spec.digest) == ["start", "stopped"] * 3 + ["start", "done"]
+
+
+def test_another_process_has_it(small, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "held", _taken)
+    with pytest.raises(RunTaken):
+        run(small(), tmp_path, wait=False)
+
+
+def _taken(folder, name, wait=True):
+    raise RunTaken(f"{name} is being done by another process.")
+
+
+def test_shared_runs_do_what_nobody_does(small, tmp_path, monkeypatch):
+    """While the first is taken, the others are done; then the first, made by the other process, is loaded."""
+    specs = [small(gamma=gamma) for gamma in (0, 1, 2, 3)]
+    first, second, failed = specs[0], specs[1], specs[3]
+    run(second, tmp_path)
+    (tmp_path / failed.digest).mkdir()
+    (tmp_path / failed.digest / "failed.json").write_text('{"reason": "because"}')
+    taken = {first.digest}
+    real, order = held, []
+
+    def shared(folder, name, wait=True):
+        order.append((name.split("(")[1].split(",")[0], wait))
+        if folder.name in taken and not wait:
+            raise RunTaken(name)
+        return real(folder, name, wait)
+
+    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "held", shared)
+    result = run_shared(specs, tmp_path)
+    assert result.spec == first
+    assert order == [
+        ("cross-entropy", False),  # taken; the second is done already
+        ("cross-entropy", False),
+        ("focal 2", False),  # done in the meantime
+        ("cross-entropy", False),  # still taken; what failed is not tried
+        ("cross-entropy", True),
+    ]
+    assert [entry.state for entry in status(specs, tmp_path)] == ["done", "done", "done", "failed"]
+
+
+def test_what_another_of_the_shared_runs_raises_is_left_to_its_job(small, tmp_path, monkeypatch, caplog):
+    first, bad = small(), small(learning_rate=1e30)
+    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "held", _first_taken(first, held))
+    with caplog.at_level(logging.WARNING):
+        assert run_shared([first, bad], tmp_path).spec == first
+    assert "the training loss must stay finite" in caplog.text
+
+
+def _first_taken(spec, real):
+    def lock(folder, name, wait=True):
+        if folder.name == spec.digest and not wait:
+            raise RunTaken(name)
+        return real(folder, name, wait)
+
+    return lock
 
 
 def test_import_is_light():
     code = "import sys, focal_lib.training; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_the_workflows_command_keeps_a_finished_run_unless_it_is_older_than_the_code(tmp_path):
-    from click.testing import CliRunner
-
-    grid = tmp_path / "grid.yaml"
-    grid.write_text("\n".join(f"{key}: {value}" for key, value in SMALL.items()))
-    (spec,) = read_grid(grid)
-    code = tmp_path / "code.py"
-    code.write_text("")
-    command = ["--grid", str(grid), "--digest", spec.digest, "--root", str(tmp_path / "runs"), str(code)]
-
-    def attempts():
-        assert CliRunner().invoke(main, command, catch_exceptions=False).exit_code == 0
-        events = [json.loads(line) for line in (tmp_path / "runs" / spec.digest / "log.jsonl").read_text().splitlines()]
-        return [e["event"] for e in events]
-
-    assert attempts() == ["start", "done"]
-    assert attempts() == ["start", "done"]
-    os.utime(code, (time.time() + 60,) * 2)
-    assert attempts() == ["start", "done"] * 2
-
-
-@pytest.mark.parametrize("path", sorted((ROOT / "workflow/grids").glob("*.yaml")), ids=lambda p: p.stem)
-def test_every_grid_of_the_project_is_a_grid(path):
-    specs = read_grid(path)
-    assert len({spec.digest for spec in specs}) == len(specs) > 0
-    assert {spec.model for spec in specs} <= set(models.MODELS)
-    stated = re.search(r"(\d+) runs", path.read_text())
-    assert stated is None or int(stated.group(1)) == len(specs)
+    assert face_run is run

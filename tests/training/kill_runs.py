@@ -1,0 +1,102 @@
+"""Two processes do the same runs at once and are killed again and again.
+
+    python -m tests.training.kill_runs FOLDER KILLS
+
+Each worker goes through all runs, in its own order, as a grid would, and is killed with -9 at a random moment, then
+begun again. Files are written slowly, so that many kills fall into the writing. Prints, as JSON, how often workers were
+killed and how often while they wrote.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet  # noqa: F401 - what workers need is loaded before they are forked
+import torch
+import tqdm.auto  # noqa: F401
+
+from focal_lib.training import checkpoint, fit  # noqa: F401
+from focal_lib.training.run import run_shared
+from focal_lib.training.spec import Spec
+from focal_lib.training.store import status
+
+SPECS = [
+    Spec(model=model, gamma=gamma, n_train=60, n_validation=30, epochs=12, batch_size=20, evaluate_every=2)
+    for model in ("mlp", "small-cnn")
+    for gamma in (0.0, 2.0)
+]
+
+
+def work(specs: list[Spec], root: Path) -> None:
+    """All runs, one after another; each write takes a while."""
+    write_bytes = Path.write_bytes
+
+    def slowly(path: Path, content: bytes) -> int:
+        with path.open("wb") as file:
+            for start in range(0, len(content), 1 + len(content) // 4):
+                file.write(content[start : start + 1 + len(content) // 4])
+                file.flush()
+                time.sleep(0.01)
+        return len(content)
+
+    Path.write_bytes = slowly  # type: ignore[method-assign, assignment]
+    for i in range(len(specs)):
+        run_shared([specs[i], *specs[:i], *specs[i + 1 :]], root, "cpu")
+    Path.write_bytes = write_bytes  # type: ignore[method-assign]
+
+
+def begin(specs: list[Spec], root: Path) -> int:
+    """A worker, forked: PyTorch is there already."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            work(specs, root)
+            code = 0
+        finally:
+            os._exit(code)
+    return pid
+
+
+def main(root: Path, kills: int, seed: int = 0) -> dict[str, int]:
+    """Until all runs are done. Half of the kills wait until the worker writes."""
+    torch.set_num_threads(1)
+    rng = random.Random(seed)
+    counts = {"kills": 0, "while writing": 0}
+    workers = {begin(SPECS, root): SPECS, begin(SPECS[::-1], root): SPECS[::-1]}
+    while workers:
+        pid, moment, at_writing = (
+            rng.choice(list(workers)),
+            time.monotonic() + rng.uniform(0.05, 0.6),
+            rng.random() < 0.5,
+        )
+        while time.monotonic() < moment or (at_writing and time.monotonic() < moment + 1 and not writes(pid, root)):
+            time.sleep(0.002)
+        ended, code = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            assert code == 0, "a worker failed"
+            del workers[pid]
+        elif counts["kills"] < kills:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            counts["kills"] += 1
+            counts["while writing"] += writes(pid, root)
+            specs = workers.pop(pid)
+            workers[begin(specs, root)] = specs
+    assert all(entry.state == "done" for entry in status(SPECS, root))
+    return counts
+
+
+def writes(pid: int, root: Path) -> bool:
+    """Whether there is a file that the process has not finished."""
+    return any(root.glob(f"*/.{pid}@*"))
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(Path(sys.argv[1]), int(sys.argv[2]))))

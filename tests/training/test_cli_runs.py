@@ -1,0 +1,189 @@
+"""focal run, focal grid, and what -p lists."""
+
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from focal_lib import cli
+from focal_lib.training.grids import read_grid
+from focal_lib.training.run import TimeUp
+from focal_lib.training.run import run as train
+from focal_lib.training.spec import Spec
+from focal_lib.training.store import status
+from focal_lib.training.trainer import NonFiniteLoss
+
+SMALL = {"n_train": "60", "n_validation": "30", "epochs": "2", "batch_size": "20", "evaluate_every": "1"}
+
+
+@pytest.fixture
+def run(small_data, tmp_path, monkeypatch):
+    monkeypatch.setenv("FOCAL_RUNS", str(tmp_path / "runs"))
+    return lambda *args: CliRunner().invoke(cli.main, list(map(str, args)))
+
+
+def flags(**values):
+    return [part for name, value in (SMALL | values).items() for part in ("-p", name, value)]
+
+
+@pytest.fixture
+def grid(tmp_path):
+    def write(text):
+        path = tmp_path / "grid.yaml"
+        path.write_text("\n".join([*(f"{name}: {value}" for name, value in SMALL.items()), text]))
+        return path
+
+    return write
+
+
+def test_run_trains_and_then_only_tells(run):
+    first = run("run", *flags(loss="flsd-53"))
+    assert first.exit_code == 0, first.output
+    assert "flsd-53, seed 0: test accuracy" in first.output
+    again = run("run", *flags(loss="flsd-53"))
+    assert first.output.strip().endswith(again.output.strip())  # no progress bar: nothing was trained
+
+
+def test_numbers_as_people_write_them(run, tmp_path):
+    done = run("run", *flags(learning_rate="1e-3", n_train="6e1"))
+    assert done.exit_code == 0, done.output
+    digest = Spec(learning_rate=0.001, **{name: int(value) for name, value in SMALL.items()}).digest
+    assert (tmp_path / "runs" / digest).is_dir()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("gama", "2", "parameters must be among dataset, model, loss"),
+        ("loss", "hinge", "loss must be one of cross-entropy, focal"),
+        ("model", "resnet51", "model must be one of small-cnn"),
+        ("dataset", "imagenet", "dataset must be one of fashion-mnist"),
+        ("loss", "fcl", "fcl needs gamma: L25"),
+        ("seed", "-1", "seed must be a whole number >= 0. Got -1"),
+        ("gamma", "true", "gamma must be a number >= 0. Got True"),
+        ("gamma", "[1", "gamma: must be YAML"),
+    ],
+)
+def test_run_refuses_what_it_does_not_know(run, tmp_path, name, value, message):
+    result = run("run", *flags(**{name: value}))
+    assert result.exit_code == 1
+    assert message in result.output
+    assert result.output.count("\n") == 1  # no traceback
+    assert not list((tmp_path / "runs").glob("[!.]*"))
+
+
+def test_a_parameter_is_given_once(run):
+    assert "Got seed twice: 1 and 2" in run("run", "-p", "seed", "1", "-p", "seed", "2").output
+
+
+def test_run_lists_its_parameters(run):
+    text = " ".join(run("run", "--help").output.split())
+    assert "-p NAME VALUE" in text
+    for field in Spec.__dataclass_fields__:
+        assert f"{field} " in text
+    assert "learning_rate at the start; 0: as in the recipe. A number >= 0. Default: 0.0." in text
+    assert "seed of the split, the weights and the order of the batches. A whole number >= 0. Default: 0." in text
+    assert "fcl (gamma, lam)" in text
+    assert "resnet50" in text
+
+
+def test_notebook_lists_its_parameters(run):
+    for command in (["notebook", "experiment", "--help"], ["notebook", "experiment", "-p", "gama", "2"]):
+        text = " ".join(run(*command).output.split())
+        assert "0: as in the recipe" in text
+        assert "default 20" in text
+    assert "Parameters" not in run("notebook", "--help").output
+    assert "Missing argument 'NAME'" in run("notebook").output
+
+
+def test_a_run_of_a_grid_by_its_digest(run, grid, tmp_path):
+    path = grid("gamma: [0, 2]")
+    spec = read_grid(path)[1]
+    command = ["run", "--grid", path, "--digest", spec.digest, "--root", tmp_path / "there"]
+    done = run(*command)
+    assert done.output.startswith("focal 2, seed 0: test accuracy")
+    assert run(*command).output == done.output
+    log = (tmp_path / "there" / spec.digest / "log.jsonl").read_text().splitlines()
+    assert [json.loads(line)["event"] for line in log] == ["start", "done"]
+    assert "digest must be that of a run in grid.yaml" in run(*command[:4], "x").output
+    assert "Got a mixture" in run(*command, "-p", "gamma", "3").output
+    assert "Got a mixture" in run("run", "--grid", path).output
+    run(*command, "--again")
+    assert (tmp_path / "there" / f"{spec.digest}.1" / "logits.npz").is_file()
+
+
+def test_a_run_that_stops_says_so(run, monkeypatch):
+    stopped = run("run", *flags(), "--until", "1")
+    assert (stopped.exit_code, stopped.output) == (75, "Stopped: no time was left to begin.\n")
+
+
+def test_grid_status_says_what_failed_and_why(run, grid):
+    path = grid("gamma: [0, 1]\nlearning_rate: [1e-3, 1e30]")
+    specs = read_grid(path)
+    assert [entry.state for entry in status(specs)] == ["waiting"] * 4
+    train(specs[0])
+    with pytest.raises(NonFiniteLoss):
+        train(specs[1])
+    states = [line.split()[0] for line in run("grid", path, "--status").output.splitlines()]
+    assert states == ["done", "failed", "waiting", "waiting"]
+    assert "must stay finite" in run("grid", path, "--status").output
+
+
+def test_grids_are_recorded_and_tabled(run, grid, tmp_path):
+    path = grid("gamma: [0, 1]")
+    root, kept, table = (tmp_path / name for name in ("runs", "kept", "table.parquet"))
+    missing = run("grid", path, "--root", root, "--record", kept)
+    assert missing.exit_code == 1
+    assert "is made by: focal run" in missing.output
+    for spec in read_grid(path):
+        train(spec, root)
+    assert "2 runs -> " in run("grid", path, "--root", root, "--record", kept).output
+    assert "2 runs -> " in run("grid", path, "--root", kept, "--table", table).output
+    assert pd.read_parquet(table)["loss"].unique().tolist() == ["cross-entropy", "focal 1"]
+
+
+def test_a_bad_grid_is_named(run, grid):
+    assert "Error: grid.yaml: parameters must be among" in run("grid", grid("gama: 1")).output
+
+
+@pytest.fixture
+def jobs(monkeypatch):
+    """What `focal grid` asks of Snakemake, which does one run and comes back with that status."""
+    asked = []
+
+    def do(status):
+        def do_grid(path, root, **options):
+            asked.append(options)
+            train(read_grid(path)[0], root)
+            return status
+
+        monkeypatch.setattr("focal_lib.training.jobs.do_grid", do_grid)
+        return asked
+
+    return do
+
+
+def test_grid_within_minutes_says_what_is_left(run, grid, jobs):
+    asked = jobs(1)
+    stopped = run("grid", grid("gamma: [0, 1]"), "--minutes", "9", "--again", "--cores", "2", "--executor", "slurm")
+    assert (stopped.exit_code, stopped.output) == (75, "1 done, 1 waiting\n")
+    more = ("--executor", "slurm")
+    assert asked == [{"cores": "2", "again": True, "minutes": 9.0, "more": more}]
+    assert run("grid", grid("gamma: [0, 1]"), "--minutes", "0").exit_code == 2
+    jobs(0)
+    assert run("grid", grid("gamma: 0")).exit_code == 0
+
+
+def test_grid_with_a_failed_run_fails(run, grid, jobs, tmp_path):
+    jobs(1)
+    path = grid("gamma: [0, 1]")
+    folder = tmp_path / "runs" / read_grid(path)[1].digest
+    folder.mkdir(parents=True)
+    (folder / "failed.json").write_text('{"reason": "because"}')
+    assert run("grid", path, "--minutes", "9").exit_code == 1
+
+
+def test_no_epoch_of_the_run_is_begun_after_its_time(small_data, tmp_path):
+    with pytest.raises(TimeUp):
+        train(Spec(), tmp_path, until=1.0)

@@ -1,0 +1,58 @@
+"""A lock for each run: one process has it, and it goes with the process."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from focal_lib.training.locks import RunTaken, held, is_locked
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from focal_lib.training.locks import held
+with held(Path(sys.argv[1]), "run x"):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """Another process that holds the lock of a run."""
+    process = subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path / "x")], stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"held\n"
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_one_process_has_it(tmp_path, holder):
+    assert is_locked(tmp_path / "x")
+    assert not is_locked(tmp_path / "y")
+    with pytest.raises(RunTaken, match="run x is being done by another process"), held(tmp_path / "x", "run x", False):
+        pass
+
+
+def test_a_killed_process_blocks_nobody(tmp_path, holder):
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.wait()
+    assert not is_locked(tmp_path / "x")
+    with held(tmp_path / "x", "run x", wait=False):
+        pass
+
+
+def test_who_waits_says_so_and_gets_it(tmp_path, holder, caplog):
+    threading.Timer(0.5, holder.kill).start()
+    with caplog.at_level(logging.WARNING), held(tmp_path / "x", "run x"):
+        assert caplog.messages == ["run x: another process is doing it, waiting"]
+
+
+def test_the_lock_outlives_the_folder(tmp_path, holder):
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x").rename(tmp_path / "x.1")
+    assert is_locked(tmp_path / "x")

@@ -1,0 +1,49 @@
+"""Rows of the history against slow definitions."""
+
+import numpy as np
+import pytest
+import torch
+
+from focal_lib.losses import FocalLoss, HessianTraceLoss
+from focal_lib.losses.hessian import hessian_trace
+from focal_lib.training import models
+from focal_lib.training.monitor import summary
+from focal_lib.training.spec import Spec
+from focal_lib.training.trainer import Trainer
+
+
+@pytest.fixture
+def trainer():
+    def make(loss):
+        torch.manual_seed(0)
+        return Trainer(models.build("mlp", 1, 6, 4), loss, Spec().training, torch.Generator())
+
+    return make
+
+
+def test_history_against_slow_definitions(trainer):
+    """Gradient quantiles sample by sample through autograd, norms and entropies from the logits."""
+    trained = trainer(FocalLoss(2.0))
+    model = trained.model
+    images, labels = torch.randn(25, 1, 6, 6), torch.arange(25) % 4
+    row = summary(trained, images, labels)
+    norms = []
+    for image, label in zip(images, labels, strict=True):
+        model.zero_grad()
+        FocalLoss(2.0)(model(image[None]), label[None]).backward()
+        norms.append(float(torch.cat([model[-1].weight.grad.flatten(), model[-1].bias.grad]).norm()))
+    for q in (10, 50, 90):
+        assert row[f"gradient_q{q}"] == pytest.approx(np.quantile(norms, q / 100), rel=1e-4)
+    probs = model(images).detach().double().softmax(-1).numpy()
+    wrong = probs.argmax(-1) != labels.numpy()
+    assert row["entropy_wrong"] == pytest.approx(-(probs * np.log(probs)).sum(-1)[wrong].mean(), rel=1e-6)
+    assert row["nll_right"] == pytest.approx(-np.log(probs.max(-1))[~wrong].mean(), rel=1e-6)
+    assert row["weight_norm"] == pytest.approx(float(model[-1].weight.detach().norm()), rel=1e-6)
+
+
+def test_a_loss_adds_columns_of_its_own(trainer):
+    trained, images, labels = trainer(HessianTraceLoss(0.1)), torch.randn(25, 1, 6, 6), torch.arange(25) % 4
+    row = summary(trained, images, labels)
+    expected = hessian_trace(trained.model, torch.nn.CrossEntropyLoss(), images, labels).value
+    assert row["hessian_trace"] == pytest.approx(expected)
+    assert "hessian_trace" not in summary(trainer(FocalLoss(0.0)), images, labels)

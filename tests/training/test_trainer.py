@@ -1,0 +1,102 @@
+"""The training loop: rates, hooks of the losses, states."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from focal_lib.losses import AdaFocalLoss, FocalLoss
+from focal_lib.losses.base import TrainingLoss
+from focal_lib.training import models
+from focal_lib.training.spec import Spec
+from focal_lib.training.trainer import NonFiniteLoss, Trainer, pick_device
+
+
+def make(loss=None, recipe=None):
+    torch.manual_seed(0)
+    generator = torch.Generator().manual_seed(0)
+    return Trainer(models.build("mlp", 1, 4, 3), loss or FocalLoss(2.0), recipe or Spec().training, generator)
+
+
+DATA = torch.randn(40, 1, 4, 4, generator=torch.Generator().manual_seed(1)), torch.arange(40) % 3
+
+
+def test_learning_rate_drops_where_the_recipe_says():
+    trainer = make(recipe=Spec(recipe="kk24-cifar", epochs=7).training)
+    rates = []
+    for _ in range(7):
+        rates.append(trainer.optimiser.param_groups[0]["lr"])
+        trainer.optimiser.step()
+        trainer.schedule.step()
+    np.testing.assert_allclose(rates, [0.1] * 3 + [0.01] * 2 + [0.001] * 2)
+
+
+class _Watched(TrainingLoss):
+    """Notes what the loop tells it."""
+
+    learns_from_validation = True
+
+    def __init__(self):
+        super().__init__()
+        self.told = []
+
+    def forward(self, logits, labels):
+        return torch.nn.functional.cross_entropy(logits, labels)
+
+    def start_epoch(self, epoch):
+        self.told.append(("epoch", epoch))
+
+    def objective(self, logits, labels, model, generator):
+        self.told.append(("objective", len(labels), model is not None, generator.initial_seed()))
+        return self(logits, labels)
+
+    def after_validation(self, confidence, correct):
+        self.told.append(("validation", tuple(confidence.shape), correct.dtype))
+
+
+def test_hooks_of_a_loss_are_called_in_their_order():
+    trainer = make(loss := _Watched(), Spec(batch_size=25).training)
+    for _ in range(2):
+        trainer.train_epoch(*DATA)
+        trainer.validate(*DATA)
+    steps = [("objective", 25, True, 0), ("objective", 15, True, 0), ("validation", (40,), torch.bool)]
+    assert loss.told == [("epoch", 0), *steps, ("epoch", 1), *steps]
+
+
+def test_validation_costs_nothing_where_the_loss_does_not_learn_from_it():
+    trainer = make()
+    trainer.validate(None, None)
+
+
+def test_adafocal_learns_from_validation():
+    trainer = make(loss := AdaFocalLoss(n_bins=3))
+    before = loss.gammas.clone()
+    trainer.validate(*DATA)
+    assert not torch.equal(loss.gammas, before)
+
+
+def test_a_state_restored_goes_on_bitwise():
+    recipe = Spec(recipe="cifar-cpu", batch_size=7).training
+    one, two = make(recipe=recipe), make(recipe=recipe)
+    one.train_epoch(*DATA)
+    two.restore(copy.deepcopy(one.state()))  # as a checkpoint would hold it
+    assert one.train_epoch(*DATA) == two.train_epoch(*DATA)
+    for a, b in zip(one.model.parameters(), two.model.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_non_finite_loss_does_not_count_the_epoch():
+    trainer = make(recipe=Spec(learning_rate=1e30, batch_size=5).training)
+    with pytest.raises(NonFiniteLoss, match=r"must stay finite. Got nan in epoch 1"):
+        trainer.train_epoch(*DATA)
+    assert trainer.epoch == 0
+
+
+def test_devices_by_name():
+    assert pick_device("cpu") == torch.device("cpu")
+    with pytest.raises(ValueError, match=r"device must be auto, cpu, cuda or cuda:<number>. Got 'gpu'"):
+        pick_device("gpu")
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match=r"this machine has 0 GPUs. Got 'cuda'"):
+            pick_device("cuda")
