@@ -23,11 +23,6 @@ import click
 from focal_lib.atomic_write import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy as np
-
-    from focal_lib.calibration.calibrators import Calibrator
     from focal_lib.claims.ledger import Claim
     from focal_lib.claims.verdicts import Check
     from focal_lib.training.spec import Spec
@@ -183,43 +178,36 @@ GIVEN = click.Choice(["logits", "log-probs", "probs"])
 
 
 @main.command()
-@click.argument("path", type=click.Path(exists=True, path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the results.")
+@click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
 @click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds.")
 @click.option("--labels", type=click.Path(exists=True, path_type=Path), help="File of the labels, for npy.")
-@click.option("--share", default=0.5, show_default=True, help="Of the rows, to fit on, where the file has one set.")
+@click.option("--share", default=0.5, show_default=True, help="Of the samples, to fit on, where the file has one set.")
 @click.option("--folds", default=0, show_default=True, help="Of cross-fitting instead, where the file has one set.")
 @click.option("--seed", default=0, show_default=True, help="Of the split and of the intervals.")
-@click.option(
-    "--methods", default="", help="Names with commas between, or all. Default: temperatures and vector scaling."
-)
-@click.option("--shrinkage", default=0.0, show_default=True, help="Draws gamma towards 0; for few rows.")
-def calibrate(path: Path, out: Path, given: str, labels: Path | None, **options: Any) -> None:
+@click.option("--methods", default="", help="Names with commas between, or all; see above.")
+@click.option("--shrinkage", default=0.0, show_default=True, help="Draws gamma towards 0; for few samples.")
+@click.option("--resamples", default=1000, show_default=True, help="Of the bootstrap.")
+def calibrate(path: Path, out: Path, **options: Any) -> None:
     """Calibrate a model from its logits: calibrator.json, metrics.parquet and report.html in the folder OUT.
 
     PATH is npz (logits and labels, or both for validation_ and test_), npy, csv or parquet (a column label).
-    """
-    from focal_lib.calibration import comparison, logits_file
-    from focal_lib.checkout import ROOT
-    from focal_lib.pages.execute import execute, find_source
-    from focal_lib.pages.html import as_html
 
-    try:  # mistakes are told here, not in a page
-        comparison.from_text(options["methods"], options["shrinkage"])
-        parts = logits_file.read(path, given, labels)  # type: ignore[arg-type]
-        logits_file.arrange(parts, options["share"], options["folds"], options["seed"])
-        out.mkdir(parents=True, exist_ok=True)
-        values = {"path": str(path.resolve()), "given": given, "labels": str(labels.resolve()) if labels else ""}
-        page = out / "report.ipynb"
-        execute(
-            find_source("calibrate", ROOT / "notebooks"),
-            page,
-            values | options | {"out": str(out.resolve())},
-        )
-        as_html(page, out / "report.html")
-    except (ValueError, OSError, RuntimeError) as error:
+    \b
+    What a method minimises stands after a colon. The default methods are
+      temperature,focal-temperature,focal-temperature:adaptive-ece,vector
+    and those that there are, with their objectives, the first as default:
+      temperature (nll, ece, adaptive-ece), focal-temperature (the same),
+      vector, matrix, beta, dirichlet (nll), histogram, isotonic (brier)
+    """
+    from focal_lib.calibration import report
+
+    try:
+        found = report.calibrate(path, **options)
+        found.save(out)
+    except (ValueError, ImportError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"calibrator.json, metrics.parquet, report.html -> {out}")
+    click.echo(f"{found.advice.words}\n{found.kept_in_words}\n{', '.join(report.FILES)} -> {out}")
 
 
 @main.command()
@@ -230,30 +218,19 @@ def calibrate(path: Path, out: Path, given: str, labels: Path | None, **options:
 @click.option(
     "--chunk", default=100_000, show_default=True, type=click.IntRange(1), help="Samples in memory at a time."
 )
-def apply(calibrator: Path, path: Path, out: Path, given: str, chunk: int) -> None:
+def apply(calibrator: Path, path: Path, out: Path, given: Any, chunk: int) -> None:
     """Calibrated probabilities (n, K) of new logits, an npy file that may be larger than memory.
 
     PATH and --out may be -, for standard input and output.
     """
-    from focal_lib.calibration import npy_stream, saved
+    from focal_lib.calibration.npy_stream import apply_calibrator
+    from focal_lib.calibration.saved import load_calibrator
 
     try:
-        fit = saved.load(calibrator)
-        with npy_stream.reader(path) as source:
-            written = npy_stream.write(out, source.shape, _calibrated(fit, source.chunks(chunk), given), source.dtype)
+        written = apply_calibrator(load_calibrator(calibrator), path, out, given=given, chunk=chunk)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{written:,} rows -> {out}", err=True)
-
-
-def _calibrated(fit: Calibrator, chunks: Iterator[np.ndarray], given: str) -> Iterator[np.ndarray]:
-    import numpy as np
-
-    from focal_lib.calibration import logits_file
-
-    for rows in chunks:
-        wide = np.asarray(rows, dtype=np.float64)
-        yield fit.predict_proba(logits_file.as_logits(wide, given))  # type: ignore[arg-type]
+    click.echo(f"{written:,} samples -> {out}", err=True)
 
 
 @main.command()
@@ -261,13 +238,13 @@ def _calibrated(fit: Calibrator, chunks: Iterator[np.ndarray], given: str) -> It
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The model, onnx.")
 def export(calibrator: Path, out: Path) -> None:
     """The calibrator as an ONNX model: input logits (n, K) float32, output probs."""
-    from focal_lib.calibration import saved
-    from focal_lib.calibration.calibrators import write_onnx
+    from focal_lib.calibration.calibrators.torch_module import write_onnx
+    from focal_lib.calibration.saved import load_calibrator
 
     try:
-        fit = saved.load(calibrator)
+        fit = load_calibrator(calibrator)
         write_onnx(fit.to_module(), fit.n_classes_, out)
-    except (ValueError, TypeError, ImportError, OSError) as error:
+    except (ValueError, TypeError, OSError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"{type(fit).__name__}, {fit.n_classes_} classes -> {out}")
 

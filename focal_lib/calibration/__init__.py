@@ -1,76 +1,35 @@
-"""Calibrate a model from its logits: calibrators, their comparison, files."""
+"""Calibrate a model from its logits: calibrators, `calibrate` with its report, files."""
 
-from focal_lib.calibration.calibrators import (
-    PAPER_GAMMAS,
-    PAPER_TEMPERATURES,
-    WIDE_GAMMAS,
-    BetaCalibration,
-    Calibrator,
-    DirichletCalibration,
-    EceSurface,
-    FocalTemperatureScaling,
-    HistogramBinning,
-    IsotonicCalibration,
-    MatrixScaling,
-    TemperatureScaling,
-    VectorScaling,
-    write_onnx,
-)
-from focal_lib.calibration.comparison import (
-    BEFORE,
-    DEFAULT,
-    METHODS,
-    Evaluation,
-    as_text,
-    compare,
-    cross_fit,
-    differences,
-    differences_as_text,
-    from_text,
-    hold_out,
-    named,
-)
-from focal_lib.calibration.logits_file import Given, LogitSet, SelectedSamples, arrange, as_logits, read, split
-from focal_lib.calibration.recommendation import Advice, advise, notes
-from focal_lib.calibration.saved import load, save
+from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
+from focal_lib.calibration.calibrators.ece_surface import EceSurface
+from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS, WIDE_GAMMAS, FocalTemperatureScaling
+from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
+from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
+from focal_lib.calibration.calibrators.temperature import PAPER_TEMPERATURES, TemperatureScaling
+from focal_lib.calibration.calibrators.torch_module import write_onnx
+from focal_lib.calibration.logit_sets import as_logits
+from focal_lib.calibration.logits_file import read_logits
+from focal_lib.calibration.report import Report, calibrate
+from focal_lib.calibration.saved import load_calibrator, save_calibrator
 
 __all__ = [
-    "BEFORE",
-    "DEFAULT",
-    "METHODS",
     "PAPER_GAMMAS",
     "PAPER_TEMPERATURES",
     "WIDE_GAMMAS",
-    "Advice",
     "BetaCalibration",
-    "Calibrator",
     "DirichletCalibration",
     "EceSurface",
-    "Evaluation",
     "FocalTemperatureScaling",
-    "Given",
     "HistogramBinning",
     "IsotonicCalibration",
-    "LogitSet",
     "MatrixScaling",
-    "SelectedSamples",
+    "Report",
     "TemperatureScaling",
     "VectorScaling",
-    "advise",
-    "arrange",
     "as_logits",
-    "as_text",
-    "compare",
-    "cross_fit",
-    "differences",
-    "differences_as_text",
-    "from_text",
-    "hold_out",
-    "load",
-    "named",
-    "notes",
-    "read",
-    "save",
-    "split",
+    "calibrate",
+    "load_calibrator",
+    "read_logits",
+    "save_calibrator",
     "write_onnx",
 ]

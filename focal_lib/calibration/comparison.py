@@ -1,8 +1,8 @@
-"""Calibration methods compared on one model's logits: metrics with intervals, differences that are real or not."""
+"""Calibration methods compared on one model's logits: metrics with intervals, differences tested for significance."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,167 +14,118 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from torch import Tensor
 
-from focal_lib.calibration.calibrators import (
-    WIDE_GAMMAS,
-    BetaCalibration,
-    DirichletCalibration,
-    FocalTemperatureScaling,
-    HistogramBinning,
-    IsotonicCalibration,
-    MatrixScaling,
-    TemperatureScaling,
-    VectorScaling,
+from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.logit_sets import LogitSet
+from focal_lib.calibration.methods import AS_GIVEN, Method
+from focal_lib.metrics.bins import ClassGaps, adaptive_ece_of, sum_class_gaps
+from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.ece_interval import (
+    adaptive_ece_interval_of,
+    classwise_ece_interval_of,
+    ece_interval_of,
+    mce_interval_of,
 )
-from focal_lib.calibration.logits_file import LogitSet
-from focal_lib.metrics.bins import adaptive_ece_of, class_gaps
-from focal_lib.metrics.ece_interval import adaptive_ece_interval, ece_interval, interval_of_class_gaps, mce_interval
 from focal_lib.metrics.intervals import Interval, bootstrap
 from focal_lib.metrics.samples import Samples
 from focal_lib.metrics.scores import SampleScores, sample_scores
 from focal_lib.metrics.smooth import smooth_ece_of
 
-__all__ = [
-    "BEFORE",
-    "DEFAULT",
-    "METHODS",
-    "Evaluation",
-    "as_text",
-    "compare",
-    "cross_fit",
-    "differences",
-    "differences_as_text",
-    "from_text",
-    "hold_out",
-    "named",
-]
+__all__ = ["Evaluation", "cross_fit", "differences", "hold_out", "measure"]
 
-BEFORE = "as given"
-METHODS: dict[str, Callable[[], Any]] = {
-    "temperature": lambda: TemperatureScaling("nll"),
-    "focal temperature": lambda: FocalTemperatureScaling("nll", "newton"),
-    "focal temperature by ECE": lambda: FocalTemperatureScaling("adaptive-ece", gammas=WIDE_GAMMAS),
-    "vector": lambda: VectorScaling(l2=1e-3),
-    "matrix": lambda: MatrixScaling(l2=1e-3),
-    "histogram binning": HistogramBinning,
-    "isotonic": IsotonicCalibration,
-    "beta": BetaCalibration,
-    "Dirichlet": lambda: DirichletCalibration(C=0.01),
-}
-DEFAULT = ("temperature", "focal temperature", "focal temperature by ECE", "vector")
-_DRAWN = 4e8  # rows that all resamples of one statistic may have together: of large test sets there are fewer resamples
-
-
-def named(names: Sequence[str] = DEFAULT, shrinkage: float = 0.0) -> dict[str, Any]:
-    """Fresh calibrators by name; temperature scaling, with which the others are compared, is always the first.
-
-    Args:
-        shrinkage: of gamma, where a method has it.
-
-    Raises:
-        ValueError: an unknown name.
-    """
-    if unknown := sorted(set(names) - set(METHODS)):
-        raise ValueError(f"methods must be among {', '.join(METHODS)}. Got {', '.join(unknown)}.")
-    found = {name: METHODS[name]() for name in METHODS if name == "temperature" or name in names}
-    for method in found.values():
-        if "shrinkage" in method.get_params():
-            method.set_params(shrinkage=shrinkage)
-    return found
-
-
-def from_text(text: str, shrinkage: float = 0.0) -> dict[str, Any]:
-    """`named` of 'name, name', of 'all', or of '' for the default; errors as there."""
-    if text == "all":
-        return named(tuple(METHODS), shrinkage)
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    return named(names or DEFAULT, shrinkage)
+_DRAWN = 4e8  # samples that all resamples of one statistic may have together: of large test sets there are fewer
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Methods fitted, and what their probabilities score on rows that they have not seen.
+    """Methods fitted, and what their probabilities score on samples that they have not seen.
 
     Attributes:
-        fits: each method, fitted on all rows there are to fit on.
-        scores: of each row to test on, for BEFORE and each method, in the same order of rows.
+        fits: each method, fitted on all samples there are to fit on.
+        scores: of each sample to test on, for AS_GIVEN and each method, in the same order.
         classwise: classwise ECE of each.
-        lowered: share of the rows to test on whose top probability the focal calibration map makes smaller.
-        rows, tested, classes: numbers of rows to fit on, of rows to test on, of classes.
-        missing: classes without a row to fit on.
+        lowered: share of the samples to test on whose top probability the focal calibration map makes smaller.
+        n_fit, n_test, n_classes: numbers of samples to fit on, of samples to test on, of classes.
+        unseen: classes without a sample to fit on.
         folds: of cross-fitting; 0 where the sets are different.
     """
 
-    fits: dict[str, Any]
-    scores: dict[str, SampleScores]
-    classwise: dict[str, Interval]
-    lowered: dict[str, float]
-    rows: int
-    tested: int
-    classes: int
-    missing: tuple[int, ...]
+    fits: dict[Method, Calibrator]
+    scores: dict[Method, SampleScores]
+    classwise: dict[Method, Interval]
+    lowered: dict[Method, float]
+    n_fit: int
+    n_test: int
+    n_classes: int
+    unseen: tuple[int, ...]
     folds: int = 0
 
 
-def hold_out(validation: LogitSet, test: LogitSet, methods: Mapping[str, Any] | None = None) -> Evaluation:
+def hold_out(validation: LogitSet, test: LogitSet, methods: Mapping[Method, Calibrator]) -> Evaluation:
     """Fit on the one set, score on the other.
+
+    Args:
+        methods: calibrators, which stay as they are; the first is what the others are compared with.
 
     Raises:
         ValueError: bad data, see the calibrators.
     """
-    fits = _fitted(named() if methods is None else methods, validation)
+    fits = _fitted(methods, validation)
     return _evaluation(fits, [(fits, test)], validation)
 
 
-def cross_fit(whole: LogitSet, methods: Mapping[str, Any] | None = None, folds: int = 5, seed: int = 0) -> Evaluation:
-    """Each row is scored by methods fitted on the other folds; the fits to keep are those on all rows.
+def cross_fit(whole: LogitSet, methods: Mapping[Method, Calibrator], *, folds: int = 5, seed: int = 0) -> Evaluation:
+    """Each sample is scored by methods fitted on the other folds; the fits to keep are those on all samples.
 
     Raises:
-        ValueError: fewer than 2 folds, or more than rows of the most frequent class; all rows but one of one class.
+        ValueError: fewer than 2 folds, or more than samples of the most frequent class; all samples but one of one
+            class.
     """
     if folds < 2:
         raise ValueError(f"folds must be at least 2. Got {folds}.")
     *_, second, most = sorted((0, *np.bincount(whole.labels).tolist()))
     if folds > most:
-        raise ValueError(f"folds must be at most {most}, the rows of the most frequent class. Got {folds}.")
+        raise ValueError(f"folds must be at most {most}, the samples of the most frequent class. Got {folds}.")
     if second < 2:
-        raise ValueError(f"two classes must have at least 2 rows each for folds. Got {second} of the second.")
-    methods = named() if methods is None else methods
+        raise ValueError(f"two classes must have at least 2 samples each for folds. Got {second} of the second.")
     cuts = StratifiedKFold(folds, shuffle=True, random_state=seed).split(whole.labels, whole.labels)
     parts = [(_fitted(methods, whole.take(fit)), whole.take(test)) for fit, test in cuts]
     return _evaluation(_fitted(methods, whole), parts, whole, folds)
 
 
-def _fitted(methods: Mapping[str, Any], data: LogitSet) -> dict[str, Any]:
-    return {name: clone(method).fit(data.logits, data.labels) for name, method in methods.items()}
+def _fitted(methods: Mapping[Method, Calibrator], data: LogitSet) -> dict[Method, Calibrator]:
+    return {method: clone(calibrator).fit(data.logits, data.labels) for method, calibrator in methods.items()}
 
 
 def _evaluation(
-    fits: dict[str, Any], parts: list[tuple[dict[str, Any], LogitSet]], fitted_on: LogitSet, folds: int = 0
+    fits: dict[Method, Calibrator],
+    parts: list[tuple[dict[Method, Calibrator], LogitSet]],
+    fitted_on: LogitSet,
+    folds: int = 0,
 ) -> Evaluation:
-    """From the fits to keep, and the (fits, rows to test on) of each part."""
+    """From the fits to keep, and the (fits, samples to test on) of each part."""
     scores, classwise, lowered = {}, {}, {}
-    for name in (BEFORE, *fits):
-        chunks = [chunk for own, data in parts for chunk in _scored(own.get(name), data)]
+    for method in (AS_GIVEN, *fits):
+        chunks = [chunk for own, data in parts for chunk in _scored(own.get(method), data)]
         found, gaps, low = zip(*chunks, strict=True)
-        scores[name] = SampleScores.joined(found)
-        n = len(scores[name].correct)
-        sums, squares, expected = np.sum(gaps, axis=0)
-        classwise[name] = interval_of_class_gaps(sums, squares, expected, n)
-        if getattr(fits.get(name), "gamma_", 0.0):
-            lowered[name] = sum(low) / n
-    missing = set(range(fitted_on.classes)) - set(np.unique(fitted_on.labels).tolist())
+        scores[method] = SampleScores.concatenate(found)
+        n = len(scores[method].correct)
+        gap, square, variance = np.sum(gaps, axis=0)
+        classwise[method] = classwise_ece_interval_of(ClassGaps(gap, square, variance, n))
+        if getattr(fits.get(method), "gamma_", 0.0):
+            lowered[method] = sum(low) / n
+    unseen = set(range(fitted_on.classes)) - set(np.unique(fitted_on.labels).tolist())
     return Evaluation(
-        fits, scores, classwise, lowered, len(fitted_on), n, fitted_on.classes, tuple(sorted(missing)), folds
+        fits, scores, classwise, lowered, len(fitted_on), n, fitted_on.classes, tuple(sorted(unseen)), folds
     )
 
 
 def _scored(fit: Any, data: LogitSet) -> list[tuple[SampleScores, tuple[np.ndarray, ...], int]]:
-    """Scores, sums of class gaps, and number of rows the map lowers, chunk by chunk."""
+    """Scores, sums of class gaps, and number of samples whose top probability the map lowers, chunk by chunk."""
 
     def chunk(z: Tensor, y: Tensor) -> tuple[SampleScores, tuple[np.ndarray, ...], int]:
         log_p = torch.log_softmax(z, -1) if fit is None else fit.predict_log_proba(z)
         p = log_p.exp()
-        *gaps, _ = class_gaps(p, y)
+        *gaps, _ = sum_class_gaps(p, y)
         log_loss = -log_p.gather(-1, y[:, None])[:, 0].numpy()  # p may underflow, log p does not
         scores, lowered = replace(sample_scores(p, y), log_loss=log_loss), 0
         if getattr(fit, "gamma_", 0.0):
@@ -188,31 +139,28 @@ def _scored(fit: Any, data: LogitSet) -> list[tuple[SampleScores, tuple[np.ndarr
 # --- metrics and differences -----------------------------------------------------------
 
 
-def compare(evaluation: Evaluation, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
-    """A row a method and metric: value and 95 % interval over rows. Errors and ECEs in per cent.
+def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
+    """A row a method and metric: value, 95 % interval and how it was made, in the units of METRICS.
 
     Intervals of error, NLL and Brier score are percentile bootstrap; those of the binned errors invert a simulated
-    test, since their bootstrap does not cover (focal_lib.ece_interval). Of the smooth ECE none is given.
+    test, since their bootstrap does not cover (focal_lib.metrics.ece_interval). Of the smooth ECE none is given.
     """
     rows = []
-    for name, scores in evaluation.scores.items():
-        c, k = scores.confidence, scores.correct
+    for method, scores in evaluation.scores.items():
         found = {
-            "error": _mean_interval(100 * (1 - k), resamples, seed),
+            "error": _mean_interval(1 - scores.correct, resamples, seed),
             "nll": _mean_interval(scores.log_loss, resamples, seed),
             "brier": _mean_interval(scores.brier, resamples, seed),
-            "ece": _per_cent(ece_interval(c, k)),
-            "adaptive-ece": _per_cent(adaptive_ece_interval(c, k)),
-            "classwise-ece": _per_cent(evaluation.classwise[name]),
-            "smooth-ece": Interval(100 * smooth_ece_of(c, k), np.nan, np.nan),
-            "mce": _per_cent(mce_interval(c, k)),
+            "ece": ece_interval_of(scores.confidence, scores.correct),
+            "adaptive-ece": adaptive_ece_interval_of(scores.confidence, scores.correct),
+            "classwise-ece": evaluation.classwise[method],
+            "smooth-ece": Interval(smooth_ece_of(scores.confidence, scores.correct), np.nan, np.nan),
+            "mce": mce_interval_of(scores.confidence, scores.correct),
         }
-        rows += [(name, metric, i.estimate, i.low, i.high) for metric, i in found.items()]
-    return pd.DataFrame(rows, columns=["method", "metric", "value", "low", "high"])
-
-
-def _per_cent(interval: Interval) -> Interval:
-    return Interval(100 * interval.estimate, 100 * interval.low, 100 * interval.high)
+        for name, metric in METRICS.items():
+            i = found[name].scaled(metric.unit)
+            rows.append((*method, name, i.estimate, i.low, i.high, i.kind))
+    return pd.DataFrame(rows, columns=["method", "objective", "metric", "value", "low", "high", "interval"])
 
 
 def _mean_interval(values: np.ndarray, resamples: int, seed: int) -> Interval:
@@ -225,39 +173,40 @@ def _affordable(resamples: int, n: int) -> int:
     return int(max(50, min(resamples, _DRAWN // n)))
 
 
-def differences(evaluation: Evaluation, resamples: int = 1000, level: float = 0.95, seed: int = 0) -> pd.DataFrame:
-    """Equal-mass ECE (per cent) and NLL: each method minus none, and each minus the first, paired over rows.
+def differences(evaluation: Evaluation, *, resamples: int = 1000, level: float = 0.05, seed: int = 0) -> pd.DataFrame:
+    """Adaptive ECE (equal mass, per cent) and NLL: each method minus AS_GIVEN and minus the first, over same samples.
 
-    `p` is two-sided from the bootstrap's standard error; `real` says whether it stays below 1 - level after Holm's
-    correction for the number of rows. A method that gives a label probability 0 has an infinite NLL: no chance there.
+    `p` is two-sided from the standard error that the 95 % interval of the percentile bootstrap implies. `significant`
+    says whether it is at that level after Holm's correction for all the rows. A method that gives a label probability
+    0 has an infinite NLL, and p = 0.
     """
     first = next(iter(evaluation.fits))
-    pairs = [(name, BEFORE) for name in evaluation.fits] + [(name, first) for name in evaluation.fits if name != first]
-    count = _affordable(resamples, evaluation.tested)
+    others = [method for method in evaluation.fits if method != first]
+    count = _affordable(resamples, evaluation.n_test)
     rows = []
-    for one, two in pairs:
+    for one, two in [(method, AS_GIVEN) for method in evaluation.fits] + [(method, first) for method in others]:
         a, b = evaluation.scores[one], evaluation.scores[two]
-        of_ece = bootstrap(
-            _ece_difference, a.confidence, b.confidence, a.correct, b.correct, resamples=count, seed=seed
-        )
+        ece = bootstrap(_ece_difference, a.confidence, b.confidence, a.correct, b.correct, resamples=count, seed=seed)
         with np.errstate(invalid="ignore"):
             gap = a.log_loss - b.log_loss
-        of_nll = _mean_interval(gap, count, seed)
-        for metric, spread in (("adaptive-ece", of_ece), ("nll", of_nll)):
-            rows.append((one, two, metric, spread.estimate, spread.low, spread.high, _p_value(spread, level)))
-    found = pd.DataFrame(rows, columns=["method", "against", "metric", "difference", "low", "high", "p"])
-    return found.assign(real=_holm(found["p"].to_numpy(), 1 - level))
+        nll = _mean_interval(gap, count, seed)
+        for name, spread in (("adaptive-ece", ece), ("nll", nll)):
+            i = spread.scaled(METRICS[name].unit)
+            rows.append((*one, two.name, name, i.estimate, i.low, i.high, i.kind, _p_value(spread)))
+    columns = ["method", "objective", "reference", "metric", "difference", "low", "high", "interval", "p"]
+    found = pd.DataFrame(rows, columns=columns)
+    return found.assign(significant=_holm(found["p"].to_numpy(), level))
 
 
 def _ece_difference(c: np.ndarray, d: np.ndarray, k: np.ndarray, m: np.ndarray) -> float:
-    return 100 * (adaptive_ece_of(c, k) - adaptive_ece_of(d, m))
+    return adaptive_ece_of(c, k) - adaptive_ece_of(d, m)
 
 
-def _p_value(spread: Interval, level: float) -> float:
+def _p_value(spread: Interval) -> float:
     if np.isinf(spread.estimate):
         return 0.0
-    error = (spread.high - spread.low) / (2 * norm.ppf((1 + level) / 2))
-    known = error > 1e-9 * abs(spread.estimate)  # else rounding: all rows alike, too few to say anything
+    error = (spread.high - spread.low) / (2 * norm.ppf((1 + spread.level) / 2))
+    known = error > 1e-9 * abs(spread.estimate)  # else rounding: all samples alike, too few to say anything
     return float(2 * norm.sf(abs(spread.estimate) / error)) if known else 1.0
 
 
@@ -265,29 +214,6 @@ def _holm(p: np.ndarray, level: float) -> np.ndarray:
     """Which hypotheses fall, the smallest p against level / m, the next against level / (m - 1), ..."""
     order = np.argsort(p)
     passed = p[order] <= level / np.arange(len(p), 0, -1)
-    real = np.zeros(len(p), dtype=bool)
-    real[order] = np.logical_and.accumulate(passed)
-    return real
-
-
-def as_text(measured: pd.DataFrame) -> pd.DataFrame:
-    """A row a method, a column a metric: 'value [low, high]'."""
-    columns = zip(measured["metric"], measured["value"], measured["low"], measured["high"], strict=True)
-    text = measured.assign(text=[_cell(*row) for row in columns])
-    return text.pivot(index="method", columns="metric", values="text").loc[
-        measured["method"].unique(), measured["metric"].unique()
-    ]
-
-
-def differences_as_text(found: pd.DataFrame) -> pd.DataFrame:
-    """A row a pair of methods, a column a metric: 'difference [low, high]', with 'real' where it is."""
-    columns = zip(found["metric"], found["difference"], found["low"], found["high"], found["real"], strict=True)
-    text = found.assign(text=[_cell(m, d, low, high) + " real" * real for m, d, low, high, real in columns])
-    pairs = pd.MultiIndex.from_frame(found[["method", "against"]].drop_duplicates())
-    return text.pivot(index=["method", "against"], columns="metric", values="text").loc[pairs, found["metric"].unique()]
-
-
-def _cell(metric: str, value: float, low: float, high: float) -> str:
-    digits = 3 if metric in ("nll", "brier") else 2
-    span = "" if np.isnan(low) else f" [{low:.{digits}f}, {high:.{digits}f}]"
-    return f"{value:.{digits}f}{span}"
+    significant = np.zeros(len(p), dtype=bool)
+    significant[order] = np.logical_and.accumulate(passed)
+    return significant

@@ -1,8 +1,7 @@
-"""npy files read and written in chunks, from pipes too: rows that need not fit into memory."""
+"""npy files read and written in chunks, from pipes too: samples that need not fit into memory."""
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,40 +12,42 @@ from typing import IO, Any
 import numpy as np
 
 from focal_lib.atomic_write import write_whole
+from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.logit_sets import Given, as_logits
 
-__all__ = ["Reader", "reader", "write"]
+__all__ = ["NpyReader", "apply_calibrator", "open_npy", "write_npy"]
 
 
 @dataclass(frozen=True)
-class Reader:
-    """An npy stream after its header: rows (n, K), row by row."""
+class NpyReader:
+    """An npy stream after its header: samples (n, K), one after the other."""
 
     stream: IO[bytes]
     shape: tuple[int, int]
     dtype: np.dtype
 
-    def chunks(self, rows: int) -> Iterator[np.ndarray]:
-        """Arrays of at most that many rows.
+    def chunks(self, size: int) -> Iterator[np.ndarray]:
+        """Arrays of at most that many samples.
 
         Raises:
             ValueError: the stream ends early.
         """
         n, classes = self.shape
-        for start in range(0, n, rows):
-            count = min(rows, n - start)
+        for start in range(0, n, size):
+            count = min(size, n - start)
             wanted = count * classes * self.dtype.itemsize
             data = self.stream.read(wanted)
             if len(data) < wanted:
-                raise ValueError(f"the npy stream must hold {n} rows. It ends after {start} or a few more.")
+                raise ValueError(f"the npy stream must hold {n} samples. It ends after {start} or a few more.")
             yield np.frombuffer(data, self.dtype).reshape(count, classes)
 
 
 @contextmanager
-def reader(path: Path) -> Iterator[Reader]:
+def open_npy(path: Path) -> Iterator[NpyReader]:
     """Open an npy file, or standard input for '-'.
 
     Raises:
-        ValueError: no npy, or other than numbers of shape (n, K), row by row.
+        ValueError: no npy, or other than numbers of shape (n, K), stored sample by sample.
     """
     if str(path) == "-":
         yield _after_header(sys.stdin.buffer, "standard input")
@@ -55,7 +56,7 @@ def reader(path: Path) -> Iterator[Reader]:
         yield _after_header(stream, path.name)
 
 
-def _after_header(stream: IO[bytes], name: str) -> Reader:
+def _after_header(stream: IO[bytes], name: str) -> NpyReader:
     try:
         version = np.lib.format.read_magic(stream)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
@@ -66,11 +67,11 @@ def _after_header(stream: IO[bytes], name: str) -> Reader:
         raise ValueError(f"{name} must hold logits of shape (n, K). Got {dtype} {shape}.")
     if by_column and min(shape) > 1:
         raise ValueError(f"{name} must be stored row by row: save np.ascontiguousarray(logits).")
-    return Reader(stream, shape, dtype)
+    return NpyReader(stream, shape, dtype)
 
 
-def write(path: Path, shape: tuple[int, int], chunks: Iterable[np.ndarray], like: np.dtype) -> int:
-    """Write chunks of rows as one npy of that shape, whole or not at all; '-' is standard output. The number of rows.
+def write_npy(path: Path, shape: tuple[int, int], chunks: Iterable[np.ndarray], like: np.dtype) -> None:
+    """Write chunks of samples as one npy of that shape, whole or not at all; '-' is standard output.
 
     Args:
         like: what was read: float32 is written for at most 4 bytes a number, else float64.
@@ -92,4 +93,25 @@ def write(path: Path, shape: tuple[int, int], chunks: Iterable[np.ndarray], like
         to(sys.stdout.buffer)
     else:
         write_whole(path, to_file)
-    return shape[0] if math.prod(shape) else 0
+
+
+def apply_calibrator(
+    calibrator: Calibrator, path: Path, out: Path, *, given: Given = "logits", chunk: int = 100_000
+) -> int:
+    """Calibrated probabilities of the npy file `path`, that may be larger than memory, as the npy file `out`.
+
+    Args:
+        path, out: '-' for standard input and output.
+        given: what the file holds.
+        chunk: samples in memory at a time.
+
+    Returns:
+        The number of samples.
+
+    Raises:
+        ValueError: another file, or numbers that are not what they are said to be. Then no file is left.
+    """
+    with open_npy(path) as source:
+        logits = (as_logits(part.astype(np.float64), given) for part in source.chunks(chunk))
+        write_npy(out, source.shape, map(calibrator.predict_proba, logits), source.dtype)
+        return source.shape[0]

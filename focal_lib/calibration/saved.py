@@ -12,69 +12,59 @@ from typing import Any
 import numpy as np
 
 from focal_lib.atomic_write import write_whole
-from focal_lib.calibration.calibrators import (
-    BetaCalibration,
-    Calibrator,
-    DirichletCalibration,
-    FocalTemperatureScaling,
-    HistogramBinning,
-    IsotonicCalibration,
-    MatrixScaling,
-    TemperatureScaling,
-    VectorScaling,
-)
+from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.methods import METHODS
 
-__all__ = ["METHODS", "load", "save"]
+__all__ = ["FORMAT", "load_calibrator", "save_calibrator"]
 
-FORMAT = 1
-METHODS: dict[str, type[Calibrator]] = {
-    "temperature": TemperatureScaling,
-    "focal-temperature": FocalTemperatureScaling,
-    "vector": VectorScaling,
-    "matrix": MatrixScaling,
-    "histogram": HistogramBinning,
-    "isotonic": IsotonicCalibration,
-    "beta": BetaCalibration,
-    "dirichlet": DirichletCalibration,
-}
+FORMAT = 2  # in 1 the objective that is 'adaptive-ece' now was called 'ece'
 
 
-def save(calibrator: Calibrator, path: Path) -> None:
+def save_calibrator(calibrator: Calibrator, path: str | Path) -> None:
     """Write a fitted calibrator, whole or not at all.
 
     Raises:
         ValueError: a kind that is not known, or one that is not fitted.
     """
-    kinds = {kind: name for name, kind in METHODS.items()}
-    if type(calibrator) not in kinds:
+    names = {kind.calibrator: name for name, kind in METHODS.items()}
+    if type(calibrator) not in names:
         raise ValueError(f"calibrator must be one of {', '.join(METHODS)}. Got {type(calibrator).__name__}.")
     fitted = {name: _plain(value) for name, value in vars(calibrator).items() if name.endswith("_")}
     if not fitted:
         raise ValueError(f"calibrator must be fitted. Got {type(calibrator).__name__} before fit.")
-    content = {"format": FORMAT, "focal_lib": version("focal-lib"), "method": kinds[type(calibrator)]}
+    content = {"format": FORMAT, "focal_lib": version("focal-lib"), "method": names[type(calibrator)]}
     content |= {"parameters": {n: _plain(v) for n, v in calibrator.get_params().items()}, "fitted": fitted}
     text = json.dumps(content | {"checksum": _checksum(content)}, indent=1) + "\n"
-    write_whole(path, lambda part: part.write_text(text))
+    write_whole(Path(path), lambda part: part.write_text(text))
 
 
-def load(path: Path) -> Calibrator:
-    """A calibrator that was saved.
+def load_calibrator(path: str | Path) -> Calibrator:
+    """A calibrator that was saved, with this format of file or the one before.
 
     Raises:
         ValueError: another file, another version of the format, or one that was changed since.
     """
+    path = Path(path)
     try:
         content = json.loads(path.read_text())
         checksum = content.pop("checksum")
     except (AttributeError, KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError):
         raise ValueError(f"{path.name} must be a calibrator written by focal_lib. It is not.") from None
-    if content.get("format") != FORMAT:
+    if content.get("format") not in (1, FORMAT):
         raise ValueError(f"{path.name} must have format {FORMAT}. Got {content.get('format')}: fit and save it again.")
     if checksum != _checksum(content):
         raise ValueError(f"{path.name} must match its checksum. It was changed or cut.")
-    found = METHODS[content["method"]](**content["parameters"])
-    for name, value in content["fitted"].items():
-        setattr(found, name, np.array(value) if isinstance(value, list) else value)
+    if (name := content.get("method")) not in METHODS:
+        raise ValueError(f"{path.name} must hold one of {', '.join(METHODS)}. Got {name}, of another version.")
+    try:
+        parameters, fitted = dict(content["parameters"]), dict(content["fitted"])
+        if content["format"] == 1 and parameters.get("objective") == "ece":
+            parameters["objective"] = "adaptive-ece"
+        found = METHODS[name].calibrator(**parameters)
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"{path.name} must have the parameters and the fit of {name}, as this version has.") from None
+    for attribute, value in fitted.items():
+        setattr(found, attribute, np.array(value) if isinstance(value, list) else value)
     return found
 
 

@@ -36,11 +36,11 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if hasattr(logits, "map_blocks"):
-            whole_rows = logits.rechunk({1: -1})
-            return whole_rows.map_blocks(self._of_block, meta=np.empty((0, 0), _width(logits.dtype)))
+            every_class = logits.rechunk({1: -1})
+            return every_class.map_blocks(self._of_block, meta=np.empty((0, 0), _width(logits.dtype)))
         wide = self._checked(logits)
-        found = self._log_probs(wide)
-        return found if isinstance(found, Tensor) else found.astype(wide.dtype, copy=False)
+        log_probs = self._log_probs(wide)
+        return log_probs if isinstance(log_probs, Tensor) else log_probs.astype(wide.dtype, copy=False)
 
     def predict_proba(self, logits: Any) -> Any:
         """Calibrated probabilities, (n, K); errors as predict_log_proba."""
@@ -113,8 +113,8 @@ class LazyProbabilities:
     def dtype(self) -> np.dtype:
         return np.dtype(_width(self.logits.dtype))
 
-    def __getitem__(self, rows: Any) -> np.ndarray:
-        return self.calibrator.predict_proba(np.asarray(self.logits[rows]))
+    def __getitem__(self, index: Any) -> np.ndarray:
+        return self.calibrator.predict_proba(np.asarray(self.logits[index]))
 
 
 def _width(dtype: Any) -> type:
@@ -128,16 +128,16 @@ def check_samples(logits: Any, labels: Any, least_classes: int = 2) -> Samples:
         ValueError: other shapes than (n, K) and (n,), logits that are not finite, labels outside 0 ... K-1 or of fewer
             classes.
     """
-    rows = Samples(logits, labels)
-    bad, *counts = rows.total(_look)
+    samples = Samples(logits, labels)
+    bad, *counts = samples.total(_count_bad_and_classes)
     if bad:
-        raise ValueError(f"logits must be finite. Got {bad:.0f} NaN or infinite of {len(rows) * rows.classes}.")
+        raise ValueError(f"logits must be finite. Got {bad:.0f} NaN or infinite of {len(samples) * samples.classes}.")
     if np.count_nonzero(counts) < least_classes:
         raise ValueError(f"labels to fit on must hold at least two classes. Got only class {np.argmax(counts)}.")
-    return rows
+    return samples
 
 
-def _look(z: Tensor, y: Tensor) -> np.ndarray:
-    """How many numbers are not finite, and the rows of each class, (1 + K,)."""
+def _count_bad_and_classes(z: Tensor, y: Tensor) -> np.ndarray:
+    """How many numbers are not finite, and the samples of each class, (1 + K,)."""
     bad = 0 if bool(torch.isfinite(z.sum())) else int((~torch.isfinite(z)).sum())
     return np.r_[bad, torch.bincount(y, minlength=z.shape[1]).numpy()].astype(np.float64)

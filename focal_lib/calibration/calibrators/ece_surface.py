@@ -28,33 +28,40 @@ class EceSurface:
 
     Only the top class' probability is computed. Correctness does not depend on (gamma, T).
 
-    The ECE is never below abs(mean confidence - accuracy). As T rises q_top falls in every row, and the calibrated
-    confidence is held between two increasing functions of q_top (`focal_lib.confidence.top_probability_bounds`), so
-    the distance is bounded below for all warmer, and for all colder, temperatures. `best_temperature` stops where that
-    bound is above the best ECE seen: what it returns is the optimum of the whole grid, for every gamma > -1.
+    The ECE is never below abs(mean confidence - accuracy). As T rises q_top falls for every sample, and the calibrated
+    confidence is held between two increasing functions of q_top (`focal_lib.theory.confidence.top_probability_bounds`),
+    so the distance is bounded below for all warmer, and for all colder, temperatures. `best_temperature` stops where
+    that bound is above the best ECE seen: what it returns is the optimum of the whole grid, for every gamma > -1.
+
+    Args:
+        metric: 'adaptive-ece', equal mass, KK24's; or 'ece', equal width.
+        least_classes: that the labels must hold.
+
+    Raises:
+        ValueError: an unknown metric, bad data.
     """
 
     def __init__(
-        self, logits: Any, labels: Any, n_bins: int = 15, metric: EceName = "adaptive-ece", *, least_classes: int = 1
+        self, logits: Any, labels: Any, metric: EceName = "adaptive-ece", *, n_bins: int = 15, least_classes: int = 1
     ) -> None:
-        self._rows = check_samples(logits, labels, least_classes)
-        self._kept = None
-        if not self._rows.on_dask and len(self._rows) * self._rows.classes <= _KEPT:
-            self._kept = self._rows.map(lambda z, _: _gaps(z))
-        (self.correct,) = self._rows.gather(_correct)
-        self.accuracy = float(self.correct.mean())
         if metric not in ECES:
             raise ValueError(f"metric must be one of {', '.join(ECES)}. Got {metric!r}.")
         self.n_bins, self.metric = n_bins, metric
+        self._samples = check_samples(logits, labels, least_classes)
+        self._kept = None
+        if not self._samples.on_dask and len(self._samples) * self._samples.classes <= _KEPT:
+            self._kept = self._samples.map(lambda z, _: _gaps(z))
+        (self.correct,) = self._samples.gather(_correct)
+        self.accuracy = float(self.correct.mean())
         self.evaluations = 0
         self._last_crossing = 120  # T = 1.2 on KK24's grid; then that of the gamma before
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._samples)
 
     @property
     def classes(self) -> int:
-        return self._rows.classes
+        return self._samples.classes
 
     def confidence(self, gamma: float, temperature: float) -> np.ndarray:
         """Top probability after temperature and map, (n,)."""
@@ -64,7 +71,7 @@ class EceSurface:
         """Confidence, and the logit of q_top before the map, both (n,)."""
         self.evaluations += 1
         if self._kept is None:
-            confidence, logit_top = self._rows.gather(functools.partial(_confidence_of_logits, gamma, temperature))
+            confidence, logit_top = self._samples.gather(functools.partial(_confidence_of_logits, gamma, temperature))
         else:
             parts = [_confidence(gamma, temperature, gaps) for gaps in self._kept]
             confidence, logit_top = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -145,7 +152,11 @@ def _confidence_of_logits(gamma: float, temperature: float, z: Tensor, _: Tensor
 
 
 def _confidence(gamma: float, temperature: float, gaps: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Confidence of a chunk, and the logit of q_top, both (m,)."""
+    """Confidence of a chunk, and the logit of q_top, both (m,).
+
+    The map is written out, in place and for the top class alone: a search evaluates it thousands of times.
+    tests/theory/test_one_formula.py ties it to theory.maps.
+    """
     log_e = gaps / temperature
     first = log_e.amax(-1, keepdim=True)
     e = torch.exp(log_e - first)  # relative to the second class: the rest does not underflow

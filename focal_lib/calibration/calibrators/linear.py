@@ -34,13 +34,13 @@ class MatrixScaling(Calibrator):
         """Fit on validation logits (n, K) and labels (n,)."""
         if not self.l2 >= 0:
             raise ValueError(f"l2 must be >= 0. Got {self.l2}.")
-        rows = check_samples(logits, labels)
-        n, k = len(rows), rows.classes
+        samples = check_samples(logits, labels)
+        n, k = len(samples), samples.classes
         start = np.r_[self._reduce(np.eye(k)), np.zeros(k)]
 
         def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
             weight, bias = self._expand(theta[:-k], k), theta[-k:]
-            sums = rows.total(lambda z, y: _nll_and_gradient(weight, bias, z, y)) / n
+            sums = samples.total(lambda z, y: _nll_and_gradient(weight, bias, z, y)) / n
             gradient = np.r_[self._reduce(sums[1:-k].reshape(k, k)), sums[-k:]]
             away = theta - start
             return float(sums[0] + self.l2 * away @ away), gradient + 2 * self.l2 * away
@@ -82,7 +82,7 @@ class VectorScaling(MatrixScaling):
 
 
 def _nll_and_gradient(weight: np.ndarray, bias: np.ndarray, z: Tensor, y: Tensor) -> np.ndarray:
-    """NLL summed over rows, its gradient by W (K, K) row by row, and by b (K,)."""
+    """NLL summed over samples, its gradient by W (K, K), flat, and by b (K,)."""
     log_p = torch.log_softmax(z @ torch.from_numpy(weight).T + torch.from_numpy(bias), -1)
     picked = log_p.gather(-1, y[:, None])
     error = log_p.exp_().scatter_add_(-1, y[:, None], torch.full_like(picked, -1.0))

@@ -1,12 +1,12 @@
 r"""Fits of the NLL by Newton steps: log(1/T) alone, and (log 1/T, gamma) together.
 
-Sums of the value and of its first and second derivatives are taken over chunks of rows. With :math:`\beta = 1/T`, q =
-softmax(beta z) and t_i = logit q_i,
+Sums of the value and of its first and second derivatives are taken over chunks of samples. With
+:math:`\beta = 1/T`, q = softmax(beta z) and t_i = logit q_i,
 
 .. math:: t_i' = z_i - m_{-i}, \qquad t_i'' = -v_{-i}
 
 where m_{-i} and v_{-i} are mean and variance of z over the other classes under q, and the map's log-weight is a
-function of (t_i, gamma). Large fits start from the fit of a sample.
+function of (t_i, gamma). Large fits start from the fit of a subset.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -22,23 +23,23 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid, softplus
 
 from focal_lib.metrics.samples import Samples
-from focal_lib.theory.maps import bernoulli, bernoulli_curvature, bernoulli_slope
+from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_curvature, bernoulli_slope
 
 __all__ = ["GAMMA_RANGE", "fit_focal", "fit_temperature"]
 
 GAMMA_RANGE = (-0.9, 20.0)
-_SAMPLE = 20_000  # rows that give the start of a larger fit
+_SAMPLE = 20_000  # samples that give the start of a larger fit
 _STARTS = (0.0, 3.0, 10.0)  # gamma; with T near the line that KK24 Fig. 2 finds
-_CLOSE = 10.0  # difference of the sample's log-likelihood that is no chance
+_CLOSE = 10.0  # minima of the subset whose log-likelihood is nearer than this to the best may change places
 _FAR = 12.0  # of log(1/T) from the scale of the logits: they separate the classes, or are worse than chance
 
 
-def fit_temperature(rows: Samples) -> tuple[float, float]:
+def fit_temperature(samples: Samples) -> tuple[float, float]:
     """(NLL, T) at the minimum over T. The NLL is convex in 1/T, so there is one, or T tends to 0 or infinity.
 
     In that case a T far on that side, with a ConvergenceWarning.
     """
-    square, slope_at_zero, wrong = rows.total(_scale_and_side) / len(rows)
+    square, slope_at_zero, wrong = samples.total(_scale_and_side) / len(samples)
     middle = -0.5 * math.log(square) if square > 0 else 0.0
     if slope_at_zero >= 0 or wrong == 0:
         side, why = (
@@ -46,26 +47,26 @@ def fit_temperature(rows: Samples) -> tuple[float, float]:
         )
         warnings.warn(f"the NLL has no minimum, T tends to {why}", ConvergenceWarning, stacklevel=4)
         beta = math.exp(middle + side * _FAR)
-        return float(rows.total(functools.partial(temperature_sums, beta))[0] / len(rows)), 1 / beta
-    sample = rows.sample(_SAMPLE)
-    start = middle if sample is rows else _descend_temperature(sample, middle, middle)[1]
-    value, u = _descend_temperature(rows, start, middle)
+        return float(samples.total(functools.partial(temperature_sums, beta))[0] / len(samples)), 1 / beta
+    subset = samples.subsample(_SAMPLE)
+    start = middle if subset is samples else _descend_temperature(subset, middle, middle)[1]
+    value, u = _descend_temperature(samples, start, middle)
     return value, math.exp(-u)
 
 
 def _scale_and_side(z: Tensor, y: Tensor) -> np.ndarray:
-    """Summed over rows: mean square about the row's mean, the NLL's slope by 1/T at 0, labels below another class."""
+    """Summed over samples: variance of a sample's logits, the NLL's slope by 1/T at 0, labels below another class."""
     mean, picked = z.mean(-1), z.gather(-1, y[:, None])[:, 0]
     square = (z - mean[:, None]).square().mean(-1).sum()
     return np.array([float(square), float((mean - picked).sum()), float((picked < z.amax(-1)).sum())])
 
 
-def _descend_temperature(rows: Samples, u: float, middle: float) -> tuple[float, float]:
+def _descend_temperature(samples: Samples, u: float, middle: float) -> tuple[float, float]:
     """(NLL, log(1/T)) from the start u."""
 
     def parts(u: float) -> tuple[float, float, float]:
         beta = math.exp(u)
-        value, slope, curve = rows.total(functools.partial(temperature_sums, beta)) / len(rows)
+        value, slope, curve = samples.total(functools.partial(temperature_sums, beta)) / len(samples)
         return float(value), float(beta * slope), float(beta * slope + beta**2 * curve)
 
     value, slope, curve = parts(u)
@@ -81,7 +82,7 @@ def _descend_temperature(rows: Samples, u: float, middle: float) -> tuple[float,
 
 
 def temperature_sums(beta: float, z: Tensor, y: Tensor) -> np.ndarray:
-    """NLL of softmax(beta z), and its first and second derivative by beta, summed over rows: (3,)."""
+    """NLL of softmax(beta z), and its first and second derivative by beta, summed over samples: (3,)."""
     z = z - z.amax(-1, keepdim=True)
     e = torch.exp(z * beta)
     total = e.sum(-1)
@@ -93,39 +94,39 @@ def temperature_sums(beta: float, z: Tensor, y: Tensor) -> np.ndarray:
     return torch.stack(sums).numpy()
 
 
-def fit_focal(rows: Samples, temperature: float, penalty: float = 0.0) -> tuple[float, float, float]:
+def fit_focal(samples: Samples, temperature: float, penalty: float = 0.0) -> tuple[float, float, float]:
     """(value, gamma, T) at the smallest minimum found of NLL + penalty gamma^2 / 2, by damped Newton steps.
 
-    There can be several. Steps start from several gammas; where rows are many, on a sample, and then on all rows from
-    temperature scaling and from those minima of the sample that chance may have put behind.
+    There can be several. Steps start from several gammas; of many samples, on a subset, and then on all from
+    temperature scaling and from those minima of the subset that chance may have put behind.
 
     Args:
         temperature: of temperature scaling, gamma = 0.
     """
-    u, sample = -math.log(temperature), rows.sample(_SAMPLE)
+    u, subset = -math.log(temperature), samples.subsample(_SAMPLE)
     starts = [np.array([u - math.log1p(0.6 * gamma), gamma]) for gamma in _STARTS]
-    found = [_descend_focal(sample, start, penalty) for start in starts]
-    if sample is not rows:
+    found = [_descend_focal(subset, start, penalty) for start in starts]
+    if subset is not samples:
         least = min(value for value, _ in found)
-        near = [theta for value, theta in found if value <= least + _CLOSE / len(sample)] + starts[:1]
+        near = [theta for value, theta in found if value <= least + _CLOSE / len(subset)] + starts[:1]
         apart = [theta for i, theta in enumerate(near) if all(np.abs(theta - e).max() > 0.1 for e in near[:i])]
-        found = [_descend_focal(rows, theta, penalty) for theta in apart]
+        found = [_descend_focal(samples, theta, penalty) for theta in apart]
     value, (log_beta, gamma) = min(found, key=lambda end: end[0])
     return value, float(gamma), math.exp(-log_beta)
 
 
-def _focal_parts(rows: Samples, theta: np.ndarray, penalty: float) -> tuple[float, np.ndarray, np.ndarray]:
+def _focal_parts(samples: Samples, theta: np.ndarray, penalty: float) -> tuple[float, np.ndarray, np.ndarray]:
     """Value, gradient (2,) and Hessian (2, 2) by theta = (log 1/T, gamma)."""
     beta, gamma = math.exp(theta[0]), float(theta[1])
-    value, by_beta, by_gamma, bb, bg, gg = rows.total(functools.partial(focal_sums, beta, gamma)) / len(rows)
+    value, by_beta, by_gamma, bb, bg, gg = samples.total(functools.partial(focal_sums, beta, gamma)) / len(samples)
     gradient = np.array([beta * by_beta, by_gamma + penalty * gamma])
     hessian = np.array([[beta**2 * bb + beta * by_beta, beta * bg], [beta * bg, gg + penalty]])
     return float(value + penalty * gamma**2 / 2), gradient, hessian
 
 
-def _descend_focal(rows: Samples, theta: np.ndarray, penalty: float) -> tuple[float, np.ndarray]:
+def _descend_focal(samples: Samples, theta: np.ndarray, penalty: float) -> tuple[float, np.ndarray]:
     """Value and (log 1/T, gamma) at the end of the steps."""
-    found, damping, start = _focal_parts(rows, theta, penalty), 1e-6, theta[0]
+    found, damping, start = _focal_parts(samples, theta, penalty), 1e-6, theta[0]
     low, high = GAMMA_RANGE
     for _ in range(60):
         value, gradient, hessian = found
@@ -135,7 +136,7 @@ def _descend_focal(rows: Samples, theta: np.ndarray, penalty: float) -> tuple[fl
         for _ in range(30):
             step = np.clip(-axes @ ((axes.T @ gradient) / (np.abs(curves) + damping)), -1, 1)
             trial = np.array([theta[0] + step[0], np.clip(theta[1] + step[1], low, high)])
-            tried = _focal_parts(rows, trial, penalty)
+            tried = _focal_parts(samples, trial, penalty)
             if tried[0] <= value + 1e-14:
                 damping = max(damping / 10, 1e-12)
                 break
@@ -150,36 +151,37 @@ def _descend_focal(rows: Samples, theta: np.ndarray, penalty: float) -> tuple[fl
 
 
 def focal_sums(beta: float, gamma: float, z: Tensor, y: Tensor) -> np.ndarray:
-    """NLL of the map of softmax(beta z), summed over rows, and its derivatives: (6,).
+    """NLL of the map of softmax(beta z), summed over samples, and its derivatives: (6,).
 
     In the order value, d/dbeta, d/dgamma, d2/dbeta2, d2/dbeta dgamma, d2/dgamma2.
     """
     best, top = z.max(-1, keepdim=True)
     z = z - best
-    log_q, logit_top, first, second = _softmax_and_moments(beta, z, top)
-    parts = zip(_weight_below_half(log_q, gamma), _weight(logit_top, gamma), strict=True)
-    weight, by_t, by_gamma, tt, tg, gg = (others.scatter_(-1, top, own) for others, own in parts)
-    by_beta = by_t * first
-    bb = tt.mul_(first).mul_(first).add_(by_t.mul_(second))
-    bg = tg.mul_(first)
-    log_total = torch.logsumexp(weight, -1, keepdim=True)
-    p = torch.exp(weight - log_total)
-    pick = y[:, None]
-    mean_beta, mean_gamma = (p * by_beta).sum(-1, keepdim=True), (p * by_gamma).sum(-1, keepdim=True)
+    log_q, logit_top, dt, d2t = _softmax_and_moments(beta, z, top)
+    of_top = _log_weight(_terms_of_logit(logit_top, gamma), gamma)
+    pairs = zip(_log_weight(_terms_below_half(log_q, gamma), gamma), of_top, strict=True)
+    w = _LogWeight(*(others.scatter_(-1, top, own) for others, own in pairs))
+    dbeta = w.dt * dt
+    dbeta2 = w.dt2.mul_(dt).mul_(dt).add_(w.dt.mul_(d2t))
+    dbeta_dgamma = w.dt_dgamma.mul_(dt)
+    log_total = torch.logsumexp(w.value, -1, keepdim=True)
+    p = torch.exp(w.value - log_total)
+    label = y[:, None]
+    mean_dbeta, mean_dgamma = (p * dbeta).sum(-1, keepdim=True), (p * w.dgamma).sum(-1, keepdim=True)
     sums = (
-        (log_total - weight.gather(-1, pick)).sum(),
-        (mean_beta - by_beta.gather(-1, pick)).sum(),
-        (mean_gamma - by_gamma.gather(-1, pick)).sum(),
-        _second(p, bb, by_beta, by_beta, pick) - (mean_beta * mean_beta).sum(),
-        _second(p, bg, by_beta, by_gamma, pick) - (mean_beta * mean_gamma).sum(),
-        _second(p, gg, by_gamma, by_gamma, pick) - (mean_gamma * mean_gamma).sum(),
+        (log_total - w.value.gather(-1, label)).sum(),
+        (mean_dbeta - dbeta.gather(-1, label)).sum(),
+        (mean_dgamma - w.dgamma.gather(-1, label)).sum(),
+        _second_moment(p, dbeta2, dbeta, dbeta, label) - (mean_dbeta * mean_dbeta).sum(),
+        _second_moment(p, dbeta_dgamma, dbeta, w.dgamma, label) - (mean_dbeta * mean_dgamma).sum(),
+        _second_moment(p, w.dgamma2, w.dgamma, w.dgamma, label) - (mean_dgamma * mean_dgamma).sum(),
     )
     return torch.stack(sums).numpy()
 
 
-def _second(p: Tensor, second: Tensor, one: Tensor, two: Tensor, pick: Tensor) -> Tensor:
-    """Of logsumexp minus the picked entry, the second derivative but for the product of the means."""
-    return (p * torch.addcmul(second, one, two)).sum() - second.gather(-1, pick).sum()
+def _second_moment(p: Tensor, second: Tensor, one: Tensor, two: Tensor, label: Tensor) -> Tensor:
+    """The second derivative of logsumexp minus the label's entry, but for the product of the means."""
+    return (p * torch.addcmul(second, one, two)).sum() - second.gather(-1, label).sum()
 
 
 def _softmax_and_moments(beta: float, z: Tensor, top: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -205,48 +207,63 @@ def _softmax_and_moments(beta: float, z: Tensor, top: Tensor) -> tuple[Tensor, T
     return log_q, -log_rest, z - mean, torch.addcmul(-square, mean, mean)
 
 
-Derivatives = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]  # value, d/dt, d/dgamma, dtt, dt dgamma, dgamma2
+class _Terms(NamedTuple):
+    """What log w and its derivatives are made of, all alike in shape. b' and b'' are by x = -log q."""
+
+    log_q: Tensor
+    log_r: Tensor  # r = 1 - q
+    q: Tensor
+    r: Tensor
+    scale: Tensor  # 1 / (1 + gamma b)
+    b: Tensor  # b and its derivatives divided by 1 + gamma b
+    db: Tensor
+    d2b: Tensor
 
 
-def _weight_below_half(log_q: Tensor, gamma: float) -> Derivatives:
-    """log w and its derivatives by t = logit q and by gamma, for q <= 1/2, where nothing cancels."""
+class _LogWeight(NamedTuple):
+    """log w with its derivatives by t = logit q and by gamma."""
+
+    value: Tensor
+    dt: Tensor
+    dgamma: Tensor
+    dt2: Tensor
+    dt_dgamma: Tensor
+    dgamma2: Tensor
+
+
+def _terms_below_half(log_q: Tensor, gamma: float) -> _Terms:
+    """For q <= 1/2: b is written out, as nothing cancels there and few passes over (m, K) are what the time goes to."""
     q = torch.exp(log_q)
     r = 1 - q
     odds = q / r
     b = odds * -log_q
-    turn = (log_q + 1).sub_(b)  # b' = odds turn, b'' = -odds (1 + (1 + 2 odds) turn), by x = -log q
+    factor = (log_q + 1).sub_(b)  # b' = odds factor, b'' = -odds (1 + (1 + 2 odds) factor)
     scale = 1 / (1 + gamma * b)
-    pull = (odds * turn).mul_(scale)
-    bend = (1 + 2 * odds).mul_(turn).add_(1).mul_(odds).mul_(scale)  # -b'' / (1 + gamma b)
-    return _assemble(log_q, torch.log1p(-q), q, r, b * scale, scale, pull, bend, gamma)
+    db = (odds * factor).mul_(scale)
+    d2b = (1 + 2 * odds).mul_(factor).add_(1).mul_(odds).mul_(scale).neg_()
+    return _Terms(log_q, torch.log1p(-q), q, r, scale, b * scale, db, d2b)
 
 
-def _weight(t: Tensor, gamma: float) -> Derivatives:
-    """The same at any t; slower."""
+def _terms_of_logit(t: Tensor, gamma: float) -> _Terms:
+    """At any t = logit q; slower."""
     log_q, log_r = logsigmoid(t), logsigmoid(-t)
     x = -log_q
     b = bernoulli(x)
     scale = 1 / (1 + gamma * b)
-    pull, bend = bernoulli_slope(x) * scale, -bernoulli_curvature(x) * scale
-    return _assemble(log_q, log_r, torch.exp(log_q), torch.exp(log_r), b * scale, scale, pull, bend, gamma)
+    db, d2b = bernoulli_slope(x) * scale, bernoulli_curvature(x) * scale
+    return _Terms(log_q, log_r, torch.exp(log_q), torch.exp(log_r), scale, b * scale, db, d2b)
 
 
-def _assemble(
-    log_q: Tensor,
-    log_r: Tensor,
-    q: Tensor,
-    r: Tensor,
-    ratio: Tensor,
-    scale: Tensor,
-    pull: Tensor,
-    bend: Tensor,
-    gamma: float,
-) -> Derivatives:
-    """From q, r = 1 - q, b/(1 + gamma b), 1/(1 + gamma b), b'/(1 + gamma b) and -b''/(1 + gamma b)."""
-    value = torch.log(scale).add_(log_q).sub_(log_r, alpha=gamma)
-    lean = torch.addcmul(q, r, pull)  # q + r b' / (1 + gamma b)
-    by_t = r + gamma * lean
-    by_gamma = -log_r - ratio
+def _log_weight(terms: _Terms, gamma: float) -> _LogWeight:
+    """log w = log q - gamma log(1 - q) - log(1 + gamma b), where q' = q r and x' = -r by t."""
+    log_q, log_r, q, r, scale, b, db, d2b = terms
     qr = q * r
-    tt = (qr * (1 - pull)).addcmul_(r * r, bend + gamma * pull * pull).mul_(gamma).sub_(qr)
-    return value, by_t, by_gamma, tt, torch.addcmul(q, r * pull, scale), ratio * ratio
+    dt2 = (qr * (1 - db)).addcmul_(r * r, gamma * db * db - d2b).mul_(gamma).sub_(qr)
+    return _LogWeight(
+        value=torch.log(scale).add_(log_q).sub_(log_r, alpha=gamma),
+        dt=r + gamma * torch.addcmul(q, r, db),
+        dgamma=-log_r - b,
+        dt2=dt2,
+        dt_dgamma=torch.addcmul(q, r * db, scale),
+        dgamma2=b * b,
+    )

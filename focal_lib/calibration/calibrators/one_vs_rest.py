@@ -1,68 +1,20 @@
-"""Calibration methods of other authors, fitted by their libraries, as calibrators like ours.
-
-Each is fitted on p = softmax(z). The fit is kept as plain arrays, so that prediction needs NumPy alone. Where the
-fitted rows say nothing, the probability as given stays:
-
-* a class without a label keeps its p_k, and the classes seen share the rest;
-* a row where every class seen gets 0 (a step function can do that) keeps its p.
-
-`seen_` holds the classes seen; the other arrays have one entry a class seen. A torch input gives a torch output,
-without gradients.
-"""
+"""Each class calibrated against the rest: histogram binning, isotonic regression, beta calibration."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal, Self
+from typing import Literal
 
 import numpy as np
-import torch
-from scipy.special import log_expit, log_softmax, logsumexp
+from scipy.special import log_expit
 from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
-from torch import Tensor
 
-from focal_lib.calibration.calibrators.base import Calibrator, check_samples
+from focal_lib.calibration.calibrators.seen_classes import SeenClassesCalibrator
 
-__all__ = ["BetaCalibration", "DirichletCalibration", "HistogramBinning", "IsotonicCalibration"]
+__all__ = ["BetaCalibration", "HistogramBinning", "IsotonicCalibration"]
 
 
-class _LibraryCalibrator(Calibrator):
-    """Softmax over the classes seen of scores that a subclass fits to log p."""
-
-    def fit(self, logits: Any, labels: Any) -> Self:
-        """Fit on validation logits (n, K) and labels (n,), brought into memory."""
-        rows = check_samples(logits, labels)
-        log_p, y = rows.gather(_log_softmax)
-        seen = np.unique(y)
-        self._fit(log_p, y, seen)
-        self.seen_ = seen
-        self._remember_classes(rows.classes)
-        return self
-
-    def _log_probs(self, logits: Any) -> Any:
-        if isinstance(logits, Tensor):
-            dtype = logits.dtype if logits.is_floating_point() else torch.get_default_dtype()
-            found = self._log_probs(logits.detach().double().cpu().numpy())
-            return torch.as_tensor(found, dtype=dtype, device=logits.device)
-        before = log_softmax(np.asarray(logits, dtype=np.float64), -1)
-        seen = before[..., self.seen_]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scores = self._scores(before)
-            total = logsumexp(scores, -1, keepdims=True)
-            after = scores - total + logsumexp(seen, -1, keepdims=True)
-        before[..., self.seen_] = np.where(total > -np.inf, after, seen)
-        return before
-
-    def _fit(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray) -> None:
-        raise NotImplementedError
-
-    def _scores(self, log_p: np.ndarray) -> np.ndarray:
-        """Of the classes seen, (..., seen)."""
-        raise NotImplementedError
-
-
-class _OneVsRest(_LibraryCalibrator):
+class _OneVsRest(SeenClassesCalibrator):
     """Each class against the rest, then normalised (Zadrozny & Elkan 2002)."""
 
     def _scores(self, log_p: np.ndarray) -> np.ndarray:
@@ -74,7 +26,7 @@ class _OneVsRest(_LibraryCalibrator):
 
 
 class HistogramBinning(_OneVsRest):
-    r"""p_k' = share of label k among the fitted rows with p_k in the same bin (Zadrozny & Elkan 2001), normalised.
+    r"""p_k' = share of label k among the fitted samples with p_k in the same bin (Zadrozny & Elkan 2001), normalised.
 
     Bins are (lo, hi], as in focal_lib.metrics. An empty bin gives its middle.
 
@@ -165,35 +117,3 @@ class BetaCalibration(_OneVsRest):
         tiny = np.finfo(np.float64).eps
         p = np.clip(p, tiny, 1 - tiny)
         return log_expit(self.a_[i] * np.log(p) - self.b_[i] * np.log(1 - p) + self.c_[i])
-
-
-class DirichletCalibration(_LibraryCalibrator):
-    r"""p' = softmax(W log p + b), the linear parametrisation of Dirichlet calibration (Kull et al. 2019).
-
-    scikit-learn's multinomial LogisticRegression on log p.
-
-    Args:
-        C: the sum of the log-losses is penalised by :math:`\lVert W \rVert^2 / 2C`; b is free.
-
-    Attributes:
-        ``weight_`` (seen, K), ``bias_`` (seen,), ``seen_``, ``n_classes_``, ``classes_``.
-
-    Raises:
-        ValueError: bad data, or C not positive.
-    """
-
-    def __init__(self, C: float = 1.0) -> None:
-        self.C = C
-
-    def _fit(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray) -> None:
-        found = LogisticRegression(C=self.C, max_iter=1000).fit(log_p, y)
-        two = len(seen) == 2  # then scikit-learn has the second class' scores minus the first's
-        self.weight_ = np.concatenate([-found.coef_, found.coef_]) / 2 if two else found.coef_
-        self.bias_ = np.concatenate([-found.intercept_, found.intercept_]) / 2 if two else found.intercept_
-
-    def _scores(self, log_p: np.ndarray) -> np.ndarray:
-        return log_p @ self.weight_.T + self.bias_
-
-
-def _log_softmax(z: Tensor, y: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    return log_softmax(z.numpy(), -1), y.numpy()

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 from focal_lib.calibration.calibrators.base import check_samples
-from focal_lib.calibration.calibrators.focal_temperature import PAPER_TEMPERATURES, FocalTemperatureScaling
+from focal_lib.calibration.calibrators.ece_surface import EceSurface
+from focal_lib.calibration.calibrators.mapped import MappedCalibrator, check_objective
 from focal_lib.calibration.calibrators.newton import fit_temperature
+from focal_lib.calibration.calibrators.searches import check_temperatures, ece_by_grid
 
-__all__ = ["TemperatureScaling"]
+__all__ = ["PAPER_TEMPERATURES", "TemperatureScaling"]
+
+PAPER_TEMPERATURES = tuple(k / 100 for k in range(1, 501))  # KK24 section 5.1
 
 
-class TemperatureScaling(FocalTemperatureScaling):
-    r"""p = softmax(z / T), T fitted (Guo et al. 2017): focal temperature scaling with gamma = 0.
+class TemperatureScaling(MappedCalibrator):
+    r"""p = softmax(z / T), T fitted (Guo et al. 2017).
 
     Args:
         objective: 'nll', by Newton steps on log(1/T), to the one minimum there is; or 'adaptive-ece' (equal mass,
@@ -22,25 +26,35 @@ class TemperatureScaling(FocalTemperatureScaling):
         n_bins: of the ECE.
 
     Attributes:
-        ``temperature_``, ``objective_``, ``optimal_``, ``n_classes_``, ``classes_``: as FocalTemperatureScaling;
-        ``gamma_`` is 0.
+        ``temperature_``: the fit; of those whose ECE is equal to 1e-12 the nearest to 1. ``gamma_`` is 0.
+        ``objective_``: value at the fit.
+        ``optimal_``: True: the NLL is convex in 1/T, and the ECE's optimum of the whole grid is found.
+        ``n_classes_``, ``classes_``: of fit.
+
+    Raises:
+        ValueError: bad data, an empty or invalid grid, an unknown objective.
     """
 
     def __init__(
         self,
         objective: Literal["nll", "ece", "adaptive-ece"] = "nll",
+        *,
         temperatures: Sequence[float] = PAPER_TEMPERATURES,
         n_bins: int = 15,
     ) -> None:
-        super().__init__(objective, "grid", (0.0,), temperatures, n_bins)
+        self.objective = objective
+        self.temperatures = temperatures
+        self.n_bins = n_bins
 
     def fit(self, logits: Any, labels: Any) -> Self:
         """Fit on validation logits (n, K) and labels (n,)."""
-        if self.objective != "nll":
-            return super().fit(logits, labels)
-        self._checked_options()
-        rows = check_samples(logits, labels)
-        self.objective_, self.temperature_ = fit_temperature(rows)
-        self.gamma_, self.optimal_ = 0.0, True  # the NLL is convex in 1/T
-        self._remember_classes(rows.classes)
+        check_objective(self.objective)
+        temperatures = check_temperatures(self.temperatures)
+        if self.objective == "nll":
+            samples = check_samples(logits, labels)
+            value, temperature = fit_temperature(samples)
+            self._keep((value, 0.0, temperature), True, samples.classes)
+        else:
+            surface = EceSurface(logits, labels, self.objective, n_bins=self.n_bins, least_classes=2)
+            self._keep(ece_by_grid(surface, (0.0,), temperatures), True, surface.classes)
         return self

@@ -19,7 +19,10 @@ __all__ = ["FocalTemperatureModule", "LinearModule", "write_onnx"]
 
 
 class FocalTemperatureModule(nn.Module):
-    """logits (..., K) -> focal calibration map(softmax(logits / T), gamma), (..., K)."""
+    """logits (..., K) -> focal calibration map(softmax(logits / T), gamma), (..., K).
+
+    The map is written out in ONNX's operations; tests/theory/test_one_formula.py ties it to theory.maps.
+    """
 
     temperature: Tensor
     gamma: Tensor
@@ -65,21 +68,13 @@ class LinearModule(nn.Module):
 
 
 def write_onnx(module: nn.Module, classes: int, path: Path) -> None:
-    """Write the module as ONNX: input 'logits' float32 (n, classes), any n; output 'probs'.
-
-    Raises:
-        ImportError: the packages of focal-lib[onnx] are missing.
-    """
-    try:
-        import onnxscript  # noqa: F401  # what torch's exporter needs
-    except ImportError:
-        raise ImportError("exporting to ONNX needs the package onnxscript: pip install focal-lib[onnx]") from None
-    rows = {"logits": {0: torch.export.Dim("n")}}
+    """Write the module as ONNX: input 'logits' float32 (n, classes), any n; output 'probs'."""
+    any_n = {"logits": {0: torch.export.Dim("n")}}
     program = torch.onnx.export(
         module.eval(),
         (torch.zeros(2, classes),),
         dynamo=True,
-        dynamic_shapes=rows,
+        dynamic_shapes=any_n,
         input_names=["logits"],
         output_names=["probs"],
         verbose=False,

@@ -51,16 +51,20 @@ def _bands(top: Axes, below: Axes, bins: Bins) -> None:
 
 
 def landscape(
-    gammas: np.ndarray, temperatures: np.ndarray, ece: np.ndarray, best: Mapping[str, tuple[float, float]]
+    gammas: np.ndarray,
+    temperatures: np.ndarray,
+    ece: np.ndarray,
+    best: Mapping[str, tuple[float, float]],
+    metric: str = "adaptive ECE",
 ) -> Figure:
     """ECE (len(temperatures), len(gammas)) in per cent as contours over gamma and T, with marked points."""
     fig, ax = plt.subplots(figsize=(7, 4.4))
     shades = ax.contourf(gammas, temperatures, 100 * ece, levels=12, cmap="cividis_r")
     ax.contour(gammas, temperatures, 100 * ece, levels=12, colors="white", linewidths=0.5)
     for (name, (g, t)), marker in zip(best.items(), "osD^", strict=False):
-        ax.plot(g, t, marker, color="white", markeredgecolor="black", markersize=9, label=name)
+        ax.plot(g, t, marker, color="white", markeredgecolor="black", markersize=9, label=name, clip_on=False, zorder=5)
     ax.set(xlabel=r"$\gamma$ of the calibration map", ylabel="temperature $T$")
     ax.legend(loc="upper left", frameon=True)
-    fig.colorbar(shades, ax=ax, label="ECE (%)")
+    fig.colorbar(shades, ax=ax, label=f"{metric} (%)")
     plt.close(fig)
     return fig

@@ -1,7 +1,6 @@
 """Calibrators as torch modules and as ONNX: the same outputs to 1e-6."""
 
 import io
-import sys
 
 import numpy as np
 import pytest
@@ -10,20 +9,16 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
-from focal_lib.calibration.calibrators import (
-    FocalTemperatureScaling,
-    HistogramBinning,
-    MatrixScaling,
-    TemperatureScaling,
-    VectorScaling,
-    write_onnx,
-)
-from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule
+from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
+from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
+from focal_lib.calibration.calibrators.one_vs_rest import HistogramBinning
+from focal_lib.calibration.calibrators.temperature import TemperatureScaling
+from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule, write_onnx
 from focal_lib.theory.maps import focal_log_probs
 
 
-def hard_rows(classes=6, seed=0):
-    """Ordinary rows, saturated ones, ties and huge logits, in float32."""
+def hard_logits(classes=6, seed=0):
+    """Ordinary samples, saturated ones, ties and huge logits, in float32."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(300, classes)) * 3
     z[:100] *= 30
@@ -37,7 +32,7 @@ def hard_rows(classes=6, seed=0):
 @pytest.mark.parametrize("gamma", [-0.9, -0.3, 0.0, 0.7, 5.0, 20.0])
 @pytest.mark.parametrize("classes", [2, 6])
 def test_the_module_is_the_map(gamma, classes):
-    module, z = FocalTemperatureModule(1.7, gamma), hard_rows(classes)
+    module, z = FocalTemperatureModule(1.7, gamma), hard_logits(classes)
     exact = np.exp(focal_log_probs(z.double().numpy() / 1.7, gamma))
     np.testing.assert_allclose(module(z.double()).numpy(), exact, atol=1e-12)
     np.testing.assert_allclose(module(z).numpy(), exact, atol=2e-6)  # float32 logits lose that much by themselves
@@ -54,10 +49,9 @@ METHODS = (
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
 def test_every_runtime_gives_the_same(synthetic_logits, method, tmp_path):
-    pytest.importorskip("onnxscript")
     runtime = pytest.importorskip("onnxruntime")
     fit = clone(method).fit(*synthetic_logits(600, 6))
-    module, z = fit.to_module(), hard_rows()
+    module, z = fit.to_module(), hard_logits()
     expected = fit.predict_proba(z.double().numpy())
     np.testing.assert_allclose(module(z.double()).numpy(), expected, atol=1e-10)
     write_onnx(module, 6, tmp_path / "calibrator.onnx")
@@ -66,7 +60,7 @@ def test_every_runtime_gives_the_same(synthetic_logits, method, tmp_path):
     small = np.abs(z.numpy()).max(1) < 50  # beyond, float32 has not six digits of a logit after the point
     np.testing.assert_allclose(found[small], expected[small], atol=1e-6)
     np.testing.assert_allclose(found, module(z).numpy(), atol=1e-6)
-    assert session.run(["probs"], {"logits": z.numpy()[:1]})[0].shape == (1, 6)  # any number of rows
+    assert session.run(["probs"], {"logits": z.numpy()[:1]})[0].shape == (1, 6)  # any number of samples
 
 
 def test_after_a_network(synthetic_logits):
@@ -90,9 +84,3 @@ def test_methods_without_a_module_say_so(synthetic_logits):
         HistogramBinning().fit(z, y).to_module()
     with pytest.raises(NotFittedError):
         TemperatureScaling().to_module()
-
-
-def test_missing_package(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "onnxscript", None)
-    with pytest.raises(ImportError, match=r"pip install focal-lib\[onnx\]"):
-        write_onnx(FocalTemperatureModule(1.0, 0.0), 3, tmp_path / "x.onnx")

@@ -1,0 +1,38 @@
+"""Dirichlet calibration (Kull et al. 2019), fitted by scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from focal_lib.calibration.calibrators.seen_classes import SeenClassesCalibrator
+
+__all__ = ["DirichletCalibration"]
+
+
+class DirichletCalibration(SeenClassesCalibrator):
+    r"""p' = softmax(W log p + b), the linear parametrisation of Dirichlet calibration (Kull et al. 2019).
+
+    scikit-learn's multinomial LogisticRegression on log p.
+
+    Args:
+        C: the sum of the log-losses is penalised by :math:`\lVert W \rVert^2 / 2C`; b is free.
+
+    Attributes:
+        ``weight_`` (seen, K), ``bias_`` (seen,), ``seen_``, ``n_classes_``, ``classes_``.
+
+    Raises:
+        ValueError: bad data, or C not positive.
+    """
+
+    def __init__(self, C: float = 1.0) -> None:
+        self.C = C
+
+    def _fit(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray) -> None:
+        found = LogisticRegression(C=self.C, max_iter=1000).fit(log_p, y)
+        two = len(seen) == 2  # then scikit-learn has the second class' scores minus the first's
+        self.weight_ = np.concatenate([-found.coef_, found.coef_]) / 2 if two else found.coef_
+        self.bias_ = np.concatenate([-found.intercept_, found.intercept_]) / 2 if two else found.intercept_
+
+    def _scores(self, log_p: np.ndarray) -> np.ndarray:
+        return log_p @ self.weight_.T + self.bias_

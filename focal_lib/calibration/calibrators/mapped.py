@@ -1,0 +1,42 @@
+"""What temperature scaling and focal temperature scaling share: a temperature, then the focal calibration map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.calibrators.ece_surface import ECES
+from focal_lib.calibration.calibrators.searches import Fit
+from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule
+from focal_lib.theory.maps import focal_log_probs
+
+__all__ = ["MappedCalibrator", "check_objective"]
+
+
+class MappedCalibrator(Calibrator):
+    r"""p = focal calibration map(softmax(z / T), gamma), KK24 section 4.2; a subclass fits T, and gamma or 0.
+
+    Neither changes which class is largest, for gamma > -1, so only confidences move.
+    """
+
+    temperature_: float
+    gamma_: float
+    objective_: float
+    optimal_: bool
+
+    def _keep(self, fit: Fit, optimal: bool, classes: int) -> None:
+        self.objective_, self.gamma_, self.temperature_ = fit
+        self.optimal_ = optimal
+        self._remember_classes(classes)
+
+    def _log_probs(self, logits: Any) -> Any:
+        return focal_log_probs(logits / self.temperature_, self.gamma_)
+
+    def _module(self) -> FocalTemperatureModule:
+        return FocalTemperatureModule(self.temperature_, self.gamma_)
+
+
+def check_objective(objective: str) -> None:
+    """ValueError unless it is one of the three."""
+    if objective not in ("nll", *ECES):
+        raise ValueError(f"objective must be 'nll', 'ece' or 'adaptive-ece'. Got {objective!r}.")

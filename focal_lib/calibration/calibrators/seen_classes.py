@@ -1,0 +1,63 @@
+"""What the calibrators of other authors share: a score for each class seen, fitted by their libraries to log p.
+
+Each is fitted on p = softmax(z). The fit is kept as plain arrays, so that prediction needs NumPy alone. Where the
+fitted samples say nothing, the probability as given stays:
+
+* a class without a label keeps its p_k, and the classes seen share the rest;
+* a sample for which every class seen gets 0 (a step function can do that) keeps its p.
+
+`seen_` holds the classes seen; the other arrays have one entry a class seen. A torch input gives a torch output,
+without gradients.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import torch
+from scipy.special import log_softmax, logsumexp
+from torch import Tensor
+
+from focal_lib.calibration.calibrators.base import Calibrator, check_samples
+
+__all__ = ["SeenClassesCalibrator"]
+
+
+class SeenClassesCalibrator(Calibrator):
+    """Softmax over the classes seen of scores that a subclass fits to log p."""
+
+    def fit(self, logits: Any, labels: Any) -> Self:
+        """Fit on validation logits (n, K) and labels (n,), brought into memory."""
+        samples = check_samples(logits, labels)
+        log_p, y = samples.gather(_log_softmax)
+        seen = np.unique(y)
+        self._fit(log_p, y, seen)
+        self.seen_ = seen
+        self._remember_classes(samples.classes)
+        return self
+
+    def _log_probs(self, logits: Any) -> Any:
+        if isinstance(logits, Tensor):
+            dtype = logits.dtype if logits.is_floating_point() else torch.get_default_dtype()
+            found = self._log_probs(logits.detach().double().cpu().numpy())
+            return torch.as_tensor(found, dtype=dtype, device=logits.device)
+        before = log_softmax(np.asarray(logits, dtype=np.float64), -1)
+        seen = before[..., self.seen_]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scores = self._scores(before)
+            total = logsumexp(scores, -1, keepdims=True)
+            after = scores - total + logsumexp(seen, -1, keepdims=True)
+        before[..., self.seen_] = np.where(total > -np.inf, after, seen)
+        return before
+
+    def _fit(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray) -> None:
+        raise NotImplementedError
+
+    def _scores(self, log_p: np.ndarray) -> np.ndarray:
+        """Of the classes seen, (..., seen)."""
+        raise NotImplementedError
+
+
+def _log_softmax(z: Tensor, y: Tensor) -> tuple[np.ndarray, np.ndarray]:
+    return log_softmax(z.numpy(), -1), y.numpy()

@@ -1,0 +1,111 @@
+"""Calibration methods by name: what each is fitted by, and how it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
+from focal_lib.calibration.calibrators.focal_temperature import WIDE_GAMMAS, FocalTemperatureScaling
+from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
+from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
+from focal_lib.calibration.calibrators.temperature import TemperatureScaling
+
+__all__ = ["ALL", "AS_GIVEN", "DEFAULT", "METHODS", "Kind", "Method", "build", "parse"]
+
+
+class Method(NamedTuple):
+    """A method and the objective it is fitted by; equal to the plain pair ('temperature', 'nll')."""
+
+    name: str
+    objective: str
+
+    @property
+    def label(self) -> str:
+        """For legends and sentences: the objective is said where it is not the method's first."""
+        kind = METHODS.get(self.name)
+        return self.name if kind is None or self.objective == kind.first else f"{self.name} by {self.objective}"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A calibrator's class, and its options for each objective it can be fitted by; the first is the default."""
+
+    calibrator: type[Calibrator]
+    options: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def first(self) -> str:
+        return next(iter(self.options))
+
+
+METHODS: dict[str, Kind] = {
+    "temperature": Kind(TemperatureScaling, {name: {"objective": name} for name in ("nll", "ece", "adaptive-ece")}),
+    "focal-temperature": Kind(
+        FocalTemperatureScaling,
+        {"nll": {"objective": "nll", "search": "newton"}}
+        | {name: {"objective": name, "gammas": WIDE_GAMMAS} for name in ("ece", "adaptive-ece")},
+    ),
+    "vector": Kind(VectorScaling, {"nll": {"l2": 1e-3}}),
+    "matrix": Kind(MatrixScaling, {"nll": {"l2": 1e-3}}),
+    "histogram": Kind(HistogramBinning, {"brier": {}}),  # a mean, and a rising step function, of least squares
+    "isotonic": Kind(IsotonicCalibration, {"brier": {}}),
+    "beta": Kind(BetaCalibration, {"nll": {}}),
+    "dirichlet": Kind(DirichletCalibration, {"nll": {"C": 0.01}}),
+}
+
+AS_GIVEN = Method("as given", "")  # the logits before calibration
+TEMPERATURE = Method("temperature", "nll")  # what other methods are compared with
+DEFAULT = (
+    TEMPERATURE,
+    Method("focal-temperature", "nll"),
+    Method("focal-temperature", "adaptive-ece"),
+    Method("vector", "nll"),
+)
+ALL = (*DEFAULT, *(Method(name, METHODS[name].first) for name in METHODS if name not in dict(DEFAULT)))
+
+
+def build(name: str, objective: str = "", **options: Any) -> Calibrator:
+    """A calibrator that is not fitted.
+
+    Args:
+        objective: default the method's first.
+        options: of the calibrator's class, instead of those used here.
+
+    Raises:
+        ValueError: an unknown name, or an objective that the method cannot be fitted by.
+    """
+    if name not in METHODS:
+        raise ValueError(f"methods must be among {', '.join(METHODS)}. Got {name}.")
+    kind = METHODS[name]
+    objective = objective or kind.first
+    if objective not in kind.options:
+        raise ValueError(f"the objective of {name} must be one of {', '.join(kind.options)}. Got {objective}.")
+    return kind.calibrator(**{**kind.options[objective], **options})
+
+
+def parse(methods: str | Iterable[str | tuple[str, str]] = "") -> tuple[Method, ...]:
+    """Methods from 'temperature,focal-temperature:adaptive-ece', or from a list of such names or of pairs.
+
+    Temperature scaling by NLL, with which the others are compared, is always the first.
+
+    Args:
+        methods: '' for DEFAULT, 'all' for ALL.
+
+    Raises:
+        ValueError: an unknown name or objective.
+    """
+    if isinstance(methods, str):
+        if methods.strip().lower() == "all":
+            return ALL
+        methods = [part for part in methods.split(",") if part.strip()]
+    found = [_method(part) for part in methods]
+    return tuple(dict.fromkeys((TEMPERATURE, *(found or DEFAULT))))
+
+
+def _method(given: str | tuple[str, str]) -> Method:
+    name, objective = [part.strip() for part in given.partition(":")[::2]] if isinstance(given, str) else given
+    build(name, objective)  # refuses what there is not
+    return Method(name, objective or METHODS[name].first)

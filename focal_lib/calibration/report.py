@@ -1,0 +1,211 @@
+"""`calibrate`: logits with labels in, calibrators and a report on them out."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from focal_lib.atomic_write import write_whole
+from focal_lib.calibration import figures, report_page
+from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.comparison import Evaluation, cross_fit, differences, hold_out, measure
+from focal_lib.calibration.logit_sets import Given, LogitSet, Sets, fit_and_test_sets, sets_of
+from focal_lib.calibration.logits_file import read_logits
+from focal_lib.calibration.methods import AS_GIVEN, TEMPERATURE, Method, build, parse
+from focal_lib.calibration.recommendation import Advice, advise, describe_fits
+from focal_lib.calibration.saved import save_calibrator
+from focal_lib.calibration.tables import difference_table, metric_table
+from focal_lib.validation import check_number
+
+__all__ = ["Report", "calibrate"]
+
+FILES = ("calibrator.json", "metrics.parquet", "report.html")
+Writer = Callable[[Path], Any]
+_VERSIONS_OF = ("focal-lib", "numpy", "scipy", "scikit-learn", "torch")
+
+
+def calibrate(
+    data: Any,
+    methods: str | Iterable[str | tuple[str, str]] = "",
+    *,
+    given: Given = "logits",
+    labels: str | Path | None = None,
+    share: float = 0.5,
+    folds: int = 0,
+    seed: int = 0,
+    shrinkage: float = 0.0,
+    resamples: int = 1000,
+) -> Report:
+    """Fit calibration methods, measure them on samples they have not seen, and say which to use.
+
+    Args:
+        data: path of an npz, npy, csv or parquet file, which is read once; (logits, labels), arrays or tensors (n, K)
+            and (n,); two such pairs, for validation and test; or what read_logits gave.
+        methods: names such as 'temperature,vector' or 'focal-temperature:adaptive-ece', after the colon what is
+            minimised, in a string or a list; 'all'; default temperature, focal temperature by NLL and by ECE, vector.
+        given: what the numbers are: logits, log-probs or probs.
+        labels: file of the labels, for npy.
+        share: of the samples, to fit on, where there is one set.
+        folds: of cross-fitting instead, where there is one set; 0 for the split.
+        seed: of the split or the folds, and of the intervals.
+        shrinkage: draws gamma towards 0, see FocalTemperatureScaling; for few samples.
+        resamples: of the bootstrap.
+
+    Raises:
+        ValueError: data or options that are not as they should be; the message says what helps.
+        TypeError: data of another kind.
+    """
+    check_number(seed, "seed", minimum=0)
+    check_number(resamples, "resamples", minimum=1)
+    check_number(shrinkage, "shrinkage", minimum=0)
+    calibrators = {method: build(*method) for method in parse(methods)}
+    for calibrator in calibrators.values():
+        if "shrinkage" in calibrator.get_params():
+            calibrator.set_params(shrinkage=shrinkage)
+    from_file = isinstance(data, str | Path)
+    sets = read_logits(data, given, labels) if from_file else sets_of(data, given)
+    if folds:
+        evaluation, fitted_on = _by_folds(sets, calibrators, folds, seed)
+    else:
+        fitted_on, test = fit_and_test_sets(sets, share, seed)
+        evaluation = hold_out(fitted_on, test, calibrators)
+    found = differences(evaluation, resamples=resamples, seed=seed)
+    options = {"given": given, "seed": seed, "shrinkage": shrinkage, "resamples": resamples}
+    options |= {"folds": folds} if folds else {"share": share} if "all" in sets else {}
+    return Report(
+        evaluation=evaluation,
+        metrics=measure(evaluation, resamples=resamples, seed=seed),
+        differences=found,
+        advice=advise(found, evaluation.n_fit, evaluation.n_test),
+        fitted_on=fitted_on,
+        provenance={
+            "input": Path(data).name if from_file else "logits in memory",
+            "options": ", ".join(f"{name} {value}" for name, value in options.items()),
+            "made": f"{datetime.now(UTC):%Y-%m-%d}",
+            "versions": ", ".join(
+                [f"Python {platform.python_version()}", *(f"{n} {version(n)}" for n in _VERSIONS_OF)]
+            ),
+        },
+    )
+
+
+def _by_folds(
+    sets: Sets, calibrators: Mapping[Method, Calibrator], folds: int, seed: int
+) -> tuple[Evaluation, LogitSet]:
+    if "all" not in sets:
+        raise ValueError(f"folds are for data of one set. Got {folds} folds, and sets for validation and test.")
+    return cross_fit(sets["all"], calibrators, folds=folds, seed=seed), sets["all"]
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """What `calibrate` found.
+
+    Attributes:
+        evaluation: the fits, and scores of every sample tested on.
+        metrics: a row a method and metric: value, interval and how it was made; in per cent but NLL and Brier score.
+        differences: a row a method, reference and metric, with p and whether it is significant at 5 % (Holm).
+        advice: the method to use, and why.
+        fitted_on: the logits and labels that were fitted on.
+        provenance: input, options, date and versions.
+    """
+
+    evaluation: Evaluation
+    metrics: pd.DataFrame
+    differences: pd.DataFrame
+    advice: Advice
+    fitted_on: LogitSet
+    provenance: dict[str, str]
+
+    def __repr__(self) -> str:
+        return f"Report on {self.provenance['input']}: {self.advice.words}"
+
+    @property
+    def fits(self) -> dict[Method, Calibrator]:
+        """The fitted calibrators by (method, objective)."""
+        return self.evaluation.fits
+
+    @property
+    def kept(self) -> Method:
+        """The method that `save` keeps: the recommended one, else temperature scaling."""
+        return self.advice.method or TEMPERATURE
+
+    @property
+    def calibrator(self) -> Calibrator:
+        """The fit of the method that is kept."""
+        return self.fits[self.kept]
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know about the fits."""
+        return describe_fits(self.evaluation)
+
+    @property
+    def kept_in_words(self) -> str:
+        """What calibrator.json holds, and that it is not recommended where that is so."""
+        not_recommended = "" if self.advice.method else ", which is not recommended"
+        return f"calibrator.json holds the fit of {self.kept.label}{not_recommended}."
+
+    def metric_table(self) -> pd.DataFrame:
+        """The metrics to read: 'value [low, high]', a row a method."""
+        return metric_table(self.metrics)
+
+    def difference_table(self) -> pd.DataFrame:
+        """The differences to read: 'difference [low, high]', with * where it is significant."""
+        return difference_table(self.differences)
+
+    def reliability_diagrams(self) -> Figure:
+        """As given, and after the method that is kept."""
+        return figures.reliability_figure(self.evaluation, (AS_GIVEN, self.kept))
+
+    def reliability_caption(self) -> str:
+        return figures.reliability_caption((AS_GIVEN, self.kept))
+
+    def landscape(self) -> Figure:
+        """Adaptive ECE (equal mass) over gamma and temperature, on the samples fitted on."""
+        return figures.landscape_figure(self.evaluation, self.fitted_on)
+
+    def landscape_caption(self) -> str:
+        return figures.landscape_caption(self.evaluation, self.fitted_on)
+
+    def to_html(self) -> str:
+        """One page that opens without a network."""
+        return report_page.render(self, whole=True)
+
+    def _repr_html_(self) -> str:
+        return report_page.render(self, whole=False)
+
+    def save(self, folder: str | Path) -> None:
+        """Write calibrator.json, metrics.parquet and report.html into the folder: all of them, or nothing is changed.
+
+        Raises:
+            OSError: the folder cannot be made or written to.
+        """
+        page, folder = self.to_html(), Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        writers: list[Writer] = [
+            lambda part: save_calibrator(self.calibrator, part),
+            self.metrics.to_parquet,
+            lambda part: part.write_text(page, encoding="utf-8"),
+        ]
+        _write_together([(folder / name, write) for name, write in zip(FILES, writers, strict=True)])
+
+
+def _write_together(files: list[tuple[Path, Writer]]) -> None:
+    """As write_whole; the first is renamed when all are written."""
+    (path, write), *others = files
+
+    def write_then_others(part: Path) -> None:
+        write(part)
+        if others:
+            _write_together(others)
+
+    write_whole(path, write_then_others)

@@ -1,0 +1,48 @@
+"""Metrics and differences as tables to read: a row a method, a column a metric."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from focal_lib.metrics.by_name import METRICS
+
+__all__ = ["difference_table", "metric_table"]
+
+_KEYS = ["method", "objective"]
+
+
+def metric_table(measured: pd.DataFrame) -> pd.DataFrame:
+    """'value [low, high]' of what comparison.measure gives; columns say the unit, the bins and the kind of interval."""
+    return _table(measured, _KEYS, measured["value"], measured["interval"])
+
+
+def difference_table(differences: pd.DataFrame) -> pd.DataFrame:
+    """'difference [low, high]' of what comparison.differences gives, with * where it is significant."""
+    stars = np.where(differences["significant"], " *", "")
+    return _table(differences, [*_KEYS, "reference"], differences["difference"], differences["interval"], stars)
+
+
+def _table(
+    frame: pd.DataFrame, keys: list[str], values: pd.Series, kinds: pd.Series, stars: np.ndarray | str = ""
+) -> pd.DataFrame:
+    columns = zip(frame["metric"], values, frame["low"], frame["high"], strict=True)
+    text = frame.assign(text=[_cell(*row) for row in columns])
+    text["text"] += stars
+    rows = pd.MultiIndex.from_frame(frame[keys].drop_duplicates())
+    found = text.pivot(index=keys, columns="metric", values="text").loc[rows, frame["metric"].unique()]
+    how = kinds[kinds != ""].groupby(frame["metric"]).first()
+    heads = [_head(name, how.get(name, "no interval")) for name in found.columns]
+    return found.set_axis(pd.MultiIndex.from_tuples(heads, names=[None, None]), axis=1)
+
+
+def _head(name: str, how: str) -> tuple[str, str]:
+    """'ece (%)', 'equal width; inverted test'."""
+    metric = METRICS[name]
+    return f"{name} (%)" if metric.per_cent else name, "; ".join(filter(None, (metric.bins, how)))
+
+
+def _cell(metric: str, value: float, low: float, high: float) -> str:
+    digits = 2 if METRICS[metric].per_cent else 3
+    span = "" if np.isnan(low) else f" [{low:.{digits}f}, {high:.{digits}f}]"
+    return f"{value:.{digits}f}{span}"

@@ -1,0 +1,109 @@
+"""What every calibrator does: scikit-learn's conventions, kinds of numbers, bad data and options refused."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
+from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
+from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
+from focal_lib.calibration.calibrators.temperature import TemperatureScaling
+
+
+@pytest.mark.parametrize("method", [TemperatureScaling(), FocalTemperatureScaling(), VectorScaling(), MatrixScaling()])
+def test_conventions(synthetic_logits, method):
+    z, y = synthetic_logits(300, 3)
+    with pytest.raises(NotFittedError):
+        clone(method).predict_proba(z)
+    fitted = clone(method).fit(z, y)
+    assert fitted.get_params() == method.get_params()
+    p = fitted.predict_proba(z)
+    np.testing.assert_allclose(p.sum(1), 1)
+    assert fitted.score(z, y) == pytest.approx((p.argmax(1) == y).mean())
+    tensor = fitted.predict_proba(torch.from_numpy(z))
+    assert isinstance(tensor, torch.Tensor)
+    np.testing.assert_allclose(tensor.numpy(), p, atol=1e-12)
+    with pytest.raises(ValueError, match="the 3 classes of fit"):
+        fitted.predict_proba(np.zeros((2, 4)))
+    assert pickle.loads(pickle.dumps(fitted)).predict(z[:2]).shape == (2,)
+
+
+def test_kinds_of_numbers(synthetic_logits):
+    z, y = synthetic_logits(300, 3)
+    for method in (TemperatureScaling(), VectorScaling(1e-3), DirichletCalibration()):
+        fit = clone(method).fit(z, y)
+        expected = fit.predict_proba(z)
+        for kind, tolerance in ((np.float16, 2e-3), (np.float32, 1e-6)):
+            found = fit.predict_proba(z.astype(kind))
+            np.testing.assert_allclose(found, expected, atol=tolerance)
+            assert found.dtype == (np.float32 if kind is np.float32 else np.float64)
+        whole = np.round(z).astype(np.int64)
+        np.testing.assert_allclose(fit.predict_proba(torch.from_numpy(whole)), fit.predict_proba(whole), atol=1e-6)
+        np.testing.assert_allclose(fit.predict_proba(pd.DataFrame(z)), expected)
+        half = clone(method).fit(torch.from_numpy(z).bfloat16(), torch.from_numpy(y.astype(np.int8)))
+        np.testing.assert_allclose(half.predict_proba(z), expected, atol=0.05)
+    large = (z * 3000).astype(np.float16)
+    finite = large[np.isfinite(large).all(1)]
+    fit = TemperatureScaling().fit(z, y)
+    fit.temperature_ = 0.3
+    assert np.isfinite(fit.predict_proba(finite)).all()
+
+
+def test_in_a_pipeline_and_a_search(synthetic_logits):
+    z, y = synthetic_logits(400, 4)
+    halved = make_pipeline(FunctionTransformer(lambda rows: rows / 2), TemperatureScaling()).fit(z, y)
+    assert halved[-1].temperature_ == pytest.approx(TemperatureScaling().fit(z, y).temperature_ / 2)
+    search = GridSearchCV(VectorScaling(), {"l2": [1e-4, 1e2]}, scoring="neg_log_loss", cv=3).fit(z, y)
+    assert search.best_estimator_.l2 in (1e-4, 1e2)
+    assert search.predict_proba(z).shape == z.shape
+
+
+def test_the_class_never_changes(synthetic_logits):
+    z, y = synthetic_logits(500, 7)
+    for fitted in (FocalTemperatureScaling().fit(z, y), TemperatureScaling("adaptive-ece").fit(z, y)):
+        np.testing.assert_array_equal(fitted.predict(z), z.argmax(1))
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        (TemperatureScaling("adaptive-ece", temperatures=()), "temperatures must be positive numbers, at least one"),
+        (TemperatureScaling(temperatures=(0.0, 1.0)), "temperatures must be positive"),
+        (FocalTemperatureScaling(gammas=()), "gammas must hold at least one"),
+        (FocalTemperatureScaling(gammas=(-1.5,)), "gamma must be a finite number"),
+        (FocalTemperatureScaling("brier"), "objective must be 'nll', 'ece' or 'adaptive-ece'"),
+        (FocalTemperatureScaling("adaptive-ece", "newton"), "an ECE has no derivatives"),
+        (FocalTemperatureScaling(search="random"), "search must be"),
+        (MatrixScaling(l2=-1), "l2 must be >= 0"),
+        (FocalTemperatureScaling(shrinkage=-1), "shrinkage must be a finite number >= 0"),
+    ],
+)
+def test_bad_options(synthetic_logits, method, message):
+    with pytest.raises(ValueError, match=message):
+        method.fit(*synthetic_logits(50, 3))
+
+
+@pytest.mark.parametrize(
+    ("z", "y", "message"),
+    [
+        (np.zeros((3, 2)), np.zeros(3, int), "at least two classes. Got only class 0"),
+        (np.full((2, 2), np.nan), np.array([0, 1]), "must be finite"),
+        (np.zeros((2, 2)), np.array([0, 5]), "labels must lie in 0 ... 1"),
+        (np.zeros((2, 2)), np.array([0.0, 1.0]), "labels must be integers"),
+        (np.zeros((2, 2, 2)), np.array([0, 1]), r"logits must have shape \(n, K\)"),
+        (np.zeros((0, 2)), np.zeros(0, int), "must not be empty"),
+        (np.zeros((2, 2)), np.array([0, 1, 1]), r"labels must have shape \(n,\)"),
+    ],
+)
+def test_bad_data(z, y, message):
+    for method in (TemperatureScaling(), FocalTemperatureScaling(), VectorScaling()):
+        with pytest.raises(ValueError, match=message):
+            method.fit(z, y)

@@ -1,0 +1,61 @@
+"""Focal temperature scaling: ties, shrinkage, what is proved."""
+
+import numpy as np
+import pytest
+
+from focal_lib.calibration.calibrators.focal_temperature import WIDE_GAMMAS, FocalTemperatureScaling
+from focal_lib.calibration.calibrators.temperature import TemperatureScaling
+from focal_lib.metrics.scores import nll
+
+
+def test_ties_go_to_the_simpler_pair():
+    z = np.where(np.arange(40)[:, None] % 2 == np.arange(2), 1e7, 0.0)  # confidence 1 at every pair
+    y = np.r_[np.arange(36) % 2, [1, 0, 1, 0]]
+    found = FocalTemperatureScaling("adaptive-ece", gammas=(-0.5, 1.0, 0.25, 0.0)).fit(z, y)
+    assert (found.gamma_, found.temperature_) == (0.0, 1.0)
+    without_zero = FocalTemperatureScaling("adaptive-ece", gammas=(-0.5, 1.0, 0.25)).fit(z, y)
+    assert (without_zero.gamma_, without_zero.temperature_) == (0.25, 1.0)
+
+
+def test_a_plateau_of_the_nll_is_plain_temperature_scaling():
+    z = np.where(np.arange(40)[:, None] % 2 == np.arange(2), 1e7, 0.0)
+    found = FocalTemperatureScaling("nll", "newton").fit(z, np.arange(40) % 2)
+    assert found.gamma_ == 0
+
+
+def test_shrinkage_draws_gamma_to_zero(synthetic_logits):
+    z, y = synthetic_logits(4000, 4, gamma=3.0)
+    gammas = [
+        FocalTemperatureScaling("nll", "newton", shrinkage=s).fit(z, y).gamma_ for s in (0.0, 1.0, 10.0, 100.0, 1e6)
+    ]
+    assert gammas == sorted(gammas, reverse=True)
+    assert gammas[0] > 0.1
+    assert abs(gammas[-1]) < 1e-2
+    plain = TemperatureScaling().fit(z, y)
+    strong = FocalTemperatureScaling("nll", "newton", shrinkage=1e6).fit(z, y)
+    assert strong.temperature_ == pytest.approx(plain.temperature_, rel=1e-3)
+    by_ece = FocalTemperatureScaling("adaptive-ece", gammas=WIDE_GAMMAS, shrinkage=1e6).fit(z, y)
+    assert by_ece.gamma_ == 0
+
+
+def test_shrinkage_helps_where_samples_are_few(synthetic_logits):
+    test, labels = synthetic_logits(20_000, 4, 10**6)
+    worse = []
+    for seed in range(25):
+        z, y = synthetic_logits(60, 4, seed)
+        losses = [
+            nll(FocalTemperatureScaling("nll", "newton", shrinkage=s).fit(z, y).predict_proba(test), labels)
+            for s in (0.0, 5.0)
+        ]
+        worse.append(losses[0] - losses[1])
+    assert np.mean(worse) > 2 * np.std(worse) / np.sqrt(len(worse))
+
+
+def test_what_is_proved_is_said(synthetic_logits):
+    z, y = synthetic_logits(300, 3)
+    small = {"gammas": (-0.9, 0.0, 1.0), "temperatures": np.arange(0.5, 3, 0.25)}
+    assert FocalTemperatureScaling("adaptive-ece", "grid", **small).fit(z, y).optimal_
+    assert not FocalTemperatureScaling("adaptive-ece", "line", **small).fit(z, y).optimal_
+    assert not FocalTemperatureScaling("nll", "grid", **small).fit(z, y).optimal_
+    assert not FocalTemperatureScaling("nll", "newton").fit(z, y).optimal_
+    assert TemperatureScaling().fit(z, y).optimal_

@@ -1,0 +1,85 @@
+"""Newton fits: derivatives, recovery of what made the labels, scale, subsets."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from focal_lib.calibration.calibrators import newton
+from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
+from focal_lib.calibration.calibrators.temperature import TemperatureScaling
+from focal_lib.metrics.scores import nll
+from focal_lib.theory.maps import focal_log_probs
+
+
+@pytest.mark.parametrize("classes", [2, 5, 30])
+@pytest.mark.parametrize("gamma", [-0.9, -0.3, 0.0, 0.7, 20.0])
+def test_derivatives_of_the_nll(classes, gamma):
+    """Against automatic differentiation; rows with ties and large logits among them."""
+    rng = np.random.default_rng(classes)
+    z = torch.from_numpy(rng.normal(size=(40, classes)) * 3)
+    z[0] *= 30
+    z[1] = 0
+    y = torch.from_numpy(rng.integers(0, classes, 40))
+
+    def total(theta):
+        return -focal_log_probs(z * theta[0], theta[1]).gather(-1, y[:, None]).sum()
+
+    theta = torch.tensor([0.7, gamma], dtype=torch.float64)
+    slope = torch.autograd.functional.jacobian(total, theta)
+    found = newton.focal_sums(0.7, gamma, z, y)
+    np.testing.assert_allclose(found[:3], [float(total(theta)), *slope], rtol=1e-10)
+    ends = [newton.focal_sums(0.7 + h, gamma, z, y)[1:3] for h in (-1e-5, 1e-5)]
+    across = [newton.focal_sums(0.7, gamma + h, z, y)[1:3] for h in (-1e-5, 1e-5)]
+    np.testing.assert_allclose(found[[3, 4]], (ends[1] - ends[0]) / 2e-5, rtol=1e-6, atol=1e-5)
+    np.testing.assert_allclose(found[[4, 5]], (across[1] - across[0]) / 2e-5, rtol=1e-6, atol=1e-5)
+
+
+def test_large_logits_have_finite_derivatives():
+    z = torch.tensor([[1e4, 0.0, -1e4], [0.0, 0.0, -1e4], [3e3, 3e3, 3e3]], dtype=torch.float64)
+    for gamma in (-0.9, 0.0, 20.0):
+        assert np.isfinite(newton.focal_sums(1.0, gamma, z, torch.tensor([0, 1, 2]))).all()
+
+
+def test_known_parameters_are_recovered(synthetic_logits):
+    z, y = synthetic_logits(200_000, 5, temperature=1.7)
+    assert TemperatureScaling("nll").fit(z, y).temperature_ == pytest.approx(1.7, rel=0.02)
+    z, y = synthetic_logits(200_000, 5, temperature=1.5, gamma=1.0)
+    found = FocalTemperatureScaling("nll", "newton").fit(z, y)
+    assert found.gamma_ == pytest.approx(1.0, abs=0.15)
+    assert found.temperature_ == pytest.approx(1.5, rel=0.08)
+
+
+@settings(deadline=None, max_examples=8)
+@given(st.floats(-0.85, 6.0), st.floats(0.5, 3.0), st.integers(0, 10**6))
+def test_newton_recovers_what_made_the_labels(synthetic_logits, gamma, temperature, seed):
+    """Along the ridge where gamma and T trade off, so the probabilities are compared."""
+    z, y = synthetic_logits(60_000, 4, seed, temperature, gamma)
+    found = FocalTemperatureScaling("nll", "newton").fit(z, y)
+    truth = np.exp(focal_log_probs(z / temperature, gamma))
+    assert np.abs(found.predict_proba(z) - truth).max() < 0.05
+    assert found.objective_ <= nll(truth, y) + 1e-12
+
+
+@pytest.mark.parametrize("factor", [1e-7, 1e5, 1e7])
+@pytest.mark.parametrize("method", [TemperatureScaling(), FocalTemperatureScaling("nll", "newton")])
+def test_the_scale_of_the_logits_does_not_matter(synthetic_logits, factor, method):
+    z, y = synthetic_logits(500, 5)
+    one = clone(method).fit(z, y)
+    other = clone(method).fit(z * factor, y)
+    assert other.temperature_ / factor == pytest.approx(one.temperature_, rel=1e-5)
+    assert other.objective_ == pytest.approx(one.objective_, abs=1e-12)
+
+
+def test_a_sample_that_misleads_does_no_harm(synthetic_logits, monkeypatch):
+    """Every fourth row is wrong, and so are most rows of the sample."""
+    monkeypatch.setattr("focal_lib.calibration.calibrators.newton._SAMPLE", 500)
+    z, y = synthetic_logits(8000, 5)
+    rows = np.sort(np.random.default_rng(0).choice(8000, 500, replace=False))
+    y[rows] = z[rows].argmin(1)
+    fit = FocalTemperatureScaling("nll", "newton").fit(z, y)
+    order = np.random.default_rng(1).permutation(8000)
+    again = FocalTemperatureScaling("nll", "newton").fit(z[order], y[order])
+    assert fit.objective_ == pytest.approx(again.objective_, abs=1e-9)

@@ -1,0 +1,147 @@
+"""focal calibrate, apply and export."""
+
+import io
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
+from focal_lib.calibration.calibrators.one_vs_rest import HistogramBinning
+from focal_lib.calibration.methods import DEFAULT, METHODS
+from focal_lib.calibration.report import FILES
+from focal_lib.calibration.saved import load_calibrator, save_calibrator
+from focal_lib.cli import main
+
+FAST = "--methods", "temperature,vector", "--resamples", "50"
+
+
+@pytest.fixture
+def run():
+    return lambda *args: CliRunner().invoke(main, [str(arg) for arg in args])
+
+
+def test_calibrate_leaves_a_report_and_a_calibrator_that_applies(run, tmp_path, draw_logits):
+    data = draw_logits(1500, 2.0)
+    logits = data.logits.astype(np.float32)
+    np.savez(tmp_path / "mine.npz", logits=logits, labels=data.labels)
+    out = tmp_path / "report"
+    done = run("calibrate", tmp_path / "mine.npz", *FAST, "--out", out)
+    assert done.exit_code == 0, done.output
+    advice, kept, files = done.output.splitlines()
+    assert advice.startswith("Plain temperature scaling is enough: the ECE (equal mass) falls by")
+    assert kept == "calibrator.json holds the fit of temperature."
+    assert files == f"calibrator.json, metrics.parquet, report.html -> {out}"
+    assert sorted(path.name for path in out.iterdir()) == sorted(FILES)
+    assert set(pd.read_parquet(out / "metrics.parquet")["method"]) == {"as given", "temperature", "vector"}
+    np.save(tmp_path / "new.npy", logits[:700])
+    applied = run("apply", out / "calibrator.json", tmp_path / "new.npy", "--out", tmp_path / "p.npy", "--chunk", 300)
+    assert applied.exit_code == 0, applied.output
+    wanted = load_calibrator(out / "calibrator.json").predict_proba(logits[:700])
+    np.testing.assert_allclose(np.load(tmp_path / "p.npy"), wanted, rtol=1e-5)
+
+
+def test_calibrate_by_folds_with_chosen_methods(run, tmp_path, draw_logits):
+    data = draw_logits(600, 2.0)
+    np.save(tmp_path / "z.npy", data.logits.astype(np.float16))
+    np.save(tmp_path / "y.npy", data.labels)
+    flags = "--labels", tmp_path / "y.npy", "--folds", 3, "--resamples", 50, "--out", tmp_path / "report"
+    done = run("calibrate", tmp_path / "z.npy", *flags, "--methods", "focal-temperature:ece, isotonic")
+    assert done.exit_code == 0, done.output
+    assert "of 3 folds" in (tmp_path / "report" / "report.html").read_text()
+    found = pd.read_parquet(tmp_path / "report" / "metrics.parquet")[["method", "objective"]].drop_duplicates()
+    assert [tuple(row) for row in found.to_numpy()] == [
+        ("as given", ""),
+        ("temperature", "nll"),
+        ("focal-temperature", "ece"),
+        ("isotonic", "brier"),
+    ]
+
+
+def test_calibrate_refuses_in_one_line_and_makes_no_folder(run, tmp_path, draw_logits):
+    data = draw_logits(60, 2.0)
+    np.savez(tmp_path / "one.npz", logits=data.logits, labels=data.labels)
+    both = {f"{part}_{what}": array for part in ("validation", "test") for what, array in vars(data).items()}
+    np.savez(tmp_path / "both.npz", **both)
+    np.savez(tmp_path / "probs.npz", logits=np.full((20, 4), 0.25), labels=np.arange(20) % 4)
+    for arguments, message in (
+        (["probs.npz"], "--given probs"),
+        (["both.npz", "--folds", "3"], "folds are for data of one set"),
+        (["one.npz", "--folds", "1"], "folds must be at least 2"),
+        (["one.npz", "--methods", "platt"], "methods must be among"),
+        (["one.npz", "--methods", "vector:ece"], "objective of vector must be one of nll"),
+        (["one.npz", "--share", "nan"], "share must lie in (0, 1)"),
+        (["one.npz", "--seed", "-1"], "seed must be a finite number >= 0"),
+    ):
+        refused = run("calibrate", tmp_path / arguments[0], *arguments[1:], "--out", tmp_path / "report")
+        assert refused.exit_code == 1
+        assert message in refused.output
+        assert len(refused.output.splitlines()) == 1
+    assert not (tmp_path / "report").exists()
+
+
+def test_help_says_which_methods_there_are(run):
+    text = run("calibrate", "--help").output
+    assert ",".join(method.label.replace(" by ", ":") for method in DEFAULT) in text
+    for name, kind in METHODS.items():
+        assert name in text
+        assert all(objective in text for objective in kind.options)
+
+
+@pytest.fixture
+def saved(tmp_path, draw_logits):
+    """A fit with its file c.json, and logits with their file z.npy."""
+    data = draw_logits(700, 2.0)
+    fit = FocalTemperatureScaling("nll", "newton").fit(data.logits, data.labels)
+    save_calibrator(fit, tmp_path / "c.json")
+    np.save(tmp_path / "z.npy", data.logits)
+    return fit, data.logits, tmp_path
+
+
+def test_apply_through_pipes(saved):
+    fit, z, folder = saved
+    command = [sys.executable, "-m", "focal_lib.cli", "apply", folder / "c.json", "-", "--out", "-", "--chunk", "99"]
+    whole = (folder / "z.npy").read_bytes()
+    done = subprocess.run(command, input=whole, capture_output=True, check=True, env=os.environ)
+    np.testing.assert_allclose(np.load(io.BytesIO(done.stdout)), fit.predict_proba(z), atol=1e-15)
+    assert b"700 samples" in done.stderr
+
+
+def test_apply_refuses_and_leaves_nothing(run, saved):
+    _, _, folder = saved
+    np.save(folder / "probs.npy", np.full((4, 5), 0.2))
+    np.save(folder / "narrow.npy", np.zeros((2, 3)))
+    (folder / "none.json").write_text("{}")
+    for calibrator, name, message in (
+        ("c.json", "probs.npy", "--given probs"),
+        ("c.json", "narrow.npy", "must have the 5 classes of fit"),
+        ("none.json", "z.npy", "must be a calibrator written by focal_lib"),
+    ):
+        refused = run("apply", folder / calibrator, folder / name, "--out", folder / "p.npy")
+        assert refused.exit_code == 1
+        assert message in refused.output
+    assert not [path for path in folder.iterdir() if "p.npy" in path.name]
+
+
+def test_apply_says_where_it_cannot_write_and_what_a_chunk_is(run, saved):
+    _, _, folder = saved
+    refused = run("apply", folder / "c.json", folder / "z.npy", "--out", folder / "none" / "p.npy")
+    assert "p.npy must go into a folder that exists" in refused.output
+    assert run("apply", folder / "c.json", folder / "z.npy", "--out", folder / "p.npy", "--chunk", 0).exit_code == 2
+
+
+def test_export(run, saved):
+    runtime = pytest.importorskip("onnxruntime")
+    fit, z, folder = saved
+    done = run("export", folder / "c.json", "--out", folder / "c.onnx")
+    assert done.exit_code == 0, done.output
+    (found,) = runtime.InferenceSession(folder / "c.onnx").run(None, {"logits": z.astype(np.float32)})
+    np.testing.assert_allclose(found, fit.predict_proba(z), atol=1e-6)
+    save_calibrator(HistogramBinning().fit(z, np.arange(len(z)) % 5), folder / "h.json")
+    refused = run("export", folder / "h.json", "--out", folder / "h.onnx")
+    assert refused.exit_code == 1
+    assert "HistogramBinning has none" in refused.output

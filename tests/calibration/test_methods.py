@@ -1,0 +1,59 @@
+"""The registry of methods: names, objectives, and what is built."""
+
+import pytest
+
+from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS, WIDE_GAMMAS, FocalTemperatureScaling
+from focal_lib.calibration.methods import ALL, AS_GIVEN, DEFAULT, METHODS, Method, build, parse
+
+
+def test_the_default_comparison():
+    assert DEFAULT == (
+        ("temperature", "nll"),
+        ("focal-temperature", "nll"),
+        ("focal-temperature", "adaptive-ece"),
+        ("vector", "nll"),
+    )
+    by_ece = build(*DEFAULT[2])
+    assert isinstance(by_ece, FocalTemperatureScaling)
+    assert by_ece.gammas == WIDE_GAMMAS
+
+
+@pytest.mark.parametrize("pair", [(name, objective) for name, kind in METHODS.items() for objective in kind.options])
+def test_what_is_built_is_of_its_kind_and_objective(pair):
+    calibrator = build(*pair)
+    assert type(calibrator) is METHODS[pair[0]].calibrator
+    assert calibrator.get_params().get("objective", pair[1]) == pair[1]
+
+
+def test_options_replace_those_of_the_registry():
+    assert build("focal-temperature", "adaptive-ece", gammas=PAPER_GAMMAS).gammas == PAPER_GAMMAS
+    assert build("vector", l2=0.5).l2 == 0.5
+    assert build("dirichlet").C == 0.01
+
+
+def test_names_on_the_command_line():
+    assert parse() == parse("") == parse(" ") == DEFAULT
+    assert parse("all") == parse("ALL") == ALL
+    assert {method.name for method in ALL} == set(METHODS)
+    assert parse("isotonic, matrix") == (("temperature", "nll"), ("isotonic", "brier"), ("matrix", "nll"))
+    wanted = (("temperature", "nll"), ("focal-temperature", "adaptive-ece"), ("vector", "nll"))
+    assert parse("temperature,focal-temperature:adaptive-ece,vector") == wanted
+    assert parse(["focal-temperature:adaptive-ece", ("vector", "nll")]) == wanted
+    assert parse("temperature:ece,temperature") == (("temperature", "nll"), ("temperature", "ece"))
+    assert parse(method.label.replace(" by ", ":") for method in ALL) == ALL
+
+
+def test_names_that_there_are_not():
+    with pytest.raises(ValueError, match=r"methods must be among temperature, .* Got platt"):
+        parse("temperature,platt")
+    with pytest.raises(ValueError, match=r"objective of temperature must be one of nll, ece, adaptive-ece\. Got mce"):
+        parse("temperature:mce")
+    with pytest.raises(ValueError, match=r"objective of vector must be one of nll\. Got ece"):
+        build("vector", "ece")
+
+
+def test_labels_say_the_objective_where_it_is_not_the_first():
+    labels = [method.label for method in DEFAULT]
+    assert labels == ["temperature", "focal-temperature", "focal-temperature by adaptive-ece", "vector"]
+    assert AS_GIVEN.label == "as given"
+    assert Method("temperature", "ece").label == "temperature by ece"

@@ -1,0 +1,221 @@
+"""`calibrate` and its report: one reading, one page without a network, a set of files that belong together."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from focal_lib.calibration import logits_file, report
+from focal_lib.calibration.methods import DEFAULT, TEMPERATURE
+from focal_lib.calibration.report import FILES, calibrate
+from focal_lib.calibration.saved import load_calibrator
+
+FAST = {"methods": "temperature,focal-temperature,vector", "resamples": 50}
+
+
+@pytest.fixture(scope="module")
+def data(draw_logits):
+    return draw_logits(1500, 2.0)
+
+
+@pytest.fixture(scope="module")
+def found(data):
+    return calibrate((data.logits, data.labels), **FAST)
+
+
+def test_a_file_is_read_once(data, tmp_path, monkeypatch):
+    opened = []
+    load = np.load
+    monkeypatch.setattr(logits_file.np, "load", lambda path, **options: opened.append(path) or load(path, **options))
+    np.savez(tmp_path / "mine.npz", logits=data.logits, labels=data.labels)
+    of_file = calibrate(tmp_path / "mine.npz", **FAST)
+    of_file.save(tmp_path / "report")
+    assert opened == [tmp_path / "mine.npz"]
+    assert of_file.provenance["input"] == "mine.npz"
+    monkeypatch.undo()
+    of_text = calibrate(str(tmp_path / "mine.npz"), **FAST)
+    pd.testing.assert_frame_equal(of_file.metrics, of_text.metrics)
+
+
+def test_all_kinds_of_data_give_the_same(data, found, tmp_path):
+    np.savez(tmp_path / "mine.npz", logits=data.logits, labels=data.labels)
+    kinds = (
+        logits_file.read_logits(tmp_path / "mine.npz"),
+        data,
+        (torch.from_numpy(data.logits), torch.from_numpy(data.labels)),
+    )
+    for kind in kinds:
+        pd.testing.assert_frame_equal(calibrate(kind, **FAST).metrics, found.metrics)
+    halves = [data.take(np.arange(0, 700)), data.take(np.arange(700, 1500))]
+    apart = calibrate([(half.logits, half.labels) for half in halves], **FAST)
+    assert (apart.evaluation.n_fit, apart.evaluation.n_test) == (700, 800)
+
+
+def test_options_do_what_they_say(data, found):
+    assert calibrate(data, share=0.2, **FAST).evaluation.n_fit == 300
+    assert not calibrate(data, seed=1, **FAST).metrics.equals(found.metrics)
+    strong = calibrate(data, shrinkage=1e6, **FAST)
+    key = "focal-temperature", "nll"
+    assert abs(strong.fits[key].gamma_) < 1e-2 < abs(found.fits[key].gamma_)
+    by_folds = calibrate(data, folds=3, **FAST)
+    assert (by_folds.evaluation.n_fit, by_folds.evaluation.n_test, by_folds.evaluation.folds) == (1500, 1500, 3)
+    assert len(by_folds.fitted_on) == 1500
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"methods": "platt"}, "methods must be among temperature"),
+        ({"methods": "vector:ece"}, "objective of vector must be one of nll"),
+        ({"given": "probs"}, "given as probabilities"),
+        ({"share": 0.0}, "leave samples on both sides"),
+        ({"folds": 1}, "folds must be at least 2"),
+        ({"seed": -1}, "seed must be a finite number >= 0"),
+        ({"shrinkage": float("inf")}, "shrinkage must be a finite number >= 0"),
+        ({"resamples": 0}, "resamples must be a finite number >= 1"),
+    ],
+)
+def test_bad_options_are_refused_before_work_begins(data, options, message, monkeypatch):
+    monkeypatch.setattr(report, "hold_out", None)
+    with pytest.raises(ValueError, match=message):
+        calibrate((data.logits, data.labels), **options)
+
+
+def test_folds_are_for_one_set(data):
+    pair = data.logits, data.labels
+    with pytest.raises(ValueError, match="folds are for data of one set"):
+        calibrate((pair, pair), folds=3)
+
+
+def test_default_methods(data):
+    assert tuple(calibrate(data.take(np.arange(120)), resamples=50).fits) == DEFAULT
+
+
+# --- the parts -------------------------------------------------------------------------
+
+
+def test_what_is_kept_is_what_is_recommended(draw_logits, found):
+    assert found.advice.method == TEMPERATURE == found.kept
+    assert found.calibrator is found.fits["temperature", "nll"]
+    assert found.kept_in_words == "calibrator.json holds the fit of temperature."
+    few = calibrate(draw_logits(200, 1.0), **FAST)
+    assert few.advice.method is None
+    assert few.kept_in_words == "calibrator.json holds the fit of temperature, which is not recommended."
+    assert few.advice.words in repr(few)
+
+
+def test_captions_and_tables_say_which_ece(found):
+    assert "15 bins of equal width" in found.reliability_caption()
+    assert "Bins are judged one by one" in found.reliability_caption()
+    assert "15 bins of equal mass" in found.landscape_caption()
+    heads = dict(found.metric_table().columns)
+    assert heads["ece (%)"] == "equal width; inverted test"
+    assert heads["adaptive-ece (%)"] == "equal mass; inverted test"
+    assert dict(found.difference_table().columns)["adaptive-ece (%)"] == "equal mass; percentile bootstrap"
+
+
+def test_a_fit_outside_the_landscape_is_said(draw_logits):
+    data = draw_logits(1500, 2.0)
+    inside = calibrate(data, methods="focal-temperature:adaptive-ece", resamples=50)
+    fit = inside.fits["focal-temperature", "adaptive-ece"]
+    assert "outside" not in inside.landscape_caption() or fit.gamma_ > 1
+    fit.gamma_ = 5.0
+    assert "The fit of focal-temperature by adaptive-ece, gamma = 5" in inside.landscape_caption()
+    labels = [text.get_text() for text in inside.landscape().axes[0].get_legend().get_texts()]
+    assert labels == ["temperature"]
+    assert inside.landscape().axes[1].get_ylabel() == "adaptive ECE (%)"
+
+
+def test_figures_leave_the_style_of_others_alone(found):
+    import matplotlib as mpl
+
+    before = mpl.rcParams.copy()
+    found.reliability_diagrams()
+    found.landscape()
+    assert mpl.rcParams == before
+
+
+# --- the page --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def page(found):
+    return found.to_html()
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def tags(page):
+    parser = Tags()
+    parser.feed(page)
+    return parser.found
+
+
+def test_the_page_opens_without_a_network(page):
+    assert not re.search(r"(?:src|href)=\"(?!data:)|url\(|@import", page)
+    assert not [tag for tag, _ in tags(page) if tag in ("script", "link", "iframe")]
+    images = [attributes for tag, attributes in tags(page) if tag == "img"]
+    assert len(images) == 2
+    assert all(image["src"].startswith("data:image/png;base64,") and len(image["alt"]) > 40 for image in images)
+
+
+def test_the_page_fits_a_phone_and_tables_scroll_by_themselves(page):
+    assert ("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}) in tags(page)
+    inside = [name for (name, own) in tags(page) if name == "table" or own.get("class") == "scroll"]
+    assert inside == ["div", "table", "div", "table"]
+    assert "prefers-color-scheme: dark" in page
+
+
+def test_the_page_says_what_was_found(found, page):
+    for text in (found.advice.words, found.kept_in_words, *found.notes, *found.provenance.values()):
+        assert text.replace("'", "&#39;") in page
+    assert found.metrics["value"].map("{:.3f}".format)[1] in page  # the NLL as given
+    assert page.startswith("<!doctype html>")
+    inside = found._repr_html_()
+    assert not inside.startswith("<!doctype")
+    assert "<style" not in inside  # a notebook's own style stays
+
+
+def test_names_are_escaped(data, tmp_path):
+    path = tmp_path / "<img src=x onerror=alert(1)>.npz"
+    np.savez(path, logits=data.logits, labels=data.labels)
+    page = calibrate(path, **FAST).to_html()
+    assert len([tag for tag, _ in tags(page) if tag == "img"]) == 2
+    assert "&lt;img src=x" in page
+
+
+# --- the files -------------------------------------------------------------------------
+
+
+def test_the_files(data, found, tmp_path):
+    found.save(tmp_path / "new" / "report")
+    assert sorted(path.name for path in (tmp_path / "new" / "report").iterdir()) == sorted(FILES)
+    kept = load_calibrator(tmp_path / "new" / "report" / "calibrator.json")
+    np.testing.assert_array_equal(kept.predict_proba(data.logits), found.calibrator.predict_proba(data.logits))
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "new" / "report" / "metrics.parquet"), found.metrics)
+
+
+@pytest.mark.parametrize("fails", ["save_calibrator", "to_parquet", "to_html"])
+def test_a_failure_leaves_the_old_set(found, tmp_path, monkeypatch, fails):
+    found.save(tmp_path)
+    (tmp_path / "mine.txt").write_text("not of the report")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def fail(*args, **kwargs):
+        raise OSError("no space left (planted)")
+
+    owner = {"save_calibrator": report, "to_parquet": pd.DataFrame, "to_html": report.Report}[fails]
+    monkeypatch.setattr(owner, fails, fail)
+    with pytest.raises(OSError, match="planted"):
+        found.save(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -1,0 +1,77 @@
+"""Calibrators in files: the same after reading, and files that are none."""
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
+from focal_lib.calibration.calibrators.temperature import TemperatureScaling
+from focal_lib.calibration.methods import METHODS, build
+from focal_lib.calibration.saved import load_calibrator, save_calibrator
+
+
+def write_as(path, content):
+    """A file with a checksum that fits, as another version would have written it."""
+    content = {name: value for name, value in content.items() if name != "checksum"}
+    checksum = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    path.write_text(json.dumps(content | {"checksum": checksum}))
+    return path
+
+
+@pytest.mark.parametrize("pair", [(name, objective) for name, kind in METHODS.items() for objective in kind.options])
+def test_a_calibrator_reads_back_the_same(draw_logits, tmp_path, pair):
+    if pair[0] == "beta":
+        pytest.importorskip("betacal")
+    data = draw_logits(300, 2.0)
+    fitted = build(*pair).fit(data.logits, data.labels)
+    save_calibrator(fitted, tmp_path / "c.json")
+    assert json.loads((tmp_path / "c.json").read_text())["method"] == pair[0]
+    again = load_calibrator(str(tmp_path / "c.json"))
+    np.testing.assert_array_equal(again.predict_proba(data.logits), fitted.predict_proba(data.logits))
+    assert type(again) is type(fitted)
+
+
+def test_a_file_of_the_format_before(draw_logits, tmp_path):
+    """Format 1 called the ECE of equal mass 'ece'; what it predicts is the same."""
+    data = draw_logits(300, 2.0)
+    fit = TemperatureScaling("adaptive-ece").fit(data.logits, data.labels)
+    save_calibrator(fit, tmp_path / "c.json")
+    content = json.loads((tmp_path / "c.json").read_text()) | {"format": 1}
+    content["parameters"]["objective"] = "ece"
+    again = load_calibrator(write_as(tmp_path / "old.json", content))
+    assert again.objective == "adaptive-ece"
+    np.testing.assert_array_equal(again.predict_proba(data.logits), fit.predict_proba(data.logits))
+    save_calibrator(TemperatureScaling("ece").fit(data.logits, data.labels), tmp_path / "c.json")
+    assert load_calibrator(tmp_path / "c.json").objective == "ece"
+
+
+def test_what_cannot_be_saved(tmp_path):
+    with pytest.raises(ValueError, match="must be fitted"):
+        save_calibrator(TemperatureScaling(), tmp_path / "c.json")
+    with pytest.raises(ValueError, match="calibrator must be one of temperature"):
+        save_calibrator(object(), tmp_path / "c.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_files_that_are_no_calibrators(draw_logits, tmp_path):
+    path, data = tmp_path / "c.json", draw_logits(300, 2.0)
+    save_calibrator(FocalTemperatureScaling("nll", "newton").fit(data.logits, data.labels), path)
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps(content | {"fitted": content["fitted"] | {"temperature_": 1.0}}))
+    with pytest.raises(ValueError, match="must match its checksum"):
+        load_calibrator(path)
+    path.write_text(json.dumps(content | {"format": 3}))
+    with pytest.raises(ValueError, match=r"must have format 2. Got 3"):
+        load_calibrator(path)
+    with pytest.raises(ValueError, match=r"must hold one of temperature, .* Got platt, of another version"):
+        load_calibrator(write_as(path, content | {"method": "platt"}))
+    with pytest.raises(ValueError, match=r"c\.json must have the parameters and the fit of focal-temperature"):
+        load_calibrator(write_as(path, content | {"parameters": {"slope": 1.0}}))
+    with pytest.raises(ValueError, match=r"c\.json must have the parameters and the fit of focal-temperature"):
+        load_calibrator(write_as(path, {name: value for name, value in content.items() if name != "fitted"}))
+    for text in ("[]", "{}", "no json", '{"format": 1}'):
+        path.write_text(text)
+        with pytest.raises(ValueError, match="must be a calibrator written by focal_lib"):
+            load_calibrator(path)
