@@ -76,7 +76,7 @@ def test_penalty_and_its_gradient(setting):
         moved = copy.deepcopy(model)
         with torch.no_grad():
             moved[0].weight[1, 2] += sign * step
-        values.append(float(value(moved)))
+        values.append(float(value(moved).detach()))
     assert slope == pytest.approx((values[0] - values[1]) / (2 * step), rel=1e-6)
     assert float(total) > float(cross_entropy(model(inputs), labels))
     assert float(HessianTraceLoss(0.0).objective(model(inputs), labels, model, None)) == float(

@@ -122,3 +122,17 @@ def test_a_dry_run_says_what_would_be_made_and_why(handler, capsys):
     handler.common_settings.dryrun = True
     start(handler, 0, 1, "notebook")
     assert capsys.readouterr().err == "page x1: new\n"
+
+
+def test_a_failed_run_is_one_line_and_a_stopped_one_has_not_failed(handler, capsys, tmp_path):
+    for job, lines in enumerate(("waiting\nError: the disk is full", "Stopped: time is up after epoch 3 of 9")):
+        log = tmp_path / f"{job}.txt"
+        log.write_text(f"{lines}\n")
+        start(handler, 0, job, "train")
+        tell(handler, 1, LogEvent.JOB_ERROR, jobid=job, rule_name="train", log=[str(log)])
+    handler.close()
+    assert capsys.readouterr().err.splitlines() == [
+        "run x0 FAILED: the disk is full",
+        "run x1 stopped: time is up after epoch 3 of 9",
+        "Failed: run x0. What is finished is kept.",
+    ]

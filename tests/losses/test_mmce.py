@@ -1,0 +1,44 @@
+"""MMCE by double loops."""
+
+import math
+
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from focal_lib.losses import MMCELoss
+from tests.losses.slow import probabilities
+
+
+def slow_mmce(logits, labels, weighted):
+    """Both forms by double loops over the pairs of samples."""
+    rows = [probabilities(row) for row in logits.tolist()]
+    r = [max(q) for q in rows]
+    c = [int(q.index(max(q)) == label) for q, label in zip(rows, labels.tolist(), strict=True)]
+    m, right = len(r), sum(c)
+    total = 0.0
+    for i in range(m):
+        for j in range(m):
+            kernel = math.exp(-abs(r[i] - r[j]) / 0.4)
+            if not weighted:
+                total += (c[i] - r[i]) * (c[j] - r[j]) * kernel / m**2
+            elif right not in (0, m):
+                sides = [(1 - r[k]) / right if c[k] else -r[k] / (m - right) for k in (i, j)]
+                total += sides[0] * sides[1] * kernel
+    return math.sqrt(total)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_mmce_against_a_slow_definition(batch, weighted):
+    logits, labels = batch
+    labels = torch.where(torch.arange(20) < 9, logits.argmax(-1), labels)  # some right, some wrong
+    expected = cross_entropy(logits, labels) + 1.5 * slow_mmce(logits, labels, weighted)
+    torch.testing.assert_close(MMCELoss(1.5, weighted)(logits, labels), expected)
+
+
+def test_mmce_of_a_batch_of_one_kind_has_no_weighted_error():
+    logits = torch.tensor([[3.0, 0.0], [0.0, 2.0]], requires_grad=True)
+    value = MMCELoss(5.0)(logits, torch.tensor([0, 1]))
+    torch.testing.assert_close(value, cross_entropy(logits, torch.tensor([0, 1])))
+    value.backward()
+    assert torch.isfinite(logits.grad).all()
