@@ -1,6 +1,6 @@
 """Each formula has one home. Where it is written again, for a reason given there, it agrees with that home.
 
-b is at home in theory.entropy_ratio, g in theory.gain, the map in theory.maps, the loss in losses.focal.
+b is at home in theory.entropy_ratio, g in theory.gain, the map in theory.maps, the loss in theory.proper.
 """
 
 import math
