@@ -1,4 +1,4 @@
-"""Rows that do not fit: python -m benchmarks.large [--rows 10000000] [--classes 100]
+"""Samples that do not fit: python -m benchmarks.large [--samples 10000000] [--classes 100]
 
 Writes float16 logits to a temporary folder, fits and measures them from there, and prints seconds with the most memory
 that the process had for itself (pages of the file are the system's, to drop when it likes). Then the same temperature
@@ -29,14 +29,14 @@ from focal_lib.metrics import adaptive_ece, ece
 _BLOCK = 100_000
 
 
-def write(folder: Path, rows: int, classes: int) -> tuple[np.memmap, np.ndarray]:
-    """Logits as a memory map, labels; a block of made-up rows again and again, in another order of labels."""
-    z = np.lib.format.open_memmap(folder / "logits.npy", "w+", np.float16, (rows, classes))
-    labels = np.empty(rows, dtype=np.int16)
+def write(folder: Path, n: int, classes: int) -> tuple[np.memmap, np.ndarray]:
+    """Logits as a memory map, labels; a block of made-up samples again and again, in another order of labels."""
+    z = np.lib.format.open_memmap(folder / "logits.npy", "w+", np.float16, (n, classes))
+    labels = np.empty(n, dtype=np.int16)
     block, y = synthetic_logits(_BLOCK, classes)
     half = block.astype(np.float16)
-    for start in tqdm(range(0, rows, _BLOCK), "writing", disable=None):
-        size = min(_BLOCK, rows - start)
+    for start in tqdm(range(0, n, _BLOCK), "writing", disable=None):
+        size = min(_BLOCK, n - start)
         z[start : start + size], labels[start : start + size] = half[:size], y[:size]
     z.flush()
     return np.load(folder / "logits.npy", mmap_mode="r"), labels
@@ -79,13 +79,13 @@ def die_once(block: np.ndarray, mark: Path) -> np.ndarray:
 
 def on_dask(z: np.memmap, labels: np.ndarray, path: Path, mark: Path) -> float:
     """Temperature from blocks that the workers read themselves."""
-    rows, classes = z.shape
+    n, classes = z.shape
 
     def read(block_info: dict | None = None) -> np.ndarray:
         start, stop = (block_info or {})[None]["array-location"][0]
         return np.load(path, mmap_mode="r")[start:stop]
 
-    cuts = dask.array.empty((rows, classes), chunks=(max(1, rows // 40), classes), dtype=np.float16).chunks
+    cuts = dask.array.empty((n, classes), chunks=(max(1, n // 40), classes), dtype=np.float16).chunks
     lazy = dask.array.map_blocks(read, chunks=cuts, meta=np.empty((0, 0), np.float16))
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
         fit = TemperatureScaling().fit(lazy.map_blocks(die_once, mark, meta=np.empty((0, 0), np.float16)), labels)
@@ -93,17 +93,17 @@ def on_dask(z: np.memmap, labels: np.ndarray, path: Path, mark: Path) -> float:
 
 
 @click.command()
-@click.option("--rows", default=10_000_000, show_default=True)
+@click.option("--samples", default=10_000_000, show_default=True)
 @click.option("--classes", default=100, show_default=True)
 @click.option(
     "--slow", is_flag=True, help="Focal temperature and vector scaling too: half an hour for the default size."
 )
-def main(rows: int, classes: int, slow: bool) -> None:
+def main(samples: int, classes: int, slow: bool) -> None:
     """Fits and metrics of a memory map, with time and memory."""
     with tempfile.TemporaryDirectory(prefix="focal-large-") as name:
         folder = Path(name)
-        z, labels = write(folder, rows, classes)
-        print(f"{rows:,} x {classes} {z.dtype}, {z.nbytes / 2**30:.2f} GB")
+        z, labels = write(folder, samples, classes)
+        print(f"{samples:,} x {classes} {z.dtype}, {z.nbytes / 2**30:.2f} GB")
         with measured("temperature scaling"):
             plain = TemperatureScaling().fit(z, labels)
         probs = plain.lazy_proba(z)
@@ -112,8 +112,8 @@ def main(rows: int, classes: int, slow: bool) -> None:
         with measured("calibrated ECE, equal mass"):
             mass = adaptive_ece(probs, labels)
         print(f"ECE {100 * width:.4f} %, {100 * mass:.4f} %")
-        sample = slice(0, _BLOCK)  # the file is one block again and again
-        few = TemperatureScaling().fit(np.array(z[sample]), labels[sample])
+        block = slice(0, _BLOCK)  # the file is one block again and again
+        few = TemperatureScaling().fit(np.array(z[block]), labels[block])
         off = abs(few.temperature_ / plain.temperature_ - 1)
         print(f"T in memory, of the block that is repeated: differs by {off:.0e}")
         with measured("temperature scaling on Dask, one killed"):

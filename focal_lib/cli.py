@@ -102,6 +102,14 @@ def notebook(
     Paths among the parameters are relative to the project's folder. What it leaves is for JupyterLab: numbers and
     references of the text are filled in.
     """
+    from focal_lib.checkout import require_checkout
+
+    try:
+        if Path(name).suffix != ".py":
+            require_checkout("a notebook by its name")  # before the packages of the book are looked for
+    except FileNotFoundError as error:
+        raise click.ClickException(str(error)) from None
+
     from focal_lib.pages.execute import execute, find_source
     from focal_lib.pages.html import as_html
     from focal_lib.pages.resolve import resolve
