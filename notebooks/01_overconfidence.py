@@ -76,13 +76,13 @@ line_figure(history.index.to_numpy(), curves, "epoch", "share of samples, or pro
 # %% [markdown]
 # ## Is it right as often as it says?
 #
-# Sort the predictions by confidence into 15 bins of equal width, and compare the mean confidence of a bin with its
-# accuracy. The expected calibration error (ECE) averages the gaps, a bin with $N_b$ of the $N$ samples counting
-# $N_b/N$:
+# Sort the predictions by confidence into 15 bins of equal width, and compare the mean confidence of a bin,
+# $\mathrm{conf}_b$, with its accuracy, $\mathrm{acc}_b$. The expected calibration error (ECE) averages the gaps, a bin
+# with $N_b$ of the $N$ samples counting $N_b/N$:
 #
 # ```{math}
 # :label: eq-over-ece
-# \mathrm{ECE} = \sum_b \frac{N_b}{N}\,\big|\mathrm{accuracy}_b - \mathrm{confidence}_b\big|.
+# \mathrm{ECE} = \sum_b \frac{N_b}{N}\,\big|\mathrm{acc}_b - \mathrm{conf}_b\big|.
 # ```
 
 # %%

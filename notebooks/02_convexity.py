@@ -57,8 +57,11 @@ sp.collect(sp.expand(bracket), gamma, sp.factor)
 #
 # ```{math}
 # :label: eq-convexity-second
-# L''(q) = (1-q)^{\gamma-2}\Big[\gamma^2(-\log q) + \gamma\Big(\frac{2(1-q)}{q} + \log q\Big)
-# + \Big(\frac{1-q}{q}\Big)^2\Big].
+# \begin{aligned}
+# L''(q) = (1-q)^{\gamma-2}\Big[&\gamma^2(-\log q) \\
+# &+ \gamma\Big(\frac{2(1-q)}{q} + \log q\Big) \\
+# &+ \Big(\frac{1-q}{q}\Big)^2\Big].
+# \end{aligned}
 # ```
 #
 # The outer coefficients are plainly non-negative. The middle one is $c(q)/q$ with

@@ -26,8 +26,8 @@
 #
 # $$
 # \begin{aligned}
-# \hat p(q) = 1\Big/\Big(1 &+ \Big(\frac{1-q}{q}\Big)^\gamma \\
-# &\times \frac{(1-q) - \gamma q\log q}{q - \gamma(1-q)\log(1-q)}\Big).
+# &\hat p(q) = 1\Big/\Big(1 + \Big(\frac{1-q}{q}\Big)^\gamma \\
+# &\quad\times \frac{(1-q) - \gamma q\log q}{q - \gamma(1-q)\log(1-q)}\Big).
 # \end{aligned}
 # $$
 # :::
@@ -70,11 +70,12 @@ proof([*lemmas.stationarity_steps(), *lemmas.logit_form_steps()])
 # \begin{aligned}
 # \operatorname{logit} FC(s) &= (\gamma + 1)\,s - R(s), \\
 # R(s) &= \log\frac{1 + \gamma u(s)}{1 + \gamma u(-s)}, \\
-# u(s) &= e^s\log(1 + e^{-s}) \in (0, 1).
+# u(s) &= e^s\log(1 + e^{-s}),
 # \end{aligned}
 # ```
 #
-# This form is exact at every logit. The printed formula returns a probability, and near 1 a double cannot hold one:
+# where $0 < u < 1$. This form is exact at every logit. The printed formula returns a probability, and near 1 a double
+# cannot hold one:
 
 # %%
 printed = sp.lambdify(symbols.q, symbols.binary_map(gamma=2), "numpy")
@@ -92,8 +93,8 @@ pd.DataFrame(
 note("binary", one_from=float(value.index[value == 1][0]), nan_from=float(value.index[value.isna()][0]))
 
 # %% [markdown]
-# With $\gamma = 2$ it rounds to 1 from $s =$ {glue:text}`binary-one-from:.1f` on, so that the logit is lost, and from
-# $s =$ {glue:text}`binary-nan-from:.1f` on, where $q$ itself rounds to 1, it gives no number (nan).
+# With $\gamma = 2$ it rounds to 1 from $s =$ {glue:text}`binary-one-from:.2f` on, so that the logit is lost, and from
+# $s =$ {glue:text}`binary-nan-from:.2f` on, where $q$ itself rounds to 1, it gives no number (nan).
 
 # %% [markdown]
 # ## The map and its inverse
@@ -156,11 +157,14 @@ line_figure(q, risk, "prediction $q$", "risk above the minimum", ylim=(0, 0.25))
 # ## How steep is the map?
 #
 # From {eq}`eq-binary-logit` the slope is $\gamma + 1 - R'(s)$, and $R'$ is a sum of two positive terms. Bounding
-# them in two ways gives a sharp statement that the paper does not have:
+# them in two ways gives a sharp statement that the paper does not have, for $\gamma > 0$:
 #
 # ```{math}
 # :label: eq-binary-slope
-# \max(1, \gamma) < \frac{d}{ds}\operatorname{logit} FC(s) < \gamma + 1 \qquad (\gamma > 0).
+# \begin{aligned}
+# \max(1, \gamma) &< \frac{d}{ds}\operatorname{logit} FC(s) \\
+# &< \gamma + 1.
+# \end{aligned}
 # ```
 #
 # Everything about two classes follows: the map is one to one, it raises confidence, and it lies

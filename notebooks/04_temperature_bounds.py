@@ -114,7 +114,10 @@ show("kk24.prop3_proof_derivative", "kk24.prop3_proof_comparison")
 #
 # ```{math}
 # :label: eq-bounds-proof
-# \frac{R(s)}{s} < (2\log2 - 1)\log(1+\gamma) < \tfrac12\log(1+\gamma).
+# \begin{aligned}
+# \frac{R(s)}{s} &< (2\log2 - 1)\log(1+\gamma) \\
+# &< \tfrac12\log(1+\gamma).
+# \end{aligned}
 # ```
 #
 # This is Proposition 3 with $2\log 2 - 1 \approx 0.386$ in place of $\frac12$; as $\gamma \to 0$ no smaller factor
@@ -202,11 +205,12 @@ line_figure(gammas, width, r"$\gamma$", "upper minus lower temperature")
 #
 # ```{math}
 # :label: eq-bounds-tied
-# \frac1T = 1 + \frac{\log h(m) - \log h(\varepsilon)}{\log(m/\varepsilon)} \xrightarrow{\varepsilon \to 0} 1 .
+# \frac1T = 1 + \frac{\log h(m) - \log h(\varepsilon)}{\log(m/\varepsilon)},
 # ```
 #
-# So with three classes no temperature below 1 will do, for any $\gamma$, and $T = 1$ does. With four or more it does
-# exactly where confidence never falls ([](#ch-confidence)); for smaller $\gamma$ the temperature must exceed 1.
+# which tends to 1 as $\varepsilon \to 0$. So with three classes no temperature below 1 will do, for any $\gamma$, and
+# $T = 1$ does. With four or more it does exactly where confidence never falls ([](#ch-confidence)); for smaller
+# $\gamma$ the temperature must exceed 1.
 
 # %% tags=["hide-input"]
 grid = np.linspace(0.1, 8, 120)

@@ -49,11 +49,11 @@ use_style()
 # %% [markdown]
 # ## Two classes
 #
-# For each $\gamma$ we look for the $T$ with
+# For each $\gamma$ we look for the $T$ with the least difference, over all $q = \operatorname{softmax}(z)$,
 #
 # ```{math}
 # :label: eq-fit-sup
-# \min_T\,\sup_z\,\big\lVert \operatorname{softmax}(z/T) - \hat p(\operatorname{softmax} z)\big\rVert_\infty,
+# \min_T\,\sup_z\,\big\lVert \operatorname{softmax}(z/T) - \hat p(q)\big\rVert_\infty,
 # ```
 #
 # on a fine grid of logits. 'Linear regression' in the paper is then a line through the best $1/T$.

@@ -57,10 +57,11 @@ use_style()
 #
 # ```{math}
 # :label: eq-fcl-stationary
-# p_i L'(q_i) + 2\lambda(q_i - p_i) \quad\text{is the same for every class.}
+# p_i L'(q_i) + 2\lambda(q_i - p_i) = c
 # ```
 #
-# Put $q = p$: the square drops out and $p_iL'(p_i) = -g(p_i)$ is left. Sympy, without a power of $1 - p$:
+# with the same $c$ for every class. Put $q = p$: the square drops out and $p_iL'(p_i) = -g(p_i)$ is left. Sympy,
+# without a power of $1 - p$:
 
 # %%
 p, g = sp.symbols("p gamma", positive=True)
@@ -90,7 +91,10 @@ note("fcl", truth=truth, gamma=gamma, at_one=at_one)
 #
 # ```{math}
 # :label: eq-fcl-bias
-# q_i - p_i = \frac{1}{2\lambda}\Big(g(p_i) - \frac1n\sum_j g(p_j)\Big) + O(\lambda^{-2}).
+# \begin{aligned}
+# q_i - p_i &= \frac{1}{2\lambda}\Big(g(p_i) - \frac1n\sum_j g(p_j)\Big) \\
+# &\quad + O(\lambda^{-2}).
+# \end{aligned}
 # ```
 
 # %% tags=["hide-input"]

@@ -23,8 +23,8 @@
 dataset: str = "fashion-mnist"  # see the table below; or a folder in FOCAL_DATA
 model: str = "small-cnn"  # see the table below
 loss: str = "focal"  # see the table below
-gamma: float | None = 2.0  # of the focal losses; none where the loss has no gamma
-lam: float | None = None  # weight of the added term, or the smoothing; none where the loss has no lam
+gamma: float = 2.0  # of the focal losses; none where the loss has no gamma
+lam: float = None  # weight of the added term, or the smoothing; none where the loss has no lam
 seed: int = 0  # of the split, the weights and the order of the batches
 recipe: str = "book-fast"  # see the table below
 n_train: int = 500  # training samples

@@ -1,8 +1,11 @@
 """Checks of the book: its sources always, what was built where it was built."""
 
 import ast
+import importlib
 import json
+import pkgutil
 import re
+import shlex
 from pathlib import Path
 
 import jupytext
@@ -10,13 +13,18 @@ import pytest
 import yaml
 
 from focal_lib.claims import ledger
-from focal_lib.pages.plots import curves, reliability, simplex
+from focal_lib.cli import main
+from focal_lib.pages import plots
+from focal_lib.pages.execute import describe_parameters
+from focal_lib.pages.footer import command
+from focal_lib.parameters import parse_parameters
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
 EXECUTED = sorted((ROOT / "_build/notebooks").glob("[!.]*.ipynb"))
 HTML = ROOT / "_build/html"
-PLOTS = {name for module in (curves, reliability, simplex) for name in module.__all__}
+KINDS = [m.name for m in pkgutil.iter_modules(plots.__path__) if m.name not in ("style", "front")]
+PLOTS = {name for kind in KINDS for name in importlib.import_module(f"{plots.__name__}.{kind}").__all__}
 CHAPTERS = [path for path in SOURCES if path.stem[0].isdigit()]
 
 on_sources = pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.stem)
@@ -48,9 +56,23 @@ def test_every_page_is_in_the_contents_and_exists():
     assert set(_toc_files()) == pages
 
 
+def _documented(page):
+    return re.findall(r"automodule:: (\S+)", (ROOT / "book" / page).read_text())
+
+
 def test_every_module_of_claims_has_its_source_in_the_book():
-    documented = set(re.findall(r"automodule:: (\S+)", (ROOT / "book/api.md").read_text()))
-    assert {claim.check.__module__ for claim in ledger()} <= documented
+    documented = _documented("checks.md")
+    assert {claim.check.__module__ for claim in ledger()} <= set(documented)
+    assert len(documented) == len(set(documented))
+    for name in documented:
+        importlib.import_module(name)
+
+
+def test_the_api_page_documents_the_faces_and_nothing_else():
+    inner = {"theory.symbols", "training.data", "training.models"}  # faces inside: formulas, data sets, networks
+    packages = {m.name for m in pkgutil.iter_modules([str(ROOT / "focal_lib")]) if m.ispkg}
+    faces = {p for p in packages if getattr(importlib.import_module(f"focal_lib.{p}"), "__all__", None)}
+    assert sorted(_documented("api.md")) == sorted(f"focal_lib.{name}" for name in faces | inner)
 
 
 @on_sources
@@ -71,13 +93,32 @@ def test_foot_names_every_parameter(path):
 
 
 @on_sources
+def test_the_foots_command_gives_the_same_parameters(path):
+    given = next(c for c in _cells(path, "code") if "parameters" in c.metadata.get("tags", []))
+    values = {t.target.id: ast.literal_eval(t.value) for t in ast.parse(given.source).body if t.value is not None}
+    words = shlex.split(command(path.stem, **values))
+    context = main.commands["notebook"].make_context("notebook", words[2:])
+    assert parse_parameters(context.params["parameters"]) == values
+    assert {name for name, _ in describe_parameters(path)} == set(values)
+
+
+@on_sources
 def test_cells_are_short(path):
-    long = [c.source for c in _cells(path, "code") if len(c.source.splitlines()) > 18]
-    assert not long, f"a cell of over 18 lines wants to be a function:\n{long[0] if long else ''}"
+    for cell in _cells(path, "code"):
+        lines = [line for line in cell.source.splitlines() if not line.startswith(("import ", "from "))]
+        assert len(lines) <= 15, f"a cell of over 15 lines wants to be a function:\n{cell.source}"
+
+
+@on_sources
+def test_lines_fit_a_screen(path):
+    """But for a figure's description, which jupytext keeps in one line."""
+    lines = path.read_text().splitlines()
+    long = [line for line in lines if len(line) > 120 and not (line.startswith("# %%") and "mystnb=" in line)]
+    assert not long, "\n".join(long)
 
 
 def _draws(cell):
-    """Whether the cell ends in a call of a function of focal_lib.plots."""
+    """Whether the cell ends in a call of a function of focal_lib.pages.plots."""
     last = ast.parse(cell.source).body[-1]
     return isinstance(last, ast.Expr) and getattr(getattr(last.value, "func", None), "id", "") in PLOTS
 
@@ -88,6 +129,7 @@ def test_figures_have_alt_text_and_caption(path):
         settings = cell.metadata.get("mystnb", {})
         assert bool(settings) == _draws(cell), cell.source
         if settings:
+            assert {"hide-input", "remove-input"} & set(cell.metadata.get("tags", [])), f"hide this call: {cell.source}"
             assert len(settings["image"]["alt"]) > 30, cell.source
             assert settings["figure"]["caption"], cell.source
             assert settings["figure"]["name"].startswith("fig-"), cell.source
@@ -117,6 +159,21 @@ def test_executed_notebook_holds_no_error_or_warning(path):
         for output in cell.get("outputs", []):
             assert output["output_type"] != "error", output.get("ename")
             assert output.get("name") != "stderr", "".join(output.get("text", ""))
+
+
+@needs_book
+def test_downloaded_notebooks_hold_their_numbers():
+    downloads = sorted((HTML / "_sources" / "notebooks").glob("*.ipynb"))
+    assert [p.stem for p in downloads] == [p.stem for p in SOURCES]
+    for path in downloads:
+        assert "{glue:text}`" not in path.read_text(), path.name
+
+
+@needs_book
+def test_every_check_of_a_claim_has_its_source_page():
+    for claim in ledger():
+        page = HTML / "_modules" / f"{claim.check.__module__.replace('.', '/')}.html"
+        assert f'id="{claim.check.__name__}"' in page.read_text(), claim.id
 
 
 @needs_book

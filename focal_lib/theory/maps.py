@@ -113,7 +113,7 @@ def _scalar(gamma: Any, like: Tensor, minimum: float = -1.0) -> Tensor:
 def focal_logit(logit: Tensor, gamma: float) -> Tensor:
     r"""Logit of the binary focal calibration map, as a function of the logit s.
 
-    .. math:: \operatorname{logit} FC(s) = (\gamma + 1)\,s - R(s), \qquad
+    .. math:: \operatorname{logit} FC(s) = (\gamma + 1)\,s - R(s), \\
               R(s) = \log\frac{1 + \gamma u(s)}{1 + \gamma u(-s)}, \quad u(s) = e^s\log(1 + e^{-s})
 
     KK24 Prop. 2. Odd and increasing, with slope in (max(1, gamma), gamma + 1) for gamma > 0.
