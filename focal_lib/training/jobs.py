@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -40,11 +41,24 @@ def do_grid(
     options += ["--until", f"{time.time() + 60 * minutes:.0f}"] if minutes is not None else []
     flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete", "--nolock"]
     flags += ["--logger=focal", *(["--forcerun", "train"] if again else [])]
-    config = ["--config", f"grid={path.resolve()}", f"runs={root.resolve()}", f"run_options={' '.join(options)}"]
-    search = {"PATH": Path(sys.executable).parent, "PYTHONPATH": checkout / "workflow" / "plugins"}  # the jobs' python
+    root.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix=".logs-", dir=root
+    ) as logs:  # of its own: another grid may do the same runs
+        config = ["--config", f"grid={path.resolve()}", f"runs={root.resolve()}", f"run_logs={Path(logs).resolve()}"]
+        config += [f"run_options={' '.join(options)}"] if options else []
+        command = [sys.executable, "-m", "snakemake", "runs", *flags, *more, *config]
+        return _wait(subprocess.Popen(command, cwd=checkout, env=_environment(checkout)), minutes)
+
+
+def _environment(checkout: Path) -> dict[str, str]:
+    """The jobs' python is this one; Snakemake finds the logger."""
+    search = {"PATH": Path(sys.executable).parent, "PYTHONPATH": checkout / "workflow" / "plugins"}
     own = {name: os.pathsep.join(filter(None, (str(first), os.environ.get(name)))) for name, first in search.items()}
-    command = [sys.executable, "-m", "snakemake", "runs", *flags, *more, *config]
-    process = subprocess.Popen(command, cwd=checkout, env=os.environ | own)
+    return os.environ | own
+
+
+def _wait(process: subprocess.Popen[bytes], minutes: float | None) -> int:
     try:
         if minutes is not None:
             with suppress(subprocess.TimeoutExpired):
