@@ -74,20 +74,21 @@ proof([*lemmas.stationarity_steps(), *lemmas.logit_form_steps()])
 # \end{aligned}
 # ```
 #
-# where $0 < u < 1$. This form is exact at every logit. The printed formula returns a probability, and near 1 a double
-# cannot hold one:
+# where $0 < u < 1$. This form is exact at every logit. The printed formula returns a probability, and near 1 double
+# precision is too coarse for it:
 
 # %%
 printed = sp.lambdify(symbols.q, symbols.binary_map(gamma=2), "numpy")
 grid = np.arange(0, 40, 0.01)
 with np.errstate(all="ignore"):
     value = pd.Series(printed(1 / (1 + np.exp(-grid))), index=grid)
+
+# %% tags=["hide-input"]
 chosen = [5.0, 12.0, 13.0, 36.0, 37.0]
-pd.DataFrame(
-    {"logit": chosen, "printed formula": np.interp(chosen, grid, value), "exact logit": theory.focal_logit(chosen, 2.0)}
-).style.format({"logit": "{:g}", "printed formula": "{:.16f}", "exact logit": "{:.6f}"}).hide().set_caption(
-    "The map with gamma = 2 in double precision"
-)
+columns = {"logit": chosen, "printed formula": np.interp(chosen, grid, value)}
+table = pd.DataFrame(columns | {"exact logit": theory.focal_logit(chosen, 2.0)})
+formats = {"logit": "{:g}", "printed formula": "{:.16f}", "exact logit": "{:.6f}"}
+table.style.format(formats).hide().set_caption("The map with gamma = 2 in double precision")
 
 # %% tags=["remove-input"]
 note("binary", one_from=float(value.index[value == 1][0]), nan_from=float(value.index[value.isna()][0]))

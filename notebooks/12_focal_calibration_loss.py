@@ -78,7 +78,7 @@ pair = np.array([truth, 1 - truth])
 strengths = [0, 0.5, 1, 2, 5, 10, 100, 1000]
 minima = {g: [theory.focal_calibration_minimiser(pair, g, lam)[0] for lam in strengths] for g in (1.0, 2.0, 3.0)}
 table = pd.DataFrame({"lambda": strengths} | {f"gamma = {g:g}": values for g, values in minima.items()})
-table.style.format(precision=6).format({"lambda": "{:g}"}).hide().set_caption(f"What FCL predicts for p = {truth:g}")
+table.style.format({"lambda": "{:g}"}, precision=6).hide().set_caption(f"What FCL predicts for p = {truth:g}")
 
 # %% tags=["remove-input"]
 slope = np.exp(theory.log_gain(truth, gamma)) - np.exp(theory.log_gain(1 - truth, gamma))
@@ -136,7 +136,8 @@ distances = np.linalg.norm(solved - posterior, axis=-1)
 # %% tags=["hide-input"]
 note("fcl", widest=lams[int(gaps.argmax())])
 table = pd.DataFrame({"lambda": lams, "gap of the top": gaps, "distance to the truth": distances})
-table.style.format("{:.3e}").format({"lambda": "{:g}"}).hide().set_caption("Ten classes, gamma = 1")
+formats = {"lambda": "{:g}", "gap of the top": "{:.3e}", "distance to the truth": "{:.3e}"}
+table.style.format(formats).hide().set_caption("Ten classes, gamma = 1")
 
 # %% [markdown]
 # The distance falls, as it must: that is an exchange argument which holds for any added loss. The gap of the top
