@@ -15,21 +15,23 @@
 # (ch-curvature)=
 # # Does focal loss reduce curvature?
 #
-# **The question.** {cite:t}`kn24` hold that focal loss calibrates because it flattens the loss surface. What can be said of
-# the loss itself, before any network? **In short:** it depends on the coordinate and on the sample. As a function of the
-# probability the curvature is never smaller for $\gamma \le 1$, and smaller only for confident samples above that. In the logit it
-# is smaller for confident samples, up to several times larger in between, and negative for very wrong ones.
+# **The question.** {cite:t}`kn24` hold that focal loss calibrates because it flattens the loss surface. What can be
+# said of the loss itself, before any network? **In short:** it depends on the coordinate and on the sample. As a
+# function of the probability the curvature is never smaller for $\gamma \le 1$, and smaller only for confident samples
+# above that. In the logit it is smaller for confident samples, up to several times larger in between, and negative for
+# very wrong ones.
 #
 # :::{admonition} As printed: KN24 Fig. 1 (caption)
-# Focal loss coincides with cross-entropy when $\gamma = 1$. For $0 < \gamma < 1$ the gradient does not converge. When $\gamma \ge 1$ the gradient and
-# loss for well-classified samples ($p$ close to 1) are smaller than those for cross-entropy.
+# Focal loss coincides with cross-entropy when $\gamma = 1$. For $0 < \gamma < 1$ the gradient does not converge. When
+# $\gamma \ge 1$ the gradient and loss for well-classified samples ($p$ close to 1) are smaller than those for
+# cross-entropy.
 # :::
 #
 # The text at hand has lost the formulas of the theorems, so we check what it says in words, pointwise.
 
 # %% tags=["parameters"]
 gammas: str = "0.5, 1, 2, 5"  # curves to draw, comma separated
-penalty_runs: str = "cifar10-hessian"  # recorded runs with a penalty: folder in results, and grid in workflow/grids
+penalty_runs: str = "cifar10-hessian"  # recorded runs with a penalty: in results, their grid in workflow/grids
 
 # %% tags=["hide-input"]
 import numpy as np
@@ -39,7 +41,6 @@ from scipy.optimize import brentq
 
 from focal_lib import results, theory
 from focal_lib.claims import show
-from focal_lib.claims.from_runs import recorded, recorded_table
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -53,7 +54,8 @@ p = np.linspace(1e-3, 1 - 1e-3, 800)
 # %% [markdown]
 # ## Lemma 1
 #
-# The lemma compares focal loss with $\mathrm{CE} - \gamma H$. It is the bound of [](#ch-gradient), true for every $\gamma \ge 0$.
+# The lemma compares focal loss with $\mathrm{CE} - \gamma H$. It is the bound of [](#ch-gradient), true for every
+# $\gamma \ge 0$.
 
 # %% tags=["remove-input"]
 show("kn24.lemma1")
@@ -65,20 +67,23 @@ show("kn24.lemma1")
 losses = {rf"$\gamma = {g:g}$": theory.focal_loss_values(p, g) for g in (0.0, *values)}
 slopes = {rf"$\gamma = {g:g}$": -np.exp([theory.log_gain(v, g) for v in p]) for g in (0.0, *values)}  # p L' = -g
 
-# %% mystnb={"image": {"alt": "Focal loss over p for several gamma. Gamma zero, cross-entropy, is highest everywhere; the curves fall as gamma grows."}, "figure": {"name": "fig-curvature-loss", "caption": "Loss. Counterpart of KN24 Fig. 1, left. Cross-entropy is $\\gamma = 0$."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Focal loss over p for several gamma. Gamma zero, cross-entropy, is highest everywhere; the curves fall as gamma grows."}, "figure": {"name": "fig-curvature-loss", "caption": "Loss. Counterpart of KN24 Fig. 1, left. Cross-entropy is $\\gamma = 0$."}}
 line_figure(p, losses, "probability of the true class $p$", "loss", ylim=(0, 4))
 
-# %% mystnb={"image": {"alt": "Slope of the focal loss times p, over p. For every positive gamma, one half included, it returns to zero at p equal to one; for gamma zero it is minus one."}, "figure": {"name": "fig-curvature-gradient", "caption": "$p\\,L'(p)$. Counterpart of KN24 Fig. 1, right. It tends to 0 at $p = 1$ for every $\\gamma > 0$."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Slope of the focal loss times p, over p. For every positive gamma, one half included, it returns to zero at p equal to one; for gamma zero it is minus one."}, "figure": {"name": "fig-curvature-gradient", "caption": "$p\\,L'(p)$. Counterpart of KN24 Fig. 1, right. It tends to 0 at $p = 1$ for every $\\gamma > 0$."}}
 line_figure(p, slopes, "probability of the true class $p$", "$p\\,L'(p)$", zero=True)
 
 # %% [markdown]
-# Two sentences of the caption are wrong. Cross-entropy is $\gamma = 0$, not 1. And for $0 < \gamma < 1$ the gradient does converge, to 0, as sympy
-# confirms with $r = 1 - p$; it is the second derivative that diverges, like $\gamma(1+\gamma)r^{\gamma-1}$:
+# Two sentences of the caption are wrong. Cross-entropy is $\gamma = 0$, not 1. And for $0 < \gamma < 1$ the gradient
+# does converge, to 0, as sympy confirms with $r = 1 - p$; it is the second derivative that diverges, like
+# $\gamma(1+\gamma)r^{\gamma-1}$:
 
 # %% tags=["nbval-check-output"]
 r, g = sp.symbols("r gamma", positive=True)
 print("log(1-r)/r ->", sp.limit(sp.log(1 - r) / r, r, 0, "+"), "  r^gamma ->", sp.limit(r**g, r, 0, "+"))
-print("L'' / r^(gamma-1) ->", sp.factor(sp.limit(sp.simplify(theory.bracket(1 - r, g, sp.log) / r), r, 0, "+")))
+print(
+    "L'' / r^(gamma-1) ->", sp.factor(sp.limit(sp.simplify(theory.convexity_factor(1 - r, g, sp.log) / r), r, 0, "+"))
+)
 
 # %% [markdown]
 # 'Smaller loss' holds for every $\gamma > 0$ and every $p$. 'Smaller gradient' holds exactly above $\tau(\gamma)$.
@@ -97,14 +102,15 @@ f, q = sp.Function("g"), symbols.q
 sp.expand(q**2 * sp.diff(-f(q) / q, q))
 
 # %% tags=["hide-input"]
-in_probability = {rf"$\gamma = {v:g}$": theory.probability_ratio(p, v) for v in values}
+in_probability = {rf"$\gamma = {v:g}$": theory.probability_curvature_ratio(p, v) for v in values}
 in_probability["cross-entropy"] = np.ones_like(p)
 
-# %% mystnb={"image": {"alt": "Second derivative in p relative to cross-entropy. For gamma one half and one it is above one everywhere; for gamma two and five it falls below one near 0.79 and 0.45."}, "figure": {"name": "fig-curvature-probability", "caption": "Curvature in $p$ relative to cross-entropy. For $\\gamma \\le 1$ never below 1."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Second derivative in p relative to cross-entropy. For gamma one half and one it is above one everywhere; for gamma two and five it falls below one near 0.79 and 0.45."}, "figure": {"name": "fig-curvature-probability", "caption": "Curvature in $p$ relative to cross-entropy. For $\\gamma \\le 1$ never below 1."}}
 line_figure(p, in_probability, "probability of the true class $p$", "$p^2 L''(p)$", ylim=(0, 3.2))
 
 # %% [markdown]
-# For $\gamma \le 1$, $g$ is concave, so {eq}`eq-curvature-probability` increases from 1: proved. For $\gamma > 1$ there is one crossing.
+# For $\gamma \le 1$, $g$ is concave, so {eq}`eq-curvature-probability` increases from 1: proved. For $\gamma > 1$
+# there is one crossing.
 #
 # ## Curvature in the logit
 #
@@ -116,10 +122,10 @@ line_figure(p, in_probability, "probability of the true class $p$", "$p^2 L''(p)
 # ```
 
 # %% tags=["hide-input"]
-in_logit = {rf"$\gamma = {v:g}$": theory.logit_ratio(p, v) for v in values}
+in_logit = {rf"$\gamma = {v:g}$": theory.logit_curvature_ratio(p, v) for v in values}
 in_logit["cross-entropy"] = np.ones_like(p)
 
-# %% mystnb={"image": {"alt": "Second derivative in the logit relative to cross-entropy. Each curve is negative for small p, rises above one, up to four for gamma five, and falls below one between 0.47 and 0.8."}, "figure": {"name": "fig-curvature-logit", "caption": "Curvature in the logit relative to cross-entropy: negative for very wrong samples, larger in between, smaller for confident ones."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Second derivative in the logit relative to cross-entropy. Each curve is negative for small p, rises above one, up to four for gamma five, and falls below one between 0.47 and 0.8."}, "figure": {"name": "fig-curvature-logit", "caption": "Curvature in the logit relative to cross-entropy: negative for very wrong samples, larger in between, smaller for confident ones."}}
 line_figure(p, in_logit, "probability of the true class $p$", "relative curvature", zero=True, ylim=(-2, 5))
 
 
@@ -129,66 +135,70 @@ def crossing(ratio, gamma, low, high, level):
     return brentq(lambda v: float(ratio(v, gamma)) - level, low, high)
 
 
-rows = []
+in_p, in_s, rows = theory.probability_curvature_ratio, theory.logit_curvature_ratio, []
 for v in (1.0, 2.0, 3.0, 5.0):
-    top = p[np.argmax(theory.logit_ratio(p, v))]
-    in_p = crossing(theory.probability_ratio, v, 0.3, 1 - 1e-9, 1) if v > 1 else np.nan
-    in_s = crossing(theory.logit_ratio, v, top, 1 - 1e-9, 1)
-    rows.append((v, in_p, in_s, float(theory.logit_ratio(top, v)), crossing(theory.logit_ratio, v, 1e-6, top, 0)))
-note("curvature", max_two=rows[1][3])
-
-# %%
+    top = p[np.argmax(in_s(p, v))]
+    above_in_p = crossing(in_p, v, 0.3, 1 - 1e-9, 1) if v > 1 else np.nan
+    above_in_s, below = crossing(in_s, v, top, 1 - 1e-9, 1), crossing(in_s, v, 1e-6, top, 0)
+    rows.append((v, above_in_p, above_in_s, float(in_s(top, v)), below))
 columns = ["gamma", "smaller in p above", "smaller in the logit above", "largest ratio", "negative below"]
-pd.DataFrame(rows, columns=columns).style.format(precision=4, na_rep="never").format("{:g}", subset="gamma").hide()
+turns = pd.DataFrame(rows, columns=columns)
+
+# %% tags=["hide-input"]
+numbers = turns.style.format(precision=4, na_rep="never").format("{:g}", subset="gamma").hide()
+numbers.set_caption("Where the curvature of focal loss is smaller than that of cross-entropy, and where negative, in p")
+
+# %% tags=["remove-input"]
+two = turns.set_index("gamma").loc[2.0]
+note("curvature", max_two=two["largest ratio"], negative_two=two["negative below"])
 
 # %% [markdown]
-# So a focal loss with $\gamma = 2$ has up to {glue:text}`curvature-max-two:.2f` times the curvature of cross-entropy in the logit where a sample
-# is unsure, and is not convex there at all for $p$ below 0.06. What late training sees, confident samples, is flat. Whether a Hessian in
-# the weights shrinks is a question about where a network's samples lie. KN24's experiment with focal losses (Fig. 2) needs networks on
-# CIFAR-100 and is marked so in the ledger; the one with a penalty can be repeated.
+# So a focal loss with $\gamma = 2$ has up to {glue:text}`curvature-max-two:.2f` times the curvature of cross-entropy
+# in the logit where a sample is unsure, and is not convex there at all for $p$ below
+# {glue:text}`curvature-negative-two:.3f`. What late training sees, confident samples, is flat. Whether a Hessian in
+# the weights shrinks is a question about where a network's samples lie. KN24's experiment with focal losses (Fig. 2)
+# needs networks on CIFAR-100 and is marked so in the ledger; the one with a penalty can be repeated.
 #
 # ## A penalty on the trace
 #
-# KN24 Fig. 4 trains a two-layer network with cross-entropy plus $\tau \operatorname{Tr}(H)$, $H$ the Hessian of the loss in the weights. `losses.HessianTraceLoss` does
-# so with Hutchinson's estimate $v^\top H v$, $v$ of random signs, once a step.
+# KN24 Fig. 4 trains a two-layer network with cross-entropy plus $\tau \operatorname{Tr}(H)$, $H$ the Hessian of the
+# loss in the weights. `losses.HessianTraceLoss` does so with Hutchinson's estimate $v^\top H v$, $v$ of random signs,
+# once a step. Recorded on {glue:text}`curvature-penalty-n` images of CIFAR-10, {glue:text}`curvature-penalty-epochs`
+# epochs, {glue:text}`curvature-penalty-seeds` seeds. ECE has 15 bins of equal width here.
 
 # %% tags=["hide-input"]
-penalised = recorded(penalty_runs)
-spec = penalised[0].spec
-last = pd.DataFrame(
-    [r.history[r.history["split"] == "test"].iloc[-1].to_dict() | {"tau": r.spec.lam} for r in penalised]
+penalised = results.load_recorded(penalty_runs)
+last = [r.history[r.history["split"] == "test"].iloc[-1].to_dict() | {"tau": r.spec.lam} for r in penalised]
+groups = pd.DataFrame(last)[["tau", "accuracy", "hessian_trace", "nll"]].groupby("tau")
+columns = {"accuracy": "accuracy", "hessian_trace": "trace of the Hessian", "nll": "NLL"}
+by_penalty = results.format_mean_sd(groups, digits=3).rename(columns=columns).rename_axis(index="penalty")
+by_penalty.reset_index().style.format({"penalty": "{:g}"}).hide().set_caption(
+    "On test data after training, mean ± standard deviation over seeds"
 )
-ece = results.spread(recorded_table(penalty_runs)).query("metric == 'ece'")
-before, after = (ece[ece["stage"] == stage] for stage in ("pre", "ts, ece"))
-taus = np.unique(last["tau"])
-facts = {"n": spec.n_train, "epochs": spec.training.epochs, "seeds": len({r.spec.seed for r in penalised})}
-facts |= {
-    "none": float(before["mean"].iloc[0]),
-    "most": float(before["mean"].iloc[-1]),
-    "none-after": float(after["mean"].iloc[0]),
-    "most-after": float(after["mean"].iloc[-1]),
-}
-for name, value in facts.items():
-    note("curvature", {f"penalty-{name}": value})
-groups = last.groupby("tau")
 
-# %%
-shown = groups[["accuracy", "hessian_trace", "nll"]].agg(["mean", "std"])
-shown.round(3)
-
-# %% mystnb={"image": {"alt": "ECE over the trace of the Hessian for five penalties. As trained it falls from 30 per cent at the largest trace to 4 at the smallest; after temperature scaling it rises from 1.6 to 4.4 per cent."}, "figure": {"name": "fig-curvature-penalty", "caption": "ECE (%) over the trace of the Hessian for five penalties, as trained and after temperature scaling; mean and standard deviation over seeds."}}
+# %% tags=["hide-input"]
+eces = results.summarise(results.read_table(penalty_runs)).query("metric == 'ece'")
 trace = groups["hessian_trace"].mean().to_numpy()
-ece_groups = {
-    "as trained": (trace, before["mean"].to_numpy(), before["sd"].to_numpy()),
-    "after temperature scaling": (trace, after["mean"].to_numpy(), after["sd"].to_numpy()),
-}
+stages = {"as trained": ("none", ""), "after temperature scaling": ("temperature", "ece")}
+ece = {w: eces[(eces["method"] == m) & (eces["objective"] == o)] for w, (m, o) in stages.items()}
+ece_groups = {when: (trace, part["mean"].to_numpy(), part["sd"].to_numpy()) for when, part in ece.items()}
+
+# %% tags=["remove-input"]
+spec, before, after = penalised[0].spec, *(part["mean"].to_numpy() for part in ece.values())
+note("curvature", penalty_n=spec.n_train, penalty_epochs=spec.training.epochs)
+note("curvature", penalty_seeds=len({r.spec.seed for r in penalised}))
+note("curvature", penalty_none=before[0], penalty_most=before[-1])
+note("curvature", penalty_none_after=after[0], penalty_most_after=after[-1])
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "ECE over the trace of the Hessian for five penalties. As trained it rises steeply with the trace; after temperature scaling it is low throughout, and lowest at the largest traces."}, "figure": {"name": "fig-curvature-penalty", "caption": "ECE (equal width, %) over the trace of the Hessian for five penalties, as trained and after temperature scaling by that ECE; mean and standard deviation over seeds."}}
 point_figure(ece_groups, "trace of the Hessian of the test loss", "ECE (%)", ylim=(0, None))
 
 # %% [markdown]
-# Recorded on {glue:text}`curvature-penalty-n` images of CIFAR-10, {glue:text}`curvature-penalty-epochs` epochs, {glue:text}`curvature-penalty-seeds` seeds. The paper's observation holds, and strongly: the
-# larger the penalty, the smaller the trace and the ECE, from {glue:text}`curvature-penalty-none:.1f` to {glue:text}`curvature-penalty-most:.1f` %. But it is a matter of confidence, which one temperature
-# settles, too: after it ECE is {glue:text}`curvature-penalty-none-after:.1f` % without a penalty and {glue:text}`curvature-penalty-most-after:.1f` % with the largest. Less curvature made a network that is less
-# overconfident, not one that is easier to calibrate.
+# The paper's observation holds, and strongly: with the largest penalty the trace is smallest, and ECE falls from
+# {glue:text}`curvature-penalty-none:.1f` to {glue:text}`curvature-penalty-most:.1f` %. But it is a matter of
+# confidence, which one temperature settles, too: after it ECE is {glue:text}`curvature-penalty-none-after:.1f` %
+# without a penalty and {glue:text}`curvature-penalty-most-after:.1f` % with the largest. Less curvature made a network
+# that is less overconfident, not one that is easier to calibrate.
 #
 # ```{exercise}
 # :label: ex-curvature-one

@@ -28,7 +28,7 @@
 # | NUMERIC | a dense search found no violation; no proof |
 # | CONDITIONAL | true exactly under the stated condition |
 # | REFUTED | a counterexample, its margin proved by ball arithmetic, or a derivation of the opposite |
-# | REPRODUCED, NOT REPRODUCED | a printed number or a measured effect, computed again |
+# | REPRODUCED, NOT REPRODUCED | a printed number, within a stated tolerance; an effect, by its whole interval; or not |
 # | UNCHECKABLE HERE | what would be needed is not at hand; it says why |
 
 # %% tags=["parameters"]

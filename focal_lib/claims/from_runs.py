@@ -6,6 +6,7 @@ Where the runs are missing these functions raise FileNotFoundError, which `claim
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,9 +83,10 @@ def over_seeds(values: Any) -> str:
     return f"{len(values)} seeds"
 
 
-def paired(quantity: str, printed: str, first: Any, second: Any, sign: int) -> Measurement:
+def paired(quantity: str, printed: str, first: Any, second: Any, sign: int, said: str = "printed") -> Measurement:
     """The mean of first - second, one number a seed each, against the sign claimed."""
-    return Measurement.signed(quantity, printed, paired_t_interval(first, second), sign, over_seeds(first))
+    found = Measurement.signed(quantity, printed, paired_t_interval(first, second), sign, over_seeds(first))
+    return replace(found, said=said)
 
 
 def name_metric(metric: str) -> str:
@@ -109,11 +111,13 @@ class Setting(NamedTuple):
         )
 
 
-def difference(name: str, metric: str, ours: Setting, theirs: Setting, printed: str, sign: int) -> Measurement:
+def difference(
+    name: str, metric: str, ours: Setting, theirs: Setting, printed: str, sign: int, said: str = "printed"
+) -> Measurement:
     """A metric of recorded runs, one setting minus another, paired over seeds, against the sign claimed."""
     frame = read_table(name)
     one, two = (values_by_seed(frame, "value", metric=metric, **setting._asdict()) for setting in (ours, theirs))
     spec = load_recorded(name)[0].spec
     where = f"{spec.dataset}, {spec.model}, {spec.n_train:,} images"
     quantity = f"{name_metric(metric)} of {ours}, minus {theirs} [{where}]"
-    return paired(quantity, printed, one, two, sign)
+    return paired(quantity, printed, one, two, sign, said)

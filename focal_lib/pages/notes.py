@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from myst_nb import glue
 
 __all__ = ["note"]
@@ -19,4 +20,5 @@ def note(page: str, values: Mapping[str, Any] | None = None, /, **named: Any) ->
         named: names and values; an underscore is a dash in the text.
     """
     for name, value in {**(values or {}), **named}.items():
-        glue(f"{page}-{name.replace('_', '-')}", value, display=False)
+        plain = value.item() if isinstance(value, np.generic) else value  # a number, which the text formats
+        glue(f"{page}-{name.replace('_', '-')}", plain, display=False)

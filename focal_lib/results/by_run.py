@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.typing import DataFrameGroupBy
 from scipy.special import softmax
 
 from focal_lib.calibration.calibrators.base import Calibrator
@@ -18,7 +19,7 @@ from focal_lib.metrics.bins import adaptive_ece_of
 from focal_lib.metrics.intervals import Interval, bootstrap
 from focal_lib.metrics.scores import nll, top_label
 from focal_lib.theory.maps import focal_log_probs
-from focal_lib.training.store import Result
+from focal_lib.training.store import Result, array_checksum
 
 __all__ = [
     "compare_scaling",
@@ -63,14 +64,13 @@ def validation_temperatures(results: Iterable[Result]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def format_mean_sd(frame: pd.DataFrame, by: Sequence[str], digits: int = 2) -> pd.DataFrame:
-    """Text table 'mean ± standard deviation' of the columns that are not in `by`, over rows that share `by`."""
-    groups = frame.groupby(list(by), sort=False)
+def format_mean_sd(groups: DataFrameGroupBy, digits: int = 2) -> pd.DataFrame:
+    """Text table 'mean ± standard deviation' of each group, over seeds say: ``frame.groupby("loss")``."""
     mean, sd = groups.mean(), groups.std(ddof=1)
     return mean.map(f"{{:.{digits}f}}".format) + " ± " + sd.map(f"{{:.{digits}f}}".format)
 
 
-# (method, objective, search); the first is what the others of its objective are compared with
+# (method, objective, search)
 _FITS = (
     ("temperature", "nll", "newton"),
     ("focal-temperature", "nll", "newton"),
@@ -86,20 +86,32 @@ def compare_scaling(results: Iterable[Result]) -> pd.DataFrame:
     Columns: loss, gamma, seed; method, objective, search; temperature and calibration_gamma of the fit, the objective's
     value on validation, seconds of the fit; adaptive_ece and nll on test. The method 'none' is the run as trained.
     """
-    rows = []
-    for result in results:
-        logits, labels = result.test.logits.astype(np.float64), result.test.labels
-        run: dict[str, Any] = {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed}
-        chosen = {"method": "none", "objective": "", "search": "", "temperature": 1.0, "calibration_gamma": 0.0}
-        rows.append(run | chosen | {"value": np.nan, "seconds": 0.0} | _judge(softmax(logits, -1), labels))
-        for method, objective, search in _FITS:
-            started = time.perf_counter()
-            fit: Any = _scaling(method, objective, search).fit(result.validation.logits, result.validation.labels)
-            chosen = {"method": method, "objective": objective, "search": search, "temperature": fit.temperature_}
-            chosen |= {"calibration_gamma": getattr(fit, "gamma_", 0.0), "value": fit.objective_}
-            chosen["seconds"] = time.perf_counter() - started
-            rows.append(run | chosen | _judge(fit.predict_proba(logits), labels))
-    return pd.DataFrame(rows)
+    return pd.DataFrame([row for result in results for row in _compared(result)])
+
+
+_COMPARED: dict[str, list[dict[str, Any]]] = {}  # a page and the claims it shows ask for the same fits
+
+
+def _compared(result: Result) -> list[dict[str, Any]]:
+    arrays = {"validation": result.validation.logits, "test": result.test.logits}
+    key = f"{result.spec.digest} {array_checksum(arrays)}"
+    if key not in _COMPARED:
+        _COMPARED[key] = list(_compare(result))
+    return _COMPARED[key]
+
+
+def _compare(result: Result) -> Iterator[dict[str, Any]]:
+    logits, labels = result.test.logits.astype(np.float64), result.test.labels
+    run: dict[str, Any] = {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed}
+    chosen = {"method": "none", "objective": "", "search": "", "temperature": 1.0, "calibration_gamma": 0.0}
+    yield run | chosen | {"value": np.nan, "seconds": 0.0} | _judge(softmax(logits, -1), labels)
+    for method, objective, search in _FITS:
+        started = time.perf_counter()
+        fit: Any = _scaling(method, objective, search).fit(result.validation.logits, result.validation.labels)
+        seconds = time.perf_counter() - started
+        chosen = {"method": method, "objective": objective, "search": search, "temperature": fit.temperature_}
+        chosen |= {"calibration_gamma": getattr(fit, "gamma_", 0.0), "value": fit.objective_, "seconds": seconds}
+        yield run | chosen | _judge(fit.predict_proba(logits), labels)
 
 
 def _scaling(method: str, objective: str, search: str) -> Calibrator:

@@ -75,5 +75,5 @@ def test_temperature_for_each_gamma_rises(made_results):
 
 
 def test_mean_and_sd_as_text(compared):
-    table = by_run.format_mean_sd(compared[["method", "nll"]].assign(nll=[0.25] * 6 + [0.75] * 6), ["method"])
+    table = by_run.format_mean_sd(compared[["method", "nll"]].assign(nll=[0.25] * 6 + [0.75] * 6).groupby("method"))
     assert table.loc["none", "nll"] == "0.50 ± 0.35"

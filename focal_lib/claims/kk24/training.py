@@ -128,7 +128,7 @@ def generalisation_compensation() -> Evidence:
             ratio = paired_t_interval(_temperature(g) / base, np.zeros_like(base))
             quantity = rf"$T_{{\gamma={g:g}}}/T_{{CE}}$ against the map of {classes} classes"
             measured = (quantity, f"{expected:.3f}", ratio.estimate, expected, 0.1 * expected)
-            parts.append(Measurement(*measured, interval=ratio, over=over_seeds(base)))
+            parts.append(Measurement(*measured, interval=ratio, over=over_seeds(base), said="predicted"))
     return All(tuple(parts))
 
 
