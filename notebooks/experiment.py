@@ -33,6 +33,7 @@ epochs: int = 20  # 0: as in the recipe
 batch_size: int = 0  # 0: as in the recipe
 learning_rate: float = 0.0  # 0: as in the recipe
 evaluate_every: int = 2  # epochs between rows of the history
+precision: str = "recipe"  # or float32, or bf16
 runs: str = ""  # folder of the runs; empty for the default
 
 # %% tags=["hide-input"]
@@ -76,7 +77,7 @@ pd.DataFrame([(kind, ", ".join(names)) for kind, names in choices.items()], colu
 # %% tags=["hide-input"]
 chosen = {"dataset": dataset, "model": model, "loss": loss, "gamma": gamma, "lam": lam, "seed": seed, "recipe": recipe}
 chosen |= {"n_train": n_train, "n_validation": n_validation, "evaluate_every": evaluate_every}
-chosen |= {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
+chosen |= {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate, "precision": precision}
 spec = training.Spec(**{name: value for name, value in chosen.items() if value is not None})
 
 # %%
@@ -121,5 +122,6 @@ foot(
     batch_size=batch_size,
     learning_rate=learning_rate,
     evaluate_every=evaluate_every,
+    precision=precision,
     runs=runs,
 )

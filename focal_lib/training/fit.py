@@ -14,7 +14,7 @@ from focal_lib.training import data, models
 from focal_lib.training.data.dataset import Dataset
 from focal_lib.training.monitor import summary
 from focal_lib.training.spec import Spec
-from focal_lib.training.trainer import Trainer, logits_of, pick_device, to_tensors
+from focal_lib.training.trainer import Trainer, pick_device, to_tensors
 
 __all__ = ["Parts", "do_epoch", "evaluated", "final_logits", "load_parts", "prepare"]
 
@@ -47,6 +47,10 @@ def prepare(spec: Spec, device: str = "auto") -> tuple[Trainer, Parts]:
     recipe = spec.training
     if recipe.augment and dataset.kind != "images":
         raise ValueError(f"recipe {spec.recipe} crops and flips images. Got {dataset.name}, {dataset.kind}.")
+    if recipe.last_batch == "drop" and len(parts["train"][1]) < recipe.batch_size:
+        raise ValueError(
+            f"a batch of {recipe.batch_size} must be there once, as parts of one are dropped. Got {spec.n_train}."
+        )
     loss = build(spec.loss, spec.gamma, spec.lam, recipe.epochs)
     return Trainer(model, loss, recipe, torch.Generator().manual_seed(spec.seed)), parts
 
@@ -78,6 +82,6 @@ def final_logits(trainer: Trainer, parts: Parts) -> dict[str, np.ndarray]:
     """Logits float32 (n, K) and labels of each part: 'test_logits', 'test_labels', ..."""
     arrays = {}
     for name, (inputs, labels) in parts.items():
-        arrays[f"{name}_logits"] = logits_of(trainer.model, inputs).cpu().numpy()
+        arrays[f"{name}_logits"] = trainer.logits(inputs).cpu().numpy()
         arrays[f"{name}_labels"] = labels.cpu().numpy()
     return arrays

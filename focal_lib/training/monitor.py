@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from focal_lib.losses.base import TrainingLoss
-from focal_lib.training.trainer import Trainer, logits_of
+from focal_lib.training.trainer import Trainer
 
 __all__ = ["summary"]
 
@@ -25,7 +25,7 @@ def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float
     features: list[Tensor] = []
     hook = last.register_forward_hook(lambda module, inputs, output: features.append(inputs[0].detach().float()))
     try:
-        logits = logits_of(trainer.model, images)
+        logits = trainer.logits(images)
     finally:
         hook.remove()
     log_probs = logits.double().log_softmax(-1)

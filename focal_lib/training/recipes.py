@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-__all__ = ["RECIPES", "Recipe"]
+__all__ = ["PRECISIONS", "RECIPES", "Recipe"]
+
+PRECISIONS = ("float32", "bf16")
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,9 @@ class Recipe:
     momentum: float = 0.0
     weight_decay: float = 0.0
     augment: bool = False  # random crop after padding by 4, random flip
+    # what came later is no part of a run's name while it has its default
+    precision: str = field(default="auto", metadata={"later": True})  # 'float32', 'bf16'; 'auto': bf16 on a GPU
+    last_batch: str = field(default="keep", metadata={"later": True})  # 'keep' or 'drop' one that is not full
 
 
 _CIFAR = Recipe(

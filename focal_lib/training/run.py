@@ -242,6 +242,7 @@ def _keep(spec: Spec, folder: Path, trainer: Trainer, parts: Parts, rows: list[d
         "checksum": array_checksum(arrays),
         "device": torch.cuda.get_device_name(where) if where.type == "cuda" else platform.machine(),
         "threads": torch.get_num_threads(),
+        "precision": trainer.precision,
         "images": spec.n_train * trainer.epoch,
         "seconds": round(seconds, 1),
         "commit": commit(),

@@ -6,11 +6,11 @@ import hashlib
 import json
 import math
 import re
-from dataclasses import Field, asdict, dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from numbers import Real
 from typing import Any
 
-from focal_lib.training.recipes import RECIPES, Recipe
+from focal_lib.training.recipes import PRECISIONS, RECIPES, Recipe
 
 __all__ = ["LOSSES", "Spec"]
 
@@ -47,9 +47,12 @@ _PAPERS = {
 _NOT_GIVEN = float("nan")  # this object, not its value: a gamma of 0 may be meant
 
 
-def _setting(default: Any, meaning: str, minimum: float | None = None) -> Any:
-    """A field with what it means and, of a number, the least it may be."""
-    return field(default=default, metadata={"meaning": meaning, "minimum": minimum})
+def _setting(default: Any, meaning: str, minimum: float | None = None, later: bool = False) -> Any:
+    """A field with what it means and, of a number, the least it may be.
+
+    later: it came after runs were recorded, and is no part of their names while it has its default.
+    """
+    return field(default=default, metadata={"meaning": meaning, "minimum": minimum, "later": later})
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,7 @@ class Spec:
     batch_size: int = _setting(0, "samples a step; 0: as in the recipe", 0)
     learning_rate: float = _setting(0.0, "at the start; 0: as in the recipe", 0)
     evaluate_every: int = _setting(5, "epochs between rows of the history, and between checkpoints", 1)
+    precision: str = _setting("recipe", "float32, or bf16 within the network; recipe: as in the recipe", later=True)
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -89,6 +93,8 @@ class Spec:
             raise ValueError(f"loss must be one of cross-entropy, {', '.join(LOSSES)}. Got {self.loss!r}.")
         if self.recipe not in RECIPES:
             raise ValueError(f"recipe must be one of {', '.join(RECIPES)}. Got {self.recipe!r}.")
+        if self.precision not in ("recipe", *PRECISIONS):
+            raise ValueError(f"precision must be recipe, {' or '.join(PRECISIONS)}. Got {self.precision!r}.")
         self._check_parameters(() if cross_entropy else LOSSES[self.loss], "cross-entropy" if cross_entropy else "")
         if self.loss.startswith("focal-scheduled") and self.training.epochs < 4:
             raise ValueError(
@@ -108,9 +114,11 @@ class Spec:
 
     @property
     def training(self) -> Recipe:
-        """The recipe with this run's own epochs, batch size and learning rate."""
+        """The recipe with this run's own epochs, batch size, learning rate and precision."""
         recipe = RECIPES[self.recipe]
         own = {n: getattr(self, n) for n in ("epochs", "batch_size", "learning_rate") if getattr(self, n)}
+        if self.precision != "recipe":
+            own["precision"] = self.precision
         if "epochs" in own:  # the drops keep their place in the run
             own["drops"] = tuple(round(drop * self.epochs / recipe.epochs) for drop in recipe.drops)
         return replace(recipe, **own)
@@ -118,9 +126,9 @@ class Spec:
     @property
     def as_dict(self) -> dict[str, Any]:
         """The specification with its recipe spelled out, as JSON holds it. The recipe's source decides no number."""
-        recipe = {name: value for name, value in asdict(self.training).items() if name != "source"}
+        recipe = {name: value for name, value in _named(self.training).items() if name != "source"}
         recipe["drops"] = list(recipe["drops"])
-        return asdict(self) | {"training": recipe}
+        return _named(self) | {"training": recipe}
 
     @property
     def digest(self) -> str:
@@ -145,6 +153,12 @@ class Spec:
         uses = () if self.label == "cross-entropy" else LOSSES[self.loss]
         given = {f.name: getattr(self, f.name) for f in fields(self) if f.name in uses or _differs(self, f)}
         return " ".join(["focal run", *(f"-p {name} {str(value).removesuffix('.0')}" for name, value in given.items())])
+
+
+def _named(what: Spec | Recipe) -> dict[str, Any]:
+    """The fields that a run is named by."""
+    values = {f: getattr(what, f.name) for f in fields(what)}
+    return {f.name: value for f, value in values.items() if not (f.metadata.get("later") and value == f.default)}
 
 
 def _differs(spec: Spec, own: Field[Any]) -> bool:

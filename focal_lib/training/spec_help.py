@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from focal_lib.training.recipes import RECIPES
+from focal_lib.training.recipes import PRECISIONS, RECIPES
 from focal_lib.training.spec import LOSSES, Spec
 
 __all__ = ["describe_parameters"]
@@ -15,7 +15,7 @@ def describe_parameters() -> list[tuple[str, str]]:
     from focal_lib.training.data import DATASETS  # slow to import, as networks are
     from focal_lib.training.models import MODELS
 
-    choices = {"dataset": DATASETS, "model": MODELS, "recipe": RECIPES}
+    choices = {"dataset": DATASETS, "model": MODELS, "recipe": RECIPES, "precision": ("recipe", *PRECISIONS)}
     choices["loss"] = [f"{name} ({', '.join(uses)})" if uses else name for name, uses in LOSSES.items()]
     kinds = {"int": "whole number", "float": "number"}
     found = []

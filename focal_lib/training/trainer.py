@@ -12,13 +12,12 @@ from torch import Tensor, nn
 from focal_lib.losses.base import TrainingLoss
 from focal_lib.training.crops import augmented, draw_crops
 from focal_lib.training.data.dataset import Split
+from focal_lib.training.precision import autocast, give_float32_head, pick_precision
 from focal_lib.training.recipes import Recipe
 
 __all__ = [
     "NonFiniteLoss",
     "Trainer",
-    "autocast",
-    "logits_of",
     "make_optimiser",
     "make_schedule",
     "pick_device",
@@ -55,19 +54,6 @@ def to_tensors(part: Split, device: torch.device, mean: float, std: float) -> tu
     return inputs.to(device), torch.from_numpy(part.labels).to(device)
 
 
-def autocast(device: torch.device) -> Any:
-    """bf16 on a GPU; on a CPU plain float32."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda")
-
-
-@torch.no_grad()
-def logits_of(model: nn.Module, images: Tensor, batch_size: int = 1000) -> Tensor:
-    """Logits (n, K), float32, of images (n, C, H, W)."""
-    model.eval()
-    with autocast(images.device):
-        return torch.cat([model(batch).float() for batch in images.split(batch_size)])
-
-
 class Trainer:
     """A network, its optimiser and its random state: all that a checkpoint must hold."""
 
@@ -79,8 +65,12 @@ class Trainer:
         generator: torch.Generator,
     ) -> None:
         self.model, self.loss, self.recipe = model, loss, recipe
-        on_gpu = next(model.parameters()).is_cuda
-        self.forward = torch.compile(model) if on_gpu else model  # the same weights; not worth its minute on a CPU
+        device = next(model.parameters()).device
+        self.precision = pick_precision(recipe.precision, device)
+        if self.precision == "bf16":
+            give_float32_head(model)
+        # the same weights; a graph for each shape of a batch, as one for all is slower; on a CPU not worth its minute
+        self.forward = torch.compile(model, dynamic=False) if device.type == "cuda" else model
         self.generator = generator  # of permutations and crops; on the CPU, so that devices agree
         self.optimiser = make_optimiser(list(model.parameters()), recipe)
         self.schedule = make_schedule(self.optimiser, recipe)
@@ -96,28 +86,37 @@ class Trainer:
         self.loss.start_epoch(self.epoch)
         total = torch.zeros((), device=images.device)
         order = torch.randperm(len(labels), generator=self.generator).to(images.device)  # moved once an epoch
+        if self.recipe.last_batch == "drop":
+            order = order[: len(order) // self.recipe.batch_size * self.recipe.batch_size]
         if self.recipe.augment:
             crops = draw_crops(len(labels), self.generator).to(images.device)
         for index in order.split(self.recipe.batch_size):
             batch = augmented(images[index], crops[index]) if self.recipe.augment else images[index]
-            with autocast(images.device):
+            with autocast(images.device, self.precision):
                 logits = self.forward(batch)
             loss = self.loss.objective(logits.float(), labels[index], self.model, self.generator)  # always float32
             self.optimiser.zero_grad(set_to_none=True)
             loss.backward()
             self.optimiser.step()
             total += loss.detach() * len(index)
-        mean = float(total) / len(labels)
+        mean = float(total) / len(order)
         if not torch.isfinite(total):
             raise NonFiniteLoss(f"the training loss must stay finite. Got {mean} in epoch {self.epoch + 1}.")
         self.schedule.step()
         self.epoch += 1
         return mean
 
+    @torch.no_grad()
+    def logits(self, inputs: Tensor, batch_size: int = 1000) -> Tensor:
+        """Logits (n, K), float32, of inputs (n, ...), in evaluation mode."""
+        self.model.eval()
+        with autocast(inputs.device, self.precision):
+            return torch.cat([self.model(batch).float() for batch in inputs.split(batch_size)])
+
     def validate(self, images: Tensor, labels: Tensor) -> None:
         """After an epoch, for the losses that learn from validation samples."""
         if self.loss.learns_from_validation:
-            confidence, predicted = logits_of(self.model, images).softmax(-1).max(-1)
+            confidence, predicted = self.logits(images).softmax(-1).max(-1)
             self.loss.after_validation(confidence, predicted == labels)
 
     def state(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import resource
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 from focal_lib.training import run as face_run
 from focal_lib.training.files import DiskFull
 from focal_lib.training.locks import RunTaken, held
+from focal_lib.training.recipes import RECIPES
 from focal_lib.training.run import TimeUp, run, run_shared
 from focal_lib.training.spec import LOSSES
 from focal_lib.training.store import status
@@ -297,6 +299,13 @@ def test_a_bad_specification_leaves_no_folder(small, tmp_path, change, error, me
     with pytest.raises(error, match=message):
         run(small(**change), tmp_path)
     assert folders(tmp_path) == []
+
+
+def test_a_batch_that_would_be_dropped_is_refused(small, tmp_path, monkeypatch):
+    monkeypatch.setitem(RECIPES, "book-fast", replace(RECIPES["book-fast"], last_batch="drop"))
+    assert len(run(small(), tmp_path).history) == 8
+    with pytest.raises(ValueError, match=r"a batch of 61 must be there once, as parts of one are dropped. Got 60"):
+        run(small(batch_size=61), tmp_path)
 
 
 def test_non_finite_loss_stops_with_the_last_good_checkpoint(small, tmp_path):

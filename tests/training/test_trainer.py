@@ -1,6 +1,7 @@
 """The training loop: rates, hooks of the losses, states."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,6 +63,14 @@ def test_hooks_of_a_loss_are_called_in_their_order():
         trainer.validate(*DATA)
     steps = [("objective", 25, True, 0), ("objective", 15, True, 0), ("validation", (40,), torch.bool)]
     assert loss.told == [("epoch", 0), *steps, ("epoch", 1), *steps]
+
+
+@pytest.mark.parametrize(("last_batch", "sizes"), [("keep", [25, 15]), ("drop", [25])])
+def test_the_last_batch_is_kept_or_dropped(last_batch, sizes):
+    trainer = make(loss := _Watched(), replace(Spec(batch_size=25).training, last_batch=last_batch))
+    mean = trainer.train_epoch(*DATA)
+    assert [told[1] for told in loss.told if told[0] == "objective"] == sizes
+    assert 0.5 < mean < 2  # of the samples that were used
 
 
 def test_validation_costs_nothing_where_the_loss_does_not_learn_from_it():
