@@ -86,7 +86,7 @@ report.difference_table()
 # %% [markdown]
 # ## Reliability
 
-# %% mystnb={"image": {"alt": "Reliability diagrams as given and after the recommended method, with the band of a calibrated model and the number of samples in each bin."}, "figure": {"name": "fig-calibrate-reliability", "caption": "Accuracy over confidence in 15 bins of equal width, as given and after the recommended method."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Reliability diagrams as given and after the recommended method, with the band of a calibrated model and the number of samples in each bin."}, "figure": {"name": "fig-calibrate-reliability", "caption": "Accuracy over confidence in 15 bins of equal width, as given and after the recommended method."}}
 report.reliability_diagrams()
 
 # %% tags=["remove-input"]
@@ -95,7 +95,7 @@ Markdown(report.reliability_caption())
 # %% [markdown]
 # ## The landscape of focal temperature scaling
 
-# %% mystnb={"image": {"alt": "Contours of the adaptive ECE over gamma and temperature on the samples fitted on, with plain temperature scaling and the pair chosen by adaptive ECE marked."}, "figure": {"name": "fig-calibrate-landscape", "caption": "Adaptive ECE (equal mass) over $(\\gamma, T)$ on the samples fitted on."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Contours of the adaptive ECE over gamma and temperature on the samples fitted on, with plain temperature scaling and the pair chosen by adaptive ECE marked."}, "figure": {"name": "fig-calibrate-landscape", "caption": "Adaptive ECE (equal mass) over $(\\gamma, T)$ on the samples fitted on."}}
 report.landscape()
 
 # %% tags=["remove-input"]

@@ -15,9 +15,9 @@
 # (page-experiment)=
 # # Train one network
 #
-# **What is this?** One training run as a page: give it a data set, a network, a loss and a seed, and read what came out.
-# `focal run -p loss focal -p gamma 3 --page run.ipynb` fills it in, and so does plain papermill. A run that exists is not
-# repeated; one that was interrupted goes on. The numbers below come from a run so small that they mean nothing.
+# **What is this?** One training run as a page: give it a data set, a network, a loss and a seed, and read what came
+# out. `focal run -p loss focal -p gamma 3 --page run.ipynb` fills it in, and so does plain papermill. A run that exists
+# is not repeated; one that was interrupted goes on. The numbers below come from a run so small that they mean nothing.
 
 # %% tags=["parameters"]
 dataset: str = "fashion-mnist"  # see the table below; or a folder in FOCAL_DATA
@@ -94,7 +94,7 @@ columns = {
 }
 curves = {name: test[column].to_numpy() for name, column in columns.items()}
 
-# %% mystnb={"image": {"alt": "Negative log-likelihood and entropy of right and of wrong test samples over the epochs."}, "figure": {"name": "fig-experiment-history", "caption": "NLL and entropy of right and wrong test samples over the epochs, as in M20 Figs. 1 and 3."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Negative log-likelihood and entropy of right and of wrong test samples over the epochs."}, "figure": {"name": "fig-experiment-history", "caption": "NLL and entropy of right and wrong test samples over the epochs, as in M20 Figs. 1 and 3."}}
 line_figure(test["epoch"].to_numpy(), curves, "epoch", "nats")
 
 # %% tags=["hide-input"]
@@ -103,7 +103,7 @@ before, after = softmax(result.test.logits, -1), scaling.predict_proba(result.te
 panels = {"before": before, f"T = {scaling.temperature_:.2f}": after}
 bins = {name: metrics.reliability_bins(probs, result.test.labels) for name, probs in panels.items()}
 
-# %% mystnb={"image": {"alt": "Reliability diagrams of the test set before and after temperature scaling."}, "figure": {"name": "fig-experiment-reliability", "caption": "Reliability on the test set, before and after temperature scaling."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Reliability diagrams of the test set before and after temperature scaling."}, "figure": {"name": "fig-experiment-reliability", "caption": "Reliability on the test set, before and after temperature scaling."}}
 reliability_diagrams(bins)
 
 # %% tags=["remove-input"]

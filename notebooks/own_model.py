@@ -202,7 +202,8 @@ Markdown(
     f"""```{{admonition}} Verdict
 :class: important
 Over these {len(table)} settings, {runs} samples each, the percentile interval holds the true ECE
-{spans["percentile bootstrap"]} samples, the inverted test {spans["inverted test"]}. `focal calibrate` prints the latter.
+{spans["percentile bootstrap"]} samples, the inverted test {spans["inverted test"]}.
+`focal calibrate` prints the latter.
 ```"""
 )
 
