@@ -120,9 +120,10 @@ def test_lines_fit_a_screen(path):
 
 
 def _draws(cell):
-    """Whether the cell ends in a call of a function of focal_lib.pages.plots."""
+    """Whether the cell ends in a call of a function of focal_lib.pages.plots, or of a method named after one."""
     last = ast.parse(cell.source).body[-1]
-    return isinstance(last, ast.Expr) and getattr(getattr(last.value, "func", None), "id", "") in PLOTS
+    called = getattr(last.value, "func", None) if isinstance(last, ast.Expr) else None
+    return getattr(called, "id", getattr(called, "attr", "")) in PLOTS
 
 
 @on_sources

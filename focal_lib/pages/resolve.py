@@ -141,7 +141,7 @@ def _role(match: re.Match[str], known: _Known) -> str:
         return cite(_REFERENCES, _keys(body), textual=role == "cite:t")
     if role == "math":
         return f"${body}$"
-    if named := re.match(r"(.+?)\s*<[^>]*>$", body):
+    if named := re.match(r"(.+?)\s*<[^>]*>$", body, re.DOTALL):
         return named[1]
     return known.labels.get(body, match[0])
 

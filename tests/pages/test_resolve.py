@@ -24,7 +24,7 @@ LABELS = {"ch-a": "chapter 1, *A*", "eq-a": "equation (1.2)", "ex-a": "Exercise 
         ("x = {glue:text}`page-x:.2f`", "x = 0.12"),
         ("{glue:text}`page-n:,d` of {glue:text}`page-name`", "1,200 of two words"),
         ("see [](#ch-a) and [there](#ch-a)", "see chapter 1, *A* and there"),
-        ("{eq}`eq-a`, {ref}`ch-a`, {ref}`this <ch-a>`", "equation (1.2), chapter 1, *A*, this"),
+        ("{eq}`eq-a`, {ref}`ch-a`, {ref}`this\none <ch-a>`", "equation (1.2), chapter 1, *A*, this\none"),
         ("{cite:t}`kk24` {cite:p}`guo17`", "Komisarenko & Kull (2024) (Guo et al., 2017)"),
         ("(ch-a)=\n# A", "# A"),
         ("{glue:text}`page-y:.2f` [](#elsewhere)", "{glue:text}`page-y:.2f` [](#elsewhere)"),
