@@ -66,13 +66,13 @@ def many_low() -> Evidence:
     chapter=CHAPTER,
 )
 def many_printed() -> Evidence:
-    """gamma = 1, next to the uniform row."""
+    """gamma = 1, next to the uniform distribution."""
     with balls.precision():
         gamma = balls.exact(1)
-        row = [balls.exact(v) for v in ("0.4", "0.3", "0.3")]
+        point = [balls.exact(v) for v in ("0.4", "0.3", "0.3")]
         beta = 2 - balls.exact(2).log() / 2
-        scaled = [(beta * v.log()).exp() for v in row]
-        margin = scaled[0] / sum(scaled[1:], scaled[0]) - formulas.focal_map(row, gamma)[0]
+        scaled = [(beta * v.log()).exp() for v in point]
+        margin = scaled[0] / sum(scaled[1:], scaled[0]) - formulas.focal_map(point, gamma)[0]
     return Counterexample(
         r"$\gamma = 1$, $q = (0.4, 0.3, 0.3)$: that temperature scaling is more confident than the map", margin
     )
@@ -145,15 +145,15 @@ def many_high() -> Evidence:
     chapter=CHAPTER,
 )
 def many_high_search() -> Evidence:
-    """No row of at most four levels is bounded by a smaller temperature."""
-    worst, points = np.inf, 0
+    """No point of at most four levels is bounded by a smaller temperature."""
+    worst, count = np.inf, 0
     for gamma, n in ((0.25, 4), (1.0, 4), (1.0, 6), (0.5, 10), (2.0, 10), (5.0, 12)):
-        rows = sample_simplex(n, seed=0)
+        points = sample_simplex(n, seed=0)
         beta = 1 / top_temperature_bounds(gamma, n)[1]
-        scaled = beta * np.log(rows)
+        scaled = beta * np.log(points)
         top = scaled[:, 0] - np.logaddexp.reduce(scaled, axis=1, keepdims=True)[:, 0]
-        worst = min(worst, float((focal_log_probs(np.log(rows), gamma)[:, 0] - top).min()))
-        points += len(rows)
+        worst = min(worst, float((focal_log_probs(np.log(points), gamma)[:, 0] - top).min()))
+        count += len(points)
     return Search(
-        r"rows of 4 to 12 classes with ties, and random ones; $\log\hat p_1$ against the bound", points, worst, 1e-9
+        r"points of 4 to 12 classes with ties, and random ones; $\log\hat p_1$ against the bound", count, worst, 1e-9
     )

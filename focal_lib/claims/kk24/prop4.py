@@ -44,7 +44,7 @@ def prop4() -> Evidence:
     chapter=CHAPTER,
 )
 def prop4_inverse() -> Evidence:
-    """Round trip of the map and its inverse on random rows of 2 to 1000 classes."""
+    """Round trip of the map and its inverse on random points of 2 to 1000 classes."""
     rng = np.random.default_rng(0)
     worst, points = 0.0, 0
     for classes, gamma_value in ((2, 1.0), (3, 5.0), (10, 2.0), (100, 0.5), (1000, 3.0)):
@@ -54,7 +54,7 @@ def prop4_inverse() -> Evidence:
         worst = max(worst, float(np.max(np.abs(back - log_q) / np.maximum(1, np.abs(log_q)))))
         points += len(logits)
     return Search(
-        r"rows of 2 to 1000 classes, $\gamma$ from 0.5 to 5, relative round trip error below $10^{-9}$",
+        r"points of 2 to 1000 classes, $\gamma$ from 0.5 to 5, relative round trip error below $10^{-9}$",
         points,
         1e-9 - worst,
     )

@@ -23,10 +23,10 @@ CHAPTER = "06_confidence"
 q = symbols.q
 
 
-def drop(row: Sequence[str], g: str) -> flint.arb:
-    """q_max - p_max as a ball, for a row of exact decimals that sums to 1."""
+def drop(point: Sequence[str], g: str) -> flint.arb:
+    """q_max - p_max as a ball, for a point of exact decimals that sums to 1."""
     with balls.precision():
-        probs = [balls.exact(v) for v in row]
+        probs = [balls.exact(v) for v in point]
         mapped = formulas.focal_map(probs, balls.exact(g))
         return probs[0] - mapped[0]
 
@@ -41,9 +41,9 @@ def drop(row: Sequence[str], g: str) -> flint.arb:
 )
 def prop5() -> Evidence:
     """Four classes, gamma = 1."""
-    row = ("0.333", "0.333", "0.333", "0.001")
+    point = ("0.333", "0.333", "0.333", "0.001")
     return Counterexample(
-        rf"$n = 4$, $\gamma = 1$, $q = ({', '.join(row)})$: the top probability falls", drop(row, "1")
+        rf"$n = 4$, $\gamma = 1$, $q = ({', '.join(point)})$: the top probability falls", drop(point, "1")
     )
 
 
@@ -217,7 +217,7 @@ def prop5_dominates_corrected() -> Evidence:
 @claim(
     "kk24.prop5_near_uniform",
     source="KK24 Prop. 5, corrected",
-    statement=r"Next to the uniform row of $n$ classes it fails if $1/n < p^*(\gamma)$ and holds if $1/n > p^*(\gamma)$.",
+    statement=r"Next to the uniform distribution of $n$ classes it fails if $1/n < p^*(\gamma)$ and holds if $1/n > p^*(\gamma)$.",
     chapter=CHAPTER,
     corrects="kk24.prop5",
 )
@@ -225,8 +225,8 @@ def prop5_near_uniform() -> Evidence:
     """First order: sum w(q_i) - h(m) = -h'(1/n) (m - 1/n), and h' has the sign of -g'."""
     n, e, m, other = sp.symbols("n epsilon delta_1 delta_2", positive=True)
     w, h = sp.Function("w"), sp.Function("h")
-    row = (1 / n + e * m, 1 / n + e * other, 1 / n - e * (m + other))  # deviations that sum to 0
-    excess = sp.diff(sum(w(v) for v in row) - h(row[0]), e).doit().subs(e, 0).doit()
+    point = (1 / n + e * m, 1 / n + e * other, 1 / n - e * (m + other))  # deviations that sum to 0
+    excess = sp.diff(sum(w(v) for v in point) - h(point[0]), e).doit().subs(e, 0).doit()
     slope = sp.Derivative(h(q), q).subs(q, 1 / n).doit()
     return Derivation(
         (
@@ -252,8 +252,8 @@ def prop5_near_uniform() -> Evidence:
 def fig5_others_fall() -> Evidence:
     """The second class rises too."""
     with balls.precision():
-        row = [balls.exact(v) for v in ("0.40", "0.39", "0.21")]
-        rise = formulas.focal_map(row, balls.exact(1))[1] - row[1]
+        point = [balls.exact(v) for v in ("0.40", "0.39", "0.21")]
+        rise = formulas.focal_map(point, balls.exact(1))[1] - point[1]
     return Counterexample(r"$\gamma = 1$, $q = (0.40, 0.39, 0.21)$: the second class rises", rise)
 
 
@@ -277,7 +277,7 @@ def fig5_top_rises() -> Evidence:
     corrects="kk24.fig5_others_fall",
 )
 def fig5_lowest_falls() -> Evidence:
-    """Random rows of three classes."""
-    rows = np.sort(np.random.default_rng(0).dirichlet(np.ones(3), 20_000), axis=1)
-    change = [(np.exp(focal_log_probs(np.log(rows), g)) - rows)[:, 0].max() for g in (0.5, 1.0, 3.0)]
-    return Search(r"20,000 random rows for each of $\gamma = 0.5, 1, 3$", 60_000, -float(max(change)), 1e-12)
+    """Random points of three classes."""
+    points = np.sort(np.random.default_rng(0).dirichlet(np.ones(3), 20_000), axis=1)
+    change = [(np.exp(focal_log_probs(np.log(points), g)) - points)[:, 0].max() for g in (0.5, 1.0, 3.0)]
+    return Search(r"20,000 random points for each of $\gamma = 0.5, 1, 3$", 60_000, -float(max(change)), 1e-12)

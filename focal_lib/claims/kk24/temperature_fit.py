@@ -223,11 +223,11 @@ def four_error() -> Evidence:
 )
 def fig7_corners() -> Evidence:
     """Where the largest deviation lies, for gamma = 0.5 and 3: the top probability there."""
-    rows = logit_grid(3, PAPER_CUBE)
+    grid = logit_grid(3, PAPER_CUBE)
     parts = []
     for g in (0.5, 3.0):
-        difference = np.abs(deviation_from_map(g, fits(3, PAPER_CUBE)[g].inverse_temperature, rows)).max(-1)
-        at = rows[int(np.argmax(difference))]
+        difference = np.abs(deviation_from_map(g, fits(3, PAPER_CUBE)[g].inverse_temperature, grid)).max(-1)
+        at = grid[int(np.argmax(difference))]
         top = float(1 / np.exp(at).sum())
         parts.append(
             Measurement(rf"top probability where it is largest, $\gamma = {g:g}$", "near 1", top, holds=top > 0.8)

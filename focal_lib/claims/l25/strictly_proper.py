@@ -101,8 +101,8 @@ def a7() -> Evidence:
     q3 = sp.symbols("q_1:4", real=True)
     p3 = (*sp.symbols("p_1:3", real=True), 1 - sum(sp.symbols("p_1:3", real=True)))
 
-    def expected(row: tuple[sp.Expr, ...]) -> sp.Expr:
-        return sum(py * sum((v - (1 if i == y else 0)) ** 2 for i, v in enumerate(row)) for y, py in enumerate(p3))
+    def expected(point: tuple[sp.Expr, ...]) -> sp.Expr:
+        return sum(py * sum((v - (1 if i == y else 0)) ** 2 for i, v in enumerate(point)) for y, py in enumerate(p3))
 
     return Derivation(
         (

@@ -30,7 +30,7 @@ def critical_gamma_steps() -> tuple[Step, ...]:
 
 
 def confidence_proof() -> Derivation:
-    """Where gamma >= gamma*(1/(n-1)), no row of n classes loses confidence, n >= 3."""
+    """Where gamma >= gamma*(1/(n-1)), no distribution over n classes loses confidence, n >= 3."""
     g, n, b0, fall, fall_m = sp.symbols("gamma n b A B", positive=True)  # A = -G''(b), B = -G''(m)
     m = (1 - b0) / (n - 1)
     big_g = sp.Function("G")

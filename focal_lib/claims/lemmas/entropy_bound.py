@@ -19,8 +19,8 @@ def entropy_bound_steps() -> tuple[Step, ...]:
     rest = sp.Symbol("r", positive=True)  # 1 - q
     a = sp.Symbol("a", positive=True)  # -log(1-q)
     p = sp.symbols("p_1:4", positive=True)
-    rows = sp.symbols("q_1:4", positive=True)
-    soft = sum(pi * (1 - (1 - qi) ** g) * -sp.log(qi) for pi, qi in zip(p, rows, strict=True))
+    q3 = sp.symbols("q_1:4", positive=True)
+    soft = sum(pi * (1 - (1 - qi) ** g) * -sp.log(qi) for pi, qi in zip(p, q3, strict=True))
     return (
         step(
             r"$\mathrm{CE} - \mathrm{FL} = \sum_y p_y\,(-\log q_y)\big(1-(1-q_y)^\gamma\big)$ is linear in $p$: one-hot labels suffice",
@@ -52,8 +52,8 @@ def entropy_bound_steps() -> tuple[Step, ...]:
         step(r"so $(-\log q)(a-q) \le \frac{1-q}{q}\,aq = (1-q)a$", (1 - q) / q * a * q, (1 - q) * a),
         step(
             r"$(1-q_y)a = \sum_{i\ne y} q_i(-\log(1-q_y)) \le \sum_{i\ne y}-q_i\log q_i$, as $q_i \le 1-q_y$: together $\gamma H(q)$",
-            (rows[1] + rows[2]) * -sp.log(1 - rows[0]),
-            rows[1] * -sp.log(1 - rows[0]) + rows[2] * -sp.log(1 - rows[0]),
+            (q3[1] + q3[2]) * -sp.log(1 - q3[0]),
+            q3[1] * -sp.log(1 - q3[0]) + q3[2] * -sp.log(1 - q3[0]),
             sp.expand,
         ),
     )

@@ -18,7 +18,7 @@ DRAWS = 20
 
 @cache
 def draws() -> pd.DataFrame:
-    """One row a draw: norms, direction, and confidence of the mistakes of both fits on fresh points."""
+    """Of each draw: norms, direction, and confidence of the mistakes of both fits on fresh points."""
     rows = []
     for seed in range(DRAWS):
         x, labels = noisy_clusters(1000, seed)

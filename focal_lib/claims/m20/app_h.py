@@ -72,8 +72,8 @@ def bernoulli() -> Evidence:
 def app_h_kl() -> Evidence:
     """CE = KL + H(p)."""
     p = sp.symbols("p_1:4", positive=True)
-    rows = sp.symbols("q_1:4", positive=True)
-    pairs = list(zip(p, rows, strict=True))
+    points = sp.symbols("q_1:4", positive=True)
+    pairs = list(zip(p, points, strict=True))
     divergence = sum(a * sp.log(a / b) for a, b in pairs)
     return Derivation(
         (
@@ -110,10 +110,10 @@ def entropy_binary() -> Evidence:
     )
 
 
-def entropy_change(row: Sequence[str], gamma: str) -> flint.arb:
-    """H(p) - H(q) as a ball, q a row of exact decimals and p = the map of q, for which q is the focal solution."""
+def entropy_change(point: Sequence[str], gamma: str) -> flint.arb:
+    """H(p) - H(q) as a ball, q a point of exact decimals and p = the map of q, for which q is the focal solution."""
     with balls.precision():
-        probs = [balls.exact(v) for v in row]
+        probs = [balls.exact(v) for v in point]
         mapped = formulas.focal_map(probs, balls.exact(gamma))
         return sum((v * v.log() for v in probs), balls.exact(0)) - sum((v * v.log() for v in mapped), balls.exact(0))
 
@@ -141,13 +141,13 @@ def entropy_always() -> Evidence:
     chapter=CHAPTER,
 )
 def entropy_three_classes() -> Evidence:
-    """Random rows, also near the edges."""
+    """Random points, also near the edges."""
     rng = np.random.default_rng(0)
-    rows = np.concatenate([rng.dirichlet(np.full(3, a), 20_000) for a in (0.3, 1.0, 5.0)])
-    rows = np.maximum(rows, 1e-300)
-    rows /= rows.sum(-1, keepdims=True)
+    points = np.concatenate([rng.dirichlet(np.full(3, a), 20_000) for a in (0.3, 1.0, 5.0)])
+    points = np.maximum(points, 1e-300)
+    points /= points.sum(-1, keepdims=True)
     worst = np.inf
     for gamma in (0.1, 0.5, 1.0, 2.0, 5.0):
-        log_p = focal_log_probs(np.log(rows), gamma)
-        worst = min(worst, float((-(rows * np.log(rows)) + np.exp(log_p) * log_p).sum(-1).min()))
-    return Search(r"60,000 random rows for each of $\gamma = 0.1, 0.5, 1, 2, 5$", 300_000, worst, 1e-12)
+        log_p = focal_log_probs(np.log(points), gamma)
+        worst = min(worst, float((-(points * np.log(points)) + np.exp(log_p) * log_p).sum(-1).min()))
+    return Search(r"60,000 random points for each of $\gamma = 0.1, 0.5, 1, 2, 5$", 300_000, worst, 1e-12)
