@@ -13,8 +13,11 @@ focal claims --verify
 from __future__ import annotations
 
 import json
+import math
 import sys
+import time
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,21 +136,25 @@ def notebook(
 @main.command(cls=_RunHelp)
 @PARAMETERS
 @click.option("--root", type=ROOT_FOLDER, help="Folder of the runs. Default: FOCAL_RUNS, else _build/runs.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+@click.option("--per-device", type=click.IntRange(1), help="Take a GPU that has fewer jobs than this, or wait for it.")
+@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Stop at a checkpoint; the next call goes on.")
 @click.option("--again", is_flag=True, help="Move a finished run aside and make it anew.")
 @click.option("--page", type=click.Path(path_type=Path), help="Also leave an executed notebook on the run.")
 @click.option("--grid", "path", type=GRID_FILE, help="Instead of -p: a run of this grid, the one with that ...")
 @click.option("--digest", help="... digest; if another process does it, one that nobody does.")
-@click.option("--until", type=float, help="Stop at a checkpoint before this time, in seconds since 1970.")
+@click.option("--until", type=float, default=math.inf, help="As --minutes; a time in seconds since 1970.")
 def run(
     parameters: tuple[tuple[str, str], ...],
     root: Path | None,
     device: str,
+    per_device: int | None,
+    minutes: float | None,
     again: bool,
     page: Path | None,
     path: Path | None,
     digest: str | None,
-    until: float | None,
+    until: float,
 ) -> None:
     """Train one network, go on where it was interrupted, or just say what it gave.
 
@@ -156,6 +163,7 @@ def run(
     from dataclasses import asdict
 
     from focal_lib.parameters import parse_parameters
+    from focal_lib.training.cards import place_on_a_card
     from focal_lib.training.grids import make_spec, read_grid_from
     from focal_lib.training.run import TimeUp, run_shared
     from focal_lib.training.store import describe
@@ -165,8 +173,9 @@ def run(
         if (path is None) != (digest is None) or (path is not None and given):
             raise ValueError("a run is told by -p, or by --grid and --digest. Got a mixture.")
         specs = [make_spec(given)] if path is None or digest is None else read_grid_from(path, digest)
-        limit = float("inf") if until is None else until
-        result = run_shared(specs, root, device, again=again, until=limit, progress=path is None)
+        until = min(until, time.time() + 60 * minutes) if minutes is not None else until
+        with place_on_a_card(per_device) if per_device else nullcontext(device) as place:
+            result = run_shared(specs, root, place, again=again, until=until, progress=path is None)
         click.echo(f"{describe(result)} -> {result.spec.digest}")
         if page is not None:
             from focal_lib.pages.execute import execute, find_source
@@ -264,6 +273,8 @@ def export(calibrator: Path, out: Path) -> None:
 @click.option("--root", type=ROOT_FOLDER, help="Folder of the runs. Default: FOCAL_RUNS, else _build/runs.")
 @click.option("--again", is_flag=True, help="Move finished runs aside and make them anew.")
 @click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Stop at checkpoints; the next call goes on.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
+@click.option("--per-device", default=1, show_default=True, type=click.IntRange(1), help="Runs at once on each GPU.")
 @click.option(
     "--record", type=click.Path(path_type=Path), help="Copy the finished runs there, without training logits."
 )
@@ -276,6 +287,8 @@ def grid(
     root: Path | None,
     again: bool,
     minutes: float | None,
+    device: str,
+    per_device: int,
     record: Path | None,
     table: Path | None,
     snakemake: tuple[str, ...],
@@ -283,6 +296,8 @@ def grid(
     """Do every run of the grid PATH, a YAML file; what follows the options goes to Snakemake.
 
     focal grid workflow/grids/fashion-mnist.yaml --cores 2 --executor slurm
+
+    With --executor or --profile, for a cluster, --minutes are those of each job.
 
     A finished run is kept, but for --again. Two grids at once share the runs they have in common.
     --status, --record and --table run nothing: they look at the runs there are.
@@ -300,7 +315,8 @@ def grid(
         if record is not None or table is not None:
             _collect(specs, root, record, table)
             return
-        code = do_grid(path, root, cores=cores, again=again, minutes=minutes, more=snakemake)
+        where = {"cores": cores, "device": device}
+        code = do_grid(path, root, again=again, minutes=minutes, per_device=per_device, more=snakemake, **where)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
     states = Counter(entry.state for entry in status(specs, root))

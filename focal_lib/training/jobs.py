@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from focal_lib.checkout import require_checkout
+from focal_lib.training.cards import cards_here
 
 __all__ = ["do_grid"]
 
@@ -23,6 +24,8 @@ def do_grid(
     cores: str = "all",
     again: bool = False,
     minutes: float | None = None,
+    device: str = "auto",
+    per_device: int = 1,
     more: Sequence[str] = (),
 ) -> int:
     """Do every run of a grid that is not done, and come back; Snakemake's exit status.
@@ -30,17 +33,30 @@ def do_grid(
     Args:
         root: folder of the runs.
         again: move finished runs aside and make them anew.
-        minutes: after these no run is begun and those at work stop at a checkpoint; the next call goes on.
+        minutes: after these no run is begun and those at work stop at a checkpoint; the next call goes on. On a
+            cluster, where jobs wait, each job has these for itself.
+        device: of the runs. 'cuda': here each takes a GPU that has fewer than `per_device` of them; on a cluster the
+            one that its job was given.
         more: for Snakemake.
 
     Raises:
         FileNotFoundError: the package is installed without a checkout.
+        ValueError: 'cuda' without a GPU.
     """
     checkout = require_checkout("a grid of runs")
-    options = ["--again"] if again else []
-    options += ["--until", f"{time.time() + 60 * minutes:.0f}"] if minutes is not None else []
+    cluster = any(flag.startswith(("--executor", "--profile")) for flag in more)
     flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete", "--nolock"]
     flags += ["--logger=focal", *(["--forcerun", "train"] if again else [])]
+    options = [] if device == "auto" else ["--device", device]
+    if device == "cuda" and not cluster:
+        if not (cards := cards_here()):
+            raise ValueError("device must be there: this machine has 0 GPUs. Got 'cuda'.")
+        options += ["--per-device", str(per_device)]
+        flags += ["--resources", f"gpu_places={len(cards) * per_device}"]
+    options += ["--again"] if again else []
+    if minutes is not None:
+        options += ["--minutes", f"{minutes:g}"] if cluster else ["--until", f"{time.time() + 60 * minutes:.0f}"]
+        minutes = None if cluster else minutes
     root.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(
         prefix=".logs-", dir=root

@@ -169,7 +169,8 @@ def test_grid_within_minutes_says_what_is_left(run, grid, jobs):
     stopped = run("grid", grid("gamma: [0, 1]"), "--minutes", "9", "--again", "--cores", "2", "--executor", "slurm")
     assert (stopped.exit_code, stopped.output) == (75, "1 done, 1 waiting\n")
     more = ("--executor", "slurm")
-    assert asked == [{"cores": "2", "again": True, "minutes": 9.0, "more": more}]
+    options = {"cores": "2", "again": True, "minutes": 9.0, "device": "auto", "per_device": 1, "more": more}
+    assert asked == [options]
     assert run("grid", grid("gamma: [0, 1]"), "--minutes", "0").exit_code == 2
     jobs(0)
     assert run("grid", grid("gamma: 0")).exit_code == 0

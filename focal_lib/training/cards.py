@@ -1,0 +1,43 @@
+"""Which GPU a job takes where several share those of a machine: each GPU has places, each place a lock."""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+__all__ = ["cards_here", "place_on_a_card"]
+
+
+def cards_here() -> list[str]:
+    """Names of this machine's GPUs that tell them apart in every process, in PyTorch's order."""
+    import torch
+
+    found = [torch.cuda.get_device_properties(i) for i in range(torch.cuda.device_count())]
+    return [str(getattr(properties, "uuid", i)) for i, properties in enumerate(found)]
+
+
+@contextlib.contextmanager
+def place_on_a_card(per_card: int, cards: Sequence[str] | None = None, poll: float = 1.0) -> Iterator[str]:
+    """'cuda:<number>', a GPU with fewer than `per_card` jobs of this user; waits for one. An empty GPU comes first.
+
+    Raises:
+        ValueError: no GPU.
+    """
+    cards = cards_here() if cards is None else cards
+    if not cards:
+        raise ValueError("device must be there: this machine has 0 GPUs. Got 'cuda'.")
+    folder = Path(tempfile.gettempdir(), f"focal-cards-{getpass.getuser()}")  # of the machine, as the cards are
+    folder.mkdir(mode=0o700, exist_ok=True)
+    while True:
+        for place in range(per_card):
+            for number, card in enumerate(cards):
+                with contextlib.suppress(Timeout), FileLock(folder / f"{card}-{place}").acquire(blocking=False):
+                    yield f"cuda:{number}"
+                    return
+        time.sleep(poll)

@@ -1,0 +1,106 @@
+"""GPUs are shared out among jobs, the empty ones first, and a killed job frees its place."""
+
+import contextlib
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from focal_lib.training import cards, jobs
+from focal_lib.training.cards import place_on_a_card
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(cards.tempfile, "gettempdir", lambda: str(tmp_path))
+
+
+def test_each_gpu_gets_a_job_before_one_gets_two():
+    with contextlib.ExitStack() as stack:
+        taken = [stack.enter_context(place_on_a_card(2, ["a", "b", "c"])) for _ in range(6)]
+    assert taken == ["cuda:0", "cuda:1", "cuda:2"] * 2
+
+
+def test_a_full_machine_is_waited_for():
+    holding, done = threading.Event(), threading.Event()
+
+    def hold():
+        with place_on_a_card(1, ["a"]):
+            holding.set()
+            done.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    holding.wait()
+    threading.Timer(0.3, done.set).start()
+    started = time.monotonic()
+    with place_on_a_card(1, ["a"], poll=0.05) as device:
+        assert device == "cuda:0"
+    assert time.monotonic() - started > 0.2
+    thread.join()
+
+
+def test_a_killed_job_frees_its_place(tmp_path):
+    code = (
+        "import sys, time; from focal_lib.training import cards; cards.tempfile.gettempdir = lambda: sys.argv[1]\n"
+        "with cards.place_on_a_card(1, ['a', 'b']) as device: print(device, flush=True); time.sleep(600)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"cuda:0\n"
+    with place_on_a_card(1, ["a", "b"]) as device:
+        assert device == "cuda:1"
+    process.kill()
+    process.wait()
+    with place_on_a_card(1, ["a", "b"]) as device:
+        assert device == "cuda:0"
+
+
+def test_no_gpu():
+    with pytest.raises(ValueError, match="this machine has 0 GPUs"), place_on_a_card(1, []):
+        pass
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The command that do_grid would give to Snakemake."""
+    commands = []
+    monkeypatch.setattr(jobs.subprocess, "Popen", lambda command, **_: commands.append(command))
+    monkeypatch.setattr(jobs, "_wait", lambda process, minutes: commands[-1].append(minutes) or 0)
+    monkeypatch.setattr(jobs, "cards_here", lambda: ["a", "b"])
+
+    def ask(tmp_path, **options):
+        assert jobs.do_grid(tmp_path / "grid.yaml", tmp_path / "runs", **options) == 0
+        *command, minutes = commands[-1]
+        given = [part.removeprefix("run_options=") for part in command if str(part).startswith("run_options=")]
+        return command, given[0].split() if given else [], minutes
+
+    return ask
+
+
+def test_here_the_scheduler_knows_the_places_and_a_job_takes_one(asked, tmp_path):
+    command, options, _ = asked(tmp_path, device="cuda", per_device=3)
+    assert command[command.index("--resources") + 1] == "gpu_places=6"
+    assert options == ["--device", "cuda", "--per-device", "3"]
+    command, options, _ = asked(tmp_path)
+    assert "--resources" not in command
+    assert options == []
+
+
+def test_on_a_cluster_a_job_takes_what_it_was_given_and_has_its_own_minutes(asked, tmp_path):
+    more = ["--profile", "workflow/slurm/gpu"]
+    command, options, minutes = asked(tmp_path, device="cuda", minutes=110, more=more)
+    assert "--resources" not in command
+    assert options == ["--device", "cuda", "--minutes", "110"]
+    assert minutes is None  # Snakemake is not stopped
+    _, options, minutes = asked(tmp_path, minutes=9, again=True)
+    assert options[:2] == ["--again", "--until"]
+    assert 500 < float(options[2]) - time.time() <= 541
+    assert minutes == 9
+
+
+def test_no_gpu_here(monkeypatch, tmp_path):
+    monkeypatch.setattr(jobs, "cards_here", list)
+    with pytest.raises(ValueError, match=r"this machine has 0 GPUs. Got 'cuda'"):
+        jobs.do_grid(tmp_path / "grid.yaml", tmp_path, device="cuda")
