@@ -44,14 +44,13 @@ from focal_lib.pages.plots.curves import line_figure
 from focal_lib.pages.plots.reliability import reliability_diagrams
 
 use_style()
-specs = {spec.seed: spec for spec in training.read_grid(grid) if spec.gamma == 0}
-if seed not in specs:
-    raise ValueError(f"seed must be one of the grid's, {', '.join(map(str, specs))}. Got {seed}.")
-loaded = {spec.seed: training.load(spec, runs) for spec in specs.values()}
+loaded = {run.spec.seed: run for run in training.load_runs(grid, runs) if run.spec.gamma == 0}
+if seed not in loaded:
+    raise ValueError(f"seed must be one of the grid's, {', '.join(map(str, loaded))}. Got {seed}.")
 run = loaded[seed]
 
 # %% tags=["remove-input"]
-note("over", n_train=specs[seed].n_train, epochs=specs[seed].epochs, seed=seed, count=len(specs))
+note("over", n_train=run.spec.n_train, epochs=run.spec.epochs, seed=seed, count=len(loaded))
 note("over", n_validation=len(run.validation.labels))
 
 # %% [markdown]

@@ -49,12 +49,13 @@ use_style()
 # Tied classes and one small one are enough; so is one class above many tied small ones:
 
 # %%
+top = max(0.13, 1.5 / classes)  # above the others
 examples = [
     (0.5, [0.33, 0.33, 0.33, 0.01]),
     (1.0, [0.333, 0.333, 0.333, 0.001]),
     (2.0, [0.249, 0.249, 0.249, 0.249, 0.004]),
     (5.0, [0.166] * 6 + [0.004]),
-    (gamma, [0.13] + [0.87 / (classes - 1)] * (classes - 1)),
+    (gamma, [top] + [(1 - top) / (classes - 1)] * (classes - 1)),
 ]
 changes = [float(theory.confidence_change(np.array(q), g)) for g, q in examples]
 
@@ -67,14 +68,15 @@ table.style.format({"gamma": "{:g}", "top before": "{:g}", "change of the top": 
 
 # %% [markdown]
 # The first four changes are tiny. With {glue:text}`confidence-classes` classes and $\gamma =$
-# {glue:text}`confidence-gamma:g` the top probability 0.13 changes by {glue:text}`confidence-drop:.4f`. The ledger
-# proves two of these in ball arithmetic, the second, and the last for $\gamma = 1$ and a hundred classes, so no
-# rounding is involved.
+# {glue:text}`confidence-gamma:g` the top probability {glue:text}`confidence-top:g` changes by
+# {glue:text}`confidence-drop:.4f`. The ledger proves two of these in ball arithmetic, the second, and the last for
+# $\gamma = 1$ and a hundred classes, so no rounding is involved.
 
 # %% tags=["remove-input"]
 note(
     "confidence",
     drop=changes[-1],
+    top=top,
     classes=classes,
     first_falling=next(n for n in range(4, 100) if theory.critical_gamma(n) > 5),
     tau=theory.confidence_threshold(gamma),
