@@ -10,6 +10,8 @@ from focal_lib.validation import check_number
 
 __all__ = ["MMCELoss", "mmce"]
 
+LARGE = 20_000  # samples whose kernel is not held in memory: a training set, where its summary is taken; no batch
+
 
 def mmce(confidence: Tensor, correct: Tensor, weighted: bool = True, width: float = 0.4) -> Tensor:
     r"""The MMCE of a batch, with the kernel :math:`k(r, r') = e^{-|r - r'|/0.4}` and the square root.
@@ -21,7 +23,9 @@ def mmce(confidence: Tensor, correct: Tensor, weighted: bool = True, width: floa
     Args:
         confidence: (m,), in [0, 1]; correct: (m,), 0 or 1.
     """
-    kernel = torch.exp(-(confidence[:, None] - confidence[None, :]).abs() / width)  # (m, m)
+    large = len(confidence) > LARGE
+    if not large:
+        kernel = torch.exp(-(confidence[:, None] - confidence[None, :]).abs() / width)  # (m, m)
     correct = correct.to(confidence.dtype)
     if weighted:
         right, wrong = correct.sum(), (1 - correct).sum()
@@ -30,8 +34,20 @@ def mmce(confidence: Tensor, correct: Tensor, weighted: bool = True, width: floa
         gap = correct * (1 - confidence) / right - (1 - correct) * confidence / wrong
     else:
         gap = (correct - confidence) / len(confidence)
-    squared = gap @ kernel @ gap
+    squared = _by_sorting(confidence, gap, width) if large else gap @ kernel @ gap
     return squared.clamp(min=torch.finfo(squared.dtype).tiny).sqrt()  # the root has no slope at 0
+
+
+def _by_sorting(confidence: Tensor, gap: Tensor, width: float) -> Tensor:
+    r""":math:`\sum_{ij}g_ig_je^{-|r_i-r_j|/w}` without the m x m kernel, in float64: with the samples sorted it is
+
+    :math:`\sum_ig_i^2+2\sum_ig_ie^{-r_i/w}\sum_{j<i}g_je^{r_j/w}`.
+    """
+    order = confidence.detach().argsort()
+    r, g = confidence[order].double() / width, gap[order].double()
+    before = (g * r.exp()).cumsum(0) - g * r.exp()
+    total: Tensor = (g**2).sum() + 2 * (g * (-r).exp() * before).sum()
+    return total.to(gap.dtype)
 
 
 class MMCELoss(TrainingLoss):

@@ -7,6 +7,8 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from focal_lib.losses import MMCELoss
+from focal_lib.losses import mmce as module
+from focal_lib.losses.mmce import mmce
 from tests.losses.slow import probabilities
 
 
@@ -42,3 +44,26 @@ def test_mmce_of_a_batch_of_one_kind_has_no_weighted_error():
     torch.testing.assert_close(value, cross_entropy(logits, torch.tensor([0, 1])))
     value.backward()
     assert torch.isfinite(logits.grad).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_without_the_kernel_it_is_the_same(weighted, monkeypatch):
+    generator = torch.Generator().manual_seed(2)
+    confidence = torch.rand(300, generator=generator, dtype=torch.float64)
+    confidence[:9] = confidence[9]  # ties
+    correct = torch.rand(300, generator=generator) < confidence
+    found = []
+    for large in (1000, 10):
+        monkeypatch.setattr(module, "LARGE", large)
+        r = confidence.clone().requires_grad_()
+        value = mmce(r, correct, weighted)
+        found.append((value, *torch.autograd.grad(value, r)))
+    torch.testing.assert_close(found[0][0], found[1][0])
+    torch.testing.assert_close(found[0][1][10:], found[1][1][10:])  # at a tie the kernel has a corner
+
+
+def test_a_training_set_fits_into_memory():
+    """Its kernel would take 16 GB."""
+    logits = torch.randn(45_000, 10, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    (slope,) = torch.autograd.grad(MMCELoss(2.0)(logits, torch.arange(45_000) % 10), logits)
+    assert torch.isfinite(slope).all()
