@@ -57,7 +57,7 @@ note("over", n_validation=len(run.validation.labels))
 # ## The network
 #
 # The run is one of a grid that the build makes: {glue:text}`over-n-train:,d` training images, {glue:text}`over-epochs`
-# epochs of Adam, seed {glue:text}`over-seed`, {glue:text}`over-n-validation:,d` images held out for validation, the
+# epochs of Adam, seed {glue:text}`over-seed`; {glue:text}`over-n-validation:,d` images held out for validation; the
 # published test set. That is a small recipe, chosen so that everybody can repeat it on a laptop; it is not the CIFAR
 # training of the papers.
 
@@ -85,8 +85,10 @@ line_figure(history.index.to_numpy(), curves, "epoch", "share of samples, or pro
 # ```
 
 # %%
-calibrators = {s: TemperatureScaling("nll").fit(r.validation.logits, r.validation.labels) for s, r in loaded.items()}
-scaled = {s: calibrators[s].predict_proba(r.test.logits.astype(float)) for s, r in loaded.items()}
+calibrators, scaled = {}, {}
+for s, r in loaded.items():
+    calibrators[s] = TemperatureScaling("nll").fit(r.validation.logits, r.validation.labels)
+    scaled[s] = calibrators[s].predict_proba(r.test.logits.astype(float))
 probs = {
     "train": (softmax(run.train.logits.astype(float), -1), run.train.labels),
     "test": (softmax(run.test.logits.astype(float), -1), run.test.labels),
@@ -104,7 +106,7 @@ for name, values in (("t", temperatures), ("before", before), ("after", after)):
     note("over", {f"{name}-min": float(np.min(values)), f"{name}-max": float(np.max(values))})
 note("over", temperature=calibrators[seed].temperature_)
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Three reliability diagrams. On train all points lie in the corner of full confidence and accuracy; on test they lie well below the diagonal; after temperature scaling they follow it but for the lowest bins, which hold a handful of samples."}, "figure": {"name": "fig-over-reliability", "caption": "Reliability on the training set, on the test set, and there after temperature scaling. Hatched: the gap. Below: the share of predictions in each bin."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Three reliability diagrams. On train all points lie in the corner of full confidence and accuracy; on test all but the lowest bins lie well below the diagonal; after temperature scaling they follow it but for the lowest bins, which hold a handful of samples."}, "figure": {"name": "fig-over-reliability", "caption": "Reliability on the training set, on the test set, and there after temperature scaling. Hatched: the gap. Below: the share of predictions in each bin."}}
 reliability_diagrams({name: metrics.reliability_bins(p, y) for name, (p, y) in probs.items()})
 
 # %% [markdown]
