@@ -140,7 +140,7 @@ def _scored(fit: Any, data: LogitSet) -> list[tuple[SampleScores, tuple[np.ndarr
 
 
 def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
-    """A row a method and metric: value, 95 % interval and how it was made, in the units of METRICS.
+    """For each method and metric the value, its 95 % interval and how that was made, in the units of METRICS.
 
     Intervals of error, NLL and Brier score are percentile bootstrap; those of the binned errors invert a simulated
     test, since their bootstrap does not cover (focal_lib.metrics.ece_interval). Of the smooth ECE none is given.

@@ -25,7 +25,7 @@ _MOST = 20_000  # samples that the landscape is computed of; of more an even par
 
 
 def reliability_figure(evaluation: Evaluation, methods: Sequence[Method]) -> Figure:
-    """Accuracy over confidence in 15 bins of equal width, a panel a method."""
+    """Accuracy over confidence in 15 bins of equal width, one panel for each method."""
     scores = {method.label: evaluation.scores[method] for method in methods}
     with mpl.rc_context():
         use_style()

@@ -1,7 +1,7 @@
 """Somebody's logits with labels, read from a file: what `focal calibrate` starts from.
 
 npz: `logits` and `labels`; or both for `validation_` and `test_`. npy: logits, with the labels in another npy.
-csv, parquet: a column `label`, and one column a class in order.
+csv, parquet: a column `label`, and one column for each class, in order.
 """
 
 from __future__ import annotations

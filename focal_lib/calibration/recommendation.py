@@ -140,7 +140,7 @@ def _describe_temperature(method: Method, fit: MappedCalibrator, evaluation: Eva
     gamma = f", gamma = {fit.gamma_:.3f}" if fit.gamma_ else ""
     proved = isinstance(fit, FocalTemperatureScaling) and fit.optimal_
     end = " This is the optimum of the whole grid, proved." if proved else ""
-    found = [f"{method.label}: T = {fit.temperature_:.4g}{gamma}.{end}"]
+    found = [f"{method.label}: T = {fit.temperature_:#.4g}{gamma}.{end}"]
     if isinstance(fit, FocalTemperatureScaling):
         low, high = GAMMA_RANGE if fit.search == "newton" else (min(fit.gammas), max(fit.gammas))
         if low < high and fit.gamma_ in (low, high):

@@ -111,8 +111,8 @@ class Report:
 
     Attributes:
         evaluation: the fits, and scores of every sample tested on.
-        metrics: a row a method and metric: value, interval and how it was made; in per cent but NLL and Brier score.
-        differences: a row a method, reference and metric, with p and whether it is significant at 5 % (Holm).
+        metrics: for each method and metric the value, its interval and how it was made; per cent but NLL and Brier.
+        differences: for each method, reference and metric, with p and whether it is significant at 5 % (Holm).
         advice: the method to use, and why.
         fitted_on: the logits and labels that were fitted on.
         provenance: input, options, date and versions.
@@ -155,7 +155,7 @@ class Report:
         return f"calibrator.json holds the fit of {self.kept.label}{not_recommended}."
 
     def metric_table(self) -> pd.DataFrame:
-        """The metrics to read: 'value [low, high]', a row a method."""
+        """The metrics to read: 'value [low, high]', one row for each method."""
         return metric_table(self.metrics)
 
     def difference_table(self) -> pd.DataFrame:

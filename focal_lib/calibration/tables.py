@@ -1,4 +1,4 @@
-"""Metrics and differences as tables to read: a row a method, a column a metric."""
+"""Metrics and differences as tables to read: one row for each method, one column for each metric."""
 
 from __future__ import annotations
 

@@ -132,7 +132,8 @@ def test_one_name_by_two_objectives_is_two_methods():
         row(TEMPERATURE, AS_GIVEN, "nll", -0.5),
         row(FOCAL, AS_GIVEN, "nll", -0.5),
         row(BY_ECE, AS_GIVEN, "nll", -0.5),
-        row(FOCAL, TEMPERATURE, "nll", 0.1),
+        row(FOCAL, TEMPERATURE, "nll", -0.1),
+        row(FOCAL, TEMPERATURE, "adaptive-ece", 0.4),
         row(BY_ECE, TEMPERATURE, "adaptive-ece", -0.4),
     )
     advice = advise(found, 5000, 5000)
@@ -140,3 +141,4 @@ def test_one_name_by_two_objectives_is_two_methods():
     assert advice.words.startswith(
         "Use focal-temperature by adaptive-ece rather than temperature: the ECE (equal mass)"
     )
+    assert "NLL" not in advice.words  # that gain is of the other objective

@@ -1,17 +1,24 @@
 """`calibrate` and its report: one reading, one page without a network, a set of files that belong together."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
-from focal_lib.calibration import logits_file, report
+from focal_lib.calibration import figures, logits_file, report
 from focal_lib.calibration.methods import DEFAULT, TEMPERATURE
+from focal_lib.calibration.recommendation import Advice
 from focal_lib.calibration.report import FILES, calibrate
 from focal_lib.calibration.saved import load_calibrator
+from focal_lib.metrics.bins import adaptive_ece, reliability_bins_of
+from focal_lib.theory.maps import focal_log_probs
 
 FAST = {"methods": "temperature,focal-temperature,vector", "resamples": 50}
 
@@ -129,9 +136,22 @@ def test_a_fit_outside_the_landscape_is_said(draw_logits):
     assert inside.landscape().axes[1].get_ylabel() == "adaptive ECE (%)"
 
 
-def test_figures_leave_the_style_of_others_alone(found):
-    import matplotlib as mpl
+def test_figures_draw_the_ece_that_their_captions_name(found, data, monkeypatch):
+    drawn = {}
+    monkeypatch.setattr(figures, "landscape", lambda *shown: drawn.update(landscape=shown))
+    monkeypatch.setattr(figures, "reliability_diagrams", lambda panels, bands: drawn.update(panels=panels))
+    found.landscape()
+    found.reliability_diagrams()
+    gammas, temperatures, values, _ = drawn["landscape"]
+    probs = np.exp(focal_log_probs(found.fitted_on.logits / temperatures[5], gammas[2]))
+    assert values[5, 2] == pytest.approx(adaptive_ece(probs, found.fitted_on.labels), abs=1e-12)
+    scores = found.evaluation.scores[TEMPERATURE]
+    wide = reliability_bins_of(scores.confidence, scores.correct, binning="width")
+    np.testing.assert_array_equal(drawn["panels"]["temperature"].count, wide.count)
 
+
+def test_figures_leave_the_style_of_others_alone(found):
+    plt.switch_backend("agg")
     before = mpl.rcParams.copy()
     found.reliability_diagrams()
     found.landscape()
@@ -205,7 +225,7 @@ def test_the_files(data, found, tmp_path):
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "new" / "report" / "metrics.parquet"), found.metrics)
 
 
-@pytest.mark.parametrize("fails", ["save_calibrator", "to_parquet", "to_html"])
+@pytest.mark.parametrize("fails", ["save_calibrator", "to_parquet", "write_text", "to_html"])
 def test_a_failure_leaves_the_old_set(found, tmp_path, monkeypatch, fails):
     found.save(tmp_path)
     (tmp_path / "mine.txt").write_text("not of the report")
@@ -214,8 +234,10 @@ def test_a_failure_leaves_the_old_set(found, tmp_path, monkeypatch, fails):
     def fail(*args, **kwargs):
         raise OSError("no space left (planted)")
 
-    owner = {"save_calibrator": report, "to_parquet": pd.DataFrame, "to_html": report.Report}[fails]
+    other = replace(found, advice=Advice(DEFAULT[3], "Use vector."), metrics=found.metrics.head(3))
+    owner = {"save_calibrator": report, "to_parquet": pd.DataFrame, "write_text": Path, "to_html": report.Report}[fails]
     monkeypatch.setattr(owner, fails, fail)
     with pytest.raises(OSError, match="planted"):
-        found.save(tmp_path)
+        other.save(tmp_path)
+    monkeypatch.undo()
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -72,7 +72,7 @@ class MatrixScaling(Calibrator):
 
 
 class VectorScaling(MatrixScaling):
-    r"""p = softmax(v * z + b), one scale a class (Guo et al. 2017); ``weight_`` is diagonal."""
+    r"""p = softmax(v * z + b), one scale for each class (Guo et al. 2017); ``weight_`` is diagonal."""
 
     def _expand(self, weight: np.ndarray, classes: int) -> np.ndarray:
         return np.diag(weight)

@@ -6,7 +6,7 @@ fitted samples say nothing, the probability as given stays:
 * a class without a label keeps its p_k, and the classes seen share the rest;
 * a sample for which every class seen gets 0 (a step function can do that) keeps its p.
 
-`seen_` holds the classes seen; the other arrays have one entry a class seen. A torch input gives a torch output,
+`seen_` holds the classes seen; the other arrays have one entry for each of them. A torch input gives a torch output,
 without gradients.
 """
 
