@@ -1,9 +1,10 @@
-"""Training speed on this machine's device: python -m benchmarks.training [--model resnet50] [--images 20000]
+"""Training speed on the devices that are here: python -m benchmarks.training [--model resnet50] [--images 20000]
 
-Two loops over the same synthetic images of CIFAR's size at batch 128, with the papers' crops and flips. Plain:
-float32, contiguous, a DataLoader with torchvision's transforms an image at a time. Ours, focal_lib's Trainer: data
-on the device, crops of a batch at once, and on a GPU bf16, channels last, compiled. Printed: images per second of
-each (the epoch after warming up), their ratio, and the share of the device's matrix rate that the training reaches.
+Loops over the same synthetic images of CIFAR's size at batch 128, with the papers' crops and flips. Plain: float32,
+contiguous, a DataLoader with torchvision's transforms an image at a time. Ours, focal_lib's Trainer in float32 and in
+bf16: data on the device, crops of a batch at once, channels last, on a GPU compiled. Printed for each: images a second
+(the epoch after one to warm up), the ratio to the plain loop, and the share of the rate of a large matrix product in
+the same precision that training reaches.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import click
 import numpy as np
@@ -23,11 +25,13 @@ from torchvision import transforms
 from focal_lib.losses import FocalLoss
 from focal_lib.training import models
 from focal_lib.training.data import Split
-from focal_lib.training.recipes import RECIPES
-from focal_lib.training.stacked_trainer import ManyTrainer
+from focal_lib.training.recipes import PRECISIONS, RECIPES
 from focal_lib.training.trainer import Trainer, pick_device, to_tensors
 
 MEAN, STD = 0.47, 0.25
+RECIPE = RECIPES["m20-cifar"]
+DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16}
+DEFAULTS = {"cpu": ("resnet20", 1280), "cuda": ("resnet50", 20_480)}  # network and images: seconds on each
 
 
 class _Pictures(Dataset):  # type: ignore[type-arg]
@@ -53,24 +57,29 @@ class _Pictures(Dataset):  # type: ignore[type-arg]
 def _timed(epoch: Callable[[], object], device: torch.device) -> float:
     """Seconds of the second call: the first compiles and warms up."""
     epoch()
-    if device.type == "cuda":
-        torch.cuda.synchronize()
+    _wait(device)
     started = time.perf_counter()
     epoch()
-    if device.type == "cuda":
-        torch.cuda.synchronize()
+    _wait(device)
     return time.perf_counter() - started
 
 
+def _wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
 def plain_loop(model: nn.Module, part: Split, device: torch.device) -> float:
-    recipe, loss = RECIPES["m20-cifar"], FocalLoss(3.0)
+    """Seconds of an epoch."""
+    loss = FocalLoss(3.0)
     workers = os.cpu_count() or 1 if device.type == "cuda" else 0
     loader = DataLoader(
-        _Pictures(part), recipe.batch_size, shuffle=True, num_workers=workers, persistent_workers=workers > 0
+        _Pictures(part), RECIPE.batch_size, shuffle=True, num_workers=workers, persistent_workers=workers > 0
     )
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=5e-4)
 
     def epoch() -> None:
+        model.train()
         for images, labels in loader:
             optimiser.zero_grad()
             loss(model(images.to(device)), labels.to(device)).backward()
@@ -79,9 +88,11 @@ def plain_loop(model: nn.Module, part: Split, device: torch.device) -> float:
     return _timed(epoch, device)
 
 
-def own_loop(model: nn.Module, part: Split, device: torch.device) -> float:
+def own_loop(model: nn.Module, part: Split, device: torch.device, precision: str) -> float:
+    """Seconds of an epoch."""
     model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    trainer = Trainer(model, FocalLoss(3.0), RECIPES["m20-cifar"], torch.Generator().manual_seed(0))
+    recipe = replace(RECIPE, precision=precision)
+    trainer = Trainer(model, FocalLoss(3.0), recipe, torch.Generator().manual_seed(0))
     images, labels = to_tensors(part, device, MEAN, STD)
     return _timed(lambda: trainer.train_epoch(images, labels), device)
 
@@ -93,52 +104,47 @@ def flops_an_image(model: nn.Module, device: torch.device) -> float:
     return counter.get_total_flops() / 2
 
 
-def matrix_rate(device: torch.device) -> float:
-    """FLOP/s of a large square product, bf16 on a GPU."""
-    side, kind = (8192, torch.bfloat16) if device.type == "cuda" else (1024, torch.float32)
-    a, b = torch.randn(2, side, side, device=device, dtype=kind).unbind()
+def matrix_rate(device: torch.device, precision: str) -> float:
+    """FLOP/s of a large square product."""
+    side = 8192 if device.type == "cuda" else 2048
+    a, b = torch.randn(2, side, side, device=device).to(DTYPES[precision]).unbind()
     return 2 * side**3 * 5 / _timed(lambda: [a @ b for _ in range(5)], device)
 
 
-def seeds_at_once(name: str, count: int, part: Split, device: torch.device) -> tuple[float, float]:
-    """Seconds of an epoch of `count` networks one after another, and at once."""
+def measure(device: torch.device, name: str, images: int) -> None:
+    """Print what one device does."""
+    rng = np.random.default_rng(0)
+    part = Split(rng.integers(0, 256, (images, 32, 32, 3), dtype=np.uint8), rng.integers(0, 10, images))
 
-    def trainers() -> list[Trainer]:
-        made = (models.build(name, 3, 32, 10).to(device) for _ in range(count))
-        return [
-            Trainer(m, FocalLoss(3.0), RECIPES["book-fast"], torch.Generator().manual_seed(s))
-            for s, m in enumerate(made)
-        ]
+    def make() -> nn.Module:
+        torch.manual_seed(0)
+        return models.build(name, 3, 32, 10).to(device)
 
-    images, labels = to_tensors(part, device, MEAN, STD)
-    one_by_one = trainers()
-    apart = _timed(lambda: [t.train_epoch(images, labels) for t in one_by_one], device)
-    together = ManyTrainer(trainers())
-    stacked = images.expand(count, *images.shape), labels.expand(count, -1)
-    return apart, _timed(lambda: together.train_epoch(*stacked), device)
+    flops = flops_an_image(make(), device)
+    label = torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU, {torch.get_num_threads()} threads"
+    plain = images / plain_loop(make(), part, device)
+    print(f"{label}: {name}, batch {RECIPE.batch_size}, {flops / 1e9:.2f} GFLOP an image")
+    print(f"  plain, float32  {plain:8,.0f} images/s           {_share(plain * flops, device, 'float32')}")
+    for precision in PRECISIONS:
+        own = images / own_loop(make(), part, device, precision)
+        share = _share(own * flops, device, precision)
+        print(f"  ours, {precision:8} {own:9,.0f} images/s   {own / plain:4.1f} x  {share}")
+
+
+def _share(rate: float, device: torch.device, precision: str) -> str:
+    return f"{rate / matrix_rate(device, precision):4.0%} of a large {precision} product"
 
 
 @click.command()
-@click.option("--model", "name", default="resnet50", show_default=True)
-@click.option("--images", default=20_000, show_default=True)
-@click.option("--device", "where", default="auto", show_default=True)
-@click.option("--small", default="small-cnn", show_default=True, help="Network for many seeds at once.")
-@click.option("--seeds", default=8, show_default=True)
-def main(name: str, images: int, where: str, small: str, seeds: int) -> None:
-    """Images per second of a plain loop and of ours; many seeds at once against one after another."""
-    device = pick_device(where)
-    rng = np.random.default_rng(0)
-    part = Split(rng.integers(0, 256, (images, 32, 32, 3), dtype=np.uint8), rng.integers(0, 10, images))
-    make = lambda: models.build(name, 3, 32, 10).to(device)  # noqa: E731
-    flops = flops_an_image(make(), device)
-    plain, own = images / plain_loop(make(), part, device), images / own_loop(make(), part, device)
-    label = torch.cuda.get_device_name() if device.type == "cuda" else f"CPU, {torch.get_num_threads()} threads"
-    batch, share = RECIPES["m20-cifar"].batch_size, own * flops / matrix_rate(device)
-    print(f"{name}, batch {batch}, {label}: plain {plain:,.0f} images/s, ours {own:,.0f}, {own / plain:.1f} x")
-    print(f"  {flops / 1e9:.2f} GFLOP an image: {share:.0%} of the rate of a large matrix product here")
-    few = part.take(np.arange(min(images, 5000)))
-    apart, together = seeds_at_once(small, seeds, few, device)
-    print(f"{small}, {seeds} seeds: one after another / at once {apart / together:.1f} x")
+@click.option("--model", "name", help="Default: resnet20 on a CPU, resnet50 on a GPU.")
+@click.option("--images", type=int, help="Default: seconds of them.")
+@click.option("--device", "where", default="all", show_default=True, help="all, cpu, cuda or cuda:1.")
+def main(name: str | None, images: int | None, where: str) -> None:
+    """Images a second of a plain loop and of ours, on a CPU and on a GPU where there is one."""
+    found = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])] if where == "all" else [where]
+    for device in map(pick_device, found):
+        default = DEFAULTS[device.type]
+        measure(device, name or default[0], images or default[1])
 
 
 if __name__ == "__main__":

@@ -57,6 +57,7 @@ def dense(channels, classes, growth=32):
         ("wide-resnet-26-10", wide(26, 10, 3, 10)),
         ("densenet121", dense(3, 10)),
         ("resnet8", wide(8, 1, 3, 10)),
+        ("resnet20", wide(20, 1, 3, 10)),
         ("mlp", 3072 * 100 + 100 + 100 * 10 + 10),
         ("vit", 192 * (3 * 16 + 1 + 1 + 65) + 12 * (12 * 192**2 + 13 * 192) + 2 * 192 + 193 * 10),
     ],
@@ -74,6 +75,7 @@ def test_published_counts():
     with torch.device("meta"):  # torchvision documents 25,557,032 for 1,000 classes
         assert count(models.build("resnet50-tiny-imagenet", 3, 64, 200)) == 25_557_032 - 800 * 2049
     assert wide(26, 10, 3, 10) == pytest.approx(36.5e6, rel=2e-3)
+    assert wide(20, 1, 3, 10) == pytest.approx(0.27e6, rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,7 @@ IMAGE_MODELS: dict[str, Callable[[int, int, int], nn.Module]] = {
     "small-cnn": small_cnn,
     "mlp": mlp,
     "resnet8": small_resnet,
+    "resnet20": wide_resnet(20, 1),  # He et al. (2016) section 4.2, with projections as shortcuts
     "resnet50": resnet((3, 4, 6, 3)),
     "resnet110": resnet((3, 4, 26, 3)),
     "wide-resnet-26-10": wide_resnet(26, 10),
