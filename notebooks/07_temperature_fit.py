@@ -91,7 +91,7 @@ for g in (0.5, 2.0, 3.0):
 for g, name in ((0.5, "half"), (2.0, "two"), (3.0, "three")):
     note("fit", {f"t-{name}": fits(2)[g].temperature})
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "The map in logits for gamma 0.5, 2 and 3 with the closest temperatures as straight lines through the origin. Each pair coincides to the eye."}, "figure": {"name": "fig-fit-logits", "caption": "The map in logits with the closest temperatures. Counterpart of KK24 Fig. 2, right, with the temperatures that belong to the $\\gamma$ shown."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The map in logits for gamma 0.5, 2 and 3 with the closest temperatures as straight lines through the origin. The lines of each pair nearly coincide."}, "figure": {"name": "fig-fit-logits", "caption": "The map in logits with the closest temperatures. Counterpart of KK24 Fig. 2, right, with the temperatures that belong to the $\\gamma$ shown."}}
 line_figure(s, in_logits, "logit $s$", "logit after the map")
 
 # %% [markdown]
@@ -143,7 +143,7 @@ for g in (0.5, 3.0):
     difference = deviation_from_map(g, fits(3, reach)[g].inverse_temperature, np.log(points))
     panels[rf"$\gamma = {g:g}$"] = 100 * np.abs(difference).max(-1)
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Two triangles shaded by the largest difference between map and temperature. It is zero in the centre and at the corners and largest in bands between."}, "figure": {"name": "fig-fit-triangle", "caption": "Difference between the map and the closest temperature, in percentage points. Counterpart of KK24 Fig. 7."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Two triangles shaded by the largest difference between map and temperature. It is small in the centre and at the corners and largest in patches between."}, "figure": {"name": "fig-fit-triangle", "caption": "Difference between the map and the closest temperature, in percentage points. Counterpart of KK24 Fig. 7."}}
 maps_on_triangle(points, panels, "difference (percentage points)")
 
 # %% [markdown]

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 __all__ = ["arrow_fields", "isolines", "maps_on_triangle", "project", "simplex_grid"]
 
@@ -75,7 +76,7 @@ def maps_on_triangle(points: np.ndarray, values: Mapping[str, np.ndarray], label
     top = max(float(np.abs(v).max()) for v in values.values())
     x, y = project(points).T
     for ax, (title, value) in zip(axes, values.items(), strict=False):
-        levels = np.linspace(0, top, 9)
+        levels = MaxNLocator(8).tick_values(0, top)
         shades = ax.tricontourf(x, y, value, levels=levels, cmap="cividis")
         ax.tricontour(x, y, value, levels=levels[1:-1], colors="white", linewidths=0.6)
         _triangle(ax, title)
