@@ -5,7 +5,8 @@ from focal_lib.losses.brier import BrierLoss
 from focal_lib.losses.dual_focal import DualFocalLoss
 from focal_lib.losses.focal import FLSD53, FLSD532, FocalLoss, ProperFocalLoss, SampleFocalLoss, ScheduledFocalLoss
 from focal_lib.losses.focal_calibration import FocalCalibrationLoss
-from focal_lib.losses.hessian_trace import HessianTraceLoss
+from focal_lib.losses.hessian import hessian_top_eigenvalue, hessian_trace
+from focal_lib.losses.hessian_penalty import HessianTraceLoss
 from focal_lib.losses.label_smoothing import LabelSmoothingLoss
 from focal_lib.losses.mmce import MMCELoss
 
@@ -23,4 +24,6 @@ __all__ = [
     "ProperFocalLoss",
     "SampleFocalLoss",
     "ScheduledFocalLoss",
+    "hessian_top_eigenvalue",
+    "hessian_trace",
 ]
