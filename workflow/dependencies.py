@@ -25,6 +25,7 @@ def _graph() -> grimp.ImportGraph:
     return grimp.build_graph(PACKAGE, cache_dir=None)
 
 
+@functools.cache
 def _path(module: str) -> Path:
     base = ROOT.joinpath(*module.split("."))
     return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
@@ -38,6 +39,11 @@ def _parents(module: str) -> list[str]:
 @functools.cache
 def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
+
+
+@functools.cache
+def _nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(_tree(path)))
 
 
 @functools.cache
@@ -74,7 +80,7 @@ def _closure(modules: Iterable[str]) -> set[str]:
 def _used(path: Path) -> set[str]:
     """Modules behind the names of focal_lib that the file uses."""
     found, packages = set(), {}
-    nodes = list(ast.walk(_tree(path)))
+    nodes = _nodes(path)
     for node in nodes:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names if alias.name in _graph().modules}
@@ -97,7 +103,7 @@ def _claim_modules() -> dict[str, str]:
     found = {}
     for path in sorted((ROOT / PACKAGE / "claims").glob("*/*.py")):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        for node in ast.walk(_tree(path)):
+        for node in _nodes(path):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "claim" and node.args:
                 found[ast.literal_eval(node.args[0])] = module
     return found
@@ -111,7 +117,7 @@ def claims_shown(notebook: Path) -> set[str]:
     """
     known = _claim_modules()
     ids: set[str] = set()
-    for node in ast.walk(_tree(notebook)):
+    for node in _nodes(notebook):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             if name == "ledger":
@@ -141,7 +147,7 @@ def _data() -> dict[str, list[Path]]:
 @functools.cache
 def _files_read(module: str) -> list[Path]:
     """Files whose name the module holds as a text."""
-    nodes = ast.walk(_tree(_path(module)))
+    nodes = _nodes(_path(module))
     names = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     return [path for name in names & set(_data()) for path in _data()[name]]
 
