@@ -58,7 +58,9 @@ class Claim:
     @property
     def instead(self) -> str:
         """What holds instead, in a few words for the README; its numbers come from the evidence."""
-        return self._instead if isinstance(self._instead, str) else self._instead(self.evidence)
+        if isinstance(self._instead, str):
+            return self._instead
+        return "" if self.verdict == Verdict.UNCHECKABLE else self._instead(self.evidence)
 
     @property
     def paper(self) -> str:

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from focal_lib.checkout import ROOT
-from focal_lib.claims import Unchecked, Verdict, claim, find, ledger, verdicts
+from focal_lib.claims import Claim, Unchecked, Verdict, claim, find, ledger, verdicts
 from focal_lib.claims import ledger as face
 from focal_lib.claims.evidence import HOLDS
 from focal_lib.claims.ledger import PAPERS
@@ -91,6 +91,9 @@ def test_without_its_runs_a_claim_is_unchecked_and_says_what_makes_them():
         assert isinstance(found, Unchecked)
         assert expected in found.reason
         assert "run 12ab has no logits.npz" in found.reason
+    numbers = {"headline": "less", "_instead": lambda evidence: f"{evidence.measured:.2f}"}
+    unchecked = Claim("kk24.new", "KK24", "x", "02_convexity", lambda: Unchecked(""), needs="runs", **numbers)
+    assert unchecked.instead == ""
 
 
 def test_options_of_a_claim_are_checked():
