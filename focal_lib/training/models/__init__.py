@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import nn
 
-from focal_lib.training.data import Dataset
+from focal_lib.training.data.dataset import Dataset
 from focal_lib.training.data.vectors import glove
 from focal_lib.training.models.images import IMAGE_MODELS
 from focal_lib.training.models.text import TOKEN_MODELS, TREE_MODELS
