@@ -16,15 +16,21 @@ def require_checkout(what: str) -> Path:
     Raises:
         FileNotFoundError: the package is installed without one; the message says what needs it.
     """
-    if not (ROOT / "workflow" / "Snakefile").is_file():
+    if not _is_checkout():
         raise FileNotFoundError(
             f"{what} needs a checkout of the project, with its notebooks and grids. Got an installed package."
         )
     return ROOT
 
 
+def _is_checkout() -> bool:
+    return (ROOT / "workflow" / "Snakefile").is_file()
+
+
 def commit() -> str:
     """The commit of the checkout, with '-dirty' where it was changed; '' for an installed package."""
+    if not _is_checkout():  # git would find a repository around site-packages
+        return ""
     command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -1,0 +1,24 @@
+"""The project's checkout, and packages that are installed without one."""
+
+import subprocess
+
+import pytest
+
+from focal_lib import checkout
+
+
+def test_this_is_a_checkout():
+    assert (checkout.require_checkout("a test") / "notebooks").is_dir()
+
+
+def test_an_installed_package_has_no_commit_even_inside_a_repository(tmp_path, monkeypatch):
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e"]
+    for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "other project"]):
+        subprocess.run([*git, *command], check=True)
+    monkeypatch.setattr(checkout, "ROOT", tmp_path)
+    assert checkout.commit() == ""
+    with pytest.raises(FileNotFoundError, match="a grid needs a checkout of the project.*Got an installed package"):
+        checkout.require_checkout("a grid")
+    (tmp_path / "workflow").mkdir()
+    (tmp_path / "workflow" / "Snakefile").touch()
+    assert checkout.commit()
