@@ -17,7 +17,7 @@ def test_an_installed_package_has_no_commit_even_inside_a_repository(tmp_path, m
         subprocess.run([*git, *command], check=True)
     monkeypatch.setattr(checkout, "ROOT", tmp_path)
     assert checkout.commit() == ""
-    with pytest.raises(FileNotFoundError, match="a grid needs a checkout of the project.*Got an installed package"):
+    with pytest.raises(FileNotFoundError, match=r"a grid needs a checkout of the project.*Got an installed package"):
         checkout.require_checkout("a grid")
     (tmp_path / "workflow").mkdir()
     (tmp_path / "workflow" / "Snakefile").touch()
