@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["part_of", "remove_leftovers", "write_whole"]
+__all__ = ["check_target", "part_of", "remove_leftovers", "write_whole"]
 
 PART = re.compile(r"\.(\d+)@(.*?)@")  # process and machine: folders may be shared by many
 KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
@@ -19,6 +19,26 @@ KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, 
 def part_of(path: Path) -> Path:
     """Where this process writes before it renames: beside `path`, hidden, with the same ending."""
     return path.with_name(f".{os.getpid()}@{platform.node()}@{path.name}")
+
+
+def check_target(path: Path, *inputs: Path) -> None:
+    """Whether a file can be written there, asked before any work.
+
+    Args:
+        inputs: what is read: a result must not replace it.
+
+    Raises:
+        FileExistsError: there is something else than a file, such as a device.
+        ValueError: the file is one of the inputs.
+    """
+    if not path.exists():
+        return
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
+        kind = next((name for is_one, name in KINDS if is_one(mode)), "a device")
+        raise FileExistsError(f"{path} must be a file, or nothing yet. Got {kind}.")
+    if any(given.exists() and path.samefile(given) for given in inputs):
+        raise ValueError(f"the result must go into another file than the input. Got {path} for both.")
 
 
 def write_whole(path: Path, write: Callable[[Path], Any]) -> None:
@@ -30,10 +50,8 @@ def write_whole(path: Path, write: Callable[[Path], Any]) -> None:
     """
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path.name} must go into a folder that exists. There is no {path.parent}.")
+    check_target(path)
     before = path.stat().st_mode if path.exists() else None
-    if before is not None and not stat.S_ISREG(before):
-        kind = next((name for is_one, name in KINDS if is_one(before)), "a device")
-        raise FileExistsError(f"{path} must be a file, or nothing yet. Got {kind}.")
     path = path.resolve()  # a link stays one
     part = part_of(path)
     try:

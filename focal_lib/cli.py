@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from focal_lib.atomic_write import write_whole
+from focal_lib.atomic_write import check_target, write_whole
 
 if TYPE_CHECKING:
     from focal_lib.claims.ledger import Claim
@@ -123,12 +123,16 @@ def notebook(
             raise ValueError("--html shows the numbers, which --for-book leaves to Sphinx. Got both.")
         source = find_source(name)
         out = out or Path(f"{source.stem}.ipynb")
+        if html is not None:
+            if html.resolve() == out.resolve():
+                raise ValueError(f"--html must be another file than the notebook. Got {html} for both.")
+            check_target(html, source)
         seconds = execute(source, out, parse_parameters(parameters))
         if not for_book:
             resolve(out, out)
         if html is not None:
             as_html(out, html)
-    except (ValueError, RuntimeError, FileNotFoundError) as error:
+    except (ValueError, RuntimeError, OSError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"{source.stem}: done in {seconds:.1f} s -> {out}" + (f", {html}" if html else ""))
 
@@ -220,6 +224,8 @@ def calibrate(path: Path, out: Path, **options: Any) -> None:
     from focal_lib.calibration import report
 
     try:
+        for name in report.FILES:
+            check_target(out / name, *filter(None, (path, options["labels"])))
         found = report.calibrate(path, **options)
         found.save(out)
     except (ValueError, ImportError, OSError) as error:
@@ -244,6 +250,8 @@ def apply(calibrator: Path, path: Path, out: Path, given: Any, chunk: int) -> No
     from focal_lib.calibration.saved import load_calibrator
 
     try:
+        if str(out) != "-":
+            check_target(out, calibrator)
         written = apply_calibrator(load_calibrator(calibrator), path, out, given=given, chunk=chunk)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
@@ -259,6 +267,7 @@ def export(calibrator: Path, out: Path) -> None:
     from focal_lib.calibration.saved import load_calibrator
 
     try:
+        check_target(out, calibrator)
         fit = load_calibrator(calibrator)
         write_onnx(fit.to_module(), fit.n_classes_, out)
     except (ValueError, TypeError, OSError) as error:
@@ -422,7 +431,10 @@ def _write_boxes(claim: Claim | None, out: Path) -> None:
             "--boxes needs the id of a claim with a certificate, such as kk24.prop3_sharp_above."
         )
     text = json.dumps([certificate.as_json() for certificate in found], indent=1) + "\n"
-    write_whole(out, lambda part: part.write_text(text))
+    try:
+        write_whole(out, lambda part: part.write_text(text))
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
     click.echo(f"{sum(len(b) for c in found for b in c.boxes.values()):,} boxes -> {out}")
 
 

@@ -48,7 +48,7 @@ def read_yaml(text: str) -> Any:
     """
     try:
         return yaml.load(text, _Loader)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, AttributeError, KeyError, RecursionError) as error:  # tags that do not fit, loops
         raise ValueError(f"must be YAML. Got {' '.join(str(error).split())}.") from None
 
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from focal_lib.atomic_write import write_whole
+from focal_lib.atomic_write import check_target, write_whole
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import Given, as_logits
 
@@ -63,7 +63,7 @@ def _after_header(stream: IO[bytes], name: str) -> NpyReader:
         shape, by_column, dtype = read(stream)
     except ValueError:
         raise ValueError(f"{name} must be an npy file. It is not.") from None
-    if len(shape) != 2 or dtype.kind not in "fiu":
+    if len(shape) != 2 or min(shape) < 0 or dtype.kind not in "fiu":
         raise ValueError(f"{name} must hold logits of shape (n, K). Got {dtype} {shape}.")
     if by_column and min(shape) > 1:
         raise ValueError(f"{name} must be stored row by row: save np.ascontiguousarray(logits).")
@@ -111,6 +111,8 @@ def apply_calibrator(
     Raises:
         ValueError: another file, or numbers that are not what they are said to be. Then no file is left.
     """
+    if str(out) != "-":
+        check_target(out, path)
     with open_npy(path) as source:
         logits = (as_logits(part.astype(np.float64), given) for part in source.chunks(chunk))
         write_npy(out, source.shape, map(calibrator.predict_proba, logits), source.dtype)

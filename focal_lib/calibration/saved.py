@@ -48,13 +48,13 @@ def load_calibrator(path: str | Path) -> Calibrator:
     try:
         content = json.loads(path.read_text())
         checksum = content.pop("checksum")
-    except (AttributeError, KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError):
+    except (AttributeError, KeyError, TypeError, RecursionError, UnicodeDecodeError, json.JSONDecodeError):
         raise ValueError(f"{path.name} must be a calibrator written by focal_lib. It is not.") from None
     if content.get("format") not in (1, FORMAT):
         raise ValueError(f"{path.name} must have format {FORMAT}. Got {content.get('format')}: fit and save it again.")
     if checksum != _checksum(content):
         raise ValueError(f"{path.name} must match its checksum. It was changed or cut.")
-    if (name := content.get("method")) not in METHODS:
+    if (name := str(content.get("method"))) not in METHODS:
         raise ValueError(f"{path.name} must hold one of {', '.join(METHODS)}. Got {name}, of another version.")
     try:
         parameters, fitted = dict(content["parameters"]), dict(content["fitted"])

@@ -15,7 +15,7 @@ import papermill
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-from focal_lib.atomic_write import part_of
+from focal_lib.atomic_write import check_target, part_of
 from focal_lib.checkout import ROOT, require_checkout
 
 __all__ = ["check_parameters", "describe_parameters", "execute", "find_source"]
@@ -87,6 +87,14 @@ def _read(source: Path) -> nbformat.NotebookNode:
     return notebook
 
 
+def _is_failure(path: Path) -> bool:
+    """Whether the file is a notebook that papermill ran, and so one that may be replaced."""
+    try:
+        return "papermill" in nbformat.read(path, as_version=4).metadata
+    except Exception:  # another file, or none
+        return False
+
+
 def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None) -> float:
     """Run a py:percent notebook and write the executed .ipynb, or nothing at all.
 
@@ -98,14 +106,19 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
         Seconds it took.
 
     Raises:
-        ValueError: an unknown parameter.
+        ValueError: an unknown parameter, or `out` is the source.
+        FileExistsError: `out` is something else than a file, or a failed run of another name is in the way.
         RuntimeError: a cell raised; the message names the cell and the kept notebook.
     """
     parameters = parameters or {}
+    check_target(out, source)
     out.parent.mkdir(parents=True, exist_ok=True)
     part = part_of(out.resolve().with_suffix(".ipynb"))  # the name that papermill knows
     folder = str(ROOT) if source.resolve().is_relative_to(ROOT) else None
     failed = out.with_suffix(".failed.ipynb")
+    own_failure = _is_failure(failed)
+    if failed.exists() and not own_failure:
+        raise FileExistsError(f"{failed} must be free for a failed run, or hold one. Got another file.")
     nbformat.write(_read(source), part)
     started = time.monotonic()
     try:
@@ -123,5 +136,6 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
         ) from None
     finally:
         part.unlink(missing_ok=True)
-    failed.unlink(missing_ok=True)
+    if own_failure:
+        failed.unlink(missing_ok=True)
     return time.monotonic() - started

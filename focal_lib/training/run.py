@@ -28,11 +28,13 @@ from focal_lib.training.store import (
     LOGITS,
     SPEC,
     WEIGHTS,
+    NewerRun,
     Result,
     RunDamaged,
     RunMissing,
     array_checksum,
     as_npz,
+    checksum_of,
     load,
     log_attempt,
     run_folder,
@@ -78,6 +80,7 @@ def run(
     Raises:
         ValueError: a data set, network or device that there is not, or that do not go together.
         OtherSpecification: the folder holds another run.
+        NewerRun: a newer training code made it.
         NonFiniteLoss: the loss became NaN or infinite; the last good checkpoint is kept.
         MemoryError: the device is too small for the batch; the message says which size to try.
         DiskFull: no room; the last checkpoint is kept.
@@ -88,7 +91,7 @@ def run(
     folder = run_folder(spec, root)
     with held(folder, f"run {spec.digest} ({spec.name})", wait):
         if again or _current(spec, root) is None:
-            _do(spec, folder, device, until, progress, replaced=_set_aside(spec, root, again))
+            _do(spec, root, device, until, progress, again)
     return load(spec, root)
 
 
@@ -128,13 +131,24 @@ def _current(spec: Spec, root: str | Path | None) -> Result | None:
         found = load(spec, root)
     except (RunMissing, RunDamaged):
         return None
+    _refuse_newer(found)
     return found if found.training_version == VERSION else None
+
+
+def _refuse_newer(found: Result) -> None:
+    if found.training_version > VERSION:
+        raise NewerRun(
+            f"run {found.spec.digest} ({found.spec.name}) must be of training code {VERSION} or older. "
+            f"Got {found.training_version}: update this code, or use another --root."
+        )
 
 
 def _set_aside(spec: Spec, root: str | Path | None, again: bool) -> dict[str, str]:
     """Move a finished run aside that is not to stay in its place; why, and where to."""
     try:
-        version = load(spec, root).training_version
+        found = load(spec, root)
+        _refuse_newer(found)
+        version = found.training_version
         outdated = f"version {version} of the training code made it, today's is {VERSION}"
         reason = outdated if version != VERSION else "asked for again"
     except RunMissing:
@@ -146,13 +160,14 @@ def _set_aside(spec: Spec, root: str | Path | None, again: bool) -> dict[str, st
     return {"instead_of": aside.name, "reason": reason}
 
 
-def _do(spec: Spec, folder: Path, device: str, until: float, progress: bool, replaced: dict[str, str]) -> None:
-    """Prepare, train, keep; a specification that cannot be prepared leaves no folder."""
+def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress: bool, again: bool) -> None:
+    """Prepare, train, keep; what cannot be prepared leaves no folder, and what is finished in its place."""
     from focal_lib.training.fit import prepare
 
     if time.time() >= until:
         raise TimeUp("no time was left to begin.")
     trainer, parts = prepare(spec, device)
+    folder, replaced = run_folder(spec, root), _set_aside(spec, root, again)
     folder.mkdir(parents=True, exist_ok=True)
     remove_leftovers(folder, of_all=True)
     if replaced:
@@ -234,12 +249,14 @@ def _keep(spec: Spec, folder: Path, trainer: Trainer, parts: Parts, rows: list[d
     from focal_lib.training.fit import final_logits
 
     where = parts["test"][1].device
-    arrays = final_logits(trainer, parts)
+    arrays, history = final_logits(trainer, parts), io.BytesIO()
+    pd.DataFrame(rows).to_parquet(history)
     record = {
         "spec": spec.as_dict,
         "training_version": VERSION,
         "recipe": spec.training.source,
         "checksum": array_checksum(arrays),
+        "history_checksum": checksum_of(history.getvalue()),
         "device": torch.cuda.get_device_name(where) if where.type == "cuda" else platform.machine(),
         "threads": torch.get_num_threads(),
         "precision": trainer.precision,
@@ -248,8 +265,7 @@ def _keep(spec: Spec, folder: Path, trainer: Trainer, parts: Parts, rows: list[d
         "commit": commit(),
         "versions": {n: version(n) for n in ("focal-lib", "torch", "numpy")} | {"python": platform.python_version()},
     }
-    history, weights = io.BytesIO(), io.BytesIO()
-    pd.DataFrame(rows).to_parquet(history)
+    weights = io.BytesIO()
     torch.save(trainer.model.state_dict(), weights)
     write(folder / HISTORY, history.getvalue())
     write(folder / SPEC, json.dumps(record, indent=1).encode())

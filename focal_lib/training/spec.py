@@ -184,7 +184,10 @@ def _whole(name: str, value: Any, minimum: int) -> int:
 
 
 def _is_real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number that no float holds
+        return False
 
 
 _CHECKS: dict[str, Any] = {"str": _text, "float": _number, "int": _whole}  # by a field's annotation

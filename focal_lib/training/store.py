@@ -27,6 +27,7 @@ from focal_lib.training.version import VERSION
 
 __all__ = [
     "Logits",
+    "NewerRun",
     "OtherSpecification",
     "Result",
     "RunDamaged",
@@ -51,6 +52,10 @@ class RunMissing(FileNotFoundError):
 
 class RunDamaged(ValueError):
     """A finished run with a file that is missing or not as it was written."""
+
+
+class NewerRun(ValueError):
+    """A run of a newer training code than this one, which must not repeat it."""
 
 
 class OtherSpecification(ValueError):
@@ -78,13 +83,15 @@ class Result:
 
 
 def default_runs() -> Path:
-    """Where runs are kept: FOCAL_RUNS, else _build/runs of the checkout.
+    """Where runs are kept: FOCAL_RUNS, from the current folder, else _build/runs of the checkout.
 
     Raises:
         FileNotFoundError: neither is there.
     """
     given = os.environ.get("FOCAL_RUNS")
-    return Path(given) if given else require_checkout("a run without --root or FOCAL_RUNS") / "_build" / "runs"
+    return (
+        Path(given).absolute() if given else require_checkout("a run without --root or FOCAL_RUNS") / "_build" / "runs"
+    )
 
 
 def run_folder(spec: Spec, root: str | Path | None) -> Path:
@@ -105,7 +112,8 @@ def load(spec: Spec, root: str | Path | None = None) -> Result:
     try:
         record = json.loads((folder / SPEC).read_text())
         given, checksum, version = record["spec"], record["checksum"], int(record.get("training_version", 0))
-        history = pd.read_parquet(folder / HISTORY)
+        history_bytes = (folder / HISTORY).read_bytes()
+        history = pd.read_parquet(io.BytesIO(history_bytes))
         with np.load(folder / LOGITS, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except Exception as error:  # each reader has its own
@@ -114,6 +122,8 @@ def load(spec: Spec, root: str | Path | None = None) -> Result:
         raise OtherSpecification(f"{folder} must hold the specification it is named by. Got {given}.")
     if array_checksum(arrays) != checksum:
         raise RunDamaged(f"{folder / LOGITS} must match its checksum. It does not.")
+    if record.get("history_checksum", checksum_of(history_bytes)) != checksum_of(history_bytes):
+        raise RunDamaged(f"{folder / HISTORY} must match its checksum. It does not.")
     validation, test = (Logits(arrays[f"{name}_logits"], arrays[f"{name}_labels"]) for name in ("validation", "test"))
     train = Logits(arrays["train_logits"], arrays["train_labels"]) if "train_logits" in arrays else None
     return Result(spec, history, validation, test, train, version)
@@ -165,6 +175,10 @@ def array_checksum(arrays: Mapping[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
+def checksum_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
 def as_npz(arrays: Mapping[str, np.ndarray]) -> bytes:
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
@@ -207,7 +221,10 @@ def log_attempt(folder: Path, event: str, **details: Any) -> None:
 
 
 class Status(NamedTuple):
-    """Where a run stands: 'done', 'outdated', 'running', 'failed', 'stopped' or 'waiting', and a word on it."""
+    """Where a run stands, and a word on it.
+
+    'done', 'outdated', 'newer', 'damaged', 'running', 'failed', 'stopped' or 'waiting'.
+    """
 
     spec: Spec
     state: str
@@ -226,16 +243,25 @@ def _state(folder: Path) -> tuple[str, str]:
     if (folder / LOGITS).is_file():
         return _finished_state(folder)
     if (folder / FAILURE).is_file():
-        return "failed", str(json.loads((folder / FAILURE).read_text())["reason"])
+        return "failed", _failure(folder / FAILURE)
     return ("stopped", _age(checkpoint)) if folder.is_dir() else ("waiting", "")
+
+
+def _failure(path: Path) -> str:
+    try:
+        return str(json.loads(path.read_text())["reason"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return f"for a reason that {path.name} does not tell"
 
 
 def _finished_state(folder: Path) -> tuple[str, str]:
     try:
-        version = json.loads((folder / SPEC).read_text()).get("training_version", 0)
-    except (OSError, ValueError):
+        version = json.loads((folder / SPEC).read_text())["training_version"]
+    except (OSError, ValueError, KeyError, TypeError):
         return "damaged", f"no readable {SPEC}"
-    return ("done", "") if version == VERSION else ("outdated", f"training code {version}, today's is {VERSION}")
+    if version == VERSION:
+        return "done", ""
+    return "newer" if version > VERSION else "outdated", f"training code {version}, today's is {VERSION}"
 
 
 def _age(checkpoint: Path) -> str:

@@ -100,3 +100,10 @@ def test_what_is_refused_leaves_nothing(tmp_path, fit, write, message):
     with pytest.raises(ValueError, match=message):
         apply_calibrator(fit, tmp_path / "x.npy", tmp_path / "p.npy", chunk=33)
     assert [path.name for path in tmp_path.iterdir()] == ["x.npy"]
+
+
+def test_the_logits_are_not_replaced(tmp_path, fit):
+    np.save(tmp_path / "z.npy", Z)
+    with pytest.raises(ValueError, match="the result must go into another file than the input"):
+        apply_calibrator(fit, tmp_path / "z.npy", tmp_path / "z.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), Z)

@@ -98,3 +98,17 @@ def test_a_page_for_the_book_has_no_html(page, tmp_path):
     result = CliRunner().invoke(main, ["notebook", str(page), "--for-book", "--html", str(tmp_path / "page.html")])
     assert result.exit_code == 1
     assert "Got both" in result.output
+
+
+def test_neither_the_source_nor_another_file_is_replaced(page, tmp_path):
+    with pytest.raises(ValueError, match="the result must go into another file than the input"):
+        execute(page, page)
+    assert page.read_text() == PAGE
+    precious = tmp_path / "out.failed.ipynb"
+    precious.write_text("precious")
+    with pytest.raises(FileExistsError, match="must be free for a failed run, or hold one"):
+        execute(page, tmp_path / "out.ipynb")
+    assert precious.read_text() == "precious"
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileExistsError, match=r"must be a file, or nothing yet. Got a pipe"):
+        execute(page, tmp_path / "pipe")

@@ -21,7 +21,7 @@ from focal_lib.training.locks import RunTaken, held
 from focal_lib.training.recipes import RECIPES
 from focal_lib.training.run import TimeUp, run, run_shared
 from focal_lib.training.spec import LOSSES
-from focal_lib.training.store import status
+from focal_lib.training.store import NewerRun, status
 from focal_lib.training.trainer import NonFiniteLoss, Trainer
 
 FILES = ["history.parquet", "log.jsonl", "logits.npz", "spec.json", "weights.pt"]
@@ -414,3 +414,27 @@ def test_import_is_light():
     code = "import sys, focal_lib.training; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
     assert face_run is run
+
+
+@pytest.mark.parametrize(
+    ("options", "error"), [({"device": "foo"}, ValueError), ({"until": 0.0}, TimeUp)], ids=["device", "time"]
+)
+def test_what_cannot_be_made_anew_leaves_the_finished_run_in_its_place(small, tmp_path, options, error):
+    spec = small()
+    whole = run(spec, tmp_path)
+    with pytest.raises(error):
+        run(spec, tmp_path, again=True, **options)
+    assert folders(tmp_path) == [spec.digest]
+    assert_same(run(spec, tmp_path), whole)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_run_of_newer_code_is_not_repeated(small, tmp_path, again):
+    spec = small()
+    run(spec, tmp_path)
+    record = tmp_path / spec.digest / "spec.json"
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"training_version": 7}))
+    assert status([spec], tmp_path)[0].state == "newer"
+    with pytest.raises(NewerRun, match=r"must be of training code 1 or older. Got 7: update this code"):
+        run(spec, tmp_path, again=again)
+    assert folders(tmp_path) == [spec.digest]

@@ -153,3 +153,30 @@ def test_a_run_that_is_whole_elsewhere_is_read_without_writing(finished, tmp_pat
     shutil.copytree(folder, tmp_path / "there" / spec.digest)
     np.testing.assert_array_equal(run(spec, tmp_path / "there").test.logits, result.test.logits)
     assert [p.name for p in (tmp_path / "there").iterdir()] == [spec.digest]
+
+
+def test_a_relative_folder_of_runs_is_the_current_ones(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FOCAL_RUNS", "runs")
+    assert store.default_runs() == tmp_path / "runs"
+
+
+def test_a_changed_history_is_detected(finished, tmp_path):
+    spec, folder, result = finished
+    result.history.assign(accuracy=0.999).to_parquet(folder / "history.parquet")
+    with pytest.raises(RunDamaged, match=r"history.parquet must match its checksum. It does not"):
+        load(spec, tmp_path)
+
+
+def test_states_of_what_cannot_be_read(finished, small, tmp_path):
+    spec, folder, _ = finished
+    failed = small(gamma=3)
+    (tmp_path / failed.digest).mkdir()
+    for content in ("{", "[]", "{}"):
+        (tmp_path / failed.digest / "failed.json").write_text(content)
+        (folder / "spec.json").write_text(content)
+        states = [entry[1:] for entry in status([spec, failed], tmp_path)]
+        assert states == [
+            ("damaged", "no readable spec.json"),
+            ("failed", "for a reason that failed.json does not tell"),
+        ]
