@@ -11,11 +11,14 @@ from focal_lib.claims.ledger import Claim, find
 __all__ = ["Proof", "Shown", "proof", "show"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Shown:
     """Claims for display in a notebook."""
 
     claims: tuple[Claim, ...]
+
+    def __repr__(self) -> str:
+        return self._repr_markdown_()
 
     def _repr_markdown_(self) -> str:
         return "\n\n".join(claim._repr_markdown_() for claim in self.claims)
@@ -33,11 +36,14 @@ def show(*ids: str) -> Shown:
     return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Proof:
     """A piece of evidence for display in a notebook."""
 
     evidence: Evidence
+
+    def __repr__(self) -> str:  # that of the evidence holds addresses, and the boxes of a certificate
+        return self._repr_markdown_()
 
     def _repr_markdown_(self) -> str:
         return f"**{self.evidence.verdict}**\n\n{self.evidence.describe()}"

@@ -5,7 +5,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from focal_lib.claims import Derivation, find, proof, show
+from focal_lib.claims import Derivation, find, lemmas, proof, show
 from focal_lib.claims.page import detail
 
 CONDITIONAL = ("kk24.prop4_same_reasoning", "m20.prop2", "m20.app_h_bernoulli", "kk24.prop1_negative")
@@ -49,3 +49,11 @@ def test_show_and_proof_are_markdown():
     assert proof(steps)._repr_markdown_().startswith("**PROVED**\n\n1. ✓")
     with pytest.raises(ValueError, match=r"claim id must be a known one"):
         show("kk24.prop1", "kk24.no")
+
+
+def test_what_a_notebook_shows_reads_the_same_without_markdown_and_holds_no_address():
+    shown = [show("kk24.prop1", "kk24.prop5"), proof(lemmas.turning_certificate())]
+    for one in shown:
+        assert repr(one) == one._repr_markdown_()
+        assert " at 0x" not in repr(one)
+        assert len(repr(one)) < 20_000
