@@ -10,6 +10,7 @@ killed and how often while they wrote.
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import signal
@@ -26,6 +27,7 @@ from focal_lib.training.run import run_shared
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import status
 
+CERTAIN = 3  # kills while a file is written
 SPECS = [
     Spec(model=model, gamma=gamma, n_train=60, n_validation=30, epochs=12, batch_size=20, evaluate_every=2)
     for model in ("mlp", "small-cnn")
@@ -65,18 +67,19 @@ def begin(specs: list[Spec], root: Path) -> int:
 
 
 def main(root: Path, kills: int, seed: int = 0) -> dict[str, int]:
-    """Until all runs are done. Half of the kills wait until the worker writes."""
+    """Until all runs are done. Kills fall into the writing, until a few did; then half of them wait for it a while."""
     torch.set_num_threads(1)
     rng = random.Random(seed)
     counts = {"kills": 0, "while writing": 0}
     workers = {begin(SPECS, root): SPECS, begin(SPECS[::-1], root): SPECS[::-1]}
     while workers:
-        pid, moment, at_writing = (
-            rng.choice(list(workers)),
-            time.monotonic() + rng.uniform(0.05, 0.6),
-            rng.random() < 0.5,
-        )
-        while time.monotonic() < moment or (at_writing and time.monotonic() < moment + 1 and not writes(pid, root)):
+        pid, now = rng.choice(list(workers)), time.monotonic()
+        certain = counts["while writing"] < min(CERTAIN, kills)  # however fast or slow the machine is
+        moment = now if certain else now + rng.uniform(0.05, 0.6)
+        patience = math.inf if certain else 1.0 if rng.random() < 0.5 else 0.0
+        while time.monotonic() < moment or (time.monotonic() < moment + patience and not writes(pid, root)):
+            if ended_by_itself(pid):
+                break
             time.sleep(0.002)
         ended, code = os.waitpid(pid, os.WNOHANG)
         if ended:
@@ -91,6 +94,11 @@ def main(root: Path, kills: int, seed: int = 0) -> dict[str, int]:
             workers[begin(specs, root)] = specs
     assert all(entry.state == "done" for entry in status(SPECS, root))
     return counts
+
+
+def ended_by_itself(pid: int) -> bool:
+    """Whether it has ended; who waits for it learns how."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def writes(pid: int, root: Path) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from focal_lib.checkout import ROOT
 from focal_lib.training.run import run
-from tests.training.kill_runs import SPECS
+from tests.training.kill_runs import CERTAIN, SPECS
 
 
 @pytest.mark.slow
@@ -28,8 +28,7 @@ def test_kills_change_nothing(small_data, tmp_path):
     assert done.returncode == 0, done.stderr
     counts = json.loads(done.stdout)
     print(counts)
-    assert counts["kills"] > 5
-    assert counts["while writing"] > 0
+    assert counts["kills"] >= counts["while writing"] >= CERTAIN
     for spec in SPECS:
         whole, killed = run(spec, tmp_path / "whole"), tmp_path / "killed" / spec.digest
         again = run(spec, tmp_path / "killed")
