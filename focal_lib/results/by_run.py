@@ -31,6 +31,11 @@ __all__ = [
 ]
 
 
+def _columns(result: Result) -> dict[str, Any]:
+    """What tells runs apart, in every table here."""
+    return {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed}
+
+
 def confidence_gaps(results: Iterable[Result]) -> pd.DataFrame:
     """One row a run and split: accuracy, confidence, gap (confidence - accuracy), adaptive_ece, all as fractions.
 
@@ -41,8 +46,7 @@ def confidence_gaps(results: Iterable[Result]) -> pd.DataFrame:
     for result in results:
         for split in ("train", "test"):
             part = getattr(result, split)
-            row: dict[str, Any] = {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed}
-            row["split"] = split
+            row = _columns(result) | {"split": split}
             for prefix, gamma in (("", 0.0), ("mapped_", result.spec.gamma)):
                 probs = np.exp(focal_log_probs(part.logits.astype(np.float64), gamma))
                 confidence, correct = top_label(probs, part.labels)
@@ -59,8 +63,7 @@ def validation_temperatures(results: Iterable[Result]) -> pd.DataFrame:
     rows = []
     for result in results:
         fit = TemperatureScaling("nll").fit(result.validation.logits, result.validation.labels)
-        run = {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed}
-        rows.append(run | {"temperature": fit.temperature_})
+        rows.append(_columns(result) | {"temperature": fit.temperature_})
     return pd.DataFrame(rows)
 
 
@@ -102,7 +105,7 @@ def _compared(result: Result) -> list[dict[str, Any]]:
 
 def _compare(result: Result) -> Iterator[dict[str, Any]]:
     logits, labels = result.test.logits.astype(np.float64), result.test.labels
-    run: dict[str, Any] = {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed}
+    run = _columns(result)
     chosen = {"method": "none", "objective": "", "search": "", "temperature": 1.0, "calibration_gamma": 0.0}
     yield run | chosen | {"value": np.nan, "seconds": 0.0} | _judge(softmax(logits, -1), labels)
     for method, objective, search in _FITS:

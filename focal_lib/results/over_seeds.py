@@ -120,7 +120,7 @@ def _paired(values: pd.Series, others: pd.Series, level: float) -> Interval:
     return paired_t_interval(values, others, level=level)
 
 
-def _ask(table: pd.DataFrame | Path, query: str, **parameters: Any) -> pd.DataFrame:
+def _ask(table: pd.DataFrame | Path, query: str) -> pd.DataFrame:
     """A query over `runs`, the table with its row number as `place`."""
     with duckdb.connect() as connection:
         if isinstance(table, pd.DataFrame):
@@ -129,7 +129,7 @@ def _ask(table: pd.DataFrame | Path, query: str, **parameters: Any) -> pd.DataFr
         else:
             source = f"read_parquet('{str(table).replace(chr(39), 2 * chr(39))}')"
         connection.execute(f"CREATE TEMP TABLE runs AS SELECT *, row_number() OVER () AS place FROM {source}")
-        return connection.execute(query, parameters).df()
+        return connection.execute(query).df()
 
 
 # metric -> objectives by which KK24 Table 1 chooses for it, and its heading

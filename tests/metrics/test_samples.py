@@ -6,25 +6,10 @@ import torch
 from scipy.special import softmax
 
 from focal_lib.metrics import samples
-from focal_lib.metrics.bins import adaptive_ece, classwise_ece, ece, mce
+from focal_lib.metrics.bins import ece
 from focal_lib.metrics.samples import Samples
-from focal_lib.metrics.scores import accuracy, brier, nll
-from focal_lib.metrics.smooth import smooth_ece
-
-MEASURES = [
-    accuracy,
-    nll,
-    brier,
-    ece,
-    mce,
-    classwise_ece,
-    smooth_ece,
-    adaptive_ece,
-    lambda p, y: classwise_ece(p, y, binning="mass"),
-]
 
 
-@pytest.mark.parametrize("measure", MEASURES)
 def test_metrics_do_not_depend_on_the_chunk(synthetic_logits, measure, monkeypatch):
     z, y = synthetic_logits(1000, 5)
     p = softmax(z / 2, -1)
@@ -81,7 +66,6 @@ def test_bad_input(values, labels, message):
 # --- Dask ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("measure", MEASURES)
 def test_metrics_of_a_dask_array(synthetic_logits, measure):
     dask_array = pytest.importorskip("dask.array")
     z, y = synthetic_logits(900, 4)

@@ -42,11 +42,7 @@ def line_figure(
     for label, (px, py) in (points or {}).items():
         ax.plot(px, py, "ko", markersize=5)
         ax.annotate(label, (px, py), xytext=(6, 6), textcoords="offset points")
-    ax.set(xlabel=xlabel, ylabel=ylabel, **axes)
-    if len(curves) > 1:
-        ax.legend()
-    plt.close(fig)
-    return fig
+    return _finish(fig, legend=len(curves) > 1, xlabel=xlabel, ylabel=ylabel, **axes)
 
 
 def point_figure(
@@ -63,11 +59,7 @@ def point_figure(
         ax.axhline(reference, color="0.3", linewidth=1)
     for (label, (x, y, error)), style in zip(groups.items(), line_styles(len(groups), markers=True), strict=True):
         ax.errorbar(x, y, yerr=error, label=label, capsize=3, **style)
-    ax.set(xlabel=xlabel, ylabel=ylabel, **axes)
-    if len(groups) > 1:
-        ax.legend()
-    plt.close(fig)
-    return fig
+    return _finish(fig, legend=len(groups) > 1, xlabel=xlabel, ylabel=ylabel, **axes)
 
 
 def interval_figure(
@@ -87,10 +79,8 @@ def interval_figure(
     at = np.asarray(values, dtype=float)
     error = np.stack([at - np.asarray(low, dtype=float), np.asarray(high, dtype=float) - at])
     ax.errorbar(at, rows, xerr=error, fmt="o", color="#0072B2", capsize=3)
-    ax.set(yticks=rows, yticklabels=list(labels), xlabel=xlabel)
     ax.invert_yaxis()
-    plt.close(fig)
-    return fig
+    return _finish(fig, legend=False, yticks=rows, yticklabels=list(labels), xlabel=xlabel)
 
 
 def scatter_figure(
@@ -107,7 +97,14 @@ def scatter_figure(
         ax.plot(x, y, label=label, **(style | {"linestyle": "none"}))
     if diagonal:
         ax.axline((0, 0), slope=1, color="0.6", linewidth=1)
-    ax.set(xlabel=xlabel, ylabel=ylabel, **axes)
-    ax.legend()
+    return _finish(fig, legend=True, xlabel=xlabel, ylabel=ylabel, **axes)
+
+
+def _finish(fig: Figure, *, legend: bool, **axes: Any) -> Figure:
+    """The one panel labelled; shown where a cell ends in it, not before."""
+    (ax,) = fig.axes
+    ax.set(**axes)
+    if legend:
+        ax.legend()
     plt.close(fig)
     return fig
