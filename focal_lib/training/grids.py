@@ -9,9 +9,10 @@ from typing import Any
 
 from focal_lib.checkout import ROOT
 from focal_lib.parameters import read_yaml
+from focal_lib.training.contrasts import Contrast, parse_contrasts
 from focal_lib.training.spec import Spec
 
-__all__ = ["default_grid", "make_spec", "read_grid", "read_grid_from"]
+__all__ = ["default_grid", "make_spec", "read_contrasts", "read_grid", "read_grid_from"]
 
 
 def default_grid() -> Path:
@@ -23,17 +24,36 @@ def read_grid(path: str | Path) -> list[Spec]:
     """The specifications of a YAML grid: every combination of the values listed, each once.
 
     A mapping in a list sets several fields at once, itself a grid:
-    `loss: [{loss: focal, gamma: [1, 2]}, {loss: flsd-53}]`.
+    `loss: [{loss: focal, gamma: [1, 2]}, {loss: flsd-53}]`. The key `contrasts` is no field: see `read_contrasts`.
 
     Raises:
-        ValueError: no mapping, a key that is no field of Spec, or a value that a Spec refuses; the file is named.
+        ValueError: no mapping, a key that is no field of Spec, a value that a Spec refuses, or contrasts that are none;
+            the file is named.
     """
+    return _read(path)[0]
+
+
+def read_contrasts(path: str | Path) -> tuple[Contrast, ...]:
+    """The contrasts written down in a grid file; none where it has no key `contrasts`. Raises as `read_grid`."""
+    return _read(path)[1]
+
+
+def _read(path: str | Path) -> tuple[list[Spec], tuple[Contrast, ...]]:
     path = ROOT / path
     try:
         content = read_yaml(path.read_text())
         if not isinstance(content, dict):
             raise ValueError(f"must hold fields of a run, as in 'gamma: [0, 3]'. Got {content!r}.")
-        return list(dict.fromkeys(Spec(**values) for values in _combinations(content)))
+        runs = {name: value for name, value in content.items() if name != "contrasts"}
+        specs = list(dict.fromkeys(Spec(**values) for values in _combinations(runs)))
+        if "contrasts" not in content:
+            return specs, ()
+        networks = {(spec.dataset, spec.model) for spec in specs}
+        if len(networks) > 1:  # else a primary contrast would be several
+            raise ValueError(
+                f"a grid with contrasts must have one data set and one network. Got {len(networks)} pairs."
+            )
+        return specs, parse_contrasts(content["contrasts"], list(dict.fromkeys(spec.label for spec in specs)))
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None
 

@@ -1,0 +1,120 @@
+"""Contrasts: what a grid's runs are to be compared by, written down in its file before they are made.
+
+    contrasts:
+      KK24 Table 1:
+        primary:
+          {name: focal losses, metric: adaptive-ece, loss: [focal 1, flsd-53], method: focal-temperature,
+           objective: adaptive-ece, minus: {method: temperature}, claimed: lower}
+        others: []
+
+One is the primary contrast of its table and is tested for itself; the others are corrected together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from focal_lib.metrics.by_name import METRICS
+
+__all__ = ["Contrast", "Side", "parse_contrasts"]
+
+CLAIMED = {"lower": -1, "higher": 1}
+_SIDE = ("loss", "method", "objective")
+
+
+@dataclass(frozen=True)
+class Side:
+    """Runs of these losses, averaged for each seed, as trained or after a scaling chosen by `objective`."""
+
+    losses: tuple[str, ...]
+    method: str = "none"
+    objective: str = ""
+
+    def __str__(self) -> str:
+        scaled = "as trained" if self.method == "none" else f"after {self.method} by {self.objective}"
+        return f"{', '.join(self.losses)} {scaled}"
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A metric of `ours` minus that of `theirs`, paired by seed, with the sign that a paper claims for it."""
+
+    table: str
+    name: str
+    metric: str
+    ours: Side
+    theirs: Side
+    claimed: int  # -1: lower, 1: higher
+    primary: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.metric} of {self.ours}, minus {self.theirs}"
+
+
+def parse_contrasts(content: Any, losses: Collection[str]) -> tuple[Contrast, ...]:
+    """The contrasts of a grid file, of each table the primary one first.
+
+    Args:
+        content: table -> `primary`, a contrast, and `others`, a list of them.
+        losses: labels of the grid's runs.
+
+    Raises:
+        ValueError: another form, a name that stands twice in a table, a loss that the grid does not train, an unknown
+            metric, a scaling without objective, or two sides that are the same.
+    """
+    found = []
+    for table, family in _mapping(content, "contrasts").items():
+        family = _mapping(family, f"contrasts of {table}")
+        if set(family) != {"primary", "others"} or not isinstance(family["others"], list):
+            raise ValueError(f"contrasts of {table} must be a primary one and a list of others. Got {family!r}.")
+        own = [_contrast(str(table), family["primary"], losses, primary=True)]
+        own += [_contrast(str(table), given, losses) for given in family["others"]]
+        names = [contrast.name for contrast in own]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"names of contrasts must be different in {table}. Got {', '.join(twice)} twice.")
+        found += own
+    return tuple(found)
+
+
+def _contrast(table: str, content: Any, losses: Collection[str], primary: bool = False) -> Contrast:
+    given = _mapping(content, f"a contrast of {table}")
+    needed, known = {"name", "metric", "loss", "minus", "claimed"}, {"name", "metric", "minus", "claimed", *_SIDE}
+    if not needed <= set(given) <= known:
+        raise ValueError(
+            f"a contrast of {table} must have {', '.join(sorted(needed))} and may have method, objective. "
+            f"Got {', '.join(map(str, given))}."
+        )
+    name = str(given["name"])
+    minus = _mapping(given["minus"], f"minus of {name}")
+    if not set(minus) <= set(_SIDE):
+        raise ValueError(f"minus of {name} must be among {', '.join(_SIDE)}. Got {', '.join(map(str, minus))}.")
+    if given["metric"] not in METRICS:
+        raise ValueError(f"metric of {name} must be one of {', '.join(METRICS)}. Got {given['metric']!r}.")
+    if given["claimed"] not in CLAIMED:
+        raise ValueError(f"claimed of {name} must be lower or higher. Got {given['claimed']!r}.")
+    own = {key: given[key] for key in _SIDE if key in given}
+    ours, theirs = _side(name, own, losses), _side(name, own | minus, losses)
+    if ours == theirs:
+        raise ValueError(f"minus of {name} must be something else. Got {theirs} on both sides.")
+    return Contrast(table, name, given["metric"], ours, theirs, CLAIMED[given["claimed"]], primary)
+
+
+def _side(name: str, given: Mapping[str, Any], losses: Collection[str]) -> Side:
+    loss = given["loss"] if isinstance(given["loss"], list) else [given["loss"]]
+    if not loss or len(set(map(str, loss))) < len(loss) or not set(map(str, loss)) <= set(losses):
+        raise ValueError(
+            f"losses of {name} must be of this grid, each once: {', '.join(losses)}. Got {given['loss']!r}."
+        )
+    method = str(given.get("method", "none"))
+    objective = "" if method == "none" else str(given.get("objective", ""))
+    if method != "none" and not objective:
+        raise ValueError(f"objective of {name} must say by what {method} is chosen. Got none.")
+    return Side(tuple(map(str, loss)), method, objective)
+
+
+def _mapping(content: Any, what: str) -> dict[Any, Any]:
+    if not isinstance(content, dict) or not content:
+        raise ValueError(f"{what} must be a mapping. Got {content!r}.")
+    return content
