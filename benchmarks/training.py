@@ -92,7 +92,7 @@ def own_loop(model: nn.Module, part: Split, device: torch.device, precision: str
     """Seconds of an epoch."""
     model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     recipe = replace(RECIPE, precision=precision)
-    trainer = Trainer(model, FocalLoss(3.0), recipe, torch.Generator().manual_seed(0))
+    trainer = Trainer(model, FocalLoss(3.0), recipe, torch.Generator().manual_seed(0), len(part))
     images, labels = to_tensors(part, device, MEAN, STD)
     return _timed(lambda: trainer.train_epoch(images, labels), device)
 

@@ -52,7 +52,7 @@ def prepare(spec: Spec, device: str = "auto") -> tuple[Trainer, Parts]:
             f"a batch of {recipe.batch_size} must be there once, as parts of one are dropped. Got {spec.n_train}."
         )
     loss = build(spec.loss, spec.gamma, spec.lam, recipe.epochs)
-    return Trainer(model, loss, recipe, torch.Generator().manual_seed(spec.seed)), parts
+    return Trainer(model, loss, recipe, torch.Generator().manual_seed(spec.seed), len(parts["train"][1])), parts
 
 
 def evaluated(spec: Spec, epoch: int) -> bool:

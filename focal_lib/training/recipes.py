@@ -25,6 +25,9 @@ class Recipe:
     # what came later is no part of a run's name while it has its default
     precision: str = field(default="auto", metadata={"later": True})  # 'float32', 'bf16'; 'auto': bf16 on a GPU
     last_batch: str = field(default="keep", metadata={"later": True})  # 'keep' or 'drop' one that is not full
+    # share of the steps in which the rate rises to learning_rate, before it falls to 0, both linearly; 0: drops
+    one_cycle: float = field(default=0.0, metadata={"later": True})
+    nesterov: bool = field(default=False, metadata={"later": True})
 
 
 _CIFAR = Recipe(
@@ -58,5 +61,15 @@ RECIPES: dict[str, Recipe] = {
         epochs=30,
         drops=(13, 21),
         augment=False,
+    ),
+    "cifar-one-cycle": replace(
+        _CIFAR,
+        source="few epochs for a CPU; rates as Smith and Topin (2018), arXiv 1708.07120: not a paper's",
+        epochs=16,
+        drops=(),
+        one_cycle=0.2,
+        nesterov=True,
+        precision="bf16",
+        last_batch="drop",
     ),
 }

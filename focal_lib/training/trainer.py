@@ -63,7 +63,9 @@ class Trainer:
         loss: TrainingLoss,
         recipe: Recipe,
         generator: torch.Generator,
+        samples: int,
     ) -> None:
+        """samples: to train on; from them a schedule that changes within an epoch has its length."""
         self.model, self.loss, self.recipe = model, loss, recipe
         device = next(model.parameters()).device
         self.precision = pick_precision(recipe.precision, device)
@@ -73,7 +75,7 @@ class Trainer:
         self.forward = torch.compile(model, dynamic=False) if device.type == "cuda" else model
         self.generator = generator  # of permutations and crops; on the CPU, so that devices agree
         self.optimiser = make_optimiser(list(model.parameters()), recipe)
-        self.schedule = make_schedule(self.optimiser, recipe)
+        self.schedule = make_schedule(self.optimiser, recipe, samples)
         self.epoch = 0
 
     def train_epoch(self, images: Tensor, labels: Tensor) -> float:
@@ -98,11 +100,14 @@ class Trainer:
             self.optimiser.zero_grad(set_to_none=True)
             loss.backward()
             self.optimiser.step()
+            if self.recipe.one_cycle:
+                self.schedule.step()
             total += loss.detach() * len(index)
         mean = float(total) / len(order)
         if not torch.isfinite(total):
             raise NonFiniteLoss(f"the training loss must stay finite. Got {mean} in epoch {self.epoch + 1}.")
-        self.schedule.step()
+        if not self.recipe.one_cycle:
+            self.schedule.step()
         self.epoch += 1
         return mean
 
@@ -151,9 +156,22 @@ def make_optimiser(weights: list[Tensor], recipe: Recipe) -> torch.optim.Optimiz
         return torch.optim.Adam(weights, lr=rate, weight_decay=decay)
     if recipe.optimiser == "adagrad":
         return torch.optim.Adagrad(weights, lr=rate, weight_decay=decay)
-    return torch.optim.SGD(weights, lr=rate, momentum=recipe.momentum, weight_decay=decay)
+    return torch.optim.SGD(weights, lr=rate, momentum=recipe.momentum, weight_decay=decay, nesterov=recipe.nesterov)
 
 
-def make_schedule(optimiser: torch.optim.Optimizer, recipe: Recipe) -> torch.optim.lr_scheduler.LRScheduler:
-    """The rate divided by 10 after the recipe's epochs."""
+def make_schedule(
+    optimiser: torch.optim.Optimizer, recipe: Recipe, samples: int
+) -> torch.optim.lr_scheduler.LRScheduler:
+    """One cycle, stepped after each batch; or the rate divided by 10 after the recipe's epochs, stepped after each."""
+    if recipe.one_cycle:
+        full, rest = divmod(samples, recipe.batch_size)
+        return torch.optim.lr_scheduler.OneCycleLR(
+            optimiser,
+            recipe.learning_rate,
+            epochs=recipe.epochs,
+            steps_per_epoch=full + (rest > 0 and recipe.last_batch == "keep"),
+            pct_start=recipe.one_cycle,
+            anneal_strategy="linear",
+            cycle_momentum=False,
+        )
     return torch.optim.lr_scheduler.MultiStepLR(optimiser, list(recipe.drops), gamma=0.1)

@@ -36,6 +36,15 @@ def wide(depth, factor, channels, classes):
     return total + before * classes + classes
 
 
+def airbench(channels, classes):
+    """A stem of 2x2 with biases; in each group two convolutions."""
+    total, before = channels * 24 * 4 + 24, 24
+    for width in (64, 192, 256):
+        total += conv(before, width, 3) + conv(width, width, 3)
+        before = width
+    return total + before * classes + classes
+
+
 def dense(channels, classes, growth=32):
     """Huang et al. (2017): normalisation before each convolution; transitions halve the channels."""
     total, width = channels * 64 * 9, 64
@@ -58,6 +67,7 @@ def dense(channels, classes, growth=32):
         ("densenet121", dense(3, 10)),
         ("resnet8", wide(8, 1, 3, 10)),
         ("resnet20", wide(20, 1, 3, 10)),
+        ("airbench-cnn", airbench(3, 10)),
         ("mlp", 3072 * 100 + 100 + 100 * 10 + 10),
         ("vit", 192 * (3 * 16 + 1 + 1 + 65) + 12 * (12 * 192**2 + 13 * 192) + 2 * 192 + 193 * 10),
     ],
@@ -79,7 +89,7 @@ def test_published_counts():
 
 
 @pytest.mark.parametrize(
-    "name", ["small-cnn", "mlp", "resnet8", "resnet50", "densenet121", "resnet50-tiny-imagenet", "vit"]
+    "name", ["small-cnn", "airbench-cnn", "mlp", "resnet8", "resnet50", "densenet121", "resnet50-tiny-imagenet", "vit"]
 )
 @pytest.mark.parametrize(("channels", "size", "classes"), [(3, 32, 100), (1, 28, 10)])
 def test_logits_have_the_right_shape(name, channels, size, classes):
@@ -97,5 +107,7 @@ def test_unknown_names_and_depths():
         models.build("resnet51", 3, 32, 10)
     with pytest.raises(ValueError, match="depth must be"):
         wide_resnet(27, 1)
+    with pytest.raises(ValueError, match=r"at least 9 x 9. Got 8 x 8"):
+        models.build("airbench-cnn", 1, 8, 10)
     with pytest.raises(ValueError, match=r"multiple of 4. Got 30"):
         models.build("vit", 3, 30, 10)

@@ -16,7 +16,7 @@ from focal_lib.training.trainer import Trainer
 def trainer():
     def make(loss):
         torch.manual_seed(0)
-        return Trainer(models.build("mlp", 1, 6, 4), loss, Spec().training, torch.Generator())
+        return Trainer(models.build("mlp", 1, 6, 4), loss, Spec().training, torch.Generator(), 1)
 
     return make
 

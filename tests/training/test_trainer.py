@@ -10,6 +10,7 @@ import torch
 from focal_lib.losses import AdaFocalLoss, FocalLoss
 from focal_lib.losses.base import TrainingLoss
 from focal_lib.training import models
+from focal_lib.training.recipes import RECIPES
 from focal_lib.training.spec import Spec
 from focal_lib.training.trainer import NonFiniteLoss, Trainer, pick_device
 
@@ -17,7 +18,7 @@ from focal_lib.training.trainer import NonFiniteLoss, Trainer, pick_device
 def make(loss=None, recipe=None):
     torch.manual_seed(0)
     generator = torch.Generator().manual_seed(0)
-    return Trainer(models.build("mlp", 1, 4, 3), loss or FocalLoss(2.0), recipe or Spec().training, generator)
+    return Trainer(models.build("mlp", 1, 4, 3), loss or FocalLoss(2.0), recipe or Spec().training, generator, 40)
 
 
 DATA = torch.randn(40, 1, 4, 4, generator=torch.Generator().manual_seed(1)), torch.arange(40) % 3
@@ -31,6 +32,16 @@ def test_learning_rate_drops_where_the_recipe_says():
         trainer.optimiser.step()
         trainer.schedule.step()
     np.testing.assert_allclose(rates, [0.1] * 3 + [0.01] * 2 + [0.001] * 2)
+
+
+def test_one_cycle_rises_and_falls_to_nothing_step_by_step():
+    recipe = replace(RECIPES["cifar-one-cycle"], epochs=3, batch_size=10, augment=False)
+    trainer, rates = make(recipe=recipe), []
+    trainer.optimiser.register_step_pre_hook(lambda optimiser, *_: rates.append(optimiser.param_groups[0]["lr"]))
+    for _ in range(3):
+        trainer.train_epoch(*DATA)
+    expected = np.interp(range(12), [0, 0.2 * 12 - 1, 11], [0.1 / 25, 0.1, 0.1 / 25 / 1e4])
+    np.testing.assert_allclose(rates, expected, rtol=1e-9)
 
 
 class _Watched(TrainingLoss):
