@@ -16,8 +16,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from focal_lib.metrics.by_name import METRICS
-
 __all__ = ["Contrast", "Side", "parse_contrasts"]
 
 CLAIMED = {"lower": -1, "higher": 1}
@@ -79,6 +77,8 @@ def parse_contrasts(content: Any, losses: Collection[str]) -> tuple[Contrast, ..
 
 
 def _contrast(table: str, content: Any, losses: Collection[str], primary: bool = False) -> Contrast:
+    from focal_lib.metrics.by_name import METRICS  # brings PyTorch, which most grids are planned without
+
     given = _mapping(content, f"a contrast of {table}")
     needed, known = {"name", "metric", "loss", "minus", "claimed"}, {"name", "metric", "minus", "claimed", *_SIDE}
     if not needed <= set(given) <= known:

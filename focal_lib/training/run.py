@@ -18,8 +18,10 @@ import pandas as pd
 
 from focal_lib.atomic_write import remove_leftovers
 from focal_lib.checkout import commit
+from focal_lib.training.cost import images_to_train
 from focal_lib.training.files import move_aside, write
 from focal_lib.training.locks import RunTaken, held
+from focal_lib.training.machine import machine_name
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import (
     CHECKPOINT,
@@ -220,12 +222,16 @@ def _train(
     until: float,
     progress: bool,
 ) -> None:
+    import torch
     from tqdm.auto import trange
 
     from focal_lib.training.checkpoint import write_checkpoint
     from focal_lib.training.fit import do_epoch, evaluated
 
     rows, before, longest, begun = list(kept["rows"]), kept["seconds"], 0.0, time.time()
+    where = parts["train"][1].device
+    here = machine_name(torch.cuda.get_device_name(where) if where.type == "cuda" else "")
+    machines = list(dict.fromkeys([*kept.get("machines", []), here]))  # a checkpoint may have been carried
     epochs = trainer.recipe.epochs
     for epoch in trange(trainer.epoch + 1, epochs + 1, disable=not progress, desc=spec.label):
         started = time.time()
@@ -234,15 +240,18 @@ def _train(
         longest = max(longest, now - started)
         time_up = epoch < epochs and now + longest > until
         if time_up or evaluated(spec, epoch):
-            state = {"rows": rows, "seconds": before + now - begun, "trainer": trainer.state()}
+            state = {"rows": rows, "seconds": before + now - begun, "machines": machines, "trainer": trainer.state()}
             write_checkpoint(folder / CHECKPOINT, state | {"digest": spec.digest, "version": str(VERSION)})
         if time_up:
             raise TimeUp(f"time is up after epoch {epoch} of {epochs}; the next call goes on.")
-    _keep(spec, folder, trainer, parts, rows, before + time.time() - begun)
+    used = {"machines": machines, "seconds": round(before + time.time() - begun, 1)}
+    _keep(spec, folder, trainer, parts, rows, used)
     (folder / CHECKPOINT).unlink(missing_ok=True)
 
 
-def _keep(spec: Spec, folder: Path, trainer: Trainer, parts: Parts, rows: list[dict[str, Any]], seconds: float) -> None:
+def _keep(
+    spec: Spec, folder: Path, trainer: Trainer, parts: Parts, rows: list[dict[str, Any]], used: dict[str, Any]
+) -> None:
     """Write what a run leaves, its logits last: their presence ends the run."""
     import torch
 
@@ -260,8 +269,8 @@ def _keep(spec: Spec, folder: Path, trainer: Trainer, parts: Parts, rows: list[d
         "device": torch.cuda.get_device_name(where) if where.type == "cuda" else platform.machine(),
         "threads": torch.get_num_threads(),
         "precision": trainer.precision,
-        "images": spec.n_train * trainer.epoch,
-        "seconds": round(seconds, 1),
+        "images": images_to_train(spec, trainer.epoch),
+        **used,
         "commit": commit(),
         "versions": {n: version(n) for n in ("focal-lib", "torch", "numpy")} | {"python": platform.python_version()},
     }

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.checkout import ROOT, require_checkout
+from focal_lib.training.cost import Compute
 from focal_lib.training.files import write
 from focal_lib.training.grids import default_grid, read_grid
 from focal_lib.training.locks import is_locked
@@ -80,6 +81,7 @@ class Result:
     test: Logits
     train: Logits | None  # not kept in recorded runs
     training_version: int = VERSION  # of the code that made it
+    compute: Compute | None = None  # None: recorded before this was
 
 
 def default_runs() -> Path:
@@ -112,6 +114,7 @@ def load(spec: Spec, root: str | Path | None = None) -> Result:
     try:
         record = json.loads((folder / SPEC).read_text())
         given, checksum, version = record["spec"], record["checksum"], int(record.get("training_version", 0))
+        compute = Compute.of_record(record)
         history_bytes = (folder / HISTORY).read_bytes()
         history = pd.read_parquet(io.BytesIO(history_bytes))
         with np.load(folder / LOGITS, allow_pickle=False) as file:
@@ -126,7 +129,7 @@ def load(spec: Spec, root: str | Path | None = None) -> Result:
         raise RunDamaged(f"{folder / HISTORY} must match its checksum. It does not.")
     validation, test = (Logits(arrays[f"{name}_logits"], arrays[f"{name}_labels"]) for name in ("validation", "test"))
     train = Logits(arrays["train_logits"], arrays["train_labels"]) if "train_logits" in arrays else None
-    return Result(spec, history, validation, test, train, version)
+    return Result(spec, history, validation, test, train, version, compute)
 
 
 def load_runs(path: str | Path | None = None, root: str | Path | None = None) -> list[Result]:

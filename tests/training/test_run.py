@@ -16,8 +16,10 @@ import pandas as pd
 import pytest
 
 from focal_lib.training import run as face_run
+from focal_lib.training.cost import Compute
 from focal_lib.training.files import DiskFull
 from focal_lib.training.locks import RunTaken, held
+from focal_lib.training.machine import machine_name
 from focal_lib.training.recipes import RECIPES
 from focal_lib.training.run import TimeUp, run, run_shared
 from focal_lib.training.spec import LOSSES
@@ -84,9 +86,18 @@ def test_run_leaves_everything_and_is_not_repeated(small, tmp_path, epochs):
     record = json.loads((folder / "spec.json").read_text())
     assert record["images"] == 4 * 60
     assert record["seconds"] > 0
+    assert record["machines"] == [machine_name()]
+    assert result.compute == Compute(4 * 60, record["seconds"] / 3600, (machine_name(),))
     assert_same(run(spec, tmp_path), result)
     assert epochs == [0, 1, 2, 3]
     assert events(folder) == ["start", "done"]
+
+
+def test_a_run_carried_to_another_machine_names_both(small, tmp_path, killed, monkeypatch):
+    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "machine_name", lambda gpu: "the first")
+    killed(2, small(), tmp_path)
+    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "machine_name", lambda gpu: "the second")
+    assert run(small(), tmp_path).compute.machines == ("the first", "the second")
 
 
 def test_same_spec_same_numbers(small, tmp_path):

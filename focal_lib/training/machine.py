@@ -1,0 +1,29 @@
+"""What a run is computed on, in words."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+__all__ = ["machine_name", "processor_name"]
+
+
+def machine_name(gpu: str = "") -> str:
+    """'NVIDIA H200' of the GPU used, else 'Intel(R) Xeon(R) Processor, 2 cores, x86_64': the cores this process has."""
+    return gpu or f"{processor_name()}, {_cores()} cores, {platform.machine()}"
+
+
+def processor_name() -> str:
+    """As the system names it."""
+    listed = Path("/proc/cpuinfo")
+    if listed.is_file():
+        for line in listed.read_text(errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip().lower() in ("model name", "hardware", "cpu model") and value.strip():
+                return value.strip()
+    return platform.processor() or "unnamed processor"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

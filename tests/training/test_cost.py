@@ -1,0 +1,29 @@
+"""What runs cost."""
+
+from dataclasses import replace
+
+import pytest
+
+from focal_lib.training.cost import Compute, images_to_train, total
+from focal_lib.training.recipes import RECIPES
+from focal_lib.training.spec import Spec
+
+
+def test_images_of_a_run(monkeypatch):
+    assert images_to_train(Spec(recipe="m20-cifar", n_train=45_000)) == 350 * 45_000
+    assert images_to_train(Spec(n_train=110, epochs=3, batch_size=50)) == 330
+    assert images_to_train(Spec(n_train=110, epochs=3, batch_size=50), epochs=2) == 220
+    monkeypatch.setitem(RECIPES, "book-fast", replace(RECIPES["book-fast"], last_batch="drop"))
+    assert images_to_train(Spec(n_train=110, epochs=3, batch_size=50)) == 300
+
+
+def test_compute_of_a_record():
+    record = {"images": 900, "seconds": 7200, "device": "x86_64"}
+    assert Compute.of_record(record) == Compute(900, 2.0, ("x86_64",))
+    assert Compute.of_record(record | {"machines": ["a", "b"]}) == Compute(900, 2.0, ("a", "b"))
+    assert Compute.of_record({"device": "x86_64"}) is None  # recorded before there were such fields
+
+
+def test_compute_of_several_runs():
+    used = total([Compute(1, 0.5, ("a",)), Compute(2, 0.25, ("b", "a"))])
+    assert used == Compute(3, pytest.approx(0.75), ("a", "b"))
