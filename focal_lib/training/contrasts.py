@@ -16,15 +16,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Contrast", "Side", "parse_contrasts"]
+__all__ = ["Contrast", "Setting", "parse_contrasts"]
 
 CLAIMED = {"lower": -1, "higher": 1}
-_SIDE = ("loss", "method", "objective")
+_SETTING = ("loss", "method", "objective")
 
 
 @dataclass(frozen=True)
-class Side:
-    """Runs of these losses, averaged for each seed, as trained or after a scaling chosen by `objective`."""
+class Setting:
+    """Runs with one loss, or the mean over several for each seed, as trained or after a scaling by an objective."""
 
     losses: tuple[str, ...]
     method: str = "none"
@@ -42,8 +42,8 @@ class Contrast:
     table: str
     name: str
     metric: str
-    ours: Side
-    theirs: Side
+    ours: Setting
+    theirs: Setting
     claimed: int  # -1: lower, 1: higher
     primary: bool = False
 
@@ -80,7 +80,7 @@ def _contrast(table: str, content: Any, losses: Collection[str], primary: bool =
     from focal_lib.metrics.by_name import METRICS  # brings PyTorch, which most grids are planned without
 
     given = _mapping(content, f"a contrast of {table}")
-    needed, known = {"name", "metric", "loss", "minus", "claimed"}, {"name", "metric", "minus", "claimed", *_SIDE}
+    needed, known = {"name", "metric", "loss", "minus", "claimed"}, {"name", "metric", "minus", "claimed", *_SETTING}
     if not needed <= set(given) <= known:
         raise ValueError(
             f"a contrast of {table} must have {', '.join(sorted(needed))} and may have method, objective. "
@@ -88,30 +88,29 @@ def _contrast(table: str, content: Any, losses: Collection[str], primary: bool =
         )
     name = str(given["name"])
     minus = _mapping(given["minus"], f"minus of {name}")
-    if not set(minus) <= set(_SIDE):
-        raise ValueError(f"minus of {name} must be among {', '.join(_SIDE)}. Got {', '.join(map(str, minus))}.")
-    if given["metric"] not in METRICS:
+    if not set(minus) <= set(_SETTING):
+        raise ValueError(f"minus of {name} must be among {', '.join(_SETTING)}. Got {', '.join(map(str, minus))}.")
+    if str(given["metric"]) not in METRICS:
         raise ValueError(f"metric of {name} must be one of {', '.join(METRICS)}. Got {given['metric']!r}.")
-    if given["claimed"] not in CLAIMED:
+    if str(given["claimed"]) not in CLAIMED:
         raise ValueError(f"claimed of {name} must be lower or higher. Got {given['claimed']!r}.")
-    own = {key: given[key] for key in _SIDE if key in given}
-    ours, theirs = _side(name, own, losses), _side(name, own | minus, losses)
+    own = {key: given[key] for key in _SETTING if key in given}
+    ours, theirs = _setting(name, own, losses), _setting(name, own | minus, losses)
     if ours == theirs:
         raise ValueError(f"minus of {name} must be something else. Got {theirs} on both sides.")
     return Contrast(table, name, given["metric"], ours, theirs, CLAIMED[given["claimed"]], primary)
 
 
-def _side(name: str, given: Mapping[str, Any], losses: Collection[str]) -> Side:
-    loss = given["loss"] if isinstance(given["loss"], list) else [given["loss"]]
-    if not loss or len(set(map(str, loss))) < len(loss) or not set(map(str, loss)) <= set(losses):
-        raise ValueError(
-            f"losses of {name} must be of this grid, each once: {', '.join(losses)}. Got {given['loss']!r}."
-        )
+def _setting(name: str, given: Mapping[str, Any], losses: Collection[str]) -> Setting:
+    chosen = tuple(map(str, given["loss"] if isinstance(given["loss"], list) else [given["loss"]]))
+    if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(losses):
+        known = ", ".join(losses)
+        raise ValueError(f"losses of {name} must be of this grid, each once: {known}. Got {given['loss']!r}.")
     method = str(given.get("method", "none"))
     objective = "" if method == "none" else str(given.get("objective", ""))
     if method != "none" and not objective:
         raise ValueError(f"objective of {name} must say by what {method} is chosen. Got none.")
-    return Side(tuple(map(str, loss)), method, objective)
+    return Setting(chosen, method, objective)
 
 
 def _mapping(content: Any, what: str) -> dict[Any, Any]:

@@ -50,9 +50,7 @@ def _read(path: str | Path) -> tuple[list[Spec], tuple[Contrast, ...]]:
             return specs, ()
         networks = {(spec.dataset, spec.model) for spec in specs}
         if len(networks) > 1:  # else a primary contrast would be several
-            raise ValueError(
-                f"a grid with contrasts must have one data set and one network. Got {len(networks)} pairs."
-            )
+            raise ValueError(f"must have one data set and network for contrasts. Got {len(networks)} pairs.")
         return specs, parse_contrasts(content["contrasts"], list(dict.fromkeys(spec.label for spec in specs)))
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None

@@ -1,0 +1,96 @@
+"""Contrasts of a grid file: what they say, that they name no run, and what is refused."""
+
+import re
+
+import pytest
+
+from focal_lib.checkout import ROOT
+from focal_lib.metrics.by_name import METRICS
+from focal_lib.training.contrasts import Setting
+from focal_lib.training.grids import read_contrasts, read_grid
+
+GRID = "seed: [0, 1]\nloss: [{loss: focal, gamma: [0, 1, 3]}, {loss: flsd-53}]\n"
+PRIMARY = (
+    "name: focal losses, metric: adaptive-ece, loss: [focal 1, flsd-53], method: focal-temperature, "
+    "objective: adaptive-ece, minus: {method: temperature}, claimed: lower"
+)
+OTHER = "name: error, metric: error, loss: focal 3, minus: {loss: cross-entropy}, claimed: higher"
+
+
+def written(primary=PRIMARY, *others):
+    listed = ", ".join(f"{{{other}}}" for other in others)
+    return f"contrasts:\n  KK24 Table 1:\n    primary: {{{primary}}}\n    others: [{listed}]\n"
+
+
+@pytest.fixture
+def grid(tmp_path):
+    def write(text):
+        (tmp_path / "grid.yaml").write_text(text)
+        return tmp_path / "grid.yaml"
+
+    return write
+
+
+def test_both_sides_and_the_claim(grid):
+    first, second = read_contrasts(grid(GRID + written(PRIMARY, OTHER)))
+    assert (first.table, first.name, first.primary, first.claimed) == ("KK24 Table 1", "focal losses", True, -1)
+    assert first.ours == Setting(("focal 1", "flsd-53"), "focal-temperature", "adaptive-ece")
+    assert first.theirs == Setting(("focal 1", "flsd-53"), "temperature", "adaptive-ece")
+    assert (second.primary, second.claimed, second.metric) == (False, 1, "error")
+    assert (second.ours, second.theirs) == (Setting(("focal 3",)), Setting(("cross-entropy",)))
+    assert str(second) == "error of focal 3 as trained, minus cross-entropy as trained"
+
+
+def test_runs_and_their_names_stay_the_same(grid):
+    plain = read_grid(grid(GRID))
+    assert read_contrasts(grid(GRID)) == ()
+    assert [spec.digest for spec in read_grid(grid(GRID + written()))] == [spec.digest for spec in plain]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("contrasts: 3", "contrasts must be a mapping. Got 3"),
+        ("contrasts: {KK24: [1]}", r"contrasts of KK24 must be a mapping. Got \[1\]"),
+        ("contrasts: {KK24: {others: []}}", "contrasts of KK24 must be a primary one and a list of others"),
+        ("contrasts: {KK24: {primary: {}, others: 0}}", "contrasts of KK24 must be a primary one and a list of others"),
+        (written(PRIMARY, PRIMARY), "names of contrasts must be different in KK24 Table 1. Got focal losses twice"),
+        (written(PRIMARY + ", level: 0.9"), "may have method, objective. Got name, .*, level"),
+        (written("name: x, metric: ece"), "must have claimed, loss, metric, minus, name"),
+        (written(PRIMARY.replace("flsd-53", "focal 7")), "losses of focal losses must be of this grid.*focal 7"),
+        (written(PRIMARY.replace("flsd-53", "focal 1")), "losses of focal losses must be of this grid, each once"),
+        (written(PRIMARY.replace("claimed: lower", "claimed: better")), "must be lower or higher. Got 'better'"),
+        (
+            written(PRIMARY.replace("metric: adaptive-ece", "metric: ace")),
+            "metric of focal losses must be one of",
+        ),
+        (written(PRIMARY.replace("metric: adaptive-ece", "metric: [ece]")), r"Got \['ece'\]"),
+        (
+            written(PRIMARY.replace("{method: temperature}", "{loss: flsd-53, seed: 1}")),
+            "minus of focal losses must be",
+        ),
+        (written(PRIMARY.replace("{method: temperature}", "{method: focal-temperature}")), "must be something else"),
+        (written(OTHER.replace("{loss: cross-entropy}", "{method: temperature}")), "must say by what temperature is"),
+    ],
+)
+def test_what_is_no_contrast_is_refused(grid, text, message):
+    """By `read_grid`, too: before any run of the grid is made."""
+    path = grid(GRID + text)
+    for read in (read_contrasts, read_grid):
+        with pytest.raises(ValueError, match=f"grid.yaml: .*{message}"):
+            read(path)
+
+
+def test_a_primary_contrast_is_of_one_network(grid):
+    with pytest.raises(ValueError, match=r"must have one data set and network for contrasts. Got 2 pairs"):
+        read_contrasts(grid(f"model: [small-cnn, mlp]\n{GRID}{written()}"))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "workflow/grids").glob("*.yaml")), ids=lambda p: p.stem)
+def test_contrasts_of_the_project(path):
+    """Where a grid has any, one is primary in each table, and `read_contrasts` finds what the file says."""
+    contrasts = read_contrasts(path)
+    assert len(contrasts) == len(re.findall(r"\{name:", path.read_text()))
+    for table in {contrast.table for contrast in contrasts}:
+        assert [contrast.primary for contrast in contrasts if contrast.table == table].count(True) == 1
+    assert {contrast.metric for contrast in contrasts} <= set(METRICS)
