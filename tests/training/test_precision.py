@@ -58,8 +58,10 @@ def test_logits_are_not_rounded():
         assert model(images).dtype == torch.float32
 
 
-def test_a_run_in_bf16_says_so_and_resumes_bitwise(small, tmp_path, monkeypatch):
-    spec = small(model="resnet8", recipe="cifar-cpu", gamma=2.0, precision="bf16")
+@pytest.mark.parametrize("how", [("resnet8", "cifar-cpu"), ("airbench-cnn", "cifar-one-cycle")], ids="-".join)
+def test_a_run_in_bf16_says_so_and_resumes_bitwise(small, tmp_path, monkeypatch, how):
+    given = {"model": how[0], "recipe": how[1], "gamma": 2.0}
+    spec = small(**given, precision="bf16")
     whole = run(spec, tmp_path / "whole")
     record = json.loads((tmp_path / "whole" / spec.digest / "spec.json").read_text())
     assert record["precision"] == record["spec"]["precision"] == record["spec"]["training"]["precision"] == "bf16"
@@ -75,7 +77,7 @@ def test_a_run_in_bf16_says_so_and_resumes_bitwise(small, tmp_path, monkeypatch)
         run(spec, tmp_path / "killed")
     monkeypatch.setattr(Trainer, "train_epoch", train_epoch)
     np.testing.assert_array_equal(run(spec, tmp_path / "killed").test.logits, whole.test.logits)
-    exact = run(small(model="resnet8", recipe="cifar-cpu", gamma=2.0), tmp_path / "whole")
+    exact = run(small(**given, precision="float32"), tmp_path / "whole")
     assert np.abs(exact.test.logits - whole.test.logits).max() > 1e-3
     assert (torch.from_numpy(whole.test.logits).bfloat16().float().numpy() == whole.test.logits).mean() < 0.1
 
