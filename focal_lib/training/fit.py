@@ -72,14 +72,16 @@ def do_epoch(spec: Spec, trainer: Trainer, parts: Parts) -> list[dict[str, Any]]
         trainer.validate(*parts["validation"])
         if not evaluated(spec, trainer.epoch):
             return []
-        return [{"epoch": trainer.epoch, "split": n, **summary(trainer, *parts[n])} for n in ("train", "test")]
+        row = {"epoch": trainer.epoch, **({} if trainer.best is None else {"best_epoch": trainer.best.epoch})}
+        return [row | {"split": n, **summary(trainer, *parts[n])} for n in ("train", "test")]
     except torch.OutOfMemoryError as error:
         size = trainer.recipe.batch_size
         raise MemoryError(f"a batch of {size} does not fit: try -p batch_size {size // 2}. {error}") from None
 
 
 def final_logits(trainer: Trainer, parts: Parts) -> dict[str, np.ndarray]:
-    """Logits float32 (n, K) and labels of each part: 'test_logits', 'test_labels', ..."""
+    """Logits float32 (n, K) and labels of each part: 'test_logits', 'test_labels', ...; of the weights kept."""
+    trainer.finish()
     arrays = {}
     for name, (inputs, labels) in parts.items():
         arrays[f"{name}_logits"] = trainer.logits(inputs).cpu().numpy()

@@ -28,10 +28,11 @@ class Recipe:
     # share of the steps in which the rate rises to learning_rate, before it falls to 0, both linearly; 0: drops
     one_cycle: float = field(default=0.0, metadata={"later": True})
     nesterov: bool = field(default=False, metadata={"later": True})
+    keep: str = field(default="last", metadata={"later": True})  # weights of the 'last' epoch, or 'best' on validation
 
 
 _CIFAR = Recipe(
-    "SGD of M20 section 3, KK24 section 5.1 and L25 section 5",
+    "KK24 section 5.1; M20 appendix D and L25 section 5 without their weight decay, which the texts do not have",
     "sgd",
     learning_rate=0.1,
     batch_size=128,
@@ -48,8 +49,21 @@ RECIPES: dict[str, Recipe] = {
     "m20-cifar": _CIFAR,
     "l25-cifar": _CIFAR,
     "kk24-tinyimagenet": replace(_CIFAR, source="KK24 section 5.1", batch_size=64, epochs=100, drops=(40, 60)),
-    "m20-newsgroups": Recipe("L25 section 5, after M20; the last epoch, not the best", "adam", 1e-3, 128, 50),
-    "m20-sst": Recipe("M20 appendix D, after Tai et al. (2015)", "adagrad", 0.05, 25, 25, weight_decay=1e-4),
+    "l25-tinyimagenet": replace(
+        _CIFAR,
+        source="L25 section 5; weight decay and crops, which its text does not have, as KK24's",
+        epochs=100,
+        drops=(40, 60),
+    ),
+    "m20-newsgroups": Recipe(
+        "M20 appendix D; its batch size, which it does not tell, from L25 section 5", "adam", 1e-3, 128, 50, keep="best"
+    ),
+    "m20-sst": Recipe(
+        "M20 appendix D, which does not tell the batch size: 25 as Tai et al. (2015)",
+        *("adagrad", 0.05, 25, 25),
+        weight_decay=1e-4,
+        keep="best",
+    ),
     "text-fast": Recipe("the book's own, short: not a paper's", "adam", 1e-3, 50, 8),
     "cifar-fast": replace(
         _CIFAR, source="the papers' SGD with a tenth of the epochs: not a paper's", epochs=35, drops=(15, 25)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from focal_lib.losses.base import TrainingLoss
+from focal_lib.training.best import BestWeights
 from focal_lib.training.crops import augmented, draw_crops
 from focal_lib.training.data.dataset import Split
 from focal_lib.training.precision import autocast, give_float32_head, pick_precision
@@ -76,6 +77,7 @@ class Trainer:
         self.generator = generator  # of permutations and crops; on the CPU, so that devices agree
         self.optimiser = make_optimiser(list(model.parameters()), recipe)
         self.schedule = make_schedule(self.optimiser, recipe, samples)
+        self.best = BestWeights() if recipe.keep == "best" else None
         self.epoch = 0
 
     def train_epoch(self, images: Tensor, labels: Tensor) -> float:
@@ -119,14 +121,23 @@ class Trainer:
             return torch.cat([self.model(batch).float() for batch in inputs.split(batch_size)])
 
     def validate(self, images: Tensor, labels: Tensor) -> None:
-        """After an epoch, for the losses that learn from validation samples."""
+        """After an epoch, for the losses that learn from validation samples and the recipes that choose by them."""
+        if not self.loss.learns_from_validation and self.best is None:
+            return
+        confidence, predicted = self.logits(images).softmax(-1).max(-1)
         if self.loss.learns_from_validation:
-            confidence, predicted = self.logits(images).softmax(-1).max(-1)
             self.loss.after_validation(confidence, predicted == labels)
+        if self.best is not None:
+            self.best.offer(self.epoch, float((predicted == labels).double().mean()), self.model)
+
+    def finish(self) -> None:
+        """After the last epoch: take the weights that the recipe keeps."""
+        if self.best is not None:
+            self.best.give_to(self.model)
 
     def state(self) -> dict[str, Any]:
         """All that the next epoch depends on: tensors and numbers only, for torch.load(weights_only=True)."""
-        return {
+        state = {
             "model": self.model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "schedule": self.schedule.state_dict(),
@@ -134,6 +145,7 @@ class Trainer:
             "generator": self.generator.get_state(),
             "epoch": self.epoch,
         }
+        return state | ({} if self.best is None else {"best": self.best.state_dict()})
 
     def shape(self) -> dict[str, Any]:
         """What a state to restore must agree with; the optimiser's grows with its first step."""
@@ -147,6 +159,8 @@ class Trainer:
         self.loss.load_state_dict(state["loss"])
         self.generator.set_state(state["generator"])
         self.epoch = int(state["epoch"])
+        if self.best is not None:
+            self.best.load_state_dict(state["best"])
 
 
 def make_optimiser(weights: list[Tensor], recipe: Recipe) -> torch.optim.Optimizer:
