@@ -44,6 +44,9 @@ _PAPERS = {
     "fcl-l1": "L25 A.10 has, for fcl, gamma 4, lam 1.5 for ResNet-50 on CIFAR-10",
 }
 
+_OWN = ("epochs", "batch_size", "learning_rate")  # what a run may have instead of its recipe's
+_SPELLED_OUT = {"book-fast": ("epochs",)}  # in the names of runs, though the recipe has it: as the first runs have
+
 _NOT_GIVEN = float("nan")  # this object, not its value: a gamma of 0 may be meant
 
 
@@ -95,12 +98,22 @@ class Spec:
             raise ValueError(f"recipe must be one of {', '.join(RECIPES)}. Got {self.recipe!r}.")
         if self.precision not in ("recipe", *PRECISIONS):
             raise ValueError(f"precision must be recipe, {' or '.join(PRECISIONS)}. Got {self.precision!r}.")
+        self._leave_to_recipe()
         self._check_parameters(() if cross_entropy else LOSSES[self.loss], "cross-entropy" if cross_entropy else "")
         if self.loss.startswith("focal-scheduled") and self.training.epochs < 4:
             raise ValueError(
                 f"{self.loss} changes gamma after 2/7 and 5/7 of the epochs: epochs must be at least 4. "
                 f"Got {self.training.epochs}."
             )
+
+    def _leave_to_recipe(self) -> None:
+        """What is as in the recipe anyway is not this run's own: one run, one name."""
+        recipe = RECIPES[self.recipe]
+        for name in _OWN:
+            if getattr(self, name) == getattr(recipe, name):
+                object.__setattr__(self, name, type(getattr(self, name))())
+        if self.precision == recipe.precision:
+            object.__setattr__(self, "precision", "recipe")
 
     def _check_parameters(self, uses: tuple[str, ...], name: str) -> None:
         for parameter in ("gamma", "lam"):
@@ -116,7 +129,7 @@ class Spec:
     def training(self) -> Recipe:
         """The recipe with this run's own epochs, batch size, learning rate and precision."""
         recipe = RECIPES[self.recipe]
-        own = {n: getattr(self, n) for n in ("epochs", "batch_size", "learning_rate") if getattr(self, n)}
+        own = {n: getattr(self, n) for n in _OWN if getattr(self, n)}
         if self.precision != "recipe":
             own["precision"] = self.precision
         if "epochs" in own:  # the drops keep their place in the run
@@ -128,7 +141,8 @@ class Spec:
         """The specification with its recipe spelled out, as JSON holds it. The recipe's source decides no number."""
         recipe = {name: value for name, value in _named(self.training).items() if name != "source"}
         recipe["drops"] = list(recipe["drops"])
-        return _named(self) | {"training": recipe}
+        spelled_out = {name: recipe[name] for name in _SPELLED_OUT.get(self.recipe, ())}
+        return _named(self) | spelled_out | {"training": recipe}
 
     @property
     def digest(self) -> str:

@@ -5,9 +5,11 @@ import shlex
 import numpy as np
 import pytest
 
+from focal_lib.checkout import ROOT
 from focal_lib.losses.by_name import build
 from focal_lib.parameters import parse_parameters
-from focal_lib.training.grids import make_spec
+from focal_lib.training.grids import make_spec, read_grid
+from focal_lib.training.recipes import PRECISIONS, RECIPES
 from focal_lib.training.spec import LOSSES, Spec
 
 
@@ -20,8 +22,42 @@ def test_digest_depends_on_every_field_and_on_nothing_else():
 
 def test_digests_of_before_stay():
     """The recorded runs are found by them."""
-    assert Spec().digest == "ee856d1ff2c95aaf"
+    assert Spec(epochs=100).digest == "1d6d0d6e9bf27da0"
     assert Spec(loss="fcl", gamma=3, lam=0.5, recipe="kk24-cifar", dataset="cifar10").digest == "a7a70a1515b54578"
+
+
+@pytest.mark.parametrize("name", ["cifar10-resnet8", "cifar100-resnet8", "cifar10-hessian"])
+def test_grids_of_recorded_runs_give_their_names(name):
+    recorded = {path.parent.name for path in (ROOT / "results" / name).glob("*/spec.json")}
+    assert {spec.digest for spec in read_grid(f"workflow/grids/{name}.yaml")} == recorded
+
+
+@pytest.mark.parametrize(
+    ("grid", "first"),
+    [
+        ("fashion-mnist", "1d6d0d6e9bf27da0"),
+        ("kk24-tinyimagenet", "0f3995deb0e6350b"),
+        ("slurm-demo", "4650392e58691366"),
+        ("smoke", "d3135986195774df"),
+    ],
+)
+def test_grids_of_before_give_the_names_of_before(grid, first):
+    assert read_grid(f"workflow/grids/{grid}.yaml")[0].digest == first
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_what_is_as_in_the_recipe_anyway_makes_no_second_name(recipe):
+    own = RECIPES[recipe]
+    plain = Spec(recipe=recipe)
+    for name in ("epochs", "batch_size", "learning_rate"):
+        same = Spec(recipe=recipe, **{name: getattr(own, name)})
+        assert same == plain
+        assert same.digest == plain.digest
+        assert Spec(recipe=recipe, **{name: 2 * getattr(own, name)}).digest != plain.digest
+    if own.precision in PRECISIONS:
+        assert Spec(recipe=recipe, precision=own.precision) == plain
+    assert len({Spec(recipe=recipe, precision=name).digest for name in PRECISIONS}) == 2
+    assert plain.as_dict["training"]["epochs"] == own.epochs
 
 
 @pytest.mark.parametrize(
