@@ -109,3 +109,43 @@ Proof.
     - intros x Hx. specialize (P x Hx). lra. }
   lra.
 Qed.
+
+(* a positive second derivative: the function lies above its tangents, strictly apart from the point of contact *)
+Lemma above_tangent (f df ddf : R -> R) a b :
+  (forall x, a < x < b -> is_derive f x (df x)) -> (forall x, a < x < b -> is_derive df x (ddf x)) ->
+  (forall x, a < x < b -> 0 < ddf x) ->
+  forall x y, a < x < b -> a < y < b -> x <> y -> f x + df x * (y - x) < f y.
+Proof.
+  intros D1 D2 P x y Hx Hy N.
+  assert (I : forall z t, a < z -> z < t -> t < b -> df z < df t) by (apply (increasing_open df ddf); auto).
+  pose (h := fun z => f z - df x * (z - x)).
+  assert (Dh : forall z, a < z < b -> is_derive h z (df z - df x)).
+  { intros z Hz. unfold h.
+    apply (is_derive_minus f (fun z => df x * (z - x))); [auto|]. auto_derive; [exact Logic.I|ring]. }
+  assert (h x < h y).
+  { destruct (Rlt_dec x y) as [L|L].
+    - apply (increasing h (fun z => df z - df x)); auto; intros z Hz; [apply Dh; lra|].
+      assert (df x < df z) by (apply I; lra). lra.
+    - apply (decreasing h (fun z => df z - df x)); auto; [lra| |]; intros z Hz; [apply Dh; lra|].
+      assert (df z < df x) by (apply I; lra). lra. }
+  unfold h in H. lra.
+Qed.
+
+Lemma chord_above (f df ddf : R -> R) a b :
+  (forall x, a < x < b -> is_derive f x (df x)) -> (forall x, a < x < b -> is_derive df x (ddf x)) ->
+  (forall x, a < x < b -> 0 < ddf x) ->
+  forall x y t, a < x < b -> a < y < b -> x <> y -> 0 < t < 1 -> f (t * x + (1 - t) * y) < t * f x + (1 - t) * f y.
+Proof.
+  intros D1 D2 P x y t Hx Hy N Ht.
+  set (m := t * x + (1 - t) * y).
+  assert (Hm : a < m < b) by (unfold m; split; nra).
+  assert (Nx : m <> x). { intros E. assert (Z : (1 - t) * (y - x) = 0) by (unfold m in E; lra).
+    apply Rmult_integral in Z. lra. }
+  assert (Ny : m <> y). { intros E. assert (Z : t * (x - y) = 0) by (unfold m in E; lra).
+    apply Rmult_integral in Z. lra. }
+  pose proof (above_tangent f df ddf a b D1 D2 P m x Hm Hx Nx) as A.
+  pose proof (above_tangent f df ddf a b D1 D2 P m y Hm Hy Ny) as B.
+  apply (Rmult_lt_compat_l t) in A; [|lra]. apply (Rmult_lt_compat_l (1 - t)) in B; [|lra].
+  assert (Z : t * (df m * (x - m)) + (1 - t) * (df m * (y - m)) = 0) by (unfold m; ring).
+  lra.
+Qed.

@@ -104,3 +104,10 @@ Definition is_tau (gamma t : R) : Prop := 0 < t < 1 /\ gain gamma t = 1.
 
 (* gamma*(p), M20 Prop. 2: the positive gamma with gain 1 at p (the only one for 0 < p < 1/2; none, and 0, from 1/2 on) *)
 Definition is_gamma_star (p gamma : R) : Prop := 0 < gamma /\ gain gamma p = 1.
+
+(* a map of the simplex to itself, one to one and onto *)
+Definition bijective_on_simplex (n : nat) (f : (nat -> R) -> nat -> R) : Prop :=
+  (forall q, simplex n q -> simplex n (f q)) /\
+  (forall q r, simplex n q -> simplex n r -> (forall i, (i < n)%nat -> f q i = f r i) ->
+    forall i, (i < n)%nat -> q i = r i) /\
+  (forall p, simplex n p -> exists q, simplex n q /\ forall i, (i < n)%nat -> f q i = p i).

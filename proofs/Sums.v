@@ -63,13 +63,6 @@ Proof.
   rewrite sum_minus in H0. specialize (H i Hi). lra.
 Qed.
 
-Lemma sum_positive_term n f : 0 < sum n f -> exists i, (i < n)%nat /\ 0 < f i.
-Proof.
-  induction n; simpl; intros H; [lra|].
-  destruct (Rlt_dec 0 (f n)) as [P|P]; [exists n; split; [lia|exact P]|].
-  destruct IHn as [i [Hi Pi]]; [lra|]. exists i. split; [lia|exact Pi].
-Qed.
-
 Lemma simplex_le_1 n q i : simplex n q -> (i < n)%nat -> 0 <= q i <= 1.
 Proof. intros [H E] Hi. split; [auto|]. rewrite <- E. apply sum_term; auto. Qed.
 
@@ -77,4 +70,58 @@ Proof. intros [H E] Hi. split; [auto|]. rewrite <- E. apply sum_term; auto. Qed.
 Lemma simplex_vertex n q i j : simplex n q -> (i < n)%nat -> (j < n)%nat -> i <> j -> q i = 1 -> q j = 0.
 Proof.
   intros [H E] Hi Hj D V. pose proof (sum_two n q i j H Hi Hj D). specialize (H j Hj). lra.
+Qed.
+
+(* one summand apart *)
+Lemma sum_remove n f a : (a < n)%nat -> sum n f = f a + sum n (fun i => if PeanoNat.Nat.eq_dec i a then 0 else f i).
+Proof.
+  induction n; intros Ha; [lia|]. simpl. destruct (PeanoNat.Nat.eq_dec n a) as [->|D].
+  - rewrite (sum_ext a (fun i => if PeanoNat.Nat.eq_dec i a then 0 else f i) f); [ring|].
+    intros i Hi. destruct (PeanoNat.Nat.eq_dec i a); [lia|reflexivity].
+  - rewrite IHn by lia. ring.
+Qed.
+
+(* all weight on one class *)
+Lemma sum_vertex n p f a : (a < n)%nat -> p a = 1 -> (forall i, (i < n)%nat -> i <> a -> p i = 0) ->
+  sum n (fun i => p i * f i) = f a.
+Proof.
+  intros Ha V Z. rewrite (sum_remove n _ a Ha), V.
+  rewrite (sum_ext n _ (fun _ => 0)).
+  - rewrite sum_const. ring.
+  - intros i Hi. destruct (PeanoNat.Nat.eq_dec i a) as [E|D]; [reflexivity|]. rewrite (Z i Hi D). ring.
+Qed.
+
+(* either one class has probability 1, or none has *)
+Lemma vertex_dec n (q : nat -> R) :
+  {k | (k < n)%nat /\ 1 <= q k} + {forall i, (i < n)%nat -> q i < 1}.
+Proof.
+  induction n.
+  - right. intros i Hi. lia.
+  - destruct IHn as [[k [Hk K]]|N].
+    + left. exists k. split; [lia|exact K].
+    + destruct (Rle_dec 1 (q n)) as [L|L].
+      * left. exists n. split; [lia|exact L].
+      * right. intros i Hi. destruct (PeanoNat.Nat.eq_dec i n) as [->|D]; [lra|apply N; lia].
+Qed.
+
+(* a class of positive probability, found *)
+Lemma find_positive n (f : nat -> R) : 0 < sum n f -> {i | (i < n)%nat /\ 0 < f i}.
+Proof.
+  induction n; simpl; intros H; [lra|].
+  destruct (Rlt_dec 0 (f n)) as [P|P]; [exists n; split; [lia|exact P]|].
+  destruct IHn as [i [Hi Pi]]; [lra|]. exists i. split; [lia|exact Pi].
+Qed.
+
+Lemma simplex_dec n p : {simplex n p} + {~ simplex n p}.
+Proof.
+  assert (D : {forall i, (i < n)%nat -> 0 <= p i} + {~ forall i, (i < n)%nat -> 0 <= p i}).
+  { induction n.
+    - left. intros i Hi. lia.
+    - destruct IHn as [A|A].
+      + destruct (Rle_dec 0 (p n)) as [L|L].
+        * left. intros i Hi. destruct (PeanoNat.Nat.eq_dec i n) as [->|Q]; [exact L|apply A; lia].
+        * right. intros B. apply L. apply B. lia.
+      + right. intros B. apply A. intros i Hi. apply B. lia. }
+  destruct D as [A|A]; [|right; intros [B _]; contradiction].
+  destruct (Req_EM_T (sum n p) 1) as [E|E]; [left; split; assumption|right; intros [_ B]; contradiction].
 Qed.
