@@ -3,26 +3,11 @@
 
 From Coq Require Import Reals Lra Psatz.
 From Coquelicot Require Import Coquelicot.
-From Focal Require Import Focal Calculus.
+From Focal Require Import Focal Calculus FocalLoss.
 Open Scope R_scope.
 
 Definition entropy_ratio_slope (q : R) := (- ln q - (1 - q)) / ((1 - q) * (1 - q)).
 Definition entropy_ratio_curvature (q : R) := (q - /q - 2 * ln q) / ((1 - q) * (1 - q) * (1 - q)).
-
-Lemma entropy_ratio_pos q : 0 < q < 1 -> 0 < entropy_ratio q.
-Proof.
-  intros H. pose proof (ln_neg q H). unfold entropy_ratio. apply Rdiv_lt_0_compat; [nra|lra].
-Qed.
-
-Lemma entropy_ratio_lt_1 q : 0 < q < 1 -> entropy_ratio q < 1.
-Proof.
-  intros H. assert (0 < /q) by (apply Rinv_0_lt_compat; lra).
-  assert (N : /q <> 1) by (intro E; assert (q * /q = 1) by (field; lra); rewrite E in *; lra).
-  pose proof (ln_lt (/q) H0 N) as A. rewrite ln_Rinv in A by lra.
-  unfold entropy_ratio. apply (Rmult_lt_reg_r (1 - q)); [lra|].
-  replace (- (q * ln q) / (1 - q) * (1 - q)) with (q * - ln q) by (field; lra).
-  replace (1 * (1 - q)) with (q * (/q - 1)) by (field; lra). apply Rmult_lt_compat_l; lra.
-Qed.
 
 Lemma entropy_ratio_derivative q : 0 < q < 1 -> is_derive entropy_ratio q (entropy_ratio_slope q).
 Proof. intros H. unfold entropy_ratio, entropy_ratio_slope. auto_derive; [repeat split; lra|]. field. lra. Qed.
@@ -149,9 +134,6 @@ Lemma gain_exp gamma q : 0 <= gamma -> 0 < q < 1 -> gain gamma q = exp (log_gain
 Proof.
   intros G H. unfold gain, Rpower, log_gain. rewrite exp_plus, exp_ln; [reflexivity|]. apply one_plus_pos; assumption.
 Qed.
-
-Lemma gain_pos gamma q : 0 <= gamma -> 0 < q < 1 -> 0 < gain gamma q.
-Proof. intros G H. rewrite gain_exp by assumption. apply exp_pos. Qed.
 
 Lemma gain_le_1 gamma q : 0 <= gamma -> 0 < q < 1 -> gain gamma q <= 1 <-> log_gain gamma q <= 0.
 Proof.

@@ -6,11 +6,11 @@
 
    Faithful: exact for 0 < p0 < 1/2, where it is proved; with p < 1, as g(1) = 0 is a limit. M20 states no range for p0: at
    p0 >= 1/2 the same formula gives gamma* = 0, where g is 1 for every p, so that the last sentence fails
-   ([M20_Prop2_fails_from_half_on]). M20's conclusions (i) to (iii) are [M20_Prop2_threshold]. *)
+   ([m20_prop2_fails_from_half_on]). M20's conclusions (i) to (iii) are [m20_prop2_threshold]. *)
 
 From Coq Require Import Reals Lra Psatz.
 From Coquelicot Require Import Coquelicot.
-From Focal Require Import Focal Calculus GradientFactor.
+From Focal Require Import Focal Calculus FocalLoss GradientFactor.
 Open Scope R_scope.
 
 (* the branch W_-1: the solution w <= -1 of w e^w = y *)
@@ -187,7 +187,7 @@ Proof.
   rewrite W. field. lra.
 Qed.
 
-Theorem M20_Prop2 p0 w : 0 < p0 < 1 / 2 -> is_lambert_minus1 (lambert_argument p0) w ->
+Theorem m20_prop2 p0 w : 0 < p0 < 1 / 2 -> is_lambert_minus1 (lambert_argument p0) w ->
   let gamma_star := lambert_gamma p0 w in
   0 < gamma_star /\
   forall p gamma, p0 <= p < 1 -> gamma_star <= gamma ->
@@ -207,7 +207,7 @@ Proof.
 Qed.
 
 (* M20 after Prop. 2: with gamma*, (i) g(p0) = 1, (ii) g > 1 below p0 and (iii) g < 1 above *)
-Theorem M20_Prop2_threshold p0 w : 0 < p0 < 1 / 2 -> is_lambert_minus1 (lambert_argument p0) w ->
+Theorem m20_prop2_threshold p0 w : 0 < p0 < 1 / 2 -> is_lambert_minus1 (lambert_argument p0) w ->
   let gamma_star := lambert_gamma p0 w in
   is_gamma_star p0 gamma_star /\
   (forall p, 0 < p < p0 -> 1 < gain gamma_star p) /\ (forall p, p0 < p < 1 -> gain gamma_star p < 1).
@@ -220,7 +220,7 @@ Proof.
 Qed.
 
 (* not vacuous: every threshold below 1/2 has its gamma*, and only one *)
-Theorem M20_Prop2_gamma_star_exists p0 : 0 < p0 < 1 -> exists! w, is_lambert_minus1 (lambert_argument p0) w.
+Theorem m20_prop2_gamma_star_exists p0 : 0 < p0 < 1 -> exists! w, is_lambert_minus1 (lambert_argument p0) w.
 Proof.
   intros H. destruct (lambert_minus1_exists (y0 p0) (y0_neg p0 H)) as [w W].
   rewrite <- lambert_argument_y0 in W by exact H. exists w. split; [exact W|].
@@ -228,7 +228,7 @@ Proof.
 Qed.
 
 (* M20 gives no range of p0. From 1/2 on the formula gives gamma* = 0, and g = 1 at every p *)
-Theorem M20_Prop2_fails_from_half_on p0 w : 1 / 2 <= p0 < 1 -> is_lambert_minus1 (lambert_argument p0) w ->
+Theorem m20_prop2_fails_from_half_on p0 w : 1 / 2 <= p0 < 1 -> is_lambert_minus1 (lambert_argument p0) w ->
   lambert_gamma p0 w = 0 /\ forall p, gain (lambert_gamma p0 w) p = 1.
 Proof.
   intros H W. destruct (logs p0 ltac:(lra)) as (A & B & C0).
@@ -240,7 +240,7 @@ Proof.
 Qed.
 
 (* M20 App. B: "the principal branch yields a negative value for gamma": for p0 < 1/2 it yields exactly gamma = 0 *)
-Theorem M20_principal_branch_is_zero p0 w : 0 < p0 < 1 / 2 -> w * exp w = lambert_argument p0 -> -1 <= w ->
+Theorem m20_principal_branch_is_zero p0 w : 0 < p0 < 1 / 2 -> w * exp w = lambert_argument p0 -> -1 <= w ->
   lambert_gamma p0 w = 0.
 Proof.
   intros H W L. destruct (logs p0 ltac:(lra)) as (A & B & C0). rewrite lambert_argument_y0 in W by lra.
@@ -257,7 +257,7 @@ Proof.
 Qed.
 
 (* M20 App. B: the right-hand side of Eq. (10) is negative, "with a minimum possible value of -1/e that occurs at p0 = 0.5" *)
-Theorem M20_rhs_minimum p0 : 0 < p0 < 1 ->
+Theorem m20_rhs_minimum p0 : 0 < p0 < 1 ->
   - exp (-1) <= lambert_argument p0 < 0 /\ (lambert_argument p0 = - exp (-1) <-> p0 = 1 / 2).
 Proof.
   intros H. rewrite lambert_argument_y0 by exact H. pose proof (y0_neg p0 H) as Y. pose proof (exp_pos (y0 p0)) as P.
@@ -281,9 +281,9 @@ Proof.
   - intros ->. rewrite E. ring.
 Qed.
 
-Print Assumptions M20_Prop2.
-Print Assumptions M20_Prop2_threshold.
-Print Assumptions M20_Prop2_gamma_star_exists.
-Print Assumptions M20_Prop2_fails_from_half_on.
-Print Assumptions M20_principal_branch_is_zero.
-Print Assumptions M20_rhs_minimum.
+Print Assumptions m20_prop2.
+Print Assumptions m20_prop2_threshold.
+Print Assumptions m20_prop2_gamma_star_exists.
+Print Assumptions m20_prop2_fails_from_half_on.
+Print Assumptions m20_principal_branch_is_zero.
+Print Assumptions m20_rhs_minimum.
