@@ -23,8 +23,9 @@ from focal_lib.metrics.ece_interval import (
     ece_interval_of,
     mce_interval,
 )
-from focal_lib.metrics.intervals import Interval, bootstrap, paired_t_interval
+from focal_lib.metrics.intervals import Interval, bootstrap, paired_t_interval, t_interval
 from focal_lib.metrics.scores import SampleScores, accuracy, brier, nll, sample_scores, top_label
+from focal_lib.metrics.significance import holm, smallest_effect, t_p_value
 from focal_lib.metrics.smooth import smooth_ece, smooth_ece_of
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "ece_interval_of",
     "ece_of",
     "estimate_coverage",
+    "holm",
     "mce",
     "mce_interval",
     "nll",
@@ -53,7 +55,10 @@ __all__ = [
     "reliability_bins",
     "reliability_bins_of",
     "sample_scores",
+    "smallest_effect",
     "smooth_ece",
     "smooth_ece_of",
+    "t_interval",
+    "t_p_value",
     "top_label",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-__all__ = ["Interval", "bootstrap", "mean_and_range", "paired_t_interval"]
+__all__ = ["Interval", "bootstrap", "mean_and_range", "paired_t_interval", "t_interval"]
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Interval:
     Attributes:
         kind: how it was made: 'percentile bootstrap', 't', 'inverted test', 'min to max'; '' for none.
         level: its confidence level.
+        degrees: of freedom, of a t interval.
     """
 
     estimate: float
@@ -26,10 +27,48 @@ class Interval:
     high: float
     kind: str = ""
     level: float = 0.95
+    degrees: float | None = None
 
     def scaled(self, factor: float) -> Interval:
         """In other units: factor 100 for per cent."""
-        return replace(self, estimate=factor * self.estimate, low=factor * self.low, high=factor * self.high)
+        low, high = sorted((factor * self.low, factor * self.high))
+        return replace(self, estimate=factor * self.estimate, low=low, high=high)
+
+    @property
+    def is_confidence(self) -> bool:
+        """Whether it is a confidence interval, rather than a range of values or nothing."""
+        return self.kind not in ("", "min to max")
+
+    @property
+    def standard_error(self) -> float:
+        """Of the estimate of a t interval.
+
+        Raises:
+            ValueError: it is no t interval.
+        """
+        return (self.high - self.low) / 2 / self.quantile()
+
+    def at(self, level: float) -> Interval:
+        """The t interval of the same data at another level.
+
+        Raises:
+            ValueError: it is no t interval; level not in (0, 1).
+        """
+        half = self.standard_error * self.quantile(level)
+        return replace(self, low=self.estimate - half, high=self.estimate + half, level=level)
+
+    def quantile(self, level: float | None = None) -> float:
+        """Of Student's t: half the width of a t interval, at its own level or another, in standard errors.
+
+        Raises:
+            ValueError: it is no t interval; level not in (0, 1).
+        """
+        if self.kind != "t" or self.degrees is None:
+            raise ValueError(f"interval must be a t interval with its degrees of freedom. Got {self}.")
+        chosen = self.level if level is None else level
+        if not 0 < chosen < 1:
+            raise ValueError(f"level must be in (0, 1). Got {chosen}.")
+        return float(stats.t.ppf((1 + chosen) / 2, self.degrees))
 
 
 def bootstrap(
@@ -70,11 +109,23 @@ def paired_t_interval(first: Any, second: Any, *, level: float = 0.95) -> Interv
     one, two = (np.asarray(values, dtype=np.float64) for values in (first, second))
     if one.shape != two.shape or one.ndim != 1 or len(one) < 2:
         raise ValueError(f"pairs must be at least two, of equal number. Got shapes {one.shape} and {two.shape}.")
-    mean = float((one - two).mean())
-    if np.ptp(one - two) == 0:  # SciPy's standard error is 0, and its interval nan
-        return Interval(mean, mean, mean, "t", level)
-    found = stats.ttest_rel(one, two).confidence_interval(level)
-    return Interval(mean, float(found.low), float(found.high), "t", level)
+    return t_interval(one - two, level=level)
+
+
+def t_interval(values: Any, *, level: float = 0.95) -> Interval:
+    """Mean of values (n,), runs say, with its Student t interval, n - 1 degrees of freedom.
+
+    Raises:
+        ValueError: fewer than two values.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    if found.ndim != 1 or len(found) < 2:
+        raise ValueError(f"values must be at least two. Got shape {found.shape}.")
+    mean, degrees = float(found.mean()), len(found) - 1
+    if np.ptp(found) == 0:  # SciPy's standard error is 0, and its interval nan
+        return Interval(mean, mean, mean, "t", level, degrees)
+    low, high = stats.ttest_1samp(found, 0.0).confidence_interval(level)
+    return Interval(mean, float(low), float(high), "t", level, degrees)
 
 
 def mean_and_range(values: Any) -> Interval:

@@ -21,15 +21,18 @@ from focal_lib.results.printed.study import (
     match_restated,
 )
 from focal_lib.results.recorded import load_recorded, read_table
+from focal_lib.results.written_contrasts import compare_eces, evaluate_contrasts
 
 __all__ = [
     "SCALINGS",
+    "compare_eces",
     "compare_scaling",
     "compare_with_printed",
     "confidence_gaps",
     "contrast",
     "correlate_orders",
     "count_best",
+    "evaluate_contrasts",
     "find_equal_rows",
     "find_moved_columns",
     "format_as_kk24",

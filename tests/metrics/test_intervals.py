@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from focal_lib.metrics.intervals import Interval, bootstrap, mean_and_range, paired_t_interval
+from focal_lib.metrics.intervals import Interval, bootstrap, mean_and_range, paired_t_interval, t_interval
 
 
 def test_bootstrap_covers():
@@ -38,6 +38,27 @@ def test_pairs_that_differ_by_the_same_number():
     assert (found.estimate, found.low, found.high) == (1, 1, 1)
 
 
+def test_t_interval_at_another_level():
+    values = [2.0, 3.0, 7.0, 4.0]
+    found = t_interval(values)
+    assert found == paired_t_interval(values, np.zeros(4))
+    assert found.degrees == 3
+    assert found.standard_error == pytest.approx(stats.sem(values))
+    wide = t_interval(values, level=0.99)
+    assert (found.at(0.99).low, found.at(0.99).high) == pytest.approx((wide.low, wide.high))
+    assert found.at(0.99).level == 0.99
+    with pytest.raises(ValueError, match=r"level must be in \(0, 1\). Got 1"):
+        found.at(1.0)
+    with pytest.raises(ValueError, match="must be a t interval with its degrees of freedom"):
+        _ = mean_and_range(values).standard_error
+
+
+def test_what_is_a_confidence_interval():
+    assert t_interval([1.0, 2.0]).is_confidence
+    assert not mean_and_range([1.0, 2.0]).is_confidence
+    assert not Interval(1, np.nan, np.nan).is_confidence
+
+
 def test_mean_and_range():
     found = mean_and_range([2.0, 1.0, 6.0])
     assert (found.estimate, found.low, found.high, found.kind) == (3, 1, 6, "min to max")
@@ -45,6 +66,7 @@ def test_mean_and_range():
 
 def test_scaled_keeps_its_kind_and_level():
     assert Interval(0.1, -0.1, 0.2, "t", 0.9).scaled(100) == Interval(10, -10, 20, "t", 0.9)
+    assert Interval(0.1, -0.1, 0.2).scaled(-10) == Interval(-1, -2, 1)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +75,7 @@ def test_scaled_keeps_its_kind_and_level():
         (bootstrap, (np.mean, np.ones(3), np.ones(2)), r"one common length of at least 2. Got \[2, 3\]"),
         (bootstrap, (np.mean, np.ones(1)), r"one common length of at least 2. Got \[1\]"),
         (paired_t_interval, ([1.0], [2.0]), "pairs must be at least two"),
+        (t_interval, ([1.0],), r"values must be at least two. Got shape \(1,\)"),
         (paired_t_interval, ([1.0, 2.0], [2.0]), r"Got shapes \(2,\) and \(1,\)"),
         (mean_and_range, ([],), "values must not be empty"),
     ],

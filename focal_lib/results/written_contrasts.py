@@ -1,0 +1,109 @@
+"""Contrasts that were written down before the runs, evaluated on the table of the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from focal_lib.metrics.intervals import Interval, t_interval
+from focal_lib.metrics.significance import holm, smallest_effect, t_p_value
+from focal_lib.training.contrasts import Contrast, Setting
+
+__all__ = ["ECES", "compare_eces", "difference_by_seed", "evaluate_contrasts"]
+
+ECES = ("ece", "adaptive-ece", "classwise-ece", "smooth-ece")  # of METRICS
+_KEYS = ["dataset", "model", "loss", "method", "objective", "metric", "seed"]
+
+
+def difference_by_seed(table: pd.DataFrame, metric: str, ours: Setting, theirs: Setting) -> pd.Series:
+    """A metric of one setting minus that of another, a number a seed, in seed order; means over their losses.
+
+    Args:
+        table: what `measure` gives, of one data set and network.
+
+    Raises:
+        ValueError: several data sets or networks, or not one run a loss and seed of either setting.
+    """
+    networks = table[["dataset", "model"]].drop_duplicates()
+    if len(networks) != 1:
+        raise ValueError(f"table must be of one data set and network. Got {len(networks)} pairs.")
+    one, two = (_mean_by_seed(table, metric, setting) for setting in (ours, theirs))
+    if not one.index.equals(two.index):
+        raise ValueError(f"seeds must be the same, as runs are paired. Got {list(one.index)} and {list(two.index)}.")
+    return one - two
+
+
+def _mean_by_seed(table: pd.DataFrame, metric: str, setting: Setting) -> pd.Series:
+    chosen = table[table["loss"].isin(setting.losses) & (table["metric"] == metric)]
+    chosen = chosen[(chosen["method"] == setting.method) & (chosen["objective"] == setting.objective)]
+    if chosen.empty or chosen.duplicated(["loss", "seed"]).any():
+        raise ValueError(f"table must have one row a loss and seed of {metric}, {setting}. Got {len(chosen)}.")
+    wide = chosen.pivot(index="seed", columns="loss", values="value").sort_index()
+    if wide.shape[1] < len(setting.losses) or wide.isna().any(axis=None):
+        raise ValueError(f"every loss must have a run of each seed. Got {int(wide.count().sum())} of {setting}.")
+    return wide.mean(axis="columns")
+
+
+def _interval(differences: pd.Series, level: float) -> Interval:
+    if len(differences) == 1:  # one seed proves nothing
+        return Interval(float(differences.iloc[0]), np.nan, np.nan)
+    return t_interval(differences, level=level)
+
+
+def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level: float = 0.95) -> pd.DataFrame:
+    """One row a contrast: its difference over seeds with Student's t interval, and whether it is significant.
+
+    The primary contrast of a table stands for itself; the p values of its others are adjusted together, by Holm.
+
+    Returns:
+        table, name, primary, metric, claimed (-1 or 1); difference, with low and high each for itself; seeds; p and
+        p_adjusted; significant: p_adjusted at most 1 - level; smallest: the difference that these seeds would have
+        shown with probability 0.8, each for itself. With one seed the numbers after the difference are nan.
+
+    Raises:
+        ValueError: as `difference_by_seed`.
+    """
+    rows = []
+    for c in contrasts:
+        differences = difference_by_seed(table, c.metric, c.ours, c.theirs)
+        i = _interval(differences, level)
+        p, smallest = (t_p_value(i), smallest_effect(i)) if i.kind else (np.nan, np.nan)
+        rows.append(
+            {"table": c.table, "name": c.name, "primary": c.primary, "metric": c.metric, "claimed": c.claimed}
+            | {"difference": i.estimate, "low": i.low, "high": i.high, "seeds": len(differences)}
+            | {"p": p, "p_adjusted": p, "smallest": smallest}
+        )
+    found = pd.DataFrame(rows)
+    others = ~found["primary"] & found["p"].notna()
+    for _, family in found[others].groupby("table", sort=False):
+        found.loc[family.index, "p_adjusted"] = holm(family["p"])
+    return found.assign(significant=found["p_adjusted"] <= 1 - level)
+
+
+def compare_eces(
+    table: pd.DataFrame, contrasts: Iterable[Contrast], eces: Sequence[str] = ECES, level: float = 0.95
+) -> pd.DataFrame:
+    """The contrasts by each ECE, what was trained and how it was scaled staying as it is; other metrics are left out.
+
+    Returns:
+        table, name, metric, own (whether by the contrast's own ECE), difference, low, high, seeds; apart: whether sign
+        or significance, each interval for itself, are other than by the contrast's own ECE.
+    """
+    parts = []
+    for contrast in contrasts:
+        if contrast.metric in eces:
+            found = evaluate_contrasts(table, [replace(contrast, metric=ece) for ece in eces], level)
+            own = found["metric"] == contrast.metric
+            said = _said(found["difference"], found["low"], found["high"])
+            parts.append(found.assign(own=own, apart=said != said[own].iloc[0]))
+    columns = ["table", "name", "metric", "own", "difference", "low", "high", "seeds", "apart"]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def _said(difference: pd.Series, low: pd.Series, high: pd.Series) -> pd.Series:
+    """'lower', 'significantly lower' and so on."""
+    sign = np.select([difference < 0, difference > 0], ["lower", "higher"], "equal")
+    return pd.Series(np.where((low > 0) | (high < 0), "significantly ", ""), index=difference.index) + sign

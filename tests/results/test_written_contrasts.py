@@ -1,0 +1,114 @@
+"""Contrasts on tables made up: differences by hand, what is corrected, and other ECEs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from focal_lib.checkout import ROOT
+from focal_lib.metrics.intervals import t_interval
+from focal_lib.metrics.significance import smallest_effect
+from focal_lib.results.over_seeds import SCALINGS
+from focal_lib.results.written_contrasts import ECES, compare_eces, difference_by_seed, evaluate_contrasts
+from focal_lib.training.contrasts import Contrast, Setting
+from focal_lib.training.grids import read_contrasts
+
+AFTER = {"focal": ("focal-temperature", "adaptive-ece"), "plain": ("temperature", "adaptive-ece")}
+GAINS = {"focal 1": (-3.2, -1.0, -2.0, -1.8), "focal 3": (1.0, 1.0, 0.0, 2.0), "flsd-53": (-0.1, 0.1, -0.2, 0.2)}
+
+
+def made(gains=GAINS, metric="adaptive-ece"):
+    """Values after temperature scaling are 10 + seed, after focal temperature scaling with these gains."""
+    rows = []
+    for loss, by_seed in gains.items():
+        for seed, gain in enumerate(by_seed):
+            for name, (method, objective) in AFTER.items():
+                value = 10 + seed + (gain if name == "focal" else 0)
+                rows.append((loss, seed, method, objective, metric, value))
+    frame = pd.DataFrame(rows, columns=["loss", "seed", "method", "objective", "metric", "value"])
+    return frame.assign(dataset="cifar10", model="m")
+
+
+def contrast(*losses, primary=False):
+    ours, theirs = (Setting(losses, *AFTER[name]) for name in ("focal", "plain"))
+    return Contrast("KK24 Table 1", " and ".join(losses), "adaptive-ece", ours, theirs, -1, primary)
+
+
+FAMILY = (contrast(*GAINS, primary=True), *(contrast(loss) for loss in GAINS))
+
+
+def test_difference_is_the_mean_over_losses_of_a_seed():
+    both = contrast("focal 1", "focal 3")
+    shuffled = made().sample(frac=1, random_state=0)
+    found = difference_by_seed(shuffled, both.metric, both.ours, both.theirs)
+    assert found.index.tolist() == [0, 1, 2, 3]
+    np.testing.assert_allclose(found, [-1.1, 0, -1, 0.1], atol=1e-12)
+
+
+def test_a_row_is_scipys_test():
+    row = evaluate_contrasts(made(), FAMILY).iloc[1]
+    interval = stats.ttest_1samp(GAINS["focal 1"], 0).confidence_interval(0.95)
+    assert (row["difference"], row["low"], row["high"], row["seeds"]) == pytest.approx((-2, *interval, 4))
+    assert row["p"] == pytest.approx(stats.ttest_1samp(GAINS["focal 1"], 0).pvalue)
+    assert row["smallest"] == pytest.approx(smallest_effect(t_interval(GAINS["focal 1"])))
+
+
+def test_the_primary_contrast_stands_for_itself_and_the_others_are_corrected_together():
+    found = evaluate_contrasts(made(), FAMILY)
+    assert found["p_adjusted"][0] == found["p"][0]
+    p = found["p"][1:].to_numpy()  # 0.02, 0.09, 1
+    np.testing.assert_allclose(found["p_adjusted"][1:], [3 * p[0], 2 * p[1], 1], rtol=1e-12)
+    assert found["p"][1] < 0.05 < found["p_adjusted"][1] < 0.1
+    assert found["significant"].tolist() == [False] * 4
+    assert evaluate_contrasts(made(), FAMILY, level=0.9)["significant"].tolist() == [False, True, False, False]
+
+
+def test_each_table_is_a_family_of_its_own():
+    apart = [replace(c, table=f"Table {i}") for i, c in enumerate(FAMILY)]
+    found = evaluate_contrasts(made(), apart)
+    np.testing.assert_array_equal(found["p_adjusted"], found["p"])
+
+
+def test_one_seed_shows_nothing():
+    row = evaluate_contrasts(made({"focal 1": (-2.0,)}), [contrast("focal 1")]).iloc[0]
+    assert (row["difference"], row["seeds"], row["significant"]) == (-2, 1, False)
+    assert np.isnan([row["low"], row["high"], row["p"], row["p_adjusted"], row["smallest"]]).all()
+
+
+def test_other_eces_that_say_something_else_are_named():
+    table = pd.concat([made(), made({k: tuple(-g for g in v) for k, v in GAINS.items()}, "ece")])
+    table = pd.concat([table, made(GAINS, "smooth-ece"), made({"focal 1": (-9.0, 1.0, -2.0, -2.0)}, "classwise-ece")])
+    found = compare_eces(table, [contrast("focal 1")]).set_index("metric")
+    assert found.loc[found["own"]].index.tolist() == ["adaptive-ece"]
+    # another sign, the contrast's own, not significant, the same
+    assert found["apart"].to_dict() == {
+        "ece": True,
+        "adaptive-ece": False,
+        "classwise-ece": True,
+        "smooth-ece": False,
+    }
+    assert compare_eces(table, [replace(contrast("focal 1"), metric="nll")]).empty
+    assert set(ECES) == set(found.index)
+
+
+def test_a_table_that_lacks_runs_is_refused():
+    lacking = made()[lambda f: ~((f["loss"] == "focal 1") & (f["seed"] == 3))]
+    with pytest.raises(ValueError, match=r"every loss must have a run of each seed. Got 11 of focal 1, focal 3"):
+        evaluate_contrasts(lacking, FAMILY[:1])
+    only_focal = made()[lambda f: (f["seed"] < 3) | (f["method"] == "temperature")]
+    with pytest.raises(ValueError, match=r"seeds must be the same.*Got \[0, 1, 2\] and \[0, 1, 2, 3\]"):
+        evaluate_contrasts(only_focal, FAMILY[:1])
+    with pytest.raises(ValueError, match=r"one row a loss and seed of adaptive-ece, focal 7 after.*Got 0"):
+        evaluate_contrasts(made(), [contrast("focal 7")])
+    with pytest.raises(ValueError, match=r"one row a loss and seed.*Got 8"):
+        evaluate_contrasts(pd.concat([made(), made()]), [contrast("focal 1")])
+    with pytest.raises(ValueError, match=r"one data set and network. Got 2"):
+        evaluate_contrasts(pd.concat([made(), made().assign(dataset="cifar100")]), FAMILY)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "workflow/grids").glob("*.yaml")), ids=lambda p: p.stem)
+def test_scalings_of_written_contrasts_are_measured(path):
+    sides = [side for c in read_contrasts(path) for side in (c.ours, c.theirs)]
+    assert {(side.method, side.objective) for side in sides} <= set(SCALINGS)
