@@ -34,6 +34,7 @@ __all__ = [
     "RunDamaged",
     "RunMissing",
     "RunTaken",
+    "Setting",
     "SeveralVersions",
     "Spec",
     "Status",
