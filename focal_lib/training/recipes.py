@@ -32,7 +32,7 @@ class Recipe:
 
 
 _CIFAR = Recipe(
-    "KK24 section 5.1; M20 appendix D and L25 section 5 without their weight decay, which the texts do not have",
+    "M20 appendix D, KK24 section 5.1, L25 section 5; weight decay from KK24's text, crops and flips from M20's",
     "sgd",
     learning_rate=0.1,
     batch_size=128,
@@ -48,10 +48,12 @@ RECIPES: dict[str, Recipe] = {
     "kk24-cifar": _CIFAR,
     "m20-cifar": _CIFAR,
     "l25-cifar": _CIFAR,
-    "kk24-tinyimagenet": replace(_CIFAR, source="KK24 section 5.1", batch_size=64, epochs=100, drops=(40, 60)),
+    "kk24-tinyimagenet": replace(
+        _CIFAR, source="KK24 section 5.1; crops as on CIFAR", batch_size=64, epochs=100, drops=(40, 60)
+    ),
     "l25-tinyimagenet": replace(
         _CIFAR,
-        source="L25 section 5; weight decay and crops, which its text does not have, as KK24's",
+        source="L25 section 5; weight decay from KK24's text, crops as on CIFAR",
         epochs=100,
         drops=(40, 60),
     ),

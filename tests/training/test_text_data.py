@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from focal_lib.training import data
-from focal_lib.training.data import text, vectors
+from focal_lib.training.data import news, text, tokens, vectors
 
 
 @pytest.fixture(autouse=True)
@@ -19,10 +19,10 @@ def own(tmp_path, monkeypatch):
 
 
 def test_tokens():
-    assert text.tokenise("It's FINE, isn't it? 3.5") == ["it's", "fine", ",", "isn't", "it", "?", "3", ".", "5"]
-    words = text.vocabulary([["b", "a", "b"], ["c", "a", "b"]], size=4)
+    assert tokens.tokenise("It's FINE, isn't it? 3.5") == ["it's", "fine", ",", "isn't", "it", "?", "3", ".", "5"]
+    words = tokens.vocabulary([["b", "a", "b"], ["c", "a", "b"]], size=4)
     assert words == ("", "<unknown>", "b", "a")
-    np.testing.assert_array_equal(text.encode([["a", "z", "b", "b"], ["b"]], words, 3), [[3, 1, 2], [2, 0, 0]])
+    np.testing.assert_array_equal(tokens.encode([["a", "z", "b", "b"], ["b"]], words, 3), [[3, 1, 2], [2, 0, 0]])
 
 
 def test_newsgroups(own):
@@ -43,7 +43,55 @@ def test_newsgroups(own):
         "shuttle",
         "1",
     ]
-    assert (found.test.inputs == text.UNKNOWN).sum() == 2 * 2  # hockey and stick in both articles
+    assert (found.test.inputs == tokens.UNKNOWN).sum() == 2 * 2  # hockey and stick in both articles
+
+
+def test_newsgroups_in_m20s_split(own, monkeypatch):
+    monkeypatch.setattr(news, "M20_TEST", 4)
+    for k, group in enumerate(("rec.sport.hockey", "sci.space")):
+        folder = own / "20-newsgroups-m20" / "20_newsgroups" / group
+        folder.mkdir(parents=True)
+        for i in range(6):
+            (folder / f"{i}").write_text(f"Newsgroups: {group}\n\nArticle a{i} b{k}\n\nend")
+    found = data.load("20-newsgroups-m20")
+    assert (len(found.train), len(found.test), found.train.inputs.shape[1]) == (8, 4, 1000)
+    assert {"hockey", "space", "newsgroups"}.isdisjoint(found.vocabulary)  # a header would tell the label
+    assert {"article", "end", "b0", "b1"} <= set(found.vocabulary)
+    second = [found.vocabulary.index(f"b{k}") for k in (0, 1)]
+    for part in (found.train, found.test):
+        np.testing.assert_array_equal((part.inputs == second[1]).any(1), part.labels == 1)
+    np.testing.assert_array_equal(data.load("20-newsgroups-m20").test.inputs, found.test.inputs)
+    monkeypatch.setattr(news, "M20_TEST", 12)
+    with pytest.raises(ValueError, match=r"must hold 19,997 articles. Got 12"):
+        data.load("20-newsgroups-m20")
+
+
+def test_ag_news(own):
+    (own / "ag-news").mkdir()
+    for side in ("train", "test"):
+        (own / "ag-news" / f"{side}.csv").write_text('"3","Wall St.","Bears, ""again"""\n"1","Venezuela","votes"\n')
+    found = data.load("ag-news")
+    assert (found.classes, found.train.inputs.shape, found.train.labels.tolist()) == (4, (2, 200), [2, 0])
+    assert [found.vocabulary[t] for t in found.test.inputs[1] if t] == ["venezuela", "votes"]
+    (own / "ag-news" / "test.csv").write_text('"5","a","b"\n')
+    with pytest.raises(ValueError, match=r"test.csv must hold class 1 to 4, title, description. Got .* as 1"):
+        data.load("ag-news")
+
+
+def test_finsen(own):
+    with pytest.raises(FileNotFoundError, match=r"holds finsen.csv with columns Category and Content.*no address"):
+        data.load("finsen")
+    (own / "finsen").mkdir(exist_ok=True)
+    rows = "".join(f"Title {i},{'GDP' if i % 4 else ' Bonds '},Growth of {i}\n" for i in range(20))
+    (own / "finsen" / "finsen.csv").write_text("Title,Category,Content\n" + rows)
+    found = data.load("finsen")
+    assert (found.classes, len(found.train), len(found.test)) == (2, 17, 3)
+    labels = np.concatenate([found.train.labels, found.test.labels])
+    assert np.bincount(labels).tolist() == [5, 15]  # Bonds, GDP
+    for content, message in (("Title,Content\na,b\n", "must have columns"), ("Category,Content\n", "Got 0 of 0")):
+        (own / "finsen" / "finsen.csv").write_text(content)
+        with pytest.raises(ValueError, match=message):
+            data.load("finsen")
 
 
 def test_movie_reviews_keep_the_votes(write_reviews, own):

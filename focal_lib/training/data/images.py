@@ -78,7 +78,7 @@ def read_svhn(path: Path) -> Split:
 def read_tiny_imagenet(folder: Path) -> Parts:
     """The published folder: wnids.txt, train/<wnid>/images/*.JPEG, val/images/*.JPEG, val/val_annotations.txt.
 
-    The labels of its test images are not public: the validation images are the test split, as in KK24 and M20.
+    The labels of its test images are not public: the validation images are the test split, as in KK24 section 5.1.
 
     Raises:
         ValueError: a missing part of the folder.

@@ -8,27 +8,26 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from focal_lib.training.data import places
+from focal_lib.training.data import news, places
 from focal_lib.training.data.dataset import Dataset, Split
+from focal_lib.training.data.tokens import UNKNOWN, encode, tokenise, vocabulary
 
-__all__ = ["TEXT_SETS", "Tree", "encode", "encode_trees", "load_text", "parse_tree", "tokenise", "vocabulary"]
+__all__ = ["TEXT_SETS", "Tree", "encode_trees", "load_text", "parse_tree"]
 
 SST_URL = "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip"
 REVIEWS = ("movieReviewSnippets_GroundTruth.txt", "movieReviewSnippets_anonDataRatings.txt")
-UNKNOWN = 1  # 0 is padding
 
 
 class TextSet(NamedTuple):
     """How to read the published files in a folder, and how to fetch them into one."""
 
-    classes: int
+    classes: int | None  # None: as many as the files have
     files: str  # what the folder holds, for the error message
     read: Callable[[Path], Dataset]
     fetch: Callable[[Path], None]
@@ -41,62 +40,6 @@ def load_text(name: str) -> Dataset:
     advice = f"Set FOCAL_DATA to a folder with {name}/, which holds {source.files}."
     places.fill(folder, [("download", source.fetch)], advice)
     return source.read(folder)
-
-
-# --- tokens ----------------------------------------------------------------------------
-
-
-def tokenise(text: str) -> list[str]:
-    """Words and single punctuation marks, in lower case: "It's fine." -> it's, fine, ."""
-    return re.findall(r"\w+(?:'\w+)*|[^\w\s]", text.lower())
-
-
-def vocabulary(texts: Iterable[Sequence[str]], size: int = 30_000) -> tuple[str, ...]:
-    """Padding, unknown, then the most frequent words, ties in alphabetic order."""
-    counts = Counter(word for text in texts for word in text)
-    return ("", "<unknown>", *sorted(counts, key=lambda word: (-counts[word], word))[: size - 2])
-
-
-def encode(texts: Sequence[Sequence[str]], words: Sequence[str], length: int) -> np.ndarray:
-    """Tokens int32 (n, length): the first `length` of each text, 0 after its end."""
-    number = {word: i for i, word in enumerate(words)}
-    tokens = np.zeros((len(texts), length), dtype=np.int32)
-    for row, text in zip(tokens, texts, strict=True):
-        kept = [number.get(word, UNKNOWN) for word in text[:length]]
-        row[: len(kept)] = kept
-    return tokens
-
-
-def _token_set(name: str, classes: int, parts: Sequence[tuple[list[list[str]], np.ndarray]], length: int) -> Dataset:
-    """Data set of a training and a test part; the vocabulary is the training part's."""
-    words = vocabulary(parts[0][0])
-    train, test = (Split(encode(texts, words, length), labels) for texts, labels in parts)
-    return Dataset(name, classes, train, test, kind="tokens", vocabulary=words)
-
-
-# --- 20 Newsgroups ---------------------------------------------------------------------
-
-
-def _read_newsgroups(folder: Path) -> Dataset:
-    """20news-bydate-{train,test}/<group>/<article>, the first 1,000 tokens of each (M20 appendix D)."""
-    from sklearn.datasets import load_files
-
-    parts = []
-    for side in ("train", "test"):
-        found = load_files(folder / f"20news-bydate-{side}", encoding="latin1", shuffle=False)
-        parts.append(([tokenise(text) for text in found.data], found.target.astype(np.int64)))
-    return _token_set("20-newsgroups", 20, parts, length=1000)
-
-
-def _fetch_newsgroups(folder: Path) -> None:
-    from sklearn.datasets import fetch_20newsgroups
-
-    for side in ("train", "test"):
-        found = fetch_20newsgroups(subset=side, shuffle=False)
-        for i, (text, label) in enumerate(zip(found.data, found.target, strict=True)):
-            place = folder / f"20news-bydate-{side}" / found.target_names[label]
-            place.mkdir(parents=True, exist_ok=True)
-            (place / f"{i:05d}").write_text(text, encoding="latin1", errors="replace")
 
 
 # --- movie reviews with the raters' votes ----------------------------------------------
@@ -221,7 +164,10 @@ def _leaves(tree: Tree) -> list[str]:
 
 
 def _read_sst(folder: Path) -> Dataset:
-    """{train,dev,test}.txt: SST-2, neutral sentences left out, labels of the whole sentence only."""
+    """{train,dev,test}.txt: SST-2, neutral sentences left out, labels of the whole sentence only.
+
+    M20 appendix C trains on trees whose every node is labelled.
+    """
     parts = {}
     for side in ("train", "dev", "test"):
         trees = map(parse_tree, (folder / f"{side}.txt").read_text(encoding="utf-8").splitlines())
@@ -243,8 +189,17 @@ def _fetch_sst(folder: Path) -> None:
             (folder / f"{side}.txt").write_bytes(Path(work, "trees", f"{side}.txt").read_bytes())
 
 
+def _not_fetched(folder: Path) -> None:
+    raise FileNotFoundError("no address of it is known here")
+
+
 TEXT_SETS: dict[str, TextSet] = {
-    "20-newsgroups": TextSet(20, "20news-bydate-train and 20news-bydate-test", _read_newsgroups, _fetch_newsgroups),
+    "20-newsgroups": TextSet(
+        20, "20news-bydate-train and 20news-bydate-test", news.read_newsgroups_by_date, news.fetch_newsgroups_by_date
+    ),
+    "20-newsgroups-m20": TextSet(20, "20_newsgroups, 19,997 articles", news.read_newsgroups, news.fetch_newsgroups),
+    "ag-news": TextSet(4, "train.csv and test.csv", news.read_ag_news, news.fetch_ag_news),
+    "finsen": TextSet(None, "finsen.csv with columns Category and Content", news.read_finsen, _not_fetched),
     "movie-reviews": TextSet(2, " and ".join(REVIEWS), _read_reviews, _fetch_reviews),
     "sst": TextSet(2, "train.txt, dev.txt and test.txt of parse trees", _read_sst, _fetch_sst),
 }

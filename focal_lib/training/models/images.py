@@ -147,7 +147,10 @@ def densenet121(channels: int, size: int, classes: int) -> nn.Module:
 
 
 def resnet50_tiny_imagenet(channels: int, size: int, classes: int) -> nn.Module:
-    """ResNet-50 with its ImageNet stem (7x7, stride 2, pooling), for images of 64x64 (M20 appendix D, KK24)."""
+    """ResNet-50 with its ImageNet stem (7x7, stride 2, pooling), for images of 64x64.
+
+    KK24 section 5.1 and L25 section 5 say ResNet-50 and not which stem.
+    """
     model = resnet50(num_classes=classes)
     if channels != 3:
         model.conv1 = nn.Conv2d(channels, 64, 7, stride=2, padding=3, bias=False)

@@ -21,7 +21,8 @@ def _embedding(words: int, width: int, vectors: np.ndarray | None) -> nn.Embeddi
 class GlobalPoolingCNN(nn.Module):
     """Three convolutions of width 5 with pooling between them, then the largest activation over the text.
 
-    The global pooling network of M20 and L25 (section 5 and appendix D): 128 filters a layer, 128 hidden units.
+    M20 and L25 (section 5 of each) name a global pooling network and tell none of its sizes; these, 128 filters a
+    layer and 128 hidden units, are ours.
     Tokens (n, L), 0 for padding -> logits (n, classes).
     """
 
@@ -54,6 +55,8 @@ class TreeLSTM(nn.Module):
     A leaf has its word as input and no children; an inner node has two children and no input; the state of the root
     is classified. All nodes of one height are computed at once. Trees (n, M, 4), see data.Split -> logits (n, classes).
     """
+
+    one_graph = False  # its shapes are those of the trees
 
     def __init__(
         self, words: int, classes: int, vectors: np.ndarray | None = None, width: int = 100, memory: int = 150
