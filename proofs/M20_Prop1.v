@@ -11,7 +11,7 @@
 
 From Coq Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
-From Focal Require Import Focal Sums Calculus FocalLoss GradientFactor.
+From Focal Require Import Focal Sums Calculus FocalLoss Softmax GradientFactor.
 Open Scope R_scope.
 
 (* g as printed in M20 Eq. (6) *)
@@ -45,7 +45,6 @@ Qed.
 (* ---- the last layer: n classes, m features, logits s_i = sum_l W_il x_l, softmax ---- *)
 
 Definition logits (m : nat) (W : nat -> nat -> R) (x : nat -> R) (i : nat) : R := sum m (fun l => W i l * x l).
-Definition softmax (n : nat) (s : nat -> R) (i : nat) : R := exp (s i) / sum n (fun k => exp (s k)).
 Definition prediction (n m : nat) (x : nat -> R) (W : nat -> nat -> R) (y : nat) : R := softmax n (logits m W x) y.
 
 (* partial derivatives: one weight changed *)
@@ -75,21 +74,6 @@ Proof.
   - simpl. rewrite <- (sum_changed m (fun l => W j l * x l) k ((v - W j k) * x k) K).
     apply sum_ext. intros l _. destruct (Nat.eqb_spec l k) as [->|]; ring.
   - rewrite Rplus_0_r. reflexivity.
-Qed.
-
-Lemma sum_exp_pos n s : (0 < n)%nat -> 0 < sum n (fun k => exp (s k)).
-Proof. intros H. apply sum_pos; [intros; left; apply exp_pos|exists 0%nat; split; [exact H|apply exp_pos]]. Qed.
-
-Lemma softmax_between n s y : (2 <= n)%nat -> (y < n)%nat -> 0 < softmax n s y < 1.
-Proof.
-  intros N Y. pose proof (sum_exp_pos n s ltac:(lia)) as P. unfold softmax. pose proof (exp_pos (s y)) as E.
-  split; [apply Rdiv_lt_0_compat; assumption|].
-  set (o := if Nat.eqb y 0 then 1%nat else 0%nat).
-  assert (O : (o < n)%nat /\ y <> o) by (unfold o; destruct (Nat.eqb_spec y 0); lia).
-  pose proof (sum_two n (fun k => exp (s k)) y o (fun k _ => Rlt_le _ _ (exp_pos _)) Y (proj1 O) (proj2 O)) as T.
-  cbv beta in T. pose proof (exp_pos (s o)).
-  apply (Rmult_lt_reg_r (sum n (fun k => exp (s k)))); [exact P|]. unfold Rdiv.
-  rewrite Rmult_assoc, Rinv_l, Rmult_1_l by lra. lra.
 Qed.
 
 (* softmax along one weight of class j, t = v - W_jk *)
