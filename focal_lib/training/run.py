@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import math
+import pickle
 import platform
 import time
 from collections.abc import Sequence
@@ -27,19 +28,24 @@ from focal_lib.training.store import (
     CHECKPOINT,
     FAILURE,
     HISTORY,
+    LOG,
     LOGITS,
     SPEC,
     WEIGHTS,
     NewerRun,
+    OtherSpecification,
     Result,
     RunDamaged,
     RunMissing,
     array_checksum,
     as_npz,
-    checksum_of,
+    checked_bytes,
+    describe_files,
     load,
     log_attempt,
+    read_record,
     run_folder,
+    version_of,
 )
 from focal_lib.training.version import VERSION
 
@@ -71,11 +77,12 @@ def run(
     """Train, or go on from the checkpoint, or just load where it is finished.
 
     A finished run is current if its specification and the version of the training code are today's. One that is
-    not, or is damaged, is moved aside and made anew. While another process does this run, it is waited for.
+    not, or is damaged, is moved aside and made anew; one that lacks its logits alone gets them from its weights. While
+    another process does this run, it is waited for.
 
     Args:
         device: 'auto', 'cpu', 'cuda', 'cuda:1'.
-        again: move a finished run aside and make it anew.
+        again: move a finished run aside and make it anew, and whatever else is finished in its folder.
         until: seconds since 1970; no epoch is begun that would end later, but for one.
         wait: for another process that is doing this run; otherwise RunTaken.
 
@@ -133,31 +140,42 @@ def _current(spec: Spec, root: str | Path | None) -> Result | None:
         found = load(spec, root)
     except (RunMissing, RunDamaged):
         return None
-    _refuse_newer(found)
+    _refuse_newer(spec, found.training_version)
     return found if found.training_version == VERSION else None
 
 
-def _refuse_newer(found: Result) -> None:
-    if found.training_version > VERSION:
+def _refuse_newer(spec: Spec, version: int) -> None:
+    if version > VERSION:
         raise NewerRun(
-            f"run {found.spec.digest} ({found.spec.name}) must be of training code {VERSION} or older. "
-            f"Got {found.training_version}: update this code, or use another --root."
+            f"run {spec.digest} ({spec.name}) must be of training code {VERSION} or older. "
+            f"Got {version}: update this code, or use another --root."
         )
+
+
+def _outdated(version: int) -> str:
+    return f"version {version} of the training code made it, today's is {VERSION}"
 
 
 def _set_aside(spec: Spec, root: str | Path | None, again: bool) -> dict[str, str]:
     """Move a finished run aside that is not to stay in its place; why, and where to."""
     try:
         found = load(spec, root)
-        _refuse_newer(found)
         version = found.training_version
-        outdated = f"version {version} of the training code made it, today's is {VERSION}"
-        reason = outdated if version != VERSION else "asked for again"
+        _refuse_newer(spec, version)
+        reason = _outdated(version) if version != VERSION else "asked for again"
     except RunMissing:
         return {}
     except RunDamaged as error:
         reason = str(error)
-    aside = move_aside(run_folder(spec, root))
+    except OtherSpecification as error:
+        if not again:
+            raise
+        reason = str(error)
+    return _move_aside(spec, run_folder(spec, root), reason)
+
+
+def _move_aside(spec: Spec, folder: Path, reason: str) -> dict[str, str]:
+    aside = move_aside(folder)
     log.warning("%s: %s; kept as %s, and made anew", spec.name, reason, aside.name)
     return {"instead_of": aside.name, "reason": reason}
 
@@ -170,14 +188,16 @@ def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress
         raise TimeUp("no time was left to begin.")
     trainer, parts = prepare(spec, device)
     folder, replaced = run_folder(spec, root), _set_aside(spec, root, again)
-    folder.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(folder, of_all=True)
-    if replaced:
-        log_attempt(folder, "replaces", **replaced)
+    _clear(folder, replaced)
     kept = _resume(spec, folder, trainer)
     if kept is None:  # a trainer restored by half is none
         trainer, parts = prepare(spec, device)
         kept = {"rows": [], "seconds": 0.0}
+    if trainer.epoch == 0 and any((folder / name).exists() for name in (SPEC, HISTORY, WEIGHTS)):
+        if not (reason := _remake_logits(spec, folder, trainer, parts)):
+            return
+        _clear(folder, _move_aside(spec, folder, reason))
+        trainer, parts = prepare(spec, device)
     log_attempt(folder, "start", epoch=trainer.epoch)
     try:
         _train(spec, folder, trainer, parts, kept, until, progress)
@@ -192,6 +212,47 @@ def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress
         raise
     (folder / FAILURE).unlink(missing_ok=True)
     log_attempt(folder, "done")
+
+
+def _clear(folder: Path, replaced: dict[str, str]) -> None:
+    """A folder to work in, without what killed processes left half written; what it replaces stands in its log."""
+    folder.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(folder, of_all=True)
+    if replaced:
+        log_attempt(folder, "replaces", **replaced)
+
+
+def _remake_logits(spec: Spec, folder: Path, trainer: Trainer, parts: Parts) -> str:
+    """Write the logits of a finished run that has lost nothing else, from its weights; '' or why that cannot be."""
+    import torch
+
+    from focal_lib.training.fit import final_logits
+
+    gone = f"{LOGITS} is not there"
+    try:
+        record = read_record(spec, folder)
+        _refuse_newer(spec, version_of(record))
+        if (made_by := version_of(record)) != VERSION:
+            return f"{gone}, and {_outdated(made_by)}"
+        checked_bytes(folder, record, HISTORY)
+        weights = checked_bytes(folder, record, WEIGHTS)
+    except (RunDamaged, OtherSpecification) as error:
+        return f"{gone}, nor is the rest whole. {error}"
+    try:
+        trainer.model.load_state_dict(torch.load(io.BytesIO(weights), weights_only=True, map_location="cpu"))
+    except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError, TypeError) as error:
+        return f"{gone}, and {WEIGHTS} cannot be read: {error}"
+    arrays = final_logits(trainer, parts)
+    if array_checksum(arrays) != record["checksum"]:  # another machine, or damage that no checksum tells
+        return f"{gone}, and those made from {WEIGHTS} here do not match the checksum of what was there"
+    content = as_npz(arrays)
+    if LOGITS in record.get("files", {}):
+        record["files"] |= describe_files({LOGITS: content})
+        write(folder / SPEC, json.dumps(record, indent=1).encode())
+    write(folder / LOGITS, content)
+    log_attempt(folder, "logits made from the weights")
+    log.warning("%s: %s; made from %s, as it was", spec.name, gone, WEIGHTS)
+    return ""
 
 
 def _resume(spec: Spec, folder: Path, trainer: Trainer) -> dict[str, Any] | None:
@@ -260,12 +321,15 @@ def _keep(
     where = parts["test"][1].device
     arrays, history = final_logits(trainer, parts), io.BytesIO()
     pd.DataFrame(rows).to_parquet(history)
+    weights = io.BytesIO()
+    torch.save(trainer.model.state_dict(), weights)
+    contents = {HISTORY: history.getvalue(), WEIGHTS: weights.getvalue(), LOGITS: as_npz(arrays)}
     record = {
         "spec": spec.as_dict,
         "training_version": VERSION,
         "recipe": spec.training.source,
         "checksum": array_checksum(arrays),
-        "history_checksum": checksum_of(history.getvalue()),
+        "files": describe_files(contents),
         "device": torch.cuda.get_device_name(where) if where.type == "cuda" else platform.machine(),
         "threads": torch.get_num_threads(),
         "precision": trainer.precision,
@@ -274,12 +338,10 @@ def _keep(
         "commit": commit(),
         "versions": {n: version(n) for n in ("focal-lib", "torch", "numpy")} | {"python": platform.python_version()},
     }
-    weights = io.BytesIO()
-    torch.save(trainer.model.state_dict(), weights)
-    write(folder / HISTORY, history.getvalue())
+    write(folder / HISTORY, contents[HISTORY])
     write(folder / SPEC, json.dumps(record, indent=1).encode())
-    write(folder / WEIGHTS, weights.getvalue())
-    write(folder / LOGITS, as_npz(arrays))
+    write(folder / WEIGHTS, contents[WEIGHTS])
+    write(folder / LOGITS, contents[LOGITS])
 
 
 def trained(
@@ -289,6 +351,7 @@ def trained(
 
     Raises:
         RunMissing: it has not been run here to the end; recorded runs keep no weights.
+        RunDamaged: the weights were changed.
     """
     import torch
 
@@ -296,9 +359,13 @@ def trained(
     from focal_lib.training.fit import load_parts
     from focal_lib.training.trainer import pick_device
 
-    weights = run_folder(spec, root) / WEIGHTS
-    if not weights.is_file():
-        raise RunMissing(f"run {spec.digest} ({spec.name}) has no weights here. They are made by: {spec.command}")
+    folder = run_folder(spec, root)
+    if not (folder / WEIGHTS).is_file():
+        again = " --again" if (folder / LOGITS).is_file() and (folder / LOG).is_file() else ""  # made here
+        raise RunMissing(
+            f"run {spec.digest} ({spec.name}) has no weights here. They are made by: {spec.command}{again}"
+        )
+    weights = io.BytesIO(checked_bytes(folder, read_record(spec, folder), WEIGHTS))
     where = pick_device(device)
     dataset, parts = load_parts(spec, where)
     model = models.build_for(spec.model, dataset).to(where)

@@ -8,21 +8,23 @@ import json
 import os
 import platform
 import shlex
+import struct
 import time
+import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from focal_lib.checkout import ROOT, require_checkout
 from focal_lib.training.cost import Compute
-from focal_lib.training.files import write
 from focal_lib.training.grids import default_grid, read_grid
-from focal_lib.training.locks import is_locked
 from focal_lib.training.spec import Spec
 from focal_lib.training.version import VERSION
 
@@ -33,18 +35,23 @@ __all__ = [
     "Result",
     "RunDamaged",
     "RunMissing",
-    "Status",
+    "SeveralVersions",
     "default_runs",
     "describe",
     "load",
     "load_runs",
-    "record_runs",
-    "status",
+    "require_one_version",
 ]
 
 # what a finished run is, the logits last: their presence ends it
 SPEC, HISTORY, WEIGHTS, LOGITS = "spec.json", "history.parquet", "weights.pt", "logits.npz"
 CHECKPOINT, FAILURE, LOG = "checkpoint", "failed.json", "log.jsonl"
+
+# what readers raise on bytes that are not as they were written; no lack of memory or of a package is among them
+_UNREADABLE = (
+    *(ValueError, KeyError, TypeError, AttributeError, EOFError, OSError, RuntimeError, SyntaxError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
 
 
 class RunMissing(FileNotFoundError):
@@ -57,6 +64,10 @@ class RunDamaged(ValueError):
 
 class NewerRun(ValueError):
     """A run of a newer training code than this one, which must not repeat it."""
+
+
+class SeveralVersions(ValueError):
+    """Runs that are not to be compared: the training code changed between them."""
 
 
 class OtherSpecification(ValueError):
@@ -111,25 +122,85 @@ def load(spec: Spec, root: str | Path | None = None) -> Result:
     folder = run_folder(spec, root)
     if not (folder / LOGITS).is_file():
         raise RunMissing(f"{_named(spec)} is not there, or not finished. It is made by: {_command(spec, root)}")
-    try:
-        record = json.loads((folder / SPEC).read_text())
-        given, checksum, version = record["spec"], record["checksum"], int(record.get("training_version", 0))
-        compute = Compute.of_record(record)
-        history_bytes = (folder / HISTORY).read_bytes()
-        history = pd.read_parquet(io.BytesIO(history_bytes))
-        with np.load(folder / LOGITS, allow_pickle=False) as file:
+    record = read_record(spec, folder, root)
+    history = checked_bytes(folder, record, HISTORY)
+    logits = _read(folder / LOGITS)
+    try:  # of bytes in memory: what a disk or a permission refuses has been told by now
+        frame = pd.read_parquet(io.BytesIO(history))
+        with np.load(io.BytesIO(logits), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    except Exception as error:  # each reader has its own
+        parts = {name: _part(arrays, name) for name in ("validation", "test", "train") if f"{name}_logits" in arrays}
+        whole = array_checksum(arrays) == record["checksum"]
+        validation, test, compute = parts["validation"], parts["test"], Compute.of_record(record)
+    except _UNREADABLE as error:
         raise RunDamaged(f"{_named(spec)} in {folder} must be whole. Got {type(error).__name__}: {error}.") from None
-    if given != spec.as_dict:
-        raise OtherSpecification(f"{folder} must hold the specification it is named by. Got {given}.")
-    if array_checksum(arrays) != checksum:
+    if not whole:
         raise RunDamaged(f"{folder / LOGITS} must match its checksum. It does not.")
-    if record.get("history_checksum", checksum_of(history_bytes)) != checksum_of(history_bytes):
-        raise RunDamaged(f"{folder / HISTORY} must match its checksum. It does not.")
-    validation, test = (Logits(arrays[f"{name}_logits"], arrays[f"{name}_labels"]) for name in ("validation", "test"))
-    train = Logits(arrays["train_logits"], arrays["train_labels"]) if "train_logits" in arrays else None
-    return Result(spec, history, validation, test, train, version, compute)
+    return Result(spec, frame, validation, test, parts.get("train"), version_of(record), compute)
+
+
+def _part(arrays: Mapping[str, np.ndarray], name: str) -> Logits:
+    return Logits(arrays[f"{name}_logits"].astype(np.float32, copy=False), arrays[f"{name}_labels"])
+
+
+def read_record(spec: Spec, folder: Path, root: str | Path | None = None) -> dict[str, Any]:
+    """What a finished run says of itself.
+
+    Raises:
+        RunDamaged: there is none, or none that can be read.
+        OtherSpecification: it is of another run.
+    """
+    content = _read(folder / SPEC)
+    try:
+        record: dict[str, Any] = json.loads(content)
+        given, _ = record["spec"], record["checksum"]
+        version_of(record)
+        dict(record.get("files", {}))
+    except _UNREADABLE as error:
+        raise RunDamaged(
+            f"{_named(spec)} in {folder} must have a readable {SPEC}. Got {type(error).__name__}: {error}."
+        ) from None
+    if given != spec.as_dict:
+        raise OtherSpecification(
+            f"{folder} must hold the specification it is named by. Got {given}. "
+            f"It is moved aside by: {_command(spec, root)} --again"
+        )
+    return record
+
+
+def version_of(record: Mapping[str, Any]) -> int:
+    """Of the training code that made the run."""
+    return int(record.get("training_version", 0))
+
+
+def checked_bytes(folder: Path, record: Mapping[str, Any], name: str) -> bytes:
+    """A file of a finished run, as its record describes it.
+
+    Raises:
+        RunDamaged: it is missing, or was changed.
+    """
+    content = _read(folder / name)
+    if checksum_of(content) != _checksum_on_record(record, name, default=checksum_of(content)):
+        raise RunDamaged(f"{folder / name} must match its checksum. It does not.")
+    return content
+
+
+def _checksum_on_record(record: Mapping[str, Any], name: str, default: str = "") -> str:
+    """Records of before have one of the history only, or none."""
+    before = record.get("history_checksum", default) if name == HISTORY else default
+    return str(record.get("files", {}).get(name, {}).get("sha256", before))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise RunDamaged(f"{path.parent} must hold {path.name}. It does not.") from None
+
+
+def describe_files(contents: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
+    """Size and checksum of each file, for a run's record."""
+    return {name: {"bytes": len(content), "sha256": checksum_of(content)} for name, content in contents.items()}
 
 
 def load_runs(path: str | Path | None = None, root: str | Path | None = None) -> list[Result]:
@@ -137,7 +208,8 @@ def load_runs(path: str | Path | None = None, root: str | Path | None = None) ->
 
     Raises:
         RunMissing: a run that is not there yet; the message has the command that makes them all.
-        RunDamaged: one that was changed, or runs of several versions of the training code.
+        RunDamaged: one that was changed.
+        SeveralVersions: of the training code.
     """
     path = ROOT / (path or default_grid())
     shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
@@ -152,10 +224,23 @@ def load_runs(path: str | Path | None = None, root: str | Path | None = None) ->
             raise RunMissing(message) from None
         except RunDamaged as error:
             raise RunDamaged(f"{error} It is repeated by: {command}") from None
-    if len(versions := sorted({result.training_version for result in results})) > 1:
-        listed = ", ".join(map(str, versions))
-        raise RunDamaged(f"runs must be of one version of the training code. Got {listed}. Mended by: {command}")
+    try:
+        require_one_version(results)
+    except SeveralVersions as error:
+        raise SeveralVersions(f"{error} Mended by: {command}") from None
     return results
+
+
+def require_one_version(results: Iterable[Result]) -> None:
+    """Numbers of several versions of the training code are not compared.
+
+    Raises:
+        SeveralVersions: with how many runs each has.
+    """
+    counts = Counter(result.training_version for result in results)
+    if len(counts) > 1:
+        listed = ", ".join(f"{counts[version]} of version {version}" for version in sorted(counts))
+        raise SeveralVersions(f"runs must be of one version of the training code. Got {listed}.")
 
 
 def _named(spec: Spec) -> str:
@@ -188,89 +273,11 @@ def as_npz(arrays: Mapping[str, np.ndarray]) -> bytes:
     return file.getvalue()
 
 
-def record_runs(specs: Iterable[Spec], destination: Path, root: str | Path | None = None) -> int:
-    """Copy finished runs to keep: history, specification, logits of validation and test. Returns their number.
-
-    What is there already is not written again.
-
-    Raises:
-        RunMissing, RunDamaged: a run that is not finished, or not whole.
-        DiskFull: no room for a copy.
-    """
-    count = 0
-    for spec in specs:
-        result = load(spec, root)
-        target = destination / spec.digest
-        if not (target / LOGITS).is_file():
-            target.mkdir(parents=True, exist_ok=True)
-            arrays: dict[str, np.ndarray] = {}
-            for name in ("validation", "test"):
-                part = getattr(result, name)
-                arrays |= {f"{name}_logits": part.logits, f"{name}_labels": part.labels}
-            source = run_folder(spec, root)
-            record = json.loads((source / SPEC).read_text()) | {"checksum": array_checksum(arrays)}
-            write(target / HISTORY, (source / HISTORY).read_bytes())
-            write(target / SPEC, (json.dumps(record, indent=1) + "\n").encode())
-            write(target / LOGITS, as_npz(arrays))
-        count += 1
-    return count
-
-
 def log_attempt(folder: Path, event: str, **details: Any) -> None:
     """A line in the run's log.jsonl: who did what when. Lines are appended, so that no attempt is forgotten."""
     line = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "event": event, "host": platform.node(), "pid": os.getpid()}
     with suppress(OSError), (folder / LOG).open("a") as file:  # a full disk is told by what matters
         file.write(json.dumps(line | details) + "\n")
-
-
-class Status(NamedTuple):
-    """Where a run stands, and a word on it.
-
-    'done', 'outdated', 'newer', 'damaged', 'running', 'failed', 'stopped' or 'waiting'.
-    """
-
-    spec: Spec
-    state: str
-    detail: str
-
-
-def status(specs: Iterable[Spec], root: str | Path | None = None) -> list[Status]:
-    """Where each run stands, from the files in its folder and its lock."""
-    return [Status(spec, *_state(run_folder(spec, root))) for spec in specs]
-
-
-def _state(folder: Path) -> tuple[str, str]:
-    checkpoint = folder / CHECKPOINT
-    if is_locked(folder):
-        return "running", _age(checkpoint)
-    if (folder / LOGITS).is_file():
-        return _finished_state(folder)
-    if (folder / FAILURE).is_file():
-        return "failed", _failure(folder / FAILURE)
-    return ("stopped", _age(checkpoint)) if folder.is_dir() else ("waiting", "")
-
-
-def _failure(path: Path) -> str:
-    try:
-        return str(json.loads(path.read_text())["reason"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return f"for a reason that {path.name} does not tell"
-
-
-def _finished_state(folder: Path) -> tuple[str, str]:
-    try:
-        version = json.loads((folder / SPEC).read_text())["training_version"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return "damaged", f"no readable {SPEC}"
-    if version == VERSION:
-        return "done", ""
-    return "newer" if version > VERSION else "outdated", f"training code {version}, today's is {VERSION}"
-
-
-def _age(checkpoint: Path) -> str:
-    if not checkpoint.is_file():
-        return "no checkpoint yet"
-    return f"last checkpoint {time.time() - checkpoint.stat().st_mtime:.0f} s ago"
 
 
 def describe(result: Result) -> str:

@@ -1,9 +1,12 @@
 """Runs of a second: little data, few epochs."""
 
+import json
+
 import numpy as np
 import pytest
 
 from focal_lib.training.data import text
+from focal_lib.training.run import run
 from focal_lib.training.spec import Spec
 
 SMALL = {"n_train": 60, "n_validation": 30, "epochs": 4, "batch_size": 20, "evaluate_every": 1}
@@ -35,3 +38,22 @@ def write_reviews():
         (folder / text.REVIEWS[1]).write_text("\n".join(lines) + "\n")
 
     return write
+
+
+@pytest.fixture
+def finished(small, tmp_path):
+    """A finished run, its folder, and what it was."""
+    spec = small(gamma=2.0)
+    result = run(spec, tmp_path)
+    return spec, tmp_path / spec.digest, result
+
+
+@pytest.fixture(scope="session")
+def change_record():
+    """Changes entries of the record of a run in its folder."""
+
+    def change(folder, **changes):
+        record = json.loads((folder / "spec.json").read_text())
+        (folder / "spec.json").write_text(json.dumps(record | changes))
+
+    return change

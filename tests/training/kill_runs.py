@@ -25,7 +25,7 @@ import tqdm.auto  # noqa: F401
 from focal_lib.training import checkpoint, fit  # noqa: F401
 from focal_lib.training.run import run_shared
 from focal_lib.training.spec import Spec
-from focal_lib.training.store import status
+from focal_lib.training.status import status
 
 CERTAIN = 3  # kills while a file is written
 SPECS = [

@@ -11,7 +11,7 @@ from focal_lib.training.grids import read_grid
 from focal_lib.training.run import TimeUp
 from focal_lib.training.run import run as train
 from focal_lib.training.spec import Spec
-from focal_lib.training.store import status
+from focal_lib.training.status import status
 from focal_lib.training.trainer import NonFiniteLoss
 
 SMALL = {"n_train": "60", "n_validation": "30", "epochs": "2", "batch_size": "20", "evaluate_every": "1"}

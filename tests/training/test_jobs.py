@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from focal_lib.training.grids import read_grid
-from focal_lib.training.store import status
+from focal_lib.training.status import status
 
 GRID = """
 dataset: fashion-mnist

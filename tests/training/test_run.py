@@ -23,7 +23,8 @@ from focal_lib.training.machine import machine_name
 from focal_lib.training.recipes import RECIPES
 from focal_lib.training.run import TimeUp, run, run_shared
 from focal_lib.training.spec import LOSSES
-from focal_lib.training.store import NewerRun, status
+from focal_lib.training.status import status
+from focal_lib.training.store import NewerRun
 from focal_lib.training.trainer import NonFiniteLoss, Trainer
 
 FILES = ["history.parquet", "log.jsonl", "logits.npz", "spec.json", "weights.pt"]
@@ -130,7 +131,7 @@ def test_papers_recipe_resumes_bitwise_with_crops_drops_and_batch_norm(small, tm
     assert np.isfinite(whole.test.logits).all()
     assert_same(run(spec, tmp_path / "killed"), whole)
     record = json.loads((tmp_path / "whole" / spec.digest / "spec.json").read_text())
-    assert record["recipe"].startswith("SGD of M20")
+    assert record["recipe"] == RECIPES["kk24-cifar"].source
 
 
 # --- what is finished stays -----------------------------------------------------------
@@ -152,7 +153,7 @@ def test_another_version_of_the_training_code_moves_the_run_aside(small, tmp_pat
     spec = small()
     whole = run(spec, tmp_path)
     before = (tmp_path / spec.digest / "logits.npz").read_bytes()
-    for module in ("run", "store"):
+    for module in ("run", "store", "status"):
         monkeypatch.setattr(sys.modules[f"focal_lib.training.{module}"], "VERSION", 2)
     assert status([spec], tmp_path)[0].state == "outdated"
     again = run(spec, tmp_path)
@@ -191,6 +192,61 @@ def test_a_damaged_run_is_moved_aside_and_repeated(small, tmp_path, caplog):
     assert_same(run(spec, tmp_path), whole)
     assert (tmp_path / f"{spec.digest}.1" / "logits.npz").read_bytes() == damaged
     assert f"File is not a zip file.; kept as {spec.digest}.1, and made anew" in caplog.text
+
+
+def test_lost_logits_are_made_from_the_weights(small, tmp_path, epochs, caplog):
+    spec = small()
+    whole = run(spec, tmp_path)
+    folder = tmp_path / spec.digest
+    before = {name: (folder / name).read_bytes() for name in FILES if name != "log.jsonl"}
+    (folder / "logits.npz").unlink()
+    epochs.clear()
+    assert_same(run(spec, tmp_path), whole)
+    assert epochs == []
+    assert {name: (folder / name).read_bytes() for name in before} == before
+    assert events(folder) == ["start", "done", "logits made from the weights"]
+    assert "logits.npz is not there; made from weights.pt, as it was" in caplog.text
+
+
+@pytest.mark.parametrize("version", [0, 7])
+@pytest.mark.parametrize("lost", ["spec.json", "history.parquet", "weights.pt", "flipped weights", "nothing else"])
+def test_what_is_left_of_a_run_without_logits_is_kept(small, tmp_path, epochs, change_record, lost, version):
+    """Where they cannot be made again: half of it is lost, too, or another version made it."""
+    spec = small()
+    whole = run(spec, tmp_path)
+    folder = tmp_path / spec.digest
+    (folder / "logits.npz").unlink()
+    if lost == "nothing else":
+        change_record(folder, training_version=version)
+    elif lost == "flipped weights":
+        (folder / "weights.pt").write_bytes(flip((folder / "weights.pt").read_bytes()))
+    else:
+        (folder / lost).unlink()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    epochs.clear()
+    if lost == "nothing else" and version == 7:
+        with pytest.raises(NewerRun):
+            run(spec, tmp_path)
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+        return
+    assert_same(run(spec, tmp_path), whole)
+    assert epochs == [0, 1, 2, 3]
+    aside = tmp_path / f"{spec.digest}.1"
+    assert {path.name: path.read_bytes() for path in aside.iterdir()} == before
+    assert events(folder) == ["replaces", "start", "done"]
+
+
+def test_a_damaged_checkpoint_beside_whole_weights_loses_nothing(small, tmp_path, epochs):
+    """Killed between the weights and the logits, and the checkpoint was damaged then."""
+    spec = small()
+    whole = run(spec, tmp_path)
+    folder = tmp_path / spec.digest
+    (folder / "logits.npz").unlink()
+    (folder / "checkpoint").write_bytes(b"half")
+    epochs.clear()
+    assert_same(run(spec, tmp_path), whole)
+    assert epochs == []
+    assert (folder / "checkpoint.1").read_bytes() == b"half"
 
 
 # --- checkpoints ----------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The store: what is finished, whole and current; copies to keep."""
+"""The store: what is finished, whole and current."""
 
 import json
 import shutil
@@ -9,24 +9,10 @@ import pytest
 
 from focal_lib.checkout import ROOT
 from focal_lib.training import store
-from focal_lib.training.locks import held
 from focal_lib.training.run import run, trained
-from focal_lib.training.store import OtherSpecification, RunDamaged, RunMissing, load, load_runs, record_runs, status
+from focal_lib.training.store import OtherSpecification, RunDamaged, RunMissing, SeveralVersions, load, load_runs
 
 GRID = "n_train: 60\nn_validation: 30\nepochs: 4\nbatch_size: 20\nevaluate_every: 1\n"
-
-
-@pytest.fixture
-def finished(small, tmp_path):
-    """A finished run, its folder, and what it was."""
-    spec = small(gamma=2.0)
-    result = run(spec, tmp_path)
-    return spec, tmp_path / spec.digest, result
-
-
-def change_record(folder, **changes):
-    record = json.loads((folder / "spec.json").read_text())
-    (folder / "spec.json").write_text(json.dumps(record | changes))
 
 
 def test_a_missing_run_says_which_command_makes_it(small, tmp_path):
@@ -45,18 +31,47 @@ def test_a_missing_run_of_a_grid_says_which_command_makes_them_all(finished, tmp
         load_runs("workflow/grids/smoke.yaml", tmp_path)
 
 
-@pytest.mark.parametrize("name", ["logits.npz", "history.parquet", "spec.json"])
-def test_a_damaged_run_is_detected(finished, tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("logits.npz", "must be whole. Got BadZipFile"),
+        ("history.parquet", "must match its checksum"),
+        ("spec.json", "must have a readable spec.json. Got JSONDecodeError"),
+    ],
+)
+def test_a_damaged_run_is_detected(finished, tmp_path, name, message):
     spec, folder, _ = finished
     (folder / name).write_bytes((folder / name).read_bytes()[:-100])
-    with pytest.raises(RunDamaged, match="must be whole"):
+    with pytest.raises(RunDamaged, match=message):
+        load(spec, tmp_path)
+
+
+def test_a_flipped_byte_of_the_logits_is_damage_or_changes_nothing(finished, tmp_path):
+    spec, folder, result = finished
+    whole, damaged = (folder / "logits.npz").read_bytes(), 0
+    for place in [*range(0, len(whole), len(whole) // 40), *range(len(whole) - 60, len(whole))]:
+        (folder / "logits.npz").write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+        try:
+            np.testing.assert_array_equal(load(spec, tmp_path).test.logits, result.test.logits)  # a time, say
+        except RunDamaged:
+            damaged += 1
+    assert damaged > 50
+
+
+def test_a_history_without_a_checksum_is_read_as_it_is(finished, change_record, tmp_path):
+    """As of runs before there were any."""
+    spec, folder, result = finished
+    change_record(folder, files={})
+    pd.testing.assert_frame_equal(load(spec, tmp_path).history, result.history)
+    (folder / "history.parquet").write_bytes((folder / "history.parquet").read_bytes()[:-100])
+    with pytest.raises(RunDamaged, match=r"must be whole. Got"):
         load(spec, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["history.parquet", "spec.json"])
 def test_a_finished_run_that_lacks_a_file_is_damaged(finished, tmp_path, name):
     (finished[1] / name).unlink()
-    with pytest.raises(RunDamaged, match=r"must be whole. Got FileNotFoundError"):
+    with pytest.raises(RunDamaged, match=rf"must hold {name}. It does not"):
         load(finished[0], tmp_path)
 
 
@@ -70,65 +85,35 @@ def test_changed_logits_are_detected(finished, tmp_path):
         load(spec, tmp_path)
 
 
-def test_another_specification_in_the_folder_is_refused(finished, small, tmp_path):
+def test_another_specification_in_the_folder_is_refused(finished, change_record, small, tmp_path):
     spec, folder, _ = finished
     change_record(folder, spec=small(gamma=9.0).as_dict)
-    with pytest.raises(OtherSpecification, match="must hold the specification it is named by"):
+    with pytest.raises(
+        OtherSpecification, match=rf"the specification it is named by.* by: focal run .* --root {tmp_path} --again"
+    ):
         load(spec, tmp_path)
     with pytest.raises(OtherSpecification):
         run(spec, tmp_path)
+    again = run(spec, tmp_path, again=True)
+    np.testing.assert_array_equal(again.test.logits, finished[2].test.logits)
+    assert json.loads((tmp_path / f"{spec.digest}.1" / "spec.json").read_text())["spec"]["gamma"] == 9.0
 
 
-def test_recorded_runs_load_whatever_their_version(finished, tmp_path):
+def test_recorded_runs_load_whatever_their_version(finished, change_record, tmp_path):
     spec, folder, result = finished
     change_record(folder, training_version=0)
     assert load(spec, tmp_path).training_version == 0
     np.testing.assert_array_equal(load(spec, tmp_path).test.logits, result.test.logits)
 
 
-def test_runs_of_several_versions_are_not_mixed(finished, small, tmp_path):
+def test_runs_of_several_versions_are_not_mixed(finished, change_record, small, tmp_path):
     run(small(gamma=3.0), tmp_path)
     path = tmp_path / "grid.yaml"
     path.write_text(GRID + "gamma: [2, 3]")
     assert len(load_runs(path, tmp_path)) == 2
     change_record(finished[1], training_version=0)
-    with pytest.raises(RunDamaged, match=r"one version of the training code. Got 0, 1. Mended by: focal grid"):
+    with pytest.raises(SeveralVersions, match=r"Got 1 of version 0, 1 of version 1. Mended by: focal grid"):
         load_runs(path, tmp_path)
-
-
-def test_states(finished, small, tmp_path):
-    spec, folder, _ = finished
-    others = {name: small(gamma=gamma) for name, gamma in (("failed", 3), ("stopped", 5), ("waiting", 7))}
-    (tmp_path / others["stopped"].digest).mkdir()
-    (tmp_path / others["failed"].digest).mkdir()
-    (tmp_path / others["failed"].digest / "failed.json").write_text('{"reason": "because"}')
-
-    def states():
-        return [entry[1:] for entry in status([spec, *others.values()], tmp_path)]
-
-    rest = [("failed", "because"), ("stopped", "no checkpoint yet"), ("waiting", "")]
-    assert states() == [("done", ""), *rest]
-    with held(folder, "x"):
-        assert states() == [("running", "no checkpoint yet"), *rest]
-    change_record(folder, training_version=0)
-    assert states() == [("outdated", "training code 0, today's is 1"), *rest]
-    (folder / "spec.json").write_text("{")
-    assert states() == [("damaged", "no readable spec.json"), *rest]
-
-
-def test_copies_keep_what_a_table_needs(finished, tmp_path):
-    spec, _, whole = finished
-    assert record_runs([spec], tmp_path / "kept", tmp_path) == 1
-    kept = load(spec, tmp_path / "kept")
-    assert kept.train is None
-    np.testing.assert_array_equal(kept.test.logits, whole.test.logits)
-    pd.testing.assert_frame_equal(kept.history, whole.history)
-    names = sorted(p.name for p in (tmp_path / "kept" / spec.digest).iterdir())
-    assert names == ["history.parquet", "logits.npz", "spec.json"]
-    with pytest.raises(RunMissing, match=r"has no weights here. They are made by: focal run"):
-        trained(spec, tmp_path / "kept")
-    with pytest.raises(RunMissing):
-        record_runs([spec], tmp_path / "kept2", tmp_path / "nowhere")
 
 
 def test_the_network_of_a_run_gives_its_logits(finished, tmp_path):
@@ -168,15 +153,33 @@ def test_a_changed_history_is_detected(finished, tmp_path):
         load(spec, tmp_path)
 
 
-def test_states_of_what_cannot_be_read(finished, small, tmp_path):
+@pytest.mark.parametrize("error", [MemoryError, PermissionError, KeyboardInterrupt, ImportError])
+def test_what_is_no_damage_repeats_nothing(finished, tmp_path, monkeypatch, error):
     spec, folder, _ = finished
-    failed = small(gamma=3)
-    (tmp_path / failed.digest).mkdir()
-    for content in ("{", "[]", "{}"):
-        (tmp_path / failed.digest / "failed.json").write_text(content)
-        (folder / "spec.json").write_text(content)
-        states = [entry[1:] for entry in status([spec, failed], tmp_path)]
-        assert states == [
-            ("damaged", "no readable spec.json"),
-            ("failed", "for a reason that failed.json does not tell"),
-        ]
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    def refuse(*args, **options):
+        raise error("planted")
+
+    for owner, name in ((store, "_read"), (store.np, "load"), (store.pd, "read_parquet")):
+        if error is PermissionError and owner is not store:
+            continue  # those read from memory
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, refuse)
+            with pytest.raises(error, match="planted"):
+                run(spec, tmp_path)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert not (tmp_path / f"{spec.digest}.1").exists()
+
+
+def test_the_network_of_a_finished_run_that_lost_its_weights_is_made_again_on_demand(finished, tmp_path):
+    spec, folder, _ = finished
+    weights = (folder / "weights.pt").read_bytes()
+    (folder / "weights.pt").write_bytes(weights[:-1])
+    with pytest.raises(RunDamaged, match=r"weights.pt must match its checksum"):
+        trained(spec, tmp_path)
+    (folder / "weights.pt").unlink()
+    with pytest.raises(RunMissing, match=r"has no weights here. They are made by: focal run .* --again"):
+        trained(spec, tmp_path)
+    run(spec, tmp_path, again=True)
+    assert (folder / "weights.pt").read_bytes() == weights

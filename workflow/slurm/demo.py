@@ -24,7 +24,7 @@ from pathlib import Path
 
 from focal_lib.checkout import ROOT
 from focal_lib.training.grids import read_grid
-from focal_lib.training.store import status
+from focal_lib.training.status import status
 
 HERE = Path(__file__).resolve().parent
 GRID = ROOT / "workflow" / "grids" / "slurm-demo.yaml"

@@ -1,0 +1,107 @@
+"""Where runs stand: by the files that are there, without reading the large ones."""
+
+import json
+
+import pytest
+
+from focal_lib.training.locks import held
+from focal_lib.training.run import run
+from focal_lib.training.status import status
+
+UNREADABLE = "must have a readable spec.json"
+
+
+def state(spec, root):
+    (entry,) = status([spec], root)
+    return entry[1:]
+
+
+def test_states(finished, change_record, small, tmp_path):
+    spec, folder, _ = finished
+    others = {name: small(gamma=gamma) for name, gamma in (("failed", 3), ("stopped", 5), ("waiting", 7))}
+    (tmp_path / others["stopped"].digest).mkdir()
+    (tmp_path / others["failed"].digest).mkdir()
+    (tmp_path / others["failed"].digest / "failed.json").write_text('{"reason": "because"}')
+
+    def states():
+        return [entry[1:] for entry in status([spec, *others.values()], tmp_path)]
+
+    rest = [("failed", "because"), ("stopped", "no checkpoint yet"), ("waiting", "")]
+    assert states() == [("done", ""), *rest]
+    with held(folder, "x"):
+        assert states() == [("running", "no checkpoint yet"), *rest]
+    change_record(folder, training_version=0)
+    assert states() == [("outdated", "training code 0, today's is 1"), *rest]
+    (folder / "spec.json").write_text("{")
+    assert states()[0][0] == "damaged"
+    assert UNREADABLE in states()[0][1]
+
+
+def test_states_of_what_cannot_be_read(finished, small, tmp_path):
+    spec, folder, _ = finished
+    failed = small(gamma=3)
+    (tmp_path / failed.digest).mkdir()
+    for content in ("{", "[]", "{}"):
+        (tmp_path / failed.digest / "failed.json").write_text(content)
+        (folder / "spec.json").write_text(content)
+        assert state(spec, tmp_path)[0] == "damaged"
+        assert UNREADABLE in state(spec, tmp_path)[1]
+        assert state(failed, tmp_path) == ("failed", "for a reason that failed.json does not tell")
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["with sizes", "before there were sizes"])
+@pytest.mark.parametrize(
+    ("name", "damage", "expected"),
+    [
+        ("logits.npz", lambda c: c[:-100], ("damaged", "logits.npz ")),
+        ("logits.npz", lambda c: b"", ("damaged", "logits.npz ")),
+        ("history.parquet", lambda c: c[:-1], ("damaged", "history.parquet must match its checksum")),
+        ("history.parquet", None, ("damaged", "must hold history.parquet. It does not")),
+        ("weights.pt", lambda c: c[:-100], ("done", "but weights.pt ")),
+        ("weights.pt", None, ("done", "but no weights.pt: --again trains it anew")),
+        ("logits.npz", None, ("damaged", "no logits.npz; the next call makes it from weights.pt")),
+        ("spec.json", None, ("damaged", "must hold spec.json. It does not")),
+    ],
+)
+def test_what_is_cut_or_missing_is_seen(finished, change_record, tmp_path, name, damage, expected, old):
+    spec, folder, _ = finished
+    if old:
+        record = json.loads((folder / "spec.json").read_text())
+        sums = record["files"]["history.parquet"]["sha256"]
+        change_record(folder, files={}, history_checksum=sums)
+    path = folder / name
+    path.write_bytes(damage(path.read_bytes())) if damage else path.unlink()
+    found = state(spec, tmp_path)
+    assert found[0] == expected[0]
+    assert expected[1] in found[1]
+
+
+def test_what_is_said_to_be_damaged_is_mended_by_the_next_call(finished, small, tmp_path):
+    spec, folder, _ = finished
+    for name in ("logits.npz", "history.parquet", "spec.json"):
+        path = folder / name
+        path.write_bytes(path.read_bytes()[:-100])
+        assert state(spec, tmp_path)[0] == "damaged"
+        run(spec, tmp_path)
+        assert state(spec, tmp_path) == ("done", "")
+
+
+def test_a_record_of_another_run_is_seen_and_moved_aside_by_again(finished, change_record, small, tmp_path):
+    spec, folder, _ = finished
+    change_record(folder, spec=small(gamma=9.0).as_dict)
+    assert state(spec, tmp_path) == ("other", "spec.json is of another run; --again moves it aside")
+    run(spec, tmp_path, again=True)
+    assert state(spec, tmp_path) == ("done", "")
+
+
+def test_what_may_not_be_read_is_not_called_damaged(finished, tmp_path, monkeypatch):
+    spec, _, _ = finished
+
+    def refuse(path, *args, **options):
+        raise PermissionError("planted")
+
+    for name in ("read_bytes", "open"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"pathlib.Path.{name}", refuse)
+            with pytest.raises(PermissionError, match="planted"):
+                status([spec], tmp_path)
