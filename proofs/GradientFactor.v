@@ -3,63 +3,26 @@
 
 From Coq Require Import Reals Lra Psatz.
 From Coquelicot Require Import Coquelicot.
-From Focal Require Import Focal Calculus FocalLoss.
+From Focal Require Import Focal Calculus FocalLoss EntropyRatio.
 Open Scope R_scope.
-
-Definition entropy_ratio_slope (q : R) := (- ln q - (1 - q)) / ((1 - q) * (1 - q)).
-Definition entropy_ratio_curvature (q : R) := (q - /q - 2 * ln q) / ((1 - q) * (1 - q) * (1 - q)).
-
-Lemma entropy_ratio_derivative q : 0 < q < 1 -> is_derive entropy_ratio q (entropy_ratio_slope q).
-Proof. intros H. unfold entropy_ratio, entropy_ratio_slope. auto_derive; [repeat split; lra|]. field. lra. Qed.
-
-Lemma entropy_ratio_slope_pos q : 0 < q < 1 -> 0 < entropy_ratio_slope q.
-Proof.
-  intros H. unfold entropy_ratio_slope. apply Rdiv_lt_0_compat; [|nra].
-  pose proof (ln_lt q (proj1 H)). lra.
-Qed.
-
-
-(* q - 1/q < 2 ln q on (0, 1): the numerator of b'' *)
-Lemma ln_sinh q : 0 < q < 1 -> q - /q - 2 * ln q < 0.
-Proof.
-  intros H. pose proof (increasing (fun x => x - /x - 2 * ln x) (fun x => (1 - /x) * (1 - /x)) q 1) as A.
-  cbv beta in A. rewrite ln_1, Rinv_1 in A. replace (1 - 1 - 2 * 0) with 0 in A by ring. apply A.
-  - lra.
-  - intros x Hx. auto_derive; [repeat split; lra|]. field. lra.
-  - intros x Hx. assert (1 - /x < 0).
-    { assert (1 < /x); [|lra]. rewrite <- Rinv_1. apply Rinv_lt_contravar; lra. }
-    nra.
-Qed.
-
-Lemma entropy_ratio_slope_derivative q : 0 < q < 1 -> is_derive entropy_ratio_slope q (entropy_ratio_curvature q).
-Proof.
-  intros H. unfold entropy_ratio_slope, entropy_ratio_curvature. auto_derive; [repeat split; try lra; nra|]. field. lra.
-Qed.
-
-Lemma entropy_ratio_concave q : 0 < q < 1 -> entropy_ratio_curvature q < 0.
-Proof.
-  intros H. unfold entropy_ratio_curvature. pose proof (ln_sinh q H).
-  assert (0 < /((1 - q) * (1 - q) * (1 - q))) by (apply Rinv_0_lt_compat; repeat apply Rmult_lt_0_compat; lra).
-  unfold Rdiv. nra.
-Qed.
 
 Lemma entropy_ratio_increasing x y : 0 < x -> x < y -> y < 1 -> entropy_ratio x < entropy_ratio y.
 Proof.
-  intros. apply (increasing entropy_ratio entropy_ratio_slope); [lra| |].
+  intros. apply (increasing entropy_ratio ratio1); [lra| |].
   - intros c Hc. apply entropy_ratio_derivative. lra.
-  - intros c Hc. apply entropy_ratio_slope_pos. lra.
+  - intros c Hc. apply ratio1_pos. lra.
 Qed.
 
-Lemma entropy_ratio_slope_decreasing x y : 0 < x -> x < y -> y < 1 -> entropy_ratio_slope y < entropy_ratio_slope x.
+Lemma ratio1_decreasing x y : 0 < x -> x < y -> y < 1 -> ratio1 y < ratio1 x.
 Proof.
-  intros. apply (decreasing entropy_ratio_slope entropy_ratio_curvature); [lra| |].
-  - intros c Hc. apply entropy_ratio_slope_derivative. lra.
-  - intros c Hc. apply entropy_ratio_concave. lra.
+  intros. apply (decreasing ratio1 ratio2); [lra| |].
+  - intros c Hc. apply ratio1_derivative. lra.
+  - intros c Hc. apply ratio2_neg. lra.
 Qed.
 
 (* log g and its slope; g = exp (log_gain) *)
 Definition log_gain (gamma q : R) := gamma * ln (1 - q) + ln (1 + gamma * entropy_ratio q).
-Definition log_gain_slope (gamma q : R) := gamma * (entropy_ratio_slope q / (1 + gamma * entropy_ratio q) - / (1 - q)).
+Definition log_gain_slope (gamma q : R) := gamma * (ratio1 q / (1 + gamma * entropy_ratio q) - / (1 - q)).
 
 Lemma one_plus_pos gamma q : 0 <= gamma -> 0 < q < 1 -> 0 < 1 + gamma * entropy_ratio q.
 Proof. intros G H. pose proof (entropy_ratio_pos q H). nra. Qed.
@@ -80,16 +43,16 @@ Qed.
 Lemma log_gain_slope_decreasing gamma x y : 0 < gamma -> 0 < x -> x < y -> y < 1 -> log_gain_slope gamma y < log_gain_slope gamma x.
 Proof.
   intros G X L Y. unfold log_gain_slope. apply Rmult_lt_compat_l; [exact G|].
-  pose proof (entropy_ratio_slope_decreasing x y X L Y). pose proof (entropy_ratio_increasing x y X L Y).
+  pose proof (ratio1_decreasing x y X L Y). pose proof (entropy_ratio_increasing x y X L Y).
   assert (Px : 0 < 1 + gamma * entropy_ratio x) by (apply one_plus_pos; lra).
-  assert (0 < entropy_ratio_slope y) by (apply entropy_ratio_slope_pos; lra).
+  assert (0 < ratio1 y) by (apply ratio1_pos; lra).
   assert (/ (1 - x) < / (1 - y)) by (apply Rinv_lt_contravar; [apply Rmult_lt_0_compat|]; lra).
   assert (Py : 0 < 1 + gamma * entropy_ratio y) by (apply one_plus_pos; lra).
   assert (gamma * entropy_ratio x < gamma * entropy_ratio y) by (apply Rmult_lt_compat_l; lra).
   assert (I : / (1 + gamma * entropy_ratio y) < / (1 + gamma * entropy_ratio x))
     by (apply Rinv_lt_contravar; [apply Rmult_lt_0_compat|]; lra).
   assert (0 < / (1 + gamma * entropy_ratio y)) by (apply Rinv_0_lt_compat; lra).
-  assert (entropy_ratio_slope y * / (1 + gamma * entropy_ratio y) < entropy_ratio_slope x * / (1 + gamma * entropy_ratio x)) by (apply Rmult_gt_0_lt_compat; lra).
+  assert (ratio1 y * / (1 + gamma * entropy_ratio y) < ratio1 x * / (1 + gamma * entropy_ratio x)) by (apply Rmult_gt_0_lt_compat; lra).
   unfold Rdiv. lra.
 Qed.
 
