@@ -51,6 +51,8 @@ class ProperFocalLoss(LogitLoss):
     Its minimiser is the true posterior. Arguments and errors as FocalLoss.
     """
 
+    one_graph = False
+
     def __init__(self, gamma: float, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
         self.gamma = check_gamma(gamma, minimum=0.0)
@@ -87,9 +89,10 @@ class SampleFocalLoss(LogitLoss):
     def per_sample(self, logits: Tensor, labels: Tensor) -> Tensor:
         log_probs = torch.log_softmax(logits, -1)
         q = log_prob_of_label(log_probs.detach(), labels).exp()
-        ends = q.new_tensor([end for end, _ in self.steps[:-1]])
-        gammas = q.new_tensor([gamma for _, gamma in self.steps])
-        return focal_losses(log_probs, labels, gammas[torch.bucketize(q, ends, right=True)])
+        gamma = torch.full_like(q, self.steps[-1][1])  # on the device of q: a copy from the host would stall a GPU
+        for end, below in reversed(self.steps[:-1]):
+            gamma = torch.where(q < end, below, gamma)
+        return focal_losses(log_probs, labels, gamma)
 
     def extra_repr(self) -> str:
         return f"steps={self.steps}"

@@ -25,6 +25,8 @@ class HessianTraceLoss(TrainingLoss):
         ValueError: lam < 0; wrong shapes when called.
     """
 
+    one_graph = False
+
     def __init__(self, lam: float = 1e-3) -> None:
         super().__init__()
         self.lam = check_number(lam, "lam", minimum=0.0)

@@ -29,13 +29,12 @@ def mmce(confidence: Tensor, correct: Tensor, weighted: bool = True, width: floa
     correct = correct.to(confidence.dtype)
     if weighted:
         right, wrong = correct.sum(), (1 - correct).sum()
-        if right == 0 or wrong == 0:
-            return confidence.sum() * 0.0
-        gap = correct * (1 - confidence) / right - (1 - correct) * confidence / wrong
+        gap = correct * (1 - confidence) / right.clamp(min=1) - (1 - correct) * confidence / wrong.clamp(min=1)
     else:
         gap = (correct - confidence) / len(confidence)
     squared = _by_sorting(confidence, gap, width) if large else gap @ kernel @ gap
-    return squared.clamp(min=torch.finfo(squared.dtype).tiny).sqrt()  # the root has no slope at 0
+    root = squared.clamp(min=torch.finfo(squared.dtype).tiny).sqrt()  # the root has no slope at 0
+    return torch.where((right > 0) & (wrong > 0), root, 0.0) if weighted else root  # a branch would stall a GPU
 
 
 def _by_sorting(confidence: Tensor, gap: Tensor, width: float) -> Tensor:

@@ -14,6 +14,7 @@ from focal_lib.training import data, models
 from focal_lib.training.data.dataset import Dataset
 from focal_lib.training.monitor import summary
 from focal_lib.training.spec import Spec
+from focal_lib.training.step import pick_way
 from focal_lib.training.trainer import Trainer, pick_device, to_tensors
 
 __all__ = ["Parts", "do_epoch", "evaluated", "final_logits", "load_parts", "prepare"]
@@ -40,6 +41,8 @@ def prepare(spec: Spec, device: str = "auto") -> tuple[Trainer, Parts]:
     where = pick_device(device)
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS is not deterministic without
     torch.use_deterministic_algorithms(True, warn_only=where.type == "cuda")  # bitwise on a CPU
+    if where.type == "cuda":
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  # a write for each
     dataset, parts = load_parts(spec, where)
     torch.manual_seed(spec.seed)
     model = models.build_for(spec.model, dataset)
@@ -52,7 +55,8 @@ def prepare(spec: Spec, device: str = "auto") -> tuple[Trainer, Parts]:
             f"a batch of {recipe.batch_size} must be there once, as parts of one are dropped. Got {spec.n_train}."
         )
     loss = build(spec.loss, spec.gamma, spec.lam, recipe.epochs)
-    return Trainer(model, loss, recipe, torch.Generator().manual_seed(spec.seed), len(parts["train"][1])), parts
+    way = pick_way(where, loss.one_graph and getattr(model, "one_graph", True), recipe.optimiser == "sgd")
+    return Trainer(model, loss, recipe, torch.Generator().manual_seed(spec.seed), len(parts["train"][1]), way), parts
 
 
 def evaluated(spec: Spec, epoch: int) -> bool:

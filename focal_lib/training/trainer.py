@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ from focal_lib.training.crops import augmented, draw_crops
 from focal_lib.training.data.dataset import Split
 from focal_lib.training.precision import autocast, give_float32_head, pick_precision
 from focal_lib.training.recipes import Recipe
+from focal_lib.training.step import Replay, compiled, settle, settled_nowhere, take_step
 
 __all__ = [
     "NonFiniteLoss",
@@ -24,6 +28,9 @@ __all__ = [
     "pick_device",
     "to_tensors",
 ]
+
+
+WARM_UP = 3  # steps before one is recorded: as many as PyTorch's own recipe has
 
 
 class NonFiniteLoss(RuntimeError):
@@ -65,18 +72,28 @@ class Trainer:
         recipe: Recipe,
         generator: torch.Generator,
         samples: int,
+        way: str = "plain",
+        backend: str = "inductor",
     ) -> None:
-        """samples: to train on; from them a schedule that changes within an epoch has its length."""
-        self.model, self.loss, self.recipe = model, loss, recipe
+        """A fresh trainer on the device of the model.
+
+        Args:
+            samples: to train on; from them a schedule that changes within an epoch has its length.
+            way: to do the steps, of `step.WAYS`; backend: that compiles them.
+        """
         device = next(model.parameters()).device
+        self.model, self.loss, self.recipe = model, loss.to(device), recipe
         self.precision = pick_precision(recipe.precision, device)
         if self.precision == "bf16":
             give_float32_head(model)
-        # the same weights; a graph for each shape of a batch, as one for all is slower; on a CPU not worth its minute
-        self.forward = torch.compile(model, dynamic=False) if device.type == "cuda" else model
+        self.way = way
+        self.fast_objective = self.objective if way == "plain" else compiled(self.objective, backend)
+        self.steps = 0  # taken since this object was made
+        self.stream = torch.cuda.Stream(device) if way == "graph" else None
         self.generator = generator  # of permutations and crops; on the CPU, so that devices agree
         self.optimiser = make_optimiser(list(model.parameters()), recipe)
         self.schedule = make_schedule(self.optimiser, recipe, samples)
+        self._settle()
         self.best = BestWeights() if recipe.keep == "best" else None
         self.epoch = 0
 
@@ -92,19 +109,21 @@ class Trainer:
         order = torch.randperm(len(labels), generator=self.generator).to(images.device)  # moved once an epoch
         if self.recipe.last_batch == "drop":
             order = order[: len(order) // self.recipe.batch_size * self.recipe.batch_size]
-        if self.recipe.augment:
-            crops = draw_crops(len(labels), self.generator).to(images.device)
-        for index in order.split(self.recipe.batch_size):
-            batch = augmented(images[index], crops[index]) if self.recipe.augment else images[index]
-            with autocast(images.device, self.precision):
-                logits = self.forward(batch)
-            loss = self.loss.objective(logits.float(), labels[index], self.model, self.generator)  # always float32
-            self.optimiser.zero_grad(set_to_none=True)
-            loss.backward()
-            self.optimiser.step()
-            if self.recipe.one_cycle:
-                self.schedule.step()
-            total += loss.detach() * len(index)
+        crops = draw_crops(len(labels), self.generator).to(images.device) if self.recipe.augment else None
+        with self._own_stream():
+            replay = None  # of this epoch: what the loss changes between epochs is for Python to know
+            for index in order.split(self.recipe.batch_size):
+                full = len(index) == self.recipe.batch_size
+                objective = partial(self.fast_objective if full else self.objective, images, labels, crops)
+                if full and self.way == "graph" and self.steps >= WARM_UP:
+                    replay = replay or Replay(objective, self.optimiser, len(index), images.device)
+                    loss = replay(index)
+                else:
+                    loss = take_step(objective, self.optimiser, index)
+                self.steps += 1
+                if self.recipe.one_cycle:
+                    self.schedule.step()
+                total += loss * len(index)
         mean = float(total) / len(order)
         if not torch.isfinite(total):
             raise NonFiniteLoss(f"the training loss must stay finite. Got {mean} in epoch {self.epoch + 1}.")
@@ -112,6 +131,31 @@ class Trainer:
             self.schedule.step()
         self.epoch += 1
         return mean
+
+    def objective(self, images: Tensor, labels: Tensor, crops: Tensor | None, index: Tensor) -> Tensor:
+        """What a step lowers: the loss of the samples (n, ...), (n,) at these indices, cropped as drawn."""
+        batch = images[index] if crops is None else augmented(images[index], crops[index])
+        with autocast(images.device, self.precision):
+            logits = self.model(batch)
+        return self.loss.objective(logits.float(), labels[index], self.model, self.generator)  # always float32
+
+    @contextlib.contextmanager
+    def _own_stream(self) -> Iterator[None]:
+        """Steps that are recorded are taken on a stream of their own."""
+        if self.stream is None:
+            yield
+            return
+        before = torch.cuda.current_stream(self.stream.device)
+        self.stream.wait_stream(before)
+        with torch.cuda.stream(self.stream):
+            yield
+        before.wait_stream(self.stream)
+
+    def _settle(self) -> None:
+        """Let the optimiser be what suits the device."""
+        device = next(self.model.parameters()).device
+        if device.type == "cuda" and isinstance(self.optimiser, torch.optim.SGD):
+            settle(self.optimiser, device)
 
     @torch.no_grad()
     def logits(self, inputs: Tensor, batch_size: int = 1000) -> Tensor:
@@ -139,8 +183,8 @@ class Trainer:
         """All that the next epoch depends on: tensors and numbers only, for torch.load(weights_only=True)."""
         state = {
             "model": self.model.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
-            "schedule": self.schedule.state_dict(),
+            "optimiser": settled_nowhere(self.optimiser.state_dict()),
+            "schedule": self.schedule.state_dict() | {"_last_lr": list(map(float, self.schedule.get_last_lr()))},
             "loss": self.loss.state_dict(),
             "generator": self.generator.get_state(),
             "epoch": self.epoch,
@@ -155,6 +199,7 @@ class Trainer:
         """Go on from the state of a trainer built alike."""
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
+        self._settle()
         self.schedule.load_state_dict(state["schedule"])
         self.loss.load_state_dict(state["loss"])
         self.generator.set_state(state["generator"])
