@@ -1,7 +1,8 @@
 """Train networks: specifications, runs and their store."""
 
 from focal_lib.training.contrasts import Contrast, Setting
-from focal_lib.training.grids import default_grid, read_contrasts, read_grid
+from focal_lib.training.cost import Compute, total_compute
+from focal_lib.training.grids import GridNotes, default_grid, read_contrasts, read_grid, read_notes
 from focal_lib.training.locks import RunTaken
 from focal_lib.training.recipes import RECIPES, Recipe
 from focal_lib.training.recording import record_runs
@@ -26,7 +27,9 @@ __all__ = [
     "LOSSES",
     "RECIPES",
     "VERSION",
+    "Compute",
     "Contrast",
+    "GridNotes",
     "Logits",
     "OtherSpecification",
     "Recipe",
@@ -46,8 +49,10 @@ __all__ = [
     "load_runs",
     "read_contrasts",
     "read_grid",
+    "read_notes",
     "record_runs",
     "run",
     "status",
+    "total_compute",
     "trained",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from focal_lib.training.spec import Spec
 
-__all__ = ["Compute", "images_to_train", "total"]
+__all__ = ["Compute", "images_to_train", "total_compute"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Compute:
         return cls(int(record["images"]), float(record["seconds"]) / 3600, machines)
 
 
-def total(computes: Iterable[Compute]) -> Compute:
+def total_compute(computes: Iterable[Compute]) -> Compute:
     """The sum, each machine named once."""
     found = list(computes)
     machines = dict.fromkeys(name for one in found for name in one.machines)

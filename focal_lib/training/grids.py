@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,18 @@ from focal_lib.parameters import read_yaml
 from focal_lib.training.contrasts import Contrast, parse_contrasts
 from focal_lib.training.spec import Spec
 
-__all__ = ["default_grid", "make_spec", "read_contrasts", "read_grid", "read_grid_from"]
+__all__ = ["GridNotes", "default_grid", "make_spec", "read_contrasts", "read_grid", "read_grid_from", "read_notes"]
+
+_NOTES = ("reproduces", "differs", "missing")
+
+
+@dataclass(frozen=True)
+class GridNotes:
+    """What a grid stands for: the table or figure it reproduces; what it does otherwise than the paper, and lacks."""
+
+    reproduces: str = ""
+    differs: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def default_grid() -> Path:
@@ -24,11 +35,12 @@ def read_grid(path: str | Path) -> list[Spec]:
     """The specifications of a YAML grid: every combination of the values listed, each once.
 
     A mapping in a list sets several fields at once, itself a grid:
-    `loss: [{loss: focal, gamma: [1, 2]}, {loss: flsd-53}]`. The key `contrasts` is no field: see `read_contrasts`.
+    `loss: [{loss: focal, gamma: [1, 2]}, {loss: flsd-53}]`. The keys `contrasts`, `reproduces`, `differs` and
+    `missing` are no fields: see `read_contrasts` and `read_notes`.
 
     Raises:
-        ValueError: no mapping, a key that is no field of Spec, a value that a Spec refuses, or contrasts that are none;
-            the file is named.
+        ValueError: no mapping, a key that is no field of Spec, a value that a Spec refuses, or contrasts or notes that
+            are none; the file is named.
     """
     return _read(path)[0]
 
@@ -38,22 +50,40 @@ def read_contrasts(path: str | Path) -> tuple[Contrast, ...]:
     return _read(path)[1]
 
 
-def _read(path: str | Path) -> tuple[list[Spec], tuple[Contrast, ...]]:
+def read_notes(path: str | Path) -> GridNotes:
+    """What a grid file reproduces, in what it differs from the paper, what of the paper is missing. As `read_grid`."""
+    return _read(path)[2]
+
+
+def _read(path: str | Path) -> tuple[list[Spec], tuple[Contrast, ...], GridNotes]:
     path = ROOT / path
     try:
         content = read_yaml(path.read_text())
         if not isinstance(content, dict):
             raise ValueError(f"must hold fields of a run, as in 'gamma: [0, 3]'. Got {content!r}.")
+        notes = _parse_notes({name: content.pop(name) for name in _NOTES if name in content})
         runs = {name: value for name, value in content.items() if name != "contrasts"}
         specs = list(dict.fromkeys(Spec(**values) for values in _combinations(runs)))
         if "contrasts" not in content:
-            return specs, ()
+            return specs, (), notes
         networks = {(spec.dataset, spec.model) for spec in specs}
         if len(networks) > 1:  # else a primary contrast would be several
             raise ValueError(f"must have one data set and network for contrasts. Got {len(networks)} pairs.")
-        return specs, parse_contrasts(content["contrasts"], list(dict.fromkeys(spec.label for spec in specs)))
+        losses = list(dict.fromkeys(spec.label for spec in specs))
+        return specs, parse_contrasts(content["contrasts"], losses), notes
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None
+
+
+def _parse_notes(content: Mapping[str, Any]) -> GridNotes:
+    given = dict(content)
+    reproduces = given.pop("reproduces", "")
+    if not isinstance(reproduces, str):
+        raise ValueError(f"reproduces must be a text, as in 'KK24 Table 1'. Got {reproduces!r}.")
+    for name, value in given.items():
+        if not isinstance(value, list) or not all(isinstance(line, str) and line for line in value):
+            raise ValueError(f"{name} must be a list of texts. Got {value!r}.")
+    return GridNotes(reproduces, **{name: tuple(value) for name, value in given.items()})
 
 
 def read_grid_from(path: str | Path, digest: str) -> list[Spec]:

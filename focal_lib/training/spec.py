@@ -10,6 +10,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from numbers import Real
 from typing import Any
 
+from focal_lib.training.papers import advise
 from focal_lib.training.recipes import PRECISIONS, RECIPES, Recipe
 
 __all__ = ["LOSSES", "Spec"]
@@ -31,17 +32,6 @@ LOSSES: dict[str, tuple[str, ...]] = {
     "hessian-trace": ("lam",),
     "fcl": ("gamma", "lam"),
     "fcl-l1": ("gamma", "lam"),
-}
-
-# what the papers use, for a run that forgets it
-_PAPERS = {
-    "proper-focal": "KK24 trains no network with it; its focal losses have gamma 1 to 7",
-    "label-smoothing": "M20 has lam 0.05",
-    "mmce": "M20 has lam 2 for images and 8 for texts",
-    "dual-focal": "Tao et al. (2023) have gamma 5",
-    "hessian-trace": "this book's grid has lam 1e-4 to 2e-3; 0 is cross-entropy with its trace on record",
-    "fcl": "L25 A.10 has gamma 4, lam 1.5 for ResNet-50 on CIFAR-10; gamma 2, lam 0.5 on CIFAR-100",
-    "fcl-l1": "L25 A.10 has, for fcl, gamma 4, lam 1.5 for ResNet-50 on CIFAR-10",
 }
 
 _OWN = ("epochs", "batch_size", "learning_rate")  # what a run may have instead of its recipe's
@@ -120,7 +110,9 @@ class Spec:
             value = getattr(self, parameter)
             if value is _NOT_GIVEN:
                 if parameter in uses and self.loss != "focal":
-                    raise ValueError(f"{self.loss} needs {parameter}: {_PAPERS[self.loss]}. Got none.")
+                    raise ValueError(
+                        f"{self.loss} needs {parameter}: {advise(self.loss, self.dataset, self.model)}. Got none."
+                    )
                 object.__setattr__(self, parameter, 0.0)
             elif value and parameter not in uses:
                 raise ValueError(f"{name or self.loss} has no {parameter}: leave it out. Got {value:g}.")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from focal_lib.training.cost import Compute, images_to_train, total
+from focal_lib.training.cost import Compute, images_to_train, total_compute
 from focal_lib.training.recipes import RECIPES
 from focal_lib.training.spec import Spec
 
@@ -25,5 +25,5 @@ def test_compute_of_a_record():
 
 
 def test_compute_of_several_runs():
-    used = total([Compute(1, 0.5, ("a",)), Compute(2, 0.25, ("b", "a"))])
+    used = total_compute([Compute(1, 0.5, ("a",)), Compute(2, 0.25, ("b", "a"))])
     assert used == Compute(3, pytest.approx(0.75), ("a", "b"))

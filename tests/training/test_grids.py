@@ -5,8 +5,12 @@ import re
 import pytest
 
 from focal_lib.checkout import ROOT
-from focal_lib.training.grids import make_spec, read_grid, read_grid_from
+from focal_lib.training.grids import GridNotes, make_spec, read_grid, read_grid_from, read_notes
 from focal_lib.training.models import MODELS
+from focal_lib.training.papers import FCL_OF_L25
+
+GRIDS = ROOT / "workflow" / "grids"
+PAPERS = sorted(path for path in GRIDS.glob("*.yaml") if re.match(r"(kk24|m20|l25|kn24)-", path.name))
 
 
 @pytest.fixture
@@ -28,7 +32,7 @@ def test_every_combination(grid):
 
 
 def test_numbers_as_people_write_them(grid):
-    assert [s.learning_rate for s in read_grid(grid("learning_rate: [1e-3, 1E-2]\n"))] == [0.001, 0.01]
+    assert [s.learning_rate for s in read_grid(grid("learning_rate: [2e-3, 1E-2]\n"))] == [0.002, 0.01]
 
 
 def test_a_run_stands_once(grid):
@@ -64,7 +68,44 @@ def test_fields_by_name():
         make_spec({"gama": 3})
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "workflow/grids").glob("*.yaml")), ids=lambda p: p.stem)
+def test_notes_of_a_grid(grid):
+    assert read_notes(grid("gamma: 1")) == GridNotes()
+    path = grid("reproduces: T 1\ndiffers: [a]\nmissing: [b, c]\ngamma: 1")
+    assert read_notes(path) == GridNotes("T 1", ("a",), ("b", "c"))
+    assert len(read_grid(path)) == 1
+    for text, message in (("differs: a", "differs must be a list of texts. Got 'a'"), ("reproduces: 3", "Got 3")):
+        with pytest.raises(ValueError, match=message):
+            read_grid(grid(text))
+
+
+def test_every_table_of_the_papers_has_a_grid():
+    """With what it differs in, and what is missing."""
+    reproduced = "; ".join(read_notes(path).reproduces for path in PAPERS)
+    for place in ("KK24 Table 1, CIFAR-10 and CIFAR-100; Fig. 8", "KK24 Table 1, Tiny-ImageNet", "KN24 Figs. 2 and 3"):
+        assert place in reproduced
+    for place in ("KN24 Fig. 4", "L25 Table 8", "M20 Tables 1 to 13, CIFAR", "M20 Tables 1 to 5 and 7 to 13, 20 News"):
+        assert place in reproduced
+    assert "L25 Table 2 (error) and Tables 4 to 7" in reproduced
+    assert any("Table 9" in line for path in PAPERS for line in read_notes(path).missing)
+    assert all(read_notes(path).differs for path in PAPERS)
+
+
+@pytest.mark.parametrize("path", PAPERS, ids=lambda p: p.stem)
+def test_fcl_has_the_values_of_l25(path):
+    specs = [spec for spec in read_grid(path) if spec.loss.startswith("fcl")]
+    assert specs or not path.name.startswith("l25")
+    for spec in specs:
+        assert (spec.gamma, spec.lam) == FCL_OF_L25[spec.dataset, spec.model]
+
+
+def test_kk24_trains_what_its_section_5_names():
+    specs = read_grid(GRIDS / "kk24-table1.yaml")
+    named = ["cross-entropy", *(f"focal {gamma}" for gamma in (1, 2, 3, 5, 7)), "flsd-53", "adafocal"]
+    assert list(dict.fromkeys(spec.label for spec in specs)) == named
+    assert {spec.seed for spec in specs} == set(range(5))
+
+
+@pytest.mark.parametrize("path", sorted(GRIDS.glob("*.yaml")), ids=lambda p: p.stem)
 def test_every_grid_of_the_project_is_a_grid(path):
     specs = read_grid(path)
     assert len({spec.digest for spec in specs}) == len(specs) > 0

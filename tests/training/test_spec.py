@@ -97,9 +97,13 @@ def test_bad_specification(change, message):
     [
         ({"loss": "fcl", "gamma": 3}, "fcl needs lam: L25 A.10 has gamma 4, lam 1.5"),
         ({"loss": "fcl", "lam": 0.5}, "fcl needs gamma: L25 A.10"),
+        (
+            {"loss": "fcl", "dataset": "cifar100", "model": "densenet121", "gamma": 3},
+            "fcl needs lam: L25 A.10 has gamma 3, lam 0.5 for densenet121 on cifar100. Got none",
+        ),
         ({"loss": "fcl-l1"}, "fcl-l1 needs gamma"),
         ({"loss": "mmce"}, "mmce needs lam: M20 has lam 2"),
-        ({"loss": "label-smoothing"}, r"label-smoothing needs lam: M20 has lam 0.05"),
+        ({"loss": "label-smoothing"}, r"label-smoothing needs lam: L25 has lam 0.05"),
         ({"loss": "hessian-trace"}, "hessian-trace needs lam"),
         ({"loss": "dual-focal"}, "dual-focal needs gamma"),
         ({"loss": "proper-focal"}, "proper-focal needs gamma"),
