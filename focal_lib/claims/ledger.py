@@ -10,16 +10,41 @@ import pkgutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from focal_lib.claims.evidence import Evidence, Unchecked, Verdict
 
-__all__ = ["PAPERS", "Claim", "claim", "find", "ledger"]
+__all__ = ["PAPERS", "RETIRED", "Claim", "Fidelity", "claim", "find", "ledger"]
 
 _REGISTRY: dict[str, Claim] = {}
 PAPERS = {"kk24": "KK24", "m20": "M20", "kn24": "KN24", "l25": "L25"}  # in the order of the book
+RETIRED = {  # ids that are never used again: id -> the claims that say now what can fairly be said
+    "kk24.many_printed": "kk24.prop3_not_for_three",
+    "kk24.prop2_below_minus_one": "kk24.prop2_below",
+    "kk24.prop3_proof_comparison": "kk24.prop3_proof_bound, kk24.prop3_proof_gap",
+    "kk24.prop3_proof_derivative": "kk24.prop3_proof_bound, kk24.prop3_proof_gap",
+    "kk24.prop4_same_reasoning": "kk24.prop4_bijection, kk24.prop4_negative",
+    "kk24.table1_nll": "kk24.nll_kept, kk24.choose_by_nll",
+    "kn24.curvature_logit": "kn24.theorem1, kn24.curvature_logit_larger",
+    "kn24.curvature_probability": "kn24.theorem1, kn24.curvature_probability_high",
+    "kn24.logit_convex": "kn24.logit_convex_corrected",
+    "l25.a6_root": "l25.a6_mapping, l25.a6_root_corrected",
+    "l25.focal_overconfident": "l25.overconfident_often, l25.focal_overconfident_where",
+    "m20.entropy_always": "m20.entropy_binary, m20.entropy_many_classes",
+    "m20.policy_accelerate": "m20.policy_accelerate_corrected",
+}
+
+
+class Fidelity(StrEnum):
+    """How near the statement of a claim is to a paper's."""
+
+    QUOTED = "quoted"  # in the paper's words or formula, with its conditions
+    PARAPHRASED = "paraphrased"  # the paper's claim in other words, nothing added, nothing left out
+    READING = "our reading"  # the paper leaves open what it means, or measures, exactly: the statement says how it is taken
+    OURS = "ours"  # in no paper: a correction, a sharper statement, an answer to a question left open
 
 
 @dataclass(frozen=True)
@@ -32,6 +57,7 @@ class Claim:
     chapter: str  # notebook that derives it: '02_convexity'
     check: Callable[[], Evidence]
     corrects: tuple[str, ...] = ()  # ids of the claims this one puts right
+    fidelity: Fidelity | None = None
     needs: str | None = None  # what the evidence is read from: 'runs', the default grid's, or 'results/<folder>'
     headline: str = ""  # what the claim says, for its row of the README; '' for none
     _instead: str | Callable[[Any], str] = ""
@@ -89,6 +115,7 @@ def claim(
     source: str,
     statement: str,
     chapter: str,
+    fidelity: str | None = None,
     corrects: str | tuple[str, ...] = (),
     needs: str | None = None,
     headline: str = "",
@@ -101,6 +128,7 @@ def claim(
         source: where the paper says so, the shortest name first: 'KK24 Prop. 1, App. A.1'.
         statement: what it says, MyST Markdown.
         chapter: the notebook that derives it.
+        fidelity: how near the statement is to the paper's: 'quoted', 'paraphrased', 'our reading' or 'ours'.
         corrects: ids of the claims that this one puts right.
         needs: 'runs' for the default grid's training runs, 'results/<folder>' for recorded ones; where they are
             missing the claim is unchecked, and says so.
@@ -108,8 +136,15 @@ def claim(
         instead: what holds instead, for the same row. Words, or a function of the evidence that puts the numbers in.
 
     Raises:
-        ValueError: the id is taken; `needs` is neither; `instead` without a headline.
+        ValueError: the id is taken or retired; `fidelity` is none of the four, or not 'ours' for a correction;
+            `needs` is neither; `instead` without a headline.
     """
+    if id in RETIRED:
+        raise ValueError(f"claim id must not be a retired one: {id!r} is now {RETIRED[id]}.")
+    if fidelity is not None and fidelity not in list(Fidelity):
+        raise ValueError(f"fidelity must be one of {', '.join(map(repr, map(str, Fidelity)))}. Got {fidelity!r}.")
+    if fidelity is not None and corrects and fidelity != Fidelity.OURS:
+        raise ValueError(f"fidelity must be 'ours' for a correction. Got {fidelity!r} for {id!r}.")
     if needs is not None and needs != "runs" and not needs.startswith("results/"):
         raise ValueError(f"needs must be 'runs' or 'results/<folder>'. Got {needs!r}.")
     if instead and not headline:
@@ -120,7 +155,8 @@ def claim(
             raise ValueError(f"claim id must be unique. Got {id!r} a second time.")
         checked = check if needs is None else _where_present(check, needs)
         put_right = (corrects,) if isinstance(corrects, str) else corrects
-        _REGISTRY[id] = Claim(id, source, statement, chapter, checked, put_right, needs, headline, instead)
+        near = None if fidelity is None else Fidelity(fidelity)
+        _REGISTRY[id] = Claim(id, source, statement, chapter, checked, put_right, near, needs, headline, instead)
         return checked
 
     return register
@@ -168,8 +204,10 @@ def find(id: str) -> Claim:
     """The claim of that id.
 
     Raises:
-        ValueError: no such claim; the message names the nearest ones.
+        ValueError: no such claim; the message names the nearest ones, or what took its place.
     """
+    if id in RETIRED:
+        raise ValueError(f"claim id must be a known one; {id!r} is retired, see {RETIRED[id]}.")
     known = {c.id: c for c in ledger()}
     if id not in known:
         near = difflib.get_close_matches(id, known, n=3, cutoff=0.3)

@@ -8,7 +8,7 @@ from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps, log_entro
 from focal_lib.claims.lemmas.entropy_terms import entropy_terms_steps
 from focal_lib.claims.lemmas.gradient_limit import gradient_limit_steps
 from focal_lib.claims.lemmas.logit_gap import logit_gap_steps
-from focal_lib.claims.lemmas.map_slope import map_slope_steps
+from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps
 from focal_lib.claims.lemmas.threshold import gain_at_half_step, gain_positive_step, threshold_steps
 from focal_lib.claims.lemmas.turning import monotone_certificate, turning_certificate
 from focal_lib.claims.lemmas.weight import lagrange_steps, weight_steps
@@ -23,6 +23,7 @@ __all__ = [
     "entropy_terms_steps",
     "gain_at_half_step",
     "gain_positive_step",
+    "gap_slope_steps",
     "gradient_limit_steps",
     "lagrange_steps",
     "log_entropy_ratio_steps",

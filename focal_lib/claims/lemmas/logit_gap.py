@@ -6,7 +6,7 @@ import sympy as sp
 
 from focal_lib.claims.evidence import Step, step
 from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps
-from focal_lib.claims.lemmas.map_slope import map_slope_steps
+from focal_lib.claims.lemmas.map_slope import gap_slope_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls
 
@@ -40,7 +40,7 @@ def logit_gap_steps() -> tuple[Step, ...]:
             sp.diff(high - low, s),
             high + low - 1,
         ),
-        *map_slope_steps()[:2],
+        *gap_slope_steps()[:2],
         step(
             r"$u > q$ and $\bar u > 1 - q$, so $u + \bar u > 1$ and $(1+tu)(1+t\bar u) \ge 1 + t(u+\bar u) > 1 + t$",
             sp.expand((1 + t * uu) * (1 + t * vv)) - t**2 * uu * vv,

@@ -7,34 +7,48 @@ import sympy as sp
 from focal_lib.claims.evidence import Step, step
 from focal_lib.theory import symbols
 
-__all__ = ["map_slope_steps"]
+__all__ = ["gap_slope_steps", "map_slope_steps"]
 
-s = symbols.s
-x = sp.Symbol("x", positive=True)
+s, gamma = symbols.s, symbols.gamma
 
 
-def map_slope_steps() -> tuple[Step, ...]:
-    """max(1, gamma) < d logit FC / ds < gamma + 1 for gamma > 0, s > 0 (even in s)."""
-    g = sp.Symbol("gamma", positive=True)
-    t = sp.Symbol("t", positive=True)
-    uu, qq = sp.symbols("u q", positive=True)
-    slope_u = sp.simplify(sp.diff(symbols.u(s), s) - (symbols.u(s) - 1 / (1 + sp.exp(-s))))
-    gap = sp.log(1 + t) - t / (1 + t)  # u - q = (log(1+t) - t/(1+t)) / t at t = e^-s
-    logarithmic_mean = sp.sqrt(t) - 1 / sp.sqrt(t) - sp.log(t)  # 0 at 1, increasing: log mean >= geometric mean
+def gap_slope_steps() -> tuple[Step, ...]:
+    """u' = u - q with q < u < 1 at q = sigmoid(s), and R' written with it: both its parts have the sign of gamma."""
+    t = sp.Symbol("t", positive=True)  # e^-s
+    q = 1 / (1 + sp.exp(-s))
+    high, low = symbols.u(s), symbols.u(-s)
+    parts = gamma * (high - q) / (1 + gamma * high) + gamma * (low - (1 - q)) / (1 + gamma * low)
+    above = sp.log(1 + t) - t / (1 + t)  # t (u - q)
+    below = t - sp.log(1 + t)  # t (1 - u)
     return (
-        step(r"$u' = u - q$", slope_u, 0),
+        step(r"$u' = u - q$", sp.diff(high, s), high - q),
         step(
-            r"$u > q$: $\log(1+t) - t/(1+t)$ is 0 at 0 with derivative $t/(1+t)^2 > 0$",
-            sp.diff(gap, t),
+            r"$u > q$: $t\,(u-q) = \log(1+t) - t/(1+t)$, $t = e^{-s}$, is 0 at 0 with derivative $t/(1+t)^2 > 0$",
+            sp.diff(above, t) + above.subs(t, 0),
             t / (1 + t) ** 2,
         ),
         step(
-            r"so each part of $R' = \frac{\gamma(u-q)}{1+\gamma u} + \frac{\gamma(\bar u-\bar q)}{1+\gamma\bar u}$ is "
-            r"positive: slope $< \gamma + 1$",
-            (g * gap.subs(t, x).diff(x)).simplify().is_positive,
+            r"$u < 1$: $t\,(1-u) = t - \log(1+t)$ is 0 at 0 with derivative $t/(1+t) > 0$",
+            sp.diff(below, t) + below.subs(t, 0),
+            t / (1 + t),
         ),
         step(
-            r"each part is below $\gamma(u - q)$, the sum below $\gamma(u + \bar u - 1)$",
+            r"$R' = \frac{\gamma(u-q)}{1+\gamma u} + \frac{\gamma(\bar u-\bar q)}{1+\gamma\bar u}$ with $\bar u = u(-s)$, "
+            r"$\bar q = 1 - q$: for $\gamma > 0$ both parts are positive, and the slope $\gamma + 1 - R' < \gamma + 1$",
+            sp.diff(symbols.logit_gap(), s),
+            parts,
+        ),
+    )
+
+
+def map_slope_steps() -> tuple[Step, ...]:
+    """max(1, gamma) < d logit FC / ds < gamma + 1 for gamma > 0 and every s."""
+    g, t, uu, qq = sp.symbols("gamma t u q", positive=True)
+    logarithmic_mean = sp.sqrt(t) - 1 / sp.sqrt(t) - sp.log(t)
+    return (
+        *gap_slope_steps(),
+        step(
+            r"each part is below $\gamma(u - q)$, the sum below $\gamma(u + \bar u - 1)$, which is below $\gamma$: slope $> 1$",
             sp.simplify(g * (uu - qq) - g * (uu - qq) / (1 + g * uu) - g**2 * uu * (uu - qq) / (1 + g * uu)),
             0,
         ),
@@ -44,14 +58,18 @@ def map_slope_steps() -> tuple[Step, ...]:
             (1 - qq / uu) * g * uu / (1 + g * uu),
         ),
         step(
-            r"$q/u$ is the logarithmic mean of 1 and $q$, at least $\sqrt q$: "
-            r"$(\sqrt t - 1/\sqrt t - \log t)' = (\sqrt t - 1)^2/(2t^{3/2}) \ge 0$",
-            sp.diff(logarithmic_mean, t),
+            r"$u = b(q)$, so $q/u = \frac{1-q}{-\log q}$",
+            sp.expand_log(symbols.entropy_ratio(1 / (1 + sp.exp(-s))), force=True),
+            symbols.u(s),
+        ),
+        step(
+            r"this is at least $\sqrt q$: $\sqrt t - 1/\sqrt t - \log t$, $t = 1/q$, is 0 at 1 with derivative "
+            r"$(\sqrt t - 1)^2/(2t^{3/2}) \ge 0$",
+            sp.diff(logarithmic_mean, t) + logarithmic_mean.subs(t, 1),
             (sp.sqrt(t) - 1) ** 2 / (2 * t ** sp.Rational(3, 2)),
         ),
         step(
-            r"$(\sqrt q + \sqrt{1-q})^2 = 1 + 2\sqrt{q(1-q)} \ge 1$, so $R' < 1$: slope $> \gamma$; and $u + \bar u < 2$ "
-            r"gives $R' < \gamma$: slope $> 1$",
+            r"$(\sqrt q + \sqrt{1-q})^2 = 1 + 2\sqrt{q(1-q)} \ge 1$, so $R' < 1$: slope $> \gamma$",
             sp.expand((sp.sqrt(qq) + sp.sqrt(1 - qq)) ** 2 - 1),
             2 * sp.sqrt(qq) * sp.sqrt(1 - qq),
         ),

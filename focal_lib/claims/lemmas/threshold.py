@@ -47,10 +47,15 @@ def threshold_steps() -> tuple[Step, ...]:
 
 
 def gain_positive_step() -> Step:
-    """g > 0, the factor (1-q)^gamma apart."""
-    b = sp.Symbol("b", positive=True)
-    bulk = (symbols.gain(q, gamma) / (1 - q) ** gamma).subs(symbols.entropy_ratio(), b)
-    return step(r"$g/(1-q)^\gamma = 1+\gamma b > 0$ on $(0, 1)$", bulk, 1 + gamma * b)
+    """g = -q L' > 0, the factor (1-q)^gamma apart: b(e^-x) = x/(e^x - 1), and e^x - 1 rises from 0."""
+    x = sp.Symbol("x", positive=True)
+    residual = -q * sp.diff(symbols.focal_loss(), q) / (1 - q) ** gamma - (1 + gamma * symbols.entropy_ratio())
+    in_x = sp.simplify(symbols.entropy_ratio(sp.exp(-x)) - x / (sp.exp(x) - 1))
+    rises = sp.exp(sp.S.Zero) == 1 and sp.diff(sp.exp(x) - 1, x).is_positive
+    return Step(
+        r"$g = -q\,L' = (1-q)^\gamma(1+\gamma b) > 0$ on $(0, 1)$, as $b(e^{-x}) = \frac{x}{e^x-1} > 0$",
+        bool(sp.simplify(residual) == 0 and in_x == 0 and rises),
+    )
 
 
 def gain_at_half_step() -> Step:

@@ -44,9 +44,9 @@ def weight_steps() -> tuple[Step, ...]:
     return (
         step(r"$w' = L''/L'^2$, positive by Prop. 1", slope, second),
         step(
-            r"$w\,(1-q)^\gamma(1+\gamma b) = q$",
-            symbols.weight(q, g) * (1 - q) ** g * (1 + g * b),
-            q,
+            r"$w = -1/L' = \frac{q}{(1-q)^\gamma(1+\gamma b)}$",
+            -sp.diff(symbols.focal_loss(q, g), q) / (1 - q) ** g,
+            (1 + g * b) / q,
         ),
         step(r"$b \to 0$ as $q \to 0$, so $w/q \to 1$ and $w \to 0$", sp.limit(b, q, 0, "+"), 0),
         step(r"$b \to 1$ as $q \to 1$", sp.limit(b, q, 1, "-"), 1),
