@@ -27,6 +27,16 @@ def bottleneck_resnet(layers, channels, classes):
     return total + before * classes + classes
 
 
+def basic_resnet(layers, channels, classes):
+    """He et al. (2016): two 3x3 convolutions a block; a projection where the width changes."""
+    total, before = conv(channels, 64, 3), 64
+    for width, blocks in zip((64, 128, 256, 512), layers, strict=True):
+        for _ in range(blocks):
+            total += conv(before, width, 3) + conv(width, width, 3) + (conv(before, width, 1) if before != width else 0)
+            before = width
+    return total + before * classes + classes
+
+
 def wide(depth, factor, channels, classes):
     total, before = conv(channels, 16, 3), 16
     for width in (16 * factor, 32 * factor, 64 * factor):
@@ -63,6 +73,8 @@ def dense(channels, classes, growth=32):
     [
         ("resnet50", bottleneck_resnet((3, 4, 6, 3), 3, 10)),
         ("resnet110", bottleneck_resnet((3, 4, 26, 3), 3, 10)),
+        ("resnet18", basic_resnet((2, 2, 2, 2), 3, 10)),
+        ("wide-resnet-16-4", wide(14, 4, 3, 10)),
         ("wide-resnet-26-10", wide(26, 10, 3, 10)),
         ("densenet121", dense(3, 10)),
         ("resnet8", wide(8, 1, 3, 10)),
@@ -79,7 +91,9 @@ def test_parameter_counts(name, expected):
 
 
 def test_published_counts():
-    """The usual figures for CIFAR-10: 23.52, 6.96 and 36.5 million."""
+    """The usual figures for CIFAR-10: 23.52, 11.17, 6.96, 36.5 and 2.75 million, the last two as WRN-28-10 and 16-4."""
+    assert basic_resnet((2, 2, 2, 2), 3, 10) == 11_173_962
+    assert wide(14, 4, 3, 10) == pytest.approx(2.75e6, rel=2e-3)
     assert bottleneck_resnet((3, 4, 6, 3), 3, 10) == 23_520_842
     assert dense(3, 10) == 6_956_298
     with torch.device("meta"):  # torchvision documents 25,557,032 for 1,000 classes
@@ -89,7 +103,19 @@ def test_published_counts():
 
 
 @pytest.mark.parametrize(
-    "name", ["small-cnn", "airbench-cnn", "mlp", "resnet8", "resnet50", "densenet121", "resnet50-tiny-imagenet", "vit"]
+    "name",
+    [
+        "small-cnn",
+        "airbench-cnn",
+        "mlp",
+        "resnet8",
+        "resnet18",
+        "wide-resnet-16-4",
+        "resnet50",
+        "densenet121",
+        "resnet50-tiny-imagenet",
+        "vit",
+    ],
 )
 @pytest.mark.parametrize(("channels", "size", "classes"), [(3, 32, 100), (1, 28, 10)])
 def test_logits_have_the_right_shape(name, channels, size, classes):

@@ -72,16 +72,18 @@ def mlp(channels: int, size: int, classes: int) -> nn.Module:
     return nn.Sequential(nn.Flatten(), nn.Linear(channels * size**2, 100), nn.ReLU(), nn.Linear(100, classes))
 
 
-def resnet(layers: Sequence[int]) -> Callable[[int, int, int], nn.Module]:
-    """Bottleneck ResNet for images of 32x32: a 3x3 stem of stride 1 and no pooling (M20, KK24, L25).
+def resnet(
+    layers: Sequence[int], block: type[BasicBlock] | type[Bottleneck] = Bottleneck
+) -> Callable[[int, int, int], nn.Module]:
+    """ResNet for images of 32x32: a 3x3 stem of stride 1 and no pooling (M20, KK24, L25).
 
     Args:
         layers: blocks in each of the four stages. (3, 4, 6, 3) is ResNet-50; (3, 4, 26, 3) is what the
-            papers' code calls ResNet-110.
+            papers' code calls ResNet-110; (2, 2, 2, 2) of basic blocks is ResNet-18.
     """
 
     def make(channels: int, size: int, classes: int) -> nn.Module:
-        model = ResNet(Bottleneck, list(layers), num_classes=classes)
+        model = ResNet(block, list(layers), num_classes=classes)
         model.conv1 = nn.Conv2d(channels, 64, 3, padding=1, bias=False)
         model.maxpool = nn.Identity()
         return model
@@ -121,6 +123,10 @@ class _WideResNet(nn.Module):
 
 def wide_resnet(depth: int, width: int) -> Callable[[int, int, int], nn.Module]:
     """Wide ResNet with the usual order of convolution and normalisation, as in the papers' code.
+
+    Args:
+        depth: convolutions and the linear layer, without the projections of shortcuts, which Zagoruyko and Komodakis
+            (2016) count: what they call WRN-16-4 and WRN-28-10 has depth 14 and 26 here.
 
     Raises:
         ValueError: a depth that is not 6 k + 2.
@@ -180,8 +186,10 @@ IMAGE_MODELS: dict[str, Callable[[int, int, int], nn.Module]] = {
     "mlp": mlp,
     "resnet8": small_resnet,
     "resnet20": wide_resnet(20, 1),  # He et al. (2016) section 4.2, with projections as shortcuts
+    "resnet18": resnet((2, 2, 2, 2), BasicBlock),
     "resnet50": resnet((3, 4, 6, 3)),
     "resnet110": resnet((3, 4, 26, 3)),
+    "wide-resnet-16-4": wide_resnet(14, 4),  # by its authors' count of layers
     "wide-resnet-26-10": wide_resnet(26, 10),
     "densenet121": densenet121,
     "resnet50-tiny-imagenet": resnet50_tiny_imagenet,
