@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, step
+from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Step, Verdict, step
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.theory import symbols
@@ -20,8 +20,11 @@ x = sp.Symbol("x", positive=True)  # q = exp(-x)
 @claim(
     "kk24.prop1",
     source="KK24 Prop. 1, App. A.1",
-    statement=r"For every $\gamma \ge 0$ the focal loss $L(q) = -(1-q)^\gamma \log q$ is convex on $(0, 1)$.",
+    # lines 178-179; the sign between gamma and 0 is damaged, the proof starts at gamma = 0 (line 853)
+    statement=r"'Focal loss is convex with respect to the first (prediction) argument' for all $\gamma \ge 0$: "
+    r"$L(q) = -(1-q)^\gamma \log q$ on $(0, 1)$.",
     chapter=CHAPTER,
+    fidelity="quoted",
     headline="focal loss is convex, gamma >= 0",
 )
 def prop1() -> Evidence:
@@ -32,9 +35,11 @@ def prop1() -> Evidence:
 @claim(
     "kk24.prop1_multiclass",
     source="KK24 Prop. 1, App. A.1 (end)",
+    # lines 884-895
     statement=r"For one-hot labels the multiclass focal loss is convex in the predicted vector: its Hessian "
     r"is diagonal with non-negative entries.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
 )
 def prop1_multiclass() -> Evidence:
     """Mixed derivatives vanish and the diagonal is L''."""
@@ -54,13 +59,32 @@ def prop1_multiclass() -> Evidence:
 
 @claim(
     "kk24.prop1_negative",
-    source="KK24 Prop. 1, for negative gamma (section 5.1)",
-    statement=r"The focal loss is convex on $(0, 1)$ for every real $\gamma > -1$.",
+    source="KK24 Prop. 1, continued to the negative gamma of section 5.1",
+    statement=r"Among $\gamma > -1$ the focal loss is convex on $(0, 1)$ exactly for $\gamma \ge 0$: for $-1 < \gamma < 0$ it is "
+    r"concave close to $q = 1$.",
     chapter=CHAPTER,
+    fidelity="ours",
 )
 def prop1_negative() -> Evidence:
-    """Convex exactly for gamma >= 0 among gamma > -1."""
-    return Conditional(r"$\gamma \ge 0$", convexity_proof(), negative_gamma_point())
+    """For gamma >= 0 Prop. 1; else the bracket of L'' over 1 - q tends to gamma (gamma + 1) < 0."""
+    a, r = sp.symbols("a r", positive=True)  # gamma = -a/(1+a) runs through (-1, 0); r = 1 - q
+    negative = -a / (1 + a)
+    near_one = sp.limit(convexity_factor(1 - r, negative, sp.log) / r, r, 0, "+")
+    return Derivation(
+        (
+            *convexity_proof().steps,
+            step(
+                r"$\gamma = -\frac{a}{1+a}$, $a > 0$: $(1-q)^{1-\gamma}L'' \to \gamma(\gamma+1)$ as $q \to 1$",
+                near_one,
+                negative * (negative + 1),
+            ),
+            step(r"which is negative", sp.simplify(near_one).is_negative),
+            Step(
+                r"for example $\gamma = -\frac12$, $q = 0.9$, in ball arithmetic",
+                negative_gamma_point().verdict == Verdict.REFUTED,
+            ),
+        )
+    )
 
 
 def negative_gamma_point(q: str = "9/10", gamma: str = "-1/2") -> Counterexample:

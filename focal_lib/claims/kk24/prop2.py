@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import sympy as sp
 
-from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Measurement, step
+from focal_lib.claims.evidence import Derivation, Disproof, Evidence, Measurement, Step, step
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.binary_map import logit_form_steps, stationarity_steps
-from focal_lib.claims.lemmas.map_slope import map_slope_steps
+from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps
 from focal_lib.theory import symbols
-from focal_lib.theory.certificates import balls, formulas
+from focal_lib.theory.certificates import balls
 from focal_lib.theory.proper import focal_minimiser
 
 CHAPTER = "03_binary"
@@ -22,8 +20,10 @@ x = sp.Symbol("x", positive=True)
 @claim(
     "kk24.minimiser",
     source="KK24 section 3.1",
-    statement=r"At a point with $p = 0.8$ the focal loss with $\gamma = 2$ predicts around 0.62.",
+    # lines 236-237
+    statement=r"At a point with $p = 0.8$ focal loss 'will result in the prediction of a lower value of around 0.62' for $\gamma = 2$.",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def minimiser() -> Evidence:
     """The minimiser at p = 0.8, gamma = 2, within one unit of the last printed digit."""
@@ -34,15 +34,29 @@ def minimiser() -> Evidence:
 @claim(
     "kk24.minimiser_range",
     source="KK24 section 3.1",
-    statement=r"Varying $\gamma > 0$ gives any prediction between 0.8 and 0.5 at $p = 0.8$.",
+    # lines 237-243
+    statement=r"'By varying parameter $\gamma > 0$, we could receive any value between 0.8 and 0.5' at $p = 0.8$.",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def minimiser_range() -> Evidence:
     """Intermediate value in gamma: logit FC(s) is s at gamma = 0 and above gamma s in general."""
+    top = sp.Symbol("S", positive=True)  # logit p
     return Derivation(
         (
-            step(r"$\gamma = 0$: $\operatorname{logit} FC(s) = s$", symbols.binary_map_of_logit(s, 0), s),
+            step(
+                r"$\gamma = 0$: $\operatorname{logit} FC(s) = s$, below $S = \operatorname{logit} p$ for $s < S$",
+                symbols.binary_map_of_logit(s, 0),
+                s,
+            ),
+            *logit_form_steps(),
             *map_slope_steps(),
+            step(
+                r"$\gamma = S/s$ with $0 < s < S$: $\operatorname{logit} FC(s) = S + s - R(s)$, beyond $S$ as $R(s) < s$ by $R(0) = 0$, "
+                r"$R' < 1$",
+                symbols.binary_map_of_logit(x, top / x) + symbols.logit_gap(x, top / x) + symbols.logit_gap(0),
+                top + x,
+            ),
         ),
         r"For $1/2 < q < p$, with logit $s < \operatorname{logit} p$: the map of $q$ is below $p$ at $\gamma = 0$ and, its "
         r"slope being above $\gamma$, beyond $p$ at $\gamma = \operatorname{logit} p / s$. It is continuous in $\gamma$, "
@@ -53,10 +67,11 @@ def minimiser_range() -> Evidence:
 @claim(
     "kk24.prop2",
     source="KK24 Prop. 2, App. A.2",
-    statement=r"Binary focal loss is a proper loss applied after the map "
-    r"$\hat p(q) = 1\big/\big(1 + (\tfrac{1-q}{q})^\gamma\tfrac{(1-q)-\gamma q\log q}{q-\gamma(1-q)\log(1-q)}\big)$, "
-    r"a bijection of $[0, 1]$.",
+    # lines 272-282
+    statement=r"For $\gamma > 0$ binary focal loss 'can be decomposed into a bijective function' of $[0, 1]$ 'and a proper loss': "
+    r"$\hat p(q) = 1\big/\big(1 + (\tfrac{1-q}{q})^\gamma\tfrac{(1-q)-\gamma q\log q}{q-\gamma(1-q)\log(1-q)}\big)$.",
     chapter=CHAPTER,
+    fidelity="quoted",
     headline="two classes: a proper loss after a bijection",
 )
 def prop2() -> Evidence:
@@ -76,6 +91,7 @@ PROOF_END = (
     source="sharpens KK24 Prop. 2",
     statement=r"For $\gamma > 0$ and every logit, $\max(1, \gamma) < \frac{d}{ds}\operatorname{logit} FC(s) < \gamma + 1$.",
     chapter=CHAPTER,
+    fidelity="ours",
 )
 def prop2_slope() -> Evidence:
     """The slope bounds, step by step."""
@@ -84,54 +100,101 @@ def prop2_slope() -> Evidence:
 
 @claim(
     "kk24.prop2_negative",
-    source="KK24 section 3.2 plugs in negative gamma",
-    statement=r"The binary map stays an increasing bijection for $-1 \le \gamma < 0$.",
+    source="KK24 section 3.2, which plugs in negative gamma",
+    statement=r"The binary map stays an increasing bijection of $[0, 1]$ for $-1 \le \gamma < 0$.",
     chapter=CHAPTER,
-    corrects="kk24.prop2_below_minus_one",
+    fidelity="ours",
 )
 def prop2_negative() -> Evidence:
-    """1 + gamma u > 0 since u < 1, and the slope gamma + 1 - R' with R' < 0 is positive."""
-    g = sp.Symbol("gamma", negative=True)
-    difference = x - sp.log(1 + x)  # u < 1: log(1+x) < x, x = e^-s
+    """1 + gamma u > 0 since u < 1, both parts of R' are negative, and logit FC is unbounded, at gamma = -1 too."""
+    a, rest, excess, far = sp.symbols("a d e s", positive=True)  # gamma = -a with a <= 1; 1 - u; u - q
+    at_most_one = 1 / (1 + a)  # runs through (0, 1)
+    scale = 1 - at_most_one * (1 - rest)  # 1 + gamma u
+    return Derivation(
+        (
+            *gap_slope_steps(),
+            step(
+                r"$u = 1 - d$, $\gamma \ge -1$: $1 + \gamma u = (1+\gamma) - \gamma d > 0$",
+                sp.simplify(scale).is_positive and sp.simplify(scale.subs(a, 0)).is_positive,
+            ),
+            step(
+                r"so with $\gamma < 0$ both parts of $R'$ are negative: slope $= \gamma + 1 - R' > \gamma + 1 \ge 0$",
+                sp.simplify(-at_most_one * excess / scale).is_negative,
+            ),
+            step(
+                r"onto, $\gamma > -1$: $u \to 1$ and $\bar u \to 0$ as $s \to \infty$, so $R$ stays bounded and "
+                r"$(\gamma+1)s \to \infty$",
+                sp.limit(symbols.u(far), far, sp.oo) - 1 + sp.limit(symbols.u(-far), far, sp.oo),
+                0,
+            ),
+            step(
+                r"onto, $\gamma = -1$: $\operatorname{logit} FC = -R = \log\frac{1-\bar u}{1-u}$, and $1 - u \to 0$",
+                sp.expand_log(symbols.binary_map_of_logit(far, -1), force=True)
+                - sp.expand_log(sp.log((1 - symbols.u(-far)) / (1 - symbols.u(far))), force=True)
+                + sp.limit(1 - symbols.u(far), far, sp.oo),
+                0,
+            ),
+        ),
+        r"The map is odd in logits, so the other end follows.",
+    )
+
+
+@claim(
+    "kk24.prop2_below",
+    source="KK24 section 3.2, which plugs in negative gamma",
+    statement=r"For $\gamma < -1$ the formula of the map is no map into $[0, 1]$: $1 + \gamma u(s)$ changes sign.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def prop2_below() -> Evidence:
+    """u runs from 0 to 1, so 1 + gamma u runs from 1 to 1 + gamma < 0 while its mirror image stays positive."""
+    far, beyond = sp.symbols("s a", positive=True)  # gamma = -1 - a
+    with balls.precision():
+        g, point = balls.exact("-6/5"), balls.exact(2)
+        here, mirrored = (1 + g * (1 + (-v).exp()).log() * v.exp() for v in (point, -point))
     return Derivation(
         (
             step(
-                r"$u < 1$: $x - \log(1+x)$ is 0 at 0 with derivative $x/(1+x) > 0$", sp.diff(difference, x), x / (1 + x)
+                r"$\gamma = -1-a$, $a > 0$: $1 + \gamma u \to 1 + \gamma = -a < 0$ as $s \to \infty$",
+                sp.limit(1 - (1 + beyond) * symbols.u(far), far, sp.oo),
+                -beyond,
             ),
-            step(r"so $1 + \gamma u > 1 + \gamma \ge 0$", (-g).is_positive),
-            *map_slope_steps()[:2],
-            step(r"with $\gamma < 0$ both parts of $R'$ are negative: slope $> \gamma + 1 \ge 0$", (g * x).is_negative),
+            step(
+                r"and $1 + \gamma\bar u \to 1$: the odds of the map, a power of $e^s$ times their ratio, turn negative",
+                sp.limit(1 - (1 + beyond) * symbols.u(-far), far, sp.oo),
+                1,
+            ),
+            *logit_form_steps()[:1],
+            Step(
+                r"for example $\gamma = -1.2$, $s = 2$, in ball arithmetic: $1+\gamma u < 0 < 1+\gamma\bar u$",
+                bool(here < 0 and mirrored > 0),
+            ),
         )
     )
 
 
 @claim(
-    "kk24.prop2_below_minus_one",
-    source="limit of KK24 section 3.2",
-    statement=r"The map makes sense for every negative $\gamma$.",
-    chapter=CHAPTER,
-)
-def prop2_below_minus_one() -> Evidence:
-    """At gamma = -1.2 the factor 1 + gamma u(s), and with it the map, changes sign."""
-    with balls.precision():
-        g, point = balls.exact("-6/5"), balls.exact(2)
-        value = 1 + g * ((-point).exp() + 1).log() / (-point).exp()
-    return Counterexample(r"$\gamma = -1.2$, $s = 2$: $1 + \gamma u(s) < 0$, so 'probabilities' leave $[0, 1]$", -value)
-
-
-@claim(
     "kk24.prop2_differentiable",
     source="KK24 App. A.2, proof",
-    statement=r"The map is defined for all $q \in [0, 1]$ because the partial losses are differentiable there.",
+    # line 926
+    statement=r"'The mapping is defined $\forall q \in [0, 1]$ as partial losses are differentiable.'",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def prop2_differentiable() -> Evidence:
-    """L' has no finite value at q = 0: it exceeds any bound."""
-    with balls.precision():
-        tiny = balls.exact(Fraction(1, 10**12))
-        steep = -formulas.gain(tiny, balls.exact(2)) / tiny  # L' = -g/q
-    return Counterexample(
-        r"$\gamma = 2$: $-L'(10^{-12}) > 10^{11}$; $L'$ diverges at 0, so the end points are limits", -steep - 10**11
+    """At q = 0 the partial loss of class 1 is infinite and its slope unbounded, so it has no derivative there."""
+    g = sp.Symbol("gamma", positive=True)
+    return Disproof(
+        Derivation(
+            (
+                step(
+                    r"$-q\,L'(q) \to 1$ as $q \to 0$, so $-L' \to \infty$: no derivative at 0",
+                    sp.limit(sp.expand(-q * sp.diff(symbols.focal_loss(q, g), q)), q, 0, "+"),
+                    1,
+                ),
+                step(r"nor a value: $1/L(q) \to 0$", sp.limit(1 / symbols.focal_loss(q, g), q, 0, "+"), 0),
+            )
+        )
     )
 
 
@@ -140,6 +203,7 @@ def prop2_differentiable() -> Evidence:
     source="KK24 App. A.2, corrected",
     statement=r"The map extends continuously to $[0, 1]$, with 0 to 0 and 1 to 1, as a limit.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="kk24.prop2_differentiable",
 )
 def prop2_ends() -> Evidence:
@@ -161,8 +225,11 @@ def prop2_ends() -> Evidence:
 @claim(
     "kk24.prop2_proper_part_sides",
     source="KK24 section 3.2 on Fig. 1",
-    statement=r"The proper part is below the focal loss for $q < 1/2$ and above it for $q > 1/2$.",
+    # lines 326-330
+    statement=r"The proper part, compared with the focal loss, 'has lower loss values for predictions lower than 0.5 and higher "
+    r"loss otherwise'.",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def prop2_proper_part_sides() -> Evidence:
     """The inverse map moves towards 1/2 (slope above 1), and the loss decreases in q."""
