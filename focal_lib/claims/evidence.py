@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -12,6 +13,7 @@ from typing import Any, Protocol
 import sympy as sp
 
 from focal_lib.metrics.intervals import Interval
+from focal_lib.metrics.significance import smallest_effect
 from focal_lib.theory.certificates import checker
 from focal_lib.theory.certificates.checker import Box
 
@@ -29,6 +31,7 @@ __all__ = [
     "Unchecked",
     "Verdict",
     "certificates",
+    "judge",
     "step",
 ]
 
@@ -41,6 +44,7 @@ class Verdict(StrEnum):
     NUMERIC = "NUMERIC"
     REPRODUCED = "REPRODUCED"
     CONDITIONAL = "CONDITIONAL"
+    UNDECIDED = "UNDECIDED"
     NOT_REPRODUCED = "NOT REPRODUCED"
     REFUTED = "REFUTED"
     UNCHECKABLE = "UNCHECKABLE HERE"
@@ -187,12 +191,46 @@ class Search:
         return f"{self.points:,} points over {self.domain}; smallest margin {self.worst:.4g}"
 
 
+Range = tuple[float, float]  # both ends belong to it
+POSITIVE, NEGATIVE = (math.ulp(0.0), math.inf), (-math.inf, -math.ulp(0.0))
+POWER = 0.8
+
+
+def judge(interval: Interval, claimed: Range, printed: Range | None = None, parts: int = 1) -> Verdict:
+    """The rule for what is measured.
+
+    REPRODUCED: the whole interval lies in what is claimed. NOT REPRODUCED: the data contradict, the interval holds
+    nothing of what is printed. UNDECIDED: it holds some of that and some that is not claimed; where a sign is claimed
+    and an effect printed, it holds 0 and that effect.
+
+    Args:
+        interval: of what was measured; without a spread, a number.
+        claimed: the values for which the claim is true: those above 0 for 'higher'.
+        printed: the effect printed, where a paper claims a sign and prints a size; else what is claimed.
+        parts: of a claim of so many, all of which must hold, any one may contradict by chance: it must do so by its
+            interval at 1 - (1 - level) / parts (Bonferroni; Holm's first step).
+
+    Raises:
+        ValueError: what is printed is not claimed.
+    """
+    said = claimed if printed is None else printed
+    if not claimed[0] <= said[0] <= said[1] <= claimed[1]:
+        raise ValueError(f"what is printed must be what is claimed, within {claimed}. Got {said}.")
+    if claimed[0] <= interval.low and interval.high <= claimed[1]:
+        return Verdict.REPRODUCED
+    if parts > 1 and interval.is_confidence:
+        interval = interval.at(1 - (1 - interval.level) / parts)
+    contradicted = interval.high < said[0] or interval.low > said[1]  # neither, without an interval: one seed
+    return Verdict.NOT_REPRODUCED if contradicted else Verdict.UNDECIDED
+
+
 @dataclass(frozen=True)
 class Measurement:
-    """What a paper prints against what was measured here: REPRODUCED, or not.
+    """What a paper prints against what was measured here, by the rule of `judge`.
 
-    A number must lie within `tolerance` of the printed one; `signed` and `effect` judge an interval, too; any other
-    condition comes as `holds`. Without one of these there is nothing to judge: CHECK FAILED.
+    A number must lie within `tolerance` of the expected one, and so must its confidence interval where it has one;
+    `signed` claims a sign; any other condition, on numbers without chance, comes as `holds`. Without one of these there
+    is nothing to judge: CHECK FAILED.
     """
 
     quantity: str
@@ -204,43 +242,73 @@ class Measurement:
     over: str = ""  # what the interval is over: '4 seeds'
     holds: bool | None = None
     said: str = "printed"  # 'asked', 'claimed' where the number is the book's own
+    sign: int = 0  # of a claim about a sign
+    size: float | None = None  # the effect printed, of such a claim
+    remark: str = ""
 
     @classmethod
-    def signed(cls, quantity: str, printed: str, interval: Interval, sign: int, over: str = "") -> Measurement:
-        """A claim about a sign: the whole interval must lie on that side of 0."""
-        holds = interval.low > 0 if sign > 0 else interval.high < 0
-        return cls(quantity, printed, interval.estimate, interval=interval, over=over, holds=holds)
-
-    @classmethod
-    def effect(
-        cls, quantity: str, printed: str, interval: Interval, expected: float, tolerance: float, over: str = ""
+    def signed(
+        cls, quantity: str, printed: str, interval: Interval, sign: int, over: str = "", size: float | None = None
     ) -> Measurement:
-        """A claim about the size of an effect: within `tolerance` of it, and an interval on its side of 0."""
-        there = interval.low > 0 if expected > 0 else interval.high < 0
-        near = abs(interval.estimate - expected) <= tolerance
-        return cls(quantity, printed, interval.estimate, interval=interval, over=over, holds=there and near)
+        """A claim about a sign, with the size of the effect where one is printed on that side of 0."""
+        return cls(quantity, printed, interval.estimate, interval=interval, over=over, sign=sign, size=size)
+
+    @property
+    def claimed(self) -> Range | None:
+        """The values for which the claim is true, where it is about a number."""
+        if self.sign:
+            return POSITIVE if self.sign > 0 else NEGATIVE
+        return None if self.expected is None else (self.expected - self.tolerance, self.expected + self.tolerance)
+
+    @property
+    def has_confidence(self) -> bool:
+        """Whether it is judged by a confidence interval."""
+        return self.interval is not None and (bool(self.sign) or self.interval.is_confidence)
 
     @property
     def verdict(self) -> Verdict:
+        return self.verdict_among(1)
+
+    def verdict_among(self, parts: int) -> Verdict:
+        """The verdict as one of so many parts of a claim; see `judge`."""
         if self.holds is not None:
-            good = self.holds
-        elif self.expected is not None:
-            good = abs(self.measured - self.expected) <= self.tolerance
-        else:
+            return Verdict.REPRODUCED if self.holds else Verdict.NOT_REPRODUCED
+        if self.claimed is None:
             return Verdict.FAILED
-        return Verdict.REPRODUCED if good else Verdict.NOT_REPRODUCED
+        number = Interval(self.measured, self.measured, self.measured)
+        judged = self.interval if self.interval is not None and self.has_confidence else number
+        return judge(judged, self.claimed, None if self.size is None else (self.size, self.size), parts)
 
     def describe(self) -> str:
+        return self.describe_among(1)
+
+    def describe_among(self, parts: int) -> str:
+        """Markdown: what was printed and measured, the interval, the verdict as one of so many parts."""
         span = "" if self.interval is None else f" {_labelled(self.interval, self.over)}"
-        return f"{self.quantity}: {self.said} {self.printed}, recomputed {self.measured:.6g}{span}"
+        text = f"{self.quantity}: {self.said} {self.printed}, recomputed {self.measured:.6g}{span}"
+        if self.interval is not None and self.has_confidence and self.holds is None:
+            text += f": {self.verdict_among(parts)}"
+            if self.verdict_among(parts) == Verdict.UNDECIDED:
+                text += f"; {_could_show(self.interval, self.over, 'an effect' if self.sign else 'a distance')}"
+        return f"{text}. {self.remark}" if self.remark else text
 
 
 def _labelled(interval: Interval, over: str) -> str:
     """'[-0.46, 0.35] (95 % t interval, 4 seeds)'."""
+    if math.isnan(interval.low):
+        return f"(no interval{', ' * bool(over)}{over})"
     name = interval.kind
     if name != "min to max":
         name = f"{100 * interval.level:g} % {name} interval"
     return f"[{interval.low:.4g}, {interval.high:.4g}] ({name}{', ' * bool(over)}{over})"
+
+
+def _could_show(interval: Interval, over: str, what: str) -> str:
+    """'with 4 seeds an effect of 0.34 or more would show (power 80 %)'."""
+    if interval.kind != "t":
+        return "no interval says what could have been shown"
+    smallest = smallest_effect(interval, POWER)
+    return f"with {over or 'these data'} {what} of {smallest:.2g} or more would show (power {100 * POWER:g} %)"
 
 
 @dataclass(frozen=True)
@@ -265,17 +333,34 @@ class Conditional:
 
 @dataclass(frozen=True)
 class All:
-    """Several pieces of evidence for one claim; the verdict is the weakest of theirs."""
+    """Several pieces of evidence for one claim; the verdict is the weakest of theirs.
+
+    Of several measurements with confidence intervals each must be reproduced by its own interval, which needs no
+    correction; that one of them contradicts is judged with Bonferroni's, see `judge`.
+    """
 
     parts: tuple[Evidence, ...]
 
     @property
+    def _intervals(self) -> list[Interval]:
+        measured = [part for part in self.parts if isinstance(part, Measurement) and part.has_confidence]
+        return [part.interval for part in measured if part.interval is not None]
+
+    @property
     def verdict(self) -> Verdict:
-        order = list(Verdict)
-        return max((p.verdict for p in self.parts), key=order.index, default=Verdict.FAILED)
+        order, count = list(Verdict), max(1, len(self._intervals))
+        found = [p.verdict_among(count) if isinstance(p, Measurement) else p.verdict for p in self.parts]
+        return max(found, key=order.index, default=Verdict.FAILED)
 
     def describe(self) -> str:
-        texts = [p.describe() for p in self.parts]
+        count = max(1, len(self._intervals))
+        texts = [p.describe_among(count) if isinstance(p, Measurement) else p.describe() for p in self.parts]
+        if count > 1:
+            level = 100 * (1 - (1 - self._intervals[0].level) / count)
+            texts.append(
+                f"all {count} must be reproduced, each by its interval; one contradicts by its {level:.1f} % interval "
+                "(Bonferroni)"
+            )
         if len(texts) > 1 and not any("\n" in text for text in texts):
             return "\n".join(f"* {text}" for text in texts)
         return "\n\n".join(texts)

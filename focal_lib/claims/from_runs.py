@@ -7,25 +7,28 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from focal_lib.claims.evidence import Measurement
+from focal_lib.claims.printed_effects import PrintedEffect
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.intervals import paired_t_interval
+from focal_lib.metrics.intervals import Interval, paired_t_interval, t_interval
 from focal_lib.results import by_run
 from focal_lib.results.recorded import load_recorded, read_table
+from focal_lib.results.written_contrasts import compare_eces, difference_by_seed
+from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.store import Result, load_runs
 
 __all__ = [
     "SIZE",
-    "Setting",
     "comparison",
     "difference",
     "focal_gammas",
     "gaps",
+    "measure_contrast",
     "name_metric",
     "over_seeds",
     "paired",
@@ -96,28 +99,31 @@ def name_metric(metric: str) -> str:
     return f"{metric} ({', '.join(filter(None, details))})" if any(details) else metric
 
 
-class Setting(NamedTuple):
-    """Recorded runs with one loss, as trained or after a scaling."""
-
-    loss: str
-    method: str = "none"
-    objective: str = ""
-
-    def __str__(self) -> str:
-        return (
-            f"{self.loss} as trained"
-            if self.method == "none"
-            else f"{self.loss} after {self.method} by {self.objective}"
-        )
-
-
 def difference(
-    name: str, metric: str, ours: Setting, theirs: Setting, printed: str, sign: int, said: str = "printed"
+    name: str, metric: str, ours: Setting, theirs: Setting, printed: PrintedEffect, said: str = "printed"
 ) -> Measurement:
-    """A metric of recorded runs, one setting minus another, paired over seeds, against the sign claimed."""
-    frame = read_table(name)
-    one, two = (values_by_seed(frame, "value", metric=metric, **setting._asdict()) for setting in (ours, theirs))
+    """A metric of recorded runs, one setting minus another, paired over seeds, against the effect claimed."""
     spec = load_recorded(name)[0].spec
     where = f"{spec.dataset}, {spec.model}, {spec.n_train:,} images"
     quantity = f"{name_metric(metric)} of {ours}, minus {theirs} [{where}]"
-    return paired(quantity, printed, one, two, sign, said)
+    compared = Contrast("", "", metric, ours, theirs, printed.sign)
+    return replace(measure_contrast(name, compared, quantity, printed), said=said)
+
+
+def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: PrintedEffect) -> Measurement:
+    """A contrast of recorded runs against the effect claimed; a remark names the other ECEs that say otherwise."""
+    table = read_table(name)
+    differences = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
+    interval = t_interval(differences) if len(differences) > 1 else Interval(float(differences.iloc[0]), np.nan, np.nan)
+    found = Measurement.signed(quantity, printed.text, interval, printed.sign, over_seeds(differences), printed.size)
+    return replace(found, remark=_other_eces(table, contrast))
+
+
+def _other_eces(table: pd.DataFrame, contrast: Contrast) -> str:
+    compared = compare_eces(table, [contrast])
+    apart = compared[compared["apart"].astype(bool)]
+    said = [f"{name_metric(m)} {d:+.3g} [{low:.3g}, {high:.3g}]" for m, d, low, high in apart[_SHOWN].to_numpy()]
+    return f"Another sign or significance by {'; '.join(said)} (each interval for itself)" if said else ""
+
+
+_SHOWN = ["metric", "difference", "low", "high"]

@@ -1,7 +1,6 @@
 """The rules by which evidence becomes a verdict, and that what does not hold fails."""
 
 import flint
-import pytest
 import sympy as sp
 
 from focal_lib.claims.evidence import (
@@ -41,6 +40,9 @@ def test_verdicts_combine_to_the_weakest():
     assert Conditional("", PROVED, refuted).verdict == Verdict.CONDITIONAL
     assert Conditional("", PROVED, PROVED).verdict == Verdict.FAILED
     assert Unchecked("no data").verdict == Verdict.UNCHECKABLE
+    undecided = Measurement.signed("", "> 0", Interval(0.1, -0.1, 0.3, "t", 0.95, 3), 1)
+    assert All((PROVED, undecided)).verdict == Verdict.UNDECIDED
+    assert All((undecided, Measurement("", "1", 2.0, 1.0))).verdict == Verdict.NOT_REPRODUCED
 
 
 def test_a_number_is_reproduced_within_its_tolerance():
@@ -49,32 +51,9 @@ def test_a_number_is_reproduced_within_its_tolerance():
     assert Measurement("", "1", 1.05).verdict == Verdict.FAILED  # nothing to judge by
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "sign", "verdict"),
-    [
-        (0.1, 0.3, 1, Verdict.REPRODUCED),
-        (-0.1, 0.3, 1, Verdict.NOT_REPRODUCED),
-        (-0.3, -0.1, -1, Verdict.REPRODUCED),
-        (-0.3, 0.1, -1, Verdict.NOT_REPRODUCED),
-        (float("nan"), float("nan"), 1, Verdict.NOT_REPRODUCED),  # one seed
-    ],
-)
-def test_a_sign_is_judged_by_the_whole_interval(low, high, sign, verdict):
-    assert Measurement.signed("", "> 0", Interval((low + high) / 2, low, high, "t"), sign).verdict == verdict
-
-
-def test_an_effect_must_be_there_and_of_its_size():
-    near = Interval(-0.12, -0.2, -0.04, "t")
-    assert Measurement.effect("", "-20 %", near, -0.2, 0.1).verdict == Verdict.REPRODUCED
-    wide = Interval(-0.12, -0.45, 0.20, "t")  # near the printed number, and near none
-    assert Measurement.effect("", "-20 %", wide, -0.2, 0.1).verdict == Verdict.NOT_REPRODUCED
-    small = Interval(-0.05, -0.06, -0.04, "t")
-    assert Measurement.effect("", "-20 %", small, -0.2, 0.1).verdict == Verdict.NOT_REPRODUCED
-
-
 def test_an_interval_says_what_it_is():
     t = Measurement.signed("gap", "> 0", Interval(0.2, 0.1, 0.3, "t"), 1, "4 seeds").describe()
-    assert t == "gap: printed > 0, recomputed 0.2 [0.1, 0.3] (95 % t interval, 4 seeds)"
+    assert t == "gap: printed > 0, recomputed 0.2 [0.1, 0.3] (95 % t interval, 4 seeds): REPRODUCED"
     drawn = Measurement("gap", "0", 0.2, holds=True, interval=Interval(0.2, 0, 1, "percentile bootstrap", 0.9))
     assert drawn.describe().endswith("[0, 1] (90 % percentile bootstrap interval)")
     ends = Measurement("T", "2", 3.0, 2.0, 0.1, interval=mean_and_range([2.5, 3.5]), over="2 seeds", said="asked")

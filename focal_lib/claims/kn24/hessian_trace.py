@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from focal_lib.claims.evidence import All, Evidence, Measurement, Verdict
-from focal_lib.claims.from_runs import Setting, difference, over_seeds
+from focal_lib.claims.from_runs import difference, over_seeds
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.printed_effects import PrintedEffect
 from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.results.recorded import load_recorded
+from focal_lib.training.contrasts import Setting
 
 CHAPTER = "11_curvature"
 RUNS = "cifar10-hessian"
 NONE, STRONG = 0.0, 0.002  # penalties
 LABEL = "hessian-trace {:g}"
+AFTER = {
+    Verdict.REPRODUCED: "after temperature scaling, too",
+    Verdict.NOT_REPRODUCED: "but not after temperature scaling",
+    Verdict.UNDECIDED: "after temperature scaling it is undecided",
+    Verdict.UNCHECKABLE: "",
+}
 
 
 def _traces(penalty: float) -> tuple[float, ...]:
@@ -28,17 +36,17 @@ def _traces(penalty: float) -> tuple[float, ...]:
     chapter=CHAPTER,
     needs=f"results/{RUNS}",
     headline="a penalty on the Hessian's trace lowers ECE (equal width)",
-    instead=lambda _: "" if fig4_after_scaling().verdict == Verdict.REPRODUCED else "but not after temperature scaling",
+    instead=lambda _: AFTER[fig4_after_scaling().verdict],
 )
 def fig4() -> Evidence:
     """The largest penalty against none; the network is KN24's, the training short."""
     traces = _traces(STRONG), _traces(NONE)
     quantity = f"trace of the Hessian of the test loss, penalty {STRONG:g} minus none"
-    strong, none = (Setting(LABEL.format(penalty)) for penalty in (STRONG, NONE))
+    strong, none = (Setting((LABEL.format(penalty),)) for penalty in (STRONG, NONE))
     return All(
         (
             Measurement.signed(quantity, "negative", paired_t_interval(*traces), -1, over_seeds(traces[0])),
-            difference(RUNS, "ece", strong, none, "negative", -1),
+            difference(RUNS, "ece", strong, none, PrintedEffect(-1, None, "negative")),
         )
     )
 
@@ -52,5 +60,5 @@ def fig4() -> Evidence:
 )
 def fig4_after_scaling() -> Evidence:
     """The paper does not say; a single temperature does more for the network without a penalty."""
-    strong, none = (Setting(LABEL.format(penalty), "temperature", "ece") for penalty in (STRONG, NONE))
-    return difference(RUNS, "ece", strong, none, "negative, if it lasts", -1, "asked")
+    strong, none = (Setting((LABEL.format(penalty),), "temperature", "ece") for penalty in (STRONG, NONE))
+    return difference(RUNS, "ece", strong, none, PrintedEffect(-1, None, "negative, if it lasts"), "asked")

@@ -9,7 +9,7 @@ import pandas as pd
 
 from focal_lib.claims.evidence import Evidence, Measurement
 from focal_lib.claims.ledger import claim
-from focal_lib.metrics.intervals import mean_and_range, paired_t_interval
+from focal_lib.metrics.intervals import mean_and_range, paired_t_interval, t_interval
 from focal_lib.theory.linear_model import fit_linear_model, noisy_clusters
 
 CHAPTER = "10_gradient_factor"
@@ -67,8 +67,9 @@ def linear_direction() -> Evidence:
 )
 def linear_high_confidence() -> Evidence:
     """Share of its mistakes above 0.9 at the exact minimum; the cluster spread is ours."""
-    share = float(draws()["ce_high"].mean())
-    return Measurement("share of mistakes with confidence above 0.9", "almost 1", share, expected=1.0, tolerance=0.1)
+    share = t_interval(draws()["ce_high"])
+    printed = ("share of mistakes with confidence above 0.9", "almost 1", share.estimate, 1.0, 0.1)
+    return Measurement(*printed, interval=share, over=f"{DRAWS} draws")
 
 
 @claim(
