@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims.evidence import All, Counterexample, Derivation, Evidence, Search, step
+from focal_lib.claims.evidence import All, Derivation, Evidence, Search, Step, step
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.confidence import confidence_proof
+from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps
-from focal_lib.claims.lemmas.map_slope import map_slope_steps
+from focal_lib.claims.lemmas.map_slope import gap_slope_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 from focal_lib.theory.confidence import sample_simplex
@@ -28,13 +29,14 @@ g = sp.Symbol("gamma", positive=True)
     statement=r"For every $n$ and $\gamma > 0$, temperature scaling with $T = \frac{1}{\gamma+1}$ gives the top class at least the "
     r"probability that the map gives; no larger $T$ does.",
     chapter=CHAPTER,
+    fidelity="ours",
 )
 def many_low() -> Evidence:
     """Each pair of classes is stretched by at most gamma + 1."""
     b = symbols.entropy_ratio()
     pair = -sp.log(symbols.gain(q, g)) - g * sp.log(q)  # log h - gamma log q
     written = g * (2 * q - 1) / (q * (1 - q)) - g * sp.diff(b, q) / (1 + g * b)
-    p, top, other = sp.symbols("p q_1 q_i", positive=True)
+    p, top, other, x = sp.symbols("p q_1 q_i s", positive=True)
     return Derivation(
         (
             step(
@@ -50,31 +52,49 @@ def many_low() -> Evidence:
                 0,
                 lambda e: sp.simplify(sp.expand_log(e, force=True)),
             ),
-            *map_slope_steps()[:3],
+            step(
+                r"for $q_1 \le \frac12$ this is monotonicity; for $q_1 > \frac12$, $q_i \le 1 - q_1 < \frac12$, so it is enough at "
+                r"$q_i = 1 - q_1$, where $\log\frac{h(1-q)(1-q)^{-\gamma}}{h(q)q^{-\gamma}} = \log\frac{1+\gamma b(q)}{1+\gamma b(1-q)}$",
+                pair.subs(q, 1 - q) - pair,
+                sp.log(1 + g * b) - sp.log(1 + g * b.subs(q, 1 - q)),
+                lambda e: sp.simplify(sp.expand_log(e, force=True)),
+            ),
+            step(
+                r"which is $R(s)$ at $s = \operatorname{logit} q$, as $b(q) = u(s)$; positive for $s > 0$ since $R' > 0$",
+                sp.expand_log(symbols.entropy_ratio(1 / (1 + sp.exp(-symbols.s))), force=True),
+                symbols.u(symbols.s),
+            ),
+            *gap_slope_steps(),
             step(r"$1/\hat p_1 = 1 + \sum_{i>1} w_i/w_1$ falls as $\hat p_1$ rises", sp.diff(1 / p, p), -1 / p**2),
+            step(
+                r"no larger $T$: two classes with logits $\pm\frac s2$, the others near 0, have $\frac{\operatorname{logit} FC(s)}{s} \to "
+                r"\gamma + 1$",
+                sp.limit(symbols.binary_map_of_logit(x, g) / x, x, sp.oo),
+                g + 1,
+            ),
         ),
-        r"For $q_1 \le \frac12$ and $q_i \le q_1$ monotonicity gives the pair inequality. For $q_1 > \frac12$, $q_i \le 1 - q_1 < "
-        r"\frac12$, so it is enough at $q_i = 1 - q_1$: two classes, where $\beta < \gamma + 1$. Summing over $i$ gives the bound; two "
-        r"classes with large logits, the others near 0, show that $T$ cannot be larger.",
+        r"The pair inequality summed over $i$ is the bound.",
     )
 
 
 @claim(
-    "kk24.many_printed",
-    source="KK24 Prop. 3, carried to three classes",
-    statement=r"The upper temperature of Prop. 3, $\frac{1}{\gamma+1-\frac12\log(\gamma+1)}$, bounds the top class for three classes too.",
+    "kk24.prop3_not_for_three",
+    source="KK24 Prop. 3, its temperature carried to three classes, as no paper does",
+    statement=r"The upper temperature of Prop. 3, $\frac{1}{\gamma+1-\frac12\log(\gamma+1)}$, does not bound the top class of three: at "
+    r"$\gamma = 1$, $q = (0.4, 0.3, 0.3)$ that temperature scaling is more confident than the map.",
     chapter=CHAPTER,
+    fidelity="ours",
 )
-def many_printed() -> Evidence:
-    """gamma = 1, next to the uniform distribution."""
+def prop3_not_for_three() -> Evidence:
+    """In ball arithmetic, next to the uniform distribution."""
     with balls.precision():
         gamma = balls.exact(1)
         point = [balls.exact(v) for v in ("0.4", "0.3", "0.3")]
         beta = 2 - balls.exact(2).log() / 2
         scaled = [(beta * v.log()).exp() for v in point]
         margin = scaled[0] / sum(scaled[1:], scaled[0]) - formulas.focal_map(point, gamma)[0]
-    return Counterexample(
-        r"$\gamma = 1$, $q = (0.4, 0.3, 0.3)$: that temperature scaling is more confident than the map", margin
+    return Derivation(
+        (Step("the difference of the top probabilities is positive, in ball arithmetic", bool(margin > 0)),)
     )
 
 
@@ -84,7 +104,7 @@ def many_printed() -> Evidence:
     statement=r"For $n = 3$, and for $n \ge 4$ with $\gamma \ge \gamma^*(\frac1{n-1})$, the smallest temperature that bounds the top class "
     r"from below is $T = 1$: no temperature below 1 does.",
     chapter=CHAPTER,
-    corrects="kk24.many_printed",
+    fidelity="ours",
 )
 def many_high_one() -> Evidence:
     """T = 1 bounds since confidence never falls; at n - 1 tied classes the stretch tends to 1."""
@@ -94,9 +114,11 @@ def many_high_one() -> Evidence:
             confidence_proof(),
             Derivation(
                 (
+                    _weight_step(),
                     step(
-                        r"$n - 1$ classes tied at $m$, one at $\varepsilon$: $\hat p$ is temperature scaling with "
-                        r"$\frac1T = 1 + \frac{\log h(m) - \log h(\varepsilon)}{\log(m/\varepsilon)}$, which tends to 1",
+                        r"$n - 1$ classes tied at $m$, one at $\varepsilon$: $\hat p$ is temperature scaling with $\frac1T = "
+                        r"\frac{\log w(m) - \log w(\varepsilon)}{\log(m/\varepsilon)} = "
+                        r"1 + \frac{\log h(m) - \log h(\varepsilon)}{\log(m/\varepsilon)}$, which tends to 1 as $\varepsilon \to 0$",
                         sp.limit(1 + top / sp.log(tie / e), e, 0, "+"),
                         1,
                     ),
@@ -117,11 +139,14 @@ def many_high_one() -> Evidence:
     statement=r"For every $n$ and $\gamma > 0$, temperature scaling with $T = 1/\min_q e(q)$, $e = q\,w'/w$, gives the top class at most "
     r"the probability that the map gives.",
     chapter=CHAPTER,
+    fidelity="ours",
 )
 def many_high() -> Evidence:
     """The stretch of a pair is a mean of e over log q, so at least min e > 0."""
     x = sp.Symbol("x", real=True)
     w = sp.Function("w")
+    elastic = q * sp.diff(sp.log(q) - sp.log(symbols.gain(q, g)), q)
+    b = symbols.entropy_ratio()
     low = {str(gamma): elasticity_minimum(gamma)[1] for gamma in (1.0, 5.0)}
     second = sp.Function("L")(q).diff(q, 2) / sp.Function("L")(q).diff(q) ** 2
     return Derivation(
@@ -132,8 +157,30 @@ def many_high() -> Evidence:
                 (q * sp.diff(w(q), q) / w(q)).subs(q, sp.exp(x)).doit(),
             ),
             step(r"$w' = L''/L'^2 > 0$ by Prop. 1", sp.diff(-1 / sp.Function("L")(q).diff(q), q), second),
+            *convexity_proof().steps,
+            _weight_step(),
+            step(
+                r"$e(q) = 1 + \frac{\gamma q}{1-q} - \frac{\gamma q\,b'}{1+\gamma b}$ for the $w$ of the map",
+                sp.simplify(elastic - (1 + g * q / (1 - q) - g * q * sp.diff(b, q) / (1 + g * b))),
+                0,
+            ),
+            step(r"it is 1 at 0: $q\,b' \to 0$", sp.limit(q * sp.diff(b, q), q, 0, "+"), 0),
+            step(
+                r"and unbounded at 1, where $b' \to \frac12$: so it has a smallest value",
+                sp.limit(sp.diff(b, q), q, 1, "-"),
+                sp.Rational(1, 2),
+            ),
         ),
         rf"So $e > 0$, and every pair is stretched by at least $\min e$: {low['1.0']:.5f} for $\gamma = 1$, {low['5.0']:.5f} for $\gamma = 5$.",
+    )
+
+
+def _weight_step() -> Step:
+    """w = -1/L' = q/g, the factor (1-q)^gamma apart."""
+    return step(
+        r"$w = -1/L' = q\,h(q)$ with $h = 1/g$",
+        -q * sp.diff(symbols.focal_loss(q, g), q) / (1 - q) ** g,
+        symbols.gain(q, g) / (1 - q) ** g,
     )
 
 
@@ -143,6 +190,7 @@ def many_high() -> Evidence:
     statement=r"For $4 \le n$ and $\gamma < \gamma^*(\frac1{n-1})$ the smallest such temperature is reached at $k - 1$ tied classes and one smaller, "
     r"$k \le n$.",
     chapter=CHAPTER,
+    fidelity="ours",
 )
 def many_high_search() -> Evidence:
     """No point of at most four levels is bounded by a smaller temperature."""

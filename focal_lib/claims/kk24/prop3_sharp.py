@@ -23,6 +23,7 @@ s = symbols.s
     statement=r"The smallest inverse temperature $\beta(s) = \operatorname{logit} FC(s)/s$ is its limit at 0, "
     r"$\gamma + 1 - \frac{\gamma(2\log 2-1)}{1+\gamma\log 2}$; the largest is $\gamma + 1$, in the limit.",
     chapter=CHAPTER,
+    fidelity="ours",
 )
 def prop3_sharp() -> Evidence:
     """beta increases in abs(s) exactly up to gamma_c = 5.635...; refuted at 5.65."""
@@ -43,6 +44,7 @@ def prop3_sharp() -> Evidence:
     source="sharpens KK24 Prop. 3",
     statement=r"For $\gamma > \gamma_c$, $\beta$ first falls, then rises to $\gamma + 1$: one minimum inside, above $\gamma$.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="kk24.prop3_sharp",
 )
 def prop3_sharp_above() -> Evidence:
@@ -70,6 +72,7 @@ def prop3_sharp_above() -> Evidence:
     source="sharpens KK24 Prop. 3",
     statement=r"$\lim_{s\to0}\beta(s) = \gamma + 1 - \frac{\gamma(2\log2-1)}{1+\gamma\log2}$ and $\lim_{s\to\infty}\beta(s) = \gamma+1$.",
     chapter=CHAPTER,
+    fidelity="ours",
 )
 def prop3_limits() -> Evidence:
     """The slope at 0, and R bounded by log(1+gamma)."""
