@@ -16,8 +16,11 @@ CHAPTER = "03_binary"
 @claim(
     "kk24.negative_inverse_sigmoid",
     source="KK24 section 3.2",
-    statement=r"Negative $\gamma$ gives an inverse sigmoid on the other side of the diagonal: confidence falls everywhere.",
+    # lines 323-326
+    statement=r"'Technically, negative $\gamma$ could also be plugged into the calibration map, yielding an \"inverse\"-sigmoid shape on the "
+    r"opposite side of the diagonal': confidence falls everywhere.",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def negative_inverse_sigmoid() -> Evidence:
     """True where the slope at 0 is below 1, that is for gamma > -0.885; refuted at -0.9."""
@@ -45,6 +48,7 @@ def _slope_one() -> float:
     source="extends KK24 Prop. 3",
     statement=r"For $-1 < \gamma < 0$ the map lies between the temperatures $1/\beta(0)$ and $1/(\gamma+1)$.",
     chapter="04_temperature_bounds",
+    fidelity="ours",
 )
 def negative_bounds() -> Evidence:
     """beta falls from beta(0) to gamma + 1."""

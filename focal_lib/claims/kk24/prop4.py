@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Search, step
+from focal_lib.claims.evidence import All, Counterexample, Derivation, Evidence, Search, Step, step
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps
 from focal_lib.claims.lemmas.weight import lagrange_steps, weight_steps
-from focal_lib.theory import maps, symbols
+from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 from focal_lib.theory.gain import weight_curvature, weight_inflection
 
@@ -21,59 +21,67 @@ q, gamma = symbols.q, symbols.gamma
 @claim(
     "kk24.prop4",
     source="KK24 Prop. 4, Eq. (1), App. A.4",
-    statement=r"Multiclass focal loss, $\gamma \ge 0$, is a proper loss applied after the bijection "
-    r"$\hat p_j = w(q_j)/\sum_k w(q_k)$ of the simplex.",
+    # lines 402-415
+    statement=r"For $\gamma > 0$ multiclass focal loss 'can be deconstructed into a composition of a bijective function' of the simplex, "
+    r"$\hat p_j = w(q_j)/\sum_k w(q_k)$ with the $w = -1/L'$ of Eq. (1), 'and a proper loss'.",
     chapter=CHAPTER,
+    fidelity="quoted",
     headline="many classes: a proper loss after a bijection",
 )
 def prop4() -> Evidence:
     """Stationarity, convexity, and the one c that makes the preimage sum to 1."""
     return Derivation(
-        (*lagrange_steps(), *convexity_proof().steps, *weight_steps()),
+        (*lagrange_steps(), *convexity_proof().steps, *weight_steps(), *bijection_steps()),
         r"The risk is strictly convex (Prop. 1), so the stationary point is its only minimum: the loss of the mapped "
-        r"prediction is strictly proper. Bijection: given $p$, $q_i = w^{-1}(c\,p_i)$ is increasing in $c$ from 0 to 1, so "
-        r"$\sum_i q_i = 1$ for exactly one $c$; the paper leaves this step out. Zeros stay zeros, and a face carries the "
-        r"map of its own classes.",
+        r"prediction is strictly proper. Classes with $p_i = 0$ have $q_i = 0$, and a face carries the map of its own classes.",
+    )
+
+
+def bijection_steps() -> tuple[Step, ...]:
+    """Given p, q_i = w^-1(c p_i) sums to 1 for exactly one c."""
+    p, c, slope = sp.symbols("p c w_1", positive=True)
+    w, inverse = sp.Function("w"), sp.Function("v")
+    change = sp.solve(sp.diff(w(inverse(c)) - c * p, c), sp.diff(inverse(c), c))[0]
+    return (
+        step(
+            r"preimages of $p$ are $q_i = v(c\,p_i)$, $v = w^{-1}$; from $w(v) = c\,p$: $\frac{dv}{dc} = \frac{p}{w'(v)} > 0$, so "
+            r"$\sum_i q_i$ increases in $c$, by the limits of $w$ from 0 to the number of classes with $p_i > 0$: if there are two or "
+            r"more, it is 1 for exactly one $c$; one class alone is a vertex, which stays where it is",
+            change.replace(lambda e: isinstance(e, sp.Subs | sp.Derivative), lambda e: slope),
+            p / slope,
+        ),
     )
 
 
 @claim(
     "kk24.prop4_inverse_is_minimiser",
     source="KK24 section 3.3, after Charoenphakdee et al. (2021)",
-    statement=r"The map sends what focal loss predicts back to the true class probabilities.",
+    # lines 397-400
+    statement=r"'The derived focal calibration map is observed to equal with the transformation that maps the outputs from focal "
+    r"minimizers to the true class probabilities.'",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def prop4_inverse() -> Evidence:
-    """Round trip of the map and its inverse on random points of 2 to 1000 classes."""
-    rng = np.random.default_rng(0)
-    worst, points = 0.0, 0
-    for classes, gamma_value in ((2, 1.0), (3, 5.0), (10, 2.0), (100, 0.5), (1000, 3.0)):
-        logits = rng.normal(size=(200, classes)) * 5
-        log_q = logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True)
-        back = maps.inverse_focal_log_probs(maps.focal_log_probs(logits, gamma_value), gamma_value)
-        worst = max(worst, float(np.max(np.abs(back - log_q) / np.maximum(1, np.abs(log_q)))))
-        points += len(logits)
-    return Search(
-        r"points of 2 to 1000 classes, $\gamma$ from 0.5 to 5, relative round trip error below $10^{-9}$",
-        points,
-        1e-9 - worst,
+    """The stationarity of the risk of p at q says that p is the map of q."""
+    return Derivation(
+        (*lagrange_steps(), *convexity_proof().steps),
+        r"The minimiser of the strictly convex risk is its stationary point, where $p_j \propto w(q_j)$: the map.",
     )
 
 
 @claim(
-    "kk24.prop4_same_reasoning",
+    "kk24.prop4_bijection",
     source="KK24 App. A.4, proof",
-    statement=r"The map on the simplex is a bijection by the same reasoning as in the binary case, from the monotonicity of $w$; "
-    r"so it is for $\gamma_{ev} < 0$.",
+    # line 1100; the chapter says what the binary reasoning leaves out
+    statement=r"'Based on the same reasoning as for binary case, we can see that $\hat p(q)$ is a bijection' ($\gamma > 0$): $w$ increases. "
+    r"(That exactly one $c$ makes the preimage sum to 1 has to be added.)",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
-def prop4_same_reasoning() -> Evidence:
-    """w is monotone for gamma >= 0 only: at gamma = -1/2 it falls between 0.8 and 0.95."""
-    with balls.precision():
-        g = balls.exact("-1/2")
-        drop = formulas.weight(balls.exact("0.8"), g) - formulas.weight(balls.exact("0.95"), g)
-    outside = Counterexample(r"$\gamma = -\frac12$: $w(0.8) > w(0.95)$", drop)
-    return Conditional(r"$\gamma \ge 0$", Derivation((*convexity_proof().steps, *weight_steps())), outside)
+def prop4_bijection() -> Evidence:
+    """w increases from 0 to infinity, and the preimage sums to 1 for exactly one c."""
+    return Derivation((*convexity_proof().steps, *weight_steps(), *bijection_steps()))
 
 
 @claim(
@@ -81,7 +89,7 @@ def prop4_same_reasoning() -> Evidence:
     source="KK24 Prop. 4, for negative gamma (section 5.1)",
     statement=r"For $-1 < \gamma < 0$, where $w$ is not monotone, the map is still a bijection of the simplex.",
     chapter=CHAPTER,
-    corrects="kk24.prop4_same_reasoning",
+    fidelity="ours",
 )
 def prop4_negative() -> Evidence:
     """The Jacobian never vanishes and faces go to faces, so Hadamard's theorem applies."""
@@ -91,8 +99,9 @@ def prop4_negative() -> Evidence:
     written = 1 / q - a / (1 - q) + a * sp.diff(b, q) / (1 - a * b)
     # the others have q <= r and elasticity at least 1 - a r/(1-r); the large one at most (a - r/(1-r)) / r below 0
     margin = (1 - a * r / (1 - r)) - (a - r / (1 - r))
-    weights = sp.symbols("omega_1 omega_2 omega_3", positive=True)
-    elastic = sp.symbols("e_1 e_2 e_3")
+    with balls.precision():
+        half = balls.exact("-1/2")
+        drop = formulas.weight(balls.exact("0.8"), half) - formulas.weight(balls.exact("0.95"), half)
     return Derivation(
         (
             step(
@@ -113,11 +122,10 @@ def prop4_negative() -> Evidence:
                 a - r / (1 - r),
             ),
             step(r"the difference of the two bounds is $\frac{1-a}{1-r} > 0$", margin, (1 - a) / (1 - r)),
-            step(
-                r"along $\sum_i q_i = 1$ the Jacobian of $q \mapsto p$ is, up to a positive factor, $\prod_i e_i \sum_i q_i/e_i$; "
-                r"three classes shown",
-                _jacobian(weights, elastic),
-                sp.Mul(*elastic) * sum(w / e for w, e in zip(weights, elastic, strict=True)),
+            *jacobian_steps(),
+            Step(
+                r"the monotonicity of $w$ is not there to use: $w(0.8) > w(0.95)$ at $\gamma = -\frac12$, in ball arithmetic",
+                bool(drop > 0),
             ),
         ),
         r"If every $e_i > 0$ the Jacobian is positive. At most one class, the largest, has $e_1 < 0$; then "
@@ -128,26 +136,59 @@ def prop4_negative() -> Evidence:
     )
 
 
-def _jacobian(q: tuple[sp.Symbol, ...], e: tuple[sp.Symbol, ...]) -> sp.Expr:
-    """det of d(log p_1 - log p_3, log p_2 - log p_3)/d(q_1, q_2), times q_1 q_2 q_3, for three classes."""
-    rows = [[e[0] / q[0] + e[2] / q[2], e[2] / q[2]], [e[2] / q[2], e[1] / q[1] + e[2] / q[2]]]
-    return sp.simplify(sp.Matrix(rows).det() * sp.Mul(*q))
+def jacobian_steps() -> tuple[Step, ...]:
+    """det of d(log p_i - log p_n)/d(q_j), i, j < n, along the simplex: prod e_i sum q_i/e_i over prod q_i, for every n."""
+    d, last, product, inverses = sp.symbols("d_m c P S")  # P = d_1 ... d_(m-1), S = sum 1/d_i of the same
+    with_one_more = product * d * (1 + last * (inverses + 1 / d))
+    q_n, e_n, sum_others, prod_others = sp.symbols("q_n e_n Sigma Pi", positive=True)
+    determinant = prod_others * (1 + e_n / q_n * sum_others)
+    q3, e3 = sp.symbols("q_1:4", positive=True), sp.symbols("e_1:4")
+    rows = [[e3[0] / q3[0] + e3[2] / q3[2], e3[2] / q3[2]], [e3[2] / q3[2], e3[1] / q3[1] + e3[2] / q3[2]]]
+    whole = sp.Mul(*e3) / sp.Mul(*q3) * sum(v / e for v, e in zip(q3, e3, strict=True))
+    return (
+        step(
+            r"along $\sum_i q_i = 1$: $\partial(\log p_i - \log p_n)/\partial q_j = \delta_{ij}d_i + c$, $d_i = e_i/q_i$, $c = e_n/q_n$; its "
+            r"determinant is $D_m = \prod d_i\,(1 + c\sum\frac1{d_i})$ over $m = n-1$ classes: $D_1 = d + c$",
+            with_one_more.subs({product: 1, inverses: 0}),
+            d + last,
+        ),
+        step(
+            r"and $D_m = d_mD_{m-1} + c\prod_{i<m}d_i$ (the last row is $d_m$ times a unit row plus $c$ times ones; with the row of ones "
+            r"subtracted from the others a diagonal is left)",
+            with_one_more,
+            d * product * (1 + last * inverses) + last * product,
+        ),
+        step(
+            r"so it is $\prod_{i\le n}\frac{e_i}{q_i}\sum_{i\le n}\frac{q_i}{e_i}$",
+            determinant,
+            prod_others * e_n / q_n * (sum_others + q_n / e_n),
+        ),
+        step(r"as the determinant itself says for three classes", sp.simplify(sp.Matrix(rows).det() - whole), 0),
+    )
 
 
 @claim(
     "kk24.prop4_inflection",
     source="KK24 App. A.5, proof",
-    statement=r"$f = 1/L' = -w$ is concave on the whole of $(0, 1)$.",
+    # lines 1172-1176
+    statement=r"'The function $f(q)$', $1/L'(q)$, 'is concave on the whole range $\forall q \in (0, 1)$'.",
     chapter="06_confidence",
+    fidelity="quoted",
 )
 def prop4_inflection() -> Evidence:
-    """w is concave near 0: at gamma = 1, 2 w(m) > w(a) + w(b) for a, b below the inflection."""
+    """f = -w is convex near 0 and concave near 1, so neither f nor -f is concave on (0, 1): the sign does not matter."""
     with balls.precision():
         g = balls.exact(1)
         a, m, b = (formulas.weight(balls.exact(v), g) for v in ("0.01", "0.03", "0.05"))
-    return Counterexample(
-        rf"$\gamma = 1$: on $[0.01, 0.05]$, below the inflection at {weight_inflection(1.0):.6f}, $f$ lies below its chord's middle",
-        2 * m - a - b,
+        c, n, d = (formulas.weight(balls.exact(v), g) for v in ("0.4", "0.5", "0.6"))
+    below, above = (f"below the inflection at {weight_inflection(1.0):.6f}", "above it")
+    return All(
+        (
+            Counterexample(
+                rf"$\gamma = 1$: on $[0.01, 0.05]$, {below}, $f = -w$ lies below its chord's middle", 2 * m - a - b
+            ),
+            Counterexample(rf"nor is $-f = w$ concave: on $[0.4, 0.6]$, {above}, it does", c + d - 2 * n),
+        )
     )
 
 
@@ -156,6 +197,7 @@ def prop4_inflection() -> Evidence:
     source="KK24 App. A.5, corrected",
     statement=r"$f = -w$ is convex up to one point $q_i(\gamma)$ and concave after it.",
     chapter="06_confidence",
+    fidelity="ours",
     corrects="kk24.prop4_inflection",
 )
 def prop4_inflection_corrected() -> Evidence:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import flint
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Search, Step, step
+from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Search, Step, Unchecked, step
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.confidence import confidence_proof
 from focal_lib.claims.lemmas.map_slope import map_slope_steps
@@ -34,8 +35,11 @@ def drop(point: Sequence[str], g: str) -> flint.arb:
 @claim(
     "kk24.prop5",
     source="KK24 Prop. 5, App. A.5",
-    statement=r"After the map the predicted class $j$ has $\hat p_j \ge \max_i q_i = q_j$, for every $n$ and $\gamma > 0$.",
+    # lines 462-467; 'for any gamma > 0': line 114
+    statement=r"After the map 'the $j$-th coordinate', of the predicted class, 'will be higher than or equal to all coordinates of the "
+    r"initial prediction': $\hat p_j \ge \max_i q_i = q_j$, for every $n$ and 'for any $\gamma > 0$'.",
     chapter=CHAPTER,
+    fidelity="quoted",
     headline="the map never lowers the top probability",
     instead="true for two and three classes; for n classes from a sharp gamma on",
 )
@@ -52,6 +56,7 @@ def prop5() -> Evidence:
     source="KK24 Prop. 5, size of the effect",
     statement=r"With 100 classes the top probability can fall by more than one point of 100.",
     chapter=CHAPTER,
+    fidelity="ours",
 )
 def prop5_large() -> Evidence:
     """gamma = 1, one class at 0.13, the others equal."""
@@ -67,6 +72,7 @@ def prop5_large() -> Evidence:
     source="KK24 Prop. 5, corrected",
     statement=r"If $q_{\max} \ge \tau(\gamma)$, the root of $g(q) = 1$ above $p^*$, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="kk24.prop5",
 )
 def prop5_threshold() -> Evidence:
@@ -92,6 +98,7 @@ def prop5_threshold() -> Evidence:
     source="KK24 Prop. 5, corrected",
     statement=r"Below $\tau(\gamma)$ it fails for some $n$: with the other classes equal, the top probability falls for large $n$.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="kk24.prop5",
 )
 def prop5_threshold_sharp() -> Evidence:
@@ -125,8 +132,10 @@ def _fall_equal_rest(g: int, top: Fraction, n: int) -> flint.arb:
 @claim(
     "kk24.prop5_two_classes",
     source="KK24 Prop. 5, the case n = 2",
-    statement=r"For $n = 2$ confidence always rises.",
+    # Prop. 5 as printed, at n = 2; line 322 has the shape of the curve
+    statement=r"For $n = 2$ the probability of the predicted class never becomes lower.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
 )
 def prop5_two_classes() -> Evidence:
     """The slope of the logit map exceeds 1."""
@@ -138,41 +147,55 @@ def prop5_two_classes() -> Evidence:
 @claim(
     "kk24.prop5_sublemma",
     source="KK24 App. A.5, statement 1",
-    statement=r"A concave $f$ on $[0, 1]$ with $f(0) = 0$ has $f(\lambda x) \ge \lambda f(x)$.",
+    # lines 1169-1170
+    statement=r"'Let $f(x)$ be a concave function defined on $[0, 1]$ range such that $f(0) = 0$. Then $\forall \lambda \in [0, 1]$: "
+    r"$f(\lambda x) \ge \lambda f(x)$.'",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def prop5_sublemma() -> Evidence:
-    """The definition of concavity at x and 0."""
-    lam, x, f0, fx = sp.symbols("lambda x f_0 f_x")
-    point = lam * x + (1 - lam) * 0
-    chord = (lam * fx + (1 - lam) * f0).subs(f0, 0)
-    return Derivation(
-        (
-            step(r"$\lambda x + (1-\lambda)0 = \lambda x$", point, lam * x),
-            step(r"the chord there is $\lambda f(x)$", chord, lam * fx),
-        )
+    """Concavity between x and 0, with f(0) = 0."""
+    return Derivation((sublemma_step(),))
+
+
+def sublemma_step(at_zero: int = 0) -> Step:
+    """What concavity says of the points x and 0 with weights lambda and 1 - lambda, where f(0) is as given."""
+    lam, x = sp.symbols("lambda x", positive=True)
+    f = sp.Function("f")
+
+    def above_chord(one: Any, other: Any) -> Any:
+        """Not negative for concave f."""
+        return f(lam * one + (1 - lam) * other) - (lam * f(one) + (1 - lam) * f(other))
+
+    return step(
+        r"$f(\lambda x + (1-\lambda)\cdot 0) - \lambda f(x) - (1-\lambda)f(0) \ge 0$ is $f(\lambda x) - \lambda f(x) \ge 0$",
+        above_chord(x, sp.S.Zero).subs(f(0), at_zero),
+        f(lam * x) - lam * f(x),
     )
 
 
 @claim(
     "kk24.prop5_positive",
     source="KK24 App. A.5, proof",
-    statement=r"$f = 1/L'$ is positive on $(0, 1)$ 'due to monotonicity'.",
+    # lines 1164-1166
+    statement=r"'Moreover $f(q_k) > 0$ due to monotonicity.'",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def prop5_positive() -> Evidence:
-    """f = -w < 0, here at q = 1/2."""
-    with balls.precision():
-        return Counterexample(
-            r"$f(\frac12) = -w(\frac12) < 0$ ($\gamma = 1$)", formulas.weight(balls.exact("1/2"), balls.exact(1))
-        )
+    """The sentence after it needs the other sign."""
+    return Unchecked(
+        "the next sentence, 'it implies that the denominator is negative', needs f < 0, so the sign is a slip or damaged; "
+        "kk24.prop5_positive_corrected proves the sign that is needed"
+    )
 
 
 @claim(
     "kk24.prop5_positive_corrected",
     source="KK24 App. A.5, corrected",
-    statement=r"$f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases.",
+    statement=r"$f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases: what the proof's next sentence needs.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="kk24.prop5_positive",
 )
 def prop5_positive_corrected() -> Evidence:
@@ -183,8 +206,10 @@ def prop5_positive_corrected() -> Evidence:
 @claim(
     "kk24.prop5_dominates",
     source="KK24 App. A.5, proof",
-    statement=r"$(1-q)^{-\gamma}$ is decreasing and dominates, so $f'$ is decreasing.",
+    # line 1195; the exponent is that of line 1192, the quotient L''/L'^2
+    statement=r"'The $(1-q)^{-\gamma}$ term, which is monotonically decreasing, will dominate other terms.'",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def prop5_dominates() -> Evidence:
     """It is increasing."""
@@ -198,6 +223,7 @@ def prop5_dominates() -> Evidence:
     source="KK24 App. A.5, corrected",
     statement=r"$(1-q)^{-\gamma}$ increases on $(0, 1)$ for $\gamma > 0$.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="kk24.prop5_dominates",
 )
 def prop5_dominates_corrected() -> Evidence:
@@ -219,21 +245,22 @@ def prop5_dominates_corrected() -> Evidence:
     source="KK24 Prop. 5, corrected",
     statement=r"Next to the uniform distribution of $n$ classes it fails if $1/n < p^*(\gamma)$ and holds if $1/n > p^*(\gamma)$.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="kk24.prop5",
 )
 def prop5_near_uniform() -> Evidence:
     """First order: sum w(q_i) - h(m) = -h'(1/n) (m - 1/n), and h' has the sign of -g'."""
-    n, e, m, other = sp.symbols("n epsilon delta_1 delta_2", positive=True)
+    n, e, m, others = sp.symbols("n epsilon delta_1 delta_2", positive=True)
     w, h = sp.Function("w"), sp.Function("h")
-    point = (1 / n + e * m, 1 / n + e * other, 1 / n - e * (m + other))  # deviations that sum to 0
-    excess = sp.diff(sum(w(v) for v in point) - h(point[0]), e).doit().subs(e, 0).doit()
+    # the other classes' deviations sum to -delta_1; to first order each class adds w' times its own
+    excess = sp.diff(w(1 / n + e * m) + w(1 / n + e * others) - h(1 / n + e * m), e).doit().subs(e, 0).doit()
     slope = sp.Derivative(h(q), q).subs(q, 1 / n).doit()
     return Derivation(
         (
             step(
                 r"$\frac{d}{d\varepsilon}\big[\sum_i w(\frac1n+\varepsilon\delta_i) - h(\frac1n+\varepsilon\delta_1)\big]_0 = "
-                r"-h'(\frac1n)\,\delta_1$, three classes moved",
-                excess,
+                r"w'(\frac1n)\sum_i\delta_i - h'(\frac1n)\,\delta_1 = -h'(\frac1n)\,\delta_1$, as $\sum_i\delta_i = 0$",
+                excess.subs(others, -m).doit(),
                 -slope * m,
             ),
             *threshold_steps(),
@@ -246,8 +273,11 @@ def prop5_near_uniform() -> Evidence:
 @claim(
     "kk24.fig5_others_fall",
     source="KK24 section 3.3 on Fig. 5",
-    statement=r"The highest probability becomes higher and all others become lower ($n = 3$).",
+    # lines 448-452
+    statement=r"'The predicted distribution becomes sharper, meaning that the highest predicted probability becomes higher while all "
+    r"others - become lower' ($n = 3$).",
     chapter="05_simplex",
+    fidelity="quoted",
 )
 def fig5_others_fall() -> Evidence:
     """The second class rises too."""
@@ -262,6 +292,7 @@ def fig5_others_fall() -> Evidence:
     source="KK24 section 3.3 on Fig. 5, corrected",
     statement=r"For $n = 3$ the highest probability never becomes lower.",
     chapter="05_simplex",
+    fidelity="ours",
     corrects="kk24.fig5_others_fall",
 )
 def fig5_top_rises() -> Evidence:
@@ -274,6 +305,7 @@ def fig5_top_rises() -> Evidence:
     source="KK24 section 3.3 on Fig. 5, corrected",
     statement=r"For $n = 3$ the lowest probability becomes lower.",
     chapter="05_simplex",
+    fidelity="ours",
     corrects="kk24.fig5_others_fall",
 )
 def fig5_lowest_falls() -> Evidence:

@@ -21,6 +21,7 @@ q = symbols.q
     source="KK24 Prop. 5, corrected for each n",
     statement=r"For $n \ge 4$ and $\gamma < \gamma^*(\frac{1}{n-1})$ it fails, at $n - 1$ tied classes and a small last one.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="kk24.prop5",
 )
 def prop5_n_fails() -> Evidence:
@@ -54,6 +55,7 @@ def prop5_n_fails() -> Evidence:
     source="KK24 Prop. 5, corrected for each n",
     statement=r"For $n \ge 4$ and $\gamma \ge \gamma^*(\frac{1}{n-1})$ confidence never falls.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="kk24.prop5",
 )
 def prop5_n_holds() -> Evidence:
@@ -66,6 +68,7 @@ def prop5_n_holds() -> Evidence:
     source="KK24 Prop. 5, the case n = 3",
     statement=r"For $n = 3$ confidence never falls, for any $\gamma > 0$.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="kk24.prop5",
 )
 def prop5_three_classes() -> Evidence:
