@@ -19,21 +19,22 @@ _KEYS = ["dataset", "model", "loss", "method", "objective", "metric", "seed"]
 
 
 def difference_by_seed(table: pd.DataFrame, metric: str, ours: Setting, theirs: Setting) -> pd.Series:
-    """A metric of one setting minus that of another, a number a seed, in seed order; means over their losses.
+    """A metric of one setting minus that of another, a number a seed that both have, in order; means over their losses.
 
     Args:
         table: what `measure` gives, of one data set and network.
 
     Raises:
-        ValueError: several data sets or networks, or not one run a loss and seed of either setting.
+        ValueError: several data sets or networks, not one run a loss and seed of either setting, or no seed in common.
     """
     networks = table[["dataset", "model"]].drop_duplicates()
     if len(networks) != 1:
         raise ValueError(f"table must be of one data set and network. Got {len(networks)} pairs.")
     one, two = (_mean_by_seed(table, metric, setting) for setting in (ours, theirs))
-    if not one.index.equals(two.index):
-        raise ValueError(f"seeds must be the same, as runs are paired. Got {list(one.index)} and {list(two.index)}.")
-    return one - two
+    differences = (one - two).dropna()
+    if differences.empty:
+        raise ValueError(f"runs are paired by seed: one must be of both. Got {list(one.index)} and {list(two.index)}.")
+    return differences
 
 
 def _mean_by_seed(table: pd.DataFrame, metric: str, setting: Setting) -> pd.Series:
