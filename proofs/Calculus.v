@@ -149,3 +149,25 @@ Proof.
   assert (Z : t * (df m * (x - m)) + (1 - t) * (df m * (y - m)) = 0) by (unfold m; ring).
   lra.
 Qed.
+
+(* the same with one end included, where the second derivative need not be positive *)
+Lemma above_tangent_closed (f df ddf : R -> R) a b :
+  (forall x, a < x <= b -> is_derive f x (df x)) -> (forall x, a < x <= b -> is_derive df x (ddf x)) ->
+  (forall x, a < x < b -> 0 < ddf x) ->
+  forall x y, a < x <= b -> a < y <= b -> x <> y -> f x + df x * (y - x) < f y.
+Proof.
+  intros D1 D2 P x y Hx Hy N.
+  assert (I : forall z t, a < z -> z < t -> t <= b -> df z < df t).
+  { intros z t Hz L Ht. apply (increasing df ddf); [exact L| |]; intros w Hw; [apply D2; lra|apply P; lra]. }
+  pose (h := fun z => f z - df x * (z - x)).
+  assert (Dh : forall z, a < z <= b -> is_derive h z (df z - df x)).
+  { intros z Hz. unfold h.
+    apply (is_derive_minus f (fun z => df x * (z - x))); [auto|]. auto_derive; [exact Logic.I|ring]. }
+  assert (h x < h y).
+  { destruct (Rlt_dec x y) as [L|L].
+    - apply (increasing h (fun z => df z - df x)); auto; intros z Hz; [apply Dh; lra|].
+      assert (df x < df z) by (apply I; lra). lra.
+    - apply (decreasing h (fun z => df z - df x)); auto; [lra| |]; intros z Hz; [apply Dh; lra|].
+      assert (df z < df x) by (apply I; lra). lra. }
+  unfold h in H. lra.
+Qed.
