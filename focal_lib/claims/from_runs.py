@@ -46,6 +46,11 @@ def results() -> tuple[Result, ...]:
     return tuple(load_runs())
 
 
+def classes() -> int:
+    """How many classes the networks of the default grid tell apart."""
+    return int(results()[0].test.logits.shape[-1])
+
+
 @functools.cache
 def gaps() -> pd.DataFrame:
     """Confidence gaps of the default grid."""

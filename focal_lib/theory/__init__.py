@@ -19,6 +19,7 @@ from focal_lib.theory.gain import (
     peak_probability,
     weight_inflection,
 )
+from focal_lib.theory.largest_deviation import LargestDeviation, largest_deviation
 from focal_lib.theory.maps import (
     focal_log_probs,
     focal_logit,
@@ -55,6 +56,7 @@ from focal_lib.theory.temperature_bounds import (
 __all__ = [
     "PAPER_CUBE",
     "ClosestTemperature",
+    "LargestDeviation",
     "beta",
     "beta_at_zero",
     "brier_values",
@@ -76,6 +78,7 @@ __all__ = [
     "inverse_focal_log_probs",
     "inverse_focal_logit",
     "lambert_gamma",
+    "largest_deviation",
     "largest_monotone_gamma",
     "log_gain",
     "log_weight",

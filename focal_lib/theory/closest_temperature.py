@@ -1,14 +1,23 @@
-"""The temperature closest to the focal calibration map, in the sup norm (KK24 Figs. 2, 6, 7).
+r"""The temperature closest to the focal calibration map of n classes, in the sup norm (KK24 Figs. 2, 6, 7).
 
 For each gamma the paper minimises over T the largest difference, over all logits, between the probabilities of the
-two. Here the logits are a grid of sorted ones, the largest at 0, denser near ties, where the maximum lies; the grid is
-stated, so errors are lower bounds on the sup.
+two. `largest_deviation` finds that difference at one T. Here finitely many witnesses, points of the simplex, stand for
+all: the T that is best for them gives a lower bound on the least error, the largest deviation at that T an upper bound
+(as far as its search goes) and new witnesses. A few rounds close the gap.
+
+Best for the witnesses means over all T: their error changes by at most L abs(log T - log T'), for
+
+.. math:: \Big|\frac{\partial s}{\partial\log\beta}\Big| \le L
+          = \max_{0<s<1} s(1-s)\Big(\log\frac{s}{1-s} + \log(n-1)\Big),
+
+so intervals of T are halved until what is left is below rounding. The interval at the start holds the best T:
+temperature scaling with 1/T <= the smallest elasticity of the map's weights is nowhere more confident than the map,
+with 1/T >= gamma + 1 nowhere less, so outside it the error of the top probability only grows.
 """
 
 from __future__ import annotations
 
-import functools
-import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,14 +25,16 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
+from focal_lib.theory.gain import elasticity_minimum
+from focal_lib.theory.largest_deviation import SIMPLEX, DeviationSearch, LevelSets
 from focal_lib.theory.maps import focal_log_probs
-from focal_lib.validation import check_gamma
 
-__all__ = ["PAPER_CUBE", "ClosestTemperature", "closest_temperature", "deviation_from_map", "fit_line", "logit_grid"]
+__all__ = ["PAPER_CUBE", "SIMPLEX", "ClosestTemperature", "closest_temperature", "deviation_from_map", "fit_line"]
 
-_POINTS = {2: 20_001, 3: 160, 4: 46}  # grid points for each free logit
-SIMPLEX = 45.0  # reach that stands for the whole simplex: e^-45 is below rounding
 PAPER_CUBE = 10.0  # logits in (-5, 5) differ by at most 10
+_ROUNDS = 30
+_GAP = 1e-8  # between the bounds on the error, over the error, where rounds end
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -31,26 +42,12 @@ class ClosestTemperature:
     """The closest temperature and how close it is."""
 
     inverse_temperature: float
-    error: float  # largest difference of a probability
+    error: float  # largest difference of a probability at that temperature
+    least_error: float  # no temperature has a smaller one, by the points in `closest_temperature`
 
     @property
     def temperature(self) -> float:
         return 1 / self.inverse_temperature
-
-
-@functools.cache
-def logit_grid(n: int, reach: float = SIMPLEX, points: int | None = None) -> np.ndarray:
-    """Logits 0 >= -a >= -b ... >= -reach of n classes, (m, n): each multiset of grid values once.
-
-    Raises:
-        ValueError: n not 2, 3 or 4.
-    """
-    if n not in _POINTS:
-        raise ValueError(f"n must be 2, 3 or 4 classes. Got {n}.")
-    steps = np.linspace(0, 1, points or _POINTS[n]) ** (1.5 if n > 2 else 1.0) * reach
-    chosen = itertools.combinations_with_replacement(steps, n - 1)
-    rest = -np.fromiter(itertools.chain.from_iterable(chosen), float).reshape(-1, n - 1)
-    return np.hstack([np.zeros((len(rest), 1)), rest])
 
 
 def deviation_from_map(gamma: float, inverse_temperature: float, logits: np.ndarray) -> np.ndarray:
@@ -67,24 +64,81 @@ def closest_temperature(gamma: float, n: int = 2, reach: float = SIMPLEX) -> Clo
 
     Args:
         gamma: >= 0.
-        n: number of classes, 2 to 4.
+        n: number of classes, >= 2.
         reach: largest difference of two logits; by default the whole simplex.
 
     Raises:
-        ValueError: gamma < 0, n not 2, 3 or 4.
+        ValueError: gamma < 0, n < 2 or no whole number, reach not > 0.
+        RuntimeError: the bounds on the error did not meet.
     """
-    check_gamma(gamma, minimum=0.0)
-    logits = logit_grid(n, reach)
-    mapped = np.exp(focal_log_probs(logits, gamma))
+    search = DeviationSearch(gamma, n, reach)
+    if gamma == 0:
+        return ClosestTemperature(1.0, 0.0, 0.0)
+    ends = elasticity_minimum(gamma)[1], gamma + 1
+    witnesses = _Witnesses.of(search, math.sqrt(ends[0] * ends[1]))
+    best: ClosestTemperature | None = None
+    for _ in range(_ROUNDS):
+        inverse_temperature, least = witnesses.minimise(*ends)
+        found = _Witnesses.of(search, inverse_temperature)
+        error = float(found.error(np.array([inverse_temperature]))[0])
+        if best is None or error < best.error:
+            best = ClosestTemperature(inverse_temperature, error, least)
+        if error - least <= _GAP * error + _ROUNDING:
+            return ClosestTemperature(best.inverse_temperature, best.error, least)
+        witnesses = witnesses.with_more(found)
+    raise RuntimeError(f"the least error lies between {least:g} and {error:g} after {_ROUNDS} rounds.")
 
-    def largest_deviation(inverse_temperature: float) -> float:
-        return float(np.abs(softmax(inverse_temperature * logits, axis=-1) - mapped).max())
 
-    coarse = np.linspace(0.8 + 0.4 * gamma, 1.1 + gamma, 9)
-    at = int(np.argmin([largest_deviation(b) for b in coarse]))
-    span = coarse[max(at - 1, 0)], coarse[min(at + 1, len(coarse) - 1)]
-    found = minimize_scalar(largest_deviation, bounds=span, method="bounded", options={"xatol": 1e-6})
-    return ClosestTemperature(float(found.x), float(found.fun))
+@dataclass(frozen=True)
+class _Witnesses:
+    """Points of the simplex with one class each, (k,), and that class' probability after the map."""
+
+    sets: LevelSets
+    value: np.ndarray  # which of x, u, v
+    mapped: np.ndarray
+
+    @classmethod
+    def of(cls, search: DeviationSearch, inverse_temperature: float) -> _Witnesses:
+        """The hills of the deviation at this 1/T."""
+        sets, value, _ = search.extremes(inverse_temperature)
+        return cls(sets, value, sets.mapped(search.gamma)[value, np.arange(len(value))])
+
+    def with_more(self, other: _Witnesses) -> _Witnesses:
+        logits = np.concatenate([self.sets.logits, other.sets.logits], axis=1)
+        tied = np.concatenate([self.sets.tied, other.sets.tied])
+        sets = LevelSets(logits, tied, self.sets.n, self.sets.reach)
+        return _Witnesses(sets, *(np.concatenate(p) for p in ((self.value, other.value), (self.mapped, other.mapped))))
+
+    def error(self, inverse_temperatures: np.ndarray) -> np.ndarray:
+        """Largest deviation at these points, (j,) -> (j,)."""
+        scaled = self.sets.scaled(inverse_temperatures[:, None])[self.value, :, np.arange(len(self.value))]
+        return np.abs(scaled - self.mapped[:, None]).max(0)
+
+    def minimise(self, low: float, high: float) -> tuple[float, float]:
+        """(1/T, error): the least of `error` for 1/T between these, and a bound below which it nowhere falls."""
+        bend = _lipschitz_constant(self.sets.n)
+        half = (math.log(high) - math.log(low)) / 2
+        centres = np.array([math.log(low) + half])
+        best, at = math.inf, low
+        while half > 1e-13:
+            half /= 2
+            centres = np.concatenate([centres - half, centres + half])
+            errors = self.error(np.exp(centres))
+            if errors.min() < best:
+                best, at = float(errors.min()), float(np.exp(centres[errors.argmin()]))
+            kept = errors - bend * half <= best
+            centres, least = centres[kept], float((errors[kept] - bend * half).min())
+        return at, max(least, 0.0)
+
+
+def _lipschitz_constant(n: int) -> float:
+    """L of the module's docstring: how much a probability can change as log T does."""
+
+    def slope(s: float) -> float:
+        return s * (1 - s) * (math.log(s / (1 - s)) + math.log(n - 1))
+
+    found = minimize_scalar(lambda s: -slope(s), bounds=(0.3, 1 - 1e-9), method="bounded")
+    return 1.001 * max(-float(found.fun), 0.25)
 
 
 def fit_line(gammas: Sequence[float], inverse_temperatures: Sequence[float]) -> tuple[float, float]:
