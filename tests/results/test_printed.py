@@ -1,8 +1,11 @@
 """The printed tables as data: cells read back from the papers' pages, and what follows from them."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from focal_lib.results.printed import kk24_table1, printed_tables, study
 from focal_lib.results.printed.side_by_side import compare_with_printed
@@ -59,6 +62,10 @@ def test_kk24_pairs():
     row = gains[(gains["dataset"] == "CIFAR-10") & (gains["loss"] == "cross-entropy")].iloc[0]
     assert row["difference"] == pytest.approx(0.71 - 1.03)
     assert row["high"] - row["difference"] == pytest.approx(2.307 * np.sqrt(a + b), rel=1e-3)  # t(7.97)
+    welch = stats.ttest_ind_from_stats(0.71, 0.16, 5, 1.03, 0.17, 5, equal_var=False)
+    assert row["p"] == pytest.approx(welch.pvalue)
+    assert gains["p_adjusted"].max() <= 1
+    assert gains["p_adjusted"].min() == pytest.approx(len(gains) * gains["p"].min())
 
 
 def made(rows):
@@ -89,16 +96,64 @@ def test_equal_rows_and_other_columns_are_found():
     assert study.find_moved_columns(made(swap[:3])).empty  # one stage alone may be chance
 
 
-def test_rank_stability_is_kendalls_tau():
+PAIR = [(("ece", "pre"), ("ece", "post"))]
+
+
+def orders(networks, losses="abc"):
+    """Cells of M20: (data set, network) -> values after, those before being 1, 2, 3."""
     rows = []
-    for network, second in (("n1", (1, 2, 3)), ("n2", (3, 2, 1))):
-        for loss, one, two in zip("abc", (1, 2, 3), second, strict=True):
-            rows += [
-                ("M20", "t", "d", network, loss, "ece", "pre", one),
-                ("M20", "t", "d", network, loss, "ece", "post", two),
-            ]
-    found = study.correlate_orders(made(rows), "M20", [(("ece", "pre"), ("ece", "post"))]).iloc[0]
-    assert (found["networks"], found["tau"], found["low"], found["high"]) == (2, 0.0, -1.0, 1.0)
+    for (dataset, network), after in networks.items():
+        for i, (loss, value) in enumerate(zip(losses, after, strict=True)):
+            rows += [("M20", "t", dataset, network, loss, "ece", s, v) for s, v in (("pre", i + 1), ("post", value))]
+    return made(rows)
+
+
+def test_rank_stability_is_kendalls_tau():
+    rng = np.random.default_rng(0)
+    after = {("d", f"n{i}"): rng.integers(0, 4, 6) for i in range(5)}  # with ties
+    found = study.correlate_orders(orders(after, "abcdef"), "M20", PAIR).iloc[0]
+    taus = [stats.kendalltau(range(6), values).statistic for values in after.values()]
+    assert (found["networks"], found["datasets"]) == (5, 1)
+    assert found["tau"] == pytest.approx(np.mean(taus), rel=1e-12)
+    assert np.isnan([found["low"], found["high"]]).all()  # one data set
+
+
+def test_many_networks_of_one_data_set_are_no_more_data():
+    """Copies of its networks change neither the mean over data sets nor its interval."""
+    few = {("x", "n"): (1, 3, 2), ("y", "n"): (1, 2, 3), ("z", "n"): (2, 1, 3)}
+    many = few | {("x", f"copy {i}"): (1, 3, 2) for i in range(8)}
+    one, two = (study.correlate_orders(orders(cells), "M20", PAIR).iloc[0] for cells in (few, many))
+    assert one[["tau", "low", "high"]].tolist() == pytest.approx(two[["tau", "low", "high"]].tolist())
+    interval = stats.ttest_1samp([1 / 3, 1, 1 / 3], 0).confidence_interval(0.95)
+    assert (one["tau"], one["low"]) == pytest.approx((5 / 9, interval.low))
+    assert one["high"] == 1.0 < interval.high  # no tau is larger
+
+
+def test_p_values_are_those_of_all_permutations():
+    """One data set of two networks with the same order of five losses: p is the share of permutations so extreme."""
+    after = (1, 2, 3, 5, 4)
+    cells = orders({("d", "n"): after, ("d", "m"): after}, "abcde")
+    every = [stats.kendalltau(range(5), p).statistic for p in itertools.permutations(after)]
+    wanted = np.mean(np.abs(every) >= stats.kendalltau(range(5), after).statistic - 1e-12)
+    found = study.correlate_orders(cells, "M20", PAIR, permutations=20_000).iloc[0]
+    assert found["p"] == pytest.approx(wanted, abs=0.01)  # 10 of 120; twice permuted apart they would be fewer
+
+
+def test_unrelated_orders_are_seldom_called_related():
+    rng, low = np.random.default_rng(1), 0
+    for _ in range(200):
+        cells = orders({(d, n): rng.permutation(6) for d in "wxyz" for n in "ab"}, "abcdef")
+        low += (
+            study.correlate_orders(cells, "M20", PAIR, permutations=99, seed=int(rng.integers(1e6))).iloc[0]["p"]
+            <= 0.05
+        )
+    assert 2 <= low <= 20
+
+
+def test_networks_of_a_data_set_need_the_same_losses():
+    cells = orders({("d", "n"): (1, 2, 3), ("d", "m"): (1, 2, 3)})
+    with pytest.raises(ValueError, match=r"must have the same losses. Got others in d"):
+        study.correlate_orders(cells[(cells["network"] == "n") | (cells["loss"] != "a")], "M20", PAIR)
 
 
 def test_best_counts_share_ties():
