@@ -16,7 +16,7 @@ from focal_lib.claims.from_runs import (
     values_by_seed,
 )
 from focal_lib.claims.ledger import claim
-from focal_lib.metrics.intervals import paired_t_interval, t_interval
+from focal_lib.metrics.intervals import t_interval
 from focal_lib.theory.closest_temperature import closest_temperature
 
 CHAPTER = "08_training"
