@@ -1,18 +1,24 @@
-"""Training speed on the devices that are here: python -m benchmarks.training [--model resnet50] [--images 20000]
+"""Training speed on the devices that are here: python -m benchmarks.training [--model resnet18] [--images 20480]
 
 Loops over the same synthetic images of CIFAR's size at batch 128, with the papers' crops and flips. Plain: float32,
 contiguous, a DataLoader with torchvision's transforms an image at a time. Ours, focal_lib's Trainer in float32 and in
-bf16: data on the device, crops of a batch at once, channels last, on a GPU compiled. Printed for each: images a second
-(the epoch after one to warm up), the ratio to the plain loop, and the share of the rate of a large matrix product in
-the same precision that training reaches.
+bf16, its steps plain, compiled, or replayed as a CUDA graph: data on the device, crops of a batch at once, channels
+last, deterministic as in a run. Printed for each: images a second (the epoch after one to warm up), the ratio to the
+plain loop, and the share of the rate of a large matrix product in the same precision that training reaches. Of the
+fastest way, too: what it does without determinism, and --at-once several of it.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -26,12 +32,33 @@ from focal_lib.losses import FocalLoss
 from focal_lib.training import models
 from focal_lib.training.data import Split
 from focal_lib.training.recipes import PRECISIONS, RECIPES
+from focal_lib.training.step import WAYS
 from focal_lib.training.trainer import Trainer, pick_device, to_tensors
 
 MEAN, STD = 0.47, 0.25
 RECIPE = RECIPES["m20-cifar"]
 DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16}
-DEFAULTS = {"cpu": ("resnet20", 1280), "cuda": ("resnet50", 20_480)}  # network and images: seconds on each
+NETWORKS = {"cpu": ("resnet20",), "cuda": ("resnet18", "airbench-cnn", "resnet50")}
+IMAGES = {"cpu": 1280, "cuda": 20_480}  # seconds of them
+OWN_WAYS = {"cpu": ("plain",), "cuda": WAYS}
+
+
+_barrier: Any = None  # of a process that is one of several
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What one loop reached."""
+
+    device: str
+    network: str
+    loop: str  # 'torchvision' or 'ours'
+    precision: str
+    way: str
+    deterministic: bool
+    at_once: int
+    images_per_second: float
+    share: float  # of the rate of a large matrix product
 
 
 class _Pictures(Dataset):  # type: ignore[type-arg]
@@ -88,13 +115,78 @@ def plain_loop(model: nn.Module, part: Split, device: torch.device) -> float:
     return _timed(epoch, device)
 
 
-def own_loop(model: nn.Module, part: Split, device: torch.device, precision: str) -> float:
-    """Seconds of an epoch."""
+def own_epoch(
+    model: nn.Module, part: Split, device: torch.device, precision: str, way: str = "plain"
+) -> Callable[[], object]:
+    """An epoch of ours, to be called."""
     model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     recipe = replace(RECIPE, precision=precision)
-    trainer = Trainer(model, FocalLoss(3.0), recipe, torch.Generator().manual_seed(0), len(part))
+    trainer = Trainer(model, FocalLoss(3.0), recipe, torch.Generator().manual_seed(0), len(part), way)
     images, labels = to_tensors(part, device, MEAN, STD)
-    return _timed(lambda: trainer.train_epoch(images, labels), device)
+    return lambda: trainer.train_epoch(images, labels)
+
+
+@contextmanager
+def algorithms(deterministic: bool) -> Iterator[None]:
+    """Those of a run, or whichever are fastest."""
+    before = torch.are_deterministic_algorithms_enabled()
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(deterministic, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    torch.backends.cudnn.benchmark = not deterministic
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
+        torch.backends.cudnn.benchmark = False
+
+
+def _meet_at(barrier: Any) -> None:
+    global _barrier
+    _barrier = barrier
+
+
+def _own_seconds(where: str, name: str, images: int, precision: str, way: str, deterministic: bool) -> float:
+    """Of an epoch of ours after one to warm up, while the other processes do theirs."""
+    device = pick_device(where)
+    with algorithms(deterministic):
+        epoch = own_epoch(_network(name, device), pictures(images), device, precision, way)
+        epoch()
+        _wait(device)
+        _barrier.wait(timeout=300)
+        started = time.perf_counter()
+        epoch()
+        _wait(device)
+        seconds = time.perf_counter() - started
+        _barrier.wait(timeout=300)  # none leaves while another is being timed
+        return seconds
+
+
+def own_loop(device: torch.device, *what: Any, processes: int = 1) -> float:
+    """Seconds of an epoch of ours, of the slowest of several at once; in processes, so that each begins alike.
+
+    Args:
+        what: of network, images, precision, way, whether deterministic.
+
+    Raises:
+        what the loop raises.
+    """
+    context = torch.multiprocessing.get_context("spawn")
+    barrier = context.Barrier(processes)
+    with ProcessPoolExecutor(processes, context, _meet_at, (barrier,)) as pool:
+        started = [pool.submit(_own_seconds, str(device), *what) for _ in range(processes)]
+        return max(one.result() for one in started)
+
+
+def pictures(count: int) -> Split:
+    """Noise of CIFAR's size."""
+    rng = np.random.default_rng(0)
+    return Split(rng.integers(0, 256, (count, 32, 32, 3), dtype=np.uint8), rng.integers(0, 10, count))
+
+
+def _network(name: str, device: torch.device) -> nn.Module:
+    torch.manual_seed(0)
+    return models.build(name, 3, 32, 10).to(device)
 
 
 def flops_an_image(model: nn.Module, device: torch.device) -> float:
@@ -111,40 +203,78 @@ def matrix_rate(device: torch.device, precision: str) -> float:
     return 2 * side**3 * 5 / _timed(lambda: [a @ b for _ in range(5)], device)
 
 
-def measure(device: torch.device, name: str, images: int) -> None:
-    """Print what one device does."""
-    rng = np.random.default_rng(0)
-    part = Split(rng.integers(0, 256, (images, 32, 32, 3), dtype=np.uint8), rng.integers(0, 10, images))
-
-    def make() -> nn.Module:
-        torch.manual_seed(0)
-        return models.build(name, 3, 32, 10).to(device)
-
-    flops = flops_an_image(make(), device)
+def measure(
+    device: torch.device,
+    name: str,
+    images: int,
+    precisions: tuple[str, ...],
+    ways: tuple[str, ...],
+    counts: tuple[int, ...],
+) -> list[Rate]:
+    """Print and return what the loops do on one device; of a loop that fails, why."""
+    part, peak = pictures(images), {precision: matrix_rate(device, precision) for precision in DTYPES}
+    flops = flops_an_image(_network(name, device), device)
     label = torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU, {torch.get_num_threads()} threads"
-    plain = images / plain_loop(make(), part, device)
+    rates: list[Rate] = []
+
+    def show(seconds: float, loop: str, precision: str, way: str, deterministic: bool = True, several: int = 1) -> None:
+        rate = several * images / seconds
+        share = rate * flops / peak[precision]
+        rates.append(Rate(label, name, loop, precision, way, deterministic, several, rate, share))
+        words = [loop, precision, way, *([] if deterministic else ["not deterministic"])]
+        words += [f"{several} at once"] if several > 1 else []
+        ratio = rate / rates[0].images_per_second
+        print(
+            f"  {', '.join(words):48} {rate:9,.0f} images/s {ratio:5.1f} x  {share:4.0%} of a large {precision} product"
+        )
+
+    def own(precision: str, way: str, deterministic: bool = True, several: int = 1) -> None:
+        try:
+            seconds = own_loop(device, name, images, precision, way, deterministic, processes=several)
+        except Exception as error:  # another way may do
+            print(f"  ours, {precision}, {way}, failed: {type(error).__name__}: {error}")
+        else:
+            show(seconds, "ours", precision, way, deterministic, several)
+
     print(f"{label}: {name}, batch {RECIPE.batch_size}, {flops / 1e9:.2f} GFLOP an image")
-    print(f"  plain, float32  {plain:8,.0f} images/s           {_share(plain * flops, device, 'float32')}")
-    for precision in PRECISIONS:
-        own = images / own_loop(make(), part, device, precision)
-        share = _share(own * flops, device, precision)
-        print(f"  ours, {precision:8} {own:9,.0f} images/s   {own / plain:4.1f} x  {share}")
-
-
-def _share(rate: float, device: torch.device, precision: str) -> str:
-    return f"{rate / matrix_rate(device, precision):4.0%} of a large {precision} product"
+    show(plain_loop(_network(name, device), part, device), "torchvision", "float32", "plain", deterministic=False)
+    for precision in precisions:
+        for way in ways:
+            own(precision, way)
+    if len(rates) > 1:
+        best = max(rates[1:], key=lambda rate: rate.images_per_second)
+        own(best.precision, best.way, deterministic=False)
+        for several in counts:
+            own(best.precision, best.way, several=several)
+    return rates
 
 
 @click.command()
-@click.option("--model", "name", help="Default: resnet20 on a CPU, resnet50 on a GPU.")
+@click.option("--model", "names", multiple=True, help="Default: resnet20 on a CPU; resnet18, ... on a GPU.")
 @click.option("--images", type=int, help="Default: seconds of them.")
 @click.option("--device", "where", default="all", show_default=True, help="all, cpu, cuda or cuda:1.")
-def main(name: str | None, images: int | None, where: str) -> None:
+@click.option("--precision", "precisions", multiple=True, type=click.Choice(PRECISIONS), help="Default: all.")
+@click.option("--way", "ways", multiple=True, type=click.Choice(WAYS), help="Default: plain on a CPU, all on a GPU.")
+@click.option("--at-once", "counts", type=int, multiple=True, help="Also so many processes of the fastest way.")
+@click.option("--out", type=click.Path(path_type=Path), help="Also write the rates, as JSON.")
+def main(
+    names: tuple[str, ...],
+    images: int | None,
+    where: str,
+    precisions: tuple[str, ...],
+    ways: tuple[str, ...],
+    counts: tuple[int, ...],
+    out: Path | None,
+) -> None:
     """Images a second of a plain loop and of ours, on a CPU and on a GPU where there is one."""
     found = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])] if where == "all" else [where]
+    rates: list[Rate] = []
     for device in map(pick_device, found):
-        default = DEFAULTS[device.type]
-        measure(device, name or default[0], images or default[1])
+        for name in names or NETWORKS[device.type]:
+            size = images or IMAGES[device.type]
+            rates += measure(device, name, size, precisions or PRECISIONS, ways or OWN_WAYS[device.type], counts)
+            if out is not None:  # after each network: a borrowed machine may go
+                out.write_text(json.dumps([asdict(rate) for rate in rates], indent=1) + "\n")
 
 
 if __name__ == "__main__":

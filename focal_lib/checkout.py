@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -28,11 +29,14 @@ def _is_checkout() -> bool:
 
 
 def commit() -> str:
-    """The commit of the checkout, with '-dirty' where it was changed; '' for an installed package."""
+    """The commit of the checkout, with '-dirty' where it was changed; '' for an installed package.
+
+    FOCAL_COMMIT tells that of a copy without its history.
+    """
     if not _is_checkout():  # git would find a repository around site-packages
         return ""
     command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
-        return ""
+        return os.environ.get("FOCAL_COMMIT", "")

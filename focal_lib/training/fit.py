@@ -42,7 +42,7 @@ def prepare(spec: Spec, device: str = "auto") -> tuple[Trainer, Parts]:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS is not deterministic without
     torch.use_deterministic_algorithms(True, warn_only=where.type == "cuda")  # bitwise on a CPU
     if where.type == "cuda":
-        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  # a write for each
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     dataset, parts = load_parts(spec, where)
     torch.manual_seed(spec.seed)
     model = models.build_for(spec.model, dataset)

@@ -1,0 +1,22 @@
+"""The benchmark of training: ratios, and a way that fails is told and skipped."""
+
+import json
+
+import torch
+from click.testing import CliRunner
+
+from benchmarks.training import main
+
+
+def test_rates_of_a_small_network(tmp_path):
+    out = tmp_path / "rates.json"
+    flags = "--model mlp --images 128 --device cpu --precision float32 --way plain --at-once 2".split()
+    flags += [] if torch.cuda.is_available() else ["--way", "graph"]
+    result = CliRunner().invoke(main, [*flags, "--out", str(out)], catch_exceptions=False)
+    assert result.exit_code == 0
+    first, *ours = json.loads(out.read_text())
+    assert (first["loop"], [rate["loop"] for rate in ours]) == ("torchvision", ["ours"] * 3)
+    assert [(rate["deterministic"], rate["at_once"]) for rate in ours] == [(True, 1), (False, 1), (True, 2)]
+    assert all(rate["images_per_second"] > 0 and rate["way"] == "plain" for rate in ours)
+    if not torch.cuda.is_available():
+        assert "ours, float32, graph, failed: " in result.output
