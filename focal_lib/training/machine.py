@@ -6,12 +6,12 @@ import os
 import platform
 from pathlib import Path
 
-__all__ = ["machine_name", "processor_name"]
+__all__ = ["cores_here", "machine_name", "processor_name"]
 
 
 def machine_name(gpu: str = "") -> str:
     """'NVIDIA H200' of the GPU used, else 'Intel(R) Xeon(R) Processor, 2 cores, x86_64': the cores this process has."""
-    return gpu or f"{processor_name()}, {_cores()} cores, {platform.machine()}"
+    return gpu or f"{processor_name()}, {cores_here()} cores, {platform.machine()}"
 
 
 def processor_name() -> str:
@@ -25,5 +25,6 @@ def processor_name() -> str:
     return platform.processor() or "unnamed processor"
 
 
-def _cores() -> int:
+def cores_here() -> int:
+    """That this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,135 @@
+"""What a grid would cost, before any of it is begun."""
+
+from __future__ import annotations
+
+import shutil
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from focal_lib.training.cost import images_to_train
+from focal_lib.training.grids import GridNotes, read_grid, read_notes
+from focal_lib.training.machine import cores_here, machine_name
+from focal_lib.training.spec import Spec
+from focal_lib.training.speed import Kind, Speed, kind_of, measure_speeds, recorded_speeds
+from focal_lib.training.status import status
+
+__all__ = ["Part", "Plan", "plan_grid"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Runs of a grid that take alike long an image: how many are to be done, their images, how fast that goes."""
+
+    kind: Kind
+    runs: int
+    images: int
+    speed: Speed | None = None  # None: not known
+    why_not: str = ""
+
+    @property
+    def hours(self) -> float | None:
+        """Of one core or GPU."""
+        return None if self.speed is None else self.images * self.speed.seconds / 3600
+
+    def __str__(self) -> str:
+        line = f"  {self.kind}: {self.runs:,} run{'s' * (self.runs != 1)}, {self.images:,} images"
+        if self.speed is None:
+            return f"{line}, hours not known{f': {self.why_not}' if self.why_not else ''}"
+        flops = "" if self.speed.flops is None else f"; {self.speed.flops / 1e9:.3g} GFLOP an image"
+        return f"{line}, {_few(self.hours)} h\n    {_few(1 / self.speed.seconds)} images/s: {self.speed.basis}{flops}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A grid's runs that are to be done: exactly how many images, about how many hours."""
+
+    notes: GridNotes
+    runs: int
+    finished: int
+    parts: tuple[Part, ...]
+    machine: str
+    at_once: int
+    unit: str  # 'core' or 'GPU'
+
+    @property
+    def images(self) -> int:
+        """Epochs times the images of one, over all runs to be done."""
+        return sum(part.images for part in self.parts)
+
+    @property
+    def hours(self) -> float | None:
+        """Of one core or GPU; None if a part's are not known."""
+        known = [part.hours for part in self.parts]
+        return None if None in known else sum(hours or 0 for hours in known)
+
+    @property
+    def aims(self) -> str:
+        """What the grid stands for, what it does otherwise and lacks."""
+        lines = [f"Reproduces: {self.notes.reproduces}."] if self.notes.reproduces else []
+        for what, texts in (("Differs from the paper in", self.notes.differs), ("Missing", self.notes.missing)):
+            lines += [f"{what}:", *(f"  {text}" for text in texts)] if texts else []
+        return "\n".join(lines)
+
+    @property
+    def costs(self) -> str:
+        """Runs, images and hours."""
+        lines = [f"{self.runs} runs: {self.finished} finished, {self.runs - self.finished} to do."]
+        if not self.parts:
+            return lines[0]
+        lines += [f"Images (or texts) to train on, epochs x those of one: {self.images:,}.", *map(str, self.parts)]
+        if self.hours is None:
+            return "\n".join([*lines, f"Hours on {self.machine}: not known."])
+        flops = [part.images * part.speed.flops for part in self.parts if part.speed and part.speed.flops]
+        total = f", {sum(flops):.2g} FLOP" if len(flops) == len(self.parts) else ""
+        lines.append(f"Hours on {self.machine}: about {_few(self.hours)} of one {self.unit}{total};")
+        lines.append(f"{_few(self.hours / self.at_once)} with {self.at_once} at once, if none slows another.")
+        return "\n".join(lines)
+
+
+def _few(value: float | None) -> str:
+    """Two digits are all that an estimate has."""
+    return "?" if value is None else f"{float(f'{value:.2g}'):,g}"
+
+
+def plan_grid(
+    path: str | Path, root: Path, device: str = "auto", *, cores: int = 0, measure: bool = True, again: bool = False
+) -> Plan:
+    """What the grid's runs that are not finished would cost on this machine.
+
+    Args:
+        root: the runs there are; their records tell how fast this machine is.
+        device: of the runs; 'auto' is the GPU where there is one.
+        cores: to be used at once; 0: all.
+        again: what is finished counts as to be done, too.
+        measure: time a step where no record tells; otherwise PyTorch is imported only where there is a GPU.
+
+    Raises:
+        ValueError: a bad grid, or a device that is not there.
+    """
+    specs, notes = read_grid(path), read_notes(path)
+    left = specs if again else [entry.spec for entry in status(specs, root) if entry.state != "done"]
+    machine, at_once, unit = machine_name(), cores or cores_here(), "core"
+    on_gpu = False
+    if left and (measure or device.startswith("cuda") or (device == "auto" and shutil.which("nvidia-smi"))):
+        import torch
+
+        from focal_lib.training.trainer import pick_device
+
+        where = pick_device(device)
+        if on_gpu := where.type == "cuda":
+            machine, unit = machine_name(torch.cuda.get_device_name(where)), "GPU"
+            at_once = torch.cuda.device_count() if where.index is None else 1
+    groups: Mapping[Kind, list[Spec]] = defaultdict(list)
+    for spec in left:
+        groups[kind_of(spec, on_gpu)].append(spec)
+    known: dict[Kind, Speed | str] = dict(recorded_speeds([root], machine))
+    if measure and left:
+        known |= measure_speeds((runs[0] for kind, runs in groups.items() if kind not in known), where)
+    parts = []
+    for kind, runs in groups.items():
+        speed = known.get(kind, "")
+        images = sum(map(images_to_train, runs))
+        parts.append(Part(kind, len(runs), images, *((None, speed) if isinstance(speed, str) else (speed,))))
+    return Plan(notes, len(specs), len(specs) - len(left), tuple(parts), machine, at_once, unit)

@@ -1,0 +1,270 @@
+"""How long a training image takes: from the records of finished runs on this machine, or from a step timed now."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from focal_lib.training.machine import cores_here
+from focal_lib.training.spec import Spec
+from focal_lib.training.store import SPEC
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+__all__ = ["Kind", "Speed", "kind_of", "measure_speeds", "recorded_speeds"]
+
+SMALL = 2e9  # FLOPs an image up to which a network is timed on a CPU; the smallest of a grid is timed in any case
+WORK = 3e10  # FLOPs of a timed step on a CPU: a second or so
+_SECOND_ORDER = ("hessian-trace",)  # losses whose step differentiates twice
+
+
+class Kind(NamedTuple):
+    """Runs that take alike long an image."""
+
+    dataset: str
+    model: str
+    precision: str  # 'float32' or 'bf16'
+    loss: str  # '' but for losses whose step takes longer
+
+    def __str__(self) -> str:
+        return ", ".join(filter(None, (self.dataset, self.model, self.loss, self.precision)))
+
+
+class Speed(NamedTuple):
+    """Seconds that one core or GPU takes for a training image; what that rests on; FLOPs of the image, if counted."""
+
+    seconds: float
+    basis: str
+    flops: float | None = None
+
+
+def kind_of(spec: Spec, on_gpu: bool) -> Kind:
+    """Which of a grid's runs are alike in time."""
+    precision = spec.training.precision
+    if precision == "auto":
+        precision = "bf16" if on_gpu else "float32"
+    return Kind(spec.dataset, spec.model, precision, spec.loss if spec.loss in _SECOND_ORDER else "")
+
+
+def recorded_speeds(folders: Iterable[Path], machine: str) -> dict[Kind, Speed]:
+    """Of the finished runs in these folders, those made on that machine alone: the median of each kind."""
+    found = defaultdict(list)
+    for path in (path for folder in folders for path in sorted(folder.glob(f"*/{SPEC}"))):
+        with suppress(OSError, ValueError, KeyError, TypeError):  # what cannot be read tells no speed
+            record = json.loads(path.read_text())
+            if record["machines"] != [machine] or not record["images"]:
+                continue
+            given = record["spec"]
+            loss = given["loss"] if given["loss"] in _SECOND_ORDER else ""
+            kind = Kind(given["dataset"], given["model"], record["precision"], loss)
+            cores = 1 if machine.startswith("NVIDIA") else record["threads"]
+            found[kind].append(cores * record["seconds"] / record["images"])
+    basis = "recorded: median of {} finished run{} here, evaluation included"
+    return {
+        kind: Speed(statistics.median(times), basis.format(len(times), "s" if len(times) > 1 else ""))
+        for kind, times in found.items()
+    }
+
+
+def measure_speeds(specs: Iterable[Spec], device: torch.device) -> dict[Kind, Speed | str]:
+    """How fast runs go, by timed steps on random inputs; of runs that are alike the first counts.
+
+    On a CPU: one thread, as much of the recipe's batch as is quickly done. The FLOPs of a network too large for that
+    are taken at the rate of the largest that was timed. On a GPU all are timed, on whole batches, not compiled.
+
+    Returns:
+        kind -> speed, or the reason why it is not known: a network that does not fit the data set, say.
+    """
+    on_gpu = device.type == "cuda"
+    steps: dict[Kind, _Step] = {}
+    found: dict[Kind, Speed | str] = {}
+    for spec in specs:
+        if (kind := kind_of(spec, on_gpu)) not in steps and kind not in found:
+            try:
+                steps[kind] = _Step(spec, kind)
+            except (ValueError, OSError, ImportError) as error:
+                found[kind] = str(error)
+    by_size = sorted(steps, key=lambda kind: steps[kind].flops)
+    for kind in by_size:
+        if on_gpu or steps[kind].flops <= SMALL or kind == by_size[0]:
+            try:
+                found[kind] = _timed(steps[kind], device)
+            except (RuntimeError, MemoryError) as error:
+                found[kind] = str(error).strip().splitlines()[-1]
+    return found | _rated([kind for kind in by_size if kind not in found], steps, found)
+
+
+def _timed(step: _Step, device: torch.device) -> Speed:
+    import torch
+
+    threads = torch.get_num_threads()
+    on_cpu = device.type == "cpu"
+    n = min(step.size, max(2, int(WORK / step.flops))) if on_cpu else step.size
+    try:
+        if on_cpu:
+            torch.set_num_threads(1)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            step.prepare(device)
+            step(n)  # warms up
+            seconds = step(n)
+    finally:
+        torch.set_num_threads(threads)
+    how = "in one thread" if on_cpu else "not compiled"
+    busy = f"; {_load():.1f} processes at work here" if on_cpu and _load() > cores_here() else ""
+    return Speed(seconds / n, f"measured now: a step on {n}, {how}; no evaluation, no crops{busy}", step.flops)
+
+
+def _load() -> float:
+    """Processes that want a core, this one among them, over the last minute."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+
+
+def _rated(kinds: Iterable[Kind], steps: dict[Kind, _Step], found: dict[Kind, Speed | str]) -> dict[Kind, Speed | str]:
+    """By FLOPs, at the rate of the largest network that was timed."""
+    timed = {kind: speed for kind, speed in found.items() if isinstance(speed, Speed) and speed.flops}
+    if not timed:
+        return dict.fromkeys(kinds, "no network of the grid could be timed")
+    at = max(timed, key=lambda kind: timed[kind].flops or 0)
+    rate = (timed[at].flops or 0) / timed[at].seconds
+    basis = f"FLOPs at the {rate / 1e9:.3g} GFLOP/s that {at.model} reached, which may be wrong by a factor of two"
+    return {kind: Speed(steps[kind].flops / rate, basis, steps[kind].flops) for kind in kinds}
+
+
+class _Step:
+    """Forward, loss, backward and update on n random samples; its FLOPs a sample, counted without computing."""
+
+    def __init__(self, spec: Spec, kind: Kind) -> None:
+        import torch
+
+        self.spec, self.kind, self.size = spec, kind, spec.training.batch_size
+        self.shape, self.classes = _inputs(spec)
+        where = "cpu" if self.shape is None or kind.loss else "meta"  # what depends on values cannot be traced
+        from torch.utils.flop_counter import FlopCounterMode
+
+        with torch.random.fork_rng(devices=[]), FlopCounterMode(display=False) as counter:
+            self.prepare(torch.device(where))
+            self(2)
+        self.flops = counter.get_total_flops() / 2
+
+    def prepare(self, device: torch.device) -> None:
+        """A fresh network there."""
+        import torch
+
+        from focal_lib.losses.by_name import build
+        from focal_lib.training.precision import give_float32_head
+        from focal_lib.training.trainer import make_optimiser
+
+        self.device = device
+        with torch.device(device):
+            self.model = _network(self.spec, self.shape, self.classes).train()
+        if self.kind.precision == "bf16":
+            give_float32_head(self.model)
+        self.loss = build(self.spec.loss, self.spec.gamma, self.spec.lam, self.spec.training.epochs)
+        self.optimiser = make_optimiser(list(self.model.parameters()), self.spec.training)
+        self.generator = torch.Generator().manual_seed(0)
+
+    def __call__(self, n: int) -> float:
+        """The seconds it takes."""
+        import torch
+
+        from focal_lib.training.precision import autocast
+
+        inputs = _draw(self.shape, n).to(self.device)
+        labels = torch.randint(self.classes, (n,)).to(self.device)
+        self._wait()
+        started = time.perf_counter()
+        with autocast(self.device, self.kind.precision) if self.device.type != "meta" else nullcontext():
+            logits = self.model(inputs)
+        if self.device.type == "meta":
+            logits.sum().backward()  # a loss has next to no FLOPs, and some look at values
+        else:
+            loss = self.loss.objective(logits.float(), labels, self.model, self.generator)
+            self.optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            self.optimiser.step()
+        self._wait()
+        return time.perf_counter() - started
+
+    def _wait(self) -> None:
+        import torch
+
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+
+# what the published data sets look like, so that a plan need not load them
+_IMAGES = {"fashion-mnist": (1, 28), "cifar10": (3, 32), "cifar100": (3, 32), "svhn": (3, 32), "tiny-imagenet": (3, 64)}
+_TOKENS = {"20-newsgroups": 1000, "20-newsgroups-m20": 1000, "ag-news": 200, "finsen": 500, "movie-reviews": 50}
+_WORDS, _LEAVES = 30_000, 19  # of a vocabulary at most; of a sentence of SST on the average (Socher et al. 2013)
+
+Shape = tuple[int, ...] | None  # of a sample: (channels, size, size), (tokens,), or a tree
+
+
+def _inputs(spec: Spec) -> tuple[Shape, int]:
+    """Shape of a sample, and the number of classes."""
+    from focal_lib.training import data
+    from focal_lib.training.data.images import IMAGE_SETS
+    from focal_lib.training.data.text import TEXT_SETS
+
+    name = "cifar10" if spec.dataset.startswith("cifar10-c-") else spec.dataset
+    if name in TEXT_SETS:
+        return (None if name == "sst" else (_TOKENS[name],)), TEXT_SETS[name].classes or 10
+    if name in IMAGE_SETS:
+        channels, size = _IMAGES[name]
+        return (channels, size, size), IMAGE_SETS[name].classes
+    found = data.load(name)  # the user's own
+    _, height, width, channels = found.train.inputs.shape
+    return (channels, height, width), found.classes
+
+
+def _network(spec: Spec, shape: Shape, classes: int) -> torch.nn.Module:
+    import torch
+
+    from focal_lib.training import models
+    from focal_lib.training.models.text import TOKEN_MODELS, TREE_MODELS
+
+    if shape is None or len(shape) == 1:
+        known = TREE_MODELS if shape is None else TOKEN_MODELS
+        if spec.model not in known:
+            raise ValueError(f"model for {spec.dataset} must be one of {', '.join(known)}. Got {spec.model!r}.")
+        return known[spec.model](_WORDS, classes, None)
+    model = models.build(spec.model, shape[0], shape[1], classes)
+    return model.to(memory_format=torch.channels_last)
+
+
+def _draw(shape: Shape, n: int) -> Tensor:
+    """n random samples."""
+    import torch
+
+    if shape is None:
+        return _draw_trees(n)
+    if len(shape) == 1:
+        return torch.randint(1, _WORDS, (n, *shape))
+    return torch.randn(n, *shape).contiguous(memory_format=torch.channels_last)
+
+
+def _draw_trees(n: int) -> Tensor:
+    """n trees, a random word in each of the leaves, which are halved down to single ones."""
+    import torch
+
+    from focal_lib.training.data.text import Tree, encode_trees
+
+    def grow(leaves: Sequence[str]) -> Tree:
+        if len(leaves) == 1:
+            return Tree(0, leaves[0], ())
+        half = len(leaves) // 2
+        return Tree(0, None, (grow(leaves[:half]), grow(leaves[half:])))
+
+    words = [str(i) for i in range(_WORDS)]
+    drawn = torch.randint(_WORDS, (n, _LEAVES)).tolist()
+    return torch.from_numpy(encode_trees([grow([words[i] for i in row]) for row in drawn], words))

@@ -1,0 +1,169 @@
+"""What a grid would cost: exactly in images, about in hours, and what that rests on."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+import torch
+from click.testing import CliRunner
+
+from focal_lib import cli
+from focal_lib.checkout import ROOT
+from focal_lib.training import speed
+from focal_lib.training.machine import machine_name
+from focal_lib.training.plan import plan_grid
+from focal_lib.training.run import run
+from focal_lib.training.spec import Spec
+from focal_lib.training.speed import Kind, Speed, kind_of, measure_speeds, recorded_speeds
+
+GRIDS = sorted((ROOT / "workflow" / "grids").glob("*.yaml"))
+SMALL = "n_train: 60\nn_validation: 30\nepochs: 4\nbatch_size: 20\nevaluate_every: 1\n"
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def grid(tmp_path):
+    def write(text):
+        (tmp_path / "grid.yaml").write_text(SMALL + text)
+        return tmp_path / "grid.yaml"
+
+    return write
+
+
+def test_every_grid_is_planned_without_pytorch(tmp_path):
+    code = """
+import sys
+from pathlib import Path
+from focal_lib.training.plan import plan_grid
+for path in sys.argv[2:]:
+    plan = plan_grid(path, Path(sys.argv[1]), "cpu", measure=False)
+    assert (plan.finished, plan.hours) == (0, None), path
+    assert sum(part.runs for part in plan.parts) == plan.runs, path
+    print(plan.images, flush=True)
+assert "torch" not in sys.modules
+"""
+    plain = [path for path in GRIDS if "\ncontrasts:" not in path.read_text()]  # those bring the metrics' names, too
+    command = [sys.executable, "-c", code, str(tmp_path), *map(str, plain)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    images = dict(zip([path.stem for path in plain], map(int, done.stdout.split()), strict=True))
+    assert images["kk24-table1"] == 80 * 350 * 45_000
+    assert images["l25-tinyimagenet"] == 7 * 100 * 90_000
+    assert images["m20-text"] == 10 * 50 * 15_098 + 10 * 25 * 6_920
+    for path in set(GRIDS) - set(plain):
+        assert plan_grid(path, tmp_path, "cpu", measure=False).images > 0
+
+
+def test_costs_of_a_small_grid(small_data, grid, tmp_path):
+    path = grid("differs: [much]\ngamma: [0, 2, 3]")
+    made = run(Spec(gamma=2, **{k: int(v) for k, v in (line.split(": ") for line in SMALL.splitlines())}), tmp_path)
+    record = tmp_path / made.spec.digest / "spec.json"
+    changed = json.loads(record.read_text()) | {"seconds": 24.0, "threads": 2}
+    record.write_text(json.dumps(changed))
+    plan = plan_grid(path, tmp_path, "cpu", cores=4, measure=False)
+    assert (plan.runs, plan.finished, plan.images) == (3, 1, 2 * 4 * 60)
+    core_seconds = 2 * 24.0 / 240  # an image: of two threads
+    assert plan.hours == pytest.approx(480 * core_seconds / 3600)
+    assert plan.aims == "Differs from the paper in:\n  much"
+    assert plan.costs.splitlines() == [
+        "3 runs: 1 finished, 2 to do.",
+        "Images (or texts) to train on, epochs x those of one: 480.",
+        "  fashion-mnist, small-cnn, float32: 2 runs, 480 images, 0.027 h",
+        "    5 images/s: recorded: median of 1 finished run here, evaluation included",
+        f"Hours on {machine_name()}: about 0.027 of one core;",
+        "0.0067 with 4 at once, if none slows another.",
+    ]
+    assert plan_grid(path, tmp_path, "cpu", measure=False, again=True).images == 3 * 4 * 60
+    assert plan_grid(grid("gamma: 2"), tmp_path, "cpu", measure=False).costs == "1 runs: 1 finished, 0 to do."
+
+
+def write_record(folder, name, **changes):
+    record = {"spec": {"dataset": "d", "model": "m", "loss": "focal"}, "precision": "bf16", "machines": ["here"]}
+    record |= {"images": 100, "seconds": 10.0, "threads": 1} | changes
+    (folder / name).mkdir()
+    (folder / name / "spec.json").write_text(json.dumps(record))
+
+
+def test_recorded_speeds_are_those_of_this_machine_by_kind(tmp_path):
+    for i, seconds in enumerate((10.0, 20.0, 90.0)):
+        write_record(tmp_path, f"a{i}", seconds=seconds)
+    write_record(tmp_path, "b", precision="float32", threads=2)
+    write_record(tmp_path, "c", machines=["there"], seconds=1.0)
+    write_record(tmp_path, "d", machines=["here", "there"], seconds=1.0)
+    write_record(tmp_path, "e", images=0)
+    write_record(tmp_path, "f", spec={"dataset": "d", "model": "m", "loss": "hessian-trace"})
+    (tmp_path / "g").mkdir()
+    (tmp_path / "g" / "spec.json").write_text("{")
+    found = recorded_speeds([tmp_path], "here")
+    assert {kind: value.seconds for kind, value in found.items()} == {
+        Kind("d", "m", "bf16", ""): 0.2,
+        Kind("d", "m", "float32", ""): 0.2,
+        Kind("d", "m", "bf16", "hessian-trace"): 0.1,
+    }
+    assert "median of 3 finished runs" in found[Kind("d", "m", "bf16", "")].basis
+
+
+def test_kinds():
+    assert kind_of(Spec(recipe="m20-cifar"), on_gpu=True).precision == "bf16"
+    assert kind_of(Spec(recipe="m20-cifar"), on_gpu=False).precision == "float32"
+    assert kind_of(Spec(precision="bf16"), on_gpu=False).precision == "bf16"
+    assert str(kind_of(Spec(loss="hessian-trace", lam=1), on_gpu=False)).endswith("small-cnn, hessian-trace, float32")
+
+
+def test_a_timed_step_counts_its_flops():
+    threads, state = torch.get_num_threads(), torch.get_rng_state()
+    spec = Spec(model="mlp", gamma=2)
+    ((kind, found),) = measure_speeds([spec, Spec(model="mlp", gamma=3)], CPU).items()
+    assert kind == kind_of(spec, on_gpu=False)
+    assert found.flops == 2 * (2 * 784 * 100 + 3 * 100 * 10)  # no gradient for the pixels
+    assert 0 < found.seconds < 1
+    assert "measured now: a step on 100, in one thread" in found.basis
+    assert torch.get_num_threads() == threads
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_large_networks_are_rated_by_flops(monkeypatch):
+    monkeypatch.setattr(speed, "SMALL", 0.0)
+    specs = [Spec(model=model, dataset=name) for model, name in (("mlp", "fashion-mnist"), ("resnet8", "cifar10"))]
+    small, large = (measure_speeds(specs, CPU)[kind_of(spec, on_gpu=False)] for spec in specs)
+    assert small.basis.startswith("measured now")
+    assert "that mlp reached, which may be wrong by a factor of two" in large.basis
+    assert large.flops > 100 * small.flops
+    assert large.seconds > small.seconds
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"dataset": "20-newsgroups-m20", "model": "gp-cnn", "recipe": "m20-newsgroups", "batch_size": 2},
+        {"dataset": "sst", "model": "tree-lstm", "recipe": "m20-sst"},
+        {"dataset": "cifar10", "model": "mlp", "loss": "hessian-trace", "lam": 0.1, "precision": "bf16"},
+        {"dataset": "cifar10-c-contrast-3", "model": "mlp", "loss": "mmce", "lam": 2},
+    ],
+    ids=lambda given: given["dataset"],
+)
+def test_every_sort_of_network_is_timed(given):
+    (found,) = measure_speeds([Spec(**given)], CPU).values()
+    assert found.seconds > 0
+    assert found.flops > 0
+
+
+def test_what_cannot_be_timed_says_why(grid, tmp_path, monkeypatch):
+    monkeypatch.delenv("FOCAL_DATA", raising=False)
+    text = "dataset: [fashion-mnist, nowhere]\nmodel: [mlp, gp-cnn]"
+    plan = plan_grid(grid(text), tmp_path, "cpu")
+    assert plan.hours is None
+    lines = plan.costs.splitlines()
+    assert lines[-1] == f"Hours on {machine_name()}: not known."
+    assert any("fashion-mnist, gp-cnn, float32: 1 run, 240 images, hours not known: model must be" in n for n in lines)
+    assert any("nowhere, mlp, float32: 1 run, 240 images, hours not known: dataset must be one of" in n for n in lines)
+    assert isinstance(next(part for part in plan.parts if part.why_not == "").speed, Speed)
+
+
+def test_a_dry_run_does_nothing(grid, tmp_path):
+    path = grid("reproduces: T 7\nmodel: mlp\ngamma: [0, 1]")
+    found = CliRunner().invoke(cli.main, ["grid", str(path), "--root", str(tmp_path / "runs"), "--dry-run"])
+    assert found.exit_code == 0, found.output
+    assert found.output.startswith("Reproduces: T 7.\n2 runs: 0 finished, 2 to do.\n")
+    assert "480 images" in found.output
+    assert not (tmp_path / "runs").exists()
