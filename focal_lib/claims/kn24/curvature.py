@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import flint
-import numpy as np
 import sympy as sp
 
-from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Search, Step, Unchecked, step
+from focal_lib.claims.evidence import Derivation, Evidence, Step, Unchecked, step
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls
-from focal_lib.theory.second_derivative import logit_curvature_ratio, probability_curvature_ratio
 
 CHAPTER = "11_curvature"
 q, s = symbols.q, symbols.s
 g = sp.Symbol("gamma", positive=True)
+r = 1 - q
+b = sp.Function("b")(q)
 
 
 def ratio_steps() -> tuple[Step, ...]:
@@ -47,24 +45,11 @@ def _ball(expression: sp.Expr, point: str, gamma: int) -> flint.arb:
 
 
 @claim(
-    "kn24.curvature_probability",
-    source="KN24 section on curvature, read pointwise in p",
-    statement=r"Focal loss has the smaller second derivative in $p$: $L''(p) \le \frac{1}{p^2}$.",
-    chapter=CHAPTER,
-)
-def curvature_probability() -> Evidence:
-    """gamma = 2 at p = 1/2."""
-    return Counterexample(
-        r"$\gamma = 2$, $p = \frac12$: $p^2L'' > 1$", _ball(symbols.probability_curvature_ratio(q, g), "1/2", 2) - 1
-    )
-
-
-@claim(
     "kn24.curvature_probability_low",
-    source="KN24 section on curvature, corrected",
-    statement=r"For $0 < \gamma \le 1$ it is larger for every $p$: $p^2L'' > 1$.",
+    source="KN24 on curvature, of the loss itself as a function of p",
+    statement=r"For $0 < \gamma \le 1$ the second derivative of focal loss in $p$ is larger than that of cross-entropy for every $p$: $p^2L'' > 1$.",
     chapter=CHAPTER,
-    corrects="kn24.curvature_probability",
+    fidelity="ours",
 )
 def curvature_probability_low() -> Evidence:
     """g is strictly concave for gamma <= 1, so g - q g' increases from 1."""
@@ -94,88 +79,176 @@ def curvature_probability_low() -> Evidence:
     )
 
 
+def gain_curvature_steps() -> tuple[Step, ...]:
+    """g'' = gamma r^(gamma-2) phi with phi increasing from -oo to gamma^2 - 1: for gamma > 1 one change of sign."""
+    phi = (g - 1) * (1 + g * b) - 2 * g * r * b.diff(q) + r**2 * b.diff(q, 2)
+    rising = g * (g + 1) * b.diff(q) - 2 * (g + 1) * r * b.diff(q, 2) + r**2 * b.diff(q, 3)
+    ratio = symbols.entropy_ratio()
+    return (
+        *ratio_steps()[:1],
+        *entropy_ratio_steps(),
+        step(
+            r"$g'' = \gamma r^{\gamma-2}\varphi$, $\varphi = (\gamma-1)(1+\gamma b) - 2\gamma r\,b' + r^2b''$, $r = 1-q$",
+            _over_power(sp.diff(_gain_of_b(), q, 2), 2) - g * phi,
+            0,
+        ),
+        step(
+            r"$\varphi' = \gamma(\gamma+1)b' - 2(\gamma+1)r\,b'' + r^2b^{(3)} > 0$",
+            sp.expand(sp.diff(phi, q) - rising),
+            0,
+        ),
+        step(r"at 0 it is $-\infty$: $b' \to \infty$", 1 / sp.limit(sp.diff(ratio, q), q, 0, "+"), 0),
+        step(
+            r"$b'' < 0$ stays finite at 1, so $\varphi \to (\gamma-1)(1+\gamma) > 0$: $b \to 1$",
+            sp.limit(ratio, q, 1, "-"),
+            1,
+        ),
+        step(r"$r\,b' \to 0$ and $r^2b'' \to 0$ there", _limits_at_one(), 0),
+    )
+
+
+def _limits_at_one() -> sp.Expr:
+    ratio = symbols.entropy_ratio()
+    one, two = (sp.limit((1 - q) ** k * sp.diff(ratio, q, k), q, 1, "-") for k in (1, 2))
+    return sp.Abs(one) + sp.Abs(two)
+
+
+def _gain_of_b() -> sp.Expr:
+    """g with b as a function."""
+    return symbols.gain(q, g).subs(symbols.entropy_ratio(), b)
+
+
+def _over_power(expression: sp.Expr, below: int) -> sp.Expr:
+    """The expression over r^(gamma - below), expanded."""
+    rest = sp.Symbol("r", positive=True)
+    return (
+        sp.expand(sp.powsimp(sp.expand(expression.doit().subs(1 - q, rest) / rest ** (g - below)), force=True))
+        .subs(rest, r)
+        .expand()
+    )
+
+
 @claim(
     "kn24.curvature_probability_high",
-    source="KN24 section on curvature, corrected",
-    statement=r"For $\gamma > 1$ it is smaller exactly above one point, 0.7905 for $\gamma = 2$, 0.6231 for 3, 0.4500 for 5.",
+    source="KN24 on curvature, of the loss itself as a function of p",
+    statement=r"For every $\gamma > 1$ the second derivative of focal loss in $p$ is smaller than that of cross-entropy exactly above one point, "
+    r"0.7905 for $\gamma = 2$, 0.6231 for 3, 0.4500 for 5.",
     chapter=CHAPTER,
-    corrects="kn24.curvature_probability",
+    fidelity="ours",
 )
 def curvature_probability_high() -> Evidence:
-    """Sign of q^2 L'' - 1 on a dense grid: one change."""
-    printed = {2.0: 0.79053744, 3.0: 0.62308748, 5.0: 0.45002654, 10.0: 0.27697484}
-    return _one_change(probability_curvature_ratio, printed)
+    """q^2 L'' = g - q g' starts at 1, rises while g'' < 0, then falls to 0 at q = 1."""
+    rest, above = sp.symbols("r h", positive=True)  # h = gamma - 1
+    return Derivation(
+        (
+            *gain_curvature_steps(),
+            step(r"$(g - qg')' = -qg''$: it rises from 1, then falls", *_slope_of_ratio()),
+            step(
+                r"from 1: $q\,b' \to 0$ as $q \to 0$",
+                sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"),
+                0,
+            ),
+            step(
+                r"to 0 at $q = 1$ for $\gamma > 1$: $g$ and $g'$ have the factors $r^\gamma$ and $r^{\gamma-1}$",
+                sp.limit(rest**g, rest, 0, "+") + sp.limit(rest**above, rest, 0, "+"),
+                0,
+            ),
+            _crossings(symbols.probability_curvature_ratio(q, g), {2: "0.7905", 3: "0.6231", 5: "0.4500"}),
+        )
+    )
+
+
+def _slope_of_ratio() -> tuple[sp.Expr, sp.Expr]:
+    f = sp.Function("g")(q)
+    return sp.diff(f - q * f.diff(q), q), -q * f.diff(q, 2)
+
+
+def _crossings(ratio: sp.Expr, points: dict[int, str]) -> Step:
+    """Above 1 half a unit of the last digit before each point and below 1 after it, in ball arithmetic."""
+    signs = []
+    for gamma, point in points.items():
+        half = sp.Rational(5, 10 ** (len(point) - 1))
+        before, after = (_ball(ratio, str(sp.Rational(point) + side * half), gamma) - 1 for side in (-1, 1))
+        signs.append(bool(before > 0 and after < 0))
+    return Step(r"the points are right to the digits shown, by signs on both sides in ball arithmetic", all(signs))
 
 
 @claim(
-    "kn24.curvature_logit",
-    source="KN24 section on curvature, read pointwise in the logit",
-    statement=r"Focal loss has the smaller second derivative in the logit of the true class.",
+    "kn24.curvature_logit_larger",
+    source="KN24 on curvature, of the loss itself as a function of the true class' logit",
+    statement=r"In the logit of the true class the second derivative of focal loss can be more than twice that of cross-entropy: $\gamma = 2$, "
+    r"$p = 0.27$.",
     chapter=CHAPTER,
-    headline="smaller curvature in the logit",
-    instead="for confident samples",
+    fidelity="ours",
 )
-def curvature_logit() -> Evidence:
-    """gamma = 2 at p = 0.27: more than twice."""
-    return Counterexample(
-        r"$\gamma = 2$, $p = 0.27$: more than twice that of cross-entropy",
-        _ball(symbols.logit_curvature_ratio(q, g), "0.27", 2) - 2,
-    )
+def curvature_logit_larger() -> Evidence:
+    """In ball arithmetic."""
+    excess = _ball(symbols.logit_curvature_ratio(q, g), "0.27", 2) - 2
+    return Derivation((*ratio_steps()[1:], Step(r"$g - (1-q)g' > 2$ there, in ball arithmetic", bool(excess > 0))))
 
 
 @claim(
     "kn24.curvature_logit_high",
-    source="KN24 section on curvature, corrected",
-    statement=r"For $0.01 \le p$ beyond the dip at small $p$ it is smaller exactly above one point: 0.7147 for $\gamma = 1$, 0.6275 for 2, "
-    r"0.5624 for 3, 0.4703 for 5.",
+    source="KN24 on curvature, of the loss itself as a function of the true class' logit",
+    statement=r"In the logit of the true class, for every $\gamma > 0$, the second derivative of focal loss is larger than that of cross-entropy "
+    r"exactly between two points, and smaller for every more confident sample: above 0.7147 for $\gamma = 1$, 0.6275 for 2, 0.5624 for 3, "
+    r"0.4703 for 5.",
     chapter=CHAPTER,
-    corrects="kn24.curvature_logit",
+    fidelity="ours",
 )
 def curvature_logit_high() -> Evidence:
-    """Sign of the ratio minus 1 above its maximum."""
-    printed = {1.0: 0.71474496, 2.0: 0.62753497, 3.0: 0.56235499, 5.0: 0.47025299}
-    return _one_change(logit_curvature_ratio, printed, low=0.2)
-
-
-def _one_change(
-    ratio: Callable[[np.ndarray, float], np.ndarray], crossings: dict[float, float], low: float = 1e-6
-) -> Evidence:
-    worst, points = np.inf, 0
-    for gamma, crossing in crossings.items():
-        grid = np.linspace(low, 1 - 1e-9, 20_000)
-        excess = ratio(grid, gamma) - 1
-        away = np.abs(grid - crossing) > 1e-4
-        worst = min(worst, float((np.sign(crossing - grid) * excess)[away].min()))
-        points += grid.size
-    return Search(
-        rf"$p \ge {low:g}$, $\gamma \in \{{{', '.join(f'{v:g}' for v in crossings)}\}}$; one change of sign",
-        points,
-        worst,
-    )
-
-
-@claim(
-    "kn24.logit_convex",
-    source="KN24 section on curvature, implicit",
-    statement=r"Focal loss is convex in the logit of the true class, as cross-entropy is.",
-    chapter=CHAPTER,
-)
-def logit_convex() -> Evidence:
-    """gamma = 2, p = 0.02."""
-    return Counterexample(
-        r"$\gamma = 2$, $p = 0.02$: $\frac{d^2L}{ds^2} < 0$", -_ball(symbols.logit_curvature_ratio(q, g), "0.02", 2)
+    """rho = g - r g' rises from -oo to its top and falls to 0; its mean over (0, 1) is 1, so the top is above 1."""
+    psi = 2 * (1 + g) * r * b.diff(q) - (1 + g) * (1 + g * b) - r**2 * b.diff(q, 2)
+    falling = -(1 + g) * (2 + g) * b.diff(q) + 2 * (2 + g) * r * b.diff(q, 2) - r**2 * b.diff(q, 3)
+    f = sp.Function("g")(q)
+    rho = f - (1 - q) * f.diff(q)
+    ratio = symbols.entropy_ratio()
+    gained = _gain_of_b()
+    rest = sp.Symbol("r", positive=True)
+    return Derivation(
+        (
+            *ratio_steps()[1:],
+            *entropy_ratio_steps(),
+            step(
+                r"$\rho = g - (1-q)g'$ has $\rho' = 2g' - (1-q)g''$",
+                sp.diff(rho, q),
+                2 * f.diff(q) - (1 - q) * f.diff(q, 2),
+            ),
+            step(
+                r"$\rho' = \gamma r^{\gamma-1}\psi$, $\psi = 2(1+\gamma)r\,b' - (1+\gamma)(1+\gamma b) - r^2b''$, $r = 1-q$",
+                sp.expand(_over_power(2 * sp.diff(gained, q) - (1 - q) * sp.diff(gained, q, 2), 1) - g * psi),
+                0,
+            ),
+            step(
+                r"$\psi' = -(1+\gamma)(2+\gamma)b' + 2(2+\gamma)r\,b'' - r^2b^{(3)} < 0$: $\rho$ rises, then falls",
+                sp.expand(sp.diff(psi, q) - falling),
+                0,
+            ),
+            step(r"$\rho \to -\infty$ at 0, as $b' \to \infty$ there", 1 / sp.limit(sp.diff(ratio, q), q, 0, "+"), 0),
+            step(r"$\rho \to 0$ at 1: $g$ and $r\,g'$ have the factor $r^\gamma$", sp.limit(rest**g, rest, 0, "+"), 0),
+            step(
+                r"$\rho - 1 = \frac{d}{dq}\big[-(1-q)g - q\big]$, which is $-1$ at both ends: the mean of $\rho$ over $(0, 1)$ is 1, and its "
+                r"largest value above 1",
+                sp.diff(-(1 - q) * f - q, q),
+                rho - 1,
+            ),
+            step(r"$g \to 1$ at 0: $b \to 0$", sp.limit(ratio, q, 0, "+"), 0),
+            _crossings(symbols.logit_curvature_ratio(q, g), {1: "0.7147", 2: "0.6275", 3: "0.5624", 5: "0.4703"}),
+        ),
+        r"A function that rises from below 1 to above 1 and falls to 0 is above 1 exactly between two points.",
     )
 
 
 @claim(
     "kn24.logit_convex_corrected",
-    source="KN24 section on curvature, corrected",
-    statement=r"For every $\gamma > 0$ focal loss is concave in the logit of the true class for small enough $p$.",
+    source="KN24 on curvature, of the loss itself as a function of the true class' logit",
+    statement=r"For every $\gamma > 0$ focal loss is concave in the logit of the true class for small enough $p$, where cross-entropy is convex.",
     chapter=CHAPTER,
-    corrects="kn24.logit_convex",
+    fidelity="ours",
 )
 def logit_convex_corrected() -> Evidence:
     """g - (1-q) g' -> -infinity as q -> 0, since g' does to +infinity."""
+    negative = _ball(symbols.logit_curvature_ratio(q, g), "0.02", 2)
     return Derivation(
         (
             *ratio_steps(),
@@ -189,6 +262,7 @@ def logit_convex_corrected() -> Evidence:
                 sp.simplify(sp.diff(symbols.gain(q, g), q) / (1 - q) ** g),
                 g * sp.diff(symbols.entropy_ratio(), q) - g * (1 + g * symbols.entropy_ratio()) / (1 - q),
             ),
+            Step(r"for example $\gamma = 2$, $p = 0.02$, in ball arithmetic", bool(negative < 0)),
         )
     )
 
@@ -200,8 +274,12 @@ def _needs(what: str) -> Evidence:
 @claim(
     "kn24.theorem1",
     source="KN24 Theorem 1, Corollaries 1 and 2",
-    statement=r"Focal loss reduces the largest eigenvalue of the loss Hessian with respect to the weights.",
+    # lines 14, 38; the theorem's formula is lost
+    statement=r"'Our analysis suggests that focal loss reduces the curvature of the loss surface in training the model.'",
     chapter=CHAPTER,
+    fidelity="quoted",
+    headline="focal loss reduces the curvature of the loss surface",
+    instead="of the loss itself, in the logit: for confident samples",
 )
 def theorem1() -> Evidence:
     """The formulas are missing from the text at hand."""
@@ -214,8 +292,10 @@ def theorem1() -> Evidence:
 @claim(
     "kn24.fig2",
     source="KN24 Fig. 2",
+    # line 38
     statement=r"$\lambda_{\max}(H_{val})$ decreases monotonically with $\gamma$ on CIFAR-100; ECE is smallest near $\gamma = 3, 4$ (10 for ViT).",
     chapter=CHAPTER,
+    fidelity="paraphrased",
 )
 def fig2() -> Evidence:
     """Needs Hessians of several networks."""
@@ -227,6 +307,7 @@ def fig2() -> Evidence:
     source="KN24 Fig. 3",
     statement=r"ECE is smallest where $\operatorname{Tr}(H_{val})$ is reduced to a certain extent, not most.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
 )
 def fig3() -> Evidence:
     """Needs Hessian traces of several networks."""

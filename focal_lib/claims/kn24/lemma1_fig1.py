@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sympy as sp
 
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Disproof, Evidence, Step, step
+from focal_lib.claims.evidence import Counterexample, Derivation, Disproof, Evidence, Step, Unchecked, step
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_bound import entropy_bound_steps
 from focal_lib.claims.lemmas.gradient_limit import gradient_limit_steps
-from focal_lib.claims.lemmas.threshold import threshold_steps
+from focal_lib.claims.lemmas.threshold import gain_at_half_step, threshold_steps
 from focal_lib.theory import symbols
-from focal_lib.theory.certificates import balls, formulas
+from focal_lib.theory.certificates import balls
 from focal_lib.theory.second_derivative import convexity_factor
 
 CHAPTER = "11_curvature"
@@ -23,11 +23,27 @@ r = sp.Symbol("r", positive=True)  # 1 - q
 @claim(
     "kn24.lemma1",
     source="KN24 Lemma 1",
-    statement=r"For $\gamma \ge 0$ focal loss is at least $\mathcal{L}_{CE} - \gamma\,\mathcal{H}(y\mid x, \theta)$. (The formula is missing from "
-    r"the text at hand; this is the bound of M20 App. H.)",
+    # line 33
+    statement=r"'For $\gamma \ge 0$, we have' a relation, lost from the text at hand, 'where $\mathcal{L}_{CE}$ is the cross-entropy loss and "
+    r"$\mathcal{H}(y\mid x, \theta)$ is the conditional entropy'.",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def lemma1() -> Evidence:
+    """The formula is missing."""
+    return Unchecked(
+        "the text at hand has lost the formula of Lemma 1; kn24.lemma1_reading proves it as it is most likely meant"
+    )
+
+
+@claim(
+    "kn24.lemma1_reading",
+    source="KN24 Lemma 1, under the reading that it is the bound of M20 App. H",
+    statement=r"Under this reading Lemma 1 is true: for $\gamma \ge 0$ focal loss is at least $\mathcal{L}_{CE} - \gamma\,\mathcal{H}(y\mid x, \theta)$.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def lemma1_reading() -> Evidence:
     """The proof for every gamma >= 0 and every label distribution."""
     return Derivation(entropy_bound_steps())
 
@@ -35,11 +51,13 @@ def lemma1() -> Evidence:
 @claim(
     "kn24.fig1_coincide",
     source="KN24 Fig. 1",
-    statement=r"Focal loss coincides with cross-entropy when $\gamma = 1$.",
+    # line 37; Definition 2 is lost but for its name: 'Focal Loss', after Lin et al. (2017)
+    statement=r"'Focal loss coincides with cross-entropy when $\gamma = 1$.'",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def fig1_coincide() -> Evidence:
-    """At p = 1/2 the losses are log 2 / 2 and log 2."""
+    """With Lin et al.'s focal loss the losses at p = 1/2 are log 2 / 2 and log 2."""
     with balls.precision():
         return Counterexample(r"$p = \frac12$: $\frac12\log2 < \log2$", balls.exact(2).log() / 2)
 
@@ -61,6 +79,7 @@ def factor_steps() -> tuple[Step, ...]:
     source="KN24 Fig. 1, corrected",
     statement=r"It coincides with cross-entropy exactly when $\gamma = 0$.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="kn24.fig1_coincide",
 )
 def fig1_coincide_corrected() -> Evidence:
@@ -69,10 +88,38 @@ def fig1_coincide_corrected() -> Evidence:
 
 
 @claim(
+    "kn24.fig1_other_exponent",
+    source="KN24 Fig. 1, read with an exponent of gamma - 1",
+    statement=r"Were the loss $-(1-p)^{\gamma-1}\log p$, the caption would be right: it is cross-entropy at $\gamma = 1$, and for $0 < \gamma < 1$ its "
+    r"gradient diverges as $p \to 1$.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def fig1_other_exponent() -> Evidence:
+    """The focal loss of gamma - 1; its slope behaves like -gamma (1-p)^(gamma-1)."""
+    a = sp.Symbol("alpha", positive=True)  # 1 - gamma
+    shifted = symbols.focal_loss(q, g - 1)
+    scaled = sp.expand(sp.diff(shifted, q).subs(q, 1 - r) / r ** (g - 1))
+    return Derivation(
+        (
+            step(r"$\gamma = 1$: $-\log p$", shifted.subs(g, 1), -sp.log(q)),
+            step(
+                r"its slope over $r^{\gamma-1}$, $r = 1-p$, tends to $-\gamma$",
+                sp.limit(sp.simplify(scaled), r, 0, "+"),
+                -g,
+            ),
+            step(r"and $r^{\gamma-1} \to \infty$ for $\gamma < 1$", 1 / sp.limit(r ** (-a), r, 0, "+"), 0),
+        )
+    )
+
+
+@claim(
     "kn24.fig1_loss_smaller",
     source="KN24 Fig. 1",
-    statement=r"When $\gamma \ge 1$ the loss of well-classified samples is smaller than cross-entropy.",
+    # line 37
+    statement=r"'When $\gamma \ge 1$, the' 'loss for well-classified samples ($p$ close to 1)' is 'smaller than' that 'for cross-entropy'.",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def fig1_loss_smaller() -> Evidence:
     """For every gamma > 0 and every p: CE - FL = (1 - (1-p)^gamma)(-log p)."""
@@ -89,36 +136,54 @@ def fig1_loss_smaller() -> Evidence:
     )
 
 
+def gradient_ratio_steps() -> tuple[Step, ...]:
+    """L' over that of cross-entropy is g, which rises from 1, then falls to 0."""
+    ratio = symbols.focal_loss_slope(q, g) / (-1 / q)
+    return (
+        step(
+            r"$L'/(-\frac1p) = g$",
+            sp.expand(ratio / (1 - q) ** (g - 1)),
+            sp.expand(symbols.gain(q, g) / (1 - q) ** (g - 1)),
+            lambda e: sp.simplify(sp.powsimp(e, force=True)),
+        ),
+        *threshold_steps(),
+        step(r"$g \to 0$ as $p \to 1$: $(1-p)^\gamma \to 0$, and $b \to 1$", sp.limit(r**g, r, 0, "+"), 0),
+    )
+
+
 @claim(
     "kn24.fig1_gradient_smaller",
     source="KN24 Fig. 1",
-    statement=r"When $\gamma \ge 1$ the gradient is smaller than that of cross-entropy.",
+    # line 37
+    statement=r"'When $\gamma \ge 1$, the gradient' 'for well-classified samples ($p$ close to 1)' is 'smaller than' that 'for cross-entropy'.",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def fig1_gradient_smaller() -> Evidence:
-    """The ratio is g: below 1 exactly above tau(gamma)."""
-    with balls.precision():
-        margin = formulas.gain(balls.exact("1/10"), balls.exact(1)) - 1
-    ratio = symbols.focal_loss_slope(q, g) / (-1 / q)
-    inside = Derivation(
-        (
-            step(
-                r"$L'/(-\frac1p) = g$",
-                sp.expand(ratio / (1 - q) ** (g - 1)),
-                sp.expand(symbols.gain(q, g) / (1 - q) ** (g - 1)),
-                lambda e: sp.simplify(sp.powsimp(e, force=True)),
-            ),
-            *threshold_steps(),
-        )
-    )
-    return Conditional(r"$p > \tau(\gamma)$", inside, Counterexample(r"$\gamma = 1$, $p = 0.1$: $g > 1$", margin))
+    """The ratio is g, which tends to 0 at p = 1."""
+    return Derivation(gradient_ratio_steps())
+
+
+@claim(
+    "kn24.fig1_gradient_where",
+    source="KN24 Fig. 1, how close to 1",
+    statement=r"For every $\gamma > 0$ the gradient is smaller than that of cross-entropy for $p > \tau(\gamma)$, where $\tau < \frac12$, and larger for "
+    r"$0 < p < \tau(\gamma)$.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def fig1_gradient_where() -> Evidence:
+    """g rises from 1 and then falls to 0, so it crosses 1 once."""
+    return Derivation((*gradient_ratio_steps(), gain_at_half_step()))
 
 
 @claim(
     "kn24.fig1_gradient_diverges",
     source="KN24 Fig. 1",
-    statement=r"For $0 < \gamma < 1$ the gradient does not converge (as $p \to 1$).",
+    # line 37
+    statement=r"'For $0 < \gamma < 1$, as shown in the right figure, the gradient does not converge' (as $p \to 1$).",
     chapter=CHAPTER,
+    fidelity="quoted",
     headline="for gamma < 1 the gradient diverges",
     instead="the second derivative does",
 )
@@ -132,6 +197,7 @@ def fig1_gradient_diverges() -> Evidence:
     source="KN24 Fig. 1, corrected",
     statement=r"For $0 < \gamma < 1$ the gradient tends to 0 as $p \to 1$; the second derivative diverges, like $\gamma(1+\gamma)(1-p)^{\gamma-1}$.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="kn24.fig1_gradient_diverges",
 )
 def fig1_curvature_diverges() -> Evidence:

@@ -7,7 +7,7 @@ import sympy as sp
 from focal_lib.claims.evidence import Step, step
 from focal_lib.theory import symbols
 
-__all__ = ["entropy_bound_steps"]
+__all__ = ["divergence_step", "entropy_bound_steps"]
 
 q = symbols.q
 g = sp.Symbol("gamma", positive=True)
@@ -18,14 +18,13 @@ def entropy_bound_steps() -> tuple[Step, ...]:
     """FL >= CE - gamma H(q) for one-hot labels, every gamma >= 0; soft labels by linearity."""
     rest = sp.Symbol("r", positive=True)  # 1 - q
     a = sp.Symbol("a", positive=True)  # -log(1-q)
-    p = sp.symbols("p_1:4", positive=True)
-    q3 = sp.symbols("q_1:4", positive=True)
-    soft = sum(pi * (1 - (1 - qi) ** g) * -sp.log(qi) for pi, qi in zip(p, q3, strict=True))
+    p, q_y, q_i = sp.symbols("p_y q_y q_i", positive=True)
+    excess = p * -sp.log(q) - p * symbols.focal_loss(q, g)  # of one class, CE - FL
     return (
         step(
             r"$\mathrm{CE} - \mathrm{FL} = \sum_y p_y\,(-\log q_y)\big(1-(1-q_y)^\gamma\big)$ is linear in $p$: one-hot labels suffice",
-            sum(sp.diff(soft, pi) * pi for pi in p),
-            soft,
+            excess,
+            sp.diff(excess, p) * p,
             sp.expand,
         ),
         step(r"$1-(1-q)^\gamma = 1-e^{-\gamma a}$ with $a = -\log(1-q)$", 1 - sp.exp(-g * -sp.log(rest)), 1 - rest**g),
@@ -51,9 +50,19 @@ def entropy_bound_steps() -> tuple[Step, ...]:
         ),
         step(r"so $(-\log q)(a-q) \le \frac{1-q}{q}\,aq = (1-q)a$", (1 - q) / q * a * q, (1 - q) * a),
         step(
-            r"$(1-q_y)a = \sum_{i\ne y} q_i(-\log(1-q_y)) \le \sum_{i\ne y}-q_i\log q_i$, as $q_i \le 1-q_y$: together $\gamma H(q)$",
-            (q3[1] + q3[2]) * -sp.log(1 - q3[0]),
-            q3[1] * -sp.log(1 - q3[0]) + q3[2] * -sp.log(1 - q3[0]),
-            sp.expand,
+            r"$(1-q_y)a = \sum_{i\ne y} q_i\,(-\log(1-q_y)) \le \sum_{i\ne y}-q_i\log q_i$, as $q_i \le 1-q_y$ and "
+            r"$(-\log)' = -\frac1q < 0$: together $\gamma H(q)$",
+            sp.diff(-sp.log(q_i), q_i).is_negative and sp.diff(q_i * -sp.log(1 - q_y), q_y).subs(q_y, 0).is_positive,
         ),
+    )
+
+
+def divergence_step() -> Step:
+    """CE(p, q) = KL(p || q) + H(p): class by class, so for every n."""
+    p, other = sp.symbols("p_i q_i", positive=True)
+    return step(
+        r"$\mathrm{CE}(p,q) = \mathrm{KL}(p\Vert q) + H(p)$: class by class, $-p\log q = p\log\frac pq - p\log p$",
+        -p * sp.log(other),
+        p * sp.log(p / other) - p * sp.log(p),
+        lambda e: sp.simplify(sp.expand_log(e, force=True)),
     )

@@ -8,9 +8,9 @@ import flint
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Search, step
+from focal_lib.claims.evidence import Derivation, Evidence, Search, Step, step
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.lemmas.entropy_bound import entropy_bound_steps
+from focal_lib.claims.lemmas.entropy_bound import divergence_step, entropy_bound_steps
 from focal_lib.claims.lemmas.map_slope import map_slope_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
@@ -19,81 +19,100 @@ from focal_lib.theory.maps import focal_log_probs
 CHAPTER = "10_gradient_factor"
 q = symbols.q
 g = sp.Symbol("gamma", positive=True)
-x = sp.Symbol("x", positive=True)
 
 
 @claim(
     "m20.app_h",
     source="M20 App. H",
-    statement=r"$\mathrm{FL}_\gamma(p, q) \ge \mathrm{CE}(p, q) - \gamma H(q)$.",
+    # lines 885-900
+    statement=r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{CE}(p, q) - \gamma\,\mathrm{Entropy}(q)$.",
     chapter=CHAPTER,
+    fidelity="quoted",
     headline="focal loss >= cross-entropy - gamma entropy",
     instead="for every gamma >= 0",
 )
 def app_h() -> Evidence:
-    """For every gamma >= 0 and every soft label, though the printed chain needs gamma >= 1."""
+    """For every gamma >= 0 and every soft label."""
     return Derivation(entropy_bound_steps())
 
 
 @claim(
     "m20.app_h_bernoulli",
     source="M20 App. H, first step",
-    statement=r"$(1-q)^\gamma \ge 1 - \gamma q$ (Bernoulli).",
+    # lines 885-900
+    statement=r"$(1-q)^\gamma \ge 1 - \gamma q$ 'by Bernoulli's inequality $\forall\gamma \ge 1$ and $0 \le q \le 1$'.",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def bernoulli() -> Evidence:
-    """For gamma >= 1; the reverse holds for 0 < gamma < 1."""
+    """The difference is 0 at q = 0 and rises where (1-q)^(gamma-1) <= 1."""
     f = (1 - q) ** g - 1 + g * q
-    with balls.precision():
-        margin = balls.exact("3/4") - balls.exact("1/2").sqrt()
-    inside = Derivation(
+    above, a = sp.symbols("d a", nonnegative=True)  # gamma - 1 and -log(1-q)
+    power = 1 - sp.exp(-above * a)  # 1 - (1-q)^(gamma-1)
+    return Derivation(
         (
             step(r"$f = (1-q)^\gamma - 1 + \gamma q$ is 0 at 0", f.subs(q, 0), 0),
+            step(r"$f' = \gamma(1-(1-q)^{\gamma-1})$", sp.diff(f, q), g * (1 - (1 - q) ** (g - 1))),
             step(
-                r"$f' = \gamma(1-(1-q)^{\gamma-1})$, not negative for $\gamma \ge 1$",
-                sp.diff(f, q),
-                g * (1 - (1 - q) ** (g - 1)),
+                r"$1-(1-q)^{\gamma-1} = 1 - e^{-(\gamma-1)a}$, $a = -\log(1-q)$, is 0 at $a = 0$ and does not fall for $\gamma \ge 1$",
+                power.subs(a, 0) == 0 and sp.diff(power, a).is_nonnegative,
             ),
         )
     )
-    return Conditional(
-        r"$\gamma \ge 1$ (or $\gamma = 0$)",
-        inside,
-        Counterexample(r"$\gamma = q = \frac12$: $\sqrt{1/2} < 1-\frac14$", margin),
+
+
+@claim(
+    "m20.app_h_below_one",
+    source="M20 App. H, continued below gamma = 1",
+    statement=r"The bound of App. H holds for $0 < \gamma < 1$, too, where Bernoulli's inequality, its first step, is reversed: "
+    r"$(1-q)^\gamma < 1 - \gamma q$ for $0 < q < 1$.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def app_h_below_one() -> Evidence:
+    """Another proof of the bound, for every gamma > 0; and the sign of Bernoulli's difference."""
+    below, a = sp.symbols("d a", positive=True)  # gamma = 1/(1+d), a = -log(1-q)
+    exponent = below / (1 + below)  # 1 - gamma
+    f = (1 - q) ** g - 1 + g * q
+    return Derivation(
+        (
+            *entropy_bound_steps(),
+            step(
+                r"$\big((1-q)^\gamma - 1 + \gamma q\big)' = \gamma(1-(1-q)^{\gamma-1})$, 0 at 0",
+                sp.diff(f, q) + f.subs(q, 0),
+                g * (1 - (1 - q) ** (g - 1)),
+            ),
+            step(
+                r"$1-(1-q)^{\gamma-1} = 1 - e^{(1-\gamma)a}$ is 0 at $a = 0$ and falls",
+                (1 - sp.exp(exponent * a)).subs(a, 0) == 0 and sp.diff(1 - sp.exp(exponent * a), a).is_negative,
+            ),
+        )
     )
 
 
 @claim(
     "m20.app_h_kl",
     source="M20 App. H, last steps",
-    statement=r"$\mathrm{FL}_\gamma(p, q) \ge \mathrm{KL}(p\Vert q) + H(p) - \gamma H(q)$.",
+    # lines 904-906
+    statement=r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{KL}(p\Vert q) + \mathrm{Entropy}(p) - \gamma\,\mathrm{Entropy}(q)$.",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def app_h_kl() -> Evidence:
-    """CE = KL + H(p)."""
-    p = sp.symbols("p_1:4", positive=True)
-    points = sp.symbols("q_1:4", positive=True)
-    pairs = list(zip(p, points, strict=True))
-    divergence = sum(a * sp.log(a / b) for a, b in pairs)
-    return Derivation(
-        (
-            *entropy_bound_steps(),
-            step(
-                r"$\mathrm{CE}(p,q) = \mathrm{KL}(p\Vert q) + H(p)$",
-                -sum(a * sp.log(b) for a, b in pairs),
-                divergence - sum(a * sp.log(a) for a in p),
-                lambda e: sp.simplify(sp.expand_log(e, force=True)),
-            ),
-        )
-    )
+    """CE = KL + H(p), class by class."""
+    return Derivation((*entropy_bound_steps(), divergence_step()))
 
 
 @claim(
     "m20.entropy_binary",
     source="M20 App. H, Fig. 7",
-    statement=r"For two classes the focal solution has higher entropy than the cross-entropy solution $q = p$, $p \ne \frac12$.",
+    # lines 907-911
+    statement=r"'In a binary classification problem (i.e. $K = 2$)', 'solutions to focal loss will always have higher entropy than that of "
+    r"cross entropy'. (At $p = 0$, $\frac12$ and 1 both solutions are $p$; taken as: for every other $p$.)",
     chapter=CHAPTER,
-    corrects="m20.entropy_always",
+    fidelity="our reading",
+    headline="two classes: focal solutions have higher entropy",
+    instead="not always for four classes",
 )
 def entropy_binary() -> Evidence:
     """The minimiser is closer to 1/2 (slope of the map above 1), and entropy falls away from 1/2."""
@@ -119,18 +138,19 @@ def entropy_change(point: Sequence[str], gamma: str) -> flint.arb:
 
 
 @claim(
-    "m20.entropy_always",
-    source="M20 App. H",
-    statement=r"Solutions of focal loss always have higher entropy than those of cross-entropy.",
+    "m20.entropy_many_classes",
+    source="M20 App. H, continued beyond its K = 2",
+    statement=r"With four classes or more a focal solution can have lower entropy than the cross-entropy solution, its $p$: at "
+    r"$\gamma = \frac12$, $(0.33, 0.33, 0.33, 0.01)$ is such a solution.",
     chapter=CHAPTER,
-    headline="focal solutions always have higher entropy",
-    instead="true for two classes",
+    fidelity="ours",
 )
-def entropy_always() -> Evidence:
-    """Four classes, gamma = 1/2."""
-    return Counterexample(
-        r"$\gamma = \frac12$, four classes: the focal solution $(0.33, 0.33, 0.33, 0.01)$ has less entropy than its $p$",
-        entropy_change(("0.33", "0.33", "0.33", "0.01"), "1/2"),
+def entropy_many_classes() -> Evidence:
+    """In ball arithmetic; with more classes of probability 0 it is the same point."""
+    change = entropy_change(("0.33", "0.33", "0.33", "0.01"), "1/2")
+    return Derivation(
+        (Step(rf"$H(p) - H(q) = {float(change.mid()):.3g} > 0$, in ball arithmetic", bool(change > 0)),),
+        r"A class of probability 0 in $p$ has probability 0 in the solution, so the same point serves for every $n \ge 4$.",
     )
 
 
@@ -139,6 +159,7 @@ def entropy_always() -> Evidence:
     source="M20 App. H, the case of three classes",
     statement=r"With three classes focal solutions have higher entropy.",
     chapter=CHAPTER,
+    fidelity="ours",
 )
 def entropy_three_classes() -> Evidence:
     """Random points, also near the edges."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import flint
 import sympy as sp
 
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Measurement, step
+from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Measurement, Step, step
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.entropy_terms import entropy_terms_steps
 from focal_lib.claims.lemmas.threshold import gain_at_half_step, gain_positive_step, threshold_steps
@@ -21,52 +21,54 @@ g = sp.Symbol("gamma", positive=True)
 @claim(
     "m20.prop1",
     source="M20 Prop. 1, App. B Prop. 3",
-    statement=r"$\frac{\partial L_f}{\partial w} = \frac{\partial L_c}{\partial w}\,g(q_y, \gamma)$ with "
+    # lines 281-283
+    statement=r"'For focal loss $L_f$ and cross-entropy loss $L_c$, the gradients' $\frac{\partial L_f}{\partial w} = \frac{\partial "
+    r"L_c}{\partial w}\,g(q_y, \gamma)$ with "
     r"$g = (1-q)^\gamma - \gamma q(1-q)^{\gamma-1}\log q$, for the weights $w$ of the last layer.",
     chapter=CHAPTER,
+    fidelity="quoted",
     headline="the gradient is cross-entropy's times g",
 )
 def prop1() -> Evidence:
     """The chain rule: both losses reach w through q_y alone."""
+    return Derivation(factor_steps())
+
+
+def factor_steps() -> tuple[Step, ...]:
+    """The ratio of the gradients is the printed g, which is (1-q)^gamma (1 + gamma b)."""
     f = sp.Function("q")(sp.Symbol("w"))
     focal, cross = symbols.focal_loss(f, g).diff(sp.Symbol("w")), (-sp.log(f)).diff(sp.Symbol("w"))
     printed = (1 - q) ** g - g * q * (1 - q) ** (g - 1) * sp.log(q)
-    return Derivation(
-        (
-            step(
-                r"$\partial_w L_f = g\,\partial_w L_c$",
-                sp.powsimp(sp.expand((focal / cross).doit().subs(f, q) / (1 - q) ** (g - 1))),
-                sp.powsimp(sp.expand(printed / (1 - q) ** (g - 1))),
-                lambda e: sp.simplify(sp.expand(sp.powsimp(e, force=True))),
-            ),
-            step(
-                r"printed $g$ is $(1-q)^\gamma(1+\gamma b)$, the same function as in KK24's $w = q/g$",
-                sp.simplify(printed / (1 - q) ** g),
-                sp.simplify(symbols.gain(q, g) / (1 - q) ** g),
-            ),
-        )
+    return (
+        step(
+            r"$\partial_w L_f = g\,\partial_w L_c$",
+            sp.powsimp(sp.expand((focal / cross).doit().subs(f, q) / (1 - q) ** (g - 1))),
+            sp.powsimp(sp.expand(printed / (1 - q) ** (g - 1))),
+            lambda e: sp.simplify(sp.expand(sp.powsimp(e, force=True))),
+        ),
+        step(
+            r"printed $g$ is $(1-q)^\gamma(1+\gamma b)$, the same function as in KK24's $w = q/g$",
+            sp.simplify(printed / (1 - q) ** g),
+            sp.simplify(symbols.gain(q, g) / (1 - q) ** g),
+        ),
     )
 
 
 @claim(
     "m20.prop1_iff",
     source="M20 Prop. 1",
-    statement=r"$\lVert\partial_w L_f\rVert \le \lVert\partial_w L_c\rVert$ if and only if $g \in [0, 1]$.",
+    # line 283
+    statement=r"'Thus, $\lVert\partial_w L_f\rVert \le \lVert\partial_w L_c\rVert$ iff $g \in [0, 1]$.'",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def prop1_iff() -> Evidence:
-    """g > 0, so for a norm c > 0, g c <= c is g <= 1; for c = 0 both sides are 0 whatever g."""
-    c, value = sp.symbols("c g", positive=True)
+    """The norms have the ratio |g| where that of cross-entropy is not 0, and g > 0; where it is 0 both are."""
     with balls.precision():
         margin = formulas.gain(balls.exact("1/10"), balls.exact(1)) - 1
     return Conditional(
         r"the cross-entropy gradient is not 0",
-        Derivation(
-            (
-                step(r"$c - gc = c(1-g)$", c - value * c, c * (1 - value)),
-                gain_positive_step(),
-            )
-        ),
+        Derivation((*factor_steps(), gain_positive_step())),
         Counterexample(r"a zero feature vector: both norms are 0, yet $g(0.1, 1) > 1$", margin),
     )
 
@@ -74,9 +76,11 @@ def prop1_iff() -> Evidence:
 @claim(
     "m20.k_decreasing",
     source="M20 App. B, Eq. (9)",
+    # lines 636-637
     statement=r"$k(p, \gamma) = \frac{2(1-p)}{\log p} + 1 - \gamma p$ decreases, from 1 at $p \to 0$ to $-(1+\gamma)$ at $p \to 1$, and "
     r"has the sign of $\partial_p g$.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
 )
 def k_decreasing() -> Evidence:
     """The derivative of log g, and the logarithmic mean."""
@@ -86,8 +90,10 @@ def k_decreasing() -> Evidence:
 @claim(
     "m20.g_slope_decreasing",
     source="M20 App. B, proof of Prop. 4",
-    statement=r"$\partial_p g$ decreases monotonically from a positive value at $p = 0$ to a negative value at $p = 1$.",
+    # lines 637-638
+    statement=r"'The gradient $\partial_p g$ monotonically decreases from a positive value at $p = 0$ to a negative value at $p = 1$.'",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def g_slope_decreasing() -> Evidence:
     """gamma = 2: g' is lower at 0.4 than at 0.9."""
@@ -108,6 +114,7 @@ def _gain_slope(p: str) -> flint.arb:
     source="M20 App. B, proof of Prop. 4, corrected",
     statement=r"$\partial_p g$ is positive up to one point $p^*(\gamma)$ and negative after it: $g$ rises from 1, then falls to 0.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="m20.g_slope_decreasing",
 )
 def g_unimodal() -> Evidence:
@@ -125,8 +132,11 @@ def g_unimodal() -> Evidence:
 @claim(
     "m20.threshold",
     source="M20 section 4, on Fig. 4a",
-    statement=r"There is a threshold $p_0$: $g > 1$ on $(0, p_0)$ and $g \in [0, 1)$ above it.",
+    # lines 284-286
+    statement=r"$g$ 'lies in $[0, 1)$ for values of $p$ that lie above a certain threshold $p_0$. In the interval $[0, p_0)$, however,' "
+    r"$g > 1$.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
 )
 def threshold() -> Evidence:
     """g rises from 1, falls to 0: it crosses 1 once. The threshold is tau(gamma) < 1/2."""
@@ -139,8 +149,11 @@ def threshold() -> Evidence:
 @claim(
     "m20.regularises_more",
     source="M20 section 4, on Fig. 4a",
-    statement=r"For confident samples, $p \ge \frac12$, a larger $\gamma$ gives a smaller factor $g$.",
+    # lines 306-308
+    statement=r"'With higher values of $\gamma$, the fall in $g$ gets steeper. We would thus expect the weight regularisation effect to be "
+    r"higher.' (Taken as: for $p \ge \frac12$ a larger $\gamma$ gives a smaller factor $g$.)",
     chapter=CHAPTER,
+    fidelity="our reading",
 )
 def regularises_more() -> Evidence:
     """d log g / d gamma is at most its value at gamma = 0, which is not positive for p >= 1/2."""
@@ -164,8 +177,10 @@ def regularises_more() -> Evidence:
 @claim(
     "m20.fig4a_seven",
     source="M20 section 4, on Fig. 4a",
-    statement=r"For $\gamma \ge 7$, $g$ reduces to nearly 0 at around $p = 0.5$.",
+    # lines 312-313
+    statement=r"'For $\gamma \ge 7$, $g$ reduces to nearly 0 for a relatively low value of $p$ (around 0.5).' (Taken as: below 0.05 there.)",
     chapter=CHAPTER,
+    fidelity="our reading",
 )
 def fig4a_seven() -> Evidence:
     """g(0.5, 7); larger gamma gives less."""
@@ -175,8 +190,10 @@ def fig4a_seven() -> Evidence:
 @claim(
     "m20.g_at_019",
     source="M20 section 5",
-    statement=r"$g(0.19, 5) \approx 1$.",
+    # line 352
+    statement=r"'$g(0.19, 5) \approx 1$.' (Taken as: within 0.05.)",
     chapter=CHAPTER,
+    fidelity="our reading",
 )
 def g_at_019() -> Evidence:
     """1.028; exactly 1 at 0.1968."""

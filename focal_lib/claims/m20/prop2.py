@@ -5,7 +5,7 @@ from __future__ import annotations
 import flint
 import sympy as sp
 
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Evidence, Step, step
+from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Disproof, Evidence, Step, step
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.confidence import critical_gamma_steps
 from focal_lib.claims.lemmas.entropy_terms import entropy_terms_steps
@@ -79,9 +79,11 @@ def _lambert_point(p: str) -> flint.arb:
 @claim(
     "m20.prop2",
     source="M20 Prop. 2, App. B Prop. 4",
-    statement=r"For $p \ge p_0$, $g(p, \gamma) \le 1$ for all $\gamma \ge \gamma^* = \frac ab + \frac1{\log a}W_{-1}\big(-\frac1b a^{1-a/b}\log a\big)$, "
-    r"with equality only at $p = p_0$, $\gamma = \gamma^*$.",
+    # lines 288-290, 607-609; the argument of W is whole in lines 649-665
+    statement=r"'For $p \ge p_0$, $g(p, \gamma) \le 1$ for all' $\gamma \ge \gamma^* = \frac ab + \frac1{\log a}W_{-1}\big(-\frac1b a^{1-a/b}\log a\big)$; "
+    r"'the equality holds only for' $p = p_0$ and $\gamma = \gamma^*$.",
     chapter=CHAPTER,
+    fidelity="quoted",
     headline="the gamma for a threshold, by Lambert W",
     instead="thresholds below one half",
 )
@@ -99,17 +101,41 @@ def prop2() -> Evidence:
     return Conditional(r"$0 < p_0 < \frac12$", inside, outside)
 
 
+def above_half_steps() -> tuple[Step, ...]:
+    """For p0 > 1/2 the principal branch gives gamma = (W_0 - y0)/log a < 0."""
+    w, gap = sp.Symbol("W", real=True), sp.Symbol("d", positive=True)
+    log_a, big_a, big_b = sp.Symbol("l", negative=True), sp.Symbol("a", positive=True), sp.Symbol("b", negative=True)
+    root = -big_a * log_a / big_b  # y0
+    gamma = big_a / big_b + w / log_a
+    return (
+        step(r"$\gamma = \frac ab + \frac W{\log a} = \frac{W - y_0}{\log a}$", gamma, (w - root) / log_a),
+        step(
+            r"for $p_0 > \frac12$, $y_0 < -1 \le W_0$, so $W_0 - y_0 > 0$ and $\gamma < 0$, as $\log a < 0$",
+            sp.simplify(gamma.subs(w, root + gap)).is_negative,
+        ),
+    )
+
+
 @claim(
     "m20.principal_branch",
     source="M20 App. B, proof of Prop. 4",
-    statement=r"The principal branch $W_0$ yields a negative value of $\gamma$.",
+    # lines 668-671
+    statement=r"'If we consider the principal branch, the solution is' $\gamma \le \frac ab + \frac1{\log a}W_0(\cdot)$, 'which yields a "
+    r"negative value for $\gamma$ that we discard.'",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def principal_branch() -> Evidence:
-    """p0 = 0.3: y0 > -1, so the principal branch returns y0 and gamma is exactly 0."""
-    return Counterexample(
-        r"$p_0 = 0.3$: $y_0 > -1$, so $W_0$ returns $y_0$, which is $\gamma = 0$, not a negative value",
-        _lambert_point("0.3"),
+    """Negative for p0 > 1/2; for p0 <= 1/2 the principal branch returns y0, and gamma is exactly 0."""
+    return Conditional(
+        r"$p_0 > \frac12$",
+        Derivation((*lambert_steps(), *branch_steps(), *above_half_steps())),
+        Disproof(
+            Derivation(
+                (*lambert_steps(), *branch_steps()),
+                r"For $p_0 \le \frac12$, $y_0 \ge -1$, so $W_0$ returns $y_0$, which is $\gamma = 0$, not a negative value.",
+            )
+        ),
     )
 
 
@@ -118,6 +144,7 @@ def principal_branch() -> Evidence:
     source="M20 App. B, proof of Prop. 4, corrected",
     statement=r"For $p_0 < \frac12$ the principal branch yields exactly $\gamma = 0$, cross-entropy.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="m20.principal_branch",
 )
 def principal_branch_corrected() -> Evidence:
@@ -128,8 +155,11 @@ def principal_branch_corrected() -> Evidence:
 @claim(
     "m20.rhs_minimum",
     source="M20 App. B, proof of Prop. 4",
-    statement=r"The right-hand side $-\frac1b a^{1-a/b}\log a$ is negative, with smallest value $-\frac1e$, at $p_0 = \frac12$.",
+    # lines 653-654
+    statement=r"'The r.h.s.', $-\frac1b a^{1-a/b}\log a$, 'is always negative, with a minimum possible value of $-1/e$ that occurs at "
+    r"$p_0 = 0.5$.'",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def rhs_minimum() -> Evidence:
     """It is y0 e^y0, and y e^y has its minimum -1/e at y = -1."""
@@ -154,8 +184,11 @@ def rhs_minimum() -> Evidence:
 @claim(
     "m20.policy_regularise",
     source="M20 section 5, sample-dependent gamma",
-    statement=r"Both policies regularise a sample once $q_y \ge 0.5$: $g < 1$.",
+    # lines 348-353
+    statement=r"'When $q_y \ge 0.5$, we want to regularise the weights'; the policies 5,3,2 and 5,3 'satisfy the above condition'. (Taken as: "
+    r"$g < 1$ there.)",
     chapter=CHAPTER,
+    fidelity="our reading",
 )
 def policy_regularise() -> Evidence:
     """gamma = 2 and 3 at 1/2, and beyond since g falls."""
@@ -170,24 +203,11 @@ def policy_regularise() -> Evidence:
 
 
 @claim(
-    "m20.policy_accelerate",
-    source="M20 section 5, sample-dependent gamma",
-    statement=r"The policy 5, 3 accelerates the rise of $q_y$ as long as $q_y < 0.5$: $g > 1$.",
-    chapter=CHAPTER,
-)
-def policy_accelerate() -> Evidence:
-    """gamma = 3 at q = 0.3."""
-    with balls.precision():
-        margin = 1 - formulas.gain(balls.exact("0.3"), balls.exact(3))
-    return Counterexample(r"$q_y = 0.3$, where $\gamma = 3$: $g < 1$, a smaller gradient than cross-entropy's", margin)
-
-
-@claim(
     "m20.policy_accelerate_corrected",
-    source="M20 section 5, corrected",
-    statement=r"The policy 5, 3 has $g > 1$ for $0 < q_y < 0.2525$ and $g < 1$ from $0.2526$ on.",
+    source="M20 section 5, on its idea of accelerating the rise of $q_y$ as long as $q_y < 0.5$",  # lines 345-346
+    statement=r"The policy 5,3 accelerates, $g > 1$, for $0 < q_y < 0.2525$; from $0.2526$ on, still short of 0.5, $g < 1$.",
     chapter=CHAPTER,
-    corrects="m20.policy_accelerate",
+    fidelity="ours",
 )
 def policy_accelerate_corrected() -> Evidence:
     """g(., 5) > 1 up to 0.19 and g(., 3) > 1 up to tau(3)."""
