@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+from typing import Any
+
 import flint
 import sympy as sp
 
-from focal_lib.claims.evidence import Counterexample, Derivation, Disproof, Evidence, Step, step
+from focal_lib.claims.evidence import Counterexample, Derivation, Disproof, Evidence, Step, Unchecked, step
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
-from focal_lib.claims.lemmas.entropy_bound import entropy_bound_steps
+from focal_lib.claims.lemmas.entropy_bound import divergence_step, entropy_bound_steps
 from focal_lib.claims.lemmas.gradient_limit import gradient_limit_steps
+from focal_lib.claims.lemmas.squared_distance import class_share, squared_distance_steps
 from focal_lib.claims.lemmas.threshold import gain_positive_step
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
@@ -44,8 +49,10 @@ def _gain_gap() -> flint.arb:
 @claim(
     "l25.thm42",
     source="L25 Thm. A.2, section 4.2",
-    statement=r"FCL preserves the order of the classes: $p_i > p_j$ implies $q_i > q_j$ at its minimiser.",
+    # lines 76-79, 333
+    statement=r"FCL 'satisfies the Strictly Order-Preserving Property': $p_i > p_j$ implies $q_i > q_j$ at its minimiser.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
     headline="keeps the order of the classes",
 )
 def thm42() -> Evidence:
@@ -77,39 +84,52 @@ def thm42() -> Evidence:
 @claim(
     "l25.a4",
     source="L25 Thm. A.1 (App. A.4)",
-    statement=r"The sum of a strictly convex and a convex function is strictly convex.",
+    # line 321
+    statement=r"'Let' $f$ 'be a strictly convex function, and let' $h$ 'be a convex function. Then the function' $f + h$ 'is strictly convex'.",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def a4() -> Evidence:
     """The defects of convexity add."""
-    t, f0, f1, fm, h0, h1, hm = sp.symbols("t f_0 f_1 f_m h_0 h_1 h_m", real=True)
-    defect_f, defect_h = t * f0 + (1 - t) * f1 - fm, t * h0 + (1 - t) * h1 - hm
-    together = t * (f0 + h0) + (1 - t) * (f1 + h1) - (fm + hm)
-    return Derivation(
-        (step(r"chord minus value: a positive plus a non-negative number", together, defect_f + defect_h, sp.expand),)
+    return Derivation((defect_step(),))
+
+
+def defect_step(combine: Callable[[Any, Any], Any] = operator.add) -> Step:
+    """The defect of convexity of a combination, a sum, against the sum of the defects."""
+    t, u, v = sp.symbols("t u v", real=True)
+    f, h = sp.Function("f"), sp.Function("h")
+
+    def defect(function: Callable[[Any], Any]) -> Any:
+        """Chord minus value between u and v: positive for strictly convex, not negative for convex functions."""
+        return t * function(u) + (1 - t) * function(v) - function(t * u + (1 - t) * v)
+
+    return step(
+        r"chord minus value: that of $f + h$ is that of $f$, positive, plus that of $h$, not negative",
+        defect(lambda point: combine(f(point), h(point))),
+        defect(f) + defect(h),
+        sp.expand,
     )
 
 
 @claim(
     "l25.a7",
     source="L25 App. A.7",
-    statement=r"The squared distance $\lVert q - e_y\rVert^2$ (Brier score) is strictly proper.",
+    # lines 468-495
+    statement=r"'The mean squared norm', $\lVert q - e_y\rVert^2$ (Brier score), 'is a strictly proper scoring rule for both binary and "
+    r"multiclass classification'.",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def a7() -> Evidence:
-    """Its expected excess over q = p is the squared distance of q and p."""
-    q3 = sp.symbols("q_1:4", real=True)
-    p3 = (*sp.symbols("p_1:3", real=True), 1 - sum(sp.symbols("p_1:3", real=True)))
-
-    def expected(point: tuple[sp.Expr, ...]) -> sp.Expr:
-        return sum(py * sum((v - (1 if i == y else 0)) ** 2 for i, v in enumerate(point)) for y, py in enumerate(p3))
-
+    """Its expected excess over q = p is the squared distance of q and p, for every n."""
+    q_i, p_i = sp.symbols("q_i p_i", real=True)
     return Derivation(
         (
+            *squared_distance_steps(),
             step(
-                r"$\mathbb{E}\lVert q-e_Y\rVert^2 - \mathbb{E}\lVert p-e_Y\rVert^2 = \lVert q-p\rVert^2$, three classes shown",
-                expected(q3) - expected(p3),
-                sum((a - b) ** 2 for a, b in zip(q3, p3, strict=True)),
+                r"so the excess over $q = p$ is $\sum_i (q_i - p_i)^2$, 0 at $q = p$ only",
+                class_share(q_i, p_i) - class_share(p_i, p_i),
+                (q_i - p_i) ** 2,
                 sp.expand,
             ),
         )
@@ -119,13 +139,15 @@ def a7() -> Evidence:
 @claim(
     "l25.a8",
     source="L25 section 4.3, App. A.8",
-    statement=r"FCL is strictly proper for $\lambda > 0$.",
+    # lines 84, 499-531; the condition's symbols are lost: case 2 is where 'FCL reduces to the focal loss', so case 1 is lambda > 0
+    statement=r"'The Focal Calibration Loss is strictly proper if and only if' $\lambda > 0$.",
     chapter=CHAPTER,
+    fidelity="our reading",
     headline="strictly proper",
     instead="biased, by O(1/lambda)",
 )
 def a8() -> Evidence:
-    """gamma = 2, p = (0.8, 0.2): for every lambda the risk still falls when q leaves p."""
+    """gamma = 2, p = (0.8, 0.2): for every lambda the risk still falls when q leaves p, so the lost condition does not matter."""
     return Counterexample(
         r"$\gamma = 2$, $p = (0.8, 0.2)$, any $\lambda$: at $q = p$ the risk has the slope $g(0.2) - g(0.8) > 0$ in $q_1$, so a smaller "
         r"$q_1$ is better",
@@ -155,8 +177,11 @@ def cross_entropy_steps() -> tuple[Step, ...]:
 @claim(
     "l25.a8_zero",
     source="L25 App. A.8, case 2",
-    statement=r"FCL is not strictly proper for $\lambda = 0$ (for $\gamma = 0$ included, where it is cross-entropy).",
+    # lines 518-529
+    statement=r"With $\lambda = \gamma = 0$ FCL 'reduces to the cross-entropy loss, which is proper but not strictly proper without additional "
+    r"regularization'.",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def a8_zero() -> Evidence:
     """Cross-entropy is strictly proper."""
@@ -166,13 +191,29 @@ def a8_zero() -> Evidence:
 @claim(
     "l25.a8_when",
     source="L25 App. A.8, corrected",
-    statement=r"For $\gamma > 0$ the minimiser of FCL is $p$ exactly where $g(p_i, \gamma)$ is the same for every class, whatever $\lambda$.",
+    statement=r"For $\gamma > 0$ the minimiser of FCL is $p$ exactly where $g(p_i, \gamma)$ is the same for every class with $p_i > 0$, whatever "
+    r"$\lambda$.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects=("l25.a8", "l25.a3"),
 )
 def a8_when() -> Evidence:
     """Stationarity at q = p: all -g(p_i) equal; the risk is strictly convex, so that is sufficient."""
-    return Derivation((*residual_steps(), *convexity_proof().steps))
+    return Derivation(
+        (
+            *residual_steps(),
+            step(
+                r"a class with $p_i = 0$ adds $\lambda q_i^2$, whose slope at $q_i = 0$ is 0, not below the $-g \le 0$ of the others: nothing is "
+                r"gained by moving to it",
+                sp.diff(lam * q**2, q).subs(q, 0),
+                0,
+            ),
+            gain_positive_step(),
+            *convexity_proof().steps,
+        ),
+        r"Necessary: where $0 < p_i < 1$ the point is inside in these coordinates, and the slopes must be equal. Sufficient: the risk is "
+        r"convex, and strictly so in the classes with $p_i > 0$.",
+    )
 
 
 @claim(
@@ -180,6 +221,7 @@ def a8_when() -> Evidence:
     source="L25 App. A.8, corrected",
     statement=r"With $\lambda = 0$ FCL is strictly proper if and only if $\gamma = 0$.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="l25.a8_zero",
 )
 def a8_cross_entropy() -> Evidence:
@@ -201,8 +243,10 @@ def a8_cross_entropy() -> Evidence:
 @claim(
     "l25.a3",
     source="L25 App. A.3, step 7",
-    statement=r"Minimising FCL recovers the true class-posterior probabilities.",
+    # lines 261, 317
+    statement=r"'Minimizing the Focal Calibration Loss over the probability simplex recovers the true class-posterior probabilities.'",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def a3() -> Evidence:
     """The residual -g(p_i) at q = p is not the same for every class."""
@@ -215,8 +259,9 @@ def a3() -> Evidence:
 @claim(
     "l25.bias",
     source="L25 section 4.3, corrected",
-    statement=r"The bias shrinks like $1/\lambda$: $q_i - p_i = \frac{g(p_i) - \frac1n\sum_j g(p_j)}{2\lambda} + O(\lambda^{-2})$.",
+    statement=r"Where every $p_i > 0$ the bias shrinks like $1/\lambda$: $q_i - p_i = \frac{g(p_i) - \frac1n\sum_j g(p_j)}{2\lambda} + O(\lambda^{-2})$.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects=("l25.a8", "l25.a3"),
 )
 def bias() -> Evidence:
@@ -225,8 +270,11 @@ def bias() -> Evidence:
     slope = sp.Function("L1")
     p = sp.Symbol("p", positive=True)
     stationary = p * slope(p + e * x) + 2 * x + mu  # p L'(q) + 2 lam (q - p) + mu at q = p + x/lam
-    gains = sp.symbols("g_1:4")
-    shifts = [(v - sum(gains) / 3) / 2 for v in gains]
+    gain, total = sp.symbols("g_i Gamma")  # g(p_i) and the sum over the classes
+    n = sp.Symbol("n", positive=True)
+    gains, i, classes = sp.IndexedBase("g"), sp.Idx("i"), sp.Symbol("n", integer=True, positive=True)
+    shift = (gains[i] - total / classes) / 2
+    together = sp.Sum(shift, (i, 1, classes)).expand().doit()
     return Derivation(
         (
             *residual_steps(),
@@ -236,13 +284,13 @@ def bias() -> Evidence:
                 -sp.Symbol("G") + 2 * x + mu,
             ),
             step(
-                r"$\sum_i x_i = 0$ fixes $\mu$: $x_i = \frac12\big(g(p_i) - \bar g\big)$, three classes shown",
-                sum(shifts),
+                r"$x_i = \frac12\big(g(p_i) - \bar g\big)$ solves it with $\mu = \bar g = \frac1n\sum_j g(p_j)$",
+                -gain + 2 * (gain - total / n) / 2 + total / n,
                 0,
             ),
             step(
-                r"and these solve it with $\mu = \bar g$",
-                -gains[0] + 2 * shifts[0] + sum(gains) / 3,
+                r"and has $\sum_i x_i = \frac12\big(\sum_i g(p_i) - n\bar g\big) = 0$, as $\sum_i q_i = \sum_i p_i$ asks",
+                together - (sp.Sum(gains[i], (i, 1, classes)) - total) / 2,
                 0,
             ),
         ),
@@ -270,54 +318,92 @@ def phi_steps() -> tuple[Step, ...]:
 @claim(
     "l25.a6",
     source="L25 Lemma A.3 (App. A.6)",
-    statement=r"$\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ is strictly decreasing on $(0, 1)$, tends to $\infty$ at 0 and to $-2\lambda(1-\eta)$ at 1 "
-    r"($\gamma > 0$): it has exactly one root for $\lambda > 0$, $0 < \eta < 1$. (Read from the proof; the formula is missing from the text.)",
+    # lines 412-429
+    statement=r"$\varphi$, whose formula is lost from the text at hand, 'is strictly decreasing', with limits that are lost, and 'there exists a "
+    r"unique' root.",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def a6() -> Evidence:
+    """The formula is missing."""
+    return Unchecked(
+        "the text at hand has lost the formula of the function and its limits; l25.a6_reading takes it from the proof"
+    )
+
+
+@claim(
+    "l25.a6_reading",
+    source="L25 Lemma A.3, under a reading",
+    statement=r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the lemma is true: $\varphi$ is strictly decreasing on $(0, 1)$, tends "
+    r"to $\infty$ at 0 and to $-2\lambda(1-\eta)$ at 1 ($\gamma > 0$), and has exactly one root for $\lambda > 0$, $0 < \eta < 1$.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def a6_reading() -> Evidence:
     """phi' = -eta L'' - 2 lambda < 0, and the limits of L'."""
     return Derivation(phi_steps())
 
 
 @claim(
-    "l25.a6_root",
-    source="L25 App. A.6, after Cor. A.4",
-    statement=r"The root of $\varphi$ is the true probability $\eta$ (the 'unique mapping between predicted and true probabilities').",
+    "l25.a6_mapping",
+    source="L25 App. A.6, after Cor. A.4, under the reading of l25.a6_reading",  # line 464
+    statement=r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the sentence 'the function's monotonic decrease ensures a unique "
+    r"mapping between the predicted probabilities and the true class probabilities' is true: the root increases with $\eta$.",
     chapter=CHAPTER,
+    fidelity="ours",
 )
-def a6_root() -> Evidence:
-    """phi(eta) = g(eta) > 0."""
-    with balls.precision():
-        value = formulas.gain(balls.exact("0.8"), balls.exact(2))
-    return Counterexample(
-        r"$\eta = 0.8$, $\gamma = 2$, any $\lambda$: $\varphi(\eta) = g(0.8) > 0$, so the root is larger", value
+def a6_mapping() -> Evidence:
+    """d phi/d eta = -L' + 2 lambda > 0 while phi falls in v: different truths have different roots."""
+    eta = sp.Symbol("eta", positive=True)
+    return Derivation(
+        (
+            *phi_steps(),
+            gain_positive_step(),
+            step(
+                r"$\partial_\eta\varphi = -L' + 2\lambda = \frac{g}{v} + 2\lambda > 0$ ($v = q$)",
+                (sp.diff(-eta * symbols.focal_loss_slope(q, g) - 2 * lam * (q - eta), eta) - 2 * lam)
+                / (1 - q) ** (g - 1),
+                symbols.gain(q, g) / q / (1 - q) ** (g - 1),
+                lambda e: sp.simplify(sp.powsimp(sp.expand(e), force=True)),
+            ),
+        ),
+        r"$\varphi$ falls in $v$ and rises in $\eta$, so its root rises with $\eta$: one root for each truth, and different ones.",
     )
 
 
 @claim(
     "l25.a6_root_corrected",
-    source="L25 App. A.6, corrected",
-    statement=r"The root of $\varphi$ lies above $\eta$ for every $\gamma > 0$ and $\lambda > 0$, $0 < \eta < 1$.",
+    source="L25 App. A.6, what the root is, under the reading of l25.a6_reading",
+    statement=r"The root of $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ lies above $\eta$ for every $\gamma > 0$ and $\lambda > 0$, "
+    r"$0 < \eta < 1$: the mapping is unique, and not the identity.",
     chapter=CHAPTER,
-    corrects="l25.a6_root",
+    fidelity="ours",
 )
 def a6_root_corrected() -> Evidence:
     """phi decreases and phi(eta) = g(eta) > 0."""
-    return Derivation(
-        (
-            *phi_steps(),
-            *residual_steps(),
-            gain_positive_step(),
-        )
-    )
+    return Derivation((*phi_steps(), *residual_steps(), gain_positive_step()))
 
 
 @claim(
     "l25.a9",
     source="L25 Eq. (8), App. A.9",
-    statement=r"$\mathrm{FL}_\gamma \ge \mathrm{KL}(p\Vert q) + H(p) - \gamma H(q)$.",
+    # lines 42-43, 533-536
+    statement=r"'Focal loss can be related to the KL divergence', 'giving a bound of form' that is lost from the text at hand.",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
 def a9() -> Evidence:
+    """The formula is missing."""
+    return Unchecked("the text at hand has lost the formula; l25.a9_reading proves that of M20, which it builds on")
+
+
+@claim(
+    "l25.a9_reading",
+    source="L25 Eq. (8), under the reading that it is the bound of M20 App. H",
+    statement=r"Under this reading Eq. (8) is true: $\mathrm{FL}_\gamma \ge \mathrm{KL}(p\Vert q) + H(p) - \gamma H(q)$, for every $\gamma \ge 0$.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def a9_reading() -> Evidence:
     """M20 App. H, for every gamma >= 0."""
-    return Derivation(entropy_bound_steps())
+    return Derivation((*entropy_bound_steps(), divergence_step()))

@@ -6,10 +6,12 @@ from fractions import Fraction
 
 import sympy as sp
 
-from focal_lib.claims.evidence import Counterexample, Derivation, Disproof, Evidence, Step, step
+from focal_lib.claims.evidence import Derivation, Evidence, Step, Unchecked, step
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.confidence import confidence_proof, critical_gamma_steps, drop_of_tied_classes
+from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.fcl_minimiser import candidate, slack
+from focal_lib.claims.lemmas.squared_distance import squared_distance_steps
 from focal_lib.theory.certificates import balls
 from focal_lib.theory.gain import critical_gamma
 
@@ -19,13 +21,32 @@ CHAPTER = "12_focal_calibration_loss"
 @claim(
     "l25.thm41",
     source="L25 Thm. 4.1, App. A.2",
-    statement=r"With $q_\lambda$ the minimiser of FCL: $|\max_i q_{\lambda,i} - \max_i p_i| \le |\max_i q_{0,i} - \max_i p_i|$. (Read from the "
-    r"proof; the formula of the theorem is missing from the text at hand.)",
+    # lines 67-69
+    statement=r"'Reducing Over-/Underconfidence': of a classifier trained by minimizing FCL a relation holds 'for any $x$', whose formula is "
+    r"lost from the text at hand.",
     chapter=CHAPTER,
-    headline="closer top probability",
-    instead="closer in Euclidean distance",
+    fidelity="quoted",
+    headline="less over- and underconfidence",
+    instead="closer to the truth in Euclidean distance; the top probability can be further off",
 )
 def thm41() -> Evidence:
+    """The formula is missing."""
+    return Unchecked(
+        "the text at hand has lost the formulas of the theorem and of the definition it rests on; l25.thm41_top says what is false of "
+        "the top probability, l25.thm41_norm what is true"
+    )
+
+
+@claim(
+    "l25.thm41_top",
+    source="L25 Thm. 4.1, under a reading of its proof",
+    statement=r"With $q_\lambda$ the minimiser of FCL, $|\max_i q_{\lambda,i} - \max_i p_i|$ can be larger than $|\max_i q_{0,i} - \max_i p_i|$, the gap of focal "
+    r"loss alone: so it is for ten classes, $\gamma = \lambda = 1$, $p = (.20, .18, .16, .14, .12, .04, \dots)$. (Were the theorem that it is not, "
+    r"it would be false.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def thm41_top() -> Evidence:
     """Ten classes, gamma = 1, lambda = 1: the gap of the top more than doubles."""
     p = ("0.20", "0.18", "0.16", "0.14", "0.12", *["0.04"] * 5)
     gaps = []
@@ -36,19 +57,22 @@ def thm41() -> Evidence:
     (focal, focal_slack), (both, both_slack) = gaps
     with balls.precision():
         margin = (both - both_slack) - (focal + focal_slack)
-    return Counterexample(
-        r"$\gamma = 1$, $\lambda = 1$, $p = (.20, .18, .16, .14, .12, .04, \dots)$: the top of FCL's minimiser is further from .20 than "
-        r"that of focal loss",
-        margin,
+    return Derivation(
+        (
+            Step(
+                rf"the top of FCL's minimiser is further from .20 than that of focal loss, by {float(margin.mid()):.3g}, in ball arithmetic",
+                bool(margin > 0),
+            ),
+        )
     )
 
 
 @claim(
     "l25.thm41_norm",
-    source="L25 Thm. 4.1, corrected",
+    source="L25 Thm. 4.1, App. A.2 step 4, made exact",
     statement=r"The distance $\lVert q_\lambda - p\rVert_2$ never grows with $\lambda$.",
     chapter=CHAPTER,
-    corrects="l25.thm41",
+    fidelity="ours",
 )
 def thm41_norm() -> Evidence:
     """The exchange argument: add the two optimality inequalities."""
@@ -58,71 +82,73 @@ def thm41_norm() -> Evidence:
     second = (focal_low + high * square_low) - (focal_high + high * square_high)  # >= 0: q_m is best at mu
     return Derivation(
         (
+            *squared_distance_steps(),
+            *convexity_proof().steps,
             step(
                 r"with risk $A + \lambda B$, $B = \lVert q - p\rVert^2$: the sum of both inequalities is $(\mu-\lambda)(B_\lambda - B_\mu) \ge 0$",
                 first + second,
                 (high - low) * (square_low - square_high),
             ),
+            step(
+                r"so $B_\lambda - B_\mu$ is that sum over $\mu - \lambda > 0$: $B_\mu \le B_\lambda$",
+                sp.cancel((first + second) / (high - low)),
+                square_low - square_high,
+            ),
         ),
-        r"So $B_\mu \le B_\lambda$ for $\mu > \lambda$. Any added loss does this to itself; nothing about focal loss is used.",
+        r"Both minimisers exist and are unique, as both risks are strictly convex. Any added loss does this to itself; nothing about focal loss is used.",
     )
 
 
 @claim(
     "l25.thm41_norms",
     source="L25 App. A.2, steps 1, 2 and 4",
+    # lines 243-257
     statement=r"$|\max q - \max p| \le \lVert q-p\rVert_\infty \le \lVert q-p\rVert_2$, and "
-    r"$\mathbb{E}\lVert q - e_Y\rVert^2 = \lVert q-p\rVert^2 + 1 - \lVert p\rVert^2$.",
+    r"$\mathbb{E}\lVert q - e_Y\rVert^2 = \lVert q-p\rVert^2 + 1 - \lVert p\rVert^2$. (The formulas are lost; the words around them leave no other.)",
     chapter=CHAPTER,
+    fidelity="our reading",
 )
 def thm41_norms() -> Evidence:
-    """Elementary, on three classes."""
-    q = sp.symbols("q_1:4", real=True)
-    p = (*sp.symbols("p_1:3", real=True), 1 - sum(sp.symbols("p_1:3", real=True)))
-    pairs = list(zip(q, p, strict=True))
-    expected = sum(py * sum((qi - (1 if i == y else 0)) ** 2 for i, qi in enumerate(q)) for y, py in enumerate(p))
-    d = sp.symbols("d_1:4", real=True)
+    """Elementary, for every n."""
+    q_j, p_j, more, d_j, others = sp.symbols("q_j p_j e d_j D", nonnegative=True)
     return Derivation(
         (
             step(
-                r"$\max q - \max p \le q_j - p_j$ at $j = \arg\max q$, as $\max p \ge p_j$, and symmetrically",
-                (q[0] - p[1]) - (q[0] - p[0]),
-                p[0] - p[1],
-                sp.expand,
+                r"$\max p = p_j + e$, $e \ge 0$, at $j = \arg\max q$: $\max q - \max p \le q_j - p_j$, and symmetrically",
+                ((q_j - (p_j + more)) - (q_j - p_j)).is_nonpositive,
             ),
             step(
-                r"$\lVert d\rVert_2^2 - d_j^2 = \sum_{i\ne j} d_i^2 \ge 0$",
-                sum(v**2 for v in d) - d[0] ** 2,
-                d[1] ** 2 + d[2] ** 2,
+                r"$\lVert d\rVert_2^2 = d_j^2 + D$, $D \ge 0$ the other squares: $\lVert d\rVert_2 \ge |d_j|$",
+                (sp.sqrt(d_j**2 + others) ** 2 - d_j**2).is_nonnegative,
             ),
-            step(
-                r"$\mathbb{E}\lVert q-e_Y\rVert^2 = \lVert q-p\rVert^2 + 1 - \lVert p\rVert^2$",
-                expected,
-                sum((a - b) ** 2 for a, b in pairs) + 1 - sum(b**2 for b in p),
-                sp.expand,
-            ),
+            *squared_distance_steps(),
         )
     )
 
 
 @claim(
-    "l25.focal_overconfident",
+    "l25.overconfident_often",
     source="L25 section 1",
-    statement=r"Focal loss leads to overly confident predictions, here: its minimiser has a larger top probability than the truth. "
-    r"($n = 2$ and 3 classes.)",
+    # line 6
+    statement=r"Focal loss 'often leads to overly confident predictions'.",
     chapter=CHAPTER,
+    fidelity="quoted",
 )
-def focal_overconfident() -> Evidence:
-    """Prop. 5 of KK24 holds for n = 2 and 3: the truth is the map of the minimiser, whose top is not lower."""
-    return Disproof(confidence_proof())
+def overconfident_often() -> Evidence:
+    """'Often' names no setting."""
+    return Unchecked(
+        "'often' names no setting and no share of cases that could be counted; l25.focal_overconfident_where says for which classes and "
+        "gamma the minimiser of focal loss can be overconfident, chapter 8 measures networks"
+    )
 
 
 @claim(
     "l25.focal_overconfident_where",
-    source="L25 section 1, corrected",
-    statement=r"The minimiser of focal loss is overconfident only for $n \ge 4$ and $\gamma < \gamma^*(\frac{1}{n-1})$, and there at some posteriors.",
+    source="L25 section 1, for the minimiser of focal loss",
+    statement=r"The minimiser of focal loss, its top probability compared with that of the truth, is overconfident only for $n \ge 4$ and $\gamma < "
+    r"\gamma^*(\frac{1}{n-1})$, and there at some posteriors; for two and three classes never.",
     chapter=CHAPTER,
-    corrects="l25.focal_overconfident",
+    fidelity="ours",
 )
 def focal_overconfident_where() -> Evidence:
     """The sharp condition of KK24 Prop. 5, and one posterior of ten classes."""
