@@ -21,24 +21,26 @@ def part_of(path: Path) -> Path:
     return path.with_name(f".{os.getpid()}@{platform.node()}@{path.name}")
 
 
-def check_target(path: Path, *inputs: Path) -> None:
+def check_target(path: Path, *inputs: Path, ending: str = "") -> None:
     """Whether a file can be written there, asked before any work.
 
     Args:
         inputs: what is read: a result must not replace it.
+        ending: of the name, as readers go by it: '.onnx'.
 
     Raises:
         FileExistsError: there is something else than a file, such as a device.
-        ValueError: the file is one of the inputs.
+        ValueError: the file is one of the inputs, or its name has another ending.
     """
-    if not path.exists():
-        return
-    mode = path.stat().st_mode
-    if not stat.S_ISREG(mode):
-        kind = next((name for is_one, name in KINDS if is_one(mode)), "a device")
-        raise FileExistsError(f"{path} must be a file, or nothing yet. Got {kind}.")
-    if any(given.exists() and path.samefile(given) for given in inputs):
-        raise ValueError(f"the result must go into another file than the input. Got {path} for both.")
+    if path.exists():
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            kind = next((name for is_one, name in KINDS if is_one(mode)), "a device")
+            raise FileExistsError(f"{path} must be a file, or nothing yet. Got {kind}.")
+        if any(given.exists() and path.samefile(given) for given in inputs):
+            raise ValueError(f"the result must go into another file than the input. Got {path} for both.")
+    if ending and path.suffix.lower() != ending:
+        raise ValueError(f"the result is written as {ending}: its name must end so. Got {path.name}.")
 
 
 def write_whole(path: Path, write: Callable[[Path], Any]) -> None:

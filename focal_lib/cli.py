@@ -14,14 +14,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 import time
 from collections import Counter
+from collections.abc import Collection
 from contextlib import nullcontext
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from focal_lib.atomic_write import check_target, write_whole
 
@@ -44,8 +48,35 @@ def main() -> None:
     """Focal loss and calibration: run the book's notebooks, train networks, check claims."""
 
 
+class _Whole(click.IntRange):
+    """A whole number as people write them, 1e3 among them."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            number = float(value) if re.search("[.eE]", str(value)) else math.nan  # digits alone are read exactly
+        except ValueError:
+            number = math.nan
+        return super().convert(int(number) if number.is_integer() else value, param, ctx)
+
+
+class _Number(click.FloatRange):
+    """A finite number."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value!r} is not a finite number.", param, ctx)
+
+
 class _Help(click.Command):
-    """A command whose --help lists what -p sets: `rows` of (name, meaning), computed when asked for."""
+    """A command with -p NAME VALUE, whose --help lists what that sets: `rows` of (name, meaning), when asked for."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        for flag, given in pairwise(["", *args]):
+            text = given if flag == "-p" else given.removeprefix("-p") if given.startswith("-p") else ""
+            if match := re.match(r"([A-Za-z_]\w*)=(.*)", text, re.DOTALL):
+                name, value = match.groups()
+                raise click.UsageError(f"-p takes a name and a value: -p {name} {value}. Got {text}.", context)
+        return super().parse_args(context, args)
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(context, formatter)
@@ -83,14 +114,26 @@ def _show_help(context: click.Context, option: click.Parameter, asked: bool) -> 
         raise click.UsageError("Missing argument 'NAME'.", context)
 
 
-PARAMETERS = click.option(
-    "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter: a number, a name, true, none."
-)
+def _parameters(kinds: str) -> Any:
+    text = f"A parameter, of those below: {kinds}."
+    return click.option("-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help=text)
+
+
+def _refuse_ignored(used: Collection[str], why: str) -> None:
+    """Options that were given and would do nothing are refused."""
+    context = click.get_current_context()
+    given = [
+        " ".join(context.params[own.name]) if isinstance(own, click.Argument) else own.opts[0]
+        for own in context.command.params
+        if own.name and own.name not in used and context.get_parameter_source(own.name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(f"{why}: leave out {', '.join(given)}.", context)
 
 
 @main.command(cls=_NotebookHelp, add_help_option=False)
 @click.argument("name", required=False, is_eager=True, metavar="NAME")  # known when --help is asked for
-@PARAMETERS
+@_parameters("a number, text, true or false; of NAME --help")
 @click.option("--out", type=click.Path(path_type=Path), help="Executed notebook. Default: NAME.ipynb here.")
 @click.option("--html", type=click.Path(path_type=Path), help="Also one HTML page, which opens without a network.")
 @click.option("--for-book", is_flag=True, help="Leave numbers and references to Sphinx, as the book's build needs.")
@@ -123,10 +166,11 @@ def notebook(
             raise ValueError("--html shows the numbers, which --for-book leaves to Sphinx. Got both.")
         source = find_source(name)
         out = out or Path(f"{source.stem}.ipynb")
+        check_target(out, source, ending=".ipynb")
         if html is not None:
             if html.resolve() == out.resolve():
                 raise ValueError(f"--html must be another file than the notebook. Got {html} for both.")
-            check_target(html, source)
+            check_target(html, source, ending=".html")
         seconds = execute(source, out, parse_parameters(parameters))
         if not for_book:
             resolve(out, out)
@@ -138,11 +182,11 @@ def notebook(
 
 
 @main.command(cls=_RunHelp)
-@PARAMETERS
+@_parameters("a number or a name")
 @click.option("--root", type=ROOT_FOLDER, help="Folder of the runs. Default: FOCAL_RUNS, else _build/runs.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
-@click.option("--per-device", type=click.IntRange(1), help="Take a GPU that has fewer jobs than this, or wait for it.")
-@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Stop at a checkpoint; the next call goes on.")
+@click.option("--per-device", type=_Whole(1), help="Take a GPU that has fewer jobs than this, or wait for it.")
+@click.option("--minutes", type=_Number(0, min_open=True), help="Stop at a checkpoint; the next call goes on.")
 @click.option("--again", is_flag=True, help="Move a finished run aside and make it anew.")
 @click.option("--page", type=click.Path(path_type=Path), help="Also leave an executed notebook on the run.")
 @click.option("--grid", "path", type=GRID_FILE, help="Instead of -p: a run of this grid, the one with that ...")
@@ -176,6 +220,10 @@ def run(
         given = parse_parameters(parameters)
         if (path is None) != (digest is None) or (path is not None and given):
             raise ValueError("a run is told by -p, or by --grid and --digest. Got a mixture.")
+        if per_device and device != "cuda":
+            raise ValueError(f"--per-device is for --device cuda. Got {device}.")
+        if page is not None:
+            check_target(page, ending=".ipynb")
         specs = [make_spec(given)] if path is None or digest is None else read_grid_from(path, digest)
         until = min(until, time.time() + 60 * minutes) if minutes is not None else until
         with place_on_a_card(per_device) if per_device else nullcontext(device) as place:
@@ -203,12 +251,12 @@ GIVEN = click.Choice(["logits", "log-probs", "probs"])
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
 @click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds.")
 @click.option("--labels", type=click.Path(exists=True, path_type=Path), help="File of the labels, for npy.")
-@click.option("--share", default=0.5, show_default=True, help="Of the samples, to fit on, where the file has one set.")
-@click.option("--folds", default=0, show_default=True, help="Of cross-fitting instead, where the file has one set.")
-@click.option("--seed", default=0, show_default=True, help="Of the split and of the intervals.")
+@click.option("--share", type=_Number(), help="Of the samples, to fit on, where the file has one set. Default: 0.5.")
+@click.option("--folds", type=_Whole(), default=0, help="Of cross-fitting instead, where the file has one set.")
+@click.option("--seed", type=_Whole(), default=0, show_default=True, help="Of the split and of the intervals.")
 @click.option("--methods", default="", help="Names with commas between, or all; see above.")
-@click.option("--shrinkage", default=0.0, show_default=True, help="Draws gamma towards 0; for few samples.")
-@click.option("--resamples", default=1000, show_default=True, help="Of the bootstrap.")
+@click.option("--shrinkage", type=_Number(), default=0.0, help="Draws gamma towards 0; for few samples.")
+@click.option("--resamples", type=_Whole(), default=1000, show_default=True, help="Of the bootstrap.")
 def calibrate(path: Path, out: Path, **options: Any) -> None:
     """Calibrate a model from its logits: calibrator.json, metrics.parquet and report.html in the folder OUT.
 
@@ -238,9 +286,7 @@ def calibrate(path: Path, out: Path, **options: Any) -> None:
 @click.argument("path", type=click.Path(exists=True, path_type=Path, allow_dash=True))
 @click.option("--out", required=True, type=click.Path(path_type=Path, allow_dash=True), help="Probabilities, npy.")
 @click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds.")
-@click.option(
-    "--chunk", default=100_000, show_default=True, type=click.IntRange(1), help="Samples in memory at a time."
-)
+@click.option("--chunk", default=100_000, show_default=True, type=_Whole(1), help="Samples in memory at a time.")
 def apply(calibrator: Path, path: Path, out: Path, given: Any, chunk: int) -> None:
     """Calibrated probabilities (n, K) of new logits, an npy file that may be larger than memory.
 
@@ -251,7 +297,7 @@ def apply(calibrator: Path, path: Path, out: Path, given: Any, chunk: int) -> No
 
     try:
         if str(out) != "-":
-            check_target(out, calibrator)
+            check_target(out, calibrator, ending=".npy")
         written = apply_calibrator(load_calibrator(calibrator), path, out, given=given, chunk=chunk)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
@@ -262,12 +308,15 @@ def apply(calibrator: Path, path: Path, out: Path, given: Any, chunk: int) -> No
 @click.argument("calibrator", type=click.Path(exists=True, path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The model, onnx.")
 def export(calibrator: Path, out: Path) -> None:
-    """The calibrator as an ONNX model: input logits (n, K) float32, output probs."""
+    """The calibrator as an ONNX model: input logits (n, K) float32, output probs.
+
+    In Python, load_calibrator(path).to_module() is the same as a torch module.
+    """
     from focal_lib.calibration.calibrators.torch_module import write_onnx
     from focal_lib.calibration.saved import load_calibrator
 
     try:
-        check_target(out, calibrator)
+        check_target(out, calibrator, ending=".onnx")
         fit = load_calibrator(calibrator)
         write_onnx(fit.to_module(), fit.n_classes_, out)
     except (ValueError, TypeError, OSError) as error:
@@ -278,12 +327,13 @@ def export(calibrator: Path, out: Path) -> None:
 @main.command(context_settings={"ignore_unknown_options": True})
 @click.argument("path", type=GRID_FILE)
 @click.option("--cores", default="all", show_default=True)
+@click.option("--dry-run", is_flag=True, help="Only say what it stands for and would cost: runs, images, hours here.")
 @click.option("--status", "only_status", is_flag=True, help="Say what is done, running, stopped, waiting, or failed.")
 @click.option("--root", type=ROOT_FOLDER, help="Folder of the runs. Default: FOCAL_RUNS, else _build/runs.")
 @click.option("--again", is_flag=True, help="Move finished runs aside and make them anew.")
-@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Stop at checkpoints; the next call goes on.")
-@click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
-@click.option("--per-device", default=1, show_default=True, type=click.IntRange(1), help="Runs at once on each GPU.")
+@click.option("--minutes", type=_Number(0, min_open=True), help="Stop at checkpoints; the next call goes on.")
+@click.option("--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "cuda"]))
+@click.option("--per-device", default=1, show_default=True, type=_Whole(1), help="Runs at once on each GPU.")
 @click.option(
     "--record", type=click.Path(path_type=Path), help="Copy the finished runs there, without training logits."
 )
@@ -292,6 +342,7 @@ def export(calibrator: Path, out: Path) -> None:
 def grid(
     path: Path,
     cores: str,
+    dry_run: bool,
     only_status: bool,
     root: Path | None,
     again: bool,
@@ -309,12 +360,24 @@ def grid(
     With --executor or --profile, for a cluster, --minutes are those of each job.
 
     A finished run is kept, but for --again. Two grids at once share the runs they have in common.
-    --status, --record and --table run nothing: they look at the runs there are.
+    --status, --record and --table run nothing: they look at the runs there are. Nor does --dry-run, which times a step
+    of training where no finished run tells how long an image takes.
     """
     from focal_lib.training.grids import read_grid
     from focal_lib.training.jobs import do_grid
-    from focal_lib.training.store import default_runs, status
+    from focal_lib.training.plan import plan_grid
+    from focal_lib.training.status import status
+    from focal_lib.training.store import default_runs
 
+    if only_status:
+        _refuse_ignored({"path", "root", "only_status"}, "--status looks at the runs there are")
+    elif record is not None or table is not None:
+        _refuse_ignored({"path", "root", "record", "table"}, "--record and --table look at the runs there are")
+    elif dry_run:
+        used = {"path", "root", "dry_run", "cores", "device", "again"}
+        _refuse_ignored(used, "--dry-run says what the grid would cost")
+    elif device != "cuda":
+        _refuse_ignored(set(click.get_current_context().params) - {"per_device"}, "only --device cuda shares out GPUs")
     try:
         specs, root = read_grid(path), root or default_runs()
         if only_status:
@@ -323,6 +386,11 @@ def grid(
             return
         if record is not None or table is not None:
             _collect(specs, root, record, table)
+            return
+        used_cores = int(cores) if cores.isdigit() else 0
+        plan = plan_grid(path, root, device, cores=used_cores, measure=dry_run, again=again)
+        click.echo("\n".join(filter(None, (plan.aims if dry_run else "", plan.costs))), err=not dry_run)
+        if dry_run:
             return
         where = {"cores": cores, "device": device}
         code = do_grid(path, root, again=again, minutes=minutes, per_device=per_device, more=snakemake, **where)
@@ -336,14 +404,25 @@ def grid(
 
 def _collect(specs: list[Spec], root: Path, record: Path | None, table: Path | None) -> None:
     """Copies of the runs, and a table of them."""
-    from focal_lib.results import over_seeds
-    from focal_lib.training.store import load, record_runs
+    from focal_lib.results import compute_used, half_precision, over_seeds
+    from focal_lib.training.recording import record_runs
+    from focal_lib.training.store import load, require_one_version
 
     try:
-        if record is not None:
-            click.echo(f"{record_runs(specs, record, root)} runs -> {record}")
         if table is not None:
-            over_seeds.write_table(over_seeds.measure(load(spec, root) for spec in specs), table)
+            check_target(table, ending=".parquet")
+        results = [load(spec, root) for spec in specs]
+        require_one_version(results)
+        if record is not None:
+            moved = half_precision.moves(results)
+            click.echo(half_precision.in_words(moved))
+            number = half_precision.number_to_record(moved)
+            count = record_runs(specs, record, root, number=number)
+            click.echo(f"{count} runs -> {record}; {compute_used.in_words(results)}")
+            if compute_used.update_readme(record.resolve().parent / "README.md"):
+                click.echo(f"compute used -> {record.parent / 'README.md'}")
+        if table is not None:
+            over_seeds.write_table(over_seeds.measure(results), table)
             click.echo(f"{len(specs)} runs -> {table}")
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from None

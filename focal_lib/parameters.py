@@ -5,13 +5,15 @@ YAML 1.1, which PyYAML reads, takes 1e-3 for a string, 010 for eight, no for fal
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
-__all__ = ["parse_parameters", "parse_value", "read_yaml"]
+__all__ = ["Range", "parse_parameters", "parse_value", "read_yaml"]
 
 
 def parse_value(text: str) -> Any:
@@ -50,6 +52,41 @@ def read_yaml(text: str) -> Any:
         return yaml.load(text, _Loader)
     except (yaml.YAMLError, AttributeError, KeyError, RecursionError) as error:  # tags that do not fit, loops
         raise ValueError(f"must be YAML. Got {' '.join(str(error).split())}.") from None
+
+
+_ENDS = re.compile(r"in (?P<left>[\[(])(?P<low>[^,]+), (?P<high>[^\])]+)(?P<right>[\])])")
+_BOUND = re.compile(r"(?P<word>>|<|at least|at most) (?P<bound>\S+)")  # papermill reads no comment with a '='
+
+
+@dataclass(frozen=True)
+class Range:
+    """Which numbers a parameter may be, as comments write it: '> 0', 'at least 2', 'in [0, 1)'."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    with_low: bool = False
+    with_high: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Range | None:
+        """None where the text says something else."""
+        text = text.strip()
+        try:
+            if match := _ENDS.fullmatch(text):
+                low, high = float(match["low"]), float(match["high"])
+                return cls(low, high, match["left"] == "[", match["right"] == "]")
+            if match := _BOUND.fullmatch(text):
+                bound, closed = float(match["bound"]), match["word"].startswith("at")
+                if match["word"] in (">", "at least"):
+                    return cls(low=bound, with_low=closed)
+                return cls(high=bound, with_high=closed)
+        except ValueError:  # ends that are no numbers
+            pass
+        return None
+
+    def __contains__(self, number: float) -> bool:
+        above = number > self.low or (self.with_low and number == self.low)
+        return above and (number < self.high or (self.with_high and number == self.high))
 
 
 class _Loader(yaml.SafeLoader):

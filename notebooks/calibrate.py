@@ -24,7 +24,7 @@
 path: str = "results/cifar10-resnet8/598cf2a97b66ca1c/logits.npz"  # npz, npy, csv or parquet
 given: str = "logits"  # or log-probs, or probs
 labels: str = ""  # file of the labels, for npy
-share: float = 0.5  # of the samples, to fit on, where the file has one set
+share: float = None  # of the samples, to fit on, where the file has one set; none for half of them
 folds: int = 0  # of cross-fitting instead; 0 for the split
 seed: int = 0  # of that split and of the bootstrap
 methods: str = ""  # names with commas between, such as vector,focal-temperature:adaptive-ece; or all; empty for four

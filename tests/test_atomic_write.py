@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from focal_lib.atomic_write import part_of, remove_leftovers, write_whole
+from focal_lib.atomic_write import check_target, part_of, remove_leftovers, write_whole
 
 
 def fail(part):
@@ -101,3 +101,11 @@ def test_parts_of_killed_processes_are_removed_and_no_others(tmp_path):
 def test_a_part_keeps_the_ending():
     assert part_of(Path("a/b.ipynb")).suffix == ".ipynb"
     assert part_of(Path("a/b.ipynb")).parent == Path("a")
+
+
+def test_the_ending_of_a_name_is_that_of_what_is_written(tmp_path):
+    for name in ("c.onnx", "c.ONNX"):
+        check_target(tmp_path / name, ending=".onnx")
+    for name in ("c.json", "c", "c.onnx.gz", ".onnx"):
+        with pytest.raises(ValueError, match=rf"written as \.onnx: its name must end so. Got {name}"):
+            check_target(tmp_path / name, ending=".onnx")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from focal_lib.parameters import parse_parameters, parse_value, read_yaml
+from focal_lib.parameters import Range, parse_parameters, parse_value, read_yaml
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,25 @@ def test_what_cannot_be_read_is_named():
 def test_nothing_is_built_from_a_tag():
     with pytest.raises(ValueError, match="could not determine a constructor"):
         parse_value("!!python/object/apply:os.getcwd []")
+
+
+@pytest.mark.parametrize(
+    ("text", "inside", "outside"),
+    [
+        ("> 0", [1e-9, 5], [0, -1]),
+        (" at least 2", [2, 3], [1.9]),
+        ("< 1", [0.9], [1]),
+        ("at most -1", [-1, -2], [0]),
+        ("in [0, 1)", [0, 0.5], [1, -0.1]),
+        ("in (-0.5, 1e3]", [1000], [-0.5, 1001]),
+    ],
+)
+def test_ranges(text, inside, outside):
+    found = Range.parse(text)
+    assert all(number in found for number in inside)
+    assert not any(number in found for number in outside)
+
+
+@pytest.mark.parametrize("text", ["of the bootstrap", "in (-radius, radius)", "(-5, 5) in the paper", ">", "", "> r"])
+def test_what_is_no_range(text):
+    assert Range.parse(text) is None

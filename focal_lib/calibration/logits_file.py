@@ -1,11 +1,13 @@
 """Somebody's logits with labels, read from a file: what `focal calibrate` starts from.
 
 npz: `logits` and `labels`; or both for `validation_` and `test_`. npy: logits, with the labels in another npy.
-csv, parquet: a column `label`, and one column for each class, in order.
+csv, parquet: a column `label`, and one column for each class, in order, and nothing else.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import zlib
 from pathlib import Path
 from typing import Any, Literal
@@ -27,7 +29,8 @@ def read_logits(path: str | Path, given: Given = "logits", labels: str | Path | 
         labels: file of the labels, for npy.
 
     Raises:
-        ValueError: another format, missing or damaged arrays; and as logit_sets.checked_set.
+        ValueError: another format, missing or damaged arrays, more arrays or columns than can be meant; labels for
+            another format than npy; and as logit_sets.checked_set.
     """
     path = Path(path)
     pairs = _arrays(path, None if labels is None else Path(labels))
@@ -35,6 +38,8 @@ def read_logits(path: str | Path, given: Given = "logits", labels: str | Path | 
 
 
 def _arrays(path: Path, labels: Path | None) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    if labels is not None and path.suffix != ".npy":
+        raise ValueError(f"--labels goes with an npy file, as others hold theirs. Got {labels.name} and {path.name}.")
     if path.suffix == ".npz":
         return _from_npz(path)
     if path.suffix == ".npy":
@@ -44,11 +49,44 @@ def _arrays(path: Path, labels: Path | None) -> dict[str, tuple[np.ndarray, np.n
             raise ValueError(f"the file of the labels must be .npy. Got {labels.name}.")
         return {"all": (_load(path, "r"), _load(labels))}
     if path.suffix in (".csv", ".parquet"):
-        frame = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
-        if "label" not in frame:
-            raise ValueError(f"{path.name} must have a column 'label'. Got {', '.join(map(str, frame.columns[:6]))}.")
-        return {"all": (frame.drop(columns="label").to_numpy(), frame["label"].to_numpy())}
+        return {"all": _from_table(path)}
     raise ValueError(f"a file of logits must be .npz, .npy, .csv or .parquet. Got {path.name}.")
+
+
+_NO_CLASS = {"id", "ids", "index", "idx", "sample", "sample_id", "row", "unnamed: 0", "__index_level_0__", ""}
+
+
+def _from_table(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    frame = _table(path)
+    names = [str(name) for name in frame.columns]
+    if "label" not in names:
+        raise ValueError(f"{path.name} must have a column 'label'. Got {', '.join(names[:6])}.")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"{path.name} must have each column once. Got {', '.join(twice)} more than once.")
+    for name, (_, column) in zip(names, frame.items(), strict=True):
+        if column.dtype.kind not in "fiu":
+            raise ValueError(f"{path.name} must hold numbers. Got {column.dtype} in column {name}, {column.iloc[0]!r}.")
+        if column.isna().any():
+            sample = int(column.isna().to_numpy().argmax())
+            raise ValueError(f"{path.name} must have every number. Got none in column {name} of sample {sample}.")
+        counts = len(column) > 2 and (column.diff().iloc[1:] == 1).all()
+        if name != "label" and (name.strip().lower() in _NO_CLASS or counts):
+            raise ValueError(f"{path.name} must have a column for each class, and label. Leave out {name}: it counts.")
+    return frame.drop(columns="label").to_numpy(), frame["label"].to_numpy()
+
+
+def _table(path: Path) -> pd.DataFrame:
+    """The columns with the names that they have: pandas would number those that stand twice."""
+    content = path.read_bytes()
+    try:
+        if path.suffix == ".parquet":
+            return pd.read_parquet(io.BytesIO(content))
+        names = next(csv.reader(io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")), [])
+        found = pd.read_csv(io.BytesIO(content), header=None, skiprows=1, encoding="utf-8-sig")
+        return found.set_axis(names, axis=1)
+    except (ValueError, OSError, csv.Error) as error:  # pandas' and Arrow's own are among them
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{path.name} must be a table of numbers, {path.suffix[1:]}. It is not: {reason}") from None
 
 
 def _load(path: Path, mmap_mode: Literal["r"] | None = None) -> Any:
@@ -62,9 +100,13 @@ def _load(path: Path, mmap_mode: Literal["r"] | None = None) -> Any:
 def _from_npz(path: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     with _load(path) as file:
         names = set(file.files)
-        if {"logits", "labels"} <= names:
-            return {"all": (_member(path, file, "logits"), _member(path, file, "labels"))}
         wanted = {part: (f"{part}_logits", f"{part}_labels") for part in ("validation", "test")}
+        if {"logits", "labels"} <= names:
+            if both := sorted(names & set(sum(wanted.values(), ()))):
+                raise ValueError(
+                    f"{path.name} must hold one set of logits and labels, or two. Got {', '.join(both)}, too."
+                )
+            return {"all": (_member(path, file, "logits"), _member(path, file, "labels"))}
         if missing := [name for pair in wanted.values() for name in pair if name not in names]:
             raise ValueError(
                 f"{path.name} must hold logits and labels, or {', '.join(sum(wanted.values(), ()))}. "

@@ -112,7 +112,7 @@ def apply_calibrator(
         ValueError: another file, or numbers that are not what they are said to be. Then no file is left.
     """
     if str(out) != "-":
-        check_target(out, path)
+        check_target(out, path, ending=".npy")
     with open_npy(path) as source:
         logits = (as_logits(part.astype(np.float64), given) for part in source.chunks(chunk))
         write_npy(out, source.shape, map(calibrator.predict_proba, logits), source.dtype)

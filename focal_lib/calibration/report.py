@@ -38,7 +38,7 @@ def calibrate(
     *,
     given: Given = "logits",
     labels: str | Path | None = None,
-    share: float = 0.5,
+    share: float | None = None,
     folds: int = 0,
     seed: int = 0,
     shrinkage: float = 0.0,
@@ -53,7 +53,7 @@ def calibrate(
             minimised, in a string or a list; 'all'; default temperature, focal temperature by NLL and by ECE, vector.
         given: what the numbers are: logits, log-probs or probs.
         labels: file of the labels, for npy.
-        share: of the samples, to fit on, where there is one set.
+        share: of the samples, to fit on, where there is one set; None for half of them.
         folds: of cross-fitting instead, where there is one set; 0 for the split.
         seed: of the split or the folds, and of the intervals.
         shrinkage: draws gamma towards 0, see FocalTemperatureScaling; for few samples.
@@ -67,11 +67,20 @@ def calibrate(
     check_number(resamples, "resamples", minimum=1)
     check_number(shrinkage, "shrinkage", minimum=0)
     calibrators = {method: build(*method) for method in parse(methods)}
-    for calibrator in calibrators.values():
-        if "shrinkage" in calibrator.get_params():
-            calibrator.set_params(shrinkage=shrinkage)
+    shrunk = [calibrator for calibrator in calibrators.values() if "shrinkage" in calibrator.get_params()]
+    for calibrator in shrunk:
+        calibrator.set_params(shrinkage=shrinkage)
     from_file = isinstance(data, str | Path)
+    if shrinkage and not shrunk:
+        raise ValueError(f"shrinkage is for focal-temperature. Got {', '.join(name for name, _ in calibrators)}.")
+    if share is not None and folds:
+        raise ValueError(f"folds are instead of a share. Got {folds} folds and a share of {share}.")
+    if labels is not None and not from_file:
+        raise ValueError(f"a file of labels is for a file of logits. Got {Path(labels).name} and logits in memory.")
     sets = read_logits(data, given, labels) if from_file else sets_of(data, given)
+    if share is not None and "all" not in sets:
+        raise ValueError(f"a share is for data of one set. Got {share}, and sets for validation and test.")
+    share = 0.5 if share is None else share
     if folds:
         evaluation, fitted_on = _by_folds(sets, calibrators, folds, seed)
     else:

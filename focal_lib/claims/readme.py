@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from focal_lib.claims.ledger import ledger
+from focal_lib.pages.blocks import replace_block
 
 __all__ = ["END", "START", "table", "with_table"]
 
@@ -34,7 +34,4 @@ def with_table(text: str, block: str) -> str:
     Raises:
         ValueError: the text has no such marks.
     """
-    found = re.subn(f"{re.escape(START)}.*?{re.escape(END)}", lambda _: f"{START}\n{block}\n{END}", text, flags=re.S)
-    if found[1] != 1:
-        raise ValueError(f"README must have one block from {START} to {END}. Got {found[1]}.")
-    return found[0]
+    return replace_block(text, START, END, block)

@@ -9,12 +9,17 @@ from pybtex.database import BibliographyData, Entry, parse_file
 from pybtex.plugin import find_plugin
 from pybtex.richtext import Text
 
-__all__ = ["cite", "reference_list"]
+__all__ = ["cite", "known_keys", "reference_list"]
 
 
 @functools.cache
 def _library(file: Path) -> BibliographyData:
     return parse_file(str(file))
+
+
+def known_keys(file: Path) -> set[str]:
+    """What can be cited; nothing where there is no such file, as in an installed package."""
+    return {str(key) for key in _library(file).entries} if file.is_file() else set()
 
 
 def _authors(entry: Entry) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import tempfile
 import time
 from collections.abc import Mapping
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from traitlets.config import Config
 
 from focal_lib.atomic_write import check_target, part_of
 from focal_lib.checkout import ROOT, require_checkout
+from focal_lib.parameters import Range
 
 __all__ = ["check_parameters", "describe_parameters", "execute", "find_source"]
 
@@ -48,16 +52,22 @@ def find_source(name: str | Path, folder: Path | None = None) -> Path:
     raise ValueError(f"notebook must be one of {known or f'(none in {folder})'}. Got {str(name)!r}.")
 
 
-def check_parameters(notebook: Path, parameters: Mapping[str, Any], name: str = "") -> None:
-    """Refuse parameters the notebook does not have; papermill itself only logs them.
+def check_parameters(notebook: Path, parameters: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+    """The parameters as the notebook declares them; papermill itself only logs unknown ones, and checks no type.
+
+    What is declared stands in the notebook's first cell: the type by an annotation or the default; behind the last
+    semicolon of the comment, or as the whole of it, the range of a number ('> 0', 'at least 2', 'in [0, 1)'); None is refused but
+    where it is the default or the comment has a word on 'none'.
 
     Raises:
-        ValueError: naming the unknown ones and the valid ones with their defaults and meanings.
+        ValueError: for unknown ones with the valid ones, their defaults and meanings; for a value of another type or
+            out of its range.
     """
-    valid = _inspect(notebook)
-    if unknown := sorted(set(parameters) - set(dict(valid))):
-        listed = "".join(f"\n  {parameter}: {meaning}" for parameter, meaning in valid) or " none"
+    declared = papermill.inspect_notebook(str(notebook))
+    if unknown := sorted(set(parameters) - set(declared)):
+        listed = "".join(f"\n  {parameter}: {meaning}" for parameter, meaning in _described(declared)) or " none"
         raise ValueError(f"parameters of {name or notebook.stem} must be among:{listed}\nGot {', '.join(unknown)}.")
+    return {parameter: _as_declared(parameter, value, declared[parameter]) for parameter, value in parameters.items()}
 
 
 def describe_parameters(source: Path) -> list[tuple[str, str]]:
@@ -65,20 +75,34 @@ def describe_parameters(source: Path) -> list[tuple[str, str]]:
     with tempfile.TemporaryDirectory() as folder:
         notebook = Path(folder, f"{source.stem}.ipynb")
         nbformat.write(_read(source), notebook)
-        return _inspect(notebook)
+        return _described(papermill.inspect_notebook(str(notebook)))
 
 
-def _inspect(notebook: Path) -> list[tuple[str, str]]:
-    found = papermill.inspect_notebook(str(notebook))
-    meanings = ((name, p["help"], p["inferred_type_name"], p["default"]) for name, p in found.items())
+def _described(declared: Mapping[str, Any]) -> list[tuple[str, str]]:
+    meanings = ((name, p["help"], p["inferred_type_name"], p["default"]) for name, p in declared.items())
     return [(name, f"{text}{'; ' * bool(text)}{kind}, default {default}") for name, text, kind, default in meanings]
 
 
-def _as_declared(notebook: Path, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """A number for a parameter that holds text, such as a list 'gamma, gamma' of one, as text."""
-    declared = {name: p["inferred_type_name"] for name, p in papermill.inspect_notebook(str(notebook)).items()}
-    text = {name for name, value in parameters.items() if declared[name] == "str" and isinstance(value, (int, float))}
-    return {name: str(value) if name in text else value for name, value in parameters.items()}
+_KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text"}
+
+
+def _as_declared(name: str, value: Any, declared: Mapping[str, Any]) -> Any:
+    kind, meaning = declared["inferred_type_name"], declared["help"]
+    if kind not in _KINDS:
+        return value
+    if value is None and kind != "str" and (declared["default"] == "None" or re.search(r"\bnone\b", meaning)):
+        return None
+    number = not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    if kind == "str" and number:  # a list 'gamma, gamma' of one
+        return str(value)
+    wanted = Range.parse(meaning.rpartition(";")[2]) if kind in ("int", "float") else None
+    fits = {"int": number and value % 1 == 0, "float": number}.get(
+        kind, isinstance(value, {"bool": bool}.get(kind, str))
+    )
+    if not fits or (wanted is not None and value not in wanted):
+        span = f" {meaning.rpartition(';')[2].strip()}" if wanted else ""
+        raise ValueError(f"{name} must be {_KINDS[kind]}{span}. Got {value!r}.")
+    return int(value) if kind == "int" else value
 
 
 def _read(source: Path) -> nbformat.NotebookNode:
@@ -106,12 +130,13 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
         Seconds it took.
 
     Raises:
-        ValueError: an unknown parameter, or `out` is the source.
+        ValueError: an unknown parameter, a value of another type or out of its range; `out` is the source, or does
+            not end in .ipynb.
         FileExistsError: `out` is something else than a file, or a failed run of another name is in the way.
         RuntimeError: a cell raised; the message names the cell and the kept notebook.
     """
     parameters = parameters or {}
-    check_target(out, source)
+    check_target(out, source, ending=".ipynb")
     out.parent.mkdir(parents=True, exist_ok=True)
     part = part_of(out.resolve().with_suffix(".ipynb"))  # the name that papermill knows
     folder = str(ROOT) if source.resolve().is_relative_to(ROOT) else None
@@ -122,8 +147,7 @@ def execute(source: Path, out: Path, parameters: Mapping[str, Any] | None = None
     nbformat.write(_read(source), part)
     started = time.monotonic()
     try:
-        check_parameters(part, parameters, source.stem)
-        parameters = _as_declared(part, parameters)
+        parameters = check_parameters(part, parameters, source.stem)
         with tempfile.TemporaryDirectory(prefix="focal-") as sockets:
             papermill.execute_notebook(
                 str(part), str(part), parameters, progress_bar=False, cwd=folder, config=_kernel_config(sockets)

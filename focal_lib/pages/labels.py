@@ -20,7 +20,10 @@ _NAMES = {"math": "equation ({})", "exercise": "Exercise {}", "figure": "Fig. {}
 
 @functools.cache
 def labels(root: Path) -> dict[str, str]:
-    """What a reference to each label of the book under `root` reads as: 'chapter 6, *Does ...?*', 'equation (3.1)'."""
+    """What a reference to each label of the book under `root` reads as: 'chapter 6, *Does ...?*', 'equation (3.1)'.
+
+    Nothing where there is no book, as in an installed package.
+    """
     found: dict[str, str] = {}
     for path, chapter in _pages(root):
         found |= _labels_of(path, chapter)
@@ -30,6 +33,8 @@ def labels(root: Path) -> dict[str, str]:
 def _pages(root: Path) -> Iterator[tuple[Path, int | None]]:
     """Every page of the table of contents, with its number where its part is numbered."""
     number = 0
+    if not (root / "_toc.yml").is_file():
+        return
     for part in yaml.safe_load((root / "_toc.yml").read_text())["parts"]:
         for entry in part["chapters"]:
             base = root / entry["file"]

@@ -1,13 +1,13 @@
 """Executed notebooks for readers without Sphinx: numbers, references and boxes of MyST as plain Markdown.
 
 The book's own build needs the roles; whoever opens an executed notebook in JupyterLab, or as HTML, needs what they
-stand for. What is not known, a label of another project, is left as it is.
+stand for. What is not known, a label of another project or all of them without a checkout, is left as it is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.checkout import ROOT
-from focal_lib.pages.citations import cite, reference_list
+from focal_lib.pages.citations import cite, known_keys, reference_list
 from focal_lib.pages.labels import labels
 
 __all__ = ["plain_markdown", "resolve", "resolved"]
@@ -36,6 +36,7 @@ _HIDDEN = {"hide-input", "remove-input", "hide-cell", "remove-cell"}
 class _Known(NamedTuple):
     glued: Mapping[str, str]
     labels: Mapping[str, str]
+    cited: Container[str] = frozenset()
 
 
 def resolve(executed: Path, out: Path) -> None:
@@ -46,14 +47,14 @@ def resolve(executed: Path, out: Path) -> None:
 
 def resolved(notebook: NotebookNode) -> NotebookNode:
     """The notebook with resolved text, captions under its figures, the cited works at its end."""
-    known = _Known(_glued(notebook), labels(ROOT))
-    cited = sorted({key for cell in notebook.cells for key in _citations(cell)})
+    known = _Known(_glued(notebook), labels(ROOT), known_keys(_REFERENCES))
+    cited = sorted({key for cell in notebook.cells for key in _citations(cell) if key in known.cited})
     notebook.metadata.pop("papermill", None)  # where on its maker's machine the files lay
     cells = []
     for cell in notebook.cells:
         cell.metadata.pop("papermill", None)
         if cell.cell_type == "markdown":
-            cell.source = plain_markdown(cell.source, known.glued, known.labels)
+            cell.source = _blocks(cell.source.split("\n"), known)
         else:
             _resolve_outputs(cell, known)
         cells += [cell, *_caption(cell, known)]
@@ -70,7 +71,7 @@ def plain_markdown(text: str, glued: Mapping[str, str], labels: Mapping[str, str
         glued: key -> text/plain of the value kept under it.
         labels: label -> what a reference to it reads as.
     """
-    return _blocks(text.split("\n"), _Known(glued, labels))
+    return _blocks(text.split("\n"), _Known(glued, labels, known_keys(_REFERENCES)))
 
 
 def _blocks(lines: list[str], known: _Known) -> str:
@@ -137,7 +138,7 @@ def _role(match: re.Match[str], known: _Known) -> str:
     if role == "glue:text":
         key, _, spec = body.partition(":")
         return format_plain_text(known.glued[key], spec or "s") if key in known.glued else match[0]
-    if role in ("cite:t", "cite:p"):
+    if role in ("cite:t", "cite:p") and all(key in known.cited for key in _keys(body)):
         return cite(_REFERENCES, _keys(body), textual=role == "cite:t")
     if role == "math":
         return f"${body}$"

@@ -14,14 +14,15 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
-from focal_lib.atomic_write import write_whole
+from focal_lib.atomic_write import check_target, write_whole
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from focal_lib.calibration.methods import build
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import Interval, paired_t_interval
+from focal_lib.metrics.significance import holm, t_p_value
 from focal_lib.training.store import Result
 
-__all__ = ["SCALINGS", "contrast", "format_as_kk24", "measure", "summarise", "write_table"]
+__all__ = ["SCALINGS", "contrast", "correct_together", "format_as_kk24", "measure", "summarise", "write_table"]
 
 Column = Literal["loss", "method", "objective"]
 
@@ -61,7 +62,8 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """To parquet, whole or not at all."""
+    """To parquet, whole or not at all. Raises ValueError for another ending than .parquet."""
+    check_target(path, ending=".parquet")
     write_whole(path, frame.to_parquet)
 
 
@@ -92,8 +94,8 @@ def contrast(table: pd.DataFrame | Path, column: Column, baseline: str, level: f
         baseline: 'cross-entropy', 'temperature', 'nll'.
 
     Returns:
-        dataset, model, loss, method, objective, metric; difference, low, high; seeds. With one seed low and high
-        are nan.
+        dataset, model, loss, method, objective, metric; difference, low, high; seeds; p, the two-sided p value of no
+        difference. With one seed low, high and p are nan. For several at once see `correct_together`.
 
     Raises:
         ValueError: no rows have that baseline.
@@ -110,8 +112,20 @@ def contrast(table: pd.DataFrame | Path, column: Column, baseline: str, level: f
     found = []
     for key, part in pairs.groupby(keys[:-1], sort=False):
         interval = _paired(part["value"], part["value_of_baseline"], level)
-        found.append((*key, interval.estimate, interval.low, interval.high, len(part)))
-    return pd.DataFrame(found, columns=[*keys[:-1], "difference", "low", "high", "seeds"])
+        p = t_p_value(interval) if interval.kind else np.nan
+        found.append((*key, interval.estimate, interval.low, interval.high, len(part), p))
+    return pd.DataFrame(found, columns=[*keys[:-1], "difference", "low", "high", "seeds", "p"])
+
+
+def correct_together(frame: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
+    """Rows with a column p, with p_adjusted by Holm over all of them, and significant: p_adjusted at most 1 - level.
+
+    Rows whose p is nan are not counted and not significant.
+    """
+    known = frame["p"].notna()
+    adjusted = pd.Series(np.nan, index=frame.index)
+    adjusted[known] = holm(frame.loc[known, "p"])
+    return frame.assign(p_adjusted=adjusted, significant=adjusted <= 1 - level)
 
 
 def _paired(values: pd.Series, others: pd.Series, level: float) -> Interval:

@@ -15,9 +15,16 @@ __all__ = ["cards_here", "place_on_a_card"]
 
 
 def cards_here() -> list[str]:
-    """Names of this machine's GPUs that tell them apart in every process, in PyTorch's order."""
+    """Names of this machine's GPUs that tell them apart in every process, in PyTorch's order.
+
+    Raises:
+        ValueError: there is none.
+    """
     import torch
 
+    from focal_lib.training.trainer import pick_device
+
+    pick_device("cuda")
     found = [torch.cuda.get_device_properties(i) for i in range(torch.cuda.device_count())]
     return [str(getattr(properties, "uuid", i)) for i, properties in enumerate(found)]
 
@@ -30,8 +37,6 @@ def place_on_a_card(per_card: int, cards: Sequence[str] | None = None, poll: flo
         ValueError: no GPU.
     """
     cards = cards_here() if cards is None else cards
-    if not cards:
-        raise ValueError("device must be there: this machine has 0 GPUs. Got 'cuda'.")
     folder = Path(tempfile.gettempdir(), f"focal-cards-{getpass.getuser()}")  # of the machine, as the cards are
     folder.mkdir(mode=0o700, exist_ok=True)
     while True:

@@ -13,6 +13,9 @@ from pathlib import Path
 
 from focal_lib.checkout import require_checkout
 from focal_lib.training.cards import cards_here
+from focal_lib.training.grids import read_grid
+from focal_lib.training.status import status
+from focal_lib.training.version import VERSION
 
 __all__ = ["do_grid"]
 
@@ -49,15 +52,14 @@ def do_grid(
     flags += ["--logger=focal", *(["--forcerun", "train"] if again else [])]
     options = [] if device == "auto" else ["--device", device]
     if device == "cuda" and not cluster:
-        if not (cards := cards_here()):
-            raise ValueError("device must be there: this machine has 0 GPUs. Got 'cuda'.")
         options += ["--per-device", str(per_device)]
-        flags += ["--resources", f"gpu_places={len(cards) * per_device}"]
+        flags += ["--resources", f"gpu_places={len(cards_here()) * per_device}"]
     options += ["--again"] if again else []
     if minutes is not None:
         options += ["--minutes", f"{minutes:g}"] if cluster else ["--until", f"{time.time() + 60 * minutes:.0f}"]
         minutes = None if cluster else minutes
     root.mkdir(parents=True, exist_ok=True)
+    _forget_what_is_not_done(path, root)
     with tempfile.TemporaryDirectory(
         prefix=".logs-", dir=root
     ) as logs:  # of its own: another grid may do the same runs
@@ -65,6 +67,13 @@ def do_grid(
         config += [f"run_options={' '.join(options)}"] if options else []
         command = [sys.executable, "-m", "snakemake", "runs", *flags, *more, *config]
         return _wait(subprocess.Popen(command, cwd=checkout, env=_environment(checkout)), minutes)
+
+
+def _forget_what_is_not_done(path: Path, root: Path) -> None:
+    """Snakemake asks for no run whose marker is there: those of damaged runs go."""
+    for spec, state, _ in status(read_grid(path), root):
+        if state not in ("done", "running"):
+            (root / spec.digest / f"finished-{VERSION}").unlink(missing_ok=True)
 
 
 def _environment(checkout: Path) -> dict[str, str]:

@@ -62,19 +62,27 @@ def test_calibrate_by_folds_with_chosen_methods(run, tmp_path, draw_logits):
     ]
 
 
-def test_calibrate_refuses_in_one_line_and_makes_no_folder(run, tmp_path, draw_logits):
+def test_calibrate_refuses_in_one_line_and_makes_no_folder(run, tmp_path, draw_logits, monkeypatch):
     data = draw_logits(60, 2.0)
     np.savez(tmp_path / "one.npz", logits=data.logits, labels=data.labels)
     both = {f"{part}_{what}": array for part in ("validation", "test") for what, array in vars(data).items()}
     np.savez(tmp_path / "both.npz", **both)
     np.savez(tmp_path / "probs.npz", logits=np.full((20, 4), 0.25), labels=np.arange(20) % 4)
+    monkeypatch.chdir(tmp_path)
     for arguments, message in (
         (["probs.npz"], "--given probs"),
         (["both.npz", "--folds", "3"], "folds are for data of one set"),
         (["one.npz", "--folds", "1"], "folds must be at least 2"),
         (["one.npz", "--methods", "platt"], "methods must be among"),
         (["one.npz", "--methods", "vector:ece"], "objective of vector must be one of nll"),
-        (["one.npz", "--share", "nan"], "share must lie in (0, 1)"),
+        (["one.npz", "--share", "1.5"], "share must lie in (0, 1)"),
+        (["one.npz", "--share", "0.3", "--folds", "3"], "folds are instead of a share. Got 3 folds and a share of 0.3"),
+        (["both.npz", "--share", "0.3"], "a share is for data of one set"),
+        (["one.npz", "--labels", "one.npz"], "--labels goes with an npy file"),
+        (
+            ["one.npz", "--methods", "vector", "--shrinkage", "1"],
+            "shrinkage is for focal-temperature. Got temper",
+        ),
         (["one.npz", "--seed", "-1"], "seed must be a finite number >= 0"),
     ):
         refused = run("calibrate", tmp_path / arguments[0], *arguments[1:], "--out", tmp_path / "report")
@@ -132,6 +140,26 @@ def test_apply_says_where_it_cannot_write_and_what_a_chunk_is(run, saved):
     refused = run("apply", folder / "c.json", folder / "z.npy", "--out", folder / "none" / "p.npy")
     assert "p.npy must go into a folder that exists" in refused.output
     assert run("apply", folder / "c.json", folder / "z.npy", "--out", folder / "p.npy", "--chunk", 0).exit_code == 2
+
+
+def test_numbers_as_people_write_them(run, tmp_path, draw_logits):
+    data = draw_logits(300, 2.0)
+    np.savez(tmp_path / "z.npz", logits=data.logits, labels=data.labels)
+    flags = "--methods", "vector", "--resamples", "5e1", "--seed", "1e0", "--folds", "3.0"
+    assert run("calibrate", tmp_path / "z.npz", *flags, "--out", tmp_path / "report").exit_code == 0
+    for flag, value in (("--resamples", "1.5"), ("--share", "nan"), ("--shrinkage", "inf"), ("--seed", "one")):
+        assert run("calibrate", tmp_path / "z.npz", flag, value, "--out", tmp_path / "none").exit_code == 2
+
+
+def test_results_have_the_names_of_what_they_are(run, saved):
+    _, _, folder = saved
+    for name in ("c2.json", "c2", "c2.pt"):
+        refused = run("export", folder / "c.json", "--out", folder / name)
+        assert refused.exit_code == 1
+        assert f"written as .onnx: its name must end so. Got {name}" in refused.output
+    refused = run("apply", folder / "c.json", folder / "z.npy", "--out", folder / "p.csv")
+    assert "written as .npy: its name must end so. Got p.csv" in refused.output
+    assert sorted(path.name for path in folder.iterdir()) == ["c.json", "z.npy"]
 
 
 def test_export(run, saved):

@@ -73,7 +73,7 @@ def test_files_that_hold_no_numbers(tmp_path):
         ("flipped.npz", "logits in flipped.npz must be an array of numbers. It holds objects, or is damaged"),
     ):
         with pytest.raises(ValueError, match=message):
-            read_logits(tmp_path / name, labels=tmp_path / "junk.npy")
+            read_logits(tmp_path / name, labels=tmp_path / "junk.npy" if name.endswith("npy") else None)
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
@@ -89,3 +89,67 @@ def test_probabilities_become_the_same_logits_wherever_they_are_read(kind, tmp_p
     np.testing.assert_array_equal(mapped[0:40], kept)
     np.testing.assert_allclose(kept, applied, rtol=1e-6)
     np.testing.assert_allclose(softmax(kept, -1), p / p.astype(np.float64).sum(-1, keepdims=True), atol=1e-6)
+
+
+def test_one_set_and_two_in_one_file_are_not_chosen_from(tmp_path):
+    for own in (
+        {"test_logits": Z},
+        {f"{p}_{w}": a for p in ("validation", "test") for w, a in (("logits", Z), ("labels", Y))},
+    ):
+        with pytest.raises(ValueError, match=r"one set of logits and labels, or two. Got .*test_logits.*, too"):
+            read_logits(write(tmp_path / "x.npz", logits=Z, labels=Y, **own))
+    assert set(read_logits(write(tmp_path / "x.npz", logits=Z, labels=Y, ids=Y))) == {"all"}
+
+
+FRAME = pd.DataFrame(Z, columns=list("abcde")).assign(label=Y)
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (FRAME.assign(id=range(40, 0, -1)), "Leave out id: it counts"),
+        (FRAME.assign(number=range(100, 140)), "Leave out number: it counts"),
+        (FRAME.reset_index(), "Leave out index: it counts"),
+        (FRAME.assign(name=[f"image {i}" for i in range(40)]), r"must hold numbers. Got \w+ in column name, 'image 0'"),
+        (FRAME.assign(a=FRAME["a"].where(FRAME.index != 3)), "Got none in column a of sample 3"),
+        (FRAME.set_axis([*"aacde", "label"], axis=1), "must have each column once. Got a more than once"),
+        (FRAME.assign(x=Y).set_axis([*"abcde", "label", "label"], axis=1), "Got label more than once"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_tables_with_more_than_classes_and_a_label(tmp_path, frame, message, kind):
+    path = tmp_path / f"x.{kind}"
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    elif frame.columns.is_unique:
+        frame.to_parquet(path)
+    else:
+        pytest.skip("parquet has no such tables")
+    with pytest.raises(ValueError, match=message):
+        read_logits(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.csv", b""),
+        ("x.csv", b"a,b,label\n1,2,0\n1,2,3,4\n"),
+        ("x.csv", b"a,b,label\n"),
+        ("x.csv", b"\xff\xfe\x00,label\n1,0\n"),
+        ("x.parquet", b""),
+        ("x.parquet", b"PAR1 and then something else PAR1"),
+    ],
+)
+def test_what_is_no_table_is_said_in_a_line(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=rf"{name} must be a table of numbers, \w+. It is not: [^\n]+$"):
+        read_logits(tmp_path / name)
+
+
+def test_tables_of_spreadsheets(tmp_path):
+    """With the mark that they put before UTF-8, and the label wherever it is."""
+    frame = FRAME[["a", "label", "b", "c", "d", "e"]]
+    (tmp_path / "x.csv").write_text(frame.to_csv(index=False), encoding="utf-8-sig")
+    found = read_logits(tmp_path / "x.csv")["all"]
+    np.testing.assert_allclose(found.logits, Z)
+    np.testing.assert_array_equal(found.labels, Y)

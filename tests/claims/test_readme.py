@@ -16,7 +16,7 @@ def test_a_row_for_each_headline():
 def test_only_one_block_is_replaced():
     text = f"a\n{readme.START}\nx\n{readme.END}\nb"
     assert readme.with_table(text, "| t |") == f"a\n{readme.START}\n| t |\n{readme.END}\nb"
-    with pytest.raises(ValueError, match=r"README must have one block.*Got 0"):
+    with pytest.raises(ValueError, match=r"there must be one block from .*Got 0"):
         readme.with_table("no marks", "")
     with pytest.raises(ValueError, match=r"Got 2"):
         readme.with_table(text + text, "")

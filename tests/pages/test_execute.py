@@ -9,12 +9,14 @@ from click.testing import CliRunner
 from focal_lib.checkout import ROOT
 from focal_lib.cli import main
 from focal_lib.pages import execute as module
-from focal_lib.pages.execute import describe_parameters, execute, find_source
+from focal_lib.pages.execute import check_parameters, describe_parameters, execute, find_source
 
 PAGE = """# %% tags=["parameters"]
 gamma: float = 2.0  # focal parameter
 gammas: str = "1, 2"  # to draw
 fail: bool = False
+classes: int = 3  # of the example; at least 2
+share: float = None  # in (0, 1)
 
 # %%
 if fail:
@@ -42,6 +44,37 @@ def test_a_list_of_one_number_stays_text(page, tmp_path):
     out = tmp_path / "page.ipynb"
     execute(page, out, {"gammas": 3})
     assert nbformat.read(out, as_version=4).cells[-1].outputs[0].text == "4.0 ['3']\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"classes": 2.5}, "classes must be a whole number at least 2. Got 2.5"),
+        ({"classes": "ten"}, "classes must be a whole number at least 2. Got 'ten'"),
+        ({"classes": True}, "classes must be a whole number at least 2. Got True"),
+        ({"classes": 1}, "classes must be a whole number at least 2. Got 1"),
+        ({"classes": None}, "classes must be a whole number at least 2. Got None"),
+        ({"share": 1}, r"share must be a number in \(0, 1\). Got 1"),
+        ({"gamma": "x"}, "gamma must be a number. Got 'x'"),
+        ({"gamma": float("nan")}, "gamma must be a number. Got nan"),
+        ({"gamma": None}, "gamma must be a number. Got None"),
+        ({"fail": 1}, "fail must be true or false. Got 1"),
+        ({"gammas": [1, 2]}, r"gammas must be text. Got \[1, 2\]"),
+        ({"gammas": None}, "gammas must be text. Got None"),
+    ],
+)
+def test_values_that_the_notebook_does_not_declare_are_refused(page, tmp_path, given, message):
+    with pytest.raises(ValueError, match=message):
+        execute(page, tmp_path / "out.ipynb", given)
+    assert not list(tmp_path.glob("*.ipynb"))
+
+
+def test_values_are_as_declared(page, tmp_path):
+    (tmp_path / "page.ipynb").write_text(nbformat.writes(module._read(page)))
+    given = {"classes": 1e1, "share": None, "gamma": 3, "gammas": 2.5, "fail": True}
+    found = check_parameters(tmp_path / "page.ipynb", given)
+    assert found == {"classes": 10, "share": None, "gamma": 3, "gammas": "2.5", "fail": True}
+    assert type(found["classes"]) is int
 
 
 def test_unknown_parameter_stops_and_lists_the_valid_ones(page, tmp_path):
@@ -109,6 +142,33 @@ def test_neither_the_source_nor_another_file_is_replaced(page, tmp_path):
     with pytest.raises(FileExistsError, match="must be free for a failed run, or hold one"):
         execute(page, tmp_path / "out.ipynb")
     assert precious.read_text() == "precious"
-    os.mkfifo(tmp_path / "pipe")
+    os.mkfifo(tmp_path / "pipe.ipynb")
     with pytest.raises(FileExistsError, match=r"must be a file, or nothing yet. Got a pipe"):
-        execute(page, tmp_path / "pipe")
+        execute(page, tmp_path / "pipe.ipynb")
+    with pytest.raises(ValueError, match=r"written as \.ipynb: its name must end so. Got out.txt"):
+        execute(page, tmp_path / "out.txt")
+
+
+def test_the_range_of_a_parameter_is_in_the_help(page):
+    assert dict(describe_parameters(page))["classes"] == "of the example; at least 2; int, default 3"
+
+
+@pytest.mark.parametrize("given", [["-p", "gamma=3"], ["-p", "gamma=3", "-p", "classes", "4"], ["-pgamma=3"]])
+@pytest.mark.parametrize("command", ["notebook", "run"])
+def test_a_parameter_with_an_equals_sign_gets_a_hint(page, command, given):
+    named = [str(page)] if command == "notebook" else []
+    result = CliRunner().invoke(main, [command, *named, *given])
+    assert result.exit_code == 2
+    assert "-p takes a name and a value: -p gamma 3. Got gamma=3." in result.output
+
+
+def test_help_says_what_values_a_command_takes():
+    assert "true" not in CliRunner().invoke(main, ["run", "--help"]).output
+    assert "a number, text, true or false" in CliRunner().invoke(main, ["notebook", "--help"]).output
+
+
+def test_outputs_have_the_names_of_what_they_are(page):
+    result = CliRunner().invoke(main, ["notebook", str(page), "--out", "page.html"])
+    assert "written as .ipynb: its name must end so. Got page.html" in result.output
+    result = CliRunner().invoke(main, ["notebook", str(page), "--html", "page.txt"])
+    assert "written as .html: its name must end so. Got page.txt" in result.output

@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+import torch
 
 from focal_lib.training import cards, jobs
 from focal_lib.training.cards import place_on_a_card
@@ -57,8 +58,13 @@ def test_a_killed_job_frees_its_place(tmp_path):
         assert device == "cuda:0"
 
 
-def test_no_gpu():
-    with pytest.raises(ValueError, match="this machine has 0 GPUs"), place_on_a_card(1, []):
+@pytest.fixture
+def no_gpu(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+
+
+def test_no_gpu(no_gpu):
+    with pytest.raises(ValueError, match=r"this machine has 0 GPUs. Got 'cuda'"), place_on_a_card(1):
         pass
 
 
@@ -71,6 +77,7 @@ def asked(monkeypatch):
     monkeypatch.setattr(jobs, "cards_here", lambda: ["a", "b"])
 
     def ask(tmp_path, **options):
+        (tmp_path / "grid.yaml").write_text("gamma: 1\n")
         assert jobs.do_grid(tmp_path / "grid.yaml", tmp_path / "runs", **options) == 0
         *command, minutes = commands[-1]
         given = [part.removeprefix("run_options=") for part in command if str(part).startswith("run_options=")]
@@ -100,7 +107,6 @@ def test_on_a_cluster_a_job_takes_what_it_was_given_and_has_its_own_minutes(aske
     assert minutes == 9
 
 
-def test_no_gpu_here(monkeypatch, tmp_path):
-    monkeypatch.setattr(jobs, "cards_here", list)
+def test_no_gpu_here(no_gpu, tmp_path):
     with pytest.raises(ValueError, match=r"this machine has 0 GPUs. Got 'cuda'"):
         jobs.do_grid(tmp_path / "grid.yaml", tmp_path, device="cuda")

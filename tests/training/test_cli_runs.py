@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from focal_lib import cli
+from focal_lib.results import compute_used
 from focal_lib.training.grids import read_grid
 from focal_lib.training.run import TimeUp
 from focal_lib.training.run import run as train
@@ -167,7 +168,7 @@ def jobs(monkeypatch):
 def test_grid_within_minutes_says_what_is_left(run, grid, jobs):
     asked = jobs(1)
     stopped = run("grid", grid("gamma: [0, 1]"), "--minutes", "9", "--again", "--cores", "2", "--executor", "slurm")
-    assert (stopped.exit_code, stopped.output) == (75, "1 done, 1 waiting\n")
+    assert (stopped.exit_code, stopped.stdout) == (75, "1 done, 1 waiting\n")
     more = ("--executor", "slurm")
     options = {"cores": "2", "again": True, "minutes": 9.0, "device": "auto", "per_device": 1, "more": more}
     assert asked == [options]
@@ -188,3 +189,69 @@ def test_grid_with_a_failed_run_fails(run, grid, jobs, tmp_path):
 def test_no_epoch_of_the_run_is_begun_after_its_time(small_data, tmp_path):
     with pytest.raises(TimeUp):
         train(Spec(), tmp_path, until=1.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--status", "--again"], "--status looks at the runs there are: leave out --again."),
+        (["--status", "--record", "x", "--minutes", "9"], "leave out --minutes, --record."),
+        (["--status", "--cores", "2", "-n"], "leave out --cores, -n."),
+        (["--record", "x", "--device", "cuda"], "--record and --table look at the runs there are: leave out --device."),
+        (["--table", "x.parquet", "--per-device", "2"], "leave out --per-device."),
+        (["--per-device", "2"], "only --device cuda shares out GPUs: leave out --per-device."),
+        (["--device", "cuda:1"], "Invalid value for '--device'"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(run, grid, jobs, given, message):
+    asked = jobs(0)
+    refused = run("grid", grid("gamma: [0, 1]"), *given)
+    assert refused.exit_code == 2
+    assert message in refused.output
+    assert asked == []
+
+
+def test_whole_numbers_as_people_write_them(run, grid, jobs, monkeypatch):
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
+    asked = jobs(0)
+    path = grid("gamma: 0")
+    assert run("grid", path, "--minutes", "1e1").exit_code == 0
+    assert asked[0]["minutes"] == 10
+    assert "has 0 GPUs" in run("run", *flags(), "--device", "cuda", "--per-device", "2e0").output
+    for value in ("2.5", "0", "x", "inf", "nan", "1e400"):
+        assert run("grid", path, "--device", "cuda", "--per-device", value).exit_code == 2
+    assert run("grid", path, "--minutes", "nan").exit_code == 2
+
+
+def test_places_on_gpus_are_for_gpus(run):
+    refused = run("run", *flags(), "--per-device", "2")
+    assert "--per-device is for --device cuda. Got auto." in refused.output
+
+
+def test_tables_of_several_versions_are_refused(run, grid, tmp_path):
+    path = grid("gamma: [0, 1]")
+    for spec in read_grid(path):
+        train(spec)
+    record = tmp_path / "runs" / read_grid(path)[0].digest / "spec.json"
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"training_version": 0}))
+    for given in (["--table", tmp_path / "t.parquet"], ["--record", tmp_path / "kept"]):
+        refused = run("grid", path, *given)
+        assert refused.exit_code == 1
+        assert "runs must be of one version of the training code. Got 1 of version 0, 1 of version 1." in refused.output
+    assert not (tmp_path / "t.parquet").exists()
+    assert "written as .parquet: its name must end so. Got t.csv" in run("grid", path, "--table", "t.csv").output
+
+
+def test_what_is_recorded_says_what_it_cost(run, grid, tmp_path):
+    path = grid("gamma: [0, 1]")
+    for spec in read_grid(path):
+        train(spec)
+    (tmp_path / "README.md").write_text(f"# Runs\n\n{compute_used.START}\n{compute_used.END}\n\nMore.\n")
+    done = run("grid", path, "--record", tmp_path / "kept")
+    assert done.exit_code == 0, done.output
+    assert "Logits are recorded in float" in done.output
+    assert "2 runs -> " in done.output
+    assert "; 240 images in 0.0 hours of one run at a time, on " in done.output
+    text = (tmp_path / "README.md").read_text()
+    assert "| `kept` | 2 | 240 images in 0.0 hours" in text
+    assert text.endswith("\n\nMore.\n")

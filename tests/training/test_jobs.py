@@ -7,8 +7,13 @@ import sys
 
 import pytest
 
+from focal_lib.training import jobs
 from focal_lib.training.grids import read_grid
 from focal_lib.training.status import status
+from focal_lib.training.version import VERSION
+from tests.training.conftest import SMALL
+
+MARKER = f"finished-{VERSION}"
 
 GRID = """
 dataset: fashion-mnist
@@ -45,3 +50,20 @@ def test_two_grids_at_once(small_data, tmp_path):
         assert reason in output.splitlines()
         assert "Traceback" not in output
     assert not list((tmp_path / "my runs").glob(".logs-*"))
+
+
+def test_a_damaged_run_of_a_grid_is_asked_for_again(finished, tmp_path, monkeypatch):
+    """Its marker stood for it."""
+    spec, folder, _ = finished
+    path = tmp_path / "grid.yaml"
+    path.write_text("\n".join(f"{name}: {value}" for name, value in {**SMALL, "gamma": 2}.items()))
+    asked = []
+    monkeypatch.setattr(jobs, "_wait", lambda process, minutes: asked.append((folder / MARKER).is_file()) or 0)
+    monkeypatch.setattr(jobs.subprocess, "Popen", lambda *args, **options: None)
+    for cut in (0, 100):
+        (folder / MARKER).touch()
+        content = (folder / "logits.npz").read_bytes()
+        (folder / "logits.npz").write_bytes(content[: len(content) - cut])
+        jobs.do_grid(path, tmp_path)
+    assert asked == [True, False]
+    assert read_grid(path) == [spec]

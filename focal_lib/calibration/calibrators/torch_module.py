@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from focal_lib.atomic_write import write_whole
+from focal_lib.atomic_write import check_target, write_whole
 
 __all__ = ["FocalTemperatureModule", "LinearModule", "write_onnx"]
 
@@ -68,7 +68,12 @@ class LinearModule(nn.Module):
 
 
 def write_onnx(module: nn.Module, classes: int, path: Path) -> None:
-    """Write the module as ONNX: input 'logits' float32 (n, classes), any n; output 'probs'."""
+    """Write the module as ONNX: input 'logits' float32 (n, classes), any n; output 'probs'.
+
+    Raises:
+        ValueError: another ending than .onnx, by which the exporter would choose another format.
+    """
+    check_target(path, ending=".onnx")
     any_n = {"logits": {0: torch.export.Dim("n")}}
     program = torch.onnx.export(
         module.eval(),

@@ -1,0 +1,19 @@
+"""Blocks of a text that are made by a command, between two marks."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["replace_block"]
+
+
+def replace_block(text: str, start: str, end: str, block: str) -> str:
+    """The text with what is between its marks replaced.
+
+    Raises:
+        ValueError: there is not one such block.
+    """
+    found = re.subn(f"{re.escape(start)}.*?{re.escape(end)}", lambda _: f"{start}\n{block}\n{end}", text, flags=re.S)
+    if found[1] != 1:
+        raise ValueError(f"there must be one block from {start} to {end}. Got {found[1]}.")
+    return found[0]

@@ -1,0 +1,53 @@
+"""What the recorded runs cost, in words and in the table of results/README.md: nothing in it is typed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from focal_lib.atomic_write import write_whole
+from focal_lib.pages.blocks import replace_block
+from focal_lib.training.cost import Compute, total_compute
+from focal_lib.training.store import SPEC, Result
+
+__all__ = ["END", "START", "in_words", "table", "update_readme"]
+
+START, END = "<!-- compute used: focal grid --record -->", "<!-- end -->"
+
+
+def in_words(results: Iterable[Result]) -> str:
+    """'1,260,000 images in 3.5 hours on AMD EPYC', for the runs whose records say so."""
+    return _in_words([result.compute for result in results])
+
+
+def _in_words(computes: list[Compute | None]) -> str:
+    known = [compute for compute in computes if compute is not None]
+    if not known:
+        return "compute used is not on record"
+    used = total_compute(known)
+    partly = (
+        "" if len(known) == len(computes) else f" for {len(known)} of {len(computes)}, as the others' is not on record"
+    )
+    return (
+        f"{used.images:,} images in {used.hours:.1f} hours of one run at a time, on {', '.join(used.machines)}{partly}"
+    )
+
+
+def table(folder: Path) -> str:
+    """A row for each folder of recorded runs: their number and what they cost."""
+    lines = ["| folder | runs | compute used |", "|---|---|---|"]
+    for kept in sorted(path for path in folder.iterdir() if path.is_dir()):
+        records = [json.loads(path.read_text()) for path in sorted(kept.glob(f"*/{SPEC}"))]
+        if records:
+            lines.append(f"| `{kept.name}` | {len(records)} | {_in_words([Compute.of_record(r) for r in records])} |")
+    return "\n".join(lines)
+
+
+def update_readme(path: Path) -> bool:
+    """Put today's table between the marks of the README; False where there is no README with such marks."""
+    if not path.is_file() or START not in (text := path.read_text()):
+        return False
+    text = replace_block(text, START, END, table(path.parent))
+    write_whole(path, lambda part: part.write_text(text))
+    return True
