@@ -1,0 +1,119 @@
+"""The record on a borrowed GPU, tried on a CPU with a tiny grid: calls, what goes back, what is chosen."""
+
+import json
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+from focal_lib.checkout import ROOT
+from focal_lib.training.grids import read_contrasts, read_grid
+from focal_lib.training.store import load
+from workflow import gpu_record
+from workflow.gpu_record import STOPPED, check_device, collect, fastest
+
+GRID = "dataset: tiny\nmodel: mlp\nn_train: 60\nn_validation: 30\nepochs: 2\nbatch_size: 20\nseed: [0, 1]\n"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch, write_npz):
+    write_npz(tmp_path / "data" / "tiny", n_train=100, n_test=30, shape=(8, 8, 3))
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "data"))
+    (tmp_path / "grid.yaml").write_text(GRID)
+    return tmp_path
+
+
+def call(place, *flags):
+    command = [sys.executable, "-m", "workflow.gpu_record", str(place / "grid.yaml"), "--device", "cpu"]
+    command += ["--runs", str(place / "runs"), "--out", str(place / "out"), "--no-benchmark", *flags]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+def test_calls_go_on_and_bring_every_run_home_once(place):
+    first = call(place, "--minutes", "0.0001")
+    assert (first.returncode, first.stdout.splitlines()[-2:]) == (STOPPED, ["2 waiting", f"0 runs -> {place / 'out'}"])
+    second = call(place, "--minutes", "5", "--per-device", "2")
+    assert second.returncode == 0, second.stderr
+    assert second.stdout.splitlines()[-2:] == ["2 done", f"2 runs -> {place / 'out'}"]
+    with zipfile.ZipFile(place / "out" / "runs-00.zip") as archive:
+        archive.extractall(place / "home")
+    for spec in read_grid(place / "grid.yaml"):
+        there, here = load(spec, place / "runs"), load(spec, place / "home")
+        np.testing.assert_array_equal(there.test.logits, here.test.logits)
+        assert sorted(path.name for path in (place / "home" / spec.digest).iterdir()) == [
+            "history.parquet",
+            "logits.npz",
+            "spec.json",
+        ]
+    assert call(place).stdout.splitlines()[-1] == f"0 runs -> {place / 'out'}"
+    assert not list((place / "out").glob("*.zip"))  # what is taken home twice is paid for twice
+    assert call(place, "--everything").stdout.splitlines()[-1] == f"2 runs -> {place / 'out'}"
+
+
+def test_what_is_too_much_for_one_call_waits_for_the_next(place, monkeypatch):
+    assert call(place, "--minutes", "5").returncode == 0
+    monkeypatch.setattr(gpu_record, "LARGEST", 1)
+    monkeypatch.setattr(gpu_record, "MOST", 1)
+    (place / "runs" / "collected.json").unlink()
+    digests = []
+    for left in (1, 0):
+        assert collect(place / "grid.yaml", place / "runs", place / "out") == (1, left)
+        with zipfile.ZipFile(place / "out" / "runs-00.zip") as archive:
+            digests += {name.split("/")[0] for name in archive.namelist()}
+    assert sorted(digests) == sorted(spec.digest for spec in read_grid(place / "grid.yaml"))
+
+
+def test_a_failed_run_says_why(place):
+    (place / "grid.yaml").write_text(GRID.replace("mlp", "vit").replace("n_validation: 30", "n_validation: 90"))
+    done = call(place, "--minutes", "5")
+    assert done.returncode == STOPPED
+    assert "cross-entropy, seed 0: Error: n_train + n_validation must be at most 100" in done.stdout
+
+
+def rate(way, images, at_once=1, deterministic=True, loop="ours"):
+    return {
+        "loop": loop,
+        "way": way,
+        "at_once": at_once,
+        "deterministic": deterministic,
+        "images_per_second": images,
+    }
+
+
+def test_the_fastest_way_that_a_run_may_take():
+    rates = [rate("plain", 90, loop="torchvision"), rate("plain", 10), rate("compiled", 20), rate("graph", 30)]
+    assert fastest([*rates, rate("compiled", 99, deterministic=False)]) == ("graph", 1)
+    assert fastest([*rates, rate("graph", 31, 2)]) == ("graph", 1)  # more at once must be worth it
+    assert fastest([*rates, rate("graph", 40, 2), rate("graph", 45, 3)]) == ("graph", 3)
+    with pytest.raises(ValueError, match=r"must have measured a way of a step. Every one failed"):
+        fastest(rates[:1])
+
+
+def test_the_device_is_looked_at_first(tmp_path):
+    assert "cores" in check_device("cpu")
+    with pytest.raises(ValueError, match="device must be"):
+        check_device("tpu")
+
+
+def test_rates_are_measured_once(tmp_path, monkeypatch):
+    path = tmp_path / "rates.json"
+
+    def run(command, **options):
+        path.write_text(json.dumps([rate("plain", 1)]))
+        assert command[1:3] == ["-m", "benchmarks.training"]
+
+    monkeypatch.setattr(gpu_record.subprocess, "run", run)
+    assert gpu_record.measure_rates(["mlp"], "cuda", path, 60) == [rate("plain", 1)]
+    monkeypatch.setattr(gpu_record.subprocess, "run", None)
+    assert gpu_record.measure_rates(["mlp"], "cuda", path, 60) == [rate("plain", 1)]
+
+
+@pytest.mark.parametrize("name", ["kk24-gpu.yaml", "kk24-gpu-cifar100.yaml"])
+def test_the_grids_compare_what_the_record_without_a_gpu_does_seed_by_seed(name):
+    folder = ROOT / "workflow" / "grids"
+    specs, kk24 = read_grid(folder / name), ("KK24 Table 1", "KK24 section 5.2", "M20 Tables 1 and 7")
+    assert [spec.seed for spec in specs] == sorted([0, 1, 2, 3, 4] * 7)
+    record = [contrast for contrast in read_contrasts(folder / "cifar10-record.yaml") if contrast.table in kk24]
+    assert list(read_contrasts(folder / name)) == record

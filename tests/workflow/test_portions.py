@@ -1,0 +1,58 @@
+"""Images that travel in portions come back bit for bit, or it is said what is wrong."""
+
+import shutil
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from focal_lib.training import data
+from workflow.portions import main, pack_images, unpack_images
+
+
+@pytest.fixture
+def colours(tmp_path, monkeypatch, write_npz):
+    """2,600 colour images to train on: a full picture, and one with a hundred."""
+    write_npz(tmp_path / "from" / "colours", n_train=2600, n_test=30, shape=(8, 8, 3))
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "from"))
+    return tmp_path
+
+
+def test_what_is_packed_is_unpacked(colours, monkeypatch):
+    given = data.load("colours")
+    run = CliRunner().invoke(main, ["pack", "colours", "--out", str(colours / "all")], catch_exceptions=False)
+    assert run.output.startswith("colours: 6 files")
+    run = CliRunner().invoke(main, ["unpack", str(colours / "all"), "--data", str(colours / "to")])
+    assert run.output == f"colours: whole -> {colours / 'to' / 'colours'}\n"
+    monkeypatch.setenv("FOCAL_DATA", str(colours / "to"))
+    found = data.load("colours")
+    for one, two in ((given.train, found.train), (given.test, found.test)):
+        np.testing.assert_array_equal(one.inputs, two.inputs)
+        np.testing.assert_array_equal(one.labels, two.labels)
+
+
+def test_the_last_portion_completes_it(colours):
+    first, *others = pack_images("colours", colours / "all")
+    portions = []
+    for number, files in enumerate((others[:2], [first, *others[2:4]], others[4:])):
+        portions.append(colours / f"portion-{number}")
+        (portions[-1] / "colours").mkdir(parents=True)
+        for path in files:
+            shutil.copy(path, portions[-1] / "colours")
+    missing = [unpack_images(portion, colours / "to")["colours"] for portion in portions]
+    assert missing == [["contents.json"], [path.name for path in others[4:]], []]
+    assert sorted(path.name for path in (colours / "to").iterdir()) == ["colours"]
+
+
+def test_a_damaged_file_is_named(colours):
+    path = pack_images("colours", colours / "all")[-1]
+    path.write_bytes(path.read_bytes()[:-5] + b"12345")
+    with pytest.raises(ValueError, match=rf"{path.name} must match its checksum. It does not: bring it again"):
+        unpack_images(colours / "all", colours / "to")
+
+
+def test_grey_images_are_refused(tmp_path, monkeypatch, write_npz):
+    write_npz(tmp_path / "grey", n_train=30, n_test=30)
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    with pytest.raises(ValueError, match=r"grey must hold colour images \(n, H, W, 3\). Got \(30, "):
+        pack_images("grey", tmp_path / "out")

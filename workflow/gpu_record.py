@@ -1,0 +1,196 @@
+"""A grid on a GPU that is lent for minutes at a time; the images get there by `workflow.portions`.
+
+    FOCAL_DATA=data FOCAL_COMMIT=<git rev-parse HEAD, of where this copy is from> \\
+        python -m workflow.gpu_record workflow/grids/kk24-gpu.yaml --minutes 9 --runs runs --out out    # again, again
+    python -m zipfile -e out/runs-00.zip results/cifar10-gpu    # at home
+
+A call looks at the device, measures once which way of a step is fastest and how many runs at once are, does the runs
+of the grid in its order until the time is up, and goes on from their checkpoints at the next call. What it leaves in
+`out` are the rates and copies of the runs that finished since: specification, history, logits of validation and test.
+It needs no Snakemake, which a borrowed machine may lack.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+
+from focal_lib.atomic_write import write_whole
+from focal_lib.checkout import ROOT
+from focal_lib.training.grids import read_grid
+from focal_lib.training.recording import record_runs
+from focal_lib.training.spec import Spec
+from focal_lib.training.status import status
+
+LARGEST = 15 * 2**20  # bytes of a file that goes back
+MOST = 6  # such files a call
+STOPPED = 75  # exit status that says: call again
+
+
+def fastest(rates: Sequence[dict[str, Any]]) -> tuple[str, int]:
+    """Of the deterministic rates of a benchmark: the way of a step, and how many at once where that is worth it.
+
+    Raises:
+        ValueError: no such rate.
+    """
+    ours = [rate for rate in rates if rate["loop"] == "ours" and rate["deterministic"]]
+    if not ours:
+        raise ValueError("the benchmark must have measured a way of a step. Every one failed.")
+    alone = max((r for r in ours if r["at_once"] == 1), key=lambda rate: rate["images_per_second"])
+    best = max(ours, key=lambda rate: rate["images_per_second"])
+    worth = best["images_per_second"] > 1.05 * alone["images_per_second"]
+    return alone["way"], best["at_once"] if worth else 1
+
+
+def check_device(device: str) -> str:
+    """What the runs are to be made on, in words.
+
+    Raises:
+        ValueError: it is not there.
+        PackageNotFoundError: nothing says which version of focal-lib this is, as a run's record must.
+    """
+    import torch
+
+    from focal_lib.training.machine import machine_name
+    from focal_lib.training.trainer import pick_device
+
+    found = pick_device(device)
+    name = machine_name(torch.cuda.get_device_name(found) if found.type == "cuda" else "")
+    return f"{name}; torch {torch.__version__}, focal-lib {version('focal-lib')}"
+
+
+def measure_rates(models: Sequence[str], device: str, path: Path, seconds: float) -> list[dict[str, Any]]:
+    """Rates of the networks' steps, measured in a process of its own, or read where they were."""
+    if not path.is_file():
+        several = [flag for count in (2, 3) for flag in ("--at-once", str(count))] if device != "cpu" else []
+        flags = [*(flag for model in models for flag in ("--model", model)), "--device", device, "--precision", "bf16"]
+        command = [sys.executable, "-m", "benchmarks.training", *flags, *several, "--out", str(path)]
+        subprocess.run(command, cwd=ROOT, check=True, timeout=seconds)
+    found: list[dict[str, Any]] = json.loads(path.read_text())
+    return found
+
+
+def do_runs(grid: Path, runs: Path, device: str, until: float, at_once: int) -> None:
+    """The grid's runs in its order, so many at once, none begun after `until` (seconds since 1970)."""
+    waiting = iter([entry.spec for entry in status(read_grid(grid), runs) if entry.state != "done"])
+    lock = threading.Lock()
+
+    def work() -> None:
+        while time.time() < until:
+            with lock:
+                spec = next(waiting, None)
+            if spec is None:
+                return
+            _do_run(spec, grid, runs, device, until, at_once)
+
+    with ThreadPoolExecutor(at_once) as pool:
+        for worker in [pool.submit(work) for _ in range(at_once)]:
+            worker.result()
+
+
+def _do_run(spec: Spec, grid: Path, runs: Path, device: str, until: float, at_once: int) -> None:
+    command = [sys.executable, "-m", "focal_lib.cli", "run", "--grid", str(grid), "--digest", spec.digest]
+    command += ["--root", str(runs), "--device", device, "--until", f"{until:.0f}"]
+    command += ["--per-device", str(at_once)] if device == "cuda" else []
+    started = time.time()
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    last = (done.stdout + done.stderr).strip().splitlines()[-1:] or ["no word"]
+    click.echo(f"{spec.name}: {last[0]} ({time.time() - started:.0f} s)")
+
+
+def collect(grid: Path, runs: Path, out: Path, everything: bool = False) -> tuple[int, int]:
+    """Copies of finished runs that no call has collected before, as zip files of at most 15 MB.
+
+    Returns:
+        How many runs are in them, and how many are left for the next call.
+    """
+    sent = runs / "collected.json"
+    before = set(json.loads(sent.read_text())) if sent.is_file() and not everything else set()
+    fresh = [s.spec for s in status(read_grid(grid), runs) if s.state == "done" and s.spec.digest not in before]
+    kept, files = runs / "recorded", [out / f"runs-{number:02}.zip" for number in range(MOST)]
+    record_runs(fresh, kept, runs)
+    out.mkdir(parents=True, exist_ok=True)
+    packed: list[str] = []
+    for path in files:
+        path.unlink(missing_ok=True)
+        size = 0
+        members: list[Path] = []
+        for spec in fresh[len(packed) :]:
+            paths = sorted((kept / spec.digest).iterdir())
+            more = sum(p.stat().st_size for p in paths)
+            if members and size + more > LARGEST:
+                break
+            size, members, packed = size + more, [*members, *paths], [*packed, spec.digest]
+        if members:
+            with zipfile.ZipFile(path, "w") as archive:  # logits are compressed already
+                for member in members:
+                    archive.write(member, member.relative_to(kept))
+    write_whole(sent, lambda part: part.write_text(json.dumps(sorted(before | set(packed)))))
+    return len(packed), len(fresh) - len(packed)
+
+
+FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("grid", type=click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path))
+@click.option(
+    "--minutes", default=9.0, show_default=True, type=click.FloatRange(0, min_open=True), help="Of this call."
+)
+@click.option("--runs", required=True, type=FOLDER, help="Folder of the runs, that stays from call to call.")
+@click.option("--out", required=True, type=FOLDER, help="Folder of what goes back.")
+@click.option("--device", default="cuda", show_default=True, help="cuda or cpu.")
+@click.option("--per-device", type=click.IntRange(1), help="Runs at once. Default: what the benchmark finds best.")
+@click.option("--benchmark/--no-benchmark", default=True, help="Measure first, once.")
+@click.option("--everything", is_flag=True, help="Collect again what earlier calls have collected.")
+def main(
+    grid: Path,
+    minutes: float,
+    runs: Path,
+    out: Path,
+    device: str,
+    per_device: int | None,
+    benchmark: bool,
+    everything: bool,
+) -> None:
+    """Do runs of GRID for some minutes, and collect those that are finished."""
+    until = time.time() + 60 * minutes
+    try:
+        click.echo(check_device(device))
+        specs = read_grid(grid)
+        runs.mkdir(parents=True, exist_ok=True)
+        out.mkdir(parents=True, exist_ok=True)
+        if benchmark:
+            models = list(dict.fromkeys(spec.model for spec in specs))
+            rates = measure_rates(models, device, runs / "rates.json", 60 * minutes)
+            shutil.copyfile(runs / "rates.json", out / "rates.json")
+            way, count = fastest(rates)
+            os.environ.setdefault("FOCAL_STEP", way)
+            click.echo(f"fastest: {way}, {count} at once")
+            per_device = per_device or count
+        do_runs(grid, runs, device, until, per_device or 1)
+        packed, left = collect(grid, runs, out, everything)
+    except (ValueError, OSError, ImportError, subprocess.SubprocessError) as error:
+        raise click.ClickException(str(error)) from None
+    states = Counter(entry.state for entry in status(specs, runs))
+    click.echo(", ".join(f"{count} {state}" for state, count in states.items()))
+    click.echo(f"{packed} runs -> {out}" + (f"; {left} more at the next call" if left else ""))
+    raise SystemExit(0 if states["done"] == len(specs) and not left else STOPPED)
+
+
+if __name__ == "__main__":
+    main()

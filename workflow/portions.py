@@ -1,0 +1,145 @@
+"""Images in portions, for a machine that takes files of a few megabytes, or some of them at a time.
+
+python -m workflow.portions pack cifar10 cifar100 --out portions    # at home: lossless, in files of 4 MB
+python -m workflow.portions unpack portions --data data             # there; the last portion completes it
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import click
+import numpy as np
+from PIL import Image
+
+from focal_lib.atomic_write import write_whole
+from focal_lib.training import data
+
+__all__ = ["pack_images", "unpack_images"]
+
+COLUMNS = 50  # a file is a picture of 50 x 50 images
+TILE = COLUMNS**2
+
+
+def as_picture(images: np.ndarray) -> np.ndarray:
+    """At most 2,500 images (n, H, W, 3) side by side, black after the last: (50 H, 50 W, 3)."""
+    n, height, width, channels = images.shape
+    full = np.zeros((TILE, height, width, channels), np.uint8)
+    full[:n] = images
+    rows = full.reshape(COLUMNS, COLUMNS, height, width, channels).transpose(0, 2, 1, 3, 4)
+    return rows.reshape(COLUMNS * height, COLUMNS * width, channels)
+
+
+def from_picture(picture: np.ndarray) -> np.ndarray:
+    """The 2,500 images of a picture."""
+    height, width = (side // COLUMNS for side in picture.shape[:2])
+    rows = picture.reshape(COLUMNS, height, COLUMNS, width, -1).transpose(0, 2, 1, 3, 4)
+    return rows.reshape(TILE, height, width, -1)
+
+
+def pack_images(name: str, folder: Path) -> list[Path]:
+    """Write a data set of colour images as files of some 4 MB, and `contents.json` with their checksums.
+
+    Raises:
+        ValueError: images without three channels.
+    """
+    dataset, target = data.load(name), folder / name
+    target.mkdir(parents=True, exist_ok=True)
+    files: dict[str, str] = {}
+    for side, part in (("train", dataset.train), ("test", dataset.test)):
+        if part.inputs.ndim != 4 or part.inputs.shape[-1] != 3:
+            raise ValueError(f"{name} must hold colour images (n, H, W, 3). Got {part.inputs.shape}.")
+        np.savez_compressed(target / f"{side}-labels.npz", labels=part.labels)
+        for number, first in enumerate(range(0, len(part), TILE)):
+            picture = Image.fromarray(as_picture(part.inputs[first : first + TILE]))
+            picture.save(target / f"{side}-{number:02}.webp", lossless=True, quality=100)
+    for path in sorted(target.glob("t*-*")):
+        files[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    (target / "contents.json").write_text(json.dumps(files, indent=1) + "\n")
+    return [target / name for name in ("contents.json", *files)]
+
+
+def unpack_images(portion: Path, folder: Path) -> dict[str, list[str]]:
+    """Take the files of this portion; a data set that is whole then is written as FOCAL_DATA has it.
+
+    Returns:
+        Of each data set of the portion the files that are still missing.
+
+    Raises:
+        ValueError: a file that is not as it was packed.
+    """
+    missing: dict[str, list[str]] = {}
+    for source in sorted(path for path in portion.iterdir() if path.is_dir()):
+        taken = folder / f".portions-{source.name}"
+        taken.mkdir(parents=True, exist_ok=True)
+        for path in source.iterdir():
+            shutil.copyfile(path, taken / path.name)
+        if not (taken / "contents.json").is_file():
+            missing[source.name] = ["contents.json"]
+            continue
+        contents: dict[str, str] = json.loads((taken / "contents.json").read_text())
+        missing[source.name] = [name for name in contents if not (taken / name).is_file()]
+        if not missing[source.name]:
+            _write_arrays(taken, contents, folder / source.name)
+            shutil.rmtree(taken)
+    return missing
+
+
+def _write_arrays(taken: Path, contents: dict[str, str], target: Path) -> None:
+    for name, checksum in contents.items():
+        if hashlib.sha256((taken / name).read_bytes()).hexdigest() != checksum:
+            raise ValueError(f"{taken / name} must match its checksum. It does not: bring it again.")
+    target.mkdir(parents=True, exist_ok=True)
+    for side in ("train", "test"):
+        with np.load(taken / f"{side}-labels.npz", allow_pickle=False) as file:
+            labels = file["labels"]
+        names = [name for name in contents if name.startswith(side) and name.endswith(".webp")]
+        pictures = [np.asarray(Image.open(taken / name).convert("RGB")) for name in names]
+        images = np.concatenate([from_picture(picture) for picture in pictures])[: len(labels)]
+        write_whole(target / f"{side}.npz", lambda part, i=images, y=labels: _save(part, i, y))  # type: ignore[misc]
+
+
+def _save(path: Path, images: np.ndarray, labels: np.ndarray) -> None:
+    with path.open("wb") as file:
+        np.savez(file, images=images, labels=labels)
+
+
+FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """Images in portions: pack them at home, unpack them there."""
+
+
+@main.command()
+@click.argument("names", nargs=-1, required=True)
+@click.option("--out", required=True, type=FOLDER)
+def pack(names: tuple[str, ...], out: Path) -> None:
+    """Write the data sets NAMES, losslessly, as files that may be carried in portions."""
+    try:
+        for name in names:
+            files = pack_images(name, out)
+            click.echo(f"{name}: {len(files)} files, {sum(p.stat().st_size for p in files) / 2**20:.0f} MiB -> {out}")
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+@main.command()
+@click.argument("portion", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--data", "folder", required=True, type=FOLDER, help="What FOCAL_DATA is to be.")
+def unpack(portion: Path, folder: Path) -> None:
+    """Take the files of PORTION; a data set is written when the last of them is there."""
+    try:
+        for name, missing in unpack_images(portion, folder).items():
+            lacking = [f"{len(missing)} files are missing, {first} first" for first in missing[:1]]
+            click.echo(f"{name}: {(lacking or [f'whole -> {folder / name}'])[0]}")
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+if __name__ == "__main__":
+    main()
