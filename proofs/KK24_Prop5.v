@@ -3,6 +3,7 @@
 From Coq Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
 From Focal Require Import Focal Sums Calculus FocalLoss Weight EntropyRatio Gain KK24_Prop4 Confidence EachN.
+From Focal Require M20_Prop2.
 Open Scope R_scope.
 
 (* ---- bounds of logarithms by squaring, without machine arithmetic ---- *)
@@ -250,14 +251,22 @@ Proof.
   specialize (H q 1%nat S' P). lra.
 Qed.
 
-(* ... exactly from gamma*(1/(n-1)) on, n >= 4. Faithfulness: ours (kk24.prop5_n_holds, kk24.prop5_n_fails), exact; that
-   gamma*(p) exists for p < 1/2 is M20 Prop. 2, here for p = 1/(n-1). *)
-Theorem kk24_prop5_gamma_star n gamma gs : 0 < gamma -> (4 <= n)%nat -> is_gamma_star (1 / (INR n - 1)) gs ->
-  confidence_never_falls n gamma <-> gs <= gamma.
+(* For each n >= 4, Prop. 5 holds exactly from gamma*(1/(n-1)) on, M20's gamma* by the branch W_-1 of the Lambert function.
+   Faithfulness: ours (kk24.prop5_n_holds and kk24.prop5_n_fails), exact. *)
+Theorem kk24_prop5_gamma_star n : (4 <= n)%nat ->
+  let p0 := 1 / (INR n - 1) in
+  exists w gamma_star,
+    (M20_Prop2.is_lambert_minus1 (M20_Prop2.lambert_argument p0) w /\ gamma_star = M20_Prop2.lambert_gamma p0 w) /\
+    is_gamma_star p0 gamma_star /\
+    forall gamma, 0 < gamma -> (confidence_never_falls n gamma <-> gamma_star <= gamma).
 Proof.
-  intros Hg Hn Hs. rewrite kk24_prop5_each_n by (auto; lia). apply gamma_star_threshold; try assumption.
-  assert (4 <= INR n) by (replace 4 with (INR 4) by (simpl; ring); apply le_INR; exact Hn).
-  unfold Rdiv. rewrite Rmult_1_l. split; [apply Rinv_0_lt_compat; lra|]. rewrite <- Rinv_1. apply Rinv_lt_contravar; lra.
+  intros Hn p0. assert (H4 : 4 <= INR n) by (replace 4 with (INR 4) by (simpl; ring); apply le_INR; exact Hn).
+  assert (Hp : 0 < p0 < 1 / 2).
+  { unfold p0, Rdiv. rewrite !Rmult_1_l. split; [apply Rinv_0_lt_compat; lra|].
+    apply Rinv_lt_contravar; [apply Rmult_lt_0_compat; lra|lra]. }
+  destruct (M20_Prop2.m20_prop2_gamma_star_exists p0 ltac:(lra)) as [w [W _]]. exists w, (M20_Prop2.lambert_gamma p0 w). split; [split; [exact W|reflexivity]|].
+  destruct (M20_Prop2.m20_prop2_threshold p0 w Hp W) as [S _]. split; [exact S|].
+  intros gamma Hg. rewrite kk24_prop5_each_n by (auto; lia). apply (gamma_star_threshold p0); [split; lra|exact S|exact Hg].
 Qed.
 
 (* Two and three classes: Prop. 5 holds for every gamma > 0.
