@@ -29,11 +29,10 @@ def _effect(sign: int, sizes: Sequence[float], over: str) -> PrintedEffect:
     word = "positive" if sign > 0 else "negative"
     if not len(sizes):
         return PrintedEffect(sign, None, f"{word}; no size is legible")
-    mean = round(sum(sizes) / len(sizes), 4)  # of numbers with two digits
-    text = f"{word}: {mean:+.2f}{over}"
-    return (
-        PrintedEffect(sign, mean, text) if sign * mean > 0 else PrintedEffect(sign, None, f"{word}, in words; {text}")
-    )
+    mean = round(sum(sizes) / len(sizes), 4) + 0.0  # of numbers with two digits; no -0
+    if sign * mean > 0:
+        return PrintedEffect(sign, mean, f"{word}, {mean:+.2f}{over}")
+    return PrintedEffect(sign, None, f"{word} in words, {mean:+.2f}{over} in the table")
 
 
 def mean_difference(
@@ -61,7 +60,7 @@ def _kk24(dataset: str) -> pd.DataFrame:
 
 def kk24_gain(dataset: str, losses: Sequence[str]) -> PrintedEffect:
     """KK24 Table 1: adaptive ECE after focal temperature scaling minus after temperature scaling, mean over losses."""
-    wide = _kk24(dataset).pivot(index="loss", columns="stage", values="adaptive_ece")
+    wide = _kk24(dataset).pivot(index="loss", columns="stage", values="adaptive_ece").reindex(columns=["fts", "ts"])
     gains = (wide["fts"] - wide["ts"])[[loss for loss in losses if loss in wide.index]]
     over = f" on average over the {len(gains)} of {len(losses)} losses that are legible" if len(losses) > 1 else ""
     return _effect(-1, gains.tolist(), over)

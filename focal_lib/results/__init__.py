@@ -8,7 +8,15 @@ from focal_lib.results.by_run import (
     temperature_by_gamma,
     validation_temperatures,
 )
-from focal_lib.results.over_seeds import SCALINGS, contrast, format_as_kk24, measure, summarise, write_table
+from focal_lib.results.over_seeds import (
+    SCALINGS,
+    contrast,
+    correct_together,
+    format_as_kk24,
+    measure,
+    summarise,
+    write_table,
+)
 from focal_lib.results.printed import kk24_table1, printed_tables
 from focal_lib.results.printed.side_by_side import compare_with_printed
 from focal_lib.results.printed.study import (
@@ -21,7 +29,7 @@ from focal_lib.results.printed.study import (
     match_restated,
 )
 from focal_lib.results.recorded import load_recorded, read_table
-from focal_lib.results.written_contrasts import compare_eces, evaluate_contrasts
+from focal_lib.results.written_contrasts import compare_eces, evaluate_contrasts, primary_contrast
 
 __all__ = [
     "SCALINGS",
@@ -30,6 +38,7 @@ __all__ = [
     "compare_with_printed",
     "confidence_gaps",
     "contrast",
+    "correct_together",
     "correlate_orders",
     "count_best",
     "evaluate_contrasts",
@@ -43,6 +52,7 @@ __all__ = [
     "match_papers",
     "match_restated",
     "measure",
+    "primary_contrast",
     "printed_tables",
     "read_table",
     "resample_gain",

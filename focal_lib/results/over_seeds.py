@@ -16,6 +16,7 @@ from scipy.special import softmax
 
 from focal_lib.atomic_write import check_target, write_whole
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
+from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES
 from focal_lib.calibration.methods import build
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import Interval, paired_t_interval
@@ -27,7 +28,7 @@ __all__ = ["SCALINGS", "contrast", "correct_together", "format_as_kk24", "measur
 Column = Literal["loss", "method", "objective"]
 
 # (method, objective): as trained; the scalings that the papers tabulate, fitted on the validation logits. M20 and L25
-# choose T by ECE of equal width, KK24 by that of equal mass, from its grid (section 5.1).
+# choose T by ECE of equal width, in steps of 0.1; KK24 by that of equal mass, in steps of 0.01 (section 5.1).
 SCALINGS: tuple[tuple[str, str], ...] = (
     ("none", ""),
     ("temperature", "nll"),
@@ -36,6 +37,11 @@ SCALINGS: tuple[tuple[str, str], ...] = (
     ("focal-temperature", "nll"),
     ("focal-temperature", "adaptive-ece"),
 )
+
+_GRIDS: dict[tuple[str, str], dict[str, Any]] = {  # others than the calibrators' own
+    ("temperature", "ece"): {"temperatures": M20_TEMPERATURES},
+    ("focal-temperature", "adaptive-ece"): {"gammas": PAPER_GAMMAS},
+}
 
 
 def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCALINGS) -> pd.DataFrame:
@@ -53,8 +59,8 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
             if method == "none":
                 probs = softmax(logits, -1)
             else:
-                grid = {"gammas": PAPER_GAMMAS} if (method, objective) == ("focal-temperature", "adaptive-ece") else {}
-                fit = build(method, objective, **grid).fit(result.validation.logits, result.validation.labels)
+                scaling = build(method, objective, **_GRIDS.get((method, objective), {}))
+                fit = scaling.fit(result.validation.logits, result.validation.labels)
                 probs = fit.predict_proba(logits)
                 chosen |= {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}
             rows += [run | chosen | {"metric": name, "value": m.shown(probs, labels)} for name, m in METRICS.items()]

@@ -126,3 +126,17 @@ def test_form_of_table_1_is_by_kk24s_ece(measured):
     alone = over_seeds.format_as_kk24(measured[measured["seed"] == 0])
     assert "±" not in alone.loc["focal 3", ("NLL", "as trained")]
     assert isinstance(table, pd.DataFrame)
+
+
+def test_several_at_once_are_corrected_together():
+    p = pd.Series([0.01, np.nan, 0.04, 0.03], index=[5, 1, 7, 2])
+    found = over_seeds.correct_together(pd.DataFrame({"p": p}))
+    np.testing.assert_allclose(found["p_adjusted"], [0.03, np.nan, 0.06, 0.06])  # of three
+    assert found["significant"].tolist() == [True, False, False, False]
+    assert not over_seeds.correct_together(pd.DataFrame({"p": p}), level=0.99)["significant"].any()
+
+
+def test_p_values_are_scipys(measured):
+    row = rows(over_seeds.contrast(measured, "loss", "cross-entropy"), **PRE, metric="nll").iloc[0]
+    pre = rows(measured, **PRE, metric="nll").pivot(index="seed", columns="loss", values="value")
+    assert row["p"] == pytest.approx(stats.ttest_rel(pre["focal 3"], pre["cross-entropy"]).pvalue)

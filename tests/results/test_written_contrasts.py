@@ -11,7 +11,13 @@ from focal_lib.checkout import ROOT
 from focal_lib.metrics.intervals import t_interval
 from focal_lib.metrics.significance import smallest_effect
 from focal_lib.results.over_seeds import SCALINGS
-from focal_lib.results.written_contrasts import ECES, compare_eces, difference_by_seed, evaluate_contrasts
+from focal_lib.results.written_contrasts import (
+    ECES,
+    compare_eces,
+    difference_by_seed,
+    evaluate_contrasts,
+    primary_contrast,
+)
 from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.grids import read_contrasts
 
@@ -118,3 +124,15 @@ def test_a_table_that_lacks_runs_is_refused():
 def test_scalings_of_written_contrasts_are_measured(path):
     sides = [side for c in read_contrasts(path) for side in (c.ours, c.theirs)]
     assert {(side.method, side.objective) for side in sides} <= set(SCALINGS)
+
+
+def test_primary_contrast_of_recorded_runs():
+    found, written = primary_contrast("cifar10-record")
+    assert written
+    assert found.primary
+    assert found in read_contrasts("workflow/grids/cifar10-record.yaml")
+    found, written = primary_contrast("cifar10-resnet8")  # made before contrasts were written down
+    assert not written
+    assert found.ours.losses == ("focal 1", "focal 3", "focal 5", "focal 7", "flsd-53")
+    with pytest.raises(ValueError, match=r"table must be one of KK24 Table 1, .*Got 'KK24 Table 2'"):
+        primary_contrast("cifar10-record", "KK24 Table 2")

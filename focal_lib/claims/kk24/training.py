@@ -36,6 +36,7 @@ def _temperature(gamma: float) -> np.ndarray:
     source="KK24 sections 1 and 4.1",
     statement=rf"Cross-entropy is well calibrated on the training data and overconfident on test data. ({SIZE}.)",
     chapter="01_overconfidence",
+    fidelity="our reading",
     needs="runs",
 )
 def ce_overconfident() -> Evidence:
@@ -59,6 +60,7 @@ def _near_zero(gamma: float, column: str, within: float) -> Measurement:
     source="KK24 section 4.1",
     statement=rf"The overconfidence of cross-entropy is a temperature of about 2 to 2.5 on validation. ({SIZE}.)",
     chapter=CHAPTER,
+    fidelity="paraphrased",
     needs="runs",
 )
 def ce_temperature() -> Evidence:
@@ -73,6 +75,7 @@ def ce_temperature() -> Evidence:
     source="KK24 sections 1 and 4.1",
     statement=rf"Focal loss pushes the model to underconfident predictions on the training data. ({SIZE}.)",
     chapter=CHAPTER,
+    fidelity="paraphrased",
     needs="runs",
 )
 def focal_underconfident() -> Evidence:
@@ -91,6 +94,7 @@ def _positive_gap(gamma: float) -> Measurement:
     statement=rf"After the map with the $\gamma$ of training, training predictions are calibrated as those of cross-entropy are. "
     rf"(Taken as: a mean gap of at most half a point. {SIZE}.)",
     chapter=CHAPTER,
+    fidelity="our reading",
     needs="runs",
 )
 def proper_part_calibrated() -> Evidence:
@@ -103,6 +107,7 @@ def proper_part_calibrated() -> Evidence:
     source="KK24 sections 2 and 4.1",
     statement=rf"The optimal temperature of focal loss is nearer 1 than that of cross-entropy. ({SIZE}.)",
     chapter=CHAPTER,
+    fidelity="paraphrased",
     needs="runs",
 )
 def focal_temperature_near_one() -> Evidence:
@@ -122,6 +127,7 @@ def focal_temperature_near_one() -> Evidence:
     r"that of cross-entropy gives the temperature of focal loss. (Taken as: within 10 %, with the temperature closest to the "
     rf"map of as many classes as the networks have. {SIZE}.)",
     chapter=CHAPTER,
+    fidelity="our reading",
     needs="runs",
 )
 def generalisation_compensation() -> Evidence:
@@ -142,6 +148,7 @@ def generalisation_compensation() -> Evidence:
     source="KK24 section 5.2",
     statement=rf"Models trained with higher $\gamma$ have better ECE (equal mass, KK24's) but worse accuracy. ({SIZE}; before any scaling.)",
     chapter=CHAPTER,
+    fidelity="our reading",
     needs="runs",
 )
 def gamma_trades_accuracy() -> Evidence:

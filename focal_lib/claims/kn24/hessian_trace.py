@@ -34,6 +34,7 @@ def _traces(penalty: float) -> tuple[float, ...]:
     source="KN24 Fig. 4",
     statement=r"Penalising $\operatorname{Tr}(H)$ while training a two-layer MLP on CIFAR-10 lowers the trace and ECE (taken as: equal width).",
     chapter=CHAPTER,
+    fidelity="our reading",
     needs=f"results/{RUNS}",
     headline="a penalty on the Hessian's trace lowers ECE (equal width)",
     instead=lambda _: AFTER[fig4_after_scaling().verdict],
@@ -56,6 +57,7 @@ def fig4() -> Evidence:
     source="KN24 Fig. 4, taken further",
     statement=r"The advantage lasts: with the penalty ECE (equal width) is lower after temperature scaling, too.",
     chapter=CHAPTER,
+    fidelity="ours",
     needs=f"results/{RUNS}",
 )
 def fig4_after_scaling() -> Evidence:

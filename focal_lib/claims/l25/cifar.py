@@ -6,18 +6,23 @@ from focal_lib.claims.evidence import All, Evidence, Measurement
 from focal_lib.claims.from_runs import difference
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.printed_effects import mean_difference
-from focal_lib.results.recorded import load_recorded
+from focal_lib.results.recorded import load_recorded, read_table
 from focal_lib.training.contrasts import Setting
 
 CHAPTER = "13_table1"
 RUNS = "cifar10-resnet8"
-FCL = "fcl 3 0.5"
+
+
+def _trained(loss: str) -> str:
+    """The label of the recorded runs with that loss: 'fcl 3 0.5'."""
+    (label,) = (found for found in read_table(RUNS)["loss"].unique() if found.split()[0] == loss)
+    return label
 
 
 def _fcl_against(loss: str) -> Measurement:
     dataset = load_recorded(RUNS)[0].spec.dataset
-    printed = mean_difference("L25", dataset, "ece", "pre", "fcl", loss.split()[0], -1)
-    return difference(RUNS, "ece", Setting((FCL,)), Setting((loss,)), printed)
+    printed = mean_difference("L25", dataset, "ece", "pre", "fcl", loss, -1)
+    return difference(RUNS, "ece", Setting((_trained("fcl"),)), Setting((_trained(loss),)), printed)
 
 
 @claim(
@@ -25,10 +30,11 @@ def _fcl_against(loss: str) -> Measurement:
     source="L25 Table 4, on CIFAR-10",
     statement=r"Before temperature scaling FCL has a lower ECE (equal width) than cross-entropy.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
     needs=f"results/{RUNS}",
 )
 def cifar10_cross_entropy() -> Evidence:
-    """gamma = 3, lambda = 0.5: the paper's values are lost in the text at hand."""
+    """With gamma and lambda of the recorded runs; L25 A.10 has 4 and 1.5 for ResNet-50."""
     return _fcl_against("cross-entropy")
 
 
@@ -37,8 +43,9 @@ def cifar10_cross_entropy() -> Evidence:
     source="L25 Table 4, on CIFAR-10",
     statement=r"Before temperature scaling FCL has a lower ECE (equal width) than FLSD-53 and dual focal loss.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
     needs=f"results/{RUNS}",
 )
 def cifar10_focal() -> Evidence:
     """The same against the focal losses."""
-    return All(tuple(_fcl_against(loss) for loss in ("flsd-53", "dual-focal 5")))
+    return All(tuple(_fcl_against(loss) for loss in ("flsd-53", "dual-focal")))

@@ -39,6 +39,7 @@ def draws() -> pd.DataFrame:
     source="M20 App. G, Fig. 5",
     statement=r"On a linear model with noisy labels, cross-entropy ends with larger weights than focal loss ($\gamma = 1$).",
     chapter=CHAPTER,
+    fidelity="paraphrased",
 )
 def linear_norm() -> Evidence:
     """Norm of the exact fits, paired over 20 draws."""
@@ -51,6 +52,7 @@ def linear_norm() -> Evidence:
     source="M20 App. G, Fig. 6 (b), (c)",
     statement=r"Both losses give the same decision regions.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
 )
 def linear_direction() -> Evidence:
     """Angle between the two weight vectors."""
@@ -64,6 +66,7 @@ def linear_direction() -> Evidence:
     source="M20 App. G, Fig. 6 (a)",
     statement=r"Cross-entropy misclassifies almost always with confidence above 0.9.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
 )
 def linear_high_confidence() -> Evidence:
     """Share of its mistakes above 0.9 at the exact minimum; the cluster spread is ours."""
@@ -77,6 +80,7 @@ def linear_high_confidence() -> Evidence:
     source="M20 App. G, Fig. 6 (a), corrected",
     statement=r"Fewer of the mistakes of focal loss have confidence above 0.9 than of those of cross-entropy.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="m20.linear_high_confidence",
 )
 def linear_lower_confidence() -> Evidence:

@@ -27,6 +27,7 @@ def followed(gamma: float, column: str, epoch: int) -> np.ndarray:
     source="M20 section 4, Fig. 3 (h)",
     statement=r"At the end of training the last layer of the cross-entropy network has the larger weights.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
     needs="runs",
 )
 def weight_norm_late() -> Evidence:
@@ -40,6 +41,7 @@ def weight_norm_late() -> Evidence:
     source="M20 section 4, Fig. 3 (h)",
     statement=r"Early in training the weights of the focal network are larger.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
     needs="runs",
 )
 def weight_norm_early() -> Evidence:
@@ -53,6 +55,7 @@ def weight_norm_early() -> Evidence:
     source="M20 section 4, Fig. 4 (b) to (d)",
     statement=r"As training progresses the gradient norms of cross-entropy decrease less rapidly than those of focal loss.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
     needs="runs",
 )
 def gradient_norms() -> Evidence:

@@ -37,6 +37,7 @@ def inverse_temperature_steps() -> tuple[Step, ...]:
     source="M20 section 6",
     statement=r"NLL is not a convex function of temperature.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
 )
 def nll_not_convex() -> Evidence:
     """One sample of margin 1: log(1 + e^(-1/T)) at T = 2, 4, 6."""
@@ -51,6 +52,7 @@ def nll_not_convex() -> Evidence:
     source="M20 section 6",
     statement=r"An optimisation algorithm may get stuck at a locally optimal temperature.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
 )
 def nll_local_optimum() -> Evidence:
     """NLL is convex in 1/T: every local minimum over T > 0 is a global one."""
@@ -62,6 +64,7 @@ def nll_local_optimum() -> Evidence:
     source="M20 section 6, corrected",
     statement=r"NLL is convex in $\beta = 1/T$, so every local minimum over $T > 0$ is global.",
     chapter=CHAPTER,
+    fidelity="ours",
     corrects="m20.nll_local_optimum",
 )
 def nll_inverse_temperature() -> Evidence:
@@ -85,6 +88,7 @@ def _share_above(gamma: float, temper: bool, level: float = 0.99) -> np.ndarray:
     source="M20 Table 6",
     statement=r"Before temperature scaling focal loss predicts far fewer samples with confidence of 0.99 or more.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
     needs="runs",
 )
 def table6_before() -> Evidence:
@@ -98,6 +102,7 @@ def table6_before() -> Evidence:
     source="M20 Table 6",
     statement=r"After temperature scaling it predicts more such samples than cross-entropy.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
     needs="runs",
 )
 def table6_after() -> Evidence:
@@ -111,6 +116,7 @@ def table6_after() -> Evidence:
     source="M20 section 6",
     statement=r"The best temperature of cross-entropy is well above that of focal loss.",
     chapter=CHAPTER,
+    fidelity="paraphrased",
     needs="runs",
 )
 def temperature_of_cross_entropy() -> Evidence:
@@ -126,6 +132,7 @@ def temperature_of_cross_entropy() -> Evidence:
     statement=r"Focal loss with sample-dependent $\gamma$ broadly has the lowest ECE before and after temperature scaling "
     r"(CIFAR, 20 Newsgroups, SST).",
     chapter=CHAPTER,
+    fidelity="paraphrased",
 )
 def tables() -> Evidence:
     """Needs the papers' networks on the papers' data."""

@@ -1,25 +1,56 @@
-from focal_lib.claims.from_runs import Setting, difference
-from focal_lib.claims.kk24.table1 import RUNS, gain_of_focal_losses
+from focal_lib.claims import Verdict
+from focal_lib.claims.from_runs import difference
+from focal_lib.claims.kk24.table1 import ECE, RUNS, SCALED, focal_losses, gain_of_focal_losses
 from focal_lib.claims.ledger import find
+from focal_lib.claims.printed_effects import kk24_gain
 from focal_lib.results.recorded import read_table
+from focal_lib.results.written_contrasts import evaluate_contrasts, primary_contrast
+from focal_lib.training.contrasts import Setting
+
+PAIR = tuple(Setting(("flsd-53",), *SCALED[method]) for method in ("focal-temperature", "temperature"))
 
 
 def test_judged_by_ece_of_equal_mass():
-    for part in find("kk24.table1_ece_every_loss").evidence.parts:
+    found = find("kk24.table1_ece_every_loss").evidence
+    assert len(found.parts) == 1 + len(focal_losses())
+    for part in found.parts:
         assert "adaptive-ece (equal mass, %)" in part.quantity
     frame = read_table(RUNS).query("metric == 'adaptive-ece' and objective == 'adaptive-ece' and gamma > 0")
     means = frame.query("loss.str.startswith('focal ') or loss == 'flsd-53'", engine="python")
     assert abs(gain_of_focal_losses().measured) < abs(means["value"].mean())
 
 
+def test_the_claim_is_the_primary_contrast():
+    contrast, written = primary_contrast(RUNS)
+    row = evaluate_contrasts(read_table(RUNS), [contrast]).iloc[0]
+    gain = gain_of_focal_losses()
+    assert (gain.interval.estimate, gain.interval.low, gain.interval.high) == tuple(row[["difference", "low", "high"]])
+    assert ("not written down" in gain.describe()) == (not written)
+    assert (gain.verdict == Verdict.REPRODUCED) == (row["high"] < 0)
+
+
 def test_readme_says_the_gain_with_its_interval():
     gain, words = gain_of_focal_losses(), find("kk24.table1_ece_every_loss").instead
     assert f"{gain.measured:+.2f} points" in words
-    assert f"{gain.interval.low:.2f} to {gain.interval.high:.2f}, 3 seeds" in words
+    assert f"{gain.interval.low:.2f} to {gain.interval.high:.2f}, {gain.over}" in words
 
 
 def test_another_ece_gives_another_number():
-    pair = Setting("flsd-53", "focal-temperature", "adaptive-ece"), Setting("flsd-53", "temperature", "adaptive-ece")
-    by_mass, by_width = (difference(RUNS, metric, *pair, "negative", -1) for metric in ("adaptive-ece", "ece"))
+    printed = kk24_gain("cifar10", ("flsd-53",))
+    by_mass, by_width = (difference(RUNS, metric, *PAIR, printed) for metric in ("adaptive-ece", "ece"))
     assert by_mass.measured != by_width.measured
-    assert "3 seeds" in by_mass.describe()
+    assert by_mass.over in by_mass.describe()
+
+
+def test_other_eces_are_named_where_they_say_otherwise():
+    """Each remark names the ECEs whose interval is on another side of 0, or whose estimate is, and no other."""
+    for part in find("kk24.table1_ece_every_loss").evidence.parts:
+        side = (part.interval.low > 0) - (part.interval.high < 0)
+        losses = next(loss for loss in ("cross-entropy", *focal_losses()) if f" of {loss} after" in part.quantity)
+        for metric in ("ece", "classwise-ece", "smooth-ece"):
+            pair = (Setting((losses,), *SCALED[method]) for method in ("focal-temperature", "temperature"))
+            other = difference(RUNS, metric, *pair, kk24_gain("cifar10", (losses,)))
+            same_side = (other.interval.low > 0) - (other.interval.high < 0) == side
+            same = same_side and other.measured * part.measured > 0
+            assert (f" {metric} (" in part.remark or f"; {metric} (" in part.remark) == (not same), (losses, metric)
+    assert ECE not in part.remark
