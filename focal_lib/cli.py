@@ -414,11 +414,10 @@ def _collect(specs: list[Spec], root: Path, record: Path | None, table: Path | N
         results = [load(spec, root) for spec in specs]
         require_one_version(results)
         if record is not None:
-            moved = half_precision.moves(results)
-            click.echo(half_precision.in_words(moved))
-            number = half_precision.number_to_record(moved)
-            count = record_runs(specs, record, root, number=number)
-            click.echo(f"{count} runs -> {record}; {compute_used.in_words(results)}")
+            answer = half_precision.decide(results)
+            click.echo(answer.words)
+            count = record_runs(specs, record, root, number=answer.number)
+            click.echo(f"{count} runs -> {record}; compute used: {compute_used.in_words(results)}")
             if compute_used.update_readme(record.resolve().parent / "README.md"):
                 click.echo(f"compute used -> {record.parent / 'README.md'}")
         if table is not None:

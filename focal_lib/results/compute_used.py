@@ -17,21 +17,19 @@ START, END = "<!-- compute used: focal grid --record -->", "<!-- end -->"
 
 
 def in_words(results: Iterable[Result]) -> str:
-    """'1,260,000 images in 3.5 hours on AMD EPYC', for the runs whose records say so."""
+    """'1,260,000 images in 3.5 hours of one run at a time, on AMD EPYC', for the runs whose records say so."""
     return _in_words([result.compute for result in results])
 
 
 def _in_words(computes: list[Compute | None]) -> str:
     known = [compute for compute in computes if compute is not None]
     if not known:
-        return "compute used is not on record"
+        return "not on record"
     used = total_compute(known)
-    partly = (
-        "" if len(known) == len(computes) else f" for {len(known)} of {len(computes)}, as the others' is not on record"
-    )
-    return (
-        f"{used.images:,} images in {used.hours:.1f} hours of one run at a time, on {', '.join(used.machines)}{partly}"
-    )
+    some = f", for {len(known)} of {len(computes)}: of the others it is not on record"
+    partly = "" if len(known) == len(computes) else some
+    hours = f"{used.hours:.1f} hours of one run at a time"
+    return f"{used.images:,} images in {hours}, on {', '.join(used.machines)}{partly}"
 
 
 def table(folder: Path) -> str:

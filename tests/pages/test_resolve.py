@@ -9,6 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from focal_lib.checkout import ROOT
+from focal_lib.pages import resolve as module
 from focal_lib.pages.labels import labels
 from focal_lib.pages.resolve import plain_markdown, resolve, resolved
 
@@ -114,3 +115,15 @@ EXECUTED = sorted(Path(ROOT, "_build", "notebooks").glob("[!.]*.ipynb"))
 def test_no_number_of_an_executed_page_is_left(path):
     text = nbformat.writes(resolved(nbformat.read(path, as_version=4)))
     assert "{glue:text}`" not in text
+
+
+def test_without_a_book_what_is_not_known_is_left_as_it_is(tmp_path, monkeypatch):
+    """A notebook of one's own beside an installed package; and in a checkout, what cites other works."""
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "_REFERENCES", tmp_path / "book" / "references.bib")
+    text = "See {ref}`ch-a`, {cite:t}`kk24` and [](#eq-b)."
+    page = resolved(new_notebook(cells=[new_markdown_cell(text)]))
+    assert [cell.source for cell in page.cells] == [text]
+    monkeypatch.undo()
+    (cell, *_) = resolved(new_notebook(cells=[new_markdown_cell("{cite:t}`kk24`, {cite:p}`nobody99`")])).cells
+    assert cell.source == "Komisarenko & Kull (2024), {cite:p}`nobody99`"

@@ -1,0 +1,46 @@
+"""What recorded runs cost."""
+
+import json
+
+import pytest
+
+from focal_lib.checkout import ROOT
+from focal_lib.results import compute_used
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """Folders of recorded runs: one with what they cost, one from before that was on record, one with both."""
+    costs = {"images": 9000, "seconds": 1800, "machines": ["AMD EPYC"], "device": "x86_64"}
+    for name, records in {"a": [costs, costs], "b": [{"device": "x86_64"}], "c": [costs, {}], "empty": []}.items():
+        (tmp_path / name).mkdir()
+        for i, record in enumerate(records):
+            (tmp_path / name / str(i)).mkdir()
+            (tmp_path / name / str(i) / "spec.json").write_text(json.dumps(record))
+    return tmp_path
+
+
+def test_a_row_a_folder(kept):
+    used = "9,000 images in 0.5 hours of one run at a time, on AMD EPYC"
+    assert compute_used.table(kept).splitlines()[2:] == [
+        "| `a` | 2 | 18,000 images in 1.0 hours of one run at a time, on AMD EPYC |",
+        "| `b` | 1 | not on record |",
+        f"| `c` | 2 | {used}, for 1 of 2: of the others it is not on record |",
+    ]
+
+
+def test_the_readme_has_it_between_its_marks(kept):
+    readme = kept / "README.md"
+    assert not compute_used.update_readme(readme)
+    readme.write_text("no marks")
+    assert not compute_used.update_readme(readme)
+    assert readme.read_text() == "no marks"
+    readme.write_text(f"before\n{compute_used.START}\nold\n{compute_used.END}\nafter\n")
+    assert compute_used.update_readme(readme)
+    block = compute_used.table(kept)
+    assert readme.read_text() == f"before\n{compute_used.START}\n{block}\n{compute_used.END}\nafter\n"
+
+
+def test_the_readme_of_the_results_is_as_their_records_say():
+    text = (ROOT / "results" / "README.md").read_text()
+    assert f"{compute_used.START}\n{compute_used.table(ROOT / 'results')}\n{compute_used.END}" in text
