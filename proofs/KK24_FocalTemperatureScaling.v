@@ -8,13 +8,20 @@
    scores, so the most probable class is (ties included). 'By design' has no proof in the paper. *)
 
 From Coq Require Import Reals Lra Lia Psatz.
-From Focal Require Import Focal Sums Calculus FocalLoss Softmax GradientFactor.
+From Focal Require Import Focal Sums Calculus FocalLoss EntropyRatio Softmax.
 Open Scope R_scope.
 
 Definition focal_temperature_scaling (n : nat) (gamma T : R) (s : nat -> R) : nat -> R :=
   focal_map n gamma (softmax n (fun i => s i / T)).
 
 (* ---- the weight keeps the order of two classes, gamma >= -1 ---- *)
+
+Lemma entropy_ratio_increasing x y : 0 < x -> x < y -> y < 1 -> entropy_ratio x < entropy_ratio y.
+Proof.
+  intros. apply (increasing entropy_ratio ratio1); [lra| |].
+  - intros c Hc. apply entropy_ratio_derivative. lra.
+  - intros c Hc. apply ratio1_pos. lra.
+Qed.
 
 Lemma gain_pos_negative gamma q : -1 <= gamma -> 0 < q < 1 -> 0 < gain gamma q.
 Proof.

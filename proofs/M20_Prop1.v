@@ -11,7 +11,7 @@
 
 From Coq Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
-From Focal Require Import Focal Sums Calculus FocalLoss Softmax GradientFactor.
+From Focal Require Import Focal Sums Calculus FocalLoss Softmax.
 Open Scope R_scope.
 
 (* g as printed in M20 Eq. (6) *)

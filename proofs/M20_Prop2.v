@@ -10,7 +10,7 @@
 
 From Coq Require Import Reals Lra Psatz.
 From Coquelicot Require Import Coquelicot.
-From Focal Require Import Focal Calculus FocalLoss GradientFactor.
+From Focal Require Import Focal Calculus FocalLoss EntropyRatio Gain.
 Open Scope R_scope.
 
 (* the branch W_-1: the solution w <= -1 of w e^w = y *)
@@ -142,11 +142,19 @@ Proof.
   - rewrite Rmin_right, Rmax_left in Hw by (unfold x; lra). exists w. split; lra.
 Qed.
 
+(* ---- a larger p, from a point where the gain is at most 1 ---- *)
+
+Lemma gain_stays_below_1 gamma p0 p : 0 < gamma -> 0 < p0 -> p0 < p -> p < 1 -> gain gamma p0 <= 1 -> gain gamma p < 1.
+Proof. intros G P L Q H. pose proof (gain_falls gamma p0 p G P L Q H). lra. Qed.
+
+Lemma gain_below_1 gamma q : 0 <= gamma -> 0 < q < 1 -> log_gain gamma q < 0 -> gain gamma q < 1.
+Proof. intros G H L. rewrite gain_exp by assumption. rewrite <- exp_0. apply exp_increasing, L. Qed.
+
 (* ---- a larger gamma, from a point where the gain is at most 1 ---- *)
 
 Lemma gain_larger_gamma p g1 g2 : 0 < p < 1 -> 0 < g1 -> g1 < g2 -> gain g1 p <= 1 -> gain g2 p < 1.
 Proof.
-  intros H G L N. apply gain_le_1 in N; [|lra|exact H]. apply gain_lt_1; [lra|exact H|].
+  intros H G L N. apply gain_le_1 in N; [|lra|exact H]. apply gain_below_1; [lra|exact H|].
   unfold log_gain in *. pose proof (entropy_ratio_pos p H) as B. set (b := entropy_ratio p) in *.
   assert (P1 : 0 < 1 + g1 * b) by nra. assert (P2 : 0 < 1 + g2 * b) by nra.
   assert (I1 : 0 < / (1 + g1 * b)) by (apply Rinv_0_lt_compat; lra).
