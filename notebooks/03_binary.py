@@ -198,10 +198,11 @@ show("kk24.prop2", "kk24.prop2_slope", "kk24.minimiser")
 
 # %% [markdown]
 # Two remarks of the paper do not survive as they stand: that the partial losses are differentiable at
-# the ends (they are not; the ends are limits), and, for negative $\gamma$, the shape of the map.
+# the ends (they are not; the ends are limits), and, for the most negative $\gamma$, the shape of the map. It is a map
+# at all only for $\gamma \ge -1$.
 
 # %% tags=["remove-input"]
-show("kk24.prop2_differentiable", "kk24.negative_inverse_sigmoid")
+show("kk24.prop2_differentiable", "kk24.negative_inverse_sigmoid", "kk24.prop2_negative", "kk24.prop2_below")
 
 # %% tags=["remove-input"]
 foot("03_binary", gammas=gammas, true_probability=true_probability)

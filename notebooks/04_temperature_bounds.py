@@ -96,13 +96,14 @@ note(
 #
 # ## Why the printed proof does not give the bound
 #
-# The proof compares $f = e^R$ with $(\gamma+1)^{s/2}$ through their derivatives. As far as the formulas can
-# be read, it needs $f' \le \frac12\log(\gamma+1)$ or uses $f' \le \frac{\gamma+1}{2}$. The first is false: it fails
-# from $\gamma =$ {glue:text}`bounds-proof-fails:.2f` on. The second is true but does not help, since the derivative of
-# $(\gamma+1)^{s/2}$ starts at $\frac12\log(\gamma+1)$ only.
+# The proof bounds $f'$, for $f = e^R$, by a constant whose formula is damaged in the text at hand, and then says that
+# the derivative of $(\gamma+1)^{s/2}$ is larger than $f'$. So it seems to be, as a search finds. But it does not follow
+# from such a bound: at $s = 0$ that derivative is $\frac12\log(\gamma+1)$, so the constant would have to be at most that,
+# and $f'$ itself exceeds it from $\gamma =$ {glue:text}`bounds-proof-fails:.2f` on. What is left of the derivation, a
+# comparison with $(\gamma+1)^2$, fits the constant $\frac{\gamma+1}{2}$, which is larger still.
 
 # %% tags=["remove-input"]
-show("kk24.prop3_proof_derivative", "kk24.prop3_proof_comparison")
+show("kk24.prop3_proof_bound", "kk24.prop3_proof_comparison_holds", "kk24.prop3_proof_gap")
 
 # %% [markdown]
 # ## A proof that holds

@@ -16,8 +16,8 @@
 # # Focal loss with many classes
 #
 # **The question.** Does the decomposition into a map and a proper loss survive when there are more
-# than two classes? **In short:** yes, for every $\gamma \ge 0$. The map is a bijection of the simplex,
-# though not 'by the same reasoning' as with two classes; and not every other class becomes less
+# than two classes? **In short:** yes, for every $\gamma \ge 0$. The map is a bijection of the simplex, by
+# the reasoning for two classes and one step more; and not every other class becomes less
 # probable, as a figure of the paper is said to show.
 #
 # :::{admonition} As printed: KK24 Proposition 4, Eq. (1)
@@ -151,7 +151,7 @@ arrow_fields(sparse, moved)
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("kk24.prop4", "kk24.prop4_same_reasoning", "kk24.prop4_negative", "kk24.fig5_others_fall", "kk24.fig5_caption")
+show("kk24.prop4", "kk24.prop4_bijection", "kk24.prop4_negative", "kk24.fig5_others_fall", "kk24.fig5_caption")
 
 # %% tags=["remove-input"]
 foot("05_simplex", gammas=gammas, truth=truth)

@@ -231,7 +231,14 @@ note("fts", lines=len(lines), at_end=", ".join(at_end) or "none")
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("kk24.table1_ece", "kk24.table1_nll", "kk24.choose_by_ece", "kk24.fig8_linear", "kk24.line_search")
+show(
+    "kk24.table1_ece",
+    "kk24.nll_kept",
+    "kk24.choose_by_ece",
+    "kk24.choose_by_nll",
+    "kk24.fig8_linear",
+    "kk24.line_search",
+)
 
 # %% [markdown]
 # All of this is Fashion-MNIST with a small network trained on few images. The paper's Table 1 is CIFAR and

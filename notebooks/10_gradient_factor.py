@@ -99,9 +99,9 @@ show("m20.g_slope_decreasing")
 # Setting $g(p_0, \gamma) = 1$ and $\gamma = \frac ab + \frac{W}{\log a}$ turns the equation into
 # $We^W = -\frac1b a^{1-a/b}\log a$. One solution is known in advance: $\gamma = 0$, that is
 # $W = y_0 = -\frac{a\log a}{b}$. For $p_0 < \frac12$, $y_0 > -1$ lies on the principal branch, which therefore
-# returns cross-entropy (the paper says: a negative value), and $W_{-1}$ returns the one positive root. For
-# $p_0 \ge \frac12$ the roles change, $\gamma^* = 0$, and there is nothing to regularise: every $\gamma > 0$ has
-# $g < 1$ there.
+# returns cross-entropy, and $W_{-1}$ returns the one positive root. For $p_0 \ge \frac12$ the roles change,
+# $\gamma^* = 0$, and there is nothing to regularise: every $\gamma > 0$ has $g < 1$ there. The negative value that the
+# paper says the principal branch yields is what it yields for $p_0 > \frac12$.
 
 # %% tags=["remove-input"]
 note(
@@ -152,9 +152,9 @@ line_figure(grid, factors, "probability $q$ of the true class", "$g$", points=ma
 #
 # ## Focal loss and entropy
 #
-# Appendix H bounds the loss from below by $\mathrm{CE} - \gamma H(q)$, with $H$ the entropy. Its first step is
-# Bernoulli's inequality, which needs $\gamma \ge 1$ and is reversed for $0 < \gamma < 1$. The bound is true all the
-# same, for every $\gamma \ge 0$ and every label distribution:
+# Appendix H bounds the loss from below by $\mathrm{CE} - \gamma H(q)$, with $H$ the entropy, for $\gamma \ge 1$: its
+# first step is Bernoulli's inequality, which is reversed for $0 < \gamma < 1$. Another proof gives the bound for every
+# $\gamma \ge 0$ and every label distribution:
 
 # %% tags=["nbval-check-output"]
 proof(lemmas.entropy_bound_steps())
@@ -171,8 +171,8 @@ excess = {
 line_figure(grid, excess, "probability $q$ of the true class", "FL - (CE - $\\gamma H$)", zero=True)
 
 # %% [markdown]
-# The appendix then says that focal loss 'will always' prefer solutions of higher entropy, on the evidence of a figure
-# for two classes:
+# The appendix then says that for two classes the solutions of focal loss 'will always have higher entropy', on the
+# evidence of a figure:
 
 # %% tags=["hide-input"]
 posterior = np.linspace(0.005, 0.995, 400)
@@ -183,8 +183,8 @@ solutions = {rf"$\gamma = {g:g}$": theory.focal_minimiser(pairs, g)[:, 0] for g 
 line_figure(posterior, solutions, "true probability $p$", "focal solution $q$", diagonal=True)
 
 # %% [markdown]
-# For two classes this is a theorem: the map has slope above 1 in logits. With four classes, three of them tied, the
-# order can be the opposite, for the same distribution that loses confidence in [](#ch-confidence):
+# This is a theorem: the map has slope above 1 in logits. It stops at two classes, as the paper does: with four, three
+# of them tied, the order can be the opposite, for the same distribution that loses confidence in [](#ch-confidence):
 
 # %%
 solution = np.array([0.33, 0.33, 0.33, 0.01])
@@ -197,7 +197,7 @@ table.insert(0, "", ["focal solution, gamma = 0.5", "its true probabilities"])
 table.style.format(precision=4).format("{:.6f}", subset=["entropy"]).hide().set_caption("A solution of lower entropy")
 
 # %% tags=["remove-input"]
-show("m20.entropy_always")
+show("m20.entropy_binary", "m20.entropy_many_classes")
 
 # %% [markdown]
 # ## A linear model
@@ -261,7 +261,16 @@ show("m20.weight_norm_early", "m20.weight_norm_late", "m20.gradient_norms")
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("m20.prop1", "m20.prop2", "m20.principal_branch", "m20.policy_accelerate", "m20.app_h", "m20.nll_local_optimum")
+show(
+    "m20.prop1",
+    "m20.prop2",
+    "m20.principal_branch",
+    "m20.policy_regularise",
+    "m20.policy_accelerate_corrected",
+    "m20.app_h",
+    "m20.app_h_below_one",
+    "m20.nll_local_optimum",
+)
 
 # %% tags=["remove-input"]
 foot("10_gradient_factor", p0=p0, gammas=gammas)

@@ -19,7 +19,7 @@
 # said of the loss itself, before any network? **In short:** it depends on the coordinate and on the sample. As a
 # function of the probability the curvature is never smaller for $\gamma \le 1$, and smaller only for confident samples
 # above that. In the logit it is smaller for confident samples, up to several times larger in between, and negative for
-# very wrong ones.
+# very wrong ones. The paper says neither: its theorem, whose formula the text at hand has lost, is about a network.
 #
 # :::{admonition} As printed: KN24 Fig. 1 (caption)
 # Focal loss coincides with cross-entropy when $\gamma = 1$. For $0 < \gamma < 1$ the gradient does not converge. When
@@ -27,7 +27,8 @@
 # cross-entropy.
 # :::
 #
-# The text at hand has lost the formulas of the theorems, so we check what it says in words, pointwise.
+# The text at hand has lost the formulas of the theorems and of its definitions. Those claims are marked as not checkable
+# in the ledger; what we prove beside them, for the loss itself and point by point, is ours.
 
 # %% tags=["parameters"]
 gammas: str = "0.5, 1, 2, 5"  # curves to draw, comma separated
@@ -54,11 +55,11 @@ p = np.linspace(1e-3, 1 - 1e-3, 800)
 # %% [markdown]
 # ## Lemma 1
 #
-# The lemma compares focal loss with $\mathrm{CE} - \gamma H$. It is the bound of [](#ch-gradient), true for every
-# $\gamma \ge 0$.
+# Of the lemma the text at hand has the words, cross-entropy and conditional entropy, and not the formula. Most likely it
+# is the bound of [](#ch-gradient), focal loss at least $\mathrm{CE} - \gamma H$, which is true for every $\gamma \ge 0$.
 
 # %% tags=["remove-input"]
-show("kn24.lemma1")
+show("kn24.lemma1", "kn24.lemma1_reading")
 
 # %% [markdown]
 # ## The figure and its caption
@@ -74,9 +75,10 @@ line_figure(p, losses, "probability of the true class $p$", "loss", ylim=(0, 4))
 line_figure(p, slopes, "probability of the true class $p$", "$p\\,L'(p)$", zero=True)
 
 # %% [markdown]
-# Two sentences of the caption are wrong. Cross-entropy is $\gamma = 0$, not 1. And for $0 < \gamma < 1$ the gradient
-# does converge, to 0, as sympy confirms with $r = 1 - p$; it is the second derivative that diverges, like
-# $\gamma(1+\gamma)r^{\gamma-1}$:
+# Two sentences of the caption are wrong for focal loss as {cite:t}`lin17` define it, whom KN24's Definition 2 names.
+# Cross-entropy is $\gamma = 0$, not 1. And for $0 < \gamma < 1$ the gradient does converge, to 0, as sympy confirms with
+# $r = 1 - p$; it is the second derivative that diverges, like $\gamma(1+\gamma)r^{\gamma-1}$. Both sentences would be right
+# for a loss $-(1-p)^{\gamma-1}\log p$, so the figure may have been drawn with another exponent.
 
 # %% tags=["nbval-check-output"]
 r, g = sp.symbols("r gamma", positive=True)
@@ -86,7 +88,8 @@ print(
 )
 
 # %% [markdown]
-# 'Smaller loss' holds for every $\gamma > 0$ and every $p$. 'Smaller gradient' holds exactly above $\tau(\gamma)$.
+# The third sentence is right. 'Smaller loss' holds for every $\gamma > 0$ and every $p$; 'smaller gradient' holds exactly
+# above $\tau(\gamma)$, which says how close to 1 is close enough.
 #
 # ## Curvature in the probability
 #
@@ -109,8 +112,8 @@ in_probability["cross-entropy"] = np.ones_like(p)
 line_figure(p, in_probability, "probability of the true class $p$", "$p^2 L''(p)$", ylim=(0, 3.2))
 
 # %% [markdown]
-# For $\gamma \le 1$, $g$ is concave, so {eq}`eq-curvature-probability` increases from 1: proved. For $\gamma > 1$
-# there is one crossing.
+# For $\gamma \le 1$, $g$ is concave, so {eq}`eq-curvature-probability` increases from 1. For $\gamma > 1$, $g''$ changes
+# sign once, from negative to positive, so the ratio rises from 1 and then falls to 0: one crossing.
 #
 # ## Curvature in the logit
 #
@@ -153,6 +156,10 @@ two = turns.set_index("gamma").loc[2.0]
 note("curvature", max_two=two["largest ratio"], negative_two=two["negative below"])
 
 # %% [markdown]
+# The ratio in the logit has one maximum for every $\gamma$, and its mean over $0 < p < 1$ is 1, so the maximum is above 1
+# and there are exactly two crossings: a lower one, below which even a wrong sample has less curvature, and the upper
+# one of the table.
+#
 # So a focal loss with $\gamma = 2$ has up to {glue:text}`curvature-max-two:.2f` times the curvature of cross-entropy
 # in the logit where a sample is unsure, and is not convex there at all for $p$ below
 # {glue:text}`curvature-negative-two:.3f`. What late training sees, confident samples, is flat. Whether a Hessian in
@@ -216,8 +223,12 @@ point_figure(ece_groups, "trace of the Hessian of the test loss", "ECE (%)", yli
 show(
     "kn24.fig1_coincide",
     "kn24.fig1_gradient_diverges",
+    "kn24.fig1_other_exponent",
+    "kn24.fig1_gradient_smaller",
+    "kn24.theorem1",
     "kn24.curvature_probability_low",
-    "kn24.curvature_logit",
+    "kn24.curvature_probability_high",
+    "kn24.curvature_logit_high",
     "kn24.logit_convex_corrected",
     "kn24.fig4",
     "kn24.fig4_after_scaling",

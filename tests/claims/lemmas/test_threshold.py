@@ -3,7 +3,7 @@
 import sympy as sp
 
 from focal_lib.claims.evidence import step
-from focal_lib.claims.lemmas.threshold import threshold_steps
+from focal_lib.claims.lemmas.threshold import gain_positive_step, threshold_steps
 from focal_lib.theory import symbols
 
 
@@ -12,3 +12,9 @@ def test_steps_need_the_true_factor():
     b, gamma, q = symbols.entropy_ratio(), symbols.gamma, symbols.q
     log_g = gamma * sp.log(1 - q) + sp.log(1 + gamma * b)
     assert not step("", sp.diff(log_g, q), -gamma * sp.log(q) / (1 - q)).holds
+
+
+def test_the_gain_is_that_of_the_loss(monkeypatch):
+    ratio = symbols.entropy_ratio
+    monkeypatch.setattr(symbols, "entropy_ratio", lambda *q: 2 * ratio(*q))
+    assert not gain_positive_step().holds

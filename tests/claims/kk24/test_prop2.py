@@ -1,0 +1,19 @@
+"""Negative gamma: a map from -1 on, and where the formulas are changed, no proof."""
+
+from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.kk24 import prop2
+from focal_lib.theory import symbols
+
+
+def test_a_gap_that_stays_bounded_is_not_onto(monkeypatch):
+    assert prop2.prop2_negative().verdict == Verdict.PROVED
+    u = symbols.u
+    monkeypatch.setattr(symbols, "u", lambda s: u(s) / 2)  # 1 + gamma u stays positive at gamma = -1
+    assert prop2.prop2_negative().verdict == Verdict.FAILED
+    assert prop2.prop2_below().verdict == Verdict.FAILED
+
+
+def test_a_loss_that_is_differentiable_at_0_is_no_counterexample(monkeypatch):
+    assert prop2.prop2_differentiable().verdict == Verdict.REFUTED
+    monkeypatch.setattr(symbols, "focal_loss", lambda q, gamma: (1 - q) ** 2)
+    assert prop2.prop2_differentiable().verdict == Verdict.FAILED

@@ -1,0 +1,20 @@
+"""The determinant of the map along the simplex."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from focal_lib.claims.kk24 import prop4
+
+
+def test_determinant_for_five_classes():
+    rng = np.random.default_rng(0)
+    q, e = rng.dirichlet(np.ones(5)), rng.normal(size=5)
+    rows = np.diag(e[:4] / q[:4]) + e[4] / q[4]
+    assert np.linalg.det(rows) == pytest.approx(np.prod(e / q) * (q / e).sum())
+
+
+def test_a_wrong_recurrence_is_no_step(monkeypatch):
+    assert all(s.holds for s in prop4.jacobian_steps())
+    monkeypatch.setattr(sp.Matrix, "det", lambda self: self.trace())
+    assert not all(s.holds for s in prop4.jacobian_steps())
