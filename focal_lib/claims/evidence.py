@@ -120,26 +120,27 @@ class Disproof:
 class Certificate:
     """Signs proved by ball arithmetic on every box of a cover, and by analysis outside it.
 
-    `functions` are what must be positive, from the sympy expressions; `boxes` is the subdivision, found
-    by other code. The verdict comes from theory.certificates.checker alone, which checks cover and signs.
+    `functions` are what must be positive, sympy expressions in `symbol`; `boxes` is the subdivision, found by other
+    code. The verdict comes from theory.certificates.checker alone: cover, signs, and the order of the zero at the low
+    end of every box of higher order.
     """
 
     statement: str
-    functions: Mapping[str, Callable[[Any], Any]]
+    functions: Mapping[str, sp.Expr]
+    symbol: sp.Symbol
     boxes: Mapping[str, tuple[Box, ...]]  # for each function, a cover of [low, high]
     low: Fraction
     high: Fraction
     remainder: tuple[Step, ...] = ()
 
     def holds(self) -> bool:
-        """Whether every function has a cover and is positive on each box of it."""
+        """Whether every function has boxes that prove it positive."""
         return self._boxes_hold
 
     @functools.cached_property
     def _boxes_hold(self) -> bool:  # thousands of boxes: checked once
         return bool(self.functions) and all(
-            checker.covers(self.boxes.get(name, ()), self.low, self.high)
-            and all(checker.positive(function, box) for box in self.boxes[name])
+            checker.certifies(function, self.symbol, self.boxes.get(name, ()), self.low, self.high)
             for name, function in self.functions.items()
         )
 
@@ -155,7 +156,9 @@ class Certificate:
     def describe(self) -> str:
         count = sum(len(boxes) for boxes in self.boxes.values())
         rest = "\n".join(f"* {'✓' if s.holds else '✗'} {s.text}" for s in self.remainder)
-        return f"{self.statement}: certified on {count:,} boxes." + (f"\n\n{rest}" if rest else "")
+        zeros = {box.low: box.order for boxes in self.boxes.values() for box in boxes if box.order}
+        known = f", the order of the zero at {', '.join(map(str, zeros))} by exact Taylor coefficients" if zeros else ""
+        return f"{self.statement}: certified on {count:,} boxes{known}." + (f"\n\n{rest}" if rest else "")
 
 
 @dataclass(frozen=True)
@@ -313,21 +316,35 @@ def _could_show(interval: Interval, over: str, what: str) -> str:
 
 @dataclass(frozen=True)
 class Conditional:
-    """True exactly under `condition`: evidence that it holds there, and that it fails outside."""
+    """True under `condition`, false elsewhere or at least somewhere else.
+
+    `outside` is a Disproof, of every case outside the condition, or a Counterexample, which is one: only the first is
+    an 'if and only if'.
+    """
 
     condition: str
     inside: Evidence
-    outside: Evidence
+    outside: Disproof | Counterexample
 
     @property
     def verdict(self) -> Verdict:
         sound = self.inside.verdict in HOLDS and self.outside.verdict == Verdict.REFUTED
         return Verdict.CONDITIONAL if sound else Verdict.FAILED
 
+    @property
+    def weaker(self) -> Verdict:
+        """What the weaker of the two sides rests on: a disproof is a proof, a counterexample a ball's sign."""
+        outside = Verdict.PROVED if isinstance(self.outside, Disproof) else Verdict.CERTIFIED
+        sides = (self.inside.verdict, outside if self.outside.verdict == Verdict.REFUTED else Verdict.FAILED)
+        return max(sides, key=list(Verdict).index)
+
     def describe(self) -> str:
+        everywhere = isinstance(self.outside, Disproof)
+        head = f"Holds if and only if {self.condition}" if everywhere else f"Holds for {self.condition}"
+        fails = "Fails everywhere else" if everywhere else "Fails, for example, at"
         return (
-            f"Holds if and only if {self.condition}.\n\n*Inside* ({self.inside.verdict}):\n\n"
-            f"{self.inside.describe()}\n\n*Outside* ({self.outside.verdict}):\n\n{self.outside.describe()}"
+            f"{head} ({self.weaker}).\n\n*Inside* ({self.inside.verdict}):\n\n"
+            f"{self.inside.describe()}\n\n*{fails}*:\n\n{self.outside.describe()}"
         )
 
 

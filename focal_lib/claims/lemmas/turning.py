@@ -151,7 +151,7 @@ def turning_certificate() -> Certificate:
     """R'' has the sign of gamma^3 - r_0 - r_1 gamma - r_2 gamma^2, and every r_k = -c_k/c_3 increases in s."""
     odd = tuple(
         step(
-            rf"$c_{k}$ is odd, so the functions below vanish to the stated order at 0",
+            rf"$c_{k}$ is odd",
             _in_x(c + c.subs(s, -s)),
             0,
             lambda e: sp.simplify(sp.together(sp.expand(e))),
@@ -160,7 +160,8 @@ def turning_certificate() -> Certificate:
     )
     return Certificate(
         rf"$c_3 > 0$ and $-c_k/c_3$ increases, $k = 0, 1, 2$, on $0 < s \le {FAR}$",
-        {name: checker.on_series(f, s) for name, f in turning_functions().items()},
+        turning_functions(),
+        s,
         turning_boxes(),
         Fraction(0),
         FAR,
