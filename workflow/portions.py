@@ -55,7 +55,7 @@ def pack_images(name: str, folder: Path) -> list[Path]:
         np.savez_compressed(target / f"{side}-labels.npz", labels=part.labels)
         for number, first in enumerate(range(0, len(part), TILE)):
             picture = Image.fromarray(as_picture(part.inputs[first : first + TILE]))
-            picture.save(target / f"{side}-{number:02}.webp", lossless=True, quality=100)
+            picture.save(target / f"{side}-{number:02}.webp", lossless=True)
     for path in sorted(target.glob("t*-*")):
         files[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
     (target / "contents.json").write_text(json.dumps(files, indent=1) + "\n")

@@ -1,5 +1,6 @@
 """Steps in three ways: the same numbers, one graph, states that any device can go on from."""
 
+import contextlib
 import copy
 from dataclasses import replace
 
@@ -8,10 +9,10 @@ import torch
 from torch._dynamo.utils import counters
 
 from focal_lib.losses.by_name import BUILDERS, build
-from focal_lib.training import models
+from focal_lib.training import models, step
 from focal_lib.training.models.text import TreeLSTM
 from focal_lib.training.recipes import RECIPES
-from focal_lib.training.step import pick_way, settle
+from focal_lib.training.step import pick_way, settle, take_step
 from focal_lib.training.trainer import WARM_UP, Trainer
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
@@ -142,6 +143,64 @@ def same_kind(one, two):
     if isinstance(one, list):
         return len(one) == len(two) and all(map(same_kind, one, two))
     return type(one) is type(two) and (isinstance(one, torch.Tensor | float) or one == two)
+
+
+class _Stream:
+    """Stands for a CUDA stream."""
+
+    def __init__(self, device=None):
+        self.device = device
+
+    def wait_stream(self, other):
+        pass
+
+
+class _Graph:
+    """Stands for a CUDA graph of one step: recorded without being done, it is done at each replay."""
+
+    recorded = 0
+
+    def record(self, *step):
+        self.step, self.loss = step, torch.full((), float("nan"))
+        _Graph.recorded += 1
+        return self.loss
+
+    def replay(self):
+        self.loss.copy_(take_step(*self.step))
+
+
+@pytest.fixture
+def graphs_on_the_cpu(monkeypatch):
+    """CUDA graphs acted by Python: what is recorded, when, and with which indices it is replayed."""
+    monkeypatch.setattr(_Graph, "recorded", 0)
+
+    @contextlib.contextmanager
+    def recording(graph, stream):
+        with monkeypatch.context() as inside:
+            inside.setattr(step, "take_step", graph.record)
+            yield
+
+    for name, acted in (("Stream", _Stream), ("CUDAGraph", _Graph), ("graph", recording)):
+        monkeypatch.setattr(torch.cuda, name, acted)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device=None: _Stream())
+    monkeypatch.setattr(torch.cuda, "stream", lambda stream: contextlib.nullcontext())
+
+
+@pytest.mark.parametrize("loss", ["focal", "focal-scheduled-532", "adafocal"])
+@pytest.mark.parametrize("recipe", [replace(DROPS, batch_size=6), replace(CYCLE, batch_size=6)], ids=["keep", "drop"])
+def test_a_step_is_recorded_once_an_epoch_and_replayed(graphs_on_the_cpu, recipe, loss):
+    replayed = make("graph", loss, recipe=recipe)
+    means, logits = train(replayed)
+    assert _Graph.recorded == 3
+    assert replayed.steps == 3 * (7 if recipe.last_batch == "keep" else 6)
+    expected, plain = train(make("compiled", loss, recipe=recipe))
+    assert means == expected
+    torch.testing.assert_close(logits, plain, rtol=0, atol=0)
+
+
+def test_few_steps_are_not_recorded(graphs_on_the_cpu):
+    train(make("graph"), 1)  # two full batches and one of eight: a graph would pay for nothing
+    assert _Graph.recorded == 0
 
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
