@@ -21,15 +21,7 @@
 # is quoted or paraphrased as the paper makes it. Where it is false, the corrected statement
 # stands next to it, with a check of its own.
 #
-# | verdict | means |
-# |---|---|
-# | PROVED | every step of a derivation was reduced by sympy |
-# | CERTIFIED | a sign holds on every box of a cover in ball arithmetic; ends and tails by stated analysis |
-# | NUMERIC | a dense search found no violation; no proof |
-# | CONDITIONAL | true exactly under the stated condition |
-# | REFUTED | a counterexample, its margin proved by ball arithmetic, or a derivation of the opposite |
-# | REPRODUCED, NOT REPRODUCED | a printed number, within a stated tolerance; an effect, by its whole interval; or not |
-# | UNCHECKABLE HERE | what would be needed is not at hand; it says why |
+# What each verdict means, and the one rule for what is measured: {ref}`page-verdicts`.
 
 # %% tags=["parameters"]
 paper: str = ""  # kk24, m20, kn24 or l25 for the claims of one paper; empty for all

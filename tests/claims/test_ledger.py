@@ -23,7 +23,8 @@ def test_verdict_is_as_recorded(id):
 @pytest.mark.parametrize("id", [id for id, claim in CLAIMS.items() if claim.needs == "runs"])
 def test_measured_claims_reach_a_verdict(id):
     """Measured anew where make book has run; another processor may round a borderline case the other way."""
-    assert CLAIMS[id].verdict in (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNCHECKABLE)
+    measured = (Verdict.REPRODUCED, Verdict.UNDECIDED, Verdict.NOT_REPRODUCED, Verdict.UNCHECKABLE)
+    assert CLAIMS[id].verdict in measured
 
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS)
