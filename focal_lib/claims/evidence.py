@@ -43,15 +43,17 @@ class Verdict(StrEnum):
     CERTIFIED = "CERTIFIED"
     NUMERIC = "NUMERIC"
     REPRODUCED = "REPRODUCED"
+    CONFIRMED = "CONFIRMED"  # of a statement of this book what REPRODUCED is of a paper's
     CONDITIONAL = "CONDITIONAL"
     UNDECIDED = "UNDECIDED"
     NOT_REPRODUCED = "NOT REPRODUCED"
+    NOT_CONFIRMED = "NOT CONFIRMED"
     REFUTED = "REFUTED"
     UNCHECKABLE = "UNCHECKABLE HERE"
     FAILED = "CHECK FAILED"  # the evidence does not support any verdict: a defect, never published
 
 
-HOLDS = (Verdict.PROVED, Verdict.CERTIFIED, Verdict.NUMERIC, Verdict.REPRODUCED)
+HOLDS = (Verdict.PROVED, Verdict.CERTIFIED, Verdict.NUMERIC, Verdict.REPRODUCED, Verdict.CONFIRMED)
 
 
 class Evidence(Protocol):
@@ -340,7 +342,7 @@ class Conditional:
 
     def describe(self) -> str:
         everywhere = isinstance(self.outside, Disproof)
-        head = f"Holds if and only if {self.condition}" if everywhere else f"Holds for {self.condition}"
+        head = f"Holds if and only if {self.condition}" if everywhere else f"Holds if {self.condition}"
         fails = "Fails everywhere else" if everywhere else "Fails, for example, at"
         return (
             f"{head} ({self.weaker}).\n\n*Inside* ({self.inside.verdict}):\n\n"

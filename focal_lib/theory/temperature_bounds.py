@@ -16,6 +16,8 @@ microseconds, a call of torch as much as all of them. tests/theory/test_one_form
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -57,21 +59,24 @@ def _minus_log_probs(s: float) -> tuple[float, float]:
     return x, x + s
 
 
-def beta_at_zero(gamma: float) -> float:
-    """beta(0) = gamma + 1 - gamma (2 ln 2 - 1)/(1 + gamma ln 2), the slope of the map at s = 0."""
-    return gamma + 1 - gamma * (2 * _LN2 - 1) / (1 + gamma * _LN2)
+def beta_at_zero(gamma: Any, log2: Any = _LN2) -> Any:
+    """beta(0) = gamma + 1 - gamma (2 ln 2 - 1)/(1 + gamma ln 2), the slope of the map at s = 0.
+
+    With another `log2` sympy uses the same line.
+    """
+    return gamma + 1 - gamma * (2 * log2 - 1) / (1 + gamma * log2)
 
 
-def largest_monotone_gamma() -> float:
+def largest_monotone_gamma(log2: Any = _LN2, sqrt: Callable[[Any], Any] = math.sqrt) -> Any:
     r"""gamma_c = 5.635..., the largest gamma for which beta increases in abs(s); above it R'''(0) > 0 and beta dips.
 
     With a = ln 2 - 1/2, b = ln 2 - 3/4 and t = gamma / (1 + gamma ln 2), R'''(0) = 0 where
-    2 a^3 t^2 - 3 a b t + b = 0.
+    2 a^3 t^2 - 3 a b t + b = 0. With other `log2` and `sqrt` sympy uses the same lines.
     """
-    a, b = _LN2 - 0.5, _LN2 - 0.75
+    a, b = (2 * log2 - 1) / 2, (4 * log2 - 3) / 4
     # b < 0: one root is negative
-    t = (3 * a * b + math.sqrt(9 * a * a * b * b - 8 * a**3 * b)) / (4 * a**3)
-    return t / (1 - t * _LN2)
+    t = (3 * a * b + sqrt(9 * a * a * b * b - 8 * a**3 * b)) / (4 * a**3)
+    return t / (1 - t * log2)
 
 
 _GAMMA_C = largest_monotone_gamma()

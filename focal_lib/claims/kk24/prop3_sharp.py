@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import sympy as sp
 
-from focal_lib.claims.evidence import All, Conditional, Counterexample, Derivation, Evidence, Step, step
+from focal_lib.claims.evidence import All, Conditional, Derivation, Disproof, Evidence, Step, step
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.published import published_slope_step, published_turning_steps
 from focal_lib.claims.lemmas.turning import monotone_certificate, start_margin, turning_certificate
 from focal_lib.theory import symbols
-from focal_lib.theory.certificates import balls, formulas
 from focal_lib.theory.temperature_bounds import largest_monotone_gamma
 
 CHAPTER = "04_temperature_bounds"
@@ -26,17 +24,27 @@ s = symbols.s
     fidelity="ours",
 )
 def prop3_sharp() -> Evidence:
-    """beta increases in abs(s) exactly up to gamma_c = 5.635...; refuted at 5.65."""
-    g, at = Fraction("5.65"), Fraction("0.1")
-    with balls.precision():
-        ball, point = balls.exact(g), balls.exact(at)
-        two = balls.exact(2).log()
-        # beta(0) - beta(s) = R(s)/s - gamma (2 ln 2 - 1)/(1 + gamma ln 2)
-        dip = formulas.logit_gap(point, ball) / point - ball * (2 * two - 1) / (1 + ball * two)
-    outside = Counterexample(rf"$\gamma = {float(g)}$: $\beta({float(at)}) < \beta(0)$", dip)
+    """beta increases in abs(s) exactly up to gamma_c = 5.635...; above, it falls at first."""
     last = f"{largest_monotone_gamma():.12f}"[:-2]  # rounded down
+    exactly = published_turning_steps()
+    inside = All((monotone_certificate(last), Derivation((*exactly, published_slope_step()))))
+    outside = Disproof(
+        Derivation(
+            (*exactly, _slope_of_quotient_step()),
+            r"For $\gamma > \gamma_c$: near 0 $R'' > 0$, so $R/s$ rises from $R'(0)$ and $\beta = \gamma + 1 - R/s$ falls below $\beta(0)$.",
+        )
+    )
     limit = rf"$\gamma \le \gamma_c = {last}\ldots$, the root of $R^{{(3)}}(0) = 0$"
-    return Conditional(limit, monotone_certificate(last), outside)
+    return Conditional(limit, inside, outside)
+
+
+def _slope_of_quotient_step() -> Step:
+    f = sp.Function("R")(s)
+    return step(
+        r"$(R/s)' s^2 = sR' - R$, which is 0 at 0 and has the derivative $sR''$",
+        sp.diff(sp.diff(f / s, s) * s**2, s),
+        s * sp.diff(f, s, 2),
+    )
 
 
 @claim(
@@ -83,6 +91,7 @@ def prop3_limits() -> Evidence:
     return Derivation(
         (
             step(r"slope at 0", slope, g + 1 - g * (2 * sp.log(2) - 1) / (1 + g * sp.log(2))),
+            published_slope_step(),
             step(r"$u(s) \to 1$", high, 1),
             step(r"$u(-s) \to 0$, so $R \to \log(1+\gamma)$ and $R/s \to 0$", low, 0),
         )

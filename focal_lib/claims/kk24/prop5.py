@@ -14,6 +14,7 @@ from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Sear
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.confidence import confidence_proof
 from focal_lib.claims.lemmas.map_slope import map_slope_steps
+from focal_lib.claims.lemmas.published import published_threshold_step
 from focal_lib.claims.lemmas.threshold import gain_positive_step, threshold_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
@@ -87,6 +88,7 @@ def prop5_threshold() -> Evidence:
                 m * (p_max - total) / total,
             ),
             *threshold_steps(),
+            published_threshold_step(),
         ),
         r"For $m = q_{\max} \ge \tau$: $h(q_i) \le \max(1, h(m)) = h(m)$ for every $i$, since $h \le 1$ up to $\tau$ and "
         r"increases after it. Averaging with weights $q_i$ gives $S \le h(m)$.",
@@ -117,6 +119,7 @@ def prop5_threshold_sharp() -> Evidence:
                 all(bool(f > 0) for f in falls),
             ),
             *threshold_steps(),
+            published_threshold_step(),
         )
     )
 

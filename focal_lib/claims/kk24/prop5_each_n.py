@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import sympy as sp
@@ -9,6 +10,7 @@ import sympy as sp
 from focal_lib.claims.evidence import Derivation, Evidence, Step, step
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.confidence import confidence_proof, critical_gamma_steps, drop_of_tied_classes
+from focal_lib.claims.lemmas.published import published_critical_gamma_step
 from focal_lib.theory import symbols
 from focal_lib.theory.gain import critical_gamma
 
@@ -43,6 +45,7 @@ def prop5_n_fails() -> Evidence:
             0,
         ),
         *critical_gamma_steps(),
+        published_critical_gamma_step(),
     ]
     for classes in (4, 5, 7, 10):
         fall = drop_of_tied_classes(classes, Fraction(round(900 * critical_gamma(classes)), 1000), Fraction(1, 10**6))
@@ -60,7 +63,8 @@ def prop5_n_fails() -> Evidence:
 )
 def prop5_n_holds() -> Evidence:
     """A concave difference that is not negative at its ends."""
-    return confidence_proof()
+    found = confidence_proof()
+    return replace(found, steps=(*found.steps, published_critical_gamma_step()))
 
 
 @claim(

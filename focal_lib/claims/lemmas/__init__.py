@@ -9,6 +9,13 @@ from focal_lib.claims.lemmas.entropy_terms import entropy_terms_steps
 from focal_lib.claims.lemmas.gradient_limit import gradient_limit_steps
 from focal_lib.claims.lemmas.logit_gap import logit_gap_steps
 from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps
+from focal_lib.claims.lemmas.published import (
+    published_critical_gamma_step,
+    published_lambert_step,
+    published_slope_step,
+    published_threshold_step,
+    published_turning_steps,
+)
 from focal_lib.claims.lemmas.threshold import gain_at_half_step, gain_positive_step, threshold_steps
 from focal_lib.claims.lemmas.turning import monotone_certificate, turning_certificate
 from focal_lib.claims.lemmas.weight import lagrange_steps, weight_steps
@@ -31,6 +38,11 @@ __all__ = [
     "logit_gap_steps",
     "map_slope_steps",
     "monotone_certificate",
+    "published_critical_gamma_step",
+    "published_lambert_step",
+    "published_slope_step",
+    "published_threshold_step",
+    "published_turning_steps",
     "stationarity_steps",
     "threshold_steps",
     "turning_certificate",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import flint
 import sympy as sp
 
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Disproof, Evidence, Step, step
+from focal_lib.claims.evidence import Conditional, Derivation, Disproof, Evidence, Step, step
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.confidence import critical_gamma_steps
 from focal_lib.claims.lemmas.entropy_terms import entropy_terms_steps
+from focal_lib.claims.lemmas.published import published_lambert_step
 from focal_lib.claims.lemmas.threshold import threshold_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
@@ -69,13 +69,6 @@ def branch_steps() -> tuple[Step, ...]:
     )
 
 
-def _lambert_point(p: str) -> flint.arb:
-    """y0 + 1 as a ball."""
-    with balls.precision():
-        rest, value = 1 - balls.exact(p), balls.exact(p)
-        return 1 - rest * rest.log() / (value * value.log())
-
-
 @claim(
     "m20.prop2",
     source="M20 Prop. 2, App. B Prop. 4",
@@ -90,13 +83,17 @@ def _lambert_point(p: str) -> flint.arb:
 def prop2() -> Evidence:
     """For p0 < 1/2. At p0 >= 1/2 the branch -1 gives gamma* = 0, where g = 1 for every p."""
     inside = Derivation(
-        (*lambert_steps(), *branch_steps(), *critical_gamma_steps(), *threshold_steps()),
+        (*lambert_steps(), *branch_steps(), *critical_gamma_steps(), *threshold_steps(), published_lambert_step()),
         r"So $\gamma^* > 0$ is the one positive root of $g(p_0, \gamma) = 1$. For $\gamma \ge \gamma^*$: $g(p_0, \gamma) \le 1$, and $g(\cdot, \gamma)$, "
         r"having fallen to at most 1 at $p_0$, stays below 1 after it.",
     )
-    outside = Counterexample(
-        r"$p_0 = 0.6$: $y_0 < -1$, so $W_{-1}$ returns $y_0$ and $\gamma^* = 0$, where $g \equiv 1$: equality everywhere",
-        -_lambert_point("0.6"),
+    at_zero = step(r"$g(p, 0) = 1$ for every $p$", symbols.gain(q, 0), 1)
+    outside = Disproof(
+        Derivation(
+            (*lambert_steps(), *branch_steps(), at_zero),
+            r"For $p_0 \ge \frac12$, $f(p_0) \le 0$ and $y_0 \le -1$, so $W_{-1}$ returns $y_0$ and $\gamma^* = 0$: the equality holds for "
+            r"every $p$, not only for $p_0$.",
+        )
     )
     return Conditional(r"$0 < p_0 < \frac12$", inside, outside)
 
