@@ -18,6 +18,8 @@ from focal_lib.training.grids import read_contrasts
 __all__ = ["ECES", "compare_eces", "difference_by_seed", "evaluate_contrasts", "primary_contrast"]
 
 ECES = ("ece", "adaptive-ece", "classwise-ece", "smooth-ece")  # of METRICS
+_EVALUATED = ["table", "name", "primary", "metric", "claimed", "difference", "low", "high", "seeds"]
+_EVALUATED += ["p", "p_adjusted", "smallest", "significant"]
 # compared in the runs for which nothing was written down before; to add gamma 2 afterwards would be a choice by result
 _NOT_WRITTEN = ("focal 1", "focal 3", "focal 5", "focal 7", "flsd-53")
 
@@ -101,6 +103,8 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
             | {"difference": i.estimate, "low": i.low, "high": i.high, "seeds": len(differences)}
             | {"p": p, "p_adjusted": p, "smallest": smallest}
         )
+    if not rows:
+        return pd.DataFrame(columns=_EVALUATED)
     found = pd.DataFrame(rows)
     for _, family in found[~found["primary"]].groupby("table", sort=False):
         found.loc[family.index, "p_adjusted"] = correct_together(family, level)["p_adjusted"]

@@ -136,3 +136,10 @@ def test_primary_contrast_of_recorded_runs():
     assert found.ours.losses == ("focal 1", "focal 3", "focal 5", "focal 7", "flsd-53")
     with pytest.raises(ValueError, match=r"table must be one of KK24 Table 1, .*Got 'KK24 Table 2'"):
         primary_contrast("cifar10-record", "KK24 Table 2")
+
+
+def test_without_contrasts_the_tables_are_empty():
+    some, none = (evaluate_contrasts(made(), family) for family in (FAMILY, ()))
+    assert none.empty
+    assert none.columns.tolist() == some.columns.tolist()
+    assert compare_eces(made(), ()).empty
