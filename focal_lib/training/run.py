@@ -333,6 +333,7 @@ def _keep(
         "device": torch.cuda.get_device_name(where) if where.type == "cuda" else platform.machine(),
         "threads": torch.get_num_threads(),
         "precision": trainer.precision,
+        "step": trainer.way,
         "images": images_to_train(spec, trainer.epoch),
         **used,
         "commit": commit(),

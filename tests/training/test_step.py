@@ -11,6 +11,7 @@ from torch._dynamo.utils import counters
 from focal_lib.losses.by_name import BUILDERS, build
 from focal_lib.training import models, step
 from focal_lib.training.models.text import TreeLSTM
+from focal_lib.training.monitor import summary
 from focal_lib.training.recipes import RECIPES
 from focal_lib.training.step import pick_way, settle, take_step
 from focal_lib.training.trainer import WARM_UP, Trainer
@@ -39,6 +40,7 @@ def train(trainer, epochs=3):
     for _ in range(epochs):
         means.append(trainer.train_epoch(*data))
         trainer.validate(*data)
+        summary(trainer, *data)  # whose hook and evaluation mode must not be another graph
     return means, trainer.logits(data[0])
 
 
