@@ -28,7 +28,8 @@ paper: str = ""  # kk24, m20, kn24 or l25 for the claims of one paper; empty for
 
 # %% tags=["hide-input"]
 from focal_lib.claims import ledger
-from focal_lib.claims.page import count_table, detail, overview
+from focal_lib.claims.page import both_tallies, count_table, detail, overview
+from focal_lib.claims.tally import tallies
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 
@@ -37,14 +38,41 @@ for verdict in sorted({str(claim.verdict) for claim in claims}):
     key = verdict.lower().replace(" ", "-")
     note("ledger", {f"{key}": sum(claim.verdict == verdict for claim in claims)})
 note("ledger", total=len(claims))
+counted = tallies(claims, {claim.id: claim.verdict for claim in claims})
+for whose, name in (("papers", "the papers claim"), ("ours", "this book adds")):
+    note("ledger", {f"{whose}-{group.replace(' ', '-')}": number for group, number in counted[name].items()})
+    note("ledger", {whose: sum(counted[name].values())})
 
 # %% [markdown]
 # ## Summary
 #
-# {glue:text}`ledger-total` claims were checked for this page.
+# {glue:text}`ledger-total` statements were checked for this page: {glue:text}`ledger-papers` that the papers make, and
+# {glue:text}`ledger-ours` that this book adds, corrections, sharper statements, answers to what is left open. A correction
+# is never counted as a reproduction.
 
 # %% tags=["remove-input"]
-count_table(claims)
+both_tallies(claims)
+
+# %% [markdown]
+# How near a statement is to the paper's is said beside it:
+#
+# | fidelity | means |
+# |---|---|
+# | quoted | in the paper's words or formula, with its conditions |
+# | paraphrased | the paper's claim in other words, nothing added, nothing left out |
+# | our reading | the paper leaves open what it means, or measures, exactly: the statement says how it is taken |
+# | ours | in no paper |
+#
+# What the papers claim, by verdict:
+
+# %% tags=["remove-input"]
+count_table([claim for claim in claims if claim.of_paper])
+
+# %% [markdown]
+# What this book adds:
+
+# %% tags=["remove-input"]
+count_table([claim for claim in claims if not claim.of_paper])
 
 # %% [markdown]
 # ## Overview

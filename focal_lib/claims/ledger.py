@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from focal_lib.claims.evidence import Evidence, Unchecked, Verdict
+from focal_lib.claims.evidence import Conditional, Evidence, Unchecked, Verdict
 
 __all__ = ["PAPERS", "RETIRED", "Claim", "Fidelity", "claim", "find", "ledger"]
 
@@ -43,13 +43,18 @@ class Fidelity(StrEnum):
 
     QUOTED = "quoted"  # in the paper's words or formula, with its conditions
     PARAPHRASED = "paraphrased"  # the paper's claim in other words, nothing added, nothing left out
-    READING = "our reading"  # the paper leaves open what it means, or measures, exactly: the statement says how it is taken
+    READING = (
+        "our reading"  # the paper leaves open what it means, or measures, exactly: the statement says how it is taken
+    )
     OURS = "ours"  # in no paper: a correction, a sharper statement, an answer to a question left open
+
+
+_OF_OURS = {Verdict.REPRODUCED: Verdict.CONFIRMED, Verdict.NOT_REPRODUCED: Verdict.NOT_CONFIRMED}
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of one paper. `evidence` and `verdict` are computed on first use."""
+    """One statement of one paper, or of ours about it. `evidence` and `verdict` are computed on first use."""
 
     id: str  # 'kk24.prop1'
     source: str  # 'KK24 Prop. 1, App. A.1'
@@ -57,7 +62,7 @@ class Claim:
     chapter: str  # notebook that derives it: '02_convexity'
     check: Callable[[], Evidence]
     corrects: tuple[str, ...] = ()  # ids of the claims this one puts right
-    fidelity: Fidelity | None = None
+    fidelity: Fidelity = Fidelity.OURS
     needs: str | None = None  # what the evidence is read from: 'runs', the default grid's, or 'results/<folder>'
     headline: str = ""  # what the claim says, for its row of the README; '' for none
     _instead: str | Callable[[Any], str] = ""
@@ -74,7 +79,20 @@ class Claim:
 
     @property
     def verdict(self) -> Verdict:
-        return self._checked[1]
+        """That of the evidence; a statement of ours is confirmed where a paper's would be reproduced."""
+        found = self._checked[1]
+        return found if self.of_paper else _OF_OURS.get(found, found)
+
+    @property
+    def of_paper(self) -> bool:
+        """Whether a paper says it, in these words or others."""
+        return self.fidelity != Fidelity.OURS
+
+    @property
+    def verdict_in_full(self) -> str:
+        """'CONDITIONAL (NUMERIC)': with what the weaker of its two sides rests on; else the verdict."""
+        found = self.evidence
+        return f"{self.verdict} ({found.weaker})" if isinstance(found, Conditional) else str(self.verdict)
 
     @property
     def seconds(self) -> float:
@@ -104,7 +122,7 @@ class Claim:
     def _repr_markdown_(self) -> str:
         corrected = f" Corrects {', '.join(f'`{id}`' for id in self.corrects)}." if self.corrects else ""
         return (
-            f"**{self.verdict}** — `{self.id}` ({self.source}).{corrected}\n\n"
+            f"**{self.verdict_in_full}** — `{self.id}` ({self.source}; {self.fidelity}).{corrected}\n\n"
             f"{self.statement}\n\n{self.evidence.describe()}"
         )
 
@@ -115,7 +133,7 @@ def claim(
     source: str,
     statement: str,
     chapter: str,
-    fidelity: str | None = None,
+    fidelity: str,
     corrects: str | tuple[str, ...] = (),
     needs: str | None = None,
     headline: str = "",
@@ -137,14 +155,16 @@ def claim(
 
     Raises:
         ValueError: the id is taken or retired; `fidelity` is none of the four, or not 'ours' for a correction;
-            `needs` is neither; `instead` without a headline.
+            `needs` is neither; `instead` without a headline; a headline of ours.
     """
     if id in RETIRED:
         raise ValueError(f"claim id must not be a retired one: {id!r} is now {RETIRED[id]}.")
-    if fidelity is not None and fidelity not in list(Fidelity):
+    if fidelity not in list(Fidelity):
         raise ValueError(f"fidelity must be one of {', '.join(map(repr, map(str, Fidelity)))}. Got {fidelity!r}.")
-    if fidelity is not None and corrects and fidelity != Fidelity.OURS:
+    if corrects and fidelity != Fidelity.OURS:
         raise ValueError(f"fidelity must be 'ours' for a correction. Got {fidelity!r} for {id!r}.")
+    if headline and fidelity == Fidelity.OURS:
+        raise ValueError(f"headline must be of a paper's claim, for its row of the README. Got 'ours' for {id!r}.")
     if needs is not None and needs != "runs" and not needs.startswith("results/"):
         raise ValueError(f"needs must be 'runs' or 'results/<folder>'. Got {needs!r}.")
     if instead and not headline:
@@ -155,7 +175,7 @@ def claim(
             raise ValueError(f"claim id must be unique. Got {id!r} a second time.")
         checked = check if needs is None else _where_present(check, needs)
         put_right = (corrects,) if isinstance(corrects, str) else corrects
-        near = None if fidelity is None else Fidelity(fidelity)
+        near = Fidelity(fidelity)
         _REGISTRY[id] = Claim(id, source, statement, chapter, checked, put_right, near, needs, headline, instead)
         return checked
 

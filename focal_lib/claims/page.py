@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from IPython.display import HTML, Markdown
 
 from focal_lib.claims.evidence import Verdict
-from focal_lib.claims.ledger import PAPERS, Claim
+from focal_lib.claims.ledger import PAPERS, Claim, Fidelity
+from focal_lib.claims.tally import tallies, tally_table
 
-__all__ = ["code_link", "count_table", "detail", "overview", "together"]
+__all__ = ["both_tallies", "code_link", "count_table", "detail", "overview", "together"]
 
 
 def _anchor(id: str) -> str:
@@ -59,14 +60,21 @@ def count_table(claims: Sequence[Claim]) -> Markdown:
     return Markdown(head + rows + "| **all** | " + " | ".join(f"**{n}**" for n in totals) + f" | **{len(claims)}** |\n")
 
 
+def both_tallies(claims: Sequence[Claim]) -> Markdown:
+    """What the papers claim and what this book adds: how many of each hold."""
+    return Markdown(tally_table(tallies(claims, {claim.id: claim.verdict for claim in claims})))
+
+
 def overview(claims: Sequence[Claim]) -> HTML:
-    """One row a claim, with menus that show one paper or one verdict. Without scripts every row is shown."""
+    """One row a claim, with menus for paper, verdict and fidelity. Without scripts every row is shown."""
     rows = "".join(map(_row, together(claims)))
     papers = {claim.paper: PAPERS[claim.paper] for claim in claims}
     verdicts = {str(v): str(v) for v in Verdict if any(claim.verdict == v for claim in claims)}
-    head = "".join(f"<th>{name}</th>" for name in ("verdict", "claim", "source", "ch.", "code"))
+    fidelities = {str(f): str(f) for f in Fidelity if any(claim.fidelity == f for claim in claims)}
+    head = "".join(f"<th>{name}</th>" for name in ("verdict", "claim", "fidelity", "source", "ch.", "code"))
     return HTML(
         f'<form class="ledger-filter">{_menu("paper", papers)} {_menu("verdict", verdicts)} '
+        f"{_menu('fidelity', fidelities)} "
         f"<output>{len(claims)} claims</output></form>"
         f'<table class="dataframe ledger"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
         f"<script>{_FILTER}</script>"
@@ -75,14 +83,17 @@ def overview(claims: Sequence[Claim]) -> HTML:
 
 def _row(claim: Claim) -> str:
     cells = (
-        f'<span class="verdict">{claim.verdict}</span>',
+        f'<span class="verdict">{claim.verdict_in_full}</span>',
         f"{'↳ ' if claim.corrects else ''}<a href='#{_anchor(claim.id)}'>{claim.id}</a>",
+        str(claim.fidelity),
         html.escape(claim.source),
         f"<a href='{claim.chapter}.html'>{int(claim.chapter.split('_')[0])}</a>",
         code_link(claim, "line " + claim.location.rsplit(":", 1)[1]),
     )
     columns = "".join(f"<td>{cell}</td>" for cell in cells)
-    return f'<tr data-paper="{claim.paper}" data-verdict="{claim.verdict}">{columns}</tr>'
+    return (
+        f'<tr data-paper="{claim.paper}" data-verdict="{claim.verdict}" data-fidelity="{claim.fidelity}">{columns}</tr>'
+    )
 
 
 def _menu(name: str, entries: dict[str, str]) -> str:
@@ -94,7 +105,8 @@ _FILTER = """
 document.querySelectorAll(".ledger-filter").forEach((form) => form.addEventListener("change", () => {
   let shown = 0;
   form.parentElement.querySelectorAll("tr[data-paper]").forEach((row) => {
-    row.hidden = ["paper", "verdict"].some((k) => form.elements[k].value && form.elements[k].value !== row.dataset[k]);
+    const differs = (k) => form.elements[k].value && form.elements[k].value !== row.dataset[k];
+    row.hidden = ["paper", "verdict", "fidelity"].some(differs);
     shown += !row.hidden;
   });
   form.querySelector("output").textContent = shown + " claims";
@@ -117,8 +129,8 @@ def detail(claims: Sequence[Claim]) -> Markdown:
 
 def _card(claim: Claim) -> str:
     corrected = ", ".join(f"<a href='#{_anchor(id)}'>{id}</a>" for id in claim.corrects)
-    title = f"<a id='{_anchor(claim.id)}'></a><span class='verdict'>{claim.verdict}</span> **{claim.id}**"
-    source = f"*{claim.source}.*" + (f" Corrects {corrected}." if corrected else "")
+    title = f"<a id='{_anchor(claim.id)}'></a><span class='verdict'>{claim.verdict_in_full}</span> **{claim.id}**"
+    source = f"*{claim.source}; {claim.fidelity}.*" + (f" Corrects {corrected}." if corrected else "")
     links = f"<a href='{claim.chapter}.html'>Chapter</a>, {code_link(claim)}, checked in {claim.seconds:.1f} s"
     evidence = f"```{{dropdown}} Evidence\n{claim.evidence.describe()}\n```"
     return f":::{{grid-item-card}}\n{title}\n\n{source}\n\n{claim.statement}\n\n{evidence}\n\n{links}\n:::"

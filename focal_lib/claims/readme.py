@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from focal_lib.claims.ledger import ledger
+from focal_lib.claims.tally import tallies, tally_table
 from focal_lib.pages.blocks import replace_block
 
 __all__ = ["END", "START", "table", "with_table"]
 
 START, END = "<!-- verdicts: focal claims --record -->", "<!-- end -->"
 
+HEADLINES = "A correction is never counted as a reproduction. The best-known claims of the papers:"
+
 
 def table(verdicts: Mapping[str, str], instead: Mapping[str, str]) -> str:
-    """A row for each claim with a headline: source, what it says, chapter, verdict, what holds instead.
+    """The two tallies, then a row for each claim with a headline: source, words, chapter, verdict, what holds instead.
 
     Args:
         verdicts: claim id -> verdict.
         instead: claim id -> what holds instead, where something does.
     """
-    lines = ["| claim | says | chapter | verdict | instead |", "|---|---|---|---|---|"]
+    lines = [tally_table(tallies(ledger(), verdicts)), "", HEADLINES, ""]
+    lines += ["| claim | says | chapter | verdict | instead |", "|---|---|---|---|---|"]
     for claim in ledger():
         if claim.headline:
             name, chapter = claim.source.split(",")[0], f"[{int(claim.chapter[:2])}](notebooks/{claim.chapter}.py)"

@@ -2,14 +2,15 @@
 
 import inspect
 import re
+from dataclasses import replace
 
 import pytest
 
 from focal_lib.checkout import ROOT
-from focal_lib.claims import Claim, Unchecked, Verdict, claim, find, ledger, verdicts
+from focal_lib.claims import Claim, Measurement, Unchecked, Verdict, claim, find, ledger, verdicts
 from focal_lib.claims import ledger as face
 from focal_lib.claims.evidence import HOLDS
-from focal_lib.claims.ledger import PAPERS
+from focal_lib.claims.ledger import PAPERS, RETIRED, Fidelity
 
 CLAIMS = {claim.id: claim for claim in ledger()}
 
@@ -98,10 +99,44 @@ def test_without_its_runs_a_claim_is_unchecked_and_says_what_makes_them():
 
 
 def test_options_of_a_claim_are_checked():
-    options = {"source": "KK24", "statement": "x", "chapter": "02_convexity"}
+    options = {"source": "KK24", "statement": "x", "chapter": "02_convexity", "fidelity": "quoted"}
     with pytest.raises(ValueError, match=r"needs must be 'runs' or 'results/<folder>'. Got 'run'"):
         claim("kk24.new", **options, needs="run")
     with pytest.raises(ValueError, match=r"instead must come with a headline"):
         claim("kk24.new", **options, instead="nothing")
+    with pytest.raises(ValueError, match=r"fidelity must be one of 'quoted', .*'ours'. Got 'exact'"):
+        claim("kk24.new", **options | {"fidelity": "exact"})
+    with pytest.raises(ValueError, match=r"fidelity must be 'ours' for a correction. Got 'quoted' for 'kk24.new'"):
+        claim("kk24.new", **options, corrects="kk24.prop1")
+    with pytest.raises(ValueError, match=r"headline must be of a paper's claim.*Got 'ours'"):
+        claim("kk24.new", **options | {"fidelity": "ours"}, headline="x")
+    with pytest.raises(ValueError, match=r"retired one: 'm20.entropy_always' is now m20.entropy_binary"):
+        claim("m20.entropy_always", **options)
     with pytest.raises(ValueError, match=r"claim id must be unique. Got 'kk24.prop1'"):
         claim("kk24.prop1", **options)(lambda: Unchecked(""))
+
+
+def test_retired_ids_lead_to_what_took_their_place():
+    for id, now in RETIRED.items():
+        assert id not in CLAIMS
+        assert set(now.split(", ")) <= set(CLAIMS)
+        with pytest.raises(ValueError, match=rf"{id}' is retired, see {now}"):
+            find(id)
+
+
+def test_what_is_refuted_is_a_papers():
+    """A false statement that no paper makes is no claim to refute; and a quotation is one."""
+    refuted = {id for id, verdict in verdicts.recorded().items() if verdict == "REFUTED"}
+    assert not [id for id in refuted if not CLAIMS[id].of_paper]
+    assert not [
+        c.id for c in CLAIMS.values() if c.fidelity == "quoted" and not re.search(r"'|[\\]ge|[\\]approx", c.statement)
+    ]
+
+
+def test_a_statement_of_ours_is_confirmed_not_reproduced():
+    assert not {
+        id for id, found in verdicts.recorded().items() if found.endswith("REPRODUCED") and not CLAIMS[id].of_paper
+    }
+    measured = Claim("kk24.new", "KK24", "x", "02_convexity", lambda: Measurement("", "1", 1.0, 1.0, 0.1))
+    assert measured.verdict == Verdict.CONFIRMED
+    assert replace(measured, fidelity=Fidelity.QUOTED).verdict == Verdict.REPRODUCED

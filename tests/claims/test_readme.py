@@ -8,7 +8,8 @@ from focal_lib.claims import find, ledger, readme
 def test_a_row_for_each_headline():
     verdicts = {claim.id: "PROVED" for claim in ledger()}
     table = readme.table(verdicts, {"kk24.prop5": "n = 2"}).splitlines()
-    assert len(table) == 2 + sum(bool(claim.headline) for claim in ledger())
+    rows = [line for line in table if "](notebooks/" in line]
+    assert len(rows) == sum(bool(claim.headline) for claim in ledger())
     chapter = "[6](notebooks/06_confidence.py)"
     assert f"| KK24 Prop. 5 | the map never lowers the top probability | {chapter} | **PROVED** | n = 2 |" in table
 
@@ -26,3 +27,12 @@ def test_numbers_come_from_the_evidence():
     claim = find("kk24.fig2_error")
     assert claim.instead == f"up to {claim.evidence.measured:.4f}"
     assert find("kk24.prop1").instead == ""
+
+
+def test_corrections_are_in_the_second_tally_alone():
+    verdicts = {claim.id: "REFUTED" if claim.of_paper else "PROVED" for claim in ledger()}
+    papers, ours = (sum(claim.of_paper is which for claim in ledger()) for which in (True, False))
+    lines = readme.table(verdicts, {}).splitlines()
+    assert f"| the papers claim | {papers} | 0 | 0 | {papers} | 0 | 0 |" in lines
+    assert f"| this book adds | {ours} | {ours} | 0 | 0 | 0 | 0 |" in lines
+    assert not [claim.id for claim in ledger() if claim.headline and not claim.of_paper]

@@ -64,9 +64,10 @@ def linear_direction() -> Evidence:
 @claim(
     "m20.linear_high_confidence",
     source="M20 App. G, Fig. 6 (a)",
-    statement=r"Cross-entropy misclassifies almost always with confidence above 0.9.",
+    statement=r"On the linear model 'CE misclassifies almost always with greater than 90 % confidence'. (The spread of the clusters, which is "
+    r"not printed, is ours.)",
     chapter=CHAPTER,
-    fidelity="paraphrased",
+    fidelity="our reading",
 )
 def linear_high_confidence() -> Evidence:
     """Share of its mistakes above 0.9 at the exact minimum; the cluster spread is ours."""
