@@ -39,10 +39,30 @@ def test_verdicts_combine_to_the_weakest():
     assert All(()).verdict == Verdict.FAILED
     assert Conditional("", PROVED, refuted).verdict == Verdict.CONDITIONAL
     assert Conditional("", PROVED, PROVED).verdict == Verdict.FAILED
+    assert Conditional("", Derivation(()), Disproof(PROVED)).verdict == Verdict.FAILED
     assert Unchecked("no data").verdict == Verdict.UNCHECKABLE
     undecided = Measurement.signed("", "> 0", Interval(0.1, -0.1, 0.3, "t", 0.95, 3), 1)
     assert All((PROVED, undecided)).verdict == Verdict.UNDECIDED
     assert All((undecided, Measurement("", "1", 2.0, 1.0))).verdict == Verdict.NOT_REPRODUCED
+
+
+def test_one_point_outside_is_no_if_and_only_if():
+    """Every claim that is true somewhere could be 'conditional' on anything, with a point where it is false."""
+    point = Conditional("gamma >= 7", PROVED, Counterexample("gamma = -2", flint.arb(1)))
+    assert "if and only if" not in point.describe()
+    assert "Fails, for example, at" in point.describe()
+    everywhere = Conditional("gamma >= 0", PROVED, Disproof(PROVED))
+    assert "Holds if and only if gamma >= 0 (PROVED)" in everywhere.describe()
+
+
+def test_a_conditional_shows_its_weaker_side():
+    point, disproof = Counterexample("", flint.arb(1)), Disproof(PROVED)
+    searched = Search("", 1, 1.0)
+    assert Conditional("", PROVED, disproof).weaker == Verdict.PROVED
+    assert Conditional("", PROVED, point).weaker == Verdict.CERTIFIED
+    assert Conditional("", searched, disproof).weaker == Verdict.NUMERIC
+    assert Conditional("", PROVED, Counterexample("", flint.arb(-1))).weaker == Verdict.FAILED
+    assert "(NUMERIC)" in Conditional("c", searched, disproof).describe()
 
 
 def test_a_number_is_reproduced_within_its_tolerance():

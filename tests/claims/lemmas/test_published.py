@@ -1,0 +1,54 @@
+"""A published number that is one per cent off fails its step, and with it the claim."""
+
+import pytest
+
+from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.kk24 import prop5, prop5_each_n
+from focal_lib.claims.lemmas import published
+
+
+def off(function, factor):
+    return lambda *args: factor * function(*args)
+
+
+@pytest.mark.parametrize("factor", [0.99, 1.01, 1 + 1e-9])
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("confidence_threshold", published.published_threshold_step),
+        ("critical_gamma", published.published_critical_gamma_step),
+        ("lambert_gamma", published.published_lambert_step),
+    ],
+)
+def test_a_root_that_is_off_fails(monkeypatch, name, step, factor):
+    assert step().holds
+    monkeypatch.setattr(published, name, off(getattr(published, name), factor))
+    assert not step().holds
+
+
+@pytest.mark.parametrize("factor", [0.99, 1.01])
+def test_a_slope_that_is_off_fails(monkeypatch, factor):
+    assert published.published_slope_step().holds
+    exact = published.beta_at_zero
+    monkeypatch.setattr(published, "beta_at_zero", lambda g, log2: g + 1 + factor * (exact(g, log2) - g - 1))
+    assert not published.published_slope_step().holds
+
+
+@pytest.mark.parametrize("factor", [0.99, 1.01])
+def test_a_turning_point_that_is_off_fails(monkeypatch, factor):
+    assert all(step.holds for step in published.published_turning_steps())
+    exact = published.largest_monotone_gamma
+
+    monkeypatch.setattr(published, "largest_monotone_gamma", off(exact, factor))
+    assert not all(step.holds for step in published.published_turning_steps())
+
+
+def test_the_claims_fall_with_them(monkeypatch):
+    checks = {
+        "confidence_threshold": (prop5.prop5_threshold, prop5.prop5_threshold_sharp),
+        "critical_gamma": (prop5_each_n.prop5_n_fails, prop5_each_n.prop5_n_holds),
+    }
+    for name, claims in checks.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(published, name, off(getattr(published, name), 1.01))
+            assert all(claim().verdict == Verdict.FAILED for claim in claims)
