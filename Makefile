@@ -31,7 +31,7 @@ SNAKEMAKE := PYTHONPATH=$(CURDIR)/workflow/plugins $(BIN)/snakemake --snakefile 
 LINT := $(BIN)/ruff format --check -q . && $(BIN)/ruff check -q . && $(BIN)/mypy --no-error-summary && \
         { floors=$$($(BIN)/lint-imports --no-logo --no-cache) || { echo "$$floors"; false; }; }
 
-.PHONY: book test lint bench clean help
+.PHONY: book test lint bench proofs clean help
 .DEFAULT_GOAL := help
 
 book: $(READY) ## build the book
@@ -48,6 +48,9 @@ test: $(READY) ## run the whole test suite; what lint finds is told and fails no
 
 lint: $(READY) ## format, rules, types, and the floors of focal_lib
 	@$(LINT)
+
+proofs: ## compile the Coq proofs, check them again with coqchk, list the axioms each rests on
+	@$(PYTHON) workflow/proofs.py
 
 bench: $(VENV)/ready-bench ## speed, as ratios, other libraries among them
 	@$(BIN)/python -m benchmarks

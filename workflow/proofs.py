@@ -1,0 +1,163 @@
+"""Compile the Coq developments of proofs/, check them again with coqchk, list the axioms each theorem rests on.
+
+    python3 workflow/proofs.py [--jobs N]
+
+Any Python 3.11 will do; Debian has what else it takes: apt install coq libcoq-coquelicot libcoq-interval. Works in
+_build/proofs and leaves there theorems.json (each theorem and example: file, statement, axioms) and coqchk.txt. Fails
+where a file does not compile, coqchk objects, or a theorem rests on an axiom that proofs/allowed_axioms.txt lacks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "proofs"
+BUILD = ROOT / "_build" / "proofs"
+NEEDED = ("coqc", "coqchk", "coq_makefile", "make")
+AUDIT = "Audit"
+MARK = "rests on: "
+
+
+@dataclass
+class Theorem:
+    """A theorem or an example of a file, as its author wrote it, and the axioms that its proof uses."""
+
+    file: str
+    name: str
+    kind: str
+    statement: str
+    axioms: tuple[str, ...] = ()
+
+
+def listed(source: Path = SOURCE) -> list[str]:
+    """Names of the files that _CoqProject lists, in its order; ValueError unless it lists each file of the folder."""
+    named = re.findall(r"^(\w+)\.v$", (source / "_CoqProject").read_text(), re.MULTILINE)
+    there = sorted(path.stem for path in source.glob("*.v"))
+    if sorted(named) != there:
+        odd = set(named) ^ set(there) or {name for name in named if named.count(name) > 1}
+        raise ValueError(f"proofs/_CoqProject must list every file of proofs/ once. Got it wrong for {sorted(odd)}.")
+    return named
+
+
+def without_comments(text: str) -> str:
+    """Coq source without its comments, which nest."""
+    depth, kept = 0, []
+    for piece in re.split(r"(\(\*|\*\))", text):
+        if piece == "(*":
+            depth += 1
+        elif piece == "*)":
+            depth -= 1
+        elif not depth:
+            kept.append(piece)
+    return "".join(kept)
+
+
+def theorems(file: str, text: str) -> Iterator[Theorem]:
+    """The theorems and examples of a source."""
+    pattern = r"^\s*(Theorem|Example)\s+(\w+)\s*(.*?)\.\s+Proof\b"
+    for found in re.finditer(pattern, without_comments(text), re.MULTILINE | re.DOTALL):
+        kind, name, statement = found.groups()
+        yield Theorem(file, name, kind, " ".join(statement.split()))
+
+
+def allowed(axiom: str, file: str, rules: str) -> bool:
+    """Whether the rules (lines of allowed_axioms.txt) let this file use this axiom."""
+    for line in rules.splitlines():
+        words = line.split("#")[0].split()
+        if words and fnmatch.fnmatchcase(axiom, words[0]) and (len(words) == 1 or file in words[1:]):
+            return True
+    return False
+
+
+def read_axioms(printed: str) -> dict[str, tuple[str, ...]]:
+    """What `Print Assumptions` printed behind each mark: names start a line, their types are indented."""
+    found = {}
+    for part in printed.split(MARK)[1:]:
+        name, *lines = part.splitlines()
+        if not lines or lines[0] not in ("Axioms:", "Closed under the global context"):
+            raise ValueError(f"the axioms of {name} must follow its mark. Got {lines[:1]}.")
+        found[name.strip()] = tuple(sorted(line.split()[0] for line in lines[1:] if line[:1].strip()))
+    return found
+
+
+def run(*command: str) -> str:
+    """The command's standard output; its errors are shown and end the program."""
+    done = subprocess.run(command, cwd=BUILD, text=True, capture_output=True)
+    if done.returncode:
+        sys.exit(f"{done.stdout}{done.stderr}\nfailed: {' '.join(command)}")
+    return done.stdout
+
+
+def copy_sources(files: list[str]) -> None:
+    """Bring _build/proofs up to date: only what changed, so that make compiles no more than it must."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    for old in BUILD.glob("*.v"):
+        if old.stem not in files:
+            old.unlink()
+    for name in (*(f"{file}.v" for file in files), "_CoqProject"):
+        if not (BUILD / name).exists() or (BUILD / name).read_bytes() != (SOURCE / name).read_bytes():
+            shutil.copyfile(SOURCE / name, BUILD / name)
+
+
+def audit(files: list[str]) -> list[Theorem]:
+    """The theorems of the compiled files, each with the axioms that Coq says it rests on."""
+    stated = [found for file in files for found in theorems(file, (BUILD / f"{file}.v").read_text())]
+    lines = [f"From Focal Require {file}." for file in files]
+    for found in stated:
+        lines.append(f'Goal True. idtac "{MARK}{found.file}.{found.name}". Abort.')
+        lines.append(f"Print Assumptions {found.file}.{found.name}.")
+    (BUILD / f"{AUDIT}.v").write_text("\n".join(lines) + "\n")
+    axioms = read_axioms(run("coqc", "-q", "-w", "none", "-Q", ".", "Focal", f"{AUDIT}.v"))
+    for found in stated:
+        found.axioms = axioms[f"{found.file}.{found.name}"]
+    return stated
+
+
+def main() -> None:
+    """Compile, list the axioms, compare them with the allowed ones, check with coqchk."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="files compiled at a time")
+    jobs = parser.parse_args().jobs
+    if lacking := [name for name in NEEDED if not shutil.which(name)]:
+        sys.exit(f"{', '.join(lacking)} must be installed: apt install coq libcoq-coquelicot libcoq-interval make")
+    files = listed()
+    copy_sources(files)
+
+    start = time.monotonic()
+    run("coq_makefile", "-f", "_CoqProject", "-o", "CoqMakefile")
+    run("make", "-f", "CoqMakefile", f"-j{jobs}")
+    print(f"{len(files)} files compiled in {time.monotonic() - start:.0f} s", flush=True)
+
+    stated = audit(files)
+    rules = (SOURCE / "allowed_axioms.txt").read_text()
+    forbidden = []
+    for found in stated:
+        name = f"{found.file}.{found.name}"
+        print(f"{name}: {', '.join(found.axioms) or 'no axiom'}")
+        forbidden += [f"{name}: {axiom}" for axiom in found.axioms if not allowed(axiom, found.file, rules)]
+    if forbidden:
+        sys.exit("\n".join(("axioms that proofs/allowed_axioms.txt does not allow:", *forbidden)))
+
+    start = time.monotonic()
+    checked = run("coqchk", "-silent", "-o", "-Q", ".", "Focal", *(f"Focal.{file}" for file in files))
+    (BUILD / "coqchk.txt").write_text(checked)
+    print(f"coqchk: no objection, in {time.monotonic() - start:.0f} s")
+    partial = BUILD / "theorems.json.partial"
+    partial.write_text(json.dumps([asdict(found) for found in stated], indent=1) + "\n")
+    partial.replace(BUILD / "theorems.json")
+
+
+if __name__ == "__main__":
+    main()
