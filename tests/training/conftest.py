@@ -8,6 +8,7 @@ import pytest
 from focal_lib.training.data import text
 from focal_lib.training.run import run
 from focal_lib.training.spec import Spec
+from focal_lib.training.trainer import Trainer
 
 SMALL = {"n_train": 60, "n_validation": 30, "epochs": 4, "batch_size": 20, "evaluate_every": 1}
 
@@ -57,3 +58,33 @@ def change_record():
         (folder / "spec.json").write_text(json.dumps(record | changes))
 
     return change
+
+
+@pytest.fixture
+def killed(monkeypatch):
+    """Does a run that dies at the beginning of that epoch."""
+    train_epoch = Trainer.train_epoch
+
+    def until(epoch, *args, **options):
+        def dying(self, *data):
+            if self.epoch == epoch:
+                raise KeyboardInterrupt
+            return train_epoch(self, *data)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Trainer, "train_epoch", dying)
+            with pytest.raises(KeyboardInterrupt):
+                run(*args, **options)
+
+    return until
+
+
+@pytest.fixture
+def grid(tmp_path):
+    """Writes the text of a grid to a file."""
+
+    def write(text):
+        (tmp_path / "grid.yaml").write_text(text)
+        return tmp_path / "grid.yaml"
+
+    return write

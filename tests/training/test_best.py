@@ -73,19 +73,10 @@ def test_a_run_leaves_the_network_of_its_best_epoch(small, tmp_path, keeps_best,
 
 
 @pytest.mark.parametrize("dies_at", [1, 3])
-def test_resumed_it_is_bitwise_the_same(small, tmp_path, keeps_best, monkeypatch, dies_at):
-    spec, train_epoch = small(), Trainer.train_epoch
+def test_resumed_it_is_bitwise_the_same(small, tmp_path, keeps_best, killed, dies_at):
+    spec = small()
     whole = run(spec, tmp_path / "whole", "cpu")
-
-    def dying(self, *data):
-        if self.epoch == dies_at:
-            raise KeyboardInterrupt
-        return train_epoch(self, *data)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "train_epoch", dying)
-        with pytest.raises(KeyboardInterrupt):
-            run(spec, tmp_path / "killed", "cpu")
+    killed(dies_at, spec, tmp_path / "killed", "cpu")
     resumed = run(spec, tmp_path / "killed", "cpu")
     np.testing.assert_array_equal(resumed.test.logits, whole.test.logits)
     np.testing.assert_array_equal(resumed.validation.logits, whole.validation.logits)

@@ -22,15 +22,6 @@ def written(primary=PRIMARY, *others):
     return f"contrasts:\n  KK24 Table 1:\n    primary: {{{primary}}}\n    others: [{listed}]\n"
 
 
-@pytest.fixture
-def grid(tmp_path):
-    def write(text):
-        (tmp_path / "grid.yaml").write_text(text)
-        return tmp_path / "grid.yaml"
-
-    return write
-
-
 def test_both_sides_and_the_claim(grid):
     first, second = read_contrasts(grid(GRID + written(PRIMARY, OTHER)))
     assert (first.table, first.name, first.primary, first.claimed) == ("KK24 Table 1", "focal losses", True, -1)

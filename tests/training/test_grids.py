@@ -13,15 +13,6 @@ GRIDS = ROOT / "workflow" / "grids"
 PAPERS = sorted(path for path in GRIDS.glob("*.yaml") if re.match(r"(kk24|m20|l25|kn24)-", path.name))
 
 
-@pytest.fixture
-def grid(tmp_path):
-    def write(text):
-        (tmp_path / "grid.yaml").write_text(text)
-        return tmp_path / "grid.yaml"
-
-    return write
-
-
 def test_every_combination(grid):
     specs = read_grid(grid("gamma: [0, 2]\nseed: [0, 1, 2]\nepochs: 3\n"))
     assert [(s.gamma, s.seed) for s in specs] == [(g, s) for g in (0.0, 2.0) for s in (0, 1, 2)]

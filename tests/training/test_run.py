@@ -45,25 +45,6 @@ def folders(root):
 
 
 @pytest.fixture
-def killed(monkeypatch):
-    """Does a run that dies at the beginning of that epoch."""
-    train_epoch = Trainer.train_epoch
-
-    def until(epoch, *args, **options):
-        def dying(self, *data):
-            if self.epoch == epoch:
-                raise KeyboardInterrupt
-            return train_epoch(self, *data)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(Trainer, "train_epoch", dying)
-            with pytest.raises(KeyboardInterrupt):
-                run(*args, **options)
-
-    return until
-
-
-@pytest.fixture
 def epochs(monkeypatch):
     """The epochs that are trained from now on."""
     train_epoch, seen = Trainer.train_epoch, []
