@@ -5,7 +5,7 @@ from focal_lib.calibration.calibrators.ece_surface import EceSurface
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS, WIDE_GAMMAS, FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
-from focal_lib.calibration.calibrators.temperature import PAPER_TEMPERATURES, TemperatureScaling
+from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES, PAPER_TEMPERATURES, TemperatureScaling
 from focal_lib.calibration.calibrators.torch_module import write_onnx
 from focal_lib.calibration.logit_sets import as_logits
 from focal_lib.calibration.logits_file import read_logits
@@ -13,6 +13,7 @@ from focal_lib.calibration.report import Report, calibrate
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 
 __all__ = [
+    "M20_TEMPERATURES",
     "PAPER_GAMMAS",
     "PAPER_TEMPERATURES",
     "WIDE_GAMMAS",
