@@ -291,10 +291,11 @@ class Measurement:
         """Markdown: what was printed and measured, the interval, the verdict as one of so many parts."""
         span = "" if self.interval is None else f" {_labelled(self.interval, self.over)}"
         text = f"{self.quantity}: {self.said} {self.printed}, recomputed {self.measured:.6g}{span}"
-        if self.interval is not None and self.has_confidence and self.holds is None:
-            text += f": {self.verdict_among(parts)}"
-            if self.verdict_among(parts) == Verdict.UNDECIDED:
-                text += f"; {_could_show(self.interval, self.over, 'an effect' if self.sign else 'a distance')}"
+        verdict = self.verdict_among(parts)
+        if parts > 1 or verdict == Verdict.UNDECIDED:  # alone, it is the claim's
+            text += f": {verdict}"
+        if verdict == Verdict.UNDECIDED and self.interval is not None:
+            text += f"; {_could_show(self.interval, self.over, bool(self.sign))}"
         return f"{text}. {self.remark}" if self.remark else text
 
 
@@ -308,10 +309,11 @@ def _labelled(interval: Interval, over: str) -> str:
     return f"[{interval.low:.4g}, {interval.high:.4g}] ({name}{', ' * bool(over)}{over})"
 
 
-def _could_show(interval: Interval, over: str, what: str) -> str:
+def _could_show(interval: Interval, over: str, sign: bool) -> str:
     """'with 4 seeds an effect of 0.34 or more would show (power 80 %)'."""
     if interval.kind != "t":
         return "no interval says what could have been shown"
+    what = "an effect" if sign else "a distance from what is claimed"
     smallest = smallest_effect(interval, POWER)
     return f"with {over or 'these data'} {what} of {smallest:.2g} or more would show (power {100 * POWER:g} %)"
 

@@ -73,7 +73,7 @@ def test_a_number_is_reproduced_within_its_tolerance():
 
 def test_an_interval_says_what_it_is():
     t = Measurement.signed("gap", "> 0", Interval(0.2, 0.1, 0.3, "t"), 1, "4 seeds").describe()
-    assert t == "gap: printed > 0, recomputed 0.2 [0.1, 0.3] (95 % t interval, 4 seeds): REPRODUCED"
+    assert t == "gap: printed > 0, recomputed 0.2 [0.1, 0.3] (95 % t interval, 4 seeds)"
     drawn = Measurement("gap", "0", 0.2, holds=True, interval=Interval(0.2, 0, 1, "percentile bootstrap", 0.9))
     assert drawn.describe().endswith("[0, 1] (90 % percentile bootstrap interval)")
     ends = Measurement("T", "2", 3.0, 2.0, 0.1, interval=mean_and_range([2.5, 3.5]), over="2 seeds", said="asked")

@@ -138,4 +138,5 @@ def test_what_could_have_been_shown_is_said():
         f"t interval, 3 seeds): UNDECIDED; with 3 seeds an effect of {smallest:.2g} or more would show (power 80 %)"
     )
     shown = Measurement.signed("gain", "lower", t_interval([-1.0, -1.1, -1.2]), -1, "3 seeds")
-    assert shown.describe().endswith("(95 % t interval, 3 seeds): REPRODUCED")
+    assert shown.describe().endswith("(95 % t interval, 3 seeds)")
+    assert "(95 % t interval, 3 seeds): REPRODUCED\n" in All((shown, shown)).describe()
