@@ -34,7 +34,7 @@
 
 # %% tags=["parameters"]
 gammas: str = "-0.5, 0.5, 1, 3, 5"  # maps to draw, comma separated
-true_probability: float = 0.8  # p of the conditional risks
+true_probability: float = 0.8  # p of the conditional risks; in (0, 1)
 
 # %% tags=["hide-input"]
 import numpy as np

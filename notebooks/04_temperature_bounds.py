@@ -26,8 +26,8 @@
 # :::
 
 # %% tags=["parameters"]
-gamma: float = 4.0  # the example of section 3.2
-radius: float = 20.0  # the search looks at logits in (-radius, radius)
+gamma: float = 4.0  # the example of section 3.2; at least 0
+radius: float = 20.0  # the search looks at logits in (-radius, radius); > 0
 
 # %% tags=["hide-input"]
 import numpy as np

@@ -28,7 +28,7 @@
 
 # %% tags=["parameters"]
 gamma: float = 1.0  # the map of the examples
-classes: int = 100  # of the figure with many classes
+classes: int = 100  # of the figure with many classes; at least 2
 
 # %% tags=["hide-input"]
 import numpy as np

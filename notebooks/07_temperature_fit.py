@@ -28,7 +28,7 @@
 # :::
 
 # %% tags=["parameters"]
-reach: float = 10.0  # logits differ by at most this; (-5, 5) in the paper
+reach: float = 10.0  # logits differ by at most this; (-5, 5) in the paper; > 0
 
 # %% tags=["hide-input"]
 import numpy as np

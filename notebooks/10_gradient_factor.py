@@ -31,7 +31,7 @@
 # What M20 call $p$, the probability that the network gives to the true class, is $q$ in this book.
 
 # %% tags=["parameters"]
-p0: float = 0.25  # threshold whose gamma is computed
+p0: float = 0.25  # threshold whose gamma is computed; in (0, 1)
 gammas: str = "1, 2, 3, 5, 7"  # curves to draw, comma separated
 
 # %% tags=["hide-input"]

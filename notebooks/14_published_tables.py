@@ -29,8 +29,8 @@
 # :::
 
 # %% tags=["parameters"]
-permutations: int = 2000  # of the losses, for the p values of no relation
-least_equal: int = 3  # cells that two rows must share to be listed
+permutations: int = 2000  # of the losses, for the p values of no relation; at least 1
+least_equal: int = 3  # cells that two rows must share to be listed; at least 1
 
 # %% tags=["hide-input"]
 import numpy as np

@@ -24,12 +24,12 @@
 path: str = "results/cifar10-resnet8/598cf2a97b66ca1c/logits.npz"  # npz, npy, csv or parquet
 given: str = "logits"  # or log-probs, or probs
 labels: str = ""  # file of the labels, for npy
-share: float = None  # of the samples, to fit on, where the file has one set; none for half of them
-folds: int = 0  # of cross-fitting instead; 0 for the split
-seed: int = 0  # of that split and of the bootstrap
+share: float = None  # of the samples, to fit on, where the file has one set; none for half of them; in (0, 1)
+folds: int = 0  # of cross-fitting instead; 0 for the split; at least 0
+seed: int = 0  # of that split and of the bootstrap; at least 0
 methods: str = ""  # names with commas between, such as vector,focal-temperature:adaptive-ece; or all; empty for four
-shrinkage: float = 0.0  # draws gamma towards 0; for few samples
-resamples: int = 1000  # of the bootstrap
+shrinkage: float = 0.0  # draws gamma towards 0; for few samples; at least 0
+resamples: int = 1000  # of the bootstrap; at least 1
 out: str = ""  # folder for calibrator.json, metrics.parquet and report.html; empty for none
 
 # %% tags=["hide-input"]

@@ -21,8 +21,8 @@
 
 # %% tags=["parameters"]
 samples: int = 4000  # of the made-up data
-runs: int = 200  # simulated samples of each size, for the coverage of the intervals
-seed: int = 0  # of the data, the network and the simulation
+runs: int = 200  # simulated samples of each size, for the coverage of the intervals; at least 1
+seed: int = 0  # of the data, the network and the simulation; at least 0
 
 # %% tags=["hide-input"]
 from functools import partial

@@ -162,10 +162,17 @@ def read_record(spec: Spec, folder: Path, root: str | Path | None = None) -> dic
         ) from None
     if given != spec.as_dict:
         raise OtherSpecification(
-            f"{folder} must hold the specification it is named by. Got {given}. "
+            f"{folder} must hold the specification it is named by. Got one with {_differences(given, spec.as_dict)}. "
             f"It is moved aside by: {_command(spec, root)} --again"
         )
     return record
+
+
+def _differences(given: Any, own: Mapping[str, Any]) -> str:
+    """'gamma 9.0 instead of 2.0'."""
+    given = given if isinstance(given, dict) else {}
+    names = [name for name in own if given.get(name) != own[name]] + [name for name in given if name not in own]
+    return ", ".join(f"{name} {given.get(name)} instead of {own.get(name)}" for name in names)
 
 
 def version_of(record: Mapping[str, Any]) -> int:

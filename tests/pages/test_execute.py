@@ -1,8 +1,11 @@
 """The notebook runner: whole results or none, and parameters that exist."""
 
+import ast
 import os
+import re
 
 import nbformat
+import papermill
 import pytest
 from click.testing import CliRunner
 
@@ -172,3 +175,16 @@ def test_outputs_have_the_names_of_what_they_are(page):
     assert "written as .ipynb: its name must end so. Got page.html" in result.output
     result = CliRunner().invoke(main, ["notebook", str(page), "--html", "page.txt"])
     assert "written as .html: its name must end so. Got page.txt" in result.output
+
+
+@pytest.mark.parametrize("source", sorted((ROOT / "notebooks").glob("*.py")), ids=lambda path: path.stem)
+def test_what_the_books_notebooks_declare_holds_for_their_defaults(source, tmp_path, caplog):
+    notebook = tmp_path / "page.ipynb"
+    notebook.write_text(nbformat.writes(module._read(source)))
+    defaults = {name: ast.literal_eval(p["default"]) for name, p in papermill.inspect_notebook(str(notebook)).items()}
+    assert check_parameters(notebook, defaults) == defaults
+    assert "Unable to parse" not in caplog.text  # papermill would not know the parameter
+    for name, meaning in describe_parameters(source):
+        if defaults[name] is not None and re.search(r"; (> 0|at least \d+|in \(0, 1\)); ", meaning):
+            with pytest.raises(ValueError, match=f"{name} must be"):
+                check_parameters(notebook, {name: -1})

@@ -89,7 +89,8 @@ def test_another_specification_in_the_folder_is_refused(finished, change_record,
     spec, folder, _ = finished
     change_record(folder, spec=small(gamma=9.0).as_dict)
     with pytest.raises(
-        OtherSpecification, match=rf"the specification it is named by.* by: focal run .* --root {tmp_path} --again"
+        OtherSpecification,
+        match=rf"named by. Got one with gamma 9.0 instead of 2.0.* by: focal run .* --root {tmp_path} --again",
     ):
         load(spec, tmp_path)
     with pytest.raises(OtherSpecification):
