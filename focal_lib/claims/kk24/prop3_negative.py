@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+import sympy as sp
 
-from focal_lib.claims.evidence import Conditional, Counterexample, Evidence, Search
+from focal_lib.claims.evidence import All, Conditional, Derivation, Disproof, Evidence, Step, step
 from focal_lib.claims.ledger import claim
-from focal_lib.theory import maps
-from focal_lib.theory.certificates import balls, formulas
-from focal_lib.theory.temperature_bounds import beta
+from focal_lib.claims.lemmas.negative_gamma import convex_gap_proof
+from focal_lib.theory import symbols
 
 CHAPTER = "03_binary"
 
@@ -23,24 +22,37 @@ CHAPTER = "03_binary"
     fidelity="quoted",
 )
 def negative_inverse_sigmoid() -> Evidence:
-    """True where the slope at 0 is below 1, that is for gamma > -0.885; refuted at -0.9."""
-    gammas = np.linspace(-0.88, -0.01, 88)
-    s = np.geomspace(1e-3, 40, 400)
-    worst = min(float((s - maps.focal_logit(s, g)).min()) for g in gammas)
-    with balls.precision():
-        g, point = balls.exact("-9/10"), balls.exact("1/100")
-        rise = (g + 1) * point - formulas.logit_gap(point, g) - point
+    """beta falls from beta(0), which is at most 1 from gamma = 2 - 2/log 2 on; below, confidence rises near s = 0."""
+    last = float(2 - 2 / sp.log(2))
     return Conditional(
-        rf"$\gamma > {_slope_one():.6f}$, where the slope at 0 is 1",
-        Search(r"$\gamma \in [-0.88, -0.01]$, $0 < s \le 40$", gammas.size * s.size, worst),
-        Counterexample(r"$\gamma = -0.9$, $s = 0.01$: confidence rises", rise),
+        rf"$\gamma \ge 2 - \frac{{2}}{{\log2}} = {last:.6f}$ (among $-1 \le \gamma < 0$), where the slope at 0 is at most 1",
+        All((convex_gap_proof(), Derivation(slope_at_zero_steps(below=False)))),
+        Disproof(
+            Derivation(
+                slope_at_zero_steps(below=True),
+                "The slope of the map in logits is above 1 at $s = 0$, so confidence rises for small $s$.",
+            )
+        ),
     )
 
 
-def _slope_one() -> float:
-    """The negative gamma with beta(0) = 1: gamma = gamma (2 ln 2 - 1)/(1 + gamma ln 2), gamma != 0."""
-    two = float(np.log(2))
-    return ((2 * two - 1) - 1) / two
+def slope_at_zero_steps(below: bool) -> tuple[Step, ...]:
+    """beta(0) - 1 = gamma (gamma log 2 + 2 - 2 log 2)/(1 + gamma log 2), and its sign on one side of its root."""
+    g, away = sp.Symbol("gamma", real=True), sp.Symbol("d", positive=True)
+    slope = sp.diff(symbols.binary_map_of_logit(symbols.s, g), symbols.s).subs(symbols.s, 0)
+    written = g * (g * sp.log(2) + 2 - 2 * sp.log(2)) / (1 + g * sp.log(2))
+    root = 2 - 2 / sp.log(2)
+    factor = (g * sp.log(2) + 2 - 2 * sp.log(2)).subs(g, root + (-away if below else away))
+    side, sign = ("below", "positive") if below else ("above", "negative")
+    return (
+        step(r"$\beta(0) - 1 = \frac{\gamma\,(\gamma\log2 + 2 - 2\log2)}{1+\gamma\log2}$", slope - 1, written),
+        step(
+            rf"the bracket is {'negative' if below else 'positive'} {side} its root $2 - \frac2{{\log2}}$, so with $\gamma < 0$ and "
+            rf"$1 + \gamma\log2 \ge 1 - \log2 > 0$ it is {sign}",
+            (sp.simplify(factor).is_negative if below else sp.simplify(factor).is_positive)
+            and (1 - sp.log(2)).is_positive,
+        ),
+    )
 
 
 @claim(
@@ -52,10 +64,4 @@ def _slope_one() -> float:
 )
 def negative_bounds() -> Evidence:
     """beta falls from beta(0) to gamma + 1."""
-    gammas = np.linspace(-0.99, -0.01, 50)
-    s = np.geomspace(1e-2, 60, 400)
-    worst = np.inf
-    for g in gammas:
-        values = np.array([beta(float(point), float(g)) for point in s])
-        worst = min(worst, float(-np.diff(values).max()), float(values.min() - (g + 1)))
-    return Search(r"$\gamma \in [-0.99, -0.01]$, $0.01 \le s \le 60$", gammas.size * s.size, worst, 1e-12)
+    return convex_gap_proof()

@@ -74,7 +74,7 @@ def published_lambert_step() -> Step:
 
 def published_slope_step() -> Step:
     """beta(0) of `theory.beta_at_zero` is the slope of the map at 0."""
-    s, g = symbols.s, symbols.gamma
+    s, g = symbols.s, sp.Symbol("gamma", real=True)
     slope = sp.diff(symbols.binary_map_of_logit(s, g), s).subs(s, 0)
     return step(r"`beta_at_zero` is that slope, for every $\gamma$", beta_at_zero(g, sp.log(2)), slope)
 

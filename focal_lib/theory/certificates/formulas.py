@@ -12,7 +12,7 @@ from flint import arb, arb_series, ctx
 
 from focal_lib.theory.certificates.balls import settings
 
-__all__ = ["curvature_growth", "focal_map", "gain", "logit_gap", "logit_gap_slope", "weight"]
+__all__ = ["curvature_growth", "curvature_sum", "focal_map", "gain", "logit_gap", "logit_gap_slope", "weight"]
 
 
 def gain(q: arb, gamma: arb) -> arb:
@@ -75,3 +75,8 @@ def curvature_growth(s: Any, k: int) -> Any:
     with settings(terms=ctx.cap + 1):  # a derivative loses one order
         *lower, top = _curvature_cubic(arb_series([s[0], s[1]]))
         return top if k == 3 else lower[k] * top.derivative() - lower[k].derivative() * top
+
+
+def curvature_sum(s: Any, weights: Sequence[int]) -> Any:
+    """weights[0] c_0 + ... + weights[3] c_3 on a power series."""
+    return sum(weight * c for weight, c in zip(weights, _curvature_cubic(s), strict=True))
