@@ -38,6 +38,7 @@ from focal_lib import metrics, results, theory, training
 from focal_lib.claims import show
 from focal_lib.claims.evidence import Verdict, judge
 from focal_lib.claims.kk24.training import COMPENSATION
+from focal_lib.pages.differences import differences
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -59,6 +60,9 @@ note("training", runs=len(trained), seeds=int(gaps["seed"].nunique()), n=spec.n_
 # each. A seed fixes the split, the weights and the order of the batches, so runs of one seed are paired. Every run:
 # {glue:text}`training-n` training images of Fashion-MNIST, a small CNN, {glue:text}`training-epochs` epochs of Adam.
 # ECE is KK24's throughout: adaptive, 15 bins of equal mass.
+
+# %% tags=["remove-input"]
+differences(training.read_notes(grid).differs)
 
 # %% tags=["hide-input"]
 columns = {"accuracy": "accuracy", "confidence": "confidence", "adaptive_ece": "adaptive ECE"}

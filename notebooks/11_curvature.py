@@ -40,8 +40,9 @@ import pandas as pd
 import sympy as sp
 from scipy.optimize import brentq
 
-from focal_lib import results, theory
+from focal_lib import results, theory, training
 from focal_lib.claims import show
+from focal_lib.pages.differences import differences
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -164,7 +165,8 @@ note("curvature", max_two=two["largest ratio"], negative_two=two["negative below
 # in the logit where a sample is unsure, and is not convex there at all for $p$ below
 # {glue:text}`curvature-negative-two:.3f`. What late training sees, confident samples, is flat. Whether a Hessian in
 # the weights shrinks is a question about where a network's samples lie. KN24's experiment with focal losses (Fig. 2)
-# needs networks on CIFAR-100 and is marked so in the ledger; the one with a penalty can be repeated.
+# needs networks on CIFAR-100 and is marked so in the ledger; `focal grid workflow/grids/kn24-curvature.yaml` would train
+# them, and with `--dry-run` tells its cost. The one with a penalty can be repeated.
 #
 # ## A penalty on the trace
 #
@@ -172,6 +174,9 @@ note("curvature", max_two=two["largest ratio"], negative_two=two["negative below
 # loss in the weights. `losses.HessianTraceLoss` does so with Hutchinson's estimate $v^\top H v$, $v$ of random signs,
 # once a step. Recorded on {glue:text}`curvature-penalty-n` images of CIFAR-10, {glue:text}`curvature-penalty-epochs`
 # epochs, {glue:text}`curvature-penalty-seeds` seeds. ECE has 15 bins of equal width here.
+
+# %% tags=["remove-input"]
+differences(training.read_notes(f"workflow/grids/{penalty_runs}.yaml").differs)
 
 # %% tags=["hide-input"]
 penalised = results.load_recorded(penalty_runs)

@@ -46,6 +46,7 @@ import pandas as pd
 from focal_lib import metrics, results, training
 from focal_lib.checkout import ROOT
 from focal_lib.claims import find, show
+from focal_lib.pages.differences import differences
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -84,8 +85,13 @@ note("table1", torch=provenance["versions"]["torch"])
 #     focal grid workflow/grids/cifar10-resnet8.yaml --record results/cifar10-resnet8
 #     focal grid workflow/grids/cifar10-resnet8.yaml --table results/cifar10-resnet8/table.parquet
 #
-# The papers' own networks are one word away (`model: resnet50`, `recipe: kk24-cifar`) and want a GPU.
-#
+# The papers' own networks have grids of their own (`workflow/grids/kk24-table1.yaml`, say; `--dry-run` tells what they
+# cost) and want a GPU.
+
+# %% tags=["remove-input"]
+differences(training.read_notes(f"workflow/grids/{recorded}.yaml").differs)
+
+# %% [markdown]
 # ## Two ECEs
 #
 # KK24's ECE has 15 bins of equal mass: **adaptive ECE**. M20's and L25's ECE has 15 bins of equal width, and they print

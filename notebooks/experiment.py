@@ -23,16 +23,16 @@
 dataset: str = "fashion-mnist"  # see the table below; or a folder in FOCAL_DATA
 model: str = "small-cnn"  # see the table below
 loss: str = "focal"  # see the table below
-gamma: float = 2.0  # of the focal losses; none where the loss has no gamma
-lam: float = None  # weight of the added term, or the smoothing; none where the loss has no lam
-seed: int = 0  # of the split, the weights and the order of the batches
+gamma: float = 2.0  # of the focal losses; none where the loss has no gamma; at least 0
+lam: float = None  # weight of the added term, or the smoothing; none where the loss has no lam; at least 0
+seed: int = 0  # of the split, the weights and the order of the batches; at least 0
 recipe: str = "book-fast"  # see the table below
-n_train: int = 500  # training samples
-n_validation: int = 1000  # validation samples
+n_train: int = 500  # training samples; at least 1
+n_validation: int = 1000  # validation samples; at least 1
 epochs: int = 20  # 0: as in the recipe
 batch_size: int = 0  # 0: as in the recipe
 learning_rate: float = 0.0  # 0: as in the recipe
-evaluate_every: int = 2  # epochs between rows of the history
+evaluate_every: int = 2  # epochs between rows of the history; at least 1
 precision: str = "recipe"  # or float32, or bf16
 runs: str = ""  # folder of the runs; empty for the default
 
@@ -42,6 +42,7 @@ from scipy.special import softmax
 
 from focal_lib import metrics, training
 from focal_lib.calibration import TemperatureScaling
+from focal_lib.pages.differences import differences
 from focal_lib.pages.footer import foot
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
@@ -83,6 +84,9 @@ spec = training.Spec(**{name: value for name, value in chosen.items() if value i
 # %%
 result = training.run(spec, runs or None)
 print(training.describe(result), "in the folder", spec.digest)
+
+# %% tags=["remove-input"]
+differences(training.differences_from_papers(spec))
 
 # %% tags=["hide-input"]
 test = result.history[result.history["split"] == "test"]

@@ -2,8 +2,10 @@
 
 from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.cost import Compute, total_compute
+from focal_lib.training.differences import differences_from_papers
 from focal_lib.training.grids import GridNotes, default_grid, read_contrasts, read_grid, read_notes
 from focal_lib.training.locks import RunTaken
+from focal_lib.training.papers import FCL_OF_L25
 from focal_lib.training.recipes import RECIPES, Recipe
 from focal_lib.training.recording import record_runs
 from focal_lib.training.run import TimeUp, run, trained
@@ -24,6 +26,7 @@ from focal_lib.training.store import (
 from focal_lib.training.version import VERSION
 
 __all__ = [
+    "FCL_OF_L25",
     "LOSSES",
     "RECIPES",
     "VERSION",
@@ -45,6 +48,7 @@ __all__ = [
     "default_grid",
     "default_runs",
     "describe",
+    "differences_from_papers",
     "load",
     "load_runs",
     "read_contrasts",

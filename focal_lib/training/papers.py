@@ -16,7 +16,6 @@ FCL_OF_L25: dict[tuple[str, str], tuple[float, float]] = {
     ("cifar10", "wide-resnet-26-10"): (2.0, 0.5),
     ("cifar10", "densenet121"): (2.0, 0.5),
     ("tiny-imagenet", "resnet50-tiny-imagenet"): (3.0, 0.5),
-    ("20-newsgroups", "gp-cnn-glove"): (5.0, 4.5),
     ("20-newsgroups-m20", "gp-cnn-glove"): (5.0, 4.5),
     ("ag-news", "gp-cnn-glove"): (4.0, 3.0),
     ("finsen", "gp-cnn-glove"): (4.0, 4.0),

@@ -1,0 +1,22 @@
+"""What a result was made otherwise than a paper's, on its page."""
+
+import re
+
+import pytest
+
+from focal_lib.checkout import ROOT
+from focal_lib.pages.differences import differences
+
+
+def test_lists():
+    assert differences(()).data == ""
+    assert differences(["a", "b"]).data == "**Differs from the paper in**\n\n* a\n* b"
+    assert differences((), ["c"]).data == "**Of the paper, missing**\n\n* c"
+
+
+@pytest.mark.parametrize("name", ["08_training", "09_focal_temperature_scaling", "11_curvature", "13_table1"])
+def test_pages_with_results_of_runs_say_in_what_they_differ(name):
+    """From the grid that they read, not typed."""
+    text = (ROOT / "notebooks" / f"{name}.py").read_text()
+    assert re.search(r"^differences\(", text, re.MULTILINE)
+    assert "read_notes(" in text
