@@ -108,8 +108,9 @@ def _do_run(spec: Spec, grid: Path, runs: Path, device: str, until: float, at_on
     command += ["--per-device", str(at_once)] if device == "cuda" else []
     started = time.time()
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    last = (done.stdout + done.stderr).strip().splitlines()[-1:] or ["no word"]
-    click.echo(f"{spec.name}: {last[0]} ({time.time() - started:.0f} s)")
+    last = ((done.stdout + done.stderr).strip().splitlines()[-1:] or ["no word"])[0]
+    named = last if last.startswith(spec.name) else f"{spec.name}: {last}"
+    click.echo(f"{named} ({time.time() - started:.0f} s)")
 
 
 def collect(grid: Path, runs: Path, out: Path, everything: bool = False) -> tuple[int, int]:

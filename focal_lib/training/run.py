@@ -289,7 +289,7 @@ def _train(
     from focal_lib.training.checkpoint import write_checkpoint
     from focal_lib.training.fit import do_epoch, evaluated
 
-    rows, before, longest, begun = list(kept["rows"]), kept["seconds"], 0.0, time.time()
+    rows, before, lasted, begun = list(kept["rows"]), kept["seconds"], list[float](), time.time()
     where = parts["train"][1].device
     here = machine_name(torch.cuda.get_device_name(where) if where.type == "cuda" else "")
     machines = list(dict.fromkeys([*kept.get("machines", []), here]))  # a checkpoint may have been carried
@@ -298,8 +298,8 @@ def _train(
         started = time.time()
         rows += do_epoch(spec, trainer, parts)
         now = time.time()
-        longest = max(longest, now - started)
-        time_up = epoch < epochs and now + longest > until
+        lasted.append(now - started)
+        time_up = epoch < epochs and now + max(lasted[1:] or lasted) > until  # on a GPU the first compiles, too
         if time_up or evaluated(spec, epoch):
             state = {"rows": rows, "seconds": before + now - begun, "machines": machines, "trainer": trainer.state()}
             write_checkpoint(folder / CHECKPOINT, state | {"digest": spec.digest, "version": str(VERSION)})

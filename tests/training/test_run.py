@@ -402,6 +402,13 @@ def test_time_up_stops_at_a_checkpoint_and_the_next_calls_go_on(small, tmp_path,
     assert events(tmp_path / "short" / spec.digest) == ["start", "stopped"] * 3 + ["start", "done"]
 
 
+def test_a_first_epoch_that_takes_longer_is_not_expected_again(small, tmp_path, monkeypatch):
+    """On a GPU it compiles: 100 s, where the others take 1; the whole run would be over at 113."""
+    looks = iter([0, 1, 2, *range(102, 120)])
+    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "time", SimpleNamespace(time=lambda: next(looks)))
+    run(small(), tmp_path, until=203.5)
+
+
 def test_another_process_has_it(small, tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules["focal_lib.training.run"], "held", _taken)
     with pytest.raises(RunTaken):
