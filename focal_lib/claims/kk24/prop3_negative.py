@@ -6,7 +6,7 @@ import sympy as sp
 
 from focal_lib.claims.evidence import All, Conditional, Derivation, Disproof, Evidence, Step, step
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.lemmas.negative_gamma import convex_gap_proof
+from focal_lib.claims.lemmas.turning_negative import falling_certificate
 from focal_lib.theory import symbols
 
 CHAPTER = "03_binary"
@@ -26,12 +26,29 @@ def negative_inverse_sigmoid() -> Evidence:
     last = float(2 - 2 / sp.log(2))
     return Conditional(
         rf"$\gamma \ge 2 - \frac{{2}}{{\log2}} = {last:.6f}$ (among $-1 \le \gamma < 0$), where the slope at 0 is at most 1",
-        All((convex_gap_proof(), Derivation(slope_at_zero_steps(below=False)))),
+        All((falling_certificate(), Derivation((*falling_steps(), *slope_at_zero_steps(below=False))))),
         Disproof(
             Derivation(
                 slope_at_zero_steps(below=True),
                 "The slope of the map in logits is above 1 at $s = 0$, so confidence rises for small $s$.",
             )
+        ),
+    )
+
+
+def falling_steps() -> tuple[Step, ...]:
+    """From R'' > 0: R/s rises, so beta falls from beta(0) to gamma + 1."""
+    f, far = sp.Function("R")(symbols.s), sp.Symbol("s", positive=True)
+    return (
+        step(
+            r"$(R/s)'s^2 = sR' - R$ is 0 at 0 with derivative $sR'' > 0$: $R/s$ rises, and $\beta = \gamma + 1 - R/s$ falls",
+            sp.diff(sp.diff(f / symbols.s, symbols.s) * symbols.s**2, symbols.s),
+            symbols.s * sp.diff(f, symbols.s, 2),
+        ),
+        step(
+            r"to $\gamma + 1$ for $\gamma > -1$: $u \to 1$ and $\bar u \to 0$, so $R$ is bounded and $R/s \to 0$",
+            sp.limit(symbols.u(far), far, sp.oo) - 1 + sp.limit(symbols.u(-far), far, sp.oo),
+            0,
         ),
     )
 
@@ -64,4 +81,4 @@ def slope_at_zero_steps(below: bool) -> tuple[Step, ...]:
 )
 def negative_bounds() -> Evidence:
     """beta falls from beta(0) to gamma + 1."""
-    return convex_gap_proof()
+    return All((falling_certificate(), Derivation(falling_steps())))
