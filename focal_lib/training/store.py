@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import softmax
 
 from focal_lib.checkout import ROOT, require_checkout
 from focal_lib.training.cost import Compute
@@ -288,6 +289,9 @@ def log_attempt(folder: Path, event: str, **details: Any) -> None:
 
 
 def describe(result: Result) -> str:
-    """'focal 2, seed 0: test accuracy 0.830, adaptive ECE 0.051'."""
-    last = result.history[result.history["split"] == "test"].iloc[-1]
-    return f"{result.spec.name}: test accuracy {last.accuracy:.3f}, adaptive ECE {last.adaptive_ece:.3f}"
+    """'focal 2, seed 0: test accuracy 0.830, adaptive ECE 0.051', of the weights kept."""
+    from focal_lib.metrics.bins import adaptive_ece  # brings PyTorch
+
+    logits, labels = result.test.logits.astype(np.float64), result.test.labels
+    accuracy, ece = np.mean(logits.argmax(-1) == labels), adaptive_ece(softmax(logits, -1), labels)
+    return f"{result.spec.name}: test accuracy {accuracy:.3f}, adaptive ECE {ece:.3f}"

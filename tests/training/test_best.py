@@ -11,6 +11,7 @@ from focal_lib.training import run
 from focal_lib.training.best import BestWeights
 from focal_lib.training.recipes import RECIPES
 from focal_lib.training.run import trained
+from focal_lib.training.store import describe
 from focal_lib.training.trainer import Trainer
 
 
@@ -64,6 +65,8 @@ def test_a_run_leaves_the_network_of_its_best_epoch(small, tmp_path, keeps_best,
     spec = small(gamma=1.0)
     result = run(spec, tmp_path, "cpu")
     assert result.history["best_epoch"].tolist() == [1, 1, 2, 2, 2, 2, 2, 2]
+    told = result.history.query("epoch == 2 and split == 'test'").iloc[0]  # of that epoch, not of the last
+    assert describe(result).endswith(f"test accuracy {told.accuracy:.3f}, adaptive ECE {told.adaptive_ece:.3f}")
     model, parts = trained(spec, tmp_path, "cpu")
     for name, value in model.state_dict().items():
         assert torch.equal(value, weights_by_epoch[2][name])
