@@ -50,7 +50,7 @@ def test_what_counts_as_a_change():
     assert same._replace(verdict="REPRODUCED").changed
     assert same._replace(instead="up to 0.0013").changed
     assert same._replace(recorded=None).changed
-    unchecked = Check("kk24.table1_nll", "UNCHECKABLE HERE", "", "REPRODUCED", "")
+    unchecked = Check("kk24.choose_by_nll", "UNCHECKABLE HERE", "", "REPRODUCED", "")
     assert unchecked.missing
     assert not unchecked.changed
     assert not same._replace(verdict="UNCHECKABLE HERE").missing  # it needs no runs
