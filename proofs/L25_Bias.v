@@ -314,7 +314,7 @@ Proof.
     eapply Rle_trans; [apply K; lia|apply Rmax_l].
 Qed.
 
-Theorem l25_minimiser_exists_positive : exists q, open_simplex n q /\ minimises n (fcl n gamma lambda) p q.
+Lemma l25_minimiser_exists_positive : exists q, open_simplex n q /\ minimises n (fcl n gamma lambda) p q.
 Proof.
   assert (N1 : 2 <= INR n) by (change 2 with (INR 2); apply le_INR; lia).
   assert (B : 0 < / INR n < 1).

@@ -74,7 +74,7 @@ Proof.
   apply Rabs_def1; lra.
 Qed.
 
-Theorem l25_phi_root : exists! v, 0 < v < 1 /\ phi gamma lambda eta v = 0.
+Lemma l25_phi_root : exists! v, 0 < v < 1 /\ phi gamma lambda eta v = 0.
 Proof.
   destruct (phi_infinite_at_0 0) as [d [D A]].
   assert (T : 0 < 2 * lambda * (1 - eta)) by (apply Rmult_lt_0_compat; lra).
