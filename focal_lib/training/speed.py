@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import time
 from collections import defaultdict
@@ -12,7 +11,6 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from focal_lib.training.machine import cores_here
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import SPEC
 
@@ -85,14 +83,18 @@ def measure_speeds(specs: Iterable[Spec], device: torch.device) -> dict[Kind, Sp
         kind -> speed, or the reason why it is not known: a network that does not fit the data set, say.
     """
     on_gpu = device.type == "cuda"
+    groups: dict[tuple[Shape, Kind], list[Kind]] = defaultdict(list)  # alike but for the number of classes
     steps: dict[Kind, _Step] = {}
     found: dict[Kind, Speed | str] = {}
     for spec in specs:
-        if (kind := kind_of(spec, on_gpu)) not in steps and kind not in found:
-            try:
+        kind = kind_of(spec, on_gpu)
+        try:
+            group = groups[_inputs(spec)[0], kind._replace(dataset="")]
+            if not group:
                 steps[kind] = _Step(spec, kind)
-            except (ValueError, OSError, ImportError) as error:
-                found[kind] = str(error)
+            group.append(kind)
+        except (ValueError, OSError, ImportError) as error:
+            found[kind] = str(error)
     by_size = sorted(steps, key=lambda kind: steps[kind].flops)
     for kind in by_size:
         if on_gpu or steps[kind].flops <= SMALL or kind == by_size[0]:
@@ -100,7 +102,8 @@ def measure_speeds(specs: Iterable[Spec], device: torch.device) -> dict[Kind, Sp
                 found[kind] = _timed(steps[kind], device)
             except (RuntimeError, MemoryError) as error:
                 found[kind] = str(error).strip().splitlines()[-1]
-    return found | _rated([kind for kind in by_size if kind not in found], steps, found)
+    found |= _rated([kind for kind in by_size if kind not in found], steps, found)
+    return found | {kind: found[first] for first, *others in filter(None, groups.values()) for kind in others}
 
 
 def _timed(step: _Step, device: torch.device) -> Speed:
@@ -119,14 +122,8 @@ def _timed(step: _Step, device: torch.device) -> Speed:
             seconds = step(n)
     finally:
         torch.set_num_threads(threads)
-    how = "in one thread" if on_cpu else "not compiled"
-    busy = f"; {_load():.1f} processes at work here" if on_cpu and _load() > cores_here() else ""
-    return Speed(seconds / n, f"measured now: a step on {n}, {how}; no evaluation, no crops{busy}", step.flops)
-
-
-def _load() -> float:
-    """Processes that want a core, this one among them, over the last minute."""
-    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    how = "processor time of one thread" if on_cpu else "not compiled"
+    return Speed(seconds / n, f"measured now: a step on {n}, {how}; no evaluation, no crops", step.flops)
 
 
 def _rated(kinds: Iterable[Kind], steps: dict[Kind, _Step], found: dict[Kind, Speed | str]) -> dict[Kind, Speed | str]:
@@ -174,15 +171,14 @@ class _Step:
         self.generator = torch.Generator().manual_seed(0)
 
     def __call__(self, n: int) -> float:
-        """The seconds it takes."""
+        """The seconds it takes; on a CPU those of its own work, whatever else that is busy with."""
         import torch
 
         from focal_lib.training.precision import autocast
 
         inputs = _draw(self.shape, n).to(self.device)
         labels = torch.randint(self.classes, (n,)).to(self.device)
-        self._wait()
-        started = time.perf_counter()
+        started = self._now()
         with autocast(self.device, self.kind.precision) if self.device.type != "meta" else nullcontext():
             logits = self.model(inputs)
         if self.device.type == "meta":
@@ -192,14 +188,15 @@ class _Step:
             self.optimiser.zero_grad(set_to_none=True)
             loss.backward()
             self.optimiser.step()
-        self._wait()
-        return time.perf_counter() - started
+        return self._now() - started
 
-    def _wait(self) -> None:
+    def _now(self) -> float:
         import torch
 
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
+        if self.device.type != "cuda":
+            return time.process_time()
+        torch.cuda.synchronize(self.device)
+        return time.perf_counter()
 
 
 # what the published data sets look like, so that a plan need not load them

@@ -117,9 +117,16 @@ def test_a_timed_step_counts_its_flops():
     assert kind == kind_of(spec, on_gpu=False)
     assert found.flops == 2 * (2 * 784 * 100 + 3 * 100 * 10)  # no gradient for the pixels
     assert 0 < found.seconds < 1
-    assert "measured now: a step on 100, in one thread" in found.basis
+    assert "measured now: a step on 100, processor time of one thread" in found.basis
     assert torch.get_num_threads() == threads
     assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_data_sets_of_one_shape_are_timed_once():
+    specs = [Spec(model="mlp", dataset=name, seed=seed) for name in ("cifar10", "cifar100") for seed in (0, 1)]
+    found = measure_speeds(specs, CPU)
+    assert [kind.dataset for kind in found] == ["cifar10", "cifar100"]
+    assert len(set(found.values())) == 1
 
 
 def test_large_networks_are_rated_by_flops(monkeypatch):
