@@ -62,6 +62,8 @@ def deviation_from_map(gamma: float, inverse_temperature: float, logits: np.ndar
 def closest_temperature(gamma: float, n: int = 2, reach: float = SIMPLEX) -> ClosestTemperature:
     """The T that minimises the largest absolute deviation from the map of n classes (KK24 section 3.2).
 
+    A tenth of a second for 10 classes, a second or two for 100, about a minute for 1,000.
+
     Args:
         gamma: >= 0.
         n: number of classes, >= 2.

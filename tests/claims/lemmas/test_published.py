@@ -2,8 +2,8 @@
 
 import pytest
 
-from focal_lib.claims.evidence import Verdict
-from focal_lib.claims.kk24 import prop5, prop5_each_n
+from focal_lib.claims.evidence import Derivation, Verdict, step
+from focal_lib.claims.kk24 import prop3_sharp, prop5, prop5_each_n
 from focal_lib.claims.lemmas import published
 
 
@@ -13,17 +13,17 @@ def off(function, factor):
 
 @pytest.mark.parametrize("factor", [0.99, 1.01, 1 + 1e-9])
 @pytest.mark.parametrize(
-    ("name", "step"),
+    ("name", "made"),
     [
         ("confidence_threshold", published.published_threshold_step),
         ("critical_gamma", published.published_critical_gamma_step),
         ("lambert_gamma", published.published_lambert_step),
     ],
 )
-def test_a_root_that_is_off_fails(monkeypatch, name, step, factor):
-    assert step().holds
+def test_a_root_that_is_off_fails(monkeypatch, name, made, factor):
+    assert made().holds
     monkeypatch.setattr(published, name, off(getattr(published, name), factor))
-    assert not step().holds
+    assert not made().holds
 
 
 @pytest.mark.parametrize("factor", [0.99, 1.01])
@@ -52,3 +52,15 @@ def test_the_claims_fall_with_them(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(published, name, off(getattr(published, name), 1.01))
             assert all(claim().verdict == Verdict.FAILED for claim in claims)
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.99, 1.01])
+def test_no_other_gamma_passes_for_the_turning_one(monkeypatch, factor):
+    """Below gamma_c the certificate holds, too: that alone is no 'if and only if'."""
+    proved = Derivation((step("", True),))
+    monkeypatch.setattr(prop3_sharp, "monotone_certificate", lambda gamma: proved)
+    assert prop3_sharp.prop3_sharp().verdict == Verdict.CONDITIONAL
+    wrong = off(published.largest_monotone_gamma, factor)
+    for module in (published, prop3_sharp):
+        monkeypatch.setattr(module, "largest_monotone_gamma", wrong)
+    assert prop3_sharp.prop3_sharp().verdict == Verdict.FAILED

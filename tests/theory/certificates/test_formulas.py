@@ -46,3 +46,12 @@ def test_curvature_growth_is_that_of_the_sympy_cubic(k, s):
         found = formulas.curvature_growth(arb_series([balls.exact(s), 1]), k)[0]
     truth = growth.subs(x, sp.Rational(s)).evalf(30)
     assert abs(float(found.mid()) - float(truth)) <= 1e-13 * abs(float(truth))
+
+
+def test_sums_of_the_coefficients_are_those_of_the_sympy_cubic():
+    x = sp.Symbol("x")
+    weights = (-1, 1, -2, 3)
+    truth = sum(w * c for w, c in zip(weights, symbols.curvature_cubic(x), strict=True)).subs(x, 2).evalf(30)
+    with balls.settings(200, 2):
+        found = formulas.curvature_sum(arb_series([2, 1]), weights)[0]
+    assert abs(float(found.mid()) - float(truth)) <= 1e-13 * abs(float(truth))
