@@ -10,7 +10,8 @@ from benchmarks.training import main
 
 def test_rates_of_a_small_network(tmp_path):
     out = tmp_path / "rates.json"
-    flags = "--model mlp --images 128 --device cpu --precision float32 --way plain --at-once 2".split()
+    flags = ["--model", "mlp", "--images", "128", "--device", "cpu", "--precision", "float32", "--way", "plain"]
+    flags += ["--at-once", "2"]
     flags += [] if torch.cuda.is_available() else ["--way", "graph"]
     result = CliRunner().invoke(main, [*flags, "--out", str(out)], catch_exceptions=False)
     assert result.exit_code == 0
