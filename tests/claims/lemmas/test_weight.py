@@ -9,7 +9,7 @@ from focal_lib.theory import symbols
 
 def test_steps_need_focal_loss(monkeypatch):
     assert all(s.holds for s in (*lagrange_steps(), *weight_steps(), gain_positive_step()))
-    other = -(1 - symbols.q) ** symbols.gamma * sp.log(symbols.q) * symbols.q
+    other = -((1 - symbols.q) ** symbols.gamma) * sp.log(symbols.q) * symbols.q
     monkeypatch.setattr(symbols, "focal_loss", lambda q=symbols.q, gamma=symbols.gamma: other.subs(symbols.q, q))
     assert not gain_positive_step().holds
     assert not all(s.holds for s in weight_steps())
