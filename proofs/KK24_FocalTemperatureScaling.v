@@ -96,7 +96,8 @@ Lemma focal_map_weight n gamma q j : (2 <= n)%nat -> -1 <= gamma -> open_simplex
 Proof.
   intros N G Q J.
   assert (W : forall k, (k < n)%nat -> 0 < weight gamma (q k)).
-  { intros k K. pose proof (open_simplex_lt_1 n q k N Q K). apply Rdiv_lt_0_compat; [lra|apply gain_pos_negative; assumption]. }
+  { intros k K. pose proof (open_simplex_lt_1 n q k N Q K).
+  apply Rdiv_lt_0_compat; [lra|apply gain_pos_negative; assumption]. }
   assert (S : 0 < sum n (fun k => weight gamma (q k))).
   { apply sum_pos; [intros k K; left; auto|exists j; auto]. }
   split; [exact S|]. unfold focal_map.
@@ -118,13 +119,15 @@ Proof.
     + intros j J. destruct (focal_map_weight n gamma q j N G Q J) as [_ ->]. unfold Rdiv. ring.
 Qed.
 
-Theorem focal_map_order n gamma q i j : (2 <= n)%nat -> -1 <= gamma -> open_simplex n q -> (i < n)%nat -> (j < n)%nat ->
+Theorem focal_map_order n gamma q i j : (2 <= n)%nat -> -1 <= gamma -> open_simplex n q -> (i < n)%nat ->
+  (j < n)%nat ->
   (q i < q j <-> focal_map n gamma q i < focal_map n gamma q j).
 Proof.
   intros N G Q I J.
   assert (F : forall i j, (i < n)%nat -> (j < n)%nat -> q i < q j -> focal_map n gamma q i < focal_map n gamma q j).
   { clear i j I J. intros i j I J L.
-    destruct (focal_map_weight n gamma q i N G Q I) as [S ->]. destruct (focal_map_weight n gamma q j N G Q J) as [_ ->].
+    destruct (focal_map_weight n gamma q i N G Q I) as [S ->].
+    destruct (focal_map_weight n gamma q j N G Q J) as [_ ->].
     unfold Rdiv. apply Rmult_lt_compat_r; [apply Rinv_0_lt_compat, S|].
     assert (D : i <> j) by (intros ->; lra).
     apply weight_order; try assumption.
@@ -167,7 +170,8 @@ Theorem focal_temperature_scaling_distribution n gamma T s : (2 <= n)%nat -> -1 
 Proof. intros N G. apply focal_map_distribution; [exact N|exact G|]. apply softmax_open_simplex. lia. Qed.
 
 Example kk24_focal_temperature_scaling_example :
-  focal_temperature_scaling 3 (- (1 / 2)) 2 (fun i => INR i) 0 < focal_temperature_scaling 3 (- (1 / 2)) 2 (fun i => INR i) 2.
+  focal_temperature_scaling 3 (- (1 / 2)) 2 (fun i => INR i) 0 < focal_temperature_scaling 3 (- (1 / 2)) 2
+    (fun i => INR i) 2.
 Proof. apply kk24_focal_temperature_scaling_order; try lia; simpl; lra. Qed.
 
 Print Assumptions kk24_focal_temperature_scaling_order.

@@ -35,7 +35,8 @@ Proof.
   assert (K : 0 < k) by (unfold k; lra).
   pose (f := fun t => ln (1 + t * a) - ln (1 + t * b) - s * (t * k / (1 + t * l))).
   pose (df := fun t => (a - b) / ((1 + t * a) * (1 + t * b)) - s * k / ((1 + t * l) * (1 + t * l))).
-  assert (Pos : forall t c, 0 <= t -> 0 < c -> 0 < 1 + t * c) by (intros t c Ht Hc; assert (0 <= t * c) by (apply Rmult_le_pos; lra); lra).
+  assert (Pos : forall t c, 0 <= t -> 0 < c -> 0 < 1 + t * c) by (intros t c Ht Hc; assert (0 <= t * c) by
+    (apply Rmult_le_pos; lra); lra).
   assert (D : forall t, 0 <= t -> is_derive f t (df t)).
   { intros t Ht. pose proof (Pos t a Ht U). pose proof (Pos t b Ht V). pose proof (Pos t l Ht ltac:(lra)).
     unfold f, df. auto_derive; [repeat split; lra|]. field. repeat split; lra. }
@@ -48,19 +49,24 @@ Proof.
   assert (Dx : 0 <= df x) by nra.
   (* (1 + t a)(1 + t b) / (1 + t l)^2 decreases in t, as (a + b) / 2 <= l *)
   assert (Dy : forall y, x <= y -> 0 <= df y).
-  { intros y Y. pose proof (Pos x a ltac:(lra) U) as Xa. pose proof (Pos x b ltac:(lra) V) as Xb. pose proof (Pos x l ltac:(lra) ltac:(lra)) as Xl.
-    pose proof (Pos y a ltac:(lra) U) as Ya. pose proof (Pos y b ltac:(lra) V) as Yb. pose proof (Pos y l ltac:(lra) ltac:(lra)) as Yl.
+  { intros y Y. pose proof (Pos x a ltac:(lra) U) as Xa. pose proof (Pos x b ltac:(lra) V) as Xb.
+  pose proof (Pos x l ltac:(lra) ltac:(lra)) as Xl.
+    pose proof (Pos y a ltac:(lra) U) as Ya. pose proof (Pos y b ltac:(lra) V) as Yb.
+    pose proof (Pos y l ltac:(lra) ltac:(lra)) as Yl.
     unfold df in *.
     set (Nx := (1 + x * a) * (1 + x * b)) in *. set (Ny := (1 + y * a) * (1 + y * b)) in *.
     set (Mx := (1 + x * l) * (1 + x * l)) in *. set (My := (1 + y * l) * (1 + y * l)) in *.
-    assert (PNx : 0 < Nx) by (apply Rmult_lt_0_compat; assumption). assert (PNy : 0 < Ny) by (apply Rmult_lt_0_compat; assumption).
-    assert (PMx : 0 < Mx) by (apply Rmult_lt_0_compat; assumption). assert (PMy : 0 < My) by (apply Rmult_lt_0_compat; assumption).
+    assert (PNx : 0 < Nx) by (apply Rmult_lt_0_compat; assumption).
+    assert (PNy : 0 < Ny) by (apply Rmult_lt_0_compat; assumption).
+    assert (PMx : 0 < Mx) by (apply Rmult_lt_0_compat; assumption).
+    assert (PMy : 0 < My) by (apply Rmult_lt_0_compat; assumption).
     assert (A : s * k * Nx <= (a - b) * Mx).
     { apply (Rmult_le_compat_r (Nx * Mx)) in Dx; [|apply Rlt_le, Rmult_lt_0_compat; assumption].
       replace (((a - b) / Nx - s * k / Mx) * (Nx * Mx)) with ((a - b) * Mx - s * k * Nx) in Dx by (field; lra). lra. }
     set (m := (a + b) / 2). assert (M : m <= l) by (unfold m; lra).
     assert (B : Ny * Mx <= Nx * My).
-    { set (c := (a - b) * (a - b) / 4). assert (C : 0 <= c) by (unfold c; pose proof (Rle_0_sqr (a - b)) as Q; unfold Rsqr in Q; lra).
+    { set (c := (a - b) * (a - b) / 4).
+    assert (C : 0 <= c) by (unfold c; pose proof (Rle_0_sqr (a - b)) as Q; unfold Rsqr in Q; lra).
       replace Ny with ((1 + y * m) * (1 + y * m) - y * y * c) by (unfold Ny, m, c; field).
       replace Nx with ((1 + x * m) * (1 + x * m) - x * x * c) by (unfold Nx, m, c; field).
       assert (M0 : 0 < m) by (unfold m; lra).
@@ -68,12 +74,14 @@ Proof.
       { assert (0 <= (y - x) * (l - m)) by (apply Rmult_le_pos; lra). lra. }
       assert (B0 : 0 <= (1 + y * m) * (1 + x * l)).
       { apply Rmult_le_pos; [|lra]. assert (0 <= y * m) by (apply Rmult_le_pos; lra). lra. }
-      assert (B2 : ((1 + y * m) * (1 + x * l)) * ((1 + y * m) * (1 + x * l)) <= ((1 + x * m) * (1 + y * l)) * ((1 + x * m) * (1 + y * l)))
+      assert (B2 : ((1 + y * m) * (1 + x * l)) * ((1 + y * m) * (1 + x * l)) <= ((1 + x * m) * (1 + y * l)) * ((1 + x
+        * m) * (1 + y * l)))
         by (apply Rmult_le_compat; assumption).
       assert (B3 : x * (1 + y * l) <= y * (1 + x * l)) by lra.
       assert (B4 : (x * (1 + y * l)) * (x * (1 + y * l)) <= (y * (1 + x * l)) * (y * (1 + x * l))).
       { apply Rmult_le_compat; try assumption; apply Rmult_le_pos; lra. }
-      assert (B5 : (x * (1 + y * l)) * (x * (1 + y * l)) * c <= (y * (1 + x * l)) * (y * (1 + x * l)) * c) by (apply Rmult_le_compat_r; assumption).
+      assert (B5 : (x * (1 + y * l)) * (x * (1 + y * l)) * c <= (y * (1 + x * l)) * (y * (1 + x * l)) * c) by
+        (apply Rmult_le_compat_r; assumption).
       unfold Mx, My. lra. }
     assert (SK : 0 <= s * k) by (apply Rmult_le_pos; lra).
     assert (C1 : s * k * (Ny * Mx) <= s * k * (Nx * My)) by (apply Rmult_le_compat_l; assumption).
@@ -106,15 +114,18 @@ Proof.
   assert (Eu : ex_derive u s) by (eexists; exact U). assert (Es : ex_derive sigmoid s) by (eexists; exact S).
   auto_derive; [repeat split; assumption|].
   replace (Derive (fun x : R => u x) s) with (u s - sigmoid s) by (symmetry; apply is_derive_unique; exact U).
-  replace (Derive (fun x : R => sigmoid x) s) with (sigmoid s * (1 - sigmoid s)) by (symmetry; apply is_derive_unique; exact S).
+  replace (Derive (fun x : R => sigmoid x) s) with (sigmoid s * (1 - sigmoid s)) by (symmetry; apply is_derive_unique;
+    exact S).
   unfold v. ring.
 Qed.
 
 Ltac by_polynomial f g a b c d e :=
   let s := fresh in intros s;
-  apply (is_derive_ext (fun s => a * u s + (b * sigmoid s + c * (sigmoid s * sigmoid s) + d * (sigmoid s * sigmoid s * sigmoid s)
+  apply (is_derive_ext (fun s => a * u s + (b * sigmoid s + c * (sigmoid s * sigmoid s) + d * (sigmoid s * sigmoid s
+    * sigmoid s)
      + e * (sigmoid s * sigmoid s * sigmoid s * sigmoid s))));
-  [let t := fresh in intros t; unfold u5, u4, u3, u2, u1, v; match goal with |- ?l = ?r => change (@eq R l r) end; ring|
+  [let t := fresh in intros t; unfold u5, u4, u3, u2, u1, v; match goal with |- ?l = ?r => change (@eq R l r) end;
+    ring|
    evar_last; [apply (polynomial_derivative _ a b c d e); reflexivity|unfold u5, u4, u3, u2, u1, v; ring]].
 
 Lemma u0_derivative : forall s, is_derive u s (u1 s).
@@ -158,10 +169,13 @@ Ltac derive_x s :=
   pose proof (x_derivative u3 u4 s (u3_derivative s)) as D3; pose proof (x_derivative u4 u5 s (u4_derivative s)) as D4;
   assert (E1 : ex_derive (x u1) s) by (eexists; exact D1); assert (E2 : ex_derive (x u2) s) by (eexists; exact D2);
   assert (E3 : ex_derive (x u3) s) by (eexists; exact D3); assert (E4 : ex_derive (x u4) s) by (eexists; exact D4);
-  apply is_derive_unique in D1; apply is_derive_unique in D2; apply is_derive_unique in D3; apply is_derive_unique in D4;
+  apply is_derive_unique in D1; apply is_derive_unique in D2; apply is_derive_unique in D3;
+    apply is_derive_unique in D4;
   auto_derive; [repeat split; assumption|];
-  try change (Derive (fun t : R => x u1 t) s) with (Derive (x u1) s); try change (Derive (fun t : R => x u2 t) s) with (Derive (x u2) s);
-  try change (Derive (fun t : R => x u3 t) s) with (Derive (x u3) s); try change (Derive (fun t : R => x u4 t) s) with (Derive (x u4) s);
+  try change (Derive (fun t : R => x u1 t) s) with (Derive (x u1) s); try change (Derive (fun t : R => x u2 t) s) with
+    (Derive (x u2) s);
+  try change (Derive (fun t : R => x u3 t) s) with (Derive (x u3) s); try change (Derive (fun t : R => x u4 t) s) with
+    (Derive (x u4) s);
   rewrite ?D1, ?D2, ?D3, ?D4; ring.
 
 Lemma p1_derivative s : is_derive p1 s (p2 s).
@@ -236,7 +250,8 @@ Lemma excess_near_negative e : 0 < e -> (forall s, 0 < s < e -> r3 s < 0) -> for
 Proof.
   intros E H3.
   assert (H2 : forall s, 0 < s <= e -> r2 s < 0).
-  { intros s S. rewrite <- r2_at_0. apply (decreasing r2 r3); [lra| |]; intros t T; [apply r2_derivative|apply H3; lra]. }
+  { intros s S. rewrite <- r2_at_0.
+  apply (decreasing r2 r3); [lra| |]; intros t T; [apply r2_derivative|apply H3; lra]. }
   assert (H1 : forall s, 0 < s <= e -> r1 s - gap_at_0 g < 0).
   { intros s S. rewrite <- r1_at_0. assert (r1 s < r1 0); [|lra].
     apply (decreasing r1 r2); [lra| |]; intros t T; [apply r1_derivative|apply H2; lra]. }
@@ -249,7 +264,8 @@ Lemma excess_near_positive e : 0 < e -> (forall s, 0 < s < e -> 0 < r3 s) -> for
 Proof.
   intros E H3.
   assert (H2 : forall s, 0 < s <= e -> 0 < r2 s).
-  { intros s S. rewrite <- r2_at_0. apply (increasing r2 r3); [lra| |]; intros t T; [apply r2_derivative|apply H3; lra]. }
+  { intros s S. rewrite <- r2_at_0.
+  apply (increasing r2 r3); [lra| |]; intros t T; [apply r2_derivative|apply H3; lra]. }
   assert (H1 : forall s, 0 < s <= e -> 0 < r1 s - gap_at_0 g).
   { intros s S. rewrite <- r1_at_0. assert (r1 0 < r1 s); [|lra].
     apply (increasing r1 r2); [lra| |]; intros t T; [apply r1_derivative|apply H2; lra]. }
@@ -263,7 +279,8 @@ Proof.
   intros P. pose proof (derive_continuity r3 0 (r4 0) (r3_derivative 0)) as C.
   destruct (C (r3 0) P) as [e [E H]]. exists e. split; [exact E|]. intros s S.
   assert (D : Rabs (r3 s - r3 0) < r3 0).
-  { apply (H s). split; [split; [exact I|lra]|]. unfold dist; simpl. unfold R_dist. rewrite Rminus_0_r, Rabs_right; lra. }
+  { apply (H s). split; [split; [exact I|lra]|]. unfold dist; simpl. unfold R_dist.
+  rewrite Rminus_0_r, Rabs_right; lra. }
   apply Rabs_def2 in D. lra.
 Qed.
 End Derivatives.
@@ -281,7 +298,8 @@ Proof. unfold t_c; cbv zeta. split; interval with (i_prec 60). Qed.
 Theorem gamma_c_value : 5.63537995 < gamma_c < 5.63537996.
 Proof. unfold gamma_c, t_c; cbv zeta. split; interval with (i_prec 80). Qed.
 
-Lemma t_c_root : let a := ln 2 - 1 / 2 in let b := ln 2 - 3 / 4 in b - 3 * a * b * t_c + 2 * (a * a * a) * (t_c * t_c) = 0.
+Lemma t_c_root : let a := ln 2 - 1 / 2 in let b := ln 2 - 3 / 4 in b - 3 * a * b * t_c + 2 * (a * a * a) * (t_c
+  * t_c) = 0.
 Proof.
   intros a b. pose proof ln_2_range. assert (A : 0 < a) by (unfold a; lra). assert (B : b < 0) by (unfold b; lra).
   assert (A3 : 0 < a * a * a) by (repeat apply Rmult_lt_0_compat; assumption).
@@ -289,7 +307,8 @@ Proof.
   assert (R2 : r * r = 9 * (a * a) * (b * b) - 8 * (a * a * a) * b).
   { unfold r. apply sqrt_sqrt. assert (0 <= 9 * (a * a) * (b * b)) by nra. nra. }
   change t_c with ((3 * a * b + r) / (4 * (a * a * a))).
-  replace (b - 3 * a * b * ((3 * a * b + r) / (4 * (a * a * a))) + 2 * (a * a * a) * ((3 * a * b + r) / (4 * (a * a * a)) * ((3 * a * b + r) / (4 * (a * a * a)))))
+  replace (b - 3 * a * b * ((3 * a * b + r) / (4 * (a * a * a))) + 2 * (a * a * a) * ((3 * a * b + r) / (4 * (a * a
+    * a)) * ((3 * a * b + r) / (4 * (a * a * a)))))
     with ((r * r - (9 * (a * a) * (b * b) - 8 * (a * a * a) * b)) / (8 * (a * a * a))) by (field; lra).
   rewrite R2. unfold Rdiv. ring.
 Qed.
@@ -310,9 +329,12 @@ Proof.
   assert (A : 0 < a) by (unfold a; lra). assert (B : b < 0) by (unfold b; lra).
   assert (P1 : 0 < 1 + g * ln 2) by nra. assert (P2 : 0 < 1 + gamma_c * ln 2) by nra.
   assert (T : t_c < t).
-  { rewrite <- gamma_c_t. unfold t. apply (Rmult_lt_reg_r ((1 + g * ln 2) * (1 + gamma_c * ln 2))); [apply Rmult_lt_0_compat; assumption|].
-    replace (gamma_c / (1 + gamma_c * ln 2) * ((1 + g * ln 2) * (1 + gamma_c * ln 2))) with (gamma_c * (1 + g * ln 2)) by (field; lra).
-    replace (g / (1 + g * ln 2) * ((1 + g * ln 2) * (1 + gamma_c * ln 2))) with (g * (1 + gamma_c * ln 2)) by (field; lra). lra. }
+  { rewrite <- gamma_c_t. unfold t.
+  apply (Rmult_lt_reg_r ((1 + g * ln 2) * (1 + gamma_c * ln 2))); [apply Rmult_lt_0_compat; assumption|].
+    replace (gamma_c / (1 + gamma_c * ln 2) * ((1 + g * ln 2) * (1 + gamma_c * ln 2))) with (gamma_c * (1 + g * ln 2))
+      by (field; lra).
+    replace (g / (1 + g * ln 2) * ((1 + g * ln 2) * (1 + gamma_c * ln 2))) with (g * (1 + gamma_c * ln 2)) by (field;
+      lra). lra. }
   pose proof t_c_range. pose proof t_c_root as Z. cbv zeta in Z. fold a b in Z.
   assert (A3 : 0 < a * a * a) by (repeat apply Rmult_lt_0_compat; assumption).
   assert (N : 0 < - (3 * a * b)) by nra.
@@ -356,7 +378,8 @@ Proof.
   apply ln_increasing; [apply Rdiv_lt_0_compat; assumption|].
   apply (Rmult_lt_reg_r (1 + g * u (- s))); [exact B|].
   replace ((1 + g * u s) / (1 + g * u (- s)) * (1 + g * u (- s))) with (1 + g * u s) by (field; lra).
-  assert (0 < g * u (- s)) by (apply Rmult_lt_0_compat; lra). assert (g * u s < g * 1) by (apply Rmult_lt_compat_l; lra). nra.
+  assert (0 < g * u (- s)) by (apply Rmult_lt_0_compat; lra).
+  assert (g * u s < g * 1) by (apply Rmult_lt_compat_l; lra). nra.
 Qed.
 
 Lemma excess_gamma_c_far s : 5 <= s -> excess gamma_c s < 0.
@@ -426,7 +449,8 @@ Proof.
   intros G T_low T_high. pose proof (beta_0_pos gamma ltac:(lra)) as B.
   assert (P : forall s, 0 <= s -> 0 <= logit_gap gamma s <= s * gap_at_0 gamma).
   { intros s [S|<-].
-    - pose proof (excess_negative gamma s G S) as E. pose proof (logit_gap_nonneg gamma s ltac:(lra) ltac:(lra)). unfold excess in E. lra.
+    - pose proof (excess_negative gamma s G S) as E. pose proof (logit_gap_nonneg gamma s ltac:(lra) ltac:(lra)).
+    unfold excess in E. lra.
     - rewrite logit_gap_0. lra. }
   unfold T_low, T_high. split; intros s S; rewrite !temperature_scaling_inverse by lra; rewrite FC_logits by lra.
   - specialize (P s S). unfold beta_0. split; apply sigmoid_le; lra.

@@ -48,7 +48,8 @@ Proof.
   { intros t Ht. pose proof (beta_0_pos gamma ltac:(lra)) as B. rewrite temperature_scaling_inverse by exact B.
     assert (T0 : 0 < 1 / beta_0 gamma) by (apply Rdiv_lt_0_compat; lra).
     split.
-    - unfold temperature_scaling. apply sigmoid_increasing. unfold Rdiv at 1. rewrite (Rmult_comm t). apply Rmult_lt_compat_r; [exact Ht|].
+    - unfold temperature_scaling. apply sigmoid_increasing. unfold Rdiv at 1. rewrite (Rmult_comm t).
+    apply Rmult_lt_compat_r; [exact Ht|].
       replace (beta_0 gamma) with (/ (1 / beta_0 gamma)) by (field; lra). apply Rinv_lt_contravar; [|exact L].
       apply Rmult_lt_0_compat; lra.
     - pose proof (kk24_prop3_sharp_strict gamma t G Ht) as S. rewrite logit_FC in S by lra. rewrite FC_logits by lra.
@@ -60,7 +61,8 @@ Proof.
 Qed.
 
 Theorem kk24_fig2_caption_half s : s <> 0 ->
-  Rabs (FC (1 / 2) s - temperature_scaling (1 / beta_0 (1 / 2)) s) < Rabs (FC (1 / 2) s - temperature_scaling (76 / 100) s).
+  Rabs (FC (1 / 2) s - temperature_scaling (1 / beta_0 (1 / 2)) s) < Rabs (FC (1 / 2) s - temperature_scaling
+    (76 / 100) s).
 Proof.
   pose proof gamma_c_value. apply kk24_not_closest; [lra|]. unfold beta_0, gap_at_0. interval with (i_prec 60).
 Qed.
@@ -97,7 +99,8 @@ Lemma gap_from_slope c s : (forall t, 0 < t < 1 -> c < logit_gap_slope 4 t) -> 0
 Proof.
   intros H S. assert (A : logit_gap 4 0 - c * 0 < logit_gap 4 s - c * s).
   { apply (increasing (fun t => logit_gap 4 t - c * t) (fun t => logit_gap_slope 4 t - c)); [lra| |]; intros t T.
-    - apply (is_derive_minus (logit_gap 4) (fun t => c * t)); [apply logit_gap_derivative; lra|auto_derive; [exact I|ring]].
+    - apply (is_derive_minus (logit_gap 4) (fun t => c * t)); [apply logit_gap_derivative; lra|auto_derive;
+      [exact I|ring]].
     - specialize (H t ltac:(lra)). lra. }
   rewrite logit_gap_0 in A. lra.
 Qed.
@@ -118,7 +121,8 @@ Proof.
 Qed.
 
 (* the printed 0.206 is no bound on (-20, 20): at logit 15 it is crossed *)
-Theorem kk24_example_lower_refuted : temperature_scaling (206 / 1000) 15 < FC 4 15 /\ FC 4 (- 15) < temperature_scaling (206 / 1000) (- 15).
+Theorem kk24_example_lower_refuted : temperature_scaling (206 / 1000) 15 < FC 4 15 /\ FC 4
+  (- 15) < temperature_scaling (206 / 1000) (- 15).
 Proof.
   assert (A : temperature_scaling (206 / 1000) 15 < FC 4 15).
   { apply FC_4_above; [lra|]. pose proof (logit_gap_below_log 4 15 ltac:(lra)).

@@ -6,7 +6,7 @@
 
      q_i - p_i = (g(p_i) - mean of the g(p_j)) / (2 lambda) + O(1 / lambda^2).
 
-   Faithful: equivalent to the ledger's claim l25.bias (where p_i = 0 it is false: at one-hot p the bias is 0, see the audit);
+   Faithful: equivalent to the ledger's claim l25.bias with all p_i > 0 (at one-hot p the bias is 0);
    the paper's statement it corrects is related. [l25_minimiser_exists] shows that there is a minimiser to speak of. *)
 
 From Coq Require Import Reals Lra Lia Psatz Ranalysis5.
@@ -20,7 +20,8 @@ Proof.
   assert (R : Rpower (1 - q) gamma <= 1).
   { unfold Rpower. pose proof (ln_neg (1 - q) ltac:(lra)). assert (K : gamma * ln (1 - q) <= 0) by nra.
     destruct K as [K|K]; [apply exp_increasing in K|rewrite K]; rewrite exp_0 in *; lra. }
-  pose proof (Rpower_pos (1 - q) gamma). assert (gamma * entropy_ratio q <= gamma * 1) by (apply Rmult_le_compat_l; lra).
+  pose proof (Rpower_pos (1 - q) gamma).
+  assert (gamma * entropy_ratio q <= gamma * 1) by (apply Rmult_le_compat_l; lra).
   apply (Rle_trans _ (1 * (1 + gamma * entropy_ratio q))); [apply Rmult_le_compat_r; nra|lra].
 Qed.
 
@@ -51,7 +52,8 @@ Proof.
       specialize (Su k K (proj1 B)).
       assert (T : p k * focal_loss gamma (p k) - p k * focal_loss gamma (q k) <= gain gamma (p k) * (q k - p k)).
       { destruct (Req_dec (p k) (q k)) as [E|E]; [rewrite <- E; lra|].
-        pose proof (focal_loss_tangent gamma (p k) (q k) G B ltac:(lra) E) as T. rewrite focal_slope_gain in T by exact B.
+        pose proof (focal_loss_tangent gamma (p k) (q k) G B ltac:(lra) E) as T.
+        rewrite focal_slope_gain in T by exact B.
         apply (Rmult_lt_compat_l (p k)) in T; [|lra].
         replace (p k * (focal_loss gamma (p k) + - (gain gamma (p k) / p k) * (q k - p k)))
           with (p k * focal_loss gamma (p k) - gain gamma (p k) * (q k - p k)) in T by (field; lra). lra. }
@@ -67,12 +69,14 @@ Proof.
   rewrite sum_plus, sum_scale, sum_const in A. fold (squared_distance n q p) in A.
   assert (B : squared_distance n q p <= INR n * (c * c) / (lambda * lambda)).
   { apply (Rmult_le_reg_l (lambda / 2)); [lra|].
-    replace (lambda / 2 * (INR n * (c * c) / (lambda * lambda))) with (INR n * (c * c / (2 * lambda))) by (field; lra). lra. }
+    replace (lambda / 2 * (INR n * (c * c) / (lambda * lambda))) with (INR n * (c * c / (2 * lambda))) by (field;
+      lra). lra. }
   assert (D : (q i - p i) * (q i - p i) <= squared_distance n q p).
   { apply (sum_term n (fun k => (q k - p k) * (q k - p k))); [intros; apply Rle_0_sqr|exact I]. }
   assert (N1 : 1 <= INR n) by (change 1 with (INR 1); apply le_INR; lia).
   assert (E : (q i - p i) * (q i - p i) <= (INR n * c / lambda) * (INR n * c / lambda)).
-  { replace ((INR n * c / lambda) * (INR n * c / lambda)) with (INR n * (INR n * (c * c) / (lambda * lambda))) by (field; lra).
+  { replace ((INR n * c / lambda) * (INR n * c / lambda)) with (INR n * (INR n * (c * c) / (lambda * lambda))) by
+    (field; lra).
     assert (0 <= INR n * (c * c) / (lambda * lambda)).
     { apply Rmult_le_pos; [nra|left; apply Rinv_0_lt_compat; nra]. }
     assert (1 * (INR n * (c * c) / (lambda * lambda)) <= INR n * (INR n * (c * c) / (lambda * lambda)))
@@ -117,8 +121,10 @@ Proof.
     exists (Rmax m1 m2). pose proof (Rmax_l m1 m2). pose proof (Rmax_r m1 m2). split; [lra|].
     intros i x I X. pose proof (Rmin_l d1 d2). pose proof (Rmin_r d1 d2). pose proof (Rabs_pos (x - p i)).
     destruct (PeanoNat.Nat.eq_dec i n) as [->|Ne].
-    + destruct (K2 x ltac:(lra)) as [A B]. split; [exact A|]. eapply Rle_trans; [exact B|]. apply Rmult_le_compat_r; lra.
-    + destruct (K1 i x ltac:(lia) ltac:(lra)) as [A B]. split; [exact A|]. eapply Rle_trans; [exact B|]. apply Rmult_le_compat_r; lra.
+    + destruct (K2 x ltac:(lra)) as [A B]. split; [exact A|]. eapply Rle_trans; [exact B|].
+    apply Rmult_le_compat_r; lra.
+    + destruct (K1 i x ltac:(lia) ltac:(lra)) as [A B]. split; [exact A|]. eapply Rle_trans; [exact B|].
+    apply Rmult_le_compat_r; lra.
 Qed.
 
 Lemma sum_abs n f c : (forall i, (i < n)%nat -> Rabs (f i) <= c) -> Rabs (sum n f) <= INR n * c.
@@ -181,7 +187,8 @@ Proof.
   replace (q i - p i) with ((mu + gain gamma (p i) - e i) / (2 * lambda)) by (rewrite <- S; field; lra).
   rewrite Mu.
   replace ((ebar - mean_gain n gamma p + gain gamma (p i) - e i) / (2 * lambda) -
-           (gain gamma (p i) - mean_gain n gamma p) / (2 * lambda)) with ((ebar - e i) * / (2 * lambda)) by (field; lra).
+           (gain gamma (p i) - mean_gain n gamma p) / (2 * lambda)) with ((ebar - e i) * / (2 * lambda)) by (field;
+             lra).
   rewrite Rabs_mult, (Rabs_right (/ (2 * lambda))) by (left; apply Rinv_0_lt_compat; lra).
   replace (m * b / (lambda * lambda)) with (2 * (m * (b / lambda)) * / (2 * lambda)) by (field; lra).
   apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; lra|].
@@ -218,7 +225,8 @@ Proof.
   assert (Y1 : 0 < p i / (2 * lambda - y)) by (apply Rdiv_lt_0_compat; lra).
   destruct (weight_small gamma (p i / (2 * lambda - y)) ltac:(lra) Y1) as [a [Ha A]].
   destruct (weight_large gamma (1 / - y) G ltac:(apply Rdiv_lt_0_compat; lra)) as [b [Hb Bb]].
-  pose (c := Rmax b ((1 + p i) / 2)). assert (C1 : b <= c) by apply Rmax_l. assert (C2 : (1 + p i) / 2 <= c) by apply Rmax_r.
+  pose (c := Rmax b ((1 + p i) / 2)). assert (C1 : b <= c) by apply Rmax_l.
+  assert (C2 : (1 + p i) / 2 <= c) by apply Rmax_r.
   assert (C3 : c < 1) by (unfold c; apply Rmax_lub_lt; lra).
   assert (Low : class_slope i a < y).
   { unfold class_slope. pose proof (weight_pos gamma a ltac:(lra) ltac:(lra)) as W.
@@ -276,8 +284,10 @@ Lemma class_at_continuous i y : (i < n)%nat -> y < 0 -> continuity_pt (class_at 
 Proof.
   intros I Y eps He. destruct (class_at_spec i y I Y) as [R E]. set (q := class_at i y) in *.
   pose (a := Rmax (q / 2) (q - eps / 2)). pose (b := Rmin ((q + 1) / 2) (q + eps / 2)).
-  assert (Ha : 0 < a < q) by (split; [apply (Rlt_le_trans _ (q / 2)); [lra|apply Rmax_l]|unfold a; apply Rmax_lub_lt; lra]).
-  assert (Hb : q < b < 1) by (split; [unfold b; apply Rmin_glb_lt; lra|apply (Rle_lt_trans _ ((q + 1) / 2)); [apply Rmin_l|lra]]).
+  assert (Ha : 0 < a < q) by (split; [apply (Rlt_le_trans _ (q / 2)); [lra|apply Rmax_l]|unfold a; apply Rmax_lub_lt;
+    lra]).
+  assert (Hb : q < b < 1) by (split; [unfold b; apply Rmin_glb_lt; lra|apply (Rle_lt_trans _ ((q + 1) / 2));
+    [apply Rmin_l|lra]]).
   assert (Ha2 : q - eps / 2 <= a) by apply Rmax_r. assert (Hb2 : b <= q + eps / 2) by apply Rmin_r.
   pose proof (class_slope_increasing i a q I ltac:(lra) ltac:(lra) ltac:(lra)) as A.
   pose proof (class_slope_increasing i q b I ltac:(lra) ltac:(lra) ltac:(lra)) as B.
@@ -305,7 +315,8 @@ Proof.
     eapply Rle_trans; [apply Rmin_l|]. apply H. lia.
 Qed.
 
-Lemma above_negatives m (f : nat -> R) : (forall i, (i < m)%nat -> f i < 0) -> {d | d < 0 /\ forall i, (i < m)%nat -> f i <= d}.
+Lemma above_negatives m (f : nat -> R) : (forall i, (i < m)%nat -> f i < 0) -> {d | d < 0 /\ forall i, (i < m)%nat
+  -> f i <= d}.
 Proof.
   induction m; intros H.
   - exists (-1). split; [lra|]. intros i I. lia.

@@ -1,5 +1,5 @@
 (* Focal calibration loss (L25 Def. 3.1): focal loss plus lambda times the squared distance to the one-hot label.
-   L25 is Liang et al. (2024), "Calibrating deep neural network using Euclidean distance"; its formulas are lost from the
+   L25 is Liang et al., "Towards trustworthy deep neural network through Euclidean distance"; its formulas are lost from the
    text at hand, the definition is that of its Eqs. (10) to (12) by the words around them.
 
    Minimisers of the expected loss are taken among the predictions that support p, the others have infinite loss. Here:
@@ -54,7 +54,8 @@ Proof.
   rewrite (sum_ext n _ (fun y => p y * focal_loss gamma (q y) +
     lambda * ((sum n (fun i => q i * q i) + 1) * p y - 2 * (p y * q y)))).
   - rewrite sum_plus, sum_scale, sum_minus, !sum_scale, S. unfold squared_distance.
-    rewrite (sum_ext n (fun i => (q i - p i) * (q i - p i)) (fun i => (q i * q i - 2 * (p i * q i)) + p i * p i)) by (intros; ring).
+    rewrite (sum_ext n (fun i => (q i - p i) * (q i - p i)) (fun i => (q i * q i - 2 * (p i * q i)) + p i * p i)) by
+      (intros; ring).
     rewrite sum_plus, sum_minus, sum_scale. ring.
   - intros y Y. rewrite squared_distance_one_hot by exact Y. ring.
 Qed.
@@ -72,7 +73,8 @@ Proof. intros D. unfold moved. destruct (Nat.eqb_spec j i); [congruence|]. rewri
 
 Lemma moved_other q i j t k : k <> i -> k <> j -> moved q i j t k = q k.
 Proof.
-  intros I J. unfold moved. destruct (Nat.eqb_spec k i); [contradiction|]. destruct (Nat.eqb_spec k j); [contradiction|reflexivity].
+  intros I J. unfold moved. destruct (Nat.eqb_spec k i); [contradiction|].
+  destruct (Nat.eqb_spec k j); [contradiction|reflexivity].
 Qed.
 
 Lemma sum_moved n q i j t (f : nat -> R -> R) : (i < n)%nat -> (j < n)%nat -> i <> j ->
@@ -108,12 +110,14 @@ Proof.
   exists t. split; [lra|]. specialize (H t ltac:(lra) ltac:(rewrite Rabs_right; lra)).
   apply Rabs_def2 in H. rewrite Rplus_0_l in H.
   assert (K : (f t - f 0) / t < 0) by lra.
-  apply (Rmult_lt_compat_r t) in K; [|exact T]. replace ((f t - f 0) / t * t) with (f t - f 0) in K by (field; lra). lra.
+  apply (Rmult_lt_compat_r t) in K; [|exact T]. replace ((f t - f 0) / t * t) with (f t - f 0) in K by (field; lra).
+  lra.
 Qed.
 
 Lemma fcl_moved n gamma lambda p q i j t : sum n p = 1 -> (i < n)%nat -> (j < n)%nat -> i <> j ->
   risk n (fcl n gamma lambda) p (moved q i j t) - risk n (fcl n gamma lambda) p q =
-  p i * (focal_loss gamma (q i + t) - focal_loss gamma (q i)) + p j * (focal_loss gamma (q j - t) - focal_loss gamma (q j)) +
+  p i * (focal_loss gamma (q i + t) - focal_loss gamma (q i)) + p j * (focal_loss gamma (q j - t) - focal_loss gamma
+    (q j)) +
   lambda * ((q i + t - p i) * (q i + t - p i) - (q i - p i) * (q i - p i) +
             ((q j - t - p j) * (q j - t - p j) - (q j - p j) * (q j - p j))).
 Proof.
@@ -181,13 +185,15 @@ Proof.
   { apply (Rle_trans _ (sum n (fun i => mu * (r i - q i)))).
     - rewrite sum_scale, sum_minus, (proj2 Sr), (proj2 Sq). lra.
     - apply sum_le. intros i I. pose proof (simplex_le_1 n r i Sr I) as Ri. pose proof (Q1 i I) as Qi.
-      assert (B : 2 * lambda * (q i - p i) * (r i - q i) <= lambda * ((r i - p i) * (r i - p i) - (q i - p i) * (q i - p i))).
+      assert (B : 2 * lambda * (q i - p i) * (r i - q i) <= lambda * ((r i - p i) * (r i - p i) - (q i - p i) *
+        (q i - p i))).
       { replace (lambda * ((r i - p i) * (r i - p i) - (q i - p i) * (q i - p i)))
           with (2 * lambda * (q i - p i) * (r i - q i) + lambda * ((r i - q i) * (r i - q i))) by ring.
         assert (0 <= lambda * ((r i - q i) * (r i - q i))) by (apply Rmult_le_pos; [exact L|apply Rle_0_sqr]). lra. }
       destruct (proj1 Sq i I) as [Pq|Zq].
       + rewrite <- (E i I Pq). unfold slope.
-        assert (C : p i * (focal_slope gamma (q i) * (r i - q i)) <= p i * (focal_loss gamma (r i) - focal_loss gamma (q i))).
+        assert (C : p i * (focal_slope gamma (q i) * (r i - q i)) <= p i * (focal_loss gamma (r i) - focal_loss gamma
+          (q i))).
         { destruct (Pp i I) as [Pi|Zi]; [|rewrite <- Zi; lra].
           apply Rmult_le_compat_l; [lra|].
           destruct (Req_dec (q i) (r i)) as [Eq|Ne]; [rewrite Eq; lra|].

@@ -19,7 +19,8 @@ Section Phi.
 Variables (gamma lambda eta : R).
 Hypotheses (G : 0 < gamma) (L : 0 < lambda) (E : 0 < eta < 1).
 
-Lemma phi_derivative v : 0 < v < 1 -> is_derive (phi gamma lambda eta) v (- (eta * focal_curvature gamma v) - 2 * lambda).
+Lemma phi_derivative v : 0 < v < 1 -> is_derive (phi gamma lambda eta) v (- (eta * focal_curvature gamma v) - 2
+  * lambda).
 Proof.
   intros V. apply (is_derive_minus (fun v => - (eta * focal_slope gamma v)) (fun v => 2 * lambda * (v - eta))).
   - apply (is_derive_opp (fun v => eta * focal_slope gamma v)). apply is_derive_scal, focal_slope_derivative, V.
@@ -55,7 +56,8 @@ Proof.
   exists (Rmin (1 - b) (eps / (8 * lambda + 2 * eps))).
   assert (Q : 0 < eps / (8 * lambda + 2 * eps)) by (apply Rdiv_lt_0_compat; lra).
   split; [split; [apply Rmin_glb_lt; lra|]; eapply Rle_lt_trans; [apply Rmin_l|lra]|].
-  intros v V. pose proof (Rmin_l (1 - b) (eps / (8 * lambda + 2 * eps))). pose proof (Rmin_r (1 - b) (eps / (8 * lambda + 2 * eps))).
+  intros v V. pose proof (Rmin_l (1 - b) (eps / (8 * lambda + 2 * eps))).
+  pose proof (Rmin_r (1 - b) (eps / (8 * lambda + 2 * eps))).
   pose proof (weight_increasing gamma b v ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra)) as U.
   assert (T : 0 < 2 / eps) by (apply Rdiv_lt_0_compat; lra).
   unfold phi. rewrite focal_slope_weight by lra.
@@ -66,7 +68,8 @@ Proof.
   assert (C : 0 < 2 * lambda * (1 - v) < eps / 2).
   { split; [apply Rmult_lt_0_compat; lra|].
     assert (D : (1 - v) * (8 * lambda + 2 * eps) < eps).
-    { assert ((1 - v) * (8 * lambda + 2 * eps) < eps / (8 * lambda + 2 * eps) * (8 * lambda + 2 * eps)) by (apply Rmult_lt_compat_r; lra).
+    { assert ((1 - v) * (8 * lambda + 2 * eps) < eps / (8 * lambda + 2 * eps) * (8 * lambda + 2 * eps)) by
+      (apply Rmult_lt_compat_r; lra).
       replace (eps / (8 * lambda + 2 * eps) * (8 * lambda + 2 * eps)) with eps in H1 by (field; lra). exact H1. }
     assert (0 < (1 - v) * eps) by (apply Rmult_lt_0_compat; lra). lra. }
   replace (- (eta * - / weight gamma v) - 2 * lambda * (v - eta) - - (2 * lambda * (1 - eta)))
@@ -115,7 +118,8 @@ Proof.
   intros G L E V Z. apply Rnot_le_lt. intros C.
   assert (P : 0 < phi gamma lambda eta eta).
   { unfold phi. rewrite focal_slope_gain by exact E. pose proof (gain_pos gamma eta ltac:(lra) E).
-    replace (- (eta * - (gain gamma eta / eta)) - 2 * lambda * (eta - eta)) with (gain gamma eta) by (field; lra). assumption. }
+    replace (- (eta * - (gain gamma eta / eta)) - 2 * lambda * (eta - eta)) with (gain gamma eta) by (field; lra).
+    assumption. }
   destruct C as [C|C]; [|rewrite C in Z; lra].
   pose proof (phi_decreasing gamma lambda eta G L E v eta ltac:(lra) C ltac:(lra)). lra.
 Qed.

@@ -61,7 +61,8 @@ Qed.
 
 (* the same in plain words: for every gamma > 0 and lambda some prediction has a smaller expected loss than the truth *)
 Theorem l25_truth_is_beaten n gamma lambda : (2 <= n)%nat -> 0 < gamma ->
-  exists q, simplex n q /\ supports n q skewed /\ risk n (fcl n gamma lambda) skewed q < risk n (fcl n gamma lambda) skewed skewed.
+  exists q, simplex n q /\ supports n q skewed /\ risk n (fcl n gamma lambda) skewed q < risk n
+    (fcl n gamma lambda) skewed skewed.
 Proof.
   intros N G. apply Classical_Prop.NNPP. intro H.
   assert (M : minimises n (fcl n gamma lambda) skewed skewed).

@@ -56,14 +56,16 @@ Qed.
 Theorem l25_minimisers_exist gamma lambda x : 0 <= gamma -> 0 <= lambda -> 0 < x < 1 ->
   exists p, 0 < p < 1 /\ minimises 2 (fcl 2 gamma lambda) (two p) (two x).
 Proof.
-  intros G L X. pose proof (focal_slope_negative gamma x G X) as A. pose proof (focal_slope_negative gamma (1 - x) G ltac:(lra)) as B.
+  intros G L X. pose proof (focal_slope_negative gamma x G X) as A.
+  pose proof (focal_slope_negative gamma (1 - x) G ltac:(lra)) as B.
   set (a := - focal_slope gamma x) in *. set (b := - focal_slope gamma (1 - x)) in *.
   assert (D : 0 < 4 * lambda + a + b) by (unfold a, b; lra).
   set (p := (4 * lambda * x + b) / (4 * lambda + a + b)).
   assert (P : 0 < p < 1).
   { assert (0 <= lambda * x) by (apply Rmult_le_pos; lra). assert (0 <= lambda * (1 - x)) by (apply Rmult_le_pos; lra).
     unfold p. split; [apply Rdiv_lt_0_compat; unfold a, b in *; lra|].
-    apply (Rmult_lt_reg_r (4 * lambda + a + b)); [exact D|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. unfold a, b in *. lra. }
+    apply (Rmult_lt_reg_r (4 * lambda + a + b)); [exact D|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra.
+    unfold a, b in *. lra. }
   exists p. split; [exact P|].
   apply (slopes_suffice 2 gamma lambda (two p) (two x) (slope gamma lambda (two p) (two x) 0)); try assumption.
   - apply two_simplex. lra.
@@ -72,7 +74,8 @@ Proof.
   - intros i _. unfold two. destruct (Nat.eqb i 0); lra.
   - intros i I _. destruct i as [|[|i]]; [reflexivity| |lia].
     unfold slope, two; simpl. fold a b.
-    replace (focal_slope gamma x) with (- a) by (unfold a; ring). replace (focal_slope gamma (1 - x)) with (- b) by (unfold b; ring).
+    replace (focal_slope gamma x) with (- a) by (unfold a; ring).
+    replace (focal_slope gamma (1 - x)) with (- b) by (unfold b; ring).
     assert (E : p * (4 * lambda + a + b) = 4 * lambda * x + b) by (unfold p; field; lra). lra.
   - intros i _ Z. exfalso. unfold two in Z. destruct (Nat.eqb i 0); lra.
 Qed.

@@ -43,10 +43,12 @@ Lemma risk_two gamma lambda p r : r 1%nat = 1 - r 0%nat ->
   risk 2 (fcl 2 gamma lambda) (two p) r = risk 2 (fcl 2 gamma lambda) (two p) (two (r 0%nat)).
 Proof. intros E. unfold risk, fcl, squared_distance, two, one_hot. simpl. rewrite E. reflexivity. Qed.
 
-Lemma risk_nonneg gamma lambda p x : 0 <= lambda -> 0 <= p <= 1 -> 0 < x < 1 -> 0 <= risk 2 (fcl 2 gamma lambda) (two p) (two x).
+Lemma risk_nonneg gamma lambda p x : 0 <= lambda -> 0 <= p <= 1 -> 0 < x < 1 -> 0 <= risk 2 (fcl 2 gamma lambda)
+  (two p) (two x).
 Proof.
   intros L P X. apply sum_nonneg. intros i I. apply Rmult_le_pos; [apply (two_simplex p P); exact I|].
-  unfold fcl. assert (0 <= lambda * squared_distance 2 (two x) (one_hot i)) by (apply Rmult_le_pos; [exact L|apply squared_distance_nonneg]).
+  unfold fcl. assert (0 <= lambda * squared_distance 2 (two x) (one_hot i)) by (apply Rmult_le_pos;
+    [exact L|apply squared_distance_nonneg]).
   assert (0 < focal_loss gamma (two x i)); [|lra].
   apply focal_loss_positive. unfold two. destruct (Nat.eqb i 0); lra.
 Qed.
@@ -57,7 +59,8 @@ Proof.
   intros G L. destruct (l25_minimisers_exist gamma 0 (3 / 4) ltac:(lra) ltac:(lra) ltac:(lra)) as [p [P M0]].
   pose proof (two_simplex p ltac:(lra)) as S. pose proof (two_simplex (3 / 4) ltac:(lra)) as Sx.
   assert (M : minimises 2 (focal_loss_n gamma) (two p) (two (3 / 4))) by (apply minimises_focal; assumption).
-  pose proof (minimiser_slopes 2 gamma 0 (two p) (two (3 / 4)) 0 1 S M0 ltac:(lia) ltac:(lia) ltac:(unfold two; simpl; lra)
+  pose proof (minimiser_slopes 2 gamma 0 (two p) (two (3 / 4)) 0 1 S M0 ltac:(lia) ltac:(lia) ltac:(unfold two; simpl;
+    lra)
     ltac:(unfold two; simpl; lra)) as E.
   unfold slope, two in E. simpl in E.
   assert (N : 3 / 4 < p).
@@ -73,14 +76,16 @@ Proof.
       pose proof (Sr 0%nat ltac:(lia) ltac:(unfold two; simpl; lra)).
       pose proof (Sr 1%nat ltac:(lia) ltac:(unfold two; simpl; lra)).
       split; [lra|]. rewrite <- risk_two by exact R1. exact K. }
-    pose proof (minimiser_slopes 2 gamma lambda (two p) (two (3 / 4)) 0 1 S C ltac:(lia) ltac:(lia) ltac:(unfold two; simpl; lra)
+    pose proof (minimiser_slopes 2 gamma lambda (two p) (two (3 / 4)) 0 1 S C ltac:(lia) ltac:(lia) ltac:(unfold two;
+      simpl; lra)
       ltac:(unfold two; simpl; lra)) as F.
     unfold slope, two in F. simpl in F.
     assert (0 < lambda * (p - 3 / 4)) by (apply Rmult_lt_0_compat; lra). lra. }
   destruct B as [y [Y B]].
   assert (Better : gains (fcl 2 gamma lambda) p (3 / 4)
     (risk 2 (fcl 2 gamma lambda) (two p) (two (3 / 4)) - risk 2 (fcl 2 gamma lambda) (two p) (two y))).
-  { exists (shift (y - 3 / 4)). rewrite shift_exact by exact Y. split; [apply shift_post_processing|]. split; [exact Y|reflexivity]. }
+  { exists (shift (y - 3 / 4)). rewrite shift_exact by exact Y. split; [apply shift_post_processing|].
+  split; [exact Y|reflexivity]. }
   destruct (completeness (gains (fcl 2 gamma lambda) p (3 / 4))) as [h Hh].
   - exists (risk 2 (fcl 2 gamma lambda) (two p) (two (3 / 4))). intros d (kappa & _ & K & ->).
     pose proof (risk_nonneg gamma lambda p (kappa (3 / 4)) ltac:(lra) ltac:(lra) K). lra.

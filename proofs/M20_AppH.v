@@ -43,7 +43,8 @@ Proof.
   (* (- log q)(a - q) <= (1 - q) a, from q (- log q) <= 1 - q and a - q <= a q *)
   assert (W : - ln q * (a - q) <= (1 - q) * a).
   { apply (Rmult_le_reg_l q); [lra|].
-    assert (q * (- ln q * (a - q)) <= (1 - q) * (a - q)) by (replace (q * (- ln q * (a - q))) with ((- ln q * q) * (a - q)) by ring;
+    assert (q * (- ln q * (a - q)) <= (1 - q) * (a - q)) by (replace (q * (- ln q * (a - q))) with ((- ln q * q) *
+      (a - q)) by ring;
       apply Rmult_le_compat_r; lra).
     assert ((1 - q) * (a - q) <= (1 - q) * (a * q)) by (apply Rmult_le_compat_l; lra).
     replace (q * ((1 - q) * a)) with ((1 - q) * (a * q)) by ring. lra. }
@@ -57,7 +58,8 @@ Lemma entropy_two n q y : simplex n q -> (y < n)%nat -> 0 < q y < 1 ->
   - (q y * ln (q y)) - (1 - q y) * ln (1 - q y) <= entropy n q.
 Proof.
   intros [P S] Y H. unfold entropy. set (a := - ln (1 - q y)).
-  assert (A : sum n (fun i => if Nat.eqb i y then - (q y * ln (q y)) else a * q i) <= sum n (fun i => -1 * (q i * ln (q i)))).
+  assert (A : sum n (fun i => if Nat.eqb i y then - (q y * ln (q y)) else a * q i) <= sum n (fun i => -1 * (q i * ln
+    (q i)))).
   { apply sum_le. intros i I. destruct (Nat.eqb_spec i y) as [->|N]; [lra|].
     pose proof (P i I) as Z. destruct Z as [Z|Z]; [|rewrite <- Z; lra].
     pose proof (sum_two n q i y P I Y N) as T. rewrite S in T.
@@ -88,8 +90,10 @@ Proof.
   destruct (Pp i I) as [Z|Z]; [|rewrite <- Z; lra].
   pose proof (Su i I Z) as Q. destruct (simplex_le_1 n q i Sq I) as [_ [Q1|Q1]].
   - pose proof (one_label gamma (q i) G ltac:(lra)) as A. pose proof (entropy_two n q i Sq I ltac:(lra)) as B.
-    assert (gamma * (- (q i * ln (q i)) - (1 - q i) * ln (1 - q i)) <= gamma * entropy n q) by (apply Rmult_le_compat_l; lra).
-    assert (C : p i * (- ln (q i) * (1 - Rpower (1 - q i) gamma)) <= p i * (gamma * entropy n q)) by (apply Rmult_le_compat_l; lra).
+    assert (gamma * (- (q i * ln (q i)) - (1 - q i) * ln (1 - q i)) <= gamma * entropy n q) by
+      (apply Rmult_le_compat_l; lra).
+    assert (C : p i * (- ln (q i) * (1 - Rpower (1 - q i) gamma)) <= p i * (gamma * entropy n q)) by
+      (apply Rmult_le_compat_l; lra).
     lra.
   - rewrite Q1, ln_1. assert (0 <= gamma * entropy n q) by (apply Rmult_le_pos; lra). nra.
 Qed.
@@ -99,7 +103,8 @@ Lemma cross_entropy_kl n p q : simplex n p -> supports n q p ->
   risk n log_loss_n p q = kl_divergence n p q + entropy n p.
 Proof.
   intros [P _] S. unfold risk, kl_divergence, entropy, log_loss_n, log_loss.
-  replace (- sum n (fun i => p i * ln (p i))) with (sum n (fun i => -1 * (p i * ln (p i)))) by (rewrite sum_scale; ring).
+  replace (- sum n (fun i => p i * ln (p i))) with (sum n (fun i => -1 * (p i * ln (p i)))) by (rewrite sum_scale;
+    ring).
   rewrite <- sum_plus. apply sum_ext. intros i I.
   destruct (P i I) as [Z|Z]; [|rewrite <- Z; ring]. rewrite ln_div by (auto using S). ring.
 Qed.
@@ -113,9 +118,11 @@ Theorem m20_app_h_bernoulli gamma : 0 <= gamma ->
   (forall q, 0 <= q < 1 -> 1 - gamma * q <= Rpower (1 - q) gamma) <-> gamma = 0 \/ 1 <= gamma.
 Proof.
   intros G.
-  assert (D : forall x, 0 < x -> is_derive (fun x => Rpower x gamma - gamma * x) x (gamma * (Rpower x (gamma - 1) - 1))).
+  assert (D : forall x, 0 < x -> is_derive (fun x => Rpower x gamma - gamma * x) x (gamma * (Rpower x
+    (gamma - 1) - 1))).
   { intros x X. unfold Rpower. auto_derive; [lra|].
-    replace ((gamma - 1) * ln x) with (gamma * ln x + - ln x) by ring. rewrite exp_plus, exp_Ropp, exp_ln by lra. field. lra. }
+    replace ((gamma - 1) * ln x) with (gamma * ln x + - ln x) by ring. rewrite exp_plus, exp_Ropp, exp_ln by lra.
+    field. lra. }
   assert (O : Rpower 1 gamma = 1) by (unfold Rpower; rewrite ln_1, Rmult_0_r; apply exp_0).
   split.
   - intros H. destruct (Req_dec gamma 0) as [E|E]; [left; exact E|right]. apply Rnot_lt_le. intro L.
@@ -130,7 +137,8 @@ Proof.
   - intros C q Q. destruct C as [->|C].
     + unfold Rpower. rewrite !Rmult_0_l, exp_0. lra.
     + assert (A : Rpower 1 gamma - gamma * 1 <= Rpower (1 - q) gamma - gamma * (1 - q)).
-      { apply (nonincreasing (fun x => Rpower x gamma - gamma * x) (fun x => gamma * (Rpower x (gamma - 1) - 1))); [lra| |].
+      { apply (nonincreasing (fun x => Rpower x gamma - gamma * x) (fun x => gamma * (Rpower x (gamma - 1) - 1)));
+        [lra| |].
         - intros x X. apply D. lra.
         - intros x X. assert (Rpower x (gamma - 1) <= 1); [|nra].
           unfold Rpower. assert (L : ln x <= 0) by (pose proof (ln_le x ltac:(lra)); lra).

@@ -14,11 +14,13 @@ From Focal Require Import Focal Sums Calculus FocalLoss Gain KK24_Prop4 L25_Foca
 Open Scope R_scope.
 
 (* focal loss is FCL without the square *)
-Lemma minimises_focal n gamma p q : simplex n p -> minimises n (focal_loss_n gamma) p q <-> minimises n (fcl n gamma 0) p q.
+Lemma minimises_focal n gamma p q : simplex n p -> minimises n (focal_loss_n gamma) p q <-> minimises n
+  (fcl n gamma 0) p q.
 Proof.
   intros P. assert (E : forall r, risk n (fcl n gamma 0) p r = risk n (focal_loss_n gamma) p r).
   { intros r. rewrite fcl_risk by apply P. ring. }
-  unfold minimises. split; intros (Q & U & M); (split; [exact Q|split; [exact U|]]); intros r R S; specialize (M r R S);
+  unfold minimises. split; intros (Q & U & M); (split; [exact Q|split; [exact U|]]); intros r R S; specialize
+    (M r R S);
     rewrite !E in *; exact M.
 Qed.
 
@@ -80,7 +82,8 @@ Qed.
 Example m20_entropy_example gamma x : 0 < gamma -> 0 < x < 1 ->
   exists p, 0 < p < 1 /\ minimises 2 (focal_loss_n gamma) (two p) (two x).
 Proof.
-  intros G X. destruct (l25_minimisers_exist gamma 0 x ltac:(lra) ltac:(lra) X) as [p [P M]]. exists p. split; [exact P|].
+  intros G X. destruct (l25_minimisers_exist gamma 0 x ltac:(lra) ltac:(lra) X) as [p [P M]]. exists p.
+  split; [exact P|].
   apply minimises_focal; [apply two_simplex; lra|exact M].
 Qed.
 
@@ -96,20 +99,24 @@ Proof. reflexivity. Qed.
 
 Lemma total_pos : 0 < total.
 Proof.
-  unfold total. rewrite (w_weight (33 / 100)), (w_weight (1 / 100)). pose proof (weight_pos (1 / 2) (33 / 100) ltac:(lra) ltac:(lra)).
+  unfold total. rewrite (w_weight (33 / 100)), (w_weight (1 / 100)).
+  pose proof (weight_pos (1 / 2) (33 / 100) ltac:(lra) ltac:(lra)).
   pose proof (weight_pos (1 / 2) (1 / 100) ltac:(lra) ltac:(lra)). lra.
 Qed.
 
 Lemma tied_range i : 0 < tied i < 1.
 Proof. unfold tied. destruct (Nat.eqb i 3); lra. Qed.
 
-Theorem m20_entropy_four_classes : exists p q, simplex 4 p /\ minimises 4 (focal_loss_n (1 / 2)) p q /\ entropy 4 q < entropy 4 p.
+Theorem m20_entropy_four_classes : exists p q, simplex 4 p /\ minimises 4 (focal_loss_n
+  (1 / 2)) p q /\ entropy 4 q < entropy 4 p.
 Proof.
   exists truth, tied. pose proof total_pos as T.
   assert (S : simplex 4 truth).
   { split.
-    - intros i _. unfold truth. rewrite w_weight. left. apply Rdiv_lt_0_compat; [apply weight_pos; [lra|apply tied_range]|exact T].
-    - replace (sum 4 truth) with ((3 * w (33 / 100) + w (1 / 100)) * / total) by (unfold truth, tied; simpl; unfold Rdiv; ring).
+    - intros i _. unfold truth. rewrite w_weight. left.
+    apply Rdiv_lt_0_compat; [apply weight_pos; [lra|apply tied_range]|exact T].
+    - replace (sum 4 truth) with ((3 * w (33 / 100) + w (1 / 100)) * / total) by (unfold truth, tied; simpl;
+      unfold Rdiv; ring).
       change (total * / total = 1). apply Rinv_r. lra. }
   split; [exact S|]. split.
   - apply minimises_focal; [exact S|]. apply (slopes_suffice 4 (1 / 2) 0 truth tied (- / total)); try lra.

@@ -51,7 +51,8 @@ Definition prediction (n m : nat) (x : nat -> R) (W : nat -> nat -> R) (y : nat)
 Definition with_weight (W : nat -> nat -> R) (j k : nat) (v : R) : nat -> nat -> R :=
   fun i l => if andb (Nat.eqb i j) (Nat.eqb l k) then v else W i l.
 Definition along (F : (nat -> nat -> R) -> R) W j k : R -> R := fun v => F (with_weight W j k v).
-Definition gradient (F : (nat -> nat -> R) -> R) (W : nat -> nat -> R) (j k : nat) : R := Derive (along F W j k) (W j k).
+Definition gradient (F : (nat -> nat -> R) -> R) (W : nat -> nat -> R) (j k : nat) : R := Derive (along F W j k)
+  (W j k).
 
 Definition cross_entropy_of n m x y : (nat -> nat -> R) -> R := fun W => log_loss (prediction n m x W y).
 Definition focal_loss_of gamma n m x y : (nat -> nat -> R) -> R := fun W => focal_loss gamma (prediction n m x W y).
@@ -83,7 +84,8 @@ Lemma prediction_along n m x W j k y v : (j < n)%nat -> (k < m)%nat ->
   (sum n (fun i => exp (logits m W x i)) + exp (logits m W x j) * (exp ((v - W j k) * x k) - 1)).
 Proof.
   intros J K. unfold prediction, softmax. rewrite logits_changed by exact K. f_equal.
-  rewrite <- (sum_changed n (fun i => exp (logits m W x i)) j (exp (logits m W x j) * (exp ((v - W j k) * x k) - 1)) J).
+  rewrite <- (sum_changed n (fun i => exp (logits m W x i)) j (exp (logits m W x j) * (exp ((v - W j k)
+    * x k) - 1)) J).
   apply sum_ext. intros i _. rewrite logits_changed by exact K.
   destruct (Nat.eqb_spec i j) as [->|]; [rewrite exp_plus; ring|rewrite Rplus_0_r; reflexivity].
 Qed.
@@ -182,13 +184,15 @@ Proof.
     + intros j J. simpl. replace (gradient (cross_entropy_of 10 1 zero 0) W j 0) with 0; [ring|].
       symmetry. unfold gradient. apply is_derive_unique.
       apply (is_derive_ext (fun _ => cross_entropy_of 10 1 zero 0 W)); [|apply @is_derive_const].
-      intros t. unfold along, cross_entropy_of, prediction, softmax, logits, zero. simpl. rewrite !Rmult_0_r. reflexivity.
+      intros t. unfold along, cross_entropy_of, prediction, softmax, logits, zero. simpl. rewrite !Rmult_0_r.
+      reflexivity.
   - assert (E : prediction 10 1 zero W 0 = 1 / 10).
     { unfold prediction, softmax, logits, W, zero. simpl. rewrite Rmult_0_l, Rplus_0_l, exp_0. field. }
     rewrite E, printed_g_gain by lra. unfold gain, entropy_ratio. rewrite Rpower_1 by lra.
     assert (L : 2 < - ln (1 / 10)).
     { rewrite ln_div, ln_1 by lra.
-      replace 2 with (ln (exp 2)) at 1 by apply ln_exp. rewrite Rminus_0_l, Ropp_involutive. apply ln_increasing; [apply exp_pos|].
+      replace 2 with (ln (exp 2)) at 1 by apply ln_exp. rewrite Rminus_0_l, Ropp_involutive.
+      apply ln_increasing; [apply exp_pos|].
       replace 2 with (1 + 1) by ring. rewrite exp_plus. pose proof exp_le_3. pose proof (exp_pos 1). nra. }
     nra.
 Qed.
@@ -203,7 +207,8 @@ Proof.
   intros x W. assert (E : forall i, prediction 2 1 x W i = 1 / 2).
   { intros i. unfold prediction, softmax, logits, W, x. simpl. rewrite Rmult_0_l, Rplus_0_l, exp_0. field. }
   assert (C : gradient (cross_entropy_of 2 1 x 0) W 0 0 = - (1 / 2)).
-  { unfold gradient. apply is_derive_unique. pose proof (prediction_derivative 2 1 x W 0 0 0 ltac:(lia) ltac:(lia)) as D.
+  { unfold gradient. apply is_derive_unique.
+  pose proof (prediction_derivative 2 1 x W 0 0 0 ltac:(lia) ltac:(lia)) as D.
     pose proof (prediction_at 2 1 x W 0 0 0 ltac:(lia) ltac:(lia)) as A. rewrite !E in D. rewrite E in A.
     evar_last.
     - apply (is_derive_comp log_loss (along (fun W => prediction 2 1 x W 0) W 0 0)); [|exact D].

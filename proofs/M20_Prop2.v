@@ -32,7 +32,8 @@ Proof. intros H. pose proof (ln_neg p0 H). pose proof (ln_neg (1 - p0) ltac:(lra
 Lemma y0_neg p0 : 0 < p0 < 1 -> y0 p0 < 0.
 Proof.
   intros H. destruct (logs p0 H) as (A & B & C0). unfold y0.
-  replace (- ((1 - p0) * ln (1 - p0)) / (p0 * ln p0)) with (- (((1 - p0) * - ln (1 - p0)) / - (p0 * ln p0))) by (field; repeat split; lra).
+  replace (- ((1 - p0) * ln (1 - p0)) / (p0 * ln p0)) with (- (((1 - p0) * - ln (1 - p0)) / - (p0 * ln p0))) by
+    (field; repeat split; lra).
   apply Ropp_lt_gt_0_contravar. apply Rdiv_lt_0_compat; nra.
 Qed.
 
@@ -42,14 +43,16 @@ Proof.
   set (la := ln (1 - p0)) in *. set (bb := p0 * ln p0) in *.
   replace (Rpower (1 - p0) (1 - (1 - p0) / bb)) with ((1 - p0) * exp (y0 p0)).
   - unfold y0. fold la bb. field. repeat split; lra.
-  - unfold Rpower. fold la. replace ((1 - (1 - p0) / bb) * la) with (la + y0 p0) by (unfold y0; fold la bb; field; repeat split; lra).
+  - unfold Rpower. fold la. replace ((1 - (1 - p0) / bb) * la) with (la + y0 p0) by (unfold y0; fold la bb; field;
+    repeat split; lra).
     rewrite exp_plus. unfold la. rewrite exp_ln; lra.
 Qed.
 
 (* - ln q / (1 - q), one over the logarithmic mean of 1 and q, decreases *)
 Lemma inverse_log_mean_decreasing x y : 0 < x -> x < y -> y < 1 -> - ln y / (1 - y) < - ln x / (1 - x).
 Proof.
-  intros X L Y. apply (decreasing (fun q => - ln q / (1 - q)) (fun q => (- ln q - (1 - q) / q) / ((1 - q) * (1 - q)))); [lra| |].
+  intros X L Y. apply (decreasing (fun q => - ln q / (1 - q)) (fun q => (- ln q - (1 - q) / q) / ((1 - q) *
+    (1 - q)))); [lra| |].
   - intros c Hc. auto_derive; [repeat split; lra|]. field. lra.
   - intros c Hc. assert (0 < / c) by (apply Rinv_0_lt_compat; lra).
     assert (N : / c <> 1) by (intro E; assert (c * / c = 1) by (field; repeat split; lra); rewrite E in *; lra).
@@ -69,7 +72,8 @@ Proof.
   replace (p0 * (1 - p0) * (- ln (1 - p0) / p0)) with (- ((1 - p0) * ln (1 - p0))) in M by (field; repeat split; lra).
   replace (p0 * (1 - p0) * (- ln p0 / (1 - p0))) with (- (p0 * ln p0)) in M by (field; repeat split; lra).
   unfold y0. apply (Rmult_lt_reg_r (- (p0 * ln p0))); [lra|].
-  replace (- ((1 - p0) * ln (1 - p0)) / (p0 * ln p0) * - (p0 * ln p0)) with ((1 - p0) * ln (1 - p0)) by (field; repeat split; lra). lra.
+  replace (- ((1 - p0) * ln (1 - p0)) / (p0 * ln p0) * - (p0 * ln p0)) with ((1 - p0) * ln (1 - p0)) by (field;
+    repeat split; lra). lra.
 Qed.
 
 Lemma y0_half_on p0 : 1 / 2 <= p0 < 1 -> y0 p0 <= -1.
@@ -81,10 +85,12 @@ Proof.
     replace (1 - (1 - p0)) with p0 in L by ring.
     assert (M : p0 * (1 - p0) * (- ln p0 / (1 - p0)) < p0 * (1 - p0) * (- ln (1 - p0) / p0))
       by (apply Rmult_lt_compat_l; [nra|exact L]).
-    replace (p0 * (1 - p0) * (- ln (1 - p0) / p0)) with (- ((1 - p0) * ln (1 - p0))) in M by (field; repeat split; lra).
+    replace (p0 * (1 - p0) * (- ln (1 - p0) / p0)) with (- ((1 - p0) * ln (1 - p0))) in M by (field; repeat split;
+      lra).
     replace (p0 * (1 - p0) * (- ln p0 / (1 - p0))) with (- (p0 * ln p0)) in M by (field; repeat split; lra). lra. }
   unfold y0. apply (Rmult_le_reg_r (- (p0 * ln p0))); [lra|].
-  replace (- ((1 - p0) * ln (1 - p0)) / (p0 * ln p0) * - (p0 * ln p0)) with ((1 - p0) * ln (1 - p0)) by (field; repeat split; lra). lra.
+  replace (- ((1 - p0) * ln (1 - p0)) / (p0 * ln p0) * - (p0 * ln p0)) with ((1 - p0) * ln (1 - p0)) by (field;
+    repeat split; lra). lra.
 Qed.
 
 (* ---- W_-1 is a function there ---- *)
@@ -161,13 +167,16 @@ Proof.
   (* the tangent of log at 1 + g1 b, at g2 and at 0 *)
   assert (T2 : ln ((1 + g2 * b) / (1 + g1 * b)) < (1 + g2 * b) / (1 + g1 * b) - 1).
   { apply ln_lt; [apply Rdiv_lt_0_compat; lra|]. intro E. assert (1 + g2 * b = 1 + g1 * b).
-    { replace (1 + g2 * b) with ((1 + g2 * b) / (1 + g1 * b) * (1 + g1 * b)) by (field; repeat split; lra). rewrite E. ring. } nra. }
+    { replace (1 + g2 * b) with ((1 + g2 * b) / (1 + g1 * b) * (1 + g1 * b)) by (field; repeat split; lra). rewrite E.
+    ring. } nra. }
   assert (T0 : ln (/ (1 + g1 * b)) < / (1 + g1 * b) - 1).
-  { apply ln_lt; [lra|]. intro E. assert ((1 + g1 * b) * / (1 + g1 * b) = 1) by (field; repeat split; lra). rewrite E in *. nra. }
+  { apply ln_lt; [lra|]. intro E. assert ((1 + g1 * b) * / (1 + g1 * b) = 1) by (field; repeat split; lra).
+  rewrite E in *. nra. }
   rewrite ln_div in T2 by lra. rewrite ln_Rinv in T0 by lra.
   set (c := ln (1 - p) + b / (1 + g1 * b)).
   assert (g1 * c < 0).
-  { unfold c. replace (g1 * (ln (1 - p) + b / (1 + g1 * b))) with (g1 * ln (1 - p) + (1 - / (1 + g1 * b))) by (field; repeat split; lra). lra. }
+  { unfold c. replace (g1 * (ln (1 - p) + b / (1 + g1 * b))) with (g1 * ln (1 - p) + (1 - / (1 + g1 * b))) by (field;
+    repeat split; lra). lra. }
   assert (c < 0) by nra.
   replace ((1 + g2 * b) / (1 + g1 * b) - 1) with ((g2 - g1) * (b / (1 + g1 * b))) in T2 by (field; repeat split; lra).
   assert ((g2 - g1) * c < 0) by nra. unfold c in *. nra.
@@ -179,7 +188,8 @@ Lemma lambert_gamma_pos p0 w : 0 < p0 < 1 / 2 -> is_lambert_minus1 (lambert_argu
 Proof.
   intros H [_ W]. destruct (logs p0 ltac:(lra)) as (A & B & C0). pose proof (y0_above p0 H) as Y.
   unfold lambert_gamma. cbv zeta.
-  replace ((1 - p0) / (p0 * ln p0) + w / ln (1 - p0)) with ((y0 p0 - w) / - ln (1 - p0)) by (unfold y0; field; repeat split; lra).
+  replace ((1 - p0) / (p0 * ln p0) + w / ln (1 - p0)) with ((y0 p0 - w) / - ln (1 - p0)) by (unfold y0; field;
+    repeat split; lra).
   apply Rdiv_lt_0_compat; lra.
 Qed.
 
@@ -187,7 +197,8 @@ Lemma gain_at_lambert_gamma p0 w : 0 < p0 < 1 -> w * exp w = lambert_argument p0
 Proof.
   intros H W. rewrite lambert_argument_y0 in W by exact H. destruct (logs p0 H) as (A & B & C0).
   pose proof (y0_neg p0 H) as Y. unfold gain, Rpower.
-  replace (lambert_gamma p0 w * ln (1 - p0)) with (w + - y0 p0) by (unfold lambert_gamma, y0; field; repeat split; lra).
+  replace (lambert_gamma p0 w * ln (1 - p0)) with (w + - y0 p0) by (unfold lambert_gamma, y0; field; repeat split;
+    lra).
   replace (1 + lambert_gamma p0 w * entropy_ratio p0) with (w / y0 p0)
     by (unfold lambert_gamma, entropy_ratio, y0; field; repeat split; try lra; nra).
   rewrite exp_plus, exp_Ropp. pose proof (exp_pos (y0 p0)).
@@ -284,7 +295,8 @@ Proof.
     + pose proof (y0_above p0 ltac:(lra)). pose proof (S ltac:(lra)). lra.
     + assert (y0 p0 <> -1); [|pose proof (S H0); lra].
       intro G. assert (y0 (1 - p0) = / y0 p0).
-      { unfold y0. replace (1 - (1 - p0)) with p0 by ring. destruct (logs p0 H) as (A & B & C). field. repeat split; lra. }
+      { unfold y0. replace (1 - (1 - p0)) with p0 by ring. destruct (logs p0 H) as (A & B & C). field.
+      repeat split; lra. }
       pose proof (y0_above (1 - p0) ltac:(lra)) as K. rewrite H0, G in K. lra.
   - intros ->. rewrite E. ring.
 Qed.

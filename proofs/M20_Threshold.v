@@ -19,7 +19,8 @@ From Focal Require Import Focal Calculus FocalLoss EntropyRatio Gain M20_Prop2.
 Open Scope R_scope.
 
 Theorem m20_threshold gamma : 0 < gamma ->
-  exists! p0, 0 < p0 < 1 /\ (forall p, 0 < p < p0 -> 1 < gain gamma p) /\ (forall p, p0 < p < 1 -> 0 <= gain gamma p < 1).
+  exists! p0, 0 < p0 < 1 /\ (forall p, 0 < p < p0 -> 1 < gain gamma p) /\ (forall p, p0 < p < 1 -> 0
+    <= gain gamma p < 1).
 Proof.
   intros G. destruct (tau_exists gamma G) as [t [T H]]. exists t.
   assert (U : forall p, 0 < p < t -> 1 < gain gamma p).
@@ -63,13 +64,15 @@ Proof. intros H. pose proof (ln_neg x H). field. lra. Qed.
 Theorem m20_k gamma : 0 <= gamma ->
   (forall x y, 0 < x -> x < y -> y < 1 -> k gamma y < k gamma x) /\
   (forall eps, 0 < eps -> exists d, 0 < d /\ forall p, 0 < p < 1 -> p < d -> Rabs (k gamma p - 1) < eps) /\
-  (forall eps, 0 < eps -> exists d, 0 < d /\ forall p, 0 < p < 1 -> 1 - d < p -> Rabs (k gamma p - - (1 + gamma)) < eps).
+  (forall eps, 0 < eps -> exists d, 0 < d /\ forall p, 0 < p < 1 -> 1 - d < p -> Rabs (k gamma p - - (1
+    + gamma)) < eps).
 Proof.
   intros G. split; [|split].
   - intros x y X L Y. unfold k. rewrite !inverse_k by lra.
     pose proof (inverse_log_mean_decreasing x y X L Y) as M.
     assert (P : 0 < - ln y / (1 - y)) by (pose proof (ln_neg y ltac:(lra)); apply Rdiv_lt_0_compat; lra).
-    assert (I : / (- ln x / (1 - x)) < / (- ln y / (1 - y))) by (apply Rinv_lt_contravar; [apply Rmult_lt_0_compat; lra|exact M]).
+    assert (I : / (- ln x / (1 - x)) < / (- ln y / (1 - y))) by (apply Rinv_lt_contravar; [apply Rmult_lt_0_compat;
+      lra|exact M]).
     assert (gamma * x <= gamma * y) by (apply Rmult_le_compat_l; lra). unfold Rdiv at 1 3. lra.
   - intros eps E. set (d := Rmin (exp (- (4 / eps))) (eps / (2 * (gamma + 1)))).
     assert (Q : 0 < eps / (2 * (gamma + 1))) by (apply Rdiv_lt_0_compat; lra).
@@ -87,21 +90,25 @@ Proof.
     { split; [apply Rmult_le_pos; lra|]. apply (Rle_lt_trans _ ((gamma + 1) * p)); [lra|].
       apply (Rmult_lt_compat_l (gamma + 1)) in L2; [|lra].
       replace ((gamma + 1) * (eps / (2 * (gamma + 1)))) with (eps / 2) in L2 by (field; lra). exact L2. }
-    unfold k. replace (2 * (1 - p) / ln p + 1 - gamma * p - 1) with (- (2 * (1 - p) / - ln p) - gamma * p) by (field; lra).
+    unfold k. replace (2 * (1 - p) / ln p + 1 - gamma * p - 1) with (- (2 * (1 - p) / - ln p) - gamma * p) by (field;
+      lra).
     apply Rabs_def1; lra.
   - intros eps E. exists (Rmin (1 / 2) (eps / (2 + gamma))).
     assert (Q : 0 < eps / (2 + gamma)) by (apply Rdiv_lt_0_compat; lra). split; [apply Rmin_glb_lt; lra|].
     intros p P L. assert (L1 : 1 - eps / (2 + gamma) < p) by (pose proof (Rmin_r (1 / 2) (eps / (2 + gamma))); lra).
-    pose proof (ln_neg p P) as N. pose proof (ln_lt p ltac:(lra) ltac:(lra)) as U. pose proof (ln_ge p ltac:(lra)) as V.
+    pose proof (ln_neg p P) as N. pose proof (ln_lt p ltac:(lra) ltac:(lra)) as U.
+    pose proof (ln_ge p ltac:(lra)) as V.
     (* p <= (1 - p) / (- log p) <= 1 *)
     assert (A : p <= (1 - p) / - ln p <= 1).
-    { split; apply (Rmult_le_reg_r (- ln p)); try lra; replace ((1 - p) / - ln p * - ln p) with (1 - p) by (field; lra).
+    { split; apply (Rmult_le_reg_r (- ln p)); try lra; replace ((1 - p) / - ln p * - ln p) with (1 - p) by (field;
+      lra).
       - apply (Rmult_le_compat_l p) in V; [|lra]. replace (p * (1 - 1 / p)) with (p - 1) in V by (field; lra). lra.
       - lra. }
     assert (B : (2 + gamma) * (1 - p) < eps).
     { assert ((2 + gamma) * (1 - p) < (2 + gamma) * (eps / (2 + gamma))) by (apply Rmult_lt_compat_l; lra).
       replace ((2 + gamma) * (eps / (2 + gamma))) with eps in H by (field; lra). exact H. }
-    unfold k. replace (2 * (1 - p) / ln p + 1 - gamma * p - - (1 + gamma)) with (2 * (1 - (1 - p) / - ln p) + gamma * (1 - p)) by (field; lra).
+    unfold k. replace (2 * (1 - p) / ln p + 1 - gamma * p - - (1 + gamma)) with (2 * (1 - (1 - p) / - ln p) + gamma *
+      (1 - p)) by (field; lra).
     assert (0 <= gamma * (1 - p)) by (apply Rmult_le_pos; lra). apply Rabs_def1; lra.
 Qed.
 
@@ -123,7 +130,8 @@ Proof.
     eexists. apply is_derive_Reals. unfold k. auto_derive; [repeat split; lra|reflexivity].
   - exists s. split; [lra|].
     assert (F : forall p, 0 < p < 1 -> 0 < gamma * Rpower (1 - p) (gamma - 2) * - ln p).
-    { intros p P. pose proof (ln_neg p P). apply Rmult_lt_0_compat; [|lra]. apply Rmult_lt_0_compat; [exact G|apply FocalLoss.Rpower_pos]. }
+    { intros p P. pose proof (ln_neg p P). apply Rmult_lt_0_compat; [|lra].
+    apply Rmult_lt_0_compat; [exact G|apply FocalLoss.Rpower_pos]. }
     split; intros p P; rewrite (is_derive_unique _ _ _ (m20_gain_slope gamma p ltac:(lra))).
     + apply Rmult_lt_0_compat; [apply F; lra|]. pose proof (M p s ltac:(lra) ltac:(lra) ltac:(lra)). lra.
     + pose proof (F p ltac:(lra)). pose proof (M s p ltac:(lra) ltac:(lra) ltac:(lra)).
@@ -141,7 +149,8 @@ Qed.
 
 Theorem m20_regularises_more p g1 g2 : 1 / 2 <= p < 1 -> 0 <= g1 -> g1 < g2 -> gain g2 p < gain g1 p.
 Proof.
-  intros P G L. rewrite !gain_exp by lra. apply exp_increasing. unfold log_gain. pose proof (entropy_ratio_pos p ltac:(lra)) as B.
+  intros P G L. rewrite !gain_exp by lra. apply exp_increasing. unfold log_gain.
+  pose proof (entropy_ratio_pos p ltac:(lra)) as B.
   set (b := entropy_ratio p) in *.
   assert (P1 : 1 <= 1 + g1 * b) by (assert (0 <= g1 * b) by (apply Rmult_le_pos; lra); lra).
   assert (D : (g2 - g1) * b > 0) by (apply Rmult_lt_0_compat; lra).
