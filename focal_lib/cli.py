@@ -462,7 +462,9 @@ def claims(claim_id: str | None, verify: bool, record: bool, paper: str | None, 
     else:
         on_record = verdicts.recorded()
         for claim in wanted:
-            click.echo(f"{on_record.get(claim.id, 'not on record'):18} {claim.id:34} {claim.fidelity:12} {claim.source}")
+            click.echo(
+                f"{on_record.get(claim.id, 'not on record'):18} {claim.id:34} {claim.fidelity:12} {claim.source}"
+            )
 
 
 def _checked(ids: list[str]) -> list[Check]:
