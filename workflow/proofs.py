@@ -1,4 +1,4 @@
-"""Compile the Coq developments of proofs/, check them again with coqchk, list the axioms each theorem rests on.
+"""Compile the Coq developments of proofs/, check them again with coqchk, list the axioms the theorems rest on.
 
     python3 workflow/proofs.py [--jobs N]
 
@@ -33,7 +33,7 @@ MARK = "rests on: "
 
 @dataclass
 class Theorem:
-    """A theorem or an example of a file, as its author wrote it, and the axioms that its proof uses."""
+    """A theorem or an example of a file, as its author wrote it; the axioms it rests on, at most those of its file."""
 
     file: str
     name: str
@@ -113,18 +113,22 @@ def copy_sources(files: list[str]) -> None:
 
 
 def audit(file: str) -> list[Theorem]:
-    """The theorems of a compiled file, each with the axioms that Coq says it rests on."""
+    """The theorems of a compiled file, with the axioms that Coq says they rest on, all together.
+
+    One question a file: Coq reads every proof below a theorem, those of its libraries too, for each question anew.
+    """
     stated = list(theorems(file, (BUILD / f"{file}.v").read_text()))
-    lines = [f"From Focal Require {file}."]
-    for found in stated:
-        lines.append(f'Goal True. idtac "{MARK}{found.name}". Abort.')
-        lines.append(f"Print Assumptions {file}.{found.name}.")
-    name = f"{AUDIT}{file}.v"
-    (BUILD / name).parent.mkdir(exist_ok=True)
-    (BUILD / name).write_text("\n".join(lines) + "\n")
-    axioms = read_axioms(run("coqc", "-q", "-w", "none", "-Q", ".", "Focal", name)) if stated else {}
-    for found in stated:
-        found.axioms = axioms[found.name]
+    if stated:
+        together = ", ".join(f"{file}.{found.name}" for found in stated)
+        name = f"{AUDIT}{file}.v"
+        (BUILD / name).parent.mkdir(exist_ok=True)
+        (BUILD / name).write_text(
+            f"From Focal Require {file}.\nDefinition together := ({together}, I).\n"
+            f'Goal True. idtac "{MARK}{file}". Abort.\nPrint Assumptions together.\n'
+        )
+        axioms = read_axioms(run("coqc", "-q", "-w", "none", "-Q", ".", "Focal", name))[file]
+        for found in stated:
+            found.axioms = axioms
     return stated
 
 
@@ -146,13 +150,13 @@ def main() -> None:
     start = time.monotonic()
     with ThreadPoolExecutor(jobs) as pool:
         stated = [found for of_file in pool.map(audit, files) for found in of_file]
-    print(f"axioms of {len(stated)} theorems and examples listed in {time.monotonic() - start:.0f} s")
+    print(f"axioms of {len(stated)} theorems and examples asked for in {time.monotonic() - start:.0f} s")
     rules = (SOURCE / "allowed_axioms.txt").read_text()
     forbidden = []
-    for found in stated:
-        name = f"{found.file}.{found.name}"
-        print(f"{name}: {', '.join(found.axioms) or 'no axiom'}")
-        forbidden += [f"{name}: {axiom}" for axiom in found.axioms if not allowed(axiom, found.file, rules)]
+    for file in dict.fromkeys(found.file for found in stated):
+        here = [found for found in stated if found.file == file]
+        print(f"{file} ({', '.join(found.name for found in here)}):\n    {', '.join(here[0].axioms) or 'no axiom'}")
+        forbidden += [f"{file}: {axiom}" for axiom in here[0].axioms if not allowed(axiom, file, rules)]
     if forbidden:
         sys.exit("\n".join(("axioms that proofs/allowed_axioms.txt does not allow:", *forbidden)))
 
