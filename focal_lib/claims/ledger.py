@@ -22,11 +22,13 @@ __all__ = ["PAPERS", "RETIRED", "Claim", "Fidelity", "claim", "find", "ledger"]
 _REGISTRY: dict[str, Claim] = {}
 PAPERS = {"kk24": "KK24", "m20": "M20", "kn24": "KN24", "l25": "L25"}  # in the order of the book
 RETIRED = {  # ids that are never used again: id -> the claims that say now what can fairly be said
+    "kk24.fig5_top_rises": "kk24.prop5_three_classes",
     "kk24.many_printed": "kk24.prop3_not_for_three",
     "kk24.prop2_below_minus_one": "kk24.prop2_below",
     "kk24.prop3_proof_comparison": "kk24.prop3_proof_bound, kk24.prop3_proof_gap",
     "kk24.prop3_proof_derivative": "kk24.prop3_proof_bound, kk24.prop3_proof_gap",
     "kk24.prop4_same_reasoning": "kk24.prop4_bijection, kk24.prop4_negative",
+    "kk24.prop5_dominates_corrected": "kk24.prop5_dominates",
     "kk24.table1_nll": "kk24.nll_kept, kk24.choose_by_nll",
     "kn24.curvature_logit": "kn24.theorem1, kn24.curvature_logit_larger",
     "kn24.curvature_probability": "kn24.theorem1, kn24.curvature_probability_high",

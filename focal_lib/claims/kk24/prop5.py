@@ -12,7 +12,6 @@ import sympy as sp
 
 from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Search, Step, Unchecked, step
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.lemmas.confidence import confidence_proof
 from focal_lib.claims.lemmas.map_slope import map_slope_steps
 from focal_lib.claims.lemmas.published import published_threshold_step
 from focal_lib.claims.lemmas.threshold import gain_positive_step, threshold_steps
@@ -36,7 +35,7 @@ def drop(point: Sequence[str], g: str) -> flint.arb:
 @claim(
     "kk24.prop5",
     source="KK24 Prop. 5, App. A.5",
-    # lines 462-467; 'for any gamma > 0': line 114
+    # 'for any gamma > 0': section 1
     statement=r"After the map 'the $j$-th coordinate', of the predicted class, 'will be higher than or equal to all coordinates of the "
     r"initial prediction': $\hat p_j \ge \max_i q_i = q_j$, for every $n$ and 'for any $\gamma > 0$'.",
     chapter=CHAPTER,
@@ -135,7 +134,7 @@ def _fall_equal_rest(g: int, top: Fraction, n: int) -> flint.arb:
 @claim(
     "kk24.prop5_two_classes",
     source="KK24 Prop. 5, the case n = 2",
-    # Prop. 5 as printed, at n = 2; line 322 has the shape of the curve
+    # Prop. 5 as printed, at n = 2; the shape of the curve: section 3.2
     statement=r"For $n = 2$ the probability of the predicted class never becomes lower.",
     chapter=CHAPTER,
     fidelity="paraphrased",
@@ -150,7 +149,6 @@ def prop5_two_classes() -> Evidence:
 @claim(
     "kk24.prop5_sublemma",
     source="KK24 App. A.5, statement 1",
-    # lines 1169-1170
     statement=r"'Let $f(x)$ be a concave function defined on $[0, 1]$ range such that $f(0) = 0$. Then $\forall \lambda \in [0, 1]$: "
     r"$f(\lambda x) \ge \lambda f(x)$.'",
     chapter=CHAPTER,
@@ -180,7 +178,6 @@ def sublemma_step(at_zero: int = 0) -> Step:
 @claim(
     "kk24.prop5_positive",
     source="KK24 App. A.5, proof",
-    # lines 1164-1166
     statement=r"'Moreover $f(q_k) > 0$ due to monotonicity.'",
     chapter=CHAPTER,
     fidelity="quoted",
@@ -209,37 +206,16 @@ def prop5_positive_corrected() -> Evidence:
 @claim(
     "kk24.prop5_dominates",
     source="KK24 App. A.5, proof",
-    # line 1195; the exponent is that of line 1192, the quotient L''/L'^2
-    statement=r"'The $(1-q)^{-\gamma}$ term, which is monotonically decreasing, will dominate other terms.'",
+    # the exponent is damaged here and legible in the display before, where the sign of L''/L'^2 is not
+    statement=r"The term with a power of $1-q$ in $f' = (1/L')'$, 'which is monotonically decreasing, will dominate other terms'.",
     chapter=CHAPTER,
-    fidelity="quoted",
+    fidelity="paraphrased",
 )
 def prop5_dominates() -> Evidence:
-    """It is increasing."""
-    with balls.precision():
-        half, quarter = (1 - balls.exact(v) for v in ("1/2", "1/4"))
-    return Counterexample(r"$\gamma = 1$: $(1-\frac12)^{-1} > (1-\frac14)^{-1}$", 1 / half - 1 / quarter)
-
-
-@claim(
-    "kk24.prop5_dominates_corrected",
-    source="KK24 App. A.5, corrected",
-    statement=r"$(1-q)^{-\gamma}$ increases on $(0, 1)$ for $\gamma > 0$.",
-    chapter=CHAPTER,
-    fidelity="ours",
-    corrects="kk24.prop5_dominates",
-)
-def prop5_dominates_corrected() -> Evidence:
-    """Its derivative."""
-    g = sp.Symbol("gamma", positive=True)
-    return Derivation(
-        (
-            step(
-                r"$\big((1-q)^{-\gamma}\big)' = \gamma(1-q)^{-\gamma-1} > 0$",
-                sp.diff((1 - q) ** -g, q),
-                g * (1 - q) ** (-g - 1),
-            ),
-        )
+    """Which term is meant hangs on a sign and an exponent that are lost."""
+    return Unchecked(
+        "the sign in front of the quotient and the exponent of the term are not legible: $-(1-q)^{-\\gamma}$ decreases, as "
+        "said, $(1-q)^{-\\gamma}$ increases; what the sentence concludes, that $f$ is concave, is kk24.prop4_inflection"
     )
 
 
@@ -276,7 +252,6 @@ def prop5_near_uniform() -> Evidence:
 @claim(
     "kk24.fig5_others_fall",
     source="KK24 section 3.3 on Fig. 5",
-    # lines 448-452
     statement=r"'The predicted distribution becomes sharper, meaning that the highest predicted probability becomes higher while all "
     r"others - become lower' ($n = 3$).",
     chapter="05_simplex",
@@ -288,19 +263,6 @@ def fig5_others_fall() -> Evidence:
         point = [balls.exact(v) for v in ("0.40", "0.39", "0.21")]
         rise = formulas.focal_map(point, balls.exact(1))[1] - point[1]
     return Counterexample(r"$\gamma = 1$, $q = (0.40, 0.39, 0.21)$: the second class rises", rise)
-
-
-@claim(
-    "kk24.fig5_top_rises",
-    source="KK24 section 3.3 on Fig. 5, corrected",
-    statement=r"For $n = 3$ the highest probability never becomes lower.",
-    chapter="05_simplex",
-    fidelity="ours",
-    corrects="kk24.fig5_others_fall",
-)
-def fig5_top_rises() -> Evidence:
-    """Prop. 5 for three classes."""
-    return confidence_proof()
 
 
 @claim(

@@ -69,11 +69,10 @@ def prop5_n_holds() -> Evidence:
 
 @claim(
     "kk24.prop5_three_classes",
-    source="KK24 Prop. 5, the case n = 3",
-    statement=r"For $n = 3$ confidence never falls, for any $\gamma > 0$.",
+    source="KK24 Prop. 5, the case n = 3; section 3.3 on Fig. 5",
+    statement=r"For $n = 3$ the highest predicted probability never becomes lower, for any $\gamma > 0$.",
     chapter=CHAPTER,
-    fidelity="ours",
-    corrects="kk24.prop5",
+    fidelity="paraphrased",
 )
 def prop5_three_classes() -> Evidence:
     """The same proof with gamma*(1/2) = 0."""
