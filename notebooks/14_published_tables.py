@@ -287,11 +287,12 @@ note("published", gains_tiny=int((below & ~on_cifar).sum()), gains_tiny_all=int(
 
 # %% tags=["remove-input"]
 show(
-    "m20.flsd_outperforms_all",
+    "m20.flsd_broadly_lowest",
     "m20.flsd_outperforms_most",
     "m20.gamma_three_best",
     "m20.gamma_three_most",
-    "l25.fcl_consistently_lower",
+    "l25.fcl_overall_lower",
+    "l25.fcl_among_lowest",
     "l25.fcl_mostly_lower",
 )
 

@@ -4,40 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from focal_lib.claims.evidence import Counterexample, Measurement
+import pandas as pd
+
+from focal_lib.claims.evidence import Measurement
 from focal_lib.results.printed import printed_tables, study
-from focal_lib.theory.certificates.balls import exact
 
-__all__ = ["rows_won", "rows_won_in_words", "worse_than"]
+__all__ = ["lower_mean", "most_rows_among_lowest", "most_rows_won", "rows_won", "rows_won_in_words"]
 
-
-def worse_than(paper: str, table: str, dataset: str, network: str, stage: str, loss: str, other: str) -> Counterexample:
-    """One row of a table in which `loss` has a larger value than `other`.
-
-    Raises:
-        ValueError: no such cells.
-    """
-    frame = printed_tables()
-    row = frame.query("paper == @paper and table == @table and dataset == @dataset and network == @network")
-    values = row[row["stage"] == stage].set_index("loss")["value"]
-    if missing := {loss, other} - set(values.index):
-        raise ValueError(
-            f"{paper} {table} must have {dataset}, {network}, {stage}. Got no {', '.join(sorted(missing))}."
-        )
-    mine, its = f"{values[loss]:.2f}", f"{values[other]:.2f}"
-    when = {"pre": "before", "post": "after"}[stage]
-    text = f"{paper} {table}, {dataset}, {network}, {when} temperature scaling: {loss} {mine}, {other} {its}"
-    return Counterexample(text, exact(mine) - exact(its), "as printed")
+_WHEN = {"pre": "before", "post": "after"}
 
 
 def rows_won(
     paper: str, table: str, stage: str, loss: str, expected: int, losses: Sequence[str] | None = None
 ) -> Measurement:
-    """In how many rows of a table `loss` has the smallest value, ties included."""
+    """In how many rows of a table `loss` has the smallest value, ties included; a remark names the others."""
     best, rows = _won(paper, table, stage, loss, losses)
-    when = {"pre": "before", "post": "after"}[stage]
-    quantity = f"rows of {paper} {table} won by {loss} {when} temperature scaling, of {rows}"
-    return Measurement(quantity, str(expected), best, expected, said="claimed")
+    ranks = _ranks(paper, table, stage, losses)[loss]
+    others = "; ".join(", ".join(row) for row in ranks[ranks > 1].index)
+    quantity = f"rows of {paper} {table} won by {loss} {_WHEN[stage]} temperature scaling, of {rows}"
+    return Measurement(
+        quantity, str(expected), best, expected, said="claimed", remark=f"Not in: {others}" if others else ""
+    )
+
+
+def most_rows_won(paper: str, table: str, stage: str, loss: str, losses: Sequence[str] | None = None) -> Measurement:
+    """Whether `loss` has the smallest value, ties included, in more than half of the rows of a table."""
+    return _most(paper, table, stage, loss, 1, losses)
+
+
+def most_rows_among_lowest(paper: str, table: str, stage: str, loss: str, among: int) -> Measurement:
+    """Whether the value of `loss` is among the `among` smallest ones in more than half of the rows of a table."""
+    return _most(paper, table, stage, loss, among, None)
+
+
+def _most(paper: str, table: str, stage: str, loss: str, among: int, losses: Sequence[str] | None) -> Measurement:
+    ranks = _ranks(paper, table, stage, losses)[loss]
+    count, rows = int((ranks <= among).sum()), len(ranks)
+    which = "lowest" if among == 1 else f"among the {among} lowest"
+    quantity = f"rows of {paper} {table} where {loss} is {which} {_WHEN[stage]} temperature scaling, of {rows}"
+    return Measurement(quantity, "most", count, holds=2 * count > rows, said="claimed")
+
+
+def lower_mean(paper: str, table: str, stage: str, loss: str, other: str) -> Measurement:
+    """Whether the mean over the rows of a table is lower for `loss` than for `other`."""
+    means = _wide(paper, table, stage, [loss, other]).mean()
+    quantity = f"mean over {paper} {table} {_WHEN[stage]} temperature scaling, {loss} minus {other}"
+    difference = float(means[loss] - means[other])
+    return Measurement(quantity, "negative", difference, holds=difference < 0, said="claimed")
 
 
 def rows_won_in_words(paper: str, table: str, loss: str) -> str:
@@ -51,3 +64,15 @@ def _won(paper: str, table: str, stage: str, loss: str, losses: Sequence[str] | 
     counts = study.count_best(printed_tables(), paper, table, list(losses) if losses else None)
     row = counts[(counts["stage"] == stage) & (counts["loss"] == loss)].iloc[0]
     return int(row["best"]), int(row["rows"])
+
+
+def _wide(paper: str, table: str, stage: str, losses: Sequence[str] | None) -> pd.DataFrame:
+    """A stage of a printed table: a row a data set and network, a column a loss."""
+    cells = printed_tables().query("paper == @paper and table == @table and stage == @stage")
+    wide = cells.pivot(index=["dataset", "network"], columns="loss", values="value")
+    return wide if losses is None else wide[list(losses)]
+
+
+def _ranks(paper: str, table: str, stage: str, losses: Sequence[str] | None) -> pd.DataFrame:
+    """1 for the smallest value of a row; equal ones share the better rank."""
+    return _wide(paper, table, stage, losses).rank(axis="columns", method="min")

@@ -34,9 +34,13 @@ RETIRED = {  # ids that are never used again: id -> the claims that say now what
     "kn24.curvature_probability": "kn24.theorem1, kn24.curvature_probability_high",
     "kn24.logit_convex": "kn24.logit_convex_corrected",
     "l25.a6_root": "l25.a6_mapping, l25.a6_root_corrected",
+    "l25.fcl_consistently_lower": "l25.fcl_overall_lower, l25.fcl_mostly_lower",
     "l25.focal_overconfident": "l25.overconfident_often, l25.focal_overconfident_where",
+    "l25.tables": "l25.fcl_overall_lower, l25.fcl_among_lowest, l25.state_of_the_art",
     "m20.entropy_always": "m20.entropy_binary, m20.entropy_many_classes",
+    "m20.flsd_outperforms_all": "m20.flsd_broadly_lowest, m20.flsd_outperforms_most",
     "m20.policy_accelerate": "m20.policy_accelerate_corrected",
+    "m20.tables": "m20.flsd_broadly_lowest, m20.almost_all_cases",
 }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from focal_lib.claims.evidence import All, Evidence
-from focal_lib.claims.from_tables import rows_won, rows_won_in_words, worse_than
+from focal_lib.claims.evidence import All, Evidence, Unchecked
+from focal_lib.claims.from_tables import lower_mean, most_rows_won, rows_won, rows_won_in_words
 from focal_lib.claims.ledger import claim
 
 CHAPTER = "14_published_tables"
@@ -11,27 +11,29 @@ FIXED = ("focal 1", "focal 2", "focal 3")
 
 
 @claim(
-    "m20.flsd_outperforms_all",
-    source="M20 section 6, taken at its word",
-    statement=r"Focal loss with sample-dependent $\gamma$ (5, 3) outperforms cross-entropy, Brier loss and MMCE in ECE, on all data sets and "
-    r"networks of Table 1.",
+    "m20.flsd_broadly_lowest",
+    source="M20 section 6, Tables 1 and 2",
+    statement=r"'Focal loss with sample-dependent $\gamma$ outperforms all the baselines (cross-entropy, brier score and MMCE). It broadly "
+    r"produces the lowest ECE and AdaECE values both before and after temperature scaling.' (Taken as: of these four losses it has "
+    r"the lowest value in most rows of the printed tables, both before and after.)",
     chapter=CHAPTER,
-    fidelity="paraphrased",
-    headline="FLSD-53 has a lower ECE than all baselines",
+    fidelity="our reading",
+    headline="FLSD-53 broadly has the lowest ECE of four losses, in the printed tables",
     instead=lambda _: rows_won_in_words("M20", "Table 1", "flsd-53"),
 )
-def flsd_outperforms_all() -> Evidence:
-    """Table 1, SST."""
-    return worse_than("M20", "Table 1", "SST Binary", "Tree-LSTM", "pre", "flsd-53", "cross-entropy")
+def flsd_broadly_lowest() -> Evidence:
+    """Counted in the printed tables, of ECE and of adaptive ECE."""
+    stages, tables = ("pre", "post"), ("Table 1", "Table 2")
+    return All(tuple(most_rows_won("M20", table, stage, "flsd-53") for table in tables for stage in stages))
 
 
 @claim(
     "m20.flsd_outperforms_most",
-    source="M20 Table 1, corrected",
-    statement=r"Of these four losses it has the lowest ECE in 7 of 10 rows of Table 1 before temperature scaling and in 9 of 10 after.",
+    source="M20 Table 1, row by row",
+    statement=r"Of these four losses focal loss with sample-dependent $\gamma$ (5, 3) has the lowest ECE in 7 of 10 rows of Table 1 before "
+    r"temperature scaling, SST not among them, and in 9 of 10 after.",
     chapter=CHAPTER,
     fidelity="ours",
-    corrects="m20.flsd_outperforms_all",
 )
 def flsd_outperforms_most() -> Evidence:
     """Counted in the printed table."""
@@ -39,24 +41,42 @@ def flsd_outperforms_most() -> Evidence:
 
 
 @claim(
-    "m20.gamma_three_best",
-    source="M20 section 6, taken at its word",
-    statement=r"Of the fixed $\gamma = 1, 2, 3$, $\gamma = 3$ produces the best ECE results (Table 7).",
+    "m20.almost_all_cases",
+    source="M20 section 7, Tables 1 to 5 and 7 to 13",
+    statement=r"'In almost all cases, networks trained with focal loss are more calibrated than those trained with cross-entropy loss, "
+    r"whilst having similar levels of accuracy.'",
     chapter=CHAPTER,
-    fidelity="paraphrased",
+    fidelity="quoted",
+)
+def almost_all_cases() -> Evidence:
+    """Needs the paper's networks on the paper's data."""
+    return Unchecked(
+        "needs ResNet-50 and -110, Wide-ResNet, DenseNet, a CNN and a Tree-LSTM trained for up to 350 epochs with each loss on "
+        "CIFAR-10, CIFAR-100, 20 Newsgroups and SST; the book's runs are of small networks"
+    )
+
+
+@claim(
+    "m20.gamma_three_best",
+    source="M20 section 6, Table 7",
+    statement=r"'For focal loss with a fixed $\gamma$, we found that $\gamma = 3$ produced the best ECE results.' (Taken as: of $\gamma = 1, 2, "
+    r"3$ it has the lowest mean ECE of the printed Table 7, and the lowest ECE in most of its rows, before temperature scaling.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
 )
 def gamma_three_best() -> Evidence:
-    """Table 7, SST."""
-    return worse_than("M20", "Table 7", "SST Binary", "Tree-LSTM", "pre", "focal 3", "focal 2")
+    """Means and rows of the printed table."""
+    means = tuple(lower_mean("M20", "Table 7", "pre", "focal 3", other) for other in FIXED[:2])
+    return All((*means, most_rows_won("M20", "Table 7", "pre", "focal 3", FIXED)))
 
 
 @claim(
     "m20.gamma_three_most",
-    source="M20 Table 7, corrected",
-    statement=r"Of these three it has the lowest ECE in 8 of 10 rows of Table 7 before temperature scaling, and in 5 of 10 after.",
+    source="M20 Table 7, row by row",
+    statement=r"Of $\gamma = 1, 2, 3$, $\gamma = 3$ has the lowest ECE in 8 of 10 rows of Table 7 before temperature scaling, and in 5 of 10 "
+    r"after.",
     chapter=CHAPTER,
     fidelity="ours",
-    corrects="m20.gamma_three_best",
 )
 def gamma_three_most() -> Evidence:
     """Counted in the printed table."""

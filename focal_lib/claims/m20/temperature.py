@@ -6,7 +6,7 @@ import numpy as np
 import sympy as sp
 from scipy.special import softmax
 
-from focal_lib.claims.evidence import Derivation, Disproof, Evidence, Step, Unchecked, step
+from focal_lib.claims.evidence import Derivation, Disproof, Evidence, Step, step
 from focal_lib.claims.from_runs import paired, results, temperatures, values_by_seed
 from focal_lib.claims.ledger import claim
 from focal_lib.theory.certificates import balls
@@ -124,19 +124,3 @@ def temperature_of_cross_entropy() -> Evidence:
     base, focal = (values_by_seed(temperatures(), "temperature", gamma=g) for g in (0.0, 3.0))
     quantity = r"$T$, cross-entropy minus focal $\gamma = 3$ (Fashion-MNIST)"
     return paired(quantity, "about 1 to 1.8", base, focal, 1)
-
-
-@claim(
-    "m20.tables",
-    source="M20 Tables 1 to 5 and 7 to 13",
-    statement=r"Focal loss with sample-dependent $\gamma$ broadly has the lowest ECE before and after temperature scaling "
-    r"(CIFAR, 20 Newsgroups, SST).",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
-)
-def tables() -> Evidence:
-    """Needs the papers' networks on the papers' data."""
-    return Unchecked(
-        "needs ResNet-50 and -110, Wide-ResNet, DenseNet, a CNN and a Tree-LSTM trained for up to 350 epochs with each loss on "
-        "CIFAR-10, CIFAR-100, 20 Newsgroups and SST; the book's runs are a small CNN on Fashion-MNIST"
-    )
