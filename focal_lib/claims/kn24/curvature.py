@@ -273,8 +273,7 @@ def _needs(what: str) -> Evidence:
 
 @claim(
     "kn24.theorem1",
-    source="KN24 Theorem 1, Corollaries 1 and 2",
-    # lines 14, 38; the theorem's formula is lost
+    source="KN24 Abstract, Theorem 1, Corollaries 1 and 2",
     statement=r"'Our analysis suggests that focal loss reduces the curvature of the loss surface in training the model.'",
     chapter=CHAPTER,
     fidelity="quoted",
@@ -292,7 +291,6 @@ def theorem1() -> Evidence:
 @claim(
     "kn24.fig2",
     source="KN24 Fig. 2",
-    # line 38
     statement=r"$\lambda_{\max}(H_{val})$ decreases monotonically with $\gamma$ on CIFAR-100; ECE is smallest near $\gamma = 3, 4$ (10 for ViT).",
     chapter=CHAPTER,
     fidelity="paraphrased",

@@ -24,7 +24,6 @@ g = sp.Symbol("gamma", positive=True)
 @claim(
     "m20.app_h",
     source="M20 App. H",
-    # lines 885-900
     statement=r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{CE}(p, q) - \gamma\,\mathrm{Entropy}(q)$.",
     chapter=CHAPTER,
     fidelity="quoted",
@@ -39,7 +38,6 @@ def app_h() -> Evidence:
 @claim(
     "m20.app_h_bernoulli",
     source="M20 App. H, first step",
-    # lines 885-900
     statement=r"$(1-q)^\gamma \ge 1 - \gamma q$ 'by Bernoulli's inequality $\forall\gamma \ge 1$ and $0 \le q \le 1$'.",
     chapter=CHAPTER,
     fidelity="quoted",
@@ -93,7 +91,6 @@ def app_h_below_one() -> Evidence:
 @claim(
     "m20.app_h_kl",
     source="M20 App. H, last steps",
-    # lines 904-906
     statement=r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{KL}(p\Vert q) + \mathrm{Entropy}(p) - \gamma\,\mathrm{Entropy}(q)$.",
     chapter=CHAPTER,
     fidelity="quoted",
@@ -106,13 +103,11 @@ def app_h_kl() -> Evidence:
 @claim(
     "m20.entropy_binary",
     source="M20 App. H, Fig. 7",
-    # lines 907-911
     statement=r"'In a binary classification problem (i.e. $K = 2$)', 'solutions to focal loss will always have higher entropy than that of "
     r"cross entropy'. (At $p = 0$, $\frac12$ and 1 both solutions are $p$; taken as: for every other $p$.)",
     chapter=CHAPTER,
     fidelity="our reading",
     headline="two classes: focal solutions have higher entropy",
-    instead="not always for four classes",
 )
 def entropy_binary() -> Evidence:
     """The minimiser is closer to 1/2 (slope of the map above 1), and entropy falls away from 1/2."""
