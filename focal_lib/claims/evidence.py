@@ -33,6 +33,7 @@ __all__ = [
     "certificates",
     "judge",
     "step",
+    "step_of_several",
 ]
 
 
@@ -72,13 +73,19 @@ class Step:
     """One step of a derivation: what it says and what is left of it after sympy."""
 
     text: str
-    residual: Any  # a sympy expression that must be 0, or a bool that must be True
+    residual: Any  # a sympy expression that must be 0, a bool that must be True, or several of them
 
     @property
     def holds(self) -> bool:
-        if isinstance(self.residual, sp.Basic) and not isinstance(self.residual, sp.logic.boolalg.Boolean):
-            return bool(self.residual == 0)
-        return bool(self.residual == True)  # noqa: E712  (sympy's true is not Python's)
+        if isinstance(self.residual, tuple):
+            return bool(self.residual) and all(map(_holds, self.residual))
+        return _holds(self.residual)
+
+
+def _holds(residual: Any) -> bool:
+    if isinstance(residual, sp.Basic) and not isinstance(residual, sp.logic.boolalg.Boolean):
+        return bool(residual == 0)
+    return bool(residual == True)  # noqa: E712  (sympy's true is not Python's)
 
 
 def step(text: str, left: Any, right: Any = None, simplify: Callable[[Any], Any] = sp.simplify) -> Step:
@@ -86,6 +93,11 @@ def step(text: str, left: Any, right: Any = None, simplify: Callable[[Any], Any]
     if right is None:
         return Step(text, left)
     return Step(text, simplify(sp.sympify(left) - sp.sympify(right)))
+
+
+def step_of_several(text: str, *equations: tuple[Any, Any]) -> Step:
+    """A step that says several things at once: each (left, right) is asked apart, so that no errors cancel."""
+    return Step(text, tuple(sp.simplify(sp.sympify(left) - sp.sympify(right)) for left, right in equations))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ x = sp.Symbol("x", positive=True)  # q = exp(-x)
 @claim(
     "kk24.prop1",
     source="KK24 Prop. 1, App. A.1",
-    # lines 178-179; the sign between gamma and 0 is damaged, the proof starts at gamma = 0 (line 853)
+    # the sign between gamma and 0 is damaged; the proof in App. A.1 starts at gamma = 0
     statement=r"'Focal loss is convex with respect to the first (prediction) argument' for all $\gamma \ge 0$: "
     r"$L(q) = -(1-q)^\gamma \log q$ on $(0, 1)$.",
     chapter=CHAPTER,
@@ -35,7 +35,6 @@ def prop1() -> Evidence:
 @claim(
     "kk24.prop1_multiclass",
     source="KK24 Prop. 1, App. A.1 (end)",
-    # lines 884-895
     statement=r"For one-hot labels the multiclass focal loss is convex in the predicted vector: its Hessian "
     r"is diagonal with non-negative entries.",
     chapter=CHAPTER,

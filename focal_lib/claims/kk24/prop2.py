@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import sympy as sp
 
-from focal_lib.claims.evidence import Derivation, Disproof, Evidence, Measurement, Step, step
+from focal_lib.claims.evidence import (
+    Conditional,
+    Derivation,
+    Disproof,
+    Evidence,
+    Measurement,
+    Step,
+    step,
+    step_of_several,
+)
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.binary_map import logit_form_steps, stationarity_steps
-from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps
+from focal_lib.claims.lemmas.map_slope import gap_slope_steps, limits_of_u, map_slope_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls
 from focal_lib.theory.proper import focal_minimiser
@@ -20,7 +29,6 @@ x = sp.Symbol("x", positive=True)
 @claim(
     "kk24.minimiser",
     source="KK24 section 3.1",
-    # lines 236-237
     statement=r"At a point with $p = 0.8$ focal loss 'will result in the prediction of a lower value of around 0.62' for $\gamma = 2$.",
     chapter=CHAPTER,
     fidelity="quoted",
@@ -34,7 +42,6 @@ def minimiser() -> Evidence:
 @claim(
     "kk24.minimiser_range",
     source="KK24 section 3.1",
-    # lines 237-243
     statement=r"'By varying parameter $\gamma > 0$, we could receive any value between 0.8 and 0.5' at $p = 0.8$.",
     chapter=CHAPTER,
     fidelity="quoted",
@@ -51,11 +58,11 @@ def minimiser_range() -> Evidence:
             ),
             *logit_form_steps(),
             *map_slope_steps(),
-            step(
+            step_of_several(
                 r"$\gamma = S/s$ with $0 < s < S$: $\operatorname{logit} FC(s) = S + s - R(s)$, beyond $S$ as $R(s) < s$ by $R(0) = 0$, "
                 r"$R' < 1$",
-                symbols.binary_map_of_logit(x, top / x) + symbols.logit_gap(x, top / x) + symbols.logit_gap(0),
-                top + x,
+                (symbols.binary_map_of_logit(x, top / x), top + x - symbols.logit_gap(x, top / x)),
+                (symbols.logit_gap(0), 0),
             ),
         ),
         r"For $1/2 < q < p$, with logit $s < \operatorname{logit} p$: the map of $q$ is below $p$ at $\gamma = 0$ and, its "
@@ -67,7 +74,6 @@ def minimiser_range() -> Evidence:
 @claim(
     "kk24.prop2",
     source="KK24 Prop. 2, App. A.2",
-    # lines 272-282
     statement=r"For $\gamma > 0$ binary focal loss 'can be decomposed into a bijective function' of $[0, 1]$ 'and a proper loss': "
     r"$\hat p(q) = 1\big/\big(1 + (\tfrac{1-q}{q})^\gamma\tfrac{(1-q)-\gamma q\log q}{q-\gamma(1-q)\log(1-q)}\big)$.",
     chapter=CHAPTER,
@@ -121,18 +127,18 @@ def prop2_negative() -> Evidence:
                 r"so with $\gamma < 0$ both parts of $R'$ are negative: slope $= \gamma + 1 - R' > \gamma + 1 \ge 0$",
                 sp.simplify(-at_most_one * excess / scale).is_negative,
             ),
-            step(
+            step_of_several(
                 r"onto, $\gamma > -1$: $u \to 1$ and $\bar u \to 0$ as $s \to \infty$, so $R$ stays bounded and "
                 r"$(\gamma+1)s \to \infty$",
-                sp.limit(symbols.u(far), far, sp.oo) - 1 + sp.limit(symbols.u(-far), far, sp.oo),
-                0,
+                *limits_of_u(),
             ),
-            step(
+            step_of_several(
                 r"onto, $\gamma = -1$: $\operatorname{logit} FC = -R = \log\frac{1-\bar u}{1-u}$, and $1 - u \to 0$",
-                sp.expand_log(symbols.binary_map_of_logit(far, -1), force=True)
-                - sp.expand_log(sp.log((1 - symbols.u(-far)) / (1 - symbols.u(far))), force=True)
-                + sp.limit(1 - symbols.u(far), far, sp.oo),
-                0,
+                (
+                    sp.expand_log(symbols.binary_map_of_logit(far, -1), force=True),
+                    sp.expand_log(sp.log((1 - symbols.u(-far)) / (1 - symbols.u(far))), force=True),
+                ),
+                (sp.limit(1 - symbols.u(far), far, sp.oo), 0),
             ),
         ),
         r"The map is odd in logits, so the other end follows.",
@@ -176,25 +182,44 @@ def prop2_below() -> Evidence:
 @claim(
     "kk24.prop2_differentiable",
     source="KK24 App. A.2, proof",
-    # line 926
     statement=r"'The mapping is defined $\forall q \in [0, 1]$ as partial losses are differentiable.'",
     chapter=CHAPTER,
     fidelity="quoted",
 )
 def prop2_differentiable() -> Evidence:
-    """At q = 0 the partial loss of class 1 is infinite and its slope unbounded, so it has no derivative there."""
-    g = sp.Symbol("gamma", positive=True)
-    return Disproof(
+    """On (0, 1) both have a derivative, below 0; at q = 0 that of class 1 has none, at q = 1 that of class 2."""
+    g, r = sp.symbols("gamma r", positive=True)  # q = r/(1+r)
+    part = -symbols.focal_loss_slope(r / (1 + r), g)
+    return Conditional(
+        "$0 < q < 1$",
         Derivation(
             (
                 step(
-                    r"$-q\,L'(q) \to 1$ as $q \to 0$, so $-L' \to \infty$: no derivative at 0",
-                    sp.limit(sp.expand(-q * sp.diff(symbols.focal_loss(q, g), q)), q, 0, "+"),
-                    1,
+                    r"$L'(q)$ is $\gamma(1-q)^{\gamma-1}\log q - \frac{(1-q)^\gamma}{q}$, finite for $0 < q < 1$",
+                    sp.diff(symbols.focal_loss(q, g), q),
+                    symbols.focal_loss_slope(q, g),
                 ),
-                step(r"nor a value: $1/L(q) \to 0$", sp.limit(1 / symbols.focal_loss(q, g), q, 0, "+"), 0),
+                step(
+                    r"with $q = \frac{r}{1+r}$, $r > 0$: $-L'(q) = (1+r)^{1-\gamma}\big(\gamma\log\frac{1+r}{r} + \frac1r\big) > 0$",
+                    sp.expand_log(sp.powsimp(sp.powdenest(sp.simplify(part), force=True), force=True), force=True),
+                    sp.expand_log((1 + r) ** (1 - g) * (g * sp.log((1 + r) / r) + 1 / r), force=True),
+                ),
+            ),
+            "The other partial loss is its mirror image, so the two terms of the denominator have one sign and it is not 0.",
+        ),
+        Disproof(
+            Derivation(
+                (
+                    step(
+                        r"$-q\,L'(q) \to 1$ as $q \to 0$, so $-L' \to \infty$: no derivative at 0",
+                        sp.limit(sp.expand(-q * sp.diff(symbols.focal_loss(q, g), q)), q, 0, "+"),
+                        1,
+                    ),
+                    step(r"nor a value: $1/L(q) \to 0$", sp.limit(1 / symbols.focal_loss(q, g), q, 0, "+"), 0),
+                ),
+                "So the partial loss of class 1 has none at $q = 0$, and its mirror image, that of class 2, none at $q = 1$.",
             )
-        )
+        ),
     )
 
 
@@ -225,7 +250,6 @@ def prop2_ends() -> Evidence:
 @claim(
     "kk24.prop2_proper_part_sides",
     source="KK24 section 3.2 on Fig. 1",
-    # lines 326-330
     statement=r"The proper part, compared with the focal loss, 'has lower loss values for predictions lower than 0.5 and higher "
     r"loss otherwise'.",
     chapter=CHAPTER,

@@ -7,7 +7,17 @@ import math
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims.evidence import All, Derivation, Evidence, Measurement, Search, Step, Unchecked, step
+from focal_lib.claims.evidence import (
+    All,
+    Derivation,
+    Evidence,
+    Measurement,
+    Search,
+    Step,
+    Unchecked,
+    step,
+    step_of_several,
+)
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.logit_gap import logit_gap_steps
 from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps
@@ -23,7 +33,7 @@ s = symbols.s
 @claim(
     "kk24.prop3",
     source="KK24 Prop. 3",
-    # lines 346-357; the temperatures are whole in lines 986-994
+    # one of the temperatures is damaged there and whole in App. A.3
     statement=r"For all logits and $\gamma > 0$ the map can 'be bounded between two temperature scaling maps' with "
     r"$T = \frac{1}{\gamma+1}$ and $T = \frac{1}{\gamma+1-\frac12\log(\gamma+1)}$.",
     chapter=CHAPTER,
@@ -83,7 +93,6 @@ def prop3_simple() -> Evidence:
 @claim(
     "kk24.prop3_proof_bound",
     source="KK24 App. A.3, proof",
-    # lines 1047-1058
     statement=r"With $f = e^{R}$: 'it is enough to show that' $\max f'$ is at most a constant, whose formula is damaged.",
     chapter=CHAPTER,
     fidelity="quoted",
@@ -91,7 +100,7 @@ def prop3_simple() -> Evidence:
 def prop3_proof_bound() -> Evidence:
     """The bound cannot be read with certainty."""
     return Unchecked(
-        "the bound of f' is damaged in the text at hand (lines 1048, 1058); what is left of its derivation, a comparison with "
+        "the bound of f' is damaged in the text that was read, both times; what is left of its derivation, a comparison with "
         "(gamma + 1)^2, fits (gamma + 1)/2. kk24.prop3_proof_gap says what no constant can do"
     )
 
@@ -99,7 +108,7 @@ def prop3_proof_bound() -> Evidence:
 @claim(
     "kk24.prop3_proof_comparison_holds",
     source="KK24 App. A.3, proof",
-    # lines 1059-1061, the right side damaged
+    # the right side is damaged
     statement=r"'The derivative of the function' $(\gamma+1)^{s/2}$ 'is higher than derivative' $f'(s)$ 'for $s > 0$'. (Read so; part of the "
     r"line is damaged. Searched for $\gamma \le 50$, $s \le 60$.)",
     chapter=CHAPTER,
@@ -143,11 +152,11 @@ def prop3_proof_gap() -> Evidence:
                 sp.diff(power, s).subs(s, 0),
                 sp.log(g + 1) / 2,
             ),
-            step(
+            step_of_several(
                 r"$\frac{\gamma+1}{2} - \frac12\log(\gamma+1)$ is $\frac12$ at $\gamma = 0$ with derivative "
                 r"$\frac{\gamma}{2(\gamma+1)} > 0$",
-                sp.diff(below, g) + below.subs(g, 0),
-                g / (2 * (g + 1)) + sp.Rational(1, 2),
+                (below.subs(g, 0), sp.Rational(1, 2)),
+                (sp.diff(below, g), g / (2 * (g + 1))),
             ),
             Step(r"$\gamma = 4$, $s = 2.7$: $f' > \frac12\log 5$, in ball arithmetic", bool(exceeds)),
         ),
@@ -158,7 +167,6 @@ def prop3_proof_gap() -> Evidence:
 @claim(
     "kk24.prop3_example_theory",
     source="KK24 section 3.2",
-    # lines 377-379
     statement=r"'The focal calibration with $\gamma = 4$ for all possible logits are bounded between temperature scaling with' $T = 0.2$ "
     r"and $T = 0.238$.",
     chapter=CHAPTER,
@@ -178,7 +186,6 @@ def prop3_example_theory() -> Evidence:
 @claim(
     "kk24.prop3_example_upper",
     source="KK24 section 3.2",
-    # lines 363-381
     statement=r"For $\gamma = 4$ the search over logits $(-20, 20)$ gives the upper bound $T = 0.218$.",
     chapter=CHAPTER,
     fidelity="paraphrased",
@@ -191,7 +198,6 @@ def prop3_example_upper() -> Evidence:
 @claim(
     "kk24.prop3_example_lower",
     source="KK24 section 3.2",
-    # lines 363-381
     statement=r"For $\gamma = 4$ the search over logits $(-20, 20)$ gives the lower bound $T = 0.206$.",
     chapter=CHAPTER,
     fidelity="paraphrased",

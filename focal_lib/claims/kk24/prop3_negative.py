@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from focal_lib.claims.evidence import All, Conditional, Derivation, Disproof, Evidence, Step, step
+from focal_lib.claims.evidence import All, Conditional, Derivation, Disproof, Evidence, Step, step, step_of_several
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.map_slope import limits_of_u
 from focal_lib.claims.lemmas.turning_negative import falling_certificate
 from focal_lib.theory import symbols
 
@@ -15,11 +16,10 @@ CHAPTER = "03_binary"
 @claim(
     "kk24.negative_inverse_sigmoid",
     source="KK24 section 3.2",
-    # lines 323-326
     statement=r"'Technically, negative $\gamma$ could also be plugged into the calibration map, yielding an \"inverse\"-sigmoid shape on the "
-    r"opposite side of the diagonal': confidence falls everywhere.",
+    r"opposite side of the diagonal', shown in Fig. 1. (Taken as: for every $-1 \le \gamma < 0$ confidence falls everywhere.)",
     chapter=CHAPTER,
-    fidelity="quoted",
+    fidelity="our reading",
 )
 def negative_inverse_sigmoid() -> Evidence:
     """beta falls from beta(0), which is at most 1 from gamma = 2 - 2/log 2 on; below, confidence rises near s = 0."""
@@ -38,17 +38,16 @@ def negative_inverse_sigmoid() -> Evidence:
 
 def falling_steps() -> tuple[Step, ...]:
     """From R'' > 0: R/s rises, so beta falls from beta(0) to gamma + 1."""
-    f, far = sp.Function("R")(symbols.s), sp.Symbol("s", positive=True)
+    f = sp.Function("R")(symbols.s)
     return (
         step(
             r"$(R/s)'s^2 = sR' - R$ is 0 at 0 with derivative $sR'' > 0$: $R/s$ rises, and $\beta = \gamma + 1 - R/s$ falls",
             sp.diff(sp.diff(f / symbols.s, symbols.s) * symbols.s**2, symbols.s),
             symbols.s * sp.diff(f, symbols.s, 2),
         ),
-        step(
+        step_of_several(
             r"to $\gamma + 1$ for $\gamma > -1$: $u \to 1$ and $\bar u \to 0$, so $R$ is bounded and $R/s \to 0$",
-            sp.limit(symbols.u(far), far, sp.oo) - 1 + sp.limit(symbols.u(-far), far, sp.oo),
-            0,
+            *limits_of_u(),
         ),
     )
 

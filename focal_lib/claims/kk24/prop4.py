@@ -21,7 +21,6 @@ q, gamma = symbols.q, symbols.gamma
 @claim(
     "kk24.prop4",
     source="KK24 Prop. 4, Eq. (1), App. A.4",
-    # lines 402-415
     statement=r"For $\gamma > 0$ multiclass focal loss 'can be deconstructed into a composition of a bijective function' of the simplex, "
     r"$\hat p_j = w(q_j)/\sum_k w(q_k)$ with the $w = -1/L'$ of Eq. (1), 'and a proper loss'.",
     chapter=CHAPTER,
@@ -56,7 +55,6 @@ def bijection_steps() -> tuple[Step, ...]:
 @claim(
     "kk24.prop4_inverse_is_minimiser",
     source="KK24 section 3.3, after Charoenphakdee et al. (2021)",
-    # lines 397-400
     statement=r"'The derived focal calibration map is observed to equal with the transformation that maps the outputs from focal "
     r"minimizers to the true class probabilities.'",
     chapter=CHAPTER,
@@ -73,7 +71,7 @@ def prop4_inverse() -> Evidence:
 @claim(
     "kk24.prop4_bijection",
     source="KK24 App. A.4, proof",
-    # line 1100; the chapter says what the binary reasoning leaves out
+    # the chapter says what the binary reasoning leaves out
     statement=r"'Based on the same reasoning as for binary case, we can see that $\hat p(q)$ is a bijection' ($\gamma > 0$): $w$ increases. "
     r"(That exactly one $c$ makes the preimage sum to 1 has to be added.)",
     chapter=CHAPTER,
@@ -169,8 +167,7 @@ def jacobian_steps() -> tuple[Step, ...]:
 
 @claim(
     "kk24.prop4_inflection",
-    source="KK24 App. A.5, proof",
-    # lines 1172-1176
+    source="KK24 Prop. 5, App. A.5, proof, statement 2",
     statement=r"'The function $f(q)$', $1/L'(q)$, 'is concave on the whole range $\forall q \in (0, 1)$'.",
     chapter="06_confidence",
     fidelity="quoted",
@@ -194,7 +191,7 @@ def prop4_inflection() -> Evidence:
 
 @claim(
     "kk24.prop4_inflection_corrected",
-    source="KK24 App. A.5, corrected",
+    source="KK24 Prop. 5, App. A.5, corrected",
     statement=r"$f = -w$ is convex up to one point $q_i(\gamma)$ and concave after it.",
     chapter="06_confidence",
     fidelity="ours",

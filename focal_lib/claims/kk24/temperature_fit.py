@@ -54,7 +54,7 @@ def _as_line(found: All) -> str:
 @claim(
     "kk24.fig2_line",
     source="KK24 section 3.2, Fig. 2 left",
-    # lines 335-337; the range of gamma is not printed
+    # the range of gamma is not printed
     statement=r"The closest temperature to the binary map follows 'the linear fit $\frac1T \approx 0.95\cdot\gamma + 0.85$'. (Taken as: least squares "
     r"for $\gamma$ up to 7. The range is not printed, and the line depends on it.)",
     chapter=CHAPTER,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
-from focal_lib.claims.evidence import Step, step
+from focal_lib.claims.evidence import Step, step, step_of_several
 from focal_lib.theory import symbols
 
-__all__ = ["gap_slope_steps", "map_slope_steps"]
+__all__ = ["gap_slope_steps", "limits_of_u", "map_slope_steps"]
 
 s, gamma = symbols.s, symbols.gamma
 
@@ -22,15 +24,15 @@ def gap_slope_steps() -> tuple[Step, ...]:
     below = t - sp.log(1 + t)  # t (1 - u)
     return (
         step(r"$u' = u - q$", sp.diff(high, s), high - q),
-        step(
+        step_of_several(
             r"$u > q$: $t\,(u-q) = \log(1+t) - t/(1+t)$, $t = e^{-s}$, is 0 at 0 with derivative $t/(1+t)^2 > 0$",
-            sp.diff(above, t) + above.subs(t, 0),
-            t / (1 + t) ** 2,
+            (above.subs(t, 0), 0),
+            (sp.diff(above, t), t / (1 + t) ** 2),
         ),
-        step(
+        step_of_several(
             r"$u < 1$: $t\,(1-u) = t - \log(1+t)$ is 0 at 0 with derivative $t/(1+t) > 0$",
-            sp.diff(below, t) + below.subs(t, 0),
-            t / (1 + t),
+            (below.subs(t, 0), 0),
+            (sp.diff(below, t), t / (1 + t)),
         ),
         step(
             r"$R' = \frac{\gamma(u-q)}{1+\gamma u} + \frac{\gamma(\bar u-\bar q)}{1+\gamma\bar u}$ with $\bar u = u(-s)$, "
@@ -39,6 +41,12 @@ def gap_slope_steps() -> tuple[Step, ...]:
             parts,
         ),
     )
+
+
+def limits_of_u() -> tuple[tuple[Any, int], ...]:
+    """u(s) -> 1 and u(-s) -> 0 as s -> oo, each to be asked apart: exchanged, their sum is the same."""
+    far = sp.Symbol("s", positive=True)
+    return ((sp.limit(symbols.u(far), far, sp.oo), 1), (sp.limit(symbols.u(-far), far, sp.oo), 0))
 
 
 def map_slope_steps() -> tuple[Step, ...]:
@@ -62,11 +70,11 @@ def map_slope_steps() -> tuple[Step, ...]:
             sp.expand_log(symbols.entropy_ratio(1 / (1 + sp.exp(-s))), force=True),
             symbols.u(s),
         ),
-        step(
+        step_of_several(
             r"this is at least $\sqrt q$: $\sqrt t - 1/\sqrt t - \log t$, $t = 1/q$, is 0 at 1 with derivative "
             r"$(\sqrt t - 1)^2/(2t^{3/2}) \ge 0$",
-            sp.diff(logarithmic_mean, t) + logarithmic_mean.subs(t, 1),
-            (sp.sqrt(t) - 1) ** 2 / (2 * t ** sp.Rational(3, 2)),
+            (logarithmic_mean.subs(t, 1), 0),
+            (sp.diff(logarithmic_mean, t), (sp.sqrt(t) - 1) ** 2 / (2 * t ** sp.Rational(3, 2))),
         ),
         step(
             r"$(\sqrt q + \sqrt{1-q})^2 = 1 + 2\sqrt{q(1-q)} \ge 1$, so $R' < 1$: slope $> \gamma$",

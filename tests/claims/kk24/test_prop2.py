@@ -1,7 +1,10 @@
 """Negative gamma: a map from -1 on, and where the formulas are changed, no proof."""
 
+import sympy as sp
+
 from focal_lib.claims.evidence import Verdict
 from focal_lib.claims.kk24 import prop2
+from focal_lib.claims.lemmas.map_slope import limits_of_u
 from focal_lib.theory import symbols
 
 
@@ -13,7 +16,14 @@ def test_a_gap_that_stays_bounded_is_not_onto(monkeypatch):
     assert prop2.prop2_below().verdict == Verdict.FAILED
 
 
+def test_limits_exchanged_do_not_cancel(monkeypatch):
+    u = symbols.u
+    monkeypatch.setattr(symbols, "u", lambda s: u(-s))  # u -> 0 and its mirror image -> 1: the same sum
+    assert not any(sp.simplify(left - right) == 0 for left, right in limits_of_u())
+    assert prop2.prop2_negative().verdict == Verdict.FAILED
+
+
 def test_a_loss_that_is_differentiable_at_0_is_no_counterexample(monkeypatch):
-    assert prop2.prop2_differentiable().verdict == Verdict.REFUTED
+    assert prop2.prop2_differentiable().verdict == Verdict.CONDITIONAL
     monkeypatch.setattr(symbols, "focal_loss", lambda q, gamma: (1 - q) ** 2)
     assert prop2.prop2_differentiable().verdict == Verdict.FAILED

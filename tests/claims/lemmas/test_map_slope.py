@@ -1,5 +1,8 @@
 """The slope of the map in logits: another map must not pass."""
 
+import sympy as sp
+
+from focal_lib.claims.evidence import step_of_several
 from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps
 from focal_lib.theory import symbols
 
@@ -9,6 +12,13 @@ def test_steps_need_the_true_map(monkeypatch):
     gap = symbols.logit_gap
     monkeypatch.setattr(symbols, "logit_gap", lambda *values: 2 * gap(*values))
     assert not all(s.holds for s in gap_slope_steps())
+
+
+def test_errors_of_one_step_do_not_cancel():
+    x = sp.Symbol("x")
+    assert step_of_several("both", (x, x), (1, 1)).holds
+    assert not step_of_several("0 for 1 and 1 for 0: the sum is right", (0, 1), (1, 0)).holds
+    assert not step_of_several("none").holds
 
 
 def test_steps_need_the_true_u(monkeypatch):
