@@ -245,7 +245,7 @@ line_figure(temperatures, loss, "temperature $T$", "NLL", ylim=(0.4, 0.8))
 # less overconfidence. The book's own runs, measured every fifth epoch (small CNN, Fashion-MNIST):
 
 # %% tags=["remove-input"]
-show("m20.weight_norm_early", "m20.weight_norm_late", "m20.gradient_norms")
+show("m20.weight_norm_early", "m20.weight_norm_fifth", "m20.weight_norm_late", "m20.gradient_norms")
 
 # %% [markdown]
 # ```{exercise}

@@ -50,9 +50,9 @@ def linear_norm() -> Evidence:
 @claim(
     "m20.linear_direction",
     source="M20 App. G, Fig. 6 (b), (c)",
-    statement=r"Both losses give the same decision regions.",
+    statement=r"Both losses give the same decision regions. (Taken as: weights at most 2 degrees apart in direction.)",
     chapter=CHAPTER,
-    fidelity="paraphrased",
+    fidelity="our reading",
 )
 def linear_direction() -> Evidence:
     """Angle between the two weight vectors."""
