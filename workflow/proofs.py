@@ -5,6 +5,7 @@
 Any Python 3.11 will do; Debian has what else it takes: apt install coq libcoq-coquelicot libcoq-interval. Works in
 _build/proofs and leaves there theorems.json (each theorem and example: file, statement, axioms) and coqchk.txt. Fails
 where a file does not compile, coqchk objects, or a theorem rests on an axiom that proofs/allowed_axioms.txt lacks.
+coqchk takes the files that do not compute by `interval`.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class Theorem:
     kind: str
     statement: str
     axioms: tuple[str, ...] = ()
+    checked_again: bool = False  # by coqchk
 
 
 def listed(source: Path = SOURCE) -> list[str]:
@@ -132,6 +134,21 @@ def audit(file: str) -> list[Theorem]:
     return stated
 
 
+def computing(sources: dict[str, str]) -> set[str]:
+    """The files that use the library Interval, themselves or through another file: its proofs compute with integers of
+    the processor, which coqchk does not finish working out in any reasonable time (minutes were not enough)."""
+    direct = {file for file, text in sources.items() if re.search(r"^From Interval Require\b", text, re.MULTILINE)}
+    uses = {
+        file: {
+            name for line in re.findall(r"^From Focal Require([^.]*)\.", text, re.MULTILINE) for name in line.split()
+        }
+        for file, text in sources.items()
+    }
+    while more := {file for file in sources if uses[file] & direct} - direct:
+        direct |= more
+    return direct
+
+
 def main() -> None:
     """Compile, list the axioms, compare them with the allowed ones, check with coqchk."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -161,9 +178,15 @@ def main() -> None:
         sys.exit("\n".join(("axioms that proofs/allowed_axioms.txt does not allow:", *forbidden)))
 
     start = time.monotonic()
-    checked = run("coqchk", "-silent", "-o", "-Q", ".", "Focal", *(f"Focal.{file}" for file in files))
-    (BUILD / "coqchk.txt").write_text(checked)
-    print(f"coqchk: no objection, in {time.monotonic() - start:.0f} s")
+    trusted = computing({file: without_comments((BUILD / f"{file}.v").read_text()) for file in files})
+    again = [file for file in files if file not in trusted]
+    (BUILD / "coqchk.txt").write_text(
+        run("coqchk", "-silent", "-o", "-Q", ".", "Focal", *(f"Focal.{f}" for f in again))
+    )
+    print(f"coqchk: no objection to {len(again)} files, in {time.monotonic() - start:.0f} s")
+    print(f"left to coqc, since they compute by `interval`: {', '.join(sorted(trusted)) or 'none'}")
+    for found in stated:
+        found.checked_again = found.file in again
     partial = BUILD / "theorems.json.partial"
     partial.write_text(json.dumps([asdict(found) for found in stated], indent=1) + "\n")
     partial.replace(BUILD / "theorems.json")

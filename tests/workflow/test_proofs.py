@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workflow.proofs import SOURCE, allowed, listed, read_axioms, theorems, without_comments
+from workflow.proofs import SOURCE, allowed, computing, listed, read_axioms, theorems, without_comments
 
 TEXT = """(* Theorem not_this one (* nested *) : False. Proof. *)
 Lemma helper : True. Proof. exact I. Qed.
@@ -82,3 +82,13 @@ def test_nothing_is_assumed_or_left_open() -> None:
     for file in listed():
         words = set(without_comments((SOURCE / f"{file}.v").read_text()).replace(".", " ").split())
         assert not words & {"Admitted", "admit", "Axiom", "Axioms", "Parameter", "Parameters", "Conjecture"}, file
+
+
+def test_files_that_compute_and_those_above_them() -> None:
+    sources = {
+        "A": "From Focal Require Import Focal.",
+        "B": "From Interval Require Import Tactic.",
+        "C": "From Focal Require Import A\n  B.",
+        "D": "From Focal Require C.",
+    }
+    assert computing(sources) == {"B", "C", "D"}
