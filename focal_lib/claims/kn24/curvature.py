@@ -5,9 +5,17 @@ from __future__ import annotations
 import flint
 import sympy as sp
 
-from focal_lib.claims.evidence import Derivation, Evidence, Step, Unchecked, step
+from focal_lib.claims.evidence import Derivation, Evidence, Step, Unchecked, step, step_of_several
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps
+from focal_lib.claims.lemmas.gain_curvature import (
+    gain_concave_steps,
+    gain_curvature_steps,
+    gain_of_b,
+    over_power,
+    slope_over_power,
+)
+from focal_lib.claims.lemmas.threshold import gain_limit_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls
 
@@ -53,78 +61,17 @@ def _ball(expression: sp.Expr, point: str, gamma: int) -> flint.arb:
 )
 def curvature_probability_low() -> Evidence:
     """g is strictly concave for gamma <= 1, so g - q g' increases from 1."""
-    rest, b0, b1, b2 = sp.symbols("r b b_1 b_2", positive=True)  # 1-q, b, b', -b''
-    f = sp.Function("b")(q)
-    second = sp.diff((1 - q) ** g * (1 + g * f), q, 2).doit()
-    second = second.subs({f.diff(q, 2): -b2, f.diff(q): b1}).subs(f, b0).subs(q, 1 - rest)
-    written = -(g * (1 - g) * rest ** (g - 2) * (1 + g * b0) + 2 * g**2 * rest ** (g - 1) * b1 + g * rest**g * b2)
-    h = sp.Function("g")(q)
     return Derivation(
         (
             *ratio_steps()[:1],
-            *entropy_ratio_steps(),
-            step(
-                r"$g'' = -\big[\gamma(1-\gamma)r^{\gamma-2}(1+\gamma b) + 2\gamma^2r^{\gamma-1}b' + \gamma r^\gamma|b''|\big] < 0$ for "
-                r"$\gamma \le 1$, $r = 1-q$",
-                sp.expand(sp.powsimp(sp.expand((second - written) / rest ** (g - 2)), force=True)),
-                0,
-            ),
-            step(r"$(g - qg')' = -qg'' > 0$", sp.diff(h - q * h.diff(q), q), -q * h.diff(q, 2)),
+            *gain_concave_steps(),
+            step(r"$(g - qg')' = -qg'' > 0$", *_slope_of_ratio()),
             step(
                 r"and at 0 it is $g(0) - 0 = 1$: $q\,b' \to 0$",
                 sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"),
                 0,
             ),
         )
-    )
-
-
-def gain_curvature_steps() -> tuple[Step, ...]:
-    """g'' = gamma r^(gamma-2) phi with phi increasing from -oo to gamma^2 - 1: for gamma > 1 one change of sign."""
-    phi = (g - 1) * (1 + g * b) - 2 * g * r * b.diff(q) + r**2 * b.diff(q, 2)
-    rising = g * (g + 1) * b.diff(q) - 2 * (g + 1) * r * b.diff(q, 2) + r**2 * b.diff(q, 3)
-    ratio = symbols.entropy_ratio()
-    return (
-        *ratio_steps()[:1],
-        *entropy_ratio_steps(),
-        step(
-            r"$g'' = \gamma r^{\gamma-2}\varphi$, $\varphi = (\gamma-1)(1+\gamma b) - 2\gamma r\,b' + r^2b''$, $r = 1-q$",
-            _over_power(sp.diff(_gain_of_b(), q, 2), 2) - g * phi,
-            0,
-        ),
-        step(
-            r"$\varphi' = \gamma(\gamma+1)b' - 2(\gamma+1)r\,b'' + r^2b^{(3)} > 0$",
-            sp.expand(sp.diff(phi, q) - rising),
-            0,
-        ),
-        step(r"at 0 it is $-\infty$: $b' \to \infty$", 1 / sp.limit(sp.diff(ratio, q), q, 0, "+"), 0),
-        step(
-            r"$b'' < 0$ stays finite at 1, so $\varphi \to (\gamma-1)(1+\gamma) > 0$: $b \to 1$",
-            sp.limit(ratio, q, 1, "-"),
-            1,
-        ),
-        step(r"$r\,b' \to 0$ and $r^2b'' \to 0$ there", _limits_at_one(), 0),
-    )
-
-
-def _limits_at_one() -> sp.Expr:
-    ratio = symbols.entropy_ratio()
-    one, two = (sp.limit((1 - q) ** k * sp.diff(ratio, q, k), q, 1, "-") for k in (1, 2))
-    return sp.Abs(one) + sp.Abs(two)
-
-
-def _gain_of_b() -> sp.Expr:
-    """g with b as a function."""
-    return symbols.gain(q, g).subs(symbols.entropy_ratio(), b)
-
-
-def _over_power(expression: sp.Expr, below: int) -> sp.Expr:
-    """The expression over r^(gamma - below), expanded."""
-    rest = sp.Symbol("r", positive=True)
-    return (
-        sp.expand(sp.powsimp(sp.expand(expression.doit().subs(1 - q, rest) / rest ** (g - below)), force=True))
-        .subs(rest, r)
-        .expand()
     )
 
 
@@ -138,9 +85,11 @@ def _over_power(expression: sp.Expr, below: int) -> sp.Expr:
 )
 def curvature_probability_high() -> Evidence:
     """q^2 L'' = g - q g' starts at 1, rises while g'' < 0, then falls to 0 at q = 1."""
-    rest, above = sp.symbols("r h", positive=True)  # h = gamma - 1
+    rest, above = sp.symbols("r h", positive=True)  # 1 - q, gamma - 1
+    per_power = slope_over_power()
     return Derivation(
         (
+            *ratio_steps()[:1],
             *gain_curvature_steps(),
             step(r"$(g - qg')' = -qg''$: it rises from 1, then falls", *_slope_of_ratio()),
             step(
@@ -148,10 +97,11 @@ def curvature_probability_high() -> Evidence:
                 sp.limit(q * sp.diff(symbols.entropy_ratio(), q), q, 0, "+"),
                 0,
             ),
-            step(
-                r"to 0 at $q = 1$ for $\gamma > 1$: $g$ and $g'$ have the factors $r^\gamma$ and $r^{\gamma-1}$",
-                sp.limit(rest**g, rest, 0, "+") + sp.limit(rest**above, rest, 0, "+"),
-                0,
+            *gain_limit_steps()[1:],
+            step_of_several(
+                r"so to 0 at $q = 1$ for $\gamma > 1$, as $g'/r^{\gamma-1} \to -\gamma(1+\gamma)$, $r = 1-q$, stays finite",
+                (sp.limit(per_power, q, 1, "-"), -g * (1 + g)),
+                (sp.limit(rest**above, rest, 0, "+"), 0),
             ),
             _crossings(symbols.probability_curvature_ratio(q, g), {2: "0.7905", 3: "0.6231", 5: "0.4500"}),
         )
@@ -203,7 +153,7 @@ def curvature_logit_high() -> Evidence:
     f = sp.Function("g")(q)
     rho = f - (1 - q) * f.diff(q)
     ratio = symbols.entropy_ratio()
-    gained = _gain_of_b()
+    gained = gain_of_b()
     rest = sp.Symbol("r", positive=True)
     return Derivation(
         (
@@ -216,7 +166,7 @@ def curvature_logit_high() -> Evidence:
             ),
             step(
                 r"$\rho' = \gamma r^{\gamma-1}\psi$, $\psi = 2(1+\gamma)r\,b' - (1+\gamma)(1+\gamma b) - r^2b''$, $r = 1-q$",
-                sp.expand(_over_power(2 * sp.diff(gained, q) - (1 - q) * sp.diff(gained, q, 2), 1) - g * psi),
+                sp.expand(over_power(2 * sp.diff(gained, q) - (1 - q) * sp.diff(gained, q, 2), 1) - g * psi),
                 0,
             ),
             step(
@@ -225,7 +175,12 @@ def curvature_logit_high() -> Evidence:
                 0,
             ),
             step(r"$\rho \to -\infty$ at 0, as $b' \to \infty$ there", 1 / sp.limit(sp.diff(ratio, q), q, 0, "+"), 0),
-            step(r"$\rho \to 0$ at 1: $g$ and $r\,g'$ have the factor $r^\gamma$", sp.limit(rest**g, rest, 0, "+"), 0),
+            *gain_limit_steps()[1:],
+            step_of_several(
+                r"$\rho \to 0$ at 1, as $r\,g' = r^\gamma\,(g'/r^{\gamma-1})$ and $g'/r^{\gamma-1} \to -\gamma(1+\gamma)$ stays finite",
+                (sp.limit(slope_over_power(), q, 1, "-"), -g * (1 + g)),
+                (sp.limit(rest**g, rest, 0, "+"), 0),
+            ),
             step(
                 r"$\rho - 1 = \frac{d}{dq}\big[-(1-q)g - q\big]$, which is $-1$ at both ends: the mean of $\rho$ over $(0, 1)$ is 1, and its "
                 r"largest value above 1",

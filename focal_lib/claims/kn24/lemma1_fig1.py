@@ -9,7 +9,7 @@ from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_bound import entropy_bound_steps
 from focal_lib.claims.lemmas.gradient_limit import gradient_limit_steps
-from focal_lib.claims.lemmas.threshold import gain_at_half_step, threshold_steps
+from focal_lib.claims.lemmas.threshold import gain_at_half_step, gain_limit_steps, threshold_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.second_derivative import convexity_factor
 
@@ -147,7 +147,7 @@ def gradient_ratio_steps() -> tuple[Step, ...]:
             lambda e: sp.simplify(sp.powsimp(e, force=True)),
         ),
         *threshold_steps(),
-        step(r"$g \to 0$ as $p \to 1$: $(1-p)^\gamma \to 0$, and $b \to 1$", sp.limit(r**g, r, 0, "+"), 0),
+        *gain_limit_steps(),
     )
 
 

@@ -6,6 +6,7 @@ from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_bound import entropy_bound_steps
 from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps, log_entropy_ratio_steps
 from focal_lib.claims.lemmas.entropy_terms import entropy_terms_steps
+from focal_lib.claims.lemmas.gain_curvature import gain_concave_steps, gain_curvature_steps, gain_slope_end_steps
 from focal_lib.claims.lemmas.gradient_limit import gradient_limit_steps
 from focal_lib.claims.lemmas.logit_gap import logit_gap_steps
 from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps
@@ -16,7 +17,13 @@ from focal_lib.claims.lemmas.published import (
     published_threshold_step,
     published_turning_steps,
 )
-from focal_lib.claims.lemmas.threshold import gain_at_half_step, gain_positive_step, threshold_steps
+from focal_lib.claims.lemmas.threshold import (
+    gain_at_half_step,
+    gain_limit_steps,
+    gain_positive_step,
+    larger_gamma_steps,
+    threshold_steps,
+)
 from focal_lib.claims.lemmas.turning import monotone_certificate, turning_certificate
 from focal_lib.claims.lemmas.weight import lagrange_steps, weight_steps
 
@@ -29,10 +36,15 @@ __all__ = [
     "entropy_ratio_steps",
     "entropy_terms_steps",
     "gain_at_half_step",
+    "gain_concave_steps",
+    "gain_curvature_steps",
+    "gain_limit_steps",
     "gain_positive_step",
+    "gain_slope_end_steps",
     "gap_slope_steps",
     "gradient_limit_steps",
     "lagrange_steps",
+    "larger_gamma_steps",
     "log_entropy_ratio_steps",
     "logit_form_steps",
     "logit_gap_steps",

@@ -7,7 +7,7 @@ from fractions import Fraction
 import flint
 import sympy as sp
 
-from focal_lib.claims.evidence import Derivation, Step, step
+from focal_lib.claims.evidence import Derivation, Step, step, step_of_several
 from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps, log_entropy_ratio_steps
 from focal_lib.claims.lemmas.threshold import gain_at_half_step, threshold_steps
 from focal_lib.theory.certificates import balls, formulas
@@ -20,11 +20,11 @@ def critical_gamma_steps() -> tuple[Step, ...]:
     g, ratio, rest = sp.symbols("gamma b r", positive=True)  # b(q), 1 - q
     log_g = g * sp.log(rest) + sp.log(1 + g * ratio)
     return (
-        step(
+        step_of_several(
             r"$\partial_\gamma^2 \log g = -\frac{b^2}{(1+\gamma b)^2} < 0$, and $\log g = 0$ at $\gamma = 0$: at most one more "
             r"root, $\gamma^*(q)$, with $g > 1$ before it and $g < 1$ after",
-            sp.diff(log_g, g, 2) + log_g.subs(g, 0),
-            -(ratio**2) / (1 + g * ratio) ** 2,
+            (log_g.subs(g, 0), 0),
+            (sp.diff(log_g, g, 2), -(ratio**2) / (1 + g * ratio) ** 2),
         ),
     )
 

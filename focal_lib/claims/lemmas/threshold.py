@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sympy as sp
 
-from focal_lib.claims.evidence import Step, step
+from focal_lib.claims.evidence import Step, step, step_of_several
+from focal_lib.claims.lemmas.entropy_terms import entropy_terms_steps
 from focal_lib.theory import symbols
 
-__all__ = ["gain_at_half_step", "gain_positive_step", "threshold_steps"]
+__all__ = ["gain_at_half_step", "gain_limit_steps", "gain_positive_step", "larger_gamma_steps", "threshold_steps"]
 
 q, gamma = symbols.q, symbols.gamma
 
@@ -32,10 +33,10 @@ def threshold_steps() -> tuple[Step, ...]:
             sp.diff(mean, x),
             -fall / x**2,
         ),
-        step(
+        step_of_several(
             r"$1-(1+x)e^{-x}$ is 0 at 0 with derivative $xe^{-x} > 0$: $\frac{1-q}{-\log q}$ increases in $q$, so $k$ decreases",
-            sp.diff(fall, x) + fall.subs(x, 0),
-            x * sp.exp(-x),
+            (fall.subs(x, 0), 0),
+            (sp.diff(fall, x), x * sp.exp(-x)),
         ),
         step(
             r"$k \to 1$ as $q \to 0$",
@@ -60,11 +61,48 @@ def gain_positive_step() -> Step:
 
 def gain_at_half_step() -> Step:
     """g(1/2) <= 1 for every gamma, so tau(gamma) < 1/2."""
-    g = sp.Symbol("gamma", positive=True)
-    return step(
+    g = sp.Symbol("gamma", nonnegative=True)
+    at_half = sp.expand_log(sp.log(symbols.gain(sp.Rational(1, 2), g)), force=True)
+    return step_of_several(
         r"$\log g(\frac12) = \log(1+\gamma\log2) - \gamma\log2$ is 0 at $\gamma = 0$ and falls: its derivative is "
         r"$-\frac{\gamma\log^22}{1+\gamma\log2}$",
-        sp.diff(sp.log(symbols.gain(sp.Rational(1, 2), g)), g),
-        -g * sp.log(2) ** 2 / (1 + g * sp.log(2)),
-        lambda e: sp.simplify(sp.expand_log(e, force=True)),
+        (at_half.subs(g, 0), 0),
+        (sp.diff(at_half, g), -g * sp.log(2) ** 2 / (1 + g * sp.log(2))),
+    )
+
+
+def gain_limit_steps() -> tuple[Step, ...]:
+    """g tends to 1 at p = 0 and to 0 at p = 1, for every gamma > 0."""
+    g, r = sp.symbols("gamma r", positive=True)  # r = 1 - p
+    ratio = symbols.entropy_ratio()
+    at_zero, at_one = (sp.limit(ratio, q, point, side) for point, side in ((0, "+"), (1, "-")))
+    over_power = sp.simplify(symbols.gain(q, g) / (1 - q) ** g)
+    return (
+        step_of_several(
+            r"$g = (1-p)^\gamma(1+\gamma b) \to 1$ as $p \to 0$: $b \to 0$",
+            (over_power, 1 + g * ratio),
+            (((1 - q) ** g).subs(q, 0) * (1 + g * at_zero), 1),
+        ),
+        step_of_several(
+            r"$g \to 0$ as $p \to 1$: $b \to 1$ stays finite, and $r^\gamma \to 0$, $r = 1-p$",
+            (at_one, 1),
+            (sp.limit(r**g, r, 0, "+") * (1 + g * at_one), 0),
+        ),
+    )
+
+
+def larger_gamma_steps() -> tuple[Step, ...]:
+    """d log g / d gamma is at most its value at gamma = 0, which is not positive for p >= 1/2."""
+    g, rest, b = sp.symbols("gamma r b", positive=True)
+    log_g = g * sp.log(rest) + sp.log(1 + g * b)
+    f = (1 - q) * sp.log(1 - q) - q * sp.log(q)  # (1-q) (log(1-q) + b)
+    slope = sp.log(rest) + b / (1 + g * b)
+    return (
+        step_of_several(
+            r"$\partial_\gamma\log g = \log(1-p) + \frac{b}{1+\gamma b} = \log(1-p) + b - \frac{\gamma b^2}{1+\gamma b} \le \log(1-p) + b$",
+            (sp.diff(log_g, g), slope),
+            (slope, sp.log(rest) + b - g * b**2 / (1 + g * b)),
+        ),
+        *entropy_terms_steps(),
+        step(r"$\log(1-p) + b = \frac{f(p)}{1-p}$", sp.log(1 - q) + symbols.entropy_ratio(), f / (1 - q)),
     )

@@ -8,7 +8,7 @@ import flint
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims.evidence import Derivation, Evidence, Search, Step, step
+from focal_lib.claims.evidence import Derivation, Evidence, Search, Step, step, step_of_several
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.entropy_bound import divergence_step, entropy_bound_steps
 from focal_lib.claims.lemmas.map_slope import map_slope_steps
@@ -75,10 +75,10 @@ def app_h_below_one() -> Evidence:
     return Derivation(
         (
             *entropy_bound_steps(),
-            step(
-                r"$\big((1-q)^\gamma - 1 + \gamma q\big)' = \gamma(1-(1-q)^{\gamma-1})$, 0 at 0",
-                sp.diff(f, q) + f.subs(q, 0),
-                g * (1 - (1 - q) ** (g - 1)),
+            step_of_several(
+                r"$f = (1-q)^\gamma - 1 + \gamma q$ is 0 at 0, $f' = \gamma(1-(1-q)^{\gamma-1})$",
+                (f.subs(q, 0), 0),
+                (sp.diff(f, q), g * (1 - (1 - q) ** (g - 1))),
             ),
             step(
                 r"$1-(1-q)^{\gamma-1} = 1 - e^{(1-\gamma)a}$ is 0 at $a = 0$ and falls",

@@ -3,7 +3,7 @@
 import sympy as sp
 
 from focal_lib.claims.evidence import step
-from focal_lib.claims.lemmas.threshold import gain_positive_step, threshold_steps
+from focal_lib.claims.lemmas.threshold import gain_limit_steps, gain_positive_step, threshold_steps
 from focal_lib.theory import symbols
 
 
@@ -18,3 +18,11 @@ def test_the_gain_is_that_of_the_loss(monkeypatch):
     ratio = symbols.entropy_ratio
     monkeypatch.setattr(symbols, "entropy_ratio", lambda *q: 2 * ratio(*q))
     assert not gain_positive_step().holds
+
+
+def test_the_limits_need_the_ratio(monkeypatch):
+    """1 - b has the two limits of b exchanged: each is asked apart."""
+    assert all(s.holds for s in gain_limit_steps())
+    ratio = symbols.entropy_ratio
+    monkeypatch.setattr(symbols, "entropy_ratio", lambda *q: 1 - ratio(*q))
+    assert not any(s.holds for s in gain_limit_steps())
