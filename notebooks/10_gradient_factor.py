@@ -263,7 +263,8 @@ show("m20.weight_norm_early", "m20.weight_norm_fifth", "m20.weight_norm_late", "
 # %% tags=["remove-input"]
 show(
     "m20.prop1",
-    "m20.prop2",
+    "m20.prop2_inequality",
+    "m20.prop2_equality",
     "m20.principal_branch",
     "m20.policy_regularise",
     "m20.policy_accelerate_corrected",

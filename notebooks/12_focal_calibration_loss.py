@@ -120,7 +120,7 @@ show("l25.a8")
 # smaller for $i$ than for $j$. So FCL is classification-calibrated, as focal loss alone already is.
 
 # %% tags=["remove-input"]
-show("l25.thm42")
+show("l25.order_preserving")
 
 # %% [markdown]
 # ## Over- and underconfidence

@@ -345,7 +345,8 @@ form.style.set_caption("Fashion-MNIST, mean ± standard deviation over seeds, me
 # %% tags=["remove-input"]
 show(
     "m20.cifar10_before",
-    "m20.cifar10_after",
+    "m20.cifar10_after_sample_dependent",
+    "m20.cifar10_after_fixed",
     "kk24.table1_ece_every_loss",
     "kk24.table1_ece_focal_losses",
     "kk24.table1_gamma_accuracy",

@@ -37,9 +37,12 @@ RETIRED = {  # ids that are never used again: id -> the claims that say now what
     "l25.fcl_consistently_lower": "l25.fcl_overall_lower, l25.fcl_mostly_lower",
     "l25.focal_overconfident": "l25.overconfident_often, l25.focal_overconfident_where",
     "l25.tables": "l25.fcl_overall_lower, l25.fcl_among_lowest, l25.state_of_the_art",
+    "l25.thm42": "l25.order_preserving",
+    "m20.cifar10_after": "m20.cifar10_after_sample_dependent, m20.cifar10_after_fixed",
     "m20.entropy_always": "m20.entropy_binary, m20.entropy_many_classes",
     "m20.flsd_outperforms_all": "m20.flsd_broadly_lowest, m20.flsd_outperforms_most",
     "m20.policy_accelerate": "m20.policy_accelerate_corrected",
+    "m20.prop2": "m20.prop2_inequality, m20.prop2_equality",
     "m20.tables": "m20.flsd_broadly_lowest, m20.almost_all_cases",
 }
 

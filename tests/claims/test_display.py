@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from focal_lib.claims import Derivation, find, lemmas, proof, show
 from focal_lib.claims.page import detail
 
-CONDITIONAL = ("m20.prop2", "m20.principal_branch", "m20.prop1_iff", "kk24.prop1_negative")
+CONDITIONAL = ("m20.prop2_equality", "m20.principal_branch", "m20.prop1_iff", "kk24.prop1_negative")
 
 
 def items(markdown):
@@ -32,7 +32,7 @@ def test_each_step_is_an_item_of_a_list(id):
 
 
 def test_a_card_keeps_the_lines_of_a_list_apart():
-    (block,) = [detail([find("m20.prop2")]).data]
+    (block,) = [detail([find("m20.prop2_equality")]).data]
     evidence = block.split("{dropdown} Evidence\n")[1].split("\n```")[0]
     assert len(items(evidence)) == len(re.findall("[✓✗]", evidence)) > 5
 

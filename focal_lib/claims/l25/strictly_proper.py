@@ -15,7 +15,7 @@ from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_bound import divergence_step, entropy_bound_steps
 from focal_lib.claims.lemmas.gradient_limit import gradient_limit_steps
 from focal_lib.claims.lemmas.squared_distance import class_share, squared_distance_steps
-from focal_lib.claims.lemmas.threshold import gain_positive_step
+from focal_lib.claims.lemmas.threshold import gain_limit_steps, gain_positive_step
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 
@@ -47,15 +47,14 @@ def _gain_gap() -> flint.arb:
 
 
 @claim(
-    "l25.thm42",
+    "l25.order_preserving",
     source="L25 Thm. A.2, section 4.2",
-    # lines 76-79, 333
     statement=r"FCL 'satisfies the Strictly Order-Preserving Property': $p_i > p_j$ implies $q_i > q_j$ at its minimiser.",
     chapter=CHAPTER,
     fidelity="paraphrased",
     headline="keeps the order of the classes",
 )
-def thm42() -> Evidence:
+def order_preserving() -> Evidence:
     """With q_i <= q_j the two stationarity values could not be equal."""
     p_i, p_j, q_i, q_j, slope_i, slope_j = sp.symbols("p_i p_j q_i q_j s_i s_j", real=True)
     left = p_i * slope_i + 2 * lam * (q_i - p_i)
@@ -84,7 +83,6 @@ def thm42() -> Evidence:
 @claim(
     "l25.a4",
     source="L25 Thm. A.1 (App. A.4)",
-    # line 321
     statement=r"'Let' $f$ 'be a strictly convex function, and let' $h$ 'be a convex function. Then the function' $f + h$ 'is strictly convex'.",
     chapter=CHAPTER,
     fidelity="quoted",
@@ -114,7 +112,6 @@ def defect_step(combine: Callable[[Any, Any], Any] = operator.add) -> Step:
 @claim(
     "l25.a7",
     source="L25 App. A.7",
-    # lines 468-495
     statement=r"'The mean squared norm', $\lVert q - e_y\rVert^2$ (Brier score), 'is a strictly proper scoring rule for both binary and "
     r"multiclass classification'.",
     chapter=CHAPTER,
@@ -139,15 +136,15 @@ def a7() -> Evidence:
 @claim(
     "l25.a8",
     source="L25 section 4.3, App. A.8",
-    # lines 84, 499-531; the condition's symbols are lost: case 2 is where 'FCL reduces to the focal loss', so case 1 is lambda > 0
-    statement=r"'The Focal Calibration Loss is strictly proper if and only if' $\lambda > 0$.",
+    statement=r"'The Focal Calibration Loss is strictly proper if and only if' two conditions hold that 'and' joins and the text at hand has "
+    r"lost. (As case 2 of the proof is where 'FCL reduces to the focal loss', they are taken as $\lambda > 0$ and $\gamma \ge 0$.)",
     chapter=CHAPTER,
     fidelity="our reading",
     headline="strictly proper",
     instead="biased, by O(1/lambda)",
 )
 def a8() -> Evidence:
-    """gamma = 2, p = (0.8, 0.2): for every lambda the risk still falls when q leaves p, so the lost condition does not matter."""
+    """gamma = 2, p = (0.8, 0.2): for every lambda the risk still falls when q leaves p."""
     return Counterexample(
         r"$\gamma = 2$, $p = (0.8, 0.2)$, any $\lambda$: at $q = p$ the risk has the slope $g(0.2) - g(0.8) > 0$ in $q_1$, so a smaller "
         r"$q_1$ is better",
@@ -177,7 +174,6 @@ def cross_entropy_steps() -> tuple[Step, ...]:
 @claim(
     "l25.a8_zero",
     source="L25 App. A.8, case 2",
-    # lines 518-529
     statement=r"With $\lambda = \gamma = 0$ FCL 'reduces to the cross-entropy loss, which is proper but not strictly proper without additional "
     r"regularization'.",
     chapter=CHAPTER,
@@ -225,25 +221,20 @@ def a8_when() -> Evidence:
     corrects="l25.a8_zero",
 )
 def a8_cross_entropy() -> Evidence:
-    """gamma = 0: KL. gamma > 0: g(0.8) differs from g(0.2) since it is below 1 there only above tau < 1/2."""
-    r = sp.Symbol("r", positive=True)
+    """gamma = 0: KL. gamma > 0: g(p) and g(1-p) have different limits as p -> 1."""
     return Derivation(
         (
             *cross_entropy_steps(),
             *residual_steps(),
-            step(
-                r"$\gamma > 0$: $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$, so they differ for some $p$",
-                sp.limit(r**g, r, 0, "+"),
-                0,
-            ),
-        )
+            *gain_limit_steps(),
+        ),
+        r"$\gamma > 0$: $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$, so they differ for some $p$.",
     )
 
 
 @claim(
     "l25.a3",
-    source="L25 App. A.3, step 7",
-    # lines 261, 317
+    source="L25 App. A.3, its conclusion",
     statement=r"'Minimizing the Focal Calibration Loss over the probability simplex recovers the true class-posterior probabilities.'",
     chapter=CHAPTER,
     fidelity="quoted",
@@ -318,7 +309,6 @@ def phi_steps() -> tuple[Step, ...]:
 @claim(
     "l25.a6",
     source="L25 Lemma A.3 (App. A.6)",
-    # lines 412-429
     statement=r"$\varphi$, whose formula is lost from the text at hand, 'is strictly decreasing', with limits that are lost, and 'there exists a "
     r"unique' root.",
     chapter=CHAPTER,
@@ -346,7 +336,7 @@ def a6_reading() -> Evidence:
 
 @claim(
     "l25.a6_mapping",
-    source="L25 App. A.6, after Cor. A.4, under the reading of l25.a6_reading",  # line 464
+    source="L25 App. A.6, after Cor. A.4, under the reading of l25.a6_reading",
     statement=r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the sentence 'the function's monotonic decrease ensures a unique "
     r"mapping between the predicted probabilities and the true class probabilities' is true: the root increases with $\eta$.",
     chapter=CHAPTER,
@@ -387,7 +377,6 @@ def a6_root_corrected() -> Evidence:
 @claim(
     "l25.a9",
     source="L25 Eq. (8), App. A.9",
-    # lines 42-43, 533-536
     statement=r"'Focal loss can be related to the KL divergence', 'giving a bound of form' that is lost from the text at hand.",
     chapter=CHAPTER,
     fidelity="quoted",

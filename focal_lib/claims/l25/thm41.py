@@ -21,7 +21,6 @@ CHAPTER = "12_focal_calibration_loss"
 @claim(
     "l25.thm41",
     source="L25 Thm. 4.1, App. A.2",
-    # lines 67-69
     statement=r"'Reducing Over-/Underconfidence': of a classifier trained by minimizing FCL a relation holds 'for any $x$', whose formula is "
     r"lost from the text at hand.",
     chapter=CHAPTER,
@@ -102,34 +101,23 @@ def thm41_norm() -> Evidence:
 @claim(
     "l25.thm41_norms",
     source="L25 App. A.2, steps 1, 2 and 4",
-    # lines 243-257
     statement=r"$|\max q - \max p| \le \lVert q-p\rVert_\infty \le \lVert q-p\rVert_2$, and "
     r"$\mathbb{E}\lVert q - e_Y\rVert^2 = \lVert q-p\rVert^2 + 1 - \lVert p\rVert^2$. (The formulas are lost; the words around them leave no other.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )
 def thm41_norms() -> Evidence:
-    """Elementary, for every n."""
-    q_j, p_j, more, d_j, others = sp.symbols("q_j p_j e d_j D", nonnegative=True)
+    """The expected square, class by class; the inequalities are elementary."""
     return Derivation(
-        (
-            step(
-                r"$\max p = p_j + e$, $e \ge 0$, at $j = \arg\max q$: $\max q - \max p \le q_j - p_j$, and symmetrically",
-                ((q_j - (p_j + more)) - (q_j - p_j)).is_nonpositive,
-            ),
-            step(
-                r"$\lVert d\rVert_2^2 = d_j^2 + D$, $D \ge 0$ the other squares: $\lVert d\rVert_2 \ge |d_j|$",
-                (sp.sqrt(d_j**2 + others) ** 2 - d_j**2).is_nonnegative,
-            ),
-            *squared_distance_steps(),
-        )
+        squared_distance_steps(),
+        r"The inequalities, for every $n$: at $j = \arg\max q$, $\max p \ge p_j$, so $\max q - \max p \le q_j - p_j$, and symmetrically; and "
+        r"the sum of squares is at least each of them.",
     )
 
 
 @claim(
     "l25.overconfident_often",
     source="L25 section 1",
-    # line 6
     statement=r"Focal loss 'often leads to overly confident predictions'.",
     chapter=CHAPTER,
     fidelity="quoted",

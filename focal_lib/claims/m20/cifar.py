@@ -5,18 +5,21 @@ from __future__ import annotations
 from focal_lib.claims.evidence import All, Evidence, Measurement
 from focal_lib.claims.from_runs import difference
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.printed_effects import mean_difference
+from focal_lib.claims.printed_effects import PrintedEffect, mean_difference
 from focal_lib.results.recorded import load_recorded
 from focal_lib.training.contrasts import Setting
 
 CHAPTER = "13_table1"
 RUNS = "cifar10-resnet8"
 LOSSES = ("focal 3", "flsd-53")
+SIZE = "(Here: ResNet-8, 4,000 training images, 30 epochs.)"
 
 
-def _against_cross_entropy(loss: str, stage: str) -> Measurement:
+def _against_cross_entropy(loss: str, stage: str, printed: PrintedEffect | None = None) -> Measurement:
     scaling = ("temperature", "ece") if stage == "post" else ()
     ours, theirs = (Setting((name,), *scaling) for name in (loss, "cross-entropy"))
+    if printed is not None:
+        return difference(RUNS, "ece", ours, theirs, printed, "asked")
     printed = mean_difference("M20", load_recorded(RUNS)[0].spec.dataset, "ece", stage, loss, "cross-entropy", -1)
     return difference(RUNS, "ece", ours, theirs, printed)
 
@@ -24,7 +27,8 @@ def _against_cross_entropy(loss: str, stage: str) -> Measurement:
 @claim(
     "m20.cifar10_before",
     source="M20 section 6, Tables 1 and 7, on CIFAR-10",
-    statement=r"Before temperature scaling focal loss, with $\gamma = 3$ and with FLSD-53, has a lower ECE (equal width) than cross-entropy.",
+    statement=r"Before temperature scaling focal loss, with $\gamma = 3$ and with FLSD-53, has a lower ECE (equal width) than cross-entropy. "
+    + SIZE,
     chapter=CHAPTER,
     fidelity="our reading",
     needs=f"results/{RUNS}",
@@ -35,13 +39,28 @@ def cifar10_before() -> Evidence:
 
 
 @claim(
-    "m20.cifar10_after",
-    source="M20 section 6, Tables 1 and 7, on CIFAR-10",
-    statement=r"After temperature scaling, too, focal loss with $\gamma = 3$ and with FLSD-53 has a lower ECE (equal width) than cross-entropy.",
+    "m20.cifar10_after_sample_dependent",
+    source="M20 section 6, Table 1, on CIFAR-10",
+    statement=r"After temperature scaling, too, focal loss with sample-dependent $\gamma$ (FLSD-53) has a lower ECE (equal width) than "
+    r"cross-entropy. " + SIZE,
     chapter=CHAPTER,
     fidelity="our reading",
     needs=f"results/{RUNS}",
 )
-def cifar10_after() -> Evidence:
+def cifar10_after_sample_dependent() -> Evidence:
     """The same after a temperature chosen by that ECE."""
-    return All(tuple(_against_cross_entropy(loss, "post") for loss in LOSSES))
+    return _against_cross_entropy("flsd-53", "post")
+
+
+@claim(
+    "m20.cifar10_after_fixed",
+    source="M20 section 6, Table 7, on CIFAR-10, asked of a fixed gamma",
+    statement=r"After temperature scaling, too, focal loss with $\gamma = 3$ has a lower ECE (equal width) than cross-entropy. "
+    + SIZE,
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=f"results/{RUNS}",
+)
+def cifar10_after_fixed() -> Evidence:
+    """M20 says so of its sample-dependent policy alone."""
+    return _against_cross_entropy("focal 3", "post", PrintedEffect(-1, None, "negative, if it lasts"))

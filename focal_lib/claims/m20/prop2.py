@@ -9,7 +9,7 @@ from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.confidence import critical_gamma_steps
 from focal_lib.claims.lemmas.entropy_terms import entropy_terms_steps
 from focal_lib.claims.lemmas.published import published_lambert_step
-from focal_lib.claims.lemmas.threshold import threshold_steps
+from focal_lib.claims.lemmas.threshold import larger_gamma_steps, threshold_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 
@@ -69,33 +69,56 @@ def branch_steps() -> tuple[Step, ...]:
     )
 
 
+GAMMA_STAR = r"$\gamma^* = \frac ab + \frac1{\log a}W_{-1}\big(-\frac1b a^{1-a/b}\log a\big)$"
+
+
+def below_half() -> Derivation:
+    """For p0 < 1/2: gamma* is the one positive root of g(p0, .) = 1, and g < 1 beyond it and beyond p0."""
+    return Derivation(
+        (*lambert_steps(), *branch_steps(), *critical_gamma_steps(), *threshold_steps(), published_lambert_step()),
+        r"So for $p_0 < \frac12$ $\gamma^* > 0$ is the one positive root of $g(p_0, \gamma) = 1$. For $\gamma \ge \gamma^*$: $g(p_0, \gamma) \le 1$, "
+        r"and $g(\cdot, \gamma)$, having fallen to at most 1 at $p_0$, stays below 1 after it.",
+    )
+
+
 @claim(
-    "m20.prop2",
+    "m20.prop2_inequality",
     source="M20 Prop. 2, App. B Prop. 4",
-    # lines 288-290, 607-609; the argument of W is whole in lines 649-665
-    statement=r"'For $p \ge p_0$, $g(p, \gamma) \le 1$ for all' $\gamma \ge \gamma^* = \frac ab + \frac1{\log a}W_{-1}\big(-\frac1b a^{1-a/b}\log a\big)$; "
-    r"'the equality holds only for' $p = p_0$ and $\gamma = \gamma^*$.",
+    statement=r"'For $p \ge p_0$, $g(p, \gamma) \le 1$ for all' $\gamma \ge \gamma^*$, where "
+    + GAMMA_STAR
+    + r", $a = 1 - p_0$, $b = p_0\log p_0$.",
     chapter=CHAPTER,
     fidelity="quoted",
     headline="the gamma for a threshold, by Lambert W",
-    instead="thresholds below one half",
 )
-def prop2() -> Evidence:
-    """For p0 < 1/2. At p0 >= 1/2 the branch -1 gives gamma* = 0, where g = 1 for every p."""
-    inside = Derivation(
-        (*lambert_steps(), *branch_steps(), *critical_gamma_steps(), *threshold_steps(), published_lambert_step()),
-        r"So $\gamma^* > 0$ is the one positive root of $g(p_0, \gamma) = 1$. For $\gamma \ge \gamma^*$: $g(p_0, \gamma) \le 1$, and $g(\cdot, \gamma)$, "
-        r"having fallen to at most 1 at $p_0$, stays below 1 after it.",
+def prop2_inequality() -> Evidence:
+    """For p0 < 1/2 by the root; for p0 >= 1/2 gamma* = 0, and there g <= 1 for every gamma."""
+    below = below_half()
+    return Derivation(
+        (*below.steps, *larger_gamma_steps()),
+        below.remark
+        + r" For $p_0 \ge \frac12$, $f(p_0) \le 0$ and $y_0 \le -1$, so $W_{-1}$ returns $y_0$ and $\gamma^* = 0$; for $p \ge \frac12$, where "
+        r"$f \le 0$, too, $\log g$ is 0 at $\gamma = 0$ and does not rise.",
     )
-    at_zero = step(r"$g(p, 0) = 1$ for every $p$", symbols.gain(q, 0), 1)
+
+
+@claim(
+    "m20.prop2_equality",
+    source="M20 Prop. 2, App. B Prop. 4, its second sentence",
+    statement=r"'Moreover, for $p \ge p_0$ and $\gamma \ge \gamma^*$, the equality $g(p, \gamma) = 1$ holds only for $p = p_0$ and $\gamma = \gamma^*$.'",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def prop2_equality() -> Evidence:
+    """For p0 < 1/2. At p0 >= 1/2 the branch -1 gives gamma* = 0, where g = 1 for every p."""
     outside = Disproof(
         Derivation(
-            (*lambert_steps(), *branch_steps(), at_zero),
+            (*lambert_steps(), *branch_steps(), step(r"$g(p, 0) = 1$ for every $p$", symbols.gain(q, 0), 1)),
             r"For $p_0 \ge \frac12$, $f(p_0) \le 0$ and $y_0 \le -1$, so $W_{-1}$ returns $y_0$ and $\gamma^* = 0$: the equality holds for "
             r"every $p$, not only for $p_0$.",
         )
     )
-    return Conditional(r"$0 < p_0 < \frac12$", inside, outside)
+    return Conditional(r"$0 < p_0 < \frac12$", below_half(), outside)
 
 
 def above_half_steps() -> tuple[Step, ...]:
@@ -116,7 +139,6 @@ def above_half_steps() -> tuple[Step, ...]:
 @claim(
     "m20.principal_branch",
     source="M20 App. B, proof of Prop. 4",
-    # lines 668-671
     statement=r"'If we consider the principal branch, the solution is' $\gamma \le \frac ab + \frac1{\log a}W_0(\cdot)$, 'which yields a "
     r"negative value for $\gamma$ that we discard.'",
     chapter=CHAPTER,
@@ -152,7 +174,6 @@ def principal_branch_corrected() -> Evidence:
 @claim(
     "m20.rhs_minimum",
     source="M20 App. B, proof of Prop. 4",
-    # lines 653-654
     statement=r"'The r.h.s.', $-\frac1b a^{1-a/b}\log a$, 'is always negative, with a minimum possible value of $-1/e$ that occurs at "
     r"$p_0 = 0.5$.'",
     chapter=CHAPTER,
@@ -181,7 +202,6 @@ def rhs_minimum() -> Evidence:
 @claim(
     "m20.policy_regularise",
     source="M20 section 5, sample-dependent gamma",
-    # lines 348-353
     statement=r"'When $q_y \ge 0.5$, we want to regularise the weights'; the policies 5,3,2 and 5,3 'satisfy the above condition'. (Taken as: "
     r"$g < 1$ there.)",
     chapter=CHAPTER,
@@ -201,7 +221,7 @@ def policy_regularise() -> Evidence:
 
 @claim(
     "m20.policy_accelerate_corrected",
-    source="M20 section 5, on its idea of accelerating the rise of $q_y$ as long as $q_y < 0.5$",  # lines 345-346
+    source="M20 section 5, on its idea of accelerating the rise of $q_y$ as long as $q_y < 0.5$",
     statement=r"The policy 5,3 accelerates, $g > 1$, for $0 < q_y < 0.2525$; from $0.2526$ on, still short of 0.5, $g < 1$.",
     chapter=CHAPTER,
     fidelity="ours",
