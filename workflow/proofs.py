@@ -95,12 +95,12 @@ def read_axioms(printed: str) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def run(*command: str) -> str:
-    """The command's standard output; its errors are shown and end the program."""
+def run(*command: str, both: bool = False) -> str:
+    """The command's standard output, with `both` its messages behind it; where it fails, both end the program."""
     done = subprocess.run(command, cwd=BUILD, text=True, capture_output=True)
     if done.returncode:
         sys.exit(f"{done.stdout}{done.stderr}\nfailed: {' '.join(command)}")
-    return done.stdout
+    return done.stdout + done.stderr if both else done.stdout
 
 
 def copy_sources(files: list[str]) -> None:
@@ -180,9 +180,8 @@ def main() -> None:
     start = time.monotonic()
     trusted = computing({file: without_comments((BUILD / f"{file}.v").read_text()) for file in files})
     again = [file for file in files if file not in trusted]
-    (BUILD / "coqchk.txt").write_text(
-        run("coqchk", "-silent", "-o", "-Q", ".", "Focal", *(f"Focal.{f}" for f in again))
-    )
+    names = [f"Focal.{file}" for file in again]
+    (BUILD / "coqchk.txt").write_text(run("coqchk", "-o", "-Q", ".", "Focal", *names, both=True))
     print(f"coqchk: no objection to {len(again)} files, in {time.monotonic() - start:.0f} s")
     print(f"left to coqc, since they compute by `interval`: {', '.join(sorted(trusted)) or 'none'}")
     for found in stated:
