@@ -1,0 +1,25 @@
+"""The sizes that statements name are those of the recorded runs."""
+
+import re
+
+import pytest
+
+from focal_lib.claims import ledger
+from focal_lib.results.recorded import load_recorded
+from focal_lib.training.recipes import RECIPES
+
+NAMED = [c for c in ledger() if c.needs and c.needs != "runs" and "training images" in c.statement]
+
+
+@pytest.mark.parametrize("claim", NAMED, ids=lambda claim: claim.id)
+def test_a_statement_names_the_size_of_its_runs(claim):
+    specs = [run.spec for run in load_recorded(claim.needs.removeprefix("results/"))]
+    assert {f"{spec.n_train:,} training images" in claim.statement for spec in specs} == {True}
+    (epochs,) = re.findall(r"(\d+) epochs", claim.statement)
+    assert {spec.epochs or RECIPES[spec.recipe].epochs for spec in specs} == {int(epochs)}
+    if "lambda" in claim.statement:
+        assert {(spec.gamma, spec.lam) for spec in specs if spec.loss == "fcl"} == {(3.0, 0.5)}
+
+
+def test_there_are_such_statements():
+    assert {claim.paper for claim in NAMED} >= {"m20", "kn24", "l25"}
