@@ -141,7 +141,8 @@ for paper in ("M20", "L25"):
         note("published", {f"{paper.lower()}{key}-{c}": row[c] for c in ("tau", "low", "high", "p")})
         direction = "alike" if row["tau"] > 0 else "opposed"
         related = f"more {direction} than by chance" if row["p"] <= 0.05 else "not shown to be related"
-        note("published", {f"{paper.lower()}{key}-related": related, f"{paper.lower()}-datasets": int(row["datasets"])})
+        note("published", {f"{paper.lower()}{key}-related": related})
+    note("published", {f"{paper.lower()}-datasets": int(row["datasets"])})
 alike = stability[stability["and by"].isin(["adaptive-ece pre", "smooth-ece pre", "classwise-ece pre"])]
 scaled = stability[stability["and by"] == "adaptive-ece post"].set_index("paper")["tau"]
 note("published", alike=alike["tau"].min(), alike_scaled_m20=scaled["M20"], alike_scaled_l25=scaled["L25"])

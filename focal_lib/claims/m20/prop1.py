@@ -75,7 +75,7 @@ def factor_steps() -> tuple[Step, ...]:
     fidelity="quoted",
 )
 def prop1_iff() -> Evidence:
-    """The norms have the ratio |g| where that of cross-entropy is not 0, and g > 0; where it is 0 both are."""
+    """The norms have the ratio abs(g) where that of cross-entropy is not 0, and g > 0; where it is 0 both are."""
     with balls.precision():
         margin = formulas.gain(balls.exact("1/10"), balls.exact(1)) - 1
     return Conditional(
