@@ -28,9 +28,11 @@ from torch.utils.data import DataLoader, Dataset
 from torch.utils.flop_counter import FlopCounterMode
 from torchvision import transforms
 
+from focal_lib.atomic_write import write_whole
 from focal_lib.losses import FocalLoss
 from focal_lib.training import models
 from focal_lib.training.data import Split
+from focal_lib.training.machine import machine_of
 from focal_lib.training.recipes import PRECISIONS, RECIPES
 from focal_lib.training.step import WAYS
 from focal_lib.training.trainer import Trainer, pick_device, to_tensors
@@ -169,7 +171,7 @@ def own_loop(device: torch.device, *what: Any, processes: int = 1) -> float:
         what: of network, images, precision, way, whether deterministic.
 
     Raises:
-        what the loop raises.
+        RuntimeError: what PyTorch says of a step that does not compile or fit, a process that was killed among it.
     """
     context = torch.multiprocessing.get_context("spawn")
     barrier = context.Barrier(processes)
@@ -214,7 +216,7 @@ def measure(
     """Print and return what the loops do on one device; of a loop that fails, why."""
     part, peak = pictures(images), {precision: matrix_rate(device, precision) for precision in DTYPES}
     flops = flops_an_image(_network(name, device), device)
-    label = torch.cuda.get_device_name(device) if device.type == "cuda" else f"CPU, {torch.get_num_threads()} threads"
+    label = machine_of(device)
     rates: list[Rate] = []
 
     def show(seconds: float, loop: str, precision: str, way: str, deterministic: bool = True, several: int = 1) -> None:
@@ -274,7 +276,8 @@ def main(
             size = images or IMAGES[device.type]
             rates += measure(device, name, size, precisions or PRECISIONS, ways or OWN_WAYS[device.type], counts)
             if out is not None:  # after each network: a borrowed machine may go
-                out.write_text(json.dumps([asdict(rate) for rate in rates], indent=1) + "\n")
+                text = json.dumps([asdict(rate) for rate in rates], indent=1) + "\n"
+                write_whole(out, lambda part, text=text: part.write_text(text))
 
 
 if __name__ == "__main__":

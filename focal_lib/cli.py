@@ -39,7 +39,6 @@ __all__ = ["main"]
 
 GRID_FILE = click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path)
 ROOT_FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
-STOPPED = 75  # exit status that says: call again (EX_TEMPFAIL)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -214,6 +213,7 @@ def run(
     from focal_lib.training.cards import place_on_a_card
     from focal_lib.training.grids import make_spec, read_grid_from
     from focal_lib.training.run import TimeUp, run_shared
+    from focal_lib.training.status import CALL_AGAIN
     from focal_lib.training.store import describe
 
     try:
@@ -238,7 +238,7 @@ def run(
             click.echo(f"page -> {page}")
     except TimeUp as stop:
         click.echo(f"Stopped: {stop}", err=True)
-        raise SystemExit(STOPPED) from None
+        raise SystemExit(CALL_AGAIN) from None
     except (ValueError, TypeError, OSError, RuntimeError, MemoryError) as error:
         raise click.ClickException(str(error)) from None
 
@@ -357,16 +357,17 @@ def grid(
 
     focal grid workflow/grids/fashion-mnist.yaml --cores 2 --executor slurm
 
-    With --executor or --profile, for a cluster, --minutes are those of each job.
+    With --executor or --profile, for a cluster, --minutes are those of each job, and nothing is said of this machine.
+    After --minutes the exit status is 75 while calls help, and 1 when what is left has failed.
 
     A finished run is kept, but for --again. Two grids at once share the runs they have in common.
     --status, --record and --table run nothing: they look at the runs there are. Nor does --dry-run, which times a step
     of training where no finished run tells how long an image takes.
     """
     from focal_lib.training.grids import read_grid
-    from focal_lib.training.jobs import do_grid
+    from focal_lib.training.jobs import do_grid, is_for_cluster
     from focal_lib.training.plan import plan_grid
-    from focal_lib.training.status import status
+    from focal_lib.training.status import exit_status, status
     from focal_lib.training.store import default_runs
 
     if only_status:
@@ -387,8 +388,8 @@ def grid(
         if record is not None or table is not None:
             _collect(specs, root, record, table)
             return
-        used_cores = int(cores) if cores.isdigit() else 0
-        plan = plan_grid(path, root, device, cores=used_cores, measure=dry_run, again=again)
+        used_cores, here = int(cores) if cores.isdigit() else 0, not is_for_cluster(snakemake)
+        plan = plan_grid(path, root, device, cores=used_cores, measure=dry_run, again=again, here=here)
         click.echo("\n".join(filter(None, (plan.aims if dry_run else "", plan.costs))), err=not dry_run)
         if dry_run:
             return
@@ -399,7 +400,7 @@ def grid(
     states = Counter(entry.state for entry in status(specs, root))
     if minutes is not None:
         click.echo(", ".join(f"{count} {state}" for state, count in states.items()))
-    raise SystemExit(STOPPED if code and minutes is not None and not states["failed"] else code)
+    raise SystemExit(((code and exit_status(states)) or code) if minutes is not None else code)
 
 
 def _collect(specs: list[Spec], root: Path, record: Path | None, table: Path | None) -> None:

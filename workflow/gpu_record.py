@@ -2,7 +2,7 @@
 
     FOCAL_DATA=data FOCAL_COMMIT=<git rev-parse HEAD, of where this copy is from> \\
         python -m workflow.gpu_record workflow/grids/kk24-gpu.yaml --minutes 9 --runs runs --out out    # again, again
-    python -m zipfile -e out/runs-00.zip results/cifar10-gpu    # at home
+    python -m zipfile -e out/runs-00.zip results/kk24-gpu    # at home
 
 A call looks at the device, measures once which way of a step is fastest and how many runs at once are, does the runs
 of the grid in its order until the time is up, and goes on from their checkpoints at the next call. What it leaves in
@@ -21,28 +21,39 @@ import threading
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.checkout import ROOT
+from focal_lib.training.data.images import shape_of
 from focal_lib.training.grids import read_grid
 from focal_lib.training.recording import record_runs
 from focal_lib.training.spec import Spec
-from focal_lib.training.status import status
+from focal_lib.training.speed import Kind, kind_of
+from focal_lib.training.status import CALL_AGAIN, exit_status, status
 
 LARGEST = 15 * 2**20  # bytes of a file that goes back
 MOST = 6  # such files a call
-STOPPED = 75  # exit status that says: call again
 
 
-def fastest(rates: Sequence[dict[str, Any]]) -> tuple[str, int]:
-    """Of the deterministic rates of a benchmark: the way of a step, and how many at once where that is worth it.
+class Choice(NamedTuple):
+    """How runs take a step ('': as they do unasked), and how many of them share a GPU."""
+
+    way: str
+    at_once: int
+
+
+ALONE = Choice("", 1)
+
+
+def fastest(rates: Sequence[dict[str, Any]]) -> Choice:
+    """Of the deterministic rates of one network: the way of a step, and how many at once where that is worth it.
 
     Raises:
         ValueError: no such rate.
@@ -53,7 +64,7 @@ def fastest(rates: Sequence[dict[str, Any]]) -> tuple[str, int]:
     alone = max((r for r in ours if r["at_once"] == 1), key=lambda rate: rate["images_per_second"])
     best = max(ours, key=lambda rate: rate["images_per_second"])
     worth = best["images_per_second"] > 1.05 * alone["images_per_second"]
-    return alone["way"], best["at_once"] if worth else 1
+    return Choice(alone["way"], best["at_once"] if worth else 1)
 
 
 def check_device(device: str) -> str:
@@ -65,29 +76,70 @@ def check_device(device: str) -> str:
     """
     import torch
 
-    from focal_lib.training.machine import machine_name
+    from focal_lib.training.machine import machine_of
     from focal_lib.training.trainer import pick_device
 
-    found = pick_device(device)
-    name = machine_name(torch.cuda.get_device_name(found) if found.type == "cuda" else "")
-    return f"{name}; torch {torch.__version__}, focal-lib {version('focal-lib')}"
+    return f"{machine_of(pick_device(device))}; torch {torch.__version__}, focal-lib {version('focal-lib')}"
 
 
-def measure_rates(models: Sequence[str], device: str, path: Path, seconds: float) -> list[dict[str, Any]]:
-    """Rates of the networks' steps, measured in a process of its own, or read where they were."""
-    if not path.is_file():
-        several = [flag for count in (2, 3) for flag in ("--at-once", str(count))] if device != "cpu" else []
-        flags = [*(flag for model in models for flag in ("--model", model)), "--device", device, "--precision", "bf16"]
-        command = [sys.executable, "-m", "benchmarks.training", *flags, *several, "--out", str(path)]
-        subprocess.run(command, cwd=ROOT, check=True, timeout=seconds)
-    found: list[dict[str, Any]] = json.loads(path.read_text())
+def choose(specs: Iterable[Spec], device: str, path: Path, until: float) -> dict[Kind, Choice]:
+    """For each kind of runs on images of CIFAR's size, which the benchmark takes: what is fastest on this device.
+
+    Args:
+        path: rates that were measured, kept from call to call.
+        until: seconds since 1970, at which measuring ends.
+    """
+    kinds = dict.fromkeys(kind_of(spec, device != "cpu") for spec in specs if shape_of(spec.dataset) == (3, 32))
+    found = {}
+    for kind in kinds:
+        if (seconds := until - time.time()) > 0:
+            found[kind] = fastest(measure_rates(kind.model, kind.precision, device, path, seconds))
     return found
 
 
-def do_runs(grid: Path, runs: Path, device: str, until: float, at_once: int) -> None:
-    """The grid's runs in its order, so many at once, none begun after `until` (seconds since 1970)."""
-    waiting = iter([entry.spec for entry in status(read_grid(grid), runs) if entry.state != "done"])
-    lock = threading.Lock()
+def measure_rates(model: str, precision: str, device: str, path: Path, seconds: float) -> list[dict[str, Any]]:
+    """Rates of a network's steps on this device, measured in a process of its own, or read where they were."""
+    from focal_lib.training.machine import machine_of
+    from focal_lib.training.trainer import pick_device
+
+    wanted = {"device": machine_of(pick_device(device)), "network": model, "precision": precision}
+    known = _read_rates(path)
+    if not (ours := [rate for rate in known if rate["loop"] == "ours" and wanted.items() <= rate.items()]):
+        several = [flag for count in (2, 3) for flag in ("--at-once", str(count))] if device != "cpu" else []
+        fresh = path.with_suffix(".fresh.json")
+        fresh.unlink(missing_ok=True)
+        flags = ["--model", model, "--device", device, "--precision", precision, *several, "--out", str(fresh)]
+        subprocess.run([sys.executable, "-m", "benchmarks.training", *flags], cwd=ROOT, check=True, timeout=seconds)
+        found = json.loads(fresh.read_text())
+        ours = [rate for rate in found if rate["loop"] == "ours"]
+        write_whole(path, lambda part: part.write_text(json.dumps([*known, *found], indent=1) + "\n"))
+        fresh.unlink()
+    return ours
+
+
+def _read_rates(path: Path) -> list[dict[str, Any]]:
+    """Those of earlier calls; what a call that was killed left half written counts as none."""
+    try:
+        found: list[dict[str, Any]] = json.loads(path.read_text())
+    except (FileNotFoundError, ValueError):
+        return []
+    return found
+
+
+def do_runs(
+    grid: Path, runs: Path, device: str, until: float, chosen: Mapping[Kind, Choice], again: bool = False
+) -> set[str]:
+    """The grid's runs in its order, none begun after `until` (seconds since 1970); digests of those that failed now.
+
+    Args:
+        chosen: how the runs of a kind take a step, and how many of them share a GPU.
+        again: also those that an earlier call left as failed.
+    """
+    left_out = {"done", *(() if again else ("failed",))}
+    left = [entry.spec for entry in status(read_grid(grid), runs) if entry.state not in left_out]
+    waiting, failed, lock = iter(left), set[str](), threading.Lock()
+    choices = {spec.digest: chosen.get(kind_of(spec, device != "cpu"), ALONE) for spec in left}
+    at_once = max((choice.at_once for choice in choices.values()), default=1)
 
     def work() -> None:
         while time.time() < until:
@@ -95,22 +147,27 @@ def do_runs(grid: Path, runs: Path, device: str, until: float, at_once: int) -> 
                 spec = next(waiting, None)
             if spec is None:
                 return
-            _do_run(spec, grid, runs, device, until, at_once)
+            if not _do_run(spec, grid, runs, device, until, choices[spec.digest]):
+                failed.add(spec.digest)
 
     with ThreadPoolExecutor(at_once) as pool:
         for worker in [pool.submit(work) for _ in range(at_once)]:
             worker.result()
+    return failed
 
 
-def _do_run(spec: Spec, grid: Path, runs: Path, device: str, until: float, at_once: int) -> None:
+def _do_run(spec: Spec, grid: Path, runs: Path, device: str, until: float, choice: Choice) -> bool:
+    """Whether it is done or goes on at the next call."""
     command = [sys.executable, "-m", "focal_lib.cli", "run", "--grid", str(grid), "--digest", spec.digest]
     command += ["--root", str(runs), "--device", device, "--until", f"{until:.0f}"]
-    command += ["--per-device", str(at_once)] if device == "cuda" else []
+    command += ["--per-device", str(choice.at_once)] if device == "cuda" else []
     started = time.time()
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    way = {"FOCAL_STEP": choice.way} if choice.way else {}
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=way | os.environ)
     last = ((done.stdout + done.stderr).strip().splitlines()[-1:] or ["no word"])[0]
     named = last if last.startswith(spec.name) else f"{spec.name}: {last}"
     click.echo(f"{named} ({time.time() - started:.0f} s)")
+    return done.returncode in (0, CALL_AGAIN)
 
 
 def collect(grid: Path, runs: Path, out: Path, everything: bool = False) -> tuple[int, int]:
@@ -156,7 +213,8 @@ FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
 @click.option("--out", required=True, type=FOLDER, help="Folder of what goes back.")
 @click.option("--device", default="cuda", show_default=True, help="cuda or cpu.")
 @click.option("--per-device", type=click.IntRange(1), help="Runs at once. Default: what the benchmark finds best.")
-@click.option("--benchmark/--no-benchmark", default=True, help="Measure first, once.")
+@click.option("--benchmark/--no-benchmark", default=True, help="Measure first, once for each network.")
+@click.option("--again", is_flag=True, help="Try again what failed.")
 @click.option("--everything", is_flag=True, help="Collect again what earlier calls have collected.")
 def main(
     grid: Path,
@@ -166,6 +224,7 @@ def main(
     device: str,
     per_device: int | None,
     benchmark: bool,
+    again: bool,
     everything: bool,
 ) -> None:
     """Do runs of GRID for some minutes, and collect those that are finished."""
@@ -175,22 +234,22 @@ def main(
         specs = read_grid(grid)
         runs.mkdir(parents=True, exist_ok=True)
         out.mkdir(parents=True, exist_ok=True)
-        if benchmark:
-            models = list(dict.fromkeys(spec.model for spec in specs))
-            rates = measure_rates(models, device, runs / "rates.json", 60 * minutes)
+        chosen = choose(specs, device, runs / "rates.json", until) if benchmark else {}
+        for kind, choice in chosen.items():
+            click.echo(f"fastest for {kind.model}, {kind.precision}: {choice.way}, {choice.at_once} at once")
+        if chosen:
             shutil.copyfile(runs / "rates.json", out / "rates.json")
-            way, count = fastest(rates)
-            os.environ.setdefault("FOCAL_STEP", way)
-            click.echo(f"fastest: {way}, {count} at once")
-            per_device = per_device or count
-        do_runs(grid, runs, device, until, per_device or 1)
+        if per_device:
+            kinds = {kind_of(spec, device != "cpu") for spec in specs}
+            chosen = {kind: chosen.get(kind, ALONE)._replace(at_once=per_device) for kind in kinds}
+        failed = do_runs(grid, runs, device, until, chosen, again)
         packed, left = collect(grid, runs, out, everything)
     except (ValueError, OSError, ImportError, subprocess.SubprocessError) as error:
         raise click.ClickException(str(error)) from None
-    states = Counter(entry.state for entry in status(specs, runs))
-    click.echo(", ".join(f"{count} {state}" for state, count in states.items()))
+    states = ["failed" if spec.digest in failed else state for spec, state, _ in status(specs, runs)]
+    click.echo(", ".join(f"{count} {state}" for state, count in Counter(states).items()))
     click.echo(f"{packed} runs -> {out}" + (f"; {left} more at the next call" if left else ""))
-    raise SystemExit(0 if states["done"] == len(specs) and not left else STOPPED)
+    raise SystemExit(CALL_AGAIN if left else exit_status(states))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,12 @@ from focal_lib.training.grids import read_grid
 from focal_lib.training.status import status
 from focal_lib.training.version import VERSION
 
-__all__ = ["do_grid"]
+__all__ = ["do_grid", "is_for_cluster"]
+
+
+def is_for_cluster(more: Sequence[str]) -> bool:
+    """Whether what is given to Snakemake hands the jobs to other machines."""
+    return any(flag.startswith(("--executor", "--profile")) for flag in more)
 
 
 def do_grid(
@@ -47,7 +52,7 @@ def do_grid(
         ValueError: 'cuda' without a GPU.
     """
     checkout = require_checkout("a grid of runs")
-    cluster = any(flag.startswith(("--executor", "--profile")) for flag in more)
+    cluster = is_for_cluster(more)
     flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete", "--nolock"]
     flags += ["--logger=focal", *(["--forcerun", "train"] if again else [])]
     options = [] if device == "auto" else ["--device", device]

@@ -5,13 +5,27 @@ from __future__ import annotations
 import os
 import platform
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["cores_here", "machine_name", "processor_name"]
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["cores_here", "machine_name", "machine_of", "processor_name"]
 
 
-def machine_name(gpu: str = "") -> str:
-    """'NVIDIA H200' of the GPU used, else 'Intel(R) Xeon(R) Processor, 2 cores, x86_64': the cores this process has."""
-    return gpu or f"{processor_name()}, {cores_here()} cores, {platform.machine()}"
+def machine_of(device: torch.device) -> str:
+    """'NVIDIA H200' of a GPU, else the machine's own name."""
+    if device.type != "cuda":
+        return machine_name()
+
+    import torch
+
+    return torch.cuda.get_device_name(device)
+
+
+def machine_name() -> str:
+    """'Intel(R) Xeon(R) Processor, 2 cores, x86_64': the cores this process has."""
+    return f"{processor_name()}, {cores_here()} cores, {platform.machine()}"
 
 
 def processor_name() -> str:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import shutil
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from focal_lib.training.cost import images_to_train
 from focal_lib.training.grids import GridNotes, read_grid, read_notes
-from focal_lib.training.machine import cores_here, machine_name
+from focal_lib.training.machine import cores_here, machine_name, machine_of
 from focal_lib.training.spec import Spec
 from focal_lib.training.speed import Kind, Speed, kind_of, measure_speeds, recorded_speeds
 from focal_lib.training.status import status
+from focal_lib.training.store import CHECKPOINT, run_folder
 
 __all__ = ["Part", "Plan", "plan_grid"]
+
+NOT_DONE = ("running", "newer", "other")  # states of runs that a call would not do; with --again these:
+NOT_EVEN_AGAIN = ("running", "newer")
 
 
 @dataclass(frozen=True)
@@ -43,19 +47,21 @@ class Part:
 
 @dataclass(frozen=True)
 class Plan:
-    """A grid's runs that are to be done: exactly how many images, about how many hours."""
+    """A grid's runs that are to be done: how many images, at most, and about how many hours."""
 
     notes: GridNotes
     runs: int
     finished: int
+    left_out: tuple[tuple[str, int], ...]  # states of runs that a call would not do, and how many those are
+    begun: int  # of the runs to be done, those that go on from a checkpoint
     parts: tuple[Part, ...]
-    machine: str
+    machine: str  # '' where the runs are done on others
     at_once: int
     unit: str  # 'core' or 'GPU'
 
     @property
     def images(self) -> int:
-        """Epochs times the images of one, over all runs to be done."""
+        """Epochs times the images of one, over all runs to be done; those before a checkpoint are not subtracted."""
         return sum(part.images for part in self.parts)
 
     @property
@@ -75,10 +81,17 @@ class Plan:
     @property
     def costs(self) -> str:
         """Runs, images and hours."""
-        lines = [f"{self.runs} runs: {self.finished} finished, {self.runs - self.finished} to do."]
+        to_do = sum(part.runs for part in self.parts)
+        left_out = ", ".join(f"{count} {state}" for state, count in self.left_out)
+        ending = f"; left out: {left_out}." if left_out else "."
+        lines = [f"{self.runs} runs: {self.finished} finished, {to_do} to do{ending}"]
         if not self.parts:
             return lines[0]
-        lines += [f"Images (or texts) to train on, epochs x those of one: {self.images:,}.", *map(str, self.parts)]
+        amount = f"at most {self.images:,}; {self.begun} begun, which go on" if self.begun else f"{self.images:,}"
+        lines += [f"Images (or texts) to train on, epochs x those of one: {amount}."]
+        if not self.machine:
+            return "\n".join(lines)
+        lines += map(str, self.parts)
         if self.hours is None:
             return "\n".join([*lines, f"Hours on {self.machine}: not known."])
         flops = [part.images * part.speed.flops for part in self.parts if part.speed and part.speed.flops]
@@ -94,9 +107,19 @@ def _few(value: float | None) -> str:
 
 
 def plan_grid(
-    path: str | Path, root: Path, device: str = "auto", *, cores: int = 0, measure: bool = True, again: bool = False
+    path: str | Path,
+    root: Path,
+    device: str = "auto",
+    *,
+    cores: int = 0,
+    measure: bool = True,
+    again: bool = False,
+    here: bool = True,
 ) -> Plan:
     """What the grid's runs that are not finished would cost on this machine.
+
+    Left out is what no call would do: runs that another process does, of a newer training code, or whose folder holds
+    another run.
 
     Args:
         root: the runs there are; their records tell how fast this machine is.
@@ -104,32 +127,39 @@ def plan_grid(
         cores: to be used at once; 0: all.
         again: what is finished counts as to be done, too.
         measure: time a step where no record tells; otherwise PyTorch is imported only where there is a GPU.
+        here: the runs are done on this machine; otherwise it is not looked at, and only images are told.
 
     Raises:
         ValueError: a bad grid, or a device that is not there.
     """
     specs, notes = read_grid(path), read_notes(path)
-    left = specs if again else [entry.spec for entry in status(specs, root) if entry.state != "done"]
-    machine, at_once, unit = machine_name(), cores or cores_here(), "core"
-    on_gpu = False
-    if left and (measure or device.startswith("cuda") or (device == "auto" and shutil.which("nvidia-smi"))):
-        import torch
-
+    entries = status(specs, root)
+    finished, refused = ((), NOT_EVEN_AGAIN) if again else (("done",), NOT_DONE)
+    left = [entry.spec for entry in entries if entry.state not in (*finished, *refused)]
+    states = Counter(entry.state for entry in entries)
+    left_out = tuple((state, states[state]) for state in refused if states[state])
+    begun = sum((run_folder(spec, root) / CHECKPOINT).is_file() for spec in left)
+    machine, at_once, unit = machine_name() if here else "", cores or cores_here(), "core"
+    on_gpu = device.startswith("cuda")
+    if here and left and (measure or on_gpu or (device == "auto" and shutil.which("nvidia-smi"))):
         from focal_lib.training.trainer import pick_device
 
         where = pick_device(device)
         if on_gpu := where.type == "cuda":
-            machine, unit = machine_name(torch.cuda.get_device_name(where)), "GPU"
+            import torch
+
+            machine, unit = machine_of(where), "GPU"
             at_once = torch.cuda.device_count() if where.index is None else 1
     groups: Mapping[Kind, list[Spec]] = defaultdict(list)
     for spec in left:
         groups[kind_of(spec, on_gpu)].append(spec)
-    known: dict[Kind, Speed | str] = dict(recorded_speeds([root], machine))
-    if measure and left:
+    known: dict[Kind, Speed | str] = dict(recorded_speeds([root], machine, on_gpu)) if here else {}
+    if here and measure and left:
         known |= measure_speeds((runs[0] for kind, runs in groups.items() if kind not in known), where)
     parts = []
     for kind, runs in groups.items():
         speed = known.get(kind, "")
         images = sum(map(images_to_train, runs))
         parts.append(Part(kind, len(runs), images, *((None, speed) if isinstance(speed, str) else (speed,))))
-    return Plan(notes, len(specs), len(specs) - len(left), tuple(parts), machine, at_once, unit)
+    done = sum(states[state] for state in finished)
+    return Plan(notes, len(specs), done, left_out, begun, tuple(parts), machine, at_once, unit)

@@ -22,7 +22,7 @@ from focal_lib.checkout import commit
 from focal_lib.training.cost import images_to_train
 from focal_lib.training.files import move_aside, write
 from focal_lib.training.locks import RunTaken, held
-from focal_lib.training.machine import machine_name
+from focal_lib.training.machine import machine_of
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import (
     CHECKPOINT,
@@ -283,15 +283,13 @@ def _train(
     until: float,
     progress: bool,
 ) -> None:
-    import torch
     from tqdm.auto import trange
 
     from focal_lib.training.checkpoint import write_checkpoint
     from focal_lib.training.fit import do_epoch, evaluated
 
     rows, before, lasted, begun = list(kept["rows"]), kept["seconds"], list[float](), time.time()
-    where = parts["train"][1].device
-    here = machine_name(torch.cuda.get_device_name(where) if where.type == "cuda" else "")
+    here = machine_of(parts["train"][1].device)
     machines = list(dict.fromkeys([*kept.get("machines", []), here]))  # a checkpoint may have been carried
     epochs = trainer.recipe.epochs
     for epoch in trange(trainer.epoch + 1, epochs + 1, disable=not progress, desc=spec.label):
@@ -318,7 +316,6 @@ def _keep(
 
     from focal_lib.training.fit import final_logits
 
-    where = parts["test"][1].device
     arrays, history = final_logits(trainer, parts), io.BytesIO()
     pd.DataFrame(rows).to_parquet(history)
     weights = io.BytesIO()
@@ -330,7 +327,6 @@ def _keep(
         "recipe": spec.training.source,
         "checksum": array_checksum(arrays),
         "files": describe_files(contents),
-        "device": torch.cuda.get_device_name(where) if where.type == "cuda" else platform.machine(),
         "threads": torch.get_num_threads(),
         "precision": trainer.precision,
         "step": trainer.way,

@@ -11,6 +11,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from focal_lib.training.data.tokens import WORDS
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import SPEC
 
@@ -53,8 +54,12 @@ def kind_of(spec: Spec, on_gpu: bool) -> Kind:
     return Kind(spec.dataset, spec.model, precision, spec.loss if spec.loss in _SECOND_ORDER else "")
 
 
-def recorded_speeds(folders: Iterable[Path], machine: str) -> dict[Kind, Speed]:
-    """Of the finished runs in these folders, those made on that machine alone: the median of each kind."""
+def recorded_speeds(folders: Iterable[Path], machine: str, on_gpu: bool) -> dict[Kind, Speed]:
+    """Of the finished runs in these folders, those made on that machine alone: the median of each kind.
+
+    Args:
+        machine: as records name it; of a GPU, whose name alone does not tell that it is one, `on_gpu`.
+    """
     found = defaultdict(list)
     for path in (path for folder in folders for path in sorted(folder.glob(f"*/{SPEC}"))):
         with suppress(OSError, ValueError, KeyError, TypeError):  # what cannot be read tells no speed
@@ -64,7 +69,7 @@ def recorded_speeds(folders: Iterable[Path], machine: str) -> dict[Kind, Speed]:
             given = record["spec"]
             loss = given["loss"] if given["loss"] in _SECOND_ORDER else ""
             kind = Kind(given["dataset"], given["model"], record["precision"], loss)
-            cores = 1 if machine.startswith("NVIDIA") else record["threads"]
+            cores = 1 if on_gpu else record["threads"]
             found[kind].append(cores * record["seconds"] / record["images"])
     basis = "recorded: median of {} finished run{} here, evaluation included"
     return {
@@ -93,17 +98,22 @@ def measure_speeds(specs: Iterable[Spec], device: torch.device) -> dict[Kind, Sp
             if not group:
                 steps[kind] = _Step(spec, kind)
             group.append(kind)
-        except (ValueError, OSError, ImportError) as error:
-            found[kind] = str(error)
+        except (ValueError, OSError, ImportError, RuntimeError) as error:
+            found[kind] = _reason(error)
     by_size = sorted(steps, key=lambda kind: steps[kind].flops)
     for kind in by_size:
         if on_gpu or steps[kind].flops <= SMALL or kind == by_size[0]:
             try:
                 found[kind] = _timed(steps[kind], device)
             except (RuntimeError, MemoryError) as error:
-                found[kind] = str(error).strip().splitlines()[-1]
+                found[kind] = _reason(error)
     found |= _rated([kind for kind in by_size if kind not in found], steps, found)
     return found | {kind: found[first] for first, *others in filter(None, groups.values()) for kind in others}
+
+
+def _reason(error: Exception) -> str:
+    """The last line, where PyTorch's long messages say it."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[-1]
 
 
 def _timed(step: _Step, device: torch.device) -> Speed:
@@ -199,25 +209,23 @@ class _Step:
         return time.perf_counter()
 
 
-# what the published data sets look like, so that a plan need not load them
-_IMAGES = {"fashion-mnist": (1, 28), "cifar10": (3, 32), "cifar100": (3, 32), "svhn": (3, 32), "tiny-imagenet": (3, 64)}
-_TOKENS = {"20-newsgroups": 1000, "20-newsgroups-m20": 1000, "ag-news": 200, "finsen": 500, "movie-reviews": 50}
-_WORDS, _LEAVES = 30_000, 19  # of a vocabulary at most; of a sentence of SST on the average (Socher et al. 2013)
+_LEAVES = 19  # of a sentence of SST on the average (Socher et al. 2013)
 
 Shape = tuple[int, ...] | None  # of a sample: (channels, size, size), (tokens,), or a tree
 
 
 def _inputs(spec: Spec) -> tuple[Shape, int]:
-    """Shape of a sample, and the number of classes."""
+    """Shape of a sample, and the number of classes; published data sets are not loaded for that."""
     from focal_lib.training import data
     from focal_lib.training.data.images import IMAGE_SETS
     from focal_lib.training.data.text import TEXT_SETS
 
     name = "cifar10" if spec.dataset.startswith("cifar10-c-") else spec.dataset
     if name in TEXT_SETS:
-        return (None if name == "sst" else (_TOKENS[name],)), TEXT_SETS[name].classes or 10
+        length = TEXT_SETS[name].length
+        return (None if length is None else (length,)), TEXT_SETS[name].classes or 10
     if name in IMAGE_SETS:
-        channels, size = _IMAGES[name]
+        channels, size = IMAGE_SETS[name].shape
         return (channels, size, size), IMAGE_SETS[name].classes
     found = data.load(name)  # the user's own
     _, height, width, channels = found.train.inputs.shape
@@ -234,7 +242,7 @@ def _network(spec: Spec, shape: Shape, classes: int) -> torch.nn.Module:
         known = TREE_MODELS if shape is None else TOKEN_MODELS
         if spec.model not in known:
             raise ValueError(f"model for {spec.dataset} must be one of {', '.join(known)}. Got {spec.model!r}.")
-        return known[spec.model](_WORDS, classes, None)
+        return known[spec.model](WORDS, classes, None)
     model = models.build(spec.model, shape[0], shape[1], classes)
     return model.to(memory_format=torch.channels_last)
 
@@ -246,7 +254,7 @@ def _draw(shape: Shape, n: int) -> Tensor:
     if shape is None:
         return _draw_trees(n)
     if len(shape) == 1:
-        return torch.randint(1, _WORDS, (n, *shape))
+        return torch.randint(1, WORDS, (n, *shape))
     return torch.randn(n, *shape).contiguous(memory_format=torch.channels_last)
 
 
@@ -262,6 +270,6 @@ def _draw_trees(n: int) -> Tensor:
         half = len(leaves) // 2
         return Tree(0, None, (grow(leaves[:half]), grow(leaves[half:])))
 
-    words = [str(i) for i in range(_WORDS)]
-    drawn = torch.randint(_WORDS, (n, _LEAVES)).tolist()
+    words = [str(i) for i in range(WORDS)]
+    drawn = torch.randint(WORDS, (n, _LEAVES)).tolist()
     return torch.from_numpy(encode_trees([grow([words[i] for i in row]) for row in drawn], words))

@@ -28,7 +28,10 @@ from focal_lib.training.store import (
 )
 from focal_lib.training.version import VERSION
 
-__all__ = ["Status", "status"]
+__all__ = ["CALL_AGAIN", "Status", "exit_status", "status"]
+
+CALL_AGAIN = 75  # exit status: the next call goes on (EX_TEMPFAIL)
+_NO_CALL_HELPS = ("failed", "newer", "other")
 
 
 class Status(NamedTuple):
@@ -45,6 +48,14 @@ class Status(NamedTuple):
 def status(specs: Iterable[Spec], root: str | Path | None = None) -> list[Status]:
     """Where each run stands, from the files in its folder and its lock."""
     return [Status(spec, *_state(spec, run_folder(spec, root), root)) for spec in specs]
+
+
+def exit_status(states: Iterable[str]) -> int:
+    """0 where every run is done; 1 where the rest wait for a person: failed, newer or other; else CALL_AGAIN."""
+    left = {state for state in states if state != "done"}
+    if not left:
+        return 0
+    return 1 if left <= set(_NO_CALL_HELPS) else CALL_AGAIN
 
 
 def _state(spec: Spec, folder: Path, root: str | Path | None) -> tuple[str, str]:

@@ -186,6 +186,18 @@ def test_grid_with_a_failed_run_fails(run, grid, jobs, tmp_path):
     assert run("grid", path, "--minutes", "9").exit_code == 1
 
 
+@pytest.mark.parametrize("flags", [("--profile", "workflow/slurm/gpu"), ("--executor=slurm",)])
+def test_a_cluster_has_gpus_that_its_login_node_lacks(run, grid, jobs, monkeypatch, flags):
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
+    asked = jobs(0)
+    path = grid("gamma: [0, 1]")
+    done = run("grid", path, "--device", "cuda", "--minutes", "110", *flags)
+    assert done.exit_code == 0, done.output
+    assert done.stderr.splitlines()[1:] == ["Images (or texts) to train on, epochs x those of one: 240."]
+    assert asked[0]["more"] == flags
+    assert "has 0 GPUs" in run("grid", path, "--device", "cuda").output
+
+
 def test_no_epoch_of_the_run_is_begun_after_its_time(small_data, tmp_path):
     with pytest.raises(TimeUp):
         train(Spec(), tmp_path, until=1.0)

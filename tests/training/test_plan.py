@@ -11,11 +11,16 @@ from click.testing import CliRunner
 from focal_lib import cli
 from focal_lib.checkout import ROOT
 from focal_lib.training import speed
+from focal_lib.training.data.images import IMAGE_SETS
+from focal_lib.training.data.text import TEXT_SETS
+from focal_lib.training.grids import read_grid
 from focal_lib.training.machine import machine_name
 from focal_lib.training.plan import plan_grid
 from focal_lib.training.run import run
 from focal_lib.training.spec import Spec
 from focal_lib.training.speed import Kind, Speed, kind_of, measure_speeds, recorded_speeds
+from focal_lib.training.status import Status
+from focal_lib.training.store import CHECKPOINT, run_folder
 
 GRIDS = sorted((ROOT / "workflow" / "grids").glob("*.yaml"))
 SMALL = "n_train: 60\nn_validation: 30\nepochs: 4\nbatch_size: 20\nevaluate_every: 1\n"
@@ -94,13 +99,46 @@ def test_recorded_speeds_are_those_of_this_machine_by_kind(tmp_path):
     write_record(tmp_path, "f", spec={"dataset": "d", "model": "m", "loss": "hessian-trace"})
     (tmp_path / "g").mkdir()
     (tmp_path / "g" / "spec.json").write_text("{")
-    found = recorded_speeds([tmp_path], "here")
+    found = recorded_speeds([tmp_path], "here", on_gpu=False)
     assert {kind: value.seconds for kind, value in found.items()} == {
         Kind("d", "m", "bf16", ""): 0.2,
         Kind("d", "m", "float32", ""): 0.2,
         Kind("d", "m", "bf16", "hessian-trace"): 0.1,
     }
     assert "median of 3 finished runs" in found[Kind("d", "m", "bf16", "")].basis
+
+
+def test_the_threads_of_a_gpu_run_are_not_counted(tmp_path):
+    write_record(tmp_path, "a", machines=["Tesla T4"], threads=8)
+    (on_gpu,) = recorded_speeds([tmp_path], "Tesla T4", on_gpu=True).values()
+    assert on_gpu.seconds == 0.1
+
+
+def test_what_no_call_would_do_is_left_out(small_data, grid, tmp_path, monkeypatch):
+    path = grid("gamma: [0, 1, 2, 3, 4]")
+    states = ["done", "running", "newer", "stopped", "waiting"]
+    specs = read_grid(path)
+    entries = [Status(spec, state, "") for spec, state in zip(specs, states, strict=True)]
+    monkeypatch.setattr("focal_lib.training.plan.status", lambda specs, root: entries)
+    checkpoint = run_folder(specs[3], tmp_path) / CHECKPOINT
+    checkpoint.parent.mkdir()
+    checkpoint.touch()
+    plan = plan_grid(path, tmp_path, "cpu", measure=False)
+    assert (plan.finished, plan.images) == (1, 2 * 4 * 60)
+    assert plan.costs.splitlines()[:2] == [
+        "5 runs: 1 finished, 2 to do; left out: 1 running, 1 newer.",
+        "Images (or texts) to train on, epochs x those of one: at most 480; 1 begun, which go on.",
+    ]
+    assert plan_grid(path, tmp_path, "cpu", measure=False, again=True).images == 3 * 4 * 60
+
+
+def test_a_plan_for_other_machines_looks_at_none(grid, tmp_path, monkeypatch):
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
+    plan = plan_grid(grid("gamma: [0, 1]"), tmp_path, "cuda", measure=False, here=False)
+    assert plan.costs.splitlines() == [
+        "2 runs: 0 finished, 2 to do.",
+        "Images (or texts) to train on, epochs x those of one: 480.",
+    ]
 
 
 def test_kinds():
@@ -120,6 +158,24 @@ def test_a_timed_step_counts_its_flops():
     assert "measured now: a step on 100, processor time of one thread" in found.basis
     assert torch.get_num_threads() == threads
     assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_shapes_of_published_data_sets_are_known_without_loading_them(monkeypatch):
+    monkeypatch.setattr("focal_lib.training.data.load", None)
+    for name in (*IMAGE_SETS, *TEXT_SETS):
+        shape, classes = speed._inputs(Spec(dataset=name))
+        assert classes > 1
+        assert shape is None or min(shape) > 0
+    assert speed._inputs(Spec(dataset="20-newsgroups"))[0] == (1000,)
+    assert speed._inputs(Spec(dataset="tiny-imagenet"))[0] == (3, 64, 64)
+
+
+def test_a_network_that_cannot_be_counted_says_why(monkeypatch):
+    def fail(*_):
+        raise RuntimeError("long\nthe reason")
+
+    monkeypatch.setattr(speed, "_network", fail)
+    assert list(measure_speeds([Spec(model="mlp")], CPU).values()) == ["the reason"]
 
 
 def test_data_sets_of_one_shape_are_timed_once():

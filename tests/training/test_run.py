@@ -69,6 +69,7 @@ def test_run_leaves_everything_and_is_not_repeated(small, tmp_path, epochs):
     assert record["images"] == 4 * 60
     assert record["seconds"] > 0
     assert record["machines"] == [machine_name()]
+    assert "device" not in record
     assert result.compute == Compute(4 * 60, record["seconds"] / 3600, (machine_name(),))
     assert_same(run(spec, tmp_path), result)
     assert epochs == [0, 1, 2, 3]
@@ -76,9 +77,9 @@ def test_run_leaves_everything_and_is_not_repeated(small, tmp_path, epochs):
 
 
 def test_a_run_carried_to_another_machine_names_both(small, tmp_path, killed, monkeypatch):
-    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "machine_name", lambda gpu: "the first")
+    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "machine_of", lambda device: "the first")
     killed(2, small(), tmp_path)
-    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "machine_name", lambda gpu: "the second")
+    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "machine_of", lambda device: "the second")
     assert run(small(), tmp_path).compute.machines == ("the first", "the second")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from focal_lib.training.locks import held
 from focal_lib.training.run import run
-from focal_lib.training.status import status
+from focal_lib.training.status import CALL_AGAIN, exit_status, status
 
 UNREADABLE = "must have a readable spec.json"
 
@@ -47,6 +47,13 @@ def test_states_of_what_cannot_be_read(finished, small, tmp_path):
         assert state(spec, tmp_path)[0] == "damaged"
         assert UNREADABLE in state(spec, tmp_path)[1]
         assert state(failed, tmp_path) == ("failed", "for a reason that failed.json does not tell")
+
+
+def test_another_call_is_asked_for_only_where_it_helps():
+    assert exit_status(["done", "done"]) == exit_status([]) == 0
+    assert exit_status(["done", "failed", "newer", "other"]) == 1
+    for state in ("waiting", "stopped", "running", "damaged", "outdated"):
+        assert exit_status(["done", "failed", state]) == CALL_AGAIN == 75
 
 
 @pytest.mark.parametrize("old", [False, True], ids=["with sizes", "before there were sizes"])

@@ -1,7 +1,9 @@
 """Texts, parse trees and word vectors from small files in their published formats."""
 
+import errno
 import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -62,7 +64,7 @@ def test_newsgroups_in_m20s_split(own, monkeypatch):
         np.testing.assert_array_equal((part.inputs == second[1]).any(1), part.labels == 1)
     np.testing.assert_array_equal(data.load("20-newsgroups-m20").test.inputs, found.test.inputs)
     monkeypatch.setattr(news, "M20_TEST", 12)
-    with pytest.raises(ValueError, match=r"must hold 19,997 articles. Got 12"):
+    with pytest.raises(ValueError, match=r"must hold more than 12 articles, 19,997 as published. Got 12"):
         data.load("20-newsgroups-m20")
 
 
@@ -74,7 +76,7 @@ def test_ag_news(own):
     assert (found.classes, found.train.inputs.shape, found.train.labels.tolist()) == (4, (2, 200), [2, 0])
     assert [found.vocabulary[t] for t in found.test.inputs[1] if t] == ["venezuela", "votes"]
     (own / "ag-news" / "test.csv").write_text('"5","a","b"\n')
-    with pytest.raises(ValueError, match=r"test.csv must hold class 1 to 4, title, description. Got .* as 1"):
+    with pytest.raises(ValueError, match=r"test.csv must hold class 1 to 4, title, description. Got .* as its row 1"):
         data.load("ag-news")
 
 
@@ -176,3 +178,34 @@ def test_no_vectors_anywhere(monkeypatch):
     monkeypatch.setattr(vectors.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(FileNotFoundError, match=r"glove.6B.50d.txt into FOCAL_DATA/glove"):
         vectors.glove(("film",))
+
+
+def test_a_row_of_finsen_that_is_cut(own):
+    (own / "finsen").mkdir(exist_ok=True)
+    (own / "finsen" / "finsen.csv").write_text("Category,Content\na,x\nb\n")
+    with pytest.raises(ValueError, match=r"must have Category and Content in every row. Got row 2 without"):
+        data.load("finsen")
+
+
+def test_newsgroups_are_moved_across_file_systems(tmp_path, monkeypatch):
+    """As a rename refuses to do, from a /tmp of its own."""
+
+    def download(url, work):
+        (Path(work) / "20_newsgroups" / "a.group").mkdir(parents=True)
+        (Path(work) / "20_newsgroups" / "a.group" / "1").write_text("x")
+
+    def refuse(*_):
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    monkeypatch.setattr("torchvision.datasets.utils.download_and_extract_archive", download)
+    for name in ("os.rename", "pathlib.Path.rename"):
+        monkeypatch.setattr(name, refuse)
+    news.fetch_newsgroups(tmp_path)
+    assert (tmp_path / "20_newsgroups" / "a.group" / "1").read_text() == "x"
+
+
+def test_what_is_downloaded_is_checked(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("torchvision.datasets.utils.download_url", lambda *given: asked.append(given[-1]))
+    news.fetch_ag_news(tmp_path)
+    assert asked == [news.AG_NEWS_MD5["train"], news.AG_NEWS_MD5["test"]]

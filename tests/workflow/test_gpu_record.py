@@ -1,18 +1,24 @@
 """The record on a borrowed GPU, tried on a CPU with a tiny grid: calls, what goes back, what is chosen."""
 
 import json
+import os
 import subprocess
 import sys
+import time
 import zipfile
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from focal_lib.checkout import ROOT
 from focal_lib.training.grids import read_contrasts, read_grid
+from focal_lib.training.spec import Spec
+from focal_lib.training.status import CALL_AGAIN
 from focal_lib.training.store import load
 from workflow import gpu_record
-from workflow.gpu_record import STOPPED, check_device, collect, fastest
+from workflow.gpu_record import Choice, check_device, choose, collect, fastest
 
 GRID = "dataset: tiny\nmodel: mlp\nn_train: 60\nn_validation: 30\nepochs: 2\nbatch_size: 20\nseed: [0, 1]\n"
 
@@ -33,7 +39,10 @@ def call(place, *flags):
 
 def test_calls_go_on_and_bring_every_run_home_once(place):
     first = call(place, "--minutes", "0.0001")
-    assert (first.returncode, first.stdout.splitlines()[-2:]) == (STOPPED, ["2 waiting", f"0 runs -> {place / 'out'}"])
+    assert (first.returncode, first.stdout.splitlines()[-2:]) == (
+        CALL_AGAIN,
+        ["2 waiting", f"0 runs -> {place / 'out'}"],
+    )
     second = call(place, "--minutes", "5", "--per-device", "2")
     assert second.returncode == 0, second.stderr
     assert second.stdout.splitlines()[-2:] == ["2 done", f"2 runs -> {place / 'out'}"]
@@ -68,7 +77,8 @@ def test_what_is_too_much_for_one_call_waits_for_the_next(place, monkeypatch):
 def test_a_failed_run_says_why(place):
     (place / "grid.yaml").write_text(GRID.replace("mlp", "vit").replace("n_validation: 30", "n_validation: 90"))
     done = call(place, "--minutes", "5")
-    assert done.returncode == STOPPED
+    assert done.returncode == 1  # no further call would help
+    assert "2 failed" in done.stdout
     assert "cross-entropy, seed 0: Error: n_train + n_validation must be at most 100" in done.stdout
 
 
@@ -97,17 +107,60 @@ def test_the_device_is_looked_at_first(tmp_path):
         check_device("tpu")
 
 
-def test_rates_are_measured_once(tmp_path, monkeypatch):
-    path = tmp_path / "rates.json"
+@pytest.fixture
+def benchmark(monkeypatch):
+    """A benchmark that finds another way fastest for each network; what it was asked for."""
+    asked = []
 
     def run(command, **options):
-        path.write_text(json.dumps([rate("plain", 1)]))
         assert command[1:3] == ["-m", "benchmarks.training"]
+        given = dict(zip(command[3::2], command[4::2], strict=True))
+        asked.append((given["--model"], given["--precision"]))
+        which = {"device": name_of_device(), "network": given["--model"], "precision": given["--precision"]}
+        way = "graph" if given["--model"] == "resnet8" else "compiled"
+        Path(given["--out"]).write_text(json.dumps([rate(way, 2) | which, rate("plain", 1) | which]))
 
     monkeypatch.setattr(gpu_record.subprocess, "run", run)
-    assert gpu_record.measure_rates(["mlp"], "cuda", path, 60) == [rate("plain", 1)]
-    monkeypatch.setattr(gpu_record.subprocess, "run", None)
-    assert gpu_record.measure_rates(["mlp"], "cuda", path, 60) == [rate("plain", 1)]
+    monkeypatch.setattr("focal_lib.training.machine.machine_of", lambda device: name_of_device())
+    return asked
+
+
+def name_of_device():
+    return os.environ.get("TEST_DEVICE", "one")
+
+
+def test_rates_are_measured_once_for_each_network_precision_and_device(tmp_path, benchmark, monkeypatch):
+    path = tmp_path / "rates.json"
+    path.write_text('[{"loop": ')  # as a killed call left it
+    specs = [Spec(dataset="cifar10", model=model, gamma=g) for model in ("resnet8", "resnet20") for g in (0, 1)]
+    text = [Spec(dataset="20-newsgroups", model="gp-cnn"), Spec(dataset="fashion-mnist"), Spec(dataset="own")]
+    found = choose([*specs, *text], "cpu", path, time.time() + 60)
+    assert {kind.model: choice for kind, choice in found.items()} == {
+        "resnet8": Choice("graph", 1),
+        "resnet20": Choice("compiled", 1),
+    }
+    assert benchmark == [("resnet8", "float32"), ("resnet20", "float32")]
+    assert choose(specs, "cpu", path, time.time() + 60) == found
+    assert len(benchmark) == 2
+    choose([replace(specs[0], precision="bf16")], "cpu", path, time.time() + 60)
+    monkeypatch.setenv("TEST_DEVICE", "another")
+    choose(specs[:1], "cpu", path, time.time() + 60)
+    assert benchmark[2:] == [("resnet8", "bf16"), ("resnet8", "float32")]
+    assert choose(specs, "cpu", path, 0.0) == {}  # no time is left to measure
+
+
+def test_what_failed_is_tried_again_when_asked(place, monkeypatch):
+    path, tried = place / "grid.yaml", []
+    first, second = read_grid(path)
+    folder = place / "runs" / first.digest
+    folder.mkdir(parents=True)
+    (folder / "failed.json").write_text('{"reason": "it became nan"}')
+    monkeypatch.setattr(gpu_record, "_do_run", lambda spec, *_: tried.append(spec.digest) or spec == first)
+    until = time.time() + 60
+    assert gpu_record.do_runs(path, place / "runs", "cpu", until, {}) == {second.digest}
+    assert tried == [second.digest]
+    assert gpu_record.do_runs(path, place / "runs", "cpu", until, {}, again=True) == {second.digest}
+    assert tried[1:] == [first.digest, second.digest]
 
 
 @pytest.mark.parametrize("name", ["kk24-gpu.yaml", "kk24-gpu-cifar100.yaml"])

@@ -12,16 +12,18 @@ import numpy as np
 from focal_lib.training.data import fashion_mnist, places
 from focal_lib.training.data.dataset import Dataset, Split, check_images
 
-__all__ = ["IMAGE_SETS", "load_images", "read_svhn", "read_tiny_imagenet"]
+__all__ = ["IMAGE_SETS", "load_images", "read_svhn", "read_tiny_imagenet", "shape_of"]
 
 TINY_IMAGENET_URL = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
+TINY_IMAGENET_MD5 = "90528d7ca1a48142e341f4ef8d21d0de"
 Parts = tuple[Split, Split]
 
 
 class ImageSet(NamedTuple):
-    """Number of classes, and the (name, way) to get the training and test split, best first."""
+    """Number of classes, shape of an image, and the (name, way) to get the training and test split, best first."""
 
     classes: int
+    shape: tuple[int, int]  # channels, pixels a side
     ways: tuple[tuple[str, Callable[[], Parts]], ...]
 
 
@@ -136,20 +138,27 @@ def _tiny_imagenet_download() -> Parts:
     from torchvision.datasets.utils import download_and_extract_archive
 
     with tempfile.TemporaryDirectory() as work:
-        download_and_extract_archive(TINY_IMAGENET_URL, work)
+        download_and_extract_archive(TINY_IMAGENET_URL, work, md5=TINY_IMAGENET_MD5)
         return read_tiny_imagenet(Path(work, "tiny-imagenet-200"))
 
 
 IMAGE_SETS: dict[str, ImageSet] = {
     "fashion-mnist": ImageSet(
         10,
+        (1, 28),
         (
             ("Debian's package dataset-fashion-mnist", lambda: fashion_mnist.from_debian()),
             ("torchvision's download", lambda: _torchvision("FashionMNIST")),
         ),
     ),
-    "cifar10": ImageSet(10, (("torchvision's download", lambda: _torchvision("CIFAR10")),)),
-    "cifar100": ImageSet(100, (("torchvision's download", lambda: _torchvision("CIFAR100")),)),
-    "svhn": ImageSet(10, (("files", _svhn_files), ("torchvision's download", _svhn_download))),
-    "tiny-imagenet": ImageSet(200, (("files", _tiny_imagenet_files), ("download", _tiny_imagenet_download))),
+    "cifar10": ImageSet(10, (3, 32), (("torchvision's download", lambda: _torchvision("CIFAR10")),)),
+    "cifar100": ImageSet(100, (3, 32), (("torchvision's download", lambda: _torchvision("CIFAR100")),)),
+    "svhn": ImageSet(10, (3, 32), (("files", _svhn_files), ("torchvision's download", _svhn_download))),
+    "tiny-imagenet": ImageSet(200, (3, 64), (("files", _tiny_imagenet_files), ("download", _tiny_imagenet_download))),
 }
+
+
+def shape_of(dataset: str) -> tuple[int, int] | None:
+    """Channels and pixels a side of a published data set's images, corrupted CIFAR-10 among them; None of another."""
+    name = "cifar10" if dataset.startswith("cifar10-c-") else dataset
+    return IMAGE_SETS[name].shape if name in IMAGE_SETS else None

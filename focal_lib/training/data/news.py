@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,8 @@ __all__ = [
 
 NEWSGROUPS_URL = "http://qwone.com/~jason/20Newsgroups/20news-19997.tar.gz"
 AG_NEWS_URL = "https://raw.githubusercontent.com/mhjabreel/CharCnn_Keras/master/data/ag_news_csv/{side}.csv"
+AG_NEWS_MD5 = {"train": "b1a00f826fdfbd249f79597b59e1dc12", "test": "d52ea96a97a2d943681189a97654912d"}
+NEWSGROUPS_LENGTH, AG_NEWS_LENGTH, FINSEN_LENGTH = 1000, 200, 500  # tokens of a text that count
 M20_TEST = 3_999  # articles of 20 Newsgroups that M20 appendix C tests on
 
 
@@ -33,7 +36,7 @@ M20_TEST = 3_999  # articles of 20 Newsgroups that M20 appendix C tests on
 def read_newsgroups_by_date(folder: Path) -> Dataset:
     """20news-bydate-{train,test}/<group>/<article>, the first 1,000 tokens of each."""
     parts = [_articles(folder / f"20news-bydate-{side}") for side in ("train", "test")]
-    return token_set("20-newsgroups", 20, parts, length=1000)
+    return token_set("20-newsgroups", 20, parts, length=NEWSGROUPS_LENGTH)
 
 
 def fetch_newsgroups_by_date(folder: Path) -> None:
@@ -58,8 +61,10 @@ def read_newsgroups(folder: Path) -> Dataset:
     """
     texts, labels = _articles(folder / "20_newsgroups", headers=False)
     if len(labels) <= M20_TEST:
-        raise ValueError(f"20_newsgroups must hold 19,997 articles. Got {len(labels)}.")
-    return token_set("20-newsgroups-m20", 20, _drawn(texts, labels, M20_TEST), length=1000)
+        raise ValueError(
+            f"20_newsgroups must hold more than {M20_TEST:,} articles, 19,997 as published. Got {len(labels):,}."
+        )
+    return token_set("20-newsgroups-m20", 20, _drawn(texts, labels, M20_TEST), length=NEWSGROUPS_LENGTH)
 
 
 def fetch_newsgroups(folder: Path) -> None:
@@ -67,7 +72,7 @@ def fetch_newsgroups(folder: Path) -> None:
 
     with tempfile.TemporaryDirectory() as work:
         download_and_extract_archive(NEWSGROUPS_URL, work)
-        Path(work, "20_newsgroups").rename(folder / "20_newsgroups")
+        shutil.move(Path(work, "20_newsgroups"), folder)  # which may lie on another file system
 
 
 def _articles(folder: Path, headers: bool = True) -> tuple[list[list[str]], np.ndarray]:
@@ -103,18 +108,20 @@ def read_ag_news(folder: Path) -> Dataset:
         with (folder / f"{side}.csv").open(encoding="utf-8", newline="") as file:
             for number, row in enumerate(csv.reader(file), start=1):
                 if len(row) != 3 or row[0] not in ("1", "2", "3", "4"):
-                    raise ValueError(f"{side}.csv must hold class 1 to 4, title, description. Got {row} as {number}.")
+                    raise ValueError(
+                        f"{side}.csv must hold class 1 to 4, title, description. Got {row} as its row {number}."
+                    )
                 texts.append(tokenise(f"{row[1]} {row[2]}"))
                 labels.append(int(row[0]) - 1)
         parts.append((texts, np.array(labels, dtype=np.int64)))
-    return token_set("ag-news", 4, parts, length=200)
+    return token_set("ag-news", 4, parts, length=AG_NEWS_LENGTH)
 
 
 def fetch_ag_news(folder: Path) -> None:
     from torchvision.datasets.utils import download_url
 
     for side in ("train", "test"):
-        download_url(AG_NEWS_URL.format(side=side), str(folder), f"{side}.csv")
+        download_url(AG_NEWS_URL.format(side=side), str(folder), f"{side}.csv", AG_NEWS_MD5[side])
 
 
 def read_finsen(folder: Path) -> Dataset:
@@ -123,16 +130,23 @@ def read_finsen(folder: Path) -> Dataset:
     Neither its authors' text nor L25's tells a split: every seed has the same 15 % for test, drawn.
 
     Raises:
-        ValueError: no such columns, or no rows.
+        ValueError: no such columns, a row that lacks one, or no rows.
     """
     with (folder / "finsen.csv").open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file)
         if not {"Category", "Content"} <= set(rows.fieldnames or ()):
             raise ValueError(f"finsen.csv must have columns Category and Content. Got {rows.fieldnames}.")
-        found = [(row["Category"].strip(), tokenise(row["Content"])) for row in rows]
+        found = []
+        for number, row in enumerate(rows, start=1):
+            category, content = row["Category"], row["Content"]
+            if category is None or content is None:
+                raise ValueError(f"finsen.csv must have Category and Content in every row. Got row {number} without.")
+            found.append((category.strip(), tokenise(content)))
     categories = sorted({category for category, _ in found})
     n_test = round(0.15 * len(found))
     if n_test < 1 or len(categories) < 2:
         raise ValueError(f"finsen.csv must have rows of two categories. Got {len(found)} of {len(categories)}.")
     labels = np.array([categories.index(category) for category, _ in found], dtype=np.int64)
-    return token_set("finsen", len(categories), _drawn([text for _, text in found], labels, n_test), length=500)
+    return token_set(
+        "finsen", len(categories), _drawn([text for _, text in found], labels, n_test), length=FINSEN_LENGTH
+    )

@@ -21,6 +21,7 @@ from focal_lib.training.data.tokens import UNKNOWN, encode, tokenise, vocabulary
 __all__ = ["TEXT_SETS", "Tree", "encode_trees", "load_text", "parse_tree"]
 
 SST_URL = "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip"
+REVIEWS_LENGTH = 50
 REVIEWS = ("movieReviewSnippets_GroundTruth.txt", "movieReviewSnippets_anonDataRatings.txt")
 
 
@@ -31,6 +32,7 @@ class TextSet(NamedTuple):
     files: str  # what the folder holds, for the error message
     read: Callable[[Path], Dataset]
     fetch: Callable[[Path], None]
+    length: int | None  # tokens of a text; None: trees
 
 
 def load_text(name: str) -> Dataset:
@@ -66,7 +68,7 @@ def _read_reviews(folder: Path) -> Dataset:
     texts = [tokenise(row[2]) for row in sentences]
     test = np.arange(len(texts)) % 10 == 9
     words = vocabulary(t for t, held in zip(texts, test, strict=True) if not held)
-    whole = Split(encode(texts, words, length=50), labels, posterior)
+    whole = Split(encode(texts, words, length=REVIEWS_LENGTH), labels, posterior)
     train, held = whole.take(np.flatnonzero(~test)), whole.take(np.flatnonzero(test))
     return Dataset("movie-reviews", 2, train, held, kind="tokens", vocabulary=words)
 
@@ -195,11 +197,19 @@ def _not_fetched(folder: Path) -> None:
 
 TEXT_SETS: dict[str, TextSet] = {
     "20-newsgroups": TextSet(
-        20, "20news-bydate-train and 20news-bydate-test", news.read_newsgroups_by_date, news.fetch_newsgroups_by_date
+        20,
+        "20news-bydate-train and 20news-bydate-test",
+        news.read_newsgroups_by_date,
+        news.fetch_newsgroups_by_date,
+        news.NEWSGROUPS_LENGTH,
     ),
-    "20-newsgroups-m20": TextSet(20, "20_newsgroups, 19,997 articles", news.read_newsgroups, news.fetch_newsgroups),
-    "ag-news": TextSet(4, "train.csv and test.csv", news.read_ag_news, news.fetch_ag_news),
-    "finsen": TextSet(None, "finsen.csv with columns Category and Content", news.read_finsen, _not_fetched),
-    "movie-reviews": TextSet(2, " and ".join(REVIEWS), _read_reviews, _fetch_reviews),
-    "sst": TextSet(2, "train.txt, dev.txt and test.txt of parse trees", _read_sst, _fetch_sst),
+    "20-newsgroups-m20": TextSet(
+        20, "20_newsgroups, 19,997 articles", news.read_newsgroups, news.fetch_newsgroups, news.NEWSGROUPS_LENGTH
+    ),
+    "ag-news": TextSet(4, "train.csv and test.csv", news.read_ag_news, news.fetch_ag_news, news.AG_NEWS_LENGTH),
+    "finsen": TextSet(
+        None, "finsen.csv with columns Category and Content", news.read_finsen, _not_fetched, news.FINSEN_LENGTH
+    ),
+    "movie-reviews": TextSet(2, " and ".join(REVIEWS), _read_reviews, _fetch_reviews, REVIEWS_LENGTH),
+    "sst": TextSet(2, "train.txt, dev.txt and test.txt of parse trees", _read_sst, _fetch_sst, None),
 }

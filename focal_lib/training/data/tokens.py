@@ -10,9 +10,10 @@ import numpy as np
 
 from focal_lib.training.data.dataset import Dataset, Split
 
-__all__ = ["UNKNOWN", "encode", "token_set", "tokenise", "vocabulary"]
+__all__ = ["UNKNOWN", "WORDS", "encode", "token_set", "tokenise", "vocabulary"]
 
 UNKNOWN = 1  # 0 is padding
+WORDS = 30_000  # of a vocabulary, at most
 
 
 def tokenise(text: str) -> list[str]:
@@ -20,7 +21,7 @@ def tokenise(text: str) -> list[str]:
     return re.findall(r"\w+(?:'\w+)*|[^\w\s]", text.lower())
 
 
-def vocabulary(texts: Iterable[Sequence[str]], size: int = 30_000) -> tuple[str, ...]:
+def vocabulary(texts: Iterable[Sequence[str]], size: int = WORDS) -> tuple[str, ...]:
     """Padding, unknown, then the most frequent words, ties in alphabetic order."""
     counts = Counter(word for text in texts for word in text)
     return ("", "<unknown>", *sorted(counts, key=lambda word: (-counts[word], word))[: size - 2])
