@@ -1,8 +1,11 @@
 """Numbers kept for the prose come back under their keys."""
 
+import re
+
 import numpy as np
 from myst_nb import glue  # noqa: F401  (what `note` calls must be there)
 
+from focal_lib.checkout import ROOT
 from focal_lib.pages import notes
 
 
@@ -19,3 +22,11 @@ def test_numbers_of_numpy_are_plain(monkeypatch):
     monkeypatch.setattr(notes, "glue", lambda key, value, display: kept.update({key: value}))
     notes.note("page", mean=np.float64(0.5), runs=np.int64(3))
     assert {key: type(value) for key, value in kept.items()} == {"page-mean": float, "page-runs": int}
+
+
+def test_numbers_of_other_pages_are_quoted_with_a_format():
+    """Without one MyST takes the page itself for the key."""
+    pages = [*ROOT.glob("book/*.md"), *ROOT.glob("notebooks/*.py")]
+    quoted = [text for page in pages for text in re.findall(r"\{glue:text\}`([^`]*::[^`]*)`", page.read_text())]
+    assert quoted
+    assert [text for text in quoted if not re.search(r"::[^:]+:[^:]*[a-z%]$", text)] == []
