@@ -17,9 +17,10 @@
 #
 # **The question.** {cite:t}`m20` explain the calibration of focal loss by one factor: the gradient is that of
 # cross-entropy times $g(q, \gamma)$. They choose $\gamma$ for a sample by where $g$ crosses 1, and bound the loss by
-# an entropy. What of this holds? **In short:** the identity, the shape of $g$ and the Lambert formula hold, of the last
-# one clause for thresholds below one half only; the entropy bound holds for every $\gamma$, more than was proved. 'Always
-# higher entropy' is true for two classes, of which it is said, and no optimiser gets stuck at a locally best temperature.
+# an entropy. What of this holds? **In short:** the identity, the shape of $g$ and the Lambert formula hold, of the
+# last one clause for thresholds below one half only; the entropy bound holds for every $\gamma$, more than was proved.
+# 'Always higher entropy' is true for two classes, of which it is said, and no optimiser gets stuck at a locally best
+# temperature.
 #
 # :::{admonition} As printed: M20 Propositions 1 and 2
 # $\frac{\partial L_f}{\partial w} = \frac{\partial L_c}{\partial w}\,g(p, \gamma)$ with
@@ -86,8 +87,8 @@ line_figure(grid, curves, "probability $q$ of the true class", "$g(q, \\gamma)$"
 
 # %% [markdown]
 # Three sentences around this picture are checked in the ledger. At $q = \frac12$ and $\gamma = 7$ the factor is
-# {glue:text}`gradient-half-seven:.3f`, 'nearly 0' indeed. For $q \ge \frac12$ a larger $\gamma$ always gives a
-# smaller factor. And $\partial_q g$ decreases, as the proof says on the way, for $\gamma \le 1$; for larger $\gamma$ it
+# {glue:text}`gradient-half-seven:.3f`, 'nearly 0' indeed. For $q \ge \frac12$ a larger $\gamma$ always gives a smaller
+# factor. And $\partial_q g$ decreases, as the proof says on the way, for $\gamma \le 1$; for larger $\gamma$ it
 # returns to 0 at $q = 1$. Only its sign matters.
 
 # %% tags=["remove-input"]

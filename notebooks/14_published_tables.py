@@ -108,9 +108,9 @@ note("published", three_rows=int(fixed.loc["focal 3", "rows"]))
 
 # %% [markdown]
 # Each paper's own method wins most rows of its own table; neither wins all. M20's text says 'all the baselines' in one
-# sentence and 'broadly' in the next; L25's says 'overall' and 'consistently'. Of the three fixed $\gamma$ in
-# M20's Table 7, $\gamma = 3$ is best in {glue:text}`published-three-pre` of {glue:text}`published-three-rows` rows before temperature
-# scaling and in {glue:text}`published-three-post` after it.
+# sentence and 'broadly' in the next; L25's says 'overall' and 'consistently'. Of the three fixed $\gamma$ in M20's
+# Table 7, $\gamma = 3$ is best in {glue:text}`published-three-pre` of {glue:text}`published-three-rows` rows before
+# temperature scaling and in {glue:text}`published-three-post` after it.
 #
 # ## Does the order survive temperature scaling?
 #
