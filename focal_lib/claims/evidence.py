@@ -280,7 +280,7 @@ class Measurement:
     @property
     def has_confidence(self) -> bool:
         """Whether it is judged by a confidence interval."""
-        return self.interval is not None and (bool(self.sign) or self.interval.is_confidence)
+        return self.interval is not None and self.interval.is_confidence and self.holds is None
 
     @property
     def verdict(self) -> Verdict:
@@ -293,7 +293,9 @@ class Measurement:
         if self.claimed is None:
             return Verdict.FAILED
         number = Interval(self.measured, self.measured, self.measured)
-        judged = self.interval if self.interval is not None and self.has_confidence else number
+        judged = number
+        if self.interval is not None and (self.sign or self.has_confidence):  # of a sign one seed says nothing
+            judged = self.interval
         return judge(judged, self.claimed, None if self.size is None else (self.size, self.size), parts)
 
     def describe(self) -> str:
@@ -369,10 +371,18 @@ class All:
     """Several pieces of evidence for one claim; the verdict is the weakest of theirs.
 
     Of several measurements with confidence intervals each must be reproduced by its own interval, which needs no
-    correction; that one of them contradicts is judged with Bonferroni's, see `judge`.
+    correction; that one of them contradicts is judged with Bonferroni's, see `judge`, which needs t intervals.
+
+    Raises:
+        ValueError: several confidence intervals, not all of them t intervals.
     """
 
     parts: tuple[Evidence, ...]
+
+    def __post_init__(self) -> None:
+        kinds = {interval.kind for interval in self._intervals}
+        if len(self._intervals) > 1 and kinds != {"t"}:
+            raise ValueError(f"several confidence intervals must be t intervals. Got {', '.join(sorted(kinds))}.")
 
     @property
     def _intervals(self) -> list[Interval]:

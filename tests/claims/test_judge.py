@@ -96,6 +96,21 @@ def test_of_several_parts_one_must_contradict_after_correction():
     assert "Bonferroni" not in All((wrong, Measurement("", "", 1.0, holds=True))).describe()
 
 
+def test_several_intervals_must_be_t_intervals():
+    drawn = Measurement("", "1", 1.0, 1.0, 0.1, interval=Interval(1.0, 0.95, 1.05, "percentile bootstrap"))
+    assert All((drawn,)).verdict == REPRODUCED
+    with pytest.raises(ValueError, match=r"must be t intervals. Got percentile bootstrap"):
+        All((drawn, drawn))
+
+
+def test_one_seed_is_undecided_alone_and_among_others():
+    alone = Measurement.signed("", "lower", Interval(-0.2, math.nan, math.nan), -1)
+    assert alone.verdict == UNDECIDED
+    clear = Measurement.signed("", "lower", interval(-0.3, -0.1), -1)
+    assert All((alone, clear)).verdict == UNDECIDED
+    assert "Bonferroni" not in All((alone, clear)).describe()  # one interval, no correction
+
+
 def test_wrong_findings_are_rare_whatever_the_number_of_parts():
     """Of true claims at most 2.5 % are said not to be reproduced, of claims with no effect at most 2.5 % reproduced."""
     rng = np.random.default_rng(0)
