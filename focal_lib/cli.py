@@ -406,7 +406,7 @@ def grid(
 def _collect(specs: list[Spec], root: Path, record: Path | None, table: Path | None) -> None:
     """Copies of the runs, and a table of them."""
     from focal_lib.results import compute_used, half_precision, over_seeds
-    from focal_lib.training.recording import record_runs
+    from focal_lib.training.recording import not_recorded, record_runs
     from focal_lib.training.store import load, require_one_version
 
     try:
@@ -415,7 +415,7 @@ def _collect(specs: list[Spec], root: Path, record: Path | None, table: Path | N
         results = [load(spec, root) for spec in specs]
         require_one_version(results)
         if record is not None:
-            answer = half_precision.decide(results)
+            answer = half_precision.decide(not_recorded(results, record))
             click.echo(answer.words)
             count = record_runs(specs, record, root, number=answer.number)
             click.echo(f"{count} runs -> {record}; compute used: {compute_used.in_words(results)}")

@@ -71,7 +71,8 @@ def _from_table(path: Path) -> tuple[np.ndarray, np.ndarray]:
             raise ValueError(f"{path.name} must have every number. Got none in column {name} of sample {sample}.")
         counts = len(column) > 2 and (column.diff().iloc[1:] == 1).all()
         if name != "label" and (name.strip().lower() in _NO_CLASS or counts):
-            raise ValueError(f"{path.name} must have a column for each class, and label. Leave out {name}: it counts.")
+            why = "it counts the samples" if counts else "its name is no class'"
+            raise ValueError(f"{path.name} must have a column for each class, and label. Leave out {name!r}: {why}.")
     return frame.drop(columns="label").to_numpy(), frame["label"].to_numpy()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-__all__ = ["Interval", "bootstrap", "mean_and_range", "paired_t_interval", "t_interval"]
+__all__ = ["Interval", "bootstrap", "mean_and_range", "paired_t_interval", "t_interval", "t_interval_if_any"]
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,16 @@ def t_interval(values: Any, *, level: float = 0.95) -> Interval:
         return Interval(mean, mean, mean, "t", level, degrees)
     low, high = stats.ttest_1samp(found, 0.0).confidence_interval(level)
     return Interval(mean, float(low), float(high), "t", level, degrees)
+
+
+def t_interval_if_any(values: Any, *, level: float = 0.95) -> Interval:
+    """As `t_interval`; of one value, which has none, the value with nan and nan.
+
+    Raises:
+        ValueError: no value.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    return Interval(float(found[0]), np.nan, np.nan) if found.shape == (1,) else t_interval(found, level=level)
 
 
 def mean_and_range(values: Any) -> Interval:

@@ -56,8 +56,8 @@ def check_parameters(notebook: Path, parameters: Mapping[str, Any], name: str = 
     """The parameters as the notebook declares them; papermill itself only logs unknown ones, and checks no type.
 
     What is declared stands in the notebook's first cell: the type by an annotation or the default; behind the last
-    semicolon of the comment, or as the whole of it, the range of a number ('> 0', 'at least 2', 'in [0, 1)'); None is refused but
-    where it is the default or the comment has a word on 'none'.
+    semicolon of the comment, or as the whole of it, the range of a number ('> 0', 'at least 2', 'in [0, 1)'). None is
+    refused but where it is the default or the comment has a word on 'none'.
 
     Raises:
         ValueError: for unknown ones with the valid ones, their defaults and meanings; for a value of another type or
@@ -96,9 +96,12 @@ def _as_declared(name: str, value: Any, declared: Mapping[str, Any]) -> Any:
     if kind == "str" and number:  # a list 'gamma, gamma' of one
         return str(value)
     wanted = Range.parse(meaning.rpartition(";")[2]) if kind in ("int", "float") else None
-    fits = {"int": number and value % 1 == 0, "float": number}.get(
-        kind, isinstance(value, {"bool": bool}.get(kind, str))
-    )
+    if kind == "int":
+        fits = number and value % 1 == 0
+    elif kind == "float":
+        fits = number
+    else:
+        fits = isinstance(value, bool if kind == "bool" else str)
     if not fits or (wanted is not None and value not in wanted):
         span = f" {meaning.rpartition(';')[2].strip()}" if wanted else ""
         raise ValueError(f"{name} must be {_KINDS[kind]}{span}. Got {value!r}.")

@@ -19,7 +19,7 @@ from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES
 from focal_lib.calibration.methods import build
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.intervals import Interval, paired_t_interval
+from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.metrics.significance import holm, t_p_value
 from focal_lib.training.store import Result
 
@@ -117,7 +117,7 @@ def contrast(table: pd.DataFrame | Path, column: Column, baseline: str, level: f
     pairs = rest.merge(first[[*shared, "value"]], on=shared, suffixes=("", "_of_baseline"))
     found = []
     for key, part in pairs.groupby(keys[:-1], sort=False):
-        interval = _paired(part["value"], part["value_of_baseline"], level)
+        interval = t_interval_if_any(part["value"] - part["value_of_baseline"], level=level)
         p = t_p_value(interval) if interval.kind else np.nan
         found.append((*key, interval.estimate, interval.low, interval.high, len(part), p))
     return pd.DataFrame(found, columns=[*keys[:-1], "difference", "low", "high", "seeds", "p"])
@@ -132,12 +132,6 @@ def correct_together(frame: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
     adjusted = pd.Series(np.nan, index=frame.index)
     adjusted[known] = holm(frame.loc[known, "p"])
     return frame.assign(p_adjusted=adjusted, significant=adjusted <= 1 - level)
-
-
-def _paired(values: pd.Series, others: pd.Series, level: float) -> Interval:
-    if len(values) == 1:  # one seed proves nothing
-        return Interval(float(values.iloc[0] - others.iloc[0]), np.nan, np.nan)
-    return paired_t_interval(values, others, level=level)
 
 
 def _ask(table: pd.DataFrame | Path, query: str) -> pd.DataFrame:

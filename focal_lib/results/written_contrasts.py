@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.checkout import ROOT
-from focal_lib.metrics.intervals import Interval, t_interval
+from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.metrics.significance import smallest_effect, t_p_value
 from focal_lib.results.over_seeds import correct_together
 from focal_lib.training.contrasts import Contrast, Setting
@@ -74,12 +74,6 @@ def _mean_by_seed(table: pd.DataFrame, metric: str, setting: Setting) -> pd.Seri
     return wide.mean(axis="columns")
 
 
-def _interval(differences: pd.Series, level: float) -> Interval:
-    if len(differences) == 1:  # one seed proves nothing
-        return Interval(float(differences.iloc[0]), np.nan, np.nan)
-    return t_interval(differences, level=level)
-
-
 def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level: float = 0.95) -> pd.DataFrame:
     """One row a contrast: its difference over seeds with Student's t interval, and whether it is significant.
 
@@ -96,7 +90,7 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
     rows = []
     for c in contrasts:
         differences = difference_by_seed(table, c.metric, c.ours, c.theirs)
-        i = _interval(differences, level)
+        i = t_interval_if_any(differences, level=level)
         p, smallest = (t_p_value(i), smallest_effect(i)) if i.kind else (np.nan, np.nan)
         rows.append(
             {"table": c.table, "name": c.name, "primary": c.primary, "metric": c.metric, "claimed": c.claimed}

@@ -88,7 +88,11 @@ def closest_temperature(gamma: float, n: int = 2, reach: float = SIMPLEX) -> Clo
         if error - least <= _GAP * error + _ROUNDING:
             return ClosestTemperature(best.inverse_temperature, best.error, least)
         witnesses = witnesses.with_more(found)
-    raise RuntimeError(f"the least error lies between {least:g} and {error:g} after {_ROUNDS} rounds.")
+    assert best is not None
+    raise RuntimeError(
+        f"bounds on the least error must meet within {_ROUNDS} rounds. Got {least:g} and {best.error:g}, "
+        f"for gamma={gamma}, n={n}."
+    )
 
 
 @dataclass(frozen=True)

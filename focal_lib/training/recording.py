@@ -24,7 +24,24 @@ from focal_lib.training.store import (
     run_folder,
 )
 
-__all__ = ["record_runs"]
+__all__ = ["not_recorded", "record_runs"]
+
+
+def not_recorded(results: Iterable[Result], destination: Path) -> list[Result]:
+    """Those of the runs that have no copy there yet.
+
+    Raises:
+        RunDamaged: a copy there is not whole.
+        FileExistsError: a copy of another attempt at a run is in the way.
+    """
+    left = []
+    for result in results:
+        target = destination / result.spec.digest
+        if (target / LOGITS).is_file():
+            _require_copy(load(result.spec, destination), result, target)
+        else:
+            left.append(result)
+    return left
 
 
 def record_runs(
@@ -45,12 +62,8 @@ def record_runs(
     """
     results = [load(spec, root) for spec in specs]
     require_one_version(results)
-    for result in results:
-        target = destination / result.spec.digest
-        if (target / LOGITS).is_file():
-            _require_copy(load(result.spec, destination), result, target)
-        else:
-            _write_copy(result, run_folder(result.spec, root), target, number)
+    for result in not_recorded(results, destination):
+        _write_copy(result, run_folder(result.spec, root), destination / result.spec.digest, number)
     return len(results)
 
 

@@ -107,9 +107,9 @@ FRAME = pd.DataFrame(Z, columns=list("abcde")).assign(label=Y)
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (FRAME.assign(id=range(40, 0, -1)), "Leave out id: it counts"),
-        (FRAME.assign(number=range(100, 140)), "Leave out number: it counts"),
-        (FRAME.reset_index(), "Leave out index: it counts"),
+        (FRAME.assign(id=range(40, 0, -1)), "Leave out 'id': its name is no class'"),
+        (FRAME.assign(number=range(100, 140)), "Leave out 'number': it counts the samples"),
+        (FRAME.reset_index(), "Leave out 'index': it counts the samples"),
         (FRAME.assign(name=[f"image {i}" for i in range(40)]), r"must hold numbers. Got \w+ in column name, 'image 0'"),
         (FRAME.assign(a=FRAME["a"].where(FRAME.index != 3)), "Got none in column a of sample 3"),
         (FRAME.set_axis([*"aacde", "label"], axis=1), "must have each column once. Got a more than once"),

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from focal_lib.metrics.intervals import Interval, bootstrap, mean_and_range, paired_t_interval, t_interval
+from focal_lib.metrics.intervals import (
+    Interval,
+    bootstrap,
+    mean_and_range,
+    paired_t_interval,
+    t_interval,
+    t_interval_if_any,
+)
 
 
 def test_bootstrap_covers():
@@ -83,3 +90,12 @@ def test_scaled_keeps_its_kind_and_level():
 def test_bad_input(function, arguments, message):
     with pytest.raises(ValueError, match=message):
         function(*arguments)
+
+
+def test_one_value_has_no_interval():
+    found = t_interval_if_any([3.0])
+    assert (found.estimate, found.kind) == (3.0, "")
+    assert np.isnan([found.low, found.high]).all()
+    assert t_interval_if_any([1.0, 2.0, 4.0], level=0.9) == t_interval([1.0, 2.0, 4.0], level=0.9)
+    with pytest.raises(ValueError, match="at least two"):
+        t_interval_if_any([])

@@ -1,14 +1,18 @@
 """focal run, focal grid, and what -p lists."""
 
 import json
+import shutil
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 from focal_lib import cli
-from focal_lib.results import compute_used
+from focal_lib.results import compute_used, half_precision
 from focal_lib.training.grids import read_grid
+from focal_lib.training.recording import record_runs
 from focal_lib.training.run import TimeUp
 from focal_lib.training.run import run as train
 from focal_lib.training.spec import Spec
@@ -142,6 +146,25 @@ def test_grids_are_recorded_and_tabled(run, grid, tmp_path):
     assert "2 runs -> " in run("grid", path, "--root", root, "--record", kept).output
     assert "2 runs -> " in run("grid", path, "--root", kept, "--table", table).output
     assert pd.read_parquet(table)["loss"].unique().tolist() == ["cross-entropy", "focal 1"]
+
+
+def test_only_runs_without_a_copy_decide_how_they_are_recorded(run, grid, tmp_path, monkeypatch):
+    path, kept, asked = grid("gamma: [0, 1]"), tmp_path / "kept", []
+    first, second = read_grid(path)
+    train(first)
+    train(second)
+    record_runs([first], kept)
+
+    def decide(results):
+        asked.append([result.spec for result in results])
+        return half_precision.Answer(np.float32, "So be it.")
+
+    monkeypatch.setattr(half_precision, "decide", decide)
+    assert "2 runs -> " in run("grid", path, "--record", kept).output
+    other = Path(shutil.copytree(kept / second.digest, tmp_path / "other" / first.digest))
+    shutil.copyfile(kept / first.digest / "spec.json", other / "spec.json")
+    assert run("grid", path, "--record", tmp_path / "other").exit_code == 1
+    assert asked == [[second]]  # a copy in the way is found before anything is fitted
 
 
 def test_a_bad_grid_is_named(run, grid):

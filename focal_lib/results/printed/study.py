@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from focal_lib.metrics.intervals import Interval, t_interval
+from focal_lib.metrics.intervals import Interval, t_interval_if_any
 from focal_lib.metrics.significance import holm
 
 __all__ = [
@@ -137,10 +137,8 @@ def _taus(networks: np.ndarray, permutations: int, rng: np.random.Generator) -> 
 
 
 def _clipped(taus: list[float], level: float) -> Interval:
-    if len(taus) == 1:
-        return Interval(taus[0], np.nan, np.nan)
-    found = t_interval(taus, level=level)
-    return replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0))
+    found = t_interval_if_any(taus, level=level)
+    return replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0)) if found.kind else found
 
 
 def gains_of_kk24(frame: pd.DataFrame, seeds: int = 5, level: float = 0.95) -> pd.DataFrame:
