@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["WAYS", "Replay", "compiled", "pick_way", "settle", "settled_nowhere", "take_step"]
+__all__ = ["WAYS", "Replay", "compiled", "pick_way", "portable_state", "take_step", "use_fused_update"]
 
 WAYS = ("plain", "compiled", "graph")
 
@@ -60,14 +60,14 @@ def take_step(objective: Callable[[Tensor], Tensor], optimiser: torch.optim.Opti
     return loss.detach()
 
 
-def settle(optimiser: torch.optim.SGD, device: torch.device) -> None:
+def use_fused_update(optimiser: torch.optim.SGD, device: torch.device) -> None:
     """One kernel for the update, that reads the rate on the device, where a schedule changes it."""
     for group in optimiser.param_groups:
         group |= {"fused": True, "foreach": None, "lr": torch.tensor(float(group["lr"]), device=device)}
 
 
-def settled_nowhere(state: dict[str, Any]) -> dict[str, Any]:
-    """An optimiser's state as one that was not settled has it, for a checkpoint that any device can go on from."""
+def portable_state(state: dict[str, Any]) -> dict[str, Any]:
+    """An optimiser's state as one without the fused update has it, for a checkpoint that any device can go on from."""
     return state | {
         "param_groups": [
             group | {"lr": float(group["lr"])} | ({"fused": None} if group.get("fused") else {})

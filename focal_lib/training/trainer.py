@@ -18,7 +18,7 @@ from focal_lib.training.crops import augmented, draw_crops
 from focal_lib.training.data.dataset import Split
 from focal_lib.training.precision import autocast, give_float32_head, pick_precision
 from focal_lib.training.recipes import Recipe
-from focal_lib.training.step import Replay, compiled, settle, settled_nowhere, take_step
+from focal_lib.training.step import Replay, compiled, portable_state, take_step, use_fused_update
 
 __all__ = [
     "NonFiniteLoss",
@@ -93,7 +93,7 @@ class Trainer:
         self.generator = generator  # of permutations and crops; on the CPU, so that devices agree
         self.optimiser = make_optimiser(list(model.parameters()), recipe)
         self.schedule = make_schedule(self.optimiser, recipe, samples)
-        self._settle()
+        self._use_fused_update()
         self.best = BestWeights() if recipe.keep == "best" else None
         self.epoch = 0
 
@@ -151,11 +151,11 @@ class Trainer:
             yield
         before.wait_stream(self.stream)
 
-    def _settle(self) -> None:
+    def _use_fused_update(self) -> None:
         """Let the optimiser be what suits the device."""
         device = next(self.model.parameters()).device
         if device.type == "cuda" and isinstance(self.optimiser, torch.optim.SGD):
-            settle(self.optimiser, device)
+            use_fused_update(self.optimiser, device)
 
     @torch.no_grad()
     def logits(self, inputs: Tensor, batch_size: int = 1000) -> Tensor:
@@ -183,7 +183,7 @@ class Trainer:
         """All that the next epoch depends on: tensors and numbers only, for torch.load(weights_only=True)."""
         state = {
             "model": self.model.state_dict(),
-            "optimiser": settled_nowhere(self.optimiser.state_dict()),
+            "optimiser": portable_state(self.optimiser.state_dict()),
             "schedule": self.schedule.state_dict() | {"_last_lr": list(map(float, self.schedule.get_last_lr()))},
             "loss": self.loss.state_dict(),
             "generator": self.generator.get_state(),
@@ -199,7 +199,7 @@ class Trainer:
         """Go on from the state of a trainer built alike."""
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
-        self._settle()
+        self._use_fused_update()
         self.schedule.load_state_dict(state["schedule"])
         self.loss.load_state_dict(state["loss"])
         self.generator.set_state(state["generator"])

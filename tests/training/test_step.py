@@ -13,7 +13,7 @@ from focal_lib.training import models, step
 from focal_lib.training.models.text import TreeLSTM
 from focal_lib.training.monitor import summary
 from focal_lib.training.recipes import RECIPES
-from focal_lib.training.step import pick_way, settle, take_step
+from focal_lib.training.step import pick_way, take_step, use_fused_update
 from focal_lib.training.trainer import WARM_UP, Trainer
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
@@ -105,7 +105,7 @@ def test_ways(monkeypatch):
 @pytest.fixture
 def settled_on_the_cpu(monkeypatch):
     """Trainers whose optimiser is settled here as it would be on a GPU."""
-    monkeypatch.setattr(Trainer, "_settle", lambda trainer: settle(trainer.optimiser, CPU))
+    monkeypatch.setattr(Trainer, "_use_fused_update", lambda trainer: use_fused_update(trainer.optimiser, CPU))
     return monkeypatch
 
 
