@@ -98,9 +98,9 @@ note(
 #
 # The proof bounds $f'$, for $f = e^R$, by a constant whose formula is damaged in the text at hand, and then says that
 # the derivative of $(\gamma+1)^{s/2}$ is larger than $f'$. So it seems to be, as a search finds. But it does not follow
-# from such a bound: at $s = 0$ that derivative is $\frac12\log(\gamma+1)$, so the constant would have to be at most that,
-# and $f'$ itself exceeds it from $\gamma =$ {glue:text}`bounds-proof-fails:.2f` on. What is left of the derivation, a
-# comparison with $(\gamma+1)^2$, fits the constant $\frac{\gamma+1}{2}$, which is larger still.
+# from such a bound: at $s = 0$ that derivative is $\frac12\log(\gamma+1)$, so the constant would have to be at most
+# that, and $f'$ itself exceeds it from $\gamma =$ {glue:text}`bounds-proof-fails:.2f` on. What is left of the
+# derivation, a comparison with $(\gamma+1)^2$, fits the constant $\frac{\gamma+1}{2}$, which is larger still.
 
 # %% tags=["remove-input"]
 show("kk24.prop3_proof_bound", "kk24.prop3_proof_comparison_holds", "kk24.prop3_proof_gap")

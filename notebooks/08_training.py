@@ -165,8 +165,8 @@ note("training", least_error=100 * theory.closest_temperature(top, classes).erro
 # the map the worse, the more classes there are: at $\gamma =$ {glue:text}`training-gamma-top:g` the closest one is off
 # by {glue:text}`training-least-error:.0f` points somewhere on the simplex of {glue:text}`training-classes` classes, and
 # which one fits on the predictions a network makes depends on where on the simplex they lie. Cross-entropy needs $T =$
-# {glue:text}`training-t-ce:.2f`, where the paper quotes 2 to 2.5 as typical; at $\gamma =$ {glue:text}`training-gamma-top:g` the
-# temperature left is {glue:text}`training-t-top:.2f`.
+# {glue:text}`training-t-ce:.2f`, where the paper quotes 2 to 2.5 as typical; at $\gamma =$
+# {glue:text}`training-gamma-top:g` the temperature left is {glue:text}`training-t-top:.2f`.
 #
 # ```{exercise}
 # :label: ex-training-proper

@@ -27,8 +27,8 @@
 # cross-entropy.
 # :::
 #
-# The text at hand has lost the formulas of the theorems and of its definitions. Those claims are marked as not checkable
-# in the ledger; what we prove beside them, for the loss itself and point by point, is ours.
+# The text at hand has lost the formulas of the theorems and of its definitions. Those claims are marked as not
+# checkable in the ledger; what we prove beside them, for the loss itself and point by point, is ours.
 
 # %% tags=["parameters"]
 gammas: str = "0.5, 1, 2, 5"  # curves to draw, comma separated
@@ -56,8 +56,9 @@ p = np.linspace(1e-3, 1 - 1e-3, 800)
 # %% [markdown]
 # ## Lemma 1
 #
-# Of the lemma the text at hand has the words, cross-entropy and conditional entropy, and not the formula. Most likely it
-# is the bound of [](#ch-gradient), focal loss at least $\mathrm{CE} - \gamma H$, which is true for every $\gamma \ge 0$.
+# Of the lemma the text at hand has the words, cross-entropy and conditional entropy, and not the formula. Most likely
+# it is the bound of [](#ch-gradient), focal loss at least $\mathrm{CE} - \gamma H$, which is true for every $\gamma \ge
+# 0$.
 
 # %% tags=["remove-input"]
 show("kn24.lemma1", "kn24.lemma1_reading")
@@ -90,8 +91,8 @@ print(
 )
 
 # %% [markdown]
-# The third sentence is right. 'Smaller loss' holds for every $\gamma > 0$ and every $p$; 'smaller gradient' holds exactly
-# above $\tau(\gamma)$, which says how close to 1 is close enough.
+# The third sentence is right. 'Smaller loss' holds for every $\gamma > 0$ and every $p$; 'smaller gradient' holds
+# exactly above $\tau(\gamma)$, which says how close to 1 is close enough.
 #
 # ## Curvature in the probability
 #
@@ -114,8 +115,8 @@ in_probability["cross-entropy"] = np.ones_like(p)
 line_figure(p, in_probability, "probability of the true class $p$", "$p^2 L''(p)$", ylim=(0, 3.2))
 
 # %% [markdown]
-# For $\gamma \le 1$, $g$ is concave, so {eq}`eq-curvature-probability` increases from 1. For $\gamma > 1$, $g''$ changes
-# sign once, from negative to positive, so the ratio rises from 1 and then falls to 0: one crossing.
+# For $\gamma \le 1$, $g$ is concave, so {eq}`eq-curvature-probability` increases from 1. For $\gamma > 1$, $g''$
+# changes sign once, from negative to positive, so the ratio rises from 1 and then falls to 0: one crossing.
 #
 # ## Curvature in the logit
 #
@@ -158,16 +159,16 @@ two = turns.set_index("gamma").loc[2.0]
 note("curvature", max_two=two["largest ratio"], negative_two=two["negative below"])
 
 # %% [markdown]
-# The ratio in the logit has one maximum for every $\gamma$, and its mean over $0 < p < 1$ is 1, so the maximum is above 1
-# and there are exactly two crossings: a lower one, below which even a wrong sample has less curvature, and the upper
+# The ratio in the logit has one maximum for every $\gamma$, and its mean over $0 < p < 1$ is 1, so the maximum is above
+# 1 and there are exactly two crossings: a lower one, below which even a wrong sample has less curvature, and the upper
 # one of the table.
 #
 # So a focal loss with $\gamma = 2$ has up to {glue:text}`curvature-max-two:.2f` times the curvature of cross-entropy
 # in the logit where a sample is unsure, and is not convex there at all for $p$ below
 # {glue:text}`curvature-negative-two:.3f`. What late training sees, confident samples, is flat. Whether a Hessian in
 # the weights shrinks is a question about where a network's samples lie. KN24's experiment with focal losses (Fig. 2)
-# needs networks on CIFAR-100 and is marked so in the ledger; `focal grid workflow/grids/kn24-curvature.yaml` would train
-# them, and with `--dry-run` tells its cost. The one with a penalty can be repeated.
+# needs networks on CIFAR-100 and is marked so in the ledger; `focal grid workflow/grids/kn24-curvature.yaml` would
+# train them, and with `--dry-run` tells its cost. The one with a penalty can be repeated.
 #
 # ## A penalty on the trace
 #

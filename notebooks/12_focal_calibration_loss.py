@@ -111,8 +111,8 @@ line_figure(lams, sizes, r"$\lambda$", "distance to the truth", xscale="log", ys
 show("l25.a8")
 
 # %% [markdown]
-# And the other way round: the proof says of $\lambda = \gamma = 0$, cross-entropy, that it is 'not strictly proper without
-# additional regularization'. It is strictly proper.
+# And the other way round: the proof says of $\lambda = \gamma = 0$, cross-entropy, that it is 'not strictly proper
+# without additional regularization'. It is strictly proper.
 #
 # ## Order
 #
@@ -154,8 +154,8 @@ show("l25.thm41", "l25.thm41_top")
 #
 # Appendix A.6 studies a function whose formula is lost, and finds one root and with it 'a unique mapping between the
 # predicted probabilities and the true class probabilities'. From the proof we read
-# $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$, for which this is true: $\varphi$ decreases, and its root rises with $\eta$. The
-# mapping is unique, and not the identity, since $\varphi(\eta) = g(\eta) > 0$.
+# $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$, for which this is true: $\varphi$ decreases, and its root rises with
+# $\eta$. The mapping is unique, and not the identity, since $\varphi(\eta) = g(\eta) > 0$.
 
 
 # %% tags=["hide-input"]

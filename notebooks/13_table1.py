@@ -180,9 +180,9 @@ interval_figure(
 # %% [markdown]
 # As trained, {glue:text}`table1-better-before` of {glue:text}`table1-compared` losses have a significantly lower ECE
 # than cross-entropy, and {glue:text}`table1-worse-before` a higher one, at 5 % after Holm's correction for all
-# {glue:text}`table1-comparisons` comparisons of the figure. After one temperature each, {glue:text}`table1-better-after`
-# are significantly lower and {glue:text}`table1-worse-after` higher; without the correction it would be
-# {glue:text}`table1-better-after-alone` and {glue:text}`table1-worse-after-alone`. That is what
+# {glue:text}`table1-comparisons` comparisons of the figure. After one temperature each,
+# {glue:text}`table1-better-after` are significantly lower and {glue:text}`table1-worse-after` higher; without the
+# correction it would be {glue:text}`table1-better-after-alone` and {glue:text}`table1-worse-after-alone`. That is what
 # {glue:text}`table1-seeds` seeds can say: after scaling an interval reaches up to {glue:text}`table1-widest:.1f` points
 # to either side.
 #
@@ -230,12 +230,12 @@ interval_figure(
 # %% [markdown]
 # KK24 asks first whether focal temperature scaling helps networks trained with focal losses. Averaged over
 # {glue:text}`table1-gain-losses` the difference is {glue:text}`table1-gain:+.2f` points, 95 % t interval
-# {glue:text}`table1-gain-low:+.2f` to {glue:text}`table1-gain-high:+.2f` with {glue:text}`table1-gain-seeds` seeds; that
-# this would be the comparison was {glue:text}`table1-gain-written` before the runs. The paper's table has:
+# {glue:text}`table1-gain-low:+.2f` to {glue:text}`table1-gain-high:+.2f` with {glue:text}`table1-gain-seeds` seeds;
+# that this would be the comparison was {glue:text}`table1-gain-written` before the runs. The paper's table has:
 # {glue:text}`table1-gain-printed`. The verdict is **{glue:text}`table1-gain-verdict`** ({ref}`page-verdicts`). So many
-# seeds would have shown a difference of {glue:text}`table1-gain-smallest:.2f` points or more in four of five cases. Loss
-# by loss, {glue:text}`table1-gains-better` of {glue:text}`table1-gains-all` differences are significantly below zero and
-# {glue:text}`table1-gains-worse` above it, at 5 % after Holm's correction.
+# seeds would have shown a difference of {glue:text}`table1-gain-smallest:.2f` points or more in four of five cases.
+# Loss by loss, {glue:text}`table1-gains-better` of {glue:text}`table1-gains-all` differences are significantly below
+# zero and {glue:text}`table1-gains-worse` above it, at 5 % after Holm's correction.
 #
 # Does the answer depend on the ECE? The same fits, chosen by adaptive ECE, judged by each:
 
@@ -250,8 +250,8 @@ table.style.format(precision=2, subset=heads[1:]).hide().set_caption(
 )
 
 # %% [markdown]
-# Of the {glue:text}`table1-eces` other ECEs these have another sign or another answer on significance, each interval for
-# itself at 95 %: {glue:text}`table1-eces-apart`.
+# Of the {glue:text}`table1-eces` other ECEs these have another sign or another answer on significance, each interval
+# for itself at 95 %: {glue:text}`table1-eces-apart`.
 #
 # Within a run, drawing test images anew, focal temperature scaling has a lower
 # adaptive ECE, with a 95 % interval that excludes 0, in {glue:text}`table1-run-better` of {glue:text}`table1-runs` runs

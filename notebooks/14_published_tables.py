@@ -148,6 +148,7 @@ scaled = stability[stability["and by"] == "adaptive-ece post"].set_index("paper"
 note("published", alike=alike["tau"].min(), alike_scaled_m20=scaled["M20"], alike_scaled_l25=scaled["L25"])
 
 
+# %% tags=["remove-input"]
 def words(column: str) -> str:
     """'ece pre' -> 'ECE before'."""
     metric, stage = column.split()
@@ -272,7 +273,8 @@ note("published", gains_tiny=int((below & ~on_cifar).sum()), gains_tiny_all=int(
 # {glue:text}`published-gains-below`: in {glue:text}`published-gains-cifar` of {glue:text}`published-gains-cifar-all` on
 # CIFAR, and in {glue:text}`published-gains-tiny` of {glue:text}`published-gains-tiny-all` on Tiny-ImageNet, where the
 # authors' code fits and tests on the same images, which favours the method with one parameter more. Seeds are shared,
-# so paired intervals, which the paper does not print, could be narrower. The chapter before, [](#ch-table1), measures the same on networks of our own.
+# so paired intervals, which the paper does not print, could be narrower. The chapter before, [](#ch-table1), measures
+# the same on networks of our own.
 #
 # ```{exercise}
 # :label: ex-published-nll

@@ -47,8 +47,8 @@ for whose, name in (("papers", "the papers claim"), ("ours", "this book adds")):
 # ## Summary
 #
 # {glue:text}`ledger-total` statements were checked for this page: {glue:text}`ledger-papers` that the papers make, and
-# {glue:text}`ledger-ours` that this book adds, corrections, sharper statements, answers to what is left open. A correction
-# is never counted as a reproduction.
+# {glue:text}`ledger-ours` that this book adds, corrections, sharper statements, answers to what is left open. A
+# correction is never counted as a reproduction.
 
 # %% tags=["remove-input"]
 both_tallies(claims)
