@@ -32,6 +32,8 @@ def differences_from_papers(spec: Spec) -> tuple[str, ...]:
     for name in ("epochs", "batch_size", "learning_rate"):
         if own := getattr(spec, name):
             found.append(f"{name} {own:g}, where the recipe has {getattr(recipe, name):g}")
+    if spec.precision != "recipe":
+        found.append(f"precision {spec.precision}, where the recipe has {recipe.precision}")
     if spec.loss == "fcl":
         theirs = FCL_OF_L25.get((spec.dataset, spec.model))
         if theirs is None:

@@ -22,6 +22,7 @@ def test_every_difference_is_named():
         "batch_size 64, where the recipe has 100",
         "learning_rate 0.5, where the recipe has 0.001",
     )
+    assert differences_from_papers(Spec(precision="bf16"))[-1] == "precision bf16, where the recipe has auto"
     papers = {"dataset": "cifar10", "model": "densenet121", "recipe": "l25-cifar", "n_train": 4000}
     found = differences_from_papers(Spec(**papers, loss="fcl", gamma=3, lam=0.5))
     assert found == (
