@@ -173,12 +173,12 @@ def gamma_trades_accuracy() -> Evidence:
     """Cross-entropy against the largest gamma, paired by seed."""
     top = max(focal_gammas(gaps()))
     scaled = {"method": "temperature", "objective": "adaptive-ece"}
-    eces = (values_by_seed(comparison(), "adaptive_ece", gamma=g, **scaled) for g in (0.0, top))
-    accuracies = (_gap(g, "accuracy", "test") for g in (0.0, top))
+    ece, other_ece = (values_by_seed(comparison(), "adaptive_ece", gamma=g, **scaled) for g in (0.0, top))
+    accuracy, other_accuracy = (_gap(g, "accuracy", "test") for g in (0.0, top))
     against = rf"on test, cross-entropy minus $\gamma = {top:g}$"
     return All(
         (
-            paired(f"adaptive ECE (equal mass) after temperature scaling {against}", "> 0", *eces, 1),
-            paired(f"accuracy {against}", "> 0", *accuracies, 1),
+            paired(f"adaptive ECE (equal mass) after temperature scaling {against}", "> 0", ece, other_ece, 1),
+            paired(f"accuracy {against}", "> 0", accuracy, other_accuracy, 1),
         )
     )
