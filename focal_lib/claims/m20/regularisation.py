@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from focal_lib.claims.evidence import Evidence, Unchecked
@@ -44,15 +46,12 @@ def weight_norm_late() -> Evidence:
     r"cross-entropy', 'in the initial stages of training, when' $q_y < p_0$ 'in general'.",
     chapter=CHAPTER,
     fidelity="quoted",
-    needs="runs",
 )
 def weight_norm_early() -> Evidence:
     """The runs were first evaluated when that stage was over."""
-    confidence = followed(3.0, "confidence", 0)
     return Unchecked(
-        f"needs the weights of the first epochs: at the first evaluated epoch, {first_epoch()}, the mean confidence of the focal "
-        f"networks is {confidence.min():.2f} or more, past the threshold {confidence_threshold(3.0):.4f}; m20.weight_norm_fifth says what the norms "
-        "are then"
+        "needs the weights of the first epochs: at the first evaluated one the confidence is past the threshold already; "
+        "m20.weight_norm_fifth says by how much, and what the norms are then"
     )
 
 
@@ -67,7 +66,9 @@ def weight_norm_early() -> Evidence:
 def weight_norm_fifth() -> Evidence:
     """The norm after the first evaluated epoch, cross-entropy minus gamma = 3, paired over seeds."""
     quantity = f"norm of the last layer, cross-entropy minus focal, epoch {first_epoch()} {ON}"
-    return paired(quantity, "positive", followed(0.0, "weight_norm", 0), followed(3.0, "weight_norm", 0), 1, "asked")
+    found = paired(quantity, "positive", followed(0.0, "weight_norm", 0), followed(3.0, "weight_norm", 0), 1, "asked")
+    confidence = f"mean confidence of the focal networks is {followed(3.0, 'confidence', 0).min():.2f} or more"
+    return replace(found, remark=f"There the {confidence}, past the threshold {confidence_threshold(3.0):.4f}")
 
 
 def first_epoch() -> int:
