@@ -24,8 +24,10 @@ def test_verdict_is_as_recorded(id):
 @pytest.mark.parametrize("id", [id for id, claim in CLAIMS.items() if claim.needs == "runs"])
 def test_measured_claims_reach_a_verdict(id):
     """Measured anew where make book has run; another processor may round a borderline case the other way."""
-    measured = (Verdict.REPRODUCED, Verdict.UNDECIDED, Verdict.NOT_REPRODUCED, Verdict.UNCHECKABLE)
-    assert CLAIMS[id].verdict in measured
+    claim = CLAIMS[id]
+    papers = (Verdict.REPRODUCED, Verdict.UNDECIDED, Verdict.NOT_REPRODUCED)
+    ours = (Verdict.CONFIRMED, Verdict.UNDECIDED, Verdict.NOT_CONFIRMED)
+    assert claim.verdict in (*(ours if claim.fidelity == Fidelity.OURS else papers), Verdict.UNCHECKABLE)
 
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS)
