@@ -49,7 +49,7 @@ test: $(READY) ## run the whole test suite; what lint finds is told and fails no
 lint: $(READY) ## format, rules, types, and the floors of focal_lib
 	@$(LINT)
 
-proofs: ## compile the Coq proofs, check them again with coqchk, list the axioms each rests on
+proofs: ## compile the Coq proofs, check them again with coqchk, list the axioms that each file rests on
 	@$(PYTHON) workflow/proofs.py
 
 bench: $(VENV)/ready-bench ## speed, as ratios, other libraries among them

@@ -406,7 +406,7 @@ def grid(
 def _collect(specs: list[Spec], root: Path, record: Path | None, table: Path | None) -> None:
     """Copies of the runs, and a table of them."""
     from focal_lib.results import compute_used, half_precision, over_seeds
-    from focal_lib.training.recording import not_recorded, record_runs
+    from focal_lib.training.recording import copy_runs, not_recorded
     from focal_lib.training.store import load, require_one_version
 
     try:
@@ -415,10 +415,11 @@ def _collect(specs: list[Spec], root: Path, record: Path | None, table: Path | N
         results = [load(spec, root) for spec in specs]
         require_one_version(results)
         if record is not None:
-            answer = half_precision.decide(not_recorded(results, record))
+            fresh = not_recorded(results, record)
+            answer = half_precision.decide(fresh)
             click.echo(answer.words)
-            count = record_runs(specs, record, root, number=answer.number)
-            click.echo(f"{count} runs -> {record}; compute used: {compute_used.in_words(results)}")
+            copy_runs(fresh, record, root, number=answer.number)
+            click.echo(f"{len(results)} runs -> {record}; compute used: {compute_used.in_words(results)}")
             if compute_used.update_readme(record.resolve().parent / "README.md"):
                 click.echo(f"compute used -> {record.parent / 'README.md'}")
         if table is not None:

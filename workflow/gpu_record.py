@@ -31,7 +31,7 @@ import click
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.checkout import ROOT
-from focal_lib.training.data.images import shape_of
+from focal_lib.training.data.images import find_image_set
 from focal_lib.training.grids import read_grid
 from focal_lib.training.recording import record_runs
 from focal_lib.training.spec import Spec
@@ -89,7 +89,11 @@ def choose(specs: Iterable[Spec], device: str, path: Path, until: float) -> dict
         path: rates that were measured, kept from call to call.
         until: seconds since 1970, at which measuring ends.
     """
-    kinds = dict.fromkeys(kind_of(spec, device != "cpu") for spec in specs if shape_of(spec.dataset) == (3, 32))
+    kinds = dict.fromkeys(
+        kind_of(spec, device != "cpu")
+        for spec in specs
+        if (images := find_image_set(spec.dataset)) is not None and images.shape == (3, 32)
+    )
     found = {}
     for kind in kinds:
         if (seconds := until - time.time()) > 0:

@@ -270,6 +270,20 @@ class Measurement:
         """A claim about a sign, with the size of the effect where one is printed on that side of 0."""
         return cls(quantity, printed, interval.estimate, interval=interval, over=over, sign=sign, size=size)
 
+    @classmethod
+    def near(
+        cls,
+        quantity: str,
+        printed: str,
+        interval: Interval,
+        expected: float,
+        tolerance: float,
+        over: str = "",
+        said: str = "printed",
+    ) -> Measurement:
+        """A claim about a number with a confidence interval, all of which must lie within `tolerance` of it."""
+        return cls(quantity, printed, interval.estimate, expected, tolerance, interval, over, said=said)
+
     @property
     def claimed(self) -> Range | None:
         """The values for which the claim is true, where it is about a number."""

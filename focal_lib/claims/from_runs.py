@@ -15,7 +15,7 @@ import pandas as pd
 from focal_lib.claims.evidence import Measurement
 from focal_lib.claims.printed_effects import PrintedEffect
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.intervals import Interval, paired_t_interval, t_interval
+from focal_lib.metrics.intervals import paired_t_interval, t_interval_if_any
 from focal_lib.results import by_run
 from focal_lib.results.recorded import load_recorded, read_table
 from focal_lib.results.written_contrasts import compare_eces, difference_by_seed
@@ -119,7 +119,7 @@ def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: Prin
     """A contrast of recorded runs against the effect claimed; a remark names the other ECEs that say otherwise."""
     table = read_table(name)
     differences = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
-    interval = t_interval(differences) if len(differences) > 1 else Interval(float(differences.iloc[0]), np.nan, np.nan)
+    interval = t_interval_if_any(differences)
     found = Measurement.signed(quantity, printed.text, interval, printed.sign, over_seeds(differences), printed.size)
     return replace(found, remark=_other_eces(table, contrast))
 

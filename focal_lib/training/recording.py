@@ -24,7 +24,7 @@ from focal_lib.training.store import (
     run_folder,
 )
 
-__all__ = ["not_recorded", "record_runs"]
+__all__ = ["copy_runs", "not_recorded", "record_runs"]
 
 
 def not_recorded(results: Iterable[Result], destination: Path) -> list[Result]:
@@ -62,9 +62,16 @@ def record_runs(
     """
     results = [load(spec, root) for spec in specs]
     require_one_version(results)
-    for result in not_recorded(results, destination):
-        _write_copy(result, run_folder(result.spec, root), destination / result.spec.digest, number)
+    copy_runs(not_recorded(results, destination), destination, root, number=number)
     return len(results)
+
+
+def copy_runs(
+    results: Iterable[Result], destination: Path, root: str | Path | None = None, *, number: type[np.floating]
+) -> None:
+    """Write copies of loaded runs that have none there; arguments and errors as `record_runs`."""
+    for result in results:
+        _write_copy(result, run_folder(result.spec, root), destination / result.spec.digest, number)
 
 
 def _require_copy(kept: Result, result: Result, target: Path) -> None:

@@ -51,7 +51,11 @@ def kind_of(spec: Spec, on_gpu: bool) -> Kind:
     precision = spec.training.precision
     if precision == "auto":
         precision = "bf16" if on_gpu else "float32"
-    return Kind(spec.dataset, spec.model, precision, spec.loss if spec.loss in _SECOND_ORDER else "")
+    return _kind(spec.dataset, spec.model, precision, spec.loss)
+
+
+def _kind(dataset: str, model: str, precision: str, loss: str) -> Kind:
+    return Kind(dataset, model, precision, loss if loss in _SECOND_ORDER else "")
 
 
 def recorded_speeds(folders: Iterable[Path], machine: str, on_gpu: bool) -> dict[Kind, Speed]:
@@ -67,8 +71,7 @@ def recorded_speeds(folders: Iterable[Path], machine: str, on_gpu: bool) -> dict
             if record["machines"] != [machine] or not record["images"]:
                 continue
             given = record["spec"]
-            loss = given["loss"] if given["loss"] in _SECOND_ORDER else ""
-            kind = Kind(given["dataset"], given["model"], record["precision"], loss)
+            kind = _kind(given["dataset"], given["model"], record["precision"], given["loss"])
             cores = 1 if on_gpu else record["threads"]
             found[kind].append(cores * record["seconds"] / record["images"])
     basis = "recorded: median of {} finished run{} here, evaluation included"
@@ -217,16 +220,16 @@ Shape = tuple[int, ...] | None  # of a sample: (channels, size, size), (tokens,)
 def _inputs(spec: Spec) -> tuple[Shape, int]:
     """Shape of a sample, and the number of classes; published data sets are not loaded for that."""
     from focal_lib.training import data
-    from focal_lib.training.data.images import IMAGE_SETS
+    from focal_lib.training.data.images import find_image_set
     from focal_lib.training.data.text import TEXT_SETS
 
-    name = "cifar10" if spec.dataset.startswith("cifar10-c-") else spec.dataset
+    name = spec.dataset
     if name in TEXT_SETS:
         length = TEXT_SETS[name].length
         return (None if length is None else (length,)), TEXT_SETS[name].classes or 10
-    if name in IMAGE_SETS:
-        channels, size = IMAGE_SETS[name].shape
-        return (channels, size, size), IMAGE_SETS[name].classes
+    if (published := find_image_set(name)) is not None:
+        channels, size = published.shape
+        return (channels, size, size), published.classes
     found = data.load(name)  # the user's own
     _, height, width, channels = found.train.inputs.shape
     return (channels, height, width), found.classes

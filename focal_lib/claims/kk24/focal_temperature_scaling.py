@@ -65,9 +65,8 @@ def nll_kept() -> Evidence:
     relative = _relative_change(
         "nll", {"method": "focal-temperature", "objective": "nll"}, {"method": "temperature", "objective": "nll"}
     )
-    change = paired_t_interval(relative, np.zeros_like(relative))
-    printed = ("relative change of NLL", "approximately 0", change.estimate, 0.0, 0.02)
-    return Measurement(*printed, interval=change, over=over_seeds(relative))
+    change, over = t_interval(relative), over_seeds(relative)
+    return Measurement.near("relative change of NLL", "approximately 0", change, 0.0, 0.02, over)
 
 
 @claim(

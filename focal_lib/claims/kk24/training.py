@@ -155,8 +155,8 @@ def generalisation_compensation() -> Evidence:
         expected = closest_temperature(g, classes()).temperature
         ratio = t_interval(_temperature(g) / base)
         quantity = rf"$T_{{\gamma={g:g}}}/T_{{CE}}$ against the map of {classes()} classes"
-        measured = (quantity, f"{expected:.3f}", ratio.estimate, expected, COMPENSATION * expected)
-        parts.append(Measurement(*measured, interval=ratio, over=over_seeds(base), said="predicted"))
+        apart, over = COMPENSATION * expected, over_seeds(base)
+        parts.append(Measurement.near(quantity, f"{expected:.3f}", ratio, expected, apart, over, said="predicted"))
     return All(tuple(parts))
 
 

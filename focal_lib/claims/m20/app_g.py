@@ -72,8 +72,9 @@ def linear_direction() -> Evidence:
 def linear_high_confidence() -> Evidence:
     """Share of its mistakes above 0.9 at the exact minimum; the cluster spread is ours."""
     share = t_interval(draws()["ce_high"])
-    printed = ("share of mistakes with confidence above 0.9", "almost 1", share.estimate, 1.0, 0.1)
-    return Measurement(*printed, interval=share, over=f"{DRAWS} draws")
+    return Measurement.near(
+        "share of mistakes with confidence above 0.9", "almost 1", share, 1.0, 0.1, f"{DRAWS} draws"
+    )
 
 
 @claim(

@@ -12,7 +12,7 @@ import numpy as np
 from focal_lib.training.data import fashion_mnist, places
 from focal_lib.training.data.dataset import Dataset, Split, check_images
 
-__all__ = ["IMAGE_SETS", "load_images", "read_svhn", "read_tiny_imagenet", "shape_of"]
+__all__ = ["IMAGE_SETS", "find_image_set", "load_images", "read_svhn", "read_tiny_imagenet"]
 
 TINY_IMAGENET_URL = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
 TINY_IMAGENET_MD5 = "90528d7ca1a48142e341f4ef8d21d0de"
@@ -158,7 +158,6 @@ IMAGE_SETS: dict[str, ImageSet] = {
 }
 
 
-def shape_of(dataset: str) -> tuple[int, int] | None:
-    """Channels and pixels a side of a published data set's images, corrupted CIFAR-10 among them; None of another."""
-    name = "cifar10" if dataset.startswith("cifar10-c-") else dataset
-    return IMAGE_SETS[name].shape if name in IMAGE_SETS else None
+def find_image_set(dataset: str) -> ImageSet | None:
+    """A published data set of images, corrupted CIFAR-10 among them; None for another."""
+    return IMAGE_SETS.get("cifar10" if dataset.startswith("cifar10-c-") else dataset)
