@@ -480,8 +480,8 @@ def _checked(ids: list[str]) -> list[Check]:
             found.append(check)
     for check in found:
         if check.changed:
-            before = ", ".join(filter(None, (check.recorded or "not on record", check.recorded_instead)))
-            click.echo(f"{check.id}: {before} -> {', '.join(filter(None, (check.verdict, check.instead)))}")
+            before = check.before.describe() if check.before else "not on record"
+            click.echo(f"{check.id}: {before} -> {check.now.describe()}")
     return found
 
 

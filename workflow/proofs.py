@@ -1,17 +1,20 @@
 """Compile the Coq developments of proofs/, check them again with coqchk, list the axioms the theorems rest on.
 
-    python3 workflow/proofs.py [--jobs N]
+    python3 workflow/proofs.py [--jobs N] [--record]
 
 Any Python 3.11 will do; Debian has what else it takes: apt install coq libcoq-coquelicot libcoq-interval. Works in
-_build/proofs and leaves there theorems.json (each theorem and example: file, statement, axioms) and coqchk.txt. Fails
-where a file does not compile, coqchk objects, or a theorem rests on an axiom that proofs/allowed_axioms.txt lacks.
-coqchk takes the files that do not compute by `interval`.
+_build/proofs and leaves there coqchk.txt and theorems.json: what the kernel checked (each theorem and example with its
+file, statement, note and axioms, the lemmas below them, a checksum of every source). The ledger reads it. Fails where a
+file does not compile, coqchk objects, a theorem rests on an axiom that proofs/allowed_axioms.txt lacks, or what was
+found is not on record in proofs/theorems.json, which --record writes. coqchk takes the files that do not compute by
+`interval`.
 """
 
 from __future__ import annotations
 
 import argparse
 import fnmatch
+import hashlib
 import json
 import os
 import re
@@ -23,9 +26,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "proofs"
+RECORD = SOURCE / "theorems.json"
 BUILD = ROOT / "_build" / "proofs"
 NEEDED = ("coqc", "coqchk", "coq_makefile", "make")
 AUDIT = "audit/Audit_"
@@ -33,15 +38,22 @@ MARK = "rests on: "
 
 
 @dataclass
-class Theorem:
-    """A theorem or an example of a file, as its author wrote it; the axioms it rests on, at most those of its file."""
+class Statement:
+    """A theorem, example or lemma of a file, as its author wrote it; the axioms it rests on, or more: its file's."""
 
     file: str
     name: str
-    kind: str
+    kind: str  # 'Theorem', 'Example' or 'Lemma'
     statement: str
+    note: str  # the comment before it, or else the one at the head of its file
+    proof: str  # Coq's tactics
+    uses: tuple[str, ...] = ()  # 'file.name' of the statements that its proof names
     axioms: tuple[str, ...] = ()
     checked_again: bool = False  # by coqchk
+
+    @property
+    def audited(self) -> bool:
+        return self.kind != "Lemma"
 
 
 def listed(source: Path = SOURCE) -> list[str]:
@@ -54,25 +66,57 @@ def listed(source: Path = SOURCE) -> list[str]:
     return named
 
 
-def without_comments(text: str) -> str:
-    """Coq source without its comments, which nest."""
-    depth, kept = 0, []
-    for piece in re.split(r"(\(\*|\*\))", text):
-        if piece == "(*":
+def comments(text: str) -> Iterator[tuple[int, int]]:
+    """Where the comments of a Coq source begin and end; they nest."""
+    depth, begin = 0, 0
+    for mark in re.finditer(r"\(\*|\*\)", text):
+        if mark.group() == "(*":
+            begin = begin if depth else mark.start()
             depth += 1
-        elif piece == "*)":
+        elif depth:
             depth -= 1
-        elif not depth:
-            kept.append(piece)
-    return "".join(kept)
+            if not depth:
+                yield begin, mark.end()
 
 
-def theorems(file: str, text: str) -> Iterator[Theorem]:
-    """The theorems and examples of a source."""
-    pattern = r"^\s*(Theorem|Example)\s+(\w+)\s*(.*?)\.\s+Proof\b"
-    for found in re.finditer(pattern, without_comments(text), re.MULTILINE | re.DOTALL):
-        kind, name, statement = found.groups()
-        yield Theorem(file, name, kind, " ".join(statement.split()))
+def without_comments(text: str) -> str:
+    """A Coq source with blanks for its comments: every other character keeps its place."""
+    for begin, end in comments(text):
+        text = text[:begin] + re.sub(r"[^\n]", " ", text[begin:end]) + text[end:]
+    return text
+
+
+def statements(file: str, text: str) -> Iterator[Statement]:
+    """The theorems, examples and lemmas of a source."""
+    code = without_comments(text)
+    notes = {end: " ".join(text[begin + 2 : end - 2].split()) for begin, end in comments(text)}
+    head = next(iter(notes.values()), "")
+    pattern = r"^[ \t]*(Theorem|Example|Lemma)\s+(\w+)\s*(.*?)\.\s+Proof\b(.*?)\b(?:Qed|Defined)\."
+    for found in re.finditer(pattern, code, re.MULTILINE | re.DOTALL):
+        kind, name, stated, proof = found.groups()
+        above = notes.get(len(text[: found.start(1)].rstrip()), "").strip("- ")
+        note = above if kind == "Lemma" else above or head
+        yield Statement(file, name, kind, " ".join(stated.split()), note, proof.lstrip(".").strip())
+
+
+def required(text: str) -> set[str]:
+    """The files of this project that a source names in `From Focal Require`."""
+    lines = re.findall(r"^From Focal Require([^.]*)\.", without_comments(text), re.MULTILINE)
+    return {name for line in lines for name in line.split()} - {"Import", "Export"}
+
+
+def link(found: list[Statement], requires: dict[str, set[str]]) -> None:
+    """Fill in what each proof uses: the words of it that name a statement, of its own file before those it requires."""
+    of_file: dict[str, dict[str, str]] = {}
+    for one in found:
+        of_file.setdefault(one.file, {})[one.name] = f"{one.file}.{one.name}"
+    for one in found:
+        known: dict[str, str] = {}
+        for file in sorted(requires[one.file]):
+            known |= of_file.get(file, {})
+        known |= of_file[one.file]
+        words = dict.fromkeys(re.findall(r"[A-Za-z_]\w*", one.proof))
+        one.uses = tuple(known[word] for word in words if word in known and word != one.name)
 
 
 def allowed(axiom: str, file: str, rules: str) -> bool:
@@ -114,12 +158,11 @@ def copy_sources(files: list[str]) -> None:
             shutil.copyfile(SOURCE / name, BUILD / name)
 
 
-def audit(file: str) -> list[Theorem]:
-    """The theorems of a compiled file, with the axioms that Coq says they rest on, all together.
+def audit(file: str, stated: list[Statement]) -> None:
+    """Fill in the axioms that Coq says the theorems and examples of a compiled file rest on, all together.
 
     One question a file: Coq reads every proof below a theorem, those of its libraries too, for each question anew.
     """
-    stated = list(theorems(file, (BUILD / f"{file}.v").read_text()))
     if stated:
         together = ", ".join(f"{file}.{found.name}" for found in stated)
         name = f"{AUDIT}{file}.v"
@@ -131,64 +174,90 @@ def audit(file: str) -> list[Theorem]:
         axioms = read_axioms(run("coqc", "-q", "-w", "none", "-Q", ".", "Focal", name))[file]
         for found in stated:
             found.axioms = axioms
-    return stated
 
 
 def computing(sources: dict[str, str]) -> set[str]:
     """The files that use the library Interval, themselves or through another file: its proofs compute with integers of
     the processor, which coqchk does not finish working out in any reasonable time (minutes were not enough)."""
     direct = {file for file, text in sources.items() if re.search(r"^From Interval Require\b", text, re.MULTILINE)}
-    uses = {
-        file: {
-            name for line in re.findall(r"^From Focal Require([^.]*)\.", text, re.MULTILINE) for name in line.split()
-        }
-        for file, text in sources.items()
-    }
+    uses = {file: required(text) for file, text in sources.items()}
     while more := {file for file in sources if uses[file] & direct} - direct:
         direct |= more
     return direct
 
 
+def digests(files: list[str], source: Path = SOURCE) -> dict[str, str]:
+    """SHA-256 of each source: what was checked was this text."""
+    return {file: hashlib.sha256((source / f"{file}.v").read_bytes()).hexdigest() for file in files}
+
+
+def write(content: dict[str, Any], path: Path) -> None:
+    """As JSON, whole or not at all."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    partial.replace(path)
+
+
 def main() -> None:
-    """Compile, list the axioms, compare them with the allowed ones, check with coqchk."""
+    """Compile, list the axioms, compare them with the allowed ones, check with coqchk, compare with the record."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="files compiled at a time")
-    jobs = parser.parse_args().jobs
+    parser.add_argument("--record", action="store_true", help="write proofs/theorems.json")
+    options = parser.parse_args()
     if lacking := [name for name in NEEDED if not shutil.which(name)]:
         sys.exit(f"{', '.join(lacking)} must be installed: apt install coq libcoq-coquelicot libcoq-interval make")
     files = listed()
     copy_sources(files)
+    checksums = digests(files, BUILD)  # before the kernel reads them: a source edited meanwhile counts as unchecked
+    (BUILD / "theorems.json").unlink(missing_ok=True)
 
     start = time.monotonic()
     run("coq_makefile", "-f", "_CoqProject", "-o", "CoqMakefile")
-    run("make", "-f", "CoqMakefile", f"-j{jobs}")
+    run("make", "-f", "CoqMakefile", f"-j{options.jobs}")
     print(f"{len(files)} files compiled in {time.monotonic() - start:.0f} s", flush=True)
 
     start = time.monotonic()
-    with ThreadPoolExecutor(jobs) as pool:
-        stated = [found for of_file in pool.map(audit, files) for found in of_file]
-    print(f"axioms of {len(stated)} theorems and examples asked for in {time.monotonic() - start:.0f} s")
+    sources = {file: (BUILD / f"{file}.v").read_text() for file in files}
+    everything = [one for file, text in sources.items() for one in statements(file, text)]
+    link(everything, {file: required(text) for file, text in sources.items()})
+    stated = {file: [one for one in everything if one.file == file and one.audited] for file in files}
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(audit, files, stated.values()))
+    count = sum(map(len, stated.values()))
+    print(f"axioms of {count} theorems and examples asked for in {time.monotonic() - start:.0f} s")
     rules = (SOURCE / "allowed_axioms.txt").read_text()
-    forbidden = []
-    for file in dict.fromkeys(found.file for found in stated):
-        here = [found for found in stated if found.file == file]
-        print(f"{file} ({', '.join(found.name for found in here)}):\n    {', '.join(here[0].axioms) or 'no axiom'}")
-        forbidden += [f"{file}: {axiom}" for axiom in here[0].axioms if not allowed(axiom, file, rules)]
+    forbidden: list[str] = []
+    for file, here in stated.items():
+        if here:
+            together = ", ".join(one.name for one in here)
+            print(f"{file} ({together}):\n    {', '.join(here[0].axioms) or 'no axiom'}")
+            forbidden += [f"{file}: {axiom}" for axiom in here[0].axioms if not allowed(axiom, file, rules)]
     if forbidden:
         sys.exit("\n".join(("axioms that proofs/allowed_axioms.txt does not allow:", *forbidden)))
 
     start = time.monotonic()
-    trusted = computing({file: without_comments((BUILD / f"{file}.v").read_text()) for file in files})
+    trusted = computing({file: without_comments(text) for file, text in sources.items()})
     again = [file for file in files if file not in trusted]
     names = [f"Focal.{file}" for file in again]
     (BUILD / "coqchk.txt").write_text(run("coqchk", "-silent", "-o", "-Q", ".", "Focal", *names, both=True))
     print(f"coqchk: no objection to {len(again)} files, in {time.monotonic() - start:.0f} s")
     print(f"left to coqc, since they compute by `interval`: {', '.join(sorted(trusted)) or 'none'}")
-    for found in stated:
-        found.checked_again = found.file in again
-    partial = BUILD / "theorems.json.partial"
-    partial.write_text(json.dumps([asdict(found) for found in stated], indent=1) + "\n")
-    partial.replace(BUILD / "theorems.json")
+    for one in everything:
+        one.checked_again = one.file in again
+
+    version = run("coqc", "--print-version").split()[0]
+    found = {
+        "coq": version,
+        "sources": checksums,
+        "statements": [{k: v for k, v in asdict(one).items() if k != "proof"} for one in everything],
+    }
+    write(found, BUILD / "theorems.json")
+    if options.record:
+        write(found, RECORD)
+        print(f"{count} theorems and examples -> {RECORD.relative_to(ROOT)}")
+    on_record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    if found | {"coq": ""} != json.loads(json.dumps(on_record)) | {"coq": ""}:
+        sys.exit("what was checked is not what proofs/theorems.json says: python3 workflow/proofs.py --record")
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ __all__ = [
 class Verdict(StrEnum):
     """What a check can conclude. Order is from strongest support to none."""
 
+    FORMALLY_PROVED = "FORMALLY PROVED"  # of a claim, not of evidence: it holds, and Coq's kernel checked a proof of it
     PROVED = "PROVED"
     CERTIFIED = "CERTIFIED"
     NUMERIC = "NUMERIC"
@@ -54,7 +55,14 @@ class Verdict(StrEnum):
     FAILED = "CHECK FAILED"  # the evidence does not support any verdict: a defect, never published
 
 
-HOLDS = (Verdict.PROVED, Verdict.CERTIFIED, Verdict.NUMERIC, Verdict.REPRODUCED, Verdict.CONFIRMED)
+HOLDS = (
+    Verdict.FORMALLY_PROVED,
+    Verdict.PROVED,
+    Verdict.CERTIFIED,
+    Verdict.NUMERIC,
+    Verdict.REPRODUCED,
+    Verdict.CONFIRMED,
+)
 
 
 class Evidence(Protocol):
@@ -429,6 +437,7 @@ class Unchecked:
 
     reason: str
     numbers: Mapping[str, float] = field(default_factory=dict)
+    lacks_runs: bool = False  # it could be checked where the runs are that it is about
 
     @property
     def verdict(self) -> Verdict:

@@ -15,7 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from focal_lib.claims.evidence import Conditional, Evidence, Unchecked, Verdict
+from focal_lib.claims.evidence import HOLDS, Conditional, Evidence, Unchecked, Verdict
+from focal_lib.claims.formal import Formal
 
 __all__ = ["PAPERS", "RETIRED", "Claim", "Fidelity", "claim", "find", "ledger"]
 
@@ -74,6 +75,7 @@ class Claim:
     fidelity: Fidelity = Fidelity.OURS
     needs: str | None = None  # what the evidence is read from: 'runs', the default grid's, or 'results/<folder>'
     headline: str = ""  # what the claim says, for its row of the README; '' for none
+    formal: Formal | None = None  # the theorems in Coq that say it, or deny it where it is refuted
     _instead: str | Callable[[Any], str] = ""
 
     @cached_property
@@ -87,10 +89,22 @@ class Claim:
         return self._checked[0]
 
     @property
-    def verdict(self) -> Verdict:
+    def without_kernel(self) -> Verdict:
         """That of the evidence; a statement of ours is confirmed where a paper's would be reproduced."""
         found = self._checked[1]
         return found if self.of_paper else _OF_OURS.get(found, found)
+
+    @property
+    def formally_proved(self) -> bool:
+        """Whether the evidence reaches a verdict that Coq's kernel has checked here, too."""
+        settled = (*HOLDS, Verdict.CONDITIONAL, Verdict.REFUTED)
+        return self.formal is not None and self.formal.proves and self.without_kernel in settled
+
+    @property
+    def verdict(self) -> Verdict:
+        """FORMALLY PROVED where the claim holds and the kernel has checked it; else `without_kernel`."""
+        holds = self.without_kernel in HOLDS
+        return Verdict.FORMALLY_PROVED if holds and self.formally_proved else self.without_kernel
 
     @property
     def of_paper(self) -> bool:
@@ -99,8 +113,10 @@ class Claim:
 
     @property
     def verdict_in_full(self) -> str:
-        """'CONDITIONAL (NUMERIC)': with what the weaker of its two sides rests on; else the verdict."""
+        """'CONDITIONAL (NUMERIC)', 'REFUTED (FORMALLY PROVED)': with what it rests on; else the verdict."""
         found = self.evidence
+        if self.formally_proved and self.verdict != Verdict.FORMALLY_PROVED:
+            return f"{self.verdict} ({Verdict.FORMALLY_PROVED})"
         return f"{self.verdict} ({found.weaker})" if isinstance(found, Conditional) else str(self.verdict)
 
     @property
@@ -130,9 +146,10 @@ class Claim:
 
     def _repr_markdown_(self) -> str:
         corrected = f" Corrects {', '.join(f'`{id}`' for id in self.corrects)}." if self.corrects else ""
+        formally = "" if self.formal is None else f"\n\n{self.formal.describe()}"
         return (
             f"**{self.verdict_in_full}** — `{self.id}` ({self.source}; {self.fidelity}).{corrected}\n\n"
-            f"{self.statement}\n\n{self.evidence.describe()}"
+            f"{self.statement}\n\n{self.evidence.describe()}{formally}"
         )
 
 
@@ -146,6 +163,7 @@ def claim(
     corrects: str | tuple[str, ...] = (),
     needs: str | None = None,
     headline: str = "",
+    formal: Formal | None = None,
     instead: str | Callable[[Any], str] = "",
 ) -> Callable[[Callable[[], Evidence]], Callable[[], Evidence]]:
     """Register the decorated function as the check of a claim.
@@ -160,6 +178,7 @@ def claim(
         needs: 'runs' for the default grid's training runs, 'results/<folder>' for recorded ones; where they are
             missing the claim is unchecked, and says so.
         headline: the claim in a few words, for a row of the README.
+        formal: the theorems in Coq that say it, or its negation where it is refuted; see `claims.formal.formal`.
         instead: what holds instead, for the same row. Words, or a function of the evidence that puts the numbers in.
 
     Raises:
@@ -185,7 +204,9 @@ def claim(
         checked = check if needs is None else _where_present(check, needs)
         put_right = (corrects,) if isinstance(corrects, str) else corrects
         near = Fidelity(fidelity)
-        _REGISTRY[id] = Claim(id, source, statement, chapter, checked, put_right, near, needs, headline, instead)
+        _REGISTRY[id] = Claim(
+            id, source, statement, chapter, checked, put_right, near, needs, headline, formal, instead
+        )
         return checked
 
     return register
@@ -199,9 +220,10 @@ def _where_present(check: Callable[[], Evidence], needs: str) -> Callable[[], Ev
         try:
             return check()
         except FileNotFoundError as missing:
+            where = f"the runs recorded in {needs} of the project"
             if needs == "runs":
-                return Unchecked(f"needs the training runs of the default grid, which `make book` makes: {missing}")
-            return Unchecked(f"needs the runs recorded in {needs} of the project: {missing}")
+                where = "the training runs of the default grid, which `make book` makes"
+            return Unchecked(f"needs {where}: {missing}", lacks_runs=True)
 
     return checked
 

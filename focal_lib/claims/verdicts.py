@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from threadpoolctl import threadpool_limits
@@ -21,43 +21,65 @@ from threadpoolctl import threadpool_limits
 from focal_lib.atomic_write import write_whole
 from focal_lib.checkout import require_checkout
 from focal_lib.claims import readme
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.evidence import HOLDS, Verdict
+from focal_lib.claims.formal import kernel_checked
 from focal_lib.claims.ledger import find, ledger
 
-__all__ = ["FILE", "Check", "check_all", "record", "recorded", "recorded_instead"]
+__all__ = ["FILE", "Check", "Record", "check_all", "record", "recorded", "records"]
 
 FILE = Path(__file__).with_name("verdicts.json")
+
+
+class Record(NamedTuple):
+    """What is on record of a claim."""
+
+    verdict: str  # of its evidence, without Coq's kernel
+    instead: str = ""  # what holds instead, for the README, see Claim.instead
+    formal: bool = False  # whether the kernel has checked it
+
+    @property
+    def in_full(self) -> str:
+        """The verdict, FORMALLY PROVED where the claim holds and the kernel has checked it."""
+        return str(Verdict.FORMALLY_PROVED) if self.formal and self.verdict in HOLDS else self.verdict
+
+    def describe(self) -> str:
+        """'FORMALLY PROVED (PROVED without Coq), up to 0.0012': all three in words."""
+        without = f" ({self.verdict} without Coq)" if self.in_full != self.verdict else ""
+        kernel = ", checked by Coq" if self.formal and not without else ""
+        return f"{self.in_full}{without}{kernel}{f', {self.instead}' if self.instead else ''}"
 
 
 class Check(NamedTuple):
     """One claim checked now, beside its record."""
 
     id: str
-    verdict: str
-    instead: str  # for the README, see Claim.instead
-    recorded: str | None
-    recorded_instead: str
-
-    @property
-    def missing(self) -> bool:
-        """Whether the runs that the claim is about are not there, so that it can be neither compared nor recorded."""
-        return self.verdict == Verdict.UNCHECKABLE and find(self.id).needs is not None
+    now: Record
+    before: Record | None
+    missing: bool = False  # the runs that it is about are not there: it can be neither compared nor recorded
+    kernel: bool = True  # what Coq's kernel says is known here; without that, it is not compared
 
     @property
     def changed(self) -> bool:
-        """Whether verdict or correction differ from the record."""
-        now, before = (self.verdict, self.instead), (self.recorded, self.recorded_instead)
-        return now != before and not self.missing
+        """Whether anything differs from the record."""
+        if self.missing:
+            return False
+        if self.before is None or self.kernel:
+            return self.now != self.before
+        return self.now._replace(formal=self.before.formal) != self.before
+
+
+def records() -> dict[str, Record]:
+    """Claim id -> what is on record of it."""
+    found = json.loads(FILE.read_text())
+    return {
+        id: Record(verdict, found["instead"].get(id, ""), id in found["formal"])
+        for id, verdict in found["verdicts"].items()
+    }
 
 
 def recorded() -> dict[str, str]:
     """Claim id -> verdict on record."""
-    return dict(json.loads(FILE.read_text())["verdicts"])
-
-
-def recorded_instead() -> dict[str, str]:
-    """Claim id -> what holds instead, for the claims of the README that say so."""
-    return dict(json.loads(FILE.read_text())["instead"])
+    return {id: found.in_full for id, found in records().items()}
 
 
 def _one_thread() -> None:
@@ -66,8 +88,12 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def _check(ids: list[str]) -> list[tuple[str, str, str]]:
-    return [(id, str(find(id).verdict), find(id).instead) for id in ids]
+def _check(ids: list[str]) -> list[tuple[str, Record, bool]]:
+    found = []
+    for claim in map(find, ids):
+        now = Record(str(claim.without_kernel), claim.instead, claim.formally_proved)
+        found.append((claim.id, now, getattr(claim.evidence, "lacks_runs", False)))
+    return found
 
 
 def check_all(ids: list[str] | None = None, processes: int | None = None) -> Iterator[Check]:
@@ -80,22 +106,22 @@ def check_all(ids: list[str] | None = None, processes: int | None = None) -> Ite
     groups = defaultdict(list)
     for claim in claims:
         groups[claim.needs or claim.check.__module__].append(claim.id)
-    on_record, instead = recorded(), recorded_instead()
+    on_record, kernel = records(), bool(kernel_checked())
     # spawn: PyTorch's threads do not survive a fork
     with ProcessPoolExecutor(
         processes or os.cpu_count(), mp_context=get_context("spawn"), initializer=_one_thread
     ) as pool:
         longest_first = sorted(groups, key=lambda name: (name != "runs", -len(groups[name])))
         for done in as_completed([pool.submit(_check, groups[name]) for name in longest_first]):
-            for id, verdict, correction in done.result():
-                yield Check(id, verdict, correction, on_record.get(id), instead.get(id, ""))
+            for id, now, missing in done.result():
+                yield Check(id, now, on_record.get(id), missing, kernel)
 
 
 def record(checks: Iterable[Check]) -> None:
     """Write checks of the whole ledger, in its order, to verdicts.json and to the README's table.
 
     Raises:
-        FileNotFoundError: no checkout to write to, or no runs for a claim about runs.
+        FileNotFoundError: no checkout to write to, no runs for a claim about runs, or no word of Coq's kernel.
         ValueError: claims of the ledger are left out.
     """
     root = require_checkout("recording verdicts")
@@ -107,11 +133,18 @@ def record(checks: Iterable[Check]) -> None:
         raise FileNotFoundError(
             f"claims about runs need the runs, which `make book` makes. Got none for {', '.join(missing)}."
         )
-    now = {
-        "verdicts": {id: found[id].verdict for id in order},
-        "instead": {id: found[id].instead for id in order if found[id].instead},
+    if not all(check.kernel for check in found.values()):
+        raise FileNotFoundError(
+            "what is formally proved must be known to be recorded: run `make proofs`, which needs Coq."
+        )
+    now = {id: found[id].now for id in order}
+    content: dict[str, Any] = {
+        "verdicts": {id: claim.verdict for id, claim in now.items()},
+        "formal": [id for id, claim in now.items() if claim.formal],
+        "instead": {id: claim.instead for id, claim in now.items() if claim.instead},
     }
-    write_whole(FILE, lambda path: path.write_text(json.dumps(now, indent=1) + "\n"))
+    write_whole(FILE, lambda path: path.write_text(json.dumps(content, indent=1) + "\n"))
     page = root / "README.md"
-    text = readme.with_table(page.read_text(), readme.table(now["verdicts"], now["instead"]))
+    table = readme.table({id: claim.in_full for id, claim in now.items()}, content["instead"])
+    text = readme.with_table(page.read_text(), table)
     write_whole(page, lambda path: path.write_text(text))

@@ -5,12 +5,9 @@ import json
 import pytest
 
 from focal_lib.claims import ledger, readme, verdicts
-from focal_lib.claims.verdicts import Check
+from focal_lib.claims.verdicts import Check, Record
 
-ALL = [
-    Check(claim.id, verdicts.recorded()[claim.id], verdicts.recorded_instead().get(claim.id, ""), None, "")
-    for claim in ledger()
-]
+ALL = [Check(id, found, None) for id, found in verdicts.records().items()]
 
 
 @pytest.fixture
@@ -38,24 +35,40 @@ def test_record_writes_verdicts_and_readme(checkout):
 def test_nothing_is_recorded_that_was_not_checked(checkout):
     with pytest.raises(ValueError, match=r"Got none of kk24.ce_overconfident"):
         verdicts.record(ALL[1:])
-    without_runs = [check._replace(verdict="UNCHECKABLE HERE") for check in ALL]
     with pytest.raises(FileNotFoundError, match=r"which `make book` makes. Got none for kk24.ce_overconfident"):
-        verdicts.record(without_runs)
+        verdicts.record([check._replace(missing=True) for check in ALL])
+    with pytest.raises(FileNotFoundError, match=r"run `make proofs`"):
+        verdicts.record([check._replace(kernel=False) for check in ALL])
     assert not (checkout / "verdicts.json").exists()
 
 
 def test_what_counts_as_a_change():
-    same = Check("kk24.fig2_error", "NOT REPRODUCED", "up to 0.0012", "NOT REPRODUCED", "up to 0.0012")
+    before = Record("PROVED", "up to 0.0012", formal=True)
+    same = Check("kk24.prop1", before, before)
     assert not same.changed
-    assert same._replace(verdict="REPRODUCED").changed
-    assert same._replace(instead="up to 0.0013").changed
-    assert same._replace(recorded=None).changed
-    unchecked = Check("kk24.choose_by_nll", "UNCHECKABLE HERE", "", "REPRODUCED", "")
-    assert unchecked.missing
-    assert not unchecked.changed
-    assert not same._replace(verdict="UNCHECKABLE HERE").missing  # it needs no runs
+    assert same._replace(now=before._replace(verdict="NUMERIC")).changed
+    assert same._replace(now=before._replace(instead="up to 0.0013")).changed
+    assert same._replace(before=None).changed
+    unchecked = same._replace(now=Record("UNCHECKABLE HERE"))
+    assert unchecked.changed
+    assert not unchecked._replace(missing=True).changed
+
+
+def test_what_the_kernel_says_counts_where_it_is_known():
+    formal = Record("PROVED", formal=True)
+    lost = Check("kk24.prop1", formal._replace(formal=False), formal)
+    assert lost.changed
+    assert not lost._replace(kernel=False).changed
+    assert lost._replace(kernel=False, now=Record("NUMERIC")).changed
+
+
+def test_a_refutation_that_is_formal_stays_one():
+    assert Record("PROVED", formal=True).in_full == "FORMALLY PROVED"
+    assert Record("REFUTED", formal=True).in_full == "REFUTED"
+    assert Record("REFUTED", "never", formal=True).describe() == "REFUTED, checked by Coq, never"
+    assert Record("NUMERIC", formal=True).describe() == "FORMALLY PROVED (NUMERIC without Coq)"
 
 
 def test_record_is_whole_json():
     content = json.loads(verdicts.FILE.read_text())
-    assert set(content) == {"verdicts", "instead"}
+    assert set(content) == {"verdicts", "formal", "instead"}

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from workflow.proofs import SOURCE, allowed, computing, listed, read_axioms, theorems, without_comments
+from workflow.proofs import (
+    RECORD,
+    SOURCE,
+    allowed,
+    computing,
+    digests,
+    link,
+    listed,
+    read_axioms,
+    required,
+    statements,
+    without_comments,
+)
 
-TEXT = """(* Theorem not_this one (* nested *) : False. Proof. *)
+TEXT = """(* Theorem not_this one (* nested *) : False. Proof. Qed. *)
+From Focal Require Import Below.
 Lemma helper : True. Proof. exact I. Qed.
+(* ---- first part ---- *)
+
+(* Faithful: exact,
+   and more. *)
 Theorem first n (gamma : R) : 0 <= gamma ->
   1 / 2 = 0.5.
-Proof. lra. Qed.
+Proof. (* second *) apply helper. rewrite (lemma n), fact. Qed.
 Example second : True.
-Proof. exact I. Qed.
+Proof. pose proof (first 1 2). exact I. Qed.
 """
 
 PRINTED = """rests on: A.first
@@ -32,14 +51,36 @@ Uint63.*  Bounds  Points  # by interval
 """
 
 
-def test_comments_nest() -> None:
-    assert without_comments("a (* b (* c *) d *) e") == "a  e"
+def test_comments_nest_and_leave_every_place_as_it_was() -> None:
+    assert without_comments("a (* b (* c *) d *) e") == "a" + 19 * " " + "e"
+    assert without_comments("a *) (* b") == "a *) (* b"  # no comment, and one that does not end
 
 
-def test_theorems_and_examples_with_their_statements() -> None:
-    first, second = theorems("A", TEXT)
-    assert (first.name, first.kind, second.name, second.kind) == ("first", "Theorem", "second", "Example")
+def test_statements_with_their_notes() -> None:
+    helper, first, second = statements("A", TEXT)
+    assert [(one.name, one.kind) for one in (helper, first, second)] == [
+        ("helper", "Lemma"),
+        ("first", "Theorem"),
+        ("second", "Example"),
+    ]
     assert first.statement == "n (gamma : R) : 0 <= gamma -> 1 / 2 = 0.5"
+    assert first.note == "Faithful: exact, and more."
+    assert helper.note == ""
+    assert second.note.startswith("Theorem not_this one")  # that of its file
+    assert [one.audited for one in (helper, first, second)] == [False, True, True]
+
+
+def test_a_proof_uses_the_statements_it_names() -> None:
+    below = list(
+        statements("Below", "Lemma lemma n : True. Proof. exact I. Qed.\nLemma helper : True. Proof. exact I. Qed.")
+    )
+    other = list(statements("Other", "Lemma fact : True. Proof. exact I. Qed."))
+    here = list(statements("A", TEXT))
+    link([*below, *other, *here], {"A": required(TEXT), "Below": set(), "Other": set()})
+    helper, first, second = here
+    assert first.uses == ("A.helper", "Below.lemma")  # its own file before others; none of what it does not require
+    assert second.uses == ("A.first",)
+    assert helper.uses == ()
 
 
 def test_axioms_behind_each_mark() -> None:
@@ -73,8 +114,16 @@ def test_every_file_is_listed_and_every_theorem_found() -> None:
     for file in listed():
         text = (SOURCE / f"{file}.v").read_text()
         lines = without_comments(text).splitlines()
-        stated = [line.split()[1] for line in lines if line.startswith(("Theorem ", "Example "))]
-        assert [found.name for found in theorems(file, text)] == stated
+        stated = [line.split()[1] for line in lines if line.lstrip().startswith(("Theorem ", "Example ", "Lemma "))]
+        assert [found.name for found in statements(file, text)] == stated
+
+
+def test_the_record_is_of_these_sources() -> None:
+    """With Coq, `make proofs` compares all of it."""
+    record = json.loads(RECORD.read_text())
+    assert record["sources"] == digests(listed()), "run: python3 workflow/proofs.py --record"
+    names = [one["name"] for one in record["statements"] if one["kind"] != "Lemma"]
+    assert len(set(names)) == len(names), "the ledger names theorems without their file"
 
 
 def test_nothing_is_assumed_or_left_open() -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 import sympy as sp
 
 from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Step, Verdict, step
+from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.theory import symbols
@@ -25,6 +26,7 @@ x = sp.Symbol("x", positive=True)  # q = exp(-x)
     r"$L(q) = -(1-q)^\gamma \log q$ on $(0, 1)$.",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "kk24_prop1"),
     headline="focal loss is convex, gamma >= 0",
 )
 def prop1() -> Evidence:
@@ -39,6 +41,7 @@ def prop1() -> Evidence:
     r"is diagonal with non-negative entries.",
     chapter=CHAPTER,
     fidelity="paraphrased",
+    formal=formal("related", "kk24_prop1_n_classes"),
 )
 def prop1_multiclass() -> Evidence:
     """Mixed derivatives vanish and the diagonal is L''."""
@@ -63,6 +66,7 @@ def prop1_multiclass() -> Evidence:
     r"concave close to $q = 1$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("related", "kk24_prop1_range"),
 )
 def prop1_negative() -> Evidence:
     """For gamma >= 0 Prop. 1; else the bracket of L'' over 1 - q tends to gamma (gamma + 1) < 0."""

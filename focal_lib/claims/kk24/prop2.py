@@ -14,6 +14,7 @@ from focal_lib.claims.evidence import (
     step,
     step_of_several,
 )
+from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.binary_map import logit_form_steps, stationarity_steps
 from focal_lib.claims.lemmas.map_slope import gap_slope_steps, limits_of_u, map_slope_steps
@@ -45,6 +46,7 @@ def minimiser() -> Evidence:
     statement=r"'By varying parameter $\gamma > 0$, we could receive any value between 0.8 and 0.5' at $p = 0.8$.",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "kk24_minimiser_range"),
 )
 def minimiser_range() -> Evidence:
     """Intermediate value in gamma: logit FC(s) is s at gamma = 0 and above gamma s in general."""
@@ -78,6 +80,7 @@ def minimiser_range() -> Evidence:
     r"$\hat p(q) = 1\big/\big(1 + (\tfrac{1-q}{q})^\gamma\tfrac{(1-q)-\gamma q\log q}{q-\gamma(1-q)\log(1-q)}\big)$.",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "kk24_prop2"),
     headline="two classes: a proper loss after a bijection",
 )
 def prop2() -> Evidence:
@@ -98,6 +101,7 @@ PROOF_END = (
     statement=r"For $\gamma > 0$ and every logit, $\max(1, \gamma) < \frac{d}{ds}\operatorname{logit} FC(s) < \gamma + 1$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "kk24_prop2_slope"),
 )
 def prop2_slope() -> Evidence:
     """The slope bounds, step by step."""
@@ -110,6 +114,7 @@ def prop2_slope() -> Evidence:
     statement=r"The binary map stays an increasing bijection of $[0, 1]$ for $-1 \le \gamma < 0$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("equivalent", "kk24_prop2_negative"),
 )
 def prop2_negative() -> Evidence:
     """1 + gamma u > 0 since u < 1, both parts of R' are negative, and logit FC is unbounded, at gamma = -1 too."""
@@ -229,6 +234,7 @@ def prop2_differentiable() -> Evidence:
     statement=r"The map extends continuously to $[0, 1]$, with 0 to 0 and 1 to 1, as a limit.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("equivalent", "kk24_prop2_ends"),
     corrects="kk24.prop2_differentiable",
 )
 def prop2_ends() -> Evidence:

@@ -18,6 +18,7 @@ from focal_lib.claims.evidence import (
     step,
     step_of_several,
 )
+from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.logit_gap import logit_gap_steps
 from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps
@@ -38,6 +39,7 @@ s = symbols.s
     r"$T = \frac{1}{\gamma+1}$ and $T = \frac{1}{\gamma+1-\frac12\log(\gamma+1)}$.",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "kk24_prop3"),
     headline="the binary map lies between two temperatures",
     instead="with another proof; sharp bounds given",
 )
@@ -56,6 +58,7 @@ def prop3() -> Evidence:
     r"smaller.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "kk24_prop3_log", "kk24_prop3_log_smallest"),
 )
 def prop3_log() -> Evidence:
     """The bound of logit_gap_steps; and R'(0)/log(1+gamma) tends to that factor as gamma -> 0."""
@@ -79,6 +82,7 @@ def prop3_log() -> Evidence:
     statement=r"For every $\gamma > 0$: $\frac1{\gamma+1} < T < \frac1\gamma$, better than the printed bound for $\gamma > e^2 - 1$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("related", "kk24_prop3_simple"),
 )
 def prop3_simple() -> Evidence:
     """R' in (0, 1) gives gamma < beta < gamma + 1; and log(1+gamma)/2 > 1 beyond e^2 - 1."""
@@ -189,6 +193,7 @@ def prop3_example_theory() -> Evidence:
     statement=r"For $\gamma = 4$ the search over logits $(-20, 20)$ gives the upper bound $T = 0.218$.",
     chapter=CHAPTER,
     fidelity="paraphrased",
+    formal=formal("equivalent", "kk24_example_upper"),
 )
 def prop3_example_upper() -> Evidence:
     """The exact bound, rounded to the search's step."""
@@ -201,6 +206,7 @@ def prop3_example_upper() -> Evidence:
     statement=r"For $\gamma = 4$ the search over logits $(-20, 20)$ gives the lower bound $T = 0.206$.",
     chapter=CHAPTER,
     fidelity="paraphrased",
+    formal=formal("equivalent", "kk24_example_lower_refuted", "kk24_example_lower_20"),
 )
 def prop3_example_lower() -> Evidence:
     """Exactly 0.2033 on (-20, 20)."""
@@ -214,6 +220,7 @@ def prop3_example_lower() -> Evidence:
     statement=r"0.206 is what the search gives on logits $(-10, 10)$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("equivalent", "kk24_example_lower_10"),
     corrects="kk24.prop3_example_lower",
 )
 def prop3_example_lower_corrected() -> Evidence:

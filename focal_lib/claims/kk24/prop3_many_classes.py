@@ -6,6 +6,7 @@ import numpy as np
 import sympy as sp
 
 from focal_lib.claims.evidence import All, Derivation, Evidence, Search, Step, step
+from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.confidence import confidence_proof
 from focal_lib.claims.lemmas.curvature import convexity_proof
@@ -30,6 +31,7 @@ g = sp.Symbol("gamma", positive=True)
     r"probability that the map gives; no larger $T$ does.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("related", "kk24_many_low"),
 )
 def many_low() -> Evidence:
     """Each pair of classes is stretched by at most gamma + 1."""

@@ -6,6 +6,7 @@ import numpy as np
 import sympy as sp
 
 from focal_lib.claims.evidence import All, Counterexample, Derivation, Evidence, Search, Step, step
+from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps
@@ -25,6 +26,7 @@ q, gamma = symbols.q, symbols.gamma
     r"$\hat p_j = w(q_j)/\sum_k w(q_k)$ with the $w = -1/L'$ of Eq. (1), 'and a proper loss'.",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "kk24_prop4", "kk24_prop4_printed"),
     headline="many classes: a proper loss after a bijection",
 )
 def prop4() -> Evidence:
@@ -59,6 +61,7 @@ def bijection_steps() -> tuple[Step, ...]:
     r"minimizers to the true class probabilities.'",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("equivalent", "kk24_map_recovers_truth"),
 )
 def prop4_inverse() -> Evidence:
     """The stationarity of the risk of p at q says that p is the map of q."""
@@ -76,6 +79,7 @@ def prop4_inverse() -> Evidence:
     r"(That exactly one $c$ makes the preimage sum to 1 has to be added.)",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("equivalent", "kk24_prop4"),
 )
 def prop4_bijection() -> Evidence:
     """w increases from 0 to infinity, and the preimage sums to 1 for exactly one c."""

@@ -11,6 +11,7 @@ import numpy as np
 import sympy as sp
 
 from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Search, Step, Unchecked, step
+from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.map_slope import map_slope_steps
 from focal_lib.claims.lemmas.published import published_threshold_step
@@ -40,6 +41,7 @@ def drop(point: Sequence[str], g: str) -> flint.arb:
     r"initial prediction': $\hat p_j \ge \max_i q_i = q_j$, for every $n$ and 'for any $\gamma > 0$'.",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "kk24_prop5_refuted", "kk24_prop5_refuted_4"),
     headline="the map never lowers the top probability",
     instead="true for two and three classes; for n classes from a sharp gamma on",
 )
@@ -57,6 +59,7 @@ def prop5() -> Evidence:
     statement=r"With 100 classes the top probability can fall by more than one point of 100.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "kk24_prop5_refuted_100"),
 )
 def prop5_large() -> Evidence:
     """gamma = 1, one class at 0.13, the others equal."""
@@ -73,6 +76,7 @@ def prop5_large() -> Evidence:
     statement=r"If $q_{\max} \ge \tau(\gamma)$, the root of $g(q) = 1$ above $p^*$, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "kk24_prop5_tau"),
     corrects="kk24.prop5",
 )
 def prop5_threshold() -> Evidence:
@@ -100,6 +104,7 @@ def prop5_threshold() -> Evidence:
     statement=r"Below $\tau(\gamma)$ it fails for some $n$: with the other classes equal, the top probability falls for large $n$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("related", "kk24_prop5_tau_sharp"),
     corrects="kk24.prop5",
 )
 def prop5_threshold_sharp() -> Evidence:
@@ -138,6 +143,7 @@ def _fall_equal_rest(g: int, top: Fraction, n: int) -> flint.arb:
     statement=r"For $n = 2$ the probability of the predicted class never becomes lower.",
     chapter=CHAPTER,
     fidelity="paraphrased",
+    formal=formal("exact", "kk24_prop5_two_classes"),
 )
 def prop5_two_classes() -> Evidence:
     """The slope of the logit map exceeds 1."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 import sympy as sp
 
 from focal_lib.claims.evidence import Derivation, Evidence, Step, step
+from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.confidence import confidence_proof, critical_gamma_steps, drop_of_tied_classes
 from focal_lib.claims.lemmas.published import published_critical_gamma_step
@@ -24,6 +25,7 @@ q = symbols.q
     statement=r"For $n \ge 4$ and $\gamma < \gamma^*(\frac{1}{n-1})$ it fails, at $n - 1$ tied classes and a small last one.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("related", "kk24_prop5_gamma_star"),
     corrects="kk24.prop5",
 )
 def prop5_n_fails() -> Evidence:
@@ -59,6 +61,7 @@ def prop5_n_fails() -> Evidence:
     statement=r"For $n \ge 4$ and $\gamma \ge \gamma^*(\frac{1}{n-1})$ confidence never falls.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "kk24_prop5_gamma_star"),
     corrects="kk24.prop5",
 )
 def prop5_n_holds() -> Evidence:
@@ -73,6 +76,7 @@ def prop5_n_holds() -> Evidence:
     statement=r"For $n = 3$ the highest predicted probability never becomes lower, for any $\gamma > 0$.",
     chapter=CHAPTER,
     fidelity="paraphrased",
+    formal=formal("exact", "kk24_prop5_three_classes"),
 )
 def prop5_three_classes() -> Evidence:
     """The same proof with gamma*(1/2) = 0."""

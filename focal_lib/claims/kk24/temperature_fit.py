@@ -7,6 +7,7 @@ import functools
 import numpy as np
 
 from focal_lib.claims.evidence import All, Counterexample, Evidence, Measurement, Search
+from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.theory.certificates import balls
 from focal_lib.theory.closest_temperature import (
@@ -132,6 +133,7 @@ def fig2_error_corrected() -> Evidence:
     statement=r"The closest temperatures for $\gamma = 0.5$ and $3$ are $T = 0.76$ and $0.36$.",
     chapter=CHAPTER,
     fidelity="paraphrased",
+    formal=formal("equivalent", "kk24_fig2_caption_half", "kk24_fig2_caption_three"),
 )
 def fig2_caption() -> Evidence:
     """T = 0.36 is not even between the bounds of Prop. 3 at gamma = 3: beta stays above 1/0.36."""

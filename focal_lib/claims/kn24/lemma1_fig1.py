@@ -5,6 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from focal_lib.claims.evidence import Derivation, Evidence, Step, Unchecked, step
+from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_bound import entropy_bound_steps
@@ -45,6 +46,7 @@ def lemma1() -> Evidence:
     statement=r"Under this reading Lemma 1 is true: for $\gamma \ge 0$ focal loss is at least $\mathcal{L}_{CE} - \gamma\,\mathcal{H}(y\mid x, \theta)$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "m20_app_h"),
 )
 def lemma1_reading() -> Evidence:
     """The proof for every gamma >= 0 and every label distribution."""
@@ -158,6 +160,7 @@ def gradient_ratio_steps() -> tuple[Step, ...]:
     + LIN,
     chapter=CHAPTER,
     fidelity="our reading",
+    formal=formal("equivalent", "m20_threshold_below_half"),
 )
 def fig1_gradient_smaller() -> Evidence:
     """The ratio is g, which tends to 0 at p = 1."""
@@ -171,6 +174,7 @@ def fig1_gradient_smaller() -> Evidence:
     r"$0 < p < \tau(\gamma)$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("equivalent", "m20_threshold", "m20_threshold_below_half"),
 )
 def fig1_gradient_where() -> Evidence:
     """g rises from 1 and then falls to 0, so it crosses 1 once."""

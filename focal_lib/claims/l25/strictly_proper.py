@@ -10,6 +10,7 @@ import flint
 import sympy as sp
 
 from focal_lib.claims.evidence import Counterexample, Derivation, Disproof, Evidence, Step, Unchecked, step
+from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_bound import divergence_step, entropy_bound_steps
@@ -52,6 +53,7 @@ def _gain_gap() -> flint.arb:
     statement=r"FCL 'satisfies the Strictly Order-Preserving Property': $p_i > p_j$ implies $q_i > q_j$ at its minimiser.",
     chapter=CHAPTER,
     fidelity="paraphrased",
+    formal=formal("exact", "l25_order_preserving"),
     headline="keeps the order of the classes",
 )
 def order_preserving() -> Evidence:
@@ -116,6 +118,7 @@ def defect_step(combine: Callable[[Any, Any], Any] = operator.add) -> Step:
     r"multiclass classification'.",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "l25_brier_strictly_proper"),
 )
 def a7() -> Evidence:
     """Its expected excess over q = p is the squared distance of q and p, for every n."""
@@ -140,6 +143,7 @@ def a7() -> Evidence:
     r"lost. (As case 2 of the proof is where 'FCL reduces to the focal loss', they are taken as $\lambda > 0$ and $\gamma \ge 0$.)",
     chapter=CHAPTER,
     fidelity="our reading",
+    formal=formal("equivalent", "l25_not_proper"),
     headline="strictly proper",
     instead="biased, by O(1/lambda)",
 )
@@ -178,6 +182,7 @@ def cross_entropy_steps() -> tuple[Step, ...]:
     r"regularization'.",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "log_loss_strictly_proper", "l25_gamma_0_strictly_proper"),
 )
 def a8_zero() -> Evidence:
     """Cross-entropy is strictly proper."""
@@ -191,6 +196,7 @@ def a8_zero() -> Evidence:
     r"$\lambda$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "l25_unbiased_iff"),
     corrects=("l25.a8", "l25.a3"),
 )
 def a8_when() -> Evidence:
@@ -218,6 +224,7 @@ def a8_when() -> Evidence:
     statement=r"With $\lambda = 0$ FCL is strictly proper if and only if $\gamma = 0$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "l25_strictly_proper_iff"),
     corrects="l25.a8_zero",
 )
 def a8_cross_entropy() -> Evidence:
@@ -238,6 +245,7 @@ def a8_cross_entropy() -> Evidence:
     statement=r"'Minimizing the Focal Calibration Loss over the probability simplex recovers the true class-posterior probabilities.'",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("equivalent", "l25_not_proper"),
 )
 def a3() -> Evidence:
     """The residual -g(p_i) at q = p is not the same for every class."""
@@ -253,6 +261,7 @@ def a3() -> Evidence:
     statement=r"Where every $p_i > 0$ the bias shrinks like $1/\lambda$: $q_i - p_i = \frac{g(p_i) - \frac1n\sum_j g(p_j)}{2\lambda} + O(\lambda^{-2})$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "l25_bias", "l25_minimiser_exists"),
     corrects=("l25.a8", "l25.a3"),
 )
 def bias() -> Evidence:
@@ -328,6 +337,7 @@ def a6() -> Evidence:
     r"to $\infty$ at 0 and to $-2\lambda(1-\eta)$ at 1 ($\gamma > 0$), and has exactly one root for $\lambda > 0$, $0 < \eta < 1$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "l25_phi"),
 )
 def a6_reading() -> Evidence:
     """phi' = -eta L'' - 2 lambda < 0, and the limits of L'."""
@@ -368,6 +378,7 @@ def a6_mapping() -> Evidence:
     r"$0 < \eta < 1$: the mapping is unique, and not the identity.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "l25_phi", "l25_phi_root_above"),
 )
 def a6_root_corrected() -> Evidence:
     """phi decreases and phi(eta) = g(eta) > 0."""
@@ -392,6 +403,7 @@ def a9() -> Evidence:
     statement=r"Under this reading Eq. (8) is true: $\mathrm{FL}_\gamma \ge \mathrm{KL}(p\Vert q) + H(p) - \gamma H(q)$, for every $\gamma \ge 0$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "m20_app_h_kl"),
 )
 def a9_reading() -> Evidence:
     """M20 App. H, for every gamma >= 0."""

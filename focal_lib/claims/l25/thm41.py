@@ -7,6 +7,7 @@ from fractions import Fraction
 import sympy as sp
 
 from focal_lib.claims.evidence import Derivation, Evidence, Step, Unchecked, step
+from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.confidence import confidence_proof, critical_gamma_steps, drop_of_tied_classes
 from focal_lib.claims.lemmas.curvature import convexity_proof
@@ -72,6 +73,7 @@ def thm41_top() -> Evidence:
     statement=r"The distance $\lVert q_\lambda - p\rVert_2$ never grows with $\lambda$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "l25_thm41_norm"),
 )
 def thm41_norm() -> Evidence:
     """The exchange argument: add the two optimality inequalities."""
@@ -105,6 +107,7 @@ def thm41_norm() -> Evidence:
     r"$\mathbb{E}\lVert q - e_Y\rVert^2 = \lVert q-p\rVert^2 + 1 - \lVert p\rVert^2$. (The formulas are lost; the words around them leave no other.)",
     chapter=CHAPTER,
     fidelity="our reading",
+    formal=formal("equivalent", "l25_thm41_norms", "l25_expected_square"),
 )
 def thm41_norms() -> Evidence:
     """The expected square, class by class; the inequalities are elementary."""
@@ -137,6 +140,13 @@ def overconfident_often() -> Evidence:
     r"\gamma^*(\frac{1}{n-1})$, and there at some posteriors; for two and three classes never.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal(
+        "equivalent",
+        "kk24_prop5_gamma_star",
+        "kk24_prop5_two_classes",
+        "kk24_prop5_three_classes",
+        "kk24_map_recovers_truth",
+    ),
 )
 def focal_overconfident_where() -> Evidence:
     """The sharp condition of KK24 Prop. 5, and one posterior of ten classes."""

@@ -8,6 +8,7 @@ import flint
 import sympy as sp
 
 from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, step
+from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.fcl_minimiser import risk
@@ -37,6 +38,7 @@ def gap_of_focal_minimiser(top: str, shifted: str, gamma: int, lam: Fraction) ->
     r"after Blasiok et al.)",
     chapter=CHAPTER,
     fidelity="our reading",
+    formal=formal("equivalent", "l25_thm45_refuted"),
     headline="smaller post-processing gap",
     instead="of any predictor it is not; of FCL's own minimiser it is 0",
 )
@@ -55,6 +57,7 @@ def thm45() -> Evidence:
     r"$d(x)$ raises the FCL risk by at least $\lambda\,\mathbb{E}\lVert d\rVert^2$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("related", "l25_thm45_corrected"),
     corrects="l25.thm45",
 )
 def thm45_corrected() -> Evidence:

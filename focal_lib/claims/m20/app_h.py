@@ -9,6 +9,7 @@ import numpy as np
 import sympy as sp
 
 from focal_lib.claims.evidence import Derivation, Evidence, Search, Step, step, step_of_several
+from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.entropy_bound import divergence_step, entropy_bound_steps
 from focal_lib.claims.lemmas.map_slope import map_slope_steps
@@ -27,6 +28,7 @@ g = sp.Symbol("gamma", positive=True)
     statement=r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{CE}(p, q) - \gamma\,\mathrm{Entropy}(q)$.",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "m20_app_h"),
     headline="focal loss >= cross-entropy - gamma entropy",
     instead="for every gamma >= 0",
 )
@@ -41,6 +43,7 @@ def app_h() -> Evidence:
     statement=r"$(1-q)^\gamma \ge 1 - \gamma q$ 'by Bernoulli's inequality $\forall\gamma \ge 1$ and $0 \le q \le 1$'.",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("equivalent", "m20_app_h_bernoulli"),
 )
 def bernoulli() -> Evidence:
     """The difference is 0 at q = 0 and rises where (1-q)^(gamma-1) <= 1."""
@@ -66,6 +69,7 @@ def bernoulli() -> Evidence:
     r"$(1-q)^\gamma < 1 - \gamma q$ for $0 < q < 1$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("related", "m20_app_h", "m20_app_h_bernoulli"),
 )
 def app_h_below_one() -> Evidence:
     """Another proof of the bound, for every gamma > 0; and the sign of Bernoulli's difference."""
@@ -94,6 +98,7 @@ def app_h_below_one() -> Evidence:
     statement=r"For $\gamma \ge 1$: $\mathrm{FL}_\gamma(p, q) \ge \mathrm{KL}(p\Vert q) + \mathrm{Entropy}(p) - \gamma\,\mathrm{Entropy}(q)$.",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "m20_app_h_kl"),
 )
 def app_h_kl() -> Evidence:
     """CE = KL + H(p), class by class."""
@@ -107,6 +112,7 @@ def app_h_kl() -> Evidence:
     r"cross entropy'. (At $p = 0$, $\frac12$ and 1 both solutions are $p$; taken as: for every other $p$.)",
     chapter=CHAPTER,
     fidelity="our reading",
+    formal=formal("exact", "m20_entropy_binary"),
     headline="two classes: focal solutions have higher entropy",
 )
 def entropy_binary() -> Evidence:
@@ -139,6 +145,7 @@ def entropy_change(point: Sequence[str], gamma: str) -> flint.arb:
     r"$\gamma = \frac12$, $(0.33, 0.33, 0.33, 0.01)$ is such a solution.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("related", "m20_entropy_four_classes"),
 )
 def entropy_many_classes() -> Evidence:
     """In ball arithmetic; with more classes of probability 0 it is the same point."""

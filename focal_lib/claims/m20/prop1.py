@@ -14,6 +14,7 @@ from focal_lib.claims.evidence import (
     Step,
     step,
 )
+from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.gain_curvature import gain_concave_steps, gain_curvature_steps, gain_slope_end_steps
 from focal_lib.claims.lemmas.threshold import (
@@ -40,6 +41,7 @@ g = sp.Symbol("gamma", positive=True)
     r"$g = (1-q)^\gamma - \gamma q(1-q)^{\gamma-1}\log q$, for the weights $w$ of the last layer.",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "m20_prop1"),
     headline="the gradient is cross-entropy's times g",
 )
 def prop1() -> Evidence:
@@ -73,6 +75,7 @@ def factor_steps() -> tuple[Step, ...]:
     statement=r"'Thus, $\lVert\partial_w L_f\rVert \le \lVert\partial_w L_c\rVert$ iff $g \in [0, 1]$.'",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("equivalent", "m20_prop1_norm", "m20_prop1_norm_fails"),
 )
 def prop1_iff() -> Evidence:
     """The norms have the ratio abs(g) where that of cross-entropy is not 0, and g > 0; where it is 0 both are."""
@@ -92,6 +95,7 @@ def prop1_iff() -> Evidence:
     r"has the sign of $\partial_p g$.",
     chapter=CHAPTER,
     fidelity="paraphrased",
+    formal=formal("equivalent", "m20_k", "m20_gain_slope"),
 )
 def k_decreasing() -> Evidence:
     """The derivative of log g, and the logarithmic mean."""
@@ -104,6 +108,7 @@ def k_decreasing() -> Evidence:
     statement=r"'The gradient $\partial_p g$ monotonically decreases from a positive value at $p = 0$ to a negative value at $p = 1$.'",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("related", "m20_slope_not_decreasing"),
 )
 def g_slope_decreasing() -> Evidence:
     """For gamma <= 1 g'' < 0; for larger gamma g'' > 0 near p = 1."""
@@ -122,6 +127,7 @@ def g_slope_decreasing() -> Evidence:
     statement=r"$\partial_p g$ is positive up to one point $p^*(\gamma)$ and negative after it: $g$ rises from 1, then falls to 0.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("related", "m20_unimodal"),
     corrects="m20.g_slope_decreasing",
 )
 def g_unimodal() -> Evidence:
@@ -136,6 +142,7 @@ def g_unimodal() -> Evidence:
     r"$g > 1$.",
     chapter=CHAPTER,
     fidelity="paraphrased",
+    formal=formal("equivalent", "m20_threshold"),
 )
 def threshold() -> Evidence:
     """g rises from 1, falls to 0: it crosses 1 once. The threshold is tau(gamma) < 1/2."""
@@ -152,6 +159,7 @@ def threshold() -> Evidence:
     r"higher.' (Taken as: for $p \ge \frac12$ a larger $\gamma$ gives a smaller factor $g$.)",
     chapter=CHAPTER,
     fidelity="our reading",
+    formal=formal("exact", "m20_regularises_more"),
 )
 def regularises_more() -> Evidence:
     """d log g / d gamma is at most its value at gamma = 0, which is not positive for p >= 1/2."""
@@ -167,6 +175,7 @@ def regularises_more() -> Evidence:
     statement=r"'For $\gamma \ge 7$, $g$ reduces to nearly 0 for a relatively low value of $p$ (around 0.5).' (Taken as: below 0.05 there.)",
     chapter=CHAPTER,
     fidelity="our reading",
+    formal=formal("exact", "m20_seven"),
 )
 def fig4a_seven() -> Evidence:
     """g(0.5, 7); larger gamma gives less."""
@@ -179,6 +188,7 @@ def fig4a_seven() -> Evidence:
     statement=r"'$g(0.19, 5) \approx 1$.' (Taken as: within 0.05.)",
     chapter=CHAPTER,
     fidelity="our reading",
+    formal=formal("exact", "m20_g_at_019"),
 )
 def g_at_019() -> Evidence:
     """1.028; exactly 1 at 0.1968."""

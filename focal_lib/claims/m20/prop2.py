@@ -5,6 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from focal_lib.claims.evidence import Conditional, Derivation, Disproof, Evidence, Step, step
+from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.confidence import critical_gamma_steps
 from focal_lib.claims.lemmas.entropy_terms import entropy_terms_steps
@@ -89,6 +90,7 @@ def below_half() -> Derivation:
     + r", $a = 1 - p_0$, $b = p_0\log p_0$.",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("equivalent", "m20_prop2", "m20_prop2_fails_from_half_on", "m20_threshold_below_half"),
     headline="the gamma for a threshold, by Lambert W",
 )
 def prop2_inequality() -> Evidence:
@@ -108,6 +110,7 @@ def prop2_inequality() -> Evidence:
     statement=r"'Moreover, for $p \ge p_0$ and $\gamma \ge \gamma^*$, the equality $g(p, \gamma) = 1$ holds only for $p = p_0$ and $\gamma = \gamma^*$.'",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("equivalent", "m20_prop2", "m20_prop2_fails_from_half_on"),
 )
 def prop2_equality() -> Evidence:
     """For p0 < 1/2. At p0 >= 1/2 the branch -1 gives gamma* = 0, where g = 1 for every p."""
@@ -143,6 +146,7 @@ def above_half_steps() -> tuple[Step, ...]:
     r"negative value for $\gamma$ that we discard.'",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("related", "m20_principal_branch_is_zero"),
 )
 def principal_branch() -> Evidence:
     """Negative for p0 > 1/2; for p0 <= 1/2 the principal branch returns y0, and gamma is exactly 0."""
@@ -164,6 +168,7 @@ def principal_branch() -> Evidence:
     statement=r"For $p_0 < \frac12$ the principal branch yields exactly $\gamma = 0$, cross-entropy.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "m20_principal_branch_is_zero"),
     corrects="m20.principal_branch",
 )
 def principal_branch_corrected() -> Evidence:
@@ -178,6 +183,7 @@ def principal_branch_corrected() -> Evidence:
     r"$p_0 = 0.5$.'",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "m20_rhs_minimum"),
 )
 def rhs_minimum() -> Evidence:
     """It is y0 e^y0, and y e^y has its minimum -1/e at y = -1."""
@@ -206,6 +212,7 @@ def rhs_minimum() -> Evidence:
     r"$g < 1$ there.)",
     chapter=CHAPTER,
     fidelity="our reading",
+    formal=formal("exact", "m20_policy_regularises"),
 )
 def policy_regularise() -> Evidence:
     """gamma = 2 and 3 at 1/2, and beyond since g falls."""
@@ -225,6 +232,7 @@ def policy_regularise() -> Evidence:
     statement=r"The policy 5,3 accelerates, $g > 1$, for $0 < q_y < 0.2525$; from $0.2526$ on, still short of 0.5, $g < 1$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "m20_policy_accelerates"),
 )
 def policy_accelerate_corrected() -> Evidence:
     """g(., 5) > 1 up to 0.19 and g(., 3) > 1 up to tau(3)."""
