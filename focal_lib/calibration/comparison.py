@@ -17,7 +17,8 @@ from torch import Tensor
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import LogitSet
 from focal_lib.calibration.methods import AS_GIVEN, Method
-from focal_lib.metrics.bins import ClassGaps, adaptive_ece_of, sum_class_gaps
+from focal_lib.metrics.bins import ClassGaps, sum_class_gaps
+from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece_difference
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.ece_interval import (
     adaptive_ece_interval_of,
@@ -25,7 +26,7 @@ from focal_lib.metrics.ece_interval import (
     ece_interval_of,
     mce_interval_of,
 )
-from focal_lib.metrics.intervals import Interval, bootstrap
+from focal_lib.metrics.intervals import Interval, bootstrap_draws
 from focal_lib.metrics.samples import Samples
 from focal_lib.metrics.scores import SampleScores, sample_scores
 from focal_lib.metrics.smooth import smooth_ece_of
@@ -166,7 +167,8 @@ def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> 
 def _mean_interval(values: np.ndarray, resamples: int, seed: int) -> Interval:
     if not np.isfinite(values).all():  # a label of probability 0
         return Interval(float(values.mean()), np.nan, np.nan)
-    return bootstrap(lambda v: float(v.mean()), values, resamples=_affordable(resamples, len(values)), seed=seed)
+    count = _affordable(resamples, len(values))
+    return bootstrap_draws(lambda draws: values[draws].mean(-1), len(values), resamples=count, seed=seed)
 
 
 def _affordable(resamples: int, n: int) -> int:
@@ -186,7 +188,9 @@ def differences(evaluation: Evaluation, *, resamples: int = 1000, level: float =
     rows = []
     for one, two in [(method, AS_GIVEN) for method in evaluation.fits] + [(method, first) for method in others]:
         a, b = evaluation.scores[one], evaluation.scores[two]
-        ece = bootstrap(_ece_difference, a.confidence, b.confidence, a.correct, b.correct, resamples=count, seed=seed)
+        ece = bootstrap_adaptive_ece_difference(
+            (a.confidence, a.correct), (b.confidence, b.correct), resamples=count, seed=seed
+        )
         with np.errstate(invalid="ignore"):
             gap = a.log_loss - b.log_loss
         nll = _mean_interval(gap, count, seed)
@@ -196,10 +200,6 @@ def differences(evaluation: Evaluation, *, resamples: int = 1000, level: float =
     columns = ["method", "objective", "reference", "metric", "difference", "low", "high", "interval", "p"]
     found = pd.DataFrame(rows, columns=columns)
     return found.assign(significant=_holm(found["p"].to_numpy(), level))
-
-
-def _ece_difference(c: np.ndarray, d: np.ndarray, k: np.ndarray, m: np.ndarray) -> float:
-    return adaptive_ece_of(c, k) - adaptive_ece_of(d, m)
 
 
 def _p_value(spread: Interval) -> float:

@@ -14,7 +14,8 @@ from focal_lib.metrics.bins import (
     reliability_bins,
     reliability_bins_of,
 )
-from focal_lib.metrics.coverage import bootstrap_adaptive_ece, estimate_coverage
+from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece
+from focal_lib.metrics.coverage import estimate_coverage
 from focal_lib.metrics.ece_interval import (
     adaptive_ece_interval,
     adaptive_ece_interval_of,

@@ -28,6 +28,7 @@ __all__ = [
     "classwise_ece",
     "ece",
     "ece_of",
+    "equal_mass_starts",
     "mce",
     "reliability_bins",
     "reliability_bins_of",
@@ -87,10 +88,15 @@ def assign_bins(confidence: np.ndarray, n_bins: int, binning: Binning) -> np.nda
     return _equal_mass(confidence, n_bins)
 
 
+def equal_mass_starts(n: int, n_bins: int) -> np.ndarray:
+    """Where each bin of equal mass but the first starts among n sorted samples, (bins - 1,)."""
+    bins = min(n_bins, n)
+    return np.cumsum(np.full(bins, n // bins) + (np.arange(bins) < n % bins))[:-1]
+
+
 def _equal_mass(confidence: np.ndarray, n_bins: int) -> np.ndarray:
     """Bin of equal mass of each sample; samples that tie across an edge fill the bins in their order, (n,)."""
-    n, bins = len(confidence), min(n_bins, len(confidence))
-    starts = np.cumsum(np.full(bins, n // bins) + (np.arange(bins) < n % bins))[:-1]  # of every bin but the first
+    starts = equal_mass_starts(len(confidence), n_bins)
     ordered = np.sort(confidence)  # several times faster than a stable argsort, which would say the same
     edges = ordered[starts]
     values = torch.from_numpy(np.ascontiguousarray(confidence))

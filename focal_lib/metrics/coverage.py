@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from focal_lib.metrics.bins import adaptive_ece_of
-from focal_lib.metrics.intervals import Interval, bootstrap
+from focal_lib.metrics.intervals import Interval
 
-__all__ = ["bootstrap_adaptive_ece", "estimate_coverage", "simulate_sample"]
+__all__ = ["estimate_coverage", "simulate_sample"]
 
 _POPULATION = 1_000_000
 
@@ -23,17 +23,6 @@ def simulate_sample(n: int, gap: float, seed: int) -> tuple[np.ndarray, np.ndarr
     confidence = np.maximum(rng.beta(5, 1.2, n), 0.1)
     truth = np.clip(confidence - gap * np.sin(np.pi * confidence), 0, 1)
     return confidence, (rng.random(n) < truth).astype(float), truth
-
-
-def bootstrap_adaptive_ece(
-    confidence: np.ndarray, correct: np.ndarray, *, resamples: int = 100, seed: int = 0
-) -> Interval:
-    """Percentile bootstrap interval of the adaptive ECE: the common way, which does not cover.
-
-    Raises:
-        ValueError: fewer than two samples.
-    """
-    return bootstrap(adaptive_ece_of, confidence, correct, resamples=resamples, seed=seed)
 
 
 def estimate_coverage(

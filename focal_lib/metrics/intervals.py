@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-__all__ = ["Interval", "bootstrap", "mean_and_range", "paired_t_interval", "t_interval", "t_interval_if_any"]
+__all__ = [
+    "Interval",
+    "bootstrap",
+    "bootstrap_draws",
+    "mean_and_range",
+    "paired_t_interval",
+    "t_interval",
+    "t_interval_if_any",
+]
 
 
 @dataclass(frozen=True)
@@ -86,18 +94,39 @@ def bootstrap(
     lengths = {len(sample) for sample in samples}
     if len(lengths) != 1 or min(lengths) < 2:
         raise ValueError(f"samples must have one common length of at least 2. Got {sorted(lengths)}.")
+
+    def each(draws: np.ndarray) -> np.ndarray:
+        return np.array([statistic(*(sample[draw] for sample in samples)) for draw in draws])
+
+    return bootstrap_draws(each, len(samples[0]), resamples=resamples, level=level, seed=seed)
+
+
+_BATCH = 2**17  # indices drawn at once: those of all resamples would be large
+
+
+def bootstrap_draws(
+    statistic: Callable[[np.ndarray], np.ndarray], n: int, *, resamples: int = 1000, level: float = 0.95, seed: int = 0
+) -> Interval:
+    """`bootstrap` of a statistic that takes many resamples at once: indices (resamples, n) -> (resamples,).
+
+    Raises:
+        ValueError: fewer than two samples to draw from.
+    """
+    if n < 2:
+        raise ValueError(f"samples must be at least 2. Got {n}.")
+    everything = np.arange(n)
     found = stats.bootstrap(
-        samples,
-        statistic,
-        paired=True,
-        vectorized=False,
+        (everything,),
+        lambda draws, axis: statistic(np.atleast_2d(draws)),
+        vectorized=True,
         n_resamples=resamples,
-        batch=1,  # an index array of all resamples at once would be large
+        batch=max(1, _BATCH // n),
         confidence_level=level,
         method="percentile",
         rng=np.random.default_rng(seed),
     ).confidence_interval
-    return Interval(float(statistic(*samples)), float(found.low), float(found.high), "percentile bootstrap", level)
+    estimate = float(statistic(everything[None])[0])
+    return Interval(estimate, float(found.low), float(found.high), "percentile bootstrap", level)
 
 
 def paired_t_interval(first: Any, second: Any, *, level: float = 0.95) -> Interval:

@@ -16,7 +16,8 @@ from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS, Fo
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.methods import build
 from focal_lib.metrics.bins import adaptive_ece_of
-from focal_lib.metrics.intervals import Interval, bootstrap
+from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece_difference
+from focal_lib.metrics.intervals import Interval
 from focal_lib.metrics.scores import nll, top_label
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.training.store import Result, array_checksum
@@ -138,12 +139,7 @@ def resample_gain(
     (one, correct), (two, _) = (
         top_label(np.exp(focal_log_probs(logits / temperature, gamma)), labels) for gamma, temperature in (pair, other)
     )
-    return bootstrap(
-        lambda a, b, c: adaptive_ece_of(a, c) - adaptive_ece_of(b, c),
-        *(one, two, correct),
-        resamples=resamples,
-        seed=result.spec.seed,
-    )
+    return bootstrap_adaptive_ece_difference((one, correct), (two, correct), resamples=resamples, seed=result.spec.seed)
 
 
 def temperature_by_gamma(result: Result, gammas: Sequence[float]) -> np.ndarray:

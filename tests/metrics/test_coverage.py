@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from focal_lib.metrics.bins import adaptive_ece_of
-from focal_lib.metrics.coverage import bootstrap_adaptive_ece, estimate_coverage, simulate_sample
+from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece
+from focal_lib.metrics.coverage import estimate_coverage, simulate_sample
 from focal_lib.metrics.ece_interval import ece_interval_of
 from focal_lib.metrics.intervals import Interval
 
@@ -33,8 +34,3 @@ def test_the_simulated_model_has_the_gap_it_says(gap):
     np.testing.assert_allclose(confidence - truth, gap * np.sin(np.pi * confidence), atol=1e-12)
     assert np.mean(correct - truth) == pytest.approx(0, abs=4e-3)
     assert adaptive_ece_of(confidence, truth) == pytest.approx(np.mean(confidence - truth), abs=1e-12)
-
-
-def test_the_bootstrap_is_repeatable():
-    sample = simulate_sample(200, 0.1, 0)[:2]
-    assert bootstrap_adaptive_ece(*sample, resamples=20) == bootstrap_adaptive_ece(*sample, resamples=20)

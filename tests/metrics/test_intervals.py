@@ -7,6 +7,7 @@ from scipy import stats
 from focal_lib.metrics.intervals import (
     Interval,
     bootstrap,
+    bootstrap_draws,
     mean_and_range,
     paired_t_interval,
     t_interval,
@@ -29,6 +30,17 @@ def test_bootstrap_draws_entries_together():
     found = bootstrap(lambda a, b: float((a - b).mean()), x, x - 1, resamples=50)
     assert (found.estimate, found.low, found.high) == pytest.approx((1, 1, 1))
     assert (found.kind, found.level) == ("percentile bootstrap", 0.95)
+
+
+@pytest.mark.parametrize("n", [40, 70_000])  # many draws at once, and one after another
+def test_many_draws_at_once_are_the_same_draws(n):
+    x = np.random.default_rng(0).normal(size=n)
+    at_once = bootstrap_draws(lambda draws: x[draws].mean(-1), n, resamples=20, seed=5)
+    assert at_once == bootstrap(lambda v: float(v.mean()), x, resamples=20, seed=5)
+    drawn = stats.bootstrap(
+        (x,), np.mean, vectorized=False, n_resamples=20, batch=1, method="percentile", rng=np.random.default_rng(5)
+    )
+    assert (at_once.low, at_once.high) == pytest.approx(tuple(drawn.confidence_interval))
 
 
 def test_paired_t_by_hand():
@@ -81,6 +93,7 @@ def test_scaled_keeps_its_kind_and_level():
     [
         (bootstrap, (np.mean, np.ones(3), np.ones(2)), r"one common length of at least 2. Got \[2, 3\]"),
         (bootstrap, (np.mean, np.ones(1)), r"one common length of at least 2. Got \[1\]"),
+        (bootstrap_draws, (np.mean, 1), "samples must be at least 2. Got 1"),
         (paired_t_interval, ([1.0], [2.0]), "pairs must be at least two"),
         (t_interval, ([1.0],), r"values must be at least two. Got shape \(1,\)"),
         (paired_t_interval, ([1.0, 2.0], [2.0]), r"Got shapes \(2,\) and \(1,\)"),
