@@ -2,33 +2,80 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import pandas as pd
 
 from focal_lib.claims.evidence import Measurement
-from focal_lib.results.printed import printed_tables, study
+from focal_lib.results.printed import printed_tables
 
-__all__ = ["lower_mean", "most_rows_among_lowest", "most_rows_won", "rows_won", "rows_won_in_words"]
+__all__ = [
+    "lower_mean",
+    "most_rows_among_lowest",
+    "most_rows_won",
+    "rank_in_row",
+    "rows_at_temperature",
+    "rows_changed_no_more",
+    "rows_lower",
+    "rows_won",
+    "rows_won_in_words",
+]
 
-_WHEN = {"pre": "before", "post": "after"}
+_WHEN = {"pre": " before temperature scaling", "post": " after temperature scaling"}
+_NAMES = {"error": "table of errors", "AUROC table": "table of AUROC"}
+_HIGHER_IS_BETTER = ("AUROC table",)
+
+
+@functools.cache
+def _cells() -> pd.DataFrame:
+    """The printed cells, read once."""
+    return printed_tables()
+
+
+def _named(paper: str, table: str) -> str:
+    """'M20 Table 1', 'L25, table of errors'."""
+    return f"{paper}, {_NAMES[table]}" if table in _NAMES else f"{paper} {table}"
+
+
+def _when(table: str, stage: str) -> str:
+    return "" if table == "error" else _WHEN[stage]  # which one temperature leaves as it is
+
+
+def _best(table: str) -> str:
+    return "highest" if table in _HIGHER_IS_BETTER else "lowest"
 
 
 def rows_won(
-    paper: str, table: str, stage: str, loss: str, expected: int, losses: Sequence[str] | None = None
+    paper: str,
+    table: str,
+    stage: str,
+    loss: str,
+    expected: int,
+    losses: Sequence[str] | None = None,
+    dataset: str | None = None,
 ) -> Measurement:
-    """In how many rows of a table `loss` has the smallest value, ties included; a remark names the others."""
-    best, rows = _won(paper, table, stage, loss, losses)
+    """In how many rows of a table `loss` has the best value, ties included; a remark names the others.
+
+    Best is smallest, of AUROC largest. Of `dataset`'s rows alone, where one is named.
+    """
     ranks = _ranks(paper, table, stage, losses)[loss]
+    if dataset is not None:
+        ranks = ranks[ranks.index.get_level_values("dataset") == dataset]
     others = "; ".join(", ".join(row) for row in ranks[ranks > 1].index)
-    quantity = f"rows of {paper} {table} won by {loss} {_WHEN[stage]} temperature scaling, of {rows}"
+    among = "" if dataset is None else f" ({dataset})"
     return Measurement(
-        quantity, str(expected), best, expected, said="claimed", remark=f"Not in: {others}" if others else ""
+        f"rows of {_named(paper, table)}{among} won by {loss}{_when(table, stage)}, of {len(ranks)}",
+        str(expected),
+        int((ranks == 1).sum()),
+        expected,
+        said="claimed",
+        remark=f"Not in: {others}" if others else "",
     )
 
 
 def most_rows_won(paper: str, table: str, stage: str, loss: str, losses: Sequence[str] | None = None) -> Measurement:
-    """Whether `loss` has the smallest value, ties included, in more than half of the rows of a table."""
+    """Whether `loss` has the best value, ties included, in more than half of the rows of a table."""
     return _most(paper, table, stage, loss, 1, losses)
 
 
@@ -40,17 +87,72 @@ def most_rows_among_lowest(paper: str, table: str, stage: str, loss: str, among:
 def _most(paper: str, table: str, stage: str, loss: str, among: int, losses: Sequence[str] | None) -> Measurement:
     ranks = _ranks(paper, table, stage, losses)[loss]
     count, rows = int((ranks <= among).sum()), len(ranks)
-    which = "lowest" if among == 1 else f"among the {among} lowest"
-    quantity = f"rows of {paper} {table} where {loss} is {which} {_WHEN[stage]} temperature scaling, of {rows}"
+    which = _best(table) if among == 1 else f"among the {among} {_best(table)}"
+    quantity = f"rows of {_named(paper, table)} where {loss} is {which}{_when(table, stage)}, of {rows}"
     return Measurement(quantity, "most", count, holds=2 * count > rows, said="claimed")
 
 
 def lower_mean(paper: str, table: str, stage: str, loss: str, other: str) -> Measurement:
     """Whether the mean over the rows of a table is lower for `loss` than for `other`."""
     means = _wide(paper, table, stage, [loss, other]).mean()
-    quantity = f"mean over {paper} {table} {_WHEN[stage]} temperature scaling, {loss} minus {other}"
+    quantity = f"mean over {_named(paper, table)}{_when(table, stage)}, {loss} minus {other}"
     difference = float(means[loss] - means[other])
     return Measurement(quantity, "negative", difference, holds=difference < 0, said="claimed")
+
+
+def rows_lower(paper: str, table: str, metric: str, loss: str, other: str, expected: int) -> Measurement:
+    """In how many rows, as trained, a metric is lower for `loss` than for `other`; a remark names the others."""
+    wide = _wide(paper, table, "pre", [loss, other], metric)
+    lower = wide[loss] < wide[other]
+    others = "; ".join(", ".join(row) for row in lower[~lower].index)
+    quantity = f"rows of {_named(paper, table)} where the {metric} of {loss} is below that of {other}, of {len(lower)}"
+    remark = f"Not in: {others}" if others else ""
+    return Measurement(quantity, str(expected), int(lower.sum()), expected, said="claimed", remark=remark)
+
+
+def rows_changed_no_more(paper: str, table: str, loss: str, other: str, expected: int | None = None) -> Measurement:
+    """In how many rows temperature scaling changes `loss` by no more than `other`; without `expected`, all of them.
+
+    A remark names the rows where it changes more, with the values before and after.
+    """
+    before, after = (_wide(paper, table, stage, [loss, other]) for stage in ("pre", "post"))
+    change = (after - before).abs().round(6)  # of numbers with two digits
+    more = change[loss] > change[other]
+    rows, count = len(more), int((~more).sum())
+    values = [f"{', '.join(row)} ({before.loc[row, loss]:g} to {after.loc[row, loss]:g})" for row in more[more].index]
+    where = f"rows of {_named(paper, table)} that temperature scaling changes for {loss} by no more than for {other}"
+    return Measurement(
+        f"{where}, of {rows}",
+        "all" if expected is None else str(expected),
+        count,
+        rows if expected is None else expected,
+        said="claimed",
+        remark=f"More in: {'; '.join(values)}" if values else "",
+    )
+
+
+def rows_at_temperature(paper: str, table: str, loss: str, temperature: float, expected: int) -> Measurement:
+    """In how many rows of a table the temperature printed for `loss` is this one."""
+    cells = _cells().query("paper == @paper and table == @table and stage == 'post' and loss == @loss")
+    quantity = f"rows of {_named(paper, table)} with T = {temperature:g} for {loss}, of {len(cells)}"
+    count = int((cells["temperature"] == temperature).sum())
+    return Measurement(quantity, str(expected), count, expected, said="claimed")
+
+
+def rank_in_row(
+    paper: str,
+    table: str,
+    stage: str,
+    row: tuple[str, str],
+    loss: str,
+    expected: int,
+    losses: Sequence[str] | None = None,
+) -> Measurement:
+    """The rank of `loss`, 1 for the best, in the row of a data set and network."""
+    ranks = _ranks(paper, table, stage, losses)
+    rank = int(ranks[loss].loc[[row]].iloc[0])
+    quantity = f"rank of {loss} in {_named(paper, table)}, {', '.join(row)}{_when(table, stage)}, of {ranks.shape[1]}"
+    return Measurement(quantity, str(expected), rank, expected, said="claimed")
 
 
 def rows_won_in_words(paper: str, table: str, loss: str) -> str:
@@ -60,19 +162,21 @@ def rows_won_in_words(paper: str, table: str, loss: str) -> str:
 
 
 def _won(paper: str, table: str, stage: str, loss: str, losses: Sequence[str] | None = None) -> tuple[int, int]:
-    """Rows in which the loss has the smallest value, and rows."""
-    counts = study.count_best(printed_tables(), paper, table, list(losses) if losses else None)
-    row = counts[(counts["stage"] == stage) & (counts["loss"] == loss)].iloc[0]
-    return int(row["best"]), int(row["rows"])
+    """Rows in which the loss has the best value, and rows."""
+    ranks = _ranks(paper, table, stage, losses)[loss]
+    return int((ranks == 1).sum()), len(ranks)
 
 
-def _wide(paper: str, table: str, stage: str, losses: Sequence[str] | None) -> pd.DataFrame:
-    """A stage of a printed table: a row a data set and network, a column a loss."""
-    cells = printed_tables().query("paper == @paper and table == @table and stage == @stage")
+def _wide(paper: str, table: str, stage: str, losses: Sequence[str] | None, metric: str | None = None) -> pd.DataFrame:
+    """A stage of a printed table: a row a data set and network, a column a loss; of a metric, where it has several."""
+    cells = _cells().query("paper == @paper and table == @table and stage == @stage")
+    if metric is not None:
+        cells = cells[cells["metric"] == metric]
     wide = cells.pivot(index=["dataset", "network"], columns="loss", values="value")
     return wide if losses is None else wide[list(losses)]
 
 
 def _ranks(paper: str, table: str, stage: str, losses: Sequence[str] | None) -> pd.DataFrame:
-    """1 for the smallest value of a row; equal ones share the better rank."""
-    return _wide(paper, table, stage, losses).rank(axis="columns", method="min")
+    """1 for the best value of a row, smallest or largest; equal ones share the better rank."""
+    ascending = table not in _HIGHER_IS_BETTER
+    return _wide(paper, table, stage, losses).rank(axis="columns", method="min", ascending=ascending)

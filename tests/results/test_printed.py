@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from focal_lib.results.printed import kk24_table1, printed_tables, study
+from focal_lib.results.printed import kk24_table1, l25_table9, printed_tables, study
 from focal_lib.results.printed.side_by_side import compare_with_printed
 
 CELLS = printed_tables()
@@ -51,6 +51,13 @@ def test_every_table_is_a_full_rectangle():
         assert len(part) == np.prod(sides), (paper, table)
     assert (CELLS["value"] >= 0).all()
     assert (CELLS["value"][CELLS["metric"] != "nll"] <= 100).all()
+
+
+def test_l25_table_9_has_every_cell():
+    wide = l25_table9().pivot(index="pathology", columns="method", values="auroc")
+    assert wide.shape == (15, 4)
+    assert wide.loc["Hernia", "FCL"] == 0.937
+    assert ((wide > 0.6) & (wide < 1)).to_numpy().all()
 
 
 def test_kk24_pairs():

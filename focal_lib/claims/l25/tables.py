@@ -1,13 +1,26 @@
-"""L25 section 5: conclusions about the tables, against the tables."""
+"""L25 section 5, App. A.10, A.15: conclusions about the tables, against the tables."""
 
 from __future__ import annotations
 
-from focal_lib.claims.evidence import All, Evidence
-from focal_lib.claims.from_tables import most_rows_among_lowest, most_rows_won, rows_won, rows_won_in_words
+from focal_lib.claims.evidence import All, Evidence, Measurement, Unchecked
+from focal_lib.claims.from_tables import (
+    lower_mean,
+    most_rows_among_lowest,
+    most_rows_won,
+    rank_in_row,
+    rows_at_temperature,
+    rows_changed_no_more,
+    rows_lower,
+    rows_won,
+    rows_won_in_words,
+)
 from focal_lib.claims.ledger import claim
+from focal_lib.results.printed import printed_tables, study
+from focal_lib.training.papers import FCL_OF_L25
 
 CHAPTER = "14_published_tables"
 TABLES = ("Table 4", "Table 5", "Table 6", "Table 7")
+STAGES = ("pre", "post")
 
 
 @claim(
@@ -49,3 +62,285 @@ def fcl_among_lowest() -> Evidence:
 def fcl_mostly_lower() -> Evidence:
     """Counted in the printed table."""
     return All((rows_won("L25", "Table 4", "pre", "fcl", 9), rows_won("L25", "Table 4", "post", "fcl", 10)))
+
+
+@claim(
+    "l25.fcl_rows",
+    source="L25 Tables 5 to 7, row by row",
+    statement=r"Of the seven losses FCL has the lowest smooth ECE, adaptive ECE and classwise ECE in 9, 8 and 9 of 12 rows of Tables 5, 6 and 7 "
+    r"before temperature scaling, and in 11, 10 and 11 after.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def fcl_rows() -> Evidence:
+    """Counted in the printed tables."""
+    counts = {"Table 5": (9, 11), "Table 6": (8, 10), "Table 7": (9, 11)}
+    return All(
+        tuple(
+            rows_won("L25", table, stage, "fcl", count)
+            for table, both in counts.items()
+            for stage, count in zip(STAGES, both, strict=True)
+        )
+    )
+
+
+@claim(
+    "l25.outperforms",
+    source="L25 section 5.1.1",
+    statement=r"'Outperforming other methods like Brier Loss, MMCE, and Label Smoothing, Focal Loss in both pre- and post-temperature scaling "
+    r"scenarios.' (Taken as: FCL has a lower ECE than each of the four, averaged over the rows of the printed Table 4, before and after.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+)
+def outperforms() -> Evidence:
+    """Means over the rows of the printed table."""
+    others = ("brier", "mmce", "label-smoothing", "flsd-53")
+    return All(tuple(lower_mean("L25", "Table 4", stage, "fcl", other) for stage in STAGES for other in others))
+
+
+@claim(
+    "l25.tiny_imagenet",
+    source="L25 section 5.1.1, on Tiny-ImageNet",
+    statement=r"On Tiny-ImageNet, where the paper says that FCL 'demonstrates strong performance', 'with significant improvements in calibration', "
+    r"FCL as trained is fourth of seven in ECE, smooth, adaptive and classwise ECE; after temperature scaling it is first, and in adaptive ECE "
+    r"second.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def tiny_imagenet() -> Evidence:
+    """Ranks in the row of the printed tables."""
+    row = ("Tiny-ImageNet", "ResNet-50")
+    before = [rank_in_row("L25", table, "pre", row, "fcl", 4) for table in TABLES]
+    after = [rank_in_row("L25", table, "post", row, "fcl", 2 if table == "Table 6" else 1) for table in TABLES]
+    return All((*before, *after))
+
+
+@claim(
+    "l25.resnet110_four",
+    source="L25 section 5.1.2, Fig. 9",
+    statement=r"For ResNet-110 on CIFAR-10, 'Focal Calibration Loss achieves the best calibration among the methods', 'Cross Entropy, FLSD-53, Dual "
+    r"Focal, and Focal Calibration', 'with the lowest ECE', and 'the lowest test error'. (By the printed tables; the figure is not in the "
+    r"text at hand, nor is its MCE.)",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def resnet110_four() -> Evidence:
+    """Rank among four losses in the row of Table 4 and of the table of errors."""
+    row, losses = ("CIFAR-10", "ResNet-110"), ("cross-entropy", "flsd-53", "dual-focal", "fcl")
+    return All(tuple(rank_in_row("L25", table, "pre", row, "fcl", 1, losses) for table in ("Table 4", "error")))
+
+
+@claim(
+    "l25.errors_lowest",
+    source="L25 section 5.2.1",
+    statement=r"'FCL consistently achieves the lowest classification error in most cases across all datasets and models.' (Cases are taken as rows "
+    r"of the printed table of errors.)",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def errors_lowest() -> Evidence:
+    """Counted in the printed table."""
+    return most_rows_won("L25", "error", "pre", "fcl")
+
+
+@claim(
+    "l25.errors_rows",
+    source="L25 section 5.2.1, row by row",
+    statement=r"Of the seven losses FCL has the lowest error in 9 of 12 rows: in all of CIFAR-100, in 2 of 4 of CIFAR-10, not on FinSen.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def errors_rows() -> Evidence:
+    """Counted in the printed table."""
+    parts = {"CIFAR-100": 4, "CIFAR-10": 2, "FinSen": 0}
+    by_dataset = [rows_won("L25", "error", "pre", "fcl", n, dataset=dataset) for dataset, n in parts.items()]
+    return All((rows_won("L25", "error", "pre", "fcl", 9), *by_dataset))
+
+
+@claim(
+    "l25.auroc_highest",
+    source="L25 section 5.4",
+    statement=r"'Across most datasets, FCL consistently achieves the highest AUROC' on data out of distribution. (Taken as: of seven losses it has "
+    r"the highest in most rows of the printed table, before and after temperature scaling; a row is a data set and a network.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+)
+def auroc_highest() -> Evidence:
+    """Counted in the printed table."""
+    return All(tuple(most_rows_won("L25", "AUROC table", stage, "fcl") for stage in STAGES))
+
+
+@claim(
+    "l25.auroc_rows",
+    source="L25 section 5.4, row by row",
+    statement=r"Of the seven losses FCL has the highest AUROC in 5 of 8 rows, before and after temperature scaling: in 2 of 4 on SVHN, in 3 of 4 on "
+    r"CIFAR-10-C. For every network it has the highest on neither of the two data sets.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def auroc_rows() -> Evidence:
+    """Counted in the printed table."""
+    parts = {None: 5, "CIFAR-10/SVHN": 2, "CIFAR-10/CIFAR-10-C": 3}
+    return All(
+        tuple(
+            rows_won("L25", "AUROC table", stage, "fcl", count, dataset=dataset)
+            for stage in STAGES
+            for dataset, count in parts.items()
+        )
+    )
+
+
+@claim(
+    "l25.minimal_change",
+    source="L25 section 5.5.3, Tables 4 to 7",
+    statement=r"'The focal loss model exhibits a significant reduction in ECE after temperature scaling'; 'in contrast, the FCL model shows minimal "
+    r"change in calibration error'. (It excepts no model and no data set; taken as: in no row of the printed tables does temperature "
+    r"scaling change the error of FCL by more than that of FLSD-53.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+)
+def minimal_change() -> Evidence:
+    """Every row of the four printed tables."""
+    return All(tuple(rows_changed_no_more("L25", table, "fcl", "flsd-53") for table in TABLES))
+
+
+@claim(
+    "l25.minimal_change_rows",
+    source="L25 section 5.5.3, row by row",
+    statement=r"In 9 of 12 rows of Table 4 temperature scaling changes the ECE of FCL by no more than that of FLSD-53, and in 6 its temperature is 1. "
+    r"In the others it is more: on Tiny-ImageNet, 20 Newsgroups and FinSen.",
+    chapter=CHAPTER,
+    fidelity="ours",
+    corrects="l25.minimal_change",
+)
+def minimal_change_rows() -> Evidence:
+    """Counted in the printed table."""
+    return All(
+        (
+            rows_changed_no_more("L25", "Table 4", "fcl", "flsd-53", 9),
+            rows_at_temperature("L25", "Table 4", "fcl", 1.0, 6),
+        )
+    )
+
+
+@claim(
+    "l25.l2_lower",
+    source="L25 App. A.15, Table 8",
+    statement=r"'We observe that L2 consistently achieves lower ECE' than L1 'across different architectures'.",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def l2_lower() -> Evidence:
+    """Every row of the printed table."""
+    return rows_lower("L25", "Table 8", "ece", "fcl", "fcl-l1", 8)
+
+
+@claim(
+    "l25.l2_errors",
+    source="L25 Table 8, its errors",
+    statement=r"FCL with L2 has the lower test error in 5 of 8 rows of Table 8, with L1 in the others.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def l2_errors() -> Evidence:
+    """Counted in the printed table."""
+    return All(
+        (
+            rows_lower("L25", "Table 8", "error", "fcl", "fcl-l1", 5),
+            rows_lower("L25", "Table 8", "error", "fcl-l1", "fcl", 3),
+        )
+    )
+
+
+@claim(
+    "l25.table5_row_twice",
+    source="L25 Table 5",
+    statement=r"The row of DenseNet-121 on CIFAR-10 repeats 12 of the 14 values of DenseNet-121 on CIFAR-100.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def table5_row_twice() -> Evidence:
+    """Equal cells, value and loss alike."""
+    rows = study.find_equal_rows(printed_tables())
+    rows = rows[(rows["table"] == "Table 5") & (rows["paper"] == "L25")].set_index(["row", "other row"])
+    same = rows["equal"].get(("CIFAR-100 DenseNet-121", "CIFAR-10 DenseNet-121"), 0)
+    return Measurement("equal cells of the two rows, of 14", "12", int(same), 12, said="claimed")
+
+
+@claim(
+    "l25.newsgroups_moved",
+    source="L25 Tables 4 and 6, 20 Newsgroups",
+    statement=r"On 20 Newsgroups Table 4 prints M20's values of MMCE, before and after temperature scaling, under Brier loss, and M20's of Brier loss "
+    r"after it under MMCE; Table 6 prints M20's of focal loss with $\gamma = 3$ under FLSD-53.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def newsgroups_moved() -> Evidence:
+    """Cells of M20's tables found under another loss."""
+    moves: list[tuple[str, str, str, tuple[str, ...]]] = [
+        ("ece", "mmce", "brier", STAGES),
+        ("ece", "brier", "mmce", ("post",)),
+        ("adaptive-ece", "focal 3", "flsd-53", STAGES),
+    ]
+    return All(tuple(_moved(metric, theirs, ours, stage) for metric, theirs, ours, stages in moves for stage in stages))
+
+
+def _moved(metric: str, theirs: str, ours: str, stage: str) -> Measurement:
+    """M20's value for a loss on 20 Newsgroups, against L25's for another."""
+    cells = printed_tables().query("dataset == '20 Newsgroups' and metric == @metric and stage == @stage")
+    values = cells.drop_duplicates(["paper", "loss"]).set_index(["paper", "loss"])["value"]
+    quantity = f"{metric} ({stage}) of {ours} in L25, against that of {theirs} in M20"
+    expected = float(values["M20", theirs])
+    return Measurement(quantity, f"{expected:g}", float(values["L25", ours]), expected)
+
+
+@claim(
+    "l25.lambda_best",
+    source="L25 section 5.5.2, Fig. 6",
+    statement=r"'ECE decreases significantly when' $\lambda$ 'is 0.5', 'calibration error increases for higher' values, and one value, lost from the "
+    r"text at hand, 'provides the best calibration performance across all ECE metrics before and after temperature scaling'.",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def lambda_best() -> Evidence:
+    """Its numbers are in a figure."""
+    return Unchecked(
+        "the text at hand has neither the figure, nor its numbers, nor the value; l25.lambda_selected says what App. A.10 selects"
+    )
+
+
+@claim(
+    "l25.lambda_selected",
+    source="L25 App. A.10",
+    statement=r"Of the 12 pairs $(\gamma, \lambda)$ that A.10 selects 'with best calibration error performance', $\lambda = \frac12$ is in 6, and it is the "
+    r"smallest $\lambda$ of the table; the three text networks have $\lambda \ge 3$. (Its column heads are lost; the second is taken as $\lambda$.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def lambda_selected() -> Evidence:
+    """Counted in the table."""
+    selected = {key: lam for key, (_, lam) in FCL_OF_L25.items()}
+    at_half = sum(lam == 0.5 for lam in selected.values())
+    texts = [lam for (_, network), lam in selected.items() if network == "gp-cnn-glove"]
+    return All(
+        (
+            Measurement(f"pairs with lambda 0.5, of {len(selected)}", "6", at_half, 6, said="claimed"),
+            Measurement("smallest lambda", "0.5", min(selected.values()), 0.5, said="claimed"),
+            Measurement(f"smallest lambda of {len(texts)} text networks", "3", min(texts), 3.0, said="claimed"),
+        )
+    )
+
+
+@claim(
+    "l25.convergence",
+    source="L25 section 5.5.1, Fig. 3",
+    statement=r"'The FCL shows faster convergence, reaching a low normalized test loss more quickly than the other loss functions.'",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def convergence() -> Evidence:
+    """A figure of one run a loss."""
+    return Unchecked(
+        "the text at hand has neither the figure nor its numbers, and does not say by what each test loss is normalised; losses of "
+        "different scales cannot be compared without that"
+    )

@@ -1,10 +1,15 @@
 """What the papers' tables print, as data.
 
 m20_l25.csv: M20 Tables 1 to 5 and 7 to 13, L25 Tables 4 to 8 and its unnumbered tables of errors and AUROC, every cell.
-    In per cent; M20 multiplies NLL by 100 too. temperature: the one printed in brackets.
+    In per cent; M20 multiplies NLL by 100 too. temperature: the one printed in brackets. L25's last table (A.17) is
+    left out: the text at hand has lost its number and its networks' names.
+l25_table9.csv: L25 Table 9, every cell: AUROC on chest X-rays, a fraction, by pathology; ECE and MCE of the 'Average'.
 kk24.csv: the rows of KK24 Table 1 that are legible in the text at hand, both of a pair of temperature scaling (ts) and
     focal temperature scaling (fts), mean and standard deviation over 5 seeds. Errors are 100 minus the accuracy; KK24's
     ECE has bins of equal mass (section 5.1), hence adaptive_ece.
+m20_table6.csv: M20 Table 6, in per cent: test samples of confidence 0.99 or more, and their accuracy.
+m20_fig8.csv: the numbers in M20 Fig. 8, of four test images that all four networks have right and four that all have
+    wrong. The text at hand gives the boxes of an image in the order of the figure's headings, and so they are assigned.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from importlib.resources import files
 
 import pandas as pd
 
-__all__ = ["kk24_table1", "printed_tables"]
+__all__ = ["kk24_table1", "l25_table9", "m20_fig8", "m20_table6", "printed_tables"]
 
 
 def printed_tables() -> pd.DataFrame:
@@ -27,6 +32,21 @@ def printed_tables() -> pd.DataFrame:
 def kk24_table1() -> pd.DataFrame:
     """KK24 Table 1 where both rows of a pair are legible: a row a data set, loss and stage ('ts', 'fts')."""
     return _read("kk24.csv")
+
+
+def m20_table6() -> pd.DataFrame:
+    """M20 Table 6: dataset, network, loss, stage ('pre' or 'post' temperature scaling), share and accuracy in per cent."""
+    return _read("m20_table6.csv")
+
+
+def m20_fig8() -> pd.DataFrame:
+    """M20 Fig. 8: image (1 to 8), its label, predicted, loss, stage ('pre', 'post'), confidence as a fraction."""
+    return _read("m20_fig8.csv")
+
+
+def l25_table9() -> pd.DataFrame:
+    """L25 Table 9: pathology ('Average' among them, as printed), method, auroc, and ece, mce of the average."""
+    return _read("l25_table9.csv")
 
 
 def _read(name: str) -> pd.DataFrame:

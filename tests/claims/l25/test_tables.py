@@ -1,0 +1,84 @@
+"""Conclusions about L25's printed tables: a cell that is changed changes them."""
+
+import pytest
+
+from focal_lib.claims import find, from_tables
+from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.l25 import chexnet, tables
+from focal_lib.results.printed import l25_table9, printed_tables
+
+WITH_ANOTHER_CELL = [  # claim; table, data set, network, loss, metric, stage, value
+    ("fcl_rows", "Table 6", "CIFAR-100", "ResNet-50", "brier", "adaptive-ece", "post", 0.1),
+    ("outperforms", "Table 4", "Tiny-ImageNet", "ResNet-50", "fcl", "ece", "pre", 20.0),
+    ("tiny_imagenet", "Table 4", "Tiny-ImageNet", "ResNet-50", "fcl", "ece", "pre", 1.0),
+    ("resnet110_four", "error", "CIFAR-10", "ResNet-110", "flsd-53", "error", "pre", 4.0),
+    ("errors_rows", "error", "FinSen", "Global Pooling CNN", "fcl", "error", "pre", 1.0),
+    ("auroc_highest", "AUROC table", "CIFAR-10/SVHN", "DenseNet-121", "fcl", "auroc", "post", 50.0),
+    ("auroc_rows", "AUROC table", "CIFAR-10/SVHN", "DenseNet-121", "fcl", "auroc", "pre", 50.0),
+    ("minimal_change_rows", "Table 4", "CIFAR-10", "DenseNet-121", "fcl", "ece", "pre", 20.0),
+    ("l2_lower", "Table 8", "CIFAR-10", "DenseNet-121", "fcl", "ece", "pre", 4.01),
+    ("l2_errors", "Table 8", "CIFAR-10", "DenseNet-121", "fcl", "error", "pre", 5.38),
+    ("table5_row_twice", "Table 5", "CIFAR-10", "DenseNet-121", "fcl", "smooth-ece", "pre", 0.99),
+    ("newsgroups_moved", "Table 4", "20 Newsgroups", "Global Pooling CNN", "brier", "ece", "pre", 13.58),
+]
+
+
+@pytest.mark.parametrize("changed", WITH_ANOTHER_CELL, ids=lambda changed: changed[0])
+def test_a_changed_cell_changes_the_conclusion(monkeypatch, changed):
+    claim, *place, value = changed
+    check = find(f"l25.{claim}").check
+    assert check().verdict == Verdict.REPRODUCED
+    cells = printed_tables()
+    keys = ["paper", "table", "dataset", "network", "loss", "metric", "stage"]
+    row = (cells[keys] == ["L25", *place]).all(axis="columns")
+    assert row.sum() == 1
+    cells.loc[row, "value"] = value
+    for module, name in ((from_tables, "_cells"), (tables, "printed_tables")):
+        monkeypatch.setattr(module, name, lambda: cells)
+    assert check().verdict == Verdict.NOT_REPRODUCED
+
+
+def test_errors_are_lowest_in_most_rows_of_fcl_alone():
+    assert tables.errors_lowest().verdict == Verdict.REPRODUCED
+    assert from_tables.most_rows_won("L25", "error", "pre", "dual-focal").verdict == Verdict.NOT_REPRODUCED
+
+
+def test_fcl_changes_less_than_cross_entropy_in_every_row():
+    assert tables.minimal_change().verdict == Verdict.NOT_REPRODUCED
+    assert "Tiny-ImageNet, ResNet-50 (10.22 to 1.35)" in tables.minimal_change().describe()
+    assert from_tables.rows_changed_no_more("L25", "Table 4", "fcl", "cross-entropy").verdict == Verdict.REPRODUCED
+
+
+def test_temperatures_are_those_printed():
+    assert from_tables.rows_at_temperature("L25", "Table 4", "fcl", 1.0, 6).verdict == Verdict.REPRODUCED
+    assert from_tables.rows_at_temperature("L25", "Table 4", "fcl", 1.1, 6).verdict == Verdict.NOT_REPRODUCED
+
+
+def test_lambda_of_another_table(monkeypatch):
+    assert tables.lambda_selected().verdict == Verdict.REPRODUCED
+    monkeypatch.setitem(tables.FCL_OF_L25, ("cifar10", "resnet50"), (4.0, 0.5))
+    assert tables.lambda_selected().verdict == Verdict.NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("claim", "pathology", "method", "column", "value"),
+    [
+        ("table9_average", "Average", "FCL", "mce", 0.7),
+        ("table9_rows", "Hernia", "FCL", "auroc", 0.9),
+        ("table9_means", "Average", "CheXNet (BCE)", "auroc", 0.8414),
+        ("table9_means", "Hernia", "FCL", "auroc", 0.99),
+    ],
+)
+def test_another_cell_of_table_9(monkeypatch, claim, pathology, method, column, value):
+    check = find(f"l25.{claim}").check
+    assert check().verdict == Verdict.REPRODUCED
+    cells = l25_table9()
+    cells.loc[(cells["pathology"] == pathology) & (cells["method"] == method), column] = value
+    monkeypatch.setattr(chexnet, "l25_table9", lambda: cells)
+    assert check().verdict == Verdict.NOT_REPRODUCED
+
+
+def test_four_rows_of_table_9_are_lower():
+    found = chexnet.table9_consistently()
+    assert found.verdict == Verdict.NOT_REPRODUCED
+    assert found.remark == "Not in: Cardiomegaly, Infiltration, Pleural Thickening, Pneumothorax"
