@@ -7,6 +7,7 @@ from focal_lib.claims.lemmas.entropy_bound import entropy_bound_steps
 from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps, log_entropy_ratio_steps
 from focal_lib.claims.lemmas.entropy_terms import entropy_terms_steps
 from focal_lib.claims.lemmas.gain_curvature import gain_concave_steps, gain_curvature_steps, gain_slope_end_steps
+from focal_lib.claims.lemmas.gap_slope import gap_slope_below_log_steps
 from focal_lib.claims.lemmas.gradient_limit import gradient_limit_steps
 from focal_lib.claims.lemmas.logit_gap import logit_gap_steps
 from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps
@@ -17,6 +18,7 @@ from focal_lib.claims.lemmas.published import (
     published_threshold_step,
     published_turning_steps,
 )
+from focal_lib.claims.lemmas.sharpness import sharper_proof, sharper_steps
 from focal_lib.claims.lemmas.threshold import (
     gain_at_half_step,
     gain_limit_steps,
@@ -26,6 +28,7 @@ from focal_lib.claims.lemmas.threshold import (
 )
 from focal_lib.claims.lemmas.turning import monotone_certificate, turning_certificate
 from focal_lib.claims.lemmas.weight import lagrange_steps, weight_steps
+from focal_lib.claims.lemmas.weight_inflection import inflection_steps
 
 __all__ = [
     "confidence_proof",
@@ -41,8 +44,10 @@ __all__ = [
     "gain_limit_steps",
     "gain_positive_step",
     "gain_slope_end_steps",
+    "gap_slope_below_log_steps",
     "gap_slope_steps",
     "gradient_limit_steps",
+    "inflection_steps",
     "lagrange_steps",
     "larger_gamma_steps",
     "log_entropy_ratio_steps",
@@ -55,6 +60,8 @@ __all__ = [
     "published_slope_step",
     "published_threshold_step",
     "published_turning_steps",
+    "sharper_proof",
+    "sharper_steps",
     "stationarity_steps",
     "threshold_steps",
     "turning_certificate",

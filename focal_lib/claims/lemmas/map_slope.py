@@ -9,7 +9,7 @@ import sympy as sp
 from focal_lib.claims.evidence import Step, step, step_of_several
 from focal_lib.theory import symbols
 
-__all__ = ["gap_slope_steps", "limits_of_u", "map_slope_steps"]
+__all__ = ["gap_slope_steps", "geometric_mean_steps", "limits_of_u", "map_slope_steps"]
 
 s, gamma = symbols.s, symbols.gamma
 
@@ -51,8 +51,7 @@ def limits_of_u() -> tuple[tuple[Any, int], ...]:
 
 def map_slope_steps() -> tuple[Step, ...]:
     """max(1, gamma) < d logit FC / ds < gamma + 1 for gamma > 0 and every s."""
-    g, t, uu, qq = sp.symbols("gamma t u q", positive=True)
-    logarithmic_mean = sp.sqrt(t) - 1 / sp.sqrt(t) - sp.log(t)
+    g, uu, qq = sp.symbols("gamma u q", positive=True)
     return (
         *gap_slope_steps(),
         step(
@@ -65,6 +64,20 @@ def map_slope_steps() -> tuple[Step, ...]:
             g * (uu - qq) / (1 + g * uu),
             (1 - qq / uu) * g * uu / (1 + g * uu),
         ),
+        *geometric_mean_steps(),
+        step(
+            r"$(\sqrt q + \sqrt{1-q})^2 = 1 + 2\sqrt{q(1-q)} \ge 1$, so $R' < 1$: slope $> \gamma$",
+            sp.expand((sp.sqrt(qq) + sp.sqrt(1 - qq)) ** 2 - 1),
+            2 * sp.sqrt(qq) * sp.sqrt(1 - qq),
+        ),
+    )
+
+
+def geometric_mean_steps() -> tuple[Step, ...]:
+    """q/u >= sqrt(q) at q = sigmoid(s): a logarithmic mean is at least the geometric one."""
+    t = sp.Symbol("t", positive=True)
+    logarithmic_mean = sp.sqrt(t) - 1 / sp.sqrt(t) - sp.log(t)
+    return (
         step(
             r"$u = b(q)$, so $q/u = \frac{1-q}{-\log q}$",
             sp.expand_log(symbols.entropy_ratio(1 / (1 + sp.exp(-s))), force=True),
@@ -75,10 +88,5 @@ def map_slope_steps() -> tuple[Step, ...]:
             r"$(\sqrt t - 1)^2/(2t^{3/2}) \ge 0$",
             (logarithmic_mean.subs(t, 1), 0),
             (sp.diff(logarithmic_mean, t), (sp.sqrt(t) - 1) ** 2 / (2 * t ** sp.Rational(3, 2))),
-        ),
-        step(
-            r"$(\sqrt q + \sqrt{1-q})^2 = 1 + 2\sqrt{q(1-q)} \ge 1$, so $R' < 1$: slope $> \gamma$",
-            sp.expand((sp.sqrt(qq) + sp.sqrt(1 - qq)) ** 2 - 1),
-            2 * sp.sqrt(qq) * sp.sqrt(1 - qq),
         ),
     )
