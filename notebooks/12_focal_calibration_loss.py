@@ -150,6 +150,16 @@ table.style.format(formats).hide().set_caption("Ten classes, gamma = 1")
 show("l25.thm41", "l25.thm41_top")
 
 # %% [markdown]
+# What is there to reduce? Section 1 says that focal loss 'often leads to overly confident predictions', section 3.1
+# that it 'often yields higher-entropy predictions, leading to underconfident outputs'. For two classes its minimiser
+# does the second, always, and never the first; overconfident it can be with four classes or more
+# ({ref}`ch-confidence`). And of the bound that relates it to an entropy, section 2.5 says that it 'penalizes'
+# higher entropy, App. A.9 that it maximises it: the second is so, as the entropy enters with $-\gamma$.
+
+# %% tags=["remove-input"]
+show("l25.higher_entropy", "l25.overconfident_often", "l25.focal_overconfident_where", "l25.eq8_entropy")
+
+# %% [markdown]
 # ## The function phi
 #
 # Appendix A.6 studies a function whose formula is lost, and finds one root and with it 'a unique mapping between the
@@ -191,6 +201,18 @@ line_figure(v, phi, "$v$", r"$\varphi(v)$", zero=True, points={r"$\eta$": (truth
 show("l25.thm45")
 
 # %% [markdown]
+# What of the proof? Its formulas are lost. Its words have it that the part of the square is 'negative', so that adding
+# it reduces the gap. But a prediction that moves towards the truth lowers the square, whether it was over- or
+# underconfident: the square has a gap of its own, $\lVert q-p\rVert^2$ for a constant predictor, and never a negative
+# one.
+
+# %% tags=["remove-input"]
+show("l25.a14_steps", "l25.a14_square_gap")
+
+# %% [markdown]
+# The paper's own tables bear on it, too: {ref}`ch-published` counts where temperature scaling changes FCL least.
+
+# %% [markdown]
 # ## The paper's gamma and lambda
 #
 # L25 trains with these (A.10; its column heads are lost, the order is our reading), and so do
@@ -224,7 +246,15 @@ differences(*(list(dict.fromkeys(line for notes in l25 for line in getattr(notes
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("l25.a8_when", "l25.bias", "l25.thm41_norm", "l25.thm45_corrected", "l25.a6_reading", "l25.a6_mapping")
+show(
+    "l25.focal_improper",
+    "l25.a8_when",
+    "l25.bias",
+    "l25.thm41_norm",
+    "l25.thm45_corrected",
+    "l25.a6_reading",
+    "l25.a6_mapping",
+)
 
 # %% tags=["remove-input"]
 foot("12_focal_calibration_loss", gamma=gamma, truth=truth)

@@ -1,4 +1,4 @@
-"""L25 section 4.2, 4.3 and App. A.3 to A.8: ranking, properness, the bias and the function phi."""
+"""L25 sections 2.5, 3.1, 4.2, 4.3, App. A.3 to A.9: ranking, properness, bias, the function phi, entropy."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_bound import divergence_step, entropy_bound_steps
 from focal_lib.claims.lemmas.gradient_limit import gradient_limit_steps
+from focal_lib.claims.lemmas.map_slope import map_slope_steps
 from focal_lib.claims.lemmas.squared_distance import class_share, squared_distance_steps
 from focal_lib.claims.lemmas.threshold import gain_limit_steps, gain_positive_step
 from focal_lib.theory import symbols
@@ -47,6 +48,28 @@ def _gain_gap() -> flint.arb:
         return formulas.gain(balls.exact("0.2"), two) - formulas.gain(balls.exact("0.8"), two)
 
 
+def order_steps() -> tuple[Step, ...]:
+    """What makes the two stationarity values differ where q_i <= q_j although p_i > p_j; lambda may be 0."""
+    p_i, p_j, q_i, q_j, slope_i, slope_j = sp.symbols("p_i p_j q_i q_j s_i s_j", real=True)
+    left = p_i * slope_i + 2 * lam * (q_i - p_i)
+    right = p_j * slope_j + 2 * lam * (q_j - p_j)
+    bulk = symbols.focal_loss_slope(q, g) / (1 - q) ** (g - 1)
+    return (
+        *convexity_proof().steps,
+        step(
+            r"$L' < 0$: $L' = -(1-q)^{\gamma-1}\big(\frac{1-q}{q} + \gamma(-\log q)\big)$",
+            sp.simplify(sp.powsimp(sp.expand(bulk), force=True)),
+            -((1 - q) / q - g * sp.log(q)),
+        ),
+        step(
+            r"difference of the two values: $p_i(L'_i - L'_j) + (p_i - p_j)L'_j + 2\lambda\big[(q_i-q_j) - (p_i-p_j)\big]$",
+            left - right,
+            p_i * (slope_i - slope_j) + (p_i - p_j) * slope_j + 2 * lam * ((q_i - q_j) - (p_i - p_j)),
+            sp.expand,
+        ),
+    )
+
+
 @claim(
     "l25.order_preserving",
     source="L25 Thm. A.2, section 4.2",
@@ -58,25 +81,8 @@ def _gain_gap() -> flint.arb:
 )
 def order_preserving() -> Evidence:
     """With q_i <= q_j the two stationarity values could not be equal."""
-    p_i, p_j, q_i, q_j, slope_i, slope_j = sp.symbols("p_i p_j q_i q_j s_i s_j", real=True)
-    left = p_i * slope_i + 2 * lam * (q_i - p_i)
-    right = p_j * slope_j + 2 * lam * (q_j - p_j)
-    bulk = symbols.focal_loss_slope(q, g) / (1 - q) ** (g - 1)
     return Derivation(
-        (
-            *convexity_proof().steps,
-            step(
-                r"$L' < 0$: $L' = -(1-q)^{\gamma-1}\big(\frac{1-q}{q} + \gamma(-\log q)\big)$",
-                sp.simplify(sp.powsimp(sp.expand(bulk), force=True)),
-                -((1 - q) / q - g * sp.log(q)),
-            ),
-            step(
-                r"difference of the two values: $p_i(L'_i - L'_j) + (p_i - p_j)L'_j + 2\lambda\big[(q_i-q_j) - (p_i-p_j)\big]$",
-                left - right,
-                p_i * (slope_i - slope_j) + (p_i - p_j) * slope_j + 2 * lam * ((q_i - q_j) - (p_i - p_j)),
-                sp.expand,
-            ),
-        ),
+        order_steps(),
         r"If $p_i > p_j$ and $q_i \le q_j$: $L'_i \le L'_j < 0$ by convexity, so the first term is at most 0, the second negative and the third not "
         r"positive: the values differ, against stationarity. This holds for every $\gamma, \lambda \ge 0$.",
     )
@@ -236,6 +242,22 @@ def a8_cross_entropy() -> Evidence:
             *gain_limit_steps(),
         ),
         r"$\gamma > 0$: $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$, so they differ for some $p$.",
+    )
+
+
+@claim(
+    "l25.focal_improper",
+    source="L25 sections 1 and 3.1",
+    statement=r"'Focal loss is not a proper scoring rule': it 'is classification-calibrated, it is not strictly proper' ($\gamma > 0$).",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def focal_improper() -> Evidence:
+    """Order holds for lambda = 0, too; at q = p the slopes -g(p_i) differ for some p, for every gamma > 0."""
+    return Derivation(
+        (*order_steps(), *residual_steps(), *gain_limit_steps()),
+        r"The order of the classes is kept for $\lambda = 0$, too: classification-calibrated. $g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$: at some $q = "
+        r"p$ the slopes differ, and $p$ is no minimiser: not proper.",
     )
 
 
@@ -408,3 +430,57 @@ def a9() -> Evidence:
 def a9_reading() -> Evidence:
     """M20 App. H, for every gamma >= 0."""
     return Derivation((*entropy_bound_steps(), divergence_step()))
+
+
+@claim(
+    "l25.eq8_entropy",
+    source="L25 section 2.5, under the reading of l25.a9_reading",
+    statement=r"Under this reading the bound of Eq. (8) falls by $\gamma$ for each nat of $H(q)$: it favours predictions of higher entropy, 'maximizing "
+    r"the entropy' as A.9 says, and does not 'illustrate how focal loss penalizes higher-entropy predictions more strongly as $\gamma$ increases', as "
+    r"section 2.5 says.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def eq8_entropy() -> Evidence:
+    """The bound is linear in the entropy of the prediction."""
+    return Derivation((*entropy_bound_steps(), divergence_step(), entropy_rate_step()))
+
+
+def entropy_rate_step(weight: Any = -g) -> Step:
+    """The rate of the bound in the entropy of the prediction, which enters it with this weight."""
+    divergence, own, other = sp.symbols("KL H_p H_q", nonnegative=True)
+    bound = divergence + own + weight * other
+    return step(
+        r"$\partial_{H(q)}\big(\mathrm{KL} + H(p) - \gamma H(q)\big) = -\gamma < 0$, and falls with $\gamma$",
+        (sp.diff(bound, other) + g).is_zero
+        and sp.diff(bound, other).is_negative
+        and sp.diff(bound, other, g).is_negative,
+    )
+
+
+@claim(
+    "l25.higher_entropy",
+    source="L25 section 3.1",
+    statement=r"'Focal loss often yields higher-entropy predictions, leading to underconfident outputs even when the true probability is near 0 or "
+    r"1'. (Taken as: for two classes and $\gamma > 0$ the minimiser has a higher entropy and a smaller top probability than every truth but 0, "
+    r"$\frac12$ and 1, however near to 0 or 1.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+)
+def higher_entropy() -> Evidence:
+    """The slope of the map in logits exceeds 1, so the minimiser is nearer to one half; entropy falls away from there."""
+    return Derivation(
+        (*map_slope_steps(), entropy_slope_step()),
+        r"The map takes the minimiser to the truth, fixes $\frac12$ (logit 0) and stretches logits: $|\operatorname{logit} p| > |\operatorname{logit} q|$, "
+        r"for $q$ as near to 0 or 1 as one likes.",
+    )
+
+
+def entropy_slope_step(other: Any = 1 - q) -> Step:
+    """The slope of the entropy of q and the other class is log((1-q)/q), negative above one half."""
+    entropy = -q * sp.log(q) - other * sp.log(other)
+    return step(
+        r"$H' = \log\frac{1-q}{q}$: negative above $\frac12$, positive below",
+        sp.diff(entropy, q),
+        sp.log(1 - q) - sp.log(q),
+    )

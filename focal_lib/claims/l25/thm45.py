@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import flint
 import sympy as sp
@@ -12,6 +14,7 @@ from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.fcl_minimiser import risk
+from focal_lib.claims.lemmas.squared_distance import squared_distance_steps
 from focal_lib.theory.certificates import balls, formulas
 
 CHAPTER = "12_focal_calibration_loss"
@@ -80,6 +83,65 @@ def square_growth_step(power: int = 2) -> Step:
         term.subs(v, v + d) - term - d * sp.diff(term, v),
         lam * d**2,
         sp.expand,
+    )
+
+
+@claim(
+    "l25.a14_steps",
+    source="L25 App. A.14, steps 5 and 6",
+    statement=r"Where the prediction is overconfident, 'the calibration term overall is negative', where it is underconfident 'the term' of the "
+    r"square 'is still negative but smaller in magnitude, ensuring that the gap is reduced'.",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def a14_steps() -> Evidence:
+    """The terms are missing."""
+    return Unchecked(
+        "the text at hand has lost the terms and the conditions of both cases; l25.a14_square_gap says what sign the part has that its words describe"
+    )
+
+
+@claim(
+    "l25.a14_square_gap",
+    source="L25 App. A.14, steps 3 to 6, under a reading",
+    statement=r"Post-processing that moves the prediction $v$ by $d$ lowers the expected square by $-2\,d\cdot(v - p) - \lVert d\rVert^2$. That is "
+    r"positive for every $d = t(p - v)$ with $0 < t < 2$ unless $v = p$, over- and underconfident alike, and at most $\lVert v-p\rVert^2$. So the "
+    r"square's own gap is never negative: it cannot be why that of the sum is smaller.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def a14_square_gap() -> Evidence:
+    """The square is expanded, as step 4 does."""
+    return Derivation(
+        (*squared_distance_steps(), *square_gap_steps()),
+        r"The constant of the first steps drops out of the difference. $d = 0$ is a post-processing, and gives 0; for a constant predictor so is "
+        r"every constant $d$, and the gap of the square is $\lVert v-p\rVert^2$.",
+    )
+
+
+def square_gap_steps(gain: Callable[[Any, Any], Any] | None = None) -> tuple[Step, ...]:
+    """What the square of one class falls by when v moves by d, `gain` of d and v - p; by default as it is expanded."""
+    v, p, d, t = sp.symbols("v p d t", real=True)
+    gain = gain or (lambda move, off: -2 * move * off - move**2)
+    return (
+        step(
+            r"step 4: $(v-p)^2 - (v+d-p)^2 = -2d(v-p) - d^2$ in each class",
+            (v - p) ** 2 - (v + d - p) ** 2,
+            gain(d, v - p),
+            sp.expand,
+        ),
+        step(
+            r"at $d = t(p-v)$ it is $t(2-t)(v-p)^2$: positive for $0 < t < 2$, whichever of $v$ and $p$ is larger",
+            gain(t * (p - v), v - p),
+            t * (2 - t) * (v - p) ** 2,
+            sp.expand,
+        ),
+        step(
+            r"$(v-p)^2$ less that is $(d+v-p)^2 \ge 0$: at most $(v-p)^2$, reached at $d = p-v$",
+            (v - p) ** 2 - gain(d, v - p),
+            (d + v - p) ** 2,
+            sp.expand,
+        ),
     )
 
 
