@@ -20,6 +20,7 @@ from focal_lib.theory.maps import focal_log_probs
 CHAPTER = "10_gradient_factor"
 q = symbols.q
 g = sp.Symbol("gamma", positive=True)
+x = sp.Symbol("x", positive=True)  # -log q_i
 
 
 @claim(
@@ -87,6 +88,85 @@ def app_h_below_one() -> Evidence:
             step(
                 r"$1-(1-q)^{\gamma-1} = 1 - e^{(1-\gamma)a}$ is 0 at $a = 0$ and falls",
                 (1 - sp.exp(exponent * a)).subs(a, 0) == 0 and sp.diff(1 - sp.exp(exponent * a), a).is_negative,
+            ),
+        )
+    )
+
+
+def bound_terms(p: sp.Expr, largest: sp.Expr, part: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """What one class adds to the terms in gamma of three lines of App. H, from Hoelder's inequality on; largest: max_j p_j."""
+    term = part * sp.log(part)
+    return -g * sp.Abs(p * term), -g * largest * sp.Abs(term), g * term
+
+
+def hoelder_steps() -> tuple[Step, ...]:
+    """Each line is at least the next, class by class; every p_i q_i log q_i has one sign, so bars around the sum are bars in it."""
+    p, less, missing, a = sp.symbols("p d e a", nonnegative=True)  # p_i, max p - p_i, 1 - max p, -log q_i
+    lines = [sp.expand(line) for line in bound_terms(p, p + less, sp.exp(-a))]
+    _, hoelder, entropy = (line.subs(p, 1 - less - missing) for line in lines)
+    return (
+        step(
+            r"with $q_i = e^{-a}$, $a \ge 0$: $p_iq_i\log q_i = -p_i\,a\,e^{-a} \le 0$ in every class",
+            (-p * sp.exp(-a) * sp.log(sp.exp(-a))).is_nonnegative,
+        ),
+        step(
+            r"a class's part of the first line minus that of the second is $\gamma(\max_jp_j - p_i)\,ae^{-a} \ge 0$",
+            lines[0] - lines[1],
+            g * less * a * sp.exp(-a),
+        ),
+        step(
+            r"of the second minus the third, $\gamma(1 - \max_jp_j)\,ae^{-a} \ge 0$",
+            sp.expand(hoelder - entropy),
+            g * missing * a * sp.exp(-a),
+            sp.expand,
+        ),
+    )
+
+
+@claim(
+    "m20.app_h_hoelder",
+    source="M20 App. H, third and fourth step",
+    statement=r"'By Hölder's inequality with $p = \infty$, $q = 1$': $-\gamma\,\vert\sum_ip_iq_i\log q_i\vert \ge -\gamma\max_jp_j\sum_i\vert "
+    r"q_i\log q_i\vert$, and since '$\forall i\ p_i \le 1$' this is at least $\gamma\sum_iq_i\log q_i = -\gamma\,\mathrm{Entropy}(q)$. (The bars on the left, "
+    r"not in the text at hand, are ours.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+)
+def app_h_hoelder() -> Evidence:
+    """Every term of either sum has one sign, so it is true class by class."""
+    return Derivation(hoelder_steps())
+
+
+@claim(
+    "m20.app_h_sign",
+    source="M20 App. H, second step, as the text at hand has it",
+    statement=r"Without bars the step to $-\sum_ip_i\log q_i - \gamma\sum_ip_iq_i\log q_i$ is no equality: this exceeds "
+    r"$-\sum_i(1-\gamma q_i)\,p_i\log q_i$ by $-2\gamma\sum_ip_iq_i\log q_i > 0$. With a plus sign, or with bars, it is one.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def app_h_sign() -> Evidence:
+    """Class by class; with q_i = e^(-x), x > 0, the sign is plain."""
+    p, part = sp.symbols("p_i q_i", positive=True)
+    before = -(1 - g * part) * p * sp.log(part)
+    printed, plus = (-p * sp.log(part) + sign * g * p * part * sp.log(part) for sign in (-1, 1))
+    excess = -2 * g * p * part * sp.log(part)
+    return Derivation(
+        (
+            step(
+                r"class by class the printed part exceeds the one before by $-2\gamma p_iq_i\log q_i$",
+                printed - before,
+                excess,
+            ),
+            step(
+                r"which is positive for $p_i > 0$ and $0 < q_i < 1$: with $q_i = e^{-x}$, $x > 0$, it is $2\gamma p_i\,xe^{-x}$",
+                excess.subs(part, sp.exp(-x)).simplify().is_positive,
+            ),
+            step(r"with $+\gamma p_iq_i\log q_i$ the two are equal", plus - before, 0),
+            step(
+                r"and $\gamma p_iq_i\log q_i = -\gamma\,\vert p_iq_i\log q_i\vert$, every term having this sign",
+                (g * p * part * sp.log(part) + g * sp.Abs(p * part * sp.log(part))).subs(part, sp.exp(-x)),
+                0,
             ),
         )
     )

@@ -35,7 +35,7 @@ def kk24_table1() -> pd.DataFrame:
 
 
 def m20_table6() -> pd.DataFrame:
-    """M20 Table 6: dataset, network, loss, stage ('pre' or 'post' temperature scaling), share and accuracy in per cent."""
+    """M20 Table 6: dataset, network, loss, stage ('pre', 'post' temperature scaling), share, accuracy in per cent."""
     return _read("m20_table6.csv")
 
 

@@ -1,0 +1,49 @@
+"""Evidence from M20's printed tables across their numbers: a metric is printed in two or three of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from focal_lib.claims.evidence import Measurement
+from focal_lib.results.printed import printed_tables
+
+__all__ = ["BASELINES", "FIXED", "SAMPLE_DEPENDENT", "SCHEDULED", "m20_cells", "places_where"]
+
+BASELINES = ("cross-entropy", "brier", "mmce")
+FIXED = ("focal 1", "focal 2", "focal 3")
+SCHEDULED = ("focal 5-3-1", "focal 5-3-2")
+SAMPLE_DEPENDENT = ("flsd-532", "flsd-53")
+
+
+def m20_cells(metric: str, stage: str, losses: Iterable[str] | None = None, column: str = "value") -> pd.DataFrame:
+    """A metric as M20 prints it: a row a data set and network, a column a loss, of whichever table has it.
+
+    Args:
+        metric: 'ece' (equal width), 'adaptive-ece' (equal mass), 'error', 'nll', 'mce'.
+        stage: 'pre' or 'post' temperature scaling.
+        column: 'value' or 'temperature', that in brackets.
+
+    Raises:
+        ValueError: two tables print a cell differently.
+    """
+    cells = printed_tables().query("paper == 'M20' and metric == @metric and stage == @stage")
+    cells = cells.drop_duplicates(["dataset", "network", "loss", column])
+    wide = cells.pivot(index=["dataset", "network"], columns="loss", values=column)
+    return wide if losses is None else wide[list(losses)]
+
+
+def places_where(quantity: str, holds: pd.Series, expected: int | None = None) -> Measurement:
+    """In how many rows, or cells, something holds: `expected`, else more than half. A remark names the others.
+
+    Args:
+        quantity: what holds: 'rows where ...'; how many there are is added.
+        holds: of booleans, indexed by row.
+    """
+    others = "; ".join(", ".join(map(str, row)) for row in holds[~holds].index)
+    count, remark = int(holds.sum()), f"Not in: {others}" if others else ""
+    quantity = f"{quantity}, of {len(holds)}"
+    if expected is None:
+        return Measurement(quantity, "most", count, holds=2 * count > len(holds), said="claimed", remark=remark)
+    return Measurement(quantity, str(expected), count, expected, said="claimed", remark=remark)

@@ -1,0 +1,160 @@
+"""M20 section 3, Figs. 1 and 2: how a network becomes overconfident with cross-entropy, on the book's own runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.special import softmax
+
+from focal_lib.claims.evidence import All, Evidence, Measurement, Unchecked
+from focal_lib.claims.from_runs import SIZE, over_seeds, results
+from focal_lib.claims.ledger import claim
+from focal_lib.metrics.intervals import t_interval
+from focal_lib.training.store import Result
+
+CHAPTER = "08_training"
+TAKEN = rf"cross-entropy, from the fifth epoch to the last; {SIZE}, a constant learning rate"
+HIGHEST_BIN = 0.96  # the last of 25
+
+
+def cross_entropy_runs() -> list[Result]:
+    """Those of the default grid, in seed order."""
+    return sorted((r for r in results() if r.spec.gamma == 0), key=lambda r: r.spec.seed)
+
+
+def by_epoch(result: Result, split: str) -> pd.DataFrame:
+    """The evaluated epochs of a run on one split, in order."""
+    history = result.history
+    return history[history["split"] == split].sort_values("epoch")
+
+
+def change(name: str, column: str, sign: int, split: str = "test") -> Measurement:
+    """The last evaluated epoch minus the first, over seeds, against the sign claimed."""
+    histories = [by_epoch(result, split)[column] for result in cross_entropy_runs()]
+    changes = np.array([float(h.iloc[-1] - h.iloc[0]) for h in histories])
+    quantity = f"{name}, last epoch minus fifth (Fashion-MNIST, cross-entropy)"
+    claimed = "positive" if sign > 0 else "negative"
+    return Measurement.signed(quantity, claimed, t_interval(changes), sign, over_seeds(changes))
+
+
+@claim(
+    "m20.fig1_test_nll",
+    source="M20 section 3, Fig. 1 (a), (b)",
+    statement=r"'After the 150th epoch (where the learning rate drops by a factor of 10), there is a marked rise in "
+    r"the average test NLL'; this 'is caused "
+    r"only by the incorrectly classified samples, as the average NLL for the correctly classified samples continues "
+    r"to decrease'. (Taken as: by sign, " + TAKEN + ".)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig1_test_nll() -> Evidence:
+    """Three changes: of all test samples, the misclassified and the others."""
+    return All(
+        (
+            change("test NLL", "nll", 1),
+            change("test NLL of misclassified samples", "nll_wrong", 1),
+            change("test NLL of correctly classified samples", "nll_right", -1),
+        )
+    )
+
+
+@claim(
+    "m20.fig1_ece",
+    source="M20 section 3, Fig. 1 (c)",
+    statement=r"'After epoch 150, the test set ECE rises, indicating that the network is becoming miscalibrated.' "
+    r"(Taken as: ECE of equal mass, by sign, " + TAKEN + ".)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig1_ece() -> Evidence:
+    """The history of a run has ECE of equal mass."""
+    return change("test ECE (equal mass, a fraction)", "adaptive_ece", 1)
+
+
+@claim(
+    "m20.fig1_entropies",
+    source="M20 section 3, Fig. 1 (b)",
+    statement=r"'The entropies of the softmax distributions for both the correctly and incorrectly classified test "
+    r"samples decrease throughout training (in "
+    r"other words, the distributions get peakier).' (Taken as: by sign, " + TAKEN + ".)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig1_entropies() -> Evidence:
+    """Two changes."""
+    return All(
+        (
+            change("softmax entropy of correctly classified test samples", "entropy_right", -1),
+            change("softmax entropy of misclassified test samples", "entropy_wrong", -1),
+        )
+    )
+
+
+@claim(
+    "m20.fig1_training_error",
+    source="M20 section 3, Fig. 1 (c)",
+    statement=r"'Between training epochs 150 and 250, i.e. between the two points where there are drops in the "
+    r"learning rate, the training set classification "
+    r"error rises slightly, before dropping to exactly 0 after epoch 250.'",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def fig1_training_error() -> Evidence:
+    """It is about one run and its learning rates."""
+    return Unchecked(
+        "needs a ResNet-50 trained on CIFAR-10 for 350 epochs with these drops of the learning rate, each epoch "
+        "evaluated, as "
+        "workflow/grids/m20-figures.yaml says; the book's runs keep one learning rate"
+    )
+
+
+@claim(
+    "m20.fig2_highest_bin",
+    source="M20 section 3, Fig. 2",
+    statement=r"'Over time, the network gradually pushes all of the training samples towards the highest confidence "
+    r"bin.' (Taken as: of 25 bins; at the end of "
+    rf"training it holds 99 % of them or more, cross-entropy; {SIZE}.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig2_highest_bin() -> Evidence:
+    """Share of training samples with a confidence above 0.96, a number a seed."""
+    shares = [highest_bin_share(result) for result in cross_entropy_runs()]
+    quantity = "share of training samples in the highest of 25 bins (Fashion-MNIST, cross-entropy)"
+    return Measurement.near(quantity, "all", t_interval(shares), 1.0, 0.01, over_seeds(shares), said="claimed")
+
+
+def highest_bin_share(result: Result) -> float:
+    """Of the training samples of a run, after training."""
+    if result.train is None:
+        raise FileNotFoundError(f"the run {result.spec.digest} was recorded without its logits on training data")
+    return float((softmax(result.train.logits.astype(np.float64), -1).max(-1) > HIGHEST_BIN).mean())
+
+
+@claim(
+    "m20.fig2_after_perfect",
+    source="M20 section 3, Fig. 2",
+    statement=r"'It thus keeps on increasing the confidence of correct predictions even after having reached perfect "
+    r"accuracy on the training set.' (Taken as: from "
+    rf"the first evaluated epoch without a training error to the last, cross-entropy; {SIZE}.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig2_after_perfect() -> Evidence:
+    """Mean confidence on training data, where every prediction is correct."""
+    rises = np.array([rise_after_perfect(by_epoch(result, "train")) for result in cross_entropy_runs()])
+    quantity = (
+        "mean training confidence, last epoch minus the first without a training error (Fashion-MNIST, cross-entropy)"
+    )
+    return Measurement.signed(quantity, "positive", t_interval(rises), 1, over_seeds(rises))
+
+
+def rise_after_perfect(history: pd.DataFrame) -> float:
+    """Confidence at the last epoch minus that at the first one with error 0; nan where there is none."""
+    perfect = history[history["error"] == 0]
+    return float(history["confidence"].iloc[-1] - perfect["confidence"].iloc[0]) if len(perfect) else float("nan")
