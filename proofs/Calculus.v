@@ -110,24 +110,27 @@ Proof.
   lra.
 Qed.
 
-(* a positive second derivative: the function lies above its tangents, strictly apart from the point of contact *)
-Lemma above_tangent (f df ddf : R -> R) a b :
-  (forall x, a < x < b -> is_derive f x (df x)) -> (forall x, a < x < b -> is_derive df x (ddf x)) ->
-  (forall x, a < x < b -> 0 < ddf x) ->
-  forall x y, a < x < b -> a < y < b -> x <> y -> f x + df x * (y - x) < f y.
+(* a positive second derivative inside an interval P, whatever its ends: the function lies above its tangents, strictly apart
+   from the point of contact *)
+Lemma above_tangent (P : R -> Prop) (f df ddf : R -> R) :
+  (forall x y z, P x -> P z -> x <= y <= z -> P y) ->
+  (forall x, P x -> is_derive f x (df x)) -> (forall x, P x -> is_derive df x (ddf x)) ->
+  (forall x y z, P x -> P z -> x < y < z -> 0 < ddf y) ->
+  forall x y, P x -> P y -> x <> y -> f x + df x * (y - x) < f y.
 Proof.
-  intros D1 D2 P x y Hx Hy N.
-  assert (I : forall z t, a < z -> z < t -> t < b -> df z < df t) by (apply (increasing_open df ddf); auto).
+  intros V D1 D2 C x y Hx Hy N.
+  assert (I : forall z t, P z -> P t -> z < t -> df z < df t).
+  { intros z t Hz Ht L. apply (increasing df ddf); [exact L| |]; intros w Hw; [apply D2, (V z w t)|apply (C z w t)]; auto. }
   pose (h := fun z => f z - df x * (z - x)).
-  assert (Dh : forall z, a < z < b -> is_derive h z (df z - df x)).
+  assert (Dh : forall z, P z -> is_derive h z (df z - df x)).
   { intros z Hz. unfold h.
     apply (is_derive_minus f (fun z => df x * (z - x))); [auto|]. auto_derive; [exact Logic.I|ring]. }
   assert (h x < h y).
   { destruct (Rlt_dec x y) as [L|L].
-    - apply (increasing h (fun z => df z - df x)); auto; intros z Hz; [apply Dh; lra|].
-      assert (df x < df z) by (apply I; lra). lra.
-    - apply (decreasing h (fun z => df z - df x)); auto; [lra| |]; intros z Hz; [apply Dh; lra|].
-      assert (df z < df x) by (apply I; lra). lra. }
+    - apply (increasing h (fun z => df z - df x)); [exact L| |]; intros z Hz; [apply Dh, (V x z y); auto|].
+      assert (df x < df z) by (apply I; [exact Hx|apply (V x z y); auto; lra|lra]). lra.
+    - apply (decreasing h (fun z => df z - df x)); [lra| |]; intros z Hz; [apply Dh, (V y z x); auto|].
+      assert (df z < df x) by (apply I; [apply (V y z x); auto; lra|exact Hx|lra]). lra. }
   unfold h in H. lra.
 Qed.
 
@@ -143,31 +146,10 @@ Proof.
     apply Rmult_integral in Z. lra. }
   assert (Ny : m <> y). { intros E. assert (Z : t * (x - y) = 0) by (unfold m in E; lra).
     apply Rmult_integral in Z. lra. }
-  pose proof (above_tangent f df ddf a b D1 D2 P m x Hm Hx Nx) as A.
-  pose proof (above_tangent f df ddf a b D1 D2 P m y Hm Hy Ny) as B.
+  assert (T : forall z, a < z < b -> m <> z -> f m + df m * (z - m) < f z).
+  { intros z Hz Nz. apply (above_tangent (fun z => a < z < b) f df ddf); auto; intros; [lra|apply P; lra]. }
+  pose proof (T x Hx Nx) as A. pose proof (T y Hy Ny) as B.
   apply (Rmult_lt_compat_l t) in A; [|lra]. apply (Rmult_lt_compat_l (1 - t)) in B; [|lra].
   assert (Z : t * (df m * (x - m)) + (1 - t) * (df m * (y - m)) = 0) by (unfold m; ring).
   lra.
-Qed.
-
-(* the same with one end included, where the second derivative need not be positive *)
-Lemma above_tangent_closed (f df ddf : R -> R) a b :
-  (forall x, a < x <= b -> is_derive f x (df x)) -> (forall x, a < x <= b -> is_derive df x (ddf x)) ->
-  (forall x, a < x < b -> 0 < ddf x) ->
-  forall x y, a < x <= b -> a < y <= b -> x <> y -> f x + df x * (y - x) < f y.
-Proof.
-  intros D1 D2 P x y Hx Hy N.
-  assert (I : forall z t, a < z -> z < t -> t <= b -> df z < df t).
-  { intros z t Hz L Ht. apply (increasing df ddf); [exact L| |]; intros w Hw; [apply D2; lra|apply P; lra]. }
-  pose (h := fun z => f z - df x * (z - x)).
-  assert (Dh : forall z, a < z <= b -> is_derive h z (df z - df x)).
-  { intros z Hz. unfold h.
-    apply (is_derive_minus f (fun z => df x * (z - x))); [auto|]. auto_derive; [exact Logic.I|ring]. }
-  assert (h x < h y).
-  { destruct (Rlt_dec x y) as [L|L].
-    - apply (increasing h (fun z => df z - df x)); auto; intros z Hz; [apply Dh; lra|].
-      assert (df x < df z) by (apply I; lra). lra.
-    - apply (decreasing h (fun z => df z - df x)); auto; [lra| |]; intros z Hz; [apply Dh; lra|].
-      assert (df z < df x) by (apply I; lra). lra. }
-  unfold h in H. lra.
 Qed.

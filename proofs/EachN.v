@@ -83,10 +83,11 @@ Qed.
 Lemma gap_below_tangent x y : 0 < x <= / (k + 1) -> 0 < y <= / (k + 1) -> x <> y -> gap y < gap x + gap1 x * (y - x).
 Proof.
   intros Hx Hy N. pose proof end_range as E.
-  pose proof (above_tangent_closed (fun x => - gap x) (fun x => - gap1 x) (fun x => - gap2 x) 0 (/ (k + 1))) as T.
+  pose proof (above_tangent (fun z => 0 < z <= / (k + 1)) (fun x => - gap x) (fun x => - gap1 x) (fun x => - gap2 x)) as T.
+  specialize (T ltac:(intros; lra)).
   specialize (T ltac:(intros z Hz; apply (is_derive_opp gap), gap_derivative; lra)).
   specialize (T ltac:(intros z Hz; apply (is_derive_opp gap1), gap1_derivative; lra)).
-  specialize (T ltac:(intros z Hz; pose proof (gap2_neg z Hz); lra)).
+  specialize (T ltac:(intros w z t Hw Ht Hz; pose proof (gap2_neg z ltac:(lra)); lra)).
   specialize (T x y Hx Hy N). cbv beta in T. lra.
 Qed.
 

@@ -151,8 +151,9 @@ Qed.
 Lemma focal_loss_above_tangent g q r : 0 <= g -> 0 < q < 1 -> 0 < r < 1 -> q <> r ->
   focal_loss g q + focal_slope g q * (r - q) < focal_loss g r.
 Proof.
-  intros Hg. apply (above_tangent (focal_loss g) (focal_slope g) (focal_curvature g) 0 1).
-  - intros x Hx. apply focal_loss_derivative. exact Hx.
-  - intros x Hx. apply focal_slope_derivative. exact Hx.
-  - intros x Hx. apply focal_curvature_positive; [left; exact Hg|exact Hx].
+  intros Hg. apply (above_tangent (fun x => 0 < x < 1) (focal_loss g) (focal_slope g) (focal_curvature g)).
+  - intros x y z Hx Hz Hy. lra.
+  - apply focal_loss_derivative.
+  - apply focal_slope_derivative.
+  - intros x y z Hx Hz Hy. apply focal_curvature_positive; [left; exact Hg|lra].
 Qed.

@@ -137,10 +137,11 @@ Lemma log_gain_below_tangent g q r : 0 < g -> 0 < q < 1 -> 0 < r < 1 -> q <> r -
   log_gain g r < log_gain g q + log_gain1 g q * (r - q).
 Proof.
   intros Hg Hq Hr N.
-  pose proof (above_tangent (fun x => - log_gain g x) (fun x => - log_gain1 g x) (fun x => - log_gain2 g x) 0 1) as T.
+  pose proof (above_tangent (fun x => 0 < x < 1) (fun x => - log_gain g x) (fun x => - log_gain1 g x) (fun x => - log_gain2 g x)) as T.
+  specialize (T ltac:(intros; lra)).
   specialize (T ltac:(intros x Hx; apply (is_derive_opp (log_gain g)), log_gain_derivative; lra)).
   specialize (T ltac:(intros x Hx; apply (is_derive_opp (log_gain1 g)), log_gain1_derivative; lra)).
-  specialize (T ltac:(intros x Hx; pose proof (log_gain2_neg g x Hg Hx); lra)).
+  specialize (T ltac:(intros x y z Hx Hz Hy; pose proof (log_gain2_neg g y Hg ltac:(lra)); lra)).
   specialize (T q r Hq Hr N). cbv beta in T. lra.
 Qed.
 

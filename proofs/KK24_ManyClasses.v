@@ -54,8 +54,8 @@ Proof.
 Qed.
 
 (* Faithfulness: ours (first half of the ledger's kk24.many_low), exact: for every n and gamma > 0 the temperature 1 / (gamma + 1)
-   gives the predicted class at least the probability that the map gives it. That no larger temperature does is
-   [kk24_prop3_low_sharp] for two classes. *)
+   gives the predicted class at least the probability that the map gives it. That no larger temperature does is the next
+   theorem. *)
 Theorem kk24_many_low n gamma q j : 0 < gamma -> open_simplex n q -> (forall i, (i < n)%nat -> q i < 1) -> predicted n q j ->
   focal_map n gamma q j <= temperature_scaling_n n (1 / (gamma + 1)) q j.
 Proof.
@@ -84,6 +84,88 @@ Proof.
   set (s := sum n (fun i => Rpower (q i) (gamma + 1))) in *. set (t := total n gamma q) in *.
   replace (weight gamma (q j) / t * (t * s)) with (weight gamma (q j) * s) by (field; lra).
   replace (Rpower (q j) (gamma + 1) / s * (t * s)) with (Rpower (q j) (gamma + 1) * t) by (field; lra). exact K.
+Qed.
+
+(* a predicted class of nearly 1, the others equal: w(r) / w(a) ~ r^(gamma + 1), below (r / a)^b for b < gamma + 1 *)
+Lemma weight_ratio_small g k b : 0 < g -> 1 <= k -> 0 < b -> b < g + 1 ->
+  exists r, 0 < r /\ k * r <= 1 / 2 /\ weight g r * Rpower (1 - k * r) b < weight g (1 - k * r) * Rpower r b.
+Proof.
+  intros Hg Hk Hb Lb.
+  pose (A := g * ln 2 + g * ln k + ln (1 + g) + ln 2).
+  pose (r := Rmin (1 / (2 * k)) (exp (- (A + 1) / (g + 1 - b)))). exists r.
+  assert (R0 : 0 < r) by (unfold r; apply Rmin_glb_lt; [apply Rdiv_lt_0_compat; lra|apply exp_pos]).
+  assert (R1 : k * r <= 1 / 2).
+  { assert (L : r <= 1 / (2 * k)) by apply Rmin_l. apply (Rmult_le_compat_l k) in L; [|lra].
+    replace (k * (1 / (2 * k))) with (1 / 2) in L by (field; lra). exact L. }
+  assert (R2 : (g + 1 - b) * ln r <= - (A + 1)).
+  { assert (L : r <= exp (- (A + 1) / (g + 1 - b))) by apply Rmin_r.
+    apply (Rcomplements.ln_le r _ R0) in L. rewrite ln_exp in L. apply (Rmult_le_compat_l (g + 1 - b)) in L; [|lra].
+    replace ((g + 1 - b) * (- (A + 1) / (g + 1 - b))) with (- (A + 1)) in L by (field; lra). exact L. }
+  split; [exact R0|]. split; [exact R1|].
+  assert (R3 : r <= 1 / 2) by nra. set (a := 1 - k * r). assert (KR : 0 < k * r) by (apply Rmult_lt_0_compat; lra).
+  assert (Ha : 1 / 2 <= a < 1) by (unfold a; lra).
+  assert (W : forall q, 0 < q < 1 -> weight g q = exp (ln q - log_gain g q)).
+  { intros q Q. unfold weight. rewrite gain_exp by lra. unfold Rminus. rewrite exp_plus, exp_ln, exp_Ropp by lra. reflexivity. }
+  rewrite (W r), (W a) by lra. unfold Rpower. rewrite <- !exp_plus. apply exp_increasing.
+  (* log g(r) >= g log (1/2); log g(a) <= g log (k r) + log (1 + g) *)
+  assert (Half : ln (1 / 2) = - ln 2) by (rewrite ln_div, ln_1 by lra; ring).
+  assert (G1 : - (g * ln 2) <= log_gain g r).
+  { unfold log_gain. assert (L : ln (1 / 2) <= ln (1 - r)) by (apply Rcomplements.ln_le; lra). rewrite Half in L.
+    apply (Rmult_le_compat_l g) in L; [|lra]. pose proof (entropy_ratio_pos r ltac:(lra)) as B.
+    assert (0 < g * entropy_ratio r) by (apply Rmult_lt_0_compat; lra).
+    pose proof (ln_pos (1 + g * entropy_ratio r) ltac:(lra)). lra. }
+  assert (G2 : log_gain g a <= g * (ln k + ln r) + ln (1 + g)).
+  { unfold log_gain. replace (1 - a) with (k * r) by (unfold a; ring). rewrite ln_mult by lra.
+    pose proof (entropy_ratio_pos a ltac:(lra)) as B0. pose proof (entropy_ratio_lt_1 a ltac:(lra)) as B1.
+    assert (0 < g * entropy_ratio a < g * 1) by (split; [apply Rmult_lt_0_compat|apply Rmult_lt_compat_l]; lra).
+    assert (ln (1 + g * entropy_ratio a) < ln (1 + g)) by (apply ln_increasing; lra). lra. }
+  assert (G3 : - ln 2 <= ln a <= 0).
+  { split; [rewrite <- Half; apply Rcomplements.ln_le; lra|pose proof (ln_neg a ltac:(lra)); lra]. }
+  assert (G4 : b * ln a - ln a <= ln 2).
+  { replace (b * ln a - ln a) with (b * ln a + - ln a) by ring. assert (b * ln a <= 0) by nra. lra. }
+  unfold A in R2. lra.
+Qed.
+
+(* Faithfulness: ours (the second half of kk24.many_low, 'no larger T does'), exact: for every n >= 2, gamma > 0 and
+   T > 1 / (gamma + 1) there is a prediction whose top class the map gives more than temperature scaling with T. *)
+Theorem kk24_many_low_largest n gamma T : (2 <= n)%nat -> 0 < gamma -> 1 / (gamma + 1) < T ->
+  exists q j, open_simplex n q /\ (forall i, (i < n)%nat -> q i < 1) /\ predicted n q j /\
+    temperature_scaling_n n T q j < focal_map n gamma q j.
+Proof.
+  intros Hn Hg HT. destruct n as [|k]; [lia|].
+  assert (I0 : 0 < 1 / (gamma + 1)) by (apply Rdiv_lt_0_compat; lra).
+  assert (K : 1 <= INR k) by (change 1 with (INR 1); apply le_INR; lia).
+  assert (B0 : 0 < 1 / T) by (apply Rdiv_lt_0_compat; lra).
+  assert (B1 : 1 / T < gamma + 1).
+  { apply (Rmult_lt_reg_r T); [lra|]. replace (1 / T * T) with 1 by (field; lra).
+    apply (Rmult_lt_compat_l (gamma + 1)) in HT; [|lra]. replace ((gamma + 1) * (1 / (gamma + 1))) with 1 in HT by (field; lra). lra. }
+  destruct (weight_ratio_small gamma (INR k) (1 / T) Hg K B0 B1) as [r [R0 [R1 W]]].
+  assert (R2 : r <= 1 / 2) by nra. assert (KR : 0 < INR k * r) by (apply Rmult_lt_0_compat; lra).
+  set (a := 1 - INR k * r) in *. set (b := 1 / T) in *.
+  set (q := one_and_rest a r).
+  assert (Q : simplex (S k) q) by (apply one_and_rest_simplex; unfold a; lra).
+  assert (N : forall i, (i < S k)%nat -> 0 < q i < 1) by (intros [|i] _; unfold q, a; simpl; lra).
+  assert (O : open_simplex (S k) q) by (split; [intros i Hi; apply N; exact Hi|apply Q]).
+  assert (N1 : forall i, (i < S k)%nat -> q i < 1) by (intros i Hi; apply N; exact Hi).
+  exists q, 0%nat. split; [exact O|]. split; [exact N1|].
+  split; [apply one_and_rest_predicted; unfold a; lra|].
+  rewrite <- kk24_prop4_printed; [|exact O|exact N1|lia]. rewrite map_inside; [|lra|exact Q|exact N1|lia].
+  assert (A0 : 0 < a < 1) by (unfold a; lra).
+  assert (S1 : total (S k) gamma q = weight gamma a + INR k * weight gamma r).
+  { unfold total. rewrite sum_first. simpl q at 1. rewrite weight_closed_some by lra. f_equal.
+    rewrite (sum_ext k _ (fun _ => weight gamma r)) by (intros i Hi; simpl; apply weight_closed_some; lra).
+    apply sum_const. }
+  rewrite S1. unfold temperature_scaling_n. fold b. rewrite sum_first. simpl q.
+  rewrite sum_const.
+  rewrite weight_closed_some by lra.
+  pose proof (weight_pos gamma a ltac:(lra) A0) as WA. pose proof (weight_pos gamma r ltac:(lra) ltac:(lra)) as WR.
+  pose proof (Rpower_pos a b) as PA. pose proof (Rpower_pos r b) as PR.
+  set (wa := weight gamma a) in *. set (wr := weight gamma r) in *. set (pa := Rpower a b) in *. set (pr := Rpower r b) in *.
+  assert (D1 : 0 < wa + INR k * wr) by nra. assert (D2 : 0 < pa + INR k * pr) by nra.
+  apply (Rmult_lt_reg_r ((wa + INR k * wr) * (pa + INR k * pr))); [apply Rmult_lt_0_compat; assumption|].
+  replace (pa / (pa + INR k * pr) * ((wa + INR k * wr) * (pa + INR k * pr))) with (pa * (wa + INR k * wr)) by (field; lra).
+  replace (wa / (wa + INR k * wr) * ((wa + INR k * wr) * (pa + INR k * pr))) with (wa * (pa + INR k * pr)) by (field; lra).
+  assert (INR k * (wr * pa) < INR k * (wa * pr)) by (apply Rmult_lt_compat_l; lra). lra.
 Qed.
 
 (* not vacuous: three classes *)

@@ -118,3 +118,27 @@ Proof.
   pose proof (binary_map_increasing gamma 0 q Hg ltac:(lra) ltac:(lra) ltac:(lra)) as B.
   rewrite (C q) in A, B by lra. lra.
 Qed.
+
+(* On [0, 1], the ends by their limits, the map increases onto for -1 <= gamma < 0, too.
+   Faithfulness: ours (kk24.prop2_negative), exact. *)
+Theorem kk24_prop2_negative_closed gamma : -1 <= gamma < 0 ->
+  (forall q, 0 <= q <= 1 -> 0 <= binary_map_closed gamma q <= 1) /\
+  (forall q r, 0 <= q -> q < r -> r <= 1 -> binary_map_closed gamma q < binary_map_closed gamma r) /\
+  (forall p, 0 <= p <= 1 -> exists q, 0 <= q <= 1 /\ binary_map_closed gamma q = p).
+Proof.
+  intros Hg. destruct (kk24_prop2_negative gamma Hg) as (Range & Inc & Onto).
+  assert (Z : binary_map_closed gamma 0 = 0) by (unfold binary_map_closed; destruct (Rle_dec 0 0); [reflexivity|exfalso; lra]).
+  assert (O : binary_map_closed gamma 1 = 1).
+  { unfold binary_map_closed. destruct (Rle_dec 1 0); [exfalso; lra|]. destruct (Rle_dec 1 1); [reflexivity|exfalso; lra]. }
+  assert (C : forall x, 0 < x < 1 -> binary_map_closed gamma x = binary_map gamma x).
+  { intros x Hx. unfold binary_map_closed. destruct (Rle_dec x 0); [exfalso; lra|]. destruct (Rle_dec 1 x); [exfalso; lra|reflexivity]. }
+  split; [|split].
+  - intros q Hq. destruct (Req_dec q 0) as [->|N0]; [lra|]. destruct (Req_dec q 1) as [->|N1]; [lra|]. rewrite C by lra. specialize (Range q ltac:(lra)). lra.
+  - intros q r [Hq|<-] L [Hr| ->].
+    + rewrite !C by lra. apply Inc; lra.
+    + rewrite O, C by lra. apply Range. lra.
+    + rewrite Z, C by lra. apply Range. lra.
+    + rewrite Z, O. lra.
+  - intros p Hp. destruct (Req_dec p 0) as [->|N0]; [exists 0; lra|]. destruct (Req_dec p 1) as [->|N1]; [exists 1; lra|].
+    destruct (Onto p ltac:(lra)) as [q [Q E]]. exists q. split; [lra|]. rewrite C by exact Q. exact E.
+Qed.

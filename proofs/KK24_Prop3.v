@@ -19,31 +19,40 @@ Proof.
   - pose proof (u_pair_below x). lra.
 Qed.
 
+Lemma factor_pos : 0 < 2 * ln 2 - 1.
+Proof. pose proof (ln_lt (/ 2) ltac:(lra) ltac:(lra)) as X. rewrite ln_Rinv in X by lra. lra. Qed.
+
 (* by growth in gamma from 0, where both sides are 0 *)
-Lemma logit_gap_log gamma s : 0 <= gamma -> 0 <= s -> logit_gap gamma s <= (2 * ln 2 - 1) * ln (gamma + 1) * s.
+Lemma logit_gap_log_strict gamma s : 0 < gamma -> 0 < s -> logit_gap gamma s < (2 * ln 2 - 1) * ln (gamma + 1) * s.
 Proof.
-  intros Hg Hs. pose proof (u_difference s Hs) as D. pose proof (u_pair_above s) as P.
+  intros Hg Hs. pose proof (u_difference s ltac:(lra)) as D. pose proof (u_pair_above s) as P.
   pose proof (u_pos s) as U. pose proof (u_pos (- s)) as V. set (a := u s) in *. set (b := u (- s)) in *.
   set (k := 2 * ln 2 - 1) in *.
   pose (f := fun t => k * ln (t + 1) * s - (ln (1 + t * a) - ln (1 + t * b))).
   assert (Z : f 0 = 0). { unfold f. rewrite !Rmult_0_l, !Rplus_0_l, !Rplus_0_r, ln_1. ring. }
-  assert (F : 0 <= f gamma).
-  { rewrite <- Z. apply (nondecreasing f (fun t => k * s / (t + 1) - (a / (1 + t * a) - b / (1 + t * b)))); [exact Hg| |]; intros t Ht.
+  assert (F : 0 < f gamma).
+  { rewrite <- Z. apply (increasing f (fun t => k * s / (t + 1) - (a / (1 + t * a) - b / (1 + t * b)))); [exact Hg| |]; intros t Ht.
     - assert (0 < 1 + t * a) by nra. assert (0 < 1 + t * b) by nra.
       unfold f. auto_derive; [repeat split; lra|]. field. repeat split; lra.
-    - assert (0 < 1 + t * a) by nra. assert (0 < 1 + t * b) by nra.
+    - assert (0 < t * a) by (apply Rmult_lt_0_compat; lra). assert (0 < t * b) by (apply Rmult_lt_0_compat; lra).
       replace (a / (1 + t * a) - b / (1 + t * b)) with ((a - b) / ((1 + t * a) * (1 + t * b))) by (field; split; lra).
-      assert (L : 1 + t <= (1 + t * a) * (1 + t * b)).
-      { assert (0 <= t * a * (t * b)) by (apply Rmult_le_pos; apply Rmult_le_pos; lra). assert (0 <= t * (a + b - 1)) by (apply Rmult_le_pos; lra). lra. }
-      assert (I1 : / ((1 + t * a) * (1 + t * b)) <= / (1 + t)) by (apply Rinv_le_contravar; lra).
-      assert (I0 : 0 < / ((1 + t * a) * (1 + t * b))) by (apply Rinv_0_lt_compat, Rmult_lt_0_compat; assumption).
+      assert (L : 1 + t < (1 + t * a) * (1 + t * b)).
+      { assert (0 < t * a * (t * b)) by (apply Rmult_lt_0_compat; assumption).
+        assert (0 <= t * (a + b - 1)) by (apply Rmult_le_pos; lra). lra. }
+      assert (I1 : / ((1 + t * a) * (1 + t * b)) < / (1 + t)) by (apply Rinv_lt_contravar; [apply Rmult_lt_0_compat|]; lra).
+      assert (I0 : 0 < / ((1 + t * a) * (1 + t * b))) by (apply Rinv_0_lt_compat; lra).
       replace (t + 1) with (1 + t) by ring. unfold Rdiv.
-      assert (K0 : 0 <= k * s). 
-      { assert (0 <= k); [|apply Rmult_le_pos; assumption]. unfold k. pose proof (ln_ge 2 ltac:(lra)). lra. }
+      assert (K0 : 0 < k * s) by (apply Rmult_lt_0_compat; [exact factor_pos|exact Hs]).
       assert (A1 : (a - b) * / ((1 + t * a) * (1 + t * b)) <= k * s * / ((1 + t * a) * (1 + t * b))) by (apply Rmult_le_compat_r; lra).
-      assert (A2 : k * s * / ((1 + t * a) * (1 + t * b)) <= k * s * / (1 + t)) by (apply Rmult_le_compat_l; lra).
+      assert (A2 : k * s * / ((1 + t * a) * (1 + t * b)) < k * s * / (1 + t)) by (apply Rmult_lt_compat_l; lra).
       lra. }
   unfold f in F. unfold logit_gap. fold a b. rewrite ln_div by nra. lra.
+Qed.
+
+Lemma logit_gap_log gamma s : 0 <= gamma -> 0 <= s -> logit_gap gamma s <= (2 * ln 2 - 1) * ln (gamma + 1) * s.
+Proof.
+  intros [G|<-] [S|<-]; [apply Rlt_le, logit_gap_log_strict; assumption| | |]; try (rewrite logit_gap_0; lra).
+  rewrite Rplus_0_l, ln_1. unfold logit_gap. rewrite !Rmult_0_l, Rplus_0_r. replace (1 / 1) with 1 by field. rewrite ln_1. lra.
 Qed.
 
 Lemma logit_gap_nonneg gamma s : 0 <= gamma -> 0 <= s -> 0 <= logit_gap gamma s.
@@ -115,6 +124,21 @@ Theorem kk24_prop3_log gamma : 0 <= gamma ->
   (forall s, 0 <= s -> temperature_scaling T_high s <= FC gamma s <= temperature_scaling T_low s) /\
   (forall s, s <= 0 -> temperature_scaling T_low s <= FC gamma s <= temperature_scaling T_high s).
 Proof. apply between_temperatures. pose proof ln_2_below. lra. Qed.
+
+(* For every gamma > 0 and every logit but 0: R(s) / s < (2 log 2 - 1) log (1 + gamma), and the printed bound with 1/2 is larger.
+   Faithfulness: ours (kk24.prop3_log, its first half), exact. *)
+Theorem kk24_prop3_log_strict gamma s : 0 < gamma -> s <> 0 ->
+  logit (FC gamma s) = (gamma + 1) * s - logit_gap gamma s /\
+  logit_gap gamma s / s < (2 * ln 2 - 1) * ln (gamma + 1) < 1 / 2 * ln (gamma + 1).
+Proof.
+  intros G N. split; [apply logit_FC; lra|]. split.
+  - assert (P : forall t, 0 < t -> logit_gap gamma t / t < (2 * ln 2 - 1) * ln (gamma + 1)).
+    { intros t T. apply (Rmult_lt_reg_r t); [exact T|]. replace (logit_gap gamma t / t * t) with (logit_gap gamma t) by (field; lra).
+      apply logit_gap_log_strict; assumption. }
+    destruct (Rlt_dec 0 s) as [S|S]; [apply P; exact S|]. specialize (P (- s) ltac:(lra)). rewrite logit_gap_odd in P by lra.
+    replace (- logit_gap gamma s / - s) with (logit_gap gamma s / s) in P by (field; lra). exact P.
+  - apply Rmult_lt_compat_r; [apply ln_pos; lra|]. pose proof ln_2_below. lra.
+Qed.
 
 (* a function that is 0 at 0 with slope d there lies above every flatter line somewhere to the right *)
 Lemma steeper_somewhere (f : R -> R) d c : is_derive f 0 d -> f 0 = 0 -> c < d -> exists s, 0 < s /\ c * s < f s.
@@ -188,19 +212,63 @@ Proof.
   rewrite logit_gap_0 in *. lra.
 Qed.
 
+(* As temperatures: at every logit but 0 the T with FC(s) = sigmoid(s / T) lies strictly between 1 / (gamma + 1) and 1 / gamma.
+   Faithfulness: ours (kk24.prop3_simple, its first half), exact. *)
+Theorem kk24_prop3_simple_temperature gamma s : 0 < gamma -> s <> 0 ->
+  exists T, FC gamma s = temperature_scaling T s /\ (forall T', T' <> 0 -> FC gamma s = temperature_scaling T' s -> T' = T) /\
+  1 / (gamma + 1) < T < 1 / gamma.
+Proof.
+  intros G N. set (b := logit (FC gamma s) / s).
+  assert (B : gamma < b < gamma + 1).
+  { assert (P : forall t, 0 < t -> gamma < logit (FC gamma t) / t < gamma + 1).
+    { intros t T. pose proof (kk24_prop3_simple gamma t G T).
+      split; apply (Rmult_lt_reg_r t); try exact T; replace (logit (FC gamma t) / t * t) with (logit (FC gamma t)) by (field; lra); lra. }
+    unfold b. destruct (Rlt_dec 0 s) as [S|S]; [apply P; exact S|]. specialize (P (- s) ltac:(lra)).
+    rewrite logit_FC, logit_gap_odd in P by lra. rewrite logit_FC by lra.
+    replace (((gamma + 1) * - s - - logit_gap gamma s) / - s) with (((gamma + 1) * s - logit_gap gamma s) / s) in P by (field; lra).
+    exact P. }
+  assert (E : forall T, T <> 0 -> FC gamma s = temperature_scaling T s -> T = 1 / b).
+  { intros T Z H. assert (L : logit (FC gamma s) = s / T) by (rewrite H; apply logit_sigmoid).
+    unfold b. rewrite L. field. split; assumption. }
+  exists (1 / b). split; [|split; [exact E|]].
+  - rewrite temperature_scaling_inverse by lra. rewrite FC_logits by lra. f_equal.
+    unfold b. rewrite logit_FC by lra. field. exact N.
+  - split; unfold Rdiv; rewrite !Rmult_1_l; apply Rinv_lt_contravar; try (apply Rmult_lt_0_compat); lra.
+Qed.
+
+(* 1 / gamma is the better upper temperature exactly for gamma > e^2 - 1 = 6.389...
+   Faithfulness: ours (kk24.prop3_simple, 'better than the printed bound'), exact, 'if and only if'. *)
+Theorem kk24_prop3_simple_better gamma : 0 < gamma ->
+  1 / gamma < 1 / (gamma + 1 - 1 / 2 * ln (gamma + 1)) <-> exp 2 - 1 < gamma.
+Proof.
+  intros G. pose proof (inverse_temperature_pos (1 / 2) gamma ltac:(lra) ltac:(lra)) as P. unfold Rdiv at 1 2. rewrite !Rmult_1_l.
+  assert (Z : exp 2 - 1 < gamma <-> 2 < ln (gamma + 1)).
+  { split; intros H.
+    - rewrite <- (ln_exp 2) at 1. apply ln_increasing; [apply exp_pos|lra].
+    - apply exp_increasing in H. rewrite exp_ln in H by lra. lra. }
+  rewrite Z. split; intros H.
+  - apply Rnot_le_lt. intros L. assert (/ (gamma + 1 - 1 / 2 * ln (gamma + 1)) <= / gamma) by (apply Rinv_le_contravar; lra). lra.
+  - apply Rinv_lt_contravar; [apply Rmult_lt_0_compat; lra|lra].
+Qed.
+
+(* R stays below log (gamma + 1) *)
+Lemma logit_gap_bounded gamma s : 0 < gamma -> logit_gap gamma s < ln (gamma + 1).
+Proof.
+  intros Hg. unfold logit_gap. pose proof (u_range s) as U. pose proof (u_pos s). pose proof (u_pos (- s)) as V.
+  pose proof (one_plus_u gamma s ltac:(lra)) as A. pose proof (one_plus_u gamma (- s) ltac:(lra)) as B.
+  apply ln_increasing; [apply Rdiv_lt_0_compat; assumption|].
+  apply (Rmult_lt_reg_r (1 + gamma * u (- s))); [exact B|].
+  replace ((1 + gamma * u s) / (1 + gamma * u (- s)) * (1 + gamma * u (- s))) with (1 + gamma * u s) by (field; lra).
+  assert (0 < gamma * u (- s)) by (apply Rmult_lt_0_compat; lra). assert (gamma * u s < gamma * 1) by (apply Rmult_lt_compat_l; lra). nra.
+Qed.
+
 Theorem kk24_prop3_low_sharp gamma b : 0 < gamma -> b < gamma + 1 -> exists s, 0 < s /\ b * s < logit (FC gamma s).
 Proof.
   intros Hg Hb. pose proof (ln_pos (gamma + 1) ltac:(lra)) as L.
   assert (P : 0 < ln (gamma + 1) / (gamma + 1 - b)) by (apply Rdiv_lt_0_compat; lra).
   exists (ln (gamma + 1) / (gamma + 1 - b)). split; [exact P|]. set (s := ln (gamma + 1) / (gamma + 1 - b)) in *.
   rewrite logit_FC by lra. assert (E : (gamma + 1 - b) * s = ln (gamma + 1)) by (unfold s; field; lra).
-  assert (logit_gap gamma s < ln (gamma + 1)); [|lra].
-  unfold logit_gap. pose proof (u_range s) as U. pose proof (u_pos s). pose proof (u_pos (- s)) as V.
-  pose proof (one_plus_u gamma s ltac:(lra)) as A. pose proof (one_plus_u gamma (- s) ltac:(lra)) as B.
-  apply ln_increasing; [apply Rdiv_lt_0_compat; assumption|].
-  apply (Rmult_lt_reg_r (1 + gamma * u (- s))); [exact B|].
-  replace ((1 + gamma * u s) / (1 + gamma * u (- s)) * (1 + gamma * u (- s))) with (1 + gamma * u s) by (field; lra).
-  assert (0 < gamma * u (- s)) by (apply Rmult_lt_0_compat; lra). assert (gamma * u s < gamma * 1) by (apply Rmult_lt_compat_l; lra). nra.
+  pose proof (logit_gap_bounded gamma s Hg). lra.
 Qed.
 
 (* not vacuous: gamma = 4, the paper's example, T_low = 0.2, at s = 1 the map lies strictly between *)

@@ -432,6 +432,32 @@ Proof.
   - exists s. split; [exact S|]. rewrite logit_FC by lra. lra.
 Qed.
 
+(* beta(s) = logit FC(s) / s tends to beta_0 at 0, and to gamma + 1 at infinity.
+   Faithfulness: ours (kk24.prop3_sharpness_zero), exact, for every real gamma > 0. *)
+Theorem kk24_prop3_limits gamma : 0 < gamma ->
+  (forall eps, 0 < eps -> exists d, 0 < d /\ forall s, s <> 0 -> Rabs s < d -> Rabs (logit (FC gamma s) / s - beta_0 gamma) < eps) /\
+  (forall eps, 0 < eps -> exists far, 0 < far /\ forall s, far < s -> Rabs (logit (FC gamma s) / s - (gamma + 1)) < eps).
+Proof.
+  intros G. split; intros eps E.
+  - pose proof (logit_gap_derivative gamma 0 ltac:(lra)) as D. apply is_derive_Reals in D.
+    destruct (D eps E) as [delta H]. exists delta. split; [apply cond_pos|]. intros s N S.
+    specialize (H s N S). rewrite Rplus_0_l, logit_gap_0, Rminus_0_r in H.
+    change (logit_gap_slope gamma 0) with (r1 gamma 0) in H. rewrite r1_at_0 in H by lra.
+    rewrite logit_FC by lra. unfold beta_0.
+    replace (((gamma + 1) * s - logit_gap gamma s) / s - (gamma + 1 - gap_at_0 gamma))
+      with (- (logit_gap gamma s / s - gap_at_0 gamma)) by (field; exact N).
+    rewrite Rabs_Ropp. exact H.
+  - pose proof (ln_pos (gamma + 1) ltac:(lra)) as L. exists (ln (gamma + 1) / eps).
+    assert (F : 0 < ln (gamma + 1) / eps) by (apply Rdiv_lt_0_compat; lra). split; [exact F|]. intros s S.
+    pose proof (logit_gap_bounded gamma s G) as B. pose proof (logit_gap_nonneg gamma s ltac:(lra) ltac:(lra)) as Z.
+    rewrite logit_FC by lra.
+    replace (((gamma + 1) * s - logit_gap gamma s) / s - (gamma + 1)) with (- (logit_gap gamma s / s)) by (field; lra).
+    rewrite Rabs_Ropp, Rabs_right by (apply Rle_ge; unfold Rdiv; apply Rmult_le_pos; [exact Z|apply Rlt_le, Rinv_0_lt_compat; lra]).
+    apply (Rmult_lt_reg_r s); [lra|]. replace (logit_gap gamma s / s * s) with (logit_gap gamma s) by (field; lra).
+    apply (Rmult_lt_compat_l eps) in S; [|exact E].
+    replace (eps * (ln (gamma + 1) / eps)) with (ln (gamma + 1)) in S by (field; lra). lra.
+Qed.
+
 Lemma beta_0_pos gamma : 0 < gamma -> 0 < beta_0 gamma.
 Proof.
   intros G. pose proof ln_2_range. unfold beta_0, gap_at_0.

@@ -147,10 +147,11 @@ Proof.
   intros L. apply (gain_le_1_tau gamma t); try assumption. split; [apply (predicted_pos n q j); assumption|exact L].
 Qed.
 
-(* Below tau(gamma) there are n and a distribution with that largest probability, which falls.
-   Faithfulness: ours (kk24.prop5_threshold_sharp), exact. *)
+(* Below tau(gamma): with that largest probability m and all other classes equal, it falls for every number of classes from
+   some N on. Faithfulness: ours (kk24.prop5_threshold_sharp), exact, for every real gamma > 0 and 0 < m < tau(gamma). *)
 Theorem kk24_prop5_tau_sharp gamma t m : 0 < gamma -> is_tau gamma t -> 0 < m < t ->
-  exists n q, simplex n q /\ predicted n q 0 /\ q 0%nat = m /\ focal_map_closed n gamma q 0 < m.
+  exists N, forall n, (N <= n)%nat -> let q := one_and_rest m ((1 - m) / (INR n - 1)) in
+    open_simplex n q /\ predicted n q 0 /\ q 0%nat = m /\ focal_map_closed n gamma q 0 < m.
 Proof.
   intros Hg T Hm. assert (Ht : 0 < t < 1) by apply T.
   assert (G : 1 < gain gamma m).
@@ -159,18 +160,21 @@ Proof.
   (* so many equal classes that each is below d and m *)
   pose (e := Rmin d m). assert (He : 0 < e) by (unfold e; apply Rmin_glb_lt; lra).
   assert (E1 : e <= d) by apply Rmin_l. assert (E2 : e <= m) by apply Rmin_r.
-  destruct (archimed_cor1 e He) as [k [Hk K0]].
-  assert (Kp : 0 < INR k) by (apply lt_0_INR; exact K0).
-  pose (r := (1 - m) / INR k).
+  destruct (archimed_cor1 e He) as [N [HN N0]]. exists (S N). intros n Hn.
+  destruct n as [|k]; [lia|]. replace (INR (S k) - 1) with (INR k) by (rewrite S_INR; ring).
+  assert (Np : 0 < INR N) by (apply lt_0_INR; exact N0).
+  assert (NK : INR N <= INR k) by (apply le_INR; lia).
+  assert (Hk : / INR k < e) by (apply (Rle_lt_trans _ (/ INR N)); [apply Rinv_le_contravar; lra|exact HN]).
+  assert (Kp : 0 < INR k) by lra.
+  pose (r := (1 - m) / INR k). fold r.
   assert (Hr : 0 < r < e).
   { unfold r. split; [apply Rdiv_lt_0_compat; lra|]. apply (Rlt_trans _ (/ INR k)); [|exact Hk]. unfold Rdiv.
     assert (0 < / INR k) by (apply Rinv_0_lt_compat; exact Kp). nra. }
-  exists (S k), (one_and_rest m r).
-  assert (Q : simplex (S k) (one_and_rest m r)) by (apply one_and_rest_simplex; [lra|lra|unfold r; field; lra]).
-  split; [exact Q|]. split; [apply one_and_rest_predicted; lra|]. split; [reflexivity|].
-  change m with (one_and_rest m r 0) at 2.
-  specialize (D r ltac:(lra)).
-  apply (map_lowers_top (S k) gamma (one_and_rest m r) 0 1); [lra|exact Q|lia| | |lia|exact D].
+  intros q. assert (Q : simplex (S k) q) by (apply one_and_rest_simplex; [lra|lra|unfold r; field; lra]).
+  split; [split; [intros [|i] _; simpl; lra|apply Q]|].
+  split; [apply one_and_rest_predicted; lra|]. split; [reflexivity|].
+  change m with (q 0%nat) at 1. specialize (D r ltac:(lra)).
+  apply (map_lowers_top (S k) gamma q 0 1); [lra|exact Q|lia| | |lia|exact D].
   - intros [|i] _; simpl; lra.
   - intros [|i] _; simpl; lra.
 Qed.
@@ -202,7 +206,8 @@ Proof.
 Qed.
 
 Lemma falls_from_gain k gamma : 0 < gamma -> (2 <= k)%nat -> 1 < gain gamma (/ INR k) ->
-  exists q, open_simplex (S k) q /\ predicted (S k) q 1 /\ focal_map_closed (S k) gamma q 1 < q 1%nat.
+  exists e0, 0 < e0 /\ forall e, 0 < e < e0 -> let q := one_and_rest e ((1 - e) / INR k) in
+    open_simplex (S k) q /\ predicted (S k) q 1 /\ focal_map_closed (S k) gamma q 1 < q 1%nat.
 Proof.
   intros Hg Hk H. assert (K2 : 2 <= INR k) by (change 2 with (INR 2); apply le_INR; exact Hk).
   assert (IK : 0 < / INR k < 1) by (split; [apply Rinv_0_lt_compat; lra|rewrite <- Rinv_1; apply Rinv_lt_contravar; lra]).
@@ -210,11 +215,11 @@ Proof.
   destruct (gain_near_0 gamma M ltac:(lra) (proj1 HM)) as [d [Hd D]].
   destruct (gain_continuous gamma (/ INR k) ltac:(lra) IK (gain gamma (/ INR k) - M) ltac:(lra)) as [d2 [Hd2 C]].
   pose proof (end_range (INR k) K2) as ER.
-  pose (e := Rmin (Rmin (d / 2) (d2 / 2)) (/ (INR k + 1) / 2)).
-  assert (E0 : 0 < e) by (unfold e; repeat apply Rmin_glb_lt; lra).
-  assert (E1 : e <= d / 2) by (unfold e; eapply Rle_trans; [apply Rmin_l|apply Rmin_l]).
-  assert (E2 : e <= d2 / 2) by (unfold e; eapply Rle_trans; [apply Rmin_l|apply Rmin_r]).
-  assert (E3 : e <= / (INR k + 1) / 2) by apply Rmin_r.
+  exists (Rmin (Rmin (d / 2) (d2 / 2)) (/ (INR k + 1) / 2)). split; [repeat apply Rmin_glb_lt; lra|].
+  intros e [E0 Ee].
+  assert (E1 : e <= d / 2) by (apply Rlt_le; eapply Rlt_le_trans; [exact Ee|eapply Rle_trans; [apply Rmin_l|apply Rmin_l]]).
+  assert (E2 : e <= d2 / 2) by (apply Rlt_le; eapply Rlt_le_trans; [exact Ee|eapply Rle_trans; [apply Rmin_l|apply Rmin_r]]).
+  assert (E3 : e <= / (INR k + 1) / 2) by (apply Rlt_le; eapply Rlt_le_trans; [exact Ee|apply Rmin_r]).
   pose (m := others (INR k) e).
   pose proof (others_range (INR k) K2 e ltac:(lra)) as Hm. pose proof (others_above (INR k) K2 e ltac:(lra)) as Am.
   pose proof (others_k (INR k) K2 e) as Km. fold m in Hm, Am, Km.
@@ -227,7 +232,7 @@ Proof.
     { apply C. split; [split; [exact I|lra]|exact Near]. }
     apply Rabs_def2 in X. lra. }
   assert (Ge : gain gamma e < gain gamma m) by (specialize (D e ltac:(lra)); lra).
-  exists (one_and_rest e m).
+  change ((1 - e) / INR k) with m. cbv zeta.
   assert (Q : simplex (S k) (one_and_rest e m)) by (apply one_and_rest_simplex; lra).
   split; [split; [intros [|i] _; simpl; lra|apply Q]|].
   split; [split; [lia|intros [|i] _; simpl; lra]|].
@@ -246,7 +251,8 @@ Proof.
   assert (E : 1 / (INR (S k) - 1) = / INR k).
   { assert (2 <= INR k) by (change 2 with (INR 2); apply le_INR; lia). rewrite S_INR. field. lra. }
   rewrite E. split; [|apply never_falls_from_gain; [exact Hg|lia]].
-  intros H. apply Rnot_lt_le. intros L. destruct (falls_from_gain k gamma Hg ltac:(lia) L) as [q [O [P F]]].
+  intros H. apply Rnot_lt_le. intros L. destruct (falls_from_gain k gamma Hg ltac:(lia) L) as [e0 [E0 A]].
+  destruct (A (e0 / 2) ltac:(lra)) as [O [P F]]. set (q := one_and_rest (e0 / 2) ((1 - e0 / 2) / INR k)) in *.
   assert (S' : simplex (S k) q) by (split; [intros i Hi; apply Rlt_le, O; exact Hi|apply O]).
   specialize (H q 1%nat S' P). lra.
 Qed.
@@ -267,6 +273,22 @@ Proof.
   destruct (M20_Prop2.m20_prop2_gamma_star_exists p0 ltac:(lra)) as [w [W _]]. exists w, (M20_Prop2.lambert_gamma p0 w). split; [split; [exact W|reflexivity]|].
   destruct (M20_Prop2.m20_prop2_threshold p0 w Hp W) as [S _]. split; [exact S|].
   intros gamma Hg. rewrite kk24_prop5_each_n by (auto; lia). apply (gamma_star_threshold p0); [split; lra|exact S|exact Hg].
+Qed.
+
+(* Below gamma* it fails where n - 1 classes are tied and the last one is small: at every small enough one.
+   Faithfulness: ours (kk24.prop5_n_fails), exact; [kk24_prop5_gamma_star] says what gamma*(1/(n-1)) is. *)
+Theorem kk24_prop5_n_fails n gamma gamma_star : (4 <= n)%nat -> is_gamma_star (1 / (INR n - 1)) gamma_star ->
+  0 < gamma < gamma_star ->
+  exists e0, 0 < e0 /\ forall e, 0 < e < e0 -> let q := one_and_rest e ((1 - e) / (INR n - 1)) in
+    open_simplex n q /\ predicted n q 1 /\ focal_map_closed n gamma q 1 < q 1%nat.
+Proof.
+  intros Hn S Hg. destruct n as [|k]; [lia|].
+  assert (K : 3 <= INR k) by (replace 3 with (INR 3) by (simpl; ring); apply le_INR; lia).
+  replace (INR (Datatypes.S k) - 1) with (INR k) in * by (rewrite S_INR; ring).
+  replace (1 / INR k) with (/ INR k) in S by (field; lra).
+  apply falls_from_gain; [apply Hg|lia|]. apply Rnot_le_lt. intros L.
+  apply (gamma_star_threshold (/ INR k) gamma_star gamma) in L; [lra| |exact S|apply Hg].
+  split; [apply Rinv_0_lt_compat; lra|]. rewrite <- Rinv_1. apply Rinv_lt_contravar; lra.
 Qed.
 
 (* Two and three classes: Prop. 5 holds for every gamma > 0.

@@ -124,5 +124,20 @@ Proof.
   pose proof (phi_decreasing gamma lambda eta G L E v eta ltac:(lra) C ltac:(lra)). lra.
 Qed.
 
+(* the root rises with the true probability: different truths have different roots.
+   Faithful: ours (l25.a6_mapping, under its reading of phi), exact. *)
+Theorem l25_phi_root_increasing gamma lambda eta1 eta2 v1 v2 : 0 < gamma -> 0 < lambda -> 0 < eta1 -> eta1 < eta2 -> eta2 < 1 ->
+  0 < v1 < 1 -> phi gamma lambda eta1 v1 = 0 -> 0 < v2 < 1 -> phi gamma lambda eta2 v2 = 0 -> v1 < v2.
+Proof.
+  intros G L E1 E E2 V1 Z1 V2 Z2. apply Rnot_le_lt. intros C.
+  assert (M : phi gamma lambda eta1 v1 <= phi gamma lambda eta1 v2).
+  { destruct C as [C|C]; [apply Rlt_le, phi_decreasing; lra|rewrite C; lra]. }
+  assert (P : phi gamma lambda eta1 v2 < phi gamma lambda eta2 v2); [|lra].
+  unfold phi. rewrite focal_slope_gain by exact V2.
+  assert (Q : 0 < gain gamma v2 / v2) by (apply Rdiv_lt_0_compat; [apply gain_pos; lra|lra]).
+  assert (0 < (eta2 - eta1) * (gain gamma v2 / v2)) by (apply Rmult_lt_0_compat; lra).
+  assert (0 < lambda * (eta2 - eta1)) by (apply Rmult_lt_0_compat; lra). lra.
+Qed.
+
 Print Assumptions l25_phi.
 Print Assumptions l25_phi_root_above.

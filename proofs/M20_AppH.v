@@ -16,14 +16,6 @@ Open Scope R_scope.
 Definition entropy (n : nat) (q : nat -> R) : R := - sum n (fun i => q i * ln (q i)).
 Definition kl_divergence (n : nat) (p q : nat -> R) : R := sum n (fun i => p i * ln (p i / q i)).
 
-Lemma sum_one_other n f y c : (y < n)%nat -> sum n (fun i => if Nat.eqb i y then c else f i) = sum n f + (c - f y).
-Proof.
-  induction n; intros H; [lia|]. simpl. destruct (Nat.eq_dec n y) as [->|N].
-  - rewrite Nat.eqb_refl. rewrite (sum_ext y _ f); [ring|].
-    intros i Hi. destruct (Nat.eqb_spec i y); [lia|reflexivity].
-  - destruct (Nat.eqb_spec n y); [contradiction|]. rewrite IHn by lia. ring.
-Qed.
-
 (* one label: (- log q)(1 - (1-q)^gamma) <= gamma (- q log q - (1-q) log (1-q)) *)
 Lemma one_label gamma q : 0 <= gamma -> 0 < q < 1 ->
   - ln q * (1 - Rpower (1 - q) gamma) <= gamma * (- (q * ln q) - (1 - q) * ln (1 - q)).
@@ -65,7 +57,7 @@ Proof.
     pose proof (sum_two n q i y P I Y N) as T. rewrite S in T.
     assert (ln (q i) <= ln (1 - q y)) by (apply Rcomplements.ln_le; lra). unfold a.
     assert (q i * ln (q i) <= q i * ln (1 - q y)) by (apply Rmult_le_compat_l; lra). lra. }
-  rewrite sum_one_other, sum_scale, sum_scale, S in A by exact Y. unfold a in A. lra.
+  rewrite sum_changed, sum_scale, sum_scale, S in A by exact Y. unfold a in A. lra.
 Qed.
 
 Lemma entropy_nonneg n q : simplex n q -> 0 <= entropy n q.
@@ -113,38 +105,49 @@ Theorem m20_app_h_kl n gamma p q : 0 <= gamma -> simplex n p -> simplex n q -> s
   kl_divergence n p q + entropy n p - gamma * entropy n q <= risk n (focal_loss_n gamma) p q.
 Proof. intros G P Q S. rewrite <- cross_entropy_kl by assumption. apply m20_app_h; assumption. Qed.
 
+Lemma bernoulli_derivative gamma x : 0 < x -> is_derive (fun x => Rpower x gamma - gamma * x) x (gamma * (Rpower x
+  (gamma - 1) - 1)).
+Proof.
+  intros X. unfold Rpower. auto_derive; [lra|].
+  replace ((gamma - 1) * ln x) with (gamma * ln x + - ln x) by ring. rewrite exp_plus, exp_Ropp, exp_ln by lra.
+  field. lra.
+Qed.
+
+Lemma Rpower_1_base gamma : Rpower 1 gamma = 1.
+Proof. unfold Rpower. rewrite ln_1, Rmult_0_r. apply exp_0. Qed.
+
+(* below gamma = 1 Bernoulli's inequality is reversed. Faithful: ours (m20.app_h_below_one, its second half; the first is
+   [m20_app_h]), exact. *)
+Theorem m20_app_h_reversed gamma q : 0 < gamma < 1 -> 0 < q < 1 -> Rpower (1 - q) gamma < 1 - gamma * q.
+Proof.
+  intros G Q.
+  assert (A : Rpower (1 - q) gamma - gamma * (1 - q) < Rpower 1 gamma - gamma * 1).
+  { apply (increasing (fun x => Rpower x gamma - gamma * x) (fun x => gamma * (Rpower x (gamma - 1) - 1))); [lra| |].
+    - intros x X. apply bernoulli_derivative. lra.
+    - intros x X. apply Rmult_lt_0_compat; [lra|]. unfold Rpower.
+      assert (0 < (gamma - 1) * ln x) by (pose proof (ln_neg x ltac:(lra)); nra).
+      pose proof (exp_ineq1_le ((gamma - 1) * ln x)). lra. }
+  rewrite Rpower_1_base in A. lra.
+Qed.
+
 (* M20's first step: Bernoulli's inequality, for gamma >= 1 (and 0) and for no gamma between *)
 Theorem m20_app_h_bernoulli gamma : 0 <= gamma ->
   (forall q, 0 <= q < 1 -> 1 - gamma * q <= Rpower (1 - q) gamma) <-> gamma = 0 \/ 1 <= gamma.
 Proof.
-  intros G.
-  assert (D : forall x, 0 < x -> is_derive (fun x => Rpower x gamma - gamma * x) x (gamma * (Rpower x
-    (gamma - 1) - 1))).
-  { intros x X. unfold Rpower. auto_derive; [lra|].
-    replace ((gamma - 1) * ln x) with (gamma * ln x + - ln x) by ring. rewrite exp_plus, exp_Ropp, exp_ln by lra.
-    field. lra. }
-  assert (O : Rpower 1 gamma = 1) by (unfold Rpower; rewrite ln_1, Rmult_0_r; apply exp_0).
-  split.
+  intros G. split.
   - intros H. destruct (Req_dec gamma 0) as [E|E]; [left; exact E|right]. apply Rnot_lt_le. intro L.
-    specialize (H (1 / 2) ltac:(lra)). replace (1 - 1 / 2) with (1 / 2) in H by field.
-    assert (A : Rpower (1 / 2) gamma - gamma * (1 / 2) < Rpower 1 gamma - gamma * 1).
-    { apply (increasing (fun x => Rpower x gamma - gamma * x) (fun x => gamma * (Rpower x (gamma - 1) - 1))); [lra| |].
-      - intros x X. apply D. lra.
-      - intros x X. apply Rmult_lt_0_compat; [lra|]. unfold Rpower.
-        assert (0 < (gamma - 1) * ln x) by (pose proof (ln_neg x ltac:(lra)); nra).
-        pose proof (exp_ineq1_le ((gamma - 1) * ln x)). lra. }
-    lra.
+    specialize (H (1 / 2) ltac:(lra)). pose proof (m20_app_h_reversed gamma (1 / 2) ltac:(lra) ltac:(lra)). lra.
   - intros C q Q. destruct C as [->|C].
     + unfold Rpower. rewrite !Rmult_0_l, exp_0. lra.
     + assert (A : Rpower 1 gamma - gamma * 1 <= Rpower (1 - q) gamma - gamma * (1 - q)).
       { apply (nonincreasing (fun x => Rpower x gamma - gamma * x) (fun x => gamma * (Rpower x (gamma - 1) - 1)));
         [lra| |].
-        - intros x X. apply D. lra.
+        - intros x X. apply bernoulli_derivative. lra.
         - intros x X. assert (Rpower x (gamma - 1) <= 1); [|nra].
           unfold Rpower. assert (L : ln x <= 0) by (pose proof (ln_le x ltac:(lra)); lra).
           assert (K : (gamma - 1) * ln x <= 0) by nra.
           destruct K as [K|K]; [apply exp_increasing in K|rewrite K]; rewrite exp_0 in *; lra. }
-      lra.
+      rewrite Rpower_1_base in A. lra.
 Qed.
 
 (* not vacuous: two equal classes, gamma = 1, where the inequality says - log 2 <= ... *)

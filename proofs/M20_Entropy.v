@@ -4,8 +4,8 @@
    In other words, ... solutions to focal loss (Eqn 13) will always have higher entropy than that of Cross Entropy."
 
    Faithful: exact for two classes, every real gamma > 0 and 0 < p < 1 but p = 1/2, where both are 1/2; at p = 0 and 1 both have
-   entropy 0 ([m20_entropy_binary]; the solution of cross-entropy is q = p). For four classes the sentence would be false:
-   [m20_entropy_four_classes], ours, not a claim of the paper. *)
+   entropy 0 ([m20_entropy_binary]; the solution of cross-entropy is q = p). For four classes or more the sentence would be false:
+   [m20_entropy_many_classes], ours, not a claim of the paper. *)
 
 From Coq Require Import Reals Lra Lia Psatz.
 From Coquelicot Require Import Coquelicot.
@@ -87,15 +87,19 @@ Proof.
   apply minimises_focal; [apply two_simplex; lra|exact M].
 Qed.
 
-(* ---- four classes, gamma = 1/2: the solution (0.33, 0.33, 0.33, 0.01) has less entropy than the truth ---- *)
+(* ---- four classes or more, gamma = 1/2: the solution (0.33, 0.33, 0.33, 0.01) has less entropy than the truth ---- *)
 
-Definition tied (i : nat) : R := if Nat.eqb i 3 then 1 / 100 else 33 / 100.
+(* further classes have probability 0, in the solution and in the truth *)
+Definition tied (i : nat) : R := match i with 0%nat | 1%nat | 2%nat => 33 / 100 | 3%nat => 1 / 100 | _ => 0 end.
 Definition w (q : R) : R := q / (exp (1 / 2 * ln (1 - q)) * (1 + 1 / 2 * (- (q * ln q) / (1 - q)))).
 Definition total : R := 3 * w (33 / 100) + w (1 / 100).
 Definition truth (i : nat) : R := w (tied i) / total.
 
 Lemma w_weight q : w q = weight (1 / 2) q.
 Proof. reflexivity. Qed.
+
+Lemma w_0 : w 0 = 0.
+Proof. unfold w, Rdiv. apply Rmult_0_l. Qed.
 
 Lemma total_pos : 0 < total.
 Proof.
@@ -104,32 +108,53 @@ Proof.
   pose proof (weight_pos (1 / 2) (1 / 100) ltac:(lra) ltac:(lra)). lra.
 Qed.
 
-Lemma tied_range i : 0 < tied i < 1.
-Proof. unfold tied. destruct (Nat.eqb i 3); lra. Qed.
+Lemma tied_range i : 0 <= tied i < 1.
+Proof. destruct i as [|[|[|[|i]]]]; simpl; lra. Qed.
 
-Theorem m20_entropy_four_classes : exists p q, simplex 4 p /\ minimises 4 (focal_loss_n
-  (1 / 2)) p q /\ entropy 4 q < entropy 4 p.
+Lemma tied_0 k : tied (k + 4) = 0.
+Proof. rewrite Nat.add_comm. reflexivity. Qed.
+
+Lemma truth_0 i : tied i = 0 -> truth i = 0.
+Proof. intros Z. unfold truth. rewrite Z, w_0. unfold Rdiv. apply Rmult_0_l. Qed.
+
+Lemma truth_pos i : 0 < tied i -> 0 < truth i.
 Proof.
-  exists truth, tied. pose proof total_pos as T.
-  assert (S : simplex 4 truth).
+  intros T. unfold truth. rewrite w_weight. apply Rdiv_lt_0_compat; [|exact total_pos].
+  pose proof (tied_range i). apply weight_pos; lra.
+Qed.
+
+Lemma sum_first_four k f : (forall i, f (i + 4)%nat = 0) -> sum (k + 4) f = sum 4 f.
+Proof. intros Z. induction k; [reflexivity|]. simpl plus. simpl sum. rewrite Z, IHk. simpl. ring. Qed.
+
+(* ours (m20.entropy_many_classes), exact: for every n >= 4 *)
+Theorem m20_entropy_many_classes n : (4 <= n)%nat ->
+  exists p, simplex n p /\ minimises n (focal_loss_n (1 / 2)) p tied /\ entropy n tied < entropy n p.
+Proof.
+  intros N. replace n with ((n - 4) + 4)%nat by lia. set (k := (n - 4)%nat).
+  exists truth. pose proof total_pos as T.
+  assert (S : simplex (k + 4) truth).
   { split.
-    - intros i _. unfold truth. rewrite w_weight. left.
-    apply Rdiv_lt_0_compat; [apply weight_pos; [lra|apply tied_range]|exact T].
-    - replace (sum 4 truth) with ((3 * w (33 / 100) + w (1 / 100)) * / total) by (unfold truth, tied; simpl;
+    - intros i _. destruct (proj1 (tied_range i)) as [H|H]; [left; apply truth_pos; exact H|right; symmetry; apply truth_0; lra].
+    - rewrite sum_first_four by (intros i; apply truth_0, tied_0).
+      replace (sum 4 truth) with ((3 * w (33 / 100) + w (1 / 100)) * / total) by (unfold truth, tied; simpl;
       unfold Rdiv; ring).
       change (total * / total = 1). apply Rinv_r. lra. }
   split; [exact S|]. split.
-  - apply minimises_focal; [exact S|]. apply (slopes_suffice 4 (1 / 2) 0 truth tied (- / total)); try lra.
+  - apply minimises_focal; [exact S|]. apply (slopes_suffice (k + 4) (1 / 2) 0 truth tied (- / total)); try lra.
     + exact S.
-    + split; [intros i _; left; apply tied_range|unfold tied; simpl; field].
-    + intros i _ _. apply tied_range.
+    + split; [intros i _; apply tied_range|]. rewrite sum_first_four by apply tied_0. simpl. field.
+    + intros i _ P. destruct (proj1 (tied_range i)) as [H|H]; [exact H|]. rewrite truth_0 in P by lra. lra.
     + intros i _. apply tied_range.
-    + intros i _ _. unfold slope, truth. rewrite w_weight, focal_slope_weight by (try lra; apply tied_range).
-      pose proof (weight_pos (1 / 2) (tied i) ltac:(lra) (tied_range i)). field. lra.
-    + intros i _ Z. exfalso. pose proof (tied_range i). lra.
-  - unfold entropy, truth, tied. simpl. unfold total, w. interval with (i_prec 60).
+    + intros i _ P. unfold slope, truth. pose proof (tied_range i).
+      rewrite w_weight, focal_slope_weight by lra.
+      pose proof (weight_pos (1 / 2) (tied i) ltac:(lra) ltac:(lra)). field. lra.
+    + intros i _ _. assert (0 < / total) by (apply Rinv_0_lt_compat; exact T). lra.
+  - unfold entropy. rewrite !sum_first_four.
+    + unfold truth, tied. simpl. unfold total, w. interval with (i_prec 60).
+    + intros i. rewrite truth_0 by apply tied_0. ring.
+    + intros i. rewrite tied_0. ring.
 Qed.
 
-Definition m20_entropy_theorems := (m20_entropy_binary, m20_entropy_four_classes).
+Definition m20_entropy_theorems := (m20_entropy_binary, m20_entropy_many_classes).
 Print Assumptions m20_entropy_binary.
 Print Assumptions m20_entropy_theorems.

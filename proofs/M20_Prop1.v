@@ -60,20 +60,13 @@ Definition focal_loss_of gamma n m x y : (nat -> nat -> R) -> R := fun W => foca
 (* Euclidean norm of a gradient *)
 Definition norm (n m : nat) (G : nat -> nat -> R) : R := sqrt (sum n (fun j => sum m (fun k => G j k * G j k))).
 
-Lemma sum_changed n f k c : (k < n)%nat -> sum n (fun l => if Nat.eqb l k then f l + c else f l) = sum n f + c.
-Proof.
-  induction n; intros H; [lia|]. simpl. destruct (Nat.eq_dec n k) as [->|N].
-  - rewrite Nat.eqb_refl. rewrite (sum_ext k _ f); [ring|].
-    intros i Hi. destruct (Nat.eqb_spec i k); [lia|reflexivity].
-  - destruct (Nat.eqb_spec n k); [contradiction|]. rewrite IHn by lia. ring.
-Qed.
-
 Lemma logits_changed m W x j k v i : (k < m)%nat ->
   logits m (with_weight W j k v) x i = logits m W x i + (if Nat.eqb i j then (v - W j k) * x k else 0).
 Proof.
   intros K. unfold logits, with_weight. destruct (Nat.eqb_spec i j) as [->|N].
-  - simpl. rewrite <- (sum_changed m (fun l => W j l * x l) k ((v - W j k) * x k) K).
-    apply sum_ext. intros l _. destruct (Nat.eqb_spec l k) as [->|]; ring.
+  - simpl. replace ((v - W j k) * x k) with (v * x k - W j k * x k) by ring.
+    rewrite <- (sum_changed m (fun l => W j l * x l) k (v * x k) K).
+    apply sum_ext. intros l _. destruct (Nat.eqb_spec l k) as [->|]; reflexivity.
   - rewrite Rplus_0_r. reflexivity.
 Qed.
 
@@ -84,10 +77,11 @@ Lemma prediction_along n m x W j k y v : (j < n)%nat -> (k < m)%nat ->
   (sum n (fun i => exp (logits m W x i)) + exp (logits m W x j) * (exp ((v - W j k) * x k) - 1)).
 Proof.
   intros J K. unfold prediction, softmax. rewrite logits_changed by exact K. f_equal.
-  rewrite <- (sum_changed n (fun i => exp (logits m W x i)) j (exp (logits m W x j) * (exp ((v - W j k)
-    * x k) - 1)) J).
+  set (e := exp ((v - W j k) * x k)).
+  replace (exp (logits m W x j) * (e - 1)) with (exp (logits m W x j) * e - exp (logits m W x j)) by ring.
+  rewrite <- (sum_changed n (fun i => exp (logits m W x i)) j (exp (logits m W x j) * e) J).
   apply sum_ext. intros i _. rewrite logits_changed by exact K.
-  destruct (Nat.eqb_spec i j) as [->|]; [rewrite exp_plus; ring|rewrite Rplus_0_r; reflexivity].
+  destruct (Nat.eqb_spec i j) as [->|]; [apply exp_plus|rewrite Rplus_0_r; reflexivity].
 Qed.
 
 (* the well-known gradient of softmax cross-entropy's probability *)

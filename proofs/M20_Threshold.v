@@ -15,7 +15,7 @@
 From Coq Require Import Reals Lra Psatz Ranalysis5.
 From Coquelicot Require Import Coquelicot.
 From Interval Require Import Tactic.
-From Focal Require Import Focal Calculus FocalLoss EntropyRatio Gain M20_Prop2.
+From Focal Require Import Focal Calculus FocalLoss EntropyRatio Gain Confidence M20_Prop2.
 Open Scope R_scope.
 
 Theorem m20_threshold gamma : 0 < gamma ->
@@ -40,6 +40,35 @@ Theorem m20_threshold_below_half gamma p : 0 < gamma -> 1 / 2 <= p < 1 -> gain g
 Proof.
   intros G P. pose proof (gain_half gamma G) as H. destruct (Req_dec p (1 / 2)) as [->|N]; [exact H|].
   pose proof (gain_falls gamma (1 / 2) p G ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra)). lra.
+Qed.
+
+(* KN24 section 2, Fig. 1: the two losses themselves. -1 / p is the derivative of cross-entropy, [focal_slope] that of focal
+   loss (Lin et al.'s, -(1 - p)^gamma log p). Faithful: ours (kn24.fig1_gradient_where), exact; it says where 'for well-classified
+   samples (p close to 1)' (kn24.fig1_gradient_smaller) begins: at tau(gamma) < 1/2, for every gamma > 0. *)
+Theorem kn24_gradient_where gamma : 0 < gamma ->
+  (forall p, 0 < p < 1 -> is_derive log_loss p (- (1 / p)) /\ is_derive (focal_loss gamma) p (focal_slope gamma p)) /\
+  exists t, is_tau gamma t /\ t < 1 / 2 /\
+    (forall p, t < p < 1 -> Rabs (focal_slope gamma p) < Rabs (- (1 / p))) /\
+    (forall p, 0 < p < t -> Rabs (- (1 / p)) < Rabs (focal_slope gamma p)).
+Proof.
+  intros G. split.
+  - intros p P. split; [|apply focal_loss_derivative; exact P].
+    unfold log_loss. auto_derive; [lra|]. field. lra.
+  - destruct (tau_exists gamma G) as [t [T H]]. exists t. split; [exact T|]. split; [exact H|].
+    assert (A : forall p, 0 < p < 1 -> Rabs (focal_slope gamma p) = gain gamma p * (1 / p) /\ Rabs (- (1 / p)) = 1 / p /\ 0 < 1 / p).
+    { intros p P. assert (I : 0 < 1 / p) by (apply Rdiv_lt_0_compat; lra).
+      pose proof (gain_pos gamma p ltac:(lra) P) as Q. rewrite focal_slope_gain, !Rabs_Ropp by exact P.
+      rewrite !Rabs_right; [|lra|apply Rle_ge, Rlt_le, Rdiv_lt_0_compat; lra].
+      split; [field; lra|]. split; [reflexivity|exact I]. }
+    assert (T0 := proj1 T). split; intros p P; destruct (A p ltac:(lra)) as (-> & -> & I).
+    + pose proof (proj2 (gain_le_1_tau gamma t p G T ltac:(lra)) ltac:(lra)) as L.
+      assert (S : gain gamma p < 1).
+      { destruct L as [L|L]; [exact L|]. pose proof (gain_le_1_tau gamma p t G) as K.
+        assert (p = t) by (apply (tau_unique gamma); [exact G|split; lra|exact T]). lra. }
+      assert (gain gamma p * (1 / p) < 1 * (1 / p)) by (apply Rmult_lt_compat_r; lra). lra.
+    + assert (S : 1 < gain gamma p).
+      { apply Rnot_le_lt. intros L. apply (gain_le_1_tau gamma t p G T) in L; lra. }
+      assert (1 * (1 / p) < gain gamma p * (1 / p)) by (apply Rmult_lt_compat_r; lra). lra.
 Qed.
 
 (* ---- k, M20 Eq. (9) ---- *)
@@ -138,6 +167,42 @@ Proof.
       assert (K : k gamma p < 0) by lra. set (w := gamma * Rpower (1 - p) (gamma - 2) * - ln p) in *. nra.
 Qed.
 
+(* g starts from 1 at p = 0 and ends at 0 at p = 1. Faithful: ours (m20.g_unimodal, with [m20_unimodal] and [m20_gain_slope]),
+   exact, for every real gamma > 0. *)
+Theorem m20_gain_ends gamma : 0 < gamma ->
+  (forall eps, 0 < eps -> exists d, 0 < d < 1 /\ forall p, 0 < p < d -> Rabs (gain gamma p - 1) < eps) /\
+  (forall eps, 0 < eps -> exists d, 0 < d < 1 /\ forall p, 1 - d < p < 1 -> Rabs (gain gamma p - 0) < eps).
+Proof.
+  intros G. split; intros eps E.
+  - destruct (gain_near_0 gamma (1 + eps) ltac:(lra) ltac:(lra)) as [d1 [D1 U]].
+    destruct (log_gain_near_0 gamma eps G E) as [d2 [D2 V]].
+    exists (Rmin d1 d2). split; [split; [apply Rmin_glb_lt; lra|apply (Rle_lt_trans _ d1); [apply Rmin_l|lra]]|].
+    intros p P. pose proof (Rmin_l d1 d2). pose proof (Rmin_r d1 d2).
+    specialize (U p ltac:(lra)). specialize (V p ltac:(lra)).
+    assert (L : 1 - eps < gain gamma p).
+    { rewrite gain_exp by lra. pose proof (exp_ineq1_le (log_gain gamma p)). lra. }
+    apply Rabs_def1; lra.
+  - set (z := exp (ln (eps / (1 + gamma)) / gamma)). pose proof (exp_pos (ln (eps / (1 + gamma)) / gamma)) as Z. fold z in Z.
+    exists (Rmin (1 / 2) z). split; [split; [apply Rmin_glb_lt; lra|apply (Rle_lt_trans _ (1 / 2)); [apply Rmin_l|lra]]|].
+    intros p P. pose proof (Rmin_l (1 / 2) z). pose proof (Rmin_r (1 / 2) z).
+    pose proof (gain_pos gamma p ltac:(lra) ltac:(lra)) as Q.
+    assert (F : 0 < eps / (1 + gamma)) by (apply Rdiv_lt_0_compat; lra).
+    assert (R : Rpower (1 - p) gamma < eps / (1 + gamma)).
+    { unfold Rpower. rewrite <- (exp_ln (eps / (1 + gamma)) F) at 1. apply exp_increasing.
+      assert (L : ln (1 - p) < ln (eps / (1 + gamma)) / gamma).
+      { rewrite <- (ln_exp (ln (eps / (1 + gamma)) / gamma)). apply ln_increasing; fold z; lra. }
+      apply (Rmult_lt_compat_l gamma) in L; [|exact G].
+      replace (gamma * (ln (eps / (1 + gamma)) / gamma)) with (ln (eps / (1 + gamma))) in L by (field; lra). exact L. }
+    assert (B : gain gamma p < eps).
+    { unfold gain. pose proof (entropy_ratio_pos p ltac:(lra)) as B0. pose proof (entropy_ratio_lt_1 p ltac:(lra)) as B1.
+      pose proof (FocalLoss.Rpower_pos (1 - p) gamma) as P0. set (r := Rpower (1 - p) gamma) in *.
+      assert (0 < gamma * entropy_ratio p < gamma * 1) by (split; [apply Rmult_lt_0_compat|apply Rmult_lt_compat_l]; lra).
+      assert (r * (1 + gamma * entropy_ratio p) < r * (1 + gamma)) by (apply Rmult_lt_compat_l; lra).
+      assert (Y : r * (1 + gamma) < eps / (1 + gamma) * (1 + gamma)) by (apply Rmult_lt_compat_r; lra).
+      replace (eps / (1 + gamma) * (1 + gamma)) with eps in Y by (field; lra). lra. }
+    apply Rabs_def1; lra.
+Qed.
+
 (* the slope itself does not decrease: gamma = 2, 0.9 against 0.4 *)
 Theorem m20_slope_not_decreasing : Derive (gain 2) (4 / 10) < Derive (gain 2) (9 / 10).
 Proof.
@@ -216,7 +281,8 @@ Proof. rewrite gain_value. interval with (i_prec 60). Qed.
 
 (* the axioms of all of them, once; half of them use interval *)
 Definition m20_threshold_theorems :=
-  (m20_threshold, m20_threshold_below_half, m20_gain_slope, m20_k, m20_unimodal, m20_regularises_more).
+  (m20_threshold, m20_threshold_below_half, kn24_gradient_where, m20_gain_slope, m20_k, m20_unimodal, m20_gain_ends,
+   m20_regularises_more).
 Definition m20_threshold_theorems_by_interval :=
   (m20_slope_not_decreasing, m20_seven, m20_policy_regularises, m20_policy_accelerates, m20_g_at_019).
 Print Assumptions m20_threshold_theorems.

@@ -81,6 +81,15 @@ Proof.
   - rewrite IHn by lia. ring.
 Qed.
 
+(* one summand changed *)
+Lemma sum_changed n f a c : (a < n)%nat -> sum n (fun i => if Nat.eqb i a then c else f i) = sum n f + (c - f a).
+Proof.
+  induction n; intros H; [lia|]. simpl. destruct (Nat.eq_dec n a) as [->|N].
+  - rewrite Nat.eqb_refl. rewrite (sum_ext a _ f); [ring|].
+    intros i Hi. destruct (Nat.eqb_spec i a); [lia|reflexivity].
+  - destruct (Nat.eqb_spec n a); [contradiction|]. rewrite IHn by lia. ring.
+Qed.
+
 (* all weight on one class *)
 Lemma sum_vertex n p f a : (a < n)%nat -> p a = 1 -> (forall i, (i < n)%nat -> i <> a -> p i = 0) ->
   sum n (fun i => p i * f i) = f a.

@@ -41,7 +41,7 @@ def prop1() -> Evidence:
     r"is diagonal with non-negative entries.",
     chapter=CHAPTER,
     fidelity="paraphrased",
-    formal=formal("related", "kk24_prop1_n_classes"),
+    formal=formal("exact", "kk24_prop1_n_classes", "kk24_prop1_hessian"),
 )
 def prop1_multiclass() -> Evidence:
     """Mixed derivatives vanish and the diagonal is L''."""
@@ -66,7 +66,7 @@ def prop1_multiclass() -> Evidence:
     r"concave close to $q = 1$.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("related", "kk24_prop1_range"),
+    formal=formal("exact", "kk24_prop1_range", "kk24_prop1_concave_near_1"),
 )
 def prop1_negative() -> Evidence:
     """For gamma >= 0 Prop. 1; else the bracket of L'' over 1 - q tends to gamma (gamma + 1) < 0."""

@@ -114,7 +114,7 @@ def prop2_slope() -> Evidence:
     statement=r"The binary map stays an increasing bijection of $[0, 1]$ for $-1 \le \gamma < 0$.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("equivalent", "kk24_prop2_negative"),
+    formal=formal("exact", "kk24_prop2_negative_closed"),
 )
 def prop2_negative() -> Evidence:
     """1 + gamma u > 0 since u < 1, both parts of R' are negative, and logit FC is unbounded, at gamma = -1 too."""
@@ -234,7 +234,7 @@ def prop2_differentiable() -> Evidence:
     statement=r"The map extends continuously to $[0, 1]$, with 0 to 0 and 1 to 1, as a limit.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("equivalent", "kk24_prop2_ends"),
+    formal=formal("equivalent", "kk24_prop2_ends", "kk24_prop2"),
     corrects="kk24.prop2_differentiable",
 )
 def prop2_ends() -> Evidence:

@@ -56,7 +56,7 @@ def prop3() -> Evidence:
     r"smaller.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("exact", "kk24_prop3_log", "kk24_prop3_log_smallest"),
+    formal=formal("exact", "kk24_prop3_log_strict", "kk24_prop3_log", "kk24_prop3_log_smallest"),
 )
 def prop3_log() -> Evidence:
     """The bound of logit_gap_steps; and R'(0)/log(1+gamma) tends to that factor as gamma -> 0."""
@@ -80,7 +80,7 @@ def prop3_log() -> Evidence:
     statement=r"For every $\gamma > 0$: $\frac1{\gamma+1} < T < \frac1\gamma$, better than the printed bound for $\gamma > e^2 - 1$.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("related", "kk24_prop3_simple"),
+    formal=formal("exact", "kk24_prop3_simple_temperature", "kk24_prop3_simple_better"),
 )
 def prop3_simple() -> Evidence:
     """R' in (0, 1) gives gamma < beta < gamma + 1; and log(1+gamma)/2 > 1 beyond e^2 - 1."""

@@ -31,7 +31,7 @@ g = sp.Symbol("gamma", positive=True)
     r"probability that the map gives; no larger $T$ does.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("related", "kk24_many_low"),
+    formal=formal("exact", "kk24_many_low", "kk24_many_low_largest"),
 )
 def many_low() -> Evidence:
     """Each pair of classes is stretched by at most gamma + 1."""

@@ -23,9 +23,7 @@ s = symbols.s
     r"$\gamma + 1 - \frac{\gamma(2\log 2-1)}{1+\gamma\log 2}$; the largest is $\gamma + 1$, in the limit.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal(
-        "equivalent", "kk24_prop3_sharp", "kk24_prop3_high_sharp", "kk24_prop3_simple", "kk24_prop3_low_sharp"
-    ),
+    formal=formal("equivalent", "kk24_prop3_sharp", "kk24_prop3_simple", "kk24_prop3_limits"),
 )
 def prop3_sharp() -> Evidence:
     """beta increases in abs(s) exactly up to gamma_c = 5.635...; above, it falls at first."""
@@ -85,7 +83,7 @@ def prop3_sharp_above() -> Evidence:
     statement=r"$\lim_{s\to0}\beta(s) = \gamma + 1 - \frac{\gamma(2\log2-1)}{1+\gamma\log2}$ and $\lim_{s\to\infty}\beta(s) = \gamma+1$.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("related", "kk24_prop3_high_sharp", "kk24_prop3_low_sharp"),
+    formal=formal("exact", "kk24_prop3_limits"),
 )
 def prop3_limits() -> Evidence:
     """The slope at 0, and R bounded by log(1+gamma)."""

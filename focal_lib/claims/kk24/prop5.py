@@ -103,7 +103,7 @@ def prop5_threshold() -> Evidence:
     statement=r"Below $\tau(\gamma)$ it fails for some $n$: with the other classes equal, the top probability falls for large $n$.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("related", "kk24_prop5_tau_sharp"),
+    formal=formal("exact", "kk24_prop5_tau_sharp"),
     corrects="kk24.prop5",
 )
 def prop5_threshold_sharp() -> Evidence:
@@ -230,6 +230,7 @@ def prop5_dominates() -> Evidence:
     statement=r"Next to the uniform distribution of $n$ classes it fails if $1/n < p^*(\gamma)$ and holds if $1/n > p^*(\gamma)$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "kk24_prop5_near_uniform"),
     corrects="kk24.prop5",
 )
 def prop5_near_uniform() -> Evidence:

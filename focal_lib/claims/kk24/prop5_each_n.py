@@ -25,7 +25,7 @@ q = symbols.q
     statement=r"For $n \ge 4$ and $\gamma < \gamma^*(\frac{1}{n-1})$ it fails, at $n - 1$ tied classes and a small last one.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("related", "kk24_prop5_gamma_star"),
+    formal=formal("exact", "kk24_prop5_gamma_star", "kk24_prop5_n_fails"),
     corrects="kk24.prop5",
 )
 def prop5_n_fails() -> Evidence:

@@ -160,7 +160,7 @@ def gradient_ratio_steps() -> tuple[Step, ...]:
     + LIN,
     chapter=CHAPTER,
     fidelity="our reading",
-    formal=formal("equivalent", "m20_threshold_below_half"),
+    formal=formal("exact", "kn24_gradient_where"),
 )
 def fig1_gradient_smaller() -> Evidence:
     """The ratio is g, which tends to 0 at p = 1."""
@@ -174,7 +174,7 @@ def fig1_gradient_smaller() -> Evidence:
     r"$0 < p < \tau(\gamma)$.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("equivalent", "m20_threshold", "m20_threshold_below_half"),
+    formal=formal("exact", "kn24_gradient_where"),
 )
 def fig1_gradient_where() -> Evidence:
     """g rises from 1 and then falls to 0, so it crosses 1 once."""

@@ -373,6 +373,7 @@ def a6_reading() -> Evidence:
     r"mapping between the predicted probabilities and the true class probabilities' is true: the root increases with $\eta$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "l25_phi", "l25_phi_root_increasing"),
 )
 def a6_mapping() -> Evidence:
     """d phi/d eta = -L' + 2 lambda > 0 while phi falls in v: different truths have different roots."""

@@ -146,6 +146,7 @@ def overconfident_often() -> Evidence:
         "kk24_prop5_two_classes",
         "kk24_prop5_three_classes",
         "kk24_map_recovers_truth",
+        "l25_order_preserving",
     ),
 )
 def focal_overconfident_where() -> Evidence:

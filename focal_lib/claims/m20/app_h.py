@@ -70,7 +70,7 @@ def bernoulli() -> Evidence:
     r"$(1-q)^\gamma < 1 - \gamma q$ for $0 < q < 1$.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("related", "m20_app_h", "m20_app_h_bernoulli"),
+    formal=formal("exact", "m20_app_h", "m20_app_h_reversed"),
 )
 def app_h_below_one() -> Evidence:
     """Another proof of the bound, for every gamma > 0; and the sign of Bernoulli's difference."""
@@ -225,7 +225,7 @@ def entropy_change(point: Sequence[str], gamma: str) -> flint.arb:
     r"$\gamma = \frac12$, $(0.33, 0.33, 0.33, 0.01)$ is such a solution.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("related", "m20_entropy_four_classes"),
+    formal=formal("exact", "m20_entropy_many_classes"),
 )
 def entropy_many_classes() -> Evidence:
     """In ball arithmetic; with more classes of probability 0 it is the same point."""

@@ -127,7 +127,7 @@ def g_slope_decreasing() -> Evidence:
     statement=r"$\partial_p g$ is positive up to one point $p^*(\gamma)$ and negative after it: $g$ rises from 1, then falls to 0.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("related", "m20_unimodal"),
+    formal=formal("exact", "m20_unimodal", "m20_gain_slope", "m20_gain_ends"),
     corrects="m20.g_slope_decreasing",
 )
 def g_unimodal() -> Evidence:
