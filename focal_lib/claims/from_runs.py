@@ -64,9 +64,10 @@ def temperatures() -> pd.DataFrame:
 
 
 @functools.cache
-def comparison() -> pd.DataFrame:
-    """Temperature against focal temperature scaling on the default grid."""
-    return by_run.compare_scaling(results())
+def comparison(**which: str) -> pd.DataFrame:
+    """Temperature against focal temperature scaling on the default grid; `which`: a method, objective or search."""
+    kept = [s for s in by_run.SCALINGS if all(getattr(s, name) == value for name, value in which.items())]
+    return by_run.compare_scaling(results(), kept)
 
 
 def values_by_seed(frame: pd.DataFrame, column: str, **where: Any) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,8 @@ from focal_lib.theory.maps import focal_log_probs
 from focal_lib.training.store import Result, array_checksum
 
 __all__ = [
+    "SCALINGS",
+    "Scaling",
     "compare_scaling",
     "confidence_gaps",
     "format_mean_sd",
@@ -74,48 +76,61 @@ def format_mean_sd(groups: DataFrameGroupBy, digits: int = 2) -> pd.DataFrame:
     return mean.map(f"{{:.{digits}f}}".format) + " ± " + sd.map(f"{{:.{digits}f}}".format)
 
 
-# (method, objective, search)
-_FITS = (
-    ("temperature", "nll", "newton"),
-    ("focal-temperature", "nll", "newton"),
-    ("temperature", "adaptive-ece", "grid"),
-    ("focal-temperature", "adaptive-ece", "grid"),
-    ("focal-temperature", "adaptive-ece", "line"),
+class Scaling(NamedTuple):
+    """A way to fit temperature or focal temperature scaling; 'none' is the run as trained."""
+
+    method: str
+    objective: str
+    search: str
+
+
+SCALINGS = (
+    Scaling("none", "", ""),
+    Scaling("temperature", "nll", "newton"),
+    Scaling("focal-temperature", "nll", "newton"),
+    Scaling("temperature", "adaptive-ece", "grid"),
+    Scaling("focal-temperature", "adaptive-ece", "grid"),
+    Scaling("focal-temperature", "adaptive-ece", "line"),
 )
 
 
-def compare_scaling(results: Iterable[Result]) -> pd.DataFrame:
+def compare_scaling(results: Iterable[Result], scalings: Sequence[Scaling] = SCALINGS) -> pd.DataFrame:
     """One row a run and scaling: temperature and focal temperature scaling, fitted on validation, judged on test.
 
     Columns: loss, gamma, seed; method, objective, search; temperature and calibration_gamma of the fit, the objective's
-    value on validation, seconds of the fit; adaptive_ece and nll on test. The method 'none' is the run as trained.
+    value on validation, seconds of the fit; adaptive_ece and nll on test.
     """
-    return pd.DataFrame([row for result in results for row in _compared(result)])
+    rows = [_columns(result) | _scaled(key, result, scaling) for key, result in _keyed(results) for scaling in scalings]
+    return pd.DataFrame(rows)
 
 
-_COMPARED: dict[str, list[dict[str, Any]]] = {}  # a page and the claims it shows ask for the same fits
+_SCALED: dict[tuple[str, Scaling], dict[str, Any]] = {}  # a page and the claims it shows ask for the same fits
+_TEMPERATURES: dict[tuple[str, float], float] = {}
 
 
-def _compared(result: Result) -> list[dict[str, Any]]:
-    arrays = {"validation": result.validation.logits, "test": result.test.logits}
-    key = f"{result.spec.digest} {array_checksum(arrays)}"
-    if key not in _COMPARED:
-        _COMPARED[key] = list(_compare(result))
-    return _COMPARED[key]
+def _keyed(results: Iterable[Result]) -> Iterator[tuple[str, Result]]:
+    for result in results:
+        arrays = {"validation": result.validation.logits, "test": result.test.logits}
+        yield f"{result.spec.digest} {array_checksum(arrays)}", result
 
 
-def _compare(result: Result) -> Iterator[dict[str, Any]]:
+def _scaled(key: str, result: Result, scaling: Scaling) -> dict[str, Any]:
+    """The fit of one scaling to one run, made when it is first asked for."""
+    if (key, scaling) not in _SCALED:
+        _SCALED[key, scaling] = scaling._asdict() | _fit_and_judge(result, scaling)
+    return _SCALED[key, scaling]
+
+
+def _fit_and_judge(result: Result, scaling: Scaling) -> dict[str, Any]:
     logits, labels = result.test.logits.astype(np.float64), result.test.labels
-    run = _columns(result)
-    chosen = {"method": "none", "objective": "", "search": "", "temperature": 1.0, "calibration_gamma": 0.0}
-    yield run | chosen | {"value": np.nan, "seconds": 0.0} | _judge(softmax(logits, -1), labels)
-    for method, objective, search in _FITS:
-        started = time.perf_counter()
-        fit: Any = _scaling(method, objective, search).fit(result.validation.logits, result.validation.labels)
-        seconds = time.perf_counter() - started
-        chosen = {"method": method, "objective": objective, "search": search, "temperature": fit.temperature_}
-        chosen |= {"calibration_gamma": getattr(fit, "gamma_", 0.0), "value": fit.objective_, "seconds": seconds}
-        yield run | chosen | _judge(fit.predict_proba(logits), labels)
+    if scaling.method == "none":
+        chosen = {"temperature": 1.0, "calibration_gamma": 0.0, "value": np.nan, "seconds": 0.0}
+        return chosen | _judge(softmax(logits, -1), labels)
+    started = time.perf_counter()
+    fit: Any = _scaling(*scaling).fit(result.validation.logits, result.validation.labels)
+    seconds = time.perf_counter() - started
+    chosen = {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}
+    return chosen | {"value": fit.objective_, "seconds": seconds} | _judge(fit.predict_proba(logits), labels)
 
 
 def _scaling(method: str, objective: str, search: str) -> Calibrator:
@@ -144,11 +159,9 @@ def resample_gain(
 
 def temperature_by_gamma(result: Result, gammas: Sequence[float]) -> np.ndarray:
     """For each calibration gamma, the T with the smallest adaptive ECE on validation: (len(gammas),)."""
-    return np.array(
-        [
-            FocalTemperatureScaling("adaptive-ece", gammas=(g,))
-            .fit(result.validation.logits, result.validation.labels)
-            .temperature_
-            for g in gammas
-        ]
-    )
+    ((key, _),) = _keyed([result])
+    for gamma in gammas:
+        if (key, gamma) not in _TEMPERATURES:
+            fit = FocalTemperatureScaling("adaptive-ece", gammas=(gamma,))
+            _TEMPERATURES[key, gamma] = fit.fit(result.validation.logits, result.validation.labels).temperature_
+    return np.array([_TEMPERATURES[key, gamma] for gamma in gammas])

@@ -58,6 +58,18 @@ def test_scalings_in_long_form(made_results, compared):
     assert by_grid["value"] <= row["value"]  # the grid holds the line
 
 
+def test_only_the_fits_that_are_asked_for_are_made(make_result, monkeypatch):
+    run, made = make_result("focal", 7, gamma=1), []
+    build = by_run._scaling
+    monkeypatch.setattr(by_run, "_scaling", lambda *scaling: made.append(scaling) or build(*scaling))
+    by_ece = [scaling for scaling in by_run.SCALINGS if scaling[:2] == ("temperature", "adaptive-ece")]
+    frame = by_run.compare_scaling([run], by_ece)
+    assert made == [("temperature", "adaptive-ece", "grid")]
+    again = by_run.compare_scaling([run], by_run.SCALINGS[:4])
+    assert made[1:] == [("temperature", "nll", "newton"), ("focal-temperature", "nll", "newton")]
+    assert frame.iloc[0].equals(again.iloc[3].rename(0))
+
+
 def test_gain_by_resampling_is_that_of_the_fits(made_results, compared):
     rows = compared.query("gamma == 3 and search == 'grid'").set_index("method")
     pairs = [tuple(rows.loc[m, ["calibration_gamma", "temperature"]]) for m in ("focal-temperature", "temperature")]

@@ -172,8 +172,8 @@ def generalisation_compensation() -> Evidence:
 def gamma_trades_accuracy() -> Evidence:
     """Cross-entropy against the largest gamma, paired by seed."""
     top = max(focal_gammas(gaps()))
-    scaled = {"method": "temperature", "objective": "adaptive-ece"}
-    ece, other_ece = (values_by_seed(comparison(), "adaptive_ece", gamma=g, **scaled) for g in (0.0, top))
+    scaled = comparison(method="temperature", objective="adaptive-ece")
+    ece, other_ece = (values_by_seed(scaled, "adaptive_ece", gamma=g) for g in (0.0, top))
     accuracy, other_accuracy = (_gap(g, "accuracy", "test") for g in (0.0, top))
     against = rf"on test, cross-entropy minus $\gamma = {top:g}$"
     return All(
