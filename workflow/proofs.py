@@ -35,6 +35,8 @@ BUILD = ROOT / "_build" / "proofs"
 NEEDED = ("coqc", "coqchk", "coq_makefile", "make")
 AUDIT = "audit/Audit_"
 MARK = "rests on: "
+STEP = "tt\n     : unit\n"  # what `Check tt.` prints, which runs at any place of a proof
+WALKED = ("KK24_Prop1.kk24_prop1",)  # shown step by step in the book
 
 
 @dataclass
@@ -54,6 +56,10 @@ class Statement:
     @property
     def audited(self) -> bool:
         return self.kind != "Lemma"
+
+    @property
+    def key(self) -> str:
+        return f"{self.file}.{self.name}"
 
 
 def listed(source: Path = SOURCE) -> list[str]:
@@ -96,7 +102,19 @@ def statements(file: str, text: str) -> Iterator[Statement]:
         kind, name, stated, proof = found.groups()
         above = notes.get(len(text[: found.start(1)].rstrip()), "").strip("- ")
         note = above if kind == "Lemma" else above or head
-        yield Statement(file, name, kind, " ".join(stated.split()), note, proof.lstrip(".").strip())
+        yield Statement(file, name, kind, dedent(stated), note, proof.lstrip(".").strip())
+
+
+def definitions(text: str) -> dict[str, str]:
+    """The definitions of a source, each as its author wrote it."""
+    found = re.finditer(r"^(?:Definition|Fixpoint)\s+(\w+).*?\.$", without_comments(text), re.MULTILINE | re.DOTALL)
+    return {one.group(1): one.group() for one in found}
+
+
+def dedent(stated: str) -> str:
+    """A statement as its author broke it into lines, the later ones two blanks in."""
+    first, *later = (line.strip() for line in stated.strip().splitlines())
+    return "\n  ".join((first, *later))
 
 
 def required(text: str) -> set[str]:
@@ -109,7 +127,7 @@ def link(found: list[Statement], requires: dict[str, set[str]]) -> None:
     """Fill in what each proof uses: the words of it that name a statement, of its own file before those it requires."""
     of_file: dict[str, dict[str, str]] = {}
     for one in found:
-        of_file.setdefault(one.file, {})[one.name] = f"{one.file}.{one.name}"
+        of_file.setdefault(one.file, {})[one.name] = one.key
     for one in found:
         known: dict[str, str] = {}
         for file in sorted(requires[one.file]):
@@ -174,6 +192,26 @@ def audit(file: str, stated: list[Statement]) -> None:
         axioms = read_axioms(run("coqc", "-q", "-w", "none", "-Q", ".", "Focal", name))[file]
         for found in stated:
             found.axioms = axioms
+
+
+def sentences(proof: str) -> list[str]:
+    """The sentences of a proof: a full stop ends one where a blank or the end follows."""
+    return [f"{part.strip()}." for part in re.split(r"\.(?=\s|$)", proof) if part.strip()]
+
+
+def walk(one: Statement) -> list[dict[str, str]]:
+    """A proof step by step: each sentence with the goals that Coq shows after it, '' before the first."""
+    source = (BUILD / f"{one.file}.v").read_text()
+    code = without_comments(source)
+    begin = re.compile(rf"^\s*{one.kind}\s+{one.name}\b.*?\bProof\.", re.MULTILINE | re.DOTALL).search(code)
+    assert begin is not None  # it was found there by `statements`
+    steps = sentences(one.proof)
+    shown = "".join(f"\n{step}\nCheck tt. Show." for step in ("", *steps))
+    name = f"audit/Walk_{one.file}_{one.name}.v"
+    (BUILD / name).write_text(f"{source[: begin.end()]}{shown}\nAbort.\n")
+    printed = run("coqc", "-q", "-w", "none", "-Q", ".", "Focal", name).split(STEP)[1:]
+    goals = ["\n".join(line.rstrip() for line in part.strip().splitlines()) for part in printed]
+    return [{"step": step, "goals": after} for step, after in zip(("", *steps), goals, strict=True)]
 
 
 def computing(sources: dict[str, str]) -> set[str]:
@@ -249,6 +287,10 @@ def main() -> None:
     found = {
         "coq": version,
         "sources": checksums,
+        "definitions": {
+            f"{file}.{name}": one for file, text in sources.items() for name, one in definitions(text).items()
+        },
+        "walks": {one.key: walk(one) for one in everything if one.key in WALKED},
         "statements": [{k: v for k, v in asdict(one).items() if k != "proof"} for one in everything],
     }
     write(found, BUILD / "theorems.json")
@@ -256,7 +298,7 @@ def main() -> None:
         write(found, RECORD)
         print(f"{count} theorems and examples -> {RECORD.relative_to(ROOT)}")
     on_record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
-    if found | {"coq": ""} != json.loads(json.dumps(on_record)) | {"coq": ""}:
+    if json.loads((BUILD / "theorems.json").read_text()) | {"coq": ""} != on_record | {"coq": ""}:
         sys.exit("what was checked is not what proofs/theorems.json says: python3 workflow/proofs.py --record")
 
 

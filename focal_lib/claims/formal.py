@@ -17,7 +17,18 @@ from typing import Any
 
 from focal_lib.checkout import ROOT
 
-__all__ = ["Faithful", "Formal", "Statement", "coq_version", "formal", "kernel_checked", "lemmas_below", "statements"]
+__all__ = [
+    "Faithful",
+    "Formal",
+    "Statement",
+    "coq_version",
+    "definition",
+    "formal",
+    "kernel_checked",
+    "lemmas_below",
+    "statements",
+    "walk",
+]
 
 SOURCES, BUILD, FILE = ROOT / "proofs", ROOT / "_build" / "proofs", "theorems.json"
 
@@ -126,8 +137,7 @@ def lemmas_below(key: str) -> Iterator[tuple[str, str]]:
         ValueError: an unknown statement.
     """
     known = statements()
-    if key not in known:
-        raise ValueError(f"statement must be on record, as 'KK24_Prop1.kk24_prop1' is. Got {key!r}.")
+    _find(known, key, "statement", "KK24_Prop1.kk24_prop1")
     todo, seen = [key], {key}
     while todo:
         upper = todo.pop(0)
@@ -136,3 +146,28 @@ def lemmas_below(key: str) -> Iterator[tuple[str, str]]:
             if lower not in seen:
                 seen.add(lower)
                 todo.append(lower)
+
+
+def definition(key: str) -> str:
+    """A definition of proofs/ as its author wrote it.
+
+    Raises:
+        ValueError: none on record by that name.
+    """
+    return str(_find(_read(SOURCES / FILE)["definitions"], key, "definition", "Focal.focal_loss"))
+
+
+def walk(key: str) -> list[tuple[str, str]]:
+    """A proof step by step, as recorded: each sentence with the goals that Coq shows after it, '' before the first.
+
+    Raises:
+        ValueError: none on record by that name.
+    """
+    steps = _find(_read(SOURCES / FILE)["walks"], key, "proof step by step", "KK24_Prop1.kk24_prop1")
+    return [(one["step"], one["goals"]) for one in steps]
+
+
+def _find(known: dict[str, Any], key: str, kind: str, example: str) -> Any:
+    if key not in known:
+        raise ValueError(f"{kind} must be on record, as {example!r} is. Got {key!r}.")
+    return known[key]

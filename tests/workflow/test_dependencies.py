@@ -32,6 +32,7 @@ def test_what_a_module_reads_is_a_source():
     assert "focal_lib/results/printed/kk24.csv" in sources(["focal_lib.results.printed"])
     assert "results/cifar10-resnet8/table.parquet" in sources(["focal_lib.results.recorded"])
     assert "focal_lib/claims/verdicts.json" not in sources(["focal_lib.results.recorded"])
+    assert "proofs/theorems.json" in sources(["focal_lib.claims.ledger"])  # a verdict may be the kernel's
 
 
 def test_a_page_does_not_depend_on_all_that_a_face_imports():

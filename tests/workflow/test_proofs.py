@@ -11,11 +11,13 @@ from workflow.proofs import (
     SOURCE,
     allowed,
     computing,
+    definitions,
     digests,
     link,
     listed,
     read_axioms,
     required,
+    sentences,
     statements,
     without_comments,
 )
@@ -63,7 +65,7 @@ def test_statements_with_their_notes() -> None:
         ("first", "Theorem"),
         ("second", "Example"),
     ]
-    assert first.statement == "n (gamma : R) : 0 <= gamma -> 1 / 2 = 0.5"
+    assert first.statement == "n (gamma : R) : 0 <= gamma ->\n  1 / 2 = 0.5"
     assert first.note == "Faithful: exact, and more."
     assert helper.note == ""
     assert second.note.startswith("Theorem not_this one")  # that of its file
@@ -81,6 +83,23 @@ def test_a_proof_uses_the_statements_it_names() -> None:
     assert first.uses == ("A.helper", "Below.lemma")  # its own file before others; none of what it does not require
     assert second.uses == ("A.first",)
     assert helper.uses == ()
+
+
+def test_sentences_of_a_proof_end_at_a_stop_before_a_blank() -> None:
+    assert sentences("intros q. replace 0.333 with (333 / 1000) by lra.\n  - lra.") == [
+        "intros q.",
+        "replace 0.333 with (333 / 1000) by lra.",
+        "- lra.",
+    ]
+
+
+def test_definitions_as_they_are_written() -> None:
+    fixed = "Fixpoint f n :=\n  match n with O => 0.1 | S m => f m end."
+    text = f"Definition half : R := 0.5.\n(* Definition no. *)\n{fixed}\n"
+    assert definitions(text) == {
+        "half": "Definition half : R := 0.5.",
+        "f": fixed,
+    }
 
 
 def test_axioms_behind_each_mark() -> None:

@@ -1,0 +1,39 @@
+"""Graphs in rows: everything stands above what it rests on, and only the lines needed are drawn."""
+
+import matplotlib.pyplot as plt
+import pytest
+
+from focal_lib.pages.plots.graphs import layered_figure
+
+PAIRS = [("top", "left"), ("top", "right"), ("left", "base"), ("right", "base"), ("top", "base")]
+
+
+def _drawn(figure):
+    (axes,) = figure.axes
+    plt.close(figure)
+    return {text.get_text(): text.get_position() for text in axes.texts}, axes.lines
+
+
+def test_rows_and_lines():
+    places, lines = _drawn(layered_figure(PAIRS))
+    assert {name: y for name, (_, y) in places.items()} == {"base": 0, "left": 1, "right": 1, "top": 2}
+    assert len(lines) == 4  # not from the top to the base
+
+
+def test_names_of_a_row_stand_apart():
+    places, _ = _drawn(layered_figure([(f"upper{i}", f"lower{i}") for i in range(5)]))
+    assert len(set(places.values())) == 10
+
+
+def test_neighbours_come_to_stand_above_each_other():
+    """Given in an order in which every line crosses the others."""
+    places, lines = _drawn(layered_figure([(f"u{i}", f"l{4 - i}") for i in range(5)]))
+    assert all(places[f"u{i}"][0] == places[f"l{4 - i}"][0] for i in range(5))
+    assert len(lines) == 5
+
+
+def test_a_cycle_is_refused():
+    with pytest.raises(ValueError, match="without a cycle"):
+        layered_figure([("a", "b"), ("b", "a")])
+    with pytest.raises(ValueError, match="Got none"):
+        layered_figure([])
