@@ -6,16 +6,14 @@ focal grid workflow/grids/fashion-mnist.yaml --status
 focal calibrate logits.npz --out report
 focal apply report/calibrator.json new.npy --out probs.npy
 focal export report/calibrator.json --out calibrator.onnx
-focal claims kk24.prop5
+focal claims prop5
 focal claims --verify
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Collection
@@ -27,11 +25,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from focal_lib.atomic_write import check_target, write_whole
+from focal_lib.atomic_write import check_target
+from focal_lib.cli_claims import claims
 
 if TYPE_CHECKING:
-    from focal_lib.claims.ledger import Claim
-    from focal_lib.claims.verdicts import Check
     from focal_lib.training.spec import Spec
 
 __all__ = ["main"]
@@ -429,95 +426,7 @@ def _collect(specs: list[Spec], root: Path, record: Path | None, table: Path | N
         raise click.ClickException(str(error)) from None
 
 
-@main.command()
-@click.argument("claim_id", required=False)
-@click.option("--verify", is_flag=True, help="Check again and compare with the verdicts on record.")
-@click.option("--record", is_flag=True, help="Check again and record every verdict, in the README's table, too.")
-@click.option("--paper", help="Only the claims of one paper: kk24, m20, kn24 or l25.")
-@click.option("--boxes", type=click.Path(path_type=Path), help="Write the boxes of CLAIM_ID's certificate, as JSON.")
-def claims(claim_id: str | None, verify: bool, record: bool, paper: str | None, boxes: Path | None) -> None:
-    """The ledger: every claim with its verdict on record, or CLAIM_ID explained with its evidence.
-
-    With --verify everything is computed anew; the exit status is 1 if a verdict changed.
-    With --record it is computed anew and written down, for the project's authors.
-    """
-    from focal_lib.claims import verdicts
-    from focal_lib.claims.ledger import find, ledger
-
-    try:
-        wanted = [find(claim_id)] if claim_id else ledger(paper)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
-    if boxes is not None:
-        _write_boxes(wanted[0] if claim_id else None, boxes)
-    elif record:
-        _record([claim.id for claim in wanted])
-    elif verify:
-        _verify([claim.id for claim in wanted])
-    elif claim_id:
-        claim = wanted[0]
-        click.echo(claim._repr_markdown_())
-        corrections = ", ".join(other.id for other in ledger() if claim.id in other.corrects)
-        click.echo(f"\nChapter {claim.chapter}; code {claim.location}; checked in {claim.seconds:.1f} s.")
-        if corrections:
-            click.echo(f"Corrected by {corrections}.")
-    else:
-        on_record = verdicts.recorded()
-        for claim in wanted:
-            click.echo(
-                f"{on_record.get(claim.id, 'not on record'):18} {claim.id:34} {claim.fidelity:12} {claim.source}"
-            )
-
-
-def _checked(ids: list[str]) -> list[Check]:
-    """The claims checked now, with a bar."""
-    from focal_lib.claims import verdicts
-
-    found = []
-    with click.progressbar(length=len(ids), label="checking", file=sys.stderr) as bar:
-        for check in verdicts.check_all(ids):
-            bar.update(1)
-            found.append(check)
-    for check in found:
-        if check.changed:
-            before = check.before.describe() if check.before else "not on record"
-            click.echo(f"{check.id}: {before} -> {check.now.describe()}")
-    return found
-
-
-def _verify(ids: list[str]) -> None:
-    checks = _checked(ids)
-    missing, changed = (sum(getattr(check, name) for check in checks) for name in ("missing", "changed"))
-    note = f" {missing} need the training runs, which `make book` makes, and were not compared." if missing else ""
-    click.echo(f"{len(ids) - changed - missing} of {len(ids)} verdicts as recorded.{note}")
-    if changed:
-        raise SystemExit(1)
-
-
-def _record(ids: list[str]) -> None:
-    from focal_lib.claims import verdicts
-
-    try:
-        verdicts.record(_checked(ids))
-    except (OSError, ValueError) as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(f"{len(ids)} verdicts -> {verdicts.FILE.name}, README.md")
-
-
-def _write_boxes(claim: Claim | None, out: Path) -> None:
-    from focal_lib.claims.evidence import certificates
-
-    found = certificates(claim.evidence) if claim else []
-    if not found:
-        raise click.ClickException(
-            "--boxes needs the id of a claim with a certificate, such as kk24.prop3_sharp_above."
-        )
-    text = json.dumps([certificate.as_json() for certificate in found], indent=1) + "\n"
-    try:
-        write_whole(out, lambda part: part.write_text(text))
-    except OSError as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(f"{sum(len(b) for c in found for b in c.boxes.values()):,} boxes -> {out}")
+main.add_command(claims)
 
 
 if __name__ == "__main__":

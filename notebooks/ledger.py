@@ -28,7 +28,7 @@ paper: str = ""  # kk24, m20, kn24 or l25 for the claims of one paper; empty for
 
 # %% tags=["hide-input"]
 from focal_lib.claims import ledger
-from focal_lib.claims.page import both_tallies, count_table, detail, overview
+from focal_lib.claims.page import both_tallies, count_table, detail, overview, without_coq
 from focal_lib.claims.tally import tallies
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
@@ -37,7 +37,7 @@ claims = ledger(paper or None)
 for verdict in sorted({str(claim.verdict) for claim in claims}):
     key = verdict.lower().replace(" ", "-")
     note("ledger", {f"{key}": sum(claim.verdict == verdict for claim in claims)})
-note("ledger", total=len(claims))
+note("ledger", total=len(claims), without_coq=without_coq(claims))
 counted = tallies(claims, {claim.id: claim.verdict for claim in claims})
 for whose, name in (("papers", "the papers claim"), ("ours", "this book adds")):
     note("ledger", {f"{whose}-{group.replace(' ', '-')}": number for group, number in counted[name].items()})
@@ -48,7 +48,7 @@ for whose, name in (("papers", "the papers claim"), ("ours", "this book adds")):
 #
 # {glue:text}`ledger-total` statements were checked for this page: {glue:text}`ledger-papers` that the papers make, and
 # {glue:text}`ledger-ours` that this book adds, corrections, sharper statements, answers to what is left open. A
-# correction is never counted as a reproduction.
+# correction is never counted as a reproduction. {glue:text}`ledger-without-coq`
 
 # %% tags=["remove-input"]
 both_tallies(claims)
@@ -86,7 +86,8 @@ overview(claims)
 # %% [markdown]
 # ## Evidence
 #
-# A claim as printed and what corrects it stand side by side.
+# A claim as printed and what corrects it stand side by side. The two lines under a statement say what the verdict means
+# for it, and what would make the verdict change; the proof, or what was measured, is folded below them.
 
 # %% tags=["remove-input"]
 detail(claims)

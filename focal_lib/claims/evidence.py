@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import sympy as sp
 
 from focal_lib.metrics.intervals import Interval
-from focal_lib.metrics.significance import smallest_effect
+from focal_lib.metrics.significance import smallest_effect, values_needed
 from focal_lib.theory.certificates import checker
 from focal_lib.theory.certificates.checker import Box
 
@@ -75,6 +75,17 @@ class Evidence(Protocol):
         """Markdown, with the numbers that the verdict rests on."""
         ...
 
+    def conclude(self) -> str:
+        """What the verdict means, in one line: 'it holds: sympy reduced each of the 5 steps of a proof'."""
+        ...
+
+    def would_change(self) -> str:
+        """What would make the verdict change, in one line: 'a step that sympy does not reduce'."""
+        ...
+
+
+NOTHING = "it supports no verdict: the check fails"
+
 
 @dataclass(frozen=True)
 class Step:
@@ -123,6 +134,23 @@ class Derivation:
         lines = [f"{i}. {'✓' if s.holds else '✗'} {s.text}" for i, s in enumerate(self.steps, 1)]
         return "\n".join(lines) + (f"\n\n{self.remark}" if self.remark else "")
 
+    def conclude(self) -> str:
+        if self.verdict == Verdict.FAILED:
+            return NOTHING
+        return f"it holds: sympy reduced {_each(len(self.steps), 'step')} of a proof"
+
+    def would_change(self) -> str:
+        if failing := [str(i) for i, s in enumerate(self.steps, 1) if not s.holds]:
+            return f"a proof of step {', '.join(failing)}, which sympy does not reduce"
+        return (
+            "a step that sympy does not reduce, or one that is missing" if self.steps else "a proof: there is no step"
+        )
+
+
+def _each(count: int, name: str) -> str:
+    """'each of the 5 steps', 'the one step'."""
+    return f"the one {name}" if count == 1 else f"each of the {count:,} {name}{'es' if name[-1] == 'x' else 's'}"
+
 
 @dataclass(frozen=True)
 class Disproof:
@@ -136,6 +164,14 @@ class Disproof:
 
     def describe(self) -> str:
         return f"The opposite is derived:\n\n{self.opposite.describe()}"
+
+    def conclude(self) -> str:
+        if self.verdict == Verdict.FAILED:
+            return NOTHING
+        return f"it is false: sympy reduced {_each(len(self.opposite.steps), 'step')} of a proof of the opposite"
+
+    def would_change(self) -> str:
+        return f"in the proof of the opposite {self.opposite.would_change()}"
 
 
 @dataclass(frozen=True)
@@ -182,6 +218,18 @@ class Certificate:
         known = f", the order of the zero at {', '.join(map(str, zeros))} by exact Taylor coefficients" if zeros else ""
         return f"{self.statement}: certified on {count:,} boxes{known}." + (f"\n\n{rest}" if rest else "")
 
+    def conclude(self) -> str:
+        if self.verdict == Verdict.FAILED:
+            return NOTHING
+        text = (
+            f"it holds: ball arithmetic proves a sign on {_each(sum(map(len, self.boxes.values())), 'box')} of a cover"
+        )
+        return f"{text}, sympy {_each(len(self.remainder), 'step')} outside" if self.remainder else text
+
+    def would_change(self) -> str:
+        outside = ", or a step outside the cover that does not reduce" if self.remainder else ""
+        return f"a box on which the sign is not proved, or a gap between boxes{outside}"
+
 
 @dataclass(frozen=True)
 class Counterexample:
@@ -197,6 +245,16 @@ class Counterexample:
 
     def describe(self) -> str:
         return f"{self.text} (violated by {float(self.margin.mid()):.6g}, {self.how})"
+
+    def conclude(self) -> str:
+        if self.verdict == Verdict.FAILED:
+            return NOTHING
+        return f"it is false: at one point it is violated by {float(self.margin.mid()):.3g}, {self.how}"
+
+    def would_change(self) -> str:
+        if self.verdict == Verdict.FAILED:
+            return "a margin proved to be above 0"
+        return "nothing: one point where it is false suffices"
 
 
 @dataclass(frozen=True)
@@ -215,10 +273,26 @@ class Search:
     def describe(self) -> str:
         return f"{self.points:,} points over {self.domain}; smallest margin {self.worst:.4g}"
 
+    def conclude(self) -> str:
+        if self.verdict == Verdict.FAILED:
+            return NOTHING
+        return f"it holds at {_each(self.points, 'point')} tried, which is no proof"
+
+    def would_change(self) -> str:
+        if self.verdict == Verdict.FAILED:
+            return f"no point with a margin below {-self.tolerance:g}; the smallest found is {self.worst:.4g}"
+        margin = f"a margin below {-self.tolerance:g}" if self.tolerance else "a margin below 0"
+        return f"one point with {margin} (the smallest found: {self.worst:.4g}); or, for the better, a proof"
+
 
 Range = tuple[float, float]  # both ends belong to it
 POSITIVE, NEGATIVE = (math.ulp(0.0), math.inf), (-math.inf, -math.ulp(0.0))
 POWER = 0.8
+_SO_HERE = {
+    Verdict.REPRODUCED: "it is so here",
+    Verdict.NOT_REPRODUCED: "it is not so here",
+    Verdict.UNDECIDED: "it is open",
+}
 
 
 def judge(interval: Interval, claimed: Range, printed: Range | None = None, parts: int = 1) -> Verdict:
@@ -314,11 +388,14 @@ class Measurement:
             return Verdict.REPRODUCED if self.holds else Verdict.NOT_REPRODUCED
         if self.claimed is None:
             return Verdict.FAILED
-        number = Interval(self.measured, self.measured, self.measured)
-        judged = number
+        return judge(self._judged, self.claimed, None if self.size is None else (self.size, self.size), parts)
+
+    @property
+    def _judged(self) -> Interval:
+        """By which it is judged: a confidence interval, else the number as one."""
         if self.interval is not None and (self.sign or self.has_confidence):  # of a sign one seed says nothing
-            judged = self.interval
-        return judge(judged, self.claimed, None if self.size is None else (self.size, self.size), parts)
+            return self.interval
+        return Interval(self.measured, self.measured, self.measured)
 
     def describe(self) -> str:
         return self.describe_among(1)
@@ -333,6 +410,76 @@ class Measurement:
         if verdict == Verdict.UNDECIDED and self.interval is not None:
             text += f"; {_could_show(self.interval, self.over, bool(self.sign))}"
         return f"{text}. {self.remark}" if self.remark else text
+
+    def conclude(self) -> str:
+        if self.verdict == Verdict.FAILED:
+            return NOTHING
+        return f"{_SO_HERE[self.verdict]}: {self.reason_among(1)}"
+
+    def reason_among(self, parts: int) -> str:
+        """Why the verdict, as one of so many parts, is what it is."""
+        if self.holds is not None or self.claimed is None:
+            return f"{self.measured:.6g} where {self.printed} is {self.said}"
+        judged, verdict = self._judged, self.verdict_among(parts)
+        if math.isnan(judged.low):
+            return f"{self.measured:.4g} is one value, without an interval"
+        if not judged.kind:
+            where = "in" if verdict == Verdict.REPRODUCED else "outside"
+            return f"{self.measured:.6g} lies {where} what is {self.said}, {_range(self.claimed)}"
+        what = f"the interval {_labelled(judged, self.over)}"
+        if verdict == Verdict.REPRODUCED:
+            return f"{what} lies in what is claimed, {_range(self.claimed)}"
+        if verdict == Verdict.NOT_REPRODUCED:
+            return f"{what} holds nothing of what is {self.said}, {self._said_in_words}"
+        return f"{what} holds values that are claimed, {_range(self.claimed)}, and others"
+
+    @property
+    def _said_in_words(self) -> str:
+        """What the data would have to hold: the effect printed, else what is claimed."""
+        assert self.claimed is not None
+        return _range(self.claimed) if self.size is None else f"{self.size:g}"
+
+    def would_change(self) -> str:
+        return self.would_change_among(1)
+
+    def would_change_among(self, parts: int) -> str:
+        """What would make the verdict as one of so many parts change."""
+        if self.holds is not None:
+            return f"other numbers, computed or {self.said}; no chance is in them"
+        if self.claimed is None:
+            return "a number, or a sign, that is claimed"
+        verdict, claimed, judged = self.verdict_among(parts), _range(self.claimed), self._judged
+        if not judged.kind and not math.isnan(judged.low):
+            return f"a value {'outside' if verdict == Verdict.REPRODUCED else 'within'} {claimed}; no chance is in it"
+        if verdict == Verdict.REPRODUCED:
+            return f"data whose interval reaches beyond what is claimed, {claimed}"
+        if verdict == Verdict.NOT_REPRODUCED:
+            return f"data whose interval holds what is {self.said}, {self._said_in_words}"
+        return f"more data: {self._could_decide(judged)}"
+
+    def _could_decide(self, interval: Interval) -> str:
+        """Which effect would show now, and how many values would show the one that is printed, or found."""
+        assert self.claimed is not None
+        if math.isnan(interval.low):
+            return "of one value there is no interval"
+        if interval.kind != "t":
+            return "no interval says how much"
+        now = _could_show(interval, self.over, bool(self.sign))
+        found = min(abs(interval.estimate - end) for end in self.claimed if math.isfinite(end))
+        effect, whose = (found, "found") if self.size is None else (abs(self.size), "printed")
+        needed = values_needed(interval, effect, POWER)
+        if needed is None:
+            return now
+        place = self.over or f"{1 + (interval.degrees or 0):g}"
+        return f"{now}; the {effect:.2g} that is {whose} would take about {needed:,} in place of {place}"
+
+
+def _range(values: Range) -> str:
+    """'above 0', 'below 0', '0.9 to 1.1', 'exactly 2'."""
+    low, high = values
+    if values in (POSITIVE, NEGATIVE):
+        return "above 0" if values == POSITIVE else "below 0"
+    return f"{low:.6g} to {high:.6g}" if low < high else f"exactly {low:.6g}"
 
 
 def _labelled(interval: Interval, over: str) -> str:
@@ -387,6 +534,19 @@ class Conditional:
             f"{self.inside.describe()}\n\n*{fails}*:\n\n{self.outside.describe()}"
         )
 
+    def conclude(self) -> str:
+        if self.verdict == Verdict.FAILED:
+            return NOTHING
+        if isinstance(self.outside, Disproof):
+            return f"it holds if {self.condition}, and only then"
+        return f"it holds if {self.condition}; elsewhere there is a point where it is false"
+
+    def would_change(self) -> str:
+        if isinstance(self.outside, Disproof):
+            inside, outside = self.inside.would_change(), self.outside.opposite.would_change()
+            return f"{inside}, on either side" if inside == outside else f"inside, {inside}; outside, {outside}"
+        return f"inside, {self.inside.would_change()}; or, for the better, a proof that it is false everywhere else"
+
 
 @dataclass(frozen=True)
 class All:
@@ -412,13 +572,20 @@ class All:
         return [part.interval for part in measured if part.interval is not None]
 
     @property
+    def _count(self) -> int:
+        """Of the parts that chance may contradict."""
+        return max(1, len(self._intervals))
+
+    @property
+    def _verdicts(self) -> list[Verdict]:
+        return [_verdict_among(part, self._count) for part in self.parts]
+
+    @property
     def verdict(self) -> Verdict:
-        order, count = list(Verdict), max(1, len(self._intervals))
-        found = [p.verdict_among(count) if isinstance(p, Measurement) else p.verdict for p in self.parts]
-        return max(found, key=order.index, default=Verdict.FAILED)
+        return max(self._verdicts, key=list(Verdict).index, default=Verdict.FAILED)
 
     def describe(self) -> str:
-        count = max(1, len(self._intervals))
+        count = self._count
         texts = [p.describe_among(count) if isinstance(p, Measurement) else p.describe() for p in self.parts]
         if count > 1:
             level = 100 * (1 - (1 - self._intervals[0].level) / count)
@@ -429,6 +596,48 @@ class All:
         if len(texts) > 1 and not any("\n" in text for text in texts):
             return "\n".join(f"* {text}" for text in texts)
         return "\n\n".join(texts)
+
+    @property
+    def _leaves(self) -> list[tuple[Evidence, int]]:
+        """The parts, and those of parts that are several, each with the number of those judged together."""
+        found: list[tuple[Evidence, int]] = []
+        for part in self.parts:
+            found += part._leaves if isinstance(part, All) else [(part, self._count)]
+        return found
+
+    @property
+    def _deciding(self) -> list[tuple[Evidence, int]]:
+        """The leaves whose verdict is that of all, the weakest; where all are proofs, as one."""
+        weakest, leaves = self.verdict, self._leaves
+        proofs = [part for part, _ in leaves if isinstance(part, Derivation)]
+        if len(proofs) == len(leaves) > 0:
+            return [(Derivation(tuple(step for proof in proofs for step in proof.steps)), 1)]
+        return [(part, n) for part, n in leaves if weakest == _verdict_among(part, n)]
+
+    def conclude(self) -> str:
+        if self.verdict == Verdict.FAILED:
+            return NOTHING
+        (first, count), *others = self._deciding
+        every = len(self._leaves)
+        if every == 1 or not isinstance(first, Measurement | Search | Certificate):
+            return first.conclude()
+        if isinstance(first, Measurement):
+            where = f"in {1 + len(others)} of {every} parts"
+            such = f"{'such as' if others else 'namely'} {first.quantity}"
+            return f"{_SO_HERE[self.verdict]} {where}, {such}: {first.reason_among(count)}"
+        return f"{first.conclude()}; of {every} parts this is {'among ' if others else ''}the weakest"
+
+    def would_change(self) -> str:
+        (first, count), *others = self._deciding or [(Derivation(()), 1)]
+        said = first.would_change_among(count) if isinstance(first, Measurement) else first.would_change()
+        if not others or isinstance(first, Counterexample):
+            return said
+        which = f"any of {len(self._leaves)} parts" if self.verdict in HOLDS else f"each of {1 + len(others)} parts"
+        return f"in {which}; in {'the one named' if isinstance(first, Measurement) else 'the first'}, {said}"
+
+
+def _verdict_among(part: Evidence, count: int) -> Verdict:
+    return part.verdict_among(count) if isinstance(part, Measurement) else part.verdict
 
 
 @dataclass(frozen=True)
@@ -445,6 +654,12 @@ class Unchecked:
 
     def describe(self) -> str:
         return self.reason
+
+    def conclude(self) -> str:
+        return "it is not judged: what that would take is not at hand"
+
+    def would_change(self) -> str:
+        return f"what is missing: {self.reason}"
 
 
 def certificates(evidence: Evidence) -> list[Certificate]:

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from focal_lib.claims.evidence import HOLDS, Conditional, Evidence, Unchecked, Verdict
-from focal_lib.claims.formal import Formal
+from focal_lib.claims.formal import Faithful, Formal
+from focal_lib.pages.folds import fold
 
-__all__ = ["PAPERS", "RETIRED", "Claim", "Fidelity", "claim", "find", "ledger"]
+__all__ = ["PAPERS", "RETIRED", "Claim", "Fidelity", "claim", "corrected_by", "find", "ledger", "search"]
 
 _REGISTRY: dict[str, Claim] = {}
 PAPERS = {"kk24": "KK24", "m20": "M20", "kn24": "KN24", "l25": "L25"}  # in the order of the book
@@ -59,6 +60,7 @@ class Fidelity(StrEnum):
     OURS = "ours"  # in no paper: a correction, a sharper statement, an answer to a question left open
 
 
+_SETTLED = (*HOLDS, Verdict.CONDITIONAL, Verdict.REFUTED)
 _OF_OURS = {Verdict.REPRODUCED: Verdict.CONFIRMED, Verdict.NOT_REPRODUCED: Verdict.NOT_CONFIRMED}
 
 
@@ -97,8 +99,13 @@ class Claim:
     @property
     def formally_proved(self) -> bool:
         """Whether the evidence reaches a verdict that Coq's kernel has checked here, too."""
-        settled = (*HOLDS, Verdict.CONDITIONAL, Verdict.REFUTED)
-        return self.formal is not None and self.formal.proves and self.without_kernel in settled
+        return self.formal is not None and self.formal.proves and self.without_kernel in _SETTLED
+
+    @property
+    def awaits_kernel(self) -> bool:
+        """Whether it would be formally proved if Coq's kernel had checked its proofs here."""
+        decides = self.formal is not None and self.formal.faithful != Faithful.RELATED
+        return decides and not self.formally_proved and self.without_kernel in _SETTLED
 
     @property
     def verdict(self) -> Verdict:
@@ -144,13 +151,51 @@ class Claim:
         root = Path(__file__).resolve().parents[2]
         return f"{path.relative_to(root).as_posix()}:{inspect.getsourcelines(check)[1]}"
 
-    def _repr_markdown_(self) -> str:
-        corrected = f" Corrects {', '.join(f'`{id}`' for id in self.corrects)}." if self.corrects else ""
-        formally = "" if self.formal is None else f"\n\n{self.formal.describe()}"
+    def conclude(self) -> str:
+        """What the verdict means for this claim, in one line."""
+        said = self.evidence.conclude()
+        if self.formally_proved and self.formal is not None:
+            how = ", of an equivalent statement" if self.formal.faithful == Faithful.EQUIVALENT else ""
+            if self.verdict == Verdict.FORMALLY_PROVED:
+                said = f"it holds: Coq's kernel has checked a proof{how}"
+            elif self.verdict == Verdict.REFUTED:
+                said = f"it is false: Coq's kernel has checked a proof of the contrary{how}"
+            else:
+                said += f": Coq's kernel has checked a proof{how}"
+        elif self.awaits_kernel:
+            said += "; Coq has not checked the formal proof on this machine (`make proofs`)"
+        put_right = corrected_by(self.id)
+        return said + (f". Put right by {', '.join(f'`{id}`' for id in put_right)}" if put_right else "")
+
+    def would_change(self) -> str:
+        """What would make the verdict change, in one line."""
+        without = self.evidence.would_change()
+        if not self.formally_proved or self.formal is None:
+            return without
+        said = "does not say just this" if self.formal.faithful == Faithful.EXACT else "is not equivalent to this"
+        return f"a formal statement that {said}, or an error of the kernel; without Coq, {without}"
+
+    def summary(self) -> str:
+        """Two lines of Markdown: the verdict in words, and what would change it."""
         return (
-            f"**{self.verdict_in_full}** — `{self.id}` ({self.source}; {self.fidelity}).{corrected}\n\n"
-            f"{self.statement}\n\n{self.evidence.describe()}{formally}"
+            f"**{self.verdict_in_full}**: {self.conclude()}.\\\n*What would change the verdict*: {self.would_change()}."
         )
+
+    def proof(self) -> str:
+        """Markdown: the evidence, and the formal proofs."""
+        return self.evidence.describe() + ("" if self.formal is None else f"\n\n{self.formal.describe()}")
+
+    def describe(self) -> str:
+        """Markdown: what it says, where, what holds of it, and the proof."""
+        return f"{self._head()}\n\n{self.proof()}"
+
+    def _head(self) -> str:
+        corrected = f" Corrects {', '.join(f'`{id}`' for id in self.corrects)}." if self.corrects else ""
+        said = f"`{self.id}` ({self.source}; {self.fidelity}).{corrected}"
+        return f"{said}\n\n{self.statement}\n\n{self.summary()}"
+
+    def _repr_markdown_(self) -> str:
+        return f"{self._head()}\n\n{fold('Evidence', self.proof())}"
 
 
 def claim(
@@ -228,16 +273,22 @@ def _where_present(check: Callable[[], Evidence], needs: str) -> Callable[[], Ev
     return checked
 
 
+@functools.cache
+def _load() -> None:
+    """Import every module of claims, which registers them."""
+    for name in PAPERS:
+        package = importlib.import_module(f"focal_lib.claims.{name}")
+        for module in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"{package.__name__}.{module.name}")
+
+
 def ledger(paper: str | None = None) -> list[Claim]:
     """Every claim, or those of one paper, in the order of the book. Nothing is checked yet.
 
     Raises:
         ValueError: an unknown paper; the message lists the known ones.
     """
-    for name in PAPERS:
-        package = importlib.import_module(f"focal_lib.claims.{name}")
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{package.__name__}.{module.name}")
+    _load()
     if paper is not None and paper not in PAPERS:
         raise ValueError(f"paper must be one of {', '.join(PAPERS)}. Got {paper!r}.")
     claims = [c for c in _REGISTRY.values() if paper is None or c.id.startswith(paper + ".")]
@@ -251,6 +302,12 @@ def _order(claim: Claim) -> tuple[Any, ...]:
     return list(PAPERS).index(claim.paper), claim.chapter, not numbered, module, line
 
 
+def corrected_by(id: str) -> list[str]:
+    """Ids of the claims that put a claim right."""
+    _load()
+    return [claim.id for claim in _REGISTRY.values() if id in claim.corrects]
+
+
 def find(id: str) -> Claim:
     """The claim of that id.
 
@@ -259,8 +316,36 @@ def find(id: str) -> Claim:
     """
     if id in RETIRED:
         raise ValueError(f"claim id must be a known one; {id!r} is retired, see {RETIRED[id]}.")
-    known = {c.id: c for c in ledger()}
-    if id not in known:
-        near = difflib.get_close_matches(id, known, n=3, cutoff=0.3)
-        raise ValueError(f"claim id must be a known one, such as {', '.join(near) or 'kk24.prop1'}. Got {id!r}.")
-    return known[id]
+    _load()
+    if id not in _REGISTRY:
+        near = _nearest(id, [claim.id for claim in ledger()])
+        raise ValueError(f"claim id must be a known one, such as {near}. Got {id!r}.")
+    return _REGISTRY[id]
+
+
+def search(text: str, paper: str | None = None) -> list[Claim]:
+    """The claim of that id; else those with the text in their id, then those with it in their statement.
+
+    Upper and lower case are alike.
+
+    Raises:
+        ValueError: no such claim; the message names the nearest ids, or what took its place; an unknown paper.
+    """
+    claims, wanted = ledger(paper), " ".join(text.casefold().split())
+    if exact := [c for c in claims if c.id.casefold() == wanted]:
+        return exact
+    if wanted in RETIRED:
+        return [find(wanted)]
+    by_id = [c for c in claims if wanted in c.id.casefold()]
+    by_statement = [c for c in claims if c not in by_id and wanted in " ".join(c.statement.casefold().split())]
+    if not by_id + by_statement:
+        near = _nearest(text, [c.id for c in claims])
+        raise ValueError(f"text must be in the id or the statement of a claim; near are {near}. Got {text!r}.")
+    return by_id + by_statement
+
+
+def _nearest(id: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(id.casefold(), known, n=3, cutoff=0.3)
+    bare = {name.split(".")[1]: name for name in known}  # without the paper in front
+    near += [bare[name] for name in difflib.get_close_matches(id.casefold(), bare, n=3, cutoff=0.5)]
+    return ", ".join(dict.fromkeys(near)) or "kk24.prop1"

@@ -10,9 +10,9 @@ from IPython.display import HTML, Markdown
 
 from focal_lib.claims.evidence import Verdict
 from focal_lib.claims.ledger import PAPERS, Claim, Fidelity
-from focal_lib.claims.tally import tallies, tally_table
+from focal_lib.claims.tally import say_without_coq, tallies, tally_table
 
-__all__ = ["both_tallies", "code_link", "count_table", "detail", "overview", "together"]
+__all__ = ["both_tallies", "code_link", "count_table", "detail", "overview", "together", "without_coq"]
 
 
 def _anchor(id: str) -> str:
@@ -63,6 +63,11 @@ def count_table(claims: Sequence[Claim]) -> Markdown:
 def both_tallies(claims: Sequence[Claim]) -> Markdown:
     """What the papers claim and what this book adds: how many of each hold."""
     return Markdown(tally_table(tallies(claims, {claim.id: claim.verdict for claim in claims})))
+
+
+def without_coq(claims: Sequence[Claim]) -> str:
+    """How many verdicts lack the word of Coq's kernel on this machine, in a sentence; '' for none."""
+    return say_without_coq(sum(claim.awaits_kernel for claim in claims))
 
 
 def overview(claims: Sequence[Claim]) -> HTML:
@@ -129,8 +134,9 @@ def detail(claims: Sequence[Claim]) -> Markdown:
 
 def _card(claim: Claim) -> str:
     corrected = ", ".join(f"<a href='#{_anchor(id)}'>{id}</a>" for id in claim.corrects)
-    title = f"<a id='{_anchor(claim.id)}'></a><span class='verdict'>{claim.verdict_in_full}</span> **{claim.id}**"
+    title = f"<a id='{_anchor(claim.id)}'></a>**{claim.id}**"
     source = f"*{claim.source}; {claim.fidelity}.*" + (f" Corrects {corrected}." if corrected else "")
     links = f"<a href='{claim.chapter}.html'>Chapter</a>, {code_link(claim)}, checked in {claim.seconds:.1f} s"
-    evidence = f"```{{dropdown}} Evidence\n{claim.evidence.describe()}\n```"
-    return f":::{{grid-item-card}}\n{title}\n\n{source}\n\n{claim.statement}\n\n{evidence}\n\n{links}\n:::"
+    evidence = f"```{{dropdown}} Evidence\n{claim.proof()}\n```"
+    said = f"{title}\n\n{source}\n\n{claim.statement}\n\n{claim.summary()}"
+    return f":::{{grid-item-card}}\n{said}\n\n{evidence}\n\n{links}\n:::"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from focal_lib.claims.evidence import HOLDS, Verdict
 from focal_lib.claims.ledger import Claim
 
-__all__ = ["GROUPS", "tallies", "tally", "tally_table"]
+__all__ = ["GROUPS", "say_without_coq", "tallies", "tally", "tally_table"]
 
 GROUPS = {  # words for a tally -> verdicts
     "hold": HOLDS,
@@ -52,3 +52,18 @@ def tally_table(counted: Mapping[str, Mapping[str, int]]) -> str:
     for name, counts in counted.items():
         lines.append(f"| {name} | {sum(counts.values())} | {' | '.join(str(counts[group]) for group in GROUPS)} |")
     return "\n".join(lines)
+
+
+def say_without_coq(count: int) -> str:
+    """How many verdicts rest on less than they could, in a sentence; '' for none.
+
+    Args:
+        count: of the claims that Coq's kernel would settle, and has not checked on this machine.
+    """
+    if not count:
+        return ""
+    one = count == 1
+    return (
+        f"{count} verdict{' rests' if one else 's rest'} on sympy and ball arithmetic alone: Coq has not checked "
+        f"{'its' if one else 'their'} formal proof{'' if one else 's'} on this machine (`make proofs`)."
+    )

@@ -42,6 +42,12 @@ class Record(NamedTuple):
         """The verdict, FORMALLY PROVED where the claim holds and the kernel has checked it."""
         return str(Verdict.FORMALLY_PROVED) if self.formal and self.verdict in HOLDS else self.verdict
 
+    @property
+    def label(self) -> str:
+        """'REFUTED (FORMALLY PROVED)': the verdict, and whether the kernel settled it."""
+        settled = f" ({Verdict.FORMALLY_PROVED})" if self.formal and self.verdict not in HOLDS else ""
+        return f"{self.in_full}{settled}"
+
     def describe(self) -> str:
         """'FORMALLY PROVED (PROVED without Coq), up to 0.0012': all three in words."""
         without = f" ({self.verdict} without Coq)" if self.in_full != self.verdict else ""
@@ -57,6 +63,7 @@ class Check(NamedTuple):
     before: Record | None
     missing: bool = False  # the runs that it is about are not there: it can be neither compared nor recorded
     kernel: bool = True  # what Coq's kernel says is known here; without that, it is not compared
+    awaits_kernel: bool = False  # the kernel would settle it, but has not checked its proofs here
 
     @property
     def changed(self) -> bool:
@@ -88,11 +95,13 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def _check(ids: list[str]) -> list[tuple[str, Record, bool]]:
+def _check(ids: list[str]) -> list[Check]:
+    """The claims checked in this process, beside no record yet."""
     found = []
     for claim in map(find, ids):
         now = Record(str(claim.without_kernel), claim.instead, claim.formally_proved)
-        found.append((claim.id, now, getattr(claim.evidence, "lacks_runs", False)))
+        missing = getattr(claim.evidence, "lacks_runs", False)
+        found.append(Check(claim.id, now, None, missing, awaits_kernel=claim.awaits_kernel))
     return found
 
 
@@ -113,8 +122,8 @@ def check_all(ids: list[str] | None = None, processes: int | None = None) -> Ite
     ) as pool:
         longest_first = sorted(groups, key=lambda name: (name != "runs", -len(groups[name])))
         for done in as_completed([pool.submit(_check, groups[name]) for name in longest_first]):
-            for id, now, missing in done.result():
-                yield Check(id, now, on_record.get(id), missing, kernel)
+            for check in done.result():
+                yield check._replace(before=on_record.get(check.id), kernel=kernel)
 
 
 def record(checks: Iterable[Check]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.optimize import brentq
 
 from focal_lib.metrics.intervals import Interval
 
-__all__ = ["holm", "smallest_effect", "t_p_value"]
+__all__ = ["holm", "smallest_effect", "t_p_value", "values_needed"]
 
 
 def t_p_value(interval: Interval) -> float:
@@ -42,6 +43,30 @@ def smallest_effect(interval: Interval, power: float = 0.8) -> float:
         return float(stats.nct.sf(quantile, interval.degrees, effect)) - power
 
     return interval.standard_error * float(brentq(lacking, 0, 10 * (1 + quantile)))
+
+
+def values_needed(interval: Interval, effect: float, power: float = 0.8, most: int = 10_000) -> int | None:
+    """The fewest values that would show a true mean of this size, with probability `power`; None beyond `most`.
+
+    For values as scattered as those of the t interval, which is over 1 + its degrees of freedom of them.
+
+    Raises:
+        ValueError: it is no t interval; power not between (1 - level) / 2 and 1.
+    """
+    scatter = interval.standard_error * (1 + (interval.degrees or 0)) ** 0.5
+
+    def shows(count: int) -> bool:
+        with_so_many = replace(interval, degrees=count - 1)
+        half = with_so_many.quantile() * scatter / count**0.5
+        return smallest_effect(replace(with_so_many, low=-half, high=half), power) <= abs(effect)
+
+    if effect == 0 or not shows(most):
+        return None
+    low, high = 1, most  # too few, enough
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if shows(middle) else (middle, high)
+    return high
 
 
 def holm(p_values: Any) -> np.ndarray:

@@ -18,6 +18,7 @@ from nbformat import NotebookNode
 from focal_lib.atomic_write import write_whole
 from focal_lib.checkout import ROOT
 from focal_lib.pages.citations import cite, known_keys, reference_list
+from focal_lib.pages.folds import fold
 from focal_lib.pages.labels import labels
 
 __all__ = ["plain_markdown", "resolve", "resolved"]
@@ -113,18 +114,14 @@ def _directive(opening: re.Match[str], inside: list[str], known: _Known) -> str:
     if opening["kind"] == "exercise":
         return f"**{known.labels.get(options.get('label', ''), 'Exercise')}.** {body}"
     if opening["kind"] == "solution":
-        return _folded("Solution", body)
+        return fold("Solution", body)
     if opening["kind"] == "dropdown" or "dropdown" in options.get("class", ""):
-        return _folded(title, body)
+        return fold(title, body)
     if opening["kind"] == "grid-item-card":
         return f"{body}\n\n---"
     if opening["kind"] == "grid" or not title:
         return body
     return "\n".join(f"> {line}".rstrip() for line in [f"**{title}**", "", *body.split("\n")])
-
-
-def _folded(title: str, body: str) -> str:
-    return f"<details>\n<summary>{title}</summary>\n\n{body}\n\n</details>"
 
 
 def _inline(lines: list[str], known: _Known) -> list[str]:

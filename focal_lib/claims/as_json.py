@@ -1,0 +1,71 @@
+"""The ledger as data: what `focal claims --json` prints, described by ledger.schema.json beside this file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from focal_lib.claims.formal import kernel_checked
+from focal_lib.claims.ledger import RETIRED, Claim, corrected_by
+from focal_lib.claims.verdicts import records
+
+__all__ = ["SCHEMA", "as_json"]
+
+SCHEMA = Path(__file__).with_name("ledger.schema.json")
+
+
+def as_json(claims: Sequence[Claim], check: bool = False) -> dict[str, Any]:
+    """Claims with their verdicts on record, and the retired ids.
+
+    Args:
+        check: also check each claim now, and add what was found.
+    """
+    on_record, here = records(), kernel_checked()
+    entries = []
+    for claim in claims:
+        entry = _entry(claim, on_record.get(claim.id), here)
+        entries.append(entry | {"now": _now(claim)} if check else entry)
+    return {
+        "version": version("focal-lib"),
+        "coq_checked_here": bool(here),
+        "claims": entries,
+        "retired": [{"id": id, "now": now.split(", ")} for id, now in RETIRED.items()],
+    }
+
+
+def _entry(claim: Claim, record: Any, here: frozenset[str]) -> dict[str, Any]:
+    formal = claim.formal and {
+        "faithful": str(claim.formal.faithful),
+        "theorems": list(claim.formal.theorems),
+        "checked_on_record": bool(record and record.formal),
+        "checked_here": set(claim.formal.theorems) <= here,
+    }
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "source": claim.source,
+        "statement": claim.statement,
+        "chapter": claim.chapter,
+        "fidelity": str(claim.fidelity),
+        "verdict": record and record.in_full,
+        "verdict_without_coq": record and record.verdict,
+        "instead": record.instead if record else "",
+        "formal": formal,
+        "corrects": list(claim.corrects),
+        "corrected_by": corrected_by(claim.id),
+        "needs": claim.needs,
+        "location": claim.location,
+    }
+
+
+def _now(claim: Claim) -> dict[str, Any]:
+    return {
+        "verdict": str(claim.verdict),
+        "verdict_in_full": claim.verdict_in_full,
+        "holds": claim.conclude(),
+        "would_change": claim.would_change(),
+        "evidence": claim.proof(),
+        "seconds": round(claim.seconds, 3),
+    }
