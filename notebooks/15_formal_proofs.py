@@ -111,8 +111,8 @@ layered_figure(files, {name for pair in files for name in pair if name.startswit
 # %% [markdown]
 # ## The claims
 #
-# For each claim that has a formal statement: its verdict, how near the two are, and the theorems. Of a claim that is
-# refuted the theorems say the opposite.
+# For each claim that has a formal statement: its verdict without Coq, how near the two statements are, and the theorems.
+# Of a claim that is refuted or not reproduced the theorems say the opposite.
 
 # %% tags=["remove-input"]
 formal_page.claim_table(claims)

@@ -10,7 +10,7 @@ from IPython.display import Markdown
 from focal_lib.claims.evidence import HOLDS, Verdict
 from focal_lib.claims.formal import Faithful, Statement, definition, kernel_checked, lemmas_below, statements, walk
 from focal_lib.claims.ledger import Claim
-from focal_lib.claims.verdicts import recorded
+from focal_lib.claims.verdicts import records
 
 __all__ = ["claim_table", "counts", "definitions", "file_pairs", "lemma_pairs", "proof_steps", "theorem_list"]
 
@@ -43,24 +43,22 @@ def definitions(*keys: str) -> Markdown:
 
 
 def counts(claims: Sequence[Claim]) -> dict[str, int]:
-    """Numbers for the prose: of files, theorems, examples, lemmas; of claims formally proved, or denied.
-
-    Claims without a formal statement are not computed: their verdicts on record say how many could have one.
-    """
+    """Numbers for the prose: of files, theorems, examples, lemmas; of claims that hold, conditionally, or not."""
     every = list(statements().values())
     kinds = [one.kind for one in every]
     counted = {kind.lower() + "s": kinds.count(kind) for kind in ("Theorem", "Example", "Lemma")}
     said = [c for c in claims if c.formal is not None and c.formal.faithful != Faithful.RELATED]
-    on_record = recorded()
-    proved = [c for c in said if c.without_kernel in HOLDS]
+    on_record = {id: found.verdict for id, found in records().items()}  # the ledger's page computes them anew
+    proved = [c for c in said if on_record.get(c.id) in HOLDS]
+    conditional = [c for c in said if on_record.get(c.id) == Verdict.CONDITIONAL]
     return counted | {
         "files": len({one.file for one in every}),
         "checked_here": len(kernel_checked()),
         "checked_again": sum(one.checked_again for one in every if one.kind != "Lemma"),
         "claims": len(said),
         "proved": len(proved),
-        "conditional": sum(c.without_kernel == Verdict.CONDITIONAL for c in said),
-        "denied": len(said) - len(proved) - sum(c.without_kernel == Verdict.CONDITIONAL for c in said),
+        "conditional": len(conditional),
+        "denied": len(said) - len(proved) - len(conditional),
         "related": sum(c.formal is not None for c in claims) - len(said),
         "not_formal": sum(on_record.get(c.id) in ("PROVED", "CERTIFIED") for c in claims if c.formal is None),
         "axioms": len({axiom for one in every for axiom in one.axioms if not axiom.startswith(PROCESSOR)}),
@@ -68,12 +66,14 @@ def counts(claims: Sequence[Claim]) -> dict[str, int]:
 
 
 def claim_table(claims: Sequence[Claim]) -> Markdown:
-    """The claims that a formal statement is about, in the order of the ledger."""
-    lines = ["| claim | verdict | formal statement | theorems |", "|---|---|---|---|"]
+    """The claims that a formal statement is about, in the ledger's order, with the verdict on record without Coq."""
+    on_record = {id: found.verdict for id, found in records().items()}
+    lines = ["| claim | without Coq | formal statement | theorems |", "|---|---|---|---|"]
     for claim in claims:
         if claim.formal is not None:
             names = ", ".join(f"<a href='#{_anchor(name)}'>{name}</a>" for name in claim.formal.theorems)
-            lines.append(f"| `{claim.id}` | {claim.verdict_in_full} | {claim.formal.faithful} | {names} |")
+            without = on_record.get(claim.id, "not on record")
+            lines.append(f"| `{claim.id}` | {without} | {claim.formal.faithful} | {names} |")
     return Markdown("\n".join(lines))
 
 
