@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 from scipy.special import softmax
@@ -89,11 +88,8 @@ def fig3_entropy_wrong() -> Evidence:
     return All(_against_cross_entropy(name, lambda r: float(_of_test(r, "entropy_wrong").mean()), 1))
 
 
-@cache
-def true_class_means(digest: str) -> tuple[float, float]:
-    """Mean probability of the true class on the test samples of a run that are classified correctly, and on the "
-    "others."""
-    (result,) = (r for r in results() if r.spec.digest == digest)
+def mean_true_class(result: Result) -> tuple[float, float]:
+    """Mean probability of the true class on the test samples that a run classifies correctly, and on the others."""
     probs, labels = softmax(result.test.logits.astype(np.float64), -1), result.test.labels
     right = probs.argmax(-1) == labels
     true = probs[np.arange(len(labels)), labels]
@@ -101,11 +97,11 @@ def true_class_means(digest: str) -> tuple[float, float]:
 
 
 def _right(result: Result) -> float:
-    return true_class_means(result.spec.digest)[0]
+    return mean_true_class(result)[0]
 
 
 def _wrong(result: Result) -> float:
-    return true_class_means(result.spec.digest)[1]
+    return mean_true_class(result)[1]
 
 
 @claim(

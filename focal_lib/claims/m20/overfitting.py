@@ -155,6 +155,12 @@ def fig2_after_perfect() -> Evidence:
 
 
 def rise_after_perfect(history: pd.DataFrame) -> float:
-    """Confidence at the last epoch minus that at the first one with error 0; nan where there is none."""
+    """Confidence at the last epoch minus that at the first one without an error.
+
+    Raises:
+        ValueError: every epoch has one.
+    """
     perfect = history[history["error"] == 0]
-    return float(history["confidence"].iloc[-1] - perfect["confidence"].iloc[0]) if len(perfect) else float("nan")
+    if perfect.empty:
+        raise ValueError(f"an epoch must be without a training error. Got {history['error'].min():g} or more.")
+    return float(history["confidence"].iloc[-1] - perfect["confidence"].iloc[0])

@@ -146,7 +146,7 @@ def above_half_steps() -> tuple[Step, ...]:
     r"negative value for $\gamma$ that we discard.'",
     chapter=CHAPTER,
     fidelity="quoted",
-    formal=formal("related", "m20_principal_branch_is_zero"),
+    formal=formal("equivalent", "m20_principal_branch_negative", "m20_principal_branch_is_zero"),
 )
 def principal_branch() -> Evidence:
     """Negative for p0 > 1/2; for p0 <= 1/2 the principal branch returns y0, and gamma is exactly 0."""

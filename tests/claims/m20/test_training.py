@@ -1,0 +1,118 @@
+"""M20 Figs. 1 to 3 on made runs: a claim is reproduced where they do as it says, not where they do the opposite."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from focal_lib.claims import Verdict
+from focal_lib.claims.m20 import focal_training, overfitting
+
+AS_PRINTED = {  # from the first evaluated epoch to the last, with cross-entropy
+    "nll": (0.5, 1.3),
+    "nll_right": (0.2, 0.02),
+    "nll_wrong": (2.0, 7.0),
+    "entropy_right": (0.4, 0.05),
+    "entropy_wrong": (1.0, 0.3),
+    "adaptive_ece": (0.01, 0.14),
+    "confidence": (0.9, 0.999),
+    "error": (0.0, 0.0),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """As much of a run as these claims read."""
+
+    spec: SimpleNamespace
+    history: pd.DataFrame
+    test: SimpleNamespace
+    train: SimpleNamespace
+
+
+def made(gamma=0.0, changes=AS_PRINTED, right=5.0, wrong=5.0, train=9.0):
+    """Four runs: logits of the top class on right, wrong and training samples, the others of three classes being 0."""
+    runs = []
+    for seed in range(4):
+        wobble = 1 + 0.001 * seed
+        rows = {name: np.array(values) * (1 if name == "error" else wobble) for name, values in changes.items()}
+        history = pd.concat([pd.DataFrame(rows | {"epoch": [5, 100], "split": s}) for s in ("train", "test")])
+        top = np.array([right, right, wrong, wrong]) * wobble
+        test = SimpleNamespace(logits=np.outer(top, [1.0, 0.0, 0.0]), labels=np.array([0, 0, 1, 2]))
+        trained = SimpleNamespace(logits=np.outer([train * wobble] * 4, [1.0, 0.0, 0.0]), labels=np.zeros(4, int))
+        spec = SimpleNamespace(gamma=gamma, seed=seed)
+        runs.append(Run(spec, history, test, trained))
+    return runs
+
+
+FIGURES_1_AND_2 = [
+    (overfitting.fig1_test_nll, {"nll": (1.3, 0.5)}),
+    (overfitting.fig1_test_nll, {"nll_wrong": (7.0, 2.0)}),
+    (overfitting.fig1_test_nll, {"nll_right": (0.02, 0.2)}),
+    (overfitting.fig1_ece, {"adaptive_ece": (0.14, 0.01)}),
+    (overfitting.fig1_entropies, {"entropy_wrong": (0.3, 1.0)}),
+    (overfitting.fig1_entropies, {"entropy_right": (0.05, 0.4)}),
+    (overfitting.fig2_after_perfect, {"confidence": (0.999, 0.9)}),
+]
+
+
+@pytest.mark.parametrize(("claim", "opposite"), FIGURES_1_AND_2)
+def test_figures_1_and_2(claim, opposite, monkeypatch):
+    monkeypatch.setattr(overfitting, "results", made)
+    assert claim().verdict == Verdict.REPRODUCED
+    monkeypatch.setattr(overfitting, "results", lambda: made(changes=AS_PRINTED | opposite))
+    assert claim().verdict == Verdict.NOT_REPRODUCED
+
+
+def test_highest_bin_is_the_last_of_25(monkeypatch):
+    monkeypatch.setattr(overfitting, "results", made)
+    assert overfitting.fig2_highest_bin().verdict == Verdict.REPRODUCED
+    monkeypatch.setattr(overfitting, "results", lambda: made(train=3.5))  # a confidence of 0.94
+    assert overfitting.fig2_highest_bin().verdict == Verdict.NOT_REPRODUCED
+
+
+def test_confidence_rises_from_the_first_epoch_without_an_error():
+    history = pd.DataFrame({"error": [0.1, 0.0, 0.0], "confidence": [0.5, 0.9, 0.95]})
+    assert overfitting.rise_after_perfect(history) == pytest.approx(0.05)
+    with pytest.raises(ValueError, match="training error"):
+        overfitting.rise_after_perfect(history.assign(error=0.1))
+
+
+MILDER = {"nll_wrong": (1.6, 3.0), "nll_right": (0.3, 0.09), "entropy_wrong": (1.2, 0.6)}
+
+
+def with_focal(changes=AS_PRINTED | MILDER, **logits):
+    focal = [made(gamma, changes, **{"right": 4.0, "wrong": 3.0} | logits) for gamma in focal_training.GAMMAS]
+    return lambda: [*made(), *(run for runs in focal for run in runs)]
+
+
+@pytest.mark.parametrize(
+    ("claim", "opposite"),
+    [
+        (focal_training.fig3_nll_wrong, {"changes": AS_PRINTED | {"nll_wrong": (1.6, 9.0)}}),
+        (focal_training.fig3_entropy_wrong, {"changes": AS_PRINTED | {"entropy_wrong": (0.9, 0.2)}}),
+        (focal_training.fig3_true_class_wrong, {"wrong": 6.0}),
+        (focal_training.fig3_true_class_right, {"right": 6.0}),
+        (focal_training.fig3_true_class_right, {"changes": AS_PRINTED | {"nll_right": (0.2, 0.01)}}),
+    ],
+)
+def test_figure_3(claim, opposite, monkeypatch):
+    monkeypatch.setattr(focal_training, "results", with_focal())
+    assert claim().verdict == Verdict.REPRODUCED
+    monkeypatch.setattr(focal_training, "results", with_focal(**opposite))
+    assert claim().verdict == Verdict.NOT_REPRODUCED
+
+
+def test_the_means_are_of_the_true_class():
+    (run, *_) = made(right=5.0, wrong=3.0)
+    share = np.exp([5.0, 3.0]) + 2
+    assert focal_training.mean_true_class(run) == pytest.approx((np.exp(5) / share[0], 1 / share[1]))
+
+
+def test_the_order_of_gammas_is_judged_on_recorded_runs():
+    """A pair the other way round contradicts."""
+    one = focal_training._recorded("focal 2", "focal 1", focal_training.PrintedEffect(-1, None, "negative"))
+    other = focal_training._recorded("focal 1", "focal 2", focal_training.PrintedEffect(-1, None, "negative"))
+    assert (one.verdict, other.verdict) == (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED)
