@@ -17,7 +17,7 @@ from focal_lib.results.over_seeds import (
     summarise,
     write_table,
 )
-from focal_lib.results.printed import kk24_table1, printed_tables
+from focal_lib.results.printed import kk24_table1, l25_table9, printed_tables
 from focal_lib.results.printed.side_by_side import compare_with_printed
 from focal_lib.results.printed.study import (
     correlate_orders,
@@ -48,6 +48,7 @@ __all__ = [
     "format_mean_sd",
     "gains_of_kk24",
     "kk24_table1",
+    "l25_table9",
     "load_recorded",
     "match_papers",
     "match_restated",
