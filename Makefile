@@ -31,7 +31,7 @@ SNAKEMAKE := PYTHONPATH=$(CURDIR)/workflow/plugins $(BIN)/snakemake --snakefile 
 LINT := $(BIN)/ruff format --check -q . && $(BIN)/ruff check -q . && $(BIN)/mypy --no-error-summary && \
         { floors=$$($(BIN)/lint-imports --no-logo --no-cache) || { echo "$$floors"; false; }; }
 
-.PHONY: book test lint bench proofs clean help
+.PHONY: book test lint mutants bench proofs clean help
 .DEFAULT_GOAL := help
 
 book: $(READY) ## build the book
@@ -51,6 +51,9 @@ lint: $(READY) ## format, rules, types, and the floors of focal_lib
 
 proofs: ## compile the Coq proofs, check them again with coqchk, list the axioms that each file rests on
 	@$(PYTHON) workflow/proofs.py
+
+mutants: $(READY) ## change each formula of focal_lib/theory: do tests or claims notice? Hours; goes on where it was stopped
+	@$(BIN)/python -m workflow.mutants $(if $(filter all,$(CORES)),,--jobs $(CORES))
 
 bench: $(VENV)/ready-bench ## speed, as ratios, other libraries among them
 	@$(BIN)/python -m benchmarks

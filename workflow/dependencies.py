@@ -14,7 +14,7 @@ from pathlib import Path
 
 import grimp
 
-__all__ = ["claims_shown", "face", "notebook_modules", "sources"]
+__all__ = ["claims_shown", "claims_that_use", "face", "modules_used", "notebook_modules", "sources"]
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "focal_lib"
@@ -129,6 +129,17 @@ def claims_shown(notebook: Path) -> set[str]:
     return ids
 
 
+def modules_used(path: Path) -> set[str]:
+    """Every focal_lib module that a file imports, directly or through others; claims shown by id do not count."""
+    return _closure(_used(path))
+
+
+def claims_that_use(module: str) -> dict[str, str]:
+    """Claim id -> module that defines it, of those whose check depends on the module."""
+    using = {name for name in set(_claim_modules().values()) if module in _closure([name])}
+    return {id: name for id, name in _claim_modules().items() if name in using}
+
+
 def notebook_modules(notebook: Path) -> set[str]:
     """Every focal_lib module the notebook runs."""
     return _closure(_used(notebook) | {_claim_modules()[id] for id in claims_shown(notebook)})
@@ -136,10 +147,13 @@ def notebook_modules(notebook: Path) -> set[str]:
 
 @functools.cache
 def _data() -> dict[str, list[Path]]:
-    """Files that modules read, by name: those inside the package, and the tables of recorded runs."""
+    """Files that modules read, by name: inside the package, the tables of recorded runs, what Coq's kernel checked."""
     inside = [p for p in (ROOT / PACKAGE).rglob("*.*") if p.suffix not in (".py", ".pyc") and p.is_file()]
     found: dict[str, list[Path]] = {}
-    for path in sorted([*inside, *(ROOT / "results").glob("*/*.parquet")]):
+    checked = [
+        path for path in (ROOT / "proofs" / "theorems.json", ROOT / "_build/proofs/theorems.json") if path.exists()
+    ]
+    for path in sorted([*inside, *(ROOT / "results").glob("*/*.parquet"), *checked]):
         found.setdefault(path.name, []).append(path)
     return found
 

@@ -109,8 +109,9 @@ def test_lambert_gamma_reference(p0, gamma):
 
 
 def test_lambert_gamma_ends():
-    assert lambert_gamma(0.5) == lambert_gamma(0.9) == 0
+    assert lambert_gamma(0.5) == lambert_gamma(0.501) == lambert_gamma(0.9) == 0
     assert 0 < lambert_gamma(0.4999999) < 1e-6
+    assert abs(log_gain(0.005, lambert_gamma(0.005))) < 1e-12
     with pytest.raises(ValueError, match="p0 must lie"):
         lambert_gamma(0.0)
 
@@ -150,7 +151,15 @@ def test_no_elasticity_is_below_the_minimum(gamma, q):
     assert elasticity(q, gamma) >= least - 1e-12
 
 
-@pytest.mark.parametrize("gamma", [0.1, 1.0, 10.0])
+def test_a_small_gamma_has_thresholds_and_a_minimum():
+    gamma = 0.005
+    assert 0.49 < confidence_threshold(gamma) < 0.5
+    at, least = elasticity_minimum(gamma)
+    assert 0 < at < peak_probability(gamma)
+    assert 1 - gamma < least < 1
+
+
+@pytest.mark.parametrize("gamma", [0.005, 0.1, 1.0, 10.0])
 def test_the_weight_turns_at_its_inflection(gamma):
     q = weight_inflection(gamma)
     assert weight_curvature(0.999 * q, gamma) < 0 < weight_curvature(1.001 * q, gamma)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from focal_lib.theory.linear_model import fit_linear_model, noisy_clusters
+from focal_lib.theory.linear_model import LinearFit, fit_linear_model, noisy_clusters
 
 
 def test_cross_entropy_is_logistic_regression():
@@ -31,6 +31,33 @@ def test_the_fit_is_a_minimum(gamma):
 def test_clusters_flip_a_tenth():
     x, labels = noisy_clusters(20_000, 2, spread=0.05)
     assert np.mean((x[:, 0] > 0) != (labels == 1)) == pytest.approx(0.1, abs=0.01)
+
+
+def test_clusters_of_app_g_are_the_default():
+    for found, expected in zip(
+        noisy_clusters(50, 4), noisy_clusters(50, 4, flip=0.1, separation=1.0, spread=0.5), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_clusters_lie_at_the_corners():
+    x, _ = noisy_clusters(4000, 5, separation=3.0, spread=0.2)
+    corners = np.sign(x)
+    assert len(np.unique(corners, axis=0)) == 4
+    np.testing.assert_allclose(np.abs(x).mean(0), 3.0, atol=0.02)
+    np.testing.assert_allclose((x - 3 * corners).std(0), 0.2, rtol=0.05)
+
+
+def test_probabilities_are_those_of_the_logit():
+    fit = LinearFit(np.array([2.0, -1.0]), 0.0)
+    np.testing.assert_allclose(fit.probs(np.array([[0.0, 0.0], [1.0, 0.5]])), [0.5, 1 / (1 + np.exp(-1.5))], rtol=1e-14)
+
+
+def test_a_fit_without_a_minimum_is_refused():
+    """Cross-entropy of separable classes falls for ever; the optimiser overflows or stops far from 0."""
+    x = np.array([[1e308, 0.0], [-1e308, 0.0]])
+    with np.errstate(all="ignore"), pytest.raises(RuntimeError, match="did not converge"):
+        fit_linear_model(x, np.array([1, 0]), 0.0)
 
 
 def test_bad_input():
