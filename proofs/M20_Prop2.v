@@ -301,6 +301,22 @@ Proof.
   - intros ->. rewrite E. ring.
 Qed.
 
+(* From 1/2 on it is the other branch that returns y0; the principal one gives a negative gamma, as M20 says of every p0.
+   Faithful: equivalent to 'a negative value' for 1/2 < p0 < 1; below 1/2 it is 0 ([m20_principal_branch_is_zero]). *)
+Theorem m20_principal_branch_negative p0 w : 1 / 2 < p0 < 1 -> w * exp w = lambert_argument p0 -> -1 <= w ->
+  lambert_gamma p0 w < 0.
+Proof.
+  intros H W L. destruct (logs p0 ltac:(lra)) as (A & B & C0).
+  assert (Y : y0 p0 < -1).
+  { destruct (y0_half_on p0 ltac:(lra)) as [Y|Y]; [exact Y|exfalso].
+    destruct (m20_rhs_minimum p0 ltac:(lra)) as [_ [M _]].
+    rewrite lambert_argument_y0 in M by lra. rewrite Y in M. specialize (M ltac:(ring)). lra. }
+  unfold lambert_gamma. cbv zeta.
+  replace ((1 - p0) / (p0 * ln p0) + w / ln (1 - p0)) with (- ((w - y0 p0) / - ln (1 - p0))) by (unfold y0; field;
+    repeat split; lra).
+  assert (0 < (w - y0 p0) / - ln (1 - p0)) by (apply Rdiv_lt_0_compat; lra). lra.
+Qed.
+
 Print Assumptions m20_prop2.
 Print Assumptions m20_prop2_threshold.
 Print Assumptions m20_prop2_gamma_star_exists.

@@ -79,7 +79,7 @@ def prop4_inverse() -> Evidence:
     r"(That exactly one $c$ makes the preimage sum to 1 has to be added.)",
     chapter=CHAPTER,
     fidelity="quoted",
-    formal=formal("equivalent", "kk24_prop4"),
+    formal=formal("exact", "kk24_prop4", "kk24_weight_increases_onto", "kk24_one_normaliser"),
 )
 def prop4_bijection() -> Evidence:
     """w increases from 0 to infinity, and the preimage sums to 1 for exactly one c."""

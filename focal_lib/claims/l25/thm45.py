@@ -60,7 +60,7 @@ def thm45() -> Evidence:
     r"$d(x)$ raises the FCL risk by at least $\lambda\,\mathbb{E}\lVert d\rVert^2$.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("related", "l25_thm45_corrected"),
+    formal=formal("equivalent", "l25_thm45_own_minimiser", "l25_thm45_growth"),
     corrects="l25.thm45",
 )
 def thm45_corrected() -> Evidence:

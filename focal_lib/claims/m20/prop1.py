@@ -108,7 +108,7 @@ def k_decreasing() -> Evidence:
     statement=r"'The gradient $\partial_p g$ monotonically decreases from a positive value at $p = 0$ to a negative value at $p = 1$.'",
     chapter=CHAPTER,
     fidelity="quoted",
-    formal=formal("exact", "m20_slope_decreases", "m20_unimodal", "m20_slope_rises_above_1"),
+    formal=formal("equivalent", "m20_slope_decreases", "m20_unimodal", "m20_slope_rises_above_1"),
 )
 def g_slope_decreasing() -> Evidence:
     """For gamma <= 1 g'' < 0; for larger gamma g'' > 0 near p = 1."""
