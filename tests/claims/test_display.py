@@ -37,13 +37,43 @@ def test_a_card_keeps_the_lines_of_a_list_apart():
     assert len(items(evidence)) == len(re.findall("[✓✗]", evidence)) > 5
 
 
+def shown_html(markdown):
+    """As the book's parser shows it."""
+    from docutils.core import publish_parts
+    from myst_parser.parsers.docutils_ import Parser
+
+    settings = {"myst_enable_extensions": ["dollarmath"], "report_level": 2, "halt_level": 2, "raw_enabled": True}
+    return publish_parts(markdown, parser=Parser(), writer_name="html5", settings_overrides=settings)["body"]
+
+
+@pytest.mark.parametrize("id", ["kk24.prop5", "kk24.prop1", *CONDITIONAL])
+def test_two_lines_say_what_holds_and_the_proof_is_folded_below_them(id):
+    claim = find(id)
+    page = shown_html(claim._repr_markdown_())
+    above, folded = page.split("<details>")
+    lines = re.search(
+        r"<p><strong>(.*?)</strong>: (.*)<br />\s*<em>What would change the verdict</em>: (.*)</p>", above
+    )
+    assert lines[1] == claim.verdict_in_full
+    assert "✓" not in above
+    assert folded.count("✓") == claim.evidence.describe().count("✓")
+    assert folded.strip().endswith("</details>")
+
+
+def test_a_card_says_the_same_two_lines_above_its_fold():
+    (block,) = [detail([find("kk24.prop5")]).data]
+    above, below = block.split("```{dropdown} Evidence")
+    assert find("kk24.prop5").summary() in above
+    assert find("kk24.prop5").evidence.describe() in below
+
+
 def test_measurements_of_one_claim_are_a_list():
     text = find("kk24.prop3_example_theory").evidence.describe()
     assert len(items(text)) == 2
 
 
 def test_show_and_proof_are_markdown():
-    assert show("kk24.prop5")._repr_markdown_().startswith("**REFUTED** — `kk24.prop5` (KK24 Prop. 5")
+    assert show("kk24.prop5")._repr_markdown_().startswith("`kk24.prop5` (KK24 Prop. 5")
     steps = find("kk24.prop1").evidence.steps
     assert proof(steps)._repr_markdown_() == proof(Derivation(steps))._repr_markdown_()
     assert proof(steps)._repr_markdown_().startswith("**PROVED**\n\n1. ✓")
