@@ -46,6 +46,7 @@ OWN_WAYS = {"cpu": ("plain",), "cuda": WAYS}
 
 
 _barrier: Any = None  # of a process that is one of several
+_START = "forkserver" if "forkserver" in torch.multiprocessing.get_all_start_methods() else "spawn"
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,9 @@ def own_loop(device: torch.device, *what: Any, processes: int = 1) -> float:
     Raises:
         RuntimeError: what PyTorch says of a step that does not compile or fit, a process that was killed among it.
     """
-    context = torch.multiprocessing.get_context("spawn")
+    context = torch.multiprocessing.get_context(_START)
+    if _START == "forkserver":  # from one that has loaded PyTorch and done nothing with it
+        context.set_forkserver_preload(["benchmarks.training", "torch._dynamo"])
     barrier = context.Barrier(processes)
     with ProcessPoolExecutor(processes, context, _meet_at, (barrier,)) as pool:
         started = [pool.submit(_own_seconds, str(device), *what) for _ in range(processes)]

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from focal_lib.checkout import ROOT
 from focal_lib.training.grids import read_contrasts, read_grid
+from focal_lib.training.run import run
 from focal_lib.training.spec import Spec
 from focal_lib.training.status import CALL_AGAIN
 from focal_lib.training.store import load
@@ -31,20 +33,27 @@ def place(tmp_path, monkeypatch, write_npz):
     return tmp_path
 
 
-def call(place, *flags):
-    command = [sys.executable, "-m", "workflow.gpu_record", str(place / "grid.yaml"), "--device", "cpu"]
-    command += ["--runs", str(place / "runs"), "--out", str(place / "out"), "--no-benchmark", *flags]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+def flags_of(place, *more):
+    return [
+        *(str(place / "grid.yaml"), "--device", "cpu", "--no-benchmark"),
+        *("--runs", str(place / "runs"), "--out", str(place / "out"), *more),
+    ]
+
+
+def call(place, *more):
+    """A call in this process; each run has one of its own."""
+    return CliRunner().invoke(gpu_record.main, flags_of(place, *more))
 
 
 def test_calls_go_on_and_bring_every_run_home_once(place):
-    first = call(place, "--minutes", "0.0001")
+    command = [sys.executable, "-m", "workflow.gpu_record", *flags_of(place, "--minutes", "0.0001")]
+    first = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert (first.returncode, first.stdout.splitlines()[-2:]) == (
         CALL_AGAIN,
         ["2 waiting", f"0 runs -> {place / 'out'}"],
     )
     second = call(place, "--minutes", "5", "--per-device", "2")
-    assert second.returncode == 0, second.stderr
+    assert second.exit_code == 0, second.output
     assert second.stdout.splitlines()[-2:] == ["2 done", f"2 runs -> {place / 'out'}"]
     with zipfile.ZipFile(place / "out" / "runs-00.zip") as archive:
         archive.extractall(place / "home")
@@ -62,10 +71,10 @@ def test_calls_go_on_and_bring_every_run_home_once(place):
 
 
 def test_what_is_too_much_for_one_call_waits_for_the_next(place, monkeypatch):
-    assert call(place, "--minutes", "5").returncode == 0
+    for spec in read_grid(place / "grid.yaml"):
+        run(spec, place / "runs")
     monkeypatch.setattr(gpu_record, "LARGEST", 1)
     monkeypatch.setattr(gpu_record, "MOST", 1)
-    (place / "runs" / "collected.json").unlink()
     digests = []
     for left in (1, 0):
         assert collect(place / "grid.yaml", place / "runs", place / "out") == (1, left)
@@ -75,10 +84,11 @@ def test_what_is_too_much_for_one_call_waits_for_the_next(place, monkeypatch):
 
 
 def test_a_failed_run_says_why(place):
-    (place / "grid.yaml").write_text(GRID.replace("mlp", "vit").replace("n_validation: 30", "n_validation: 90"))
+    one = GRID.replace("seed: [0, 1]", "seed: 0")
+    (place / "grid.yaml").write_text(one.replace("mlp", "vit").replace("n_validation: 30", "n_validation: 90"))
     done = call(place, "--minutes", "5")
-    assert done.returncode == 1  # no further call would help
-    assert "2 failed" in done.stdout
+    assert done.exit_code == 1  # no further call would help
+    assert "1 failed" in done.stdout
     assert "cross-entropy, seed 0: Error: n_train + n_validation must be at most 100" in done.stdout
 
 
