@@ -279,9 +279,9 @@ class Search:
         return f"it holds at {_each(self.points, 'point')} tried, which is no proof"
 
     def would_change(self) -> str:
+        margin = f"a margin below {0 - self.tolerance:g}"
         if self.verdict == Verdict.FAILED:
-            return f"no point with a margin below {-self.tolerance:g}; the smallest found is {self.worst:.4g}"
-        margin = f"a margin below {-self.tolerance:g}" if self.tolerance else "a margin below 0"
+            return f"no point with {margin}; the smallest found is {self.worst:.4g}"
         return f"one point with {margin} (the smallest found: {self.worst:.4g}); or, for the better, a proof"
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from focal_lib.metrics.intervals import Interval, mean_and_range, t_interval
-from focal_lib.metrics.significance import holm, smallest_effect, t_p_value
+from focal_lib.metrics.significance import holm, smallest_effect, t_p_value, values_needed
 
 PROBABILITIES = st.lists(st.floats(0, 1), min_size=1, max_size=6)
 
@@ -37,6 +37,21 @@ def test_smallest_effect_is_shown_with_that_probability(n, power):
     d, t = smallest_effect(interval, power) / error, stats.t.ppf(0.975, f)
     found, _ = integrate.quad(lambda s: stats.norm.sf(t * s / np.sqrt(f) - d) * stats.chi.pdf(s, f), 0, np.inf)
     assert found == pytest.approx(power, abs=1e-8)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 40])
+def test_so_many_values_are_needed_as_show_the_effect_and_one_fewer_does_not(n):
+    interval = t_interval(np.arange(n))
+    assert values_needed(interval, smallest_effect(interval)) == n
+    scatter = np.std(np.arange(n), ddof=1)
+    needed = values_needed(interval, -0.3 * scatter)  # of either sign
+    for count, shows in ((needed, True), (needed - 1, False)):
+        half = stats.t.ppf(0.975, count - 1) * scatter / np.sqrt(count)
+        assert (smallest_effect(Interval(0, -half, half, "t", 0.95, count - 1)) <= 0.3 * scatter) == shows
+    assert values_needed(interval, 0.0) is None
+    assert values_needed(interval, 1e-3 * scatter, most=100) is None
+    with pytest.raises(ValueError, match="must be a t interval"):
+        values_needed(mean_and_range([1.0, 2.0]), 1.0)
 
 
 def test_smallest_effect_by_simulation():

@@ -1,0 +1,202 @@
+"""What a verdict means and what would change it, for each kind of evidence; and that such a change does change it."""
+
+from fractions import Fraction
+
+import flint
+import numpy as np
+import pytest
+import sympy as sp
+
+from focal_lib.claims import Claim, find, formal
+from focal_lib.claims import verdicts as record
+from focal_lib.claims.evidence import (
+    All,
+    Certificate,
+    Conditional,
+    Counterexample,
+    Derivation,
+    Disproof,
+    Measurement,
+    Search,
+    Unchecked,
+    Verdict,
+    step,
+)
+from focal_lib.claims.formal import Faithful, Formal
+from focal_lib.claims.page import without_coq
+from focal_lib.claims.tally import say_without_coq
+from focal_lib.metrics.intervals import Interval, t_interval
+from focal_lib.theory.certificates.checker import Box
+
+x = sp.Symbol("x")
+TRUE, FALSE = step("x = x", x, x), step("x = 2x", x, 2 * x)
+POINT = Counterexample("x = 1", flint.arb(0.25))
+
+
+def formal_claim(evidence, faithful="exact", name="no_such_theorem", **options):
+    proof = Formal(Faithful(faithful), (name,))
+    return Claim("kk24.new", "KK24", "x", "02_convexity", lambda: evidence, formal=proof, **options)
+
+
+def test_a_derivation_falls_with_a_step():
+    sound, broken = Derivation((TRUE, TRUE)), Derivation((TRUE, FALSE))
+    assert sound.conclude() == "it holds: sympy reduced each of the 2 steps of a proof"
+    assert sound.would_change().startswith("a step that sympy does not reduce")
+    assert (broken.verdict, broken.conclude()) == (Verdict.FAILED, "it supports no verdict: the check fails")
+    assert broken.would_change() == "a proof of step 2, which sympy does not reduce"
+    assert "there is no step" in Derivation(()).would_change()
+    assert "the one step" in Disproof(Derivation((TRUE,))).conclude()
+    assert "in the proof of the opposite a step" in Disproof(sound).would_change()
+    assert "step 2" in Disproof(broken).would_change()
+
+
+def test_a_certificate_falls_with_a_box():
+    def certificate(*boxes, **more):
+        return Certificate("1 + x > 0", {"f": 1 + x}, x, {"f": boxes}, Fraction(0), Fraction(1), **more)
+
+    halves = (Box(Fraction(0), Fraction(1, 2), 0), Box(Fraction(1, 2), Fraction(1), 0))
+    sound, gap = certificate(*halves), certificate(halves[0])
+    assert (sound.verdict, gap.verdict) == (Verdict.CERTIFIED, Verdict.FAILED)
+    assert "each of the 2 boxes of a cover" in sound.conclude()
+    assert sound.would_change() == "a box on which the sign is not proved, or a gap between boxes"
+    assert "step outside the cover" in certificate(*halves, remainder=(TRUE,)).would_change()
+    assert gap.conclude() == "it supports no verdict: the check fails"
+
+
+def test_nothing_changes_a_counterexample():
+    assert POINT.conclude() == "it is false: at one point it is violated by 0.25, proved by ball arithmetic"
+    assert POINT.would_change() == "nothing: one point where it is false suffices"
+    assert Counterexample("", flint.arb(0, 1)).would_change() == "a margin proved to be above 0"
+
+
+def test_a_search_falls_with_a_point():
+    found = Search("[0, 1]", 1000, 0.25)
+    assert found.conclude() == "it holds at each of the 1,000 points tried, which is no proof"
+    assert "one point with a margin below 0 (the smallest found: 0.25)" in found.would_change()
+    assert "below -1e-09" in Search("[0, 1]", 10, 0.0, 1e-9).would_change()
+    assert "no point with a margin below 0; the smallest found is -1" in Search("", 10, -1.0).would_change()
+
+
+def test_a_number_without_chance_falls_with_another():
+    near = Measurement("T", "2", 2.05, 2.0, 0.1)
+    assert near.conclude() == "it is so here: 2.05 lies in what is printed, 1.9 to 2.1"
+    assert near.would_change() == "a value outside 1.9 to 2.1; no chance is in it"
+    far = Measurement("T", "2", 3.0, 2.0, 0.1)
+    assert far.conclude() == "it is not so here: 3 lies outside what is printed, 1.9 to 2.1"
+    assert far.would_change() == "a value within 1.9 to 2.1; no chance is in it"
+    asked = Measurement("error", "< 1", 1.2, holds=False, said="asked")
+    assert asked.conclude() == "it is not so here: 1.2 where < 1 is asked"
+    assert asked.would_change() == "other numbers, computed or asked; no chance is in them"
+    assert Measurement("", "1", 1.0).conclude() == "it supports no verdict: the check fails"
+    assert Measurement("", "1", 1.0).would_change() == "a number, or a sign, that is claimed"
+
+
+def test_a_measured_sign_says_which_interval_or_how_many_seeds():
+    def signed(low, high, size=None):
+        return Measurement.signed(
+            "gain", "lower", Interval((low + high) / 2, low, high, "t", 0.95, 3), -1, "4 seeds", size
+        )
+
+    shown = signed(-0.3, -0.1)
+    assert shown.conclude().endswith("[-0.3, -0.1] (95 % t interval, 4 seeds) lies in what is claimed, below 0")
+    assert shown.would_change() == "data whose interval reaches beyond what is claimed, below 0"
+    denied = signed(-0.3, 0.1, -0.5)
+    assert denied.would_change() == "data whose interval holds what is printed, -0.5"
+    assert "holds nothing of what is printed, -0.5" in denied.conclude()
+    open_ = signed(-0.3, 0.1, -0.2)
+    assert open_.conclude().startswith("it is open: the interval [-0.3, 0.1]")
+    assert "with 4 seeds an effect of" in open_.would_change()
+    assert "the 0.2 that is printed would take about 6 in place of 4 seeds" in open_.would_change()
+    assert "the 0.1 that is found would take about 15 in place of" in signed(-0.3, 0.1).would_change()
+    assert "would take" not in signed(-0.2, 0.2).would_change()  # no number of them shows an effect of 0
+
+
+def test_so_many_seeds_do_decide():
+    """Values as scattered as those at hand, of the mean printed: the number named shows it in four of five cases."""
+    rng = np.random.default_rng(0)
+    few = t_interval([-0.5, 0.3, -0.2])
+    open_ = Measurement.signed("", "lower", few, -1, "3 seeds", few.estimate)
+    needed = int(open_.would_change().split("about ")[1].split(" ")[0])
+    scatter = few.standard_error * 3**0.5
+    drawn = rng.normal(few.estimate, scatter, (4000, needed))
+    shown = [Measurement.signed("", "lower", t_interval(row), -1).verdict == Verdict.REPRODUCED for row in drawn]
+    assert np.mean(shown) == pytest.approx(0.8, abs=0.03)
+
+
+def test_one_seed_needs_a_second():
+    alone = Measurement.signed("", "lower", Interval(-0.2, np.nan, np.nan), -1, "1 seeds")
+    assert alone.conclude() == "it is open: -0.2 is one value, without an interval"
+    assert alone.would_change() == "more data: of one value there is no interval"
+
+
+def test_a_condition_falls_with_either_side():
+    proved = Derivation((TRUE,))
+    exactly = Conditional("$x > 0$", proved, Disproof(Derivation((TRUE, TRUE))))
+    assert exactly.conclude() == "it holds if $x > 0$, and only then"
+    assert exactly.would_change().endswith("on either side")
+    searched = Conditional("$x > 0$", Search("", 5, 1.0), Disproof(proved))
+    assert searched.would_change().startswith("inside, one point")
+    assert "; outside, a step" in searched.would_change()
+    partly = Conditional("$x > 0$", proved, POINT)
+    assert partly.conclude() == "it holds if $x > 0$; elsewhere there is a point where it is false"
+    assert partly.would_change().endswith("or, for the better, a proof that it is false everywhere else")
+
+
+def test_of_several_parts_the_weakest_speaks():
+    proved, searched = Derivation((TRUE, TRUE)), Search("", 5, 1.0)
+    assert All((proved, All((proved,)))).conclude() == "it holds: sympy reduced each of the 4 steps of a proof"
+    assert All((proved, searched)).conclude().endswith("no proof; of 2 parts this is the weakest")
+    assert All((proved, searched)).would_change() == searched.would_change()
+    assert All((POINT, proved)).would_change() == POINT.would_change()
+    good, bad = Measurement("T", "2", 2.0, 2.0, 0.1), Measurement("S", "2", 3.0, 2.0, 0.1)
+    assert All((good, bad)).conclude() == "it is not so here in 1 of 2 parts, namely S: " + bad.reason_among(1)
+    assert All((bad, bad)).would_change() == f"in each of 2 parts; in the one named, {bad.would_change()}"
+    assert All((good, good)).would_change().startswith("in any of 2 parts; in the one named, a value outside")
+    assert All(()).would_change() == Derivation(()).would_change()
+
+
+def test_what_is_unchecked_says_what_is_missing():
+    lost = Unchecked("the formula is lost")
+    assert lost.conclude().startswith("it is not judged")
+    assert lost.would_change() == "what is missing: the formula is lost"
+
+
+def test_the_kernels_word_goes_first(monkeypatch):
+    proved = Derivation((TRUE,))
+    without = formal_claim(proved)
+    assert without.awaits_kernel
+    assert without.conclude().endswith("Coq has not checked the formal proof on this machine (`make proofs`)")
+    monkeypatch.setattr(formal, "kernel_checked", lambda: frozenset({"no_such_theorem"}))
+    checked = formal_claim(proved, "equivalent")
+    assert checked.verdict == Verdict.FORMALLY_PROVED
+    assert not checked.awaits_kernel
+    assert checked.conclude() == "it holds: Coq's kernel has checked a proof, of an equivalent statement"
+    assert checked.would_change().startswith("a formal statement that is not equivalent to this")
+    assert checked.would_change().endswith(f"without Coq, {proved.would_change()}")
+    assert formal_claim(POINT, fidelity="quoted").conclude() == (
+        "it is false: Coq's kernel has checked a proof of the contrary"
+    )
+    condition = Conditional("$x > 0$", proved, Disproof(proved))
+    assert formal_claim(condition).conclude().endswith("only then: Coq's kernel has checked a proof")
+
+
+def test_a_related_theorem_and_a_failed_check_wait_for_no_kernel():
+    assert not formal_claim(Derivation((TRUE,)), "related").awaits_kernel
+    assert not formal_claim(Derivation((FALSE,))).awaits_kernel
+    assert not find("kk24.fig5_lowest_falls").awaits_kernel  # none is formalised
+
+
+def test_verdicts_without_coq_are_counted_in_words():
+    waiting = [formal_claim(Derivation((TRUE,))) for _ in range(2)]
+    assert without_coq(waiting).startswith("2 verdicts rest on sympy and ball arithmetic alone")
+    assert without_coq([]) == ""
+    assert say_without_coq(1).startswith("1 verdict rests on sympy and ball arithmetic alone")
+    assert say_without_coq(1).endswith("its formal proof on this machine (`make proofs`).")
+
+
+def test_without_the_kernel_checks_that_wait_for_it_are_those_on_record(monkeypatch):
+    ours = find("kk24.prop1")
+    monkeypatch.setattr(formal, "kernel_checked", frozenset)
+    (check,) = record._check([ours.id])
+    assert check.awaits_kernel
+    assert not check.now.formal
