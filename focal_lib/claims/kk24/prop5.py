@@ -158,6 +158,7 @@ def prop5_two_classes() -> Evidence:
     r"$f(\lambda x) \ge \lambda f(x)$.'",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "kk24_prop5_sublemma"),
 )
 def prop5_sublemma() -> Evidence:
     """Concavity between x and 0, with f(0) = 0."""
@@ -201,6 +202,7 @@ def prop5_positive() -> Evidence:
     statement=r"$f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases: what the proof's next sentence needs.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "kk24_prop5_negative_f"),
     corrects="kk24.prop5_positive",
 )
 def prop5_positive_corrected() -> Evidence:

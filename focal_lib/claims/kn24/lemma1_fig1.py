@@ -83,6 +83,7 @@ def factor_steps() -> tuple[Step, ...]:
     statement=r"The loss $-(1-p)^\gamma\log p$ coincides with cross-entropy exactly when $\gamma = 0$.",
     chapter=CHAPTER,
     fidelity="ours",
+    formal=formal("exact", "kn24_coincide"),
 )
 def fig1_coincide_corrected() -> Evidence:
     """The factor (1-p)^gamma."""
@@ -122,6 +123,7 @@ def fig1_other_exponent() -> Evidence:
     + LIN,
     chapter=CHAPTER,
     fidelity="our reading",
+    formal=formal("exact", "kn24_loss_smaller"),
 )
 def fig1_loss_smaller() -> Evidence:
     """For every gamma > 0 and every p: CE - FL = (1 - (1-p)^gamma)(-log p)."""

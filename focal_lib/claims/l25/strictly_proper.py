@@ -94,6 +94,7 @@ def order_preserving() -> Evidence:
     statement=r"'Let' $f$ 'be a strictly convex function, and let' $h$ 'be a convex function. Then the function' $f + h$ 'is strictly convex'.",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "l25_strictly_convex_sum"),
 )
 def a4() -> Evidence:
     """The defects of convexity add."""
@@ -251,6 +252,7 @@ def a8_cross_entropy() -> Evidence:
     statement=r"'Focal loss is not a proper scoring rule': it 'is classification-calibrated, it is not strictly proper' ($\gamma > 0$).",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "l25_focal_improper"),
 )
 def focal_improper() -> Evidence:
     """Order holds for lambda = 0, too; at q = p the slopes -g(p_i) differ for some p, for every gamma > 0."""
@@ -467,6 +469,7 @@ def entropy_rate_step(weight: Any = -g) -> Step:
     r"$\frac12$ and 1, however near to 0 or 1.)",
     chapter=CHAPTER,
     fidelity="our reading",
+    formal=formal("exact", "l25_higher_entropy"),
 )
 def higher_entropy() -> Evidence:
     """The slope of the map in logits exceeds 1, so the minimiser is nearer to one half; entropy falls away from there."""
