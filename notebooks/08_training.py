@@ -59,7 +59,7 @@ note("training", runs=len(trained), seeds=int(gaps["seed"].nunique()), n=spec.n_
 # {glue:text}`training-runs` runs: cross-entropy and focal loss with several $\gamma$, {glue:text}`training-seeds` seeds
 # each. A seed fixes the split, the weights and the order of the batches, so runs of one seed are paired. Every run:
 # {glue:text}`training-n` training images of Fashion-MNIST, a small CNN, {glue:text}`training-epochs` epochs of Adam.
-# ECE is KK24's throughout: adaptive, 15 bins of equal mass.
+# ECE is KK24's where nothing else is said: adaptive, 15 bins of equal mass.
 
 # %% tags=["remove-input"]
 differences(training.read_notes(grid).differs)
@@ -168,6 +168,44 @@ note("training", least_error=100 * theory.closest_temperature(top, classes).erro
 # {glue:text}`training-t-ce:.2f`, where the paper quotes 2 to 2.5 as typical; at $\gamma =$
 # {glue:text}`training-gamma-top:g` the temperature left is {glue:text}`training-t-top:.2f`.
 #
+# ## While they train
+#
+# {cite:t}`m20` follow a network through training and see how overconfidence comes about. With cross-entropy, the
+# test NLL rises by the misclassified samples alone, while confidence goes on growing where nothing is left to learn.
+# With focal loss both are milder. These runs, looked at every few epochs and with one learning rate, are asked the
+# same. First of cross-entropy:
+
+# %% tags=["remove-input"]
+show(
+    "m20.fig1_test_nll",
+    "m20.fig1_ece",
+    "m20.fig1_entropies",
+    "m20.fig1_training_error",
+    "m20.fig2_highest_bin",
+    "m20.fig2_after_perfect",
+)
+
+# %% [markdown]
+# Then of focal loss beside it:
+
+# %% tags=["remove-input"]
+show(
+    "m20.fig3_nll_wrong",
+    "m20.fig3_entropy_wrong",
+    "m20.fig3_true_class_wrong",
+    "m20.fig3_true_class_right",
+    "m20.fig3_confidence_kept",
+    "m20.fig3_confidence_here",
+)
+
+# %% [markdown]
+# Which $\gamma$ calibrates best as trained, M20 say of CIFAR-10; so it is asked of the runs recorded there, by M20's
+# ECE, of equal width. More $\gamma$ is not always better, as they say, too:
+
+# %% tags=["remove-input"]
+show("m20.gamma_order_here", "m20.gamma_too_high")
+
+# %% [markdown]
 # ```{exercise}
 # :label: ex-training-proper
 # The package has the proper part as a loss, `losses.ProperFocalLoss`. What would training with it do to the gaps?

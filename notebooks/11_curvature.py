@@ -64,6 +64,17 @@ p = np.linspace(1e-3, 1 - 1e-3, 800)
 show("kn24.lemma1", "kn24.lemma1_reading")
 
 # %% [markdown]
+# ## Entropy and a posterior
+#
+# The paper's summary speaks of an entropy-constrained problem, of a Maxwell–Boltzmann posterior and of PAC-Bayes; the
+# formulas are lost, and of Theorem 2 every word. Two things can be said all the same. A Maxwell–Boltzmann distribution
+# solves a problem of that kind, whatever the loss. And focal loss is not the problem whose Lagrangian is the bound
+# above: its solution is another.
+
+# %% tags=["remove-input"]
+show("kn24.theorem2", "kn24.maxwell_boltzmann", "kn24.pac_bayes", "kn24.gibbs", "kn24.entropy_constrained")
+
+# %% [markdown]
 # ## The figure and its caption
 
 # %% tags=["hide-input"]

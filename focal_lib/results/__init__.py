@@ -17,7 +17,7 @@ from focal_lib.results.over_seeds import (
     summarise,
     write_table,
 )
-from focal_lib.results.printed import kk24_table1, l25_table9, printed_tables
+from focal_lib.results.printed import kk24_table1, l25_table9, m20_fig8, m20_table6, printed_tables
 from focal_lib.results.printed.side_by_side import compare_with_printed
 from focal_lib.results.printed.study import (
     correlate_orders,
@@ -50,6 +50,8 @@ __all__ = [
     "kk24_table1",
     "l25_table9",
     "load_recorded",
+    "m20_fig8",
+    "m20_table6",
     "match_papers",
     "match_restated",
     "measure",
