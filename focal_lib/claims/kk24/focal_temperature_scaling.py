@@ -1,4 +1,4 @@
-"""KK24 sections 4.2 and 5, Table 1, Fig. 8: focal temperature scaling, measured on Fashion-MNIST by KK24's ECE."""
+"""KK24 sections 4.2, 5 and 6, Table 1, Fig. 8: focal temperature scaling, in theory and on Fashion-MNIST by KK24's ECE."""
 
 from __future__ import annotations
 
@@ -6,14 +6,21 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import sympy as sp
 
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from focal_lib.calibration.calibrators.temperature import PAPER_TEMPERATURES
-from focal_lib.claims.evidence import All, Evidence, Measurement
+from focal_lib.claims.evidence import All, Derivation, Evidence, Measurement, step
+from focal_lib.claims.formal import formal
 from focal_lib.claims.from_runs import SIZE, comparison, focal_gammas, over_seeds, results, values_by_seed
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.curvature import convexity_proof
+from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps
+from focal_lib.claims.lemmas.weight import lagrange_steps
 from focal_lib.metrics.intervals import paired_t_interval, t_interval
 from focal_lib.results.by_run import temperature_by_gamma
+from focal_lib.results.printed import kk24_table1
+from focal_lib.theory import symbols
 
 CHAPTER = "09_focal_temperature_scaling"
 ECE = "adaptive-ece"
@@ -67,6 +74,97 @@ def nll_kept() -> Evidence:
     )
     change, over = t_interval(relative), over_seeds(relative)
     return Measurement.near("relative change of NLL", "approximately 0", change, 0.0, 0.02, over)
+
+
+@claim(
+    "kk24.accuracy_unchanged",
+    source="KK24 section 6",
+    # the gamma of calibration are those of section 5.1, -0.5 and -0.25 among them
+    statement=r"Focal temperature scaling improves calibration 'while keeping the accuracy unchanged by design': for every $T > 0$ and $\gamma \ge -1$ "
+    r"the classes keep the order of their scores, ties included.",
+    chapter=CHAPTER,
+    fidelity="quoted",
+    formal=formal("exact", "kk24_focal_temperature_scaling_order", "kk24_accuracy_unchanged"),
+)
+def accuracy_unchanged() -> Evidence:
+    """w(x) < w(y) for two classes x < y of one distribution, x + y <= 1, where w itself need not increase."""
+    a, x, y, ratio = sp.symbols("a x y b", positive=True)  # gamma = -a
+    v = (1 - a) * sp.log(x) + a * sp.log(x * (1 - x))
+    return Derivation(
+        (
+            *lagrange_steps()[1:],
+            step(
+                r"$w(q) = \frac{q}{(1-q)^\gamma(1+\gamma b)}$; for $\gamma \ge 0$ it increases, as $w' = L''/L'^2$ (Prop. 1)",
+                -sp.diff(symbols.focal_loss(), symbols.q) * symbols.weight(),
+                1,
+            ),
+            *convexity_proof().steps,
+            step(
+                r"$\gamma = -a$, $0 < a \le 1$: $w = \frac{q(1-q)^a}{1-ab}$, and $\log\big(q(1-q)^a\big) = (1-a)\log q + a\log(q(1-q))$",
+                sp.expand_log(sp.log(x) + a * sp.log(1 - x) - v, force=True),
+                0,
+            ),
+            step(
+                r"$y(1-y) - x(1-x) = (y-x)(1-x-y) \ge 0$: the numerator does not fall from $x$ to $y$",
+                y * (1 - y) - x * (1 - x),
+                (y - x) * (1 - x - y),
+            ),
+            *entropy_ratio_steps(),
+            step(r"$b < 1$: it increases, to", sp.limit(symbols.entropy_ratio(), symbols.q, 1, "-"), 1),
+            step(r"so $1 - ab > 0$ falls in $b$, and $w(x) < w(y)$", sp.diff(1 - a * ratio, ratio), -a),
+        ),
+        r"Division by $T > 0$, the softmax and the normalisation of $w$ keep the order, too: the predicted class is the same.",
+    )
+
+
+@claim(
+    "kk24.temperature_decreases_printed",
+    source="KK24 section 5.2, Table 1",
+    statement=r"'The optimal temperature generally decreases with the growth of the focal training parameter $\gamma_{tr}$.' (Taken as: of temperature "
+    r"scaling, in most steps from one $\gamma_{tr}$ to the next among the rows of Table 1 that are legible, cross-entropy being $\gamma_{tr} = 0$, by "
+    r"log-loss and by ECE, equal mass.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+)
+def temperature_decreases_printed() -> Evidence:
+    """Steps of the temperatures in brackets, data set by data set."""
+    changes = np.concatenate([np.diff(temperatures) for temperatures in _printed_temperatures()])
+    fell = int((changes < 0).sum())
+    quantity = f"steps with a lower temperature, of {changes.size}"
+    return Measurement(quantity, "generally", fell, holds=2 * fell > changes.size, said="claimed")
+
+
+def _printed_temperatures() -> list[np.ndarray]:
+    """For each data set and criterion the temperatures printed, in the order of gamma of training."""
+    rows = kk24_table1().query("stage == 'ts'")
+    rows = rows.assign(trained=rows["loss"].str.extract(r"^focal (\d+)$")[0].astype(float))
+    rows.loc[rows["loss"] == "cross-entropy", "trained"] = 0.0
+    kept = rows.dropna(subset="trained").sort_values("trained").groupby("dataset")
+    columns = ("nll_temperature", "adaptive_ece_temperature")
+    return [own[column].to_numpy() for _, own in kept for column in columns]
+
+
+@claim(
+    "kk24.temperature_decreases",
+    source="KK24 section 5.2",
+    statement=rf"'The optimal temperature generally decreases with the growth of the focal training parameter $\gamma_{{tr}}$.' (Taken as: the slope of "
+    rf"$\log T$ over $\gamma_{{tr}}$, cross-entropy being 0, chosen by log-loss and by ECE, equal mass. {SIZE}.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def temperature_decreases() -> Evidence:
+    """Least squares for each seed, then over seeds."""
+    plain = comparison(method="temperature")
+    parts = []
+    for objective in ("nll", ECE):
+        by_seed = np.log(
+            plain[plain["objective"] == objective].pivot(index="gamma", columns="seed", values="temperature")
+        )
+        slopes = np.polyfit(by_seed.index, by_seed.to_numpy(), 1)[0]
+        quantity = rf"slope of $\log T$ over $\gamma$ of training, $T$ chosen by {objective}"
+        parts.append(Measurement.signed(quantity, "< 0", t_interval(slopes), -1, over_seeds(slopes)))
+    return All(tuple(parts))
 
 
 @claim(

@@ -17,6 +17,7 @@ from focal_lib.claims.evidence import (
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.binary_map import logit_form_steps, stationarity_steps
+from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.map_slope import gap_slope_steps, limits_of_u, map_slope_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls
@@ -225,6 +226,87 @@ def prop2_differentiable() -> Evidence:
                 "So the partial loss of class 1 has none at $q = 0$, and its mirror image, that of class 2, none at $q = 1$.",
             )
         ),
+    )
+
+
+@claim(
+    "kk24.prop2_sign",
+    source="KK24 App. A.2, proof",
+    statement=r"'Both nominator and denominator have the same sign due to the convexity of the focal loss. Also, the denominator is never zero' "
+    r"($\gamma > 0$, $0 < q < 1$; the printed ratio is $\hat p = \frac{-L'(1-q)}{-L'(1-q) - L'(q)}$).",
+    chapter=CHAPTER,
+    fidelity="quoted",
+    formal=formal("exact", "kk24_prop2_sign"),
+)
+def prop2_sign() -> Evidence:
+    """A convex L that is 0 at 1 and positive before it has a negative slope: its tangent lies below it."""
+    g = sp.Symbol("gamma", positive=True)
+    one, other = sp.symbols("A B", positive=True)  # -L'(1-q), -L'(q)
+    return Derivation(
+        (
+            *convexity_proof().steps,
+            step(
+                r"$L \to 0$ as $q \to 1$: $\log q \to 0$, and $(1-q)^\gamma \le 1$",
+                sp.limit(sp.log(q), q, 1, "-"),
+                0,
+            ),
+            step(r"$L = (1-q)^\gamma(-\log q)$", symbols.focal_loss(q, g), (1 - q) ** g * -sp.log(q)),
+            step(r"$-\log q > 0$ for $q = e^{-x}$, $x > 0$: so $L > 0$", (-sp.log(sp.exp(-x))).is_positive),
+            step(
+                r"numerator and denominator are $A = -L'(1-q)$ and $A + B$, $B = -L'(q)$: $\hat p/(1-\hat p) = A/B$",
+                (one / (one + other)) / (1 - one / (one + other)),
+                one / other,
+            ),
+            *stationarity_steps()[1:],
+        ),
+        r"By convexity $0 = L(1) \ge L(q) + (1-q)\,L'(q)$, so $L'(q) \le -\frac{L(q)}{1-q} < 0$ on $(0, 1)$: $A > 0$ and $A + B > 0$. "
+        r"Convexity alone would not do, $(q-\frac12)^2$ is convex, too; that the loss is least at 1 is used as well.",
+    )
+
+
+@claim(
+    "kk24.prop2_weight",
+    source="KK24 App. A.2, proof",
+    # the two terms of w are damaged
+    statement=r"The weight $w(p)$ of the properness condition is positive 'due to partial loss monotonicity and' 'is finite for all $p$ on $(0, 1)$', "
+    r"and with it the partial losses satisfy the condition. (Read so, the formula being damaged: $w$ is the sum of the derivatives of "
+    r"$L_1^*$ at $1-p$ and $L_0^*$ at $p$, each by its own argument.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+)
+def prop2_weight() -> Evidence:
+    """With A = -L'(1-q), B = -L'(q) and the slope of the map: w = (A + B)/p', w p = A/p', w (1-p) = B/p'."""
+    one, other, slope = sp.symbols("A B P", positive=True)
+    p = one / (one + other)
+    return Derivation(
+        (
+            step(
+                r"by the chain rule $\frac{dL_0^*}{dp} = \frac{A}{\hat p'(q)}$, as $L_0(q) = L(1-q)$ has the slope $A = -L'(1-q)$",
+                sp.diff(symbols.focal_loss(1 - q), q) + sp.diff(symbols.focal_loss(x), x).subs(x, 1 - q),
+                0,
+            ),
+            step_of_several(
+                r"and $L_1^*$ has by $1 - p$ the slope $\frac{B}{\hat p'(q)}$, $B = -L'(q)$: with their sum $w = \frac{A+B}{\hat p'}$ and "
+                r"$p = \frac{A}{A+B}$, $w\,p$ is the one and $w\,(1-p)$ the other",
+                ((one + other) / slope * p, one / slope),
+                ((one + other) / slope * (1 - p), other / slope),
+            ),
+            *stationarity_steps()[1:],
+            step(
+                r"$A, B > 0$: $-L'(q) = \frac{(1-q)^{\gamma-1}}{q}(1 - q - \gamma q\log q)$",
+                -symbols.focal_loss_slope() * q / (1 - q) ** (gamma - 1),
+                1 - q - gamma * q * sp.log(q),
+                lambda e: sp.simplify(sp.powsimp(sp.expand(e), force=True)),
+            ),
+            step(
+                r"$\hat p' = \hat p(1-\hat p)\,\frac{d\operatorname{logit}\hat p}{ds}\,\frac{1}{q(1-q)}$, $s = \operatorname{logit} q$",
+                sp.diff(sp.log(q / (1 - q)), q),
+                1 / (q * (1 - q)),
+            ),
+            *map_slope_steps(),
+        ),
+        r"The slope is at least 1, so $\hat p' > 0$: $w$ is positive, and finite and continuous on $(0, 1)$, so that its integral over "
+        r"$[\varepsilon, 1-\varepsilon]$ is finite as well.",
     )
 
 

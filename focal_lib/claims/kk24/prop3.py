@@ -18,12 +18,17 @@ from focal_lib.claims.evidence import (
 )
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.binary_map import logit_form_steps
 from focal_lib.claims.lemmas.gap_slope import gap_slope_below_log_steps
 from focal_lib.claims.lemmas.logit_gap import logit_gap_steps
 from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
-from focal_lib.theory.temperature_bounds import printed_temperature_bounds, temperature_bounds
+from focal_lib.theory.temperature_bounds import (
+    printed_temperature_bounds,
+    temperature_bounds,
+    temperature_bounds_by_search,
+)
 
 CHAPTER = "04_temperature_bounds"
 s = symbols.s
@@ -167,6 +172,168 @@ def prop3_proof_gap() -> Evidence:
         ),
         r"The bound itself is true, with another proof.",
     )
+
+
+@claim(
+    "kk24.prop3_proof_increasing",
+    source="KK24 App. A.3, proof",
+    statement=r"$f_\gamma(s) \ge 1$ for $s \ge 0$ and $f_\gamma(s) \le 1$ for $s \le 0$ ($\gamma > 0$): 'trivially' $f > 0$ 'and' $f(0) = 1$, 'the nominator "
+    r"is monotonically increasing' 'and the denominator monotonically decreasing'.",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def prop3_proof_increasing() -> Evidence:
+    """f = (1 + gamma u(s))/(1 + gamma u(-s)) with u' = u - q > 0."""
+    g = sp.Symbol("gamma", positive=True)
+    return Derivation(
+        (
+            step(
+                r"$f = e^R = \frac{1+\gamma u(s)}{1+\gamma u(-s)}$, $u(s) = e^s\log(1+e^{-s})$, is 1 at $s = 0$",
+                sp.exp(symbols.logit_gap(s, g)).subs(s, 0),
+                1,
+            ),
+            *gap_slope_steps()[:2],
+            step(
+                r"the numerator has the slope $\gamma(u-q) > 0$, the denominator $-\gamma(\bar u - \bar q) < 0$",
+                sp.diff(1 + g * symbols.u(-s), s),
+                -g * (symbols.u(-s) - 1 / (1 + sp.exp(s))),
+            ),
+        ),
+        r"$u > q > 0$, so both are positive.",
+    )
+
+
+@claim(
+    "kk24.prop3_proof_discriminant",
+    source="KK24 App. A.3, proof",
+    statement=r"'$\gamma^2(2\log^2(2) - 1) + \gamma(2\log(2) - 1) - 1 < 0$ $\forall\gamma$ as $D = (4\log^2(2) - 4\log(2) + 1) + 8\log^2(2) - 4 "
+    r"= -3 + 12\log^2(2) - 4\log(2) < 0$', and for $s < 0$ $\gamma^2\log(2) + \gamma(1 - 3\log(2)) + 1 > 0$.",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def prop3_proof_discriminant() -> Evidence:
+    """Both discriminants, and the signs of both leading coefficients."""
+    g, two = sp.Symbol("gamma", real=True), sp.log(2)
+    first = sp.Poly(g**2 * (2 * two**2 - 1) + g * (2 * two - 1) - 1, g)
+    second = sp.Poly(g**2 * two + g * (1 - 3 * two) + 1, g)
+    with balls.precision():
+        log2 = balls.exact(2).log()
+        lead, printed = 2 * log2**2 - 1, -3 + 12 * log2**2 - 4 * log2
+        other = (1 - 3 * log2) ** 2 - 4 * log2
+    return Derivation(
+        (
+            step(
+                r"the discriminant of the first is $-3 + 12\log^22 - 4\log2$",
+                first.discriminant(),
+                -3 + 12 * two**2 - 4 * two,
+                sp.expand,
+            ),
+            Step(
+                rf"it is negative, {float(printed.mid()):.6f}, as is $2\log^22 - 1$, in ball arithmetic",
+                bool(printed < 0 and lead < 0),
+            ),
+            step(
+                r"that of the second is $(1-3\log2)^2 - 4\log2$",
+                second.discriminant(),
+                (1 - 3 * two) ** 2 - 4 * two,
+                sp.expand,
+            ),
+            Step(r"negative as well, and $\log2 > 0$", bool(other < 0 and log2 > 0)),
+        )
+    )
+
+
+@claim(
+    "kk24.prop3_proof_negative",
+    source="KK24 App. A.3, proof",
+    statement=r"'Based on the same considerations, we can show that' $f_\gamma(s) \ge (\gamma+1)^{s/2}$ 'for negative logits $s < 0$' ($\gamma > 0$).",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def prop3_proof_negative() -> Evidence:
+    """f(-s) = 1/f(s): the half s < 0 is the mirror image of s > 0."""
+    return Derivation(
+        (
+            *logit_form_steps()[1:],
+            *gap_slope_steps(),
+            *logit_gap_steps(),
+        ),
+        r"$f(-s) = e^{-R(s)} > (\gamma+1)^{-s/2}$ for $s > 0$. (That the printed considerations do not give it: kk24.prop3_proof_negative_gap.)",
+    )
+
+
+@claim(
+    "kk24.prop3_proof_negative_gap",
+    source="KK24 App. A.3, on the half s < 0",
+    statement=r"For $s < 0$ no comparison of derivatives gives the bound for every $\gamma$: where $\gamma \ge e^2 - 1$, $f'$ exceeds the derivative of "
+    r"$(\gamma+1)^{s/2}$ for all $s$ far enough below 0.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def prop3_proof_negative_gap() -> Evidence:
+    """f' over e^s is unbounded as s -> -oo, and the other derivative over e^s is not."""
+    g, t = sp.symbols("gamma t", positive=True)  # t = e^s
+    high, low = t * sp.log(1 + 1 / t), sp.log(1 + t) / t  # u(s), u(-s)
+    q = t / (1 + t)
+    numerator = g * (high - q) * (1 + g * low) + (1 + g * high) * g * (low - (1 - q))
+    return Derivation(
+        (
+            *gap_slope_steps(),
+            step(
+                r"$f' = \frac{N}{(1+\gamma\bar u)^2}$, $N = \gamma(u-q)(1+\gamma\bar u) + \gamma(\bar u-\bar q)(1+\gamma u)$, by $f' = R'f$",
+                numerator / (1 + g * low) ** 2,
+                (g * (high - q) / (1 + g * high) + g * (low - (1 - q)) / (1 + g * low))
+                * (1 + g * high)
+                / (1 + g * low),
+            ),
+            step(
+                r"with $t = e^s \to 0$: $\frac{u-q}{t} \to \infty$", 1 / sp.limit(high / t - 1 / (1 + t), t, 0, "+"), 0
+            ),
+            step(
+                r"and $\bar u \to 1$, so $f'/t \to \infty$, the second term of $N$ being positive",
+                sp.limit(low, t, 0, "+"),
+                1,
+            ),
+            step(
+                r"the other derivative over $t$ is $\frac12\log(\gamma+1)\,t^{\frac12\log(\gamma+1) - 1}$, at most $\frac12\log(\gamma+1)$ for "
+                r"$t \le 1$ where $\gamma + 1 \ge e^2$",
+                sp.diff((g + 1) ** (s / 2), s),
+                sp.log(g + 1) / 2 * (g + 1) ** (s / 2),
+            ),
+            step(
+                r"($(\gamma+1)^{s/2} = t^{\frac12\log(\gamma+1)}$, and the exponent is $1$ at $\gamma = e^2 - 1$)",
+                (sp.log(g + 1) / 2).subs(g, sp.E**2 - 1),
+                1,
+            ),
+        )
+    )
+
+
+@claim(
+    "kk24.fig3_tighter",
+    source="KK24 section 3.2, Fig. 3",
+    statement=r"'The experimental bounds are considerably tighter than the theoretical' 'for logits in the range $(-20, 20)$'. (Taken as: the widths of "
+    r"Fig. 3, right, at most three quarters of the printed bounds' for $0.1 \le \gamma \le 10$, both for the exact bounds on these logits and for the paper's "
+    r"search, whose temperatures are multiples of 0.001.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+)
+def fig3_tighter() -> Evidence:
+    """The largest ratio of the widths over gamma; a logit step of 0.05 instead of 0.001 in the search."""
+    gammas = (0.1, 0.5, 1.0, 2.0, 4.0, 10.0)
+    printed = [_width(printed_temperature_bounds(g)) for g in gammas]
+    exact = [_width(temperature_bounds(g, 20)) for g in gammas]
+    found = [_width(temperature_bounds_by_search(g, 20, logit_step=0.05)) for g in gammas]
+    parts = []
+    for name, widths in (("exact on these logits", exact), ("by the search", found)):
+        ratio = max(w / p for w, p in zip(widths, printed, strict=True))
+        quantity = rf"largest ratio of the widths, {name}, {len(gammas)} values of $\gamma$"
+        parts.append(Measurement(quantity, "considerably below 1", ratio, holds=ratio <= 0.75))
+    return All(tuple(parts))
+
+
+def _width(bounds: tuple[float, float]) -> float:
+    return bounds[1] - bounds[0]
 
 
 @claim(

@@ -227,6 +227,66 @@ def fig5_caption_corrected() -> Evidence:
 
 
 @claim(
+    "kk24.temperature_below_one",
+    source="KK24 section 3.3, Fig. 6 left",
+    statement=r"'For all positive $\gamma$, the temperature is lower than one'; 'moreover, lower temperature, which means higher sharpness, "
+    r"corresponds to higher $\gamma$' (the closest one, three classes, logits in $(-5, 5)$, $\gamma \le 10$).",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def temperature_below_one() -> Evidence:
+    """Of 0.01 and the gammas of the fit: the largest T, and the largest step of T."""
+    found = {0.01: closest_temperature(0.01, 3, PAPER_CUBE)} | {g: f for g, f in fits(3, PAPER_CUBE).items() if g > 0}
+    temperatures = [f.temperature for f in found.values()]
+    highest, step = max(temperatures), float(np.diff(temperatures).max())
+    return All(
+        (
+            Measurement(
+                rf"largest $T$ of {len(found)} $\gamma$ from 0.01 to 10", "below 1", highest, holds=highest < 1
+            ),
+            Measurement(r"largest change of $T$ from one $\gamma$ to the next", "negative", step, holds=step < 0),
+        )
+    )
+
+
+@claim(
+    "kk24.typical_temperature",
+    source="KK24 section 4.1",
+    statement=r"The map 'is close to temperature scaling with a temperature of about 0.4-0.5 for commonly used $\gamma$ parameters'. (Taken as: to one "
+    r"digit, for the $\gamma = 2$ and $3$ that section 2 names as recommended, with the three classes of section 3.3.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+)
+def typical_temperature() -> Evidence:
+    """0.46 and 0.36."""
+    parts = []
+    for g in (2.0, 3.0):
+        found = fits(3, PAPER_CUBE)[g].temperature
+        parts.append(Measurement(rf"$T$ at $\gamma = {g:g}$, three classes", "about 0.4-0.5", found, 0.45, 0.1))
+    return All(tuple(parts))
+
+
+@claim(
+    "kk24.typical_temperature_classes",
+    source="KK24 section 4.1, for other numbers of classes",
+    statement=r"Only for three or four classes is the closest temperature 'about 0.4-0.5' at $\gamma = 2$ and $3$: for two it is 0.37 and 0.28, for "
+    r"ten, as many as CIFAR-10 has, 0.66 and 0.57 (two numbers of classes below and above, over the whole simplex).",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def typical_temperature_classes() -> Evidence:
+    """Below for two classes, above for ten."""
+    parts = []
+    for n, at in ((2, (0.37, 0.28)), (10, (0.66, 0.57))):
+        for g, stated in zip((2.0, 3.0), at, strict=True):
+            found = closest_temperature(g, n).temperature
+            parts.append(
+                Measurement(rf"$T$ at $\gamma = {g:g}$, {n} classes", f"{stated}", found, stated, 0.005, said="stated")
+            )
+    return All(tuple(parts))
+
+
+@claim(
     "kk24.four_line",
     source="KK24 section 3.3",
     statement=r"For four classes 'a similar linear dependency trend: $\frac1T \approx 0.47\cdot\gamma + 0.85$'. (Taken as: within 0.01 and "
