@@ -78,7 +78,7 @@ sp.simplify(sp.powsimp(sp.expand(at_truth / (1 - p) ** (g - 1)), force=True))
 # %% tags=["hide-input"]
 pair = np.array([truth, 1 - truth])
 strengths = [0, 0.5, 1, 2, 5, 10, 100, 1000]
-minima = {g: [theory.focal_calibration_minimiser(pair, g, lam)[0] for lam in strengths] for g in (1.0, 2.0, 3.0)}
+minima = {g: theory.focal_calibration_minimiser(pair, g, strengths)[:, 0] for g in (1.0, 2.0, 3.0)}
 table = pd.DataFrame({"lambda": strengths} | {f"gamma = {g:g}": values for g, values in minima.items()})
 table.style.format({"lambda": "{:g}"}, precision=6).hide().set_caption(f"What FCL predicts for p = {truth:g}")
 
@@ -101,7 +101,7 @@ note("fcl", truth=truth, gamma=gamma, at_one=at_one)
 
 # %% tags=["hide-input"]
 lams = np.geomspace(0.05, 1000, 60)
-bias = np.array([theory.focal_calibration_minimiser(pair, gamma, lam)[0] - truth for lam in lams])
+bias = theory.focal_calibration_minimiser(pair, gamma, lams)[:, 0] - truth
 sizes = {"bias of FCL": np.abs(bias), "first order": np.abs(slope) / 4 / lams}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Size of the bias of the minimiser over lambda on logarithmic axes. For large lambda it follows the straight line of the first-order formula; for small lambda it levels off."}, "figure": {"name": "fig-fcl-bias", "caption": "How far FCL's prediction lies from the truth, towards one half, over $\\lambda$, with the first-order formula."}}
@@ -131,7 +131,7 @@ show("l25.order_preserving")
 # %%
 posterior = np.array([0.20, 0.18, 0.16, 0.14, 0.12] + [0.04] * 5)
 lams = [0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 100.0]
-solved = np.array([theory.focal_calibration_minimiser(posterior, 1.0, lam) for lam in lams])
+solved = theory.focal_calibration_minimiser(posterior, 1.0, lams)
 gaps = solved.max(-1) - posterior.max()
 distances = np.linalg.norm(solved - posterior, axis=-1)
 

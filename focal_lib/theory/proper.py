@@ -52,7 +52,7 @@ def focal_minimiser(probs: Any, gamma: float) -> Any:
     return out.reshape(probs.shape)
 
 
-def focal_calibration_minimiser(probs: Any, gamma: float, lam: float) -> np.ndarray:
+def focal_calibration_minimiser(probs: Any, gamma: float, lam: Any) -> np.ndarray:
     r"""What the focal calibration loss predicts for the true posterior p (L25 Def. 3.1, App. A.5).
 
     The q that minimises :math:`\sum_i p_i L(q_i) + \lambda\lVert q - p\rVert^2` (the same as with the one-hot
@@ -61,37 +61,42 @@ def focal_calibration_minimiser(probs: Any, gamma: float, lam: float) -> np.ndar
 
     Args:
         probs: (..., K) distributions with positive entries.
-        gamma, lam: >= 0.
+        gamma: >= 0.
+        lam: >= 0, one number or (...) of them, broadcast against the distributions.
 
     Returns:
         (..., K).
 
     Raises:
-        ValueError: probs that are no such distributions, gamma or lam negative.
+        ValueError: probs that are no such distributions, gamma or a lam negative.
     """
     probs = np.asarray(probs, dtype=np.float64)
     check_probs(probs)
     check_gamma(gamma, minimum=0.0)
-    check_number(lam, "lam", minimum=0.0)
+    lams = np.asarray(lam, dtype=np.float64)
+    for number in lams.ravel():
+        check_number(number, "lam", minimum=0.0)
     if not (probs > 0).all():
         raise ValueError("probs must be positive: a class of probability 0 has no stationarity condition.")
+    shape = np.broadcast_shapes(probs.shape[:-1], lams.shape)
+    probs, weight = np.broadcast_to(probs, (*shape, probs.shape[-1])), 2 * lams[..., None]
 
     def slope(log_q: np.ndarray) -> np.ndarray:  # of the risk in each class: p L'(q) = -p g(q)/q
         focal = np.exp(gamma * np.log(-np.expm1(log_q)) - log_q) * (1 + gamma * bernoulli(-log_q))
-        return -probs * focal + 2 * lam * (np.exp(log_q) - probs)
+        return -probs * focal + weight * (np.exp(log_q) - probs)
 
     def log_q_with(level: np.ndarray) -> np.ndarray:  # where slope = level, by bisection
-        low, high = np.full_like(probs, -745.0), np.full_like(probs, -1e-16)
+        low, high = np.full(probs.shape, -745.0), np.full(probs.shape, -1e-16)
         for _ in range(80):
             middle = (low + high) / 2
             above = slope(middle) > level[..., None]
             low, high = np.where(above, low, middle), np.where(above, middle, high)
         return (low + high) / 2
 
-    span = np.full(probs.shape[:-1], 1.0)
+    span = np.full(shape, 1.0)
     while (short := np.exp(log_q_with(-span)).sum(-1) > 1).any():
         span = np.where(short, 2 * span, span)
-    low, high = -span, np.full_like(span, 2 * lam)
+    low, high = -span, np.full(shape, 2 * lams)
     for _ in range(80):
         middle = (low + high) / 2
         above = np.exp(log_q_with(middle)).sum(-1) > 1

@@ -109,6 +109,18 @@ def test_focal_calibration_minimiser_without_square_is_the_focal_minimiser():
     np.testing.assert_allclose(focal_calibration_minimiser(p, 3.0, 0.0), focal_minimiser(p, 3.0), atol=1e-12)
 
 
+def test_several_lams_at_once_give_what_each_gives():
+    p, lams = np.array([[0.5, 0.3, 0.2], [0.8, 0.15, 0.05]]), np.array([0.0, 0.5, 40.0])
+    found = focal_calibration_minimiser(p[:, None], 2.0, lams)
+    assert found.shape == (2, 3, 3)
+    for i, distribution in enumerate(p):
+        for j, lam in enumerate(lams):
+            alone = focal_calibration_minimiser(distribution, 2.0, lam)
+            np.testing.assert_allclose(found[i, j], alone, atol=1e-15)
+    with pytest.raises(ValueError, match="lam must be a finite number >= 0"):
+        focal_calibration_minimiser(p[0], 2.0, [1.0, -1.0])
+
+
 def test_focal_calibration_minimiser_bad_input():
     with pytest.raises(ValueError, match="lam must be"):
         focal_calibration_minimiser([0.5, 0.5], 1.0, -1.0)
