@@ -66,7 +66,7 @@ def temperatures() -> pd.DataFrame:
 @functools.cache
 def comparison(**which: str) -> pd.DataFrame:
     """Temperature against focal temperature scaling on the default grid; `which`: a method, objective or search."""
-    kept = [s for s in by_run.SCALINGS if all(getattr(s, name) == value for name, value in which.items())]
+    kept = [s for s in by_run.FITS if all(getattr(s, name) == value for name, value in which.items())]
     return by_run.compare_scaling(results(), kept)
 
 

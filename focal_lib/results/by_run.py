@@ -23,8 +23,8 @@ from focal_lib.theory.maps import focal_log_probs
 from focal_lib.training.store import Result, array_checksum
 
 __all__ = [
-    "SCALINGS",
-    "Scaling",
+    "FITS",
+    "Fit",
     "compare_scaling",
     "confidence_gaps",
     "format_mean_sd",
@@ -76,7 +76,7 @@ def format_mean_sd(groups: DataFrameGroupBy, digits: int = 2) -> pd.DataFrame:
     return mean.map(f"{{:.{digits}f}}".format) + " ± " + sd.map(f"{{:.{digits}f}}".format)
 
 
-class Scaling(NamedTuple):
+class Fit(NamedTuple):
     """A way to fit temperature or focal temperature scaling; 'none' is the run as trained."""
 
     method: str
@@ -84,27 +84,27 @@ class Scaling(NamedTuple):
     search: str
 
 
-SCALINGS = (
-    Scaling("none", "", ""),
-    Scaling("temperature", "nll", "newton"),
-    Scaling("focal-temperature", "nll", "newton"),
-    Scaling("temperature", "adaptive-ece", "grid"),
-    Scaling("focal-temperature", "adaptive-ece", "grid"),
-    Scaling("focal-temperature", "adaptive-ece", "line"),
+FITS = (
+    Fit("none", "", ""),
+    Fit("temperature", "nll", "newton"),
+    Fit("focal-temperature", "nll", "newton"),
+    Fit("temperature", "adaptive-ece", "grid"),
+    Fit("focal-temperature", "adaptive-ece", "grid"),
+    Fit("focal-temperature", "adaptive-ece", "line"),
 )
 
 
-def compare_scaling(results: Iterable[Result], scalings: Sequence[Scaling] = SCALINGS) -> pd.DataFrame:
+def compare_scaling(results: Iterable[Result], scalings: Sequence[Fit] = FITS) -> pd.DataFrame:
     """One row a run and scaling: temperature and focal temperature scaling, fitted on validation, judged on test.
 
     Columns: loss, gamma, seed; method, objective, search; temperature and calibration_gamma of the fit, the objective's
     value on validation, seconds of the fit; adaptive_ece and nll on test.
     """
-    rows = [_columns(result) | _scaled(key, result, scaling) for key, result in _keyed(results) for scaling in scalings]
+    rows = [_columns(result) | _fitted(key, result, scaling) for key, result in _keyed(results) for scaling in scalings]
     return pd.DataFrame(rows)
 
 
-_SCALED: dict[tuple[str, Scaling], dict[str, Any]] = {}  # a page and the claims it shows ask for the same fits
+_FITTED: dict[tuple[str, Fit], dict[str, Any]] = {}  # a page and the claims it shows ask for the same fits
 _TEMPERATURES: dict[tuple[str, float], float] = {}
 
 
@@ -114,14 +114,14 @@ def _keyed(results: Iterable[Result]) -> Iterator[tuple[str, Result]]:
         yield f"{result.spec.digest} {array_checksum(arrays)}", result
 
 
-def _scaled(key: str, result: Result, scaling: Scaling) -> dict[str, Any]:
+def _fitted(key: str, result: Result, scaling: Fit) -> dict[str, Any]:
     """The fit of one scaling to one run, made when it is first asked for."""
-    if (key, scaling) not in _SCALED:
-        _SCALED[key, scaling] = scaling._asdict() | _fit_and_judge(result, scaling)
-    return _SCALED[key, scaling]
+    if (key, scaling) not in _FITTED:
+        _FITTED[key, scaling] = scaling._asdict() | _fit_and_judge(result, scaling)
+    return _FITTED[key, scaling]
 
 
-def _fit_and_judge(result: Result, scaling: Scaling) -> dict[str, Any]:
+def _fit_and_judge(result: Result, scaling: Fit) -> dict[str, Any]:
     logits, labels = result.test.logits.astype(np.float64), result.test.labels
     if scaling.method == "none":
         chosen = {"temperature": 1.0, "calibration_gamma": 0.0, "value": np.nan, "seconds": 0.0}

@@ -62,10 +62,10 @@ def test_only_the_fits_that_are_asked_for_are_made(make_result, monkeypatch):
     run, made = make_result("focal", 7, gamma=1), []
     build = by_run._scaling
     monkeypatch.setattr(by_run, "_scaling", lambda *scaling: made.append(scaling) or build(*scaling))
-    by_ece = [scaling for scaling in by_run.SCALINGS if scaling[:2] == ("temperature", "adaptive-ece")]
+    by_ece = [scaling for scaling in by_run.FITS if scaling[:2] == ("temperature", "adaptive-ece")]
     frame = by_run.compare_scaling([run], by_ece)
     assert made == [("temperature", "adaptive-ece", "grid")]
-    again = by_run.compare_scaling([run], by_run.SCALINGS[:4])
+    again = by_run.compare_scaling([run], by_run.FITS[:4])
     assert made[1:] == [("temperature", "nll", "newton"), ("focal-temperature", "nll", "newton")]
     assert frame.iloc[0].equals(again.iloc[3].rename(0))
 
