@@ -1,6 +1,6 @@
 """A mutation run: each formula of focal_lib/theory is changed in turn, and the nearest tests or the ledger must notice.
 
-    python -m workflow.mutants [FILE ...] [--jobs N] [--sample N] [--quick] [--list] [--equivalent]
+    python -m workflow.mutants [FILE ...] [--jobs N] [--sample N] [--stages N] [--list] [--equivalent]
 
 Works on copies in _build/mutants, made anew each time, never on the tree: killed at any moment it leaves the tree as it
 was. What it found so far is in _build/mutants/found.jsonl, and a new run goes on from there; a result counts as long as
@@ -58,6 +58,7 @@ UNCHANGED = BUILD / "unchanged.jsonl"  # what the tests do without a change
 SURVIVORS = BUILD / "survivors.txt"
 EQUIVALENT = ROOT / "workflow" / "mutants_equivalent.yaml"
 NOT_COPIED = ("_build", ".*", "__pycache__", "*.egg-info", "html", "benchmarks")
+STAGES = ("its tests", "tests of theory", "claims")
 SURVIVED = ""
 
 
@@ -111,9 +112,9 @@ def stages(path: str) -> list[Stage]:
     }
     own = (nearest,) if nearest in files else ()
     found = [
-        Stage("its tests", own, tuple(source for file in own for source in _sources_of_test(file))),
-        Stage("tests of theory", others, tuple({source for file in others for source in _sources_of_test(file)})),
-        Stage("claims", tuple(VERDICT.format(id) for id in claims), tuple(sorted(ledger))),
+        Stage(STAGES[0], own, tuple(source for file in own for source in _sources_of_test(file))),
+        Stage(STAGES[1], others, tuple({source for file in others for source in _sources_of_test(file)})),
+        Stage(STAGES[2], tuple(VERDICT.format(id) for id in claims), tuple(sorted(ledger))),
     ]
     return [stage for stage in found if stage.tests]
 
@@ -184,10 +185,10 @@ def _fitting(entry: dict[str, str], function: str, mutants: list[Mutant], source
 class Run:
     """Mutants against their stages, each job in a copy of its own; `found.jsonl` grows by a line for each."""
 
-    def __init__(self, sources: dict[str, bytes], jobs: int, quick: bool = False) -> None:
+    def __init__(self, sources: dict[str, bytes], jobs: int, count: int = 3) -> None:
         self.sources = sources
-        self.stages = {path: [s for s in stages(path) if not (quick and s.name == "claims")] for path in sources}
-        self.lock = threading.Lock()
+        self.stages = {path: [s for s in stages(path) if s.name in STAGES[:count]] for path in sources}
+        self.lock, self.told = threading.Lock(), set[str]()
         self.unchanged = {row["digest"]: Ran(**row["ran"]) for row in _lines(UNCHANGED)}
         BUILD.mkdir(parents=True, exist_ok=True)
         self.trees: queue.Queue[Path] = queue.Queue()
@@ -205,11 +206,12 @@ class Run:
                 ran = run_tests(self.context, tree, list(stage.tests), seconds=3600, first=False)
                 if ran.ended:
                     raise RuntimeError(f"tests must end without a change. Got {ran.ended}, {stage.name}:\n{ran.told}")
-                if ran.failed:
-                    print(f"left out, for they fail without any change: {', '.join(ran.failed)}", flush=True)
                 self.unchanged[key] = ran
                 with UNCHANGED.open("a") as file:
                     file.write("\n" + json.dumps({"digest": key, "ran": vars(ran)}) + "\n")
+            if (failed := self.unchanged[key].failed) and key not in self.told:
+                self.told.add(key)
+                print(f"left out, for they fail without any change: {', '.join(failed)}", flush=True)
             return self.unchanged[key]
 
     def meet(self, mutant: Mutant) -> dict[str, Any]:
@@ -248,8 +250,8 @@ class Run:
         """Rows of earlier runs that still count."""
         rows = {}
         for row in _lines(FOUND):
-            last = self.stages.get(row["path"], [])
-            complete = row["noticed"] != SURVIVED or (bool(last) and row["stage"] == last[-1].name)
+            met = self.stages.get(row["path"], [])
+            complete = row["noticed"] != SURVIVED or (bool(met) and row["stage"] == met[-1].name)
             if row["path"] in self.sources and complete and row["digest"] == self.digest(row["path"], row["stage"]):
                 rows[row["path"], row["mutant"]] = row
         return rows
@@ -310,7 +312,7 @@ def _report(rows: dict[Mutant, dict[str, Any]], listed: dict[Mutant, str], sourc
         own = [row for m, row in rows.items() if m.path == path]
         by = Counter(row["stage"] for row in own if row["noticed"] != SURVIVED)
         listed_here, left = sum(m.path == path for m in listed), sum(m.path == path for m in survivors)
-        counts = (by["its tests"], by["tests of theory"], by["claims"], listed_here, left)
+        counts = (*(by[name] for name in STAGES), listed_here, left)
         total = len(own) + sum(m.path == path and m not in rows for m in listed)
         print(f"{path:48} {total:7} {counts[0]:21} {counts[1]:10} {counts[2]:7} {counts[3]:7} {counts[4]:9}")
     text = "\n".join(m.diff(sources[m.path]) + "\n" for m in survivors)
@@ -329,7 +331,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"of {SUBJECT}; all of them by default")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at a time, each in a copy")
     parser.add_argument("--sample", type=int, help="only so many, drawn at random but the same each time")
-    parser.add_argument("--quick", action="store_true", help="without the claims: more survive than should")
+    parser.add_argument(
+        "--stages", type=int, default=3, help="only the first so many; of 1 or 2, more survive than should"
+    )
     parser.add_argument("--list", action="store_true", help="name the mutants, run nothing")
     parser.add_argument("--equivalent", action="store_true", help="run those of the list of equivalent ones, too")
     options = parser.parse_args(arguments)
@@ -350,7 +354,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{len(todo)} mutants, {len(listed)} listed as equivalent")
         return 0
     os.environ["OMP_NUM_THREADS"] = "1"
-    run = Run(sources, options.jobs, quick=options.quick)
+    run = Run(sources, options.jobs, count=options.stages)
     return 1 if _report(run.all(todo, options.jobs), listed, sources) else 0
 
 

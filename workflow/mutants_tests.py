@@ -12,6 +12,8 @@ import os
 import resource
 import signal
 import sys
+import threading
+import time
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
@@ -113,6 +115,7 @@ def _run(
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     os.chdir(tree)
     os.environ["PYTHONPATH"] = tree  # of processes that tests start
     sys.path[:0] = [tree]
@@ -133,6 +136,13 @@ def _run(
         answer.send((code, vars(ran)))  # its class is one of those dropped
     sys.stdout.flush()
     os._exit(0)  # what tests left running or registered is of no use here
+
+
+def _end_with(server: int) -> None:
+    """End where the run was killed, and the server with it."""
+    while os.getppid() == server:
+        time.sleep(1)
+    os._exit(1)
 
 
 def _hypothesis() -> list[str]:

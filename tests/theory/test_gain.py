@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from focal_lib.theory import gain
 from focal_lib.theory.gain import (
     confidence_threshold,
     critical_gamma,
@@ -106,6 +107,37 @@ def test_lambert_gamma_reference(p0, gamma):
         root = mp.findroot(lambda v: v * mp.log(1 - p) + mp.log(1 + v * b), mp.mpf(gamma))
         assert abs(lambert_gamma(p0) / root - 1) < 1e-12
     assert lambert_gamma(p0) == pytest.approx(float(gamma), rel=1e-9)
+
+
+@pytest.mark.parametrize("p0", [0.001, 0.05, 0.2, 0.4])
+def test_the_formula_of_m20_is_that_root_before_it_is_polished(monkeypatch, p0):
+    root = lambert_gamma(p0)
+    monkeypatch.setattr(gain, "log_gain", lambda *_: 0.0)  # Newton's step is 0
+    monkeypatch.setattr(gain, "bernoulli", lambda _: 1e-300)  # the other start lies far to the left
+    assert lambert_gamma(p0) == pytest.approx(root, rel=1e-11)
+
+
+@pytest.mark.parametrize("p0", [0.001, 0.2, 0.4, 0.49])
+def test_without_the_formula_newton_starts_at_twice_the_peak_and_takes_few_steps(monkeypatch, p0):
+    root, calls = lambert_gamma(p0), []
+    monkeypatch.setattr(gain, "lambertw", lambda *_: complex("nan"))
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return log_gain(*arguments)
+
+    monkeypatch.setattr(gain, "log_gain", counted)
+    assert lambert_gamma(p0) == pytest.approx(root, rel=1e-13)
+    assert len(calls) < 10
+    start = calls[0][1]
+    b = -p0 * math.log(p0) / (1 - p0)
+    assert math.log1p(-p0) + b / (1 + start / 2 * b) == pytest.approx(0, abs=1e-12)  # d log g / d gamma
+
+
+def test_a_start_left_of_the_peak_is_not_taken(monkeypatch):
+    root = lambert_gamma(0.2)
+    monkeypatch.setattr(gain, "lambertw", lambda *_: complex(0.9 * math.log(0.8)))  # start < 0
+    assert lambert_gamma(0.2) == pytest.approx(root, rel=1e-13)
 
 
 def test_lambert_gamma_ends():

@@ -226,7 +226,7 @@ def contents(project: Path) -> dict[str, str]:
 
 def rows(project: Path) -> list[dict[str, str]]:
     file = project / "_build/mutants/found.jsonl"
-    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    return [json.loads(line) for line in file.read_text().splitlines() if line] if file.exists() else []
 
 
 @pytest.mark.slow
