@@ -181,6 +181,7 @@ def prop3_proof_gap() -> Evidence:
     r"is monotonically increasing' 'and the denominator monotonically decreasing'.",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "kk24_prop3_proof_increasing"),
 )
 def prop3_proof_increasing() -> Evidence:
     """f = (1 + gamma u(s))/(1 + gamma u(-s)) with u' = u - q > 0."""
@@ -249,6 +250,7 @@ def prop3_proof_discriminant() -> Evidence:
     statement=r"'Based on the same considerations, we can show that' $f_\gamma(s) \ge (\gamma+1)^{s/2}$ 'for negative logits $s < 0$' ($\gamma > 0$).",
     chapter=CHAPTER,
     fidelity="quoted",
+    formal=formal("exact", "kk24_prop3_proof_negative"),
 )
 def prop3_proof_negative() -> Evidence:
     """f(-s) = 1/f(s): the half s < 0 is the mirror image of s > 0."""
