@@ -56,14 +56,8 @@ METRICS = {
     "auroc": "AUROC",
 }
 WHEN = {"pre": "before", "post": "after"}
-LOSSES = {
-    "fcl": "FCL",
-    "flsd-53": "FLSD-53",
-    "flsd-532": "FLSD-532",
-    "mmce": "MMCE",
-    "brier": "Brier",
-    "fcl-l1": "FCL with L1",
-}
+LOSSES = {"fcl": "FCL", "flsd-53": "FLSD-53", "flsd-532": "FLSD-532"}
+LOSSES |= {"mmce": "MMCE", "brier": "Brier", "fcl-l1": "FCL with L1"}
 
 # %% tags=["remove-input"]
 calibration = cells["metric"].isin(["ece", "adaptive-ece", "classwise-ece", "smooth-ece", "mce"])
