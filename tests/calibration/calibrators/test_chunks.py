@@ -172,8 +172,8 @@ print(max(seen) - seen[0])
 
 @pytest.mark.slow
 def test_memory_is_bounded_by_the_chunk(tmp_path):
-    """A fit of float16 logits that would take 320 MB as float64."""
-    n, classes = 400_000, 100
+    """A fit of float16 logits that would take 160 MB as float64."""
+    n, classes = 200_000, 100
     rng = np.random.default_rng(0)
     block = rng.normal(size=(n // 10, classes)).astype(np.float16)
     z = np.lib.format.open_memmap(tmp_path / "z.npy", "w+", np.float16, (n, classes))
