@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from focal_lib.claims.evidence import Verdict
 from focal_lib.claims.kk24 import prop4
+from focal_lib.theory import symbols
+from focal_lib.theory.gain import weight_inflection
 
 
 def test_determinant_for_five_classes():
@@ -18,3 +21,11 @@ def test_a_wrong_recurrence_is_no_step(monkeypatch):
     assert all(s.holds for s in prop4.jacobian_steps())
     monkeypatch.setattr(sp.Matrix, "det", lambda self: self.trace())
     assert not all(s.holds for s in prop4.jacobian_steps())
+
+
+def test_one_inflection_needs_the_true_b(monkeypatch):
+    assert prop4.prop4_inflection_corrected().verdict == Verdict.PROVED
+    assert all(0 < weight_inflection(gamma) < 1 / 6 for gamma in (0.01, 0.1, 1.0, 10.0))
+    ratio = symbols.entropy_ratio
+    monkeypatch.setattr(symbols, "entropy_ratio", lambda q=symbols.q: 2 * ratio(q))
+    assert prop4.prop4_inflection_corrected().verdict == Verdict.FAILED
