@@ -65,5 +65,5 @@ def say_without_coq(count: int) -> str:
     one = count == 1
     return (
         f"{count} verdict{' rests' if one else 's rest'} on sympy and ball arithmetic alone: Coq has not checked "
-        f"{'its' if one else 'their'} formal proof{'' if one else 's'} on this machine (`make proofs`)."
+        f"{'its' if one else 'their'} formal proof{'' if one else 's'} on this machine ('make proofs')."
     )

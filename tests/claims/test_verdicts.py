@@ -65,6 +65,8 @@ def test_what_the_kernel_says_counts_where_it_is_known():
 def test_a_refutation_that_is_formal_stays_one():
     assert Record("PROVED", formal=True).in_full == "FORMALLY PROVED"
     assert Record("REFUTED", formal=True).in_full == "REFUTED"
+    assert Record("REFUTED", formal=True).label == "REFUTED (FORMALLY PROVED)"
+    assert Record("PROVED", formal=True).label == "FORMALLY PROVED"
     assert Record("REFUTED", "never", formal=True).describe() == "REFUTED, checked by Coq, never"
     assert Record("NUMERIC", formal=True).describe() == "FORMALLY PROVED (NUMERIC without Coq)"
 

@@ -191,7 +191,7 @@ def test_verdicts_without_coq_are_counted_in_words():
     assert without_coq(waiting).startswith("2 verdicts rest on sympy and ball arithmetic alone")
     assert without_coq([]) == ""
     assert say_without_coq(1).startswith("1 verdict rests on sympy and ball arithmetic alone")
-    assert say_without_coq(1).endswith("its formal proof on this machine (`make proofs`).")
+    assert say_without_coq(1).endswith("its formal proof on this machine ('make proofs').")
 
 
 def test_without_the_kernel_checks_that_wait_for_it_are_those_on_record(monkeypatch):
