@@ -204,5 +204,13 @@ show("kk24.prop2", "kk24.prop2_slope", "kk24.minimiser")
 # %% tags=["remove-input"]
 show("kk24.prop2_differentiable", "kk24.negative_inverse_sigmoid", "kk24.prop2_negative", "kk24.prop2_below")
 
+# %% [markdown]
+# Two more steps of the proof stand. The sign 'due to convexity' needs one thing besides, that the loss is least at 1;
+# and the weight $w(p)$ of the properness condition, whose formula is damaged in the text at hand, is positive and
+# finite if it is read as the condition asks.
+
+# %% tags=["remove-input"]
+show("kk24.prop2_sign", "kk24.prop2_weight")
+
 # %% tags=["remove-input"]
 foot("03_binary", gammas=gammas, true_probability=true_probability)

@@ -97,13 +97,27 @@ note(
 # ## Why the printed proof does not give the bound
 #
 # The proof bounds $f'$, for $f = e^R$, by a constant whose formula is damaged in the text at hand, and then says that
-# the derivative of $(\gamma+1)^{s/2}$ is larger than $f'$. So it seems to be, as a search finds. But it does not follow
-# from such a bound: at $s = 0$ that derivative is $\frac12\log(\gamma+1)$, so the constant would have to be at most
-# that, and $f'$ itself exceeds it from $\gamma =$ {glue:text}`bounds-proof-fails:.2f` on. What is left of the
-# derivation, a comparison with $(\gamma+1)^2$, fits the constant $\frac{\gamma+1}{2}$, which is larger still.
+# the derivative of $(\gamma+1)^{s/2}$ is larger than $f'$. So it is: $R' < \frac12\log(1+\gamma)$ at every logit, and
+# with it $f' = R'e^R$ is below. But it does not follow from such a bound: at $s = 0$ that derivative is
+# $\frac12\log(\gamma+1)$, so the constant would have to be at most that, and $f'$ itself exceeds it from $\gamma =$
+# {glue:text}`bounds-proof-fails:.2f` on. What is left of the derivation, a comparison with $(\gamma+1)^2$, fits the
+# constant $\frac{\gamma+1}{2}$, which is larger still.
 
 # %% tags=["remove-input"]
 show("kk24.prop3_proof_bound", "kk24.prop3_proof_comparison_holds", "kk24.prop3_proof_gap")
+
+# %% [markdown]
+# The steps around it are sound: $f$ increases through 1 at $s = 0$, and both discriminants are negative. The half
+# $s < 0$ is the mirror image of the other; 'the same considerations' do not reach it, for there even the comparison of
+# derivatives fails once $\gamma \ge e^2 - 1$.
+
+# %% tags=["remove-input"]
+show(
+    "kk24.prop3_proof_increasing",
+    "kk24.prop3_proof_discriminant",
+    "kk24.prop3_proof_negative",
+    "kk24.prop3_proof_negative_gap",
+)
 
 # %% [markdown]
 # ## A proof that holds
@@ -250,6 +264,7 @@ show(
     "kk24.many_high_search",
     "kk24.prop3_example_lower",
     "kk24.prop3_example_lower_corrected",
+    "kk24.fig3_tighter",
 )
 
 # %% tags=["remove-input"]

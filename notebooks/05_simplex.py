@@ -134,7 +134,8 @@ arrow_fields(sparse, moved)
 # $\gamma = 0.5$ ({glue:text}`simplex-t-half:.3f`) and $\gamma = 2$ ({glue:text}`simplex-t-two:.3f`).
 #
 # The arrows also do not all say that 'the highest probability becomes higher while all others become lower': a
-# close second rises too.
+# close second rises too. With three classes the highest does rise and the lowest does fall ([](#ch-confidence) has the
+# proof).
 #
 # ```{exercise}
 # :label: ex-simplex-second
@@ -151,7 +152,20 @@ arrow_fields(sparse, moved)
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("kk24.prop4", "kk24.prop4_bijection", "kk24.prop4_negative", "kk24.fig5_others_fall", "kk24.fig5_caption")
+show(
+    "kk24.prop4",
+    "kk24.prop4_bijection",
+    "kk24.prop4_negative",
+    "kk24.fig5_others_fall",
+    "kk24.fig5_lowest_falls",
+    "kk24.fig5_caption",
+)
+
+# %% [markdown]
+# What the paper says of its isolines is right, too, if 'a curved triangle' is read as the third harmonic of their radius.
+
+# %% tags=["remove-input"]
+show("kk24.fig4_minimum", "kk24.fig4_shapes")
 
 # %% tags=["remove-input"]
 foot("05_simplex", gammas=gammas, truth=truth)

@@ -88,7 +88,8 @@ note(
 # ## Where the proof breaks
 #
 # The proof wants $f = 1/L' = -w$ to be concave on all of $(0, 1)$. It is convex up to an inflection point,
-# {glue:text}`confidence-inflection:.5f` for $\gamma =$ {glue:text}`confidence-gamma:g`, and concave only above. The
+# {glue:text}`confidence-inflection:.5f` for $\gamma =$ {glue:text}`confidence-gamma:g`, and concave only above: $w''$
+# changes sign exactly once, for every $\gamma > 0$. The
 # argument given for concavity, that $(1-q)^{-\gamma}$ decreases, is wrong: it increases.
 
 # %% tags=["hide-input"]
@@ -166,6 +167,18 @@ falls = {rf"$\gamma = {g:g}$": 100 * theory.confidence_change(equal_rest(classes
 line_figure(tops, falls, "top probability before", "change (percentage points)", zero=True)
 
 # %% [markdown]
+# ## Is a higher gamma sharper?
+#
+# So the paper says of three classes, and it is true: as $\gamma$ grows, the highest probability rises and the lowest
+# falls. With $v = \partial_\gamma\log w$ the derivative of $\log\hat p_i$ is $v(q_i) - \sum_j\hat p_j\,v(q_j)$. This
+# $v$ is convex with $v(0) = 0$, so again the distribution with $n - 1$ tied classes decides, and it does by the sign of
+# $v(\frac{1}{n-1})$. For $n = 3$ it is never negative; for $n \ge 4$ it is for small $\gamma$, and there a higher
+# $\gamma$ can be less sharp.
+
+# %% tags=["remove-input"]
+show("kk24.sharper_gamma", "kk24.sharper_gamma_n")
+
+# %% [markdown]
 # In practice: a sample whose top probability is above one half never loses confidence. A model with many classes and
 # unsure predictions does lose some, mildly. 'Confidence-raising' is right for confident predictions, and wrong as a
 # theorem.
@@ -191,6 +204,8 @@ show(
     "kk24.prop5_n_fails",
     "kk24.prop5_n_holds",
     "kk24.prop5_three_classes",
+    "kk24.prop4_inflection",
+    "kk24.prop4_inflection_corrected",
 )
 
 # %% tags=["remove-input"]

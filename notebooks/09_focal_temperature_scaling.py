@@ -59,7 +59,12 @@ scaled = results.compare_scaling(trained)
 # ```
 #
 # The grid is the paper's: {glue:text}`fts-grid` pairs. ECE on this page is the paper's, too: adaptive, with 15 bins of
-# equal mass. Since the class with the largest probability never changes, accuracy is the same throughout.
+# equal mass. The class with the largest probability never changes, so accuracy is the same throughout. For
+# $\gamma \ge 0$ that is plain, as the map's weight $w$ increases. For the negative $\gamma$ of the grid $w$ falls near 1
+# ([](#ch-simplex)), but two classes of one distribution have $x + y \le 1$, and for such $w$ keeps the order.
+
+# %% tags=["remove-input"]
+show("kk24.accuracy_unchanged")
 
 # %% tags=["remove-input"]
 note("fts", grid=len(PAPER_GAMMAS) * len(PAPER_TEMPERATURES))
@@ -239,6 +244,8 @@ show(
     "kk24.choose_by_nll",
     "kk24.fig8_linear",
     "kk24.line_search",
+    "kk24.temperature_decreases_printed",
+    "kk24.temperature_decreases",
 )
 
 # %% [markdown]

@@ -269,8 +269,8 @@ def typical_temperature() -> Evidence:
 @claim(
     "kk24.typical_temperature_classes",
     source="KK24 section 4.1, for other numbers of classes",
-    statement=r"Only for three or four classes is the closest temperature 'about 0.4-0.5' at $\gamma = 2$ and $3$: for two it is 0.37 and 0.28, for "
-    r"ten, as many as CIFAR-10 has, 0.66 and 0.57 (two numbers of classes below and above, over the whole simplex).",
+    statement=r"It depends on the number of classes: at $\gamma = 2$ and $3$ the closest temperature is 0.37 and 0.28 for two, 0.66 and 0.57 for ten, "
+    r"as many as CIFAR-10 has (over the whole simplex).",
     chapter=CHAPTER,
     fidelity="ours",
 )
