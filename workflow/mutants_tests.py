@@ -79,10 +79,7 @@ def run_tests(
     """Run tests of the project that lies in `tree`, at most so many CPU seconds, up to the first failure or all.
 
     `tests` are files, or tests of one file, 'tests/x.py::test_y[z]', in the order in which they run; of these some may
-    not exist.
-
-    Raises:
-        RuntimeError: pytest refused its arguments.
+    not exist. A conftest.py that cannot be imported ends them, too.
     """
     here, there = context.Pipe(duplex=False)
     arguments = [*dict.fromkeys(test.split("::")[0] for test in tests), *(["-x"] if first else [])]
@@ -99,8 +96,6 @@ def run_tests(
     if process.is_alive():
         process.kill()
         process.join()
-    if code == pytest.ExitCode.USAGE_ERROR:
-        raise RuntimeError(f"pytest must take its arguments. Got for {' '.join(arguments)}:\n{ran.told}")
     if code is None:
         spent = process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL)
         ran.ended = "out of time" if spent else f"exit status {process.exitcode}"
