@@ -162,7 +162,8 @@ show(
 )
 
 # %% [markdown]
-# What the paper says of its isolines is right, too, if 'a curved triangle' is read as the third harmonic of their radius.
+# What the paper says of its isolines is right, too, if 'a curved triangle' is read as the third harmonic of their
+# radius.
 
 # %% tags=["remove-input"]
 show("kk24.fig4_minimum", "kk24.fig4_shapes")

@@ -172,8 +172,8 @@ note("fit", many=counts[-1], t_many=many.loc[3.0, "T"], error_many=many.loc[3.0,
 # {glue:text}`fit-many:d` classes and $\gamma = 3$ it is {glue:text}`fit-t-many:.2f`, with an error of
 # {glue:text}`fit-error-many:.0f` points. It balances two places of opposite need: two or three classes with all the
 # probability, where the map is sharp, and one class above many equal ones, where it is hardly sharper than its input.
-# So the temperature 'of about 0.4-0.5' with which section 4.1 of the paper argues is that of three classes at the $\gamma$
-# it names; for two it is lower, for ten higher.
+# So the temperature 'of about 0.4-0.5' with which section 4.1 of the paper argues is that of three classes at the
+# $\gamma$ it names; for two it is lower, for ten higher.
 #
 # ## Where the difference lies
 

@@ -60,7 +60,8 @@ scaled = results.compare_scaling(trained)
 #
 # The grid is the paper's: {glue:text}`fts-grid` pairs. ECE on this page is the paper's, too: adaptive, with 15 bins of
 # equal mass. The class with the largest probability never changes, so accuracy is the same throughout. For
-# $\gamma \ge 0$ that is plain, as the map's weight $w$ increases. For the negative $\gamma$ of the grid $w$ falls near 1
+# $\gamma \ge 0$ that is plain, as the map's weight $w$ increases. For the negative $\gamma$ of the grid $w$ falls near
+# 1
 # ([](#ch-simplex)), but two classes of one distribution have $x + y \le 1$, and for such $w$ keeps the order.
 
 # %% tags=["remove-input"]

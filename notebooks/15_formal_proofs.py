@@ -28,7 +28,7 @@ theorem: str = "KK24_Prop1.kk24_prop1"  # whose lemmas to draw: file and name, a
 # %% tags=["remove-input"]
 from IPython.display import Markdown
 
-from focal_lib.claims import formal_page, ledger
+from focal_lib.claims import formal_page, ledger, show
 from focal_lib.claims.formal import coq_version, kernel_checked
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
@@ -40,31 +40,29 @@ claims = ledger()
 note("formal", formal_page.counts(claims), coq=coq_version())
 
 # %% tags=["remove-input"]
-here = (
-    "Coq checked all of this on the machine that made this page."
-    if kernel_checked()
-    else (
-        "Coq did **not** run on the machine that made this page, so the verdicts shown in this book are those of sympy; what "
-        "follows was recorded where it ran. `make proofs` checks it again, then `make book` shows the verdicts FORMALLY PROVED."
+here = "Coq checked all of this on the machine that made this page."
+if not kernel_checked():
+    here = (
+        "Coq did **not** run on the machine that made this page, so the verdicts shown in this book are those of sympy; "
+        "what follows was recorded where it ran. `make proofs`, then `make book`, shows the verdicts FORMALLY PROVED."
     )
-)
 Markdown(f"```{{admonition}} On this machine\n{here}\n```")
 
 # %% [markdown]
 # ## What it means
 #
 # A proof in Coq is a term, and to check it is to check its type, which a small program does, the *kernel*. Tactics, the
-# commands by which a proof is written, only build the term: if one of them is wrong, the kernel refuses its work. What is
-# left to trust is little:
+# commands by which a proof is written, only build the term: if one of them is wrong, the kernel refuses its work. What
+# is left to trust is little:
 #
-# * the kernel of Coq {glue:text}`formal-coq:s`. Of the {glue:text}`formal-checked-again:d` theorems and examples for which
-#   that is feasible a second program, `coqchk`, has checked the compiled proofs again; the others compute with the
-#   processor's integers (the tactic `interval`), which it does not finish in reasonable time;
+# * the kernel of Coq {glue:text}`formal-coq:s`. Of the {glue:text}`formal-checked-again:d` theorems and examples for
+#   which that is feasible a second program, `coqchk`, has checked the compiled proofs again; the others compute with
+#   the processor's integers (the tactic `interval`), which it does not finish in reasonable time;
 # * the {glue:text}`formal-axioms:d` axioms on which Coq's real numbers rest: classical logic, decidability of what it
 #   says of real numbers, and that functions with equal values are equal. `make proofs` asks Coq which axioms each file
 #   rests on, and fails on any other;
-# * the definitions. A proof of the wrong statement proves nothing, so they stand together in one file, `proofs/Focal.v`,
-#   written as in the papers. Here are some of them, in full:
+# * the definitions. A proof of the wrong statement proves nothing, so they stand together in one file,
+#   `proofs/Focal.v`, written as in the papers. Here are some of them, in full:
 
 # %% tags=["remove-input"]
 formal_page.definitions(
@@ -72,26 +70,26 @@ formal_page.definitions(
 )
 
 # %% [markdown]
-# `Rpower x g` is $x^g$, and `nat -> R` a vector. Functions of Coq have a value everywhere, `ln 0` is 0, so what the papers
-# call infinite is excluded by a condition (`supports`) instead.
+# `Rpower x g` is $x^g$, and `nat -> R` a vector. Functions of Coq have a value everywhere, `ln 0` is 0, so what the
+# papers call infinite is excluded by a condition (`supports`) instead.
 #
-# The ledger says for each claim how near the formal statement is to its own: *exact*, *equivalent*, or *related*, a part
-# or a consequence, which leaves the verdict to the other evidence.
+# The ledger says for each claim how near the formal statement is to its own: *exact*, *equivalent*, or *related*, a
+# part or a consequence, which leaves the verdict to the other evidence.
 #
 # ## A proof, step by step
 #
 # Convexity of the focal loss, {cite:t}`kk24` Prop. 1 ([](#ch-convexity)). The paper computes the first derivative, then
 # the second, writes that one as a quadratic expression in $\gamma$ whose coefficients are non-negative, and concludes.
 # The formal proof has the same skeleton: after step 2 three things are left, the first derivative (steps 3 to 5), the
-# second (6 to 8), and that it is positive (9 and 10). That these give convexity, for which the paper has the words 'which
-# yields', is the lemma `chord_above`. Above the double line stands what is known, below it what is to be shown:
+# second (6 to 8), and that it is positive (9 and 10). That these give convexity, for which the paper has the words
+# 'which yields', is the lemma `chord_above`. Above the double line stands what is known, below it what is to be shown:
 
 # %% tags=["remove-input"]
 formal_page.proof_steps("KK24_Prop1.kk24_prop1")
 
 # %% [markdown]
-# One thing is done otherwise. Step 10 uses a lemma that puts $q = e^{-x}$: the bracket of $L''$ is then 0 at $x = 0$ and
-# has a positive slope, as $e^x - 1 > 0$, which also covers $\gamma \le -1$, a case the paper does not treat.
+# One thing is done otherwise. Step 10 uses a lemma that puts $q = e^{-x}$: the bracket of $L''$ is then 0 at $x = 0$
+# and has a positive slope, as $e^x - 1 > 0$, which also covers $\gamma \le -1$, a case the paper does not treat.
 #
 # ## What rests on what
 #
@@ -101,8 +99,8 @@ formal_page.proof_steps("KK24_Prop1.kk24_prop1")
 layered_figure(formal_page.lemma_pairs(theorem), {theorem.split(".")[1]})
 
 # %% [markdown]
-# And the files. At the bottom, sums, calculus and the focal loss of one class; upon them the gain $g$, the weight $w$ and
-# the binary map; at the top what the papers say:
+# And the files. At the bottom, sums, calculus and the focal loss of one class; upon them the gain $g$, the weight $w$
+# and the binary map; at the top what the papers say:
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Files of proofs in rows: at the bottom Calculus, Sums and FocalLoss, above them EntropyRatio, Weight, Gain and BinaryMap, then the files named after propositions of the papers, such as KK24 Prop. 5."}, "figure": {"name": "fig-formal-files", "caption": "The files of `proofs/`; those in blue are named after a statement of a paper."}}
 files = formal_page.file_pairs()
@@ -111,8 +109,8 @@ layered_figure(files, {name for pair in files for name in pair if name.startswit
 # %% [markdown]
 # ## The claims
 #
-# For each claim that has a formal statement: its verdict without Coq, how near the two statements are, and the theorems.
-# Of a claim that is refuted or not reproduced the theorems say the opposite.
+# For each claim that has a formal statement: its verdict without Coq, how near the two statements are, and the
+# theorems. Of a claim that is refuted or not reproduced the theorems say the opposite.
 
 # %% tags=["remove-input"]
 formal_page.claim_table(claims)
@@ -123,11 +121,20 @@ formal_page.claim_table(claims)
 #
 # ## Every theorem
 #
-# What it says to Coq, and its author's note on how that compares with the paper. An *example* shows that a theorem is not
-# empty: that something meets its conditions.
+# What it says to Coq, and its author's note on how that compares with the paper. An *example* shows that a theorem is
+# not empty: that something meets its conditions.
 
 # %% tags=["remove-input"]
 formal_page.theorem_list()
+
+# %% [markdown]
+# ## Verdict
+#
+# Two statements of the paper as the ledger shows them, one that holds and one that does not; the others are in their
+# chapters.
+
+# %% tags=["remove-input"]
+show("kk24.prop4", "kk24.prop5")
 
 # %% tags=["remove-input"]
 foot("15_formal_proofs", theorem=theorem)
