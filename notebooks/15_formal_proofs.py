@@ -43,7 +43,7 @@ note("formal", formal_page.counts(claims), coq=coq_version())
 here = "Coq checked all of this on the machine that made this page."
 if not kernel_checked():
     here = (
-        "Coq did **not** run on the machine that made this page, so the verdicts shown in this book are those of sympy; "
+        "Coq did **not** run on the machine that made this page, so the verdicts in this book are those of sympy; "
         "what follows was recorded where it ran. `make proofs`, then `make book`, shows the verdicts FORMALLY PROVED."
     )
 Markdown(f"```{{admonition}} On this machine\n{here}\n```")
