@@ -18,8 +18,8 @@
 # **The question.** The derivations of this book were reduced step by step by sympy. But what the steps are, and that
 # they make a proof, was our judgement, and a simplification of sympy can be wrong. Who checks that? **In short:** Coq,
 # a program that accepts a proof only where each step follows by a rule of logic. It has accepted
-# {glue:text}`formal-theorems:d` theorems about the losses and maps of these papers, for every real $\gamma$ of the
-# stated range and every number of classes. With them {glue:text}`formal-proved:d` claims of the ledger are proved,
+# {glue:text}`formal-theorems:d` theorems on these papers: where a statement is about every $\gamma$ or every number of
+# classes, for all of them and not for samples. With them {glue:text}`formal-proved:d` claims of the ledger are proved,
 # {glue:text}`formal-conditional:d` with their exact conditions, and {glue:text}`formal-denied:d` denied.
 
 # %% tags=["parameters"]
@@ -55,14 +55,17 @@ Markdown(f"```{{admonition}} On this machine\n{here}\n```")
 # commands by which a proof is written, only build the term: if one of them is wrong, the kernel refuses its work. What
 # is left to trust is little:
 #
-# * the kernel of Coq {glue:text}`formal-coq:s`. Of the {glue:text}`formal-checked-again:d` theorems and examples for
-#   which that is feasible a second program, `coqchk`, has checked the compiled proofs again; the others compute with
-#   the processor's integers (the tactic `interval`), which it does not finish in reasonable time;
-# * the {glue:text}`formal-axioms:d` axioms on which Coq's real numbers rest: classical logic, decidability of what it
-#   says of real numbers, and that functions with equal values are equal. `make proofs` asks Coq which axioms each file
-#   rests on, and fails on any other;
-# * the definitions. A proof of the wrong statement proves nothing, so they stand together in one file,
-#   `proofs/Focal.v`, written as in the papers. Here are some of them, in full:
+# * the kernel of Coq {glue:text}`formal-coq:s`. `coqchk`, a second program built on the same kernel, has checked the
+#   compiled proofs of {glue:text}`formal-checked-again:d` theorems and examples again. The others are in files that
+#   compute with the processor's integers (by the tactic `interval`), or use such a file; it does not finish those in
+#   reasonable time;
+# * axioms: {glue:text}`formal-axioms:d` on which Coq's real numbers and the library Coquelicot rest (the excluded
+#   middle, two that decide statements about natural numbers, and that functions with equal values are equal), and in
+#   the files that compute {glue:text}`formal-processor:d` more, which say what the processor does with its integers.
+#   `make proofs` asks Coq which ones each file rests on, and fails on any other;
+# * the definitions. A proof of the wrong statement proves nothing. Those that most theorems share stand in
+#   `proofs/Focal.v`, written as in the papers; the others stand before the theorem that needs them. Some of them, in
+#   full:
 
 # %% tags=["remove-input"]
 formal_page.definitions(
@@ -70,8 +73,8 @@ formal_page.definitions(
 )
 
 # %% [markdown]
-# `Rpower x g` is $x^g$, and `nat -> R` a vector. Functions of Coq have a value everywhere, `ln 0` is 0, so what the
-# papers call infinite is excluded by a condition (`supports`) instead.
+# `Rpower x g` is $x^g$ for $x > 0$, and `nat -> R` a vector. Functions of Coq have a value everywhere, `ln 0` is 0, so
+# what the papers call infinite is excluded by a condition (`supports`) instead.
 #
 # The ledger says for each claim how near the formal statement is to its own: *exact*, *equivalent*, or *related*, a
 # part or a consequence, which leaves the verdict to the other evidence.
@@ -89,7 +92,8 @@ formal_page.proof_steps("KK24_Prop1.kk24_prop1")
 
 # %% [markdown]
 # One thing is done otherwise. Step 10 uses a lemma that puts $q = e^{-x}$: the bracket of $L''$ is then 0 at $x = 0$
-# and has a positive slope, as $e^x - 1 > 0$, which also covers $\gamma \le -1$, a case the paper does not treat.
+# and has a positive slope: for $\gamma \ge 0$ as $e^x - 1 > 0$, and by completing a square for $\gamma \le -1$, too, a
+# case the paper does not treat.
 #
 # ## What rests on what
 #
@@ -116,8 +120,10 @@ layered_figure(files, {name for pair in files for name in pair if name.startswit
 formal_page.claim_table(claims)
 
 # %% [markdown]
-# For {glue:text}`formal-related:d` of these claims the formal statement is a part or a consequence, and
-# {glue:text}`formal-not-formal:d` claims that sympy or ball arithmetic proves have none: they were not formalised.
+# Statements that are related only: {glue:text}`formal-related:d`. Claims that sympy or ball arithmetic proves and that
+# were not formalised: {glue:text}`formal-not-formal:d`. They were outside the list with which we began, and nobody has
+# tried, but for two on negative $\gamma$, which need more than the lemmas at hand: that the map is a bijection of the
+# simplex (`kk24.prop4_negative`) and its temperature bounds (`kk24.negative_bounds`).
 #
 # ## Every theorem
 #

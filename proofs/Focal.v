@@ -71,7 +71,8 @@ Definition focal_loss_n (gamma : R) : loss := fun q i => focal_loss gamma (q i).
 Definition risk (n : nat) (L : loss) (p q : nat -> R) : R := sum n (fun i => p i * L q i).
 
 (* proper: no prediction has a smaller risk than the true distribution; strictly: every other one has a larger risk.
-   Where q does not support p, the papers' risk is +infinity and that of p is finite: nothing is left out. *)
+   Where q does not support p, the papers' risk of a loss that is infinite at 0, as log and focal loss are, is +infinity and that
+   of p is finite: nothing is left out. Of the Brier score, which is finite there, the theorem asks for no [supports]. *)
 Definition proper (n : nat) (L : loss) : Prop :=
   forall p q, simplex n p -> simplex n q -> supports n q p -> risk n L p p <= risk n L p q.
 Definition strictly_proper (n : nat) (L : loss) : Prop :=

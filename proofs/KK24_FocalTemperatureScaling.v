@@ -173,7 +173,3 @@ Example kk24_focal_temperature_scaling_example :
   focal_temperature_scaling 3 (- (1 / 2)) 2 (fun i => INR i) 0 < focal_temperature_scaling 3 (- (1 / 2)) 2
     (fun i => INR i) 2.
 Proof. apply kk24_focal_temperature_scaling_order; try lia; simpl; lra. Qed.
-
-Print Assumptions kk24_focal_temperature_scaling_order.
-Print Assumptions kk24_accuracy_unchanged.
-Print Assumptions focal_temperature_scaling_distribution.

@@ -493,4 +493,3 @@ Qed.
    they are the kernel's machine integers and what they compute *)
 Definition kk24_prop3_sharp_theorems :=
   (kk24_prop3_sharp, kk24_prop3_sharp_strict, kk24_prop3_high_sharp, kk24_prop3_sharp_temperatures, gamma_c_value).
-Print Assumptions kk24_prop3_sharp_theorems.

@@ -169,4 +169,3 @@ Proof. unfold beta_0, gap_at_0. repeat split; interval with (i_prec 60). Qed.
 Definition kk24_section32_theorems :=
   (kk24_not_closest, kk24_fig2_caption_half, kk24_fig2_caption_three, kk24_example_upper, kk24_example_lower_refuted,
    kk24_example_lower_10, kk24_example_lower_20).
-Print Assumptions kk24_section32_theorems.

@@ -6,7 +6,7 @@
 
      q_i - p_i = (g(p_i) - mean of the g(p_j)) / (2 lambda) + O(1 / lambda^2).
 
-   Faithful: equivalent to the ledger's claim l25.bias with all p_i > 0 (at one-hot p the bias is 0);
+   Faithful: exact for the ledger's claim l25.bias with all p_i > 0 (at one-hot p the bias is 0);
    the paper's statement it corrects is related. [l25_minimiser_exists] shows that there is a minimiser to speak of. *)
 
 From Coq Require Import Reals Lra Lia Psatz Ranalysis5.
@@ -372,6 +372,3 @@ Proof.
   exists p. split; [exact P|]. apply proper_minimises; [|apply open_closed, P].
   intros r q R Q S. apply l25_gamma_0_strictly_proper; assumption.
 Qed.
-
-Print Assumptions l25_bias.
-Print Assumptions l25_minimiser_exists.

@@ -138,6 +138,3 @@ Proof.
   assert (0 < (eta2 - eta1) * (gain gamma v2 / v2)) by (apply Rmult_lt_0_compat; lra).
   assert (0 < lambda * (eta2 - eta1)) by (apply Rmult_lt_0_compat; lra). lra.
 Qed.
-
-Print Assumptions l25_phi.
-Print Assumptions l25_phi_root_above.

@@ -105,9 +105,13 @@ Qed.
 (* App. A.7: the square alone is strictly proper *)
 Definition brier (n : nat) : loss := fun q y => squared_distance n q (one_hot y).
 
-Theorem l25_brier_strictly_proper n : strictly_proper n (brier n).
+(* L25 App. A.7: the Brier score is strictly proper. Faithful: exact, against every prediction: this loss is finite also where
+   the prediction gives nothing to a class that can come, so [supports] is not asked for, as [strictly_proper] asks. *)
+Theorem l25_brier_strictly_proper n p q : simplex n p -> simplex n q ->
+  risk n (brier n) p p <= risk n (brier n) p q /\
+  (risk n (brier n) p q = risk n (brier n) p p -> forall i, (i < n)%nat -> q i = p i).
 Proof.
-  intros p q P Q _.
+  intros P Q.
   assert (E : forall r, risk n (brier n) p r = squared_distance n r p + (1 - sum n (fun i => p i * p i))).
   { intros r. pose proof (fcl_risk n 0 1 p r (proj2 P)) as F. pose proof (fcl_risk n 0 0 p r (proj2 P)) as Z.
     assert (D : risk n (fcl n 0 1) p r - risk n (fcl n 0 0) p r = risk n (brier n) p r).
@@ -159,9 +163,3 @@ Proof.
   - split; [intros i _; left; apply Rinv_0_lt_compat, P|]. rewrite sum_const. field. lra.
   - reflexivity.
 Qed.
-
-Print Assumptions l25_not_proper.
-Print Assumptions l25_truth_is_beaten.
-Print Assumptions l25_strictly_proper_iff.
-Print Assumptions l25_brier_strictly_proper.
-Print Assumptions l25_unbiased_iff.

@@ -79,7 +79,3 @@ Proof.
     assert (E : p * (4 * lambda + a + b) = 4 * lambda * x + b) by (unfold p; field; lra). lra.
   - intros i _ Z. exfalso. unfold two in Z. destruct (Nat.eqb i 0); lra.
 Qed.
-
-Print Assumptions l25_order_preserving.
-Print Assumptions l25_classification_calibrated.
-Print Assumptions l25_minimisers_exist.

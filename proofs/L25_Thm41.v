@@ -45,7 +45,3 @@ Proof.
 Qed.
 
 (* not vacuous: [l25_minimisers_exist] (two classes) and [l25_minimiser_exists] (n classes) give minimisers *)
-
-Print Assumptions l25_thm41_norm.
-Print Assumptions l25_thm41_norms.
-Print Assumptions l25_expected_square.

@@ -220,6 +220,3 @@ Proof.
 Qed.
 
 (* M20_Entropy.v has an example by interval; what is used of it here is not *)
-Print Assumptions l25_thm45_refuted.
-Print Assumptions l25_thm45_corrected.
-Print Assumptions l25_thm45_own_minimiser.

@@ -165,7 +165,3 @@ Proof.
   - unfold risk, half, focal_loss_n, focal_loss. simpl. rewrite L.
     replace (1 - 1 / 2) with (1 / 2) by field. rewrite Rpower_1 by lra. field.
 Qed.
-
-Print Assumptions m20_app_h.
-Print Assumptions m20_app_h_kl.
-Print Assumptions m20_app_h_bernoulli.

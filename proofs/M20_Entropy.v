@@ -156,5 +156,3 @@ Proof.
 Qed.
 
 Definition m20_entropy_theorems := (m20_entropy_binary, m20_entropy_many_classes).
-Print Assumptions m20_entropy_binary.
-Print Assumptions m20_entropy_theorems.

@@ -213,8 +213,3 @@ Proof.
   unfold gain, entropy_ratio. rewrite Rpower_1 by lra. replace (1 - 1 / 2) with (1 / 2) by field.
   rewrite ln_div, ln_1 by lra. field.
 Qed.
-
-Print Assumptions m20_prop1.
-Print Assumptions m20_prop1_any_parameter.
-Print Assumptions m20_prop1_norm.
-Print Assumptions m20_prop1_norm_fails.

@@ -316,10 +316,3 @@ Proof.
     repeat split; lra).
   assert (0 < (w - y0 p0) / - ln (1 - p0)) by (apply Rdiv_lt_0_compat; lra). lra.
 Qed.
-
-Print Assumptions m20_prop2.
-Print Assumptions m20_prop2_threshold.
-Print Assumptions m20_prop2_gamma_star_exists.
-Print Assumptions m20_prop2_fails_from_half_on.
-Print Assumptions m20_principal_branch_is_zero.
-Print Assumptions m20_rhs_minimum.

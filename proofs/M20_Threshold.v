@@ -285,5 +285,3 @@ Definition m20_threshold_theorems :=
    m20_regularises_more).
 Definition m20_threshold_theorems_by_interval :=
   (m20_slope_not_decreasing, m20_seven, m20_policy_regularises, m20_policy_accelerates, m20_g_at_019).
-Print Assumptions m20_threshold_theorems.
-Print Assumptions m20_threshold_theorems_by_interval.

@@ -12,11 +12,13 @@ import shutil
 import sys
 from pathlib import Path
 
+SCHEMA = Path("focal_lib/claims/ledger.schema.json")  # on the page 'How a verdict is reached'
+
 
 def stage(notebooks: Path, target: Path) -> None:
-    """Make `target` hold the configuration, book/** and notebooks/*.ipynb, and nothing else."""
+    """Make `target` hold the configuration, book/**, notebooks/*.ipynb and what pages show whole, and nothing else."""
     wanted = {Path("notebooks") / p.name: p for p in notebooks.glob("[!.]*.ipynb") if ".failed" not in p.name}
-    wanted |= {p: p for p in (Path("_config.yml"), Path("_toc.yml"))}
+    wanted |= {p: p for p in (Path("_config.yml"), Path("_toc.yml"), SCHEMA)}
     wanted |= {p: p for p in Path("book").rglob("*") if p.is_file()}
     for name, source in wanted.items():
         copy = target / name

@@ -46,6 +46,7 @@ def counts(claims: Sequence[Claim]) -> dict[str, int]:
     """Numbers for the prose: of files, theorems, examples, lemmas; of claims that hold, conditionally, or not."""
     every = list(statements().values())
     kinds = [one.kind for one in every]
+    axioms = {axiom for one in every for axiom in one.axioms}
     counted = {kind.lower() + "s": kinds.count(kind) for kind in ("Theorem", "Example", "Lemma")}
     said = [c for c in claims if c.formal is not None and c.formal.faithful != Faithful.RELATED]
     on_record = {id: found.verdict for id, found in records().items()}  # the ledger's page computes them anew
@@ -61,7 +62,8 @@ def counts(claims: Sequence[Claim]) -> dict[str, int]:
         "denied": len(said) - len(proved) - len(conditional),
         "related": sum(c.formal is not None for c in claims) - len(said),
         "not_formal": sum(on_record.get(c.id) in ("PROVED", "CERTIFIED") for c in claims if c.formal is None),
-        "axioms": len({axiom for one in every for axiom in one.axioms if not axiom.startswith(PROCESSOR)}),
+        "axioms": len({axiom for axiom in axioms if not axiom.startswith(PROCESSOR)}),
+        "processor": len({axiom for axiom in axioms if axiom.startswith(PROCESSOR)}),
     }
 
 

@@ -60,7 +60,7 @@ class Fidelity(StrEnum):
     OURS = "ours"  # in no paper: a correction, a sharper statement, an answer to a question left open
 
 
-_SETTLED = (*HOLDS, Verdict.CONDITIONAL, Verdict.REFUTED)
+_SETTLED = (*HOLDS, Verdict.CONDITIONAL, Verdict.REFUTED, Verdict.NOT_REPRODUCED)
 _OF_OURS = {Verdict.REPRODUCED: Verdict.CONFIRMED, Verdict.NOT_REPRODUCED: Verdict.NOT_CONFIRMED}
 
 

@@ -37,7 +37,7 @@ def prop1() -> Evidence:
 @claim(
     "kk24.prop1_multiclass",
     source="KK24 Prop. 1, App. A.1 (end)",
-    statement=r"For one-hot labels the multiclass focal loss is convex in the predicted vector: its Hessian "
+    statement=r"For one-hot labels the multiclass focal loss ($\gamma \ge 0$, every $0 < q_i < 1$) is convex in the predicted vector: its Hessian "
     r"is diagonal with non-negative entries.",
     chapter=CHAPTER,
     fidelity="paraphrased",

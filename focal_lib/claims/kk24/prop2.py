@@ -233,10 +233,10 @@ def prop2_differentiable() -> Evidence:
     "kk24.prop2_sign",
     source="KK24 App. A.2, proof",
     statement=r"'Both nominator and denominator have the same sign due to the convexity of the focal loss. Also, the denominator is never zero' "
-    r"($\gamma > 0$, $0 < q < 1$; the printed ratio is $\hat p = \frac{-L'(1-q)}{-L'(1-q) - L'(q)}$).",
+    r"($\gamma > 0$, $0 < q < 1$; the ratio, damaged in the text at hand, is $\hat p = \frac{-L'(1-q)}{-L'(1-q) - L'(q)}$).",
     chapter=CHAPTER,
-    fidelity="quoted",
-    formal=formal("exact", "kk24_prop2_sign"),
+    fidelity="our reading",
+    formal=formal("equivalent", "kk24_prop2_sign", "kk24_prop5_negative_f"),
 )
 def prop2_sign() -> Evidence:
     """A convex L that is 0 at 1 and positive before it has a negative slope: its tangent lies below it."""
@@ -313,7 +313,7 @@ def prop2_weight() -> Evidence:
 @claim(
     "kk24.prop2_ends",
     source="KK24 App. A.2, corrected",
-    statement=r"The map extends continuously to $[0, 1]$, with 0 to 0 and 1 to 1, as a limit.",
+    statement=r"For $\gamma \ge 0$ the map extends continuously to $[0, 1]$, with 0 to 0 and 1 to 1, as a limit.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("equivalent", "kk24_prop2_ends", "kk24_prop2"),

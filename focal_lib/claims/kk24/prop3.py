@@ -57,8 +57,8 @@ def prop3() -> Evidence:
 @claim(
     "kk24.prop3_log",
     source="sharpens KK24 Prop. 3",
-    statement=r"$R(s)/s < (2\log2-1)\log(1+\gamma)$: the factor $\frac12$ of the printed bound can be $2\log 2 - 1 = 0.386\ldots$, and nothing "
-    r"smaller.",
+    statement=r"$R(s)/s < (2\log2-1)\log(1+\gamma)$ for $\gamma > 0$: the factor $\frac12$ of the printed bound can be $2\log 2 - 1$, and "
+    r"nothing smaller.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("exact", "kk24_prop3_log_strict", "kk24_prop3_log", "kk24_prop3_log_smallest"),
@@ -208,9 +208,10 @@ def prop3_proof_increasing() -> Evidence:
     "kk24.prop3_proof_discriminant",
     source="KK24 App. A.3, proof",
     statement=r"'$\gamma^2(2\log^2(2) - 1) + \gamma(2\log(2) - 1) - 1 < 0$ $\forall\gamma$ as $D = (4\log^2(2) - 4\log(2) + 1) + 8\log^2(2) - 4 "
-    r"= -3 + 12\log^2(2) - 4\log(2) < 0$', and for $s < 0$ $\gamma^2\log(2) + \gamma(1 - 3\log(2)) + 1 > 0$.",
+    r"= -3 + 12\log^2(2) - 4\log(2) < 0$', and for $s < 0$ $\gamma^2\log(2) + \gamma(1 - 3\log(2)) + 1 > 0$. "
+    r"(What stands before these is damaged and not checked.)",
     chapter=CHAPTER,
-    fidelity="quoted",
+    fidelity="our reading",
 )
 def prop3_proof_discriminant() -> Evidence:
     """Both discriminants, and the signs of both leading coefficients."""
@@ -247,9 +248,10 @@ def prop3_proof_discriminant() -> Evidence:
 @claim(
     "kk24.prop3_proof_negative",
     source="KK24 App. A.3, proof",
-    statement=r"'Based on the same considerations, we can show that' $f_\gamma(s) \ge (\gamma+1)^{s/2}$ 'for negative logits $s < 0$' ($\gamma > 0$).",
+    statement=r"$f_\gamma(s) \ge (\gamma+1)^{s/2}$ 'for negative logits $s < 0$' ($\gamma > 0$). (The sign is turned in the text at hand and right where "
+    r"the step is announced. Whether it follows from 'the same considerations' is kk24.prop3_proof_negative_gap.)",
     chapter=CHAPTER,
-    fidelity="quoted",
+    fidelity="our reading",
     formal=formal("exact", "kk24_prop3_proof_negative"),
 )
 def prop3_proof_negative() -> Evidence:
@@ -267,7 +269,7 @@ def prop3_proof_negative() -> Evidence:
 @claim(
     "kk24.prop3_proof_negative_gap",
     source="KK24 App. A.3, on the half s < 0",
-    statement=r"For $s < 0$ no comparison of derivatives gives the bound for every $\gamma$: where $\gamma \ge e^2 - 1$, $f'$ exceeds the derivative of "
+    statement=r"For $s < 0$ comparing $f'$ with the derivative of $(\gamma+1)^{s/2}$ does not give the bound for every $\gamma$: where $\gamma \ge e^2 - 1$, $f'$ exceeds the derivative of "
     r"$(\gamma+1)^{s/2}$ for all $s$ far enough below 0.",
     chapter=CHAPTER,
     fidelity="ours",
@@ -360,7 +362,7 @@ def prop3_example_theory() -> Evidence:
 @claim(
     "kk24.prop3_example_upper",
     source="KK24 section 3.2",
-    statement=r"For $\gamma = 4$ the search over logits $(-20, 20)$ gives the upper bound $T = 0.218$.",
+    statement=r"For $\gamma = 4$ the search over logits $(-20, 20)$ in steps of 0.001 gives the upper bound $T = 0.218$, the smallest that bounds.",
     chapter=CHAPTER,
     fidelity="paraphrased",
     formal=formal("equivalent", "kk24_example_upper"),
@@ -373,7 +375,7 @@ def prop3_example_upper() -> Evidence:
 @claim(
     "kk24.prop3_example_lower",
     source="KK24 section 3.2",
-    statement=r"For $\gamma = 4$ the search over logits $(-20, 20)$ gives the lower bound $T = 0.206$.",
+    statement=r"For $\gamma = 4$ the search over logits $(-20, 20)$ in steps of 0.001 gives the lower bound $T = 0.206$, the largest that bounds.",
     chapter=CHAPTER,
     fidelity="paraphrased",
     formal=formal("equivalent", "kk24_example_lower_refuted", "kk24_example_lower_20"),
@@ -387,7 +389,7 @@ def prop3_example_lower() -> Evidence:
 @claim(
     "kk24.prop3_example_lower_corrected",
     source="KK24 section 3.2, corrected",
-    statement=r"0.206 is what the search gives on logits $(-10, 10)$.",
+    statement=r"0.206 is what the search gives on logits $(-10, 10)$, the largest multiple of 0.001 that bounds there.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("equivalent", "kk24_example_lower_10"),

@@ -27,7 +27,7 @@ g = sp.Symbol("gamma", positive=True)
 @claim(
     "kk24.many_low",
     source="KK24 section 3.3, open there",
-    statement=r"For every $n$ and $\gamma > 0$, temperature scaling with $T = \frac{1}{\gamma+1}$ gives the top class at least the "
+    statement=r"For every $n$, $\gamma > 0$ and every $q_i > 0$, temperature scaling with $T = \frac{1}{\gamma+1}$ gives the top class at least the "
     r"probability that the map gives; no larger $T$ does.",
     chapter=CHAPTER,
     fidelity="ours",

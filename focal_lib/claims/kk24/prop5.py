@@ -75,7 +75,7 @@ def prop5_large() -> Evidence:
     statement=r"If $q_{\max} \ge \tau(\gamma)$, the root of $g(q) = 1$ above $p^*$, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("exact", "kk24_prop5_tau"),
+    formal=formal("equivalent", "kk24_prop5_tau", "m20_unimodal", "m20_gain_ends"),
     corrects="kk24.prop5",
 )
 def prop5_threshold() -> Evidence:
@@ -199,7 +199,7 @@ def prop5_positive() -> Evidence:
 @claim(
     "kk24.prop5_positive_corrected",
     source="KK24 App. A.5, corrected",
-    statement=r"$f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases: what the proof's next sentence needs.",
+    statement=r"$f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("exact", "kk24_prop5_negative_f"),

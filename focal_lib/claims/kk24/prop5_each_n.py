@@ -22,7 +22,7 @@ q = symbols.q
 @claim(
     "kk24.prop5_n_fails",
     source="KK24 Prop. 5, corrected for each n",
-    statement=r"For $n \ge 4$ and $\gamma < \gamma^*(\frac{1}{n-1})$ it fails, at $n - 1$ tied classes and a small last one.",
+    statement=r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac{1}{n-1})$ it fails, at $n - 1$ tied classes and a small last one.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("exact", "kk24_prop5_gamma_star", "kk24_prop5_n_fails"),

@@ -20,7 +20,7 @@ q = symbols.q
     "kk24.sharper_gamma",
     source="KK24 section 3.3 on Fig. 5",
     statement=r"'Moreover, the higher $\gamma$ is, the sharper the effect becomes.' (Taken as: for three classes, as in the figure, the highest "
-    r"probability of the map rises with $\gamma$ and the lowest falls, at every point of the simplex.)",
+    r"probability of the map never falls as $\gamma$ grows, and the lowest falls unless it is 0 or $\frac13$.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )
@@ -32,7 +32,7 @@ def sharper_gamma() -> Evidence:
 @claim(
     "kk24.sharper_gamma_n",
     source="KK24 section 3.3, carried to more classes",
-    statement=r"With $n \ge 4$ classes the highest probability rises with $\gamma$ at every point of the simplex from $\gamma^\circ = "
+    statement=r"With $n \ge 4$ classes the highest probability never falls as $\gamma$ grows, at any point of the simplex from $\gamma^\circ = "
     r"-\frac{1}{\log(1-p_0)} - \frac{1}{b(p_0)} > 0$ on, $p_0 = \frac{1}{n-1}$; below it there are points where a higher $\gamma$ is less sharp.",
     chapter=CHAPTER,
     fidelity="ours",

@@ -133,7 +133,7 @@ def fig2_error_corrected() -> Evidence:
     statement=r"The closest temperatures for $\gamma = 0.5$ and $3$ are $T = 0.76$ and $0.36$.",
     chapter=CHAPTER,
     fidelity="paraphrased",
-    formal=formal("equivalent", "kk24_fig2_caption_half", "kk24_fig2_caption_three"),
+    formal=formal("equivalent", "kk24_not_closest", "kk24_section32_numbers", "gamma_c_value"),
 )
 def fig2_caption() -> Evidence:
     """T = 0.36 is not even between the bounds of Prop. 3 at gamma = 3: beta stays above 1/0.36."""

@@ -46,7 +46,7 @@ def lemma1() -> Evidence:
     statement=r"Under this reading Lemma 1 is true: for $\gamma \ge 0$ focal loss is at least $\mathcal{L}_{CE} - \gamma\,\mathcal{H}(y\mid x, \theta)$.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("exact", "m20_app_h"),
+    formal=formal("equivalent", "m20_app_h"),
 )
 def lemma1_reading() -> Evidence:
     """The proof for every gamma >= 0 and every label distribution."""

@@ -33,29 +33,29 @@ def theorem2() -> Evidence:
 
 @claim(
     "kn24.maxwell_boltzmann",
-    source="KN24 summary (TL;DR)",
+    source="KN24, summary of its page (TL;DR), in the third person",
     statement=r"It 'shows that focal loss effectively reduces loss-surface curvature and frames this as an "
     r"entropy-constrained optimization problem linked to "
     r"a Maxwell–Boltzmann posterior'.",
     chapter=CHAPTER,
-    fidelity="quoted",
+    fidelity="paraphrased",
 )
 def maxwell_boltzmann() -> Evidence:
     """The problem, its constraint and the posterior are in lost formulas."""
     return Unchecked(
         "the text at hand has lost the problem, its constraint and the posterior, of which it does not say over what "
         "it is, weights or classes; "
-        "kn24.gibbs says which problem a Maxwell-Boltzmann distribution solves, kn24.entropy_constrained that focal "
-        "loss is not that of Lemma 1"
+        "kn24.gibbs says which problem a Maxwell-Boltzmann distribution solves, kn24.entropy_constrained "
+        "compares focal loss with the bound of Lemma 1"
     )
 
 
 @claim(
     "kn24.pac_bayes",
-    source="KN24 summary (TL;DR)",
+    source="KN24, summary of its page (TL;DR), in the third person",
     statement=r"The link to a posterior has 'support from a PAC-Bayes perspective'.",
     chapter=CHAPTER,
-    fidelity="quoted",
+    fidelity="paraphrased",
 )
 def pac_bayes() -> Evidence:
     """No bound is in the text at hand."""
@@ -139,9 +139,10 @@ def bound_slope() -> sp.Expr:
 @claim(
     "kn24.entropy_constrained",
     source="KN24 summary (TL;DR), of the bound that Lemma 1 most likely is",
-    statement=r"Focal loss is not the entropy-constrained problem whose Lagrangian is that bound: for two classes, "
-    r"$\gamma = 1$ and the $p$ for which focal loss is "
-    r"least at $q = (0.7, 0.3)$, $\mathrm{CE} - \gamma\,\mathrm{Entropy}(q)$ is least nearer to $\frac12$.",
+    statement=r"With $\gamma$ as its multiplier the entropy-constrained problem whose Lagrangian is that bound has another solution than "
+    r"focal loss: for two classes, $\gamma = 1$ and the $p$ for which focal loss is "
+    r"least at $q = (0.7, 0.3)$, $\mathrm{CE} - \gamma\,\mathrm{Entropy}(q)$ is least nearer to $\frac12$. "
+    r"(With a multiplier chosen for each $p$ the two can agree.)",
     chapter=CHAPTER,
     fidelity="ours",
 )

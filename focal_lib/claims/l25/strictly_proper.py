@@ -252,7 +252,7 @@ def a8_cross_entropy() -> Evidence:
     statement=r"'Focal loss is not a proper scoring rule': it 'is classification-calibrated, it is not strictly proper' ($\gamma > 0$).",
     chapter=CHAPTER,
     fidelity="quoted",
-    formal=formal("exact", "l25_focal_improper"),
+    formal=formal("equivalent", "l25_focal_improper", "l25_order_preserving", "kk24_map_recovers_truth", "kk24_prop4"),
 )
 def focal_improper() -> Evidence:
     """Order holds for lambda = 0, too; at q = p the slopes -g(p_i) differ for some p, for every gamma > 0."""
@@ -469,7 +469,7 @@ def entropy_rate_step(weight: Any = -g) -> Step:
     r"$\frac12$ and 1, however near to 0 or 1.)",
     chapter=CHAPTER,
     fidelity="our reading",
-    formal=formal("exact", "l25_higher_entropy"),
+    formal=formal("exact", "l25_higher_entropy", "kk24_map_recovers_truth", "kk24_prop4"),
 )
 def higher_entropy() -> Evidence:
     """The slope of the map in logits exceeds 1, so the minimiser is nearer to one half; entropy falls away from there."""

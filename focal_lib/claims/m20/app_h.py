@@ -139,8 +139,9 @@ def app_h_hoelder() -> Evidence:
 @claim(
     "m20.app_h_sign",
     source="M20 App. H, second step, as the text at hand has it",
-    statement=r"Without bars the step to $-\sum_ip_i\log q_i - \gamma\sum_ip_iq_i\log q_i$ is no equality: this exceeds "
-    r"$-\sum_i(1-\gamma q_i)\,p_i\log q_i$ by $-2\gamma\sum_ip_iq_i\log q_i > 0$. With a plus sign, or with bars, it is one.",
+    statement=r"Without bars, evidently lost in the text at hand, the step to $-\sum_ip_i\log q_i - \gamma\sum_ip_iq_i\log q_i$ is no equality: this exceeds "
+    r"$-\sum_i(1-\gamma q_i)\,p_i\log q_i$ by $-2\gamma\sum_ip_iq_i\log q_i \ge 0$, which is 0 only where $q_i$ is 0 or 1 for every "
+    r"$p_i > 0$. With a plus sign, or with bars, it is one.",
     chapter=CHAPTER,
     fidelity="ours",
 )
@@ -191,7 +192,7 @@ def app_h_kl() -> Evidence:
     r"cross entropy'. (At $p = 0$, $\frac12$ and 1 both solutions are $p$; taken as: for every other $p$.)",
     chapter=CHAPTER,
     fidelity="our reading",
-    formal=formal("exact", "m20_entropy_binary"),
+    formal=formal("exact", "m20_entropy_binary", "kk24_map_recovers_truth", "kk24_prop4", "log_loss_strictly_proper"),
     headline="two classes: focal solutions have higher entropy",
 )
 def entropy_binary() -> Evidence:
@@ -224,7 +225,7 @@ def entropy_change(point: Sequence[str], gamma: str) -> flint.arb:
     r"$\gamma = \frac12$, $(0.33, 0.33, 0.33, 0.01)$ is such a solution.",
     chapter=CHAPTER,
     fidelity="ours",
-    formal=formal("exact", "m20_entropy_many_classes"),
+    formal=formal("exact", "m20_entropy_many_classes", "log_loss_strictly_proper"),
 )
 def entropy_many_classes() -> Evidence:
     """In ball arithmetic; with more classes of probability 0 it is the same point."""

@@ -105,7 +105,7 @@ def k_decreasing() -> Evidence:
 @claim(
     "m20.g_slope_decreasing",
     source="M20 App. B, proof of Prop. 4",
-    statement=r"'The gradient $\partial_p g$ monotonically decreases from a positive value at $p = 0$ to a negative value at $p = 1$.'",
+    statement=r"'The gradient $\partial_p g$ monotonically decreases from a positive value at $p = 0$ to a negative value at $p = 1$.' (Values at the ends: signs close to them.)",
     chapter=CHAPTER,
     fidelity="quoted",
     formal=formal("equivalent", "m20_slope_decreases", "m20_unimodal", "m20_slope_rises_above_1"),
@@ -139,9 +139,9 @@ def g_unimodal() -> Evidence:
     "m20.threshold",
     source="M20 section 4, on Fig. 4a",
     statement=r"$g$ 'lies in $[0, 1)$ for values of $p$ that lie above a certain threshold $p_0$. In the interval $[0, p_0)$, however,' "
-    r"$g > 1$.",
+    r"$g > 1$. (Taken as: for $0 < p < p_0$; at $p = 0$ itself $g = 1$.)",
     chapter=CHAPTER,
-    fidelity="paraphrased",
+    fidelity="our reading",
     formal=formal("equivalent", "m20_threshold"),
 )
 def threshold() -> Evidence:
@@ -156,7 +156,7 @@ def threshold() -> Evidence:
     "m20.regularises_more",
     source="M20 section 4, on Fig. 4a",
     statement=r"'With higher values of $\gamma$, the fall in $g$ gets steeper. We would thus expect the weight regularisation effect to be "
-    r"higher.' (Taken as: for $p \ge \frac12$ a larger $\gamma$ gives a smaller factor $g$.)",
+    r"higher.' (Taken as: for $\frac12 \le p < 1$ a larger $\gamma$ gives a smaller factor $g$.)",
     chapter=CHAPTER,
     fidelity="our reading",
     formal=formal("exact", "m20_regularises_more"),
@@ -172,7 +172,7 @@ def regularises_more() -> Evidence:
 @claim(
     "m20.fig4a_seven",
     source="M20 section 4, on Fig. 4a",
-    statement=r"'For $\gamma \ge 7$, $g$ reduces to nearly 0 for a relatively low value of $p$ (around 0.5).' (Taken as: below 0.05 there.)",
+    statement=r"'For $\gamma \ge 7$, $g$ reduces to nearly 0 for a relatively low value of $p$ (around 0.5).' (Taken as: below 0.05 from $p = \frac12$ on.)",
     chapter=CHAPTER,
     fidelity="our reading",
     formal=formal("exact", "m20_seven"),

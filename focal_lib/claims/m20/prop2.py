@@ -90,7 +90,13 @@ def below_half() -> Derivation:
     + r", $a = 1 - p_0$, $b = p_0\log p_0$.",
     chapter=CHAPTER,
     fidelity="quoted",
-    formal=formal("equivalent", "m20_prop2", "m20_prop2_fails_from_half_on", "m20_threshold_below_half"),
+    formal=formal(
+        "equivalent",
+        "m20_prop2",
+        "m20_prop2_fails_from_half_on",
+        "m20_threshold_below_half",
+        "m20_prop2_gamma_star_exists",
+    ),
     headline="the gamma for a threshold, by Lambert W",
 )
 def prop2_inequality() -> Evidence:
@@ -110,7 +116,7 @@ def prop2_inequality() -> Evidence:
     statement=r"'Moreover, for $p \ge p_0$ and $\gamma \ge \gamma^*$, the equality $g(p, \gamma) = 1$ holds only for $p = p_0$ and $\gamma = \gamma^*$.'",
     chapter=CHAPTER,
     fidelity="quoted",
-    formal=formal("equivalent", "m20_prop2", "m20_prop2_fails_from_half_on"),
+    formal=formal("equivalent", "m20_prop2", "m20_prop2_fails_from_half_on", "m20_prop2_gamma_star_exists"),
 )
 def prop2_equality() -> Evidence:
     """For p0 < 1/2. At p0 >= 1/2 the branch -1 gives gamma* = 0, where g = 1 for every p."""
@@ -146,7 +152,7 @@ def above_half_steps() -> tuple[Step, ...]:
     r"negative value for $\gamma$ that we discard.'",
     chapter=CHAPTER,
     fidelity="quoted",
-    formal=formal("equivalent", "m20_principal_branch_negative", "m20_principal_branch_is_zero"),
+    formal=formal("related", "m20_principal_branch_negative", "m20_principal_branch_is_zero"),
 )
 def principal_branch() -> Evidence:
     """Negative for p0 > 1/2; for p0 <= 1/2 the principal branch returns y0, and gamma is exactly 0."""
@@ -229,7 +235,7 @@ def policy_regularise() -> Evidence:
 @claim(
     "m20.policy_accelerate_corrected",
     source="M20 section 5, on its idea of accelerating the rise of $q_y$ as long as $q_y < 0.5$",
-    statement=r"The policy 5,3 accelerates, $g > 1$, for $0 < q_y < 0.2525$; from $0.2526$ on, still short of 0.5, $g < 1$.",
+    statement=r"The policy 5,3, with its step at 0.19 as the text at hand has it, accelerates, $g > 1$, for $0 < q_y < 0.2525$; from $0.2526$ on, still short of 0.5, $g < 1$.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("exact", "m20_policy_accelerates"),

@@ -44,6 +44,7 @@ def layered_figure(pairs: Iterable[tuple[str, str]], emphasised: Collection[str]
         )
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(rows) - 0.4))
     ax.axis("off")
+    plt.close(fig)  # shown where a cell ends in it, not before
     return fig
 
 
