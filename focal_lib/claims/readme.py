@@ -12,7 +12,10 @@ __all__ = ["END", "START", "table", "with_table"]
 
 START, END = "<!-- verdicts: focal claims --record -->", "<!-- end -->"
 
-HEADLINES = "A correction is never counted as a reproduction. The best-known claims of the papers:"
+HEADLINES = (
+    "A correction is never counted as a reproduction; a sentence held against its paper's table and against runs of ours "
+    "counts twice. The best-known claims of the papers:"
+)
 
 
 def table(verdicts: Mapping[str, str], instead: Mapping[str, str]) -> str:
