@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import pandas as pd
 
-from focal_lib.claims.evidence import Measurement
+from focal_lib.claims.evidence import All, Measurement
 from focal_lib.results.printed import printed_tables
 
-__all__ = ["BASELINES", "FIXED", "SAMPLE_DEPENDENT", "SCHEDULED", "m20_cells", "places_where"]
+__all__ = ["BASELINES", "FIXED", "SAMPLE_DEPENDENT", "SCHEDULED", "AsPrinted", "m20_cells", "places_where"]
 
 BASELINES = ("cross-entropy", "brier", "mmce")
 FIXED = ("focal 1", "focal 2", "focal 3")
 SCHEDULED = ("focal 5-3-1", "focal 5-3-2")
 SAMPLE_DEPENDENT = ("flsd-532", "flsd-53")
+SINGLE_RUNS = "M20's own numbers, as printed: of single runs, as far as it says, without uncertainty."
+
+
+@dataclass(frozen=True)
+class AsPrinted(All):
+    """Evidence from numbers that M20 prints, and from nothing else; the text says what they are."""
+
+    def describe(self) -> str:
+        return f"{super().describe()}\n\n{SINGLE_RUNS}"
 
 
 def m20_cells(metric: str, stage: str, losses: Iterable[str] | None = None, column: str = "value") -> pd.DataFrame:

@@ -56,7 +56,7 @@ def _of_test(result: Result, column: str) -> np.ndarray:
     statement=r"'In contrast to the network trained using cross-entropy, for which the NLL for misclassified test "
     r"samples increases significantly after epoch 150, "
     r"the rise in NLL for the networks trained on focal loss is much less severe.' (Taken as: a smaller rise from the "
-    r"fifth epoch to the last, for each of "
+    r"fifth epoch to the last, by sign, how much is not judged, for each of "
     rf"$\gamma = 1, 2, 3$; {SIZE}.)",
     chapter=CHAPTER,
     fidelity="our reading",

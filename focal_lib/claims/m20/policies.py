@@ -6,8 +6,16 @@ from typing import Any
 
 import pandas as pd
 
-from focal_lib.claims.evidence import All, Evidence, Measurement, Unchecked
-from focal_lib.claims.from_m20_tables import BASELINES, FIXED, SAMPLE_DEPENDENT, SCHEDULED, m20_cells, places_where
+from focal_lib.claims.evidence import Evidence, Measurement, Unchecked
+from focal_lib.claims.from_m20_tables import (
+    BASELINES,
+    FIXED,
+    SAMPLE_DEPENDENT,
+    SCHEDULED,
+    AsPrinted,
+    m20_cells,
+    places_where,
+)
 from focal_lib.claims.ledger import claim
 
 CHAPTER = "14_published_tables"
@@ -32,13 +40,13 @@ def _lower(metric: str, stage: str, loss: str, other: str, expected: int | None 
     r"on CIFAR-10, before temperature scaling.)",
     chapter=CHAPTER,
     fidelity="our reading",
-    headline="gamma 3 is better calibrated than 2, 2 than 1, in the printed tables",
+    headline="ResNet-50 on CIFAR-10: gamma 3 is better calibrated than 2, 2 than 1, in the printed tables",
     instead=lambda _: _ordered_in_words(),
 )
 def gamma_order() -> Evidence:
     """Two differences of printed numbers."""
     row: Any = m20_cells("ece", "pre", FIXED).loc[("CIFAR-10", "ResNet-50")]
-    return All(tuple(_minus(row, more, less) for more, less in (("focal 3", "focal 2"), ("focal 2", "focal 1"))))
+    return AsPrinted(tuple(_minus(row, more, less) for more, less in (("focal 3", "focal 2"), ("focal 2", "focal 1"))))
 
 
 def _minus(row: pd.Series, loss: str, other: str) -> Measurement:
@@ -54,9 +62,9 @@ def _ordered(stage: str) -> pd.Series:
 
 
 def _ordered_in_words() -> str:
-    """'in 8 of 10 printed rows as trained, in 4 after temperature scaling'."""
+    """'over all rows: in 8 of 10 printed as trained, in 4 after temperature scaling'."""
     before, after = _ordered("pre"), _ordered("post")
-    return f"in {before.sum()} of {len(before)} printed rows as trained, in {after.sum()} after temperature scaling"
+    return f"over all rows: in {before.sum()} of {len(before)} printed as trained, in {after.sum()} after temperature scaling"
 
 
 @claim(
@@ -73,7 +81,7 @@ def gamma_order_counted() -> Evidence:
     quantity = "rows of M20 Table 7 where ECE falls from gamma 1 to 2 to 3 {}"
     counts = (places_where(quantity.format(SCALED[s]), _ordered(s), n) for s, n in (("pre", 8), ("post", 4)))
     there = bool(_ordered("post")[("CIFAR-10", "ResNet-50")])
-    return All(
+    return AsPrinted(
         (*counts, Measurement("ResNet-50 on CIFAR-10 among the latter", "no", there, holds=not there, said="claimed"))
     )
 
@@ -90,7 +98,7 @@ def gamma_order_counted() -> Evidence:
 )
 def sample_wise_53_better() -> Evidence:
     """Counted in the printed tables."""
-    return All(tuple(_lower(metric, stage, "flsd-53", "flsd-532") for metric in ECES for stage in STAGES))
+    return AsPrinted(tuple(_lower(metric, stage, "flsd-53", "flsd-532") for metric in ECES for stage in STAGES))
 
 
 @claim(
@@ -98,14 +106,14 @@ def sample_wise_53_better() -> Evidence:
     source="M20 section 6, Tables 7 and 8",
     statement=r"'Of the two approaches for scheduled $\gamma$, we found the first schedule (i.e. Focal Loss "
     r"(scheduled $\gamma$ 5,3,2)' 'to produce "
-    r"better ECEs/AdaECEs for every model and dataset' than 5,3,1. (Taken as: no higher in any row, before "
-    r"temperature scaling.)",
+    r"better ECEs/AdaECEs for every model and dataset' than 5,3,1. (Its tables hold both stages, each asked "
+    r"apart; taken as: no higher in any row, before temperature scaling. For that after it: m20.schedule_532_after.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )
 def schedule_532_before() -> Evidence:
     """Counted in the printed tables."""
-    return All(tuple(_lower(metric, "pre", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES))
+    return AsPrinted(tuple(_lower(metric, "pre", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES))
 
 
 @claim(
@@ -113,14 +121,14 @@ def schedule_532_before() -> Evidence:
     source="M20 section 6, Tables 7 and 8",
     statement=r"'Of the two approaches for scheduled $\gamma$, we found the first schedule (i.e. Focal Loss "
     r"(scheduled $\gamma$ 5,3,2)' 'to produce "
-    r"better ECEs/AdaECEs for every model and dataset' than 5,3,1. (Taken as: no higher in any row, after temperature "
-    r"scaling.)",
+    r"better ECEs/AdaECEs for every model and dataset' than 5,3,1. (Its tables hold both stages, each asked "
+    r"apart; taken as: no higher in any row, after temperature scaling. For that before it: m20.schedule_532_before.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )
 def schedule_532_after() -> Evidence:
     """Counted in the printed tables."""
-    return All(tuple(_lower(metric, "post", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES))
+    return AsPrinted(tuple(_lower(metric, "post", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES))
 
 
 @claim(
@@ -137,7 +145,7 @@ def schedule_532_counted() -> Evidence:
     second, first = SCHEDULED
     wide = m20_cells("ece", "post", SCHEDULED)
     ties = int((wide[first] == wide[second]).sum())
-    return All(
+    return AsPrinted(
         (
             _lower("ece", "post", first, second, 8),
             Measurement("ties among these rows", "1", ties, 1, said="claimed"),
@@ -172,7 +180,8 @@ def policies_on_validation() -> Evidence:
     statement=r"'Experimentally we show that the sample-dependant $\gamma$ does provide the best result among all the "
     r"approaches we compare with.' "
     r"(Taken as: of the ten losses FLSD-53 has the lowest mean over the printed rows, of ECE and AdaECE, before and "
-    r"after temperature scaling.)",
+    r"after temperature scaling. By rows see m20.best_of_all_counted; before scaling the mean is lower by the two text "
+    r"data sets above all.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )
@@ -181,12 +190,16 @@ def best_of_all() -> Evidence:
     parts = []
     for metric, name in ECES.items():
         for stage in STAGES:
-            means: Any = m20_cells(metric, stage).mean()
+            wide = m20_cells(metric, stage)
+            means: Any = wide.mean()
             other = means.drop("flsd-53").idxmin()
+            images = wide[wide.index.get_level_values("dataset").str.startswith("CIFAR")]
+            remark = f"On the {len(images)} rows of CIFAR alone: {(images['flsd-53'] - images[other]).mean():+.3f}"
             difference = float(means["flsd-53"] - means[other])
             quantity = f"mean {name} of M20 {SCALED[stage]}, flsd-53 minus {other}, the best of {len(means) - 1} others"
-            parts.append(Measurement(quantity, "negative", difference, holds=difference < 0, said="claimed"))
-    return All(tuple(parts))
+            below = difference < 0
+            parts.append(Measurement(quantity, "negative", difference, holds=below, said="claimed", remark=remark))
+    return AsPrinted(tuple(parts))
 
 
 @claim(
@@ -207,7 +220,7 @@ def best_of_all_counted() -> Evidence:
             lowest = wide[list(losses)].min(axis="columns") == wide.min(axis="columns")
             quantity = f"rows of M20 where ECE {SCALED[stage]} is lowest of ten losses for {' or '.join(losses)}"
             parts.append(places_where(quantity, lowest, count))
-    return All(tuple(parts))
+    return AsPrinted(tuple(parts))
 
 
 @claim(
@@ -215,14 +228,27 @@ def best_of_all_counted() -> Evidence:
     source="M20 section 6, Tables 4 and 5",
     statement=r"'Table 4 and Table 5 show that other focal loss based approaches are also very competitive.' (Taken "
     r"as: fixed $\gamma = 3$ and "
-    r"scheduled 5,3,2, which are in them, have a lower mean ECE and AdaECE after temperature scaling than each of the "
-    r"three baselines.)",
+    r"scheduled 5,3,2, which are in them, have a lower mean ECE and AdaECE than most of the three baselines, before "
+    r"temperature scaling and after it, both of which the tables hold. Against the best baseline alone before it: "
+    r"m20.other_focal_before.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )
 def other_focal_competitive() -> Evidence:
-    """Means of printed numbers, against the best baseline."""
-    return All(tuple(_against_baselines(m, "post", loss, True) for m in ECES for loss in ("focal 3", "focal 5-3-2")))
+    """Means of printed numbers."""
+    return AsPrinted(
+        tuple(_below_most(m, stage, loss) for stage in STAGES for m in ECES for loss in ("focal 3", "focal 5-3-2"))
+    )
+
+
+def _below_most(metric: str, stage: str, loss: str) -> Measurement:
+    """Of how many baselines the mean is above that of a loss."""
+    means: Any = m20_cells(metric, stage, (*BASELINES, loss)).mean()
+    above = means[list(BASELINES)] > means[loss]
+    return places_where(
+        f"baselines with a mean {ECES[metric]} {SCALED[stage]} above that of {loss} in M20",
+        above.set_axis([(name,) for name in above.index]),
+    )
 
 
 def _against_baselines(metric: str, stage: str, loss: str, below: bool) -> Measurement:
@@ -253,4 +279,4 @@ def other_focal_before() -> Evidence:
     named = Measurement(
         "ECEs of which Brier is the best baseline", "2", list(best.values()).count("brier"), 2, said="claimed"
     )
-    return All((named, *compared))
+    return AsPrinted((named, *compared))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from focal_lib.claims.evidence import All, Evidence, Unchecked
+from dataclasses import replace
+
+from focal_lib.claims.evidence import Evidence, Measurement
+from focal_lib.claims.from_m20_tables import AsPrinted, m20_cells, places_where
 from focal_lib.claims.from_tables import lower_mean, most_rows_won, rows_won, rows_won_in_words
 from focal_lib.claims.ledger import claim
 
@@ -24,7 +27,7 @@ FIXED = ("focal 1", "focal 2", "focal 3")
 def flsd_broadly_lowest() -> Evidence:
     """Counted in the printed tables, of ECE and of adaptive ECE."""
     stages, tables = ("pre", "post"), ("Table 1", "Table 2")
-    return All(tuple(most_rows_won("M20", table, stage, "flsd-53") for table in tables for stage in stages))
+    return AsPrinted(tuple(most_rows_won("M20", table, stage, "flsd-53") for table in tables for stage in stages))
 
 
 @claim(
@@ -37,23 +40,31 @@ def flsd_broadly_lowest() -> Evidence:
 )
 def flsd_outperforms_most() -> Evidence:
     """Counted in the printed table."""
-    return All((rows_won("M20", "Table 1", "pre", "flsd-53", 7), rows_won("M20", "Table 1", "post", "flsd-53", 9)))
+    return AsPrinted(
+        (rows_won("M20", "Table 1", "pre", "flsd-53", 7), rows_won("M20", "Table 1", "post", "flsd-53", 9))
+    )
 
 
 @claim(
     "m20.almost_all_cases",
-    source="M20 section 7, Tables 1 to 5 and 7 to 13",
+    source="M20 section 7, Table 1",
     statement=r"'In almost all cases, networks trained with focal loss are more calibrated than those trained with cross-entropy loss, "
-    r"whilst having similar levels of accuracy.'",
+    r"whilst having similar levels of accuracy.' (Of the first part, taken as: FLSD-53 has the lower ECE in at least 9 of the 10 rows of "
+    r"Table 1, before and after temperature scaling. For the second: m20.similar_accuracy.)",
     chapter=CHAPTER,
-    fidelity="quoted",
+    fidelity="our reading",
 )
 def almost_all_cases() -> Evidence:
-    """Needs the paper's networks on the paper's data."""
-    return Unchecked(
-        "needs ResNet-50 and -110, Wide-ResNet, DenseNet, a CNN and a Tree-LSTM trained for up to 350 epochs with each loss on "
-        "CIFAR-10, CIFAR-100, 20 Newsgroups and SST; the book's runs are of small networks"
-    )
+    """Counted in the printed table; a remark names the rows that are not so."""
+    return AsPrinted(tuple(_almost_all(stage, when) for stage, when in (("pre", "before"), ("post", "after"))))
+
+
+def _almost_all(stage: str, when: str) -> Measurement:
+    wide = m20_cells("ece", stage, ("cross-entropy", "flsd-53"))
+    lower = wide["flsd-53"] < wide["cross-entropy"]
+    quantity = f"rows of M20 Table 1 where ECE {when} temperature scaling is lower for flsd-53 than for cross-entropy"
+    found = places_where(quantity, lower)
+    return replace(found, printed="at least 9", holds=found.measured >= 9)
 
 
 @claim(
@@ -67,7 +78,7 @@ def almost_all_cases() -> Evidence:
 def gamma_three_best() -> Evidence:
     """Means and rows of the printed table."""
     means = tuple(lower_mean("M20", "Table 7", "pre", "focal 3", other) for other in FIXED[:2])
-    return All((*means, most_rows_won("M20", "Table 7", "pre", "focal 3", FIXED)))
+    return AsPrinted((*means, most_rows_won("M20", "Table 7", "pre", "focal 3", FIXED)))
 
 
 @claim(
@@ -80,7 +91,7 @@ def gamma_three_best() -> Evidence:
 )
 def gamma_three_most() -> Evidence:
     """Counted in the printed table."""
-    return All(
+    return AsPrinted(
         (
             rows_won("M20", "Table 7", "pre", "focal 3", 8, FIXED),
             rows_won("M20", "Table 7", "post", "focal 3", 5, FIXED),

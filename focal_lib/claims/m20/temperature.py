@@ -129,7 +129,9 @@ def _share_above(gamma: float, temper: bool, level: float = 0.99) -> np.ndarray:
     source="M20 section 6, Table 6",
     statement=r"'$|S_{99}|$', the share of test samples 'predicted with a confidence of 0.99 or more', 'for the focal "
     r"loss model is much lower "
-    r"than for the cross-entropy' model 'before temperature scaling'. (Taken as: lower, " + TAKEN + ".)",
+    r"than for the cross-entropy' model 'before temperature scaling'. (Taken as: lower, how much is not judged, "
+    + TAKEN
+    + ".)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs="runs",
@@ -144,7 +146,7 @@ def table6_before() -> Evidence:
     "m20.table6_after",
     source="M20 section 6, Table 6",
     statement=r"'After temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for' "
-    r"cross-entropy. (Taken as: higher, with the "
+    r"cross-entropy. (Taken as: higher, how much is not judged, with the "
     r"temperature of least validation ECE, equal width, " + TAKEN + ".)",
     chapter=CHAPTER,
     fidelity="our reading",
@@ -161,7 +163,9 @@ def table6_after() -> Evidence:
     source="M20 section 6",
     statement=r"For focal loss 'the optimal temperatures are very close to 1'; 'by contrast, the optimal temperatures "
     r"for' cross-entropy 'are "
-    r"significantly higher'. (Of the second part, taken as: higher, by validation ECE, equal width, " + TAKEN + ".)",
+    r"significantly higher'. (Of the second part, taken as: higher, how much is not judged, by validation ECE, equal width, "
+    + TAKEN
+    + ".)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs="runs",
