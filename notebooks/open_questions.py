@@ -103,7 +103,7 @@ note("questions", factor_two=theory.closest_temperature(1.0, 2).inverse_temperat
 # %% tags=["hide-input"]
 methods = {
     "temperature": calibration.TemperatureScaling("nll"),
-    "focal temperature": calibration.FocalTemperatureScaling("nll"),
+    "focal temperature": calibration.FocalTemperatureScaling("nll", "newton"),
     "vector": calibration.VectorScaling(l2),
     "matrix": calibration.MatrixScaling(l2),
 }

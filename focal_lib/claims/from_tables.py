@@ -13,6 +13,8 @@ from focal_lib.results.printed import printed_tables
 __all__ = [
     "lower_mean",
     "most_rows_among_lowest",
+    "most_rows_lowered",
+    "most_rows_near_temperature",
     "most_rows_won",
     "rank_in_row",
     "rows_at_temperature",
@@ -20,11 +22,13 @@ __all__ = [
     "rows_lower",
     "rows_won",
     "rows_won_in_words",
+    "size_of_change",
 ]
 
 _WHEN = {"pre": " before temperature scaling", "post": " after temperature scaling"}
 _NAMES = {"error": "table of errors", "AUROC table": "table of AUROC"}
 _HIGHER_IS_BETTER = ("AUROC table",)
+_SINGLE_RUNS = {"L25": " (single runs as printed, without uncertainty)"}  # L25 section 5: 'random seeds set to 1'
 
 
 @functools.cache
@@ -34,8 +38,9 @@ def _cells() -> pd.DataFrame:
 
 
 def _named(paper: str, table: str) -> str:
-    """'M20 Table 1', 'L25, table of errors'."""
-    return f"{paper}, {_NAMES[table]}" if table in _NAMES else f"{paper} {table}"
+    """'M20 Table 1', 'L25, table of errors (single runs as printed, without uncertainty)'."""
+    name = f"{paper}, {_NAMES[table]}" if table in _NAMES else f"{paper} {table}"
+    return name + _SINGLE_RUNS.get(paper, "")
 
 
 def _when(table: str, stage: str) -> str:
@@ -59,13 +64,10 @@ def rows_won(
 
     Best is smallest, of AUROC largest. Of `dataset`'s rows alone, where one is named.
     """
-    ranks = _ranks(paper, table, stage, losses)[loss]
-    if dataset is not None:
-        ranks = ranks[ranks.index.get_level_values("dataset") == dataset]
+    ranks = _of_dataset(_ranks(paper, table, stage, losses)[loss], dataset)
     others = "; ".join(", ".join(row) for row in ranks[ranks > 1].index)
-    among = "" if dataset is None else f" ({dataset})"
     return Measurement(
-        f"rows of {_named(paper, table)}{among} won by {loss}{_when(table, stage)}, of {len(ranks)}",
+        f"rows of {_named(paper, table)}{_on(dataset)} won by {loss}{_when(table, stage)}, of {len(ranks)}",
         str(expected),
         int((ranks == 1).sum()),
         expected,
@@ -74,9 +76,11 @@ def rows_won(
     )
 
 
-def most_rows_won(paper: str, table: str, stage: str, loss: str, losses: Sequence[str] | None = None) -> Measurement:
-    """Whether `loss` has the best value, ties included, in more than half of the rows of a table."""
-    return _most(paper, table, stage, loss, 1, losses)
+def most_rows_won(
+    paper: str, table: str, stage: str, loss: str, losses: Sequence[str] | None = None, dataset: str | None = None
+) -> Measurement:
+    """Whether `loss` has the best value, ties included, in most rows of a table, or of one data set of it."""
+    return _most(paper, table, stage, loss, 1, losses, dataset)
 
 
 def most_rows_among_lowest(paper: str, table: str, stage: str, loss: str, among: int) -> Measurement:
@@ -84,12 +88,29 @@ def most_rows_among_lowest(paper: str, table: str, stage: str, loss: str, among:
     return _most(paper, table, stage, loss, among, None)
 
 
-def _most(paper: str, table: str, stage: str, loss: str, among: int, losses: Sequence[str] | None) -> Measurement:
-    ranks = _ranks(paper, table, stage, losses)[loss]
+def _most(
+    paper: str,
+    table: str,
+    stage: str,
+    loss: str,
+    among: int,
+    losses: Sequence[str] | None,
+    dataset: str | None = None,
+) -> Measurement:
+    ranks = _of_dataset(_ranks(paper, table, stage, losses)[loss], dataset)
     count, rows = int((ranks <= among).sum()), len(ranks)
     which = _best(table) if among == 1 else f"among the {among} {_best(table)}"
-    quantity = f"rows of {_named(paper, table)} where {loss} is {which}{_when(table, stage)}, of {rows}"
+    quantity = f"rows of {_named(paper, table)}{_on(dataset)} where {loss} is {which}{_when(table, stage)}, of {rows}"
     return Measurement(quantity, "most", count, holds=2 * count > rows, said="claimed")
+
+
+def _of_dataset(values: pd.Series, dataset: str | None) -> pd.Series:
+    """The rows of a data set, of all without one."""
+    return values if dataset is None else values[values.index.get_level_values("dataset") == dataset]
+
+
+def _on(dataset: str | None) -> str:
+    return "" if dataset is None else f" on {dataset}"
 
 
 def lower_mean(paper: str, table: str, stage: str, loss: str, other: str) -> Measurement:
@@ -111,31 +132,66 @@ def rows_lower(paper: str, table: str, metric: str, loss: str, other: str, expec
 
 
 def rows_changed_no_more(paper: str, table: str, loss: str, other: str, expected: int | None = None) -> Measurement:
-    """In how many rows temperature scaling changes `loss` by no more than `other`; without `expected`, all of them.
+    """In how many rows temperature scaling changes `loss` by no more than `other`; without `expected`, whether in most.
 
     A remark names the rows where it changes more, with the values before and after.
     """
     before, after = (_wide(paper, table, stage, [loss, other]) for stage in ("pre", "post"))
-    change = (after - before).abs().round(6)  # of numbers with two digits
+    change = _change(paper, table, [loss, other]).abs()
     more = change[loss] > change[other]
     rows, count = len(more), int((~more).sum())
     values = [f"{', '.join(row)} ({before.loc[row, loss]:g} to {after.loc[row, loss]:g})" for row in more[more].index]
     where = f"rows of {_named(paper, table)} that temperature scaling changes for {loss} by no more than for {other}"
     return Measurement(
         f"{where}, of {rows}",
-        "all" if expected is None else str(expected),
+        "most" if expected is None else str(expected),
         count,
-        rows if expected is None else expected,
+        expected,
+        holds=2 * count > rows if expected is None else None,
         said="claimed",
         remark=f"More in: {'; '.join(values)}" if values else "",
     )
 
 
+def _change(paper: str, table: str, losses: Sequence[str]) -> pd.DataFrame:
+    """After temperature scaling minus before, of numbers with two digits."""
+    before, after = (_wide(paper, table, stage, losses) for stage in ("pre", "post"))
+    return (after - before).round(6)
+
+
+def most_rows_lowered(paper: str, table: str, loss: str) -> Measurement:
+    """Whether temperature scaling lowers the value of `loss` in more than half of the rows of a table."""
+    change = _change(paper, table, [loss])[loss]
+    count, rows = int((change < 0).sum()), len(change)
+    quantity = f"rows of {_named(paper, table)} that temperature scaling lowers for {loss}, of {rows}"
+    return Measurement(quantity, "most", count, holds=2 * count > rows, said="claimed")
+
+
+def size_of_change(paper: str, table: str, loss: str, average: str, expected: float) -> Measurement:
+    """The 'mean' or 'median' over the rows by how much temperature scaling changes `loss`, up or down, in points."""
+    size = float(_change(paper, table, [loss])[loss].abs().agg(average))
+    quantity = f"{average} change by temperature scaling over {_named(paper, table)}, {loss}"
+    return Measurement(quantity, f"{expected:g}", size, expected, 0.005, said="claimed")
+
+
+def most_rows_near_temperature(paper: str, table: str, loss: str, low: float, high: float) -> Measurement:
+    """Whether the temperature printed for `loss` is from `low` to `high` in more than half of the rows of a table."""
+    found = _temperatures(paper, table, loss)
+    count, rows = int(found.between(low, high).sum()), len(found)
+    quantity = f"rows of {_named(paper, table)} with T from {low:g} to {high:g} for {loss}, of {rows}"
+    return Measurement(quantity, "most", count, holds=2 * count > rows, said="claimed")
+
+
+def _temperatures(paper: str, table: str, loss: str) -> pd.Series:
+    cells = _cells().query("paper == @paper and table == @table and stage == 'post' and loss == @loss")
+    return cells["temperature"]
+
+
 def rows_at_temperature(paper: str, table: str, loss: str, temperature: float, expected: int) -> Measurement:
     """In how many rows of a table the temperature printed for `loss` is this one."""
-    cells = _cells().query("paper == @paper and table == @table and stage == 'post' and loss == @loss")
-    quantity = f"rows of {_named(paper, table)} with T = {temperature:g} for {loss}, of {len(cells)}"
-    count = int((cells["temperature"] == temperature).sum())
+    found = _temperatures(paper, table, loss)
+    quantity = f"rows of {_named(paper, table)} with T = {temperature:g} for {loss}, of {len(found)}"
+    count = int((found == temperature).sum())
     return Measurement(quantity, str(expected), count, expected, said="claimed")
 
 

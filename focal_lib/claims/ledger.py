@@ -38,6 +38,7 @@ RETIRED = {  # ids that are never used again: id -> the claims that say now what
     "l25.a6_root": "l25.a6_mapping, l25.a6_root_corrected",
     "l25.fcl_consistently_lower": "l25.fcl_overall_lower, l25.fcl_mostly_lower",
     "l25.focal_overconfident": "l25.overconfident_often, l25.focal_overconfident_where",
+    "l25.table9_consistently": "l25.table9_average, l25.table9_rows",
     "l25.tables": "l25.fcl_overall_lower, l25.fcl_among_lowest, l25.state_of_the_art",
     "l25.thm42": "l25.order_preserving",
     "m20.cifar10_after": "m20.cifar10_after_sample_dependent, m20.cifar10_after_fixed",

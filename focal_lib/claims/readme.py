@@ -13,7 +13,7 @@ __all__ = ["END", "START", "table", "with_table"]
 START, END = "<!-- verdicts: focal claims --record -->", "<!-- end -->"
 
 HEADLINES = (
-    "A correction is never counted as a reproduction; a sentence held against its paper's table and against runs of ours "
+    "A correction is never counted as a reproduction; a sentence held against its paper's table and runs of ours "
     "counts twice. The best-known claims of the papers:"
 )
 

@@ -11,6 +11,7 @@ from focal_lib.results.printed import l25_table9
 CHAPTER = "14_published_tables"
 AVERAGE = "Average"
 BASELINE = "CheXNet (BCE)"
+PRINTED = "L25 Table 9 (single runs as printed, without uncertainty)"
 
 
 def _by_method(column: str = "auroc") -> pd.DataFrame:
@@ -23,7 +24,7 @@ def _rows_raised(expected: int) -> Measurement:
     rows = _by_method().drop(AVERAGE)
     raised = rows["FCL"] > rows[BASELINE]
     return Measurement(
-        f"pathologies in which FCL has a higher AUROC than {BASELINE}, of {len(rows)}",
+        f"pathologies of {PRINTED} in which FCL has a higher AUROC than {BASELINE}, of {len(rows)}",
         str(expected),
         int(raised.sum()),
         expected,
@@ -34,9 +35,9 @@ def _rows_raised(expected: int) -> Measurement:
 
 @claim(
     "l25.table9_average",
-    source="L25 App. A.16, Table 9, its averages",
-    statement=r"FCL 'yields strong performance gains, particularly in terms of average AUROC and reliability scores (ECE, MCE)'. (Taken as: in Table 9 "
-    r"its average AUROC is higher than that of CheXNet with BCE, and its ECE and MCE are lower.)",
+    source="L25 App. A.16, Table 9",
+    statement=r"'FCL consistently yields strong performance gains, particularly in terms of average AUROC and reliability scores (ECE, MCE).' (Taken as: "
+    r"in Table 9 its average AUROC is higher than that of CheXNet with BCE, and its ECE and MCE are lower.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )
@@ -50,21 +51,8 @@ def _average_gain(column: str, sign: int) -> Measurement:
     average = _by_method(column).loc[AVERAGE].to_dict()
     gain = average["FCL"] - average[BASELINE]
     claimed = "positive" if sign > 0 else "negative"
-    quantity = f"average {column} of FCL minus that of {BASELINE}"
+    quantity = f"average {column} in {PRINTED}, FCL minus {BASELINE}"
     return Measurement(quantity, claimed, gain, holds=sign * gain > 0, said="claimed")
-
-
-@claim(
-    "l25.table9_consistently",
-    source="L25 App. A.16, Table 9, its rows",
-    statement=r"'FCL consistently yields strong performance gains' in 'per-class AUROC scores'. (Taken as: in each of the 14 pathologies it has a higher "
-    r"AUROC than CheXNet with BCE.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-)
-def table9_consistently() -> Evidence:
-    """Row by row."""
-    return _rows_raised(14)
 
 
 @claim(
@@ -73,7 +61,6 @@ def table9_consistently() -> Evidence:
     statement=r"In 10 of the 14 pathologies of Table 9 FCL has a higher AUROC than CheXNet with BCE, in 4 a lower one.",
     chapter=CHAPTER,
     fidelity="ours",
-    corrects="l25.table9_consistently",
 )
 def table9_rows() -> Evidence:
     """Row by row."""

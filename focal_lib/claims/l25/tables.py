@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from focal_lib.claims.evidence import All, Evidence, Measurement, Unchecked
+import flint
+
+from focal_lib.claims.evidence import All, Conditional, Counterexample, Evidence, Measurement, Unchecked
 from focal_lib.claims.from_tables import (
     lower_mean,
     most_rows_among_lowest,
+    most_rows_lowered,
+    most_rows_near_temperature,
     most_rows_won,
     rank_in_row,
     rows_at_temperature,
@@ -13,6 +17,7 @@ from focal_lib.claims.from_tables import (
     rows_lower,
     rows_won,
     rows_won_in_words,
+    size_of_change,
 )
 from focal_lib.claims.ledger import claim
 from focal_lib.results.printed import printed_tables, study
@@ -68,7 +73,7 @@ def fcl_mostly_lower() -> Evidence:
     "l25.fcl_rows",
     source="L25 Tables 5 to 7, row by row",
     statement=r"Of the seven losses FCL has the lowest smooth ECE, adaptive ECE and classwise ECE in 9, 8 and 9 of 12 rows of Tables 5, 6 and 7 "
-    r"before temperature scaling, and in 11, 10 and 11 after.",
+    r"before temperature scaling, and in 11, 10 and 11 after, the row of Table 5 included that repeats another (l25.table5_row_twice).",
     chapter=CHAPTER,
     fidelity="ours",
 )
@@ -102,8 +107,8 @@ def outperforms() -> Evidence:
     "l25.tiny_imagenet",
     source="L25 section 5.1.1, on Tiny-ImageNet",
     statement=r"On Tiny-ImageNet, where the paper says that FCL 'demonstrates strong performance', 'with significant improvements in calibration', "
-    r"FCL as trained is fourth of seven in ECE, smooth, adaptive and classwise ECE; after temperature scaling it is first, and in adaptive ECE "
-    r"second.",
+    r"FCL as trained is fourth of seven in ECE, smooth, adaptive and classwise ECE; after temperature scaling it is first, in "
+    r"classwise ECE in a tie of four, and in adaptive ECE second.",
     chapter=CHAPTER,
     fidelity="ours",
 )
@@ -118,11 +123,11 @@ def tiny_imagenet() -> Evidence:
 @claim(
     "l25.resnet110_four",
     source="L25 section 5.1.2, Fig. 9",
-    statement=r"For ResNet-110 on CIFAR-10, 'Focal Calibration Loss achieves the best calibration among the methods', 'Cross Entropy, FLSD-53, Dual "
-    r"Focal, and Focal Calibration', 'with the lowest ECE', and 'the lowest test error'. (By the printed tables; the figure is not in the "
-    r"text at hand, nor is its MCE.)",
+    statement=r"For ResNet-110 on CIFAR-10, of 'Cross Entropy, FLSD-53, Dual Focal, and Focal Calibration', 'Focal Calibration Loss achieves the best "
+    r"calibration among the methods, with the lowest ECE and a relatively low MCE', and 'the lowest test error'. (The figure and its MCE are not in "
+    r"the text at hand; taken by the printed tables of ECE and errors, and their column 'Weight Decay' as cross-entropy.)",
     chapter=CHAPTER,
-    fidelity="quoted",
+    fidelity="our reading",
 )
 def resnet110_four() -> Evidence:
     """Rank among four losses in the row of Table 4 and of the table of errors."""
@@ -133,14 +138,16 @@ def resnet110_four() -> Evidence:
 @claim(
     "l25.errors_lowest",
     source="L25 section 5.2.1",
-    statement=r"'FCL consistently achieves the lowest classification error in most cases across all datasets and models.' (Cases are taken as rows "
-    r"of the printed table of errors.)",
+    statement=r"'FCL consistently achieves the lowest classification error in most cases across all datasets and models, demonstrating its "
+    r"effectiveness in reducing test errors, especially in CIFAR-100 and News datasets.' (Taken as: in most rows of the printed table of errors, and "
+    r"in most of those of each of CIFAR-100, 20 Newsgroups and AG News.)",
     chapter=CHAPTER,
-    fidelity="quoted",
+    fidelity="our reading",
 )
 def errors_lowest() -> Evidence:
     """Counted in the printed table."""
-    return most_rows_won("L25", "error", "pre", "fcl")
+    datasets = (None, "CIFAR-100", "20 Newsgroups", "AG News")
+    return All(tuple(most_rows_won("L25", "error", "pre", "fcl", dataset=dataset) for dataset in datasets))
 
 
 @claim(
@@ -160,14 +167,29 @@ def errors_rows() -> Evidence:
 @claim(
     "l25.auroc_highest",
     source="L25 section 5.4",
-    statement=r"'Across most datasets, FCL consistently achieves the highest AUROC' on data out of distribution. (Taken as: of seven losses it has "
-    r"the highest in most rows of the printed table, before and after temperature scaling; a row is a data set and a network.)",
+    statement=r"'Across most datasets, FCL consistently achieves the highest AUROC' on data out of distribution. (Of two data sets, most are both. "
+    r"Taken as: on each it has the highest of seven losses for most of the four networks, before and after temperature scaling.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )
 def auroc_highest() -> Evidence:
-    """Counted in the printed table."""
-    return All(tuple(most_rows_won("L25", "AUROC table", stage, "fcl") for stage in STAGES))
+    """Counted in the printed table, each data set for itself."""
+    corrupted, svhn = (
+        [most_rows_won("L25", "AUROC table", stage, "fcl", dataset=dataset) for stage in STAGES]
+        for dataset in ("CIFAR-10/CIFAR-10-C", "CIFAR-10/SVHN")
+    )
+    most = 3  # of four networks
+    short = max(most - part.measured for part in svhn)
+    counts = " and ".join(f"{part.measured:g}" for part in svhn)
+    return Conditional(
+        "the data set is CIFAR-10-C",
+        All(tuple(corrupted)),
+        Counterexample(
+            f"SVHN: FCL has the highest for {counts} of four networks, before and after",
+            flint.arb(short),
+            "counted in the printed table, single runs without uncertainty",
+        ),
+    )
 
 
 @claim(
@@ -193,25 +215,32 @@ def auroc_rows() -> Evidence:
 @claim(
     "l25.minimal_change",
     source="L25 section 5.5.3, Tables 4 to 7",
-    statement=r"'The focal loss model exhibits a significant reduction in ECE after temperature scaling'; 'in contrast, the FCL model shows minimal "
-    r"change in calibration error'. (It excepts no model and no data set; taken as: in no row of the printed tables does temperature "
-    r"scaling change the error of FCL by more than that of FLSD-53.)",
+    statement=r"'The focal loss model exhibits a significant reduction in ECE after temperature scaling, indicating a substantial post-processing gap. "
+    r"In contrast, the FCL model shows minimal change in calibration error after temperature scaling closing with 1.0.' (Taken as: in most rows of "
+    r"Table 4 temperature scaling lowers the ECE of FLSD-53, and FCL has a temperature of 0.9 to 1.1; in most rows of each of Tables 4 to 7 it "
+    r"changes the error of FCL by no more than that of FLSD-53. How much is 'significant' or 'minimal' is not judged.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )
 def minimal_change() -> Evidence:
-    """Every row of the four printed tables."""
-    return All(tuple(rows_changed_no_more("L25", table, "fcl", "flsd-53") for table in TABLES))
+    """Counted in the four printed tables."""
+    return All(
+        (
+            most_rows_lowered("L25", "Table 4", "flsd-53"),
+            most_rows_near_temperature("L25", "Table 4", "fcl", 0.9, 1.1),
+            *(rows_changed_no_more("L25", table, "fcl", "flsd-53") for table in TABLES),
+        )
+    )
 
 
 @claim(
     "l25.minimal_change_rows",
     source="L25 section 5.5.3, row by row",
     statement=r"In 9 of 12 rows of Table 4 temperature scaling changes the ECE of FCL by no more than that of FLSD-53, and in 6 its temperature is 1. "
-    r"In the others it is more: on Tiny-ImageNet, 20 Newsgroups and FinSen.",
+    r"In the others it is more: on Tiny-ImageNet, 20 Newsgroups and FinSen. So the mean change is 2.17 points for FCL and 2.08 for FLSD-53; "
+    r"the median is 0.1 and 0.615.",
     chapter=CHAPTER,
     fidelity="ours",
-    corrects="l25.minimal_change",
 )
 def minimal_change_rows() -> Evidence:
     """Counted in the printed table."""
@@ -219,6 +248,10 @@ def minimal_change_rows() -> Evidence:
         (
             rows_changed_no_more("L25", "Table 4", "fcl", "flsd-53", 9),
             rows_at_temperature("L25", "Table 4", "fcl", 1.0, 6),
+            size_of_change("L25", "Table 4", "fcl", "mean", 2.17),
+            size_of_change("L25", "Table 4", "flsd-53", "mean", 2.08),
+            size_of_change("L25", "Table 4", "fcl", "median", 0.1),
+            size_of_change("L25", "Table 4", "flsd-53", "median", 0.615),
         )
     )
 
@@ -270,8 +303,9 @@ def table5_row_twice() -> Evidence:
 @claim(
     "l25.newsgroups_moved",
     source="L25 Tables 4 and 6, 20 Newsgroups",
-    statement=r"On 20 Newsgroups Table 4 prints M20's values of MMCE, before and after temperature scaling, under Brier loss, and M20's of Brier loss "
-    r"after it under MMCE; Table 6 prints M20's of focal loss with $\gamma = 3$ under FLSD-53.",
+    statement=r"On 20 Newsgroups Table 4 prints under Brier loss, before and after temperature scaling, the values that M20 prints for MMCE, and under "
+    r"MMCE, after it, that for Brier loss; Table 6 prints under FLSD-53 those for focal loss with $\gamma = 3$. (L25 does not say that it takes them "
+    r"from M20.)",
     chapter=CHAPTER,
     fidelity="ours",
 )
@@ -298,9 +332,10 @@ def _moved(metric: str, theirs: str, ours: str, stage: str) -> Measurement:
     "l25.lambda_best",
     source="L25 section 5.5.2, Fig. 6",
     statement=r"'ECE decreases significantly when' $\lambda$ 'is 0.5', 'calibration error increases for higher' values, and one value, lost from the "
-    r"text at hand, 'provides the best calibration performance across all ECE metrics before and after temperature scaling'.",
+    r"text at hand, 'provides the best calibration performance across all ECE metrics before and after temperature scaling'. (The "
+    r"symbol is lost throughout; taken as $\lambda$.)",
     chapter=CHAPTER,
-    fidelity="quoted",
+    fidelity="our reading",
 )
 def lambda_best() -> Evidence:
     """Its numbers are in a figure."""

@@ -104,9 +104,8 @@ def a14_steps() -> Evidence:
 @claim(
     "l25.a14_square_gap",
     source="L25 App. A.14, steps 3 to 6, under a reading",
-    statement=r"Post-processing that moves the prediction $v$ by $d$ lowers the expected square by $-2\,d\cdot(v - p) - \lVert d\rVert^2$. That is "
-    r"positive for every $d = t(p - v)$ with $0 < t < 2$ unless $v = p$, over- and underconfident alike, and at most $\lVert v-p\rVert^2$. So the "
-    r"square's own gap is never negative: it cannot be why that of the sum is smaller.",
+    statement=r"For a constant predictor: post-processing that moves the prediction $v$ by $d$ lowers the expected square by $-2\,d\cdot(v - p) - \lVert d\rVert^2$. That is "
+    r"positive for every $d = t(p - v)$ with $0 < t < 2$ unless $v = p$, over- and underconfident alike, and at most $\lVert v-p\rVert^2$.",
     chapter=CHAPTER,
     fidelity="ours",
 )
