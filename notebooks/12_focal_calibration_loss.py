@@ -156,8 +156,8 @@ show("l25.thm41", "l25.thm41_top")
 # or more ({ref}`ch-confidence`). And two passages on the bound that relates it to an entropy are in tension. In section
 # 2.5 the true distribution 'appears only in a theoretical sense to illustrate how focal loss penalizes higher-entropy
 # predictions more strongly' as $\gamma$ increases; by App. A.9 focal loss balances the divergence and 'maximizing the
-# entropy'. In the bound, as we read it, the entropy of the prediction enters with $-\gamma$, which is nearer to A.9; but
-# a bound that falls does not say that the loss does.
+# entropy'. In the bound, as we read it, the entropy of the prediction enters with $-\gamma$, which is nearer to A.9;
+# but a bound that falls does not say that the loss does.
 
 # %% tags=["remove-input"]
 show("l25.higher_entropy", "l25.overconfident_often", "l25.focal_overconfident_where", "l25.eq8_entropy")
@@ -207,8 +207,8 @@ show("l25.thm45")
 # What of the proof? Its formulas are lost. Its words have it that the part of the square is 'negative', so that adding
 # it reduces the gap. But a prediction that moves towards the truth lowers the square, whether it was over- or
 # underconfident: the square has a gap of its own, $\lVert q-p\rVert^2$ for a constant predictor, and never a negative
-# one. Even so, the gap of the sum can be smaller than that of the focal part: the square rises under the post-processing
-# that is best for the focal part alone, where the prediction is the truth already.
+# one. Even so, the gap of the sum can be smaller than that of the focal part: the square rises under the
+# post-processing that is best for the focal part alone, where the prediction is the truth already.
 
 # %% tags=["remove-input"]
 show("l25.a14_steps", "l25.a14_square_gap")

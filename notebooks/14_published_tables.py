@@ -334,8 +334,8 @@ show(
 # %% [markdown]
 # ## What L25 says, and what its tables say
 #
-# Where the text names no exception we ask what holds in most rows: of a table, or, where it speaks of most data sets, of
-# each of the two there are. The tables bear most of it out; each cell is a single run, printed without uncertainty.
+# Where the text names no exception we ask what holds in most rows: of a table, or, where it speaks of most data sets,
+# of each of the two there are. The tables bear most of it out; each cell is a single run, printed without uncertainty.
 # After temperature scaling FCL is to show 'minimal change', in contrast to focal loss. In most rows it does, though on
 # Tiny-ImageNet temperature scaling moves its ECE from {glue:text}`published-tiny-before:g` to
 # {glue:text}`published-tiny-after:g` % ($T =$ {glue:text}`published-tiny-t:g`), and that of FLSD-53 by
