@@ -34,7 +34,8 @@ def test_columns_are_as_wide_as_what_is_in_them(run, monkeypatch):
     monkeypatch.setattr(verdicts, "records", lambda: on_record)
     lines = run("--paper", "kk24").output.splitlines()
     starts = {line.index(re.split(r" {2,}", line)[1]) for line in lines}
-    assert starts == {len("REFUTED (FORMALLY PROVED)") + 2}
+    assert starts == {max(len(on_record[claim.id].label) for claim in ledger("kk24")) + 2}
+    assert min(starts) >= len("REFUTED (FORMALLY PROVED)") + 2
     assert [line for line in lines if line.startswith("FORMALLY PROVED  ") and " kk24.prop1 " in line]
 
 
