@@ -14,14 +14,14 @@ from focal_lib.claims.evidence import (
     Derivation,
     Disproof,
     Evidence,
-    Measurement,
     Search,
     Step,
     Unchecked,
-    Verdict,
     step,
 )
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.ledger import Claim, claim, find, ledger
+from focal_lib.claims.measurement import Measurement
 
 __all__ = [
     "All",

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Protocol
 
 import sympy as sp
 
+from focal_lib.claims.judgement import HOLDS, NOTHING, SO_HERE, Verdict
+from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import Interval
-from focal_lib.metrics.significance import smallest_effect, values_needed
 from focal_lib.theory.certificates import checker
 from focal_lib.theory.certificates.checker import Box
 
@@ -25,44 +24,13 @@ __all__ = [
     "Derivation",
     "Disproof",
     "Evidence",
-    "Measurement",
     "Search",
     "Step",
     "Unchecked",
-    "Verdict",
     "certificates",
-    "judge",
     "step",
     "step_of_several",
 ]
-
-
-class Verdict(StrEnum):
-    """What a check can conclude. Order is from strongest support to none."""
-
-    FORMALLY_PROVED = "FORMALLY PROVED"  # of a claim, not of evidence: it holds, and Coq's kernel checked a proof of it
-    PROVED = "PROVED"
-    CERTIFIED = "CERTIFIED"
-    NUMERIC = "NUMERIC"
-    REPRODUCED = "REPRODUCED"
-    CONFIRMED = "CONFIRMED"  # of a statement of this book what REPRODUCED is of a paper's
-    CONDITIONAL = "CONDITIONAL"
-    UNDECIDED = "UNDECIDED"
-    NOT_REPRODUCED = "NOT REPRODUCED"
-    NOT_CONFIRMED = "NOT CONFIRMED"
-    REFUTED = "REFUTED"
-    UNCHECKABLE = "UNCHECKABLE HERE"
-    FAILED = "CHECK FAILED"  # the evidence does not support any verdict: a defect, never published
-
-
-HOLDS = (
-    Verdict.FORMALLY_PROVED,
-    Verdict.PROVED,
-    Verdict.CERTIFIED,
-    Verdict.NUMERIC,
-    Verdict.REPRODUCED,
-    Verdict.CONFIRMED,
-)
 
 
 class Evidence(Protocol):
@@ -82,9 +50,6 @@ class Evidence(Protocol):
     def would_change(self) -> str:
         """What would make the verdict change, in one line: 'a step that sympy does not reduce'."""
         ...
-
-
-NOTHING = "it supports no verdict: the check fails"
 
 
 @dataclass(frozen=True)
@@ -285,222 +250,6 @@ class Search:
         return f"one point with {margin} (the smallest found: {self.worst:.4g}); or, for the better, a proof"
 
 
-Range = tuple[float, float]  # both ends belong to it
-POSITIVE, NEGATIVE = (math.ulp(0.0), math.inf), (-math.inf, -math.ulp(0.0))
-POWER = 0.8
-_SO_HERE = {
-    Verdict.REPRODUCED: "it is so here",
-    Verdict.NOT_REPRODUCED: "it is not so here",
-    Verdict.UNDECIDED: "it is open",
-}
-
-
-def judge(interval: Interval, claimed: Range, printed: Range | None = None, parts: int = 1) -> Verdict:
-    """The rule for what is measured.
-
-    REPRODUCED: the whole interval lies in what is claimed. NOT REPRODUCED: the data contradict, the interval holds
-    nothing of what is printed. UNDECIDED: it holds some of that and some that is not claimed; where a sign is claimed
-    and an effect printed, it holds 0 and that effect.
-
-    Args:
-        interval: of what was measured; without a spread, a number.
-        claimed: the values for which the claim is true: those above 0 for 'higher'.
-        printed: the effect printed, where a paper claims a sign and prints a size; else what is claimed.
-        parts: of a claim of so many, all of which must hold, any one may contradict by chance: it must do so by its
-            interval at 1 - (1 - level) / parts (Bonferroni; Holm's first step).
-
-    Raises:
-        ValueError: what is printed is not claimed.
-    """
-    said = claimed if printed is None else printed
-    if not claimed[0] <= said[0] <= said[1] <= claimed[1]:
-        raise ValueError(f"what is printed must be what is claimed, within {claimed}. Got {said}.")
-    if claimed[0] <= interval.low and interval.high <= claimed[1]:
-        return Verdict.REPRODUCED
-    if parts > 1 and interval.is_confidence:
-        interval = interval.at(1 - (1 - interval.level) / parts)
-    contradicted = interval.high < said[0] or interval.low > said[1]  # neither, without an interval: one seed
-    return Verdict.NOT_REPRODUCED if contradicted else Verdict.UNDECIDED
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """What a paper prints against what was measured here, by the rule of `judge`.
-
-    A number must lie within `tolerance` of the expected one, and so must its confidence interval where it has one;
-    `signed` claims a sign; any other condition, on numbers without chance, comes as `holds`. Without one of these there
-    is nothing to judge: CHECK FAILED.
-    """
-
-    quantity: str
-    printed: str
-    measured: float
-    expected: float | None = None
-    tolerance: float = 0.0
-    interval: Interval | None = None
-    over: str = ""  # what the interval is over: '4 seeds'
-    holds: bool | None = None
-    said: str = "printed"  # 'asked', 'claimed' where the number is the book's own
-    sign: int = 0  # of a claim about a sign
-    size: float | None = None  # the effect printed, of such a claim
-    remark: str = ""
-
-    @classmethod
-    def signed(
-        cls, quantity: str, printed: str, interval: Interval, sign: int, over: str = "", size: float | None = None
-    ) -> Measurement:
-        """A claim about a sign, with the size of the effect where one is printed on that side of 0."""
-        return cls(quantity, printed, interval.estimate, interval=interval, over=over, sign=sign, size=size)
-
-    @classmethod
-    def near(
-        cls,
-        quantity: str,
-        printed: str,
-        interval: Interval,
-        expected: float,
-        tolerance: float,
-        over: str = "",
-        said: str = "printed",
-    ) -> Measurement:
-        """A claim about a number with a confidence interval, all of which must lie within `tolerance` of it."""
-        return cls(quantity, printed, interval.estimate, expected, tolerance, interval, over, said=said)
-
-    @property
-    def claimed(self) -> Range | None:
-        """The values for which the claim is true, where it is about a number."""
-        if self.sign:
-            return POSITIVE if self.sign > 0 else NEGATIVE
-        return None if self.expected is None else (self.expected - self.tolerance, self.expected + self.tolerance)
-
-    @property
-    def has_confidence(self) -> bool:
-        """Whether it is judged by a confidence interval."""
-        return self.interval is not None and self.interval.is_confidence and self.holds is None
-
-    @property
-    def verdict(self) -> Verdict:
-        return self.verdict_among(1)
-
-    def verdict_among(self, parts: int) -> Verdict:
-        """The verdict as one of so many parts of a claim; see `judge`."""
-        if self.holds is not None:
-            return Verdict.REPRODUCED if self.holds else Verdict.NOT_REPRODUCED
-        if self.claimed is None:
-            return Verdict.FAILED
-        return judge(self._judged, self.claimed, None if self.size is None else (self.size, self.size), parts)
-
-    @property
-    def _judged(self) -> Interval:
-        """By which it is judged: a confidence interval, else the number as one."""
-        if self.interval is not None and (self.sign or self.has_confidence):  # of a sign one seed says nothing
-            return self.interval
-        return Interval(self.measured, self.measured, self.measured)
-
-    def describe(self) -> str:
-        return self.describe_among(1)
-
-    def describe_among(self, parts: int) -> str:
-        """Markdown: what was printed and measured, the interval, the verdict as one of so many parts."""
-        span = "" if self.interval is None else f" {_labelled(self.interval, self.over)}"
-        text = f"{self.quantity}: {self.said} {self.printed}, recomputed {self.measured:.6g}{span}"
-        verdict = self.verdict_among(parts)
-        if parts > 1 or verdict == Verdict.UNDECIDED:  # alone, it is the claim's
-            text += f": {verdict}"
-        if verdict == Verdict.UNDECIDED and self.interval is not None:
-            text += f"; {_could_show(self.interval, self.over, bool(self.sign))}"
-        return f"{text}. {self.remark}" if self.remark else text
-
-    def conclude(self) -> str:
-        if self.verdict == Verdict.FAILED:
-            return NOTHING
-        return f"{_SO_HERE[self.verdict]}: {self.reason_among(1)}"
-
-    def reason_among(self, parts: int) -> str:
-        """Why the verdict, as one of so many parts, is what it is."""
-        if self.holds is not None or self.claimed is None:
-            return f"{self.measured:.6g} where {self.printed} is {self.said}"
-        judged, verdict = self._judged, self.verdict_among(parts)
-        if math.isnan(judged.low):
-            return f"{self.measured:.4g} is one value, without an interval"
-        if not judged.kind:
-            where = "in" if verdict == Verdict.REPRODUCED else "outside"
-            return f"{self.measured:.6g} lies {where} what is {self.said}, {_range(self.claimed)}"
-        what = f"the interval {_labelled(judged, self.over)}"
-        if verdict == Verdict.REPRODUCED:
-            return f"{what} lies in what is claimed, {_range(self.claimed)}"
-        if verdict == Verdict.NOT_REPRODUCED:
-            return f"{what} holds nothing of what is {self.said}, {self._said_in_words}"
-        return f"{what} holds values that are claimed, {_range(self.claimed)}, and others"
-
-    @property
-    def _said_in_words(self) -> str:
-        """What the data would have to hold: the effect printed, else what is claimed."""
-        assert self.claimed is not None
-        return _range(self.claimed) if self.size is None else f"{self.size:g}"
-
-    def would_change(self) -> str:
-        return self.would_change_among(1)
-
-    def would_change_among(self, parts: int) -> str:
-        """What would make the verdict as one of so many parts change."""
-        if self.holds is not None:
-            return f"other numbers, computed or {self.said}; no chance is in them"
-        if self.claimed is None:
-            return "a number, or a sign, that is claimed"
-        verdict, claimed, judged = self.verdict_among(parts), _range(self.claimed), self._judged
-        if not judged.kind and not math.isnan(judged.low):
-            return f"a value {'outside' if verdict == Verdict.REPRODUCED else 'within'} {claimed}; no chance is in it"
-        if verdict == Verdict.REPRODUCED:
-            return f"data whose interval reaches beyond what is claimed, {claimed}"
-        if verdict == Verdict.NOT_REPRODUCED:
-            return f"data whose interval holds what is {self.said}, {self._said_in_words}"
-        return f"more data: {self._could_decide(judged)}"
-
-    def _could_decide(self, interval: Interval) -> str:
-        """Which effect would show now, and how many values would show the one that is printed, or found."""
-        assert self.claimed is not None
-        if math.isnan(interval.low):
-            return "of one value there is no interval"
-        if interval.kind != "t":
-            return "no interval says how much"
-        now = _could_show(interval, self.over, bool(self.sign))
-        found = min(abs(interval.estimate - end) for end in self.claimed if math.isfinite(end))
-        effect, whose = (found, "found") if self.size is None else (abs(self.size), "printed")
-        needed = values_needed(interval, effect, POWER)
-        if needed is None:
-            return now
-        place = self.over or f"{1 + (interval.degrees or 0):g}"
-        return f"{now}; the {effect:.2g} that is {whose} would take about {needed:,} in place of {place}"
-
-
-def _range(values: Range) -> str:
-    """'above 0', 'below 0', '0.9 to 1.1', 'exactly 2'."""
-    low, high = values
-    if values in (POSITIVE, NEGATIVE):
-        return "above 0" if values == POSITIVE else "below 0"
-    return f"{low:.6g} to {high:.6g}" if low < high else f"exactly {low:.6g}"
-
-
-def _labelled(interval: Interval, over: str) -> str:
-    """'[-0.46, 0.35] (95 % t interval, 4 seeds)'."""
-    if math.isnan(interval.low):
-        return f"(no interval{', ' * bool(over)}{over})"
-    name = interval.kind
-    if name != "min to max":
-        name = f"{100 * interval.level:g} % {name} interval"
-    return f"[{interval.low:.4g}, {interval.high:.4g}] ({name}{', ' * bool(over)}{over})"
-
-
-def _could_show(interval: Interval, over: str, sign: bool) -> str:
-    """'with 4 seeds an effect of 0.34 or more would show (power 80 %)'."""
-    if interval.kind != "t":
-        return "no interval says what could have been shown"
-    what = "an effect" if sign else "a distance from what is claimed"
-    smallest = smallest_effect(interval, POWER)
-    return f"with {over or 'these data'} {what} of {smallest:.2g} or more would show (power {100 * POWER:g} %)"
-
-
 @dataclass(frozen=True)
 class Conditional:
     """True under `condition`, false elsewhere or at least somewhere else.
@@ -624,7 +373,7 @@ class All:
         if isinstance(first, Measurement):
             where = f"in {1 + len(others)} of {every} parts"
             such = f"{'such as' if others else 'namely'} {first.quantity}"
-            return f"{_SO_HERE[self.verdict]} {where}, {such}: {first.reason_among(count)}"
+            return f"{SO_HERE[self.verdict]} {where}, {such}: {first.reason_among(count)}"
         return f"{first.conclude()}; of {every} parts this is {'among ' if others else ''}the weakest"
 
     def would_change(self) -> str:

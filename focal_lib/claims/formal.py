@@ -49,15 +49,25 @@ class Formal:
     theorems: tuple[str, ...]
 
     @property
+    def decides(self) -> bool:
+        """Whether they say no less than the claim."""
+        return self.faithful != Faithful.RELATED
+
+    @property
+    def checked(self) -> bool:
+        """Whether the kernel has checked them here."""
+        return set(self.theorems) <= kernel_checked()
+
+    @property
     def proves(self) -> bool:
-        """Whether the kernel has checked them here, and they say no less than the claim."""
-        return self.faithful != Faithful.RELATED and set(self.theorems) <= kernel_checked()
+        """Whether they decide the claim and the kernel has checked them here."""
+        return self.decides and self.checked
 
     def describe(self) -> str:
         """One line of Markdown."""
         names = ", ".join(f"`{name}`" for name in self.theorems)
-        near = "related: a part, or a consequence" if self.faithful == Faithful.RELATED else self.faithful
-        if set(self.theorems) <= kernel_checked():
+        near = self.faithful if self.decides else "related: a part, or a consequence"
+        if self.checked:
             return f"Checked by Coq's kernel ({near}): {names}."
         return f"Formalised in Coq ({near}): {names}. Not checked here (`make proofs`), so the above decides."
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from IPython.display import Markdown
 
-from focal_lib.claims.evidence import HOLDS, Verdict
-from focal_lib.claims.formal import Faithful, Statement, definition, kernel_checked, lemmas_below, statements, walk
+from focal_lib.claims.formal import Statement, definition, kernel_checked, lemmas_below, statements, walk
+from focal_lib.claims.judgement import HOLDS, Verdict
 from focal_lib.claims.ledger import Claim
 from focal_lib.claims.verdicts import records
 
@@ -48,7 +48,7 @@ def counts(claims: Sequence[Claim]) -> dict[str, int]:
     kinds = [one.kind for one in every]
     axioms = {axiom for one in every for axiom in one.axioms}
     counted = {kind.lower() + "s": kinds.count(kind) for kind in ("Theorem", "Example", "Lemma")}
-    said = [c for c in claims if c.formal is not None and c.formal.faithful != Faithful.RELATED]
+    said = [c for c in claims if c.formal is not None and c.formal.decides]
     on_record = {id: found.verdict for id, found in records().items()}  # the ledger's page computes them anew
     proved = [c for c in said if on_record.get(c.id) in HOLDS]
     conditional = [c for c in said if on_record.get(c.id) == Verdict.CONDITIONAL]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from focal_lib.claims.evidence import All, Measurement
+from focal_lib.claims.evidence import All
 from focal_lib.results.printed import printed_tables
 
-__all__ = ["BASELINES", "FIXED", "SAMPLE_DEPENDENT", "SCHEDULED", "AsPrinted", "m20_cells", "places_where"]
+__all__ = ["BASELINES", "FIXED", "SAMPLE_DEPENDENT", "SCHEDULED", "AsPrinted", "m20_cells"]
 
 BASELINES = ("cross-entropy", "brier", "mmce")
 FIXED = ("focal 1", "focal 2", "focal 3")
@@ -42,18 +42,3 @@ def m20_cells(metric: str, stage: str, losses: Iterable[str] | None = None, colu
     cells = cells.drop_duplicates(["dataset", "network", "loss", column])
     wide = cells.pivot(index=["dataset", "network"], columns="loss", values=column)
     return wide if losses is None else wide[list(losses)]
-
-
-def places_where(quantity: str, holds: pd.Series, expected: int | None = None) -> Measurement:
-    """In how many rows, or cells, something holds: `expected`, else more than half. A remark names the others.
-
-    Args:
-        quantity: what holds: 'rows where ...'; how many there are is added.
-        holds: of booleans, indexed by row.
-    """
-    others = "; ".join(", ".join(map(str, row)) for row in holds[~holds].index)
-    count, remark = int(holds.sum()), f"Not in: {others}" if others else ""
-    quantity = f"{quantity}, of {len(holds)}"
-    if expected is None:
-        return Measurement(quantity, "most", count, holds=2 * count > len(holds), said="claimed", remark=remark)
-    return Measurement(quantity, str(expected), count, expected, said="claimed", remark=remark)

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from focal_lib.claims.evidence import Measurement
+from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.printed_effects import PrintedEffect
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.intervals import paired_t_interval, t_interval_if_any
+from focal_lib.metrics.intervals import paired_t_interval, t_interval, t_interval_if_any
 from focal_lib.results import by_run
 from focal_lib.results.recorded import load_recorded, read_table
 from focal_lib.results.written_contrasts import compare_eces, difference_by_seed
@@ -33,6 +33,7 @@ __all__ = [
     "over_seeds",
     "paired",
     "results",
+    "signed_by_seed",
     "temperatures",
     "values_by_seed",
 ]
@@ -90,6 +91,12 @@ def focal_gammas(frame: pd.DataFrame) -> list[float]:
 def over_seeds(values: Any) -> str:
     """'4 seeds', for an interval over values one a seed."""
     return f"{len(values)} seeds"
+
+
+def signed_by_seed(quantity: str, printed: str, values: Any, sign: int, said: str = "printed") -> Measurement:
+    """The mean of values, one a seed, against the sign claimed."""
+    found = Measurement.signed(quantity, printed, t_interval(values), sign, over_seeds(values))
+    return replace(found, said=said)
 
 
 def paired(quantity: str, printed: str, first: Any, second: Any, sign: int, said: str = "printed") -> Measurement:

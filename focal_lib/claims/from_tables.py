@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 import pandas as pd
 
-from focal_lib.claims.evidence import Measurement
+from focal_lib.claims.measurement import Measurement
 from focal_lib.results.printed import printed_tables
 
 __all__ = [
@@ -20,6 +19,7 @@ __all__ = [
     "rows_at_temperature",
     "rows_changed_no_more",
     "rows_lower",
+    "rows_where",
     "rows_won",
     "rows_won_in_words",
     "size_of_change",
@@ -31,10 +31,19 @@ _HIGHER_IS_BETTER = ("AUROC table",)
 _SINGLE_RUNS = {"L25": " (single runs as printed, without uncertainty)"}  # L25 section 5: 'random seeds set to 1'
 
 
-@functools.cache
-def _cells() -> pd.DataFrame:
-    """The printed cells, read once."""
-    return printed_tables()
+def rows_where(
+    quantity: str, holds: pd.Series, expected: int | None = None, *, name_others: bool = True
+) -> Measurement:
+    """In how many rows, or cells, something holds: `expected`, else more than half.
+
+    Args:
+        quantity: what holds: 'rows where ...'; how many there are is added.
+        holds: of booleans, indexed by row.
+        name_others: in a remark.
+    """
+    others = "; ".join(", ".join(map(str, row)) for row in holds[~holds].index) if name_others else ""
+    remark = f"Not in: {others}" if others else ""
+    return Measurement.counted(quantity, int(holds.sum()), len(holds), expected, remark)
 
 
 def _named(paper: str, table: str) -> str:
@@ -65,15 +74,8 @@ def rows_won(
     Best is smallest, of AUROC largest. Of `dataset`'s rows alone, where one is named.
     """
     ranks = _of_dataset(_ranks(paper, table, stage, losses)[loss], dataset)
-    others = "; ".join(", ".join(row) for row in ranks[ranks > 1].index)
-    return Measurement(
-        f"rows of {_named(paper, table)}{_on(dataset)} won by {loss}{_when(table, stage)}, of {len(ranks)}",
-        str(expected),
-        int((ranks == 1).sum()),
-        expected,
-        said="claimed",
-        remark=f"Not in: {others}" if others else "",
-    )
+    quantity = f"rows of {_named(paper, table)}{_on(dataset)} won by {loss}{_when(table, stage)}"
+    return rows_where(quantity, ranks == 1, expected)
 
 
 def most_rows_won(
@@ -98,10 +100,9 @@ def _most(
     dataset: str | None = None,
 ) -> Measurement:
     ranks = _of_dataset(_ranks(paper, table, stage, losses)[loss], dataset)
-    count, rows = int((ranks <= among).sum()), len(ranks)
     which = _best(table) if among == 1 else f"among the {among} {_best(table)}"
-    quantity = f"rows of {_named(paper, table)}{_on(dataset)} where {loss} is {which}{_when(table, stage)}, of {rows}"
-    return Measurement(quantity, "most", count, holds=2 * count > rows, said="claimed")
+    quantity = f"rows of {_named(paper, table)}{_on(dataset)} where {loss} is {which}{_when(table, stage)}"
+    return rows_where(quantity, ranks <= among, name_others=False)
 
 
 def _of_dataset(values: pd.Series, dataset: str | None) -> pd.Series:
@@ -117,18 +118,14 @@ def lower_mean(paper: str, table: str, stage: str, loss: str, other: str) -> Mea
     """Whether the mean over the rows of a table is lower for `loss` than for `other`."""
     means = _wide(paper, table, stage, [loss, other]).mean()
     quantity = f"mean over {_named(paper, table)}{_when(table, stage)}, {loss} minus {other}"
-    difference = float(means[loss] - means[other])
-    return Measurement(quantity, "negative", difference, holds=difference < 0, said="claimed")
+    return Measurement.of_sign(quantity, float(means[loss] - means[other]), -1)
 
 
 def rows_lower(paper: str, table: str, metric: str, loss: str, other: str, expected: int) -> Measurement:
     """In how many rows, as trained, a metric is lower for `loss` than for `other`; a remark names the others."""
     wide = _wide(paper, table, "pre", [loss, other], metric)
-    lower = wide[loss] < wide[other]
-    others = "; ".join(", ".join(row) for row in lower[~lower].index)
-    quantity = f"rows of {_named(paper, table)} where the {metric} of {loss} is below that of {other}, of {len(lower)}"
-    remark = f"Not in: {others}" if others else ""
-    return Measurement(quantity, str(expected), int(lower.sum()), expected, said="claimed", remark=remark)
+    quantity = f"rows of {_named(paper, table)} where the {metric} of {loss} is below that of {other}"
+    return rows_where(quantity, wide[loss] < wide[other], expected)
 
 
 def rows_changed_no_more(paper: str, table: str, loss: str, other: str, expected: int | None = None) -> Measurement:
@@ -139,18 +136,10 @@ def rows_changed_no_more(paper: str, table: str, loss: str, other: str, expected
     before, after = (_wide(paper, table, stage, [loss, other]) for stage in ("pre", "post"))
     change = _change(paper, table, [loss, other]).abs()
     more = change[loss] > change[other]
-    rows, count = len(more), int((~more).sum())
     values = [f"{', '.join(row)} ({before.loc[row, loss]:g} to {after.loc[row, loss]:g})" for row in more[more].index]
     where = f"rows of {_named(paper, table)} that temperature scaling changes for {loss} by no more than for {other}"
-    return Measurement(
-        f"{where}, of {rows}",
-        "most" if expected is None else str(expected),
-        count,
-        expected,
-        holds=2 * count > rows if expected is None else None,
-        said="claimed",
-        remark=f"More in: {'; '.join(values)}" if values else "",
-    )
+    remark = f"More in: {'; '.join(values)}" if values else ""
+    return Measurement.counted(where, int((~more).sum()), len(more), expected, remark)
 
 
 def _change(paper: str, table: str, losses: Sequence[str]) -> pd.DataFrame:
@@ -162,9 +151,8 @@ def _change(paper: str, table: str, losses: Sequence[str]) -> pd.DataFrame:
 def most_rows_lowered(paper: str, table: str, loss: str) -> Measurement:
     """Whether temperature scaling lowers the value of `loss` in more than half of the rows of a table."""
     change = _change(paper, table, [loss])[loss]
-    count, rows = int((change < 0).sum()), len(change)
-    quantity = f"rows of {_named(paper, table)} that temperature scaling lowers for {loss}, of {rows}"
-    return Measurement(quantity, "most", count, holds=2 * count > rows, said="claimed")
+    quantity = f"rows of {_named(paper, table)} that temperature scaling lowers for {loss}"
+    return rows_where(quantity, change < 0, name_others=False)
 
 
 def size_of_change(paper: str, table: str, loss: str, average: str, expected: float) -> Measurement:
@@ -176,23 +164,19 @@ def size_of_change(paper: str, table: str, loss: str, average: str, expected: fl
 
 def most_rows_near_temperature(paper: str, table: str, loss: str, low: float, high: float) -> Measurement:
     """Whether the temperature printed for `loss` is from `low` to `high` in more than half of the rows of a table."""
-    found = _temperatures(paper, table, loss)
-    count, rows = int(found.between(low, high).sum()), len(found)
-    quantity = f"rows of {_named(paper, table)} with T from {low:g} to {high:g} for {loss}, of {rows}"
-    return Measurement(quantity, "most", count, holds=2 * count > rows, said="claimed")
+    quantity = f"rows of {_named(paper, table)} with T from {low:g} to {high:g} for {loss}"
+    return rows_where(quantity, _temperatures(paper, table, loss).between(low, high), name_others=False)
 
 
 def _temperatures(paper: str, table: str, loss: str) -> pd.Series:
-    cells = _cells().query("paper == @paper and table == @table and stage == 'post' and loss == @loss")
+    cells = printed_tables().query("paper == @paper and table == @table and stage == 'post' and loss == @loss")
     return cells["temperature"]
 
 
 def rows_at_temperature(paper: str, table: str, loss: str, temperature: float, expected: int) -> Measurement:
     """In how many rows of a table the temperature printed for `loss` is this one."""
-    found = _temperatures(paper, table, loss)
-    quantity = f"rows of {_named(paper, table)} with T = {temperature:g} for {loss}, of {len(found)}"
-    count = int((found == temperature).sum())
-    return Measurement(quantity, str(expected), count, expected, said="claimed")
+    quantity = f"rows of {_named(paper, table)} with T = {temperature:g} for {loss}"
+    return rows_where(quantity, _temperatures(paper, table, loss) == temperature, expected, name_others=False)
 
 
 def rank_in_row(
@@ -225,7 +209,7 @@ def _won(paper: str, table: str, stage: str, loss: str, losses: Sequence[str] | 
 
 def _wide(paper: str, table: str, stage: str, losses: Sequence[str] | None, metric: str | None = None) -> pd.DataFrame:
     """A stage of a printed table: a row a data set and network, a column a loss; of a metric, where it has several."""
-    cells = _cells().query("paper == @paper and table == @table and stage == @stage")
+    cells = printed_tables().query("paper == @paper and table == @table and stage == @stage")
     if metric is not None:
         cells = cells[cells["metric"] == metric]
     wide = cells.pivot(index=["dataset", "network"], columns="loss", values="value")

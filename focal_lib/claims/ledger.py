@@ -15,8 +15,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from focal_lib.claims.evidence import HOLDS, Conditional, Evidence, Unchecked, Verdict
+from focal_lib.claims.evidence import Conditional, Evidence, Unchecked
 from focal_lib.claims.formal import Faithful, Formal
+from focal_lib.claims.judgement import HOLDS, Verdict
 from focal_lib.pages.folds import fold
 
 __all__ = ["PAPERS", "RETIRED", "Claim", "Fidelity", "claim", "corrected_by", "find", "ledger", "search"]
@@ -105,7 +106,7 @@ class Claim:
     @property
     def awaits_kernel(self) -> bool:
         """Whether it would be formally proved if Coq's kernel had checked its proofs here."""
-        decides = self.formal is not None and self.formal.faithful != Faithful.RELATED
+        decides = self.formal is not None and self.formal.decides
         return decides and not self.formally_proved and self.without_kernel in _SETTLED
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from IPython.display import HTML, Markdown
 
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.ledger import PAPERS, Claim, Fidelity
 from focal_lib.claims.tally import say_without_coq, tallies, tally_table
 

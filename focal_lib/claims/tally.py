@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from focal_lib.claims.evidence import HOLDS, Verdict
+from focal_lib.claims.judgement import HOLDS, Verdict
 from focal_lib.claims.ledger import Claim
 
 __all__ = ["GROUPS", "say_without_coq", "tallies", "tally", "tally_table"]

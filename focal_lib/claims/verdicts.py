@@ -21,8 +21,8 @@ from threadpoolctl import threadpool_limits
 from focal_lib.atomic_write import write_whole
 from focal_lib.checkout import require_checkout
 from focal_lib.claims import readme
-from focal_lib.claims.evidence import HOLDS, Verdict
 from focal_lib.claims.formal import kernel_checked
+from focal_lib.claims.judgement import HOLDS, Verdict
 from focal_lib.claims.ledger import find, ledger
 
 __all__ = ["FILE", "Check", "Record", "check_all", "record", "recorded", "records"]

@@ -3,18 +3,9 @@
 import flint
 import sympy as sp
 
-from focal_lib.claims.evidence import (
-    All,
-    Conditional,
-    Counterexample,
-    Derivation,
-    Disproof,
-    Measurement,
-    Search,
-    Unchecked,
-    Verdict,
-    step,
-)
+from focal_lib.claims.evidence import All, Conditional, Counterexample, Derivation, Disproof, Search, Unchecked, step
+from focal_lib.claims.judgement import Verdict
+from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import Interval, mean_and_range
 
 x = sp.Symbol("x")

@@ -1,7 +1,7 @@
 """Conclusions about printed tables: another loss does not win them."""
 
-from focal_lib.claims.evidence import Verdict
 from focal_lib.claims.from_tables import lower_mean, most_rows_among_lowest, most_rows_won, rows_won
+from focal_lib.claims.judgement import Verdict
 
 
 def test_most_rows_are_more_than_half():

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from focal_lib.claims.evidence import NEGATIVE, POSITIVE, All, Measurement, Verdict, judge
+from focal_lib.claims.evidence import All
+from focal_lib.claims.judgement import NEGATIVE, POSITIVE, Verdict, judge
+from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import Interval, mean_and_range, t_interval
 from focal_lib.metrics.significance import smallest_effect
 

@@ -9,7 +9,7 @@ import pytest
 from focal_lib.checkout import ROOT
 from focal_lib.claims import Claim, Measurement, Unchecked, Verdict, claim, find, ledger, verdicts
 from focal_lib.claims import ledger as face
-from focal_lib.claims.evidence import HOLDS
+from focal_lib.claims.judgement import HOLDS
 from focal_lib.claims.ledger import PAPERS, RETIRED, Fidelity
 
 CLAIMS = {claim.id: claim for claim in ledger()}

@@ -16,13 +16,13 @@ from focal_lib.claims.evidence import (
     Counterexample,
     Derivation,
     Disproof,
-    Measurement,
     Search,
     Unchecked,
-    Verdict,
     step,
 )
 from focal_lib.claims.formal import Faithful, Formal
+from focal_lib.claims.judgement import Verdict
+from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.page import without_coq
 from focal_lib.claims.tally import say_without_coq
 from focal_lib.metrics.intervals import Interval, t_interval

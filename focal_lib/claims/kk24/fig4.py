@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from focal_lib.claims.evidence import All, Derivation, Evidence, Measurement, step
+from focal_lib.claims.evidence import All, Derivation, Evidence, step
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.squared_distance import squared_distance_steps
 from focal_lib.claims.lemmas.weight import lagrange_steps
+from focal_lib.claims.measurement import Measurement
 from focal_lib.theory import symbols
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.theory.proper import (

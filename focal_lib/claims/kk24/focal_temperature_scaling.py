@@ -10,7 +10,7 @@ import sympy as sp
 
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from focal_lib.calibration.calibrators.temperature import PAPER_TEMPERATURES
-from focal_lib.claims.evidence import All, Derivation, Evidence, Measurement, step
+from focal_lib.claims.evidence import All, Derivation, Evidence, step
 from focal_lib.claims.formal import formal
 from focal_lib.claims.from_runs import (
     SIZE,
@@ -18,6 +18,7 @@ from focal_lib.claims.from_runs import (
     focal_gammas,
     over_seeds,
     results,
+    signed_by_seed,
     temperatures,
     values_by_seed,
 )
@@ -25,6 +26,7 @@ from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps
 from focal_lib.claims.lemmas.weight import lagrange_steps
+from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import paired_t_interval, t_interval
 from focal_lib.results.by_run import temperature_by_gamma
 from focal_lib.results.printed import kk24_table1
@@ -170,7 +172,7 @@ def temperature_decreases() -> Evidence:
         logs = np.log(np.array([values_by_seed(found, "temperature", gamma=g) for g in gammas]))  # (gammas, seeds)
         slopes = np.polyfit(gammas, logs, 1)[0]
         quantity = rf"slope of $\log T$ over $\gamma$ of training, $T$ chosen by {criterion}"
-        parts.append(Measurement.signed(quantity, "< 0", t_interval(slopes), -1, over_seeds(slopes)))
+        parts.append(signed_by_seed(quantity, "< 0", slopes, -1))
     return All(tuple(parts))
 
 
@@ -192,7 +194,7 @@ def choose_by_nll() -> Evidence:
 
 def _gain(quantity: str, relative: np.ndarray) -> Measurement:
     """A relative change against the sign of a gain: one data set's size says nothing of another's."""
-    return Measurement.signed(quantity, "< 0", t_interval(relative), -1, over_seeds(relative))
+    return signed_by_seed(quantity, "< 0", relative, -1)
 
 
 def _gain_of_criterion(column: str, chosen: str, other: str) -> np.ndarray:

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import sympy as sp
 
-from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Step, Verdict, step
+from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Step, step
 from focal_lib.claims.formal import formal
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.theory import symbols

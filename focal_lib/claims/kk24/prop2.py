@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import sympy as sp
 
-from focal_lib.claims.evidence import (
-    Conditional,
-    Derivation,
-    Disproof,
-    Evidence,
-    Measurement,
-    Step,
-    step,
-    step_of_several,
-)
+from focal_lib.claims.evidence import Conditional, Derivation, Disproof, Evidence, Step, step, step_of_several
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.binary_map import logit_form_steps, stationarity_steps
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.map_slope import gap_slope_steps, limits_of_u, map_slope_steps
+from focal_lib.claims.measurement import Measurement
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls
 from focal_lib.theory.proper import focal_minimiser

@@ -6,22 +6,14 @@ import math
 
 import sympy as sp
 
-from focal_lib.claims.evidence import (
-    All,
-    Derivation,
-    Evidence,
-    Measurement,
-    Step,
-    Unchecked,
-    step,
-    step_of_several,
-)
+from focal_lib.claims.evidence import All, Derivation, Evidence, Step, Unchecked, step, step_of_several
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.binary_map import logit_form_steps
 from focal_lib.claims.lemmas.gap_slope import gap_slope_below_log_steps
 from focal_lib.claims.lemmas.logit_gap import logit_gap_steps
 from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps
+from focal_lib.claims.measurement import Measurement
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 from focal_lib.theory.temperature_bounds import (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from focal_lib.claims.evidence import All, Evidence, Measurement
+from focal_lib.claims.evidence import All, Evidence
 from focal_lib.claims.from_runs import difference, measure_contrast, name_metric
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.printed_effects import kk24_change, kk24_gain
 from focal_lib.results.recorded import load_recorded, read_table
 from focal_lib.results.written_contrasts import primary_contrast

@@ -6,9 +6,10 @@ import functools
 
 import numpy as np
 
-from focal_lib.claims.evidence import All, Counterexample, Evidence, Measurement, Search
+from focal_lib.claims.evidence import All, Counterexample, Evidence, Search
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.measurement import Measurement
 from focal_lib.theory.certificates import balls
 from focal_lib.theory.closest_temperature import (
     PAPER_CUBE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from focal_lib.claims.evidence import All, Evidence, Measurement, Unchecked
+from focal_lib.claims.evidence import All, Evidence, Unchecked
 from focal_lib.claims.from_runs import (
     SIZE,
     classes,
@@ -13,10 +13,12 @@ from focal_lib.claims.from_runs import (
     gaps,
     over_seeds,
     paired,
+    signed_by_seed,
     temperatures,
     values_by_seed,
 )
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import t_interval
 from focal_lib.theory.closest_temperature import closest_temperature
 
@@ -84,7 +86,7 @@ def ce_temperature() -> Evidence:
 def ce_temperature_above_one() -> Evidence:
     """log T, over seeds."""
     logs = np.log(_temperature(0.0))
-    return Measurement.signed(r"$\log T$ of cross-entropy, on validation", "> 0", t_interval(logs), 1, over_seeds(logs))
+    return signed_by_seed(r"$\log T$ of cross-entropy, on validation", "> 0", logs, 1)
 
 
 @claim(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from focal_lib.claims.evidence import All, Evidence, Measurement
+from focal_lib.claims.evidence import All, Evidence
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.measurement import Measurement
 from focal_lib.results.printed import l25_table9
 
 CHAPTER = "14_published_tables"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import flint
 
-from focal_lib.claims.evidence import All, Conditional, Counterexample, Evidence, Measurement, Unchecked
+from focal_lib.claims.evidence import All, Conditional, Counterexample, Evidence, Unchecked
 from focal_lib.claims.from_tables import (
     lower_mean,
     most_rows_among_lowest,
@@ -20,6 +20,7 @@ from focal_lib.claims.from_tables import (
     size_of_change,
 )
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.measurement import Measurement
 from focal_lib.results.printed import printed_tables, study
 from focal_lib.training.papers import FCL_OF_L25
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from focal_lib.claims.evidence import Evidence, Measurement, Unchecked
-from focal_lib.claims.from_m20_tables import FIXED, AsPrinted, m20_cells, places_where
+from focal_lib.claims.evidence import Evidence, Unchecked
+from focal_lib.claims.from_m20_tables import FIXED, AsPrinted, m20_cells
+from focal_lib.claims.from_tables import rows_where
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.measurement import Measurement
 
 CHAPTER = "14_published_tables"
 
@@ -63,7 +65,7 @@ def least_error() -> Evidence:
     quantity = "rows of M20 Table 3{} where cross-entropy has the lowest error"
     on_cifar10 = lowest[lowest.index.get_level_values("dataset") == "CIFAR-10"]
     parts = (("", lowest, 5), (", CIFAR-10,", on_cifar10, 4))
-    return AsPrinted(tuple(places_where(quantity.format(of), found, count) for of, found, count in parts))
+    return AsPrinted(tuple(rows_where(quantity.format(of), found, count) for of, found, count in parts))
 
 
 @claim(

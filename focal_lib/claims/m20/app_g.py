@@ -7,8 +7,9 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from focal_lib.claims.evidence import Evidence, Measurement
+from focal_lib.claims.evidence import Evidence
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import mean_and_range, paired_t_interval, t_interval
 from focal_lib.theory.linear_model import fit_linear_model, noisy_clusters
 

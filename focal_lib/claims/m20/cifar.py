@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from focal_lib.claims.evidence import All, Evidence, Measurement
+from focal_lib.claims.evidence import All, Evidence
 from focal_lib.claims.from_runs import difference
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.printed_effects import PrintedEffect, mean_difference
 from focal_lib.results.recorded import load_recorded
 from focal_lib.training.contrasts import Setting

@@ -9,9 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from focal_lib.claims.evidence import Evidence, Measurement
+from focal_lib.claims.evidence import Evidence
 from focal_lib.claims.from_m20_tables import AsPrinted, m20_cells
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.measurement import Measurement
 from focal_lib.results.printed import m20_fig8, m20_table6
 
 CHAPTER = "14_published_tables"
@@ -29,8 +30,7 @@ def _compared(stage: str, sign: int) -> list[Measurement]:
         for other in ("cross-entropy", "mmce"):
             difference = round(float(row["focal"] - row[other]), 6)  # of numbers with two digits
             quantity = f"share above 0.99 of {network} {STAGES[stage]} temperature scaling, focal minus {other}, points"
-            claimed = "negative" if sign < 0 else "positive"
-            parts.append(Measurement(quantity, claimed, difference, holds=sign * difference > 0, said="claimed"))
+            parts.append(Measurement.of_sign(quantity, difference, sign))
     return parts
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from scipy.special import softmax
 
-from focal_lib.claims.evidence import All, Evidence, Measurement, Unchecked
-from focal_lib.claims.from_runs import SIZE, difference, over_seeds, paired, results
+from focal_lib.claims.evidence import All, Evidence, Unchecked
+from focal_lib.claims.from_runs import SIZE, difference, paired, results, signed_by_seed
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.printed_effects import PrintedEffect, mean_difference
-from focal_lib.metrics.intervals import t_interval
 from focal_lib.results.recorded import load_recorded
 from focal_lib.training.contrasts import Setting
 from focal_lib.training.store import Result
@@ -175,8 +174,7 @@ def fig3_confidence_here() -> Evidence:
             rf"confidence on correctly classified test samples minus {KEPT:g}, $\gamma = {gamma:g}$ (Fashion-MNIST)"
         )
         claimed = "positive" if sign > 0 else "negative"
-        found = Measurement.signed(quantity, claimed, t_interval(above), sign, over_seeds(above))
-        parts.append(replace(found, said="asked"))
+        parts.append(signed_by_seed(quantity, claimed, above, sign, said="asked"))
     return All(tuple(parts))
 
 

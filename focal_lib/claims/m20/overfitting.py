@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
-from focal_lib.claims.evidence import All, Evidence, Measurement, Unchecked
-from focal_lib.claims.from_runs import SIZE, over_seeds, results
+from focal_lib.claims.evidence import All, Evidence, Unchecked
+from focal_lib.claims.from_runs import SIZE, over_seeds, results, signed_by_seed
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import t_interval
 from focal_lib.training.store import Result
 
@@ -34,7 +35,7 @@ def change(name: str, column: str, sign: int, split: str = "test") -> Measuremen
     changes = np.array([float(h.iloc[-1] - h.iloc[0]) for h in histories])
     quantity = f"{name}, last epoch minus fifth (Fashion-MNIST, cross-entropy)"
     claimed = "positive" if sign > 0 else "negative"
-    return Measurement.signed(quantity, claimed, t_interval(changes), sign, over_seeds(changes))
+    return signed_by_seed(quantity, claimed, changes, sign)
 
 
 @claim(
@@ -151,7 +152,7 @@ def fig2_after_perfect() -> Evidence:
     quantity = (
         "mean training confidence, last epoch minus the first without a training error (Fashion-MNIST, cross-entropy)"
     )
-    return Measurement.signed(quantity, "positive", t_interval(rises), 1, over_seeds(rises))
+    return signed_by_seed(quantity, "positive", rises, 1)
 
 
 def rise_after_perfect(history: pd.DataFrame) -> float:

@@ -6,17 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from focal_lib.claims.evidence import Evidence, Measurement, Unchecked
-from focal_lib.claims.from_m20_tables import (
-    BASELINES,
-    FIXED,
-    SAMPLE_DEPENDENT,
-    SCHEDULED,
-    AsPrinted,
-    m20_cells,
-    places_where,
-)
+from focal_lib.claims.evidence import Evidence, Unchecked
+from focal_lib.claims.from_m20_tables import BASELINES, FIXED, SAMPLE_DEPENDENT, SCHEDULED, AsPrinted, m20_cells
+from focal_lib.claims.from_tables import rows_where
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.measurement import Measurement
 
 CHAPTER = "14_published_tables"
 ECES, STAGES = {"ece": "ECE", "adaptive-ece": "AdaECE"}, {"pre": "before", "post": "after"}
@@ -27,7 +21,7 @@ def _lower(metric: str, stage: str, loss: str, other: str, expected: int | None 
     """In how many rows a loss is at most another; ties included."""
     wide = m20_cells(metric, stage, (loss, other))
     quantity = f"rows of M20 where {ECES[metric]} {SCALED[stage]} of {loss} is at most that of {other}"
-    return places_where(quantity, wide[loss] <= wide[other], expected)
+    return rows_where(quantity, wide[loss] <= wide[other], expected)
 
 
 @claim(
@@ -50,9 +44,8 @@ def gamma_order() -> Evidence:
 
 
 def _minus(row: pd.Series, loss: str, other: str) -> Measurement:
-    difference = float(row[loss] - row[other])
     quantity = f"ECE of ResNet-50 on CIFAR-10 before temperature scaling, {loss} minus {other}"
-    return Measurement(quantity, "negative", difference, holds=difference < 0, said="claimed")
+    return Measurement.of_sign(quantity, float(row[loss] - row[other]), -1)
 
 
 def _ordered(stage: str) -> pd.Series:
@@ -79,7 +72,7 @@ def _ordered_in_words() -> str:
 def gamma_order_counted() -> Evidence:
     """Counted in the printed table, and that row looked up."""
     quantity = "rows of M20 Table 7 where ECE falls from gamma 1 to 2 to 3 {}"
-    counts = (places_where(quantity.format(SCALED[s]), _ordered(s), n) for s, n in (("pre", 8), ("post", 4)))
+    counts = (rows_where(quantity.format(SCALED[s]), _ordered(s), n) for s, n in (("pre", 8), ("post", 4)))
     there = bool(_ordered("post")[("CIFAR-10", "ResNet-50")])
     return AsPrinted(
         (*counts, Measurement("ResNet-50 on CIFAR-10 among the latter", "no", there, holds=not there, said="claimed"))
@@ -197,8 +190,7 @@ def best_of_all() -> Evidence:
             remark = f"On the {len(images)} rows of CIFAR alone: {(images['flsd-53'] - images[other]).mean():+.3f}"
             difference = float(means["flsd-53"] - means[other])
             quantity = f"mean {name} of M20 {SCALED[stage]}, flsd-53 minus {other}, the best of {len(means) - 1} others"
-            below = difference < 0
-            parts.append(Measurement(quantity, "negative", difference, holds=below, said="claimed", remark=remark))
+            parts.append(Measurement.of_sign(quantity, difference, -1, remark))
     return AsPrinted(tuple(parts))
 
 
@@ -219,7 +211,7 @@ def best_of_all_counted() -> Evidence:
             wide = m20_cells("ece", stage)
             lowest = wide[list(losses)].min(axis="columns") == wide.min(axis="columns")
             quantity = f"rows of M20 where ECE {SCALED[stage]} is lowest of ten losses for {' or '.join(losses)}"
-            parts.append(places_where(quantity, lowest, count))
+            parts.append(rows_where(quantity, lowest, count))
     return AsPrinted(tuple(parts))
 
 
@@ -245,7 +237,7 @@ def _below_most(metric: str, stage: str, loss: str) -> Measurement:
     """Of how many baselines the mean is above that of a loss."""
     means: Any = m20_cells(metric, stage, (*BASELINES, loss)).mean()
     above = means[list(BASELINES)] > means[loss]
-    return places_where(
+    return rows_where(
         f"baselines with a mean {ECES[metric]} {SCALED[stage]} above that of {loss} in M20",
         above.set_axis([(name,) for name in above.index]),
     )
@@ -255,10 +247,8 @@ def _against_baselines(metric: str, stage: str, loss: str, below: bool) -> Measu
     """The mean of a loss minus that of the best baseline, claimed to be below 0 or not."""
     means: Any = m20_cells(metric, stage, (*BASELINES, loss)).mean()
     best = means[list(BASELINES)].idxmin()
-    difference = float(means[loss] - means[best])
     quantity = f"mean {ECES[metric]} of M20 {SCALED[stage]}, {loss} minus {best}, the best baseline"
-    sign = "negative" if below else "positive"
-    return Measurement(quantity, sign, difference, holds=difference < 0 if below else difference > 0, said="claimed")
+    return Measurement.of_sign(quantity, float(means[loss] - means[best]), -1 if below else 1)
 
 
 @claim(

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from focal_lib.claims.evidence import Evidence, Measurement
-from focal_lib.claims.from_m20_tables import (
-    BASELINES,
-    FIXED,
-    SAMPLE_DEPENDENT,
-    SCHEDULED,
-    AsPrinted,
-    m20_cells,
-    places_where,
-)
+from focal_lib.claims.evidence import Evidence
+from focal_lib.claims.from_m20_tables import BASELINES, FIXED, SAMPLE_DEPENDENT, SCHEDULED, AsPrinted, m20_cells
+from focal_lib.claims.from_tables import rows_where
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.measurement import Measurement
 
 CHAPTER = "14_published_tables"
 TABLES = {"ece": "Table 1", "adaptive-ece": "Table 2"}
@@ -50,9 +44,7 @@ def _within(metric: str, low_high: tuple[float, float], *losses: str) -> pd.Seri
 def temperatures_sample_dependent() -> Evidence:
     """Counted in the printed tables."""
     quantity = "{} of M20: rows where T of flsd-53 is 0.9 to 1.1"
-    return AsPrinted(
-        tuple(places_where(quantity.format(t), _within(m, NEAR_ONE, "flsd-53")) for m, t in TABLES.items())
-    )
+    return AsPrinted(tuple(rows_where(quantity.format(t), _within(m, NEAR_ONE, "flsd-53")) for m, t in TABLES.items()))
 
 
 @claim(
@@ -68,18 +60,12 @@ def temperatures_sample_dependent() -> Evidence:
 def temperatures_other_focal() -> Evidence:
     """Counted in the printed tables; neither of the two is sample-based."""
     losses = (FIXED[-1], SCHEDULED[-1])
-    found = {m: _within(m, NEAR_ONE, *losses) for m in TABLES}
-    counts = {metric: int(near.sum()) for metric, near in found.items()}
+    quantity = f"{{}} of M20: temperatures from 0.9 to 1.1 of {' and '.join(losses)}"
+    tables = {"ece": "Table 4", "adaptive-ece": "Table 5"}
     return AsPrinted(
         tuple(
-            Measurement(
-                f"{table} of M20: temperatures from 0.9 to 1.1 of {' and '.join(losses)}, of {len(found[metric])}",
-                "most",
-                counts[metric],
-                holds=2 * counts[metric] > len(found[metric]),
-                said="claimed",
-            )
-            for metric, table in (("ece", "Table 4"), ("adaptive-ece", "Table 5"))
+            rows_where(quantity.format(table), _within(metric, NEAR_ONE, *losses), name_others=False)
+            for metric, table in tables.items()
         )
     )
 
@@ -100,7 +86,7 @@ def temperatures_baselines() -> Evidence:
     """Counted in the printed tables; a remark names the others."""
     found = {metric: _within(metric, PRINTED_RANGE, "cross-entropy", "mmce") for metric in TABLES}
     quantity = "{} of M20: temperatures of cross-entropy and MMCE from 2.0 to 2.8"
-    return AsPrinted(tuple(places_where(quantity.format(TABLES[m]), near) for m, near in found.items()))
+    return AsPrinted(tuple(rows_where(quantity.format(TABLES[m]), near) for m, near in found.items()))
 
 
 def _range_in_words(*losses: str) -> str:
@@ -126,7 +112,7 @@ def temperatures_higher() -> Evidence:
         wide = m20_cells(metric, "post", (*BASELINES, "flsd-53"), "temperature")
         for loss in ("cross-entropy", "mmce"):
             higher = wide[loss] > wide["flsd-53"]
-            parts.append(places_where(f"{table} of M20: rows where T of {loss} is the higher", higher, len(higher)))
+            parts.append(rows_where(f"{table} of M20: rows where T of {loss} is the higher", higher, len(higher)))
     return AsPrinted(tuple(parts))
 
 
@@ -185,7 +171,7 @@ def near_one_calibrated() -> Evidence:
         "rows of M20 Table 1 with T of flsd-53 from 0.9 to 1.1 where its ECE falls by fewer {} than cross-entropy's"
     )
     return AsPrinted(
-        tuple(places_where(quantity.format(unit), f < e) for unit, (f, e) in (("points", falls), ("percent", shares)))
+        tuple(rows_where(quantity.format(unit), f < e) for unit, (f, e) in (("points", falls), ("percent", shares)))
     )
 
 
@@ -202,7 +188,7 @@ def near_one_still_falls() -> Evidence:
     """The same rows."""
     rows = _scaled_near_one("flsd-53")
     quantity = "rows of M20 Table 1 with T of flsd-53 from 0.9 to 1.1 where scaling lowers ECE by more than a third"
-    return places_where(quantity, rows["post"] < 2 / 3 * rows["pre"], 6)
+    return rows_where(quantity, rows["post"] < 2 / 3 * rows["pre"], 6)
 
 
 @claim(
@@ -223,25 +209,14 @@ def adaptive_brings_out() -> Evidence:
     cells = f"of M20 Tables 1 and 2, cross-entropy, {', '.join(row)}, after temperature scaling"
     values = [Measurement(f"{n} {cells}", f"{v}", float(e.loc[(*row, "cross-entropy")]), v) for n, e, v in example]
     low = ece < WELL_CALIBRATED
-    higher, quantity = (
-        adaptive[low] > ece[low],
-        "cells with ECE below 2 after temperature scaling where AdaECE is the higher",
-    )
-    return AsPrinted((*values, _count(quantity, higher)))
+    quantity = "cells with ECE below 2 after temperature scaling where AdaECE is the higher"
+    return AsPrinted((*values, rows_where(quantity, adaptive[low] > ece[low], name_others=False)))
 
 
 def _both_eces(stage: str) -> tuple[pd.Series, pd.Series]:
     """ECE and AdaECE of the four losses of Tables 1 and 2, indexed by data set, network and loss."""
     ece, adaptive = (pd.Series(m20_cells(metric, stage, (*BASELINES, "flsd-53")).stack()) for metric in TABLES)
     return ece, adaptive
-
-
-def _count(quantity: str, holds: pd.Series, expected: int | None = None) -> Measurement:
-    count, total = int(holds.sum()), len(holds)
-    quantity = f"{quantity}, of {total}"
-    if expected is None:
-        return Measurement(quantity, "most", count, holds=2 * count > total, said="claimed")
-    return Measurement(quantity, str(expected), count, expected, said="claimed")
 
 
 @claim(
@@ -257,8 +232,10 @@ def adaptive_counted() -> Evidence:
     after, before = _both_eces("post"), _both_eces("pre")
     return AsPrinted(
         (
-            _count("cells after temperature scaling where AdaECE is above ECE", after[1] > after[0], 30),
-            _count("cells before it where AdaECE is above ECE", before[1] > before[0], 7),
-            _count("cells before it where AdaECE is below ECE", before[1] < before[0], 21),
+            rows_where(
+                "cells after temperature scaling where AdaECE is above ECE", after[1] > after[0], 30, name_others=False
+            ),
+            rows_where("cells before it where AdaECE is above ECE", before[1] > before[0], 7, name_others=False),
+            rows_where("cells before it where AdaECE is below ECE", before[1] < before[0], 21, name_others=False),
         )
     )

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from focal_lib.claims.evidence import (
-    Conditional,
-    Counterexample,
-    Derivation,
-    Disproof,
-    Evidence,
-    Measurement,
-    Step,
-    step,
-)
+from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Disproof, Evidence, Step, step
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.gain_curvature import gain_concave_steps, gain_curvature_steps, gain_slope_end_steps
@@ -24,6 +15,7 @@ from focal_lib.claims.lemmas.threshold import (
     larger_gamma_steps,
     threshold_steps,
 )
+from focal_lib.claims.measurement import Measurement
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 from focal_lib.theory.gain import log_gain

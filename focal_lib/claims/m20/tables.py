@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from focal_lib.claims.evidence import Evidence, Measurement
-from focal_lib.claims.from_m20_tables import AsPrinted, m20_cells, places_where
-from focal_lib.claims.from_tables import lower_mean, most_rows_won, rows_won, rows_won_in_words
+from focal_lib.claims.evidence import Evidence
+from focal_lib.claims.from_m20_tables import AsPrinted, m20_cells
+from focal_lib.claims.from_tables import lower_mean, most_rows_won, rows_where, rows_won, rows_won_in_words
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.measurement import Measurement
 
 CHAPTER = "14_published_tables"
 FIXED = ("focal 1", "focal 2", "focal 3")
@@ -63,7 +64,7 @@ def _almost_all(stage: str, when: str) -> Measurement:
     wide = m20_cells("ece", stage, ("cross-entropy", "flsd-53"))
     lower = wide["flsd-53"] < wide["cross-entropy"]
     quantity = f"rows of M20 Table 1 where ECE {when} temperature scaling is lower for flsd-53 than for cross-entropy"
-    found = places_where(quantity, lower)
+    found = rows_where(quantity, lower)
     return replace(found, printed="at least 9", holds=found.measured >= 9)
 
 

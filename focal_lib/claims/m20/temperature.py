@@ -10,9 +10,10 @@ import sympy as sp
 from scipy.special import softmax
 
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
-from focal_lib.claims.evidence import All, Derivation, Disproof, Evidence, Measurement, Step, step
+from focal_lib.claims.evidence import All, Derivation, Disproof, Evidence, Step, step
 from focal_lib.claims.from_runs import SIZE, difference, paired, results
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.printed_effects import PrintedEffect
 from focal_lib.theory.certificates import balls
 from focal_lib.training.contrasts import Setting

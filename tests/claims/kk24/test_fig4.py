@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.kk24 import fig4
 
 ANGLES = np.linspace(0, 2 * np.pi, 180, endpoint=False)

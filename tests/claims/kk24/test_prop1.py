@@ -1,4 +1,4 @@
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.kk24 import prop1
 
 

@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.kk24 import prop2
 from focal_lib.claims.lemmas.map_slope import limits_of_u
 from focal_lib.theory import symbols

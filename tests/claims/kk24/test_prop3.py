@@ -3,7 +3,7 @@
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.kk24 import prop3, prop3_many_classes
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import formulas

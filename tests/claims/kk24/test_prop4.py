@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.kk24 import prop4
 from focal_lib.theory import symbols
 from focal_lib.theory.gain import weight_inflection

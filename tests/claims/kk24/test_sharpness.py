@@ -3,7 +3,7 @@
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.kk24 import sharpness
 from focal_lib.claims.lemmas import sharper_proof
 from focal_lib.theory import symbols

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import sympy as sp
 
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.kk24 import focal_temperature_scaling, temperature_fit
 from focal_lib.results.printed import kk24_table1
 from focal_lib.theory import symbols

@@ -1,6 +1,6 @@
 """Where the curvature ratios cross 1: a wrong digit must fail, and so must another gain."""
 
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.kn24 import curvature
 from focal_lib.theory import symbols
 

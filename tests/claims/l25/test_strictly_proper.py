@@ -2,7 +2,7 @@
 
 import operator
 
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.l25 import strictly_proper
 from focal_lib.theory import symbols
 

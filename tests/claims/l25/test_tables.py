@@ -3,7 +3,7 @@
 import pytest
 
 from focal_lib.claims import find, from_tables
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.l25 import chexnet, tables
 from focal_lib.results.printed import l25_table9, printed_tables
 
@@ -33,7 +33,7 @@ def test_a_changed_cell_changes_the_conclusion(monkeypatch, changed):
     row = (cells[keys] == ["L25", *place]).all(axis="columns")
     assert row.sum() == 1
     cells.loc[row, "value"] = value
-    for module, name in ((from_tables, "_cells"), (tables, "printed_tables")):
+    for module, name in ((from_tables, "printed_tables"), (tables, "printed_tables")):
         monkeypatch.setattr(module, name, lambda: cells)
     assert check().verdict == Verdict.NOT_REPRODUCED
 
@@ -46,7 +46,7 @@ def test_auroc_is_highest_for_most_networks_on_one_data_set_only(monkeypatch, da
     cells = printed_tables()
     fcl = "table == 'AUROC table' and loss == 'fcl' and network == @network and dataset.str.endswith(@dataset)"
     cells.loc[cells.query(fcl).index, "value"] = value
-    monkeypatch.setattr(from_tables, "_cells", lambda: cells)
+    monkeypatch.setattr(from_tables, "printed_tables", lambda: cells)
     assert tables.auroc_highest().verdict == Verdict.FAILED
 
 

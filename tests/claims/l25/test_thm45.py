@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.l25 import thm45
 
 

@@ -2,7 +2,8 @@
 
 import sympy as sp
 
-from focal_lib.claims.evidence import Derivation, Verdict, step
+from focal_lib.claims.evidence import Derivation, step
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.theory import symbols
 

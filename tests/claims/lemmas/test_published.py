@@ -2,7 +2,8 @@
 
 import pytest
 
-from focal_lib.claims.evidence import Derivation, Verdict, step
+from focal_lib.claims.evidence import Derivation, step
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.kk24 import prop3_sharp, prop5, prop5_each_n
 from focal_lib.claims.lemmas import published
 

@@ -6,7 +6,8 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from focal_lib.claims.evidence import Certificate, Verdict
+from focal_lib.claims.evidence import Certificate
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.lemmas import turning
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import checker

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 from flint import arb
 
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.lemmas import turning_negative
 from focal_lib.theory import symbols
 from focal_lib.theory.temperature_bounds import beta

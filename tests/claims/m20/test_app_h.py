@@ -1,4 +1,4 @@
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.m20 import app_h
 
 

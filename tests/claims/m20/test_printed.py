@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from focal_lib.claims import Verdict, from_m20_tables
-from focal_lib.claims.from_m20_tables import m20_cells, places_where
+from focal_lib.claims.from_m20_tables import m20_cells
+from focal_lib.claims.from_tables import rows_where
 from focal_lib.claims.m20 import accuracy, confident_predictions, policies, printed_temperatures, tables
 from focal_lib.results.printed import m20_fig8, m20_table6, printed_tables
 
@@ -44,9 +45,9 @@ def test_a_cell_that_two_tables_print_differently_is_refused(change):
 
 def test_most_is_more_than_half():
     half = pd.Series([True, False], index=[("a",), ("b",)])
-    assert places_where("rows", half).verdict == Verdict.NOT_REPRODUCED
-    assert places_where("rows", half, 1).verdict == Verdict.REPRODUCED
-    assert places_where("rows", half).remark == "Not in: b"
+    assert rows_where("rows", half).verdict == Verdict.NOT_REPRODUCED
+    assert rows_where("rows", half, 1).verdict == Verdict.REPRODUCED
+    assert rows_where("rows", half).remark == "Not in: b"
 
 
 @pytest.mark.parametrize(

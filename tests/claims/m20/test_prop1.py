@@ -1,6 +1,6 @@
 """The factor of the gradients: another loss has another one."""
 
-from focal_lib.claims.evidence import Verdict
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.m20 import prop1
 from focal_lib.theory import symbols
 

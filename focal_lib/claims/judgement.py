@@ -1,0 +1,76 @@
+"""What a check can conclude, and the rule by which what is measured is judged."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+
+from focal_lib.metrics.intervals import Interval
+
+__all__ = ["HOLDS", "NEGATIVE", "NOTHING", "POSITIVE", "SO_HERE", "Range", "Verdict", "judge"]
+
+
+class Verdict(StrEnum):
+    """What a check can conclude. Order is from strongest support to none."""
+
+    FORMALLY_PROVED = "FORMALLY PROVED"  # of a claim, not of evidence: it holds, and Coq's kernel checked a proof of it
+    PROVED = "PROVED"
+    CERTIFIED = "CERTIFIED"
+    NUMERIC = "NUMERIC"
+    REPRODUCED = "REPRODUCED"
+    CONFIRMED = "CONFIRMED"  # of a statement of this book what REPRODUCED is of a paper's
+    CONDITIONAL = "CONDITIONAL"
+    UNDECIDED = "UNDECIDED"
+    NOT_REPRODUCED = "NOT REPRODUCED"
+    NOT_CONFIRMED = "NOT CONFIRMED"
+    REFUTED = "REFUTED"
+    UNCHECKABLE = "UNCHECKABLE HERE"
+    FAILED = "CHECK FAILED"  # the evidence does not support any verdict: a defect, never published
+
+
+HOLDS = (
+    Verdict.FORMALLY_PROVED,
+    Verdict.PROVED,
+    Verdict.CERTIFIED,
+    Verdict.NUMERIC,
+    Verdict.REPRODUCED,
+    Verdict.CONFIRMED,
+)
+
+NOTHING = "it supports no verdict: the check fails"
+SO_HERE = {
+    Verdict.REPRODUCED: "it is so here",
+    Verdict.NOT_REPRODUCED: "it is not so here",
+    Verdict.UNDECIDED: "it is open",
+}
+
+Range = tuple[float, float]  # both ends belong to it
+POSITIVE, NEGATIVE = (math.ulp(0.0), math.inf), (-math.inf, -math.ulp(0.0))
+
+
+def judge(interval: Interval, claimed: Range, printed: Range | None = None, parts: int = 1) -> Verdict:
+    """The rule for what is measured.
+
+    REPRODUCED: the whole interval lies in what is claimed. NOT REPRODUCED: the data contradict, the interval holds
+    nothing of what is printed. UNDECIDED: it holds some of that and some that is not claimed; where a sign is claimed
+    and an effect printed, it holds 0 and that effect.
+
+    Args:
+        interval: of what was measured; without a spread, a number.
+        claimed: the values for which the claim is true: those above 0 for 'higher'.
+        printed: the effect printed, where a paper claims a sign and prints a size; else what is claimed.
+        parts: of a claim of so many, all of which must hold, any one may contradict by chance: it must do so by its
+            interval at 1 - (1 - level) / parts (Bonferroni; Holm's first step).
+
+    Raises:
+        ValueError: what is printed is not claimed.
+    """
+    said = claimed if printed is None else printed
+    if not claimed[0] <= said[0] <= said[1] <= claimed[1]:
+        raise ValueError(f"what is printed must be what is claimed, within {claimed}. Got {said}.")
+    if claimed[0] <= interval.low and interval.high <= claimed[1]:
+        return Verdict.REPRODUCED
+    if parts > 1 and interval.is_confidence:
+        interval = interval.at(1 - (1 - interval.level) / parts)
+    contradicted = interval.high < said[0] or interval.low > said[1]  # neither, without an interval: one seed
+    return Verdict.NOT_REPRODUCED if contradicted else Verdict.UNDECIDED
