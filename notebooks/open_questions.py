@@ -58,18 +58,8 @@ trained = training.load_runs(grid, runs)
 
 
 # %% tags=["hide-input"]
-def best_temperature(run: training.Result, calibration_gamma: float) -> float:
-    """The T with the smallest validation NLL, before the map with this gamma."""
-    logits, labels = run.validation.logits.astype(float), run.validation.labels
-
-    def loss(log_t: float) -> float:
-        return -theory.focal_log_probs(logits / np.exp(log_t), calibration_gamma)[np.arange(len(labels)), labels].mean()
-
-    return float(np.exp(minimize_scalar(loss, bounds=(-3, 4), method="bounded", options={"xatol": 1e-4}).x))
-
-
 steps = np.linspace(0, 1, 5)
-fitted = np.array([[best_temperature(run, g) for g in steps] for run in trained])
+fitted = np.array([[results.nll_temperature(run, g) for g in steps] for run in trained])
 factors = fitted[:, -1] / fitted[:, 0]
 straight = min(np.corrcoef(steps, row)[0, 1] ** 2 for row in fitted)
 

@@ -81,6 +81,15 @@ def test_gain_by_resampling_is_that_of_the_fits(made_results, compared):
     assert (same.estimate, same.low, same.high) == (0, 0, 0)
 
 
+def test_temperature_by_nll_for_a_gamma(made_results):
+    result = made_results[0]
+    found = by_run.validation_temperatures([result])["temperature"][0]
+    assert by_run.nll_temperature(result, 0.0) == pytest.approx(found, rel=2e-4)
+    grid = FocalTemperatureScaling("nll", gammas=(1.0,), temperatures=np.arange(0.1, 10, 0.01))
+    fit = grid.fit(result.validation.logits, result.validation.labels)
+    assert by_run.nll_temperature(result, 1.0) == pytest.approx(fit.temperature_, abs=0.0051)
+
+
 def test_temperature_for_each_gamma_rises(made_results):
     found = by_run.temperature_by_gamma(made_results[0], [0.0, 0.5, 1.0])
     assert np.all(np.diff(found) > 0)  # the map raises confidence
