@@ -116,14 +116,21 @@ def check_all(ids: list[str] | None = None, processes: int | None = None) -> Ite
     for claim in claims:
         groups[claim.needs or claim.check.__module__].append(claim.id)
     on_record, kernel = records(), bool(kernel_checked())
+    longest_first = sorted(groups, key=lambda name: (name != "runs", -len(groups[name])))
+    for checks in _checked([groups[name] for name in longest_first], processes or os.cpu_count() or 1):
+        for check in checks:
+            yield check._replace(before=on_record.get(check.id), kernel=kernel)
+
+
+def _checked(groups: list[list[str]], processes: int) -> Iterator[list[Check]]:
+    """Each group in a process, as they finish; a single one here, for a process takes seconds to start."""
+    if len(groups) == 1:
+        yield _check(groups[0])
+        return
     # spawn: PyTorch's threads do not survive a fork
-    with ProcessPoolExecutor(
-        processes or os.cpu_count(), mp_context=get_context("spawn"), initializer=_one_thread
-    ) as pool:
-        longest_first = sorted(groups, key=lambda name: (name != "runs", -len(groups[name])))
-        for done in as_completed([pool.submit(_check, groups[name]) for name in longest_first]):
-            for check in done.result():
-                yield check._replace(before=on_record.get(check.id), kernel=kernel)
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_one_thread) as pool:
+        for done in as_completed([pool.submit(_check, ids) for ids in groups]):
+            yield done.result()
 
 
 def record(checks: Iterable[Check]) -> None:

@@ -53,15 +53,23 @@ def test_paths_are_those_of_a_reader():
     assert "-p runs _build/runs -p data /data/set" in text
 
 
+def small_page(name):
+    """A page that is its foot alone."""
+    header = (checkout.ROOT / "notebooks" / "02_convexity.py").read_text().partition("# %%")[0]  # names the kernel
+    cells = ('# %% tags=["parameters"]\ngammas: str = "1, 2"', "# %%\nfrom focal_lib.pages.footer import foot")
+    return "\n".join([header, *cells, f'foot("{name}", gammas=gammas)\n'])
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("which", [0, 1], ids=["focal", "papermill"])
-def test_the_printed_command_makes_the_page(tmp_path, which):
-    (tmp_path / "notebooks").symlink_to(checkout.ROOT / "notebooks")
-    command = commands(footer.foot("02_convexity", gammas="0, 3").data)[which]
+@pytest.mark.parametrize(("which", "page"), [(0, "02_convexity"), (1, "page")], ids=["focal", "papermill"])
+def test_the_printed_command_makes_the_page(tmp_path, which, page):
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "page.py").write_text(small_page("page"))
+    command = commands(footer.foot(page, gammas="0, 3").data)[which]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(command, shell=True, cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
-    notebook = nbformat.read(tmp_path / "02_convexity.ipynb", as_version=4)
+    notebook = nbformat.read(tmp_path / f"{page}.ipynb", as_version=4)
     foot = notebook.cells[-1 if which else -2].outputs[-1]["data"]["text/markdown"]  # the cited works come last
     assert "`gammas = '0, 3'`" in foot
-    assert commands(foot)[0] in footer.foot("02_convexity", gammas="0, 3").data
+    assert commands(foot)[0] in footer.foot(page, gammas="0, 3").data

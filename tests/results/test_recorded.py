@@ -28,8 +28,8 @@ def test_runs_are_whole_and_their_table_is_theirs(folder):
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_table_holds_what_the_fits_of_today_give(folder):
-    """By NLL, which is quick, every run: a table from before a change of the fit shows here."""
-    fitted = measure(load_recorded(folder), [s for s in SCALINGS if s[1] in ("", "nll")])
+    """By NLL, which is quick, of every third run: a table from before a change of the fit shows here."""
+    fitted = measure(load_recorded(folder)[::3], [s for s in SCALINGS if s[1] in ("", "nll")])
     both = read_table(folder).merge(fitted, on=KEY, suffixes=("", "_again"))
     assert len(both) == len(fitted)
     for column in ("value", "temperature", "calibration_gamma"):

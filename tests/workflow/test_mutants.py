@@ -87,10 +87,15 @@ def test_no_truth_value_gets_a_factor():
     assert changed("def f(x):\n    return x, g(x)") == {"return 1.01 * (x), g(x)", "return x, 1.01 * (g(x))"}
 
 
-def test_each_file_of_theory_has_mutants_that_are_python():
-    for path in mutants.sources_to_change([]):
-        if not path.endswith("__init__.py"):
-            assert len(mutants_of(path, (ROOT / path).read_bytes())) > 1
+@pytest.fixture(scope="module")
+def of_theory():
+    """File of theory -> its mutants."""
+    return {path: mutants_of(path, (ROOT / path).read_bytes()) for path in mutants.sources_to_change([])}
+
+
+def test_each_file_of_theory_has_mutants_that_are_python(of_theory):
+    for path, found in of_theory.items():
+        assert path.endswith("__init__.py") or len(found) > 1
 
 
 def test_code_is_found_in_its_function_alone():
@@ -125,9 +130,9 @@ def test_a_digest_is_of_all_but_the_file_that_is_changed(tmp_path, monkeypatch):
     assert stage.digest(without="b") != before
 
 
-def test_every_entry_of_the_list_fits_and_has_a_reason():
-    sources = {path: (ROOT / path).read_bytes() for path in mutants.sources_to_change([])}
-    found = [mutant for path, source in sources.items() for mutant in mutants_of(path, source)]
+def test_every_entry_of_the_list_fits_and_has_a_reason(of_theory):
+    sources = {path: (ROOT / path).read_bytes() for path in of_theory}
+    found = [mutant for mutants in of_theory.values() for mutant in mutants]
     listed = mutants.equivalent(found, sources)
     assert 0 < len(listed) < len(found) / 4
 
