@@ -67,6 +67,13 @@ def to_make(project: Path, *touched: str) -> set[str]:
     return {line.split(":")[0] for line in said}
 
 
+def test_pages_without_runs_are_tried_as_the_book_has_them(finished):
+    said = snakemake(finished, "-n", "notebooks", "--configfile", "workflow/smoke.yaml")
+    again = {line.split(":")[0] for line in said}
+    assert {"page 08_training", "page own_model"} <= again  # with tiny runs; with parameters
+    assert not {"page 02_convexity", "page 14_published_tables"} & again
+
+
 def test_finished_is_finished(finished):
     assert to_make(finished) == set()
 
