@@ -17,9 +17,10 @@
 #
 # **The question.** Theory says that a network trained with focal loss is underconfident on its training data by exactly
 # the focal map, and that this compensates for overconfidence on new data. Is that what happens? **In short:** on the
-# training data, yes, strikingly. On test data confidence falls with $\gamma$ as hoped. That the best temperature falls
-# by the factor of the map, within 10 %, is borne out for {glue:text}`training-borne-out` of
-# {glue:text}`training-losses` values of $\gamma$, contradicted for {glue:text}`training-contradicted`.
+# training data, yes, strikingly. On test data confidence falls with $\gamma$ as hoped. After the map a focal network
+# needs the temperature that cross-entropy needs, within 10 %, for {glue:text}`training-borne-out` of
+# {glue:text}`training-losses` values of $\gamma$. One temperature in place of the map does not do: that is contradicted
+# for {glue:text}`training-contradicted`.
 #
 # :::{admonition} As printed: KK24 section 4.1
 # If focal loss has a similar 'generalization compensation' as cross-entropy, the composition of temperature during
@@ -120,12 +121,15 @@ note("training", excess=excess.estimate, excess_low=excess.low, excess_high=exce
 temperatures = results.validation_temperatures(trained)
 wide = temperatures.pivot(index="seed", columns="gamma", values="temperature")
 ratio = wide.div(wide[0.0], axis=0).drop(columns=0.0)
+mapped_ratio = temperatures.pivot(index="seed", columns="gamma", values="mapped_temperature")[ratio.columns].div(
+    wide[0.0], axis=0
+)
 gammas = ratio.columns.to_numpy()
 classes = trained[0].test.logits.shape[-1]
 closest = {
     n: np.array([theory.closest_temperature(g, n).temperature for g in gammas]) for n in sorted({2, 3, 4, classes})
 }
-intervals = [metrics.t_interval(ratio[g]) for g in gammas]
+intervals, after_map = ([metrics.t_interval(found[g]) for g in gammas] for found in (ratio, mapped_ratio))
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Validation temperature over that of cross-entropy with t intervals, against gamma, with the temperatures closest to the map of two, three, four and as many classes as the networks have. All fall with gamma."}, "figure": {"name": "fig-training-temperature", "caption": "Validation temperature of a focal network over that of cross-entropy, mean and 95 % t interval over seeds, and the temperature closest to the map, by the number of classes."}}
 shown = {"measured": (gammas, ratio.mean().to_numpy(), np.array([(i.high - i.low) / 2 for i in intervals]))}
@@ -134,21 +138,25 @@ point_figure(shown, r"$\gamma$ of training", "temperature factor", ylim=(0, 1.1)
 
 # %% tags=["hide-input"]
 predicted = closest[classes]
-verdicts = [
-    judge(i, ((1 - COMPENSATION) * t, (1 + COMPENSATION) * t), parts=len(gammas))
-    for i, t in zip(intervals, predicted, strict=True)
-]
-factors = pd.DataFrame([(g, i.estimate, i.low, i.high) for g, i in zip(gammas, intervals, strict=True)])
-factors.columns = ["gamma", "measured", "95 % from", "to"]
-factors = factors.assign(**{f"map, {n} classes": values for n, values in closest.items()})
-factors[f"over the map's, {classes}"] = factors["measured"] / predicted
-factors[f"within {100 * COMPENSATION:g} %"] = [str(verdict).lower() for verdict in verdicts]
+direct, verdicts = (
+    [judge(i, ((1 - COMPENSATION) * t, (1 + COMPENSATION) * t), parts=len(gammas)) for i, t in zip(*one, strict=True)]
+    for one in ((after_map, np.ones(len(gammas))), (intervals, predicted))
+)
+both = zip(gammas, intervals, after_map, strict=True)
+factors = pd.DataFrame([(g, i.estimate, i.low, i.high, m.estimate, m.low, m.high) for g, i, m in both])
+factors.columns = ["gamma", "measured", "95 % from", "to", "after the map", "95 % from ", "to "]
+factors[f"within {100 * COMPENSATION:g} % of 1"] = [str(verdict).lower() for verdict in direct]
+factors[f"closest to the map, {classes}"] = predicted
+factors[f"within {100 * COMPENSATION:g} % of that"] = [str(verdict).lower() for verdict in verdicts]
 text = factors.style.format(precision=3).format("{:g}", subset="gamma").hide()
-text.set_caption("Temperature factors, t intervals over seeds, judged by them")
+text.set_caption(
+    "Temperature over that of cross-entropy, before and after the map; t intervals over seeds, judged by them"
+)
 
 # %% tags=["remove-input"]
 ratio_to_map = factors["measured"] / predicted
-note("training", classes=classes, losses=len(gammas), borne_out=verdicts.count(Verdict.REPRODUCED))
+note("training", classes=classes, losses=len(gammas), borne_out=direct.count(Verdict.REPRODUCED))
+note("training", after_low=mapped_ratio.mean().min(), after_high=mapped_ratio.mean().max())
 note("training", contradicted=verdicts.count(Verdict.NOT_REPRODUCED), open=verdicts.count(Verdict.UNDECIDED))
 note("training", ratio_low=ratio_to_map.min(), ratio_high=ratio_to_map.max())
 note("training", t_ce=wide[0.0].mean(), t_top=wide[top].mean())
@@ -157,16 +165,19 @@ note("training", nearest=min(distance, key=distance.get), counts=", ".join(map(s
 note("training", least_error=100 * theory.closest_temperature(top, classes).error)
 
 # %% [markdown]
-# The measured factor is {glue:text}`training-ratio-low:.2f` to {glue:text}`training-ratio-high:.2f` times the map's for
-# {glue:text}`training-classes` classes. By the intervals 'generalisation compensation' as one number is borne out for
-# {glue:text}`training-borne-out` of {glue:text}`training-losses` focal losses, contradicted for
-# {glue:text}`training-contradicted` and open for {glue:text}`training-open`. Of the maps of
-# {glue:text}`training-counts` classes that of {glue:text}`training-nearest` comes nearest. One temperature stands for
-# the map the worse, the more classes there are: at $\gamma =$ {glue:text}`training-gamma-top:g` the closest one is off
-# by {glue:text}`training-least-error:.0f` points somewhere on the simplex of {glue:text}`training-classes` classes, and
-# which one fits on the predictions a network makes depends on where on the simplex they lie. Cross-entropy needs $T =$
-# {glue:text}`training-t-ce:.2f`, where the paper quotes 2 to 2.5 as typical; at $\gamma =$
-# {glue:text}`training-gamma-top:g` the temperature left is {glue:text}`training-t-top:.2f`.
+# After the map with its $\gamma$ of training a focal network needs {glue:text}`training-after-low:.2f` to
+# {glue:text}`training-after-high:.2f` times the temperature of cross-entropy: by the intervals the 'generalization
+# compensation' is one number, within 10 %, for {glue:text}`training-borne-out` of {glue:text}`training-losses` focal
+# losses. To read it as a product of temperatures the map has to be one. With the temperature closest to the map, the
+# factor measured before the map is {glue:text}`training-ratio-low:.2f` to {glue:text}`training-ratio-high:.2f` times
+# that of {glue:text}`training-classes` classes, which is contradicted for {glue:text}`training-contradicted` losses and
+# open for {glue:text}`training-open`. Of the maps of {glue:text}`training-counts` classes that of
+# {glue:text}`training-nearest` comes nearest. One temperature stands for the map the worse, the more classes there are:
+# at $\gamma =$ {glue:text}`training-gamma-top:g` the closest one is off by {glue:text}`training-least-error:.0f` points
+# somewhere on the simplex of {glue:text}`training-classes` classes, and which one fits on the predictions a network
+# makes depends on where on the simplex they lie. Cross-entropy needs $T =$ {glue:text}`training-t-ce:.2f`, where the
+# paper quotes 2 to 2.5 as typical; at $\gamma =$ {glue:text}`training-gamma-top:g` the temperature left is
+# {glue:text}`training-t-top:.2f`.
 #
 # ## While they train
 #
@@ -227,6 +238,7 @@ show(
     "kk24.ce_temperature",
     "kk24.ce_temperature_above_one",
     "kk24.generalisation_compensation",
+    "kk24.compensation_one_temperature",
     "kk24.gamma_trades_accuracy",
 )
 

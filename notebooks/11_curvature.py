@@ -91,8 +91,9 @@ line_figure(p, slopes, "probability of the true class $p$", "$p\\,L'(p)$", zero=
 # Two sentences of the caption are wrong for focal loss as {cite:t}`lin17` define it, whom KN24's Definition 2 names.
 # Cross-entropy is $\gamma = 0$, not 1. And for $0 < \gamma < 1$ the gradient does converge, to 0, as sympy confirms
 # with $r = 1 - p$; it is the second derivative that diverges, like $\gamma(1+\gamma)r^{\gamma-1}$. Both sentences
-# would be right for a loss $-(1-p)^{\gamma-1}\log p$, so the figure may have been drawn with another exponent; as the
-# definition's formula is lost, the ledger judges neither.
+# would be right for a loss $-(1-p)^{\gamma-1}\log p$, so the figure may have been drawn with another exponent (the
+# third, of $\gamma \ge 1$, would then hold above 1 only); as the definition's formula is lost, the ledger judges
+# neither.
 
 # %% tags=["nbval-check-output"]
 r, g = sp.symbols("r gamma", positive=True)

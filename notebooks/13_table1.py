@@ -349,7 +349,9 @@ show(
     "m20.cifar10_after_fixed",
     "kk24.table1_ece_every_loss",
     "kk24.table1_ece_focal_losses",
+    "kk24.table1_gamma_ece",
     "kk24.table1_gamma_accuracy",
+    "kk24.table1_gamma_printed",
     "l25.cifar10_cross_entropy",
     "l25.cifar10_focal",
 )

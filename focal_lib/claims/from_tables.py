@@ -10,6 +10,7 @@ from focal_lib.claims.measurement import Measurement
 from focal_lib.results.printed import printed_tables
 
 __all__ = [
+    "losses_at_lowest",
     "lower_mean",
     "most_rows_among_lowest",
     "most_rows_lowered",
@@ -193,6 +194,12 @@ def rank_in_row(
     rank = int(ranks[loss].loc[[row]].iloc[0])
     quantity = f"rank of {loss} in {_named(paper, table)}, {', '.join(row)}{_when(table, stage)}, of {ranks.shape[1]}"
     return Measurement(quantity, str(expected), rank, expected, said="claimed")
+
+
+def losses_at_lowest(paper: str, table: str, stage: str, row: tuple[str, str]) -> tuple[str, ...]:
+    """Those with the best value in the row of a data set and network; several, where it is printed for several."""
+    ranks = _ranks(paper, table, stage, None).loc[[row]].iloc[0]
+    return tuple(ranks.index[ranks == 1])
 
 
 def rows_won_in_words(paper: str, table: str, loss: str) -> str:

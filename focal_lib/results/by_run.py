@@ -64,11 +64,18 @@ def confidence_gaps(results: Iterable[Result]) -> pd.DataFrame:
 
 
 def validation_temperatures(results: Iterable[Result]) -> pd.DataFrame:
-    """One row a run: loss, gamma, seed, and the temperature that minimises the validation NLL."""
+    """One row a run: loss, gamma, seed, and the temperature that minimises the validation NLL.
+
+    `mapped_temperature` is the one after the focal calibration map with the gamma of training.
+    """
     rows = []
     for result in results:
-        fit = TemperatureScaling("nll").fit(result.validation.logits, result.validation.labels)
-        rows.append(_columns(result) | {"temperature": fit.temperature_})
+        logits, labels = result.validation.logits.astype(np.float64), result.validation.labels
+        row = _columns(result)
+        for prefix, gamma in (("", 0.0), ("mapped_", result.spec.gamma)):
+            fit = TemperatureScaling("nll").fit(focal_log_probs(logits, gamma) if gamma else logits, labels)
+            row[f"{prefix}temperature"] = fit.temperature_
+        rows.append(row)
     return pd.DataFrame(rows)
 
 

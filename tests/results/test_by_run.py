@@ -9,6 +9,7 @@ from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.metrics.bins import adaptive_ece
 from focal_lib.metrics.scores import nll
 from focal_lib.results import by_run
+from focal_lib.theory.maps import focal_log_probs
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +31,9 @@ def test_gaps_before_and_after_the_map(made_results):
 
 def test_validation_temperatures(made_results):
     frame = by_run.validation_temperatures(made_results[:2])
+    mapped = focal_log_probs(made_results[1].validation.logits.astype(float), made_results[1].spec.gamma)
+    fit = TemperatureScaling("nll").fit(mapped, made_results[1].validation.labels)
+    assert frame["mapped_temperature"][1] == pytest.approx(fit.temperature_)
     run = made_results[1].validation
     assert frame["temperature"].iloc[1] == TemperatureScaling("nll").fit(run.logits, run.labels).temperature_
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import sympy as sp
+from scipy.special import log_softmax
 
 from focal_lib.claims.evidence import All, Derivation, Evidence, Search, Step, step
 from focal_lib.claims.formal import formal
@@ -27,7 +28,7 @@ g = sp.Symbol("gamma", positive=True)
 @claim(
     "kk24.many_low",
     source="KK24 section 3.3, open there",
-    statement=r"For every $n$, $\gamma > 0$ and every $q_i > 0$, temperature scaling with $T = \frac{1}{\gamma+1}$ gives the top class at least the "
+    statement=r"For every $n \ge 2$, $\gamma > 0$ and every $q_i > 0$, temperature scaling with $T = \frac{1}{\gamma+1}$ gives the top class at least the "
     r"probability that the map gives; no larger $T$ does.",
     chapter=CHAPTER,
     fidelity="ours",
@@ -189,21 +190,41 @@ def _weight_step() -> Step:
 @claim(
     "kk24.many_high_search",
     source="KK24 section 3.3, open there",
-    statement=r"For $4 \le n$ and $\gamma < \gamma^*(\frac1{n-1})$ the smallest such temperature is reached at $k - 1$ tied classes and one smaller, "
-    r"$k \le n$.",
+    statement=r"For $n \ge 4$ and $0 < \gamma < \gamma^*(\frac1{n-1})$ let $T$ be the smallest temperature that never gives the top class more than the map "
+    r"does. Distributions of $k - 1$ tied classes and one smaller, $k \le n$, ask for every temperature below it, and no others ask for more.",
     chapter=CHAPTER,
     fidelity="ours",
 )
 def many_high_search() -> Evidence:
-    """No point of at most four levels is bounded by a smaller temperature."""
-    worst, count = np.inf, 0
-    for gamma, n in ((0.25, 4), (1.0, 4), (1.0, 6), (0.5, 10), (2.0, 10), (5.0, 12)):
-        points = sample_simplex(n, seed=0)
-        beta = 1 / top_temperature_bounds(gamma, n)[1]
-        scaled = beta * np.log(points)
-        top = scaled[:, 0] - np.logaddexp.reduce(scaled, axis=1, keepdims=True)[:, 0]
-        worst = min(worst, float((focal_log_probs(np.log(points), gamma)[:, 0] - top).min()))
+    """With the T of the tied classes no point is given too much; with one smaller by a millionth a tied one is."""
+    worst, count, exceeded = np.inf, 0, np.inf
+    for gamma, n in PAIRS:
+        points, tied = sample_simplex(n, seed=0), tied_classes(n)
+        temperature = top_temperature_bounds(gamma, n)[1]
+        worst = min(worst, float(room_of_top(points, gamma, temperature).min()))
+        exceeded = min(exceeded, -float(room_of_top(tied, gamma, (1 - 1e-6) * temperature).min()))
         count += len(points)
-    return Search(
-        r"points of 4 to 12 classes with ties, and random ones; $\log\hat p_1$ against the bound", count, worst, 1e-9
-    )
+    pairs = ", ".join(f"({gamma:g}, {n})" for gamma, n in PAIRS)
+    where = rf"points with ties, and random ones, $(\gamma, n)$ of {pairs}; $\log\hat p_1$ against the bound"
+    tied_where = r"these pairs, how far a temperature smaller by a millionth exceeds $\log\hat p_1$ at tied classes"
+    return All((Search(where, count, worst, 1e-9), Search(tied_where, len(PAIRS), exceeded, -1e-12)))
+
+
+PAIRS = ((0.25, 4), (1.0, 4), (1.0, 6), (0.5, 10), (2.0, 10), (5.0, 12))
+
+
+def room_of_top(points: np.ndarray, gamma: float, temperature: float) -> np.ndarray:
+    """log of the top probability that the map gives, minus that of temperature scaling: (m, n) -> (m,)."""
+    log_q = np.log(points)
+    return (focal_log_probs(log_q, gamma) - log_softmax(log_q / temperature, -1))[
+        np.arange(len(points)), points.argmax(-1)
+    ]
+
+
+def tied_classes(n: int, count: int = 4000) -> np.ndarray:
+    """k - 1 tied classes and one smaller, for each k from 4 to n; the other classes at 1e-300: (m, n)."""
+    found = []
+    for k in range(4, n + 1):
+        last = np.geomspace(1e-15, 1 / k, count, endpoint=False)[:, None]
+        found.append(np.hstack([np.repeat((1 - last) / (k - 1), k - 1, 1), last, np.full((count, n - k), 1e-300)]))
+    return np.vstack(found)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-import sympy as sp
-
-from focal_lib.claims.evidence import Derivation, Evidence, Step, step
+from focal_lib.claims.evidence import Derivation, Evidence, Step
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.lemmas.confidence import confidence_proof, critical_gamma_steps, drop_of_tied_classes
+from focal_lib.claims.lemmas.confidence import (
+    confidence_proof,
+    critical_gamma_steps,
+    drop_of_tied_classes,
+    tied_classes_fall_steps,
+)
 from focal_lib.claims.lemmas.published import published_critical_gamma_step
 from focal_lib.theory import symbols
 from focal_lib.theory.gain import critical_gamma
@@ -29,26 +32,8 @@ q = symbols.q
     corrects="kk24.prop5",
 )
 def prop5_n_fails() -> Evidence:
-    """sum w - h(m) = e (1 - h(1/(n-1))) + o(e) for the last class at e."""
-    e, h0, h1, n = sp.symbols("epsilon h h_1 n", positive=True)
-    m = (1 - e) / (n - 1)
-    h = h0 + h1 * (m - 1 / (n - 1))  # h near 1/(n-1), to first order
-    excess = sp.diff((n - 1) * m * h + e - h, e).subs(e, 0)
-    steps = [
-        step(
-            r"$\frac{d}{d\varepsilon}\left[\sum_i w(q_i) - h(m)\right]_{\varepsilon=0} = 1 - h(\frac1{n-1})$, positive where "
-            r"$g(\frac1{n-1}) > 1$",
-            excess,
-            1 - h0,
-        ),
-        step(
-            r"the last class has $w(\varepsilon)/\varepsilon \to 1$: $b \to 0$",
-            sp.limit(symbols.entropy_ratio(), q, 0),
-            0,
-        ),
-        *critical_gamma_steps(),
-        published_critical_gamma_step(),
-    ]
+    """n - 1 tied classes and a small last one."""
+    steps = [*tied_classes_fall_steps(), *critical_gamma_steps(), published_critical_gamma_step()]
     for classes in (4, 5, 7, 10):
         fall = drop_of_tied_classes(classes, Fraction(round(900 * critical_gamma(classes)), 1000), Fraction(1, 10**6))
         steps.append(Step(rf"for example $n = {classes}$ at $0.9\,\gamma^*$, in ball arithmetic", bool(fall > 0)))

@@ -26,6 +26,16 @@ r = 1 - q
 b = sp.Function("b")(q)
 
 
+def gain_of_loss_step() -> Step:
+    """M20's g is the slope of focal loss over that of cross-entropy."""
+    return step(
+        r"$-q\,L' = g$",
+        (-q * sp.diff(symbols.focal_loss(q, g), q) - symbols.gain(q, g)) / (1 - q) ** (g - 1),
+        0,
+        lambda e: sp.simplify(sp.powsimp(sp.expand(e), force=True)),
+    )
+
+
 def ratio_steps() -> tuple[Step, ...]:
     """Second derivatives over those of cross-entropy: g - q g' in p, g - (1-q) g' in the logit."""
     f = sp.Function("g")
@@ -89,6 +99,7 @@ def curvature_probability_high() -> Evidence:
     per_power = slope_over_power()
     return Derivation(
         (
+            gain_of_loss_step(),
             *ratio_steps()[:1],
             *gain_curvature_steps(),
             step(r"$(g - qg')' = -qg''$: it rises from 1, then falls", *_slope_of_ratio()),

@@ -21,15 +21,15 @@ LOST = (
 )
 LIN = r"(Definition 2 is lost; the loss is taken as Lin et al.'s, $-(1-p)^\gamma\log p$.)"
 q = symbols.q
-g = sp.Symbol("gamma", positive=True)
+g = sp.Symbol("gamma", real=True)
 r = sp.Symbol("r", positive=True)  # 1 - q
 
 
 @claim(
     "kn24.lemma1",
     source="KN24 Lemma 1",
-    statement=r"'For $\gamma \ge 0$, we have' a relation, lost from the text at hand, 'where $\mathcal{L}_{CE}$ is the cross-entropy loss and "
-    r"$\mathcal{H}(y\mid x, \theta)$ is the conditional entropy'.",
+    statement=r"'For $\gamma \ge 0$, we have' a relation, lost from the text at hand, 'where' $\mathcal{L}_{CE} = -\sum_y q(y\mid x)\ln p(y\mid x; \theta)$ "
+    r"'is the cross-entropy loss and $\mathcal{H}(y\mid x, \theta)$ is the conditional entropy'.",
     chapter=CHAPTER,
     fidelity="quoted",
 )
@@ -66,12 +66,12 @@ def fig1_coincide() -> Evidence:
 
 
 def factor_steps() -> tuple[Step, ...]:
-    """(1-p)^gamma is 1 for gamma = 0 and below 1 for gamma > 0."""
+    """FL/CE = (1-p)^gamma is 1 for gamma = 0, below 1 for gamma > 0 and above it for gamma < 0."""
     return (
         step(r"$\gamma = 0$", symbols.focal_loss(q, 0), -sp.log(q)),
         step(
-            r"$\partial_\gamma(1-p)^\gamma = (1-p)^\gamma\log(1-p) < 0$: below 1 for $\gamma > 0$",
-            sp.diff((1 - q) ** g, g),
+            r"$\partial_\gamma\frac{\mathrm{FL}}{\mathrm{CE}} = (1-p)^\gamma\log(1-p) < 0$: below 1 for $\gamma > 0$, above it for $\gamma < 0$",
+            sp.diff(symbols.focal_loss(q, g) / -sp.log(q), g),
             (1 - q) ** g * sp.log(1 - q),
         ),
     )
@@ -93,8 +93,8 @@ def fig1_coincide_corrected() -> Evidence:
 @claim(
     "kn24.fig1_other_exponent",
     source="KN24 Fig. 1, read with an exponent of gamma - 1",
-    statement=r"Were the loss $-(1-p)^{\gamma-1}\log p$, the caption would be right: it is cross-entropy at $\gamma = 1$, and for $0 < \gamma < 1$ its "
-    r"gradient diverges as $p \to 1$.",
+    statement=r"Were the loss $-(1-p)^{\gamma-1}\log p$, the first two sentences of the caption would be right: it is cross-entropy at $\gamma = 1$, "
+    r"and for $0 < \gamma < 1$ its gradient diverges as $p \to 1$. (The third, for $\gamma \ge 1$, would not be at $\gamma = 1$, where the two are equal.)",
     chapter=CHAPTER,
     fidelity="ours",
 )
@@ -136,7 +136,8 @@ def fig1_loss_smaller() -> Evidence:
             ),
             *factor_steps(),
         ),
-        r"No $\gamma \ge 1$ and no $p$ near 1 is needed.",
+        r"No $\gamma \ge 1$ and no $p$ near 1 is needed. With the exponent $\gamma - 1$ it would be so for $\gamma > 1$; at "
+        r"$\gamma = 1$ the two losses would be equal.",
     )
 
 

@@ -71,27 +71,36 @@ def table9_rows() -> Evidence:
 @claim(
     "l25.table9_means",
     source="L25 Table 9, its averages against its rows",
-    statement=r"None of the four averages of Table 9 is the mean of its rows, rounded: printed are .742, .798, .8440 and .8527 where the rows give .738, "
-    r".803, .8414 and .8528. By its rows FCL gains more over CheXNet with BCE than by the printed averages.",
+    statement=r"Three of the four averages of Table 9 are not the mean of its rows, however these were rounded: printed are .742, .798 and .8440 where "
+    r"the rows give .738, .803 and .8414; that of FCL, .8527 where they give .8528, rounding of the rows explains. By its rows FCL gains more over "
+    r"CheXNet with BCE than by the printed averages.",
     chapter=CHAPTER,
     fidelity="ours",
 )
 def table9_means() -> Evidence:
-    """The mean over the pathologies of each column, to as many digits as its average is printed with."""
+    """The mean over the pathologies of each column, to as many digits as rows and average are printed with."""
     found = _by_method()
-    printed, means = found.loc[AVERAGE], found.drop(AVERAGE).mean()
-    digits = {"Wang et al.": 3, "Yao et al.": 3, BASELINE: 4, "FCL": 4}
-    claimed = {"Wang et al.": 0.738, "Yao et al.": 0.803, BASELINE: 0.8414, "FCL": 0.8528}
+    printed, means = found.loc[AVERAGE].to_dict(), found.drop(AVERAGE).mean().to_dict()
+    claimed = {  # digits, mean of the rows, printed, apart by more than rounding
+        "Wang et al.": (3, 0.738, 0.742, True),
+        "Yao et al.": (3, 0.803, 0.798, True),
+        BASELINE: (4, 0.8414, 0.8440, True),
+        "FCL": (4, 0.8528, 0.8527, False),
+    }
     parts = []
-    for method, places in digits.items():
-        mean = round(float(means[method]), places)
-        remark = f"printed: {printed[method]:.{places}f}"
-        same = mean == claimed[method] != printed[method]
-        parts.append(
+    for method, (places, mean, average, apart) in claimed.items():
+        of_rows, gap = round(means[method], places), abs(printed[method] - means[method])
+        parts += [
+            Measurement(f"mean of the rows of {method}", str(mean), of_rows, mean, said="claimed"),
+            Measurement(f"average printed for {method}", str(average), printed[method], average, said="claimed"),
             Measurement(
-                f"mean of the rows of {method}", str(claimed[method]), mean, holds=same, said="claimed", remark=remark
-            )
-        )
+                f"distance of the two, which rounding of rows and average explains up to {10**-places:g}",
+                "more" if apart else "less",
+                gap,
+                holds=(gap > 10**-places) == apart,
+                said="claimed",
+            ),
+        ]
     gain = float((means["FCL"] - means[BASELINE]) - (printed["FCL"] - printed[BASELINE]))
     quantity = "gain of FCL in the mean of the rows, minus that in the averages"
     return All((*parts, Measurement(quantity, "positive", gain, holds=gain > 0, said="claimed")))

@@ -332,9 +332,16 @@ def phi_steps() -> tuple[Step, ...]:
         *convexity_proof().steps,
         *gradient_limit_steps(),
         step(
-            r"at 0: $-vL'(v) = g \to 1$, so $-L' \to \infty$: $b \to 0$",
-            sp.limit(symbols.entropy_ratio(), q, 0, "+"),
-            0,
+            r"$-vL'(v) = g = (1-v)^\gamma(1 + \gamma b)$ ($v = q$)",
+            (-q * sp.diff(symbols.focal_loss(q, g), q)) / (1 - q) ** (g - 1),
+            (1 + g * symbols.entropy_ratio()) * (1 - q),
+            lambda e: sp.simplify(sp.powsimp(sp.expand(e), force=True)),
+        ),
+        step(r"at 0: $g \to 1$, as $b \to 0$, so $-L' \to \infty$", sp.limit(symbols.entropy_ratio(), q, 0, "+"), 0),
+        step(
+            r"at 1, where $L' \to 0$: $\varphi \to -2\lambda(1-\eta) < 0$; so $\varphi$ has one root, as it falls from $\infty$",
+            (-2 * lam * (v - eta)).subs(v, 1),
+            -2 * lam * (1 - eta),
         ),
     )
 
@@ -357,8 +364,8 @@ def a6() -> Evidence:
 @claim(
     "l25.a6_reading",
     source="L25 Lemma A.3, under a reading",
-    statement=r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the lemma is true: $\varphi$ is strictly decreasing on $(0, 1)$, tends "
-    r"to $\infty$ at 0 and to $-2\lambda(1-\eta)$ at 1 ($\gamma > 0$), and has exactly one root for $\lambda > 0$, $0 < \eta < 1$.",
+    statement=r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the lemma is true for $\gamma, \lambda > 0$ and $0 < \eta < 1$: $\varphi$ is "
+    r"strictly decreasing on $(0, 1)$, tends to $\infty$ at 0 and to $-2\lambda(1-\eta)$ at 1, and has exactly one root.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("exact", "l25_phi"),

@@ -9,10 +9,12 @@ import sympy as sp
 from focal_lib.claims.evidence import Derivation, Evidence, Step, Unchecked, step
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.lemmas.confidence import confidence_proof, critical_gamma_steps, drop_of_tied_classes
+from focal_lib.claims.lemmas.confidence import confidence_proof, drop_of_tied_classes, tied_classes_fall_steps
 from focal_lib.claims.lemmas.curvature import convexity_proof
+from focal_lib.claims.lemmas.entropy_terms import entropy_terms_steps
 from focal_lib.claims.lemmas.fcl_minimiser import candidate, slack
 from focal_lib.claims.lemmas.squared_distance import squared_distance_steps
+from focal_lib.claims.lemmas.weight import lagrange_steps
 from focal_lib.theory.certificates import balls
 from focal_lib.theory.gain import critical_gamma
 
@@ -104,15 +106,26 @@ def thm41_norm() -> Evidence:
     "l25.thm41_norms",
     source="L25 App. A.2, steps 1, 2 and 4",
     statement=r"$|\max q - \max p| \le \lVert q-p\rVert_\infty \le \lVert q-p\rVert_2$, and "
-    r"$\mathbb{E}\lVert q - e_Y\rVert^2 = \lVert q-p\rVert^2 + 1 - \lVert p\rVert^2$. (The formulas are lost; the words around them leave no other.)",
+    r"$\mathbb{E}\lVert q - e_Y\rVert^2 = \lVert q-p\rVert^2 + 1 - \lVert p\rVert^2$. (The formulas are lost; so are they most likely meant.)",
     chapter=CHAPTER,
     fidelity="our reading",
     formal=formal("equivalent", "l25_thm41_norms", "l25_expected_square"),
 )
 def thm41_norms() -> Evidence:
-    """The expected square, class by class; the inequalities are elementary."""
+    """The expected square, class by class; the inequalities for one class and another."""
+    top, below, other, d, rest = sp.symbols("q_j u v d r", nonnegative=True)
     return Derivation(
-        squared_distance_steps(),
+        (
+            *squared_distance_steps(),
+            step(
+                r"$\max p = p_j + u$ with $u \ge 0$, $q_j = \max q$: $(q_j - p_j) - (\max q - \max p) = u \ge 0$",
+                (top - other) - (top - (other + below)),
+                below,
+            ),
+            step(r"$u \ge 0$", below.is_nonnegative),
+            step(r"$\lVert q-p\rVert_2^2 - d_i^2 = \sum_{k\ne i} d_k^2 \ge 0$", sp.sqrt(d**2 + rest) ** 2 - d**2, rest),
+            step(r"which is not negative", rest.is_nonnegative),
+        ),
         r"The inequalities, for every $n$: at $j = \arg\max q$, $\max p \ge p_j$, so $\max q - \max p \le q_j - p_j$, and symmetrically; and "
         r"the sum of squares is at least each of them.",
     )
@@ -151,16 +164,20 @@ def overconfident_often() -> Evidence:
     ),
 )
 def focal_overconfident_where() -> Evidence:
-    """The sharp condition of KK24 Prop. 5, and one posterior of ten classes."""
+    """The truth is the map of the minimiser; the sharp condition of KK24 Prop. 5, and tied classes below it."""
     gamma = Fraction(round(500 * critical_gamma(10)), 1000)
     fall = drop_of_tied_classes(10, gamma, Fraction(1, 1000))
     return Derivation(
         (
+            *lagrange_steps(),
             *confidence_proof().steps,
-            *critical_gamma_steps(),
+            *entropy_terms_steps(),  # gamma* > 0 where q < 1/2
+            *tied_classes_fall_steps(),
             Step(
                 rf"for example $n = 10$, $\gamma = {float(gamma):g}$: nine tied classes and one at 0.001, in ball arithmetic",
                 bool(fall > 0),
             ),
-        )
+        ),
+        r"The truth is the map of the minimiser, so the minimiser is overconfident where the map lowers the top probability. For $n = 2$ that is at "
+        r"least $\frac12 > \tau(\gamma)$, and the threshold settles it.",
     )

@@ -10,9 +10,10 @@ import sympy as sp
 from focal_lib.claims.evidence import Derivation, Step, step, step_of_several
 from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps, log_entropy_ratio_steps
 from focal_lib.claims.lemmas.threshold import gain_at_half_step, threshold_steps
+from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 
-__all__ = ["confidence_proof", "critical_gamma_steps", "drop_of_tied_classes"]
+__all__ = ["confidence_proof", "critical_gamma_steps", "drop_of_tied_classes", "tied_classes_fall_steps"]
 
 
 def critical_gamma_steps() -> tuple[Step, ...]:
@@ -25,6 +26,27 @@ def critical_gamma_steps() -> tuple[Step, ...]:
             r"root, $\gamma^*(q)$, with $g > 1$ before it and $g < 1$ after",
             (log_g.subs(g, 0), 0),
             (sp.diff(log_g, g, 2), -(ratio**2) / (1 + g * ratio) ** 2),
+        ),
+    )
+
+
+def tied_classes_fall_steps() -> tuple[Step, ...]:
+    """sum w - h(m) = e (1 - h(1/(n-1))) + o(e) with n - 1 tied classes and the last at e."""
+    e, h0, h1, n = sp.symbols("epsilon h h_1 n", positive=True)
+    m = (1 - e) / (n - 1)
+    h = h0 + h1 * (m - 1 / (n - 1))  # h near 1/(n-1), to first order
+    excess = sp.diff((n - 1) * m * h + e - h, e).subs(e, 0)
+    return (
+        step(
+            r"$\frac{d}{d\varepsilon}\left[\sum_i w(q_i) - h(m)\right]_{\varepsilon=0} = 1 - h(\frac1{n-1})$, positive where "
+            r"$g(\frac1{n-1}) > 1$",
+            excess,
+            1 - h0,
+        ),
+        step(
+            r"the last class has $w(\varepsilon)/\varepsilon \to 1$: $b \to 0$",
+            sp.limit(symbols.entropy_ratio(), symbols.q, 0),
+            0,
         ),
     )
 

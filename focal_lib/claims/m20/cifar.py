@@ -27,7 +27,7 @@ def _against_cross_entropy(loss: str, stage: str, printed: PrintedEffect | None 
 
 @claim(
     "m20.cifar10_before",
-    source="M20 section 6, Tables 1 and 7, on CIFAR-10",
+    source="M20 sections 4 and 6, Tables 1 and 7, on CIFAR-10",
     statement=r"Before temperature scaling focal loss, with $\gamma = 3$ and with FLSD-53, has a lower ECE (equal width) than cross-entropy. "
     + SIZE,
     chapter=CHAPTER,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from focal_lib.claims.evidence import Conditional, Counterexample, Derivation, Disproof, Evidence, Step, step
+from focal_lib.claims.evidence import All, Conditional, Counterexample, Derivation, Disproof, Evidence, Step, step
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.gain_curvature import gain_concave_steps, gain_curvature_steps, gain_slope_end_steps
@@ -84,7 +84,7 @@ def prop1_iff() -> Evidence:
     "m20.k_decreasing",
     source="M20 App. B, Eq. (9)",
     statement=r"$k(p, \gamma) = \frac{2(1-p)}{\log p} + 1 - \gamma p$ decreases, from 1 at $p \to 0$ to $-(1+\gamma)$ at $p \to 1$, and "
-    r"has the sign of $\partial_p g$.",
+    r"has the sign of $\partial_p g$. ($\gamma > 0$, $0 < p < 1$.)",
     chapter=CHAPTER,
     fidelity="paraphrased",
     formal=formal("equivalent", "m20_k", "m20_gain_slope"),
@@ -164,14 +164,15 @@ def regularises_more() -> Evidence:
 @claim(
     "m20.fig4a_seven",
     source="M20 section 4, on Fig. 4a",
-    statement=r"'For $\gamma \ge 7$, $g$ reduces to nearly 0 for a relatively low value of $p$ (around 0.5).' (Taken as: below 0.05 from $p = \frac12$ on.)",
+    statement=r"'For $\gamma \ge 7$, $g$ reduces to nearly 0 for a relatively low value of $p$ (around 0.5).' (Taken as: below 0.05, our threshold, from $p = \frac12$ on.)",
     chapter=CHAPTER,
     fidelity="our reading",
     formal=formal("exact", "m20_seven"),
 )
 def fig4a_seven() -> Evidence:
-    """g(0.5, 7); larger gamma gives less."""
-    return Measurement(r"$g(0.5, 7)$", "nearly 0", _gain(0.5, 7), expected=0.0, tolerance=0.05)
+    """g(0.5, 7); a larger p and a larger gamma give less."""
+    there = Measurement(r"$g(0.5, 7)$", "nearly 0", _gain(0.5, 7), expected=0.0, tolerance=0.05)
+    return All((there, Derivation((*threshold_steps(), gain_at_half_step(), *larger_gamma_steps()))))
 
 
 @claim(
