@@ -254,6 +254,8 @@ GIVEN = click.Choice(["logits", "log-probs", "probs"])
 @click.option("--methods", default="", help="Names with commas between, or all; see above.")
 @click.option("--shrinkage", type=_Number(), default=0.0, help="Draws gamma towards 0; for few samples.")
 @click.option("--resamples", type=_Whole(), default=1000, show_default=True, help="Of the bootstrap.")
+@click.option("--relevant", type=_Number(), default=0.005, help="Smallest gain that matters, a share. Default: 0.005.")
+@click.option("--force", is_flag=True, help="Go on where the data look wrong.")
 def calibrate(path: Path, out: Path, **options: Any) -> None:
     """Calibrate a model from its logits: calibrator.json, metrics.parquet and report.html in the folder OUT.
 
@@ -276,6 +278,40 @@ def calibrate(path: Path, out: Path, **options: Any) -> None:
     except (ValueError, ImportError, OSError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"{found.advice.words}\n{found.kept_in_words}\n{', '.join(report.FILES)} -> {out}")
+
+
+@main.command()
+@click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--max-ece", "limit", required=True, type=_Number(), help="Largest error that passes, a fraction: 0.02.")
+@click.option("--metric", type=click.Choice(["ece", "adaptive-ece"]), default="ece", show_default=True)
+@click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds.")
+@click.option("--labels", type=click.Path(exists=True, path_type=Path), help="File of the labels, for npy.")
+@click.option("--calibrator", type=click.Path(exists=True, path_type=Path), help="Of focal calibrate, applied first.")
+@click.option("--level", type=_Number(), default=0.95, show_default=True, help="Of the interval.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="JSON, or JUnit where it ends in .xml.")
+@click.option("--force", is_flag=True, help="Check also where the data look wrong.")
+@click.pass_context
+def check(context: click.Context, path: Path, out: Path | None, calibrator: Path | None, **options: Any) -> None:
+    """Is a model calibrated well enough? Exit status 0: yes, 1: no, 2: to be investigated.
+
+    Judged by the 95 % interval of the ECE over the samples in PATH, those for testing where it has two sets: 0 if all
+    of it is at most --max-ece, 1 if all of it is above; 2 if the samples do not tell, or if the check did not run.
+    """
+    from focal_lib.calibration import gate
+    from focal_lib.calibration.saved import load_calibrator
+
+    try:
+        if out is not None:
+            check_target(out, *filter(None, (path, options["labels"], calibrator)))
+        fit = None if calibrator is None else load_calibrator(calibrator)
+        found = gate.check(path, calibrator=fit, **options)
+        if out is not None:
+            found.save(out)
+    except (ValueError, ImportError, OSError) as error:
+        click.echo(f"Investigate: {error}", err=True)
+        raise SystemExit(int(gate.Outcome.INVESTIGATE)) from None
+    click.echo(found.words)
+    context.exit(int(found.outcome))
 
 
 @main.command()

@@ -67,18 +67,20 @@ Markdown("\n".join(f"* {note}" for note in report.notes))
 # Error and the ECE family in per cent. Of two ECEs, `ece` has 15 bins of equal width and `adaptive-ece` 15 of equal
 # mass. The intervals, at 95 % over samples, are percentile bootstrap for error, NLL and Brier score. A bootstrap of an
 # ECE cannot reach 0 and does not cover, so those of the binned errors invert a simulated test (see {ref}`coverage of
-# both <sec-coverage>`); noise only adds to such an estimate, which therefore may lie above its interval. The smooth
-# ECE has none.
+# both <sec-coverage>`); noise only adds to such an error, which therefore may lie above its interval. In round brackets
+# stands an estimate with less of this bias. The smooth ECE has no interval.
 
 # %%
 report.metric_table()
 
 # %% [markdown]
-# ## Significant differences
+# ## Differences
 #
-# Method minus reference over the same samples: `adaptive-ece`, of equal mass, in percentage points, and NLL, with 95 %
-# percentile bootstrap intervals. A star marks what is significant at 5 % after Holm's correction for all the
-# differences of this table.
+# Method minus reference over the same samples. What decides are proper scores, NLL and Brier score: their differences
+# are means over samples and have t intervals, which all hold together with 95 % (Bonferroni); a star marks those that
+# leave out 0. A richer method is recommended where it gains a relevant share of such a score for certain
+# (`--relevant`, 0.5 % by default), the best of them, not the surest. The ECE (`adaptive-ece`, of equal mass, in
+# percentage points) is told without an interval: that of a difference of two ECEs does not cover.
 
 # %%
 report.difference_table()

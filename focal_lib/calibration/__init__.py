@@ -7,6 +7,7 @@ from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScalin
 from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
 from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES, PAPER_TEMPERATURES, TemperatureScaling
 from focal_lib.calibration.calibrators.torch_module import write_onnx
+from focal_lib.calibration.gate import Check, Outcome, check
 from focal_lib.calibration.logit_sets import as_logits
 from focal_lib.calibration.logits_file import read_logits
 from focal_lib.calibration.report import Report, calibrate
@@ -18,17 +19,20 @@ __all__ = [
     "PAPER_TEMPERATURES",
     "WIDE_GAMMAS",
     "BetaCalibration",
+    "Check",
     "DirichletCalibration",
     "EceSurface",
     "FocalTemperatureScaling",
     "HistogramBinning",
     "IsotonicCalibration",
     "MatrixScaling",
+    "Outcome",
     "Report",
     "TemperatureScaling",
     "VectorScaling",
     "as_logits",
     "calibrate",
+    "check",
     "load_calibrator",
     "read_logits",
     "save_calibrator",

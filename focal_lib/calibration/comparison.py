@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
-from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from torch import Tensor
@@ -17,8 +16,7 @@ from torch import Tensor
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import LogitSet
 from focal_lib.calibration.methods import AS_GIVEN, Method
-from focal_lib.metrics.bins import ClassGaps, sum_class_gaps
-from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece_difference
+from focal_lib.metrics.bins import ClassGaps, adaptive_ece_of, sum_class_gaps
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.ece_interval import (
     adaptive_ece_interval_of,
@@ -26,12 +24,12 @@ from focal_lib.metrics.ece_interval import (
     ece_interval_of,
     mce_interval_of,
 )
-from focal_lib.metrics.intervals import Interval, bootstrap_draws
+from focal_lib.metrics.intervals import Interval, bootstrap_draws, t_interval
 from focal_lib.metrics.samples import Samples
 from focal_lib.metrics.scores import SampleScores, sample_scores
 from focal_lib.metrics.smooth import smooth_ece_of
 
-__all__ = ["Evaluation", "cross_fit", "differences", "hold_out", "measure"]
+__all__ = ["PROPER", "Evaluation", "cross_fit", "differences", "hold_out", "measure"]
 
 _DRAWN = 4e8  # samples that all resamples of one statistic may have together: of large test sets there are fewer
 
@@ -45,6 +43,7 @@ class Evaluation:
         scores: of each sample to test on, for AS_GIVEN and each method, in the same order.
         classwise: classwise ECE of each.
         lowered: share of the samples to test on whose top probability the focal calibration map makes smaller.
+        changed: samples to test on whose predicted class is another than that of the logits as given.
         n_fit, n_test, n_classes: numbers of samples to fit on, of samples to test on, of classes.
         unseen: classes without a sample to fit on.
         folds: of cross-fitting; 0 where the sets are different.
@@ -54,6 +53,7 @@ class Evaluation:
     scores: dict[Method, SampleScores]
     classwise: dict[Method, Interval]
     lowered: dict[Method, float]
+    changed: dict[Method, int]
     n_fit: int
     n_test: int
     n_classes: int
@@ -104,26 +104,27 @@ def _evaluation(
     folds: int = 0,
 ) -> Evaluation:
     """From the fits to keep, and the (fits, samples to test on) of each part."""
-    scores, classwise, lowered = {}, {}, {}
+    scores, classwise, lowered, changed = {}, {}, {}, {}
     for method in (AS_GIVEN, *fits):
         chunks = [chunk for own, data in parts for chunk in _scored(own.get(method), data)]
-        found, gaps, low = zip(*chunks, strict=True)
+        found, gaps, low, other = zip(*chunks, strict=True)
         scores[method] = SampleScores.concatenate(found)
         n = len(scores[method].correct)
         gap, square, variance = np.sum(gaps, axis=0)
         classwise[method] = classwise_ece_interval_of(ClassGaps(gap, square, variance, n))
         if getattr(fits.get(method), "gamma_", 0.0):
             lowered[method] = sum(low) / n
+        changed[method] = sum(other)
     unseen = set(range(fitted_on.classes)) - set(np.unique(fitted_on.labels).tolist())
     return Evaluation(
-        fits, scores, classwise, lowered, len(fitted_on), n, fitted_on.classes, tuple(sorted(unseen)), folds
+        fits, scores, classwise, lowered, changed, len(fitted_on), n, fitted_on.classes, tuple(sorted(unseen)), folds
     )
 
 
-def _scored(fit: Any, data: LogitSet) -> list[tuple[SampleScores, tuple[np.ndarray, ...], int]]:
-    """Scores, sums of class gaps, and number of samples whose top probability the map lowers, chunk by chunk."""
+def _scored(fit: Any, data: LogitSet) -> list[tuple[SampleScores, tuple[np.ndarray, ...], int, int]]:
+    """Chunk by chunk: scores, sums of class gaps, samples whose top probability the map lowers, whose class moves."""
 
-    def chunk(z: Tensor, y: Tensor) -> tuple[SampleScores, tuple[np.ndarray, ...], int]:
+    def chunk(z: Tensor, y: Tensor) -> tuple[SampleScores, tuple[np.ndarray, ...], int, int]:
         log_p = torch.log_softmax(z, -1) if fit is None else fit.predict_log_proba(z)
         p = log_p.exp()
         *gaps, _ = sum_class_gaps(p, y)
@@ -132,7 +133,8 @@ def _scored(fit: Any, data: LogitSet) -> list[tuple[SampleScores, tuple[np.ndarr
         if getattr(fit, "gamma_", 0.0):
             before = torch.softmax(z / fit.temperature_, -1).amax(-1)
             lowered = int(np.count_nonzero(scores.confidence < before.numpy()))
-        return scores, tuple(gaps), lowered
+        changed = 0 if fit is None else int((p.argmax(-1) != z.argmax(-1)).sum())
+        return scores, tuple(gaps), lowered, changed
 
     return Samples(data.logits, data.labels).map(chunk)
 
@@ -142,6 +144,8 @@ def _scored(fit: Any, data: LogitSet) -> list[tuple[SampleScores, tuple[np.ndarr
 
 def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
     """For each method and metric the value, its 95 % interval and how that was made, in the units of METRICS.
+
+    `debiased` is an estimate with less bias where the value is a binned error; else the value.
 
     Intervals of error, NLL and Brier score are percentile bootstrap; those of the binned errors invert a simulated
     test, since their bootstrap does not cover (focal_lib.metrics.ece_interval). Of the smooth ECE none is given.
@@ -160,8 +164,10 @@ def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> 
         }
         for name, metric in METRICS.items():
             i = found[name].scaled(metric.unit)
-            rows.append((*method, name, i.estimate, i.low, i.high, i.kind))
-    return pd.DataFrame(rows, columns=["method", "objective", "metric", "value", "low", "high", "interval"])
+            debiased = i.estimate if i.debiased is None else i.debiased
+            rows.append((*method, name, i.estimate, i.low, i.high, i.kind, debiased))
+    columns = ["method", "objective", "metric", "value", "low", "high", "interval", "debiased"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _mean_interval(values: np.ndarray, resamples: int, seed: int) -> Interval:
@@ -175,45 +181,37 @@ def _affordable(resamples: int, n: int) -> int:
     return int(max(50, min(resamples, _DRAWN // n)))
 
 
-def differences(evaluation: Evaluation, *, resamples: int = 1000, level: float = 0.05, seed: int = 0) -> pd.DataFrame:
-    """Adaptive ECE (equal mass, per cent) and NLL: each method minus AS_GIVEN and minus the first, over same samples.
+def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:
+    """NLL, Brier score and adaptive ECE (equal mass, per cent): each method minus AS_GIVEN and minus the first.
 
-    `p` is two-sided from the standard error that the 95 % interval of the percentile bootstrap implies. `significant`
-    says whether it is at that level after Holm's correction for all the rows. A method that gives a label probability
-    0 has an infinite NLL, and p = 0.
+    Over the same samples. The proper scores are means over samples, so their differences have t intervals; all of them
+    hold together with probability `level` (Bonferroni), and `significant` says whether such an interval leaves out 0.
+    Of a difference of two ECEs no interval is given: a bootstrap's does not cover. A method that gives a label
+    probability 0 has an infinite NLL, and no interval.
     """
     first = next(iter(evaluation.fits))
-    others = [method for method in evaluation.fits if method != first]
-    count = _affordable(resamples, evaluation.n_test)
+    pairs = [(m, AS_GIVEN) for m in evaluation.fits] + [(m, first) for m in evaluation.fits if m != first]
+    each = 1 - (1 - level) / (len(pairs) * len(PROPER))
     rows = []
-    for one, two in [(method, AS_GIVEN) for method in evaluation.fits] + [(method, first) for method in others]:
+    for one, two in pairs:
         a, b = evaluation.scores[one], evaluation.scores[two]
-        ece = bootstrap_adaptive_ece_difference(
-            (a.confidence, a.correct), (b.confidence, b.correct), resamples=count, seed=seed
-        )
-        with np.errstate(invalid="ignore"):
-            gap = a.log_loss - b.log_loss
-        nll = _mean_interval(gap, count, seed)
-        for name, spread in (("adaptive-ece", ece), ("nll", nll)):
+        found = {name: _paired(of(a), of(b), each) for name, of in PROPER.items()}
+        ece = adaptive_ece_of(a.confidence, a.correct) - adaptive_ece_of(b.confidence, b.correct)
+        found["adaptive-ece"] = Interval(ece, np.nan, np.nan)
+        for name, spread in found.items():
             i = spread.scaled(METRICS[name].unit)
-            rows.append((*one, two.name, name, i.estimate, i.low, i.high, i.kind, _p_value(spread)))
-    columns = ["method", "objective", "reference", "metric", "difference", "low", "high", "interval", "p"]
-    found = pd.DataFrame(rows, columns=columns)
-    return found.assign(significant=_holm(found["p"].to_numpy(), level))
+            apart = bool(np.isinf(i.estimate) or i.low > 0 or i.high < 0)
+            rows.append((*one, two.name, name, i.estimate, i.low, i.high, i.kind, apart))
+    columns = ["method", "objective", "reference", "metric", "difference", "low", "high", "interval", "significant"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def _p_value(spread: Interval) -> float:
-    if np.isinf(spread.estimate):
-        return 0.0
-    error = (spread.high - spread.low) / (2 * norm.ppf((1 + spread.level) / 2))
-    known = error > 1e-9 * abs(spread.estimate)  # else rounding: all samples alike, too few to say anything
-    return float(2 * norm.sf(abs(spread.estimate) / error)) if known else 1.0
+PROPER: dict[str, Callable[[SampleScores], np.ndarray]] = {"nll": lambda s: s.log_loss, "brier": lambda s: s.brier}
 
 
-def _holm(p: np.ndarray, level: float) -> np.ndarray:
-    """Which hypotheses fall, the smallest p against level / m, the next against level / (m - 1), ..."""
-    order = np.argsort(p)
-    passed = p[order] <= level / np.arange(len(p), 0, -1)
-    significant = np.zeros(len(p), dtype=bool)
-    significant[order] = np.logical_and.accumulate(passed)
-    return significant
+def _paired(first: np.ndarray, second: np.ndarray, level: float) -> Interval:
+    with np.errstate(invalid="ignore"):
+        gap = first - second
+    if len(gap) < 2 or not np.isfinite(gap).all():  # a label of probability 0
+        return Interval(float(first.mean() - second.mean()), np.nan, np.nan)
+    return t_interval(gap, level=level)

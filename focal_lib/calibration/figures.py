@@ -25,8 +25,8 @@ _MOST = 20_000  # samples that the landscape is computed of; of more an even par
 
 
 def reliability_figure(evaluation: Evaluation, methods: Sequence[Method]) -> Figure:
-    """Accuracy over confidence in 15 bins of equal width, one panel for each method."""
-    scores = {method.label: evaluation.scores[method] for method in methods}
+    """Accuracy over confidence in 15 bins of equal width, one panel for each method, once."""
+    scores = {method.label: evaluation.scores[method] for method in dict.fromkeys(methods)}
     with mpl.rc_context():
         use_style()
         bins = {name: reliability_bins_of(s.confidence, s.correct) for name, s in scores.items()}
@@ -34,11 +34,12 @@ def reliability_figure(evaluation: Evaluation, methods: Sequence[Method]) -> Fig
 
 
 def reliability_caption(methods: Sequence[Method]) -> str:
+    methods = tuple(dict.fromkeys(methods))
     names = " and ".join(method.label if method == AS_GIVEN else f"after {method.label}" for method in methods)
     return (
         f"Reliability {names}: accuracy over confidence in 15 bins of equal width; below, the share of the samples in "
-        "each bin, and their number. The grey band of a bin holds the accuracy of a calibrated model with probability "
-        "95 %. Bins are judged one by one: of 15 bins of a calibrated model, 0.75 lie outside on average."
+        "each bin, and their number. The grey bands hold all accuracies of a calibrated model together with "
+        "probability 95 % (Bonferroni): of twenty calibrated models one has a point outside."
     )
 
 

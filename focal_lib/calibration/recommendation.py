@@ -1,4 +1,10 @@
-"""What to do with a model's logits, in plain words, and what to know about the fits."""
+"""What to do with a model's logits, in plain words.
+
+Decided on proper scores, NLL and Brier score, of samples that were not fitted on, by what a method gains for certain:
+the near end of an interval that holds for all comparisons together. The simplest method is the default, and a richer
+one is recommended where it gains a relevant amount over it. An ECE is told, not decided on: a constant prediction can
+have none, and a difference of two has no interval that covers.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +14,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
-from focal_lib.calibration.calibrators.mapped import MappedCalibrator
-from focal_lib.calibration.calibrators.newton import GAMMA_RANGE
-from focal_lib.calibration.comparison import Evaluation
+from focal_lib.calibration.comparison import PROPER, Evaluation
 from focal_lib.calibration.methods import AS_GIVEN, Method
+from focal_lib.metrics.bins import adaptive_ece_of
 
-__all__ = ["Advice", "advise", "describe_fits"]
+__all__ = ["RELEVANT", "Advice", "advise"]
 
-_QUANTITIES = {"adaptive-ece": ("the ECE (equal mass)", " points"), "nll": ("the NLL", "")}
+RELEVANT = 0.005  # of the score of what is compared with
+_NAMES = {"nll": "NLL", "brier": "Brier score"}
 
 
 @dataclass(frozen=True)
@@ -27,129 +32,116 @@ class Advice:
     words: str
 
 
-def advise(differences: pd.DataFrame, n_fit: int, n_test: int, *, least: int = 500) -> Advice:
+@dataclass(frozen=True)
+class _Comparison:
+    """What a method gains over a reference in a proper score: positive is better."""
+
+    metric: str
+    gain: float
+    least: float
+    most: float
+    score: float  # of the reference
+    relevant: float  # the smallest gain that matters
+
+    @property
+    def better(self) -> bool:
+        """It gains a relevant amount for certain."""
+        return self.least >= self.relevant
+
+    @property
+    def worse(self) -> bool:
+        """It loses for certain."""
+        return self.most < 0
+
+    @property
+    def settled(self) -> bool:
+        """It gains no relevant amount, for certain."""
+        return self.most < self.relevant
+
+    def words(self) -> str:
+        share = f"{self.gain / self.score:.1%}"
+        return f"the {_NAMES[self.metric]} falls by {self.gain:.3g} ({share}; at least {self.least:.3g})"
+
+
+def advise(evaluation: Evaluation, differences: pd.DataFrame, *, relevant: float = RELEVANT) -> Advice:
     """What to do, and how sure that is.
 
-    A method is good if it is significantly better than none in ECE or NLL and significantly worse in neither. Of the
-    good ones that are as good against the first method (temperature scaling) the one with the smallest p is
-    recommended; else the first, if good.
-
     Args:
+        evaluation: the methods, the simplest first, and their scores.
         differences: of comparison.differences.
-        n_fit, n_test: samples fitted on and tested on. With fewer than `least` of either no other method is
-            recommended.
+        relevant: the smallest gain that matters, as a share of the score of what is compared with.
+
+    Raises:
+        ValueError: relevant not in [0, 1).
     """
-    first = Method(*differences[["method", "objective"]].iloc[0])
-    few = min(n_fit, n_test) < least
-    good = _significantly_better(differences, AS_GIVEN.name)
-    others = [] if few else [m for m in _significantly_better(differences, first.name) if m in good]
-    if others:
-        return Advice(others[0], _use(differences, others[0], first.name))
-    scarce = f"{n_fit} samples to fit on and {n_test} to test on are too few to tell the methods apart"
-    if first in good:
-        gain = _gain(differences, first, AS_GIVEN.name)
-        if few:
-            return Advice(first, f"{scarce}; use plain {first.name} scaling: {gain}.")
-        return Advice(first, f"Plain {first.name} scaling is enough: {gain}; {_room(differences, first.name)}.")
-    if few:
-        words = f"{scarce}, and too few to see that {first.name} scaling helps: get more, or leave the logits."
-        return Advice(None, words)
-    if good:
-        return Advice(good[0], _use(differences, good[0], AS_GIVEN.name))
-    words = "Leave the logits as they are: no method is significantly better"
-    return Advice(None, f"{words}; {_room(differences, first.name)}.")
+    if not 0 <= relevant < 1:
+        raise ValueError(f"relevant must lie in [0, 1). Got {relevant}.")
+    table = _Table(evaluation, differences, relevant)
+    first, *others = evaluation.fits
+    base = first if _is_better(table.against(first, AS_GIVEN)) else AS_GIVEN
+    better = [method for method in others if _is_better(table.against(method, base))]
+    if better:
+        best = max(better, key=lambda method: max(c.gain / c.score for c in table.against(method, base)))
+        return Advice(best, f"Use {best.label} rather than {_named(base)}: {table.gains(best, base)}.")
+    if base == first:
+        return Advice(first, f"Use {first.label} scaling: {table.gains(first, AS_GIVEN)}. {table.room(others, first)}")
+    return Advice(None, f"Leave the logits as they are. {table.room([first, *others], AS_GIVEN)}")
 
 
-def _against(differences: pd.DataFrame, reference: str) -> pd.DataFrame:
-    found = differences[differences["reference"] == reference]
-    keys: list[Any] = [Method(*pair) for pair in zip(found["method"], found["objective"], strict=True)]
-    return found.assign(key=keys)
+def _is_better(found: list[_Comparison]) -> bool:
+    return any(c.better for c in found) and not any(c.worse for c in found)
 
 
-def _significantly_better(differences: pd.DataFrame, reference: str) -> list[Method]:
-    """Methods significantly better in one metric and significantly worse in none, by rising p."""
-    rows = _against(differences, reference)
-    rows = rows[rows["significant"]]
-    worse = set(rows[rows["difference"] > 0]["key"])
-    better = rows[(rows["difference"] < 0) & ~rows["key"].isin(worse)]
-    return list(dict.fromkeys(better.sort_values("p", kind="stable")["key"]))
+def _named(base: Method) -> str:
+    return "the logits as given" if base == AS_GIVEN else base.label
 
 
-def _use(differences: pd.DataFrame, method: Method, reference: str) -> str:
-    instead = "the logits as given" if reference == AS_GIVEN.name else reference
-    gain = _gain(differences, method, reference)
-    return f"Use {method.label} rather than {instead}: {gain}; significant at 5 % after Holm's correction."
+class _Table:
+    """Comparisons of methods, and sentences on them."""
 
+    def __init__(self, evaluation: Evaluation, differences: pd.DataFrame, relevant: float) -> None:
+        self.evaluation, self.relevant = evaluation, relevant
+        keys = zip(*(differences[name] for name in ("method", "objective", "reference", "metric")), strict=True)
+        self.rows: dict[Any, Any] = dict(zip(keys, differences.itertuples(index=False), strict=True))
 
-def _gain(differences: pd.DataFrame, method: Method, reference: str) -> str:
-    """What a method gains, where that is significant."""
-    rows = _against(differences, reference)
-    own = rows[(rows["key"] == method) & rows["significant"] & (rows["difference"] < 0)]
-    columns = zip(own["metric"], -own["difference"], -own["high"], -own["low"], strict=True)
-    parts = []
-    for metric, by, low, high in columns:
-        name, unit = _QUANTITIES[metric]
-        parts.append(f"{name} falls by {by:.3g}{unit} (95 % interval {low:.3g} to {high:.3g})")
-    return " and ".join(parts)
+    def against(self, method: Method, reference: Method) -> list[_Comparison]:
+        found = []
+        for metric, scores in PROPER.items():
+            row = self.rows[(*method, reference.name, metric)]
+            score = float(scores(self.evaluation.scores[reference]).mean())
+            low, high = (row.low, row.high) if np.isfinite(row.difference) else (row.difference, row.difference)
+            found.append(_Comparison(metric, -row.difference, -high, -low, score, self.relevant * score))
+        return found
 
+    def gains(self, method: Method, reference: Method) -> str:
+        """'the NLL falls by 0.12 (31.2 %; at least 0.1) and ...; the ECE goes from 4.1 to 0.9 points; ...'."""
+        sure = " and ".join(c.words() for c in self.against(method, reference) if c.better)
+        before, after = (100 * adaptive_ece_of(s.confidence, s.correct) for s in self._scores(reference, method))
+        ece = f"the ECE (equal mass) goes from {before:.2f} to {after:.2f} points"
+        return f"{sure}; {ece}; {self.changes(method)}"
 
-def _room(differences: pd.DataFrame, first: str) -> str:
-    """What other methods might still gain: the far ends of the intervals of those that are not significantly worse."""
-    rows = _against(differences, first)
-    others = rows[~(rows["significant"] & (rows["difference"] > 0))]
-    most = -others.groupby("metric", sort=False)["low"].min()
-    if most.empty:
-        return "no other method was tried, or all are significantly worse"
-    limits = " and ".join(
-        f"{max(value, 0):.2g}{_QUANTITIES[str(metric)][1]} of {_QUANTITIES[str(metric)][0]}"
-        for metric, value in most.items()
-    )
-    return (
-        f"no other method is significantly better than {first} scaling, and the 95 % intervals allow at most {limits}"
-    )
+    def _scores(self, *methods: Method) -> list[Any]:
+        return [self.evaluation.scores[method] for method in methods]
 
+    def changes(self, method: Method) -> str:
+        changed, n = self.evaluation.changed.get(method, 0), self.evaluation.n_test
+        if not changed:
+            return "no prediction changes its class"
+        before, after = (100 * (1 - float(s.correct.mean())) for s in self._scores(AS_GIVEN, method))
+        return f"{changed:,} of {n:,} predictions change their class (error {before:.2f} to {after:.2f} per cent)"
 
-def describe_fits(evaluation: Evaluation) -> list[str]:
-    """Sizes, classes without samples, the fits, whether gamma is at an end of its range, and Prop. 5."""
-    found = [_sizes(evaluation)]
-    if evaluation.unseen:
-        names = ", ".join(map(str, evaluation.unseen[:10]))
-        found.append(
-            f"Classes without a sample to fit on: {names}. Temperatures do not need them; vector and matrix scaling "
-            "guess theirs; the other methods leave them as given."
-        )
-    for method, fit in evaluation.fits.items():
-        if isinstance(fit, MappedCalibrator):
-            found += _describe_temperature(method, fit, evaluation)
-    for method, scores in evaluation.scores.items():
-        if none := int(np.isinf(scores.log_loss).sum()):
-            found.append(f"{method.label}: {none:,} labels got probability 0, so the NLL is infinite.")
-    return found
-
-
-def _sizes(evaluation: Evaluation) -> str:
-    if evaluation.folds:
+    def room(self, methods: list[Method], base: Method) -> str:
+        """Whether another method might still gain a relevant amount."""
+        if not methods:
+            return "No other method was tried."
+        found = {method: self.against(method, base) for method in methods}
+        still = [m for m, cs in found.items() if not any(c.worse for c in cs) and not all(c.settled for c in cs)]
+        amount = f"{self.relevant:.1%}"
+        if not still:
+            return f"No other method gains {amount} of the NLL or Brier score; of that the data leave no doubt."
+        most = max(still, key=lambda m: max(c.most / c.score for c in found[m]))
+        share = max(c.most / c.score for c in found[most])
         return (
-            f"{evaluation.n_fit:,} samples, {evaluation.n_classes} classes; each sample is scored by fits on the other "
-            f"{evaluation.folds - 1} of {evaluation.folds} folds, and the calibrator is fitted on all."
+            f"Whether another method gains {amount} of the NLL or Brier score is left open by these "
+            f"{self.evaluation.n_test:,} samples to test on: {most.label} may gain up to {share:.1%}."
         )
-    return f"{evaluation.n_fit:,} samples to fit on, {evaluation.n_test:,} to test on, {evaluation.n_classes} classes."
-
-
-def _describe_temperature(method: Method, fit: MappedCalibrator, evaluation: Evaluation) -> list[str]:
-    gamma = f", gamma = {fit.gamma_:.3f}" if fit.gamma_ else ""
-    proved = isinstance(fit, FocalTemperatureScaling) and fit.optimal_
-    end = " This is the optimum of the whole grid, proved." if proved else ""
-    found = [f"{method.label}: T = {fit.temperature_:#.4g}{gamma}.{end}"]
-    if isinstance(fit, FocalTemperatureScaling):
-        low, high = GAMMA_RANGE if fit.search == "newton" else (min(fit.gammas), max(fit.gammas))
-        if low < high and fit.gamma_ in (low, high):
-            edge = "smallest" if fit.gamma_ == low else "largest"
-            found.append(f"{method.label}: gamma is the {edge} that was tried, so another may do better.")
-    if fit.gamma_ > 0:
-        share = evaluation.lowered[method]
-        found.append(
-            f"{method.label}: the map lowers the top probability of {share:.1%} of the samples "
-            "(KK24 Prop. 5 says of none)."
-        )
-    return found

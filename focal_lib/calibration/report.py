@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -15,19 +15,23 @@ from matplotlib.figure import Figure
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.calibration import figures, report_page
+from focal_lib.calibration.calibrators.as_given import AsGiven
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.comparison import Evaluation, cross_fit, differences, hold_out, measure
-from focal_lib.calibration.logit_sets import Given, LogitSet, Sets, fit_and_test_sets, sets_of
+from focal_lib.calibration.fit_notes import describe_calibration, describe_fits
+from focal_lib.calibration.logit_sets import Given, LogitSet, fit_and_test_sets, sets_of
 from focal_lib.calibration.logits_file import read_logits
-from focal_lib.calibration.methods import AS_GIVEN, TEMPERATURE, Method, build, parse
-from focal_lib.calibration.recommendation import Advice, advise, describe_fits
+from focal_lib.calibration.methods import AS_GIVEN, Method, build, parse
+from focal_lib.calibration.recommendation import RELEVANT, Advice, advise
 from focal_lib.calibration.saved import save_calibrator
+from focal_lib.calibration.suspicions import find_suspicions
 from focal_lib.calibration.tables import difference_table, metric_table
 from focal_lib.validation import check_number
 
 __all__ = ["Report", "calibrate"]
 
 FILES = ("calibrator.json", "metrics.parquet", "report.html")
+FORCE = "--force (force=True)"
 Writer = Callable[[Path], Any]
 _VERSIONS_OF = ("focal-lib", "numpy", "scipy", "scikit-learn", "torch")
 
@@ -43,6 +47,8 @@ def calibrate(
     seed: int = 0,
     shrinkage: float = 0.0,
     resamples: int = 1000,
+    relevant: float = RELEVANT,
+    force: bool = False,
 ) -> Report:
     """Fit calibration methods, measure them on samples they have not seen, and say which to use.
 
@@ -58,6 +64,8 @@ def calibrate(
         seed: of the split or the folds, and of the intervals.
         shrinkage: draws gamma towards 0, see FocalTemperatureScaling; for few samples.
         resamples: of the bootstrap.
+        relevant: the smallest gain that matters, a share of the NLL or of the Brier score.
+        force: go on where the data look wrong, see suspicions; they are then among the notes.
 
     Raises:
         ValueError: data or options that are not as they should be; the message says what helps.
@@ -66,6 +74,7 @@ def calibrate(
     check_number(seed, "seed", minimum=0)
     check_number(resamples, "resamples", minimum=1)
     check_number(shrinkage, "shrinkage", minimum=0)
+    check_number(relevant, "relevant", minimum=0)
     calibrators = {method: build(*method) for method in parse(methods)}
     shrunk = [calibrator for calibrator in calibrators.values() if "shrinkage" in calibrator.get_params()]
     for calibrator in shrunk:
@@ -81,20 +90,27 @@ def calibrate(
     if share is not None and "all" not in sets:
         raise ValueError(f"a share is for data of one set. Got {share}, and sets for validation and test.")
     share = 0.5 if share is None else share
+    if folds and "all" not in sets:
+        raise ValueError(f"folds are for data of one set. Got {folds} folds, and sets for validation and test.")
+    fitted_on, test = (sets["all"], sets["all"]) if folds else fit_and_test_sets(sets, share, seed)
+    suspicions = find_suspicions(fitted_on, test, given, one_set="all" in sets)
+    if suspicions and not force:
+        raise ValueError(f"{' '.join(suspicions)} Nothing was fitted. If it is as it should be: {FORCE}.")
     if folds:
-        evaluation, fitted_on = _by_folds(sets, calibrators, folds, seed)
+        evaluation = cross_fit(sets["all"], calibrators, folds=folds, seed=seed)
     else:
-        fitted_on, test = fit_and_test_sets(sets, share, seed)
         evaluation = hold_out(fitted_on, test, calibrators)
-    found = differences(evaluation, resamples=resamples, seed=seed)
-    options = {"given": given, "seed": seed, "shrinkage": shrinkage, "resamples": resamples}
+    found = differences(evaluation)
+    options = {"given": given, "seed": seed, "shrinkage": shrinkage, "resamples": resamples, "relevant": relevant}
     options |= {"folds": folds} if folds else {"share": share} if "all" in sets else {}
+    options |= {"force": force} if force else {}
     return Report(
         evaluation=evaluation,
         metrics=measure(evaluation, resamples=resamples, seed=seed),
         differences=found,
-        advice=advise(found, evaluation.n_fit, evaluation.n_test),
+        advice=advise(evaluation, found, relevant=relevant),
         fitted_on=fitted_on,
+        suspicions=tuple(suspicions),
         provenance={
             "input": Path(data).name if from_file else "logits in memory",
             "options": ", ".join(f"{name} {value}" for name, value in options.items()),
@@ -104,14 +120,6 @@ def calibrate(
             ),
         },
     )
-
-
-def _by_folds(
-    sets: Sets, calibrators: Mapping[Method, Calibrator], folds: int, seed: int
-) -> tuple[Evaluation, LogitSet]:
-    if "all" not in sets:
-        raise ValueError(f"folds are for data of one set. Got {folds} folds, and sets for validation and test.")
-    return cross_fit(sets["all"], calibrators, folds=folds, seed=seed), sets["all"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -124,6 +132,7 @@ class Report:
         differences: for each method, reference and metric, with p and whether it is significant at 5 % (Holm).
         advice: the method to use, and why.
         fitted_on: the logits and labels that were fitted on.
+        suspicions: what looked wrong, where it was gone on all the same.
         provenance: input, options, date and versions.
     """
 
@@ -132,6 +141,7 @@ class Report:
     differences: pd.DataFrame
     advice: Advice
     fitted_on: LogitSet
+    suspicions: tuple[str, ...]
     provenance: dict[str, str]
 
     def __repr__(self) -> str:
@@ -144,24 +154,29 @@ class Report:
 
     @property
     def kept(self) -> Method:
-        """The method that `save` keeps: the recommended one, else temperature scaling."""
-        return self.advice.method or TEMPERATURE
+        """The method that `save` keeps: the recommended one, AS_GIVEN where the logits should stay."""
+        return self.advice.method or AS_GIVEN
 
     @property
     def calibrator(self) -> Calibrator:
-        """The fit of the method that is kept."""
-        return self.fits[self.kept]
+        """What is kept: the fit of the recommended method, or the logits as they are."""
+        if self.advice.method is None:
+            return AsGiven().fit(self.fitted_on.logits, self.fitted_on.labels)
+        return self.fits[self.advice.method]
 
     @property
     def notes(self) -> list[str]:
-        """What to know about the fits."""
-        return describe_fits(self.evaluation)
+        """What to know about the data and the fits."""
+        return [*self.suspicions, *describe_fits(self.evaluation), describe_calibration(self.evaluation, self.kept)]
 
     @property
     def kept_in_words(self) -> str:
-        """What calibrator.json holds, and that it is not recommended where that is so."""
-        not_recommended = "" if self.advice.method else ", which is not recommended"
-        return f"calibrator.json holds the fit of {self.kept.label}{not_recommended}."
+        """What calibrator.json holds, and how many predictions it changes."""
+        if self.advice.method is None:
+            return "calibrator.json leaves the logits as they are (T = 1)."
+        changed, n = self.evaluation.changed[self.kept], self.evaluation.n_test
+        which = "no prediction's class" if not changed else f"the class of {changed:,} of {n:,} predictions tested on"
+        return f"calibrator.json holds the fit of {self.kept.label}; it changes {which}."
 
     def metric_table(self) -> pd.DataFrame:
         """The metrics to read: 'value [low, high]', one row for each method."""

@@ -20,12 +20,13 @@ METRICS_CAPTION = (
     "Error and the ECE family in per cent, on samples that were not fitted on. Of two ECEs, ece has 15 bins of equal "
     "width and adaptive-ece 15 of equal mass. 95 % intervals over samples: percentile bootstrap for error, NLL and "
     "Brier score. A bootstrap of a binned error cannot reach 0 and does not cover, so theirs invert a simulated test; "
-    "noise only adds to such an estimate, which therefore may lie above its interval."
+    "noise only adds to such an error, which therefore may lie above its interval. In round brackets stands "
+    "an estimate with less of this bias."
 )
 DIFFERENCES_CAPTION = (
-    "Method minus reference over the same samples: adaptive-ece, of equal mass, in percentage points, and nll, with "
-    "95 % percentile bootstrap intervals. * significant at 5 % after Holm's correction for the {count} differences "
-    "shown."
+    "Method minus reference over the same samples. nll and brier, which decide, have t intervals that all {count} hold "
+    "together with 95 % (Bonferroni); * where such an interval leaves out 0. adaptive-ece, of equal mass, in "
+    "percentage points, has none: no interval of a difference of two ECEs covers."
 )
 
 
@@ -38,7 +39,7 @@ def render(report: Report, *, whole: bool) -> str:
         whole=whole,
         report=report,
         metrics_caption=METRICS_CAPTION,
-        differences_caption=DIFFERENCES_CAPTION.format(count=len(report.differences)),
+        differences_caption=DIFFERENCES_CAPTION.format(count=int((report.differences["interval"] != "").sum())),
         metrics=_table(report.metric_table()),
         differences=_table(report.difference_table()),
         reliability=_data_uri(report.reliability_diagrams()),

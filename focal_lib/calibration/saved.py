@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 
 from focal_lib.atomic_write import write_whole
+from focal_lib.calibration.calibrators.as_given import AsGiven
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.methods import METHODS
 
 __all__ = ["FORMAT", "load_calibrator", "save_calibrator"]
 
+KINDS: dict[str, type[Calibrator]] = {name: kind.calibrator for name, kind in METHODS.items()}
+KINDS |= {"as-given": AsGiven}
 FORMAT = 2  # in 1 the objective that is 'adaptive-ece' now was called 'ece'
 
 
@@ -26,9 +29,9 @@ def save_calibrator(calibrator: Calibrator, path: str | Path) -> None:
     Raises:
         ValueError: a kind that is not known, or one that is not fitted.
     """
-    names = {kind.calibrator: name for name, kind in METHODS.items()}
+    names = {kind: name for name, kind in KINDS.items()}
     if type(calibrator) not in names:
-        raise ValueError(f"calibrator must be one of {', '.join(METHODS)}. Got {type(calibrator).__name__}.")
+        raise ValueError(f"calibrator must be one of {', '.join(KINDS)}. Got {type(calibrator).__name__}.")
     fitted = {name: _plain(value) for name, value in vars(calibrator).items() if name.endswith("_")}
     if not fitted:
         raise ValueError(f"calibrator must be fitted. Got {type(calibrator).__name__} before fit.")
@@ -54,13 +57,13 @@ def load_calibrator(path: str | Path) -> Calibrator:
         raise ValueError(f"{path.name} must have format {FORMAT}. Got {content.get('format')}: fit and save it again.")
     if checksum != _checksum(content):
         raise ValueError(f"{path.name} must match its checksum. It was changed or cut.")
-    if (name := str(content.get("method"))) not in METHODS:
-        raise ValueError(f"{path.name} must hold one of {', '.join(METHODS)}. Got {name}, of another version.")
+    if (name := str(content.get("method"))) not in KINDS:
+        raise ValueError(f"{path.name} must hold one of {', '.join(KINDS)}. Got {name}, of another version.")
     try:
         parameters, fitted = dict(content["parameters"]), dict(content["fitted"])
         if content["format"] == 1 and parameters.get("objective") == "ece":
             parameters["objective"] = "adaptive-ece"
-        found = METHODS[name].calibrator(**parameters)
+        found = KINDS[name](**parameters)
     except (KeyError, TypeError, ValueError):
         raise ValueError(f"{path.name} must have the parameters and the fit of {name}, as this version has.") from None
     for attribute, value in fitted.items():

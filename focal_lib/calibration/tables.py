@@ -13,8 +13,11 @@ _KEYS = ["method", "objective"]
 
 
 def metric_table(measured: pd.DataFrame) -> pd.DataFrame:
-    """'value [low, high]' of what comparison.measure gives; columns say the unit, the bins and the kind of interval."""
-    return _table(measured, _KEYS, measured["value"], measured["interval"])
+    """'value [low, high]' of what comparison.measure gives; columns say the unit, the bins and the kind of interval.
+
+    Of a binned error 'value (debiased) [low, high]'.
+    """
+    return _table(measured, _KEYS, measured["value"], measured["interval"], debiased=measured["debiased"])
 
 
 def difference_table(differences: pd.DataFrame) -> pd.DataFrame:
@@ -24,9 +27,16 @@ def difference_table(differences: pd.DataFrame) -> pd.DataFrame:
 
 
 def _table(
-    frame: pd.DataFrame, keys: list[str], values: pd.Series, kinds: pd.Series, stars: np.ndarray | str = ""
+    frame: pd.DataFrame,
+    keys: list[str],
+    values: pd.Series,
+    kinds: pd.Series,
+    stars: np.ndarray | str = "",
+    debiased: pd.Series | None = None,
 ) -> pd.DataFrame:
-    columns = zip(frame["metric"], values, frame["low"], frame["high"], strict=True)
+    columns = zip(
+        frame["metric"], values, frame["low"], frame["high"], values if debiased is None else debiased, strict=True
+    )
     text = frame.assign(text=[_cell(*row) for row in columns])
     text["text"] += stars
     rows = pd.MultiIndex.from_frame(frame[keys].drop_duplicates())
@@ -42,7 +52,8 @@ def _head(name: str, how: str) -> tuple[str, str]:
     return f"{name} (%)" if metric.per_cent else name, "; ".join(filter(None, (metric.bins, how)))
 
 
-def _cell(metric: str, value: float, low: float, high: float) -> str:
+def _cell(metric: str, value: float, low: float, high: float, debiased: float) -> str:
     digits = 2 if METRICS[metric].per_cent else 3
     span = "" if np.isnan(low) else f" [{low:.{digits}f}, {high:.{digits}f}]"
-    return f"{value:.{digits}f}{span}"
+    other = "" if debiased == value else f" ({debiased:.{digits}f})"
+    return f"{value:.{digits}f}{other}{span}"

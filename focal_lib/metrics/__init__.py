@@ -15,6 +15,7 @@ from focal_lib.metrics.bins import (
     reliability_bins_of,
 )
 from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece
+from focal_lib.metrics.calibration_test import calibration_p_value, calibration_p_value_of
 from focal_lib.metrics.coverage import estimate_coverage
 from focal_lib.metrics.ece_interval import (
     adaptive_ece_interval,
@@ -41,6 +42,8 @@ __all__ = [
     "bootstrap",
     "bootstrap_adaptive_ece",
     "brier",
+    "calibration_p_value",
+    "calibration_p_value_of",
     "classwise_ece",
     "classwise_ece_interval",
     "ece",

@@ -10,7 +10,8 @@ towards 0 or away from it by a common number a of standard errors,
 and the interval holds the errors of those g(a) under which the observed error is neither too large nor too small, each
 with probability (1 - level) / 2. The draws are simulated, the same ones for every a. The variance of a bin is that of
 its samples, or that of a calibrated model where it is larger: few errors, or none, are no proof of certainty. Since the
-estimate is biased upwards and the interval is not, the estimate may lie above it.
+estimate is biased upwards and the interval is not, the estimate may lie above it. The error under which the observed
+one is the median, `debiased`, lies in the interval; in simulations it is nearer to the truth, and a little low.
 
 As in `bins`, a function whose name ends in `_of` takes confidences (n,) and correctness (n,).
 """
@@ -145,7 +146,7 @@ def _invert(statistic: Callable[[np.ndarray], Any], gaps: np.ndarray, errors: np
         raise ValueError(f"level must lie in (0, 1). Got {level}.")
     size, observed = np.abs(gaps), float(statistic(np.abs(gaps)))
     if not errors.any():  # every probability 0 or 1, and right
-        return Interval(observed, observed, observed, _KIND, level)
+        return Interval(observed, observed, observed, _KIND, level, debiased=observed)
     noise = errors * _normals(len(gaps))
     none = -float(np.max(size / np.maximum(errors, 1e-300)))  # at which every gap is 0
 
@@ -160,7 +161,8 @@ def _invert(statistic: Callable[[np.ndarray], Any], gaps: np.ndarray, errors: np
             return 0.0
         return min(1.0, float(statistic(moved(brentq(excess, max(none, -1e6), _FURTHEST, xtol=1e-3)))))
 
-    return Interval(observed, end((1 + level) / 2), end((1 - level) / 2), _KIND, level)
+    low, high = end((1 + level) / 2), end((1 - level) / 2)
+    return Interval(observed, low, high, _KIND, level, debiased=end(0.5))
 
 
 @functools.lru_cache(1)

@@ -28,6 +28,7 @@ class Interval:
         kind: how it was made: 'percentile bootstrap', 't', 'inverted test', 'min to max'; '' for none.
         level: its confidence level.
         degrees: of freedom, of a t interval.
+        debiased: of an estimate that is biased, as an ECE is, one that is less so and lies in the interval.
     """
 
     estimate: float
@@ -36,11 +37,13 @@ class Interval:
     kind: str = ""
     level: float = 0.95
     degrees: float | None = None
+    debiased: float | None = None
 
     def scaled(self, factor: float) -> Interval:
         """In other units: factor 100 for per cent."""
         low, high = sorted((factor * self.low, factor * self.high))
-        return replace(self, estimate=factor * self.estimate, low=low, high=high)
+        debiased = None if self.debiased is None else factor * self.debiased
+        return replace(self, estimate=factor * self.estimate, low=low, high=high, debiased=debiased)
 
     @property
     def is_confidence(self) -> bool:

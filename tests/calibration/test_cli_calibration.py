@@ -33,8 +33,8 @@ def test_calibrate_leaves_a_report_and_a_calibrator_that_applies(run, tmp_path, 
     done = run("calibrate", tmp_path / "mine.npz", *FAST, "--out", out)
     assert done.exit_code == 0, done.output
     advice, kept, files = done.output.splitlines()
-    assert advice.startswith("Plain temperature scaling is enough: the ECE (equal mass) falls by")
-    assert kept == "calibrator.json holds the fit of temperature."
+    assert advice.startswith("Use temperature scaling: the NLL falls by")
+    assert kept == "calibrator.json holds the fit of temperature; it changes no prediction's class."
     assert files == f"calibrator.json, metrics.parquet, report.html -> {out}"
     assert sorted(path.name for path in out.iterdir()) == sorted(FILES)
     assert set(pd.read_parquet(out / "metrics.parquet")["method"]) == {"as given", "temperature", "vector"}

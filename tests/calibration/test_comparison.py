@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import ttest_rel
 
 from focal_lib.calibration import comparison
 from focal_lib.calibration.logit_sets import LogitSet
 from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE, Method, build
 from focal_lib.metrics.bins import adaptive_ece
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.scores import nll
+from focal_lib.metrics.scores import brier, nll
 
 MATRIX, VECTOR = Method("matrix", "nll"), Method("vector", "nll")
 
@@ -91,33 +91,32 @@ def test_log_loss_of_far_logits_is_finite():
 
 def test_differences_are_those_of_the_metrics(held_out):
     evaluation, test = held_out
-    found = comparison.differences(evaluation, resamples=50)
-    assert len(found) == 2 * (4 + 3)  # two metrics; four methods against none, three against the first
-    assert (found["interval"] == "percentile bootstrap").all()
-    after, before = evaluation.fits[VECTOR].predict_proba(test.logits), evaluation.fits[TEMPERATURE]
-    before = before.predict_proba(test.logits)
+    found = comparison.differences(evaluation)
+    assert len(found) == 3 * (4 + 3)  # three metrics; four methods against none, three against the first
+    after, before = (evaluation.fits[method].predict_proba(test.logits) for method in (VECTOR, TEMPERATURE))
     own = found[(found["method"] == "vector") & (found["reference"] == "temperature")].set_index("metric")["difference"]
-    assert own["nll"] == pytest.approx(nll(after, test.labels) - nll(before, test.labels), abs=1e-12)
+    for name, metric in (("nll", nll), ("brier", brier)):
+        assert own[name] == pytest.approx(metric(after, test.labels) - metric(before, test.labels), abs=1e-12)
     in_points = 100 * (adaptive_ece(after, test.labels) - adaptive_ece(before, test.labels))
     assert own["adaptive-ece"] == pytest.approx(in_points, abs=1e-9)
 
 
-def test_p_comes_from_the_interval(held_out):
-    found = comparison.differences(held_out[0], resamples=50)
-    error = (found["high"] - found["low"]) / (2 * norm.ppf(0.975))
-    np.testing.assert_allclose(found["p"], 2 * norm.sf(np.abs(found["difference"]) / error), rtol=1e-6)
+def test_intervals_of_proper_scores_hold_together_and_an_ece_has_none(held_out):
+    evaluation = held_out[0]
+    found = comparison.differences(evaluation)
+    ece = found["metric"] == "adaptive-ece"
+    assert found[ece][["low", "high"]].isna().all(axis=None)
+    assert (found[~ece]["interval"] == "t").all()
+    a, b = evaluation.scores[VECTOR].log_loss, evaluation.scores[TEMPERATURE].log_loss
+    expected = ttest_rel(a, b).confidence_interval(1 - 0.05 / (2 * 7))
+    row = found[(found["method"] == "vector") & (found["reference"] == "temperature") & (found["metric"] == "nll")]
+    np.testing.assert_allclose(row[["low", "high"]].to_numpy()[0], expected, rtol=1e-9)
 
 
 def test_a_method_against_itself_is_not_significant(draw_logits):
     data = draw_logits(300, 2.0)
     twice = {TEMPERATURE: build("temperature"), Method("temperature", "again"): build("temperature")}
-    found = comparison.differences(comparison.hold_out(data, data, twice), resamples=50)
+    found = comparison.differences(comparison.hold_out(data, data, twice))
     same = found[found["reference"] == "temperature"]
     assert (same["difference"] == 0).all()
-    assert (same["p"] == 1).all()
     assert not same["significant"].any()
-
-
-def test_holm():
-    assert comparison._holm(np.array([0.04, 0.001, 0.02]), 0.05).tolist() == [True, True, True]
-    assert comparison._holm(np.array([0.04, 0.02, 0.03]), 0.05).tolist() == [False, False, False]  # .02 > .05/3

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from markupsafe import escape
+from scipy.special import softmax
 
 from focal_lib.calibration import figures, logits_file, report
 from focal_lib.calibration.methods import DEFAULT, TEMPERATURE
@@ -104,24 +106,28 @@ def test_default_methods(data):
 # --- the parts -------------------------------------------------------------------------
 
 
-def test_what_is_kept_is_what_is_recommended(draw_logits, found):
+def test_what_is_kept_is_what_is_recommended(draw_logits, found, tmp_path):
     assert found.advice.method == TEMPERATURE == found.kept
     assert found.calibrator is found.fits["temperature", "nll"]
-    assert found.kept_in_words == "calibrator.json holds the fit of temperature."
+    assert found.kept_in_words == "calibrator.json holds the fit of temperature; it changes no prediction's class."
     few = calibrate(draw_logits(200, 1.0), **FAST)
     assert few.advice.method is None
-    assert few.kept_in_words == "calibrator.json holds the fit of temperature, which is not recommended."
+    assert few.kept_in_words == "calibrator.json leaves the logits as they are (T = 1)."
+    few.save(tmp_path / "few")
+    saved = load_calibrator(tmp_path / "few" / "calibrator.json")
+    logits = few.fitted_on.logits
+    np.testing.assert_allclose(saved.predict_proba(logits), softmax(logits, -1), atol=1e-15)
     assert few.advice.words in repr(few)
 
 
 def test_captions_and_tables_say_which_ece(found):
     assert "15 bins of equal width" in found.reliability_caption()
-    assert "Bins are judged one by one" in found.reliability_caption()
+    assert "hold all accuracies of a calibrated model together" in found.reliability_caption()
     assert "15 bins of equal mass" in found.landscape_caption()
     heads = dict(found.metric_table().columns)
     assert heads["ece (%)"] == "equal width; inverted test"
     assert heads["adaptive-ece (%)"] == "equal mass; inverted test"
-    assert dict(found.difference_table().columns)["adaptive-ece (%)"] == "equal mass; percentile bootstrap"
+    assert dict(found.difference_table().columns)["adaptive-ece (%)"] == "equal mass; no interval"
 
 
 def test_a_fit_outside_the_landscape_is_said(draw_logits):
@@ -198,7 +204,7 @@ def test_the_page_fits_a_phone_and_tables_scroll_by_themselves(page):
 
 def test_the_page_says_what_was_found(found, page):
     for text in (found.advice.words, found.kept_in_words, *found.notes, *found.provenance.values()):
-        assert text.replace("'", "&#39;") in page
+        assert str(escape(text)) in page
     assert found.metrics["value"].map("{:.3f}".format)[1] in page  # the NLL as given
     assert page.startswith("<!doctype html>")
     inside = found._repr_html_()

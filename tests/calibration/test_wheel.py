@@ -75,7 +75,7 @@ def test_the_package_is_the_wheels(focal, installed):
 @pytest.mark.slow
 def test_calibrate(calibrated):
     folder, printed = calibrated
-    assert "use plain temperature scaling: the ECE (equal mass) falls by" in printed
+    assert "Use temperature scaling: the NLL falls by" in printed
     assert sorted(path.name for path in (folder / "report").iterdir()) == sorted(FILES)
     assert "data:image/png;base64," in (folder / "report" / "report.html").read_text()
 

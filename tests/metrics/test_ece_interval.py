@@ -35,6 +35,17 @@ def test_ece_intervals_cover(gap, value, interval):
     assert 0.9 <= covered <= 1
 
 
+@pytest.mark.parametrize("gap", [0.0, 0.03, 0.1])
+def test_the_debiased_estimate_is_nearer_to_the_truth_and_in_the_interval(gap):
+    c, _, truth = simulate_sample(1_000_000, gap, 10**6)
+    true_ece = ece_of(c, truth)
+    found = [ece_interval_of(*simulate_sample(1000, gap, seed)[:2]) for seed in range(200)]
+    assert all(f.low <= f.debiased <= f.high for f in found)
+    assert all(f.debiased <= f.estimate for f in found)
+    plain, debiased = (np.array([getattr(f, name) for f in found]) for name in ("estimate", "debiased"))
+    assert abs(debiased.mean() - true_ece) < abs(plain.mean() - true_ece)
+
+
 @pytest.mark.parametrize(("low", "n"), [(0.95, 200), (0.98, 500), (0.999, 2000)])
 def test_intervals_cover_where_errors_are_few(low, n):
     """A calibrated model so sure that most bins have no error: none is no proof of certainty."""

@@ -18,7 +18,7 @@ def reliability_diagrams(panels: Mapping[str, Bins], bands: bool = False) -> Fig
     """Accuracy against confidence by bin, one panel each; bars of counts below, gaps hatched.
 
     Args:
-        bands: shade where the accuracy of a calibrated model falls 19 times of 20, and write the counts.
+        bands: shade where all accuracies of a calibrated model fall together 19 times of 20, and write the counts.
     """
     fig, axes = plt.subplots(
         2, len(panels), figsize=(4.1 * len(panels), 4.8), sharex=True, sharey="row", height_ratios=[3, 1], squeeze=False
@@ -40,7 +40,7 @@ def reliability_diagrams(panels: Mapping[str, Bins], bands: bool = False) -> Fig
 
 
 def _bands(top: Axes, below: Axes, bins: Bins) -> None:
-    low, high = bins.consistency()
+    low, high = bins.consistency(level=1 - 0.05 / len(bins.count))  # Bonferroni
     top.bar(bins.confidence, high - low, bottom=low, width=0.055, color="0.8", linewidth=0, zorder=1)
     for confidence, count in zip(bins.confidence, bins.count, strict=True):
         height = count / bins.count.sum()

@@ -1,0 +1,215 @@
+r"""What makes predictions with labels look wrong, before anything is fitted to them: each with its likely cause.
+
+Whether predictions and labels belong together is asked by a permutation test. With the scores :math:`s_i(k) =
+\log p_i(k)` of the samples, S = sum of s_i(y_i) has under a random pairing of samples and labels, all orders equally
+likely, the mean and variance of Hoeffding (1951), here exact from the class counts:
+
+.. math:: \mathrm{E}\,S = \sum_k c_k \bar s(k), \qquad
+          \mathrm{Var}\,S = \frac{1}{n-1}\sum_{ij} \big(s_i(y_j) - \bar s_i - \bar s(y_j) + \bar s\big)^2 .
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from focal_lib.calibration.logit_sets import Given, LogitSet
+from focal_lib.metrics.samples import Samples
+
+__all__ = ["association", "find_suspicions", "swapped_classes"]
+
+FAR = 4.0  # standard errors: by chance one data set in 30,000 is as far
+_FEW = 5  # samples of a class, from which it can be seen to have changed places
+_MATRIX = 4e6  # entries of a confusion matrix that are still looked at
+_IN_COMMON = 0.01  # of the test samples
+_LOOKED_AT = 100_000  # samples of a set whose columns are looked at
+
+
+def find_suspicions(
+    validation: LogitSet, test: LogitSet, given: Given = "logits", *, one_set: bool = False, fitted: bool = True
+) -> list[str]:
+    """What is suspicious, each in one sentence with its likely cause; [] where nothing is.
+
+    Args:
+        validation: what is fitted on.
+        test: what is tested on.
+        given: what the numbers are said to be.
+        one_set: whether the two are parts of one set, or the same.
+        fitted: whether something is fitted: without a mistake among the samples it cannot be.
+    """
+    found = _of_columns(validation, given)
+    found += _of_pairing(validation) or (_never_wrong(validation) if fitted else [])
+    if not one_set:
+        found += [f"Of the test set: {words[0].lower()}{words[1:]}" for words in _of_pairing(test)]
+        found += _in_common(validation, test)
+    return found
+
+
+# --- predictions and labels -----------------------------------------------------------------
+
+
+def association(data: LogitSet) -> float:
+    """How far the mean log-probability of the labels lies above that of a random pairing, in standard errors.
+
+    0 where every sample has the same prediction, or the labels are all of one class.
+    """
+    n, counts = len(data), np.bincount(data.labels, minlength=data.classes)
+    samples = Samples(data.logits, data.labels)
+    # sums over i of s_i(k) (K,), s_i(k)^2 (K,), and of the weighted mean and its square, and s_i(y_i)
+    weights = torch.from_numpy(counts / n)
+
+    def sums(z: Tensor, y: Tensor) -> np.ndarray:
+        s = torch.log_softmax(z, -1).clamp_min(-1e3)  # farther is as wrong; squares stay finite
+        mean = s @ weights
+        paired = s.gather(-1, y[:, None]).sum()
+        return torch.cat([s.sum(0), (s * s).sum(0), torch.stack([mean.sum(), (mean * mean).sum(), paired])]).numpy()
+
+    total = samples.total(sums)
+    by_class, squares, (mean, mean_squares, paired) = np.split(total, [data.classes, 2 * data.classes])
+    centre = mean / n
+    # sum over i, j of (s_i(y_j) - mean_i - mean(y_j) + centre)^2
+    spread = counts @ squares - n * mean_squares - n * (counts @ (by_class / n - centre) ** 2)
+    variance = spread / (n - 1) if n > 1 else 0.0
+    if variance <= 1e-18 * max(1.0, abs(centre)) ** 2:
+        return 0.0
+    return float((paired - n * centre) / math.sqrt(variance))
+
+
+def _of_pairing(data: LogitSet) -> list[str]:
+    if len(np.unique(data.labels)) < 2:
+        return []
+    if step := swapped_classes(data):
+        return [_changed_places(step)]
+    away = association(data)
+    if away < -FAR:
+        return [
+            f"The labels get smaller probabilities than labels in a random order would ({-away:.0f} standard errors): "
+            "is the sign of the scores turned, or are the classes in another order than that of the labels?"
+        ]
+    if away < FAR:
+        return [
+            "The predictions say no more of the labels than of labels in a random order "
+            f"({away:.1f} standard errors over {len(data):,} samples): are samples and labels in the same order, and "
+            "of the same model?"
+        ]
+    return []
+
+
+def swapped_classes(data: LogitSet) -> dict[int, int]:
+    """Class -> the label that most of its predictions have, where classes change places; {} where none do.
+
+    Of classes with 5 or more predictions, more than half of them with the label: a shift by one of three and at least
+    half of the classes, else cycles.
+    """
+    if data.classes**2 > _MATRIX:
+        return {}
+    matrix = _confusion(data)
+    counts, most, k = matrix.sum(1), matrix.argmax(1), np.arange(len(matrix))
+    enough = counts >= _FEW
+    clear = enough & (matrix[k, most] > counts / 2) & (most != k)
+    step = {int(one): int(most[one]) for one in np.flatnonzero(clear)}
+    for by in (1, -1):
+        shifted = {one: label for one, label in step.items() if label - one == by}
+        if len(shifted) >= max(3, enough.sum() / 2):
+            return shifted
+    return {one: label for one, label in step.items() if _comes_back(one, step)}
+
+
+def _comes_back(start: int, step: dict[int, int]) -> bool:
+    at, seen = step[start], {start}
+    while at in step and at not in seen:
+        seen.add(at)
+        at = step[at]
+    return at == start
+
+
+def _changed_places(step: dict[int, int]) -> str:
+    away = {label - k for k, label in step.items()}
+    if len(step) >= 3 and away in ({1}, {-1}):
+        more, ask = (
+            ("more", "do the labels count from 1") if away == {1} else ("less", "does another column come first")
+        )
+        return f"Most predictions of a class have the label that is one {more}, for {len(step)} classes: {ask}?"
+    shown = ", ".join(f"{k} has {label}" for k, label in list(step.items())[:5])
+    others = f", and {len(step) - 5} others" if len(step) > 5 else ""
+    return (
+        f"Classes have changed places, as the labels of most of their predictions say: {shown}{others}. "
+        "Are the columns in the order in which the labels count the classes?"
+    )
+
+
+def _never_wrong(data: LogitSet) -> list[str]:
+    def wrong(z: Tensor, y: Tensor) -> np.ndarray:
+        return np.array([float((z.gather(-1, y[:, None])[:, 0] < z.amax(-1)).sum())])
+
+    if Samples(data.logits, data.labels).total(wrong)[0]:
+        return []
+    return [
+        f"None of the {len(data):,} samples to fit on is misclassified: the best temperature tends to 0, which makes "
+        "every prediction certain. Fit on more samples, or on some that the model was not trained on."
+    ]
+
+
+def _confusion(data: LogitSet) -> np.ndarray:
+    """Samples by predicted class and label, (K, K)."""
+    k = data.classes
+
+    def count(z: Tensor, y: Tensor) -> np.ndarray:
+        return torch.bincount(z.argmax(-1) * k + y, minlength=k * k).numpy()
+
+    return Samples(data.logits, data.labels).total(count).reshape(k, k)
+
+
+# --- the numbers ----------------------------------------------------------------------------
+
+
+def _of_columns(data: LogitSet, given: Given) -> list[str]:
+    z = np.asarray(data.logits[slice(0, _LOOKED_AT)], dtype=np.float64)
+    found = []
+    if counting := [k for k in range(z.shape[1]) if _counts_samples(z[:, k], z)]:
+        found.append(
+            f"Column {counting[0]} has a whole number of its own for every sample, as an index does and no class: "
+            "leave it out."
+        )
+    if given == "logits" and z.min() >= 0 and z.max() <= 1:
+        found.append(
+            f"All numbers lie in [0, 1], from {z.min():.3g} to {z.max():.3g}, as rounded probabilities do, or those of "
+            "one class each (a sigmoid's), and logits seldom: give probabilities that sum to 1 as such, or the logits."
+        )
+    return found
+
+
+def _counts_samples(column: np.ndarray, z: np.ndarray) -> bool:
+    """Whole numbers, each once, where most other columns hold others."""
+    whole = (z == np.round(z)).all(0)
+    distinct = len(column) > 20 and len(np.unique(column)) == len(column)
+    return distinct and bool((column == np.round(column)).all()) and whole.sum() <= len(whole) / 2
+
+
+def _in_common(validation: LogitSet, test: LogitSet) -> list[str]:
+    """Test samples that stand in the validation set, too; where a set repeats itself, equal ones say nothing."""
+    seen, asked = _rows(validation), _rows(test)
+    if len(np.unique(seen)) < 0.9 * len(seen):
+        return []
+    common = int(np.isin(asked, seen).sum())
+    if common <= max(2, _IN_COMMON * len(asked)):
+        return []
+    return [
+        f"{common:,} of {len(asked):,} test samples stand among those to fit on, too: what is measured on them is not "
+        "what new samples would show."
+    ]
+
+
+def _rows(data: LogitSet) -> np.ndarray:
+    """A number for each sample that equal rows share, (n,)."""
+    weights = torch.from_numpy(np.random.default_rng(0).normal(size=data.classes))
+
+    def mixed(z: Tensor, _: Tensor) -> tuple[Any]:
+        return ((z * weights).sum(-1),)
+
+    (found,) = Samples(data.logits, data.labels).gather(mixed)
+    return found

@@ -1,0 +1,83 @@
+"""Pass, fail or investigate: never passed where the interval does not say so, or where nothing ran."""
+
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from focal_lib.calibration import Outcome, TemperatureScaling, check, save_calibrator
+from focal_lib.cli import main
+from focal_lib.metrics.ece_interval import adaptive_ece_interval, ece_interval
+
+
+@pytest.fixture(scope="module")
+def overconfident(draw_logits):
+    return draw_logits(3000, 2.5)
+
+
+@pytest.fixture
+def run(tmp_path):
+    def call(data, *flags):
+        np.savez(tmp_path / "z.npz", logits=data.logits, labels=data.labels)
+        return CliRunner().invoke(main, ["check", str(tmp_path / "z.npz"), *map(str, flags)])
+
+    return call
+
+
+@pytest.mark.parametrize(("metric", "interval"), [("ece", ece_interval), ("adaptive-ece", adaptive_ece_interval)])
+def test_the_outcome_is_that_of_the_interval(overconfident, metric, interval):
+    probs = np.exp(overconfident.logits) / np.exp(overconfident.logits).sum(1, keepdims=True)
+    i = interval(probs, overconfident.labels)
+    ends = ((i.high, Outcome.PASS), ((i.low + i.high) / 2, Outcome.INVESTIGATE), (0.99 * i.low, Outcome.FAIL))
+    for limit, outcome in ends:
+        found = check(overconfident, limit + 1e-12, metric=metric)
+        assert found.outcome == outcome
+        assert (found.value, found.low, found.high) == pytest.approx((100 * i.estimate, 100 * i.low, 100 * i.high))
+        assert found.words.lower().startswith(outcome.name.lower()[:4])
+
+
+def test_after_a_calibrator(overconfident, tmp_path, run):
+    fit = TemperatureScaling().fit(overconfident.logits, overconfident.labels)
+    assert check(overconfident, 0.05).outcome == Outcome.FAIL
+    assert check(overconfident, 0.05, calibrator=fit).outcome == Outcome.PASS
+    save_calibrator(fit, tmp_path / "c.json")
+    assert run(overconfident, "--max-ece", 0.05).exit_code == 1
+    assert run(overconfident, "--max-ece", 0.05, "--calibrator", tmp_path / "c.json").exit_code == 0
+
+
+def test_of_two_sets_the_test_set(overconfident, draw_logits):
+    good = draw_logits(3000, 1.0)
+    pairs = [(data.logits, data.labels) for data in (overconfident, good)]
+    assert check(pairs, 0.05).outcome == Outcome.PASS
+    assert check(pairs[::-1], 0.05).outcome == Outcome.FAIL
+
+
+def test_what_did_not_run_never_passes(overconfident, tmp_path, run):
+    shuffled = type(overconfident)(overconfident.logits, np.random.default_rng(0).permutation(overconfident.labels))
+    found = run(shuffled, "--max-ece", 1)
+    assert found.exit_code == 2
+    assert "samples and labels in the same order" in found.output
+    assert run(shuffled, "--max-ece", 1, "--force").exit_code == 0
+    for flags in (("--max-ece", -1), ("--max-ece", 0.1, "--given", "probs"), ("--max-ece", "nan"), ()):
+        assert run(overconfident, *flags).exit_code == 2
+    (tmp_path / "broken.npz").write_bytes(b"PK\x03\x04")
+    assert CliRunner().invoke(main, ["check", str(tmp_path / "broken.npz"), "--max-ece", "1"]).exit_code == 2
+
+
+def test_files_for_other_programs(overconfident, tmp_path, run):
+    for limit, kind in ((0.9, None), (0.001, "failure")):
+        code = run(overconfident, "--max-ece", limit, "--out", tmp_path / "c.xml").exit_code
+        case = ElementTree.parse(tmp_path / "c.xml").getroot()[0]
+        assert [child.tag for child in case] == ([kind] if code else [])
+    run(overconfident, "--max-ece", 0.9, "--out", tmp_path / "c.json")
+    found = json.loads((tmp_path / "c.json").read_text())
+    assert (found["outcome"], found["limit"], found["samples"]) == ("pass", 90.0, 3000)
+
+
+def test_bad_options(overconfident):
+    with pytest.raises(ValueError, match="limit must be a finite number >= 0"):
+        check(overconfident, -0.1)
+    with pytest.raises(ValueError, match="metric must be one of ece, adaptive-ece"):
+        check(overconfident, 0.1, metric="mce")

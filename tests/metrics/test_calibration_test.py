@@ -1,0 +1,48 @@
+"""The test of calibration: its size, its power, and that both ways to draw agree."""
+
+import numpy as np
+import pytest
+
+from focal_lib.metrics import calibration_p_value
+from focal_lib.metrics import calibration_test as module
+from focal_lib.metrics.calibration_test import calibration_p_value_of
+
+
+def drawn(rng, n=500, shift=0.0):
+    confidence = rng.beta(5, 1, n)
+    return confidence, (rng.random(n) < np.clip(confidence - shift, 0, 1)).astype(float)
+
+
+def test_it_has_its_size():
+    """Of calibrated models 5 % are rejected at 5 %, and the p-values are uniform."""
+    rng = np.random.default_rng(0)
+    p = np.array([calibration_p_value_of(*drawn(rng, 200), draws=99) for _ in range(600)])
+    assert (p <= 0.05).mean() == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 600))
+    assert p.mean() == pytest.approx(0.5, abs=3 / np.sqrt(12 * 600))
+
+
+def test_it_finds_what_is_not_calibrated():
+    rng = np.random.default_rng(0)
+    assert calibration_p_value_of(*drawn(rng, 2000, shift=0.06)) == 1 / 2001
+    assert calibration_p_value_of(*drawn(rng, 2000)) > 0.01
+
+
+def test_drawing_bins_agrees_with_drawing_samples(monkeypatch):
+    rng = np.random.default_rng(3)
+    data = drawn(rng, 20_000, shift=0.004)
+    each = calibration_p_value_of(*data)
+    monkeypatch.setattr(module, "_EXACT", 0)
+    assert calibration_p_value_of(*data) == pytest.approx(each, abs=0.04)
+
+
+def test_a_model_that_is_certain_and_right_is_calibrated():
+    probs = np.eye(3)[np.arange(30) % 3]
+    assert calibration_p_value(probs, np.arange(30) % 3) == 1.0
+    assert calibration_p_value(probs, (np.arange(30) + 1) % 3) == 1 / 2001
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="draws must be at least 1"):
+        calibration_p_value(np.full((4, 2), 0.5), [0, 1, 0, 1], draws=0)
+    with pytest.raises(ValueError, match="n_bins must be at least 1"):
+        calibration_p_value(np.full((4, 2), 0.5), [0, 1, 0, 1], 0)
