@@ -57,8 +57,9 @@ class Check:
     words: str
 
     def to_json(self) -> str:
-        """As one object; the outcome by its name."""
-        return json.dumps(asdict(self) | {"outcome": self.outcome.name.lower()}, indent=1) + "\n"
+        """As one object; the outcome by its name, null for what is not known."""
+        found = {name: None if value != value else value for name, value in asdict(self).items()}  # JSON has no nan
+        return json.dumps(found | {"outcome": self.outcome.name.lower()}, indent=1) + "\n"
 
     def to_junit(self) -> str:
         """As JUnit's XML, which servers for CI show: a failure, or an error where it is to be investigated."""

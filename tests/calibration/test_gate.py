@@ -59,6 +59,8 @@ def test_what_did_not_run_never_passes(overconfident, tmp_path, run):
     found = run(shuffled, "--max-ece", 1)
     assert found.exit_code == 2
     assert "samples and labels in the same order" in found.output
+    run(shuffled, "--max-ece", 1, "--out", tmp_path / "c.json")
+    assert json.loads((tmp_path / "c.json").read_text(), parse_constant=pytest.fail)["value"] is None
     assert run(shuffled, "--max-ece", 1, "--force").exit_code == 0
     for flags in (("--max-ece", -1), ("--max-ece", 0.1, "--given", "probs"), ("--max-ece", "nan"), ()):
         assert run(overconfident, *flags).exit_code == 2
