@@ -20,7 +20,8 @@ __all__ = ["FORMAT", "load_calibrator", "save_calibrator"]
 
 KINDS: dict[str, type[Calibrator]] = {name: kind.calibrator for name, kind in METHODS.items()}
 KINDS |= {"as-given": AsGiven}
-FORMAT = 2  # in 1 the objective that is 'adaptive-ece' now was called 'ece'
+# in 1 the objective that is 'adaptive-ece' now was called 'ece'; up to 2 the weights of vector scaling were a matrix
+FORMAT = 3
 
 
 def save_calibrator(calibrator: Calibrator, path: str | Path) -> None:
@@ -42,7 +43,7 @@ def save_calibrator(calibrator: Calibrator, path: str | Path) -> None:
 
 
 def load_calibrator(path: str | Path) -> Calibrator:
-    """A calibrator that was saved, with this format of file or the one before.
+    """A calibrator that was saved, with this format of file or one before.
 
     Raises:
         ValueError: another file, another version of the format, or one that was changed since.
@@ -53,7 +54,7 @@ def load_calibrator(path: str | Path) -> Calibrator:
         checksum = content.pop("checksum")
     except (AttributeError, KeyError, TypeError, RecursionError, UnicodeDecodeError, json.JSONDecodeError):
         raise ValueError(f"{path.name} must be a calibrator written by focal_lib. It is not.") from None
-    if content.get("format") not in (1, FORMAT):
+    if content.get("format") not in (1, 2, FORMAT):
         raise ValueError(f"{path.name} must have format {FORMAT}. Got {content.get('format')}: fit and save it again.")
     if checksum != _checksum(content):
         raise ValueError(f"{path.name} must match its checksum. It was changed or cut.")
@@ -63,11 +64,13 @@ def load_calibrator(path: str | Path) -> Calibrator:
         parameters, fitted = dict(content["parameters"]), dict(content["fitted"])
         if content["format"] == 1 and parameters.get("objective") == "ece":
             parameters["objective"] = "adaptive-ece"
+        if content["format"] <= 2 and name == "vector":
+            fitted["weight_"] = np.diag(fitted["weight_"])
         found = KINDS[name](**parameters)
     except (KeyError, TypeError, ValueError):
         raise ValueError(f"{path.name} must have the parameters and the fit of {name}, as this version has.") from None
     for attribute, value in fitted.items():
-        setattr(found, attribute, np.array(value) if isinstance(value, list) else value)
+        setattr(found, attribute, np.array(value) if isinstance(value, list | np.ndarray) else value)
     return found
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
+from focal_lib.calibration.calibrators.linear import VectorScaling
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.methods import METHODS, build
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
@@ -47,6 +48,16 @@ def test_a_file_of_the_format_before(draw_logits, tmp_path):
     assert load_calibrator(tmp_path / "c.json").objective == "ece"
 
 
+def test_vector_scaling_of_a_format_with_a_matrix(draw_logits, tmp_path):
+    data = draw_logits(300, 2.0)
+    fit = VectorScaling(1e-3).fit(data.logits, data.labels)
+    save_calibrator(fit, tmp_path / "c.json")
+    content = json.loads((tmp_path / "c.json").read_text()) | {"format": 2}
+    content["fitted"]["weight_"] = np.diag(fit.weight_).tolist()
+    again = load_calibrator(write_as(tmp_path / "old.json", content))
+    np.testing.assert_array_equal(again.predict_proba(data.logits), fit.predict_proba(data.logits))
+
+
 def test_what_cannot_be_saved(tmp_path):
     with pytest.raises(ValueError, match="must be fitted"):
         save_calibrator(TemperatureScaling(), tmp_path / "c.json")
@@ -62,8 +73,8 @@ def test_files_that_are_no_calibrators(draw_logits, tmp_path):
     path.write_text(json.dumps(content | {"fitted": content["fitted"] | {"temperature_": 1.0}}))
     with pytest.raises(ValueError, match="must match its checksum"):
         load_calibrator(path)
-    path.write_text(json.dumps(content | {"format": 3}))
-    with pytest.raises(ValueError, match=r"must have format 2. Got 3"):
+    path.write_text(json.dumps(content | {"format": 4}))
+    with pytest.raises(ValueError, match=r"must have format 3. Got 4"):
         load_calibrator(path)
     with pytest.raises(ValueError, match=r"must hold one of temperature, .* Got platt, of another version"):
         load_calibrator(write_as(path, content | {"method": "platt"}))

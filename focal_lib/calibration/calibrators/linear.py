@@ -12,20 +12,18 @@ from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
 from focal_lib.calibration.calibrators.base import Calibrator, check_samples
-from focal_lib.calibration.calibrators.torch_module import LinearModule
+from focal_lib.calibration.calibrators.torch_module import LinearModule, map_logits
 
 __all__ = ["MatrixScaling", "VectorScaling"]
 
+_MOST_CLASSES = 4000  # of a matrix: the fit keeps some thirty of them, 4 GB
 
-class MatrixScaling(Calibrator):
-    r"""p = softmax(W z + b) (Guo et al. 2017), fitted on the NLL by L-BFGS.
 
-    Args:
-        l2: penalty on the squared distance of W from the identity and of b from 0.
+class _LinearCalibrator(Calibrator):
+    """p = softmax(W z + b), fitted on the NLL by L-BFGS; a subclass says what W is."""
 
-    Attributes:
-        ``weight_`` (K, K), ``bias_`` (K,), ``n_classes_``, ``classes_``.
-    """
+    weight_: np.ndarray
+    bias_: np.ndarray
 
     def __init__(self, l2: float = 0.0) -> None:
         self.l2 = l2
@@ -36,54 +34,88 @@ class MatrixScaling(Calibrator):
             raise ValueError(f"l2 must be >= 0. Got {self.l2}.")
         samples = check_samples(logits, labels)
         n, k = len(samples), samples.classes
-        start = np.r_[self._reduce(np.eye(k)), np.zeros(k)]
+        identity = self._identity(k)
+        start = np.r_[identity.ravel(), np.zeros(k)]
 
         def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
-            weight, bias = self._expand(theta[:-k], k), theta[-k:]
-            sums = samples.total(lambda z, y: _nll_and_gradient(weight, bias, z, y)) / n
-            gradient = np.r_[self._reduce(sums[1:-k].reshape(k, k)), sums[-k:]]
+            weight, bias = torch.from_numpy(theta[:-k].reshape(identity.shape)), torch.from_numpy(theta[-k:])
+            sums = samples.total(lambda z, y: self._sums(weight, bias, z, y)) / n
             away = theta - start
-            return float(sums[0] + self.l2 * away @ away), gradient + 2 * self.l2 * away
+            return float(sums[0] + self.l2 * away @ away), sums[1:] + 2 * self.l2 * away
 
         found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 1000})
         if not found.success:
             warnings.warn(f"{type(self).__name__} did not converge: {found.message}", ConvergenceWarning, stacklevel=2)
-        self.weight_, self.bias_ = self._expand(found.x[:-k], k), found.x[-k:]
+        self.weight_, self.bias_ = found.x[:-k].reshape(identity.shape), found.x[-k:]
         self._remember_classes(k)
         return self
 
-    def _expand(self, weight: np.ndarray, classes: int) -> np.ndarray:
-        return weight.reshape(classes, classes)
-
-    def _reduce(self, gradient: np.ndarray) -> np.ndarray:
-        return gradient.ravel()
+    def _sums(self, weight: Tensor, bias: Tensor, z: Tensor, y: Tensor) -> np.ndarray:
+        """NLL summed over samples, its gradient by W, flat, and by b (K,)."""
+        log_p = torch.log_softmax(map_logits(z, weight, bias), -1)
+        picked = log_p.gather(-1, y[:, None])
+        error = log_p.exp_().scatter_add_(-1, y[:, None], torch.full_like(picked, -1.0))
+        return np.r_[-float(picked.sum()), self._weight_gradient(error, z).numpy().ravel(), error.sum(0).numpy()]
 
     def _log_probs(self, logits: Any) -> Any:
         if not isinstance(logits, Tensor):
             return self._log_probs(torch.from_numpy(np.array(logits))).numpy()
-        weight, bias = (torch.as_tensor(v, dtype=logits.dtype, device=logits.device) for v in self._fitted())
-        return torch.log_softmax(logits @ weight.T + bias, -1)
+        fitted = (self.weight_, self.bias_)
+        weight, bias = (torch.as_tensor(v, dtype=logits.dtype, device=logits.device) for v in fitted)
+        return torch.log_softmax(map_logits(logits, weight, bias), -1)
 
     def _module(self) -> LinearModule:
-        return LinearModule(*self._fitted())
+        return LinearModule(self.weight_, self.bias_)
 
-    def _fitted(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.weight_, self.bias_
+    def _identity(self, classes: int) -> np.ndarray:
+        """The W that changes nothing."""
+        raise NotImplementedError
 
-
-class VectorScaling(MatrixScaling):
-    r"""p = softmax(v * z + b), one scale for each class (Guo et al. 2017); ``weight_`` is diagonal."""
-
-    def _expand(self, weight: np.ndarray, classes: int) -> np.ndarray:
-        return np.diag(weight)
-
-    def _reduce(self, gradient: np.ndarray) -> np.ndarray:
-        return np.diag(gradient)
+    def _weight_gradient(self, error: Tensor, z: Tensor) -> Tensor:
+        """Of the NLL by W, from p minus the one-hot labels (m, K)."""
+        raise NotImplementedError
 
 
-def _nll_and_gradient(weight: np.ndarray, bias: np.ndarray, z: Tensor, y: Tensor) -> np.ndarray:
-    """NLL summed over samples, its gradient by W (K, K), flat, and by b (K,)."""
-    log_p = torch.log_softmax(z @ torch.from_numpy(weight).T + torch.from_numpy(bias), -1)
-    picked = log_p.gather(-1, y[:, None])
-    error = log_p.exp_().scatter_add_(-1, y[:, None], torch.full_like(picked, -1.0))
-    return np.r_[-float(picked.sum()), (error.T @ z).numpy().ravel(), error.sum(0).numpy()]
+class MatrixScaling(_LinearCalibrator):
+    r"""p = softmax(W z + b) (Guo et al. 2017), fitted on the NLL by L-BFGS.
+
+    Args:
+        l2: penalty on the squared distance of W from the identity and of b from 0.
+
+    Attributes:
+        ``weight_`` (K, K), ``bias_`` (K,), ``n_classes_``, ``classes_``.
+
+    Raises:
+        ValueError: bad data, l2 < 0, or more than 4,000 classes.
+    """
+
+    def _identity(self, classes: int) -> np.ndarray:
+        if classes > _MOST_CLASSES:
+            raise ValueError(
+                f"matrix scaling must have at most {_MOST_CLASSES:,} classes, as it has a weight for each pair: take "
+                f"vector scaling. Got {classes:,}."
+            )
+        return np.eye(classes)
+
+    def _weight_gradient(self, error: Tensor, z: Tensor) -> Tensor:
+        return error.T @ z
+
+
+class VectorScaling(_LinearCalibrator):
+    r"""p = softmax(v * z + b), one scale for each class (Guo et al. 2017), fitted on the NLL by L-BFGS.
+
+    Args:
+        l2: penalty on the squared distance of v from 1 and of b from 0.
+
+    Attributes:
+        ``weight_`` (K,), ``bias_`` (K,), ``n_classes_``, ``classes_``.
+
+    Raises:
+        ValueError: bad data, or l2 < 0.
+    """
+
+    def _identity(self, classes: int) -> np.ndarray:
+        return np.ones(classes)
+
+    def _weight_gradient(self, error: Tensor, z: Tensor) -> Tensor:
+        return (error * z).sum(0)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from focal_lib.atomic_write import check_target, write_whole
 
-__all__ = ["FocalTemperatureModule", "LinearModule", "write_onnx"]
+__all__ = ["FocalTemperatureModule", "LinearModule", "map_logits", "write_onnx"]
 
 
 class FocalTemperatureModule(nn.Module):
@@ -53,7 +53,7 @@ class FocalTemperatureModule(nn.Module):
 
 
 class LinearModule(nn.Module):
-    """logits (..., K) -> softmax(W logits + b), (..., K)."""
+    """logits (..., K) -> softmax(W logits + b), (..., K); W is (K, K), or (K,) where it is diagonal."""
 
     weight: Tensor
     bias: Tensor
@@ -64,7 +64,13 @@ class LinearModule(nn.Module):
         self.register_buffer("bias", torch.tensor(bias, dtype=torch.float64))
 
     def forward(self, logits: Tensor) -> Tensor:
-        return torch.softmax(logits @ self.weight.T.to(logits.dtype) + self.bias.to(logits.dtype), -1)
+        weight, bias = self.weight.to(logits.dtype), self.bias.to(logits.dtype)
+        return torch.softmax(map_logits(logits, weight, bias), -1)
+
+
+def map_logits(logits: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """W z + b of logits (..., K); W is (K, K), or (K,) where it is diagonal."""
+    return (logits * weight if weight.ndim == 1 else logits @ weight.T) + bias
 
 
 def write_onnx(module: nn.Module, classes: int, path: Path) -> None:
