@@ -50,7 +50,7 @@ if seed not in loaded:
 run = loaded[seed]
 
 # %% tags=["remove-input"]
-note("over", n_train=run.spec.n_train, epochs=run.spec.epochs, seed=seed, count=len(loaded))
+note("over", n_train=run.spec.n_train, epochs=run.spec.training.epochs, seed=seed, count=len(loaded))
 note("over", n_validation=len(run.validation.labels))
 
 # %% [markdown]

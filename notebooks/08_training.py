@@ -54,7 +54,7 @@ gaps = results.confidence_gaps(trained)
 
 # %% tags=["remove-input"]
 spec = trained[0].spec
-note("training", runs=len(trained), seeds=int(gaps["seed"].nunique()), n=spec.n_train, epochs=spec.epochs)
+note("training", runs=len(trained), seeds=int(gaps["seed"].nunique()), n=spec.n_train, epochs=spec.training.epochs)
 
 # %% [markdown]
 # {glue:text}`training-runs` runs: cross-entropy and focal loss with several $\gamma$, {glue:text}`training-seeds` seeds

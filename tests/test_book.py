@@ -112,6 +112,13 @@ def test_cells_are_short(path):
 
 
 @on_sources
+def test_pages_tell_what_was_trained(path):
+    """Of a specification, epochs and the like are 0 where they are the recipe's: `spec.training` has them in full."""
+    for cell in _cells(path, "code"):
+        assert not re.search(r"\bspec\.(epochs|batch_size|learning_rate)\b", cell.source), cell.source
+
+
+@on_sources
 def test_lines_fit_a_screen(path):
     """But for a figure's description, which jupytext keeps in one line."""
     lines = path.read_text().splitlines()
