@@ -18,7 +18,7 @@ from focal_lib.calibration.comparison import PROPER, Evaluation
 from focal_lib.calibration.methods import AS_GIVEN, Method
 from focal_lib.metrics.bins import adaptive_ece_of
 
-__all__ = ["RELEVANT", "Advice", "advise"]
+__all__ = ["RELEVANT", "Advice", "advise", "check_relevant"]
 
 RELEVANT = 0.005  # of the score of what is compared with
 _NAMES = {"nll": "NLL", "brier": "Brier score"}
@@ -74,8 +74,7 @@ def advise(evaluation: Evaluation, differences: pd.DataFrame, *, relevant: float
     Raises:
         ValueError: relevant not in [0, 1).
     """
-    if not 0 <= relevant < 1:
-        raise ValueError(f"relevant must lie in [0, 1). Got {relevant}.")
+    check_relevant(relevant)
     table = _Table(evaluation, differences, relevant)
     first, *others = evaluation.fits
     base = first if _is_better(table.against(first, AS_GIVEN)) else AS_GIVEN
@@ -86,6 +85,12 @@ def advise(evaluation: Evaluation, differences: pd.DataFrame, *, relevant: float
     if base == first:
         return Advice(first, f"Use {first.label} scaling: {table.gains(first, AS_GIVEN)}. {table.room(others, first)}")
     return Advice(None, f"Leave the logits as they are. {table.room([first, *others], AS_GIVEN)}")
+
+
+def check_relevant(relevant: float) -> None:
+    """ValueError unless it is a share below 1."""
+    if not 0 <= relevant < 1:
+        raise ValueError(f"relevant must lie in [0, 1). Got {relevant}.")
 
 
 def _is_better(found: list[_Comparison]) -> bool:
@@ -136,12 +141,12 @@ class _Table:
             return "No other method was tried."
         found = {method: self.against(method, base) for method in methods}
         still = [m for m, cs in found.items() if not any(c.worse for c in cs) and not all(c.settled for c in cs)]
-        amount = f"{self.relevant:.1%}"
+        amount, other = f"{self.relevant:.1%}", " other" if base in self.evaluation.fits else ""
         if not still:
-            return f"No other method gains {amount} of the NLL or Brier score; of that the data leave no doubt."
+            return f"No{other} method gains {amount} of the NLL or Brier score; of that the data leave no doubt."
         most = max(still, key=lambda m: max(c.most / c.score for c in found[m]))
         share = max(c.most / c.score for c in found[most])
         return (
-            f"Whether another method gains {amount} of the NLL or Brier score is left open by these "
+            f"Whether a{'nother' if other else ''} method gains {amount} of the NLL or Brier score is left open by the "
             f"{self.evaluation.n_test:,} samples to test on: {most.label} may gain up to {share:.1%}."
         )

@@ -22,7 +22,7 @@ from focal_lib.calibration.fit_notes import describe_calibration, describe_fits
 from focal_lib.calibration.logit_sets import Given, LogitSet, fit_and_test_sets, sets_of
 from focal_lib.calibration.logits_file import read_logits
 from focal_lib.calibration.methods import AS_GIVEN, Method, build, parse
-from focal_lib.calibration.recommendation import RELEVANT, Advice, advise
+from focal_lib.calibration.recommendation import RELEVANT, Advice, advise, check_relevant
 from focal_lib.calibration.saved import save_calibrator
 from focal_lib.calibration.suspicions import find_suspicions
 from focal_lib.calibration.tables import difference_table, metric_table
@@ -74,7 +74,7 @@ def calibrate(
     check_number(seed, "seed", minimum=0)
     check_number(resamples, "resamples", minimum=1)
     check_number(shrinkage, "shrinkage", minimum=0)
-    check_number(relevant, "relevant", minimum=0)
+    check_relevant(relevant)
     calibrators = {method: build(*method) for method in parse(methods)}
     shrunk = [calibrator for calibrator in calibrators.values() if "shrinkage" in calibrator.get_params()]
     for calibrator in shrunk:

@@ -85,6 +85,7 @@ def test_options_do_what_they_say(data, found):
         ({"seed": -1}, "seed must be a finite number >= 0"),
         ({"shrinkage": float("inf")}, "shrinkage must be a finite number >= 0"),
         ({"resamples": 0}, "resamples must be a finite number >= 1"),
+        ({"relevant": 1.0}, "relevant must lie in"),
     ],
 )
 def test_bad_options_are_refused_before_work_begins(data, options, message, monkeypatch):
