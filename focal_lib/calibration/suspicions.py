@@ -114,7 +114,7 @@ def swapped_classes(data: LogitSet) -> dict[int, int]:
     step = {int(one): int(most[one]) for one in np.flatnonzero(clear)}
     for by in (1, -1):
         shifted = {one: label for one, label in step.items() if label - one == by}
-        if len(shifted) >= max(3, enough.sum() / 2):
+        if len(shifted) >= max(3.0, float(enough.sum()) / 2):
             return shifted
     return {one: label for one, label in step.items() if _comes_back(one, step)}
 
