@@ -80,7 +80,7 @@ report.metric_table()
 # are means over samples and have t intervals, which all hold together with 95 % (Bonferroni); a star marks those that
 # leave out 0. A richer method is recommended where it gains a relevant share of such a score for certain
 # (`--relevant`, 0.5 % by default), the best of them, not the surest. The ECE (`adaptive-ece`, of equal mass, in
-# percentage points) is told without an interval: that of a difference of two ECEs does not cover.
+# percentage points) is told without an interval, as the bootstrap's of such a difference does not cover.
 
 # %%
 report.difference_table()

@@ -31,6 +31,7 @@ from focal_lib.metrics.smooth import smooth_ece_of
 
 __all__ = ["PROPER", "Evaluation", "cross_fit", "differences", "hold_out", "measure"]
 
+PROPER: dict[str, Callable[[SampleScores], np.ndarray]] = {"nll": lambda s: s.log_loss, "brier": lambda s: s.brier}
 _DRAWN = 4e8  # samples that all resamples of one statistic may have together: of large test sets there are fewer
 
 
@@ -192,21 +193,18 @@ def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:
     first = next(iter(evaluation.fits))
     pairs = [(m, AS_GIVEN) for m in evaluation.fits] + [(m, first) for m in evaluation.fits if m != first]
     each = 1 - (1 - level) / (len(pairs) * len(PROPER))
+    eces = {method: adaptive_ece_of(s.confidence, s.correct) for method, s in evaluation.scores.items()}
     rows = []
     for one, two in pairs:
         a, b = evaluation.scores[one], evaluation.scores[two]
         found = {name: _paired(of(a), of(b), each) for name, of in PROPER.items()}
-        ece = adaptive_ece_of(a.confidence, a.correct) - adaptive_ece_of(b.confidence, b.correct)
-        found["adaptive-ece"] = Interval(ece, np.nan, np.nan)
+        found["adaptive-ece"] = Interval(eces[one] - eces[two], np.nan, np.nan)
         for name, spread in found.items():
             i = spread.scaled(METRICS[name].unit)
             apart = bool(np.isinf(i.estimate) or i.low > 0 or i.high < 0)
             rows.append((*one, two.name, name, i.estimate, i.low, i.high, i.kind, apart))
     columns = ["method", "objective", "reference", "metric", "difference", "low", "high", "interval", "significant"]
     return pd.DataFrame(rows, columns=columns)
-
-
-PROPER: dict[str, Callable[[SampleScores], np.ndarray]] = {"nll": lambda s: s.log_loss, "brier": lambda s: s.brier}
 
 
 def _paired(first: np.ndarray, second: np.ndarray, level: float) -> Interval:

