@@ -38,7 +38,7 @@ __all__ = [
     "log_weight",
 ]
 
-_NEWTON_STEPS = 80  # safeguarded: each step at worst halves the bracket
+_NEWTON_STEPS = 200  # of any two after the first two one bisects, or the steps halve
 _HALF = (torch.float16, torch.bfloat16)
 
 
@@ -180,17 +180,24 @@ def inverse_focal_logit(logit: Tensor, gamma: float) -> Tensor:
 
 
 def _newton(function: Callable[[Tensor], tuple[Tensor, Tensor]], low: Tensor, high: Tensor, start: Tensor) -> Tensor:
-    """Root of an increasing function on [low, high]; a step that leaves the bracket is bisected."""
+    """Root of an increasing function on [low, high].
+
+    A step that leaves the bracket, or is more than half the step before the last, is bisected instead: without the
+    second rule the steps can go to and fro for ever, as they do for gamma = 30 and 50 classes.
+    """
     x = start
     tolerance = 4 * torch.finfo(x.dtype).eps
+    last = before = high - low
     for _ in range(_NEWTON_STEPS):
         value, slope = function(x)
         high = torch.where(value > 0, x, high)
         low = torch.where(value > 0, low, x)
         step = x - value / slope
         small = (step - x).abs() <= tolerance * (1 + x.abs())
-        inside = small | ((step >= low) & (step <= high))
-        x = torch.where(inside, step, (low + high) / 2)
+        taken = small | ((step >= low) & (step <= high) & (2 * (step - x).abs() <= before))
+        step = torch.where(taken, step, (low + high) / 2)
+        last, before = (step - x).abs(), last
+        x = step
         if bool(small.all()):
             break
     return x

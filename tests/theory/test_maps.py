@@ -92,6 +92,16 @@ def test_simplex_round_trip(z, gamma):
     assert np.all(np.abs(back - log_q) <= 1e-9 * np.maximum(1, np.abs(log_q)))
 
 
+@pytest.mark.parametrize("classes", [3, 50, 1000])
+@pytest.mark.parametrize("gamma", [30.0, 70.0, 100.0])
+def test_round_trip_of_many_classes_with_large_gamma(classes, gamma):
+    """Newton's steps alone go to and fro here, and ended off by a third in probability."""
+    z = np.random.default_rng(0).normal(size=(40, classes)) * np.repeat([0.3, 1, 3, 8], 10)[:, None]
+    log_q = torch.log_softmax(torch.from_numpy(z), -1).numpy()
+    back = maps.inverse_focal_log_probs(maps.focal_log_probs(z, gamma), gamma)
+    np.testing.assert_allclose(back, log_q, rtol=1e-12, atol=1e-12)
+
+
 @given(logits, st.floats(0, 1000), gammas)
 def test_binary_is_odd_and_increasing(s, step, gamma):
     low, high = maps.focal_logit(np.array([s, s + step]), gamma)
