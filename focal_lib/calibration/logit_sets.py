@@ -54,10 +54,22 @@ class SelectedSamples:
 
 @dataclass(frozen=True)
 class LogitSet:
-    """Logits (n, K), an array or samples of a memory map, with labels int64 (n,)."""
+    """Logits (n, K), an array or samples of a memory map, with labels int64 (n,).
+
+    Attributes:
+        groups: int64 (n,), of samples that are not independent and stay together in splits; None where all are.
+        slices: int64 (n,), by which errors are reported one by one; None for the whole alone.
+        weights: float64 (n,), what each sample counts; None where all count the same.
+        class_names, slice_names: for the columns of the logits, and for the numbers in slices.
+    """
 
     logits: np.ndarray | SelectedSamples
     labels: np.ndarray
+    groups: np.ndarray | None = None
+    slices: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    class_names: tuple[str, ...] | None = None
+    slice_names: tuple[str, ...] | None = None
 
     @property
     def classes(self) -> int:
@@ -69,9 +81,11 @@ class LogitSet:
     def take(self, index: np.ndarray) -> LogitSet:
         """The samples of the index, in rising order."""
         index = np.sort(index)
+        of_samples = {name: getattr(self, name) for name in ("labels", "groups", "slices", "weights")}
+        taken = {name: values[index] for name, values in of_samples.items() if values is not None}
         if isinstance(self.logits, SelectedSamples):
-            return LogitSet(replace(self.logits, index=self.logits.index[index]), self.labels[index])
-        return LogitSet(self.logits[index], self.labels[index])
+            return replace(self, logits=replace(self.logits, index=self.logits.index[index]), **taken)
+        return replace(self, logits=self.logits[index], **taken)
 
 
 Sets = dict[str, LogitSet]  # 'validation' and 'test', or 'all'
