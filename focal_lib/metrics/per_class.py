@@ -1,0 +1,81 @@
+"""Reliability of every class: when the model says this class, how sure is it, and how often right?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import beta
+
+from focal_lib.metrics.predictions import Predictions, predictions
+
+__all__ = ["ClassReliability", "class_reliability", "class_reliability_of"]
+
+
+@dataclass(frozen=True)
+class ClassReliability:
+    """Of each class that is predicted, the worst first; arrays (m,).
+
+    Attributes:
+        classes: their numbers.
+        count: samples for which the class is predicted.
+        confidence, accuracy: of these samples, means.
+        gap: confidence minus accuracy; positive where the model is too sure.
+        low, high: an interval of the gap; all of them hold together.
+        level: with which probability.
+    """
+
+    classes: np.ndarray
+    count: np.ndarray
+    confidence: np.ndarray
+    accuracy: np.ndarray
+    gap: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    level: float
+
+    @property
+    def certain(self) -> np.ndarray:
+        """What the size of each gap is at least: 0 where the interval holds 0."""
+        return np.maximum(0.0, np.maximum(self.low, -self.high))
+
+
+def class_reliability(probs: Any, labels: Any, *, level: float = 0.95) -> ClassReliability:
+    r"""Confidence and accuracy of each predicted class, those first whose gap is the largest for certain.
+
+    Given the confidences, the right predictions of a class are a sum of Bernoulli variables, whose tails are those of a
+    binomial at most (Hoeffding 1956): the interval of Clopper & Pearson (1934) for the accuracy covers, at
+    :math:`1 - (1 - \mathrm{level})/m` for each of the m classes that are predicted.
+
+    Args:
+        probs: (n, K) distributions.
+        labels: (n,) integers in 0 ... K-1.
+        level: with which probability all intervals hold.
+
+    Raises:
+        ValueError: as metrics.top_label; level not in (0, 1).
+    """
+    return class_reliability_of(predictions(probs, labels), level=level)
+
+
+def class_reliability_of(found: Predictions, *, level: float = 0.95) -> ClassReliability:
+    """`class_reliability` of predictions.
+
+    Raises:
+        ValueError: level not in (0, 1).
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie in (0, 1). Got {level}.")
+    sums = [np.bincount(found.predicted, values, found.classes) for values in (found.confidence, found.correct)]
+    count = np.bincount(found.predicted, minlength=found.classes)
+    classes = np.flatnonzero(count)
+    count, (confidence, right) = count[classes], (total[classes] for total in sums)
+    tail = (1 - level) / len(classes) / 2
+    lowest = np.where(right > 0, beta.ppf(tail, np.maximum(right, 1), count - right + 1), 0.0)
+    highest = np.where(right < count, beta.ppf(1 - tail, right + 1, np.maximum(count - right, 1)), 1.0)
+    confidence, accuracy = confidence / count, right / count
+    columns = classes, count, confidence, accuracy, confidence - accuracy, confidence - highest, confidence - lowest
+    unsorted = ClassReliability(*columns, level)
+    order = np.lexsort((classes, -np.abs(unsorted.gap), -unsorted.certain))
+    return ClassReliability(*(column[order] for column in columns), level)
