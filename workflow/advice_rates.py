@@ -1,0 +1,101 @@
+"""How often the advice is wrong, recorded: decisions on populations of known truth, into results/advice/.
+
+    nice python -m workflow.advice_rates --minutes 25      # of processor time; goes on where it stopped
+
+Rounds go over all settings, so that what there is when the time is up is even; a setting of many numbers takes part in
+fewer rounds. Each decision has its number as its seed. `notebooks/advice.py` reads what this leaves.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import argparse
+import functools
+import time
+from pathlib import Path
+
+import pandas as pd
+
+from focal_lib.atomic_write import write_whole
+from focal_lib.calibration.advice_rates import (
+    TRUTHS,
+    Population,
+    judge_advice,
+    made_up_population,
+    recorded_population,
+)
+from focal_lib.checkout import ROOT, commit
+
+OUT = ROOT / "results" / "advice" / "decisions.parquet"
+RECORDED = {
+    "CIFAR-10, cross-entropy": "results/cifar10-resnet8/598cf2a97b66ca1c/logits.npz",
+    "CIFAR-10, focal gamma 5": "results/cifar10-resnet8/3ed0b4b2798e300a/logits.npz",
+    "CIFAR-100, cross-entropy": "results/cifar100-resnet8/7d7590968ae17d55/logits.npz",
+    "CIFAR-100, focal gamma 3": "results/cifar100-resnet8/697557435be9649a/logits.npz",
+}
+EVERY = {  # (classes, samples) -> the setting is in one of so many rounds
+    (2, 200): 1,
+    (2, 1_000): 1,
+    (2, 5_000): 2,
+    (2, 50_000): 6,
+    (10, 200): 1,
+    (10, 1_000): 1,
+    (10, 5_000): 2,
+    (10, 50_000): 12,
+    (100, 200): 2,
+    (100, 1_000): 4,
+    (100, 5_000): 12,
+    (1_000, 200): 12,
+    (1_000, 1_000): 24,
+}
+_SAVED_EVERY = 30.0  # seconds
+
+
+@functools.cache
+def _population(truth: str, classes: int) -> Population:
+    if truth in RECORDED:
+        return recorded_population(ROOT / RECORDED[truth], truth)
+    return made_up_population(truth, classes)
+
+
+def settings(number: int) -> list[tuple[str, int, int]]:
+    """(truth, classes, samples) of a round, the recorded ones at their own number of classes."""
+    found = []
+    for (classes, n), every in EVERY.items():
+        if number % every == 0:
+            recorded = [name for name in RECORDED if name.startswith(f"CIFAR-{classes},")]
+            found += [(truth, classes, n) for truth in (*TRUTHS, *recorded)]
+    return found
+
+
+def main(minutes: float, rounds: int, out: Path = OUT) -> None:
+    """Go on with the record until the processor time or the rounds are used up."""
+    rows = pd.read_parquet(out).to_dict("records") if out.exists() else []
+    done = {(row["truth"], row["classes"], row["samples"], row["seed"]) for row in rows}
+    code, end, saved = commit(), time.process_time() + 60 * minutes, time.monotonic()
+    out.parent.mkdir(parents=True, exist_ok=True)
+
+    def save() -> None:
+        write_whole(out, lambda part: pd.DataFrame(rows).to_parquet(part, index=False))
+
+    todo = [(*setting, number) for number in range(rounds) for setting in settings(number)]
+    for truth, classes, n, number in todo:
+        if time.process_time() > end:
+            break
+        if (truth, classes, n, number) not in done:
+            rows.append(judge_advice(_population(truth, classes), n, number) | {"commit": code})
+        if time.monotonic() - saved > _SAVED_EVERY:
+            save()
+            saved = time.monotonic()
+    save()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=25, help="of processor time")
+    parser.add_argument("--rounds", type=int, default=200)
+    given = parser.parse_args()
+    main(given.minutes, given.rounds)
