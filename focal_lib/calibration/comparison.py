@@ -48,6 +48,7 @@ class Evaluation:
         n_fit, n_test, n_classes: numbers of samples to fit on, of samples to test on, of classes.
         unseen: classes without a sample to fit on.
         folds: of cross-fitting; 0 where the sets are different.
+        parts: of each fold the fits on the other ones with its samples; else the fits, and the samples tested on.
     """
 
     fits: dict[Method, Calibrator]
@@ -60,22 +61,37 @@ class Evaluation:
     n_classes: int
     unseen: tuple[int, ...]
     folds: int = 0
+    parts: tuple[tuple[dict[Method, Calibrator], LogitSet], ...] = ()
 
 
-def hold_out(validation: LogitSet, test: LogitSet, methods: Mapping[Method, Calibrator]) -> Evaluation:
+def hold_out(
+    validation: LogitSet,
+    test: LogitSet,
+    methods: Mapping[Method, Calibrator],
+    *,
+    before_fit: Callable[[Method], None] | None = None,
+) -> Evaluation:
     """Fit on the one set, score on the other.
 
     Args:
         methods: calibrators, which stay as they are; the first is what the others are compared with.
+        before_fit: called before each fit with its method.
 
     Raises:
         ValueError: bad data, see the calibrators.
     """
-    fits = _fitted(methods, validation)
+    fits = _fitted(methods, validation, before_fit)
     return _evaluation(fits, [(fits, test)], validation)
 
 
-def cross_fit(whole: LogitSet, methods: Mapping[Method, Calibrator], *, folds: int = 5, seed: int = 0) -> Evaluation:
+def cross_fit(
+    whole: LogitSet,
+    methods: Mapping[Method, Calibrator],
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    before_fit: Callable[[Method], None] | None = None,
+) -> Evaluation:
     """Each sample is scored by methods fitted on the other folds; the fits to keep are those on all samples.
 
     Raises:
@@ -90,12 +106,19 @@ def cross_fit(whole: LogitSet, methods: Mapping[Method, Calibrator], *, folds: i
     if second < 2:
         raise ValueError(f"two classes must have at least 2 samples each for folds. Got {second} of the second.")
     cuts = StratifiedKFold(folds, shuffle=True, random_state=seed).split(whole.labels, whole.labels)
-    parts = [(_fitted(methods, whole.take(fit)), whole.take(test)) for fit, test in cuts]
-    return _evaluation(_fitted(methods, whole), parts, whole, folds)
+    parts = [(_fitted(methods, whole.take(fit), before_fit), whole.take(test)) for fit, test in cuts]
+    return _evaluation(_fitted(methods, whole, before_fit), parts, whole, folds)
 
 
-def _fitted(methods: Mapping[Method, Calibrator], data: LogitSet) -> dict[Method, Calibrator]:
-    return {method: clone(calibrator).fit(data.logits, data.labels) for method, calibrator in methods.items()}
+def _fitted(
+    methods: Mapping[Method, Calibrator], data: LogitSet, before_fit: Callable[[Method], None] | None
+) -> dict[Method, Calibrator]:
+    fits = {}
+    for method, calibrator in methods.items():
+        if before_fit is not None:
+            before_fit(method)
+        fits[method] = clone(calibrator).fit(data.logits, data.labels)
+    return fits
 
 
 def _evaluation(
@@ -118,7 +141,17 @@ def _evaluation(
         changed[method] = sum(other)
     unseen = set(range(fitted_on.classes)) - set(np.unique(fitted_on.labels).tolist())
     return Evaluation(
-        fits, scores, classwise, lowered, changed, len(fitted_on), n, fitted_on.classes, tuple(sorted(unseen)), folds
+        fits=fits,
+        scores=scores,
+        classwise=classwise,
+        lowered=lowered,
+        changed=changed,
+        n_fit=len(fitted_on),
+        n_test=n,
+        n_classes=fitted_on.classes,
+        unseen=tuple(sorted(unseen)),
+        folds=folds,
+        parts=tuple(parts),
     )
 
 
