@@ -11,7 +11,7 @@ import math
 from dataclasses import asdict, dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 from xml.etree import ElementTree
 
 import torch
@@ -19,8 +19,8 @@ from torch import Tensor
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.logit_sets import Given, LogitSet, sets_of
-from focal_lib.calibration.logits_file import read_logits
+from focal_lib.calibration.logit_sets import LogitSet
+from focal_lib.calibration.logits_file import Holds, read_logits
 from focal_lib.calibration.suspicions import find_suspicions
 from focal_lib.metrics.ece_interval import adaptive_ece_interval_of, ece_interval_of
 from focal_lib.metrics.intervals import Interval
@@ -88,11 +88,10 @@ def check(
     limit: float,
     *,
     metric: str = "ece",
-    given: Given = "logits",
-    labels: str | Path | None = None,
     calibrator: Calibrator | None = None,
     level: float = 0.95,
     force: bool = False,
+    **holds: Unpack[Holds],
 ) -> Check:
     """Whether the calibration error of a model is at most `limit`, on samples that nothing was fitted on.
 
@@ -100,11 +99,11 @@ def check(
         data: as for calibrate; of two sets the one for testing.
         limit: of the error, a fraction: 0.02 for two points.
         metric: 'ece' (equal width) or 'adaptive-ece' (equal mass).
-        given: what the numbers are: logits, log-probs or probs.
-        labels: file of the labels, for npy.
         calibrator: fitted, applied first.
         level: of the interval.
         force: check all the same where the data look wrong; see suspicions.
+        holds: what the data hold: given, labels, test, label_column, groups, slices, weights, class_names, layout,
+            ignore_index, pixels, as for read_logits.
 
     Raises:
         ValueError: data or options that are not as they should be.
@@ -113,7 +112,8 @@ def check(
     check_number(limit, "limit", minimum=0)
     if metric not in INTERVALS:
         raise ValueError(f"metric must be one of {', '.join(INTERVALS)}. Got {metric}.")
-    sets = read_logits(data, given, labels) if isinstance(data, str | Path) else sets_of(data, given)
+    given = holds.get("given", "logits")
+    sets = read_logits(data, **holds)
     test = sets["test"] if "test" in sets else sets["all"]
     if not force and (wrong := find_suspicions(test, test, given, one_set=True, fitted=False)):
         words = f"{' '.join(wrong)} If it is as it should be, say --force (force=True)."

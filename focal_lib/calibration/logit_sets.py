@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from focal_lib.metrics.samples import Samples
-from focal_lib.validation import check_labels
 
 __all__ = [
+    "LAYOUTS",
     "Given",
+    "Layout",
     "LogitSet",
     "SelectedSamples",
     "Sets",
     "as_logits",
-    "checked_set",
+    "check_given",
+    "convert",
     "fit_and_test_sets",
-    "sets_of",
     "split",
 ]
 
 Given = Literal["logits", "log-probs", "probs"]
+Layout = Literal["classes", "binary", "multi-label", "segmentation", "tokens", "options"]
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 FLAG = {"logits": "--given logits", "log-probs": "--given log-probs", "probs": "--given probs"}
 
 
@@ -49,7 +52,7 @@ class SelectedSamples:
         return self.values.dtype
 
     def __getitem__(self, selected: slice | np.ndarray) -> np.ndarray:
-        return _convert(np.asarray(self.values[self.index[selected]]), self.given)
+        return convert(np.asarray(self.values[self.index[selected]]), self.given)
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ class LogitSet:
         slices: int64 (n,), by which errors are reported one by one; None for the whole alone.
         weights: float64 (n,), what each sample counts; None where all count the same.
         class_names, slice_names: for the columns of the logits, and for the numbers in slices.
+        layout: in which the scores were given (focal_lib.calibration.inputs.layouts).
+        notes: what was done to bring them into this form, in sentences.
     """
 
     logits: np.ndarray | SelectedSamples
@@ -70,6 +75,8 @@ class LogitSet:
     weights: np.ndarray | None = None
     class_names: tuple[str, ...] | None = None
     slice_names: tuple[str, ...] | None = None
+    layout: Layout = "classes"
+    notes: tuple[str, ...] = ()
 
     @property
     def classes(self) -> int:
@@ -91,101 +98,30 @@ class LogitSet:
 Sets = dict[str, LogitSet]  # 'validation' and 'test', or 'all'
 
 
-def sets_of(data: Any, given: Given = "logits") -> Sets:
-    """{'validation': ..., 'test': ...} of two pairs, {'all': ...} of one; what has been read stays as it is.
-
-    Args:
-        data: (logits, labels), arrays or tensors (n, K) and (n,); two such pairs, for validation and test; a LogitSet;
-            or what read_logits gave.
-
-    Raises:
-        ValueError: as checked_set.
-        TypeError: anything else.
-    """
-    if isinstance(data, LogitSet):
-        return {"all": data}
-    if isinstance(data, dict) and set(data) in ({"all"}, {"validation", "test"}):
-        return {
-            name: part if isinstance(part, LogitSet) else _of_pair(name, part, given) for name, part in data.items()
-        }
-    if isinstance(data, tuple | list) and len(data) == 2:
-        if all(isinstance(part, tuple) and len(part) == 2 for part in data):
-            return {name: _of_pair(name, part, given) for name, part in zip(("validation", "test"), data, strict=True)}
-        return {"all": _of_pair("all", data, given)}
-    raise TypeError(
-        "data must be the path of a file, (logits, labels), two such pairs, or what read_logits gave. "
-        f"Got {type(data).__name__}."
-    )
-
-
-def _of_pair(name: str, pair: Any, given: Given) -> LogitSet:
-    logits, labels = pair
-    return checked_set(name, _as_array(logits), _as_array(labels), given)
-
-
-def _as_array(values: Any) -> np.ndarray:
-    """On the CPU; a memory map stays one."""
-    if isinstance(values, Tensor):
-        values = values.detach().cpu()
-        return (values.float() if values.dtype == torch.bfloat16 else values).numpy()
-    return values if isinstance(values, np.ndarray) else np.asarray(values)
-
-
-def checked_set(name: str, logits: np.ndarray, labels: np.ndarray, given: Given) -> LogitSet:
-    """A set, seen to be what it is said to be.
-
-    Args:
-        name: of the set, 'all' where there is one.
-
-    Raises:
-        ValueError: numbers that are not what they are said to be, labels that are one-hot or count from 1, shapes that
-            do not fit; the message says which flag or change helps.
-    """
-    what = "" if name == "all" else f"{name} "
-    if logits.ndim != 2 or logits.dtype.kind not in "fiu":
-        raise ValueError(f"{what}logits must be numbers of shape (n, K). Got {logits.dtype} {logits.shape}.")
-    if 0 in logits.shape or logits.shape[1] < 2:
-        raise ValueError(f"{what}logits must have samples, and K >= 2 columns. Got {logits.shape}.")
-    labels = _plain_labels(labels, logits.shape[0], logits.shape[1], f"{what}labels")
-    _check_given(logits, labels, given, f"{what}logits")
-    on_disk = isinstance(logits, np.memmap)
-    return LogitSet(
-        SelectedSamples(logits, np.arange(len(labels)), given) if on_disk else _convert(logits, given), labels
-    )
-
-
-def _plain_labels(labels: np.ndarray, n: int, classes: int, name: str) -> np.ndarray:
-    if labels.shape == (n, classes) and np.isin(labels, (0, 1)).all() and (labels.sum(-1) == 1).all():
-        raise ValueError(f"{name} are one-hot: give the class numbers, labels.argmax(-1).")
-    if labels.ndim == 2 and labels.shape == (n, 1):
-        raise ValueError(f"{name} must have shape (n,): give labels[:, 0]. Got {labels.shape}.")
-    if labels.dtype.kind == "f" and (labels == np.round(labels)).all():
-        labels = labels.astype(np.int64)  # what csv files make of integers
-    if labels.dtype.kind in "iu" and labels.size and labels.min() >= 1 and labels.max() == classes:
-        raise ValueError(f"{name} count from 1 to {classes}: give labels - 1, as classes count from 0.")
-    check_labels(labels, n, classes, name=name)
-    return labels.astype(np.int64)
-
-
 def as_logits(values: np.ndarray, given: Given, name: str = "logits") -> np.ndarray:
     """Logits from what is given: log-probabilities as they are; of probabilities the logarithm, of 0 that of 1.2e-38.
 
     Raises:
         ValueError: the values are something else than given.
     """
-    _check_given(values, np.zeros(len(values), dtype=np.int64), given, name)
-    return _convert(values, given)
+    check_given(values, np.zeros(len(values), dtype=np.int64), given, name)
+    return convert(values, given)
 
 
-def _convert(values: np.ndarray, given: Given) -> np.ndarray:
+def convert(values: np.ndarray, given: Given) -> np.ndarray:
+    """As as_logits, unseen."""
     if given != "probs":
         return values
     wide = values if values.dtype == np.float64 else values.astype(np.float32)
     return np.log(np.maximum(wide, np.finfo(np.float32).tiny))  # of 0 the same for every kind of number
 
 
-def _check_given(values: np.ndarray, labels: np.ndarray, given: Given, name: str) -> None:
-    """Read the values once, in chunks, and compare with what they are said to be."""
+def check_given(values: np.ndarray, labels: np.ndarray, given: Given, name: str) -> None:
+    """Read the values (n, K) once, in chunks, and compare with what they are said to be.
+
+    Raises:
+        ValueError: they are something else.
+    """
     if given not in FLAG:
         raise ValueError(f"given must be one of {', '.join(FLAG)}. Got {given!r}.")
     bad, minus_low, high, off_one, log_total = np.max(Samples(values, labels, name).map(_extremes), axis=0)
@@ -216,32 +152,51 @@ def _extremes(z: Tensor, _: Tensor) -> np.ndarray:
 
 
 def split(whole: LogitSet, share: float = 0.5, seed: int = 0) -> Sets:
-    """Validation and test parts of one set, at random.
+    """Validation and test parts of one set, at random; where it has groups, each whole in one of them.
+
+    Then the validation part has that share of the samples as nearly as the groups, in a random order, allow.
 
     Raises:
-        ValueError: share not in (0, 1), or a part without samples.
+        ValueError: share not in (0, 1), a part without samples, or one group alone.
     """
     count = round(share * len(whole)) if 0 < share < 1 else 0
     if not 0 < count < len(whole):
         raise ValueError(
             f"share must lie in (0, 1) and leave samples on both sides. Got {share} of {len(whole)} samples."
         )
-    order = np.random.default_rng(seed).permutation(len(whole))
-    return {"validation": whole.take(order[:count]), "test": whole.take(order[count:])}
+    random = np.random.default_rng(seed)
+    if whole.groups is None:
+        order = random.permutation(len(whole))
+        return {"validation": whole.take(order[:count]), "test": whole.take(order[count:])}
+    _, groups, sizes = np.unique(whole.groups, return_inverse=True, return_counts=True)
+    if len(sizes) < 2:
+        raise ValueError("groups must be at least two, to be on both sides of a split. Got one.")
+    order = random.permutation(len(sizes))
+    taken = 1 + int(np.abs(np.cumsum(sizes[order])[:-1] - count).argmin())
+    fit = np.isin(groups, order[:taken])
+    return {"validation": whole.take(np.flatnonzero(fit)), "test": whole.take(np.flatnonzero(~fit))}
 
 
 def fit_and_test_sets(sets: Sets, share: float = 0.5, seed: int = 0) -> tuple[LogitSet, LogitSet]:
     """What to fit on and what to test on; one set alone is split.
 
     Raises:
-        ValueError: as split; one class alone to fit on; validation and test sets of different classes.
+        ValueError: as split; one class alone to fit on; validation and test sets of different classes, or layouts.
     """
     sets = split(sets["all"], share, seed) if "all" in sets else sets
     validation, test = sets["validation"], sets["test"]
     if len(known := np.unique(validation.labels)) < 2:
         raise ValueError(f"labels to fit on must hold at least two classes. Got only class {known[0]}.")
+    if validation.layout != test.layout:
+        raise ValueError(f"validation and test scores must have one layout. Got {validation.layout} and {test.layout}.")
     if validation.classes != test.classes:
         raise ValueError(
             f"validation and test logits must have the same classes. Got {validation.classes} and {test.classes}."
+        )
+    if validation.class_names and test.class_names and validation.class_names != test.class_names:
+        one, two = next(pair for pair in zip(validation.class_names, test.class_names, strict=True) if len({*pair}) > 1)
+        raise ValueError(
+            "validation and test columns must be the same classes in the same order. "
+            f"Got {one} in one where the other has {two}."
         )
     return validation, test

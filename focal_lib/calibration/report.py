@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -19,8 +19,8 @@ from focal_lib.calibration.calibrators.as_given import AsGiven
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.comparison import Evaluation, cross_fit, differences, hold_out, measure
 from focal_lib.calibration.fit_notes import describe_calibration, describe_fits
-from focal_lib.calibration.logit_sets import Given, LogitSet, fit_and_test_sets, sets_of
-from focal_lib.calibration.logits_file import read_logits
+from focal_lib.calibration.logit_sets import LogitSet, fit_and_test_sets
+from focal_lib.calibration.logits_file import Holds, read_logits
 from focal_lib.calibration.methods import AS_GIVEN, Method, build, parse
 from focal_lib.calibration.recommendation import RELEVANT, Advice, advise, check_relevant
 from focal_lib.calibration.saved import save_calibrator
@@ -40,8 +40,6 @@ def calibrate(
     data: Any,
     methods: str | Iterable[str | tuple[str, str]] = "",
     *,
-    given: Given = "logits",
-    labels: str | Path | None = None,
     share: float | None = None,
     folds: int = 0,
     seed: int = 0,
@@ -49,16 +47,15 @@ def calibrate(
     resamples: int = 1000,
     relevant: float = RELEVANT,
     force: bool = False,
+    **holds: Unpack[Holds],
 ) -> Report:
     """Fit calibration methods, measure them on samples they have not seen, and say which to use.
 
     Args:
-        data: path of an npz, npy, csv or parquet file, which is read once; (logits, labels), arrays or tensors (n, K)
-            and (n,); two such pairs, for validation and test; or what read_logits gave.
+        data: path of an npz, npy, csv or parquet file, which is read once; (scores, labels), arrays or tensors, (n, K)
+            and (n,), say; two such pairs, for validation and test; or what read_logits gave.
         methods: names such as 'temperature,vector' or 'focal-temperature:adaptive-ece', after the colon what is
             minimised, in a string or a list; 'all'; default temperature, focal temperature by NLL and by ECE, vector.
-        given: what the numbers are: logits, log-probs or probs.
-        labels: file of the labels, for npy.
         share: of the samples, to fit on, where there is one set; None for half of them.
         folds: of cross-fitting instead, where there is one set; 0 for the split.
         seed: of the split or the folds, and of the intervals.
@@ -66,6 +63,8 @@ def calibrate(
         resamples: of the bootstrap.
         relevant: the smallest gain that matters, a share of the NLL or of the Brier score.
         force: go on where the data look wrong, see suspicions; they are then among the notes.
+        holds: what the data hold: given, labels, test, label_column, groups, slices, weights, class_names, layout,
+            ignore_index, pixels, as for read_logits.
 
     Raises:
         ValueError: data or options that are not as they should be; the message says what helps.
@@ -84,9 +83,8 @@ def calibrate(
         raise ValueError(f"shrinkage is for focal-temperature. Got {', '.join(name for name, _ in calibrators)}.")
     if share is not None and folds:
         raise ValueError(f"folds are instead of a share. Got {folds} folds and a share of {share}.")
-    if labels is not None and not from_file:
-        raise ValueError(f"a file of labels is for a file of logits. Got {Path(labels).name} and logits in memory.")
-    sets = read_logits(data, given, labels) if from_file else sets_of(data, given)
+    given = holds.get("given", "logits")
+    sets = read_logits(data, seed=int(seed), **holds)
     if share is not None and "all" not in sets:
         raise ValueError(f"a share is for data of one set. Got {share}, and sets for validation and test.")
     share = 0.5 if share is None else share

@@ -65,7 +65,7 @@ def test_calibrate_by_folds_with_chosen_methods(run, tmp_path, draw_logits):
 def test_calibrate_refuses_in_one_line_and_makes_no_folder(run, tmp_path, draw_logits, monkeypatch):
     data = draw_logits(60, 2.0)
     np.savez(tmp_path / "one.npz", logits=data.logits, labels=data.labels)
-    both = {f"{part}_{what}": array for part in ("validation", "test") for what, array in vars(data).items()}
+    both = {f"{part}_{what}": getattr(data, what) for part in ("validation", "test") for what in ("logits", "labels")}
     np.savez(tmp_path / "both.npz", **both)
     np.savez(tmp_path / "probs.npz", logits=np.full((20, 4), 0.25), labels=np.arange(20) % 4)
     monkeypatch.chdir(tmp_path)

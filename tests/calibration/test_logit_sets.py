@@ -11,9 +11,7 @@ from focal_lib.calibration.logit_sets import (
     LogitSet,
     SelectedSamples,
     as_logits,
-    checked_set,
     fit_and_test_sets,
-    sets_of,
     split,
 )
 from focal_lib.calibration.logits_file import read_logits
@@ -38,12 +36,13 @@ Y = RNG.integers(0, 5, 40)
         (Z, Y + 0.5, "logits", "labels must be integers"),
         (np.where(Z > 5, np.nan, Z) * np.inf, Y, "logits", "logits must be finite"),
         (np.where(Z.min() == Z, -np.inf, log_softmax(Z, -1)), Y, "log-probs", "give the probabilities, --given probs"),
-        (Z[0], Y, "logits", r"numbers of shape \(n, K\)"),
+        (Z[None], Y, "logits", r"numbers of shape \(n, K\).*Got \(1, 40, 5\) and labels \(40,\)"),
+        (Z[0], Y, "logits", r"labels must have the shape of the scores, \(5,\). Got \(40,\)"),
     ],
 )
 def test_mistakes_name_their_remedy(logits, labels, given, message):
     with pytest.raises(ValueError, match=message):
-        checked_set("all", logits, labels, given)
+        read_logits((logits, labels), given)
 
 
 def test_certain_probabilities_have_finite_logits():
@@ -60,21 +59,21 @@ def test_what_may_be_given():
         LogitSet(Z, Y),
         {"all": pair},
     ):
-        (found,) = sets_of(data).values()
+        (found,) = read_logits(data).values()
         np.testing.assert_array_equal(found.logits, Z)
         np.testing.assert_array_equal(found.labels, Y)
-    half = sets_of((torch.from_numpy(Z).bfloat16(), Y))["all"]
+    half = read_logits((torch.from_numpy(Z).bfloat16(), Y))["all"]
     np.testing.assert_allclose(half.logits, Z, rtol=0.01)
-    assert {name: len(part) for name, part in sets_of((pair, (Z[:9], Y[:9]))).items()} == {"validation": 40, "test": 9}
-    read = sets_of((pair, pair))
-    assert all(sets_of(read)[name] is part for name, part in read.items())
-    probs = sets_of((softmax(Z, -1), Y), "probs")["all"]
+    assert {name: len(part) for name, part in read_logits((pair, (Z[:9], Y[:9]))).items()} == {"validation": 40, "test": 9}
+    read = read_logits((pair, pair))
+    assert all(read_logits(read)[name] is part for name, part in read.items())
+    probs = read_logits((softmax(Z, -1), Y), "probs")["all"]
     np.testing.assert_allclose(softmax(probs.logits, -1), softmax(Z, -1))
     with pytest.raises(ValueError, match="test labels must have shape"):
-        sets_of((pair, (Z, Y[:9])))
+        read_logits((pair, (Z, Y[:9])))
     for data in (Z, {"train": pair}, None):
         with pytest.raises(TypeError, match=r"must be the path of a file, \(logits, labels\)"):
-            sets_of(data)
+            read_logits(data)
 
 
 def test_split_is_a_partition_by_seed():
@@ -109,7 +108,7 @@ def test_a_bad_number_far_inside_a_large_set_is_found(monkeypatch):
     z = Z.copy()
     z[37, 2] = np.nan
     with pytest.raises(ValueError, match="must be finite"):
-        checked_set("all", z, Y, "logits")
+        read_logits((z, Y))
 
 
 def test_what_cannot_be_fitted_and_tested_on_is_refused_before_work_begins():
@@ -117,4 +116,4 @@ def test_what_cannot_be_fitted_and_tested_on_is_refused_before_work_begins():
     with pytest.raises(ValueError, match=r"at least two classes. Got only class 0"):
         fit_and_test_sets({"all": one_class})
     with pytest.raises(ValueError, match=r"the same classes\. Got 5 and 4"):
-        fit_and_test_sets(sets_of(((Z, Y), (Z[:, :4], Y % 4))))
+        fit_and_test_sets(read_logits(((Z, Y), (Z[:, :4], Y % 4))))

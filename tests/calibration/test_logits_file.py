@@ -142,7 +142,7 @@ def test_tables_with_more_than_classes_and_a_label(tmp_path, frame, message, kin
 )
 def test_what_is_no_table_is_said_in_a_line(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(ValueError, match=rf"{name} must be a table of numbers, \w+. It is not: [^\n]+$"):
+    with pytest.raises(ValueError, match=rf"{name} must be (a table of numbers, \w+. It is not:|text. Got a NUL byte at) [^\n]+$"):
         read_logits(tmp_path / name)
 
 

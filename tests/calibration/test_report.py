@@ -15,6 +15,7 @@ from markupsafe import escape
 from scipy.special import softmax
 
 from focal_lib.calibration import figures, logits_file, report
+from focal_lib.calibration.inputs import npz_file
 from focal_lib.calibration.methods import DEFAULT, TEMPERATURE
 from focal_lib.calibration.recommendation import Advice
 from focal_lib.calibration.report import FILES, calibrate
@@ -37,8 +38,8 @@ def found(data):
 
 def test_a_file_is_read_once(data, tmp_path, monkeypatch):
     opened = []
-    load = np.load
-    monkeypatch.setattr(logits_file.np, "load", lambda path, **options: opened.append(path) or load(path, **options))
+    load = npz_file.open_npz
+    monkeypatch.setattr(npz_file, "open_npz", lambda path: opened.append(path) or load(path))
     np.savez(tmp_path / "mine.npz", logits=data.logits, labels=data.labels)
     of_file = calibrate(tmp_path / "mine.npz", **FAST)
     of_file.save(tmp_path / "report")
