@@ -1,16 +1,28 @@
-"""Files that are whole or not there."""
+"""Files, and sets of files, that are whole or not there."""
 
 from __future__ import annotations
 
+import glob
 import os
 import platform
 import re
+import shutil
+import signal
 import stat
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-__all__ = ["check_target", "part_of", "remove_leftovers", "write_whole"]
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["check_folder", "check_target", "part_of", "remove_leftovers", "write_together", "write_whole"]
+
+Writer = Callable[[Path], Any]
 
 PART = re.compile(r"\.(\d+)@(.*?)@")  # process and machine: folders may be shared by many
 KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
@@ -29,40 +41,206 @@ def check_target(path: Path, *inputs: Path, ending: str = "") -> None:
         ending: of the name, as readers go by it: '.onnx'.
 
     Raises:
-        FileExistsError: there is something else than a file, such as a device.
+        FileExistsError: there is something else than a file, such as a device; or a link to itself.
+        PermissionError: a file that may not be written to.
         ValueError: the file is one of the inputs, or its name has another ending.
     """
     if path.exists():
-        mode = path.stat().st_mode
-        if not stat.S_ISREG(mode):
-            kind = next((name for is_one, name in KINDS if is_one(mode)), "a device")
-            raise FileExistsError(f"{path} must be a file, or nothing yet. Got {kind}.")
+        if not path.is_file():
+            raise FileExistsError(f"{path} must be a file, or nothing yet. Got {_kind(path)}.")
+        if not os.access(path, os.W_OK):
+            raise PermissionError(f"{path} must be writable. It is for reading only.")
         if any(given.exists() and path.samefile(given) for given in inputs):
             raise ValueError(f"the result must go into another file than the input. Got {path} for both.")
     if ending and path.suffix.lower() != ending:
         raise ValueError(f"the result is written as {ending}: its name must end so. Got {path.name}.")
 
 
-def write_whole(path: Path, write: Callable[[Path], Any]) -> None:
-    """Write beside and rename, so that a file of that name is always whole. What it replaces gives it its mode.
+def check_folder(folder: Path, *, made: bool = False) -> None:
+    """Whether files can be written into the folder, asked before any work.
+
+    Args:
+        made: it will be, where there is none.
+
+    Raises:
+        NotADirectoryError: there is something else, such as a file, or a link to nothing.
+        FileNotFoundError: there is none, or no place to make it in.
+        PermissionError: nothing may be written there.
+    """
+    if folder.is_dir():
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(f"{folder} must be a folder that can be written to. It cannot.")
+    elif folder.exists() or folder.is_symlink():
+        raise NotADirectoryError(f"{folder} must be a folder. Got {_kind(folder)}.")
+    elif not made or folder.parent == folder:
+        raise FileNotFoundError(f"there must be a folder {folder}. There is none.")
+    else:
+        check_folder(folder.parent, made=True)
+
+
+def _kind(path: Path) -> str:
+    if not path.exists():
+        return "a link to nothing"
+    mode = path.stat().st_mode
+    return "a file" if stat.S_ISREG(mode) else next((name for is_one, name in KINDS if is_one(mode)), "a device")
+
+
+def write_whole(path: Path, write: Writer) -> None:
+    """Write beside and rename, so that a file of that name is always whole. What it replaces gives it mode and owner.
 
     Raises:
         FileNotFoundError: there is no such folder.
         FileExistsError: there is something else than a file, such as a device.
+        OSError: no room, or another reason; what was there is as it was.
     """
+    place = _place(path)
+    part = part_of(place)
+    try:
+        _write_part(place, part, write)
+        part.replace(place)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_together(folder: Path, writers: Mapping[str, Writer]) -> None:
+    """Write all of the files into the folder, which is made where there is none, or change nothing.
+
+    A new folder appears with all of its files. In one that there is, all are written before the first takes its place,
+    what fails then is undone, and signals wait so long.
+
+    Raises:
+        OSError: they cannot be written; what was there is as it was.
+    """
+    check_folder(folder, made=True)
+    if folder.exists():
+        _replace_together(folder, writers)
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    _remove_parts_of(folder)
+    part = part_of(folder)
+    try:
+        part.mkdir()
+        for name, write in writers.items():
+            _write_part(folder / name, part / name, write)
+        part.rename(folder)  # refused where somebody has made it meanwhile
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _replace_together(folder: Path, writers: Mapping[str, Writer]) -> None:
+    parts = [(place := _place(folder / name), part_of(place), write) for name, write in writers.items()]
+    try:
+        for place, part, write in parts:
+            _write_part(place, part, write)
+        with _signals_wait(), _held(folder):
+            _rename_all([(part, place) for place, part, _ in parts])
+    finally:
+        _remove(part for _, part, _ in parts)
+
+
+def _rename_all(pairs: list[tuple[Path, Path]]) -> None:
+    """Each part to its place, or none: what was there has a second name until all are done, and is put back."""
+    olds = {place: part.with_name(f"{part.name}.old") for part, place in pairs}
+    done: list[Path] = []
+    try:
+        for place, old in olds.items():
+            if place.exists():
+                _second_name(place, old)
+        for part, place in pairs:
+            part.replace(place)
+            done.append(place)
+    except BaseException:
+        for place in done:
+            if olds[place].exists():
+                olds[place].replace(place)
+            else:
+                place.unlink()
+        _remove(olds.values())  # only where all are back
+        raise
+    _remove(olds.values())
+
+
+def _remove(files: Iterable[Path]) -> None:
+    for file in files:
+        file.unlink(missing_ok=True)
+
+
+def _place(path: Path) -> Path:
+    """Where the file itself is: a link stays one."""
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path.name} must go into a folder that exists. There is no {path.parent}.")
     check_target(path)
-    before = path.stat().st_mode if path.exists() else None
-    path = path.resolve()  # a link stays one
-    part = part_of(path)
+    try:
+        place = path.resolve()
+    except RuntimeError:  # before Python 3.13
+        raise FileExistsError(f"{path} must be a file, or nothing yet. Got a link to itself.") from None
+    if not place.parent.is_dir():
+        raise FileNotFoundError(f"{path} is a link into a folder that must exist. There is no {place.parent}.")
+    _remove_parts_of(place)
+    return place
+
+
+def _write_part(place: Path, part: Path, write: Writer) -> None:
     try:
         write(part)
-        if before is not None:
-            part.chmod(stat.S_IMODE(before))
-        part.replace(path)
+        if place.exists():
+            before = place.stat()
+            part.chmod(stat.S_IMODE(before.st_mode))
+            if (before.st_uid, before.st_gid) != (part.stat().st_uid, part.stat().st_gid):
+                with suppress(OSError):  # only root may give away
+                    os.chown(part, before.st_uid, before.st_gid)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(place)) from error
+
+
+def _second_name(place: Path, second: Path) -> None:
+    try:
+        os.link(place, second)
+    except OSError:  # file systems without
+        shutil.copy2(place, second)
+
+
+@contextmanager
+def _signals_wait() -> Iterator[None]:
+    """Those that end a process are answered afterwards."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    ends = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {own: signal.signal(own, lambda number, _: came.append(number)) for own in ends}
+    try:
+        yield
     finally:
-        part.unlink(missing_ok=True)
+        for own, handler in before.items():
+            signal.signal(own, signal.SIG_DFL if handler is None else handler)
+        for number in came:
+            signal.raise_signal(number)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """One process at a time: of two sets the last is there, not half of each."""
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # file systems without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _remove_parts_of(path: Path) -> None:
+    """What killed processes of this machine left of this file or folder."""
+    for left in path.parent.glob(f".*@{glob.escape(platform.node())}@{glob.escape(path.name)}*"):
+        match = PART.match(left.name)
+        if match and left.name[match.end() :] in (path.name, f"{path.name}.old") and not _runs(int(match[1])):
+            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
 
 
 def remove_leftovers(folder: Path, *, of_all: bool = False) -> list[Path]:
@@ -91,6 +269,6 @@ def _runs(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # it is someone else's
+    except (OSError, OverflowError):  # it is someone else's, or no process'
         return True
     return True

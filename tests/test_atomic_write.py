@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -10,7 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from focal_lib.atomic_write import check_target, part_of, remove_leftovers, write_whole
+from focal_lib.atomic_write import (
+    check_folder,
+    check_target,
+    part_of,
+    remove_leftovers,
+    write_together,
+    write_whole,
+)
 
 
 def fail(part):
@@ -109,3 +117,112 @@ def test_the_ending_of_a_name_is_that_of_what_is_written(tmp_path):
     for name in ("c.json", "c", "c.onnx.gz", ".onnx"):
         with pytest.raises(ValueError, match=rf"written as \.onnx: its name must end so. Got {name}"):
             check_target(tmp_path / name, ending=".onnx")
+
+
+def test_links_to_nothing_and_to_themselves(tmp_path):
+    (tmp_path / "dangling").symlink_to(tmp_path / "new.txt")
+    write_whole(tmp_path / "dangling", lambda part: part.write_text("new"))
+    assert (tmp_path / "new.txt").read_text() == "new"
+    (tmp_path / "lost").symlink_to(tmp_path / "none" / "new.txt")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for name, message in (("lost", "is a link into a folder that must exist"), ("loop", "Got a link to itself|loop")):
+        with pytest.raises(OSError, match=message):
+            write_whole(tmp_path / name, fail)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dangling", "loop", "lost", "new.txt"]
+
+
+def test_a_full_disk_is_said_of_the_file(tmp_path):
+    def no_room(part):
+        part.write_text("half")
+        raise OSError(errno.ENOSPC, "no room", str(part))
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*/a\.txt'$") as caught:
+        write_whole(tmp_path / "a.txt", no_room)
+    assert caught.value.errno == errno.ENOSPC
+    assert not list(tmp_path.iterdir())
+
+
+def test_folders_to_write_into(tmp_path):
+    check_folder(tmp_path / "new" / "deep", made=True)
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "file").touch()
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "link").symlink_to(tmp_path / "none")
+    for name, kind in (("file", "a file"), ("fifo", "a pipe"), ("link", "a link to nothing"), ("file/deep", "a file")):
+        with pytest.raises(NotADirectoryError, match=rf"must be a folder\. Got {kind}\."):
+            check_folder(tmp_path / name, made=True)
+    with pytest.raises(FileNotFoundError, match="There is none"):
+        check_folder(tmp_path / "new")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_what_is_for_reading_only(tmp_path):
+    (tmp_path / "a.txt").touch(0o400)
+    with pytest.raises(PermissionError, match="must be writable"):
+        check_target(tmp_path / "a.txt")
+    tmp_path.chmod(0o500)
+    with pytest.raises(PermissionError, match="can be written to"):
+        check_folder(tmp_path / "new", made=True)
+    tmp_path.chmod(0o700)
+
+
+def contents(folder):
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+def text(words):
+    return lambda part: part.write_text(words)
+
+
+def test_a_set_of_files_appears_whole_or_not_at_all(tmp_path):
+    folder = tmp_path / "deep" / "out"
+    with pytest.raises(RuntimeError):
+        write_together(folder, {"a": text("1"), "b": fail})
+    assert not list((tmp_path / "deep").iterdir())
+    write_together(folder, {"a": text("1"), "b": text("1")})
+    (folder / "own").write_text("kept")
+    with pytest.raises(RuntimeError):
+        write_together(folder, {"a": text("2"), "b": fail})
+    assert contents(folder) == {"a": "1", "b": "1", "own": "kept"}
+    write_together(folder, {"a": text("3"), "b": text("3")})
+    assert contents(folder) == {"a": "3", "b": "3", "own": "kept"}
+
+
+@pytest.mark.parametrize("there", [("a", "b", "c"), ("b",), ()])
+@pytest.mark.parametrize("fails", ["a", "b", "c"])
+def test_a_set_whose_renames_fail_half_way_is_put_back(tmp_path, monkeypatch, there, fails):
+    for name in there:
+        (tmp_path / name).write_text("before")
+    replace = Path.replace
+
+    def planted(self, target):
+        if Path(target).name == fails and not self.name.endswith(".old"):
+            raise OSError(errno.EIO, "planted", str(target))
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", planted)
+    with pytest.raises(OSError, match="planted"):
+        write_together(tmp_path, dict.fromkeys("abc", text("after")))
+    assert contents(tmp_path) == dict.fromkeys(there, "before")
+
+
+def test_signals_wait_until_a_set_is_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "replace", lambda self, target: (signal.raise_signal(signal.SIGINT), self.rename(target)))
+    with pytest.raises(KeyboardInterrupt):
+        write_together(tmp_path, {"a": text("1"), "b": text("1")})
+    assert contents(tmp_path) == {"a": "1", "b": "1"}
+
+
+def test_the_next_run_removes_what_a_killed_one_left(tmp_path):
+    file = tmp_path / "a.txt"
+    killed, alive = writer(file), writer(file)
+    try:
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+        (tmp_path / ".99999999999999999999@here@a.txt").touch()  # no process has such a number
+        write_whole(file, text("new"))
+        assert file.read_text() == "new"
+        assert len(list(tmp_path.glob(".*a.txt"))) == 2
+    finally:
+        alive.kill()
+        alive.wait()
