@@ -20,12 +20,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
 from focal_lib.metrics.bins import Binning, ClassGaps, assign_bins, sum_class_gaps
+from focal_lib.metrics.design import PLAIN, Design
+from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_gaps
 from focal_lib.metrics.intervals import Interval
 from focal_lib.metrics.scores import top_label
 
@@ -78,28 +81,47 @@ def classwise_ece_interval(probs: Any, labels: Any, n_bins: int = 15, *, level: 
     return classwise_ece_interval_of(sum_class_gaps(probs, labels, n_bins), level=level)
 
 
-def ece_interval_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, *, level: float = 0.95) -> Interval:
+def ece_interval_of(
+    confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, *, level: float = 0.95, design: Design = PLAIN
+) -> Interval:
     """`ece_interval` of confidences (n,) and correctness (n,).
+
+    Args:
+        design: weights and groups of the samples; with fewer than 10 groups there is no interval.
 
     Raises:
         ValueError: no samples, n_bins < 1 or level not in (0, 1).
     """
-    return _sum_of_gaps(confidence, correct, n_bins, "width", level)
+    return _sum_of_gaps(confidence, correct, n_bins, "width", level, design)
 
 
 def adaptive_ece_interval_of(
-    confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, *, level: float = 0.95
+    confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, *, level: float = 0.95, design: Design = PLAIN
 ) -> Interval:
-    """`adaptive_ece_interval` of confidences (n,) and correctness (n,); errors as ece_interval_of."""
-    return _sum_of_gaps(confidence, correct, n_bins, "mass", level)
+    """`adaptive_ece_interval` of confidences (n,) and correctness (n,); arguments and errors as ece_interval_of."""
+    return _sum_of_gaps(confidence, correct, n_bins, "mass", level, design)
 
 
 def mce_interval_of(
-    confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, *, binning: Binning = "width", level: float = 0.95
+    confidence: np.ndarray,
+    correct: np.ndarray,
+    n_bins: int = 15,
+    *,
+    binning: Binning = "width",
+    level: float = 0.95,
+    design: Design = PLAIN,
 ) -> Interval:
-    """`mce_interval` of confidences (n,) and correctness (n,); errors as ece_interval_of."""
-    gaps, errors, share = _gaps(confidence, correct, n_bins, binning)
-    return _invert(lambda size: (size / share).max(-1), gaps, errors, level)
+    """`mce_interval` of confidences (n,) and correctness (n,); arguments and errors as ece_interval_of.
+
+    Its low end is at least that of the ECE, a mean of the gaps whose largest the MCE is: what shows the one shows the
+    other, though no single bin may.
+    """
+    gaps, errors, share, noise = _gaps(confidence, correct, n_bins, binning, design)
+    found = _invert(lambda size: (size / share).max(-1), gaps, errors, level, noise)
+    least = _invert(lambda size: size.sum(-1), gaps, errors, level, noise).low
+    if not found.low < least:
+        return found
+    return replace(found, low=least, high=max(found.high, least), debiased=max(found.debiased or 0.0, least))
 
 
 def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interval:
@@ -113,24 +135,33 @@ def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interv
     return _invert(lambda size: size.sum(-1) / len(gaps.gap), means[filled], errors[filled], level)
 
 
-def _sum_of_gaps(confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float) -> Interval:
-    gaps, errors, _ = _gaps(confidence, correct, n_bins, binning)
-    return _invert(lambda size: size.sum(-1), gaps, errors, level)
+def _sum_of_gaps(
+    confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float, design: Design
+) -> Interval:
+    gaps, errors, _, noise = _gaps(confidence, correct, n_bins, binning, design)
+    return _invert(lambda size: size.sum(-1), gaps, errors, level, noise)
 
 
 def _gaps(
-    confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Gap of each non-empty bin as its part of the ECE, its standard error, and the bin's share of the samples."""
+    confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, design: Design
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Gap of each non-empty bin as its part of the ECE, its standard error, the bin's share of the samples; draws.
+
+    The draws of noise are nan where no interval is known that covers, and None where bins are independent.
+    """
     n = len(confidence)
     if n == 0:
         raise ValueError("confidence must have at least one sample. Got none.")
+    if not design.is_plain:
+        found = design_gaps(confidence, correct, n_bins, binning, design, _normals)
+        few = design.groups is not None and design.independent(n) < LEAST_GROUPS
+        return found._replace(noise=found.noise * np.nan) if few else found
     index, residual = assign_bins(confidence, n_bins, binning), confidence - correct
     of_samples = np.ones(n), residual, residual**2, confidence * (1 - confidence)
     count, *sums = (np.bincount(index, v, minlength=n_bins) for v in of_samples)
     filled = count > 0
     total, squares, expected = (part[filled] for part in sums)
-    return *_standard_errors(total, squares, expected, n), count[filled] / n
+    return *_standard_errors(total, squares, expected, n), count[filled] / n, None
 
 
 def _standard_errors(
@@ -140,14 +171,26 @@ def _standard_errors(
     return sums / n, np.sqrt(np.maximum(squares - sums**2 / n, expected)) / n
 
 
-def _invert(statistic: Callable[[np.ndarray], Any], gaps: np.ndarray, errors: np.ndarray, level: float) -> Interval:
-    """The statistic of absolute gaps (..., bins) -> (...), increasing in each, with its interval."""
+def _invert(
+    statistic: Callable[[np.ndarray], Any],
+    gaps: np.ndarray,
+    errors: np.ndarray,
+    level: float,
+    noise: np.ndarray | None = None,
+) -> Interval:
+    """The statistic of absolute gaps (..., bins) -> (...), increasing in each, with its interval.
+
+    Args:
+        noise: draws of it (draws, bins), None where bins are independent.
+    """
     if not 0 < level < 1:
         raise ValueError(f"level must lie in (0, 1). Got {level}.")
     size, observed = np.abs(gaps), float(statistic(np.abs(gaps)))
     if not errors.any():  # every probability 0 or 1, and right
         return Interval(observed, observed, observed, _KIND, level, debiased=observed)
-    noise = errors * _normals(len(gaps))
+    noise = errors * _normals(len(gaps)) if noise is None else noise
+    if np.isnan(noise).any():
+        return Interval(observed, np.nan, np.nan, level=level)
     none = -float(np.max(size / np.maximum(errors, 1e-300)))  # at which every gap is 0
 
     def moved(a: float) -> np.ndarray:

@@ -1,0 +1,138 @@
+r"""How samples were drawn: what each counts, and which are not independent. Means and intervals that allow for it.
+
+A weighted mean :math:`m = \sum w_i x_i / \sum w_i` of samples in groups has the standard error of the jackknife that
+leaves out one group at a time, with the sums :math:`W_g` and :math:`S_g` of w and of w x over a group,
+
+.. math:: s^2 = \frac{G-1}{G} \sum_g \Big(\frac{S_g - m W_g}{W - W_g}\Big)^2,
+
+whatever the samples of a group have in common (MacKinnon, Nielsen & Webb 2023, CV3). Samples without groups are groups
+of one, and with equal weights this is the usual standard error. Student's t has
+:math:`(\sum_g W_g^2)^2 / \sum_g W_g^4 - 1` degrees of freedom: G - 1 where groups count the same, fewer where few of
+them count most. A share, such as an error, has Wilson's interval for as many independent samples as s is worth
+(Korn & Graubard 1998): shares near 0 are skewed, and s may be 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from focal_lib.metrics.intervals import Interval
+
+__all__ = ["PLAIN", "Design"]
+
+
+@dataclass(frozen=True)
+class Design:
+    """Of n samples: what each counts and which belong together; None where all count the same, or are independent.
+
+    Equal weights are none, and groups of one are none. Weights have mean 1.
+
+    Args:
+        weights: (n,), finite and not negative, some positive.
+        groups: (n,), a number for each sample; samples that share it are not independent.
+
+    Raises:
+        ValueError: weights that are none, arrays of other shapes.
+    """
+
+    weights: np.ndarray | None = None
+    groups: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        shapes = {np.shape(values) for values in (self.weights, self.groups) if values is not None}
+        if len(shapes) > 1 or any(len(shape) != 1 for shape in shapes):
+            raise ValueError(f"weights and groups must have one shape (n,). Got {sorted(shapes)}.")
+        if self.weights is not None:
+            weights = np.asarray(self.weights, dtype=np.float64)
+            if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+                raise ValueError(
+                    f"weights must be finite, none below 0 and not all 0. Got {weights.min():g} to {weights.max():g}."
+                )
+            equal = bool((weights == weights[0]).all())
+            object.__setattr__(self, "weights", None if equal else weights / weights.mean())
+        if self.groups is not None:
+            found, codes = np.unique(self.groups, return_inverse=True)
+            object.__setattr__(self, "groups", None if len(found) == len(codes) else codes)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether samples are independent and count the same."""
+        return self.weights is None and self.groups is None
+
+    def named(self, kind: str) -> str:
+        """The kind of an interval with what it allows for: 't over groups, weighted'."""
+        over = "" if self.groups is None else " over groups"
+        return f"{kind}{over}" + ("" if self.weights is None else ", weighted")
+
+    def take(self, index: np.ndarray) -> Design:
+        """Of the samples of an index or a mask."""
+        return Design(*(None if values is None else values[index] for values in (self.weights, self.groups)))
+
+    def totals(self, values: np.ndarray) -> np.ndarray:
+        """Weighted sums of values (n,) over each group, (G,); without groups those of each sample."""
+        weighted = values if self.weights is None else self.weights * values
+        return weighted if self.groups is None else np.bincount(self.groups, weighted)
+
+    def independent(self, n: int) -> int:
+        """How many independent parts n samples have, groups or samples, that count."""
+        return int(np.count_nonzero(self.totals(np.ones(n))))
+
+    def degrees(self, n: int) -> float:
+        """Degrees of freedom of a standard error over n samples, at least 1."""
+        parts = self.totals(np.ones(n))
+        parts = parts / parts.max()
+        return max(1.0, float((parts**2).sum() ** 2 / (parts**4).sum()) - 1)
+
+    def mean(self, values: np.ndarray) -> float:
+        """Weighted mean of values (n,); a sample of weight 0 does not count, whatever its value."""
+        if self.weights is None:
+            return float(values.mean())
+        used = self.weights > 0
+        return float(np.average(values[used], weights=self.weights[used]))
+
+    def mean_interval(self, values: np.ndarray, *, level: float = 0.95) -> Interval:
+        """The mean of values (n,) with its t interval; nan where a value is infinite, or where there is one group."""
+        if self.weights is not None and not self.weights.all():
+            used = self.weights > 0
+            return self.take(used).mean_interval(values[used], level=level)
+        mean = self.mean(values)
+        if not np.isfinite(values).all() or self.independent(len(values)) < 2:
+            return Interval(mean, np.nan, np.nan, level=level)
+        degrees = self.degrees(len(values))
+        half = self._standard_error(values, mean) * _quantile(degrees, level)
+        return Interval(mean, mean - half, mean + half, "t", level, degrees)
+
+    def share_interval(self, values: np.ndarray, *, level: float = 0.95) -> Interval:
+        """The mean of values (n,) of 0 and 1 with Wilson's interval; nan where there is one group."""
+        share, n = self.mean(values), len(values)
+        if self.independent(n) < 2:
+            return Interval(share, np.nan, np.nan, level=level)
+        weights, parts = self.totals(np.ones(n)), np.ones(n) if self.weights is None else self.weights
+        error = self._standard_error(values, share)
+        most, of_groups = (float(w.sum() ** 2 / (w**2).sum()) for w in (parts, weights))
+        count = min(most, share * (1 - share) / error**2) if error else of_groups
+        q = _quantile(self.degrees(n), level)
+        centre, half = share + q * q / (2 * count), q * np.sqrt(share * (1 - share) / count + (q / (2 * count)) ** 2)
+        low, high = ((centre + sign * half) / (1 + q * q / count) for sign in (-1, 1))
+        return Interval(share, max(0.0, float(low)), min(1.0, float(high)), "Wilson", level)
+
+    def weighted_correct(self, confidence: np.ndarray, correct: np.ndarray) -> np.ndarray:
+        """Numbers (n,) in the place of correctness, whose unweighted gaps to the confidence are the weighted ones."""
+        return correct if self.weights is None else confidence - self.weights * (confidence - correct)
+
+    def _standard_error(self, values: np.ndarray, mean: float) -> float:
+        weights, sums = self.totals(np.ones(len(values))), self.totals(values)
+        moved, parts = (sums - mean * weights) / (weights.sum() - weights), len(weights)
+        return float(np.sqrt((parts - 1) / parts * (moved**2).sum()))
+
+
+def _quantile(degrees: float, level: float) -> float:
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie in (0, 1). Got {level}.")
+    return float(stats.t.ppf((1 + level) / 2, degrees))
+
+
+PLAIN = Design()

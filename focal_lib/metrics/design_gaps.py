@@ -1,0 +1,109 @@
+r"""Gaps of bins, and their joint noise, where samples have weights or groups: what the intervals of ECEs are made of.
+
+With r = confidence - correctness, bin b is :math:`g_b = \sum_{i \in b} w_i r_i / W` of the ECE. Over groups the gaps of
+different bins are correlated, as a group with bad luck has it in all of its bins: their covariance is that of the
+jackknife that leaves out one group at a time, as in `design`. Two things are done against optimism. The variance of a
+bin is at least that of a calibrated model, times the design effect (how much larger the groups make the variance of all
+bins together, at least 1): a bin without errors is no proof. And draws are divided by the root of a chi-squared
+variable over its degrees of freedom, the same one for all bins (a multivariate t): few groups know a variance badly.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from focal_lib.metrics.bins import Binning, ClassGaps, assign_bins
+from focal_lib.metrics.design import Design
+
+__all__ = ["LEAST_GROUPS", "DesignGaps", "design_gaps", "weighted_class_gaps"]
+
+LEAST_GROUPS = 10  # fewer have no interval of an ECE: with so many they were simulated
+
+
+class DesignGaps(NamedTuple):
+    """Of each non-empty bin the gap, its standard error, its share of the samples; and draws of what noise adds."""
+
+    gaps: np.ndarray
+    errors: np.ndarray
+    share: np.ndarray
+    noise: np.ndarray  # (draws, bins)
+
+
+def design_gaps(
+    confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, design: Design, normals: Any
+) -> DesignGaps:
+    """Gaps of confidences (n,) and correctness (n,).
+
+    Args:
+        design: with weights or groups, or both.
+        normals: bins -> standard normal numbers (draws, bins).
+    """
+    n, degrees = len(confidence), design.degrees(len(confidence))
+    sample, index, weights = _pieces(confidence, n_bins, binning, design)
+    c, residual = confidence[sample], (confidence - correct)[sample]
+    of_pieces = weights, weights * residual, (weights * residual) ** 2, weights**2 * c * (1 - c)
+    count, sums, squares, expected = (np.bincount(index, v, minlength=n_bins) for v in of_pieces)
+    filled = count > 0
+    gaps, share = sums[filled] / n, count[filled] / n
+    alone = np.maximum(squares[filled] / n - gaps**2, 0) / n  # of independent samples
+    calibrated = expected[filled] / n**2
+    if design.groups is None:
+        errors, draws = np.sqrt(np.maximum(alone, calibrated)), normals(len(gaps))
+        return DesignGaps(gaps, errors, share, errors * draws * _fewer(draws, degrees))
+    cell = design.groups[sample] * n_bins + index
+    cells = np.bincount(cell, weights * residual, (design.groups.max() + 1) * n_bins)
+    of_groups, total = cells.reshape(-1, n_bins)[:, filled], design.totals(np.ones(n))
+    moved = (of_groups - gaps * total[:, None]) / (n - total)[:, None]
+    covariance = (len(total) - 1) / len(total) * moved.T @ moved
+    own = np.diag(covariance)
+    effect = max(1.0, own.sum() / alone.sum()) if alone.any() else 1.0
+    errors = np.sqrt(np.maximum(own, effect * calibrated))
+    draws = normals(len(gaps)) @ _root(covariance, own).T
+    return DesignGaps(gaps, errors, share, errors * draws * _fewer(draws, degrees))
+
+
+def _pieces(
+    confidence: np.ndarray, n_bins: int, binning: Binning, design: Design
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sample, bin and weight of each piece: of equal mass is what weighs the same, so a sample may be in two bins."""
+    n = len(confidence)
+    if binning == "width" or design.weights is None:
+        weights = np.ones(n) if design.weights is None else design.weights
+        return np.arange(n), assign_bins(confidence, n_bins, binning), weights
+    order = np.argsort(confidence, kind="stable")
+    mass = np.r_[0.0, np.cumsum(design.weights[order])]
+    cuts = np.unique(np.r_[mass, mass[-1] * np.arange(1, n_bins) / n_bins])
+    middle = (cuts[1:] + cuts[:-1]) / 2
+    sample = order[np.searchsorted(mass, middle) - 1]
+    return sample, (n_bins * middle / mass[-1]).astype(np.int64), np.diff(cuts)
+
+
+def _root(covariance: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """A root R of the correlations, R R^T; a bin whose variance is 0 is correlated with none."""
+    scale = np.sqrt(np.where(own > 0, own, 1.0))
+    correlation = covariance / np.outer(scale, scale)
+    np.fill_diagonal(correlation, 1.0)
+    values, vectors = np.linalg.eigh(correlation)
+    return vectors * np.sqrt(np.maximum(values, 0))
+
+
+def _fewer(draws: np.ndarray, degrees: float) -> np.ndarray:
+    """What makes normal draws those of Student's t, (draws, 1)."""
+    return np.sqrt(degrees / np.random.default_rng(1).chisquare(degrees, (len(draws), 1)))
+
+
+def weighted_class_gaps(p: Tensor, y: Tensor, weights: Tensor, n_bins: int = 15) -> ClassGaps:
+    """`sum_class_gaps` of a chunk, unchecked: probabilities (m, K), labels (m,), weights (m,) of mean 1 over all."""
+    m, classes = p.shape
+    index = torch.bucketize(p, torch.arange(1, n_bins, dtype=torch.float64) / n_bins)
+    index = (index + n_bins * torch.arange(classes)).ravel()
+    gap = p.clone()
+    gap[torch.arange(m), y] -= 1
+    w = weights[:, None]
+    of_cells = w * gap, (w * gap) ** 2, w * w * p * (1 - p)
+    sums = (torch.bincount(index, v.ravel(), minlength=classes * n_bins) for v in of_cells)
+    return ClassGaps(*(v.reshape(classes, n_bins).numpy() for v in sums), n=m)
