@@ -5,6 +5,7 @@ focal run -p loss focal -p gamma 3
 focal grid workflow/grids/fashion-mnist.yaml --status
 focal calibrate logits.npz --out report
 focal apply report/calibrator.json new.npy --out probs.npy
+focal watch outcomes.csv --state watch.json
 focal export report/calibrator.json --out calibrator.onnx
 focal claims prop5
 focal claims --verify
@@ -27,6 +28,8 @@ from click.core import ParameterSource
 
 from focal_lib.atomic_write import check_target
 from focal_lib.cli_claims import claims
+from focal_lib.cli_data import GIVEN, data_options, files_among
+from focal_lib.cli_watch import watch
 
 if TYPE_CHECKING:
     from focal_lib.training.spec import Spec
@@ -240,14 +243,10 @@ def run(
         raise click.ClickException(str(error)) from None
 
 
-GIVEN = click.Choice(["logits", "log-probs", "probs"])
-
-
 @main.command()
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
-@click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds.")
-@click.option("--labels", type=click.Path(exists=True, path_type=Path), help="File of the labels, for npy.")
+@data_options
 @click.option("--share", type=_Number(), help="Of the samples, to fit on, where the file has one set. Default: 0.5.")
 @click.option("--folds", type=_Whole(), default=0, help="Of cross-fitting instead, where the file has one set.")
 @click.option("--seed", type=_Whole(), default=0, show_default=True, help="Of the split and of the intervals.")
@@ -259,7 +258,8 @@ GIVEN = click.Choice(["logits", "log-probs", "probs"])
 def calibrate(path: Path, out: Path, **options: Any) -> None:
     """Calibrate a model from its logits: calibrator.json, metrics.parquet and report.html in the folder OUT.
 
-    PATH is npz (logits and labels, or both for validation_ and test_), npy, csv or parquet (a column label).
+    PATH is npz (logits and labels, or both for validation_ and test_), npy, csv or parquet (a column label), or
+    samples*.jsonl of lm-evaluation-harness. Scores (n, K) or, of one class, (n,); multi-label (n, L); (N, K, H, W).
 
     \b
     What a method minimises stands after a colon. The default methods are
@@ -272,7 +272,7 @@ def calibrate(path: Path, out: Path, **options: Any) -> None:
 
     try:
         for name in report.FILES:
-            check_target(out / name, *filter(None, (path, options["labels"])))
+            check_target(out / name, path, *files_among(options))
         found = report.calibrate(path, **options)
         found.save(out)
     except (ValueError, ImportError, OSError) as error:
@@ -284,8 +284,7 @@ def calibrate(path: Path, out: Path, **options: Any) -> None:
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--max-ece", "limit", required=True, type=_Number(), help="Largest error that passes, a fraction: 0.02.")
 @click.option("--metric", type=click.Choice(["ece", "adaptive-ece"]), default="ece", show_default=True)
-@click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds.")
-@click.option("--labels", type=click.Path(exists=True, path_type=Path), help="File of the labels, for npy.")
+@data_options
 @click.option("--calibrator", type=click.Path(exists=True, path_type=Path), help="Of focal calibrate, applied first.")
 @click.option("--level", type=_Number(), default=0.95, show_default=True, help="Of the interval.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="JSON, or JUnit where it ends in .xml.")
@@ -302,7 +301,7 @@ def check(context: click.Context, path: Path, out: Path | None, calibrator: Path
 
     try:
         if out is not None:
-            check_target(out, *filter(None, (path, options["labels"], calibrator)))
+            check_target(out, *filter(None, (path, calibrator)), *files_among(options))
         fit = None if calibrator is None else load_calibrator(calibrator)
         found = gate.check(path, calibrator=fit, **options)
         if out is not None:
@@ -463,6 +462,7 @@ def _collect(specs: list[Spec], root: Path, record: Path | None, table: Path | N
 
 
 main.add_command(claims)
+main.add_command(watch)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,14 @@ from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScalin
 from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
 from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES, PAPER_TEMPERATURES, TemperatureScaling
 from focal_lib.calibration.calibrators.torch_module import write_onnx
+from focal_lib.calibration.decisions import Decisions, decide
 from focal_lib.calibration.gate import Check, Outcome, check
 from focal_lib.calibration.logit_sets import as_logits
 from focal_lib.calibration.logits_file import read_logits
 from focal_lib.calibration.report import Report, calibrate
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
+from focal_lib.calibration.watch import CalibrationWatch
+from focal_lib.calibration.watch_rates import alarm_rates
 
 __all__ = [
     "M20_TEMPERATURES",
@@ -19,7 +22,9 @@ __all__ = [
     "PAPER_TEMPERATURES",
     "WIDE_GAMMAS",
     "BetaCalibration",
+    "CalibrationWatch",
     "Check",
+    "Decisions",
     "DirichletCalibration",
     "EceSurface",
     "FocalTemperatureScaling",
@@ -30,9 +35,11 @@ __all__ = [
     "Report",
     "TemperatureScaling",
     "VectorScaling",
+    "alarm_rates",
     "as_logits",
     "calibrate",
     "check",
+    "decide",
     "load_calibrator",
     "read_logits",
     "save_calibrator",

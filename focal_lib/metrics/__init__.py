@@ -16,6 +16,7 @@ from focal_lib.metrics.bins import (
 )
 from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece
 from focal_lib.metrics.calibration_test import calibration_p_value, calibration_p_value_of
+from focal_lib.metrics.confusion import ConfidenceBand, ConfusedPair, confusion_by_confidence
 from focal_lib.metrics.coverage import estimate_coverage
 from focal_lib.metrics.ece_interval import (
     adaptive_ece_interval,
@@ -26,26 +27,39 @@ from focal_lib.metrics.ece_interval import (
     mce_interval,
 )
 from focal_lib.metrics.intervals import Interval, bootstrap, paired_t_interval, t_interval
+from focal_lib.metrics.net_benefit import NetBenefit, net_benefit
+from focal_lib.metrics.per_class import ClassReliability, class_reliability
+from focal_lib.metrics.risk_coverage import RiskCoverage, Threshold, aurc, certified_threshold, risk_coverage
 from focal_lib.metrics.scores import SampleScores, accuracy, brier, nll, sample_scores, top_label
 from focal_lib.metrics.significance import holm, smallest_effect, t_p_value
 from focal_lib.metrics.smooth import smooth_ece, smooth_ece_of
 
 __all__ = [
     "Bins",
+    "ClassReliability",
+    "ConfidenceBand",
+    "ConfusedPair",
     "Interval",
+    "NetBenefit",
+    "RiskCoverage",
     "SampleScores",
+    "Threshold",
     "accuracy",
     "adaptive_ece",
     "adaptive_ece_interval",
     "adaptive_ece_interval_of",
     "adaptive_ece_of",
+    "aurc",
     "bootstrap",
     "bootstrap_adaptive_ece",
     "brier",
     "calibration_p_value",
     "calibration_p_value_of",
+    "certified_threshold",
+    "class_reliability",
     "classwise_ece",
     "classwise_ece_interval",
+    "confusion_by_confidence",
     "ece",
     "ece_interval",
     "ece_interval_of",
@@ -54,10 +68,12 @@ __all__ = [
     "holm",
     "mce",
     "mce_interval",
+    "net_benefit",
     "nll",
     "paired_t_interval",
     "reliability_bins",
     "reliability_bins_of",
+    "risk_coverage",
     "sample_scores",
     "smallest_effect",
     "smooth_ece",

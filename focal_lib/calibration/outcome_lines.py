@@ -1,0 +1,117 @@
+"""Predictions with their outcomes, line by line: csv with a header, or an object of JSON on each line.
+
+A line says one of: confidence and correct; confidence, predicted and label; the probabilities of every class and label.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from focal_lib.metrics.scores import top_label
+
+__all__ = ["read_outcomes"]
+
+_TRUTH = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
+_WAYS = "confidence and correct; confidence, predicted and label; or the probabilities of every class and label"
+
+
+def read_outcomes(lines: Iterable[str], name: str) -> Iterator[tuple[float, float]]:
+    """Confidence and correctness of each line, as they come; empty lines are passed over.
+
+    Args:
+        lines: of csv or JSON, which the first that is not empty tells; a byte-order mark is none.
+        name: of the file, for messages.
+
+    Raises:
+        ValueError: a line that is something else; the message says which.
+    """
+    numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    first = next(numbered, None)
+    if first is None:
+        return
+    number, line = first
+    line = line.removeprefix("\ufeff")
+    rows = _of_json if line.lstrip().startswith("{") else _of_csv
+    at = [number]
+
+    def counted() -> Iterator[str]:
+        for at[0], text in chain([(number, line)], numbered):
+            yield text
+
+    try:
+        for row in rows(counted()):
+            yield _outcome(row)
+    except UnicodeDecodeError:
+        raise ValueError(f"{name}, after line {at[0]}: must be text in UTF-8. It is not.") from None
+    except (ValueError, RecursionError, csv.Error) as error:
+        raise ValueError(f"{name}, line {at[0]}: {error}") from None
+
+
+def _of_json(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    for line in lines:
+        try:
+            found = json.loads(line)
+        except ValueError:
+            raise ValueError("must be an object of JSON, as the first line is. It is not.") from None
+        if not isinstance(found, dict):
+            raise ValueError(f"must be an object of JSON. Got {type(found).__name__}.")
+        yield found
+
+
+def _of_csv(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    """Rows as objects; with a label and no confidence the other columns are the probabilities, in their order."""
+    table = csv.reader(lines, strict=True)
+    head = [name.strip() for name in next(table)]
+    if len(set(head)) < len(head):
+        raise ValueError(f"columns must have names of their own. Got {', '.join(head)}.")
+    whole = "label" in head and "confidence" not in head
+    for cells in table:
+        if len(cells) != len(head):
+            raise ValueError(f"must have {len(head)} cells, as the header has. Got {len(cells)}.")
+        row = dict(zip(head, cells, strict=True))
+        yield {"label": row.pop("label"), "probs": list(row.values())} if whole else row
+
+
+def _outcome(row: Mapping[str, Any]) -> tuple[float, float]:
+    if {"confidence", "correct"} <= row.keys():
+        return _confidence(row["confidence"]), _truth(row["correct"])
+    if {"confidence", "predicted", "label"} <= row.keys():
+        return _confidence(row["confidence"]), float(str(row["predicted"]).strip() == str(row["label"]).strip())
+    if {"probs", "label"} <= row.keys() and isinstance(row["probs"], list):
+        probs = np.array([[_number(value, "a probability") for value in row["probs"]]])
+        label = _number(row["label"], "label")
+        if label != int(label):
+            raise ValueError(f"label must be a whole number. Got {label:g}.")
+        confidence, correct = top_label(probs, np.array([int(label)]))
+        return float(confidence[0]), float(correct[0])
+    raise ValueError(f"must have {_WAYS}. Got {', '.join(map(str, row)) or 'nothing'}.")
+
+
+def _confidence(value: Any) -> float:
+    found = _number(value, "confidence")
+    if not 0 <= found <= 1:
+        raise ValueError(f"confidence must lie in [0, 1]. Got {found:g}.")
+    return found
+
+
+def _number(value: Any, name: str) -> float:
+    try:
+        found = float("nan") if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        found = float("nan")
+    if not np.isfinite(found):
+        raise ValueError(f"{name} must be a number. Got {str(value)[:40]!r}.")
+    return found
+
+
+def _truth(value: Any) -> float:
+    found = _TRUTH.get(str(value).strip().lower())
+    if found is None:
+        raise ValueError(f"correct must be 0, 1, true or false. Got {str(value)[:40]!r}.")
+    return found

@@ -1,0 +1,293 @@
+"""`CalibrationWatch`: has a model in use drifted out of calibration? A test that may be looked at after every sample.
+
+The false-alarm rate holds over all time: a model whose predictions are right with probability equal to their
+confidence, given all that came before, ever raises an alarm with probability `alpha` at most (focal_lib.metrics
+.e_process says why). Drift means confidences that are too high or too low; a class that is mistaken for another with
+the same frequency as before is none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import logsumexp
+
+from focal_lib.atomic_write import write_whole
+from focal_lib.metrics.e_process import BETS, log_factors, log_wealth, overconfident
+from focal_lib.metrics.scores import top_label
+from focal_lib.validation import check_number
+
+__all__ = ["FORMAT", "CalibrationWatch"]
+
+FORMAT = 1
+_KIND = "focal watch"
+_CHUNK = 4096  # samples at once
+
+
+@dataclass
+class _Since:
+    """For every bet, since when it has been winning: its gain, and the samples since then."""
+
+    gain: np.ndarray = field(default_factory=lambda: np.zeros(len(BETS)))
+    count: np.ndarray = field(default_factory=lambda: np.zeros(len(BETS), dtype=np.int64))
+    confidence: np.ndarray = field(default_factory=lambda: np.zeros(len(BETS)))  # sums
+    correct: np.ndarray = field(default_factory=lambda: np.zeros(len(BETS)))
+
+    def update(self, factors: np.ndarray, confidence: np.ndarray, correct: np.ndarray) -> None:
+        """The largest gain over all starts, and its start (Page 1954)."""
+        total = np.vstack([np.zeros(len(BETS)), np.cumsum(factors, axis=0)])
+        last = len(total) - 1 - np.argmin(total[::-1], axis=0)  # the last of the smallest
+        restart = total.min(axis=0) < -self.gain
+        start, m = np.where(restart, last, 0), len(factors)
+        sums = [np.r_[0.0, np.cumsum(values)] for values in (confidence, correct)]
+        keep = ~restart
+        self.gain = keep * self.gain + total[-1] - total[start, np.arange(len(BETS))]
+        self.count = keep * self.count + m - start
+        self.confidence = keep * self.confidence + sums[0][-1] - sums[0][start]
+        self.correct = keep * self.correct + sums[1][-1] - sums[1][start]
+
+
+class CalibrationWatch:
+    """An anytime-valid test that confidences are the probabilities of being right, two-sided.
+
+    Args:
+        alpha: the probability, at most, that a calibrated model ever raises an alarm.
+        resolution: confidences nearer to 0 or 1 than this are not told apart from it; 1e-3 for float16.
+
+    Attributes:
+        alpha, resolution: as given.
+        steps: samples seen.
+        alarm_at: the sample, counted from 1, at which the alarm was raised; None where there was none.
+
+    Raises:
+        ValueError: alpha not in (0, 1), resolution not in (0, 0.1].
+    """
+
+    def __init__(self, alpha: float = 0.05, *, resolution: float = 1e-5) -> None:
+        self.alpha, self.resolution = check_number(alpha, "alpha"), check_number(resolution, "resolution")
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"alpha must lie in (0, 1). Got {alpha}.")
+        if not 0 < self.resolution <= 0.1:
+            raise ValueError(f"resolution must lie in (0, 0.1]. Got {resolution}.")
+        self.steps = 0
+        self.alarm_at: int | None = None
+        self._wealth = np.full(len(BETS), -np.inf)
+        self._log_e, self._largest = 0.0, 0.0
+        self._confidence, self._correct = 0.0, 0.0
+        self._since = _Since()
+
+    def __repr__(self) -> str:
+        return f"CalibrationWatch(alpha={self.alpha:g}): {self.words}"
+
+    def update(self, confidence: Any, correct: Any) -> bool:
+        """See samples, in the order in which they came; returns whether there is an alarm, now or before.
+
+        The order must not depend on whether predictions were right, as it would if complaints came first.
+
+        Args:
+            confidence: a number or (m,), the probability of the predicted class; or (K,) or (m, K), of every class.
+            correct: whether the predicted class was right, as 0 and 1 or truth values, one or (m,); with the
+                probabilities of every class the label, one or (m,).
+
+        Raises:
+            ValueError: shapes that do not fit, confidences outside [0, 1], no distributions, labels that are no
+                classes; nothing of the samples has been counted then.
+        """
+        for part in _chunks(*_checked(confidence, correct)):
+            self._update(*part)
+        return self.alarm
+
+    def _update(self, confidence: np.ndarray, correct: np.ndarray) -> None:
+        factors = log_factors(confidence, correct, self.resolution)
+        wealth, log_e = log_wealth(factors, self._wealth, self.steps)
+        if self.alarm_at is None:
+            reached = np.flatnonzero(log_e >= self._limit)
+            if len(reached):
+                self.alarm_at = self.steps + int(reached[0]) + 1
+        self._since.update(factors, confidence, correct)
+        self._wealth, self._log_e = wealth[-1], float(log_e[-1])
+        self._largest = max(self._largest, float(log_e.max()))
+        self._confidence += float(confidence.sum())
+        self._correct += float(correct.sum())
+        self.steps += len(confidence)
+
+    @property
+    def _limit(self) -> float:
+        return -math.log(self.alpha)
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the e-value has ever reached 1 / alpha."""
+        return self.alarm_at is not None
+
+    @property
+    def e_value(self) -> float:
+        """Evidence against calibration now: 1 at the start, at most 1 in the mean while the model is calibrated."""
+        return _exp(self._log_e)
+
+    @property
+    def largest_e_value(self) -> float:
+        """The largest so far, which the alarm goes by."""
+        return _exp(self._largest)
+
+    @property
+    def p_value(self) -> float:
+        """An anytime-valid one: the smallest alpha with which there would be an alarm by now."""
+        return min(1.0, math.exp(-self._largest))
+
+    @property
+    def direction(self) -> str:
+        """'overconfident' or 'underconfident', by which bets have won more; '' before the first sample."""
+        if not self.steps:
+            return ""
+        over, under = (float(logsumexp(self._wealth[chosen])) for chosen in (overconfident, ~overconfident))
+        return "overconfident" if over >= under else "underconfident"
+
+    @property
+    def since(self) -> int | None:
+        """The sample, counted from 1, since which the best bet has been winning; None where none is."""
+        count = int(self._since.count[self._best])
+        return self.steps - count + 1 if count else None
+
+    @property
+    def _best(self) -> int:
+        return int(np.argmax(self._since.gain))
+
+    @property
+    def words(self) -> str:
+        """How it stands, in a sentence or two."""
+        if not self.steps:
+            return "No samples yet."
+        limit = 1 / self.alpha
+        if not self.alarm:
+            means = _means(self._confidence, self._correct, self.steps)
+            return f"No drift so far: e-value {self.e_value:.3g}, alarm at {limit:g}; {self.steps:,} samples, {means}."
+        found = f"Alarm at sample {self.alarm_at:,}: the e-value reached {limit:g} (alpha {self.alpha:g})."
+        if self.since is None:
+            return f"{found} By now no bet is winning; {self.steps:,} samples."
+        count = int(self._since.count[self._best])
+        means = _means(self._since.confidence[self._best], self._since.correct[self._best], count)
+        return f"{found} The model is {self.direction}, probably since sample {self.since:,}: from there on {means}."
+
+    # --- its state ------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """All that it knows, numbers as they are; `from_json` goes on from there."""
+        content: dict[str, Any] = {"format": FORMAT, "kind": _KIND, "alpha": self.alpha, "resolution": self.resolution}
+        content |= {"steps": self.steps, "alarm_at": self.alarm_at, "log_e": self._log_e, "largest": self._largest}
+        content |= {"confidence": self._confidence, "correct": self._correct}
+        content["wealth"] = self._wealth.tolist() if self.steps else None  # JSON has no infinite numbers
+        content["since"] = {name: values.tolist() for name, values in vars(self._since).items()}
+        return json.dumps(content | {"checksum": _checksum(content)}, indent=1, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """What `to_json` gave.
+
+        Raises:
+            ValueError: another text, another version of the format, or one that was changed since.
+        """
+        try:
+            content = json.loads(text)
+            checksum = content.pop("checksum")
+            if content["kind"] != _KIND:
+                raise KeyError
+        except (AttributeError, KeyError, TypeError, RecursionError, ValueError):
+            raise ValueError("the state must be one written by focal watch. It is not, or it was cut.") from None
+        if content.get("format") != FORMAT:
+            raise ValueError(f"the state must have format {FORMAT}. Got {content.get('format')}.")
+        if checksum != _checksum(content):
+            raise ValueError("the state must match its checksum. It was changed or cut.")
+        try:
+            return cls._of(content)
+        except (KeyError, TypeError, ValueError):
+            raise ValueError("the state must hold what focal watch writes. Something is missing or wrong.") from None
+
+    @classmethod
+    def _of(cls, content: dict[str, Any]) -> Self:
+        found = cls(content["alpha"], resolution=content["resolution"])
+        found.steps, found.alarm_at = int(content["steps"]), content["alarm_at"]
+        found._log_e, found._largest = float(content["log_e"]), float(content["largest"])
+        found._confidence, found._correct = float(content["confidence"]), float(content["correct"])
+        if found.steps:
+            found._wealth = np.array(content["wealth"], dtype=np.float64)
+        kinds = {name: values.dtype for name, values in vars(_Since()).items()}
+        found._since = _Since(**{name: np.array(content["since"][name], dtype=kind) for name, kind in kinds.items()})
+        shapes = {values.shape for values in (found._wealth, *vars(found._since).values())}
+        if shapes != {(len(BETS),)}:
+            raise ValueError("a number for each bet")
+        return found
+
+    def save(self, path: str | Path) -> None:
+        """Write the state, whole or not at all.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        text = self.to_json()
+        write_whole(Path(path), lambda part: part.write_text(text, encoding="utf-8"))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Go on from a state that was saved.
+
+        Raises:
+            ValueError: another file, or one that was changed or cut.
+            OSError: it cannot be read.
+        """
+        try:
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except UnicodeDecodeError:
+            raise ValueError(f"{Path(path).name}: the state must be text written by focal watch. It is not.") from None
+        except ValueError as error:
+            raise ValueError(f"{Path(path).name}: {error}") from None
+
+
+def _checked(confidence: Any, correct: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Confidences and correctness, (m,) each."""
+    p, y = np.asarray(confidence), np.asarray(correct)
+    if p.ndim not in (y.ndim, y.ndim + 1) or y.ndim > 1 or p.shape[: y.ndim] != y.shape:
+        raise ValueError(
+            "confidence and correct must be two numbers, (m,) and (m,), or with the probabilities of every class (K,) "
+            f"and a label, (m, K) and (m,). Got shapes {p.shape} and {y.shape}."
+        )
+    if y.ndim and not y.size:
+        raise ValueError("confidence and correct must not be empty. Got no samples.")
+    if p.ndim > y.ndim:
+        return top_label(np.atleast_2d(p), np.atleast_1d(y))
+    p, y = np.atleast_1d(p), np.atleast_1d(y)
+    if p.dtype.kind not in "fiu" or not ((p >= 0) & (p <= 1)).all():
+        raise ValueError(f"confidence must be numbers in [0, 1]. Got {_outside(p)}.")
+    if y.dtype.kind not in "fiub" or not np.isin(y, (0, 1)).all():
+        raise ValueError(f"correct must be 0 or 1, or truth values. Got {_outside(y)}.")
+    return p.astype(np.float64), y.astype(np.float64)
+
+
+def _outside(values: np.ndarray) -> str:
+    if values.dtype.kind not in "fiub":
+        return str(values.dtype)
+    wrong = values[~((values >= 0) & (values <= 1))]
+    return f"{wrong[0]:g}" if len(wrong) else f"{values[~np.isin(values, (0, 1))][0]:g}"
+
+
+def _chunks(confidence: np.ndarray, correct: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    starts = range(0, len(confidence), _CHUNK)
+    return [(confidence[start : start + _CHUNK], correct[start : start + _CHUNK]) for start in starts]
+
+
+def _means(confidence: float, correct: float, count: int) -> str:
+    return f"mean confidence {confidence / count:.3f} and accuracy {correct / count:.3f}"
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < 709 else math.inf
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,91 @@
+"""The `focal watch` command.
+
+focal watch today.csv --state watch.json
+tail -f outcomes.jsonl | focal watch -
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from focal_lib.atomic_write import check_target
+
+if TYPE_CHECKING:
+    from focal_lib.calibration.watch import CalibrationWatch
+
+__all__ = ["watch"]
+
+_NO_DRIFT, _ALARM, _DID_NOT_RUN = 0, 1, 2
+_AT_ONCE = 4096  # samples of a file; of a pipe each is looked at when it comes
+
+
+@click.command()
+@click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path, allow_dash=True))
+@click.option("--alpha", type=float, help="At most the chance of a false alarm, ever. Default: 0.05.")
+@click.option("--resolution", type=float, help="Confidences so near to 0 or 1 are not told apart. Default: 1e-5.")
+@click.option(
+    "--state", type=click.Path(dir_okay=False, path_type=Path), help="Go on from this file, if there, and keep it."
+)
+@click.pass_context
+def watch(
+    context: click.Context, path: Path, alpha: float | None, resolution: float | None, state: Path | None
+) -> None:
+    """Has a model drifted out of calibration? Exit status 0: not so far, 1: alarm, 2: this did not run.
+
+    PATH, or - for standard input, is csv with a header or an object of JSON a line, in the order in which the samples
+    came: columns confidence and correct; confidence, predicted and label; or label and the probabilities of every
+    class (in JSON: probs, a list).
+
+    The test may be looked at after every sample: a calibrated model ever raises an alarm with probability --alpha.
+    An alarm stays in the state; without it, the watch starts anew. Of a file all lines are counted or, where one is
+    wrong, none; of a pipe those up to then.
+    """
+    from focal_lib.calibration.outcome_lines import read_outcomes
+
+    try:
+        own = _start(state, alpha, resolution)
+        if state is not None:
+            check_target(state, path)
+        is_file = path.is_file() and str(path) != "-"
+        said, before = own.alarm, own.steps
+        try:
+            with click.open_file(str(path), encoding="utf-8") as lines:
+                outcomes = read_outcomes(lines, path.name if is_file else "standard input")
+                while part := list(islice(outcomes, _AT_ONCE if is_file else 1)):
+                    own.update(*map(list, zip(*part, strict=True)))
+                    if own.alarm and not said and not is_file:  # at once: who pipes may be waiting for it
+                        click.echo(own.words)
+                        said = True
+        except KeyboardInterrupt:  # how one ends a pipe that does not end
+            is_file = False
+        except (ValueError, OSError, MemoryError):
+            if state is not None and not is_file and own.steps > before:
+                own.save(state)
+            raise
+        if own.steps == before:
+            raise ValueError("there must be samples to look at. Got none.")
+        if state is not None:
+            own.save(state)
+    except (ValueError, OSError, MemoryError) as error:
+        click.echo(f"Did not run: {error or type(error).__name__}", err=True)
+        raise SystemExit(_DID_NOT_RUN) from None
+    click.echo(own.words)
+    context.exit(_ALARM if own.alarm else _NO_DRIFT)
+
+
+def _start(state: Path | None, alpha: float | None, resolution: float | None) -> CalibrationWatch:
+    """From the state where there is one, which has options of its own."""
+    from focal_lib.calibration.watch import CalibrationWatch
+
+    given = {name: value for name, value in (("alpha", alpha), ("resolution", resolution)) if value is not None}
+    if state is None or not state.exists():
+        return CalibrationWatch(**given)
+    found = CalibrationWatch.load(state)
+    for name, value in given.items():
+        if value != getattr(found, name):
+            raise ValueError(f"--{name} must be that of {state.name}, {getattr(found, name):g}. Got {value:g}.")
+    return found

@@ -1,0 +1,83 @@
+r"""An e-process against calibration: evidence that may be looked at after every sample, for as long as one likes.
+
+The hypothesis is that each prediction is right with probability equal to its confidence, given all that came before:
+:math:`P(y_t = 1 \mid p_t, \text{past}) = p_t`. Nothing else is assumed: confidences may come in any way, and depend on
+the past. Under it a bet on another probability :math:`q_t` multiplies the stake by
+
+.. math:: f_t = \frac{q_t^{y_t} (1 - q_t)^{1 - y_t}}{p_t^{y_t} (1 - p_t)^{1 - y_t}}
+   = 1 + \lambda_t (y_t - p_t) , \qquad \lambda_t = \frac{q_t - p_t}{p_t (1 - p_t)} ,
+
+which is 1 in the mean, so the product of any such bets from any time on is a test martingale, and so is their mixture
+over bets and starting times j with weights :math:`w_j`, the stakes of what has not started yet lying idle:
+
+.. math:: E_t = \sum_{j \le t} w_j \frac1A \sum_a \prod_{i=j}^t f_i^{(a)} + \sum_{j > t} w_j .
+
+By Ville's inequality :math:`P(\sup_t E_t \ge 1/\alpha) \le \alpha` (Ville 1939; Shafer & Vovk 2019; Ramdas et al.
+2023; for calibration Arnold, Henzi & Ziegel 2023). Bets are on confidences that are too high and too low: by a
+temperature, or by a shift of the log-odds. A start at every j costs :math:`\ln 1/w_j`, about
+:math:`\ln j + 2 \ln \ln j`; restarts at powers of 2 alone would cost less, but a drift between two of them would be
+bet on by stakes that were lost before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+
+__all__ = ["BETS", "log_factors", "log_unstarted", "log_wealth", "overconfident"]
+
+_TEMPERATURES = (1.25, 1.5, 2.0, 3.0)
+_SHIFTS = (0.1, 0.3, 1.0)
+# (direction, what the log-odds l of the confidence are moved by: slope max(l, 0) + shift)
+BETS: tuple[tuple[int, float, float], ...] = (
+    *((-1, 1 - 1 / t, 0.0) for t in _TEMPERATURES),
+    *((-1, 0.0, s) for s in _SHIFTS),
+    *((1, t - 1, 0.0) for t in _TEMPERATURES),
+    *((1, 0.0, s) for s in _SHIFTS),
+)
+overconfident = np.array([sign < 0 for sign, _, _ in BETS])  # bets that the confidence is too high
+
+
+def log_factors(confidence: np.ndarray, correct: np.ndarray, resolution: float) -> np.ndarray:
+    """log f of every sample and bet, (m,), (m,) -> (m, bets).
+
+    A confidence within `resolution` of 1 counts as 1 - resolution where one bets that it is too high, and is not bet on
+    where one bets that it is too low; near 0 the other way round. In the mean that gives at most 1, so the bound holds.
+    """
+    p = np.clip(confidence, resolution, 1 - resolution)
+    odds = np.log(p) - np.log1p(-p)
+    sign, slope, shift = (np.array(column) for column in zip(*BETS, strict=True))
+    moved = odds[:, None] + sign * (slope * np.maximum(odds, 0)[:, None] + shift)
+    side = np.where(correct > 0, -1.0, 1.0)  # log sigmoid(l) = -log(1 + exp(-l)) if right, the same of -l if wrong
+    found = np.logaddexp(0, side * odds)[:, None] - np.logaddexp(0, side[:, None] * moved)
+    beyond = np.where(sign < 0, (confidence < resolution)[:, None], (confidence > 1 - resolution)[:, None])
+    return np.where(beyond, 0.0, found)
+
+
+def log_unstarted(steps: np.ndarray | int) -> np.ndarray:
+    """log of the stakes that have not started after so many samples: those of 1 / (1 + log(1 + steps))."""
+    return -np.log1p(np.log1p(steps))
+
+
+def _log_starting(steps: np.ndarray) -> np.ndarray:
+    """log of the stakes that start with each of these samples, counted from 1."""
+    return np.log(np.log1p(1 / steps)) + log_unstarted(steps - 1) + log_unstarted(steps)
+
+
+def log_wealth(factors: np.ndarray, before: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """What the bets have become, and the e-process, after each of m samples more.
+
+    Args:
+        factors: (m, bets), of log_factors.
+        before: (bets,), log of what they were; -inf before the first sample.
+        steps: samples before.
+
+    Returns:
+        log of the started bets' wealth, (m, bets), each as if it were alone; log E, (m,).
+    """
+    each = steps + np.arange(1.0, len(factors) + 1)
+    total = np.cumsum(factors, axis=0)
+    joining = _log_starting(each)[:, None] - (total - factors)
+    wealth = total + np.logaddexp.accumulate(np.vstack([before, joining]), axis=0)[1:]
+    mixture = logsumexp(wealth, axis=1) - np.log(len(BETS))
+    return wealth, np.logaddexp(mixture, log_unstarted(each))
