@@ -20,7 +20,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["check_folder", "check_target", "part_of", "remove_leftovers", "write_together", "write_whole"]
+__all__ = ["Writer", "check_folder", "check_target", "part_of", "remove_leftovers", "write_together", "write_whole"]
 
 Writer = Callable[[Path], Any]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -13,15 +13,15 @@ from typing import Any, Unpack
 import pandas as pd
 from matplotlib.figure import Figure
 
-from focal_lib.atomic_write import write_whole
+from focal_lib.atomic_write import Writer, write_together
 from focal_lib.calibration import figures, report_page
 from focal_lib.calibration.calibrators.as_given import AsGiven
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.comparison import Evaluation, cross_fit, differences, hold_out, measure
 from focal_lib.calibration.fit_notes import describe_calibration, describe_fits
 from focal_lib.calibration.logit_sets import LogitSet, fit_and_test_sets
-from focal_lib.calibration.logits_file import Holds, read_logits
-from focal_lib.calibration.methods import AS_GIVEN, Method, build, parse
+from focal_lib.calibration.logits_file import Holds, options_in_words, read_logits
+from focal_lib.calibration.methods import AS_GIVEN, Method, alike_for_all_columns, build, parse
 from focal_lib.calibration.recommendation import RELEVANT, Advice, advise, check_relevant
 from focal_lib.calibration.saved import save_calibrator
 from focal_lib.calibration.suspicions import find_suspicions
@@ -32,7 +32,6 @@ __all__ = ["Report", "calibrate"]
 
 FILES = ("calibrator.json", "metrics.parquet", "report.html")
 FORCE = "--force (force=True)"
-Writer = Callable[[Path], Any]
 _VERSIONS_OF = ("focal-lib", "numpy", "scipy", "scikit-learn", "torch")
 
 
@@ -85,6 +84,9 @@ def calibrate(
         raise ValueError(f"folds are instead of a share. Got {folds} folds and a share of {share}.")
     given = holds.get("given", "logits")
     sets = read_logits(data, seed=int(seed), **holds)
+    if any(own.layout == "options" for own in sets.values()):
+        named = not isinstance(methods, str) or methods.strip().lower() not in ("", "all")
+        calibrators = alike_for_all_columns(calibrators, named=named)
     if share is not None and "all" not in sets:
         raise ValueError(f"a share is for data of one set. Got {share}, and sets for validation and test.")
     share = 0.5 if share is None else share
@@ -99,9 +101,10 @@ def calibrate(
     else:
         evaluation = hold_out(fitted_on, test, calibrators)
     found = differences(evaluation)
-    options = {"given": given, "seed": seed, "shrinkage": shrinkage, "resamples": resamples, "relevant": relevant}
+    options: dict[str, Any] = {"given": given, "seed": seed, "shrinkage": shrinkage, "resamples": resamples, "relevant": relevant}
     options |= {"folds": folds} if folds else {"share": share} if "all" in sets else {}
     options |= {"force": force} if force else {}
+    options |= options_in_words(holds)
     return Report(
         evaluation=evaluation,
         metrics=measure(evaluation, resamples=resamples, seed=seed),
@@ -110,7 +113,7 @@ def calibrate(
         fitted_on=fitted_on,
         suspicions=tuple(suspicions),
         provenance={
-            "input": Path(data).name if from_file else "logits in memory",
+            "input": Path(data).name.encode(errors="replace").decode() if from_file else "logits in memory",
             "options": ", ".join(f"{name} {value}" for name, value in options.items()),
             "made": f"{datetime.now(UTC):%Y-%m-%d}",
             "versions": ", ".join(
@@ -159,13 +162,21 @@ class Report:
     def calibrator(self) -> Calibrator:
         """What is kept: the fit of the recommended method, or the logits as they are."""
         if self.advice.method is None:
-            return AsGiven().fit(self.fitted_on.logits, self.fitted_on.labels)
-        return self.fits[self.advice.method]
+            found: Calibrator = AsGiven().fit(self.fitted_on.logits, self.fitted_on.labels)
+        else:
+            found = self.fits[self.advice.method]
+        found.layout_ = self.fitted_on.layout
+        return found
 
     @property
     def notes(self) -> list[str]:
         """What to know about the data and the fits."""
-        return [*self.suspicions, *describe_fits(self.evaluation), describe_calibration(self.evaluation, self.kept)]
+        return [
+            *self.suspicions,
+            *self.fitted_on.notes,
+            *describe_fits(self.evaluation),
+            describe_calibration(self.evaluation, self.kept),
+        ]
 
     @property
     def kept_in_words(self) -> str:
@@ -211,23 +222,10 @@ class Report:
         Raises:
             OSError: the folder cannot be made or written to.
         """
-        page, folder = self.to_html(), Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        writers: list[Writer] = [
+        page = self.to_html()
+        writers: tuple[Writer, ...] = (
             lambda part: save_calibrator(self.calibrator, part),
             self.metrics.to_parquet,
             lambda part: part.write_text(page, encoding="utf-8"),
-        ]
-        _write_together([(folder / name, write) for name, write in zip(FILES, writers, strict=True)])
-
-
-def _write_together(files: list[tuple[Path, Writer]]) -> None:
-    """As write_whole; the first is renamed when all are written."""
-    (path, write), *others = files
-
-    def write_then_others(part: Path) -> None:
-        write(part)
-        if others:
-            _write_together(others)
-
-    write_whole(path, write_then_others)
+        )
+        write_together(Path(folder), dict(zip(FILES, writers, strict=True)))
