@@ -2,6 +2,7 @@
 
 npz: `logits` and `labels`; or both for `validation_` and `test_`; with each also `groups`, `slices`, `weights`.
 npy: logits, with the labels in another npy. csv, parquet: a column of labels, and one column for each class, in order.
+jsonl: questions of lm-evaluation-harness with log-likelihoods of their options.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import pandas as pd
 
 from focal_lib.calibration.archives import read_npy
 from focal_lib.calibration.inputs.layouts import PIXELS, Reading, lay_out
+from focal_lib.calibration.inputs.lm_eval_file import part_of_samples
 from focal_lib.calibration.inputs.names import numbers_of_values
 from focal_lib.calibration.inputs.npz_file import parts_of_npz
 from focal_lib.calibration.inputs.parts import Column, Part, as_array
@@ -23,7 +25,7 @@ from focal_lib.calibration.inputs.table_file import part_of_table
 from focal_lib.calibration.logit_sets import Given, Layout, LogitSet, Sets
 from focal_lib.calibration.missing_options import MISSING
 
-__all__ = ["Holds", "read_logits"]
+__all__ = ["Holds", "options_in_words", "read_logits"]
 
 
 class Holds(TypedDict, total=False):
@@ -63,9 +65,9 @@ def read_logits(
     """{'validation': ..., 'test': ...} where there are both, else {'all': ...}.
 
     Args:
-        data: path of an npz, npy, csv or parquet file; (scores, labels), arrays or tensors in one of the layouts of
-            focal_lib.calibration.inputs.layouts: (n, K) and (n,), say; two such pairs, for validation and test; a
-            LogitSet; or what read_logits gave, which stays as it is.
+        data: path of an npz, npy, csv or parquet file, or of samples_*.jsonl of lm-evaluation-harness; (scores,
+            labels), arrays or tensors in one of the layouts of focal_lib.calibration.inputs.layouts: (n, K) and (n,),
+            say; two such pairs, for validation and test; a LogitSet; or what read_logits gave, which stays as it is.
         given: what the numbers are: logits (or decision values), log-probs or probs. It is checked, not guessed.
         labels: file of the labels, for npy.
         test: where data are for validation alone: the test set, another file or pair.
@@ -104,6 +106,17 @@ def read_logits(
     if names is not None:
         parts = {name: replace(part, class_names=names) for name, part in parts.items()}
     return _assembled(parts, reading)
+
+
+def options_in_words(holds: Holds) -> dict[str, str]:
+    """What was said of the data, for a report: names of files and columns, and of arrays that they were given."""
+    usual = Holds(given="logits", pixels=PIXELS)
+    found = {}
+    for name, value in holds.items():
+        plain = isinstance(value, str | int | Path)
+        if value is not None and name != "given" and not (plain and value == usual.get(name)):
+            found[name] = Path(value).name if isinstance(value, Path) else str(value) if plain else "in memory"
+    return found
 
 
 def _assembled(parts: dict[str, Part], reading: Reading) -> Sets:
@@ -185,7 +198,9 @@ def _of_file(
         return {"all": _of_npy(path, labels, named)}
     if kind in (".csv", ".parquet"):
         return {"all": part_of_table(path, label_column, named)}
-    raise ValueError(f"a file of logits must be .npz, .npy, .csv or .parquet. Got {path.name}.")
+    if kind == ".jsonl":
+        return {"all": part_of_samples(path, named)}
+    raise ValueError(f"a file of logits must be .npz, .npy, .csv, .parquet or .jsonl. Got {path.name}.")
 
 
 def _of_npy(path: Path, labels: str | Path | None, columns: Mapping[Column, str | None]) -> Part:

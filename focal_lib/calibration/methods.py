@@ -10,10 +10,11 @@ from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
 from focal_lib.calibration.calibrators.focal_temperature import WIDE_GAMMAS, FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
+from focal_lib.calibration.calibrators.mapped import MappedCalibrator
 from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 
-__all__ = ["ALL", "AS_GIVEN", "DEFAULT", "METHODS", "Kind", "Method", "build", "parse"]
+__all__ = ["ALL", "AS_GIVEN", "DEFAULT", "METHODS", "Kind", "Method", "alike_for_all_columns", "build", "parse"]
 
 
 class Method(NamedTuple):
@@ -109,3 +110,21 @@ def _method(given: str | tuple[str, str]) -> Method:
     name, objective = [part.strip() for part in given.partition(":")[::2]] if isinstance(given, str) else given
     build(name, objective)  # refuses what there is not
     return Method(name, objective or METHODS[name].first)
+
+
+def alike_for_all_columns(calibrators: Mapping[Method, Calibrator], *, named: bool) -> dict[Method, Calibrator]:
+    """Those that may be fitted where a column is another option in every sample: the temperatures.
+
+    Args:
+        named: whether somebody asked for these methods; else others are left out without a word.
+
+    Raises:
+        ValueError: a method with parameters for each class, which was named.
+    """
+    found = {method: own for method, own in calibrators.items() if isinstance(own, MappedCalibrator)}
+    if named and (others := [method.label for method in calibrators if method not in found]):
+        raise ValueError(
+            "methods for options must be temperature or focal-temperature: others have parameters for each column, and "
+            f"a column is another option in every sample. Got {', '.join(others)}."
+        )
+    return found

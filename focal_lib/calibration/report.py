@@ -101,7 +101,8 @@ def calibrate(
     else:
         evaluation = hold_out(fitted_on, test, calibrators)
     found = differences(evaluation)
-    options: dict[str, Any] = {"given": given, "seed": seed, "shrinkage": shrinkage, "resamples": resamples, "relevant": relevant}
+    options: dict[str, Any] = {"given": given, "seed": seed, "shrinkage": shrinkage, "resamples": resamples}
+    options |= {"relevant": relevant}
     options |= {"folds": folds} if folds else {"share": share} if "all" in sets else {}
     options |= {"force": force} if force else {}
     options |= options_in_words(holds)

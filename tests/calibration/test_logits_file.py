@@ -45,7 +45,7 @@ def test_probabilities_and_log_probabilities_become_logits(tmp_path):
 
 
 def test_files_of_another_kind(tmp_path):
-    with pytest.raises(ValueError, match=r"must be \.npz, \.npy, \.csv or \.parquet"):
+    with pytest.raises(ValueError, match=r"must be \.npz, \.npy, \.csv, \.parquet or \.jsonl"):
         read_logits(tmp_path / "x.pkl")
     np.save(tmp_path / "z.npy", Z)
     with pytest.raises(ValueError, match="--labels"):

@@ -80,8 +80,9 @@ def lay_out(name: str, part: Part, reading: Reading) -> LogitSet:
     """
     what = "" if name == "all" else f"{name} "
     labels = numbers_of_classes(as_array(part.labels), part.class_names, f"{what}labels")
-    scores = _ragged_as_array(part.scores) if _is_ragged(part.scores) else as_array(part.scores)
-    layout = reading.layout or ("options" if _is_ragged(part.scores) else find_layout(scores, labels, what))
+    ragged = _is_ragged(part.scores)
+    scores = _ragged_as_array(part.scores) if ragged else as_array(part.scores)
+    layout = reading.layout or part.layout or ("options" if ragged else find_layout(scores, labels, what))
     if scores.dtype.kind not in "fiu" or scores.ndim == 0 or 0 in scores.shape:
         raise ValueError(f"{what}logits must be numbers, of samples that there are. Got {scores.dtype} {scores.shape}.")
     found = _LAID_OUT[layout](scores, labels, reading, what)

@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from focal_lib.calibration.logit_sets import Layout
+
 __all__ = ["PER_SAMPLE", "Column", "Part", "as_array"]
 
 Column = Literal["groups", "slices", "weights"]
@@ -25,6 +27,7 @@ class Part:
     slices: Any = None
     weights: Any = None
     class_names: tuple[str, ...] | None = None
+    layout: Layout | None = None  # where the kind of file tells it
 
 
 def as_array(values: Any) -> np.ndarray:

@@ -57,7 +57,7 @@ def part_of_table(path: Path, label_column: str | None, columns: Mapping[Column,
         values[:, 0] if one else values,
         truth,
         class_names=None if one else tuple(scores.columns),
-        **{own: frame[name].to_numpy() for own, name in named.items()},
+        **{own: frame[name].to_numpy() for own, name in named.items()},  # type: ignore[arg-type]
     )
 
 

@@ -1,0 +1,40 @@
+"""Options of `focal calibrate` and `focal check` that say what a file holds: the arguments of read_logits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["GIVEN", "data_options", "files_among"]
+
+GIVEN = click.Choice(["logits", "log-probs", "probs"])
+_LAYOUTS = click.Choice(["classes", "binary", "multi-label", "segmentation", "tokens", "options"])
+_FILE = click.Path(exists=True, path_type=Path)
+_OPTIONS = (
+    click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds."),
+    click.option("--labels", type=_FILE, help="File of the labels, for npy."),
+    click.option("--test", type=_FILE, help="File of the test set, where PATH is for validation alone."),
+    click.option("--test-labels", type=_FILE, help="File of its labels, for npy."),
+    click.option("--label-column", metavar="NAME", help="Of csv, parquet. Default: label. Multi-label: NAME,NAME,..."),
+    click.option("--groups", metavar="NAME", help="Column or array of samples that stay together in splits."),
+    click.option("--slices", metavar="NAME", help="Column or array by which errors are reported one by one."),
+    click.option("--weights", metavar="NAME", help="Column or array of what each sample counts."),
+    click.option("--layout", type=_LAYOUTS, help="Of scores and labels, where shapes do not tell."),
+    click.option("--ignore-index", type=int, help="Label of what is left out. Default in images: 255 and -100."),
+    click.option("--pixels", type=click.IntRange(0), default=1000, show_default=True, help="Of each image; 0: all."),
+)
+
+
+def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add them, in this order."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def files_among(options: dict[str, Any]) -> list[Path]:
+    """Those that are read beside PATH, so that nothing is written over them."""
+    return [options[name] for name in ("labels", "test", "test_labels") if options[name] is not None]
