@@ -29,7 +29,7 @@ from tqdm import tqdm
 
 from benchmarks.__main__ import synthetic_logits
 from focal_lib.calibration import TemperatureScaling
-from focal_lib.metrics import brier, classwise_ece, ece, mce, nll, smooth_ece
+from focal_lib.metrics import adaptive_ece, brier, classwise_ece, ece, mce, nll, smooth_ece
 
 SIZES = {"small": (5_000, 100), "large": (1_000_000, 10)}
 BINS = 15
@@ -254,15 +254,15 @@ def _relplot(data: Data) -> Call:
     return lambda: relplot.smECE(*relplot.multiclass_logits_to_confidences(probs, data.labels, probs=True))
 
 
-def _matches(what: str, ours: Callable[..., float], *theirs: tuple[Any, ...], **options: Any) -> Iterator[Match]:
+def _matches(what: str, ours: Callable[..., float], *theirs: tuple[Any, ...]) -> Iterator[Match]:
     """One for each (library, form, why they may differ, prepare, options of prepare); ours on the same data."""
 
     def on_arrays(data: Data) -> float:
-        return ours(data.probs, data.labels, **options)
+        return ours(data.probs, data.labels)
 
     def on_tensors(data: Data) -> float:
         _, probs, labels = data.tensors
-        return ours(probs, labels, **options)
+        return ours(probs, labels)
 
     for library, form, allowed, prepare, theirs_options in theirs:
         call = functools.partial(prepare, **theirs_options)
@@ -302,10 +302,9 @@ def metric_matches() -> Iterator[Match]:
     quantiles = "bins between quantiles"
     yield from _matches(
         "adaptive ECE",
-        ece,
+        adaptive_ece,
         (tu, "adaptive=True", "float32 sums", *adaptive),
         (nc, "equal_intervals=False", quantiles, _netcal, {"name": "ECE", "equal_intervals": False}),
-        binning="mass",
     )
     yield from _matches(
         "NLL",

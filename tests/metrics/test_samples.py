@@ -1,5 +1,7 @@
 """Samples in chunks: arrays, memory maps and Dask arrays give the same metrics."""
 
+import threading
+
 import numpy as np
 import pytest
 import torch
@@ -80,3 +82,48 @@ def test_blocks_of_unknown_size():
     lazy = dask_array.from_array(np.zeros((10, 3)), chunks=(5, 3))
     with pytest.raises(ValueError, match="logits must have blocks of known size"):
         Samples(lazy[lazy[:, 0] > 0], np.zeros(10, int))
+
+
+def threads_of_chunks(count, monkeypatch):
+    """How many threads torch had in each chunk, and which thread it was, with `count` threads outside."""
+    monkeypatch.setattr(samples, "CHUNK_SIZE", 30)
+    outside = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        seen = Samples(np.zeros((1000, 3)), np.zeros(1000, int)).map(
+            lambda *_: (torch.get_num_threads(), threading.get_ident())
+        )
+        assert torch.get_num_threads() == count
+    finally:
+        torch.set_num_threads(outside)
+    return [set(values) for values in zip(*seen, strict=True)]
+
+
+def test_a_chunk_is_worked_on_by_one_thread(monkeypatch):
+    inside, workers = threads_of_chunks(2, monkeypatch)
+    assert inside == {1}
+    assert threading.get_ident() not in workers
+    assert threads_of_chunks(1, monkeypatch) == [{1}, {threading.get_ident()}]
+
+
+def test_sums_do_not_depend_on_the_number_of_threads(synthetic_logits, monkeypatch):
+    z, y = synthetic_logits(1000, 5)
+    monkeypatch.setattr(samples, "CHUNK_SIZE", 5 * 37)
+    outside, found = torch.get_num_threads(), []
+    for count in (1, 3):
+        torch.set_num_threads(count)
+        found.append(Samples(z, y).total(lambda v, _: v.exp().sum(0)).tolist())
+    torch.set_num_threads(outside)
+    assert found[0] == found[1]
+
+
+def test_threads_are_given_back_after_an_error(monkeypatch):
+    monkeypatch.setattr(samples, "CHUNK_SIZE", 30)
+    outside = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with pytest.raises(ValueError, match="must sum to 1"):
+            ece(np.full((1000, 3), 0.5), np.zeros(1000, int))
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(outside)
