@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+import functools
 
-from focal_lib.calibration.calibrators.base import check_samples
+from focal_lib.calibration.calibrators.fit_samples import FitSamples
 from focal_lib.calibration.calibrators.mapped import MappedCalibrator
 from focal_lib.calibration.calibrators.newton import temperature_sums
 
@@ -22,9 +22,6 @@ class AsGiven(MappedCalibrator):
         ValueError: bad data.
     """
 
-    def fit(self, logits: Any, labels: Any) -> Self:
-        """Remember the classes of logits (n, K) and labels (n,)."""
-        samples = check_samples(logits, labels)
-        value = float(samples.total(lambda z, y: temperature_sums(1.0, z, y))[0] / len(samples))
-        self._keep((value, 0.0, 1.0), True, samples.classes)
-        return self
+    def _fit(self, samples: FitSamples) -> None:
+        value = float(samples.weighted_mean(functools.partial(temperature_sums, 1.0))[0])
+        self._keep((value, 0.0, 1.0), True)

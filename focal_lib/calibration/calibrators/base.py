@@ -1,55 +1,95 @@
-"""What every calibrator shares: scikit-learn's conventions, and the check of the data to fit on."""
+"""What every calibrator shares: scikit-learn's conventions, and how it predicts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import Tags
+from sklearn.utils.validation import _check_feature_names, check_is_fitted
 from torch import Tensor, nn
 
-from focal_lib.metrics.samples import Samples
+from focal_lib.calibration.calibrators.fit_samples import FitSamples, is_sliced_as_it_is, plain_array
 from focal_lib.validation import check_logits
 
-__all__ = ["Calibrator", "LazyProbabilities", "check_samples"]
+__all__ = ["Calibrator", "LazyProbabilities"]
 
 
 class Calibrator(ClassifierMixin, BaseEstimator):
-    """fit(logits, labels), then predict_proba(logits): of an array, a tensor or a Dask array the same kind.
+    """fit(X, y) on logits and labels, then predict_proba(X): of an array, a tensor or a Dask array the same kind.
 
     Attributes:
-        ``n_classes_``, ``classes_``: of fit; the columns of the logits are the classes 0 ... K-1.
+        ``n_classes_``: K, the columns of the logits.
+        ``classes_``: (K,) the label of each column: 0 ... K-1, or the labels of fit in sorted order.
+        ``n_features_in_``: K. ``feature_names_in_``: names of the columns, where fit had a DataFrame.
     """
 
     n_classes_: int
     classes_: np.ndarray
+    layout_: str = "classes"  # of the scores it is for, see focal_lib.calibration.inputs.layouts; calibrate sets it
 
-    def predict_log_proba(self, logits: Any) -> Any:
-        """Calibrated log-probabilities, (n, K).
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit on validation logits and labels.
+
+        Args:
+            X: logits (n, K), a column for each class: array, DataFrame, memory map, tensor or Dask array.
+            y: labels (n,): numbers of columns in 0 ... K-1; or K different ones of any kind, in sorted order those of
+                the columns.
+            sample_weight: (n,) what each sample counts: 2 is the sample twice, 0 is none.
+
+        Raises:
+            ValueError: bad data, weights or options.
+        """
+        self._check_options()
+        samples = FitSamples(X, y, sample_weight)
+        if not is_sliced_as_it_is(X):
+            _check_feature_names(self, X, reset=True)
+            self._check_order_of_columns(samples.class_labels)
+        self._fit(samples)
+        self.n_classes_, self.classes_ = samples.classes, samples.class_labels
+        return self
+
+    @property
+    def n_features_in_(self) -> int:
+        return self.n_classes_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # columns that are no scores of the classes tell nothing
+        return tags
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Calibrated log-probabilities, (n, K), of logits (n, K).
 
         Raises:
             NotFittedError: before fit.
             ValueError: not finite, or not the classes of fit.
         """
         check_is_fitted(self)
-        if hasattr(logits, "map_blocks"):
-            every_class = logits.rechunk({1: -1})
-            return every_class.map_blocks(self._of_block, meta=np.empty((0, 0), _width(logits.dtype)))
-        wide = self._checked(logits)
+        if hasattr(X, "map_blocks"):
+            return X.rechunk({1: -1}).map_blocks(self._of_block, meta=np.empty((0, 0), _width(X.dtype)))
+        wide = self._checked(X)
         log_probs = self._log_probs(wide)
         return log_probs if isinstance(log_probs, Tensor) else log_probs.astype(wide.dtype, copy=False)
 
-    def predict_proba(self, logits: Any) -> Any:
+    def predict_proba(self, X: Any) -> Any:
         """Calibrated probabilities, (n, K); errors as predict_log_proba."""
-        log_probs = self.predict_log_proba(logits)
+        log_probs = self.predict_log_proba(X)
         return log_probs.exp() if isinstance(log_probs, Tensor) else np.exp(log_probs)
 
-    def predict(self, logits: Any) -> Any:
-        """The most probable class, (n,)."""
-        return self.predict_log_proba(logits).argmax(-1)
+    def predict(self, X: Any) -> Any:
+        """The most probable class, one of `classes_`, (n,)."""
+        index = self.predict_log_proba(X).argmax(-1)
+        if np.array_equal(self.classes_, np.arange(self.n_classes_)):
+            return index
+        if isinstance(index, Tensor) and self.classes_.dtype.kind in "biuf":
+            return torch.as_tensor(self.classes_, device=index.device)[index]
+        if hasattr(index, "map_blocks"):
+            return index.map_blocks(self.classes_.__getitem__, dtype=self.classes_.dtype)
+        return self.classes_[index.cpu().numpy() if isinstance(index, Tensor) else index]
 
     def lazy_proba(self, logits: Any) -> LazyProbabilities:
         """Calibrated probabilities that are computed where they are sliced: metrics of a memory map, chunk by chunk."""
@@ -65,6 +105,12 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self._module()
+
+    def _check_options(self) -> None:
+        """ValueError where an option is none."""
+
+    def _fit(self, samples: FitSamples) -> None:
+        raise NotImplementedError
 
     def _module(self) -> nn.Module:
         raise TypeError(
@@ -83,15 +129,26 @@ class Calibrator(ClassifierMixin, BaseEstimator):
             narrow = logits.dtype in (torch.float16, torch.bfloat16) or not logits.is_floating_point()
             logits = logits.float() if narrow else logits
         else:
-            logits = np.asarray(logits)
+            if not is_sliced_as_it_is(logits):
+                _check_feature_names(self, logits, reset=False)
+            logits = np.asarray(plain_array(logits, self))
             logits = logits.astype(_width(logits.dtype), copy=False) if logits.dtype.kind in "fiu" else logits
+        if (columns := logits.shape[-1]) != self.n_classes_:
+            raise ValueError(
+                f"X has {columns} features, but {type(self).__name__} is expecting {self.n_classes_} features as "
+                f"input: logits must have the {self.n_classes_} classes of fit. Got shape {tuple(logits.shape)}."
+            )
         check_logits(logits)
-        if logits.shape[-1] != self.n_classes_:
-            raise ValueError(f"logits must have the {self.n_classes_} classes of fit. Got shape {tuple(logits.shape)}.")
         return logits
 
-    def _remember_classes(self, classes: int) -> None:
-        self.n_classes_, self.classes_ = classes, np.arange(classes)
+    def _check_order_of_columns(self, class_labels: np.ndarray) -> None:
+        """Columns that are named as the labels are in their order."""
+        columns, labels = list(getattr(self, "feature_names_in_", ())), [str(label) for label in class_labels]
+        if columns != labels and sorted(columns) == sorted(labels):
+            raise ValueError(
+                f"columns must be in the sorted order of the labels: give X[{labels[:5]}{'...' * (len(labels) > 5)}]. "
+                f"Got {columns[:5]}."
+            )
 
 
 @dataclass(frozen=True)
@@ -119,25 +176,3 @@ class LazyProbabilities:
 
 def _width(dtype: Any) -> type:
     return np.float32 if dtype == np.float32 else np.float64
-
-
-def check_samples(logits: Any, labels: Any, least_classes: int = 2) -> Samples:
-    """Samples to fit on, read once.
-
-    Raises:
-        ValueError: other shapes than (n, K) and (n,), logits that are not finite, labels outside 0 ... K-1 or of fewer
-            classes.
-    """
-    samples = Samples(logits, labels)
-    bad, *counts = samples.total(_count_bad_and_classes)
-    if bad:
-        raise ValueError(f"logits must be finite. Got {bad:.0f} NaN or infinite of {len(samples) * samples.classes}.")
-    if np.count_nonzero(counts) < least_classes:
-        raise ValueError(f"labels to fit on must hold at least two classes. Got only class {np.argmax(counts)}.")
-    return samples
-
-
-def _count_bad_and_classes(z: Tensor, y: Tensor) -> np.ndarray:
-    """How many numbers are not finite, and the samples of each class, (1 + K,)."""
-    bad = 0 if bool(torch.isfinite(z.sum())) else int((~torch.isfinite(z)).sum())
-    return np.r_[bad, torch.bincount(y, minlength=z.shape[1]).numpy()].astype(np.float64)

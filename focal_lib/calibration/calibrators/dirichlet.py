@@ -28,8 +28,8 @@ class DirichletCalibration(SeenClassesCalibrator):
     def __init__(self, C: float = 1.0) -> None:
         self.C = C
 
-    def _fit(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray) -> None:
-        found = LogisticRegression(C=self.C, max_iter=1000).fit(log_p, y)
+    def _fit_scores(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray, weights: np.ndarray | None) -> None:
+        found = LogisticRegression(C=self.C, max_iter=1000).fit(log_p, y, weights)
         two = len(seen) == 2  # then scikit-learn has the second class' scores minus the first's
         self.weight_ = np.concatenate([-found.coef_, found.coef_]) / 2 if two else found.coef_
         self.bias_ = np.concatenate([-found.intercept_, found.intercept_]) / 2 if two else found.intercept_

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from focal_lib.calibration.calibrators.base import check_samples
+from focal_lib.calibration.calibrators.fit_samples import FitSamples
 from focal_lib.metrics.bins import adaptive_ece_of, ece_of
+from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of, weighted_ece_of
 from focal_lib.theory.confidence import top_probability_bounds
 
 __all__ = ["ECES", "TIE", "EceName", "EceSurface"]
 
 EceName = Literal["ece", "adaptive-ece"]
 ECES = {"ece": ece_of, "adaptive-ece": adaptive_ece_of}
+_WEIGHTED = {"ece": weighted_ece_of, "adaptive-ece": weighted_adaptive_ece_of}
 
 TIE = 1e-12  # ECEs that differ by less are equal: rounding
 _KEPT = 2**25  # numbers prepared once and kept, 256 MiB; more are prepared anew at each evaluation
@@ -35,24 +37,34 @@ class EceSurface:
 
     Args:
         metric: 'adaptive-ece', equal mass, KK24's; or 'ece', equal width.
-        least_classes: that the labels must hold.
+        weights: what each sample counts, (n,).
 
     Raises:
         ValueError: an unknown metric, bad data.
     """
 
     def __init__(
-        self, logits: Any, labels: Any, metric: EceName = "adaptive-ece", *, n_bins: int = 15, least_classes: int = 1
+        self, logits: Any, labels: Any, metric: EceName = "adaptive-ece", *, n_bins: int = 15, weights: Any = None
     ) -> None:
-        if metric not in ECES:
-            raise ValueError(f"metric must be one of {', '.join(ECES)}. Got {metric!r}.")
+        _check_metric(metric)
+        self._set_up(FitSamples(logits, labels, weights, least_classes=1), metric, n_bins)
+
+    @classmethod
+    def of_samples(cls, samples: FitSamples, metric: EceName, *, n_bins: int = 15) -> Self:
+        """Of samples that have been checked."""
+        _check_metric(metric)
+        surface = object.__new__(cls)
+        surface._set_up(samples, metric, n_bins)
+        return surface
+
+    def _set_up(self, samples: FitSamples, metric: EceName, n_bins: int) -> None:
         self.n_bins, self.metric = n_bins, metric
-        self._samples = check_samples(logits, labels, least_classes)
+        self._samples = samples
         self._kept = None
         if not self._samples.on_dask and len(self._samples) * self._samples.classes <= _KEPT:
             self._kept = self._samples.map(lambda z, _: _gaps(z))
         (self.correct,) = self._samples.gather(_correct)
-        self.accuracy = float(self.correct.mean())
+        self.accuracy = samples.mean(self.correct)
         self.evaluations = 0
         self._last_crossing = 120  # T = 1.2 on KK24's grid; then that of the gamma before
 
@@ -81,7 +93,9 @@ class EceSurface:
         return self._ece(self.confidence(gamma, temperature))
 
     def _ece(self, confidence: np.ndarray) -> float:
-        return ECES[self.metric](confidence, self.correct, self.n_bins)
+        if self._samples.weights is None:
+            return ECES[self.metric](confidence, self.correct, self.n_bins)
+        return _WEIGHTED[self.metric](confidence, self.correct, self._samples.weights, self.n_bins)
 
     def best_temperature(
         self, gamma: float, temperatures: np.ndarray, to_beat: float = math.inf
@@ -102,7 +116,7 @@ class EceSurface:
             visited.append((value, float(temperatures[index])))
             best = min(best, value)
             low, high = top_probability_bounds(logit_top, confidence, gamma, self.classes)
-            return float(low.mean()), float(high.mean())
+            return self._samples.mean(low), self._samples.mean(high)
 
         for index in range(crossing, len(temperatures)):  # warmer: confidence falls
             if self.accuracy - visit(index)[1] > best + TIE:
@@ -127,13 +141,18 @@ class EceSurface:
             elif low >= 0 or high < count:  # one side only: stride away from it
                 guess = min(low + width, count - 1) if low >= 0 else max(high - width, 0)
                 width *= 2
-            gap = float(self.confidence(gamma, temperatures[guess]).mean()) - self.accuracy
+            gap = self._samples.mean(self.confidence(gamma, temperatures[guess])) - self.accuracy
             if gap > 0:
                 low, gap_low = guess, gap
             else:
                 high, gap_high = guess, gap
         self._last_crossing = min(high, count - 1)
         return self._last_crossing
+
+
+def _check_metric(metric: str) -> None:
+    if metric not in ECES:
+        raise ValueError(f"metric must be one of {', '.join(ECES)}. Got {metric!r}.")
 
 
 def _gaps(z: Tensor) -> Tensor:

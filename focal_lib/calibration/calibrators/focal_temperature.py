@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Literal
 
 import numpy as np
 
-from focal_lib.calibration.calibrators.base import check_samples
 from focal_lib.calibration.calibrators.ece_surface import EceSurface
+from focal_lib.calibration.calibrators.fit_samples import FitSamples
 from focal_lib.calibration.calibrators.mapped import MappedCalibrator, check_objective
 from focal_lib.calibration.calibrators.newton import fit_focal, fit_temperature
 from focal_lib.calibration.calibrators.searches import (
@@ -21,7 +21,6 @@ from focal_lib.calibration.calibrators.searches import (
     simplest,
 )
 from focal_lib.calibration.calibrators.temperature import PAPER_TEMPERATURES
-from focal_lib.metrics.samples import Samples
 from focal_lib.validation import check_gamma, check_number
 
 __all__ = ["PAPER_GAMMAS", "WIDE_GAMMAS", "FocalTemperatureScaling"]
@@ -74,34 +73,33 @@ class FocalTemperatureScaling(MappedCalibrator):
         self.n_bins = n_bins
         self.shrinkage = shrinkage
 
-    def fit(self, logits: Any, labels: Any) -> Self:
-        """Fit on validation logits (n, K) and labels (n,)."""
-        gammas, temperatures = self._checked_options()
+    def _fit(self, samples: FitSamples) -> None:
+        gammas, temperatures = self._grid()
+        penalty = self.shrinkage / samples.weight
         if self.objective == "nll":
-            samples = check_samples(logits, labels)
-            fit = self._fit_nll(samples, gammas, temperatures, self.shrinkage / len(samples))
-            self._keep(fit, False, samples.classes)
+            self._keep(self._fit_nll(samples, gammas, temperatures, penalty), False)
         else:
-            surface = EceSurface(logits, labels, self.objective, n_bins=self.n_bins, least_classes=2)
+            surface = EceSurface.of_samples(samples, self.objective, n_bins=self.n_bins)
             search = ece_by_grid if self.search == "grid" else ece_by_line
-            fit = search(surface, gammas, temperatures, self.shrinkage / len(surface))
-            self._keep(fit, self.search == "grid", surface.classes)
-        return self
+            self._keep(search(surface, gammas, temperatures, penalty), self.search == "grid")
 
-    def _checked_options(self) -> tuple[list[float], np.ndarray]:
+    def _check_options(self) -> None:
         check_objective(self.objective)
         if self.search not in ("grid", "line", "newton"):
             raise ValueError(f"search must be 'grid', 'line' or 'newton'. Got {self.search!r}.")
         if self.search == "newton" and self.objective != "nll":
             raise ValueError("objective must be 'nll' for search='newton': an ECE has no derivatives.")
         check_number(self.shrinkage, "shrinkage", minimum=0)
+        self._grid()
+
+    def _grid(self) -> tuple[list[float], np.ndarray]:
         temperatures = check_temperatures(self.temperatures)
         gammas = [check_gamma(g, above=-1.0) for g in self.gammas]
         if not gammas:
             raise ValueError("gammas must hold at least one number. Got none.")
         return gammas, temperatures
 
-    def _fit_nll(self, samples: Samples, gammas: list[float], temperatures: np.ndarray, penalty: float) -> Fit:
+    def _fit_nll(self, samples: FitSamples, gammas: list[float], temperatures: np.ndarray, penalty: float) -> Fit:
         if self.search == "newton":
             plain, temperature = fit_temperature(samples)
             return simplest([(plain, 0.0, temperature), fit_focal(samples, temperature, penalty)])

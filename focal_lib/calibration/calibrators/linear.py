@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,7 +12,8 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
-from focal_lib.calibration.calibrators.base import Calibrator, check_samples
+from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.calibrators.fit_samples import FitSamples, weighted_sum
 from focal_lib.calibration.calibrators.torch_module import LinearModule, map_logits
 
 __all__ = ["MatrixScaling", "VectorScaling"]
@@ -28,34 +30,36 @@ class _LinearCalibrator(Calibrator):
     def __init__(self, l2: float = 0.0) -> None:
         self.l2 = l2
 
-    def fit(self, logits: Any, labels: Any) -> Self:
-        """Fit on validation logits (n, K) and labels (n,)."""
+    def _check_options(self) -> None:
         if not self.l2 >= 0:
             raise ValueError(f"l2 must be >= 0. Got {self.l2}.")
-        samples = check_samples(logits, labels)
-        n, k = len(samples), samples.classes
+
+    def _fit(self, samples: FitSamples) -> None:
+        k = samples.classes
         identity = self._identity(k)
         start = np.r_[identity.ravel(), np.zeros(k)]
 
         def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
             weight, bias = torch.from_numpy(theta[:-k].reshape(identity.shape)), torch.from_numpy(theta[-k:])
-            sums = samples.total(lambda z, y: self._sums(weight, bias, z, y)) / n
+            sums = samples.weighted_mean(functools.partial(self._sums, weight, bias))
             away = theta - start
             return float(sums[0] + self.l2 * away @ away), sums[1:] + 2 * self.l2 * away
 
         found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 1000})
         if not found.success:
-            warnings.warn(f"{type(self).__name__} did not converge: {found.message}", ConvergenceWarning, stacklevel=2)
+            warnings.warn(f"{type(self).__name__} did not converge: {found.message}", ConvergenceWarning, stacklevel=3)
         self.weight_, self.bias_ = found.x[:-k].reshape(identity.shape), found.x[-k:]
-        self._remember_classes(k)
-        return self
 
-    def _sums(self, weight: Tensor, bias: Tensor, z: Tensor, y: Tensor) -> np.ndarray:
+    def _sums(self, weight: Tensor, bias: Tensor, z: Tensor, y: Tensor, w: Tensor | None = None) -> np.ndarray:
         """NLL summed over samples, its gradient by W, flat, and by b (K,)."""
         log_p = torch.log_softmax(map_logits(z, weight, bias), -1)
         picked = log_p.gather(-1, y[:, None])
         error = log_p.exp_().scatter_add_(-1, y[:, None], torch.full_like(picked, -1.0))
-        return np.r_[-float(picked.sum()), self._weight_gradient(error, z).numpy().ravel(), error.sum(0).numpy()]
+        if w is not None:
+            error.mul_(w[:, None])
+        return np.r_[
+            -float(weighted_sum(picked, w)), self._weight_gradient(error, z).numpy().ravel(), error.sum(0).numpy()
+        ]
 
     def _log_probs(self, logits: Any) -> Any:
         if not isinstance(logits, Tensor):

@@ -24,10 +24,9 @@ class MappedCalibrator(Calibrator):
     objective_: float
     optimal_: bool
 
-    def _keep(self, fit: Fit, optimal: bool, classes: int) -> None:
+    def _keep(self, fit: Fit, optimal: bool) -> None:
         self.objective_, self.gamma_, self.temperature_ = fit
         self.optimal_ = optimal
-        self._remember_classes(classes)
 
     def _log_probs(self, logits: Any) -> Any:
         return focal_log_probs(logits / self.temperature_, self.gamma_)

@@ -22,7 +22,8 @@ from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 from torch.nn.functional import logsigmoid, softplus
 
-from focal_lib.metrics.samples import Samples
+from focal_lib.calibration.calibrators.fit_samples import FitSamples, weighted_sum
+from focal_lib.calibration.missing_options import is_missing
 from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_curvature, bernoulli_slope
 
 __all__ = ["GAMMA_RANGE", "fit_focal", "fit_temperature"]
@@ -34,12 +35,12 @@ _CLOSE = 10.0  # minima of the subset whose log-likelihood is nearer than this t
 _FAR = 12.0  # of log(1/T) from the scale of the logits: they separate the classes, or are worse than chance
 
 
-def fit_temperature(samples: Samples) -> tuple[float, float]:
+def fit_temperature(samples: FitSamples) -> tuple[float, float]:
     """(NLL, T) at the minimum over T. The NLL is convex in 1/T, so there is one, or T tends to 0 or infinity.
 
     In that case a T far on that side, with a ConvergenceWarning.
     """
-    square, slope_at_zero, wrong = samples.total(_scale_and_side) / len(samples)
+    square, slope_at_zero, wrong = samples.weighted_mean(_scale_and_side)
     middle = -0.5 * math.log(square) if square > 0 else 0.0
     if slope_at_zero >= 0 or wrong == 0:
         side, why = (
@@ -47,26 +48,36 @@ def fit_temperature(samples: Samples) -> tuple[float, float]:
         )
         warnings.warn(f"the NLL has no minimum, T tends to {why}", ConvergenceWarning, stacklevel=4)
         beta = math.exp(middle + side * _FAR)
-        return float(samples.total(functools.partial(temperature_sums, beta))[0] / len(samples)), 1 / beta
+        return float(samples.weighted_mean(functools.partial(temperature_sums, beta))[0]), 1 / beta
     subset = samples.subsample(_SAMPLE)
     start = middle if subset is samples else _descend_temperature(subset, middle, middle)[1]
     value, u = _descend_temperature(samples, start, middle)
     return value, math.exp(-u)
 
 
-def _scale_and_side(z: Tensor, y: Tensor) -> np.ndarray:
+def _scale_and_side(z: Tensor, y: Tensor, w: Tensor | None = None) -> np.ndarray:
     """Summed over samples: variance of a sample's logits, the NLL's slope by 1/T at 0, labels below another class."""
+    z = _missing_at_the_mean(z)
     mean, picked = z.mean(-1), z.gather(-1, y[:, None])[:, 0]
-    square = (z - mean[:, None]).square().mean(-1).sum()
-    return np.array([float(square), float((mean - picked).sum()), float((picked < z.amax(-1)).sum())])
+    square, wrong = (z - mean[:, None]).square().mean(-1), (picked < z.amax(-1)).double()
+    return np.array([float(weighted_sum(part, w)) for part in (square, mean - picked, wrong)])
 
 
-def _descend_temperature(samples: Samples, u: float, middle: float) -> tuple[float, float]:
+def _missing_at_the_mean(z: Tensor) -> Tensor:
+    """Options that are not there get the mean of the sample's, which moves neither mean nor maximum."""
+    missing = is_missing(z)
+    if not bool(missing.any()):
+        return z
+    mean = z.masked_fill(missing, 0.0).sum(-1, keepdim=True) / (~missing).sum(-1, keepdim=True)
+    return torch.where(missing, mean, z)
+
+
+def _descend_temperature(samples: FitSamples, u: float, middle: float) -> tuple[float, float]:
     """(NLL, log(1/T)) from the start u."""
 
     def parts(u: float) -> tuple[float, float, float]:
         beta = math.exp(u)
-        value, slope, curve = samples.total(functools.partial(temperature_sums, beta)) / len(samples)
+        value, slope, curve = samples.weighted_mean(functools.partial(temperature_sums, beta))
         return float(value), float(beta * slope), float(beta * slope + beta**2 * curve)
 
     value, slope, curve = parts(u)
@@ -81,7 +92,7 @@ def _descend_temperature(samples: Samples, u: float, middle: float) -> tuple[flo
     return value, u
 
 
-def temperature_sums(beta: float, z: Tensor, y: Tensor) -> np.ndarray:
+def temperature_sums(beta: float, z: Tensor, y: Tensor, w: Tensor | None = None) -> np.ndarray:
     """NLL of softmax(beta z), and its first and second derivative by beta, summed over samples: (3,)."""
     z = z - z.amax(-1, keepdim=True)
     e = torch.exp(z * beta)
@@ -90,11 +101,11 @@ def temperature_sums(beta: float, z: Tensor, y: Tensor) -> np.ndarray:
     mean = weighted.sum(-1) / total
     square = weighted.mul_(z).sum(-1) / total
     picked = z.gather(-1, y[:, None])[:, 0]
-    sums = (torch.log(total) - beta * picked).sum(), (mean - picked).sum(), (square - mean * mean).sum()
-    return torch.stack(sums).numpy()
+    parts = torch.log(total) - beta * picked, mean - picked, square - mean * mean
+    return torch.stack([weighted_sum(part, w) for part in parts]).numpy()
 
 
-def fit_focal(samples: Samples, temperature: float, penalty: float = 0.0) -> tuple[float, float, float]:
+def fit_focal(samples: FitSamples, temperature: float, penalty: float = 0.0) -> tuple[float, float, float]:
     """(value, gamma, T) at the smallest minimum found of NLL + penalty gamma^2 / 2, by damped Newton steps.
 
     There can be several. Steps start from several gammas; of many samples, on a subset, and then on all from
@@ -108,23 +119,23 @@ def fit_focal(samples: Samples, temperature: float, penalty: float = 0.0) -> tup
     found = [_descend_focal(subset, start, penalty) for start in starts]
     if subset is not samples:
         least = min(value for value, _ in found)
-        near = [theta for value, theta in found if value <= least + _CLOSE / len(subset)] + starts[:1]
+        near = [theta for value, theta in found if value <= least + _CLOSE / subset.weight] + starts[:1]
         apart = [theta for i, theta in enumerate(near) if all(np.abs(theta - e).max() > 0.1 for e in near[:i])]
         found = [_descend_focal(samples, theta, penalty) for theta in apart]
     value, (log_beta, gamma) = min(found, key=lambda end: end[0])
     return value, float(gamma), math.exp(-log_beta)
 
 
-def _focal_parts(samples: Samples, theta: np.ndarray, penalty: float) -> tuple[float, np.ndarray, np.ndarray]:
+def _focal_parts(samples: FitSamples, theta: np.ndarray, penalty: float) -> tuple[float, np.ndarray, np.ndarray]:
     """Value, gradient (2,) and Hessian (2, 2) by theta = (log 1/T, gamma)."""
     beta, gamma = math.exp(theta[0]), float(theta[1])
-    value, by_beta, by_gamma, bb, bg, gg = samples.total(functools.partial(focal_sums, beta, gamma)) / len(samples)
+    value, by_beta, by_gamma, bb, bg, gg = samples.weighted_mean(functools.partial(focal_sums, beta, gamma))
     gradient = np.array([beta * by_beta, by_gamma + penalty * gamma])
     hessian = np.array([[beta**2 * bb + beta * by_beta, beta * bg], [beta * bg, gg + penalty]])
     return float(value + penalty * gamma**2 / 2), gradient, hessian
 
 
-def _descend_focal(samples: Samples, theta: np.ndarray, penalty: float) -> tuple[float, np.ndarray]:
+def _descend_focal(samples: FitSamples, theta: np.ndarray, penalty: float) -> tuple[float, np.ndarray]:
     """Value and (log 1/T, gamma) at the end of the steps."""
     found, damping, start = _focal_parts(samples, theta, penalty), 1e-6, theta[0]
     low, high = GAMMA_RANGE
@@ -150,7 +161,7 @@ def _descend_focal(samples: Samples, theta: np.ndarray, penalty: float) -> tuple
     return found[0], theta
 
 
-def focal_sums(beta: float, gamma: float, z: Tensor, y: Tensor) -> np.ndarray:
+def focal_sums(beta: float, gamma: float, z: Tensor, y: Tensor, w: Tensor | None = None) -> np.ndarray:
     """NLL of the map of softmax(beta z), summed over samples, and its derivatives: (6,).
 
     In the order value, d/dbeta, d/dgamma, d2/dbeta2, d2/dbeta dgamma, d2/dgamma2.
@@ -160,28 +171,28 @@ def focal_sums(beta: float, gamma: float, z: Tensor, y: Tensor) -> np.ndarray:
     log_q, logit_top, dt, d2t = _softmax_and_moments(beta, z, top)
     of_top = _log_weight(_terms_of_logit(logit_top, gamma), gamma)
     pairs = zip(_log_weight(_terms_below_half(log_q, gamma), gamma), of_top, strict=True)
-    w = _LogWeight(*(others.scatter_(-1, top, own) for others, own in pairs))
-    dbeta = w.dt * dt
-    dbeta2 = w.dt2.mul_(dt).mul_(dt).add_(w.dt.mul_(d2t))
-    dbeta_dgamma = w.dt_dgamma.mul_(dt)
-    log_total = torch.logsumexp(w.value, -1, keepdim=True)
-    p = torch.exp(w.value - log_total)
+    log_w = _LogWeight(*(others.scatter_(-1, top, own) for others, own in pairs))
+    dbeta = log_w.dt * dt
+    dbeta2 = log_w.dt2.mul_(dt).mul_(dt).add_(log_w.dt.mul_(d2t))
+    dbeta_dgamma, dgamma = log_w.dt_dgamma.mul_(dt), log_w.dgamma
+    log_total = torch.logsumexp(log_w.value, -1, keepdim=True)
+    p = torch.exp(log_w.value - log_total)
     label = y[:, None]
-    mean_dbeta, mean_dgamma = (p * dbeta).sum(-1, keepdim=True), (p * w.dgamma).sum(-1, keepdim=True)
+    mean_dbeta, mean_dgamma = (p * dbeta).sum(-1, keepdim=True), (p * dgamma).sum(-1, keepdim=True)
     sums = (
-        (log_total - w.value.gather(-1, label)).sum(),
-        (mean_dbeta - dbeta.gather(-1, label)).sum(),
-        (mean_dgamma - w.dgamma.gather(-1, label)).sum(),
-        _second_moment(p, dbeta2, dbeta, dbeta, label) - (mean_dbeta * mean_dbeta).sum(),
-        _second_moment(p, dbeta_dgamma, dbeta, w.dgamma, label) - (mean_dbeta * mean_dgamma).sum(),
-        _second_moment(p, w.dgamma2, w.dgamma, w.dgamma, label) - (mean_dgamma * mean_dgamma).sum(),
+        weighted_sum(log_total - log_w.value.gather(-1, label), w),
+        weighted_sum(mean_dbeta - dbeta.gather(-1, label), w),
+        weighted_sum(mean_dgamma - dgamma.gather(-1, label), w),
+        _second_moment(p, dbeta2, dbeta, dbeta, label, w) - weighted_sum(mean_dbeta * mean_dbeta, w),
+        _second_moment(p, dbeta_dgamma, dbeta, dgamma, label, w) - weighted_sum(mean_dbeta * mean_dgamma, w),
+        _second_moment(p, log_w.dgamma2, dgamma, dgamma, label, w) - weighted_sum(mean_dgamma * mean_dgamma, w),
     )
     return torch.stack(sums).numpy()
 
 
-def _second_moment(p: Tensor, second: Tensor, one: Tensor, two: Tensor, label: Tensor) -> Tensor:
+def _second_moment(p: Tensor, second: Tensor, one: Tensor, two: Tensor, label: Tensor, w: Tensor | None) -> Tensor:
     """The second derivative of logsumexp minus the label's entry, but for the product of the means."""
-    return (p * torch.addcmul(second, one, two)).sum() - second.gather(-1, label).sum()
+    return weighted_sum(p * torch.addcmul(second, one, two), w) - weighted_sum(second.gather(-1, label), w)
 
 
 def _softmax_and_moments(beta: float, z: Tensor, top: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

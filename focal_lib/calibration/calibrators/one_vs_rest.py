@@ -46,20 +46,26 @@ class HistogramBinning(_OneVsRest):
         self.n_bins = n_bins
         self.binning = binning
 
-    def _fit(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray) -> None:
+    def _fit_scores(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray, weights: np.ndarray | None) -> None:
+        even = np.linspace(0, 1, self.n_bins + 1)
+        fits = [self._fit_one(np.exp(log_p[:, k]), y == k, weights, even) for k in seen]
+        self.edges_, self.values_ = (np.stack(part) for part in zip(*fits, strict=True))
+
+    def _check_options(self) -> None:
         if self.n_bins < 1:
             raise ValueError(f"n_bins must be at least 1. Got {self.n_bins}.")
         if self.binning not in ("width", "mass"):
             raise ValueError(f"binning must be 'width' or 'mass'. Got {self.binning!r}.")
-        even = np.linspace(0, 1, self.n_bins + 1)
-        fits = [self._fit_one(np.exp(log_p[:, k]), y == k, even) for k in seen]
-        self.edges_, self.values_ = (np.stack(part) for part in zip(*fits, strict=True))
 
-    def _fit_one(self, p: np.ndarray, hit: np.ndarray, even: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        edges = even if self.binning == "width" else np.r_[0, np.quantile(p, even[1:-1]), 1]
+    def _fit_one(
+        self, p: np.ndarray, hit: np.ndarray, weights: np.ndarray | None, even: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        edges = even if self.binning == "width" else np.r_[0, _quantiles(p, even[1:-1], weights), 1]
         index = np.searchsorted(edges[1:-1], p)
-        count, hits = np.bincount(index, minlength=self.n_bins), np.bincount(index, hit, self.n_bins)
-        return edges, np.where(count > 0, hits / np.maximum(count, 1), (edges[1:] + edges[:-1]) / 2)
+        count = np.bincount(index, weights, self.n_bins)
+        hits = np.bincount(index, hit if weights is None else hit * weights, self.n_bins)
+        share = hits / np.where(count > 0, count, 1)
+        return edges, np.where(count > 0, share, (edges[1:] + edges[:-1]) / 2)
 
     def _log_one(self, i: int, p: np.ndarray) -> np.ndarray:
         return np.log(self.values_[i][np.searchsorted(self.edges_[i][1:-1], p)])
@@ -79,8 +85,8 @@ class IsotonicCalibration(_OneVsRest):
         ValueError: bad data.
     """
 
-    def _fit(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray) -> None:
-        fits = [IsotonicRegression(out_of_bounds="clip").fit(np.exp(log_p[:, k]), y == k) for k in seen]
+    def _fit_scores(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray, weights: np.ndarray | None) -> None:
+        fits = [IsotonicRegression(out_of_bounds="clip").fit(np.exp(log_p[:, k]), y == k, weights) for k in seen]
         self.thresholds_ = np.concatenate([fit.X_thresholds_ for fit in fits])
         self.values_ = np.concatenate([fit.y_thresholds_ for fit in fits])
         self.offsets_ = np.cumsum([0, *(len(fit.X_thresholds_) for fit in fits)])
@@ -103,13 +109,13 @@ class BetaCalibration(_OneVsRest):
         ImportError: betacal is not installed.
     """
 
-    def _fit(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray) -> None:
+    def _fit_scores(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray, weights: np.ndarray | None) -> None:
         try:
             import betacal
         except ImportError:
             raise ImportError("BetaCalibration needs the package betacal: pip install focal-lib[methods]") from None
         with warnings.catch_warnings():  # betacal silences the whole process for good
-            fits = [betacal.BetaCalibration("abm").fit(np.exp(log_p[:, k]), y == k).calibrator_ for k in seen]
+            fits = [betacal.BetaCalibration("abm").fit(np.exp(log_p[:, k]), y == k, weights).calibrator_ for k in seen]
         self.a_, self.b_, _ = np.transpose([fit.map_ for fit in fits])
         self.c_ = np.array([fit.lr_.intercept_[0] for fit in fits])
 
@@ -117,3 +123,16 @@ class BetaCalibration(_OneVsRest):
         tiny = np.finfo(np.float64).eps
         p = np.clip(p, tiny, 1 - tiny)
         return log_expit(self.a_[i] * np.log(p) - self.b_[i] * np.log(1 - p) + self.c_[i])
+
+
+def _quantiles(p: np.ndarray, shares: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Linear between the samples; of whole weights those of the samples repeated, of others a sample's value."""
+    if weights is None:
+        return np.quantile(p, shares)
+    order = np.argsort(p)
+    p, mass = p[order], np.cumsum(weights[order])
+    if (weights != np.round(weights)).any():
+        return p[np.minimum(np.searchsorted(mass, shares * mass[-1]), len(p) - 1)]
+    place = shares * (mass[-1] - 1)
+    low, high = (p[np.searchsorted(mass, end(place), side="right")] for end in (np.floor, np.ceil))
+    return low + (place - np.floor(place)) * (high - low)

@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 from torch import Tensor
 
 from focal_lib.calibration.calibrators.ece_surface import TIE, EceSurface
-from focal_lib.metrics.samples import Samples
+from focal_lib.calibration.calibrators.fit_samples import FitSamples, weighted_sum
 from focal_lib.theory.maps import focal_log_probs
 
 __all__ = ["Fit", "check_temperatures", "ece_by_grid", "ece_by_line", "nll_by_grid", "nll_by_line", "simplest"]
@@ -71,12 +71,12 @@ def ece_by_line(surface: EceSurface, gammas: Sequence[float], temperatures: np.n
     return simplest([best] + [value(gamma, float(x)) for x in near])
 
 
-def nll_by_grid(samples: Samples, gammas: Sequence[float], temperatures: np.ndarray, penalty: float = 0.0) -> Fit:
+def nll_by_grid(samples: FitSamples, gammas: Sequence[float], temperatures: np.ndarray, penalty: float = 0.0) -> Fit:
     """The best T of the grid for each gamma, near the end of a bounded search that assumes one minimum."""
     return simplest([_best_by_nll(samples, gamma, temperatures, penalty) for gamma in gammas])
 
 
-def nll_by_line(samples: Samples, gammas: Sequence[float], temperatures: np.ndarray, penalty: float = 0.0) -> Fit:
+def nll_by_line(samples: FitSamples, gammas: Sequence[float], temperatures: np.ndarray, penalty: float = 0.0) -> Fit:
     """The same at the smallest and the largest gamma, and on the line between them."""
     ends = [_best_by_nll(samples, gamma, temperatures, penalty) for gamma in sorted({min(gammas), max(gammas)})]
     return simplest(ends + [(_penalised_nll(samples, g, t, penalty), g, t) for g, t in _line(ends, gammas)])
@@ -88,7 +88,7 @@ def _line(fits: Sequence[Fit], gammas: Sequence[float]) -> list[tuple[float, flo
     return [(g, float(np.interp(g, known, temperatures))) for g in gammas if g not in known]
 
 
-def _best_by_nll(samples: Samples, gamma: float, temperatures: np.ndarray, penalty: float) -> Fit:
+def _best_by_nll(samples: FitSamples, gamma: float, temperatures: np.ndarray, penalty: float) -> Fit:
     def value(temperature: float) -> float:
         return _penalised_nll(samples, gamma, temperature, penalty)
 
@@ -99,10 +99,10 @@ def _best_by_nll(samples: Samples, gamma: float, temperatures: np.ndarray, penal
     return simplest([(value(t), gamma, float(t)) for t in around])
 
 
-def _penalised_nll(samples: Samples, gamma: float, temperature: float, penalty: float) -> float:
-    nll = float(samples.total(functools.partial(_nll_sum, gamma, temperature))) / len(samples)
+def _penalised_nll(samples: FitSamples, gamma: float, temperature: float, penalty: float) -> float:
+    nll = float(samples.weighted_mean(functools.partial(_nll_sum, gamma, temperature)))
     return nll + penalty * gamma**2 / 2
 
 
-def _nll_sum(gamma: float, temperature: float, z: Tensor, y: Tensor) -> np.ndarray:
-    return -focal_log_probs(z / temperature, gamma).gather(-1, y[:, None]).sum().numpy()
+def _nll_sum(gamma: float, temperature: float, z: Tensor, y: Tensor, w: Tensor | None = None) -> np.ndarray:
+    return -weighted_sum(focal_log_probs(z / temperature, gamma).gather(-1, y[:, None]), w).numpy()

@@ -12,14 +12,15 @@ without gradients.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
 from scipy.special import log_softmax, logsumexp
 from torch import Tensor
 
-from focal_lib.calibration.calibrators.base import Calibrator, check_samples
+from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.calibrators.fit_samples import FitSamples
 
 __all__ = ["SeenClassesCalibrator"]
 
@@ -27,15 +28,14 @@ __all__ = ["SeenClassesCalibrator"]
 class SeenClassesCalibrator(Calibrator):
     """Softmax over the classes seen of scores that a subclass fits to log p."""
 
-    def fit(self, logits: Any, labels: Any) -> Self:
-        """Fit on validation logits (n, K) and labels (n,), brought into memory."""
-        samples = check_samples(logits, labels)
-        log_p, y = samples.gather(_log_softmax)
+    def _fit(self, samples: FitSamples) -> None:
+        log_p, y = samples.gather(_log_softmax)  # brought into memory
+        weights = samples.weights
+        if weights is not None:
+            log_p, y, weights = log_p[weights > 0], y[weights > 0], weights[weights > 0]
         seen = np.unique(y)
-        self._fit(log_p, y, seen)
+        self._fit_scores(log_p, y, seen, weights)
         self.seen_ = seen
-        self._remember_classes(samples.classes)
-        return self
 
     def _log_probs(self, logits: Any) -> Any:
         if isinstance(logits, Tensor):
@@ -51,7 +51,7 @@ class SeenClassesCalibrator(Calibrator):
         before[..., self.seen_] = np.where(total > -np.inf, after, seen)
         return before
 
-    def _fit(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray) -> None:
+    def _fit_scores(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray, weights: np.ndarray | None) -> None:
         raise NotImplementedError
 
     def _scores(self, log_p: np.ndarray) -> np.ndarray:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Literal
 
-from focal_lib.calibration.calibrators.base import check_samples
 from focal_lib.calibration.calibrators.ece_surface import EceSurface
+from focal_lib.calibration.calibrators.fit_samples import FitSamples
 from focal_lib.calibration.calibrators.mapped import MappedCalibrator, check_objective
 from focal_lib.calibration.calibrators.newton import fit_temperature
 from focal_lib.calibration.calibrators.searches import check_temperatures, ece_by_grid
@@ -47,15 +47,14 @@ class TemperatureScaling(MappedCalibrator):
         self.temperatures = temperatures
         self.n_bins = n_bins
 
-    def fit(self, logits: Any, labels: Any) -> Self:
-        """Fit on validation logits (n, K) and labels (n,)."""
+    def _check_options(self) -> None:
         check_objective(self.objective)
-        temperatures = check_temperatures(self.temperatures)
+        check_temperatures(self.temperatures)
+
+    def _fit(self, samples: FitSamples) -> None:
         if self.objective == "nll":
-            samples = check_samples(logits, labels)
             value, temperature = fit_temperature(samples)
-            self._keep((value, 0.0, temperature), True, samples.classes)
+            self._keep((value, 0.0, temperature), True)
         else:
-            surface = EceSurface(logits, labels, self.objective, n_bins=self.n_bins, least_classes=2)
-            self._keep(ece_by_grid(surface, (0.0,), temperatures), True, surface.classes)
-        return self
+            surface = EceSurface.of_samples(samples, self.objective, n_bins=self.n_bins)
+            self._keep(ece_by_grid(surface, (0.0,), check_temperatures(self.temperatures)), True)

@@ -96,8 +96,9 @@ def test_bad_options(synthetic_logits, method, message):
     [
         (np.zeros((3, 2)), np.zeros(3, int), "at least two classes. Got only class 0"),
         (np.full((2, 2), np.nan), np.array([0, 1]), "must be finite"),
-        (np.zeros((2, 2)), np.array([0, 5]), "labels must lie in 0 ... 1"),
-        (np.zeros((2, 2)), np.array([0.0, 1.0]), "labels must be integers"),
+        (np.zeros((3, 2)), np.array([0, 5, 3]), "labels must lie in 0 ... 1, or be 2 different .* 0 to 5, 3 different"),
+        (np.zeros((2, 2)), np.array(["a", "a"]), "labels must lie in 0 ... 1, or be 2 different .* a to a, 1 diff"),
+        (np.zeros((2, 2)), np.array([0.5, 1.0]), "Unknown label type: continuous"),
         (np.zeros((2, 2, 2)), np.array([0, 1]), r"logits must have shape \(n, K\)"),
         (np.zeros((0, 2)), np.zeros(0, int), "must not be empty"),
         (np.zeros((2, 2)), np.array([0, 1, 1]), r"labels must have shape \(n,\)"),

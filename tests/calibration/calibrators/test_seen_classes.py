@@ -79,9 +79,9 @@ def test_torch_in_torch_out(overconfident, method, dtype):
     [
         ([[0.0, 1.0], [np.nan, 0.0]], [0, 1], "logits must be finite"),
         ([[0.0], [1.0]], [0, 0], "K >= 2"),
-        ([[0.0, 1.0], [1.0, 0.0]], [0, 2], "labels must lie in 0 ... 1"),
+        ([[0.0, 1.0], [1.0, 0.0]], [2, 2], "labels must lie in 0 ... 1"),
         ([[0.0, 1.0], [1.0, 0.0]], [1, 1], "at least two classes. Got only class 1"),
-        ([[0.0, 1.0], [1.0, 0.0]], [0.0, 1.0], "labels must be integers"),
+        ([[0.0, 1.0], [1.0, 0.0]], [0.5, 1.0], "Unknown label type: continuous"),
     ],
 )
 def test_bad_data(method, z, y, message):
