@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
-from torch import Tensor
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import LogitSet
 from focal_lib.calibration.methods import AS_GIVEN, Method
-from focal_lib.metrics.bins import ClassGaps, adaptive_ece_of, sum_class_gaps
+from focal_lib.calibration.scoring import Scored, score
 from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.design import Design
+from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_adaptive_ece
 from focal_lib.metrics.ece_interval import (
     adaptive_ece_interval_of,
     classwise_ece_interval_of,
     ece_interval_of,
     mce_interval_of,
 )
-from focal_lib.metrics.intervals import Interval, bootstrap_draws, t_interval
-from focal_lib.metrics.samples import Samples
-from focal_lib.metrics.scores import SampleScores, sample_scores
+from focal_lib.metrics.intervals import Interval, bootstrap_draws
+from focal_lib.metrics.scores import SampleScores
 from focal_lib.metrics.smooth import smooth_ece_of
 
 __all__ = ["PROPER", "Evaluation", "cross_fit", "differences", "hold_out", "measure"]
@@ -63,6 +62,33 @@ class Evaluation:
     folds: int = 0
     parts: tuple[tuple[dict[Method, Calibrator], LogitSet], ...] = ()
 
+    @functools.cached_property
+    def design(self) -> Design:
+        """Weights and groups of the samples tested on, in the order of the scores."""
+        return _design([data for _, data in self.parts])
+
+    @functools.cached_property
+    def slices(self) -> dict[str, np.ndarray]:
+        """Name of each slice -> which samples tested on are in it, (n,); {} where none were given."""
+        sets = [data for _, data in self.parts]
+        if not sets or any(data.slices is None for data in sets):
+            return {}
+        codes, names = np.concatenate([data.slices for data in sets]), sets[0].slice_names
+        return {str(names[code]) if names else str(code): codes == code for code in np.unique(codes)}
+
+    def adaptive_ece(self, method: Method) -> float:
+        """ECE of equal mass of a method, a fraction."""
+        scores = self.scores[method]
+        return design_adaptive_ece(scores.confidence, scores.correct, self.design)
+
+
+def _design(sets: list[LogitSet]) -> Design:
+    found = {}
+    for name in ("weights", "groups"):
+        values = [getattr(data, name) for data in sets]
+        found[name] = np.concatenate(values) if values and all(own is not None for own in values) else None
+    return Design(**found)
+
 
 def hold_out(
     validation: LogitSet,
@@ -94,9 +120,11 @@ def cross_fit(
 ) -> Evaluation:
     """Each sample is scored by methods fitted on the other folds; the fits to keep are those on all samples.
 
+    No group is in two folds.
+
     Raises:
-        ValueError: fewer than 2 folds, or more than samples of the most frequent class; all samples but one of one
-            class.
+        ValueError: fewer than 2 folds, or more than samples of the most frequent class, or than groups; all samples but
+            one of one class; groups of which a fold leaves one class alone to fit on.
     """
     if folds < 2:
         raise ValueError(f"folds must be at least 2. Got {folds}.")
@@ -105,9 +133,22 @@ def cross_fit(
         raise ValueError(f"folds must be at most {most}, the samples of the most frequent class. Got {folds}.")
     if second < 2:
         raise ValueError(f"two classes must have at least 2 samples each for folds. Got {second} of the second.")
-    cuts = StratifiedKFold(folds, shuffle=True, random_state=seed).split(whole.labels, whole.labels)
+    cuts = _cuts(whole, folds, seed)
     parts = [(_fitted(methods, whole.take(fit), before_fit), whole.take(test)) for fit, test in cuts]
     return _evaluation(_fitted(methods, whole, before_fit), parts, whole, folds)
+
+
+def _cuts(whole: LogitSet, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Samples to fit on and samples to test on of each fold."""
+    if whole.groups is None:
+        return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(whole.labels, whole.labels))
+    if folds > (groups := len(np.unique(whole.groups))):
+        raise ValueError(f"folds must be at most {groups}, the groups. Got {folds}.")
+    splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
+    cuts = [(fit, test) for fit, test in splitter.split(whole.labels, whole.labels, whole.groups) if len(test)]
+    if any(len(np.unique(whole.labels[fit])) < 2 for fit, _ in cuts):
+        raise ValueError("groups must leave two classes to fit on in each fold. Got one class in all groups but some.")
+    return cuts
 
 
 def _fitted(
@@ -117,7 +158,8 @@ def _fitted(
     for method, calibrator in methods.items():
         if before_fit is not None:
             before_fit(method)
-        fits[method] = clone(calibrator).fit(data.logits, data.labels)
+        weighted = {} if data.weights is None else {"sample_weight": data.weights}
+        fits[method] = clone(calibrator).fit(data.logits, data.labels, **weighted)
     return fits
 
 
@@ -128,17 +170,20 @@ def _evaluation(
     folds: int = 0,
 ) -> Evaluation:
     """From the fits to keep, and the (fits, samples to test on) of each part."""
+    design = _design([data for _, data in parts])
+    ends = np.cumsum([len(data) for _, data in parts])
+    weights = [None for _ in parts] if design.weights is None else np.split(design.weights, ends[:-1])
     scores, classwise, lowered, changed = {}, {}, {}, {}
     for method in (AS_GIVEN, *fits):
-        chunks = [chunk for own, data in parts for chunk in _scored(own.get(method), data)]
-        found, gaps, low, other = zip(*chunks, strict=True)
-        scores[method] = SampleScores.concatenate(found)
-        n = len(scores[method].correct)
-        gap, square, variance = np.sum(gaps, axis=0)
-        classwise[method] = classwise_ece_interval_of(ClassGaps(gap, square, variance, n))
+        found = Scored.concatenate(
+            [score(own.get(method), data, w) for (own, data), w in zip(parts, weights, strict=True)]
+        )
+        scores[method], changed[method] = found.scores, found.changed
+        classwise[method] = classwise_ece_interval_of(found.gaps)
+        if design.groups is not None:
+            classwise[method] = Interval(classwise[method].estimate, np.nan, np.nan)
         if getattr(fits.get(method), "gamma_", 0.0):
-            lowered[method] = sum(low) / n
-        changed[method] = sum(other)
+            lowered[method] = found.lowered / len(found.scores.correct)
     unseen = set(range(fitted_on.classes)) - set(np.unique(fitted_on.labels).tolist())
     return Evaluation(
         fits=fits,
@@ -147,30 +192,12 @@ def _evaluation(
         lowered=lowered,
         changed=changed,
         n_fit=len(fitted_on),
-        n_test=n,
+        n_test=int(ends[-1]),
         n_classes=fitted_on.classes,
         unseen=tuple(sorted(unseen)),
         folds=folds,
         parts=tuple(parts),
     )
-
-
-def _scored(fit: Any, data: LogitSet) -> list[tuple[SampleScores, tuple[np.ndarray, ...], int, int]]:
-    """Chunk by chunk: scores, sums of class gaps, samples whose top probability the map lowers, whose class moves."""
-
-    def chunk(z: Tensor, y: Tensor) -> tuple[SampleScores, tuple[np.ndarray, ...], int, int]:
-        log_p = torch.log_softmax(z, -1) if fit is None else fit.predict_log_proba(z)
-        p = log_p.exp()
-        *gaps, _ = sum_class_gaps(p, y)
-        log_loss = -log_p.gather(-1, y[:, None])[:, 0].numpy()  # p may underflow, log p does not
-        scores, lowered = replace(sample_scores(p, y), log_loss=log_loss), 0
-        if getattr(fit, "gamma_", 0.0):
-            before = torch.softmax(z / fit.temperature_, -1).amax(-1)
-            lowered = int(np.count_nonzero(scores.confidence < before.numpy()))
-        changed = 0 if fit is None else int((p.argmax(-1) != z.argmax(-1)).sum())
-        return scores, tuple(gaps), lowered, changed
-
-    return Samples(data.logits, data.labels).map(chunk)
 
 
 # --- metrics and differences -----------------------------------------------------------
@@ -179,32 +206,51 @@ def _scored(fit: Any, data: LogitSet) -> list[tuple[SampleScores, tuple[np.ndarr
 def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
     """For each method and metric the value, its 95 % interval and how that was made, in the units of METRICS.
 
+    Of samples with weights values are weighted.
+
     `debiased` is an estimate with less bias where the value is a binned error; else the value.
 
     Intervals of error, NLL and Brier score are percentile bootstrap; those of the binned errors invert a simulated
     test, since their bootstrap does not cover (focal_lib.metrics.ece_interval). Of the smooth ECE none is given.
+    With weights or groups the former are t intervals and Wilson's of the jackknife that leaves out one group at a time
+    (focal_lib.metrics.design); where no interval over groups is known that covers, there is none.
     """
-    rows = []
+    rows, design = [], evaluation.design
     for method, scores in evaluation.scores.items():
+        top = scores.confidence, scores.correct
         found = {
-            "error": _mean_interval(1 - scores.correct, resamples, seed),
-            "nll": _mean_interval(scores.log_loss, resamples, seed),
-            "brier": _mean_interval(scores.brier, resamples, seed),
-            "ece": ece_interval_of(scores.confidence, scores.correct),
-            "adaptive-ece": adaptive_ece_interval_of(scores.confidence, scores.correct),
+            "error": _share(1 - scores.correct, design, resamples, seed),
+            "nll": _mean(scores.log_loss, design, resamples, seed),
+            "brier": _mean(scores.brier, design, resamples, seed),
+            "ece": ece_interval_of(*top, design=design),
+            "adaptive-ece": adaptive_ece_interval_of(*top, design=design),
             "classwise-ece": evaluation.classwise[method],
-            "smooth-ece": Interval(smooth_ece_of(scores.confidence, scores.correct), np.nan, np.nan),
-            "mce": mce_interval_of(scores.confidence, scores.correct),
+            "smooth-ece": Interval(smooth_ece_of(top[0], design.weighted_correct(*top)), np.nan, np.nan),
+            "mce": mce_interval_of(*top, design=design),
         }
         for name, metric in METRICS.items():
             i = found[name].scaled(metric.unit)
             debiased = i.estimate if i.debiased is None else i.debiased
-            rows.append((*method, name, i.estimate, i.low, i.high, i.kind, debiased))
+            rows.append((*method, name, i.estimate, i.low, i.high, _kind(i, design, len(top[0])), debiased))
     columns = ["method", "objective", "metric", "value", "low", "high", "interval", "debiased"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _mean_interval(values: np.ndarray, resamples: int, seed: int) -> Interval:
+def _kind(found: Interval, design: Design, n: int) -> str:
+    """How an interval was made; where groups are why there is none, that."""
+    if found.kind or np.isinf(found.estimate) or design.groups is None:
+        return design.named(found.kind) if found.kind else ""
+    few = design.independent(n) < LEAST_GROUPS
+    return f"no interval: {f'fewer than {LEAST_GROUPS} groups' if few else 'none is known over groups'}"
+
+
+def _share(values: np.ndarray, design: Design, resamples: int, seed: int) -> Interval:
+    return _mean(values, design, resamples, seed) if design.is_plain else design.share_interval(values)
+
+
+def _mean(values: np.ndarray, design: Design, resamples: int, seed: int) -> Interval:
+    if not design.is_plain:
+        return design.mean_interval(values)
     if not np.isfinite(values).all():  # a label of probability 0
         return Interval(float(values.mean()), np.nan, np.nan)
     count = _affordable(resamples, len(values))
@@ -220,29 +266,31 @@ def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:
 
     Over the same samples. The proper scores are means over samples, so their differences have t intervals; all of them
     hold together with probability `level` (Bonferroni), and `significant` says whether such an interval leaves out 0.
-    Of a difference of two ECEs no interval is given: a bootstrap's does not cover. A method that gives a label
-    probability 0 has an infinite NLL, and no interval.
+    With weights or groups they are those of the jackknife (focal_lib.metrics.design). Of a difference of two ECEs no
+    interval is given: a bootstrap's does not cover. A method that gives a label probability 0 has an infinite NLL, and
+    no interval.
     """
     first = next(iter(evaluation.fits))
     pairs = [(m, AS_GIVEN) for m in evaluation.fits] + [(m, first) for m in evaluation.fits if m != first]
     each = 1 - (1 - level) / (len(pairs) * len(PROPER))
-    eces = {method: adaptive_ece_of(s.confidence, s.correct) for method, s in evaluation.scores.items()}
+    eces, design = {method: evaluation.adaptive_ece(method) for method in evaluation.scores}, evaluation.design
     rows = []
     for one, two in pairs:
         a, b = evaluation.scores[one], evaluation.scores[two]
-        found = {name: _paired(of(a), of(b), each) for name, of in PROPER.items()}
+        found = {name: _paired(of(a), of(b), each, design) for name, of in PROPER.items()}
         found["adaptive-ece"] = Interval(eces[one] - eces[two], np.nan, np.nan)
         for name, spread in found.items():
             i = spread.scaled(METRICS[name].unit)
             apart = bool(np.isinf(i.estimate) or i.low > 0 or i.high < 0)
-            rows.append((*one, two.name, name, i.estimate, i.low, i.high, i.kind, apart))
+            rows.append((*one, two.name, name, i.estimate, i.low, i.high, i.kind and design.named(i.kind), apart))
     columns = ["method", "objective", "reference", "metric", "difference", "low", "high", "interval", "significant"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _paired(first: np.ndarray, second: np.ndarray, level: float) -> Interval:
+def _paired(first: np.ndarray, second: np.ndarray, level: float, design: Design) -> Interval:
     with np.errstate(invalid="ignore"):
         gap = first - second
-    if len(gap) < 2 or not np.isfinite(gap).all():  # a label of probability 0
-        return Interval(float(first.mean() - second.mean()), np.nan, np.nan)
-    return t_interval(gap, level=level)
+    found = design.mean_interval(gap, level=level)
+    if np.isnan(found.estimate):  # both give a label probability 0
+        return replace(found, estimate=design.mean(first) - design.mean(second))
+    return found

@@ -16,7 +16,6 @@ import pandas as pd
 
 from focal_lib.calibration.comparison import PROPER, Evaluation
 from focal_lib.calibration.methods import AS_GIVEN, Method
-from focal_lib.metrics.bins import adaptive_ece_of
 
 __all__ = ["RELEVANT", "Advice", "advise", "check_relevant"]
 
@@ -113,26 +112,26 @@ class _Table:
         found = []
         for metric, scores in PROPER.items():
             row = self.rows[(*method, reference.name, metric)]
-            score = float(scores(self.evaluation.scores[reference]).mean())
-            low, high = (row.low, row.high) if np.isfinite(row.difference) else (row.difference, row.difference)
+            score = self.evaluation.design.mean(scores(self.evaluation.scores[reference]))
+            low, high = row.low, row.high
+            if np.isnan(low):  # an infinite score is known, and a single group tells nothing
+                low, high = (-np.inf, np.inf) if np.isfinite(row.difference) else (row.difference, row.difference)
             found.append(_Comparison(metric, -row.difference, -high, -low, score, self.relevant * score))
         return found
 
     def gains(self, method: Method, reference: Method) -> str:
         """'the NLL falls by 0.12 (31.2 %; at least 0.1) and ...; the ECE goes from 4.1 to 0.9 points; ...'."""
         sure = " and ".join(c.words() for c in self.against(method, reference) if c.better)
-        before, after = (100 * adaptive_ece_of(s.confidence, s.correct) for s in self._scores(reference, method))
+        before, after = (100 * self.evaluation.adaptive_ece(one) for one in (reference, method))
         ece = f"the ECE (equal mass) goes from {before:.2f} to {after:.2f} points"
         return f"{sure}; {ece}; {self.changes(method)}"
-
-    def _scores(self, *methods: Method) -> list[Any]:
-        return [self.evaluation.scores[method] for method in methods]
 
     def changes(self, method: Method) -> str:
         changed, n = self.evaluation.changed[method], self.evaluation.n_test
         if not changed:
             return "no prediction changes its class"
-        before, after = (100 * (1 - float(s.correct.mean())) for s in self._scores(AS_GIVEN, method))
+        scores, mean = self.evaluation.scores, self.evaluation.design.mean
+        before, after = (100 * (1 - mean(scores[one].correct)) for one in (AS_GIVEN, method))
         return f"{changed:,} of {n:,} predictions change their class (error {before:.2f} to {after:.2f} per cent)"
 
     def room(self, methods: list[Method], base: Method) -> str:
@@ -146,6 +145,10 @@ class _Table:
             return f"No{other} method gains {amount} of the NLL or Brier score; of that the data leave no doubt."
         most = max(still, key=lambda m: max(c.most / c.score for c in found[m]))
         share = max(c.most / c.score for c in found[most])
+        if np.isinf(share):
+            return (
+                f"Whether a{'nother' if other else ''} method gains is left open: all samples to test on are one group."
+            )
         return (
             f"Whether a{'nother' if other else ''} method gains {amount} of the NLL or Brier score is left open by the "
             f"{self.evaluation.n_test:,} samples to test on: {most.label} may gain up to {share:.1%}."

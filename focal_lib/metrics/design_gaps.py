@@ -19,7 +19,7 @@ from torch import Tensor
 from focal_lib.metrics.bins import Binning, ClassGaps, assign_bins
 from focal_lib.metrics.design import Design
 
-__all__ = ["LEAST_GROUPS", "DesignGaps", "design_gaps", "weighted_class_gaps"]
+__all__ = ["LEAST_GROUPS", "DesignGaps", "design_adaptive_ece", "design_gaps", "weighted_class_gaps"]
 
 LEAST_GROUPS = 10  # fewer have no interval of an ECE: with so many they were simulated
 
@@ -64,6 +64,12 @@ def design_gaps(
     errors = np.sqrt(np.maximum(own, effect * calibrated))
     draws = normals(len(gaps)) @ _root(covariance, own).T
     return DesignGaps(gaps, errors, share, errors * draws * _fewer(draws, degrees))
+
+
+def design_adaptive_ece(confidence: np.ndarray, correct: np.ndarray, design: Design, n_bins: int = 15) -> float:
+    """ECE over bins of equal mass, which with weights is of equal weight, of confidences (n,) and correctness (n,)."""
+    sample, index, weights = _pieces(confidence, n_bins, "mass", design)
+    return float(np.abs(np.bincount(index, weights * (confidence - correct)[sample])).sum() / len(confidence))
 
 
 def _pieces(

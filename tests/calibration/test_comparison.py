@@ -120,3 +120,71 @@ def test_a_method_against_itself_is_not_significant(draw_logits):
     same = found[found["reference"] == "temperature"]
     assert (same["difference"] == 0).all()
     assert not same["significant"].any()
+
+
+# --- weights and groups ----------------------------------------------------------------
+
+
+def in_groups(data, size, weights=None):
+    return LogitSet(data.logits, data.labels, groups=np.arange(len(data)) // size, weights=weights)
+
+
+def test_no_group_is_in_two_folds(draw_logits):
+    data = in_groups(draw_logits(300, 2.0), 7)
+    evaluation = comparison.cross_fit(data, built(), folds=4)
+    tested = [set(part.groups) for _, part in evaluation.parts]
+    assert sum(map(len, tested)) == len(set(data.groups))
+    assert evaluation.n_test == 300
+    with pytest.raises(ValueError, match="folds must be at most 3, the groups"):
+        comparison.cross_fit(in_groups(data, 100), built(), folds=4)
+    apart = LogitSet(data.logits, np.r_[np.zeros(150, int), np.ones(150, int)], groups=np.arange(300) // 150)
+    with pytest.raises(ValueError, match="two classes to fit on in each fold"):
+        comparison.cross_fit(apart, built(), folds=2)
+
+
+def test_over_groups_intervals_are_wider_and_say_so(draw_logits):
+    """Each sample ten times over says no more than once; taken as independent it would seem to."""
+    fit, once = draw_logits(400, 2.0, seed=3), draw_logits(300, 2.0, seed=4)
+    again = np.repeat(np.arange(300), 10)
+    often = LogitSet(once.logits[again], once.labels[again])
+    tables = {
+        name: comparison.measure(comparison.hold_out(fit, test, built()), resamples=200).set_index(["method", "metric"])
+        for name, test in (("once", once), ("often", often), ("grouped", in_groups(often, 10)))
+    }
+    width = {name: (t["high"] - t["low"])["temperature"] for name, t in tables.items()}
+    for metric in ("nll", "brier", "error"):
+        assert width["grouped"][metric] == pytest.approx(width["once"][metric], rel=0.15)
+        assert width["often"][metric] < 0.5 * width["once"][metric]
+    assert width["grouped"]["ece"] > 0.8 * width["once"]["ece"]
+    kinds = tables["grouped"]["interval"]["temperature"]
+    assert kinds["nll"] == "t over groups"
+    assert kinds["error"] == "Wilson over groups"
+    assert kinds["classwise-ece"] == "no interval: none is known over groups"
+    few = LogitSet(once.logits, once.labels, groups=np.arange(300) % 9)
+    found = comparison.measure(comparison.hold_out(fit, few, built())).set_index(["method", "metric"])
+    assert found.loc[("temperature", "ece"), "interval"] == "no interval: fewer than 10 groups"
+    assert np.isnan(found.loc[("temperature", "ece"), "low"])
+
+
+def test_a_weight_counts_as_samples_do(draw_logits):
+    fit, test = draw_logits(300, 2.0, seed=3), draw_logits(300, 2.0, seed=4)
+    times = np.random.default_rng(0).integers(1, 4, 300)
+    again = np.repeat(np.arange(300), times)
+    weighted = comparison.hold_out(fit, LogitSet(test.logits, test.labels, weights=times.astype(float)), built())
+    repeated = comparison.hold_out(fit, LogitSet(test.logits[again], test.labels[again]), built())
+    tables = [comparison.measure(e, resamples=50).set_index(["method", "metric"]) for e in (weighted, repeated)]
+    one, other = (table["value"] for table in tables)
+    close = one.index.get_level_values("metric") != "adaptive-ece"  # of which bins of equal mass cut samples
+    np.testing.assert_allclose(one[close], other[close], rtol=1e-6)
+    np.testing.assert_allclose(one[~close], other[~close], rtol=0.1)
+    change = [comparison.differences(e).set_index(["reference", "metric"])["difference"] for e in (weighted, repeated)]
+    np.testing.assert_allclose(change[0]["as given"]["nll"], change[1]["as given"]["nll"], rtol=1e-9)
+
+
+def test_fits_know_the_weights(draw_logits):
+    data = draw_logits(600, 1.0)
+    sharp = LogitSet(np.where(np.arange(600)[:, None] < 300, 1, 3) * data.logits, data.labels)
+    weights = np.where(np.arange(600) < 300, 1.0, 1e-6)
+    fits = comparison.hold_out(LogitSet(sharp.logits, sharp.labels, weights=weights), sharp, built()).fits
+    assert fits[TEMPERATURE].temperature_ == pytest.approx(1.0, abs=0.2)
+    assert comparison.hold_out(sharp, sharp, built()).fits[TEMPERATURE].temperature_ > 1.4
