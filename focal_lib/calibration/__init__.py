@@ -14,7 +14,7 @@ from focal_lib.calibration.logits_file import read_logits
 from focal_lib.calibration.report import Report, calibrate
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 from focal_lib.calibration.watch import CalibrationWatch
-from focal_lib.calibration.watch_rates import alarm_rates
+from focal_lib.calibration.watch_rates import alarm_delays, alarm_times, false_alarm_rates
 
 __all__ = [
     "M20_TEMPERATURES",
@@ -35,11 +35,13 @@ __all__ = [
     "Report",
     "TemperatureScaling",
     "VectorScaling",
-    "alarm_rates",
+    "alarm_delays",
+    "alarm_times",
     "as_logits",
     "calibrate",
     "check",
     "decide",
+    "false_alarm_rates",
     "load_calibrator",
     "read_logits",
     "save_calibrator",

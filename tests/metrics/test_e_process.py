@@ -1,0 +1,82 @@
+"""The e-process is a martingale: its mean over all outcomes, each with its probability, is 1."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+
+from focal_lib.metrics.e_process import BETS, log_factors, log_unstarted, log_wealth, overconfident
+
+PROBABILITY = st.floats(0, 1)
+START = np.full(len(BETS), -np.inf)
+
+
+def e_process(confidence, correct, resolution=1e-5):
+    factors = log_factors(np.asarray(confidence), np.asarray(correct, dtype=float), resolution)
+    return np.exp(log_wealth(factors, START, 0)[1])
+
+
+@given(PROBABILITY, st.sampled_from([1e-10, 1e-5, 1e-2]))
+def test_each_bet_is_fair(p, resolution):
+    right, wrong = (np.exp(log_factors(np.array([p]), np.array([y]), resolution))[0] for y in (1.0, 0.0))
+    mean = p * right + (1 - p) * wrong
+    assert (mean <= 1 + 1e-9).all()
+    if resolution < p < 1 - resolution:
+        np.testing.assert_allclose(mean, 1, rtol=1e-7)
+
+
+def test_bets_are_on_the_probabilities_they_say():
+    right = np.exp(log_factors(np.array([0.9]), np.array([1.0]), 1e-5))[0]
+    moved = [0.9 * r for r in right]
+    by_temperature = [expit(logit(0.9) / t) for t in (1.25, 1.5, 2, 3)]
+    by_shift = [expit(logit(0.9) - s) for s in (0.1, 0.3, 1)]
+    np.testing.assert_allclose(moved[:7], [*by_temperature, *by_shift])
+    assert (np.array(moved)[overconfident] < 0.9).all()
+    assert (np.array(moved)[~overconfident] > 0.9).all()
+
+
+def test_mean_over_all_outcomes_is_one():
+    """Confidences may depend on what came before, as here they do."""
+    total, at_each = 0.0, np.zeros(8)
+    for outcomes in product((0, 1), repeat=8):
+        confidence, chance = [], 1.0
+        for t, y in enumerate(outcomes):
+            confidence.append(0.6 + 0.3 * np.sin(3 * sum(outcomes[:t]) + t))
+            chance *= confidence[-1] if y else 1 - confidence[-1]
+        total += chance
+        at_each += chance * e_process(confidence, outcomes)
+    assert total == pytest.approx(1)
+    np.testing.assert_allclose(at_each, 1)
+
+
+def test_by_hand():
+    """The mixture over bets and starting times, summed as it is written."""
+    confidence, correct = np.array([0.9, 0.8, 0.7, 0.95]), np.array([1.0, 0, 0, 1])
+    f = np.exp(log_factors(confidence, correct, 1e-5))
+    left = np.exp(log_unstarted(np.arange(5)))
+    weight = left[:-1] - left[1:]
+    for t in range(1, 5):
+        started = sum(weight[j] * f[j:t].prod(0).mean() for j in range(t))
+        assert e_process(confidence[:t], correct[:t])[-1] == pytest.approx(started + left[t])
+
+
+@given(st.integers(0, 40), st.integers(0, 2**32 - 1))
+def test_in_parts_as_in_one(cut, seed):
+    rng = np.random.default_rng(seed)
+    confidence, correct = rng.random(40), rng.integers(0, 2, 40).astype(float)
+    factors = log_factors(confidence, correct, 1e-5)
+    wealth, e = log_wealth(factors, START, 0)
+    before = wealth[cut - 1] if cut else START
+    if cut < 40:
+        again, later = log_wealth(factors[cut:], before, cut)
+        np.testing.assert_allclose(again, wealth[cut:], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(later, e[cut:], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, 1e-300, 1 - 1e-16])
+def test_certainties_stay_finite(confidence):
+    for y in (0.0, 1.0):
+        assert np.isfinite(log_factors(np.array([confidence]), np.array([y]), 1e-5)).all()

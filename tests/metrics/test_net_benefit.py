@@ -1,0 +1,72 @@
+"""Decision curves against the definition, sample by sample."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.stats import ttest_1samp
+
+from focal_lib.metrics.net_benefit import THRESHOLDS, net_benefit, net_benefit_of
+
+SAMPLES = st.integers(3, 30).flatmap(
+    lambda n: st.tuples(
+        hnp.arrays(np.float64, n, elements=st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.77, 1.0])),
+        hnp.arrays(np.float64, n, elements=st.sampled_from([0.0, 1.0])),
+    )
+)
+
+
+def benefits(acts, event, t):
+    """Of each sample: 1 for acting where it was needed, -t / (1 - t) for acting where it was not."""
+    return np.array([0 if not a else 1 if e else -t / (1 - t) for a, e in zip(acts, event, strict=True)])
+
+
+@given(SAMPLES)
+def test_as_defined(samples):
+    probability, event = samples
+    found = net_benefit_of(probability, event)
+    for i, t in enumerate(THRESHOLDS):
+        model, always = (benefits(acts, event, t) for acts in (probability >= t, probability >= 0))
+        gain = model - always if always.mean() > 0 else model
+        assert (found.model[i], found.treat_all[i]) == pytest.approx((model.mean(), always.mean()))
+        assert found.gain[i] == pytest.approx(model.mean() - max(always.mean(), 0))
+        if np.ptp(gain) > 0:
+            low, high = ttest_1samp(gain, 0).confidence_interval(0.95)
+            assert (found.low[i], found.high[i]) == pytest.approx((low, high))
+
+
+def test_who_acts_always_gains_nothing():
+    event = np.array([1.0, 0, 0, 1, 1])
+    found = net_benefit_of(np.full(5, 0.97), event)
+    np.testing.assert_allclose(found.model, found.treat_all)
+    assert found.prevalence == pytest.approx(0.6)
+    np.testing.assert_allclose(net_benefit_of(event, event).model, 0.6)  # who knows acts where it is needed
+
+
+def test_a_calibrated_model_never_harms_but_a_sure_one_does():
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 3, 20_000)
+    event = (rng.random(len(p)) < p).astype(float)
+    assert (net_benefit_of(p, event).high >= 0).all()
+    sure = p**4 / (p**4 + (1 - p) ** 4)
+    assert (net_benefit_of(sure, event).high < 0).any()
+
+
+def test_one_class_against_the_others():
+    rng = np.random.default_rng(0)
+    p, y = rng.dirichlet([1, 1, 1], 200), rng.integers(0, 3, 200)
+    found = net_benefit(p, y, 2, thresholds=[0.2, 0.4])
+    np.testing.assert_array_equal(found.gain, net_benefit_of(p[:, 2], y == 2, thresholds=[0.2, 0.4]).gain)
+    assert found.samples == 200
+
+
+def test_bad_arguments():
+    p, y = np.full((4, 2), 0.5), np.zeros(4, dtype=int)
+    with pytest.raises(ValueError, match=r"positive must be one of the classes 0 \.\.\. 1. Got 2"):
+        net_benefit(p, y, 2)
+    for options in ({"thresholds": [0.5, 1]}, {"thresholds": 0}, {"level": 1}):
+        with pytest.raises(ValueError, match=r"thresholds and level must lie in \(0, 1\)"):
+            net_benefit(p, y, **options)
+    with pytest.raises(ValueError, match="samples must be at least 2"):
+        net_benefit(p[:1], y[:1])
