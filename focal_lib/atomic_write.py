@@ -73,7 +73,7 @@ def check_folder(folder: Path, *, made: bool = False) -> None:
     elif folder.exists() or folder.is_symlink():
         raise NotADirectoryError(f"{folder} must be a folder. Got {_kind(folder)}.")
     elif not made or folder.parent == folder:
-        raise FileNotFoundError(f"there must be a folder {folder}. There is none.")
+        raise FileNotFoundError(f"the result must go into a folder that exists. There is no {folder}.")
     else:
         check_folder(folder.parent, made=True)
 

@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from focal_lib.atomic_write import check_target
+from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli_claims import claims
 from focal_lib.cli_data import GIVEN, data_options, files_among
+from focal_lib.cli_errors import CheckingCommand, FileCommand
 from focal_lib.cli_watch import watch
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ def run(
         raise click.ClickException(str(error)) from None
 
 
-@main.command()
+@main.command(cls=FileCommand)
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
 @data_options
@@ -270,17 +271,16 @@ def calibrate(path: Path, out: Path, **options: Any) -> None:
     """
     from focal_lib.calibration import report
 
-    try:
-        for name in report.FILES:
-            check_target(out / name, path, *files_among(options))
-        found = report.calibrate(path, **options)
-        found.save(out)
-    except (ValueError, ImportError, OSError) as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(f"{found.advice.words}\n{found.kept_in_words}\n{', '.join(report.FILES)} -> {out}")
+    check_folder(out, made=True)
+    for name in report.FILES:
+        check_target(out / name, path, *files_among(options))
+    found = report.calibrate(path, **options)
+    found.save(out)
+    files = f"{', '.join(report.FILES)} -> {click.format_filename(out)}"
+    click.echo(f"{found.advice.words}\n{found.kept_in_words}\n{files}")
 
 
-@main.command()
+@main.command(cls=CheckingCommand, word="Investigate")
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--max-ece", "limit", required=True, type=_Number(), help="Largest error that passes, a fraction: 0.02.")
 @click.option("--metric", type=click.Choice(["ece", "adaptive-ece"]), default="ece", show_default=True)
@@ -299,21 +299,18 @@ def check(context: click.Context, path: Path, out: Path | None, calibrator: Path
     from focal_lib.calibration import gate
     from focal_lib.calibration.saved import load_calibrator
 
-    try:
-        if out is not None:
-            check_target(out, *filter(None, (path, calibrator)), *files_among(options))
-        fit = None if calibrator is None else load_calibrator(calibrator)
-        found = gate.check(path, calibrator=fit, **options)
-        if out is not None:
-            found.save(out)
-    except (ValueError, ImportError, OSError) as error:
-        click.echo(f"Investigate: {error}", err=True)
-        raise SystemExit(int(gate.Outcome.INVESTIGATE)) from None
+    if out is not None:
+        check_folder(out.parent)
+        check_target(out, *filter(None, (path, calibrator)), *files_among(options))
+    fit = None if calibrator is None else load_calibrator(calibrator)
+    found = gate.check(path, calibrator=fit, **options)
+    if out is not None:
+        found.save(out)
     click.echo(found.words)
     context.exit(int(found.outcome))
 
 
-@main.command()
+@main.command(cls=FileCommand)
 @click.argument("calibrator", type=click.Path(exists=True, path_type=Path))
 @click.argument("path", type=click.Path(exists=True, path_type=Path, allow_dash=True))
 @click.option("--out", required=True, type=click.Path(path_type=Path, allow_dash=True), help="Probabilities, npy.")
@@ -322,21 +319,20 @@ def check(context: click.Context, path: Path, out: Path | None, calibrator: Path
 def apply(calibrator: Path, path: Path, out: Path, given: Any, chunk: int) -> None:
     """Calibrated probabilities (n, K) of new logits, an npy file that may be larger than memory.
 
+    Scores may have any layout that the calibrator was fitted on, (n,), (n, L), (N, K, H, W), ...; their shape is kept.
     PATH and --out may be -, for standard input and output.
     """
     from focal_lib.calibration.npy_stream import apply_calibrator
     from focal_lib.calibration.saved import load_calibrator
 
-    try:
-        if str(out) != "-":
-            check_target(out, calibrator, ending=".npy")
-        written = apply_calibrator(load_calibrator(calibrator), path, out, given=given, chunk=chunk)
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(f"{written:,} samples -> {out}", err=True)
+    if str(out) != "-":
+        check_folder(out.parent)
+        check_target(out, calibrator, ending=".npy")
+    written = apply_calibrator(load_calibrator(calibrator), path, out, given=given, chunk=chunk)
+    click.echo(f"{written:,} samples -> {click.format_filename(out)}", err=True)
 
 
-@main.command()
+@main.command(cls=FileCommand)
 @click.argument("calibrator", type=click.Path(exists=True, path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The model, onnx.")
 def export(calibrator: Path, out: Path) -> None:
@@ -347,13 +343,11 @@ def export(calibrator: Path, out: Path) -> None:
     from focal_lib.calibration.calibrators.torch_module import write_onnx
     from focal_lib.calibration.saved import load_calibrator
 
-    try:
-        check_target(out, calibrator, ending=".onnx")
-        fit = load_calibrator(calibrator)
-        write_onnx(fit.to_module(), fit.n_classes_, out)
-    except (ValueError, TypeError, OSError) as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(f"{type(fit).__name__}, {fit.n_classes_} classes -> {out}")
+    check_folder(out.parent)
+    check_target(out, calibrator, ending=".onnx")
+    fit = load_calibrator(calibrator)
+    write_onnx(fit.to_module(), fit.n_classes_, out)
+    click.echo(f"{type(fit).__name__}, {fit.n_classes_} classes -> {click.format_filename(out)}")
 
 
 @main.command(context_settings={"ignore_unknown_options": True})

@@ -151,7 +151,7 @@ def test_folders_to_write_into(tmp_path):
     for name, kind in (("file", "a file"), ("fifo", "a pipe"), ("link", "a link to nothing"), ("file/deep", "a file")):
         with pytest.raises(NotADirectoryError, match=rf"must be a folder\. Got {kind}\."):
             check_folder(tmp_path / name, made=True)
-    with pytest.raises(FileNotFoundError, match="There is none"):
+    with pytest.raises(FileNotFoundError, match=r"must go into a folder that exists\. There is no .*new\."):
         check_folder(tmp_path / "new")
 
 

@@ -138,7 +138,7 @@ def test_apply_refuses_and_leaves_nothing(run, saved):
 def test_apply_says_where_it_cannot_write_and_what_a_chunk_is(run, saved):
     _, _, folder = saved
     refused = run("apply", folder / "c.json", folder / "z.npy", "--out", folder / "none" / "p.npy")
-    assert "p.npy must go into a folder that exists" in refused.output
+    assert "must go into a folder that exists" in refused.output
     assert run("apply", folder / "c.json", folder / "z.npy", "--out", folder / "p.npy", "--chunk", 0).exit_code == 2
 
 

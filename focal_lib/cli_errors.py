@@ -1,0 +1,143 @@
+"""Where the commands on people's files end: whatever is wrong there is one line, and the exit status says so."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+__all__ = ["CheckingCommand", "FileCommand", "in_a_line"]
+
+# what people's files, options and machines can be the cause of
+EXPECTED = (ValueError, TypeError, ArithmeticError, ImportError, OSError, MemoryError, RecursionError, RuntimeError)
+_CLICKS_OWN = (click.ClickException, click.exceptions.Exit, click.Abort)
+_LONGEST = 600
+
+
+def in_a_line(error: BaseException | str) -> str:
+    """What an error says, else its type, without line ends and characters that a terminal obeys or cannot show."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    text = re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", text).encode(errors="replace").decode()
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+
+
+class FileCommand(click.Command):
+    """A command that reads and writes files of people.
+
+    Errors that these, options or the machine can cause are said in a line, warnings too; nothing is said where the
+    reader of a pipe has gone. Signals that end a process leave no half-written file.
+    """
+
+    failed = 1
+    word = "Error"
+
+    def invoke(self, context: click.Context) -> Any:
+        _open_standard_streams()
+        with _ended_by_signals(), warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            try:
+                found = super().invoke(context)
+                if sys.stdout is not None:
+                    sys.stdout.flush()  # a full disk is heard of here, not at the interpreter's end
+                return found
+            except _CLICKS_OWN:
+                raise
+            except BrokenPipeError:
+                _discard_output()
+                raise SystemExit(self.failed) from None
+            except Exception as error:
+                if not self.expects(error):
+                    raise
+                if sys.stdout is not None and not _flushes():
+                    _discard_output()
+                click.echo(f"{self.word}: {self.describe(error)}", err=True)
+                raise SystemExit(self.failed) from None
+
+    def expects(self, error: Exception) -> bool:
+        return isinstance(error, EXPECTED)
+
+    def describe(self, error: Exception) -> str:
+        return in_a_line(error)
+
+
+class CheckingCommand(FileCommand):
+    """A FileCommand that judges: exit status 1 is a verdict, so what did not run, for whatever reason, ends with 2."""
+
+    failed = 2
+
+    def __init__(self, *args: Any, word: str, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.word = word
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except (KeyboardInterrupt, click.Abort):
+            click.echo(f"{self.word}: interrupted.", err=True)
+            raise SystemExit(self.failed) from None
+
+    def expects(self, error: Exception) -> bool:
+        return True
+
+    def describe(self, error: Exception) -> str:
+        if isinstance(error, EXPECTED):
+            return in_a_line(error)
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        return in_a_line(f"{type(error).__name__} in {place.name}: {error}. This is a fault of focal_lib.")
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"Warning: {in_a_line(str(message))}", err=True)
+
+
+def _open_standard_streams() -> None:
+    """Where one is closed, the next file opened would get its number, and what is printed would go into it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+def _flushes() -> bool:
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _discard_output() -> None:
+    """Nobody reads it, and the interpreter would complain at its end."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, sys.stdout.fileno())
+    os.close(nothing)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the process as an error does, so that what is half-written is removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, _: Any) -> None:
+        raise SystemExit(128 + number)
+
+    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    ends = [own for own in ends if signal.getsignal(own) is signal.SIG_DFL]  # nohup has SIGHUP ignored
+    before = {own: signal.signal(own, end) for own in ends}
+    try:
+        yield
+    finally:
+        for own, handler in before.items():
+            signal.signal(own, handler)
