@@ -61,6 +61,7 @@ mutants: $(READY) ## change each formula of focal_lib/theory: do tests or claims
 bench: $(VENV)/ready-bench ## speed, as ratios, other libraries among them
 	@$(BIN)/python -m benchmarks
 	@$(BIN)/python -m benchmarks.libraries
+	@$(BIN)/python -m benchmarks.busy
 
 $(VENV)/ready-bench: $(READY) benchmarks/requirements.lock
 	@$(BIN)/python -m pip install -qq -r benchmarks/requirements.lock

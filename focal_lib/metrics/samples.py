@@ -3,9 +3,9 @@
 Whatever is fitted or measured is a sum over samples, or a few numbers for each. A function of one chunk is mapped over
 all of them, so memory is bounded by the chunk; an array in memory, a memory map and a Dask array give the same sums.
 
-Each chunk is worked on by one thread, and several chunks at a time. Left to itself torch would split each operation
-among its threads: a thousand parallel regions of some ten microseconds, where each waits for the slowest thread. With
-one of two cores taken by another process that made an ECE of 1,000,000 x 10 fifty times slower, and gains nothing.
+Each chunk is worked on by one thread, and several chunks at a time. Left to itself torch splits each operation among its
+threads: a thousand parallel regions of some ten microseconds, each of which waits for its slowest thread. Where other
+processes had the cores, too, that made an ECE of 1,000,000 x 10 tens of times slower (benchmarks/busy.py).
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Samples:
     """Values (n, K) with labels (n,): `map` and `total` apply a function of a chunk (m, K) float64, (m,) int64.
 
     As many chunks at a time as torch has threads, so the function is called from several; the blocks of a Dask array go
-    to its workers. Results come in the order of the samples, and sums are taken in that order: they do not depend on the
-    number of threads.
+    to its workers. Results come in the order of the samples, and sums are taken in that order: they do not depend on
+    the number of threads.
 
     Args:
         values: array, memory map, anything sliced like one, tensor or Dask array (n, K).
