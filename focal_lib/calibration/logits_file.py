@@ -133,10 +133,18 @@ def _assembled(parts: dict[str, Part], reading: Reading) -> Sets:
             parts[name] = replace(parts[name], groups=code) if own == "groups" else replace(parts[name], slices=code)
         slice_names = found if own == "slices" else slice_names
     sets = {name: lay_out(name, part, reading) for name, part in parts.items()}
+    if "test" in sets and parts["test"].groups is None:  # those that a layout makes are of each set alone
+        sets["test"] = _groups_after(sets["validation"], sets["test"])
     if slice_names is not None:
         sets = {name: replace(own, slice_names=slice_names) for name, own in sets.items()}
     widest = max(own.classes for own in sets.values())
     return {name: _padded(own, widest) if own.layout == "options" else own for name, own in sets.items()}
+
+
+def _groups_after(validation: LogitSet, test: LogitSet) -> LogitSet:
+    if validation.groups is None or test.groups is None:
+        return test
+    return replace(test, groups=test.groups + int(validation.groups.max()) + 1)
 
 
 def _padded(own: LogitSet, width: int) -> LogitSet:

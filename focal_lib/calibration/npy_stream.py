@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,17 +14,18 @@ import numpy as np
 
 from focal_lib.atomic_write import check_target, write_whole
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.logit_sets import Given, as_logits
+from focal_lib.calibration.inputs.new_scores import apply_to_scores, class_axis
+from focal_lib.calibration.logit_sets import Given
 
 __all__ = ["NpyReader", "apply_calibrator", "open_npy", "write_npy"]
 
 
 @dataclass(frozen=True)
 class NpyReader:
-    """An npy stream after its header: samples (n, K), one after the other."""
+    """An npy stream after its header: samples (n, ...), one after the other."""
 
     stream: IO[bytes]
-    shape: tuple[int, int]
+    shape: tuple[int, ...]
     dtype: np.dtype
 
     def chunks(self, size: int) -> Iterator[np.ndarray]:
@@ -32,14 +34,14 @@ class NpyReader:
         Raises:
             ValueError: the stream ends early.
         """
-        n, classes = self.shape
+        n, rest = self.shape[0], self.shape[1:]
         for start in range(0, n, size):
             count = min(size, n - start)
-            wanted = count * classes * self.dtype.itemsize
+            wanted = count * math.prod(rest) * self.dtype.itemsize
             data = self.stream.read(wanted)
             if len(data) < wanted:
                 raise ValueError(f"the npy stream must hold {n} samples. It ends after {start} or a few more.")
-            yield np.frombuffer(data, self.dtype).reshape(count, classes)
+            yield np.frombuffer(data, self.dtype).reshape(count, *rest)
 
 
 @contextmanager
@@ -63,14 +65,14 @@ def _after_header(stream: IO[bytes], name: str) -> NpyReader:
         shape, by_column, dtype = read(stream)
     except ValueError:
         raise ValueError(f"{name} must be an npy file. It is not.") from None
-    if len(shape) != 2 or min(shape) < 0 or dtype.kind not in "fiu":
-        raise ValueError(f"{name} must hold logits of shape (n, K). Got {dtype} {shape}.")
-    if by_column and min(shape) > 1:
+    if not shape or min(shape) < 0 or dtype.kind not in "fiu":
+        raise ValueError(f"{name} must hold scores of samples, (n, K) say. Got {dtype} {shape}.")
+    if by_column and min(shape) > 1 and len(shape) > 1:
         raise ValueError(f"{name} must be stored row by row: save np.ascontiguousarray(logits).")
     return NpyReader(stream, shape, dtype)
 
 
-def write_npy(path: Path, shape: tuple[int, int], chunks: Iterable[np.ndarray], like: np.dtype) -> None:
+def write_npy(path: Path, shape: tuple[int, ...], chunks: Iterable[np.ndarray], like: np.dtype) -> None:
     """Write chunks of samples as one npy of that shape, whole or not at all; '-' is standard output.
 
     Args:
@@ -100,10 +102,12 @@ def apply_calibrator(
 ) -> int:
     """Calibrated probabilities of the npy file `path`, that may be larger than memory, as the npy file `out`.
 
+    In the layout that the calibrator was fitted on, and of the same shape: see apply_to_scores.
+
     Args:
         path, out: '-' for standard input and output.
         given: what the file holds.
-        chunk: samples in memory at a time.
+        chunk: samples in memory at a time; of images, pixels.
 
     Returns:
         The number of samples.
@@ -114,6 +118,8 @@ def apply_calibrator(
     if str(out) != "-":
         check_target(out, path, ending=".npy")
     with open_npy(path) as source:
-        logits = (as_logits(part.astype(np.float64), given) for part in source.chunks(chunk))
-        write_npy(out, source.shape, map(calibrator.predict_proba, logits), source.dtype)
+        axis = class_axis(calibrator, source.shape)
+        places = math.prod(source.shape[1:]) // (1 if axis is None else source.shape[axis])
+        parts = source.chunks(max(1, chunk // max(1, places)))
+        write_npy(out, source.shape, (apply_to_scores(calibrator, part, given) for part in parts), source.dtype)
         return source.shape[0]

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from focal_lib.calibration.logit_sets import Given, LogitSet
+from focal_lib.calibration.missing_options import is_missing
 from focal_lib.metrics.samples import Samples
 
 __all__ = ["association", "find_suspicions", "swapped_classes"]
@@ -41,11 +42,11 @@ def find_suspicions(
         one_set: whether the two are parts of one set, or the same.
         fitted: whether something is fitted: without a mistake among the samples it cannot be.
     """
-    found = _of_columns(validation, given)
+    found = [] if validation.layout == "options" else _of_columns(validation, given)
     found += _of_pairing(validation) or (_never_wrong(validation) if fitted else [])
     if not one_set:
         found += [f"Of the test set: {words[0].lower()}{words[1:]}" for words in _of_pairing(test)]
-        found += _in_common(validation, test)
+        found += _in_common(validation, test) + _groups_in_common(validation, test)
     return found
 
 
@@ -55,8 +56,11 @@ def find_suspicions(
 def association(data: LogitSet) -> float:
     """How far the mean log-probability of the labels lies above that of a random pairing, in standard errors.
 
-    0 where every sample has the same prediction, or the labels are all of one class.
+    0 where every sample has the same prediction, or the labels are all of one class. Where columns are other options
+    in every sample, the random label is one of the sample's own options.
     """
+    if data.layout == "options":
+        return _association_of_options(data)
     n, counts = len(data), np.bincount(data.labels, minlength=data.classes)
     samples = Samples(data.logits, data.labels)
     # sums over i of s_i(k) (K,), s_i(k)^2 (K,), and of the weighted mean and its square, and s_i(y_i)
@@ -77,6 +81,19 @@ def association(data: LogitSet) -> float:
     if variance <= 1e-18 * max(1.0, abs(centre)) ** 2:
         return 0.0
     return float((paired - n * centre) / math.sqrt(variance))
+
+
+def _association_of_options(data: LogitSet) -> float:
+    def sums(z: Tensor, y: Tensor) -> np.ndarray:
+        there = ~is_missing(z)
+        count = there.sum(-1, keepdim=True)
+        s = torch.where(there, torch.log_softmax(z, -1).clamp_min(-1e3), 0.0)
+        away = torch.where(there, s - s.sum(-1, keepdim=True) / count, 0.0)
+        paired, variance = away.gather(-1, y[:, None]).sum(), ((away * away) / count).sum()
+        return torch.stack([paired, variance]).numpy()
+
+    paired, variance = Samples(data.logits, data.labels).total(sums)
+    return float(paired / math.sqrt(variance)) if variance > 0 else 0.0
 
 
 def _of_pairing(data: LogitSet) -> list[str]:
@@ -105,7 +122,7 @@ def swapped_classes(data: LogitSet) -> dict[int, int]:
     Of classes with 5 or more predictions, more than half of them with the label: a shift by one of three and at least
     half of the classes, else cycles.
     """
-    if data.classes**2 > _MATRIX:
+    if data.classes**2 > _MATRIX or data.layout == "options":
         return {}
     matrix = _confusion(data)
     counts, most, k = matrix.sum(1), matrix.argmax(1), np.arange(len(matrix))
@@ -204,12 +221,24 @@ def _in_common(validation: LogitSet, test: LogitSet) -> list[str]:
     ]
 
 
+def _groups_in_common(validation: LogitSet, test: LogitSet) -> list[str]:
+    if validation.groups is None or test.groups is None:
+        return []
+    common, groups = len(np.intersect1d(validation.groups, test.groups)), len(np.unique(test.groups))
+    if not common:
+        return []
+    return [
+        f"{common:,} of the {groups:,} groups of the test set stand among those to fit on, too: samples of a group are "
+        "not independent, so what is measured on them is not what new groups would show."
+    ]
+
+
 def _rows(data: LogitSet) -> np.ndarray:
     """A number for each sample that equal rows share, (n,)."""
     weights = torch.from_numpy(np.random.default_rng(0).normal(size=data.classes))
 
     def mixed(z: Tensor, _: Tensor) -> tuple[Any]:
-        return ((z * weights).sum(-1),)
+        return ((z.masked_fill(is_missing(z), 0.0) * weights).sum(-1),)
 
     (found,) = Samples(data.logits, data.labels).gather(mixed)
     return found

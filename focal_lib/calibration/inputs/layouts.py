@@ -196,8 +196,8 @@ def _binary(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str)
     if scores.shape != labels.shape and scores.ndim == labels.ndim + 1:
         axis = 1 if _class_axis_first(scores, labels) else -1
         scores = scores.squeeze(axis) if scores.shape[axis] == 1 else scores
-    if scores.shape == (len(scores), 1) and labels.shape in ((len(scores),), (len(scores), 1)):
-        scores, labels = scores[:, 0], labels.reshape(-1)
+    if scores.shape[1:] in ((), (1,)):
+        scores, labels = scores.reshape(-1), labels.reshape(-1) if labels.shape[1:] == (1,) else labels
     if scores.shape != labels.shape:
         raise ValueError(f"{what}labels must have the shape of the scores, {scores.shape}. Got {labels.shape}.")
     if scores.ndim == 1:
@@ -362,7 +362,7 @@ def option_logits(scores: np.ndarray, given: Given, name: str) -> np.ndarray:
     if (few := (~missing).sum(-1) < 2).any():
         raise ValueError(f"{name} must have at least two options in every sample. Got fewer in {int(few.argmax())}.")
     kind = np.float32 if scores.dtype.kind == "f" and scores.dtype.itemsize <= 4 else np.float64
-    filled = np.where(missing, 0 if given == "probs" else MISSING, scores).astype(kind)
+    filled = np.where(missing, 0 if given == "probs" else MISSING, scores.astype(kind))
     check_given(filled, np.zeros(len(filled), dtype=np.int64), given, name)
     return np.where(missing, np.asarray(MISSING, dtype=kind), convert(filled, given))
 
