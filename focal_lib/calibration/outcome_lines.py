@@ -31,26 +31,25 @@ def read_outcomes(lines: Iterable[str], name: str) -> Iterator[tuple[float, floa
     Raises:
         ValueError: a line that is something else; the message says which.
     """
-    numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-    first = next(numbered, None)
-    if first is None:
-        return
-    number, line = first
-    line = line.removeprefix("\ufeff")
-    rows = _of_json if line.lstrip().startswith("{") else _of_csv
-    at = [number]
+    at = 0
 
-    def counted() -> Iterator[str]:
-        for at[0], text in chain([(number, line)], numbered):
-            yield text
+    def filled() -> Iterator[str]:
+        nonlocal at
+        for at, line in enumerate(lines, 1):  # noqa: B007 - it says where an error is
+            if line.strip():
+                yield line
 
+    rest = filled()
     try:
-        for row in rows(counted()):
-            yield _outcome(row)
+        first = next(rest, "").removeprefix("\ufeff")
+        if first.strip():
+            rows = _of_json if first.lstrip().startswith("{") else _of_csv
+            for row in rows(chain([first], rest)):
+                yield _outcome(row)
     except UnicodeDecodeError:
-        raise ValueError(f"{name}, after line {at[0]}: must be text in UTF-8. It is not.") from None
+        raise ValueError(f"{name}, after line {at}: must be text in UTF-8. It is not.") from None
     except (ValueError, RecursionError, csv.Error) as error:
-        raise ValueError(f"{name}, line {at[0]}: {error}") from None
+        raise ValueError(f"{name}, line {at}: {error}") from None
 
 
 def _of_json(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:

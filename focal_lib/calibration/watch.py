@@ -43,7 +43,7 @@ class _Since:
         """The largest gain over all starts, and its start (Page 1954)."""
         total = np.vstack([np.zeros(len(BETS)), np.cumsum(factors, axis=0)])
         last = len(total) - 1 - np.argmin(total[::-1], axis=0)  # the last of the smallest
-        restart = total.min(axis=0) < -self.gain
+        restart = total.min(axis=0) <= -self.gain  # also of samples that one does not bet on
         start, m = np.where(restart, last, 0), len(factors)
         sums = [np.r_[0.0, np.cumsum(values)] for values in (confidence, correct)]
         keep = ~restart

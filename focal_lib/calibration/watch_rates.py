@@ -87,4 +87,4 @@ def alarm_delays(times: np.ndarray, change: int) -> dict[str, float]:
     if not len(rest):
         return dict(zip(names, (1.0, np.nan, np.nan, np.nan), strict=True))
     median, late = np.quantile(rest, (0.5, 0.9), method="higher")
-    return dict(zip(names, (1 - len(rest) / len(times), median, late, float(np.isinf(rest).mean())), strict=True))
+    return dict(zip(names, (float((times <= change).mean()), median, late, float(np.isinf(rest).mean())), strict=True))
