@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -14,7 +15,12 @@ import numpy as np
 from focal_lib.atomic_write import write_whole
 from focal_lib.calibration.calibrators.as_given import AsGiven
 from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.calibrators.linear import VectorScaling
+from focal_lib.calibration.calibrators.mapped import MappedCalibrator
+from focal_lib.calibration.logit_sets import LAYOUTS
+from focal_lib.calibration.memory import require_memory
 from focal_lib.calibration.methods import METHODS
+from focal_lib.validation import check_gamma, check_number
 
 __all__ = ["FORMAT", "load_calibrator", "save_calibrator"]
 
@@ -22,6 +28,7 @@ KINDS: dict[str, type[Calibrator]] = {name: kind.calibrator for name, kind in ME
 KINDS |= {"as-given": AsGiven}
 # in 1 the objective that is 'adaptive-ece' now was called 'ece'; up to 2 the weights of vector scaling were a matrix
 FORMAT = 3
+_PARSED = 15  # bytes in Python of one byte of JSON
 
 
 def save_calibrator(calibrator: Calibrator, path: str | Path) -> None:
@@ -50,28 +57,77 @@ def load_calibrator(path: str | Path) -> Calibrator:
     """
     path = Path(path)
     try:
-        content = json.loads(path.read_text())
+        content = json.loads(_read(path), parse_constant=_no_number)
         checksum = content.pop("checksum")
-    except (AttributeError, KeyError, TypeError, RecursionError, UnicodeDecodeError, json.JSONDecodeError):
+        fits = checksum == _checksum(content)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):  # no JSON, no UTF-8, no calibrator
         raise ValueError(f"{path.name} must be a calibrator written by focal_lib. It is not.") from None
     if content.get("format") not in (1, 2, FORMAT):
         raise ValueError(f"{path.name} must have format {FORMAT}. Got {content.get('format')}: fit and save it again.")
-    if checksum != _checksum(content):
+    if not fits:
         raise ValueError(f"{path.name} must match its checksum. It was changed or cut.")
     if (name := str(content.get("method"))) not in KINDS:
         raise ValueError(f"{path.name} must hold one of {', '.join(KINDS)}. Got {name}, of another version.")
     try:
-        parameters, fitted = dict(content["parameters"]), dict(content["fitted"])
-        if content["format"] == 1 and parameters.get("objective") == "ece":
-            parameters["objective"] = "adaptive-ece"
-        if content["format"] <= 2 and name == "vector":
-            fitted["weight_"] = np.diag(fitted["weight_"])
-        found = KINDS[name](**parameters)
-    except (KeyError, TypeError, ValueError):
-        raise ValueError(f"{path.name} must have the parameters and the fit of {name}, as this version has.") from None
-    for attribute, value in fitted.items():
-        setattr(found, attribute, np.array(value) if isinstance(value, list | np.ndarray) else value)
+        return _fitted(KINDS[name], content)
+    except (AttributeError, KeyError, IndexError, TypeError, ArithmeticError, RuntimeError, ValueError) as error:
+        raise ValueError(
+            f"{path.name} must have the parameters and the fit of {name}, as this version has. {error}"
+        ) from None
+
+
+def _read(path: Path) -> str:
+    """Of a file or a pipe; a device may have no end."""
+    mode, size = path.stat().st_mode, path.stat().st_size
+    if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+        raise ValueError("no file")
+    require_memory(_PARSED * size, f"{path.name} ({size / 1e6:,.0f} MB)")
+    return path.read_text(encoding="utf-8")
+
+
+def _no_number(constant: str) -> float:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _fitted(kind: type[Calibrator], content: dict[str, Any]) -> Calibrator:
+    parameters, fitted = dict(content["parameters"]), dict(content["fitted"])
+    if content["format"] == 1 and parameters.get("objective") == "ece":
+        parameters["objective"] = "adaptive-ece"
+    if content["format"] <= 2 and kind is VectorScaling:
+        if (weight := np.array(fitted["weight_"])).ndim != 2:
+            raise ValueError(f"weight_ must be a matrix. Got shape {weight.shape}.")
+        fitted["weight_"] = np.diag(weight).copy()
+    found = kind(**parameters)
+    for name, value in fitted.items():
+        default = getattr(kind, name, None)
+        if not name.endswith("_") or name.startswith("_") or not isinstance(default, str | None):
+            raise ValueError(f"{name} is nothing that a fit leaves.")
+        setattr(found, name, np.array(value) if isinstance(value, list) else value)
+    _check(found)
     return found
+
+
+def _check(found: Calibrator) -> None:
+    """Finite numbers of the right shapes, seen from what they predict."""
+    k = found.n_classes_
+    if type(k) is not int or k < 2 or np.shape(found.classes_) != (k,):
+        raise ValueError(f"classes_ must be n_classes_ >= 2 labels. Got {k!r} and shape {np.shape(found.classes_)}.")
+    if found.layout_ not in LAYOUTS:
+        raise ValueError(f"layout_ must be one of {', '.join(LAYOUTS)}. Got {found.layout_!r}.")
+    for name, value in vars(found).items():
+        if name.endswith("_") and np.asarray(value).dtype.kind == "f" and not np.isfinite(value).all():
+            raise ValueError(f"{name} must be finite.")
+    if isinstance(found, MappedCalibrator):
+        check_number(found.temperature_, "temperature_", above=0)
+        check_gamma(found.gamma_, above=-1.0)
+    seen = np.asarray(getattr(found, "seen_", ()), dtype=np.int64)
+    if len(seen) and (seen.min() < 0 or seen.max() >= k):
+        raise ValueError(f"seen_ must be classes, 0 ... {k - 1}. Got {seen.min()} to {seen.max()}.")
+    ramp = np.linspace(-1, 1, k)
+    with np.errstate(all="ignore"):
+        probs = np.exp(found._log_probs(np.stack([np.zeros(k), ramp, -ramp])))
+    if not np.allclose(probs.sum(-1), 1, atol=1e-6):  # also of NaN
+        raise ValueError("its probabilities do not sum to 1.")
 
 
 def _plain(value: Any) -> Any:

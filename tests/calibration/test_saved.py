@@ -86,3 +86,60 @@ def test_files_that_are_no_calibrators(draw_logits, tmp_path):
         path.write_text(text)
         with pytest.raises(ValueError, match="must be a calibrator written by focal_lib"):
             load_calibrator(path)
+
+
+LIES = [
+    ({"temperature_": value}, "temperature_ must be") for value in ("1.0", None, -1, 0, True, [], {}, [1.0, 2.0])
+] + [
+    ({"temperature_": 1e-320}, "must be finite"),
+    ({"temperature_": 10**400}, "as this version has"),
+    ({"gamma_": -1.0}, "gamma must be a finite number > -1"),
+    ({"n_classes_": 10**12}, "must be n_classes_ >= 2 labels"),
+    ({"n_classes_": 5.0}, "must be n_classes_ >= 2 labels"),
+    ({"n_classes_": True, "classes_": [0]}, "must be n_classes_ >= 2 labels"),
+    ({"classes_": [[0], 1]}, "as this version has"),
+    ({"classes_": None}, "must be n_classes_ >= 2 labels"),
+    ({"__class__": "str"}, "__class__ is nothing that a fit leaves"),
+    ({"__dict__": {}}, "__dict__ is nothing that a fit leaves"),
+    ({"n_features_in_": 3}, "n_features_in_ is nothing that a fit leaves"),
+    ({"layout_": 7}, "layout_ must be one of classes"),
+]
+
+
+@pytest.mark.parametrize(("lie", "message"), LIES)
+def test_fits_that_are_none(draw_logits, tmp_path, lie, message):
+    path, data = tmp_path / "c.json", draw_logits(300, 2.0)
+    save_calibrator(FocalTemperatureScaling("nll", "newton").fit(data.logits, data.labels), path)
+    content = json.loads(path.read_text())
+    with pytest.raises(ValueError, match=r"c\.json must have the parameters and the fit of .*" + message):
+        load_calibrator(write_as(path, content | {"fitted": content["fitted"] | lie}))
+    for name in content["fitted"]:
+        if name.rstrip("_") in ("temperature", "gamma", "n_classes", "classes"):
+            less = {own: value for own, value in content["fitted"].items() if own != name}
+            with pytest.raises(ValueError, match=r"c\.json must have the parameters and the fit of "):
+                load_calibrator(write_as(path, content | {"fitted": less}))
+
+
+def test_matrices_of_another_shape(draw_logits, tmp_path):
+    path, data = tmp_path / "c.json", draw_logits(300, 2.0)
+    save_calibrator(VectorScaling(1e-3).fit(data.logits, data.labels), path)
+    content = json.loads(path.read_text())
+    for fitted, version in (({"weight_": [1.0, 2.0]}, 3), ({"bias_": "0"}, 3), ({"weight_": [1.0] * 100_000}, 2)):
+        changed = content | {"format": version, "fitted": content["fitted"] | fitted}
+        with pytest.raises(ValueError, match=r"c\.json must have the parameters and the fit of vector"):
+            load_calibrator(write_as(path, changed))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000, '{"checksum": ' * 900 + "1" + "}" * 900, '{"checksum": NaN}', '{"checksum": ' + "9" * 5000 + "}"],
+)
+def test_json_that_is_no_calibrator(tmp_path, text):
+    (tmp_path / "c.json").write_text(text)
+    with pytest.raises(ValueError, match=r"^c\.json must .*calibrator written by focal_lib|have format 3"):
+        load_calibrator(tmp_path / "c.json")
+
+
+def test_a_device_is_no_calibrator():
+    with pytest.raises(ValueError, match="zero must be a calibrator"):
+        load_calibrator("/dev/zero")
