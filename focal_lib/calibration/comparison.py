@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.logit_sets import LogitSet
+from focal_lib.calibration.logit_sets import LogitSet, slices_of
 from focal_lib.calibration.methods import AS_GIVEN, Method
 from focal_lib.calibration.scoring import Scored, score
 from focal_lib.metrics.by_name import METRICS
@@ -70,11 +70,7 @@ class Evaluation:
     @functools.cached_property
     def slices(self) -> dict[str, np.ndarray]:
         """Name of each slice -> which samples tested on are in it, (n,); {} where none were given."""
-        sets = [data for _, data in self.parts]
-        if not sets or any(data.slices is None for data in sets):
-            return {}
-        codes, names = np.concatenate([data.slices for data in sets]), sets[0].slice_names
-        return {str(names[code]) if names else str(code): codes == code for code in np.unique(codes)}
+        return slices_of([data for _, data in self.parts])
 
     def adaptive_ece(self, method: Method) -> float:
         """ECE of equal mass of a method, a fraction."""

@@ -1,7 +1,8 @@
 """`check`: is a model calibrated well enough? Pass, fail or investigate, judged by an interval, for CI.
 
 Passed: the whole interval of the error lies below the limit. Failed: all of it lies above. In between the data do not
-tell, and a check that did not run tells nothing: both are to be investigated, never passed.
+tell, and a check that did not run tells nothing: both are to be investigated, never passed. With slices, such as
+hospitals, the whole and each of them is judged, by intervals that hold together, and the worst outcome is the check's.
 """
 
 from __future__ import annotations
@@ -11,26 +12,26 @@ import math
 from dataclasses import asdict, dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 from xml.etree import ElementTree
-
-import torch
-from torch import Tensor
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.logit_sets import LogitSet
+from focal_lib.calibration.logit_sets import slices_of
 from focal_lib.calibration.logits_file import Holds, read_logits
+from focal_lib.calibration.scoring import top_labels
+from focal_lib.calibration.slices import ALL, together
 from focal_lib.calibration.suspicions import find_suspicions
+from focal_lib.metrics.design import Design
+from focal_lib.metrics.design_gaps import LEAST_GROUPS
 from focal_lib.metrics.ece_interval import adaptive_ece_interval_of, ece_interval_of
 from focal_lib.metrics.intervals import Interval
-from focal_lib.metrics.samples import Samples
-from focal_lib.metrics.scores import top_of_chunk
 from focal_lib.validation import check_number
 
-__all__ = ["Check", "Outcome", "check"]
+__all__ = ["Check", "Outcome", "Part", "check"]
 
 INTERVALS = {"ece": ece_interval_of, "adaptive-ece": adaptive_ece_interval_of}
+_SHOWN = 10  # slices in a sentence
 _BINS = {"ece": "15 bins of equal width", "adaptive-ece": "15 bins of equal mass"}
 
 
@@ -42,9 +43,33 @@ class Outcome(IntEnum):
     INVESTIGATE = 2
 
 
+_JUNIT = {Outcome.FAIL: ("failures", "failure"), Outcome.INVESTIGATE: ("errors", "error")}
+_WORST = (Outcome.PASS, Outcome.INVESTIGATE, Outcome.FAIL)  # the worst one last
+
+
+class Part(NamedTuple):
+    """The whole or one slice: what was found of it alone, in per cent."""
+
+    name: str
+    outcome: Outcome
+    value: float
+    low: float
+    high: float
+    samples: int
+
+
 @dataclass(frozen=True)
 class Check:
-    """What a check found: `words` say the outcome, its number and its interval; per cent."""
+    """What a check found, in per cent; `words` say the outcome, its number and its interval.
+
+    Attributes:
+        outcome: the worst of the whole's and of the slices'.
+        metric, limit: what must be at most how much.
+        value, low, high, samples, whole: of the whole; the last is its outcome.
+        level: of all intervals together.
+        words: in a sentence.
+        slices: each slice, those that fail first.
+    """
 
     outcome: Outcome
     metric: str
@@ -55,22 +80,32 @@ class Check:
     level: float
     samples: int
     words: str
+    whole: Outcome = Outcome.INVESTIGATE
+    slices: tuple[Part, ...] = ()
 
     def to_json(self) -> str:
-        """As one object; the outcome by its name, null for what is not known."""
-        found = {name: None if value != value else value for name, value in asdict(self).items()}  # JSON has no nan
-        return json.dumps(found | {"outcome": self.outcome.name.lower()}, indent=1) + "\n"
+        """As one object; outcomes by their names, null for what is not known."""
+        slices = [_plain(part._asdict()) for part in self.slices]
+        return json.dumps(_plain(asdict(self)) | {"slices": slices}, indent=1) + "\n"
 
     def to_junit(self) -> str:
-        """As JUnit's XML, which servers for CI show: a failure, or an error where it is to be investigated."""
-        found = {Outcome.FAIL: ("failures", "failure"), Outcome.INVESTIGATE: ("errors", "error")}.get(self.outcome)
-        counts = {"failures": "0", "errors": "0"} | ({found[0]: "1"} if found else {})
-        suite = ElementTree.Element("testsuite", {"name": "focal check", "tests": "1", **counts})
-        case = ElementTree.SubElement(
-            suite, "testcase", classname="calibration", name=f"{self.metric} <= {self.limit:g} %"
+        """As JUnit's XML, which servers for CI show: a failure, or an error where it is to be investigated.
+
+        With slices there is a case for the whole and for each of them.
+        """
+        limit = f"{self.metric} <= {self.limit:g} %"
+        cases = [(limit, self.outcome, self.words)]
+        if self.slices:
+            whole = Part(ALL, self.whole, self.value, self.low, self.high, self.samples)
+            cases = [(f"{part.name}: {limit}", part.outcome, _of_part(part)) for part in (whole, *self.slices)]
+        counts = {kind: sum(outcome == one for _, outcome, _ in cases) for one, (kind, _) in _JUNIT.items()}
+        suite = ElementTree.Element(
+            "testsuite", {"name": "focal check", "tests": str(len(cases))} | {k: str(n) for k, n in counts.items()}
         )
-        if found:
-            ElementTree.SubElement(case, found[1], message=self.words)
+        for name, outcome, words in cases:
+            case = ElementTree.SubElement(suite, "testcase", classname="calibration", name=name)
+            if outcome in _JUNIT:
+                ElementTree.SubElement(case, _JUNIT[outcome][1], message=words)
         return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
     def save(self, path: str | Path) -> None:
@@ -115,34 +150,61 @@ def check(
     given = holds.get("given", "logits")
     sets = read_logits(data, **holds)
     test = sets["test"] if "test" in sets else sets["all"]
+    limit_shown = 100 * limit
     if not force and (wrong := find_suspicions(test, test, given, one_set=True, fitted=False)):
         words = f"{' '.join(wrong)} If it is as it should be, say --force (force=True)."
-        none = Interval(math.nan, math.nan, math.nan, level=level)
-        return _concluded(Outcome.INVESTIGATE, metric, limit, none, test, words)
-    found = INTERVALS[metric](*_top_labels(test, calibrator), level=level)
-    outcome = Outcome.PASS if found.high <= limit else Outcome.FAIL if found.low > limit else Outcome.INVESTIGATE
-    return _concluded(outcome, metric, limit, found, test, _words(outcome, metric, limit, found, len(test)))
+        nan = math.nan
+        return Check(Outcome.INVESTIGATE, metric, limit_shown, nan, nan, nan, level, len(test), words)
+    masks = slices_of([test])
+    each, (confidence, correct) = together(level, len(masks)) if masks else level, top_labels(calibrator, test)
+    design = Design(test.weights, test.groups)
+
+    def judged(name: str, inside: Any) -> Part:
+        own = INTERVALS[metric](confidence[inside], correct[inside], level=each, design=design.take(inside))
+        i = own.scaled(100)
+        return Part(name, _outcome(own, limit), i.estimate, i.low, i.high, len(confidence[inside]))
+
+    whole = judged(ALL, slice(None))
+    parts = sorted((judged(*one) for one in masks.items()), key=lambda p: _WORST.index(p.outcome), reverse=True)
+    outcome = max((whole, *parts), key=lambda p: _WORST.index(p.outcome)).outcome
+    words = _words(outcome, metric, limit_shown, level, whole, parts)
+    _, own, value, low, high, samples = whole
+    return Check(outcome, metric, limit_shown, value, low, high, level, samples, words, own, tuple(parts))
 
 
-def _top_labels(data: LogitSet, calibrator: Calibrator | None) -> tuple[Any, Any]:
-    def chunk(z: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-        return top_of_chunk(torch.softmax(z, -1) if calibrator is None else calibrator.predict_proba(z), y)
-
-    confidence, correct = Samples(data.logits, data.labels).gather(chunk)
-    return confidence, correct
+def _outcome(found: Interval, limit: float) -> Outcome:
+    return Outcome.PASS if found.high <= limit else Outcome.FAIL if found.low > limit else Outcome.INVESTIGATE
 
 
-def _words(outcome: Outcome, metric: str, limit: float, found: Interval, n: int) -> str:
-    span = f"{100 * found.low:.2f} to {100 * found.high:.2f}"
-    said = {
-        Outcome.PASS: f"Passed: all of the interval is at most {100 * limit:g}.",
-        Outcome.FAIL: f"Failed: all of the interval is above {100 * limit:g}.",
-        Outcome.INVESTIGATE: f"Investigate: the interval holds {100 * limit:g}, so these samples do not tell.",
+def _words(outcome: Outcome, metric: str, limit: float, level: float, whole: Part, parts: list[Part]) -> str:
+    what = f"{metric} ({_BINS[metric]}) {_of_part(whole)}"
+    if not parts:
+        said = {
+            Outcome.PASS: f"Passed: all of the interval is at most {limit:g}.",
+            Outcome.FAIL: f"Failed: all of the interval is above {limit:g}.",
+            Outcome.INVESTIGATE: f"Investigate: the interval holds {limit:g}, so these samples do not tell.",
+        }
+        if math.isnan(whole.low):
+            said[outcome] = f"Investigate: fewer than {LEAST_GROUPS} groups have no interval, so nothing is told."
+        return f"{said[outcome]} {what} ({100 * level:g} %)."
+    said = {Outcome.PASS: "Passed", Outcome.FAIL: "Failed", Outcome.INVESTIGATE: "Investigate"}
+    counts = {one: [part for part in parts if part.outcome == one] for one in _WORST}
+    found = f"{len(counts[Outcome.PASS])} of {len(parts)} slices pass, {len(counts[Outcome.FAIL])} fail and "
+    found += f"{len(counts[Outcome.INVESTIGATE])} are UNDECIDED at {limit:g}"
+    shown = [f" {part.name}: {_of_part(part)}." for part in parts if part.outcome == outcome != Outcome.PASS]
+    more = f" And {len(shown) - _SHOWN} more." if len(shown) > _SHOWN else ""
+    together_words = f"All intervals hold together with {100 * level:g} %."
+    return f"{said[outcome]}: {found}. {ALL}: {what}.{''.join(shown[:_SHOWN])}{more} {together_words}"
+
+
+def _of_part(part: Part) -> str:
+    span = "without interval" if math.isnan(part.low) else f"interval {part.low:.2f} to {part.high:.2f}"
+    return f"{part.value:.2f} per cent, {span}, {part.samples:,} samples"
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    """JSON has no nan, and no enumerations."""
+    return {
+        name: value.name.lower() if isinstance(value, Outcome) else None if value != value else value
+        for name, value in values.items()
     }
-    what = f"{metric} ({_BINS[metric]}) {100 * found.estimate:.2f} per cent, {100 * found.level:g} % interval {span}"
-    return f"{said[outcome]} {what}, {n:,} samples."
-
-
-def _concluded(outcome: Outcome, metric: str, limit: float, found: Interval, test: LogitSet, words: str) -> Check:
-    limit, value, low, high = (100 * number for number in (limit, found.estimate, found.low, found.high))
-    return Check(outcome, metric, limit, value, low, high, found.level, len(test), words)

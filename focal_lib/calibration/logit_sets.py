@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -22,6 +23,7 @@ __all__ = [
     "check_given",
     "convert",
     "fit_and_test_sets",
+    "slices_of",
     "split",
 ]
 
@@ -93,6 +95,15 @@ class LogitSet:
         if isinstance(self.logits, SelectedSamples):
             return replace(self, logits=replace(self.logits, index=self.logits.index[index]), **taken)
         return replace(self, logits=self.logits[index], **taken)
+
+
+def slices_of(sets: Sequence[LogitSet]) -> dict[str, np.ndarray]:
+    """Name of each slice -> which samples, of the sets one after the other, are in it, (n,); {} if none are given."""
+    codes = [data.slices for data in sets if data.slices is not None]
+    if not codes or len(codes) < len(sets):
+        return {}
+    every, names = np.concatenate(codes), sets[0].slice_names
+    return {str(names[code]) if names else str(code): every == code for code in np.unique(every)}
 
 
 Sets = dict[str, LogitSet]  # 'validation' and 'test', or 'all'

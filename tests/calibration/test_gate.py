@@ -83,3 +83,67 @@ def test_bad_options(overconfident):
         check(overconfident, -0.1)
     with pytest.raises(ValueError, match="metric must be one of ece, adaptive-ece"):
         check(overconfident, 0.1, metric="mce")
+
+
+# --- slices and groups -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sliced(draw_logits):
+    """A calibrated slice, an overconfident one, and a tiny one, in this order."""
+    parts = draw_logits(2000, 1.0, seed=1), draw_logits(1000, 3.0, seed=2), draw_logits(12, 1.0, seed=3)
+    logits, labels = (np.concatenate([getattr(part, name) for part in parts]) for name in ("logits", "labels"))
+    names = np.repeat(["north", "south", "islands"], [2000, 1000, 12])
+    return logits, labels, names
+
+
+def test_each_slice_is_judged_and_the_worst_outcome_counts(sliced):
+    logits, labels, names = sliced
+    found = check((logits, labels), 0.1, slices=names)
+    assert [(part.name, part.outcome.name) for part in found.slices] == [
+        ("south", "FAIL"),
+        ("islands", "INVESTIGATE"),
+        ("north", "PASS"),
+    ]
+    assert found.outcome == Outcome.FAIL
+    assert found.words.startswith("Failed: 1 of 3 slices pass, 1 fail and 1 are UNDECIDED at 10.")
+    assert check((logits, labels), 0.1).outcome != Outcome.FAIL  # the whole alone does not show it
+    some = names != "south"
+    assert check((logits[some], labels[some]), 0.1, slices=names[some]).outcome == Outcome.INVESTIGATE
+    north = names == "north"
+    assert check((logits[north], labels[north]), 0.1, slices=names[north]).outcome == Outcome.PASS
+
+
+def test_slices_in_files_for_other_programs(sliced):
+    logits, labels, names = sliced
+    found = check((logits, labels), 0.1, slices=names)
+    told = json.loads(found.to_json(), parse_constant=pytest.fail)
+    assert [part["outcome"] for part in told["slices"]] == ["fail", "investigate", "pass"]
+    suite = ElementTree.fromstring(found.to_junit())
+    kinds = {case.get("name").split(":")[0]: [child.tag for child in case] for case in suite}
+    assert kinds["south"] == ["failure"]
+    assert kinds["islands"] == ["error"]
+    assert kinds["north"] == []
+    assert suite.get("tests") == "4"
+    assert suite.get("failures") == str(sum(tags == ["failure"] for tags in kinds.values()))
+
+
+def test_slices_and_groups_by_the_names_in_a_file(sliced, tmp_path):
+    logits, labels, names = sliced
+    pages = np.arange(len(labels)) // 5
+    np.savez(tmp_path / "z.npz", logits=logits, labels=labels, site=names, page=pages)
+    flags = ["--max-ece", "0.1", "--slices", "site", "--groups", "page", "--out", str(tmp_path / "c.json")]
+    found = CliRunner().invoke(main, ["check", str(tmp_path / "z.npz"), *flags])
+    assert found.exit_code == 1
+    told = json.loads((tmp_path / "c.json").read_text())
+    assert [part["name"] for part in told["slices"]] == ["south", "islands", "north"]
+    assert told["slices"][1]["low"] is None  # 3 groups
+
+
+def test_of_few_groups_nothing_is_told(overconfident):
+    pair = overconfident.logits, overconfident.labels
+    found = check(pair, 1.0, groups=np.arange(3000) % 5)
+    assert found.outcome == Outcome.INVESTIGATE
+    assert "fewer than 10 groups have no interval" in found.words
+    found = check(pair, 0.001, groups=np.arange(3000) // 10)
+    assert found.outcome == Outcome.FAIL
