@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
@@ -18,20 +19,24 @@ from focal_lib.calibration import figures, report_page
 from focal_lib.calibration.calibrators.as_given import AsGiven
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.comparison import Evaluation, cross_fit, differences, hold_out, measure
-from focal_lib.calibration.fit_notes import describe_calibration, describe_fits
+from focal_lib.calibration.decisions import Decisions, decide
+from focal_lib.calibration.fit_notes import describe_cautions, describe_fits, describe_theory
 from focal_lib.calibration.logit_sets import LogitSet, fit_and_test_sets
 from focal_lib.calibration.logits_file import Holds, options_in_words, read_logits
 from focal_lib.calibration.methods import AS_GIVEN, Method, alike_for_all_columns, build, parse
 from focal_lib.calibration.recommendation import RELEVANT, Advice, advise, check_relevant
 from focal_lib.calibration.saved import save_calibrator
+from focal_lib.calibration.summary import Summary, summarise
 from focal_lib.calibration.suspicions import find_suspicions
 from focal_lib.calibration.tables import difference_table, metric_table
+from focal_lib.calibration.threads import few_threads
 from focal_lib.validation import check_number
 
 __all__ = ["Report", "calibrate"]
 
 FILES = ("calibrator.json", "metrics.parquet", "report.html")
 FORCE = "--force (force=True)"
+Progress = Callable[[str, int, int], Any]  # what is being done; how many steps are, of how many
 _VERSIONS_OF = ("focal-lib", "numpy", "scipy", "scikit-learn", "torch")
 
 
@@ -46,6 +51,7 @@ def calibrate(
     resamples: int = 1000,
     relevant: float = RELEVANT,
     force: bool = False,
+    progress: Progress | None = None,
     **holds: Unpack[Holds],
 ) -> Report:
     """Fit calibration methods, measure them on samples they have not seen, and say which to use.
@@ -62,6 +68,7 @@ def calibrate(
         resamples: of the bootstrap.
         relevant: the smallest gain that matters, a share of the NLL or of the Brier score.
         force: go on where the data look wrong, see suspicions; they are then among the notes.
+        progress: called before each step with what it does, the steps done, and how many there are.
         holds: what the data hold: given, labels, test, label_column, groups, slices, weights, class_names, layout,
             ignore_index, pixels, as for read_logits.
 
@@ -83,6 +90,8 @@ def calibrate(
     if share is not None and folds:
         raise ValueError(f"folds are instead of a share. Got {folds} folds and a share of {share}.")
     given = holds.get("given", "logits")
+    say = _Steps(progress, 3 + len(calibrators) * (folds + 1))
+    say("reading")
     sets = read_logits(data, seed=int(seed), **holds)
     if any(own.layout == "options" for own in sets.values()):
         named = not isinstance(methods, str) or methods.strip().lower() not in ("", "all")
@@ -92,29 +101,42 @@ def calibrate(
     share = 0.5 if share is None else share
     if folds and "all" not in sets:
         raise ValueError(f"folds are for data of one set. Got {folds} folds, and sets for validation and test.")
-    fitted_on, test = (sets["all"], sets["all"]) if folds else fit_and_test_sets(sets, share, seed)
-    suspicions = find_suspicions(fitted_on, test, given, one_set="all" in sets)
-    if suspicions and not force:
-        raise ValueError(f"{' '.join(suspicions)} Nothing was fitted. If it is as it should be: {FORCE}.")
-    if folds:
-        evaluation = cross_fit(sets["all"], calibrators, folds=folds, seed=seed)
-    else:
-        evaluation = hold_out(fitted_on, test, calibrators)
-    found = differences(evaluation)
-    options: dict[str, Any] = {"given": given, "seed": seed, "shrinkage": shrinkage, "resamples": resamples}
-    options |= {"relevant": relevant}
+    with few_threads(sum(len(part) * part.classes for part in sets.values())):
+        say("checking")
+        fitted_on, test = (sets["all"], sets["all"]) if folds else fit_and_test_sets(sets, share, seed)
+        suspicions = find_suspicions(fitted_on, test, given, one_set="all" in sets)
+        if suspicions and not force:
+            raise ValueError(f"{' '.join(suspicions)} Nothing was fitted. If it is as it should be: {FORCE}.")
+        names = list(calibrators)
+
+        def fitting(method: Method) -> None:
+            say(f"fitting {method.label}, {names.index(method) + 1} of {len(names)}")
+
+        if folds:
+            evaluation = cross_fit(sets["all"], calibrators, folds=folds, seed=seed, before_fit=fitting)
+        else:
+            evaluation = hold_out(fitted_on, test, calibrators, before_fit=fitting)
+        say("measuring")
+        found = differences(evaluation)
+        metrics = measure(evaluation, resamples=resamples, seed=seed)
+    options: dict[str, Any] = {"given": given, "seed": seed, "shrinkage": shrinkage}
+    options |= {"resamples": resamples, "relevant": relevant}
     options |= {"folds": folds} if folds else {"share": share} if "all" in sets else {}
     options |= {"force": force} if force else {}
     options |= options_in_words(holds)
+    by_folds = f"{folds} folds at random, seed {seed}"
+    parted = f"parts of one set at random, seed {seed}" if "all" in sets else "two sets as given"
     return Report(
         evaluation=evaluation,
-        metrics=measure(evaluation, resamples=resamples, seed=seed),
+        metrics=metrics,
         differences=found,
         advice=advise(evaluation, found, relevant=relevant),
         fitted_on=fitted_on,
         suspicions=tuple(suspicions),
         provenance={
             "input": Path(data).name.encode(errors="replace").decode() if from_file else "logits in memory",
+            "read as": given,
+            "split": by_folds if folds else parted,
             "options": ", ".join(f"{name} {value}" for name, value in options.items()),
             "made": f"{datetime.now(UTC):%Y-%m-%d}",
             "versions": ", ".join(
@@ -122,6 +144,18 @@ def calibrate(
             ),
         },
     )
+
+
+class _Steps:
+    """Counts the steps, and tells of each before it begins."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self.progress, self.done, self.total = progress, 0, total
+
+    def __call__(self, doing: str) -> None:
+        if self.progress is not None:
+            self.progress(doing, self.done, self.total)
+        self.done += 1
 
 
 @dataclass(frozen=True, repr=False)
@@ -171,13 +205,24 @@ class Report:
 
     @property
     def notes(self) -> list[str]:
-        """What to know about the data and the fits."""
-        return [
-            *self.suspicions,
-            *self.fitted_on.notes,
-            *describe_fits(self.evaluation),
-            describe_calibration(self.evaluation, self.kept),
-        ]
+        """What to know before the advice is followed, and what was fitted."""
+        of_fits = [*describe_cautions(self.evaluation), *describe_fits(self.evaluation)]
+        return [*self.suspicions, *self.fitted_on.notes, *of_fits]
+
+    @property
+    def theory(self) -> list[str]:
+        """Which fits are proved to be optimal, and what the focal calibration map does to these samples."""
+        return describe_theory(self.evaluation)
+
+    @cached_property
+    def summary(self) -> Summary:
+        """What was given, what was found, what to do, and how sure that is."""
+        return summarise(self)
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """When to answer, and which classes to mistrust, with what is kept, on the samples tested on."""
+        return decide([(fits.get(self.kept), data) for fits, data in self.evaluation.parts])
 
     @property
     def kept_in_words(self) -> str:
@@ -196,12 +241,21 @@ class Report:
         """The differences to read: 'difference [low, high]', with * where it is significant."""
         return difference_table(self.differences)
 
-    def reliability_diagrams(self) -> Figure:
-        """As given, and after the method that is kept."""
-        return figures.reliability_figure(self.evaluation, (AS_GIVEN, self.kept))
+    @property
+    def compared(self) -> tuple[Method, ...]:
+        """AS_GIVEN, and the method that is kept where it is another."""
+        return tuple(dict.fromkeys((AS_GIVEN, self.kept)))
+
+    def reliability_diagrams(self, methods: Iterable[Method] | None = None) -> Figure:
+        """As given, and after the method that is kept; or of the methods."""
+        return figures.reliability_figure(self.evaluation, tuple(self.compared if methods is None else methods))
 
     def reliability_caption(self) -> str:
-        return figures.reliability_caption((AS_GIVEN, self.kept))
+        return figures.reliability_caption(self.compared)
+
+    def reliability_alt(self, method: Method) -> str:
+        """What the diagram of the method shows, for who does not see it."""
+        return figures.reliability_alt(self.evaluation, method)
 
     def landscape(self) -> Figure:
         """Adaptive ECE (equal mass) over gamma and temperature, on the samples fitted on."""
@@ -212,10 +266,14 @@ class Report:
 
     def to_html(self) -> str:
         """One page that opens without a network."""
-        return report_page.render(self, whole=True)
+        return self._page(whole=True)
 
     def _repr_html_(self) -> str:
-        return report_page.render(self, whole=False)
+        return self._page(whole=False)
+
+    def _page(self, *, whole: bool) -> str:
+        with few_threads(len(self.fitted_on) * self.fitted_on.classes):
+            return report_page.render(self, whole=whole)
 
     def save(self, folder: str | Path) -> None:
         """Write calibrator.json, metrics.parquet and report.html into the folder: all of them, or nothing is changed.

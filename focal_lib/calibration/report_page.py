@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import base64
 import io
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 from matplotlib.figure import Figure
+
+from focal_lib.calibration.fit_notes import name_of
+from focal_lib.calibration.methods import Method
 
 if TYPE_CHECKING:
     from focal_lib.calibration.report import Report
@@ -28,6 +33,21 @@ DIFFERENCES_CAPTION = (
     "together with 95 % (Bonferroni); * where such an interval leaves out 0. adaptive-ece, of equal mass, in "
     "percentage points, has none, as a bootstrap's does not cover."
 )
+SHOWN_CLASSES = 20  # rows of the table of classes, the worst first
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What the template shows: heads (name, smaller words), and rows whose first cell is their head.
+
+    Attributes:
+        row: what stands before that cell where there is no line of heads; '' where it says what it is.
+    """
+
+    label: str
+    row: str
+    heads: Sequence[tuple[str, str]]
+    rows: Sequence[Sequence[str]]
 
 
 def render(report: Report, *, whole: bool) -> str:
@@ -38,22 +58,70 @@ def render(report: Report, *, whole: bool) -> str:
     return template.render(
         whole=whole,
         report=report,
+        summary=report.summary,
         metrics_caption=METRICS_CAPTION,
         differences_caption=DIFFERENCES_CAPTION.format(count=int((report.differences["interval"] != "").sum())),
-        metrics=_table(report.metric_table()),
-        differences=_table(report.difference_table()),
-        reliability=_data_uri(report.reliability_diagrams()),
+        metrics=_of_methods("Metrics of each method", report.metric_table()),
+        differences=_of_methods("Differences between methods", report.difference_table()),
+        reliability=[
+            (_data_uri(report.reliability_diagrams([method])), report.reliability_alt(method))
+            for method in report.compared
+        ],
         landscape=_data_uri(report.landscape()),
+        **_decisions(report),
     )
 
 
-def _table(table: pd.DataFrame) -> Markup:
-    """Cells break before the interval where there is little room; pandas escapes what it shows."""
-    unbroken = table.map(lambda cell: cell.replace(", ", ",\N{NO-BREAK SPACE}").replace(" *", "\N{NO-BREAK SPACE}*"))
-    return Markup(unbroken.to_html(border=0))
+def _decisions(report: Report) -> dict[str, Any]:
+    found = report.decisions
+    classes, gains = found.class_table(), found.net_benefit_table()
+    return {
+        "decisions": found,
+        "kept": name_of(report.kept),
+        "thresholds": _plain("Thresholds of the confidence", found.threshold_table()),
+        "classes": _plain("Classes as predicted", classes.head(SHOWN_CLASSES)),
+        "more_classes": max(0, len(classes) - SHOWN_CLASSES),
+        "confusion": _plain("Right and wrong by confidence", found.confusion_table()),
+        "net_benefit": None if gains is None else _plain("Net benefit by threshold", gains),
+    }
+
+
+def _of_methods(label: str, table: pd.DataFrame) -> _Table:
+    """One row for each method, or for each pair of a method and what it is compared with."""
+    rows = [
+        (_row_name(*index), *map(_unbroken, cells))
+        for index, cells in zip(table.index, table.to_numpy().tolist(), strict=True)
+    ]
+    return _Table(label, "", [("method", ""), *((str(name), str(how)) for name, how in table.columns)], rows)
+
+
+def _row_name(name: str, objective: str, reference: str = "") -> str:
+    label = Method(name, objective).label
+    return f"{label} minus {reference}" if reference else label
+
+
+def _plain(label: str, table: pd.DataFrame) -> _Table:
+    rows = [
+        tuple(_cell(name, cell) for name, cell in zip(table.columns, row, strict=True))
+        for row in table.itertuples(index=False)
+    ]
+    return _Table(label, str(table.columns[0]), [(str(name), "") for name in table.columns], rows)
+
+
+def _cell(name: str, value: Any) -> str:
+    if isinstance(value, float):
+        return "none" if value != value else f"{value:.{6 if name == 'threshold' else 3}g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _unbroken(cell: str) -> str:
+    """Cells break before the interval where there is little room."""
+    return cell.replace(", ", ",\N{NO-BREAK SPACE}").replace(" *", "\N{NO-BREAK SPACE}*")
 
 
 def _data_uri(figure: Figure) -> str:
+    """As SVG: sharp on a phone and on paper."""
     stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=160, facecolor="white")
-    return f"data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}"
+    with mpl.rc_context({"svg.hashsalt": "report"}):
+        figure.savefig(stream, format="svg", facecolor="white", metadata={"Date": None})
+    return f"data:image/svg+xml;base64,{base64.b64encode(stream.getvalue()).decode()}"

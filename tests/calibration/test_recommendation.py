@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from focal_lib.calibration.comparison import Evaluation, differences, hold_out
-from focal_lib.calibration.fit_notes import describe_fits
+from focal_lib.calibration.fit_notes import describe_cautions, describe_fits, describe_theory
 from focal_lib.calibration.methods import ALL, AS_GIVEN, DEFAULT, TEMPERATURE, Method, build
 from focal_lib.calibration.recommendation import advise
 from focal_lib.metrics.scores import SampleScores
@@ -67,7 +67,7 @@ def test_an_infinite_nll_is_said_and_not_recommended(judge):
     assert infinite["difference"] == np.inf
     assert infinite["significant"]
     assert "isotonic" not in advice.words
-    assert any(note.startswith("isotonic:") and "probability 0" in note for note in describe_fits(evaluation))
+    assert any(note.startswith("isotonic:") and "probability 0" in note for note in describe_cautions(evaluation))
 
 
 def test_notes_say_what_a_reader_should_know(draw_logits):
@@ -77,16 +77,17 @@ def test_notes_say_what_a_reader_should_know(draw_logits):
     methods[BY_ECE].set_params(gammas=(0.0, 0.5))
     evaluation = hold_out(some, z, methods)
     assert evaluation.unseen == (4,)
-    notes = describe_fits(evaluation)
+    notes = describe_cautions(evaluation)
     assert any("Classes without a sample to fit on: 4." in note for note in notes)
     assert any("gamma is the largest that was tried" in note for note in notes)
-    assert any("optimum of the whole grid, proved" in note for note in notes)
+    theory = describe_theory(evaluation)
+    assert theory[0].startswith(f"{BY_ECE.label}: no other pair of its grid has a smaller value, proved")
     share = evaluation.lowered[BY_ECE]
-    assert any(f"lowers the top probability of {share:.1%}" in note for note in notes)
+    assert any(f"lowers the top probability of {share:.1%}" in note for note in theory)
     fit = evaluation.fits[BY_ECE]
     before = np.exp(focal_log_probs(z.logits / fit.temperature_, 0.0)).max(1)
     assert share == pytest.approx((fit.predict_proba(z.logits).max(1) < before).mean())
-    assert sum(note.startswith("temperature:") for note in notes) == 1
+    assert sum(note.startswith("temperature:") for note in describe_fits(evaluation)) == 1
 
 
 def test_predictions_that_change_class_are_counted(draw_logits):

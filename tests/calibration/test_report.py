@@ -1,5 +1,6 @@
 """`calibrate` and its report: one reading, one page without a network, a set of files that belong together."""
 
+import base64
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -13,8 +14,10 @@ import pytest
 import torch
 from markupsafe import escape
 from scipy.special import softmax
+from sklearn.base import clone
 
-from focal_lib.calibration import figures, logits_file, report
+from focal_lib.calibration import figures, logits_file, report, threads
+from focal_lib.calibration.comparison import hold_out
 from focal_lib.calibration.inputs import npz_file
 from focal_lib.calibration.methods import DEFAULT, TEMPERATURE
 from focal_lib.calibration.recommendation import Advice
@@ -137,10 +140,14 @@ def test_a_fit_outside_the_landscape_is_said(draw_logits):
     inside = calibrate(data, methods="focal-temperature:adaptive-ece", resamples=50)
     fit = inside.fits["focal-temperature", "adaptive-ece"]
     assert "outside" not in inside.landscape_caption() or fit.gamma_ > 1
-    fit.gamma_ = 5.0
-    assert "The fit of focal-temperature by adaptive-ece, gamma = 5" in inside.landscape_caption()
+    fit.gamma_ = 7.0
+    assert "The fit of focal-temperature by adaptive-ece, gamma = 7" in inside.landscape_caption()
     labels = [text.get_text() for text in inside.landscape().axes[0].get_legend().get_texts()]
     assert labels == ["temperature"]
+    fit.gamma_, fit.temperature_ = 2.0, inside.fits[TEMPERATURE].temperature_
+    assert "outside" not in inside.landscape_caption()
+    labels = [text.get_text() for text in inside.landscape().axes[0].get_legend().get_texts()]
+    assert labels == ["temperature", "focal-temperature by adaptive-ece"]
     assert inside.landscape().axes[1].get_ylabel() == "adaptive ECE (%)"
 
 
@@ -164,6 +171,54 @@ def test_figures_leave_the_style_of_others_alone(found):
     found.reliability_diagrams()
     found.landscape()
     assert mpl.rcParams == before
+
+
+def test_every_fit_of_a_temperature_is_in_the_landscape_or_its_caption(data):
+    names = "focal-temperature", "focal-temperature:ece", "focal-temperature:adaptive-ece", "temperature:ece"
+    found = calibrate((data.logits, data.labels), methods=(*names, "temperature:adaptive-ece"), resamples=50)
+    drawn = [text.get_text() for text in found.landscape().axes[0].get_legend().get_texts()]
+    caption = found.landscape_caption()
+    assert all(m.label in drawn or f"The fit of {m.label}, gamma" in caption for m in found.fits)
+    assert len(drawn) >= 5
+
+
+def test_small_temperatures_are_printed(data, found):
+    fit = found.fits[TEMPERATURE]
+    evaluation = replace(found.evaluation, fits={TEMPERATURE: clone(fit).fit(1e-7 * data.logits, data.labels)})
+    (words,) = replace(found, evaluation=evaluation).notes
+    assert re.fullmatch(r"temperature: T = \d\.\d+e-07\.", words)
+
+
+def test_progress(data):
+    said = []
+    calibrate((data.logits, data.labels), progress=lambda *step: said.append(step), **FAST)
+    assert [doing for doing, _, _ in said] == [
+        "reading",
+        "checking",
+        "fitting temperature, 1 of 3",
+        "fitting focal-temperature, 2 of 3",
+        "fitting vector, 3 of 3",
+        "measuring",
+    ]
+    assert [(done, of) for _, done, of in said] == [(k, 6) for k in range(6)]
+    said.clear()
+    calibrate((data.logits, data.labels), "temperature", folds=2, resamples=50, progress=lambda *s: said.append(s))
+    assert len(said) == said[0][2] == 6
+
+
+def test_small_work_is_on_one_thread_and_others_get_theirs_back(data, monkeypatch):
+    seen = []
+    monkeypatch.setattr(report, "hold_out", lambda *args, **_: seen.append(torch.get_num_threads()) or hold_out(*args))
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        calibrate((data.logits, data.labels), "temperature", resamples=50)
+        assert (seen, torch.get_num_threads()) == ([1], 2)
+        monkeypatch.setattr(threads, "SMALL", 100)
+        calibrate((data.logits, data.labels), "temperature", resamples=50)
+        assert (seen, torch.get_num_threads()) == ([1, 2], 2)
+    finally:
+        torch.set_num_threads(before)
 
 
 # --- the page --------------------------------------------------------------------------
@@ -193,19 +248,64 @@ def test_the_page_opens_without_a_network(page):
     assert not re.search(r"(?:src|href)=\"(?!data:)|url\(|@import", page)
     assert not [tag for tag, _ in tags(page) if tag in ("script", "link", "iframe")]
     images = [attributes for tag, attributes in tags(page) if tag == "img"]
-    assert len(images) == 2
-    assert all(image["src"].startswith("data:image/png;base64,") and len(image["alt"]) > 40 for image in images)
+    assert len(images) == 3
+    assert all(image["src"].startswith("data:image/svg+xml;base64,") and len(image["alt"]) > 40 for image in images)
+    drawings = [base64.b64decode(image["src"].split(",")[1]).decode() for image in images]
+    assert not any(re.search(r"(?:href|src)=\"(?!#)|@import|<script", drawing) for drawing in drawings)
 
 
-def test_the_page_fits_a_phone_and_tables_scroll_by_themselves(page):
+def test_every_cell_of_a_fold_has_its_head_beside_it_on_a_phone(page):
     assert ("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}) in tags(page)
-    inside = [name for (name, own) in tags(page) if name == "table" or own.get("class") == "scroll"]
-    assert inside == ["div", "table", "div", "table"]
     assert "prefers-color-scheme: dark" in page
+    folds = page[page.index("<details>") :]
+    cells = [own for name, own in tags(folds) if name == "td"]
+    assert cells
+    assert all(own.get("data-head") for own in cells)
+    assert all("data-head" in own for name, own in tags(folds) if name == "th" and own["scope"] == "row")
+
+
+def test_the_first_screen(found, page):
+    first = page[: page.index("</section>")]
+    places = [first.index(f"<h2>{head}</h2>") for head in ("What you gave", "What we found", "What to do", "How sure")]
+    assert places == sorted(places)
+    assert "logits in memory, read as logits: 1,500 samples, 5 classes." in first
+    assert "750 to fit on, 750 to test on, parts of one set at random, seed 0." in first
+    for text in (found.advice.words, found.kept_in_words):
+        assert str(escape(text)) in first
+    for number in ("KK24", "Prop.", "proved", "gamma ="):
+        assert number not in first
+    given, after = (dict(zip(("given", "after"), row[1:], strict=True)) for row in found.summary.found[1:3])
+    shown = found.metrics.set_index(["method", "metric"])["value"]
+    assert given["given"].startswith(f"{shown['as given', 'adaptive-ece']:.2f} ")
+    assert after["after"].startswith(f"{shown['temperature', 'nll']:.3f} ")
+    assert found.summary.found[-1][1] == "no, overconfident (p < 0.001)"
+    assert found.summary.found[-1][2].startswith("nothing speaks against it")
+
+
+def test_what_should_be_known_comes_before_what_was_drawn(data, draw_logits):
+    some = data.take(np.flatnonzero(data.labels != 3))
+    page = calibrate((some.logits, some.labels), **FAST).to_html()
+    assert "Classes without a sample to fit on: 3." in page[page.index("<aside>") : page.index("<figure>")]
+
+
+def test_the_page_has_the_colours_of_the_book(page):
+    theme = pytest.importorskip("pydata_sphinx_theme")
+    css = Path(theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static" / "styles"
+    css = (css / "pydata-sphinx-theme.css").read_text()
+    names = {"ground": "background", "ink": "text-base", "quiet": "text-muted", "line": "border", "tint": "surface"}
+    names |= {"accent": "primary", "accent-tint": "primary-bg", "warning": "warning", "warning-tint": "warning-bg"}
+    light, dark = re.findall(r":root \{(.*?)\}", page, re.S)[:2]
+    for own, mode in ((light, "light"), (dark, "dark")):
+        rules = "".join(re.findall(rf"\[data-theme={mode}\]\{{(.*?)\}}", css))
+        for name, book in names.items():
+            colour = re.search(rf"--{name}: (#\w+)", own)[1]
+            assert f"--pst-color-{book}:{colour}" in rules, (mode, name)
 
 
 def test_the_page_says_what_was_found(found, page):
-    for text in (found.advice.words, found.kept_in_words, *found.notes, *found.provenance.values()):
+    for text in (found.kept_in_words, *found.notes, *found.theory, *found.decisions.sentences()):
+        assert str(escape(text)) in page
+    for text in found.provenance.values():
         assert str(escape(text)) in page
     assert found.metrics["value"].map("{:.3f}".format)[1] in page  # the NLL as given
     assert page.startswith("<!doctype html>")
@@ -218,7 +318,7 @@ def test_names_are_escaped(data, tmp_path):
     path = tmp_path / "<img src=x onerror=alert(1)>.npz"
     np.savez(path, logits=data.logits, labels=data.labels)
     page = calibrate(path, **FAST).to_html()
-    assert len([tag for tag, _ in tags(page) if tag == "img"]) == 2
+    assert len([tag for tag, _ in tags(page) if tag == "img"]) == 3
     assert "&lt;img src=x" in page
 
 
@@ -242,7 +342,7 @@ def test_a_failure_leaves_the_old_set(found, tmp_path, monkeypatch, fails):
     def fail(*args, **kwargs):
         raise OSError("no space left (planted)")
 
-    other = replace(found, advice=Advice(DEFAULT[3], "Use vector."), metrics=found.metrics.head(3))
+    other = replace(found, advice=Advice(DEFAULT[3], "Use vector."), metrics=found.metrics.assign(debiased=1.0))
     owner = {"save_calibrator": report, "to_parquet": pd.DataFrame, "write_text": Path, "to_html": report.Report}[fails]
     monkeypatch.setattr(owner, fails, fail)
     with pytest.raises(OSError, match="planted"):

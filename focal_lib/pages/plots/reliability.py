@@ -61,7 +61,7 @@ def landscape(
     fig, ax = plt.subplots(figsize=(7, 4.4))
     shades = ax.contourf(gammas, temperatures, 100 * ece, levels=12, cmap="cividis_r")
     ax.contour(gammas, temperatures, 100 * ece, levels=12, colors="white", linewidths=0.5)
-    for (name, (g, t)), marker in zip(best.items(), "osD^", strict=False):
+    for (name, (g, t)), marker in zip(best.items(), "osD^vPX*", strict=False):
         ax.plot(g, t, marker, color="white", markeredgecolor="black", markersize=9, label=name, clip_on=False, zorder=5)
     ax.set(xlabel=r"$\gamma$ of the calibration map", ylabel="temperature $T$")
     ax.legend(loc="upper left", frameon=True)
