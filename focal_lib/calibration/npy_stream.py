@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,11 +15,16 @@ from typing import IO, Any
 import numpy as np
 
 from focal_lib.atomic_write import check_target, write_whole
+from focal_lib.calibration.archives import read_header
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.inputs.new_scores import apply_to_scores, class_axis
 from focal_lib.calibration.logit_sets import Given
+from focal_lib.calibration.memory import require_memory
 
 __all__ = ["NpyReader", "apply_calibrator", "open_npy", "write_npy"]
+
+
+_AT_ONCE = 2**24  # numbers of a chunk, 128 MB in float64, however many samples are asked for
 
 
 @dataclass(frozen=True)
@@ -29,12 +36,16 @@ class NpyReader:
     dtype: np.dtype
 
     def chunks(self, size: int) -> Iterator[np.ndarray]:
-        """Arrays of at most that many samples.
+        """Arrays of at most that many samples; of fewer where each is large.
 
         Raises:
             ValueError: the stream ends early.
         """
         n, rest = self.shape[0], self.shape[1:]
+        numbers = max(1, math.prod(rest))
+        if numbers > _AT_ONCE:
+            require_memory(4 * 8 * numbers, f"a sample of shape {rest}")
+        size = max(1, min(size, _AT_ONCE // numbers))
         for start in range(0, n, size):
             count = min(size, n - start)
             wanted = count * math.prod(rest) * self.dtype.itemsize
@@ -46,12 +57,15 @@ class NpyReader:
 
 @contextmanager
 def open_npy(path: Path) -> Iterator[NpyReader]:
-    """Open an npy file, or standard input for '-'.
+    """Open an npy file, a pipe, or standard input for '-'.
 
     Raises:
-        ValueError: no npy, or other than numbers of shape (n, K), stored sample by sample.
+        ValueError: no npy, or other than numbers of samples, stored sample by sample; of a file another length than
+            its header says.
     """
     if str(path) == "-":
+        if sys.stdin is None:
+            raise ValueError("standard input must be an npy stream. It is closed.")
         yield _after_header(sys.stdin.buffer, "standard input")
         return
     with path.open("rb") as stream:
@@ -59,17 +73,24 @@ def open_npy(path: Path) -> Iterator[NpyReader]:
 
 
 def _after_header(stream: IO[bytes], name: str) -> NpyReader:
-    try:
-        version = np.lib.format.read_magic(stream)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, by_column, dtype = read(stream)
-    except ValueError:
-        raise ValueError(f"{name} must be an npy file. It is not.") from None
-    if not shape or min(shape) < 0 or dtype.kind not in "fiu":
-        raise ValueError(f"{name} must hold scores of samples, (n, K) say. Got {dtype} {shape}.")
+    shape, by_column, dtype = header = read_header(stream, f"{name} must be an npy file")
+    if not shape or dtype.kind not in "fiu":
+        raise ValueError(f"{name} must hold scores of samples, (n, K) say. Got {header}.")
     if by_column and min(shape) > 1 and len(shape) > 1:
         raise ValueError(f"{name} must be stored row by row: save np.ascontiguousarray(logits).")
+    if (length := _length(stream)) is not None and length - stream.tell() != header.size:
+        there = length - stream.tell()
+        raise ValueError(f"{name} must hold {shape[0]:,} samples, {header.size:,} bytes. It has {there:,}.")
     return NpyReader(stream, shape, dtype)
+
+
+def _length(stream: IO[bytes]) -> int | None:
+    """Bytes of a file; of a pipe none are known."""
+    try:
+        found = os.fstat(stream.fileno())
+    except OSError:
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
 def write_npy(path: Path, shape: tuple[int, ...], chunks: Iterable[np.ndarray], like: np.dtype) -> None:
@@ -92,6 +113,8 @@ def write_npy(path: Path, shape: tuple[int, ...], chunks: Iterable[np.ndarray], 
             to(stream)
 
     if str(path) == "-":
+        if sys.stdout is None:
+            raise ValueError("standard output must be open for the result. It is closed.")
         to(sys.stdout.buffer)
     else:
         write_whole(path, to_file)

@@ -86,7 +86,7 @@ def write_cut(path):
 @pytest.mark.parametrize(
     ("write", "message"),
     [
-        (write_cut, "must hold 70 samples. It ends after 66"),
+        (write_cut, r"x\.npy must hold 70 samples, 2,800 bytes\. It has 2,700"),
         (lambda path: path.write_text("no npy"), "x.npy must be an npy file"),
         (lambda path: np.save(path, np.asfortranarray(Z)), "row by row"),
         (lambda path: np.save(path, Z[0]), r"of classes must have the 5 classes of fit, shape \(n, 5\)\. Got \(5,\)"),
@@ -107,3 +107,35 @@ def test_the_logits_are_not_replaced(tmp_path, fit):
     with pytest.raises(ValueError, match="the result must go into another file than the input"):
         apply_calibrator(fit, tmp_path / "z.npy", tmp_path / "z.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), Z)
+
+
+def test_a_stream_that_ends_early(monkeypatch, tmp_path, fit):
+    write_cut(tmp_path / "x.npy")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((tmp_path / "x.npy").read_bytes())))
+    with pytest.raises(ValueError, match="must hold 70 samples. It ends after 66"):
+        apply_calibrator(fit, Path("-"), tmp_path / "p.npy", chunk=33)
+    assert [path.name for path in tmp_path.iterdir()] == ["x.npy"]
+
+
+@pytest.mark.parametrize("stream", ["stdin", "stdout"])
+def test_closed_streams(monkeypatch, tmp_path, fit, stream):
+    np.save(tmp_path / "x.npy", Z)
+    monkeypatch.setattr(sys, stream, None)
+    ends = {"stdin": (Path("-"), tmp_path / "p.npy"), "stdout": (tmp_path / "x.npy", Path("-"))}[stream]
+    with pytest.raises(ValueError, match=r"^standard (in|out)put must be .* It is closed"):
+        apply_calibrator(fit, *ends)
+
+
+def test_headers_that_lie_take_no_memory(tmp_path, fit):
+    """Rows, bytes of the header itself, and a chunk that is larger than memory."""
+    for shape in ((10**12, 5), (70, 10**12), (-70, 5)):
+        with (tmp_path / "x.npy").open("wb") as stream:
+            np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": shape})
+            stream.write(Z.tobytes())
+        with pytest.raises(ValueError, match=r"x\.npy must "):
+            apply_calibrator(fit, tmp_path / "x.npy", tmp_path / "p.npy")
+    (tmp_path / "x.npy").write_bytes(b"\x93NUMPY\x02\x00" + (2**32 - 1).to_bytes(4, "little") + b"{" * 100)
+    with pytest.raises(ValueError, match=r"x\.npy must be an npy file"):
+        apply_calibrator(fit, tmp_path / "x.npy", tmp_path / "p.npy")
+    np.save(tmp_path / "x.npy", Z)
+    assert apply_calibrator(fit, tmp_path / "x.npy", tmp_path / "p.npy", chunk=10**15) == 70
