@@ -14,6 +14,7 @@ import struct
 import tokenize
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -125,11 +126,7 @@ class Npz:
         self.path, self._archive = path, archive
         members = [entry.filename for entry in archive.infolist()]
         self._members = {name.removesuffix(".npy"): name for name in members}
-        self._twice = (
-            {name.removesuffix(".npy") for name in members if members.count(name) > 1}
-            if (len(set(members)) < len(members))
-            else set()
-        )
+        self._twice = {name.removesuffix(".npy") for name, count in Counter(members).items() if count > 1}
 
     @property
     def names(self) -> set[str]:

@@ -144,7 +144,8 @@ def check(
         ValueError: data or options that are not as they should be.
         TypeError: data of another kind.
     """
-    check_number(limit, "limit", minimum=0)
+    if not check_number(limit, "limit", minimum=0) < 1:
+        raise ValueError(f"limit must be a fraction below 1: 0.02 for two points. Got {limit:g}, which all would pass.")
     if metric not in INTERVALS:
         raise ValueError(f"metric must be one of {', '.join(INTERVALS)}. Got {metric}.")
     given = holds.get("given", "logits")
