@@ -1,4 +1,7 @@
-"""Samples scored after a calibrator, or as given, chunk by chunk: the one way from logits to what metrics need."""
+"""Samples scored after a calibrator, or as given, chunk by chunk: the one way from logits to what metrics need.
+
+A `fit` is a fitted calibrator, or None for the logits as given.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import LogitSet
 from focal_lib.metrics.bins import ClassGaps, sum_class_gaps
 from focal_lib.metrics.design_gaps import weighted_class_gaps
@@ -31,8 +33,8 @@ class Scored(NamedTuple):
     def concatenate(parts: list[Scored]) -> Scored:
         """Of several sets of samples, one after the other."""
         scores, gaps, lowered, changed = zip(*parts, strict=True)
-        *sums, counts = zip(*gaps, strict=True)
-        total = ClassGaps(*(np.sum(own, axis=0) for own in sums), n=sum(counts))
+        gap, square, variance, counts = zip(*gaps, strict=True)
+        total = ClassGaps(np.sum(gap, axis=0), np.sum(square, axis=0), np.sum(variance, axis=0), sum(counts))
         return Scored(SampleScores.concatenate(scores), total, sum(lowered), sum(changed))
 
 
@@ -41,7 +43,7 @@ def log_probs(fit: Any, logits: Tensor) -> Tensor:
     return torch.log_softmax(logits, -1) if fit is None else fit.predict_log_proba(logits)
 
 
-def top_labels(fit: Calibrator | None, data: LogitSet) -> tuple[np.ndarray, np.ndarray]:
+def top_labels(fit: Any, data: LogitSet) -> tuple[np.ndarray, np.ndarray]:
     """Confidence and correctness of each sample, (n,) each, float64."""
 
     def chunk(z: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
@@ -51,7 +53,7 @@ def top_labels(fit: Calibrator | None, data: LogitSet) -> tuple[np.ndarray, np.n
     return confidence, correct
 
 
-def score(fit: Calibrator | None, data: LogitSet, weights: np.ndarray | None = None) -> Scored:
+def score(fit: Any, data: LogitSet, weights: np.ndarray | None = None) -> Scored:
     """Scores of each sample; weights (n,) of mean 1 are those of the class gaps."""
 
     def chunk(z: Tensor, y: Tensor, w: Tensor | None = None) -> Scored:

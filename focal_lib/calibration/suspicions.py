@@ -10,7 +10,9 @@ likely, the mean and variance of Hoeffding (1951), here exact from the class cou
 
 from __future__ import annotations
 
+import functools
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,7 +45,7 @@ def find_suspicions(
         fitted: whether something is fitted: without a mistake among the samples it cannot be.
     """
     found = [] if validation.layout == "options" else _of_columns(validation, given)
-    found += _of_pairing(validation) or (_never_wrong(validation) if fitted else [])
+    found += _of_pairing(validation, fitted=fitted)
     if not one_set:
         found += [f"Of the test set: {words[0].lower()}{words[1:]}" for words in _of_pairing(test)]
         found += _in_common(validation, test) + _groups_in_common(validation, test)
@@ -59,20 +61,50 @@ def association(data: LogitSet) -> float:
     0 where every sample has the same prediction, or the labels are all of one class. Where columns are other options
     in every sample, the random label is one of the sample's own options.
     """
-    if data.layout == "options":
-        return _association_of_options(data)
+    return _read_pairing(data).away
+
+
+@dataclass(frozen=True)
+class _Pairing:
+    """What one reading of predictions with labels says.
+
+    Attributes:
+        away: `association`.
+        predicted: class of each sample, (n,).
+        wrong: samples of whose label the score is not the highest.
+    """
+
+    away: float
+    predicted: np.ndarray
+    wrong: int
+
+
+def _read_pairing(data: LogitSet) -> _Pairing:
+    options = data.layout == "options"
+    sums = _sums_of_options if options else functools.partial(_sums, _shares(data))
+
+    def chunk(z: Tensor, y: Tensor) -> tuple[np.ndarray, np.ndarray, int]:
+        wrong = int((z.gather(-1, y[:, None])[:, 0] < z.amax(-1)).sum())
+        return sums(z, y).numpy(), z.argmax(-1).numpy(), wrong
+
+    found, predicted, wrong = zip(*Samples(data.logits, data.labels).map(chunk), strict=True)
+    away = (_away_of_options if options else functools.partial(_away, data))(np.sum(found, axis=0))
+    return _Pairing(away, np.concatenate(predicted), sum(wrong))
+
+
+def _shares(data: LogitSet) -> Tensor:
+    return torch.from_numpy(np.bincount(data.labels, minlength=data.classes) / len(data))
+
+
+def _sums(shares: Tensor, z: Tensor, y: Tensor) -> Tensor:
+    """Over i of s_i(k) and s_i(k)^2, (K,) each, of the mean over random labels and its square, and of s_i(y_i)."""
+    s = torch.log_softmax(z, -1).clamp_min(-1e3)  # farther is as wrong; squares stay finite
+    mean, paired = s @ shares, s.gather(-1, y[:, None]).sum()
+    return torch.cat([s.sum(0), (s * s).sum(0), torch.stack([mean.sum(), (mean * mean).sum(), paired])])
+
+
+def _away(data: LogitSet, total: np.ndarray) -> float:
     n, counts = len(data), np.bincount(data.labels, minlength=data.classes)
-    samples = Samples(data.logits, data.labels)
-    # sums over i of s_i(k) (K,), s_i(k)^2 (K,), and of the weighted mean and its square, and s_i(y_i)
-    weights = torch.from_numpy(counts / n)
-
-    def sums(z: Tensor, y: Tensor) -> np.ndarray:
-        s = torch.log_softmax(z, -1).clamp_min(-1e3)  # farther is as wrong; squares stay finite
-        mean = s @ weights
-        paired = s.gather(-1, y[:, None]).sum()
-        return torch.cat([s.sum(0), (s * s).sum(0), torch.stack([mean.sum(), (mean * mean).sum(), paired])]).numpy()
-
-    total = samples.total(sums)
     by_class, squares, (mean, mean_squares, paired) = np.split(total, [data.classes, 2 * data.classes])
     centre = mean / n
     # sum over i, j of (s_i(y_j) - mean_i - mean(y_j) + centre)^2
@@ -83,25 +115,27 @@ def association(data: LogitSet) -> float:
     return float((paired - n * centre) / math.sqrt(variance))
 
 
-def _association_of_options(data: LogitSet) -> float:
-    def sums(z: Tensor, y: Tensor) -> np.ndarray:
-        there = ~is_missing(z)
-        count = there.sum(-1, keepdim=True)
-        s = torch.where(there, torch.log_softmax(z, -1).clamp_min(-1e3), 0.0)
-        away = torch.where(there, s - s.sum(-1, keepdim=True) / count, 0.0)
-        paired, variance = away.gather(-1, y[:, None]).sum(), ((away * away) / count).sum()
-        return torch.stack([paired, variance]).numpy()
+def _sums_of_options(z: Tensor, y: Tensor) -> Tensor:
+    there = ~is_missing(z)
+    count = there.sum(-1, keepdim=True)
+    s = torch.where(there, torch.log_softmax(z, -1).clamp_min(-1e3), 0.0)
+    away = torch.where(there, s - s.sum(-1, keepdim=True) / count, 0.0)
+    return torch.stack([away.gather(-1, y[:, None]).sum(), ((away * away) / count).sum()])
 
-    paired, variance = Samples(data.logits, data.labels).total(sums)
+
+def _away_of_options(total: np.ndarray) -> float:
+    paired, variance = total
     return float(paired / math.sqrt(variance)) if variance > 0 else 0.0
 
 
-def _of_pairing(data: LogitSet) -> list[str]:
+def _of_pairing(data: LogitSet, *, fitted: bool = False) -> list[str]:
+    found = _read_pairing(data)
+    never_wrong = _never_wrong(data) if fitted and not found.wrong else []
     if len(np.unique(data.labels)) < 2:
-        return []
-    if step := swapped_classes(data):
+        return never_wrong
+    if step := _swapped(data, found.predicted):
         return [_changed_places(step)]
-    away = association(data)
+    away = found.away
     if away < -FAR:
         return [
             f"The labels get smaller probabilities than labels in a random order would ({-away:.0f} standard errors): "
@@ -113,7 +147,7 @@ def _of_pairing(data: LogitSet) -> list[str]:
             f"({away:.1f} standard errors over {len(data):,} samples): are samples and labels in the same order, and "
             "of the same model?"
         ]
-    return []
+    return never_wrong
 
 
 def swapped_classes(data: LogitSet) -> dict[int, int]:
@@ -122,9 +156,14 @@ def swapped_classes(data: LogitSet) -> dict[int, int]:
     Of classes with 5 or more predictions, more than half of them with the label: a shift by one of three and at least
     half of the classes, else cycles.
     """
-    if data.classes**2 > _MATRIX or data.layout == "options":
+    return _swapped(data, _read_pairing(data).predicted)
+
+
+def _swapped(data: LogitSet, predicted: np.ndarray) -> dict[int, int]:
+    classes = data.classes
+    if classes**2 > _MATRIX or data.layout == "options":
         return {}
-    matrix = _confusion(data)
+    matrix = np.bincount(predicted * classes + data.labels, minlength=classes**2).reshape(classes, classes)
     counts, most, k = matrix.sum(1), matrix.argmax(1), np.arange(len(matrix))
     enough = counts >= _FEW
     clear = enough & (matrix[k, most] > counts / 2) & (most != k)
@@ -160,25 +199,10 @@ def _changed_places(step: dict[int, int]) -> str:
 
 
 def _never_wrong(data: LogitSet) -> list[str]:
-    def wrong(z: Tensor, y: Tensor) -> np.ndarray:
-        return np.array([float((z.gather(-1, y[:, None])[:, 0] < z.amax(-1)).sum())])
-
-    if Samples(data.logits, data.labels).total(wrong)[0]:
-        return []
     return [
         f"None of the {len(data):,} samples to fit on is misclassified: the best temperature tends to 0, which makes "
         "every prediction certain. Fit on more samples, or on some that the model was not trained on."
     ]
-
-
-def _confusion(data: LogitSet) -> np.ndarray:
-    """Samples by predicted class and label, (K, K)."""
-    k = data.classes
-
-    def count(z: Tensor, y: Tensor) -> np.ndarray:
-        return torch.bincount(z.argmax(-1) * k + y, minlength=k * k).numpy()
-
-    return Samples(data.logits, data.labels).total(count).reshape(k, k)
 
 
 # --- the numbers ----------------------------------------------------------------------------

@@ -112,4 +112,5 @@ def weighted_class_gaps(p: Tensor, y: Tensor, weights: Tensor, n_bins: int = 15)
     w = weights[:, None]
     of_cells = w * gap, (w * gap) ** 2, w * w * p * (1 - p)
     sums = (torch.bincount(index, v.ravel(), minlength=classes * n_bins) for v in of_cells)
-    return ClassGaps(*(v.reshape(classes, n_bins).numpy() for v in sums), n=m)
+    total, square, variance = (v.reshape(classes, n_bins).numpy() for v in sums)
+    return ClassGaps(total, square, variance, m)
