@@ -32,7 +32,8 @@ def part_of_table(path: Path, label_column: str | None, columns: Mapping[Column,
     """
     label_column = LABEL if label_column is None else label_column
     named = {own: name for own, name in columns.items() if name}
-    frame = _table(path, label_column, list(named.values()))
+    as_text = [name for own, name in named.items() if own != "weights"]
+    frame = _table(path, label_column, as_text)
     names = list(frame.columns)
     labels = [label_column] if label_column in names else [part.strip() for part in label_column.split(",")]
     for what, wanted in [("the label", name) for name in labels] + [(f"the {o}", n) for o, n in named.items()]:
@@ -102,6 +103,7 @@ def _table(path: Path, label_column: str, as_text: list[str]) -> pd.DataFrame:
             skiprows=1,
             encoding="utf-8-sig",
             keep_default_na=False,  # a class may be called None
+            dtype={i: str for i, name in enumerate(names) if name in as_text},  # 001 is not 1
             na_values={i: [""] if name in text else _NO_NUMBER for i, name in enumerate(names)},  # type: ignore[misc]
         )
         return found.set_axis(names, axis=1)

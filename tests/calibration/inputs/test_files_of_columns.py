@@ -1,0 +1,148 @@
+"""Files with more than logits and labels: named columns and arrays, label columns, separate files for testing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+from focal_lib.calibration.logits_file import read_logits
+
+RNG = np.random.default_rng(0)
+Z = RNG.normal(size=(40, 3)) * 3
+Y = RNG.integers(0, 3, 40)
+NAMES = np.array(["ant", "bee", "None"])
+FRAME = pd.DataFrame(Z, columns=NAMES).assign(label=Y)
+PATIENT = np.array([f"{i:03d}" for i in range(8)]).repeat(5)
+
+
+@pytest.fixture(params=["csv", "CSV", "parquet", "Parquet"])
+def write(tmp_path, request):
+    def to_file(frame, name="x"):
+        path = tmp_path / f"{name}.{request.param}"
+        if request.param.lower() == "csv":
+            frame.to_csv(path, index=False)
+        else:
+            frame.to_parquet(path)
+        return path
+
+    return to_file
+
+
+def test_columns_by_name(write):
+    frame = FRAME.assign(patient=PATIENT, site=np.tile(["b", "a"], 20), count=np.arange(40) % 3 + 0.5)
+    options = {"groups": "patient", "slices": "site", "weights": "count"}
+    found = read_logits(write(frame), **options)["all"]
+    np.testing.assert_allclose(found.logits, Z)
+    np.testing.assert_array_equal(found.groups, np.arange(8).repeat(5))
+    np.testing.assert_array_equal(found.slices, np.tile([1, 0], 20))
+    assert (found.slice_names, found.class_names) == (("a", "b"), tuple(NAMES))
+    np.testing.assert_array_equal(found.weights, frame["count"])
+    by_patient = read_logits(write(frame.drop(columns=["site", "count"])), groups="patient", slices="patient")["all"]
+    assert by_patient.slice_names[:2] == ("000", "001")
+    with pytest.raises(ValueError, match=r"must hold numbers\. Got"):  # not said what they are
+        read_logits(write(frame))
+
+
+def test_labels_by_another_name_and_as_names_of_classes(write):
+    frame = pd.DataFrame(Z, columns=NAMES).assign(truth=NAMES[Y])
+    found = read_logits(write(frame), label_column="truth")["all"]
+    np.testing.assert_array_equal(found.labels, Y)
+    with pytest.raises(ValueError, match="must have a column 'label'; or say --label-column"):
+        read_logits(write(frame))
+    with pytest.raises(ValueError, match=r"must have a column 'answer', of the label\. Got ant, bee"):
+        read_logits(write(frame), label_column="answer")
+
+
+def test_nullable_types_of_pandas(tmp_path):
+    frame = FRAME.astype({"ant": "Float32", "bee": "Float64", "label": "Int64"})
+    frame.to_parquet(tmp_path / "x.parquet")
+    found = read_logits(tmp_path / "x.parquet")["all"]
+    assert found.logits.dtype == np.float64
+    np.testing.assert_allclose(found.logits, Z, rtol=1e-6)
+    np.testing.assert_array_equal(found.labels, Y)
+    frame.loc[3, "bee"] = pd.NA
+    frame.to_parquet(tmp_path / "x.parquet")
+    with pytest.raises(ValueError, match="Got none in column bee of sample 3"):
+        read_logits(tmp_path / "x.parquet")
+
+
+def test_one_column_of_scores_is_binary_and_several_labels_are_multi_label(write):
+    found = read_logits(write(pd.DataFrame({"p": expit(Z[:, 0]), "label": Y > 0})), "probs")["all"]
+    assert (found.layout, found.classes, found.labels.sum()) == ("binary", 2, (Y > 0).sum())
+    frame = pd.DataFrame(Z, columns=["rain", "snow", "hail"]).assign(y1=Y > 0, y2=Y > 1, y3=Y == 0).astype(float)
+    many = read_logits(write(frame), label_column="y1, y2,y3")["all"]
+    assert (many.layout, len(many), many.slice_names) == ("multi-label", 120, ("rain", "snow", "hail"))
+    np.testing.assert_array_equal(many.labels.reshape(40, 3)[:, 1], Y > 1)
+    with pytest.raises(ValueError, match=r"2 label columns need as many columns of scores\. Got 4"):
+        read_logits(write(frame), label_column="y1,y2")
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "message"),
+    [
+        (FRAME.assign(groups=Y), {}, "column 'groups' of .* is no class': leave it out, or say --groups groups"),
+        (FRAME, {"groups": "patient"}, "must have a column 'patient', of the groups"),
+        (FRAME, {"groups": "label"}, "the label must be a column of its own. Got 'label' for another purpose"),
+        (FRAME.assign(p=[None, *PATIENT[1:]]), {"groups": "p"}, "Got none in column p of sample 0"),
+        (FRAME[["label"]], {}, "must have a column of scores for each class. Got none"),
+        (FRAME.assign(label=NAMES[Y]).rename(columns={"bee": "wasp"}), {}, "labels must be names of columns"),
+        (FRAME.assign(label=[None, *Y[1:]]), {}, "Got none in column label of sample 0"),
+        (FRAME, {"groups": 7}, "groups of a file must be the name of a column or array. Got int"),
+        (FRAME, {"test_labels": "y.npy"}, "--test-labels goes with --test"),
+        (FRAME, {"test": (Z, Y)}, "test must be a file where the data are one. Got tuple"),
+    ],
+)
+def test_tables_whose_columns_do_not_fit(write, frame, options, message):
+    with pytest.raises(ValueError, match=message):
+        read_logits(write(frame), **options)
+
+
+def test_two_files(write):
+    sets = read_logits(write(FRAME, "val"), test=write(FRAME[:9], "test"))
+    assert {name: len(part) for name, part in sets.items()} == {"validation": 40, "test": 9}
+
+
+def test_two_pairs_of_npy_and_files_beside_them(tmp_path):
+    for name, array in {"z": Z, "y": Y, "z2": Z[:9], "y2": Y[:9], "g": PATIENT.astype(int)}.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    both = {"labels": tmp_path / "y.npy", "test": tmp_path / "z2.npy", "test_labels": tmp_path / "y2.npy"}
+    assert len(read_logits(tmp_path / "z.npy", **both)["test"]) == 9
+    found = read_logits(tmp_path / "z.npy", labels=tmp_path / "y.npy", groups=tmp_path / "g.npy")["all"]
+    np.testing.assert_array_equal(found.groups, np.arange(8).repeat(5))
+    with pytest.raises(ValueError, match=r"z2\.npy holds logits alone"):
+        read_logits(tmp_path / "z.npy", labels=tmp_path / "y.npy", test=tmp_path / "z2.npy")
+    with pytest.raises(ValueError, match=r"beside an npy file, groups must be the path of another\. Got patient"):
+        read_logits(tmp_path / "z.npy", labels=tmp_path / "y.npy", groups="patient")
+    with pytest.raises(ValueError, match="--label-column goes with csv and parquet"):
+        read_logits(tmp_path / "z.npy", labels=tmp_path / "y.npy", label_column="y")
+
+
+def test_arrays_of_an_archive(tmp_path):
+    own = {"groups": PATIENT, "slices": Y % 2, "weights": Y + 1.0, "class_names": NAMES}
+    np.savez(tmp_path / "x.npz", logits=Z, labels=NAMES[Y], **own, hospital=PATIENT[::-1])
+    found = read_logits(tmp_path / "x.npz")["all"]
+    np.testing.assert_array_equal(found.labels, Y)
+    np.testing.assert_array_equal(found.groups, np.arange(8).repeat(5))
+    assert (found.class_names, found.slice_names) == (tuple(NAMES), ("0", "1"))
+    np.testing.assert_array_equal(found.weights, Y + 1.0)
+    other = read_logits(tmp_path / "x.npz", groups="hospital")["all"]
+    np.testing.assert_array_equal(other.groups, np.arange(8)[::-1].repeat(5))
+    with pytest.raises(ValueError, match=r"must hold patient, for groups. Got class_names, groups, hospital"):
+        read_logits(tmp_path / "x.npz", groups="patient")
+    arrays = {
+        f"{part}_{name}": array for part in ("validation", "test") for name, array in (("logits", Z), ("labels", Y))
+    }
+    np.savez(tmp_path / "two.npz", **arrays, validation_groups=PATIENT, test_groups=PATIENT)
+    assert (read_logits(tmp_path / "two.npz")["test"].groups == np.arange(8).repeat(5)).all()
+    np.savez(tmp_path / "half.npz", **arrays, test_groups=PATIENT)
+    with pytest.raises(ValueError, match="groups must be there for validation and test, or for neither"):
+        read_logits(tmp_path / "half.npz")
+    with pytest.raises(ValueError, match=r"two.npz holds validation and test sets: --test goes with files of one set"):
+        read_logits(tmp_path / "x.npz", test=tmp_path / "two.npz")
+
+
+def test_other_shapes_in_archives(tmp_path):
+    np.savez(tmp_path / "b.npz", logits=Z[:, 0], labels=Y > 0)
+    np.savez(tmp_path / "s.npz", logits=RNG.normal(size=(4, 3, 5, 5)), labels=RNG.integers(0, 3, (4, 5, 5)))
+    assert read_logits(tmp_path / "b.npz")["all"].layout == "binary"
+    assert len(read_logits(tmp_path / "s.npz", pixels=10)["all"]) == 40
