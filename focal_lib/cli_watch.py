@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING
 import click
 
 from focal_lib.atomic_write import check_target
+from focal_lib.cli_errors import CheckingCommand
 
 if TYPE_CHECKING:
     from focal_lib.calibration.watch import CalibrationWatch
 
 __all__ = ["watch"]
 
-_NO_DRIFT, _ALARM, _DID_NOT_RUN = 0, 1, 2
+_NO_DRIFT, _ALARM = 0, 1
 _AT_ONCE = 4096  # samples of a file; of a pipe each is looked at when it comes
 
 
-@click.command()
+@click.command(cls=CheckingCommand, word="Did not run")
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path, allow_dash=True))
 @click.option("--alpha", type=float, help="At most the chance of a false alarm, ever. Default: 0.05.")
 @click.option("--resolution", type=float, help="Confidences so near to 0 or 1 are not told apart. Default: 1e-5.")
@@ -44,37 +45,39 @@ def watch(
     An alarm stays in the state; without it, the watch starts anew. Of a file all lines are counted or, where one is
     wrong, none; of a pipe those up to then.
     """
-    from focal_lib.calibration.outcome_lines import read_outcomes
-
+    own = _start(state, alpha, resolution)
+    if state is not None:
+        check_target(state, path)
+    before, of_file = own.steps, path.is_file() and str(path) != "-"
     try:
-        own = _start(state, alpha, resolution)
-        if state is not None:
-            check_target(state, path)
-        is_file = path.is_file() and str(path) != "-"
-        said, before = own.alarm, own.steps
-        try:
-            with click.open_file(str(path), encoding="utf-8") as lines:
-                outcomes = read_outcomes(lines, path.name if is_file else "standard input")
-                while part := list(islice(outcomes, _AT_ONCE if is_file else 1)):
-                    own.update(*map(list, zip(*part, strict=True)))
-                    if own.alarm and not said and not is_file:  # at once: who pipes may be waiting for it
-                        click.echo(own.words)
-                        said = True
-        except KeyboardInterrupt:  # how one ends a pipe that does not end
-            is_file = False
-        except (ValueError, OSError, MemoryError):
-            if state is not None and not is_file and own.steps > before:
-                own.save(state)
+        _count(own, path, of_file)
+    except KeyboardInterrupt:  # how one ends a pipe that does not end
+        if of_file:
             raise
-        if own.steps == before:
-            raise ValueError("there must be samples to look at. Got none.")
-        if state is not None:
+    except BaseException:
+        if state is not None and not of_file and own.steps > before:  # the samples are gone: what was counted is kept
             own.save(state)
-    except (ValueError, OSError, MemoryError) as error:
-        click.echo(f"Did not run: {error or type(error).__name__}", err=True)
-        raise SystemExit(_DID_NOT_RUN) from None
+        raise
+    if own.steps == before:
+        raise ValueError("there must be samples to look at. Got none.")
+    if state is not None:
+        own.save(state)
     click.echo(own.words)
     context.exit(_ALARM if own.alarm else _NO_DRIFT)
+
+
+def _count(own: CalibrationWatch, path: Path, of_file: bool) -> None:
+    """All samples; of a pipe an alarm is said at once."""
+    from focal_lib.calibration.outcome_lines import read_outcomes
+
+    said = own.alarm or of_file
+    with click.open_file(str(path), encoding="utf-8") as lines:
+        outcomes = read_outcomes(lines, path.name if of_file else "standard input")
+        while part := list(islice(outcomes, _AT_ONCE if of_file else 1)):
+            own.update(*map(list, zip(*part, strict=True)))
+            if own.alarm and not said:
+                click.echo(own.words)
+                said = True
 
 
 def _start(state: Path | None, alpha: float | None, resolution: float | None) -> CalibrationWatch:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import torch
 from torch import Tensor
 
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import LogitSet
+from focal_lib.calibration.scoring import log_probs
 from focal_lib.metrics.confusion import ConfidenceBand, confusion_by_confidence_of
 from focal_lib.metrics.net_benefit import NetBenefit, net_benefit_of
 from focal_lib.metrics.per_class import ClassReliability, class_reliability_of
@@ -35,6 +35,7 @@ class Decisions:
         confusion: right and wrong in bands of confidence.
         net_benefit: of acting on class 1, of a binary model; None of others.
         class_names: for the classes, numbers where there are none.
+        caveats: of data with weights or groups, what the bounds leave out.
     """
 
     risk_coverage: RiskCoverage
@@ -43,6 +44,7 @@ class Decisions:
     confusion: tuple[ConfidenceBand, ...]
     net_benefit: NetBenefit | None
     class_names: tuple[str, ...]
+    caveats: tuple[str, ...] = ()
 
     def threshold_table(self) -> pd.DataFrame:
         """Risk that is asked for, and the threshold, coverage, observed risk and bound that it is certified with."""
@@ -82,8 +84,8 @@ class Decisions:
         return pd.DataFrame({name.replace("_", " "): getattr(found, name) for name in names})
 
     def sentences(self) -> list[str]:
-        """The certified thresholds and the worst classes in words."""
-        return [*self._on_answering(), self._on_classes()]
+        """The certified thresholds, the worst classes and the caveats in words."""
+        return [*self._on_answering(), self._on_classes(), *self.caveats]
 
     def _on_answering(self) -> list[str]:
         level = f"{100 * self.risk_coverage.level:g} %"
@@ -153,14 +155,24 @@ def decide(
         confusion=confusion_by_confidence_of(predicted),
         net_benefit=binary,
         class_names=tuple(names or map(str, range(predicted.classes))),
+        caveats=tuple(_caveats([data for _, data in parts])),
     )
+
+
+def _caveats(sets: Sequence[LogitSet]) -> list[str]:
+    found = []
+    if any(data.weights is not None for data in sets):
+        found.append("Here every sample counts the same: weights are left out.")
+    if any(data.groups is not None for data in sets):
+        found.append("Bounds and intervals take samples for independent, which those of one group are not.")
+    return found
 
 
 def _predictions(calibrator: Calibrator | None, data: LogitSet) -> tuple[Predictions, np.ndarray]:
     """Chunk by chunk; with the probability of class 1."""
 
     def chunk(z: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-        p = torch.softmax(z, -1) if calibrator is None else calibrator.predict_proba(z)
+        p = log_probs(calibrator, z).exp()
         return *predictions_of_chunk(p, y), p[:, 1]
 
     *found, second = Samples(data.logits, data.labels).gather(chunk)

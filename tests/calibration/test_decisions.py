@@ -155,3 +155,11 @@ def test_names_are_text_in_the_card(report):
     card = model_card(odd)
     assert "a\\|b\\<script\\>\\`x\\`\\*.npz" in card
     assert "\\[link\\](x)" in card
+
+
+def test_what_the_bounds_leave_out_is_said(data, decisions):
+    assert not decisions.caveats
+    grouped = replace(data, groups=np.arange(2000) // 2, weights=np.ones(2000))
+    words = decide([(None, grouped)]).sentences()
+    assert "weights are left out" in words[-2]
+    assert "those of one group are not" in words[-1]
