@@ -36,19 +36,19 @@ RECORDED = {
     "CIFAR-100, cross-entropy": "results/cifar100-resnet8/7d7590968ae17d55/logits.npz",
     "CIFAR-100, focal gamma 3": "results/cifar100-resnet8/697557435be9649a/logits.npz",
 }
-EVERY = {  # (classes, samples) -> the setting is in one of so many rounds
+EVERY = {  # (classes, samples) -> the setting is in the last of so many rounds
     (2, 200): 1,
-    (2, 1_000): 1,
-    (2, 5_000): 2,
-    (2, 50_000): 6,
     (10, 200): 1,
+    (2, 1_000): 1,
     (10, 1_000): 1,
+    (2, 5_000): 2,
     (10, 5_000): 2,
-    (10, 50_000): 12,
-    (100, 200): 2,
-    (100, 1_000): 4,
-    (100, 5_000): 12,
-    (1_000, 200): 12,
+    (100, 200): 3,
+    (100, 1_000): 6,
+    (2, 50_000): 8,
+    (1_000, 200): 16,
+    (100, 5_000): 16,
+    (10, 50_000): 16,
     (1_000, 1_000): 24,
 }
 _SAVED_EVERY = 30.0  # seconds
@@ -65,7 +65,7 @@ def settings(number: int) -> list[tuple[str, int, int]]:
     """(truth, classes, samples) of a round, the recorded ones at their own number of classes."""
     found = []
     for (classes, n), every in EVERY.items():
-        if number % every == 0:
+        if number % every == every - 1:
             recorded = [name for name in RECORDED if name.startswith(f"CIFAR-{classes},")]
             found += [(truth, classes, n) for truth in (*TRUTHS, *recorded)]
     return found

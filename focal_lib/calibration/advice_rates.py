@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import special, stats
-from scipy.optimize import brentq
 
 from focal_lib.calibration.comparison import differences, hold_out
 from focal_lib.calibration.logit_sets import LogitSet
 from focal_lib.calibration.logits_file import read_logits
 from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE, Method, build
 from focal_lib.calibration.recommendation import RELEVANT, advise
+from focal_lib.metrics.clouds import bayes_logits
 from focal_lib.theory.maps import inverse_focal_log_probs
 
 __all__ = [
@@ -44,7 +44,6 @@ ERRORS = {
     "leaves alone": "advises the logits as given where a method is better by a relevant amount",
 }
 _TEMPERATURE, _GAMMA = 1.5, 3.0
-_ACCURACY = 0.8
 _NUMBERS = 1_000_000  # in a population: samples times classes
 _SCORES = ("nll", "brier")
 
@@ -79,9 +78,9 @@ class Population:
 def made_up_population(truth: str, classes: int, *, seed: int = 0, size: int | None = None) -> Population:
     """A population for which one method is right: its fit, with enough samples, is calibrated.
 
-    Each class is a normal cloud, all of them as far apart, so the Bayes classifier's logits u are known; an accuracy of
-    0.8 sets how far. The logits are u (calibrated), 1.5 u (temperature), those whose focal map with gamma = 3 gives
-    softmax(u) (focal temperature), or (u - b) / a with a and b for each class (vector).
+    With the logits u of `clouds`, which Bayes' rule gives at an accuracy of 0.8, they are u (calibrated), 1.5 u
+    (temperature), those whose focal map with gamma = 3 gives softmax(u) (focal temperature), or (u - b) / a with a and
+    b for each class (vector).
 
     Args:
         truth: one of TRUTHS.
@@ -92,14 +91,9 @@ def made_up_population(truth: str, classes: int, *, seed: int = 0, size: int | N
     """
     if truth not in TRUTHS:
         raise ValueError(f"truth must be one of {', '.join(TRUTHS)}. Got {truth}.")
-    if classes < 2:
-        raise ValueError(f"classes must be at least 2. Got {classes}.")
     rng = np.random.default_rng([seed, classes])
     m = size or int(np.clip(_NUMBERS // classes, 2_500, 20_000))
-    apart = _distance(classes)
-    u = rng.standard_normal((m, classes))
-    u[np.arange(m), rng.integers(0, classes, m)] += apart
-    u *= apart
+    u = bayes_logits(m, classes, rng)
     right = special.log_softmax(u, axis=1)
     if truth == "temperature":
         u = _TEMPERATURE * u
@@ -194,14 +188,3 @@ def _errors(row: pd.Series) -> dict[str, bool]:
         "misses": missed and not stays,
         "leaves alone": missed and stays,
     }
-
-
-def _distance(classes: int) -> float:
-    """Of the means from 0 along axes of their own, at which the Bayes classifier has the accuracy."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(101)
-    weights = weights / weights.sum()
-
-    def excess(apart: float) -> float:
-        return float(weights @ stats.norm.cdf(nodes + apart) ** (classes - 1)) - _ACCURACY
-
-    return float(brentq(excess, 0.0, 20.0))

@@ -29,6 +29,7 @@ from scipy.optimize import brentq
 from focal_lib.metrics.bins import Binning, ClassGaps, assign_bins, sum_class_gaps
 from focal_lib.metrics.design import PLAIN, Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_gaps
+from focal_lib.metrics.gap_bounds import bound_sum
 from focal_lib.metrics.intervals import Interval
 from focal_lib.metrics.scores import top_label
 
@@ -76,7 +77,8 @@ def mce_interval(
 def classwise_ece_interval(probs: Any, labels: Any, n_bins: int = 15, *, level: float = 0.95) -> Interval:
     """Classwise ECE, of equal width, with its confidence interval; arguments and errors as ece_interval.
 
-    The gaps of different classes are taken as independent.
+    Of more than two classes its kind is 'bounds', since a class and a bin may have few counts, and classes depend on
+    one another: it covers at least as often as it says, and is wide (focal_lib.metrics.gap_bounds).
     """
     return classwise_ece_interval_of(sum_class_gaps(probs, labels, n_bins), level=level)
 
@@ -130,9 +132,19 @@ def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interv
     Raises:
         ValueError: level not in (0, 1).
     """
-    means, errors = _standard_errors(gaps.gap.ravel(), gaps.square.ravel(), gaps.variance.ravel(), gaps.n)
+    classes = len(gaps.gap)
+    first = int(classes == 2)  # two classes are each other's mirror
+    gap, square, variance = (sums[first:].ravel() for sums in (gaps.gap, gaps.square, gaps.variance))
+    means, errors = _standard_errors(gap, square, variance, gaps.n)
     filled = (means != 0) | (errors > 0)
-    return _invert(lambda size: size.sum(-1) / len(gaps.gap), means[filled], errors[filled], level)
+    means, errors = means[filled], errors[filled]
+    estimate = float(np.abs(gaps.gap).sum() / gaps.n / classes)
+    if classes == 2 or not errors.any():
+        return replace(_invert(lambda size: size.sum(-1), means, errors, level), estimate=estimate)
+    _check_level(level)
+    ends = bound_sum(means * gaps.n, (errors * gaps.n) ** 2, level)
+    low, high, debiased = (min(1.0, end / gaps.n / classes) for end in ends)
+    return Interval(estimate, low, high, "bounds", level, debiased=debiased)
 
 
 def _sum_of_gaps(
@@ -183,8 +195,7 @@ def _invert(
     Args:
         noise: draws of it (draws, bins), None where bins are independent.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie in (0, 1). Got {level}.")
+    _check_level(level)
     size, observed = np.abs(gaps), float(statistic(np.abs(gaps)))
     if not errors.any():  # every probability 0 or 1, and right
         return Interval(observed, observed, observed, _KIND, level, debiased=observed)
@@ -206,6 +217,11 @@ def _invert(
 
     low, high = end((1 + level) / 2), end((1 - level) / 2)
     return Interval(observed, low, high, _KIND, level, debiased=end(0.5))
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie in (0, 1). Got {level}.")
 
 
 @functools.lru_cache(1)

@@ -25,7 +25,7 @@ class Interval:
     """An estimate with an interval, nan where there is none.
 
     Attributes:
-        kind: how it was made: 'percentile bootstrap', 't', 'inverted test', 'min to max'; '' for none.
+        kind: how it was made: 'percentile bootstrap', 't', 'inverted test', 'bounds', 'min to max'; '' for none.
         level: its confidence level.
         degrees: of freedom, of a t interval.
         debiased: of an estimate that is biased, as an ECE is, one that is less so and lies in the interval.

@@ -47,8 +47,9 @@ def test_each_interval_says_how_it_was_made(held_out):
     kinds = {name: set(part) for name, part in table.groupby("metric")["interval"]}
     for name in ("error", "nll", "brier"):
         assert kinds[name] == {"percentile bootstrap"}
-    for name in ("ece", "adaptive-ece", "classwise-ece", "mce"):
+    for name in ("ece", "adaptive-ece", "mce"):
         assert kinds[name] == {"inverted test"}
+    assert kinds["classwise-ece"] == {"bounds"}
     assert kinds["smooth-ece"] == {""}
 
 
