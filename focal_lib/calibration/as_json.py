@@ -56,6 +56,7 @@ def report_as_json(report: Report, decisions: Decisions | None = None) -> str:
             {**_named(method), "bins": "equal width", **_of_bins(reliability_bins_of(s.confidence, s.correct))}
             for method, s in evaluation.scores.items()
         ],
+        "slices": [] if report.slices is None else rows_of(report.slices),
         "notes": list(report.notes),
         "suspicions": [str(suspicion) for suspicion in report.suspicions],
         "provenance": dict(report.provenance),

@@ -9,7 +9,7 @@ from focal_lib.calibration.calibrators.mapped import MappedCalibrator
 from focal_lib.calibration.calibrators.newton import GAMMA_RANGE
 from focal_lib.calibration.comparison import Evaluation
 from focal_lib.calibration.methods import AS_GIVEN, Method
-from focal_lib.metrics.calibration_test import calibration_p_value_of
+from focal_lib.metrics.calibration_test import calibration_p_value_of, p_value_over_groups
 
 __all__ = ["calibration_p", "describe_cautions", "describe_fits", "describe_theory", "in_words", "name_of"]
 
@@ -61,8 +61,13 @@ def describe_theory(evaluation: Evaluation) -> list[str]:
 
 
 def calibration_p(evaluation: Evaluation, method: Method, seed: int = 0) -> float:
-    """p-value of the hypothesis that the method's top label is right as often as its confidence says."""
-    scores = evaluation.scores[method]
+    """p-value of the hypothesis that the method's top label is right as often as its confidence says.
+
+    Over groups, where samples are not independent; nan with too few of them.
+    """
+    scores, design = evaluation.scores[method], evaluation.design
+    if design.groups is not None:
+        return p_value_over_groups(scores.confidence, scores.correct, design)
     return calibration_p_value_of(scores.confidence, scores.correct, seed=seed)
 
 

@@ -26,6 +26,7 @@ from focal_lib.calibration.logits_file import Holds, options_in_words, read_logi
 from focal_lib.calibration.methods import AS_GIVEN, Method, alike_for_all_columns, build, parse
 from focal_lib.calibration.recommendation import RELEVANT, Advice, advise, check_relevant
 from focal_lib.calibration.saved import save_calibrator
+from focal_lib.calibration.slices import by_slice, slice_table
 from focal_lib.calibration.summary import Summary, summarise
 from focal_lib.calibration.suspicions import find_suspicions
 from focal_lib.calibration.tables import difference_table, metric_table
@@ -226,12 +227,19 @@ class Report:
 
     @property
     def kept_in_words(self) -> str:
-        """What calibrator.json holds, and how many predictions it changes."""
+        """What calibrator.json holds; the advice says how many predictions that changes."""
         if self.advice.method is None:
             return "calibrator.json leaves the logits as they are (T = 1)."
-        changed, n = self.evaluation.changed[self.kept], self.evaluation.n_test
-        which = "no prediction's class" if not changed else f"the class of {changed:,} of {n:,} predictions tested on"
-        return f"calibrator.json holds the fit of {self.kept.label}; it changes {which}."
+        return f"calibrator.json holds the fit of {self.kept.label}."
+
+    @cached_property
+    def slices(self) -> pd.DataFrame | None:
+        """With what is kept: errors of the whole and slice by slice, the worst first; None where none were given."""
+        return by_slice(self.evaluation, self.kept) if self.evaluation.slices else None
+
+    def slice_table(self) -> pd.DataFrame | None:
+        """The slices to read, the 20 worst; None where none were given."""
+        return None if self.slices is None else slice_table(self.slices)
 
     def metric_table(self) -> pd.DataFrame:
         """The metrics to read: 'value [low, high]', one row for each method."""

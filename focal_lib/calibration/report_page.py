@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from focal_lib.calibration.fit_notes import name_of
 from focal_lib.calibration.methods import Method
+from focal_lib.calibration.slices import describe_worst
 
 if TYPE_CHECKING:
     from focal_lib.calibration.report import Report
@@ -23,10 +24,9 @@ __all__ = ["render"]
 
 METRICS_CAPTION = (
     "Error and the ECE family in per cent, on samples that were not fitted on. Of two ECEs, ece has 15 bins of equal "
-    "width and adaptive-ece 15 of equal mass. 95 % intervals over samples: percentile bootstrap for error, NLL and "
-    "Brier score. A bootstrap of a binned error cannot reach 0 and does not cover, so theirs invert a simulated test; "
-    "noise only adds to such an error, which therefore may lie above its interval. In round brackets stands "
-    "an estimate with less of this bias."
+    "width and adaptive-ece 15 of equal mass. {how}. A bootstrap of a binned error cannot reach 0 and does not cover, "
+    "so theirs invert a simulated test; noise only adds to such an error, which therefore may lie above its interval. "
+    "In round brackets stands an estimate with less of this bias."
 )
 DIFFERENCES_CAPTION = (
     "Method minus reference over the same samples. nll and brier, which decide, have t intervals that all {count} hold "
@@ -59,7 +59,7 @@ def render(report: Report, *, whole: bool) -> str:
         whole=whole,
         report=report,
         summary=report.summary,
-        metrics_caption=METRICS_CAPTION,
+        metrics_caption=_metrics_caption(report),
         differences_caption=DIFFERENCES_CAPTION.format(count=int((report.differences["interval"] != "").sum())),
         metrics=_of_methods("Metrics of each method", report.metric_table()),
         differences=_of_methods("Differences between methods", report.difference_table()),
@@ -69,7 +69,29 @@ def render(report: Report, *, whole: bool) -> str:
         ],
         landscape=_data_uri(report.landscape()),
         **_decisions(report),
+        **_slices(report),
     )
+
+
+def _metrics_caption(report: Report) -> str:
+    design = report.evaluation.design
+    over = "samples" if design.groups is None else "groups, whose samples are not independent"
+    means = "percentile bootstrap for error, NLL and Brier score"
+    if not design.is_plain:
+        means = "Wilson's for the error, Student's t for NLL and Brier score"
+    weighted = "" if design.weights is None else "Values are weighted. "
+    return METRICS_CAPTION.format(how=f"{weighted}95 % intervals over {over}: {means}")
+
+
+def _slices(report: Report) -> dict[str, Any]:
+    table = report.slice_table()
+    if table is None or report.slices is None:
+        return {"slices": None}
+    return {
+        "slices": _plain("Slice by slice", table.reset_index()),
+        "worst_slice": describe_worst(report.slices),
+        "more_slices": len(report.slices) - len(table),
+    }
 
 
 def _decisions(report: Report) -> dict[str, Any]:

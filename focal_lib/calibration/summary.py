@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from focal_lib.calibration.fit_notes import calibration_p, describe_cautions, in_words, name_of
 from focal_lib.calibration.methods import AS_GIVEN, Method
-from focal_lib.metrics.intervals import t_interval
 
 if TYPE_CHECKING:
     from focal_lib.calibration.report import Report
@@ -82,12 +79,12 @@ def _given(report: Report) -> list[str]:
 
 def _verdict(report: Report, method: Method) -> str:
     """'no, overconfident (p < 0.001)', 'nothing speaks against it (p = 0.4)'."""
-    p = calibration_p(report.evaluation, method)
+    p, design = calibration_p(report.evaluation, method), report.evaluation.design
+    if p != p:
+        return "not known (too few groups)"
     if p >= _SIZE:
         return f"nothing speaks against it ({in_words(p)})"
     scores = report.evaluation.scores[method]
-    away = t_interval(np.asarray(scores.confidence - scores.correct)) if report.evaluation.n_test > 1 else None
-    side = (
-        "" if away is None or away.low <= 0 <= away.high else ", overconfident" if away.low > 0 else ", underconfident"
-    )
+    away = design.mean_interval(scores.confidence - scores.correct)
+    side = ", overconfident" if away.low > 0 else ", underconfident" if away.high < 0 else ""
     return f"no{side} ({in_words(p)})"

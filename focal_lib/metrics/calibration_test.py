@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from focal_lib.metrics.bins import assign_bins
+from focal_lib.metrics.design import Design
+from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_gaps
 from focal_lib.metrics.scores import top_label
 
-__all__ = ["calibration_p_value", "calibration_p_value_of"]
+__all__ = ["calibration_p_value", "calibration_p_value_of", "p_value_over_groups"]
 
 _EXACT = 50_000  # samples up to which each is drawn; of more, a bin's sum is normal
 _DRAWN = 2**22  # numbers at once
@@ -55,6 +57,27 @@ def calibration_p_value_of(
     simulated = drawn(confidence, index, draws, rng)
     # to rounding: a calibrated model may have the very value observed
     return float((1 + np.count_nonzero(simulated >= observed * (1 - 1e-12))) / (1 + draws))
+
+
+def p_value_over_groups(
+    confidence: np.ndarray,
+    correct: np.ndarray,
+    design: Design,
+    n_bins: int = 15,
+    *,
+    draws: int = 2000,
+    seed: int = 0,
+) -> float:
+    """`calibration_p_value_of` of samples in groups, by the joint noise of the bins' gaps (metrics.design_gaps).
+
+    A little conservative in simulations; nan with fewer than 10 groups.
+    """
+    if design.independent(len(confidence)) < LEAST_GROUPS:
+        return float("nan")
+    rng = np.random.default_rng(seed)
+    found = design_gaps(confidence, correct, n_bins, "mass", design, lambda bins: rng.normal(size=(draws, bins)))
+    exceeded = np.count_nonzero(np.abs(found.noise).sum(1) >= np.abs(found.gaps).sum())
+    return float((1 + exceeded) / (1 + draws))
 
 
 def _each_sample(confidence: np.ndarray, index: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:

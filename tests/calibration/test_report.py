@@ -114,7 +114,8 @@ def test_default_methods(data):
 def test_what_is_kept_is_what_is_recommended(draw_logits, found, tmp_path):
     assert found.advice.method == TEMPERATURE == found.kept
     assert found.calibrator is found.fits["temperature", "nll"]
-    assert found.kept_in_words == "calibrator.json holds the fit of temperature; it changes no prediction's class."
+    assert found.kept_in_words == "calibrator.json holds the fit of temperature."
+    assert found.advice.words.count("no prediction changes its class") == 1
     few = calibrate(draw_logits(200, 1.0), **FAST)
     assert few.advice.method is None
     assert few.kept_in_words == "calibrator.json leaves the logits as they are (T = 1)."
@@ -349,3 +350,25 @@ def test_a_failure_leaves_the_old_set(found, tmp_path, monkeypatch, fails):
         other.save(tmp_path)
     monkeypatch.undo()
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+# --- groups, weights and slices --------------------------------------------------------
+
+
+def test_slices_and_groups_are_reported_on(draw_logits):
+    data = draw_logits(1600, 2.0)
+    names = np.where(np.arange(1600) % 4, "rest", "quarter")
+    of_samples = {"groups": np.arange(1600) // 5, "weights": 1.0 + np.arange(1600) % 2, "slices": names}
+    found = calibrate((data.logits, data.labels), **FAST, **of_samples)
+    fitted, tested = found.fitted_on, found.evaluation.parts[0][1]
+    assert not np.intersect1d(fitted.groups, tested.groups).size
+    assert sorted(found.slices["slice"]) == ["all samples", "quarter", "rest"]
+    page = found.to_html()
+    assert "Slice by slice" in page
+    assert "over groups, whose samples are not independent: Wilson" in page
+    assert "Values are weighted" in page
+    for method in found.compared:
+        assert not {"nan", "None"} & set(" ".join(map(str, found.metric_table().loc[tuple(method)])).split())
+    plain = calibrate((data.logits, data.labels), **FAST)
+    assert plain.slices is None
+    assert "Slice by slice" not in plain.to_html()
