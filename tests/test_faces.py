@@ -48,6 +48,8 @@ RELIED_ON = {
         "VectorScaling": (),
         "MatrixScaling": (),
         "calibrate": ("data", "methods"),
+        "apply_to_scores": ("calibrator", "scores", "given"),
+        "read_logits": ("data", "given", "labels", "test", "groups", "slices", "weights", "layout"),
     },
     "claims": {"ledger": ()},
 }

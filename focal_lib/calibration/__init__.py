@@ -9,7 +9,8 @@ from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES, PAPE
 from focal_lib.calibration.calibrators.torch_module import write_onnx
 from focal_lib.calibration.decisions import Decisions, decide
 from focal_lib.calibration.gate import Check, Outcome, check
-from focal_lib.calibration.logit_sets import as_logits
+from focal_lib.calibration.inputs.new_scores import apply_to_scores
+from focal_lib.calibration.logit_sets import LogitSet, as_logits
 from focal_lib.calibration.logits_file import read_logits
 from focal_lib.calibration.report import Report, calibrate
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
@@ -30,6 +31,7 @@ __all__ = [
     "FocalTemperatureScaling",
     "HistogramBinning",
     "IsotonicCalibration",
+    "LogitSet",
     "MatrixScaling",
     "Outcome",
     "Report",
@@ -37,6 +39,7 @@ __all__ = [
     "VectorScaling",
     "alarm_delays",
     "alarm_times",
+    "apply_to_scores",
     "as_logits",
     "calibrate",
     "check",

@@ -1,0 +1,80 @@
+"""Options that say what a file holds, of focal calibrate, check and apply: from the file to the new probabilities."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from scipy.special import expit
+
+from focal_lib.calibration.saved import load_calibrator
+from focal_lib.cli import main
+
+RNG = np.random.default_rng(0)
+MANY = RNG.normal(size=(300, 3)) * 4
+TRUE = (RNG.random((300, 3)) < expit(MANY / 2)).astype(int)
+FAST = "--methods", "temperature", "--resamples", "50"
+
+
+@pytest.fixture
+def run():
+    return lambda *args: CliRunner().invoke(main, [str(arg) for arg in args])
+
+
+def test_from_multi_label_tables_to_probabilities_of_each_label(run, tmp_path):
+    frame = pd.DataFrame(MANY, columns=list("abc")).assign(ya=TRUE[:, 0], yb=TRUE[:, 1], yc=TRUE[:, 2])
+    frame[:200].to_csv(tmp_path / "val.csv", index=False)
+    frame[200:].to_csv(tmp_path / "test.csv", index=False)
+    options = "--test", tmp_path / "test.csv", "--label-column", "ya,yb,yc"
+    done = run("calibrate", tmp_path / "val.csv", *options, *FAST, "--out", tmp_path / "report")
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "report" / "report.html").read_text()
+    assert "one calibrator for all labels" in page
+    assert "test test.csv, label_column ya,yb,yc" in page
+    np.save(tmp_path / "new.npy", MANY[:5])
+    where = tmp_path / "report" / "calibrator.json"
+    applied = run("apply", where, tmp_path / "new.npy", "--out", tmp_path / "p.npy")
+    assert applied.exit_code == 0, applied.output
+    temperature = load_calibrator(where).temperature_
+    np.testing.assert_allclose(np.load(tmp_path / "p.npy"), expit(MANY[:5] / temperature), rtol=1e-6)
+
+
+def test_check_reads_columns_by_name(run, tmp_path):
+    frame = pd.DataFrame({"p": expit(MANY[:, 0] / 2), "y": TRUE[:, 0], "patient": np.arange(300) // 3})
+    frame.to_parquet(tmp_path / "x.parquet")
+    options = "--label-column", "y", "--groups", "patient", "--given", "probs", "--out", tmp_path / "out.json"
+    done = run("check", tmp_path / "x.parquet", "--max-ece", 0.5, *options)
+    assert done.exit_code == 0, done.output
+    assert json.loads((tmp_path / "out.json").read_text())["samples"] == 300
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--groups", "patient"], "must hold patient, for groups"),
+        (["--test-labels", "x.npz"], "--test-labels goes with --test"),
+        (["--label-column", "y"], "--label-column goes with csv and parquet files"),
+        (["--layout", "options", "--methods", "vector"], "a column is another option in every sample"),
+        (["--layout", "segmentation"], "must have shape (N, K, H, W)"),
+    ],
+)
+def test_what_the_file_does_not_hold_is_said_in_a_line(run, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    np.savez("x.npz", logits=MANY, labels=TRUE.argmax(-1))
+    refused = run("calibrate", "x.npz", *arguments, "--out", "report")
+    assert refused.exit_code == 1
+    assert message in refused.output
+    assert len(refused.output.splitlines()) == 1
+    assert not (tmp_path / "report").exists()
+
+
+def test_no_file_that_is_read_is_written_over(run, tmp_path):
+    np.savez(tmp_path / "x.npz", logits=MANY, labels=TRUE.argmax(-1))
+    np.save(tmp_path / "y.npy", TRUE.argmax(-1))
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report" / "metrics.parquet").write_bytes((tmp_path / "x.npz").read_bytes())
+    other = tmp_path / "report" / "metrics.parquet"
+    refused = run("calibrate", tmp_path / "x.npz", "--test", other, "--out", tmp_path / "report")
+    assert refused.exit_code == 1
+    assert other.read_bytes() == (tmp_path / "x.npz").read_bytes()
