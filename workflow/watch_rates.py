@@ -2,7 +2,7 @@
 
     nice python -m workflow.watch_rates --runs 500      # about four minutes of processor time
 
-Each stream has its number as its seed. `notebooks/watch.py` reads what this leaves.
+Each stream has its number as its seed. `notebooks/in_use.py` reads what this leaves.
 """
 
 from __future__ import annotations

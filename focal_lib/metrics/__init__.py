@@ -29,7 +29,16 @@ from focal_lib.metrics.ece_interval import (
 from focal_lib.metrics.intervals import Interval, bootstrap, paired_t_interval, t_interval
 from focal_lib.metrics.net_benefit import NetBenefit, net_benefit
 from focal_lib.metrics.per_class import ClassReliability, class_reliability
-from focal_lib.metrics.risk_coverage import RiskCoverage, Threshold, aurc, certified_threshold, risk_coverage
+from focal_lib.metrics.risk_coverage import (
+    RiskCoverage,
+    Threshold,
+    aurc,
+    aurc_of,
+    certified_threshold,
+    certified_threshold_of,
+    risk_coverage,
+    risk_coverage_of,
+)
 from focal_lib.metrics.scores import SampleScores, accuracy, brier, nll, sample_scores, top_label
 from focal_lib.metrics.significance import holm, smallest_effect, t_p_value
 from focal_lib.metrics.smooth import smooth_ece, smooth_ece_of
@@ -50,12 +59,14 @@ __all__ = [
     "adaptive_ece_interval_of",
     "adaptive_ece_of",
     "aurc",
+    "aurc_of",
     "bootstrap",
     "bootstrap_adaptive_ece",
     "brier",
     "calibration_p_value",
     "calibration_p_value_of",
     "certified_threshold",
+    "certified_threshold_of",
     "class_reliability",
     "classwise_ece",
     "classwise_ece_interval",
@@ -74,6 +85,7 @@ __all__ = [
     "reliability_bins",
     "reliability_bins_of",
     "risk_coverage",
+    "risk_coverage_of",
     "sample_scores",
     "smallest_effect",
     "smooth_ece",
