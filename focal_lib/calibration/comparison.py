@@ -15,6 +15,7 @@ from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.logit_sets import LogitSet, slices_of
 from focal_lib.calibration.methods import AS_GIVEN, Method
 from focal_lib.calibration.scoring import Scored, score
+from focal_lib.metrics.bins import ClassGaps
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_adaptive_ece
@@ -175,7 +176,7 @@ def _evaluation(
             [score(own.get(method), data, w) for (own, data), w in zip(parts, weights, strict=True)]
         )
         scores[method], changed[method] = found.scores, found.changed
-        classwise[method] = classwise_ece_interval_of(found.gaps)
+        classwise[method] = classwise_ece_interval_of(_as_counts(found.gaps, design))
         if design.groups is not None:
             classwise[method] = Interval(classwise[method].estimate, np.nan, np.nan)
         if getattr(fits.get(method), "gamma_", 0.0):
@@ -194,6 +195,15 @@ def _evaluation(
         folds=folds,
         parts=tuple(parts),
     )
+
+
+def _as_counts(gaps: ClassGaps, design: Design) -> ClassGaps:
+    """Of weighted samples those of so many unweighted ones as they are worth (Kish's effective size)."""
+    if design.weights is None:
+        return gaps
+    n = max(1, round(gaps.n**2 / float((design.weights**2).sum())))
+    unit = gaps.n / n
+    return ClassGaps(gaps.gap / unit, gaps.square / unit**2, gaps.variance / unit**2, n)
 
 
 # --- metrics and differences -----------------------------------------------------------

@@ -12,6 +12,9 @@ with probability (1 - level) / 2. The draws are simulated, the same ones for eve
 its samples, or that of a calibrated model where it is larger: few errors, or none, are no proof of certainty. Since the
 estimate is biased upwards and the interval is not, the estimate may lie above it. The error under which the observed
 one is the median, `debiased`, lies in the interval; in simulations it is nearer to the truth, and a little low.
+Where the observed error is smaller than that of nearly every calibrated model, the test would leave 0 alone: the upper
+end is then that of a calibrated model's 16th percentile (a power-constrained limit, Cowan et al. 2011), so luck shows
+no more than the samples can.
 
 As in `bins`, a function whose name ends in `_of` takes confidences (n,) and correctness (n,).
 """
@@ -46,6 +49,8 @@ __all__ = [
 
 _KIND = "inverted test"
 _DRAWS, _NUMBERS = 2000, 2_000_000  # fewer draws where classes times bins are many
+_BEYOND, _MOST_DRAWS = 50, 20_000  # draws that a tail is read from, where it is thin more are drawn
+_CALM = 0.16  # quantile of a calibrated model's error: of a smaller one the upper end is that of this
 _FURTHEST = 8.0  # standard errors away from 0
 
 
@@ -118,7 +123,7 @@ def mce_interval_of(
     Its low end is at least that of the ECE, a mean of the gaps whose largest the MCE is: what shows the one shows the
     other, though no single bin may.
     """
-    gaps, errors, share, noise = _gaps(confidence, correct, n_bins, binning, design)
+    gaps, errors, share, noise = _gaps(confidence, correct, n_bins, binning, level, design)
     found = _invert(lambda size: (size / share).max(-1), gaps, errors, level, noise)
     least = _invert(lambda size: size.sum(-1), gaps, errors, level, noise).low
     if not found.low < least:
@@ -150,12 +155,12 @@ def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interv
 def _sum_of_gaps(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float, design: Design
 ) -> Interval:
-    gaps, errors, _, noise = _gaps(confidence, correct, n_bins, binning, design)
+    gaps, errors, _, noise = _gaps(confidence, correct, n_bins, binning, level, design)
     return _invert(lambda size: size.sum(-1), gaps, errors, level, noise)
 
 
 def _gaps(
-    confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, design: Design
+    confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float, design: Design
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
     """Gap of each non-empty bin as its part of the ECE, its standard error, the bin's share of the samples; draws.
 
@@ -165,7 +170,8 @@ def _gaps(
     if n == 0:
         raise ValueError("confidence must have at least one sample. Got none.")
     if not design.is_plain:
-        found = design_gaps(confidence, correct, n_bins, binning, design, _normals)
+        _check_level(level)
+        found = design_gaps(confidence, correct, n_bins, binning, design, lambda bins: _normals(bins, level))
         few = design.groups is not None and design.independent(n) < LEAST_GROUPS
         return found._replace(noise=found.noise * np.nan) if few else found
     index, residual = assign_bins(confidence, n_bins, binning), confidence - correct
@@ -199,7 +205,7 @@ def _invert(
     size, observed = np.abs(gaps), float(statistic(np.abs(gaps)))
     if not errors.any():  # every probability 0 or 1, and right
         return Interval(observed, observed, observed, _KIND, level, debiased=observed)
-    noise = errors * _normals(len(gaps)) if noise is None else noise
+    noise = errors * _normals(len(gaps), level) if noise is None else noise
     if np.isnan(noise).any():
         return Interval(observed, np.nan, np.nan, level=level)
     none = -float(np.max(size / np.maximum(errors, 1e-300)))  # at which every gap is 0
@@ -207,15 +213,16 @@ def _invert(
     def moved(a: float) -> np.ndarray:
         return np.maximum(size + a * errors, 0)
 
-    def end(probability: float) -> float:
+    def end(probability: float, seen: float = observed) -> float:
         def excess(a: float) -> float:
-            return float(np.quantile(statistic(np.abs(moved(a) + noise)), probability)) - observed
+            return float(np.quantile(statistic(np.abs(moved(a) + noise)), probability)) - seen
 
         if excess(max(none, -1e6)) >= 0:
             return 0.0
         return min(1.0, float(statistic(moved(brentq(excess, max(none, -1e6), _FURTHEST, xtol=1e-3)))))
 
-    low, high = end((1 + level) / 2), end((1 - level) / 2)
+    calm = float(np.quantile(statistic(np.abs(noise)), _CALM))
+    low, high = end((1 + level) / 2), end((1 - level) / 2, max(observed, calm))
     return Interval(observed, low, high, _KIND, level, debiased=end(0.5))
 
 
@@ -225,5 +232,6 @@ def _check_level(level: float) -> None:
 
 
 @functools.lru_cache(1)
-def _normals(bins: int) -> np.ndarray:
-    return np.random.default_rng(0).standard_normal((min(_DRAWS, max(200, _NUMBERS // bins)), bins))
+def _normals(bins: int, level: float) -> np.ndarray:
+    beyond = int(np.clip(2 * _BEYOND / (1 - level), _DRAWS, _MOST_DRAWS))
+    return np.random.default_rng(0).standard_normal((min(beyond, max(200, _NUMBERS // bins)), bins))

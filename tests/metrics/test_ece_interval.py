@@ -1,5 +1,6 @@
 """Intervals of binned errors cover, by simulation, and their estimates are the metrics."""
 
+import itertools
 from functools import partial
 
 import numpy as np
@@ -132,3 +133,24 @@ def test_no_noise_and_bad_input():
         ece_interval_of(np.ones(3), np.ones(3), level=95)
     with pytest.raises(ValueError, match=r"probs must have shape \(n, K\). Got \(3,\)"):
         ece_interval(np.ones(3), np.ones(3, int))
+
+
+def test_luck_shows_no_more_than_the_samples_can():
+    """Of a calibrated model some samples have hardly any error: their interval is not 0 alone."""
+    found = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        c = rng.uniform(0.6, 1, 400)
+        found.append(ece_interval_of(c, (rng.random(400) < c).astype(float)))
+    luckiest = min(found, key=lambda f: f.estimate)
+    assert luckiest.low == 0 < luckiest.high
+    assert min(f.high for f in found) > 0.2 * np.median([f.high for f in found])
+
+
+def test_far_tails_are_read_from_more_draws():
+    c, y, _ = simulate_sample(2000, 0.1, 0)
+    wide = [ece_interval_of(c, y, level=level) for level in (0.95, 0.99, 0.999)]
+    assert all(a.low > b.low and a.high < b.high for a, b in itertools.pairwise(wide))
+    half = 3.29 * (c - y).std() / np.sqrt(2000)
+    one_bin = ece_interval_of(c, y, 1, level=0.999)
+    assert one_bin.high - one_bin.estimate == pytest.approx(half, rel=0.1)
