@@ -17,6 +17,7 @@ class DirichletCalibration(SeenClassesCalibrator):
 
     Args:
         C: the sum of the log-losses is penalised by :math:`\lVert W \rVert^2 / 2C`; b is free.
+        tol: where its solver stops.
 
     Attributes:
         ``weight_`` (seen, K), ``bias_`` (seen,), ``seen_``, ``n_classes_``, ``classes_``.
@@ -25,11 +26,12 @@ class DirichletCalibration(SeenClassesCalibrator):
         ValueError: bad data, or C not positive.
     """
 
-    def __init__(self, C: float = 1.0) -> None:
+    def __init__(self, C: float = 1.0, tol: float = 1e-4) -> None:
         self.C = C
+        self.tol = tol
 
     def _fit_scores(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray, weights: np.ndarray | None) -> None:
-        found = LogisticRegression(C=self.C, max_iter=1000).fit(log_p, y, weights)
+        found = LogisticRegression(C=self.C, tol=self.tol, max_iter=1000).fit(log_p, y, weights)
         two = len(seen) == 2  # then scikit-learn has the second class' scores minus the first's
         self.weight_ = np.concatenate([-found.coef_, found.coef_]) / 2 if two else found.coef_
         self.bias_ = np.concatenate([-found.intercept_, found.intercept_]) / 2 if two else found.intercept_

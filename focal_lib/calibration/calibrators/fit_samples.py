@@ -15,12 +15,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_array, column_or_1d
 from torch import Tensor
 
+from focal_lib.calibration.missing_options import MISSING, is_missing
 from focal_lib.metrics.samples import Samples
 
 __all__ = ["FitSamples", "is_sliced_as_it_is", "plain_array", "weighted_sum"]
 
 Found = TypeVar("Found")
-_LARGEST, _SMALLEST = 1e100, 1e-100  # of logits: their squares, and those of 1/T, are numbers too
+_LARGEST, _SMALLEST = 1e25, 1e-100  # of logits: far from MISSING; squares, and those of 1/T, are numbers too
 
 
 class FitSamples(Samples):
@@ -38,7 +39,7 @@ class FitSamples(Samples):
         weight: the sum of the weights.
 
     Raises:
-        ValueError: other shapes, logits that are not finite, or beyond 1e100 or all within 1e-100, labels that are none
+        ValueError: other shapes, logits that are not finite, or beyond 1e25 or all within 1e-100, labels that are none
             of the above or of fewer than `least_classes`, weights that are negative or not finite.
     """
 
@@ -175,10 +176,7 @@ def _known_weights(weights: Any, logits: Any) -> np.ndarray | None:
         weights = weights.compute()
     if isinstance(weights, Tensor):
         weights = weights.detach().cpu().numpy()
-    found = _check_sample_weight(weights, np.empty((len(logits), 0)), dtype=np.float64, ensure_non_negative=True)
-    if not found.any():
-        raise ValueError("sample_weight must have some weights above 0: with all 0 there is no class to fit on.")
-    return found
+    return _check_sample_weight(weights, np.empty((len(logits), 0)), dtype=np.float64, ensure_non_negative=True)
 
 
 def _plain_labels(labels: Any) -> np.ndarray:
@@ -256,6 +254,8 @@ def _sizes(count: bool, z: Tensor, y: Tensor) -> np.ndarray:
     """Numbers that are not finite; whether there is one too large, one large enough, one that is not 0; with `count`
     the samples of each class, (4,) or (4 + K,)."""
     low, high = (float(end) for end in torch.aminmax(z))
+    if 2 * MISSING < low <= MISSING / 2:
+        low, high = (float(end) for end in torch.aminmax(z.masked_fill(is_missing(z), 0.0)))
     finite = math.isfinite(low) and math.isfinite(high)
     bad = 0 if finite else int((~torch.isfinite(z)).sum())
     largest = max(-low, high)
