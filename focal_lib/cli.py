@@ -30,6 +30,7 @@ from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli_claims import claims
 from focal_lib.cli_data import GIVEN, data_options, files_among
 from focal_lib.cli_errors import CheckingCommand, FileCommand
+from focal_lib.cli_progress import progress_line
 from focal_lib.cli_watch import watch
 
 if TYPE_CHECKING:
@@ -274,8 +275,10 @@ def calibrate(path: Path, out: Path, **options: Any) -> None:
     check_folder(out, made=True)
     for name in report.FILES:
         check_target(out / name, path, *files_among(options))
-    found = report.calibrate(path, **options)
-    found.save(out)
+    with progress_line() as show:
+        found = report.calibrate(path, **options, progress=show)
+        show("writing", 1, 1)
+        found.save(out)
     files = f"{', '.join(report.FILES)} -> {click.format_filename(out)}"
     click.echo(f"{found.advice.words}\n{found.kept_in_words}\n{files}")
 

@@ -30,6 +30,8 @@ seed: int = 0  # of that split and of the bootstrap; at least 0
 methods: str = ""  # names with commas between, such as vector,focal-temperature:adaptive-ece; or all; empty for four
 shrinkage: float = 0.0  # draws gamma towards 0; for few samples; at least 0
 resamples: int = 1000  # of the bootstrap; at least 1
+relevant: float = 0.005  # smallest gain that matters, a share of the NLL or Brier score; in [0, 1)
+force: bool = False  # go on where the data look wrong; what did is then among the notes
 out: str = ""  # folder for calibrator.json, metrics.parquet and report.html; empty for none
 
 # %% tags=["hide-input"]
@@ -50,6 +52,8 @@ report = calibrate(
     seed=seed,
     shrinkage=shrinkage,
     resamples=resamples,
+    relevant=relevant,
+    force=force,
 )
 
 # %% [markdown]
@@ -59,7 +63,11 @@ report = calibrate(
 Markdown(f"**{report.advice.words}**")
 
 # %% tags=["remove-input"]
-Markdown("\n".join(f"* {note}" for note in report.notes))
+report.summary.table()
+
+# %% tags=["remove-input"]
+said = *report.summary.gave, *report.summary.sure, *report.notes
+Markdown("\n".join(f"* {sentence}" for sentence in dict.fromkeys(said)))
 
 # %% [markdown]
 # ## Metrics on samples not fitted on
@@ -95,13 +103,22 @@ report.reliability_diagrams()
 Markdown(report.reliability_caption())
 
 # %% [markdown]
+# ## When to trust an answer
+#
+# With what is kept, on the samples that were not fitted on: thresholds of the confidence with a certified bound on the
+# errors above them, and the classes whose confidence is off.
+
+# %% tags=["remove-input"]
+Markdown("\n".join(f"* {sentence}" for sentence in report.decisions.sentences()))
+
+# %% [markdown]
 # ## The landscape of focal temperature scaling
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Contours of the adaptive ECE over gamma and temperature on the samples fitted on, with plain temperature scaling and the pair chosen by adaptive ECE marked."}, "figure": {"name": "fig-calibrate-landscape", "caption": "Adaptive ECE (equal mass) over $(\\gamma, T)$ on the samples fitted on."}}
 report.landscape()
 
 # %% tags=["remove-input"]
-Markdown(report.landscape_caption())
+Markdown("\n\n".join([report.landscape_caption(), *report.theory]))
 
 # %% [markdown]
 # ## What it leaves
@@ -126,5 +143,7 @@ foot(
     methods=methods,
     shrinkage=shrinkage,
     resamples=resamples,
+    relevant=relevant,
+    force=force,
     out=out,
 )

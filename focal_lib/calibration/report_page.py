@@ -110,11 +110,11 @@ def _decisions(report: Report) -> dict[str, Any]:
 
 def _of_methods(label: str, table: pd.DataFrame) -> _Table:
     """One row for each method, or for each pair of a method and what it is compared with."""
-    rows = [
-        (_row_name(*index), *map(_unbroken, cells))
-        for index, cells in zip(table.index, table.to_numpy().tolist(), strict=True)
-    ]
-    return _Table(label, "", [("method", ""), *((str(name), str(how)) for name, how in table.columns)], rows)
+    names: Any = table.index
+    heads: Any = table.columns
+    cells: Any = table.to_numpy().tolist()
+    rows = [(_row_name(*name), *map(_unbroken, own)) for name, own in zip(names, cells, strict=True)]
+    return _Table(label, "", [("method", ""), *((str(name), str(how)) for name, how in heads)], rows)
 
 
 def _row_name(name: str, objective: str, reference: str = "") -> str:

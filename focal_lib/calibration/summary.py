@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from focal_lib.calibration.fit_notes import calibration_p, describe_cautions, in_words, name_of
 from focal_lib.calibration.methods import AS_GIVEN, Method
 
@@ -38,12 +40,16 @@ class Summary:
     sure: tuple[str, ...]
     cautions: tuple[str, ...]
 
+    def table(self) -> pd.DataFrame:
+        """What was found, as given and after what is kept."""
+        return pd.DataFrame([row[1:] for row in self.found], [row[0] for row in self.found], self.heads)
+
 
 def summarise(report: Report) -> Summary:
     """What the first screen says."""
     methods = report.compared
     metrics = report.metric_table().droplevel(1, axis=1)
-    found = [(name, *(metrics.loc[tuple(method), key] for method in methods)) for key, name in _SHOWN.items()]
+    found = [(name, *(str(metrics.loc[tuple(method), key]) for method in methods)) for key, name in _SHOWN.items()]
     found.append(("Calibrated?", *(_verdict(report, method) for method in methods)))
     count = int((report.differences["interval"] != "").sum())
     return Summary(

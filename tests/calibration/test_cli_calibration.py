@@ -32,6 +32,7 @@ def test_calibrate_leaves_a_report_and_a_calibrator_that_applies(run, tmp_path, 
     out = tmp_path / "report"
     done = run("calibrate", tmp_path / "mine.npz", *FAST, "--out", out)
     assert done.exit_code == 0, done.output
+    assert done.stderr == ""  # no terminal, no line on progress
     advice, kept, files = done.output.splitlines()
     assert advice.startswith("Use temperature scaling: the NLL falls by")
     assert kept == "calibrator.json holds the fit of temperature; it changes no prediction's class."
