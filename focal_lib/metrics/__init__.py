@@ -18,6 +18,7 @@ from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece
 from focal_lib.metrics.calibration_test import calibration_p_value, calibration_p_value_of
 from focal_lib.metrics.confusion import ConfidenceBand, ConfusedPair, confusion_by_confidence
 from focal_lib.metrics.coverage import estimate_coverage
+from focal_lib.metrics.design import Design
 from focal_lib.metrics.ece_interval import (
     adaptive_ece_interval,
     adaptive_ece_interval_of,
@@ -48,6 +49,7 @@ __all__ = [
     "ClassReliability",
     "ConfidenceBand",
     "ConfusedPair",
+    "Design",
     "Interval",
     "NetBenefit",
     "RiskCoverage",
