@@ -14,6 +14,7 @@ from focal_lib.calibration.logit_sets import LogitSet, as_logits
 from focal_lib.calibration.logits_file import read_logits
 from focal_lib.calibration.report import Report, calibrate
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
+from focal_lib.calibration.slices import by_slice
 from focal_lib.calibration.watch import CalibrationWatch
 from focal_lib.calibration.watch_rates import alarm_delays, alarm_times, false_alarm_rates
 
@@ -41,6 +42,7 @@ __all__ = [
     "alarm_times",
     "apply_to_scores",
     "as_logits",
+    "by_slice",
     "calibrate",
     "check",
     "decide",
