@@ -21,11 +21,9 @@
 
 # %% tags=["parameters"]
 samples: int = 4000  # of the made-up data
-runs: int = 200  # simulated samples of each size, for the coverage of the intervals; at least 1
-seed: int = 0  # of the data, the network and the simulation; at least 0
+seed: int = 0  # of the data and the network; at least 0
 
 # %% tags=["hide-input"]
-from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import NamedTuple
@@ -33,12 +31,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from IPython.display import Markdown
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
+from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import LinearSVC
 from torch import nn
 
 # %% tags=["hide-input"]
@@ -46,7 +46,9 @@ from focal_lib import metrics
 from focal_lib.calibration import (
     FocalTemperatureScaling,
     TemperatureScaling,
+    apply_to_scores,
     as_logits,
+    calibrate,
     load_calibrator,
     save_calibrator,
     write_onnx,
@@ -132,7 +134,7 @@ round(pipeline[-1].temperature_, 3)
 #
 # `Trainer.predict` gives an object with `predictions`, which are logits, and `label_ids`; a model's own output has
 # `.logits`. Both are arrays or tensors of shape (n, K) already. Language models give (batch, length, vocabulary):
-# flatten the first two axes and drop the labels that are -100, the padding.
+# flatten the first two axes and drop the labels that are -100, the padding (`calibrate` takes them as they are).
 
 
 # %%
@@ -156,6 +158,65 @@ np.savez(folder / "logits.npz", logits=logits, labels=labels)  # for: focal cali
 round(TemperatureScaling().fit(logits, labels).temperature_, 3)
 
 # %% [markdown]
+# (sec-layouts)=
+# ## Scores of one class, of several labels, of pixels
+#
+# `calibrate` and `read_logits` tell by the shapes what was given, and `apply_to_scores` (on the command line
+# `focal apply`) gives probabilities of the shape of the new scores. A classifier of two classes has one score a sample,
+# which is a logit of the positive class:
+
+# %%
+signs = y_train == 3, y_val == 3, y_test == 3
+machine = LinearSVC(random_state=seed).fit(x_train, signs[0])
+report = calibrate((machine.decision_function(x_val), signs[1]), "temperature,vector", resamples=200)
+report.advice.words
+
+# %%
+positive = apply_to_scores(report.calibrator, machine.decision_function(x_test))
+positive.shape, round(float(positive.mean()), 3), round(float(signs[2].mean()), 3)
+
+# %% [markdown]
+# Scores (n, L) with labels (n, L) of 0 and 1 are L problems of two classes, with one calibrator for all of them. Labels
+# of one sample are not independent, so a sample's labels stay together in splits, and each label is a slice:
+
+# %%
+several = MultiOutputClassifier(LogisticRegression(max_iter=1000)).fit(
+    x_train, np.stack([y_train > 1, y_train % 2], -1)
+)
+scores = np.stack([one.decision_function(x_val) for one in several.estimators_], -1)
+of_labels = calibrate((scores, np.stack([y_val > 1, y_val % 2], -1)), "temperature", resamples=200)
+print(of_labels.notes[0])
+print(of_labels.kept_in_words)
+
+# %% [markdown]
+# A segmentation network gives (N, K, H, W), with labels (N, H, W); those of 255 (or another `ignore_index`) are left
+# out, and of each image at most `pixels` are drawn. The pixels of an image stay together. Here the network of above
+# runs over made-up images:
+
+# %%
+side = 8
+images = torch.from_numpy(x_val[: samples // side**2 * side**2]).reshape(-1, side, side, 20)
+masks = torch.from_numpy(y_val[: images.numel() // 20].reshape(-1, side, side).copy())
+masks[:, 0] = 255  # the upper edge is not labelled
+with torch.no_grad():
+    of_pixels = calibrate((network(images).movedim(-1, 1), masks), "temperature", pixels=40, resamples=200)
+    shape = apply_to_scores(of_pixels.calibrator, network(images).movedim(-1, 1)).shape
+print(*of_pixels.notes[:2], f"Probabilities: {shape}.", sep="\n")
+
+# %% [markdown]
+# Questions with different numbers of options, as `samples_*.jsonl` of lm-evaluation-harness holds, are read as they are
+# (`focal calibrate samples_arc.jsonl --out report`); an option that is not there has probability 0. Only temperatures
+# are fitted then, as what stands in a column differs from question to question:
+
+# %%
+rng = np.random.default_rng(seed)
+questions = [4 * rng.normal(size=rng.integers(2, 6)) for _ in range(samples // 4)]
+answers = [rng.choice(len(one), p=np.exp(one / 2) / np.exp(one / 2).sum()) for one in questions]
+of_options = calibrate((questions, answers), "temperature,focal-temperature", resamples=200)
+print(of_options.notes[0])
+pd.DataFrame(apply_to_scores(of_options.calibrator, np.array([[1.0, 3.0, -np.inf], [2.0, 0.0, 1.0]]))).round(3)
+
+# %% [markdown]
 # ## More samples than memory holds
 #
 # Fits and metrics read samples in chunks. A memory map goes in as it is; a Dask array goes in as it is, on one machine
@@ -176,36 +237,5 @@ pd.DataFrame(found, index=["T", "NLL"]).T
 # `lazy_proba` gives probabilities that are computed where they are sliced; of a Dask array `predict_proba` is another
 # Dask array.
 
-# %% [markdown]
-# (sec-coverage)=
-# ## Are the intervals honest?
-#
-# A calibrated model has ECE 0, but no sample of it has: noise makes gaps, and the ECE adds up their sizes. A bootstrap
-# adds noise once more, so its percentile interval lies above the truth. Below, models with a known adaptive ECE
-# (equal mass) are sampled again and again; a 95 % interval should hold the truth in 95 of 100 samples. Ours moves the
-# gaps of the bins until the observed ECE would be surprising.
-
-# %% tags=["hide-input"]
-settings = [(n, gap) for n in (500, 5000) for gap in (0.0, 0.02, 0.1)]
-intervals = {
-    "percentile bootstrap": partial(metrics.bootstrap_adaptive_ece, resamples=100),
-    "inverted test": metrics.adaptive_ece_interval_of,
-}
-table = pd.DataFrame([metrics.estimate_coverage(n, gap, intervals, runs, seed) for n, gap in settings]).round(2)
-
 # %% tags=["remove-input"]
-table.set_index(["samples", "true ECE (%)"])
-
-# %% tags=["remove-input"]
-spans = {name: f"in {100 * table[name].min():.0f} to {100 * table[name].max():.0f} of 100" for name in intervals}
-Markdown(
-    f"""```{{admonition}} Verdict
-:class: important
-Over these {len(table)} settings, {runs} samples each, the percentile interval holds the true ECE
-{spans["percentile bootstrap"]} samples, the inverted test {spans["inverted test"]}.
-`focal calibrate` prints the latter.
-```"""
-)
-
-# %% tags=["remove-input"]
-foot("own_model", samples=samples, runs=runs, seed=seed)
+foot("own_model", samples=samples, seed=seed)

@@ -21,7 +21,7 @@ import pandas as pd
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.calibration.advice_rates import (
-    TRUTHS,
+    KNOWN_TRUTHS,
     Population,
     judge_advice,
     made_up_population,
@@ -67,7 +67,7 @@ def settings(number: int) -> list[tuple[str, int, int]]:
     for (classes, n), every in EVERY.items():
         if number % every == every - 1:
             recorded = [name for name in RECORDED if name.startswith(f"CIFAR-{classes},")]
-            found += [(truth, classes, n) for truth in (*TRUTHS, *recorded)]
+            found += [(truth, classes, n) for truth in (*KNOWN_TRUTHS, *recorded)]
     return found
 
 

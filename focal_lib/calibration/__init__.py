@@ -1,5 +1,12 @@
 """Calibrate a model from its logits: calibrators, `calibrate` with its report, files."""
 
+from focal_lib.calibration.advice_rates import (
+    ADVICE_ERRORS,
+    KNOWN_TRUTHS,
+    count_advice_errors,
+    judge_advice,
+    made_up_population,
+)
 from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
 from focal_lib.calibration.calibrators.ece_surface import EceSurface
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS, WIDE_GAMMAS, FocalTemperatureScaling
@@ -19,6 +26,8 @@ from focal_lib.calibration.watch import CalibrationWatch
 from focal_lib.calibration.watch_rates import alarm_delays, alarm_times, false_alarm_rates
 
 __all__ = [
+    "ADVICE_ERRORS",
+    "KNOWN_TRUTHS",
     "M20_TEMPERATURES",
     "PAPER_GAMMAS",
     "PAPER_TEMPERATURES",
@@ -45,9 +54,12 @@ __all__ = [
     "by_slice",
     "calibrate",
     "check",
+    "count_advice_errors",
     "decide",
     "false_alarm_rates",
+    "judge_advice",
     "load_calibrator",
+    "made_up_population",
     "read_logits",
     "save_calibrator",
     "write_onnx",

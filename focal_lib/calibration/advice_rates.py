@@ -26,17 +26,17 @@ from focal_lib.metrics.clouds import bayes_logits
 from focal_lib.theory.maps import inverse_focal_log_probs
 
 __all__ = [
-    "ERRORS",
-    "TRUTHS",
+    "ADVICE_ERRORS",
+    "KNOWN_TRUTHS",
     "Population",
-    "count_errors",
+    "count_advice_errors",
     "judge_advice",
     "made_up_population",
     "recorded_population",
 ]
 
-TRUTHS = ("calibrated", "temperature", "focal temperature", "vector")  # what is right in a made-up population
-ERRORS = {
+KNOWN_TRUTHS = ("calibrated", "temperature", "focal temperature", "vector")  # what is right in a made-up population
+ADVICE_ERRORS = {
     "worse": "advises a richer method that is worse than temperature, by a relevant amount",
     "worse at all": "advises a richer method that is worse than temperature, by however little",
     "harms": "advises a method that is worse than the logits as given, by a relevant amount",
@@ -83,14 +83,14 @@ def made_up_population(truth: str, classes: int, *, seed: int = 0, size: int | N
     b for each class (vector).
 
     Args:
-        truth: one of TRUTHS.
+        truth: one of KNOWN_TRUTHS.
         size: of the population; default between 2,500 and 20,000, fewer for more classes.
 
     Raises:
         ValueError: another truth; fewer than 2 classes.
     """
-    if truth not in TRUTHS:
-        raise ValueError(f"truth must be one of {', '.join(TRUTHS)}. Got {truth}.")
+    if truth not in KNOWN_TRUTHS:
+        raise ValueError(f"truth must be one of {', '.join(KNOWN_TRUTHS)}. Got {truth}.")
     rng = np.random.default_rng([seed, classes])
     m = size or int(np.clip(_NUMBERS // classes, 2_500, 20_000))
     u = bayes_logits(m, classes, rng)
@@ -143,8 +143,10 @@ def judge_advice(
     }
 
 
-def count_errors(decisions: pd.DataFrame, *, by: Iterable[str] = ("truth", "classes", "samples")) -> pd.DataFrame:
-    """For each setting and each of ERRORS how often it was made, with its 95 % interval (Clopper & Pearson 1934).
+def count_advice_errors(
+    decisions: pd.DataFrame, *, by: Iterable[str] = ("truth", "classes", "samples")
+) -> pd.DataFrame:
+    """How often each of ADVICE_ERRORS was made in each setting, with its 95 % interval (Clopper & Pearson 1934).
 
     A method is worse than another by an amount where its expected NLL or its expected Brier score is larger by that
     share of the other's; better where one of the two is smaller by that share and the other is no larger.
@@ -160,7 +162,7 @@ def count_errors(decisions: pd.DataFrame, *, by: Iterable[str] = ("truth", "clas
     )
     rows = []
     for setting, part in marked.groupby(list(by), sort=False):
-        for error in ERRORS:
+        for error in ADVICE_ERRORS:
             wrong, runs = int(part[error].sum()), len(part)
             found = stats.binomtest(wrong, runs).proportion_ci(method="exact")
             rows.append((*setting, error, runs, wrong, wrong / runs, float(found.low), float(found.high)))

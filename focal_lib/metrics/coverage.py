@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -156,6 +157,7 @@ def _true_mce(model: TopLabelModel, n: int) -> float:
     return float(np.abs(gap[seen] / count[seen]).max())
 
 
+@functools.cache
 def _true_classwise(classes: int, temperature: float, samples: int = 40_000) -> float:
     """All classes are alike, so one class' gaps are the mean of all."""
     if temperature == 1:

@@ -5,7 +5,7 @@ import pytest
 
 from focal_lib.metrics.bins import adaptive_ece_of
 from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece
-from focal_lib.metrics.coverage import estimate_coverage, simulate_sample
+from focal_lib.metrics.coverage import TopLabelModel, cover_top_label, estimate_coverage, simulate_sample
 from focal_lib.metrics.ece_interval import ece_interval_of
 from focal_lib.metrics.intervals import Interval
 
@@ -34,3 +34,30 @@ def test_the_simulated_model_has_the_gap_it_says(gap):
     np.testing.assert_allclose(confidence - truth, gap * np.sin(np.pi * confidence), atol=1e-12)
     assert np.mean(correct - truth) == pytest.approx(0, abs=4e-3)
     assert adaptive_ece_of(confidence, truth) == pytest.approx(np.mean(confidence - truth), abs=1e-12)
+
+
+def test_of_a_calibrated_model_intervals_cover_and_tests_have_their_size():
+    found = {row["of"]: row for row in cover_top_label(TopLabelModel.of_clouds(10, 1.0, size=20_000), 500, 100)}
+    for name in ("ece", "adaptive-ece", "mce"):
+        assert found[name]["true"] == pytest.approx(0, abs=1e-12)
+        assert found[name]["hits"] >= 90
+        assert found[name]["low"] <= found[name]["debiased"] <= found[name]["high"]
+    assert found["p <= 0.05"]["hits"] <= 12
+    assert found["bands"]["hits"] <= 12
+
+
+def test_of_an_overconfident_model_intervals_cover_and_tests_reject():
+    found = {row["of"]: row for row in cover_top_label(TopLabelModel.of_clouds(10, 2.0, size=50_000), 2000, 40)}
+    for name in ("ece", "adaptive-ece"):
+        assert found[name]["true"] > 5
+        assert found[name]["hits"] >= 34
+    assert found["p <= 0.05"]["hits"] == found["bands"]["hits"] == 40
+
+
+def test_confidences_and_truth_of_clouds():
+    model = TopLabelModel.of_clouds(3, 1.5, size=20_000)
+    assert (model.confidence > model.truth - 1e-12).all()  # overconfident, everywhere
+    assert model.truth.mean() == pytest.approx(0.8, abs=0.01)
+    confidence, correct = model.draw(50_000, np.random.default_rng(0))
+    assert correct.mean() == pytest.approx(model.truth.mean(), abs=0.01)
+    assert confidence.mean() == pytest.approx(model.confidence.mean(), abs=0.01)

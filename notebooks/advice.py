@@ -1,0 +1,205 @@
+# ---
+# jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,mystnb,-all
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (page-advice)=
+# # How often is the advice wrong?
+#
+# The question: `focal calibrate` says which method to use, from a few hundred or a few thousand samples. How often does
+# it say the wrong thing, and do the intervals that it prints hold the truth as often as they claim? Whoever knows the
+# truth can count, so we make up models whose truth is known, or take a recorded model's samples as all there is, draw
+# samples from them, and ask.
+
+# %% tags=["parameters"]
+samples: int = 1000  # to fit on, and as many to test on; at least 20
+classes: int = 10  # at least 2
+runs: int = 5  # decisions for each truth, live; at least 1
+intervals_runs: int = 50  # simulated samples of each size, for the coverage of the intervals; at least 1
+seed: int = 0  # of the simulations; at least 0
+
+# %% tags=["hide-input"]
+from functools import partial
+
+import pandas as pd
+from IPython.display import Markdown
+
+from focal_lib import metrics
+from focal_lib.calibration import (
+    ADVICE_ERRORS,
+    KNOWN_TRUTHS,
+    count_advice_errors,
+    judge_advice,
+    made_up_population,
+)
+from focal_lib.checkout import ROOT
+from focal_lib.pages.footer import foot
+
+decisions = pd.read_parquet(ROOT / "results/advice/decisions.parquet")
+coverage = pd.read_parquet(ROOT / "results/advice/coverage.parquet")
+together = count_advice_errors(decisions, by=["relevant"]).set_index("error")
+
+# %% [markdown]
+# ## In short
+
+
+# %% tags=["remove-input"]
+def said(error):
+    row = together.loc[error]
+    return f"{row.wrong} of {row.runs:,} ({row.rate:.1%}, 95 % interval {row.low:.1%} to {row.high:.1%})"
+
+
+def held(of):
+    part = coverage[coverage["of"].isin(of)]
+    worst = (part["hits"] / part["runs"]).min()
+    return f"{part['hits'].sum() / part['runs'].sum():.1%} (in the worst setting {worst:.0%})"
+
+
+safe = "safe to follow" if together.loc["worse", "high"] <= 0.05 else "not shown to be safe to follow"
+bold, timid = (together.loc[error, "wrong"] for error in ("worse", "misses"))
+how = "too careful more often than too bold" if timid > bold else "too bold at least as often as too careful"
+
+# %% tags=["remove-input"]
+Markdown(
+    f"""```{{admonition}} Verdict
+:class: important
+The advice is {safe}, and {how}. Of the recorded decisions those that advise a richer method which is truly worse than
+temperature scaling by a relevant amount are {said("worse")}; those that advise what is worse than the logits as given
+are {said("harms")}. A method that is better by a relevant amount is missed in {said("misses")}, and logits that could
+gain as much are left alone in {said("leaves alone")}. The 95 % intervals of the ECE held the truth in
+{held(["ece", "adaptive-ece"])} of the recorded samples, those of the classwise ECE in {held(["classwise-ece"])}.
+```"""
+)
+
+# %% [markdown]
+# ## A small simulation, live
+#
+# Four made-up populations: calibrated as given; right after a temperature of 1.5; right after the focal calibration map
+# with $\gamma = 3$, as if trained with focal loss; right after a scale and a shift for each class. Each decision draws
+# samples to fit on and samples to test on, fits the default methods, compares them and gives advice, as
+# `focal calibrate` does. What each fit is worth is then its expected NLL and Brier score over the population. The
+# relevant amount is that of the advice, 0.5 % of a score.
+
+# %%
+made_up = [made_up_population(truth, classes, seed=seed, size=5000) for truth in KNOWN_TRUTHS]
+live = pd.DataFrame([judge_advice(population, samples, seed + run) for population in made_up for run in range(runs)])
+live.groupby(["truth", "advised"], sort=False).size().rename("advised so often").to_frame()
+
+
+# %% tags=["hide-input"]
+def table_of(counted, rows):
+    text = counted.assign(text=[f"{r.wrong} of {r.runs} [{r.low:.0%}, {r.high:.0%}]" for r in counted.itertuples()])
+    return text.pivot(index=rows, columns="error", values="text")[list(ADVICE_ERRORS)]
+
+
+# %%
+table_of(count_advice_errors(live, by=["truth"]), ["truth"])
+
+# %% tags=["remove-input"]
+Markdown("\n".join(f"* *{name}*: {words}." for name, words in ADVICE_ERRORS.items()))
+
+# %% [markdown]
+# In brackets stands the exact binomial interval at 95 %. A method is worse where its NLL or its Brier score is larger
+# by the amount, better where one of the two is smaller by it and the other no larger.
+#
+# ## Recorded: sample sizes and numbers of classes
+#
+# The same, from 200 to 50,000 samples and 2 to 1,000 classes, and with four recorded models whose 15,000 samples of
+# CIFAR are drawn from as if they were all there is. All truths together:
+
+# %% tags=["remove-input"]
+table_of(count_advice_errors(decisions, by=["classes", "samples"]), ["classes", "samples"]).sort_index()
+
+# %% [markdown]
+# By what is true, all sizes together:
+
+# %% tags=["remove-input"]
+table_of(count_advice_errors(decisions, by=["truth"]), ["truth"])
+
+# %% tags=["remove-input"]
+codes = ", ".join(sorted(set(decisions["commit"])))
+Markdown(
+    f"{len(decisions):,} decisions, seeds 0 to {decisions['seed'].max()}, made with commit {codes}. "
+    "`nice python -m workflow.advice_rates --minutes 25` goes on with the record, or makes it again elsewhere: small "
+    "settings take part in every round, large ones in few, so theirs are the wide intervals."
+)
+
+# %% [markdown]
+# (sec-coverage)=
+# ## Are the intervals honest?
+#
+# A calibrated model has ECE 0, but no sample of it has: noise makes gaps, and the ECE adds up their sizes. A bootstrap
+# adds noise once more, so its percentile interval lies above the truth. Below, models with a known adaptive ECE
+# (equal mass) are sampled again and again; a 95 % interval should hold the truth in 95 of 100 samples. Ours moves the
+# gaps of the bins until the observed ECE would be surprising.
+
+# %% tags=["hide-input"]
+settings = [(n, gap) for n in (500, 5000) for gap in (0.0, 0.02, 0.1)]
+intervals = {
+    "percentile bootstrap": partial(metrics.bootstrap_adaptive_ece, resamples=50),
+    "inverted test": metrics.adaptive_ece_interval_of,
+}
+table = pd.DataFrame([metrics.estimate_coverage(n, gap, intervals, intervals_runs, seed) for n, gap in settings]).round(
+    2
+)
+
+# %% tags=["remove-input"]
+table.set_index(["samples", "true ECE (%)"])
+
+# %% tags=["remove-input"]
+spans = {name: f"in {100 * table[name].min():.0f} to {100 * table[name].max():.0f} of 100" for name in intervals}
+Markdown(
+    f"Over these {len(table)} settings, {intervals_runs} samples each, the percentile interval holds the true ECE "
+    f"{spans['percentile bootstrap']} samples, the inverted test {spans['inverted test']}. `focal calibrate` prints "
+    "the latter."
+)
+
+# %% [markdown]
+# Recorded, over sample sizes, classes and models whose logits are multiplied by 1, 1.1, 1.5 and 2/3: the share of 95 %
+# intervals that hold the truth. With many classes the cells of a class and a bin have few counts, and classes depend on
+# one another. The interval of the classwise ECE of more than two classes allows for both: it holds at least as often as
+# it says, mostly more, and is wide. The MCE's truth is over the bins in which such a sample has anything as often as
+# not.
+
+
+# %% tags=["remove-input"]
+def shares(of, rows):
+    part = coverage[coverage["of"].isin(of)].groupby([*rows, "of"])[["hits", "runs"]].sum()
+    text = [f"{r.hits / r.runs:.1%} of {r.runs}" for r in part.itertuples()]
+    return pd.Series(text, part.index).unstack("of").fillna("")
+
+
+shares(["ece", "adaptive-ece", "mce", "classwise-ece"], ["classes", "samples"])
+
+# %% tags=["remove-input"]
+shares(["ece", "adaptive-ece", "mce", "classwise-ece"], ["model"])
+
+# %% [markdown]
+# And how often a calibrated model is called miscalibrated: by `calibration_p_value` at 5 %, and by a point outside the
+# bands of its reliability diagram, which hold for all bins together. Both should do so in at most 5 of 100 samples.
+
+# %% tags=["remove-input"]
+shares(["p <= 0.05", "bands"], ["model", "samples"]).loc["calibrated"]
+
+# %% [markdown]
+# The **smooth ECE has no interval**. A calibrated model's is 0, yet that of every sample is above 0, and of every
+# resample, so that a percentile interval never holds it; and as the width of its kernel is chosen by the sample, there
+# is no fixed set of normal gaps for which a test could be inverted. **Differences of two ECEs** have none: each is too
+# large by an amount of its own, which a resample adds once more. The advice is therefore decided on NLL and Brier
+# score, whose differences are means over samples.
+
+# %% tags=["remove-input"]
+codes = ", ".join(sorted(set(coverage["commit"])))
+Markdown(f"Recorded with commit {codes}; `nice python -m workflow.coverage --minutes 10` goes on with it.")
+
+# %% tags=["remove-input"]
+foot("advice", samples=samples, classes=classes, runs=runs, intervals_runs=intervals_runs, seed=seed)
