@@ -56,8 +56,9 @@ use_style()
 # A `CalibrationWatch` sees each prediction when its outcome is known: the confidence, and whether it was right. It bets
 # against calibration. Were each prediction right with probability equal to its confidence, whatever came before, no
 # betting would pay: its wealth, the *e-value*, would be 1 in the mean at any time, and would ever reach $1/\alpha$ with
-# probability $\alpha$ at most {cite:p}`ville39,shafer19,ramdas23`. So one may look after every sample, and stop or go on
-# as one likes; no number of samples is fixed beforehand. {cite:t}`arnold23` test calibration of forecasts in this way.
+# probability $\alpha$ at most {cite:p}`ville39,shafer19,ramdas23`. So one may look after every sample, and stop or go
+# on as one likes; no number of samples is fixed beforehand. {cite:t}`arnold23` test calibration of forecasts in this
+# way.
 #
 # Half of the stakes bet that confidences are too high, half that they are too low: by a temperature, or by a shift of
 # the log-odds. Some of the stakes start with every sample, so that a late drift is found as well.
@@ -73,13 +74,13 @@ for start in range(0, len(correct), 10):
     e_values.append(watch.e_value)
 watch.words
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "The e-value over samples, on a logarithmic scale. It stays below one for three thousand samples, then rises steeply above one hundred."}, "figure": {"name": "fig-in-use-wealth", "caption": "The e-value of the watch. The alarm is raised where it reaches 100; the model drifts after 3,000 samples."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The e-value over samples, on a logarithmic scale. It stays below one hundred for three thousand samples, then rises steeply above it."}, "figure": {"name": "fig-in-use-wealth", "caption": "The e-value of the watch. The alarm is raised where it reaches 100; the model drifts after 3,000 samples."}}
 line_figure(10 * (1 + np.arange(len(e_values))), {"e-value": np.array(e_values)}, "samples", "e-value", yscale="log")
 
 # %% [markdown]
-# On the command line, `focal watch outcomes.csv --state watch.json` goes on where the last call stopped; its exit status
-# is 0 for no drift so far, 1 for an alarm, 2 where it did not run. `tail -f outcomes.jsonl | focal watch -` looks at
-# each line when it comes.
+# On the command line, `focal watch outcomes.csv --state watch.json` goes on where the last call stopped; its exit
+# status is 0 for no drift so far, 1 for an alarm, 2 where it did not run. `tail -f outcomes.jsonl | focal watch -`
+# looks at each line when it comes.
 #
 # What the test does not see: classes that are mistaken for others as often as before; outcomes that are never known;
 # an order of outcomes that depends on whether predictions were right, as where complaints come first.
@@ -213,8 +214,9 @@ Markdown(
     f"""```{{admonition}} Verdict
 :class: important
 In {100 * highest["false alarms"]:.1f} % of {highest["streams"]:.0f} streams of {longest:,} samples a calibrated model
-raises an alarm (95 % interval {100 * highest["low"]:.1f} to {100 * highest["high"]:.1f}), where 5 % are allowed. After a drift by a temperature of 1.5 or 2 the alarm comes after
-{slow.min():.0f} to {slow.max():.0f} samples (medians). {" ".join(decisions.sentences()[:1])}
+raises an alarm (95 % interval {100 * highest["low"]:.1f} to {100 * highest["high"]:.1f}), where 5 % are allowed.
+After a drift by a temperature of 1.5 or 2 the alarm comes after {slow.min():.0f} to {slow.max():.0f} samples (medians).
+{" ".join(decisions.sentences()[:1])}
 ```"""
 )
 

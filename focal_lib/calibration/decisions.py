@@ -175,5 +175,5 @@ def _predictions(calibrator: Calibrator | None, data: LogitSet) -> tuple[Predict
         p = log_probs(calibrator, z).exp()
         return *predictions_of_chunk(p, y), p[:, 1]
 
-    *found, second = Samples(data.logits, data.labels).gather(chunk)
-    return Predictions(*found, classes=data.classes), second
+    predicted, confidence, label, second = Samples(data.logits, data.labels).gather(chunk)
+    return Predictions(predicted, confidence, label, data.classes), second

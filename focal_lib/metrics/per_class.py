@@ -38,7 +38,11 @@ class ClassReliability:
     @property
     def certain(self) -> np.ndarray:
         """What the size of each gap is at least: 0 where the interval holds 0."""
-        return np.maximum(0.0, np.maximum(self.low, -self.high))
+        return _certain(self.low, self.high)
+
+
+def _certain(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    return np.maximum(0.0, np.maximum(low, -high))
 
 
 def class_reliability(probs: Any, labels: Any, *, level: float = 0.95) -> ClassReliability:
@@ -67,15 +71,14 @@ def class_reliability_of(found: Predictions, *, level: float = 0.95) -> ClassRel
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie in (0, 1). Got {level}.")
-    sums = [np.bincount(found.predicted, values, found.classes) for values in (found.confidence, found.correct)]
-    count = np.bincount(found.predicted, minlength=found.classes)
-    classes = np.flatnonzero(count)
-    count, (confidence, right) = count[classes], (total[classes] for total in sums)
+    every = np.bincount(found.predicted, minlength=found.classes)
+    classes = np.flatnonzero(every)
+    count, right = every[classes], np.bincount(found.predicted, found.correct, found.classes)[classes]
     tail = (1 - level) / len(classes) / 2
     lowest = np.where(right > 0, beta.ppf(tail, np.maximum(right, 1), count - right + 1), 0.0)
     highest = np.where(right < count, beta.ppf(1 - tail, right + 1, np.maximum(count - right, 1)), 1.0)
-    confidence, accuracy = confidence / count, right / count
-    columns = classes, count, confidence, accuracy, confidence - accuracy, confidence - highest, confidence - lowest
-    unsorted = ClassReliability(*columns, level)
-    order = np.lexsort((classes, -np.abs(unsorted.gap), -unsorted.certain))
-    return ClassReliability(*(column[order] for column in columns), level)
+    confidence = np.bincount(found.predicted, found.confidence, found.classes)[classes] / count
+    gap, low, high = confidence - right / count, confidence - highest, confidence - lowest
+    order = np.lexsort((classes, -np.abs(gap), -_certain(low, high)))
+    classes, count, confidence, right = classes[order], count[order], confidence[order], right[order]
+    return ClassReliability(classes, count, confidence, right / count, gap[order], low[order], high[order], level)

@@ -33,7 +33,8 @@ class Predictions:
     def concatenate(parts: Sequence[Predictions]) -> Predictions:
         """Those of several sets of samples with the same classes, one after the other."""
         columns = zip(*((p.predicted, p.confidence, p.label) for p in parts), strict=True)
-        return Predictions(*map(np.concatenate, columns), classes=parts[0].classes)
+        predicted, confidence, label = map(np.concatenate, columns)
+        return Predictions(predicted, confidence, label, parts[0].classes)
 
 
 def predictions(probs: Any, labels: Any) -> Predictions:
@@ -47,7 +48,8 @@ def predictions(probs: Any, labels: Any) -> Predictions:
         ValueError: probs not (n, K) distributions, labels no integers in 0 ... K-1.
     """
     samples = checked_samples(probs, labels)
-    return Predictions(*samples.gather(predictions_of_chunk), classes=samples.classes)
+    predicted, confidence, label = samples.gather(predictions_of_chunk)
+    return Predictions(predicted, confidence, label, samples.classes)
 
 
 def predictions_of_chunk(p: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:

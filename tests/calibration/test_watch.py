@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from focal_lib.calibration import CalibrationWatch, alarm_delays, alarm_times, false_alarm_rates
 from focal_lib.calibration.watch_rates import simulate_stream
+from focal_lib.checkout import ROOT
 from focal_lib.cli import main
 
 
@@ -236,3 +238,12 @@ def test_what_did_not_run_is_neither(drifting, tmp_path):
     assert CalibrationWatch.load(state).steps == 6  # what a pipe gave is gone: it has been counted
     state.write_text(state.read_text()[:-9])
     assert call("-", "--state", state, input=good).exit_code == 2
+
+
+def test_the_record_is_of_this_code():
+    """What workflow.watch_rates left: the alarms that the same streams raise now."""
+    table = pd.read_parquet(ROOT / "results/watch/alarms.parquet")
+    for temperature in (0.67, 1.5):
+        recorded = table[(table["temperature"] == temperature) & (table["change"] == 0)]["alarm at"].to_numpy()[:8]
+        now = alarm_times(8, 4096, change=0, temperature=temperature, seed=1)
+        np.testing.assert_array_equal(now, np.where(recorded <= 4096, recorded, np.inf))
