@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from focal_lib.atomic_write import check_folder, check_target
+from focal_lib.atomic_write import check_folder, check_target, write_whole
 from focal_lib.cli_claims import claims
 from focal_lib.cli_data import GIVEN, data_options, files_among
 from focal_lib.cli_errors import CheckingCommand, FileCommand
@@ -40,6 +40,7 @@ __all__ = ["main"]
 
 
 GRID_FILE = click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path)
+_NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 ROOT_FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
 
 
@@ -257,7 +258,9 @@ def run(
 @click.option("--resamples", type=_Whole(), default=1000, show_default=True, help="Of the bootstrap.")
 @click.option("--relevant", type=_Number(), default=0.005, help="Smallest gain that matters, a share. Default: 0.005.")
 @click.option("--force", is_flag=True, help="Go on where the data look wrong.")
-def calibrate(path: Path, out: Path, **options: Any) -> None:
+@click.option("--json", "as_json", type=_NEW_FILE, help="Also all of the report as JSON, into this file.")
+@click.option("--model-card", "card", type=_NEW_FILE, help="Also a section for a model card, in Markdown.")
+def calibrate(path: Path, out: Path, as_json: Path | None, card: Path | None, **options: Any) -> None:
     """Calibrate a model from its logits: calibrator.json, metrics.parquet and report.html in the folder OUT.
 
     PATH is npz (logits and labels, or both for validation_ and test_), npy, csv or parquet (a column label), or
@@ -268,18 +271,27 @@ def calibrate(path: Path, out: Path, **options: Any) -> None:
       temperature,focal-temperature,focal-temperature:adaptive-ece,vector
     and those that there are, with their objectives, the first as default:
       temperature (nll, ece, adaptive-ece), focal-temperature (the same),
-      vector, matrix, beta, dirichlet (nll), histogram, isotonic (brier)
+      vector, matrix, structured-matrix, beta, dirichlet (nll), histogram, isotonic,
+      venn-abers (brier); 'all' is all that are installed (pip install focal-lib[methods])
     """
     from focal_lib.calibration import report
 
     check_folder(out, made=True)
-    for name in report.FILES:
-        check_target(out / name, path, *files_among(options))
+    also = [name for name in (as_json, card) if name is not None]
+    targets = [*(out / name for name in report.FILES), *also]
+    if len({name.resolve() for name in targets}) < len(targets):
+        raise ValueError(f"each result must go into a file of its own. Got {', '.join(map(str, targets))}.")
+    for name in targets:
+        check_target(name, path, *files_among(options))
     with progress_line() as show:
         found = report.calibrate(path, **options, progress=show)
         show("writing", 1, 1)
+        texts = [(name, text()) for name, text in ((as_json, found.to_json), (card, found.to_model_card)) if name]
         found.save(out)
+        for name, text in texts:
+            write_whole(name, lambda part, text=text: part.write_text(text, encoding="utf-8"))  # type: ignore[misc]
     files = f"{', '.join(report.FILES)} -> {click.format_filename(out)}"
+    files += "".join(f"; {click.format_filename(name)}" for name in also)
     click.echo(f"{found.advice.words}\n{found.kept_in_words}\n{files}")
 
 

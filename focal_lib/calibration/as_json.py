@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from focal_lib.calibration.fit_notes import calibration_p
 from focal_lib.metrics.bins import Bins, reliability_bins_of
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def report_as_json(report: Report, decisions: Decisions | None = None) -> str:
             {**_named(method), "parameters": _numbers_of(fit), "changed": evaluation.changed[method]}
             for method, fit in evaluation.fits.items()
         ],
+        "summary": report.summary,
+        "calibration_test": [{**_named(m), "p": calibration_p(evaluation, m)} for m in report.compared],
         "metrics": rows_of(report.metrics),
         "differences": rows_of(report.differences),
         "reliability": [
@@ -58,6 +61,7 @@ def report_as_json(report: Report, decisions: Decisions | None = None) -> str:
         ],
         "slices": [] if report.slices is None else rows_of(report.slices),
         "notes": list(report.notes),
+        "theory": list(report.theory),
         "suspicions": [str(suspicion) for suspicion in report.suspicions],
         "provenance": dict(report.provenance),
     }

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 from focal_lib.atomic_write import Writer, write_together
 from focal_lib.calibration import figures, report_page
+from focal_lib.calibration.as_json import report_as_json
 from focal_lib.calibration.calibrators.as_given import AsGiven
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.comparison import Evaluation, cross_fit, differences, hold_out, measure
@@ -24,6 +25,7 @@ from focal_lib.calibration.fit_notes import describe_cautions, describe_fits, de
 from focal_lib.calibration.logit_sets import LogitSet, fit_and_test_sets
 from focal_lib.calibration.logits_file import Holds, options_in_words, read_logits
 from focal_lib.calibration.methods import AS_GIVEN, Method, alike_for_all_columns, build, parse
+from focal_lib.calibration.model_card import model_card
 from focal_lib.calibration.recommendation import RELEVANT, Advice, advise, check_relevant
 from focal_lib.calibration.saved import save_calibrator
 from focal_lib.calibration.slices import by_slice, slice_table
@@ -271,6 +273,14 @@ class Report:
 
     def landscape_caption(self) -> str:
         return figures.landscape_caption(self.evaluation, self.fitted_on)
+
+    def to_json(self) -> str:
+        """All of it as one object of strict JSON: numbers, intervals, advice, decisions, where it comes from."""
+        return report_as_json(self, self.decisions)
+
+    def to_model_card(self) -> str:
+        """A section on calibration for a model card, in Markdown."""
+        return model_card(self, self.decisions)
 
     def to_html(self) -> str:
         """One page that opens without a network."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy.special import softmax
 
 from focal_lib.calibration import TemperatureScaling, calibrate, decide
@@ -12,6 +13,7 @@ from focal_lib.calibration.as_json import plain, report_as_json
 from focal_lib.calibration.methods import TEMPERATURE
 from focal_lib.calibration.model_card import escape, model_card
 from focal_lib.calibration.recommendation import Advice
+from focal_lib.cli import main
 from focal_lib.metrics.confusion import confusion_by_confidence
 from focal_lib.metrics.net_benefit import net_benefit
 from focal_lib.metrics.per_class import class_reliability
@@ -163,3 +165,24 @@ def test_what_the_bounds_leave_out_is_said(data, decisions):
     words = decide([(None, grouped)]).sentences()
     assert "weights are left out" in words[-2]
     assert "those of one group are not" in words[-1]
+
+
+# --- focal calibrate ------------------------------------------------------------------------
+
+
+def test_files_for_programs_and_cards(data, tmp_path):
+    np.savez(tmp_path / "z.npz", logits=data.logits, labels=data.labels)
+    flags = ["calibrate", str(tmp_path / "z.npz"), "--out", str(tmp_path / "r"), "--methods", "temperature"]
+    more = ["--json", str(tmp_path / "r.json"), "--model-card", str(tmp_path / "card.md")]
+    found = CliRunner().invoke(main, [*flags, *more])
+    assert found.exit_code == 0, found.output
+    content = json.loads((tmp_path / "r.json").read_text(), parse_constant=pytest.fail)
+    assert content["advice"]["words"] in found.output
+    assert content["decisions"]["risk_coverage"]["samples"] == content["samples"]["test"]
+    assert content["calibration_test"][0]["p"] > 0
+    assert (tmp_path / "card.md").read_text().startswith("## Calibration\n")
+    for same in (["--json", tmp_path / "x", "--model-card", tmp_path / "x"], ["--json", tmp_path / "r/report.html"]):
+        refused = CliRunner().invoke(main, [*flags, *map(str, same)])
+        assert refused.exit_code == 1
+        assert "a file of its own" in refused.output
+    assert CliRunner().invoke(main, [*flags, "--json", str(tmp_path / "z.npz")]).exit_code == 1
