@@ -12,8 +12,10 @@ from focal_lib.calibration.calibrators.ece_surface import EceSurface
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS, WIDE_GAMMAS, FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
+from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrixScaling
 from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES, PAPER_TEMPERATURES, TemperatureScaling
 from focal_lib.calibration.calibrators.torch_module import write_onnx
+from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
 from focal_lib.calibration.decisions import Decisions, decide
 from focal_lib.calibration.gate import Check, Outcome, check
 from focal_lib.calibration.inputs.new_scores import apply_to_scores
@@ -45,8 +47,10 @@ __all__ = [
     "MatrixScaling",
     "Outcome",
     "Report",
+    "StructuredMatrixScaling",
     "TemperatureScaling",
     "VectorScaling",
+    "VennAbersCalibration",
     "alarm_delays",
     "alarm_times",
     "apply_to_scores",

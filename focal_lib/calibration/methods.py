@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,7 +13,9 @@ from focal_lib.calibration.calibrators.focal_temperature import WIDE_GAMMAS, Foc
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.mapped import MappedCalibrator
 from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
+from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrixScaling
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
+from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
 
 __all__ = ["ALL", "AS_GIVEN", "DEFAULT", "METHODS", "Kind", "Method", "alike_for_all_columns", "build", "parse"]
 
@@ -32,10 +35,15 @@ class Method(NamedTuple):
 
 @dataclass(frozen=True)
 class Kind:
-    """A calibrator's class, and its options for each objective it can be fitted by; the first is the default."""
+    """A calibrator's class, and its options for each objective it can be fitted by; the first is the default.
+
+    Attributes:
+        needs: a module that fits it and is installed with focal-lib[methods]; '' for none.
+    """
 
     calibrator: type[Calibrator]
     options: Mapping[str, Mapping[str, Any]]
+    needs: str = ""
 
     @property
     def first(self) -> str:
@@ -53,8 +61,10 @@ METHODS: dict[str, Kind] = {
     "matrix": Kind(MatrixScaling, {"nll": {"l2": 1e-3}}),
     "histogram": Kind(HistogramBinning, {"brier": {}}),  # a mean, and a rising step function, of least squares
     "isotonic": Kind(IsotonicCalibration, {"brier": {}}),
-    "beta": Kind(BetaCalibration, {"nll": {}}),
+    "beta": Kind(BetaCalibration, {"nll": {}}, needs="betacal"),
     "dirichlet": Kind(DirichletCalibration, {"nll": {"C": 0.01}}),
+    "venn-abers": Kind(VennAbersCalibration, {"brier": {}}, needs="venn_abers"),
+    "structured-matrix": Kind(StructuredMatrixScaling, {"nll": {}}, needs="probmetrics"),
 }
 
 AS_GIVEN = Method("as given", "")  # the logits before calibration
@@ -66,6 +76,12 @@ DEFAULT = (
     Method("vector", "nll"),
 )
 ALL = (*DEFAULT, *(Method(name, METHODS[name].first) for name in METHODS if name not in dict(DEFAULT)))
+
+
+def installed() -> tuple[Method, ...]:
+    """Those of ALL whose libraries are there."""
+    needs = {method: METHODS[method.name].needs for method in ALL}
+    return tuple(method for method, module in needs.items() if not module or importlib.util.find_spec(module))
 
 
 def build(name: str, objective: str = "", **options: Any) -> Calibrator:
@@ -93,21 +109,22 @@ def parse(methods: str | Iterable[str | tuple[str, str]] = "") -> tuple[Method, 
     Temperature scaling by NLL, with which the others are compared, is always the first.
 
     Args:
-        methods: '' for DEFAULT, 'all' for ALL.
+        methods: '' for DEFAULT, 'all' in any case for all that are installed. Names may be in any case.
 
     Raises:
         ValueError: an unknown name or objective.
     """
     if isinstance(methods, str):
         if methods.strip().lower() == "all":
-            return ALL
+            return installed()
         methods = [part for part in methods.split(",") if part.strip()]
     found = [_method(part) for part in methods]
     return tuple(dict.fromkeys((TEMPERATURE, *(found or DEFAULT))))
 
 
 def _method(given: str | tuple[str, str]) -> Method:
-    name, objective = [part.strip() for part in given.partition(":")[::2]] if isinstance(given, str) else given
+    parts = given.partition(":")[::2] if isinstance(given, str) else given
+    name, objective = (part.strip().lower() for part in parts)
     build(name, objective)  # refuses what there is not
     return Method(name, objective or METHODS[name].first)
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from focal_lib.calibration import methods
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS, WIDE_GAMMAS, FocalTemperatureScaling
-from focal_lib.calibration.methods import ALL, AS_GIVEN, DEFAULT, METHODS, Method, build, parse
+from focal_lib.calibration.methods import ALL, AS_GIVEN, DEFAULT, METHODS, Method, build, installed, parse
 
 
 def test_the_default_comparison():
@@ -33,14 +34,23 @@ def test_options_replace_those_of_the_registry():
 
 def test_names_on_the_command_line():
     assert parse() == parse("") == parse(" ") == DEFAULT
-    assert parse("all") == parse("ALL") == ALL
+    assert parse("all") == parse(" ALL ") == installed()
     assert {method.name for method in ALL} == set(METHODS)
     assert parse("isotonic, matrix") == (("temperature", "nll"), ("isotonic", "brier"), ("matrix", "nll"))
     wanted = (("temperature", "nll"), ("focal-temperature", "adaptive-ece"), ("vector", "nll"))
     assert parse("temperature,focal-temperature:adaptive-ece,vector") == wanted
     assert parse(["focal-temperature:adaptive-ece", ("vector", "nll")]) == wanted
+    assert parse("Isotonic,MATRIX") == parse("isotonic,matrix")
     assert parse("temperature:ece,temperature") == (("temperature", "nll"), ("temperature", "ece"))
     assert parse(method.label.replace(" by ", ":") for method in ALL) == ALL
+
+
+def test_all_leaves_out_what_is_not_installed(monkeypatch):
+    monkeypatch.setattr(methods.importlib.util, "find_spec", lambda name: name == "betacal" or None)
+    assert {method.name for method in ALL} - {method.name for method in parse("All")} == {
+        "venn-abers",
+        "structured-matrix",
+    }
 
 
 def test_names_that_there_are_not():

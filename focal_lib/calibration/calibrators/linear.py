@@ -16,7 +16,7 @@ from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.fit_samples import FitSamples, weighted_sum
 from focal_lib.calibration.calibrators.torch_module import LinearModule, map_logits
 
-__all__ = ["MatrixScaling", "VectorScaling"]
+__all__ = ["MatrixScaling", "VectorScaling", "check_matrix_size"]
 
 _MOST_CLASSES = 4000  # of a matrix: the fit keeps some thirty of them, 4 GB
 
@@ -94,11 +94,7 @@ class MatrixScaling(_LinearCalibrator):
     """
 
     def _identity(self, classes: int) -> np.ndarray:
-        if classes > _MOST_CLASSES:
-            raise ValueError(
-                f"matrix scaling must have at most {_MOST_CLASSES:,} classes, as it has a weight for each pair: take "
-                f"vector scaling. Got {classes:,}."
-            )
+        check_matrix_size(classes, "matrix scaling")
         return np.eye(classes)
 
     def _weight_gradient(self, error: Tensor, z: Tensor) -> Tensor:
@@ -123,3 +119,12 @@ class VectorScaling(_LinearCalibrator):
 
     def _weight_gradient(self, error: Tensor, z: Tensor) -> Tensor:
         return (error * z).sum(0)
+
+
+def check_matrix_size(classes: int, name: str) -> None:
+    """ValueError beyond 4,000 classes."""
+    if classes > _MOST_CLASSES:
+        raise ValueError(
+            f"{name} must have at most {_MOST_CLASSES:,} classes, as it has a weight for each pair: take "
+            f"vector scaling. Got {classes:,}."
+        )

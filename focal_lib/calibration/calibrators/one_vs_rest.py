@@ -9,12 +9,12 @@ import numpy as np
 from scipy.special import log_expit
 from sklearn.isotonic import IsotonicRegression
 
-from focal_lib.calibration.calibrators.seen_classes import SeenClassesCalibrator
+from focal_lib.calibration.calibrators.seen_classes import SeenClassesCalibrator, import_extra
 
-__all__ = ["BetaCalibration", "HistogramBinning", "IsotonicCalibration"]
+__all__ = ["BetaCalibration", "HistogramBinning", "IsotonicCalibration", "OneVsRest"]
 
 
-class _OneVsRest(SeenClassesCalibrator):
+class OneVsRest(SeenClassesCalibrator):
     """Each class against the rest, then normalised (Zadrozny & Elkan 2002)."""
 
     def _scores(self, log_p: np.ndarray) -> np.ndarray:
@@ -25,7 +25,7 @@ class _OneVsRest(SeenClassesCalibrator):
         raise NotImplementedError
 
 
-class HistogramBinning(_OneVsRest):
+class HistogramBinning(OneVsRest):
     r"""p_k' = share of label k among the fitted samples with p_k in the same bin (Zadrozny & Elkan 2001), normalised.
 
     Bins are (lo, hi], as in focal_lib.metrics. An empty bin gives its middle.
@@ -71,7 +71,7 @@ class HistogramBinning(_OneVsRest):
         return np.log(self.values_[i][np.searchsorted(self.edges_[i][1:-1], p)])
 
 
-class IsotonicCalibration(_OneVsRest):
+class IsotonicCalibration(OneVsRest):
     r"""p_k' = f_k(p_k), f_k the rising step function of least squares (Zadrozny & Elkan 2002), normalised.
 
     scikit-learn's IsotonicRegression, linear between its thresholds and constant beyond them. Often a label of the
@@ -96,7 +96,7 @@ class IsotonicCalibration(_OneVsRest):
         return np.log(np.interp(p, self.thresholds_[part], self.values_[part]))
 
 
-class BetaCalibration(_OneVsRest):
+class BetaCalibration(OneVsRest):
     r"""logit p_k' = a_k log p_k - b_k log(1 - p_k) + c_k (Kull, Silva Filho & Flach 2017), normalised.
 
     Fitted by the authors' package betacal, p clipped to the float64 epsilon as there.
@@ -110,10 +110,7 @@ class BetaCalibration(_OneVsRest):
     """
 
     def _fit_scores(self, log_p: np.ndarray, y: np.ndarray, seen: np.ndarray, weights: np.ndarray | None) -> None:
-        try:
-            import betacal
-        except ImportError:
-            raise ImportError("BetaCalibration needs the package betacal: pip install focal-lib[methods]") from None
+        betacal = import_extra("betacal", "betacal", type(self).__name__)
         with warnings.catch_warnings():  # betacal silences the whole process for good
             fits = [betacal.BetaCalibration("abm").fit(np.exp(log_p[:, k]), y == k, weights).calibrator_ for k in seen]
         self.a_, self.b_, _ = np.transpose([fit.map_ for fit in fits])

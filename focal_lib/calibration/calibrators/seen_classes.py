@@ -12,6 +12,8 @@ without gradients.
 
 from __future__ import annotations
 
+import importlib
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from torch import Tensor
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.fit_samples import FitSamples
 
-__all__ = ["SeenClassesCalibrator"]
+__all__ = ["SeenClassesCalibrator", "import_extra", "repeated"]
 
 
 class SeenClassesCalibrator(Calibrator):
@@ -61,3 +63,32 @@ class SeenClassesCalibrator(Calibrator):
 
 def _log_softmax(z: Tensor, y: Tensor) -> tuple[np.ndarray, np.ndarray]:
     return log_softmax(z.numpy(), -1), y.numpy()
+
+
+def import_extra(module: str, package: str, calibrator: str) -> ModuleType:
+    """A library that only some calibrators need.
+
+    Raises:
+        ImportError: it is not installed; the message says what to install.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        why = "" if error.name == module.partition(".")[0] else f" ({error})"
+        raise ImportError(f"{calibrator} needs the package {package}: pip install focal-lib[methods]{why}") from None
+
+
+def repeated(
+    log_p: np.ndarray, y: np.ndarray, weights: np.ndarray | None, calibrator: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Samples as often as their weights say, for a library that takes none.
+
+    Raises:
+        ValueError: weights that are not whole.
+    """
+    if weights is None:
+        return log_p, y
+    if (weights != np.round(weights)).any():
+        raise ValueError(f"sample_weight of {calibrator} must be whole numbers: its library counts samples.")
+    times = weights.astype(np.int64)
+    return np.repeat(log_p, times, axis=0), np.repeat(y, times)

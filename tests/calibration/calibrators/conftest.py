@@ -7,6 +7,8 @@ from sklearn.base import clone
 
 from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
 from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
+from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrixScaling
+from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
 
 METHODS = {
     "histogram": HistogramBinning(),
@@ -14,14 +16,17 @@ METHODS = {
     "isotonic": IsotonicCalibration(),
     "beta": BetaCalibration(),
     "dirichlet": DirichletCalibration(),
+    "venn-abers": VennAbersCalibration(),
+    "structured-matrix": StructuredMatrixScaling(),
 }
+NEEDS = {"beta": "betacal", "venn-abers": "venn_abers", "structured-matrix": "probmetrics"}
 
 
 @pytest.fixture(params=METHODS)
 def method(request):
     """Each calibrator of a library, not fitted."""
-    if request.param == "beta":
-        pytest.importorskip("betacal")
+    if request.param in NEEDS:
+        pytest.importorskip(NEEDS[request.param])
     return clone(METHODS[request.param])
 
 

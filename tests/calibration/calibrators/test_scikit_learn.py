@@ -13,7 +13,9 @@ from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
+from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrixScaling
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
+from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 
 FEW = {"gammas": (-0.5, 0.0, 1.0), "temperatures": (0.5, 1.0, 2.0)}
@@ -30,7 +32,10 @@ CALIBRATORS = [
     IsotonicCalibration(),
     BetaCalibration(),
     DirichletCalibration(),
+    VennAbersCalibration(),
+    StructuredMatrixScaling(),
 ]
+NEEDS = {BetaCalibration: "betacal", VennAbersCalibration: "venn_abers", StructuredMatrixScaling: "probmetrics"}
 # these fit three classes on two columns; the columns of a calibrator are the scores of the classes, one each
 OTHER_COLUMNS = dict.fromkeys(
     (
@@ -53,8 +58,8 @@ def known_failures(estimator):
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(CALIBRATORS, expected_failed_checks=known_failures)
 def test_checks_of_scikit_learn(estimator, check):
-    if isinstance(estimator, BetaCalibration):
-        pytest.importorskip("betacal")
+    if type(estimator) in NEEDS:
+        pytest.importorskip(NEEDS[type(estimator)])
     check(estimator)
 
 

@@ -103,7 +103,8 @@ def test_kept_as_json_and_used_without_the_library(overconfident, method, tmp_pa
     y[y == 2] = 0
     path = tmp_path / "calibrator.json"
     save_calibrator(method.fit(z, y), path)
-    monkeypatch.setitem(sys.modules, "betacal", None)
+    for name in ("betacal", "venn_abers", "probmetrics"):
+        monkeypatch.setitem(sys.modules, name, None)
     again = load_calibrator(path)
     assert type(again) is type(method)
     assert again.get_params() == method.get_params()

@@ -10,7 +10,9 @@ from focal_lib.calibration.calibrators.ece_surface import EceSurface
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.one_vs_rest import BetaCalibration, HistogramBinning, IsotonicCalibration
+from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrixScaling
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
+from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
 from focal_lib.metrics.bins import adaptive_ece_of, ece_of
 from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of, weighted_ece_of
 
@@ -31,13 +33,16 @@ METHODS = {
     "isotonic": IsotonicCalibration(),
     "beta": BetaCalibration(),
     "dirichlet": DirichletCalibration(tol=1e-10),
+    "venn-abers": VennAbersCalibration(),
+    "structured-matrix": StructuredMatrixScaling(),
 }
+NEEDS = {"beta": "betacal", "venn-abers": "venn_abers", "structured-matrix": "probmetrics"}
 
 
 @pytest.fixture(params=METHODS)
 def method(request):
-    if request.param == "beta":
-        pytest.importorskip("betacal")
+    if request.param in NEEDS:
+        pytest.importorskip(NEEDS[request.param])
     return clone(METHODS[request.param])
 
 
@@ -69,6 +74,14 @@ def test_only_the_ratio_of_weights_counts(weighted, name):
     z, y, w = weighted
     half, whole = (clone(METHODS[name]).fit(z, y, scale * w).predict_proba(z) for scale in (0.5, 1.0))
     np.testing.assert_allclose(half, whole, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["venn-abers", "structured-matrix"])
+def test_weights_that_a_library_cannot_count(weighted, name):
+    pytest.importorskip(NEEDS[name])
+    z, y, w = weighted
+    with pytest.raises(ValueError, match=r"sample_weight of \w+ must be whole numbers: its library counts samples"):
+        clone(METHODS[name]).fit(z, y, w / 2)
 
 
 @pytest.mark.parametrize("name", ["temperature", "focal, newton", "focal, adaptive ece", "vector", "isotonic"])
