@@ -59,7 +59,7 @@ def summarise(report: Report) -> Summary:
         todo=(report.advice.words, report.kept_in_words),
         command="" if report.kept == AS_GIVEN else "focal apply calibrator.json new.npy --out probs.npy",
         sure=(
-            f"All is measured on {report.evaluation.n_test:,} samples, each unseen by the fit that scores it.",
+            f"All is measured on {_tested(report)}, each unseen by the fit that scores it.",
             f"The advice goes by NLL and Brier score. The intervals of all {count} differences hold together with "
             "95 %, however many methods were tried.",
             "In the table each interval in square brackets holds with 95 % by itself; in round brackets stands an "
@@ -69,6 +69,13 @@ def summarise(report: Report) -> Summary:
         ),
         cautions=(*report.suspicions, *describe_cautions(report.evaluation)),
     )
+
+
+def _tested(report: Report) -> str:
+    """'1,500 samples', '1,500 samples in 250 groups that stay together'."""
+    n, design = report.evaluation.n_test, report.evaluation.design
+    groups = "" if design.groups is None else f" in {design.independent(n):,} groups that stay together"
+    return f"{n:,} samples{groups}"
 
 
 def _given(report: Report) -> list[str]:

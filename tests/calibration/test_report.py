@@ -373,6 +373,7 @@ def test_slices_and_groups_are_reported_on(draw_logits):
     assert "Slice by slice" in page
     assert "over groups, whose samples are not independent: Wilson" in page
     assert "Values are weighted" in page
+    assert "samples in 160 groups that stay together" in page
     for method in found.compared:
         assert not {"nan", "None"} & set(" ".join(map(str, found.metric_table().loc[tuple(method)])).split())
     plain = calibrate((data.logits, data.labels), **FAST)
