@@ -124,9 +124,9 @@ class Npz:
 
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
         self.path, self._archive = path, archive
-        members = [entry.filename for entry in archive.infolist()]
-        self._members = {name.removesuffix(".npy"): name for name in members}
-        self._twice = {name.removesuffix(".npy") for name, count in Counter(members).items() if count > 1}
+        members = [(_array_name(entry.filename), entry) for entry in archive.infolist()]
+        self._members = dict(members)
+        self._twice = {name for name, count in Counter(name for name, _ in members).items() if count > 1}
 
     @property
     def names(self) -> set[str]:
@@ -137,7 +137,7 @@ class Npz:
         what = f"{name} in {self.path.name} must be an array of numbers"
         if name in self._twice:
             raise ValueError(f"{what}. It stands in the archive more than once.")
-        entry = self._archive.getinfo(self._members[name])
+        entry = self._members[name]
         try:
             with self._archive.open(entry) as stream:
                 return self._read(stream, entry, what)
@@ -158,6 +158,11 @@ class Npz:
         if stream.read(1):  # at its end the archive compares its checksum
             raise ValueError(f"{what}. It goes on after {header}.")
         return found
+
+
+def _array_name(member: str) -> str:
+    """As messages can show it."""
+    return "".join(letter if letter.isprintable() else "?" for letter in member.removesuffix(".npy"))
 
 
 @contextmanager
