@@ -89,6 +89,8 @@ def repeated(
     if weights is None:
         return log_p, y
     if (weights != np.round(weights)).any():
-        raise ValueError(f"sample_weight of {calibrator} must be whole numbers: its library counts samples.")
+        raise ValueError(
+            f"sample_weight of {calibrator} must be whole numbers: its library counts samples. Leave it out."
+        )
     times = weights.astype(np.int64)
     return np.repeat(log_p, times, axis=0), np.repeat(y, times)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from focal_lib.calibration.calibrators.one_vs_rest import OneVsRest
@@ -32,7 +34,8 @@ class VennAbersCalibration(OneVsRest):
         low, high = [], []
         for k in seen:
             p = np.exp(log_p[:, k])
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # of slopes 0 / 0, which it leaves out
                 fit = package.VennAbers().fit(np.stack([1 - p, p], axis=1), (y == k).astype(np.float64))
             low.append(_steps(fit.c_, fit.p0_[:, 1]))
             high.append(_steps(fit.c_, fit.p1_[:, 1]))
