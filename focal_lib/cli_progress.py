@@ -14,9 +14,7 @@ def progress_line() -> Iterator[Callable[[str, int, int], None]]:
     """A function of what is being done, the steps done, and how many there are; the line is gone at the end."""
     from tqdm import tqdm
 
-    with tqdm(
-        file=sys.stderr, disable=None, leave=False, bar_format="{desc}  {bar:20} {n_fmt}/{total_fmt}, {elapsed}"
-    ) as bar:
+    with tqdm(file=sys.stderr, disable=None, leave=False, bar_format="{desc}  {bar:20} {elapsed}") as bar:
 
         def show(doing: str, done: int, of: int) -> None:
             bar.total, bar.n = of, done

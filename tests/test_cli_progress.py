@@ -25,7 +25,7 @@ def test_a_terminal_sees_one_line_rewritten_and_gone_at_the_end(monkeypatch):
     shown = [part.strip() for part in text.split("\r") if part.strip()]
     assert shown[-2].startswith("reading")
     assert shown[-1].startswith("fitting vector, 1 of 1")
-    assert "1/3" in shown[-1]
+    assert 0 < shown[-1].count("#") + shown[-1].count("\N{FULL BLOCK}") < 20
     assert text.split("\r")[-2].strip() == ""
 
 

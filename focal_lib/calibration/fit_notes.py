@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
@@ -14,8 +16,12 @@ from focal_lib.metrics.calibration_test import calibration_p_value_of, p_value_o
 __all__ = ["calibration_p", "describe_cautions", "describe_fits", "describe_theory", "in_words", "name_of"]
 
 
-def describe_cautions(evaluation: Evaluation) -> list[str]:
-    """Classes without samples, gamma at an end of its range, labels that got probability 0; [] where nothing is."""
+def describe_cautions(evaluation: Evaluation, methods: Collection[Method] | None = None) -> list[str]:
+    """Classes without samples, gamma at an end of its range, labels that got probability 0; [] where nothing is.
+
+    Args:
+        methods: those that are of interest; default all.
+    """
     found = []
     if evaluation.unseen:
         names = ", ".join(map(str, evaluation.unseen[:10]))
@@ -25,13 +31,14 @@ def describe_cautions(evaluation: Evaluation) -> list[str]:
             "scaling guess theirs; the other methods leave them as given."
         )
     for method, fit in evaluation.fits.items():
-        if isinstance(fit, FocalTemperatureScaling):
+        if isinstance(fit, FocalTemperatureScaling) and (methods is None or method in methods):
             low, high = GAMMA_RANGE if fit.search == "newton" else (min(fit.gammas), max(fit.gammas))
             if low < high and fit.gamma_ in (low, high):
                 edge = "smallest" if fit.gamma_ == low else "largest"
                 found.append(f"{method.label}: gamma is the {edge} that was tried, so another may do better.")
     for method, scores in evaluation.scores.items():
-        if none := int(np.isinf(scores.log_loss).sum()):
+        none = int(np.isinf(scores.log_loss).sum())
+        if none and (methods is None or method in methods):
             found.append(f"{method.label}: {none:,} labels got probability 0, so the NLL is infinite.")
     return found
 

@@ -67,7 +67,7 @@ def summarise(report: Report) -> Summary:
             f"ECE less than once in {1 / _SIZE:.0f} times (p < {_SIZE:g}).",
             "All this is of data like these: of another time or place, measure again.",
         ),
-        cautions=(*report.suspicions, *describe_cautions(report.evaluation)),
+        cautions=(*report.suspicions, *describe_cautions(report.evaluation, methods)),
     )
 
 

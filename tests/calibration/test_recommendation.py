@@ -67,6 +67,7 @@ def test_an_infinite_nll_is_said_and_not_recommended(judge):
     assert infinite["significant"]
     assert "isotonic" not in advice.words
     assert any(note.startswith("isotonic:") and "probability 0" in note for note in describe_cautions(evaluation))
+    assert describe_cautions(evaluation, [TEMPERATURE]) == []
 
 
 def test_notes_say_what_a_reader_should_know(draw_logits):

@@ -283,12 +283,6 @@ def test_the_first_screen(found, page):
     assert found.summary.found[-1][2].startswith("nothing speaks against it")
 
 
-def test_thresholds_say_that_groups_and_weights_do_not_count(data, page):
-    grouped = calibrate(replace(data, groups=np.arange(1500) // 2), **FAST).to_html()
-    assert "weights and groups are left out" in grouped
-    assert "weights and groups are left out" not in page
-
-
 def test_what_should_be_known_comes_before_what_was_drawn(data, draw_logits):
     some = data.take(np.flatnonzero(data.labels != 3))
     page = calibrate((some.logits, some.labels), **FAST).to_html()
