@@ -32,6 +32,7 @@ from functools import partial
 
 import pandas as pd
 from IPython.display import Markdown
+from scipy import stats
 
 from focal_lib import metrics
 from focal_lib.calibration import (
@@ -55,13 +56,15 @@ together = count_advice_errors(decisions, by=["relevant"]).set_index("error")
 # %% tags=["remove-input"]
 def said(error):
     row = together.loc[error]
-    return f"{row.wrong} of {row.runs:,} ({row.rate:.1%}, 95 % interval {row.low:.1%} to {row.high:.1%})"
+    return f"{row.wrong:.0f} of {row.runs:,.0f} ({row.rate:.1%}, 95 % interval {row.low:.1%} to {row.high:.1%})"
 
 
 def held(of):
-    part = coverage[coverage["of"].isin(of)]
-    worst = (part["hits"] / part["runs"]).min()
-    return f"{part['hits'].sum() / part['runs'].sum():.1%} (in the worst setting {worst:.0%})"
+    part = coverage[coverage["of"].isin(of)].groupby(["of", "classes", "model"])[["hits", "runs"]].sum()
+    most = [stats.binomtest(int(r.hits), int(r.runs)).proportion_ci().high for r in part.itertuples()]
+    low = sum(share < 0.93 for share in most)
+    shared = part["hits"].sum() / part["runs"].sum()
+    return f"{shared:.1%} of {part['runs'].sum():,} samples (in {low} of {len(part)} settings surely below 93 %)"
 
 
 safe = "safe to follow" if together.loc["worse", "high"] <= 0.05 else "not shown to be safe to follow"
@@ -75,8 +78,9 @@ Markdown(
 The advice is {safe}, and {how}. Of the recorded decisions those that advise a richer method which is truly worse than
 temperature scaling by a relevant amount are {said("worse")}; those that advise what is worse than the logits as given
 are {said("harms")}. A method that is better by a relevant amount is missed in {said("misses")}, and logits that could
-gain as much are left alone in {said("leaves alone")}. The 95 % intervals of the ECE held the truth in
-{held(["ece", "adaptive-ece"])} of the recorded samples, those of the classwise ECE in {held(["classwise-ece"])}.
+gain as much are left alone in {said("leaves alone")}. The 95 % intervals of the two ECEs held the truth in
+{held(["ece", "adaptive-ece"])}, those of the classwise ECE in {held(["classwise-ece"])};
+a setting is a number of classes and a model.
 ```"""
 )
 

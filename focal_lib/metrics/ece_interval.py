@@ -14,7 +14,8 @@ estimate is biased upwards and the interval is not, the estimate may lie above i
 one is the median, `debiased`, lies in the interval; in simulations it is nearer to the truth, and a little low.
 Where the observed error is smaller than that of nearly every calibrated model, the test would leave 0 alone: the upper
 end is then that of a calibrated model's 16th percentile (a power-constrained limit, Cowan et al. 2011), so luck shows
-no more than the samples can.
+no more than the samples can. Of an error that is a sum, the upper end is also at least that of gaps which are all equally many
+standard errors: E|g + noise| is convex in g, so of all gaps under which as much is observed theirs have the largest sum.
 
 As in `bins`, a function whose name ends in `_of` takes confidences (n,) and correctness (n,).
 """
@@ -145,7 +146,7 @@ def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interv
     means, errors = means[filled], errors[filled]
     estimate = float(np.abs(gaps.gap).sum() / gaps.n / classes)
     if classes == 2 or not errors.any():
-        return replace(_invert(lambda size: size.sum(-1), means, errors, level), estimate=estimate)
+        return replace(_invert(lambda size: size.sum(-1), means, errors, level, sums=True), estimate=estimate)
     _check_level(level)
     ends = bound_sum(means * gaps.n, (errors * gaps.n) ** 2, level)
     low, high, debiased = (min(1.0, end / gaps.n / classes) for end in ends)
@@ -156,7 +157,7 @@ def _sum_of_gaps(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float, design: Design
 ) -> Interval:
     gaps, errors, _, noise = _gaps(confidence, correct, n_bins, binning, level, design)
-    return _invert(lambda size: size.sum(-1), gaps, errors, level, noise)
+    return _invert(lambda size: size.sum(-1), gaps, errors, level, noise, sums=True)
 
 
 def _gaps(
@@ -195,11 +196,14 @@ def _invert(
     errors: np.ndarray,
     level: float,
     noise: np.ndarray | None = None,
+    *,
+    sums: bool = False,
 ) -> Interval:
     """The statistic of absolute gaps (..., bins) -> (...), increasing in each, with its interval.
 
     Args:
         noise: draws of it (draws, bins), None where bins are independent.
+        sums: whether the statistic is the sum.
     """
     _check_level(level)
     size, observed = np.abs(gaps), float(statistic(np.abs(gaps)))
@@ -223,6 +227,14 @@ def _invert(
 
     calm = float(np.quantile(statistic(np.abs(noise)), _CALM))
     low, high = end((1 + level) / 2), end((1 - level) / 2, max(observed, calm))
+    if sums:  # of all gaps under which as much is observed, those of equally many standard errors have the largest sum
+        furthest = _FURTHEST + 2 * max(observed, calm) / float(errors.sum())
+
+        def alike(t: float) -> float:
+            drawn = np.quantile(np.abs(t * errors + noise).sum(-1), (1 - level) / 2)
+            return float(drawn) - max(observed, calm)
+
+        high = max(high, 0.0 if alike(0.0) >= 0 else min(1.0, brentq(alike, 0.0, furthest, xtol=1e-3) * errors.sum()))
     return Interval(observed, low, high, _KIND, level, debiased=end(0.5))
 
 
