@@ -14,8 +14,9 @@ estimate is biased upwards and the interval is not, the estimate may lie above i
 one is the median, `debiased`, lies in the interval; in simulations it is nearer to the truth, and a little low.
 Where the observed error is smaller than that of nearly every calibrated model, the test would leave 0 alone: the upper
 end is then that of a calibrated model's 16th percentile (a power-constrained limit, Cowan et al. 2011), so luck shows
-no more than the samples can. Of an error that is a sum, the upper end is also at least that of gaps which are all equally many
-standard errors: E|g + noise| is convex in g, so of all gaps under which as much is observed theirs have the largest sum.
+no more than the samples can. Of an error that is a sum, the upper end is also at least that of gaps which are all
+equally many standard errors: E|g + noise| is convex in g, so of all gaps under which as much is observed theirs have
+the largest sum.
 
 As in `bins`, a function whose name ends in `_of` takes confidences (n,) and correctness (n,).
 """
