@@ -20,7 +20,7 @@
 # which actions deserve trust.
 
 # %% tags=["parameters"]
-streams: int = 200  # of a calibrated model, simulated here; at least 1
+streams: int = 1000  # of a calibrated model, simulated here; at least 1
 length: int = 2000  # samples in each; at least 10
 draws: int = 200  # test sets of 1,000 samples, for the certified thresholds; at least 1
 seed: int = 0  # of all of these; at least 0

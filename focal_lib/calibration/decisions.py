@@ -162,7 +162,7 @@ def decide(
 def _caveats(sets: Sequence[LogitSet]) -> list[str]:
     found = []
     if any(data.weights is not None for data in sets):
-        found.append("Here every sample counts the same: weights are left out.")
+        found.append("For thresholds, classes and confusion every sample counts the same: weights are left out.")
     if any(data.groups is not None for data in sets):
         found.append("Bounds and intervals take samples for independent, which those of one group are not.")
     return found

@@ -40,7 +40,7 @@ def model_card(report: Report, decisions: Decisions | None = None) -> str:
         "### What this does not say",
         "These numbers are of samples like those measured on. On other data, of another time or place, the model may "
         "be calibrated otherwise: measure there, or watch it with `focal watch`.",
-        *(f"* {escape(str(suspicion))}" for suspicion in report.suspicions),
+        *(f"* {escape(str(caution))}" for caution in report.summary.cautions),
         "Made " + "; ".join(f"{name}: {escape(value)}" for name, value in report.provenance.items()) + ".",
     ]
     return "\n\n".join(parts) + "\n"

@@ -153,7 +153,9 @@ def test_the_card_of_other_methods(report):
 
 
 def test_names_are_text_in_the_card(report):
-    odd = replace(report, provenance={"input": "a|b<script>`x`*.npz"}, suspicions=("Odd [link](x).",))
+    odd = replace(
+        report, provenance=report.provenance | {"input": "a|b<script>`x`*.npz"}, suspicions=("Odd [link](x).",)
+    )
     card = model_card(odd)
     assert "a\\|b\\<script\\>\\`x\\`\\*.npz" in card
     assert "\\[link\\](x)" in card
