@@ -16,6 +16,7 @@ import argparse
 import functools
 import time
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -73,7 +74,7 @@ def settings(number: int) -> list[tuple[str, int, int]]:
 
 def main(minutes: float, rounds: int, out: Path = OUT) -> None:
     """Go on with the record until the processor time or the rounds are used up."""
-    rows = pd.read_parquet(out).to_dict("records") if out.exists() else []
+    rows: list[dict[Any, Any]] = pd.read_parquet(out).to_dict("records") if out.exists() else []
     done = {(row["truth"], row["classes"], row["samples"], row["seed"]) for row in rows}
     code, end, saved = commit(), time.process_time() + 60 * minutes, time.monotonic()
     out.parent.mkdir(parents=True, exist_ok=True)

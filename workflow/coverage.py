@@ -42,7 +42,7 @@ def _count(part: str, n: int, classes: int, temperature: float, number: int) -> 
 
 def main(minutes: float, rounds: int, out: Path = OUT) -> None:
     """Go on with the record until the processor time or the rounds are used up."""
-    rows = pd.read_parquet(out).to_dict("records") if out.exists() else []
+    rows: list[dict[Any, Any]] = pd.read_parquet(out).to_dict("records") if out.exists() else []
     keys = ("round", "samples", "classes", "model", "part")
     done, code, end = {tuple(row[key] for key in keys) for row in rows}, commit(), time.process_time() + 60 * minutes
     out.parent.mkdir(parents=True, exist_ok=True)

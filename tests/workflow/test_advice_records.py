@@ -1,0 +1,36 @@
+"""The records of decisions and of coverage go on where they stopped, and repeat what they have."""
+
+import pandas as pd
+
+from workflow import advice_rates, coverage
+
+
+def test_decisions_go_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(advice_rates, "EVERY", {(2, 60): 1, (3, 60): 2})
+    monkeypatch.setattr(advice_rates, "KNOWN_TRUTHS", ("calibrated",))
+    out = tmp_path / "advice" / "decisions.parquet"
+    advice_rates.main(5, 1, out)
+    first = pd.read_parquet(out)
+    assert first[["truth", "classes", "samples", "seed"]].to_numpy().tolist() == [["calibrated", 2, 60, 0]]
+    advice_rates.main(5, 2, out)
+    second = pd.read_parquet(out)
+    assert second[["classes", "seed"]].to_numpy().tolist() == [[2, 0], [2, 1], [3, 1]]
+    pd.testing.assert_frame_equal(second.head(1), first)
+    advice_rates.main(0, 9, out)  # no time: what there is stays
+    pd.testing.assert_frame_equal(pd.read_parquet(out), second)
+
+
+def test_coverage_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(coverage, "SAMPLES", (50,))
+    monkeypatch.setattr(coverage, "CLASSES", (2,))
+    monkeypatch.setattr(coverage, "TEMPERATURES", {"calibrated": 1.0})
+    monkeypatch.setattr(coverage, "_POPULATION", {2: 1000})
+    out = tmp_path / "coverage.parquet"
+    coverage.main(5, 1, out)
+    first = pd.read_parquet(out)
+    assert set(first["of"]) == {"ece", "adaptive-ece", "mce", "classwise-ece", "p <= 0.05", "bands"}
+    assert (first["hits"] <= first["runs"]).all()
+    coverage.main(5, 2, out)
+    second = pd.read_parquet(out)
+    assert len(second) == 2 * len(first)
+    assert set(second["round"]) == {0, 1}
