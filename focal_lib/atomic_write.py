@@ -102,40 +102,44 @@ def write_whole(path: Path, write: Writer) -> None:
         part.unlink(missing_ok=True)
 
 
-def write_together(folder: Path, writers: Mapping[str, Writer]) -> None:
+def write_together(folder: Path, writers: Mapping[str, Writer], also: Mapping[Path, Writer] | None = None) -> None:
     """Write all of the files into the folder, which is made where there is none, or change nothing.
 
-    A new folder appears with all of its files. In one that there is, all are written before the first takes its place,
-    what fails then is undone, and signals wait so long.
+    All are written before the first takes its place, a new folder with all of its files; what fails then is undone, and
+    signals wait so long.
+
+    Args:
+        also: files elsewhere, which belong to them.
 
     Raises:
         OSError: they cannot be written; what was there is as it was.
     """
     check_folder(folder, made=True)
-    if folder.exists():
-        _replace_together(folder, writers)
-        return
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    _remove_parts_of(folder)
-    part = part_of(folder)
+    others = dict(also or {})
+    inside = {path.name: others.pop(path) for path in list(others) if path.parent.resolve() == folder.resolve()}
+    is_new = not folder.exists()
+    own = part_of(folder)
+    parts: list[tuple[Path, Path]] = []
     try:
-        part.mkdir()
-        for name, write in writers.items():
-            _write_part(folder / name, part / name, write)
-        part.rename(folder)  # refused where somebody has made it meanwhile
+        if is_new:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            _remove_parts_of(folder)
+            parts.append((own, folder))
+            own.mkdir()
+            for name, write in {**writers, **inside}.items():
+                _write_part(folder / name, own / name, write)
+        else:
+            others |= {folder / name: write for name, write in {**writers, **inside}.items()}
+        for path, write in others.items():
+            place = _place(path)
+            parts.append((part_of(place), place))
+            _write_part(place, part_of(place), write)
+        with _signals_wait(), _held(folder.parent if is_new else folder):
+            _rename_all(parts)
     finally:
-        shutil.rmtree(part, ignore_errors=True)
-
-
-def _replace_together(folder: Path, writers: Mapping[str, Writer]) -> None:
-    parts = [(place := _place(folder / name), part_of(place), write) for name, write in writers.items()]
-    try:
-        for place, part, write in parts:
-            _write_part(place, part, write)
-        with _signals_wait(), _held(folder):
-            _rename_all([(part, place) for place, part, _ in parts])
-    finally:
-        _remove(part for _, part, _ in parts)
+        if is_new:
+            shutil.rmtree(own, ignore_errors=True)
+        _remove(part for part, _ in parts if part != own)
 
 
 def _rename_all(pairs: list[tuple[Path, Path]]) -> None:
@@ -150,11 +154,11 @@ def _rename_all(pairs: list[tuple[Path, Path]]) -> None:
             part.replace(place)
             done.append(place)
     except BaseException:
-        for place in done:
+        for part, place in pairs[: len(done)]:
             if olds[place].exists():
                 olds[place].replace(place)
             else:
-                place.unlink()
+                place.replace(part)
         _remove(olds.values())  # only where all are back
         raise
     _remove(olds.values())

@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Collection
 from contextlib import nullcontext
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from focal_lib.atomic_write import check_folder, check_target, write_whole
+from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli_claims import claims
 from focal_lib.cli_data import GIVEN, data_options, files_among
 from focal_lib.cli_errors import CheckingCommand, FileCommand
@@ -286,13 +287,15 @@ def calibrate(path: Path, out: Path, as_json: Path | None, card: Path | None, **
     with progress_line() as show:
         found = report.calibrate(path, **options, progress=show)
         show("writing", 1, 1)
-        texts = [(name, text()) for name, text in ((as_json, found.to_json), (card, found.to_model_card)) if name]
-        found.save(out)
-        for name, text in texts:
-            write_whole(name, lambda part, text=text: part.write_text(text, encoding="utf-8"))  # type: ignore[misc]
+        texts = {name: text() for name, text in ((as_json, found.to_json), (card, found.to_model_card)) if name}
+        found.save(out, {name: partial(_write_text, text) for name, text in texts.items()})
     files = f"{', '.join(report.FILES)} -> {click.format_filename(out)}"
     files += "".join(f"; {click.format_filename(name)}" for name in also)
     click.echo(f"{found.advice.words}\n{found.kept_in_words}\n{files}")
+
+
+def _write_text(text: str, path: Path) -> None:
+    path.write_text(text, encoding="utf-8")
 
 
 @main.command(cls=CheckingCommand, word="Investigate")

@@ -188,6 +188,33 @@ def test_a_set_of_files_appears_whole_or_not_at_all(tmp_path):
     assert contents(folder) == {"a": "3", "b": "3", "own": "kept"}
 
 
+def test_a_set_with_files_elsewhere(tmp_path):
+    folder, other = tmp_path / "out", tmp_path / "other"
+    with pytest.raises(RuntimeError):
+        write_together(folder, {"a": text("1")}, {other: fail})
+    assert not list(tmp_path.iterdir())
+    write_together(folder, {"a": text("1")}, {other: text("1"), folder / "b": text("1")})
+    assert contents(folder) | {"other": other.read_text()} == dict.fromkeys(["a", "b", "other"], "1")
+    with pytest.raises(RuntimeError):
+        write_together(folder, {"a": text("2")}, {other: text("2"), folder / "b": fail})
+    assert contents(folder) | {"other": other.read_text()} == dict.fromkeys(["a", "b", "other"], "1")
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_new_folder_is_taken_back_with_what_fails(tmp_path, monkeypatch):
+    replace = Path.replace
+
+    def planted(self, target):
+        if Path(target).name == "other":
+            raise OSError(errno.EIO, "planted", str(target))
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", planted)
+    with pytest.raises(OSError, match="planted"):
+        write_together(tmp_path / "out", {"a": text("1")}, {tmp_path / "other": text("1")})
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("there", [("a", "b", "c"), ("b",), ()])
 @pytest.mark.parametrize("fails", ["a", "b", "c"])
 def test_a_set_whose_renames_fail_half_way_is_put_back(tmp_path, monkeypatch, there, fails):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -293,8 +293,11 @@ class Report:
         with few_threads(len(self.fitted_on) * self.fitted_on.classes):
             return report_page.render(self, whole=whole)
 
-    def save(self, folder: str | Path) -> None:
+    def save(self, folder: str | Path, also: Mapping[Path, Writer] | None = None) -> None:
         """Write calibrator.json, metrics.parquet and report.html into the folder: all of them, or nothing is changed.
+
+        Args:
+            also: files that belong to them, and what writes each.
 
         Raises:
             OSError: the folder cannot be made or written to.
@@ -305,4 +308,4 @@ class Report:
             self.metrics.to_parquet,
             lambda part: part.write_text(page, encoding="utf-8"),
         )
-        write_together(Path(folder), dict(zip(FILES, writers, strict=True)))
+        write_together(Path(folder), dict(zip(FILES, writers, strict=True)), also)
