@@ -75,8 +75,9 @@ Markdown("\n".join(f"* {sentence}" for sentence in dict.fromkeys(said)))
 # Error and the ECE family in per cent. Of two ECEs, `ece` has 15 bins of equal width and `adaptive-ece` 15 of equal
 # mass. The intervals, at 95 % over samples, are percentile bootstrap for error, NLL and Brier score. A bootstrap of an
 # ECE cannot reach 0 and does not cover, so those of the binned errors invert a simulated test (see {ref}`coverage of
-# both <sec-coverage>`); noise only adds to such an error, which therefore may lie above its interval. In round brackets
-# stands an estimate with less of this bias. The smooth ECE has no interval.
+# both <sec-coverage>`), or are bounds for a classwise ECE of few counts; noise only adds to such an error, which
+# therefore may lie above its interval. In round brackets stands an estimate with less of this bias. The smooth ECE has
+# no interval.
 
 # %%
 report.metric_table()

@@ -25,8 +25,8 @@ __all__ = ["render"]
 METRICS_CAPTION = (
     "Error and the ECE family in per cent, on samples that were not fitted on. Of two ECEs, ece has 15 bins of equal "
     "width and adaptive-ece 15 of equal mass. {how}. A bootstrap of a binned error cannot reach 0 and does not cover, "
-    "so theirs invert a simulated test; noise only adds to such an error, which therefore may lie above its interval. "
-    "In round brackets stands an estimate with less of this bias."
+    "so theirs invert a simulated test, or are bounds for a classwise ECE of few counts; noise only adds to such an "
+    "error, which therefore may lie above its interval. In round brackets stands an estimate with less of this bias."
 )
 DIFFERENCES_CAPTION = (
     "Method minus reference over the same samples. nll and brier, which decide, have t intervals that all {count} hold "
