@@ -305,7 +305,7 @@ class Report:
         page = self.to_html()
         writers: tuple[Writer, ...] = (
             lambda part: save_calibrator(self.calibrator, part),
-            self.metrics.to_parquet,
+            lambda part: part.write_bytes(self.metrics.to_parquet()),
             lambda part: part.write_text(page, encoding="utf-8"),
         )
         write_together(Path(folder), dict(zip(FILES, writers, strict=True)), also)

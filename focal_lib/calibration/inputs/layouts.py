@@ -184,6 +184,8 @@ def _plain_labels(labels: np.ndarray, n: int, classes: int, name: str) -> np.nda
     if labels.ndim == 2 and labels.shape == (n, 1):
         raise ValueError(f"{name} must have shape (n,): give labels[:, 0]. Got {labels.shape}.")
     if labels.dtype.kind == "f" and (labels == np.round(labels)).all():
+        if (far := np.abs(labels.astype(np.float64))).max(initial=0) >= 2**53:
+            raise ValueError(f"{name} must lie in 0 ... {classes - 1}. Got {labels.flat[far.argmax()]:g}.")
         labels = labels.astype(np.int64)  # what csv files make of integers
     if labels.dtype.kind in "iu" and labels.size and labels.min() >= 1 and labels.max() == classes:
         raise ValueError(f"{name} count from 1 to {classes}: give labels - 1, as classes count from 0.")
