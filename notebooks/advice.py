@@ -117,8 +117,8 @@ Markdown("\n".join(f"* *{name}*: {words}." for name, words in ADVICE_ERRORS.item
 #
 # ## Recorded: sample sizes and numbers of classes
 #
-# The same, from 200 to 50,000 samples and 2 to 1,000 classes, and with four recorded models whose 15,000 samples of
-# CIFAR are drawn from as if they were all there is. All truths together:
+# The same for other sample sizes and numbers of classes, as far as the record goes, and with recorded models whose
+# 15,000 samples of CIFAR are drawn from as if they were all there is. All truths together:
 
 # %% tags=["remove-input"]
 table_of(count_advice_errors(decisions, by=["classes", "samples"]), ["classes", "samples"]).sort_index()
