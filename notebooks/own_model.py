@@ -31,7 +31,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from lightgbm import LGBMClassifier
 from scipy.special import expit
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -42,6 +41,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 from torch import nn
+
+try:
+    from lightgbm import LGBMClassifier
+except OSError:  # its wheel takes OpenMP from the system
+    LGBMClassifier = None
 
 # %% tags=["hide-input"]
 from focal_lib import metrics
@@ -197,24 +201,23 @@ def focal_objective(truth, raw):
     return slope.detach().numpy(), curvature.clamp_min(1e-3).numpy()
 
 
-trees = LGBMClassifier(objective=focal_objective, n_jobs=1, verbose=-1, random_state=seed).fit(x_train, signs[0])
-raw_val, raw = (trees.predict(inputs, raw_score=True) for inputs in (x_val, x_test))
+# %%
+def compare_scores_of_trees():
+    """NLL and ECE of what can be made of the raw scores."""
+    trees = LGBMClassifier(objective=focal_objective, n_jobs=1, verbose=-1, random_state=seed).fit(x_train, signs[0])
+    raw_val, raw = (trees.predict(inputs, raw_score=True) for inputs in (x_val, x_test))
+    of_trees = calibrate((raw_val, signs[1]), "temperature", resamples=200)
+    found = {"sigmoid": expit(raw), "focal calibration map": expit(focal_logit(raw, gamma))}
+    found[f"{of_trees.kept.label}, fitted"] = apply_to_scores(of_trees.calibrator, raw)
+    rows = {}
+    for name, p in found.items():
+        both, truth = np.stack([1 - p, p], -1), signs[2].astype(int)
+        rows[name] = {"NLL": metrics.nll(both, truth), "ECE, equal width (%)": 100 * metrics.ece(both, truth)}
+    return pd.DataFrame(rows).T.round(3)
+
 
 # %%
-of_trees = calibrate((raw_val, signs[1]), "temperature", resamples=200)
-found = {
-    "sigmoid": expit(raw),
-    "focal calibration map": expit(focal_logit(raw, gamma)),
-    f"{of_trees.kept.label}, fitted": apply_to_scores(of_trees.calibrator, raw),
-}
-both = {name: np.stack([1 - p, p], -1) for name, p in found.items()}
-truth = signs[2].astype(int)
-pd.DataFrame(
-    {
-        name: {"NLL": metrics.nll(p, truth), "ECE, equal width (%)": 100 * metrics.ece(p, truth)}
-        for name, p in both.items()
-    }
-).T.round(3)
+compare_scores_of_trees() if LGBMClassifier else "LightGBM needs OpenMP of the system: install libgomp1 and run again."
 
 # %% [markdown]
 # Scores (n, L) with labels (n, L) of 0 and 1 are L problems of two classes, with one calibrator for all of them. Labels

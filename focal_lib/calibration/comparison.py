@@ -217,7 +217,8 @@ def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> 
     `debiased` is an estimate with less bias where the value is a binned error; else the value.
 
     Intervals of error, NLL and Brier score are percentile bootstrap; those of the binned errors invert a simulated
-    test, since their bootstrap does not cover (focal_lib.metrics.ece_interval). Of the smooth ECE none is given.
+    test, since their bootstrap does not cover (focal_lib.metrics.ece_interval), or are bounds for the classwise ECE of
+    more than two classes (focal_lib.metrics.gap_bounds). Of the smooth ECE none is given.
     With weights or groups the former are t intervals and Wilson's of the jackknife that leaves out one group at a time
     (focal_lib.metrics.design); where no interval over groups is known that covers, there is none.
     """
