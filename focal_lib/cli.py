@@ -275,7 +275,7 @@ def calibrate(path: Path, out: Path, as_json: Path | None, card: Path | None, **
       vector, matrix, structured-matrix, beta, dirichlet (nll), histogram, isotonic,
       venn-abers (brier); 'all' is all that are installed (pip install focal-lib[methods])
     """
-    from focal_lib.calibration import report
+    from focal_lib.calibration.report import report
 
     check_folder(out, made=True)
     also = [name for name in (as_json, card) if name is not None]
@@ -340,7 +340,7 @@ def apply(calibrator: Path, path: Path, out: Path, given: Any, chunk: int) -> No
     Scores may have any layout that the calibrator was fitted on, (n,), (n, L), (N, K, H, W), ...; their shape is kept.
     PATH and --out may be -, for standard input and output.
     """
-    from focal_lib.calibration.npy_stream import apply_calibrator
+    from focal_lib.calibration.apply.npy_stream import apply_calibrator
     from focal_lib.calibration.saved import load_calibrator
 
     if str(out) != "-":

@@ -16,7 +16,7 @@ from focal_lib.atomic_write import check_target
 from focal_lib.cli_errors import CheckingCommand
 
 if TYPE_CHECKING:
-    from focal_lib.calibration.watch import CalibrationWatch
+    from focal_lib.calibration.watch.watch import CalibrationWatch
 
 __all__ = ["watch"]
 
@@ -68,7 +68,7 @@ def watch(
 
 def _count(own: CalibrationWatch, path: Path, of_file: bool) -> None:
     """All samples; of a pipe an alarm is said at once."""
-    from focal_lib.calibration.outcome_lines import read_outcomes
+    from focal_lib.calibration.watch.outcome_lines import read_outcomes
 
     said = own.alarm or of_file
     with click.open_file(str(path), encoding="utf-8") as lines:
@@ -82,7 +82,7 @@ def _count(own: CalibrationWatch, path: Path, of_file: bool) -> None:
 
 def _start(state: Path | None, alpha: float | None, resolution: float | None) -> CalibrationWatch:
     """From the state where there is one, which has options of its own."""
-    from focal_lib.calibration.watch import CalibrationWatch
+    from focal_lib.calibration.watch.watch import CalibrationWatch
 
     given = {name: value for name, value in (("alpha", alpha), ("resolution", resolution)) if value is not None}
     if state is None or not state.exists():

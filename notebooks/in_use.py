@@ -42,7 +42,7 @@ from focal_lib.calibration import (
     false_alarm_rates,
     read_logits,
 )
-from focal_lib.calibration.watch_rates import simulate_stream
+from focal_lib.calibration.watch.rates import simulate_stream
 from focal_lib.checkout import ROOT
 from focal_lib.pages.footer import foot
 from focal_lib.pages.plots import use_style

@@ -21,7 +21,7 @@ from typing import Any
 import pandas as pd
 
 from focal_lib.atomic_write import write_whole
-from focal_lib.calibration.advice_rates import (
+from focal_lib.calibration.evaluation.advice_rates import (
     KNOWN_TRUTHS,
     Population,
     judge_advice,

@@ -16,7 +16,7 @@ import argparse
 import pandas as pd
 
 from focal_lib.atomic_write import write_whole
-from focal_lib.calibration.watch_rates import alarm_times
+from focal_lib.calibration.watch.rates import alarm_times
 from focal_lib.checkout import ROOT
 
 OUT = ROOT / "results" / "watch" / "alarms.parquet"

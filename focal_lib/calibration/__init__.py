@@ -1,12 +1,6 @@
 """Calibrate a model from its logits: calibrators, `calibrate` with its report, files."""
 
-from focal_lib.calibration.advice_rates import (
-    ADVICE_ERRORS,
-    KNOWN_TRUTHS,
-    count_advice_errors,
-    judge_advice,
-    made_up_population,
-)
+from focal_lib.calibration.apply.new_scores import apply_to_scores
 from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
 from focal_lib.calibration.calibrators.ece_surface import EceSurface
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS, WIDE_GAMMAS, FocalTemperatureScaling
@@ -16,16 +10,22 @@ from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrix
 from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES, PAPER_TEMPERATURES, TemperatureScaling
 from focal_lib.calibration.calibrators.torch_module import write_onnx
 from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
-from focal_lib.calibration.decisions import Decisions, decide
+from focal_lib.calibration.evaluation.advice_rates import (
+    ADVICE_ERRORS,
+    KNOWN_TRUTHS,
+    count_advice_errors,
+    judge_advice,
+    made_up_population,
+)
+from focal_lib.calibration.evaluation.slices import by_slice
 from focal_lib.calibration.gate import Check, Outcome, check
-from focal_lib.calibration.inputs.new_scores import apply_to_scores
-from focal_lib.calibration.logit_sets import LogitSet, as_logits
-from focal_lib.calibration.logits_file import read_logits
-from focal_lib.calibration.report import Report, calibrate
+from focal_lib.calibration.inputs.logit_sets import LogitSet, as_logits
+from focal_lib.calibration.inputs.logits_file import read_logits
+from focal_lib.calibration.report.decisions import Decisions, decide
+from focal_lib.calibration.report.report import Report, calibrate
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
-from focal_lib.calibration.slices import by_slice
-from focal_lib.calibration.watch import CalibrationWatch
-from focal_lib.calibration.watch_rates import alarm_delays, alarm_times, false_alarm_rates
+from focal_lib.calibration.watch.rates import alarm_delays, alarm_times, false_alarm_rates
+from focal_lib.calibration.watch.watch import CalibrationWatch
 
 __all__ = [
     "ADVICE_ERRORS",

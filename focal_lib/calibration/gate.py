@@ -17,11 +17,11 @@ from xml.etree import ElementTree
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.logit_sets import slices_of
-from focal_lib.calibration.logits_file import Holds, read_logits
-from focal_lib.calibration.scoring import top_labels
-from focal_lib.calibration.slices import ALL, together
-from focal_lib.calibration.suspicions import find_suspicions
+from focal_lib.calibration.evaluation.scoring import top_labels
+from focal_lib.calibration.evaluation.slices import ALL, together
+from focal_lib.calibration.evaluation.suspicions import find_suspicions
+from focal_lib.calibration.inputs.logit_sets import slices_of
+from focal_lib.calibration.inputs.logits_file import Holds, read_logits
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS
 from focal_lib.metrics.ece_interval import adaptive_ece_interval_of, ece_interval_of

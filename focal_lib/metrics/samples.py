@@ -3,9 +3,9 @@
 Whatever is fitted or measured is a sum over samples, or a few numbers for each. A function of one chunk is mapped over
 all of them, so memory is bounded by the chunk; an array in memory, a memory map and a Dask array give the same sums.
 
-Each chunk is worked on by one thread, and several chunks at a time. Left to itself torch splits each operation among its
-threads: a thousand parallel regions of some ten microseconds, each of which waits for its slowest thread. Where other
-processes had the cores, too, that made an ECE of 1,000,000 x 10 tens of times slower (benchmarks/busy.py).
+Each chunk is worked on by one thread, and several chunks at a time. Left to itself torch splits each operation among
+its threads: a thousand parallel regions of some ten microseconds, each of which waits for its slowest thread. Where
+other processes had the cores, too, that made an ECE of 1,000,000 x 10 tens of times slower (benchmarks/busy.py).
 """
 
 from __future__ import annotations

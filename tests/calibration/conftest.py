@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from focal_lib.calibration.logit_sets import LogitSet
+from focal_lib.calibration.inputs.logit_sets import LogitSet
 from focal_lib.theory.maps import focal_log_probs
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.one_vs_rest import HistogramBinning
 from focal_lib.calibration.methods import DEFAULT, METHODS
-from focal_lib.calibration.report import FILES
+from focal_lib.calibration.report.report import FILES
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 from focal_lib.cli import main
 

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 
+from focal_lib.calibration.apply.npy_stream import apply_calibrator
 from focal_lib.calibration.calibrators.linear import VectorScaling
-from focal_lib.calibration.logits_file import read_logits
-from focal_lib.calibration.npy_stream import apply_calibrator
+from focal_lib.calibration.inputs.logits_file import read_logits
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 
 RNG = np.random.default_rng(0)
@@ -180,7 +180,7 @@ READ_ALL = """
 import resource, sys
 from pathlib import Path
 import psutil
-from focal_lib.calibration.logits_file import read_logits
+from focal_lib.calibration.inputs.logits_file import read_logits
 from focal_lib.calibration.saved import load_calibrator
 
 limit = int(sys.argv[2])

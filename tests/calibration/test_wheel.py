@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from focal_lib.calibration.report import FILES
+from focal_lib.calibration.report.report import FILES
 
 ROOT = Path(__file__).parents[2]
 # what only the extras of pyproject.toml bring

@@ -22,9 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from focal_lib.calibration.inputs.names import check_weights, numbers_of_classes
-from focal_lib.calibration.inputs.parts import Part, as_array
-from focal_lib.calibration.logit_sets import (
+from focal_lib.calibration.inputs.logit_sets import (
     LAYOUTS,
     Given,
     Layout,
@@ -33,7 +31,9 @@ from focal_lib.calibration.logit_sets import (
     check_given,
     convert,
 )
-from focal_lib.calibration.missing_options import MISSING
+from focal_lib.calibration.inputs.missing_options import MISSING
+from focal_lib.calibration.inputs.names import check_weights, numbers_of_classes
+from focal_lib.calibration.inputs.parts import Part, as_array
 from focal_lib.validation import check_labels, check_number
 
 __all__ = ["IGNORED", "PIXELS", "Reading", "binary_logits", "find_layout", "lay_out", "option_logits"]

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from focal_lib.calibration.archives import require_file
+from focal_lib.calibration.inputs.archives import require_file
+from focal_lib.calibration.inputs.memory import require_memory
 from focal_lib.calibration.inputs.parts import Column, Part
-from focal_lib.calibration.memory import require_memory
 
 __all__ = ["part_of_samples"]
 

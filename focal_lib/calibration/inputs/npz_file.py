@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from focal_lib.calibration.archives import Npz, open_npz
+from focal_lib.calibration.inputs.archives import Npz, open_npz
 from focal_lib.calibration.inputs.parts import PER_SAMPLE, Column, Part
 
 __all__ = ["parts_of_npz"]

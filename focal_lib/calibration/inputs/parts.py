@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from focal_lib.calibration.logit_sets import Layout
+from focal_lib.calibration.inputs.logit_sets import Layout
 
 __all__ = ["PER_SAMPLE", "Column", "Part", "as_array"]
 

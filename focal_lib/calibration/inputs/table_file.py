@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from focal_lib.calibration.bounded_tables import read_csv_content, read_parquet
+from focal_lib.calibration.inputs.bounded_tables import read_csv_content, read_parquet
 from focal_lib.calibration.inputs.parts import PER_SAMPLE, Column, Part
 
 __all__ = ["LABEL", "part_of_table"]

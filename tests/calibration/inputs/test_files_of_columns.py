@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
-from focal_lib.calibration.logits_file import read_logits
+from focal_lib.calibration.inputs.logits_file import read_logits
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(40, 3)) * 3

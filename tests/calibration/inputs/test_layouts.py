@@ -6,9 +6,9 @@ import pytest
 import torch
 from scipy.special import expit, log_expit, softmax
 
-from focal_lib.calibration.logit_sets import LogitSet, fit_and_test_sets, split
-from focal_lib.calibration.logits_file import read_logits
-from focal_lib.calibration.missing_options import MISSING
+from focal_lib.calibration.inputs.logit_sets import LogitSet, fit_and_test_sets, split
+from focal_lib.calibration.inputs.logits_file import read_logits
+from focal_lib.calibration.inputs.missing_options import MISSING
 
 RNG = np.random.default_rng(0)
 S = RNG.normal(size=60) * 3

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from focal_lib.calibration.logits_file import read_logits
-from focal_lib.calibration.missing_options import MISSING
+from focal_lib.calibration.inputs.logits_file import read_logits
+from focal_lib.calibration.inputs.missing_options import MISSING
 
 RNG = np.random.default_rng(0)
 

@@ -1,0 +1,148 @@
+"""npy files read and written in chunks, from pipes too: samples that need not fit into memory."""
+
+from __future__ import annotations
+
+import math
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from focal_lib.atomic_write import check_target, write_whole
+from focal_lib.calibration.apply.new_scores import apply_to_scores, class_axis
+from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.inputs.archives import read_header
+from focal_lib.calibration.inputs.logit_sets import Given
+from focal_lib.calibration.inputs.memory import require_memory
+
+__all__ = ["NpyReader", "apply_calibrator", "open_npy", "write_npy"]
+
+
+_AT_ONCE = 2**24  # numbers of a chunk, 128 MB in float64, however many samples are asked for
+
+
+@dataclass(frozen=True)
+class NpyReader:
+    """An npy stream after its header: samples (n, ...), one after the other."""
+
+    stream: IO[bytes]
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    def chunks(self, size: int) -> Iterator[np.ndarray]:
+        """Arrays of at most that many samples; of fewer where each is large.
+
+        Raises:
+            ValueError: the stream ends early.
+        """
+        n, rest = self.shape[0], self.shape[1:]
+        numbers = max(1, math.prod(rest))
+        if numbers > _AT_ONCE:
+            require_memory(4 * 8 * numbers, f"a sample of shape {rest}")
+        size = max(1, min(size, _AT_ONCE // numbers))
+        for start in range(0, n, size):
+            count = min(size, n - start)
+            wanted = count * math.prod(rest) * self.dtype.itemsize
+            data = self.stream.read(wanted)
+            if len(data) < wanted:
+                raise ValueError(f"the npy stream must hold {n} samples. It ends after {start} or a few more.")
+            yield np.frombuffer(data, self.dtype).reshape(count, *rest)
+
+
+@contextmanager
+def open_npy(path: Path) -> Iterator[NpyReader]:
+    """Open an npy file, a pipe, or standard input for '-'.
+
+    Raises:
+        ValueError: no npy, or other than numbers of samples, stored sample by sample; of a file another length than
+            its header says.
+    """
+    if str(path) == "-":
+        if sys.stdin is None:
+            raise ValueError("standard input must be an npy stream. It is closed.")
+        yield _after_header(sys.stdin.buffer, "standard input")
+        return
+    with path.open("rb") as stream:
+        yield _after_header(stream, path.name)
+
+
+def _after_header(stream: IO[bytes], name: str) -> NpyReader:
+    shape, by_column, dtype = header = read_header(stream, f"{name} must be an npy file")
+    if not shape or dtype.kind not in "fiu":
+        raise ValueError(f"{name} must hold scores of samples, (n, K) say. Got {header}.")
+    if by_column and min(shape) > 1 and len(shape) > 1:
+        raise ValueError(f"{name} must be stored row by row: save np.ascontiguousarray(logits).")
+    if (length := _length(stream)) is not None and length - stream.tell() != header.size:
+        there = length - stream.tell()
+        raise ValueError(f"{name} must hold {shape[0]:,} samples, {header.size:,} bytes. It has {there:,}.")
+    return NpyReader(stream, shape, dtype)
+
+
+def _length(stream: IO[bytes]) -> int | None:
+    """Bytes of a file; of a pipe none are known."""
+    try:
+        found = os.fstat(stream.fileno())
+    except OSError:
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+def write_npy(path: Path, shape: tuple[int, ...], chunks: Iterable[np.ndarray], like: np.dtype) -> None:
+    """Write chunks of samples as one npy of that shape, whole or not at all; '-' is standard output.
+
+    Args:
+        like: what was read: float32 is written for at most 4 bytes a number, else float64.
+    """
+    kind = np.dtype(np.float32 if like.itemsize <= 4 else np.float64)
+
+    def to(stream: IO[bytes]) -> None:
+        header: dict[str, Any] = {"descr": kind.str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(stream, header)
+        for chunk in chunks:
+            stream.write(chunk.astype(kind).tobytes())
+        stream.flush()
+
+    def to_file(part: Path) -> None:
+        with part.open("wb") as stream:
+            to(stream)
+
+    if str(path) == "-":
+        if sys.stdout is None:
+            raise ValueError("standard output must be open for the result. It is closed.")
+        to(sys.stdout.buffer)
+    else:
+        write_whole(path, to_file)
+
+
+def apply_calibrator(
+    calibrator: Calibrator, path: Path, out: Path, *, given: Given = "logits", chunk: int = 100_000
+) -> int:
+    """Calibrated probabilities of the npy file `path`, that may be larger than memory, as the npy file `out`.
+
+    In the layout that the calibrator was fitted on, and of the same shape: see apply_to_scores.
+
+    Args:
+        path, out: '-' for standard input and output.
+        given: what the file holds.
+        chunk: samples in memory at a time; of images, pixels.
+
+    Returns:
+        The number of samples.
+
+    Raises:
+        ValueError: another file, or numbers that are not what they are said to be. Then no file is left.
+    """
+    if str(out) != "-":
+        check_target(out, path, ending=".npy")
+    with open_npy(path) as source:
+        axis = class_axis(calibrator, source.shape)
+        places = math.prod(source.shape[1:]) // (1 if axis is None else source.shape[axis])
+        parts = source.chunks(max(1, chunk // max(1, places)))
+        write_npy(out, source.shape, (apply_to_scores(calibrator, part, given) for part in parts), source.dtype)
+        return source.shape[0]

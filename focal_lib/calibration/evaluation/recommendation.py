@@ -1,0 +1,155 @@
+"""What to do with a model's logits, in plain words.
+
+Decided on proper scores, NLL and Brier score, of samples that were not fitted on, by what a method gains for certain:
+the near end of an interval that holds for all comparisons together. The simplest method is the default, and a richer
+one is recommended where it gains a relevant amount over it. An ECE is told, not decided on: a constant prediction can
+have none, and the bootstrap's interval of a difference of two does not cover.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from focal_lib.calibration.evaluation.comparison import PROPER, Evaluation
+from focal_lib.calibration.methods import AS_GIVEN, Method
+
+__all__ = ["RELEVANT", "Advice", "advise", "check_relevant"]
+
+RELEVANT = 0.005  # of the score of what is compared with
+_NAMES = {"nll": "NLL", "brier": "Brier score"}
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The method to use, None for the logits as given; and why, in plain words."""
+
+    method: Method | None
+    words: str
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """What a method gains over a reference in a proper score: positive is better."""
+
+    metric: str
+    gain: float
+    least: float
+    most: float
+    score: float  # of the reference
+    relevant: float  # the smallest gain that matters
+
+    @property
+    def better(self) -> bool:
+        """It gains a relevant amount for certain."""
+        return self.least >= self.relevant
+
+    @property
+    def worse(self) -> bool:
+        """It loses for certain."""
+        return self.most < 0
+
+    @property
+    def settled(self) -> bool:
+        """It gains no relevant amount, for certain."""
+        return self.most < self.relevant
+
+    def words(self) -> str:
+        share = f"{self.gain / self.score:.1%}"
+        return f"the {_NAMES[self.metric]} falls by {self.gain:.3g} ({share}; at least {self.least:.3g})"
+
+
+def advise(evaluation: Evaluation, differences: pd.DataFrame, *, relevant: float = RELEVANT) -> Advice:
+    """What to do, and how sure that is.
+
+    Args:
+        evaluation: the methods, the simplest first, and their scores.
+        differences: of comparison.differences.
+        relevant: the smallest gain that matters, as a share of the score of what is compared with.
+
+    Raises:
+        ValueError: relevant not in [0, 1).
+    """
+    check_relevant(relevant)
+    table = _Table(evaluation, differences, relevant)
+    first, *others = evaluation.fits
+    base = first if _is_better(table.against(first, AS_GIVEN)) else AS_GIVEN
+    better = [method for method in others if _is_better(table.against(method, base))]
+    if better:
+        best = max(better, key=lambda method: max(c.gain / c.score for c in table.against(method, base)))
+        return Advice(best, f"Use {best.label} rather than {_named(base)}: {table.gains(best, base)}.")
+    if base == first:
+        return Advice(first, f"Use {first.label} scaling: {table.gains(first, AS_GIVEN)}. {table.room(others, first)}")
+    return Advice(None, f"Leave the logits as they are. {table.room([first, *others], AS_GIVEN)}")
+
+
+def check_relevant(relevant: float) -> None:
+    """ValueError unless it is a share below 1."""
+    if not 0 <= relevant < 1:
+        raise ValueError(f"relevant must lie in [0, 1). Got {relevant}.")
+
+
+def _is_better(found: list[_Comparison]) -> bool:
+    return any(c.better for c in found) and not any(c.worse for c in found)
+
+
+def _named(base: Method) -> str:
+    return "the logits as given" if base == AS_GIVEN else base.label
+
+
+class _Table:
+    """Comparisons of methods, and sentences on them."""
+
+    def __init__(self, evaluation: Evaluation, differences: pd.DataFrame, relevant: float) -> None:
+        self.evaluation, self.relevant = evaluation, relevant
+        keys = zip(*(differences[name] for name in ("method", "objective", "reference", "metric")), strict=True)
+        self.rows: dict[Any, Any] = dict(zip(keys, differences.itertuples(index=False), strict=True))
+
+    def against(self, method: Method, reference: Method) -> list[_Comparison]:
+        found = []
+        for metric, scores in PROPER.items():
+            row = self.rows[(*method, reference.name, metric)]
+            score = self.evaluation.design.mean(scores(self.evaluation.scores[reference]))
+            low, high = row.low, row.high
+            if np.isnan(low):  # an infinite score is known, and a single group tells nothing
+                low, high = (-np.inf, np.inf) if np.isfinite(row.difference) else (row.difference, row.difference)
+            found.append(_Comparison(metric, -row.difference, -high, -low, score, self.relevant * score))
+        return found
+
+    def gains(self, method: Method, reference: Method) -> str:
+        """'the NLL falls by 0.12 (31.2 %; at least 0.1) and ...; the ECE goes from 4.1 to 0.9 points; ...'."""
+        sure = " and ".join(c.words() for c in self.against(method, reference) if c.better)
+        before, after = (100 * self.evaluation.adaptive_ece(one) for one in (reference, method))
+        ece = f"the ECE (equal mass) goes from {before:.2f} to {after:.2f} points"
+        return f"{sure}; {ece}; {self.changes(method)}"
+
+    def changes(self, method: Method) -> str:
+        changed, n = self.evaluation.changed[method], self.evaluation.n_test
+        if not changed:
+            return "no prediction changes its class"
+        scores, mean = self.evaluation.scores, self.evaluation.design.mean
+        before, after = (100 * (1 - mean(scores[one].correct)) for one in (AS_GIVEN, method))
+        return f"{changed:,} of {n:,} predictions change their class (error {before:.2f} to {after:.2f} per cent)"
+
+    def room(self, methods: list[Method], base: Method) -> str:
+        """Whether another method might still gain a relevant amount."""
+        if not methods:
+            return "No other method was tried."
+        found = {method: self.against(method, base) for method in methods}
+        still = [m for m, cs in found.items() if not any(c.worse for c in cs) and not all(c.settled for c in cs)]
+        amount, other = f"{self.relevant:.1%}", " other" if base in self.evaluation.fits else ""
+        if not still:
+            return f"No{other} method gains {amount} of the NLL or Brier score; of that the data leave no doubt."
+        most = max(still, key=lambda m: max(c.most / c.score for c in found[m]))
+        share = max(c.most / c.score for c in found[most])
+        if np.isinf(share):
+            return (
+                f"Whether a{'nother' if other else ''} method gains is left open: all samples to test on are one group."
+            )
+        return (
+            f"Whether a{'nother' if other else ''} method gains {amount} of the NLL or Brier score is left open by the "
+            f"{self.evaluation.n_test:,} samples to test on: {most.label} may gain up to {share:.1%}."
+        )

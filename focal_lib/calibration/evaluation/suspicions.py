@@ -1,0 +1,268 @@
+r"""What makes predictions with labels look wrong, before anything is fitted to them: each with its likely cause.
+
+Whether predictions and labels belong together is asked by a permutation test. With the scores :math:`s_i(k) =
+\log p_i(k)` of the samples, S = sum of s_i(y_i) has under a random pairing of samples and labels, all orders equally
+likely, the mean and variance of Hoeffding (1951), here exact from the class counts:
+
+.. math:: \mathrm{E}\,S = \sum_k c_k \bar s(k), \qquad
+          \mathrm{Var}\,S = \frac{1}{n-1}\sum_{ij} \big(s_i(y_j) - \bar s_i - \bar s(y_j) + \bar s\big)^2 .
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from focal_lib.calibration.inputs.logit_sets import Given, LogitSet
+from focal_lib.calibration.inputs.missing_options import is_missing
+from focal_lib.metrics.samples import Samples
+
+__all__ = ["association", "find_suspicions", "swapped_classes"]
+
+FAR = 4.0  # standard errors: by chance one data set in 30,000 is as far
+_FEW = 5  # samples of a class, from which it can be seen to have changed places
+_MATRIX = 4e6  # entries of a confusion matrix that are still looked at
+_IN_COMMON = 0.01  # of the test samples
+_LOOKED_AT = 100_000  # samples of a set whose columns are looked at
+
+
+def find_suspicions(
+    validation: LogitSet, test: LogitSet, given: Given = "logits", *, one_set: bool = False, fitted: bool = True
+) -> list[str]:
+    """What is suspicious, each in one sentence with its likely cause; [] where nothing is.
+
+    Args:
+        validation: what is fitted on.
+        test: what is tested on.
+        given: what the numbers are said to be.
+        one_set: whether the two are parts of one set, or the same.
+        fitted: whether something is fitted: without a mistake among the samples it cannot be.
+    """
+    found = [] if validation.layout == "options" else _of_columns(validation, given)
+    found += _of_pairing(validation, fitted=fitted)
+    if not one_set:
+        found += [f"Of the test set: {words[0].lower()}{words[1:]}" for words in _of_pairing(test)]
+        found += _in_common(validation, test) + _groups_in_common(validation, test)
+    return found
+
+
+# --- predictions and labels -----------------------------------------------------------------
+
+
+def association(data: LogitSet) -> float:
+    """How far the mean log-probability of the labels lies above that of a random pairing, in standard errors.
+
+    0 where every sample has the same prediction, or the labels are all of one class. Where columns are other options
+    in every sample, the random label is one of the sample's own options.
+    """
+    return _read_pairing(data).away
+
+
+@dataclass(frozen=True)
+class _Pairing:
+    """What one reading of predictions with labels says.
+
+    Attributes:
+        away: `association`.
+        predicted: class of each sample, (n,).
+        wrong: samples of whose label the score is not the highest.
+    """
+
+    away: float
+    predicted: np.ndarray
+    wrong: int
+
+
+def _read_pairing(data: LogitSet) -> _Pairing:
+    options = data.layout == "options"
+    sums = _sums_of_options if options else functools.partial(_sums, _shares(data))
+
+    def chunk(z: Tensor, y: Tensor) -> tuple[np.ndarray, np.ndarray, int]:
+        wrong = int((z.gather(-1, y[:, None])[:, 0] < z.amax(-1)).sum())
+        return sums(z, y).numpy(), z.argmax(-1).numpy(), wrong
+
+    found, predicted, wrong = zip(*Samples(data.logits, data.labels).map(chunk), strict=True)
+    away = (_away_of_options if options else functools.partial(_away, data))(np.sum(found, axis=0))
+    return _Pairing(away, np.concatenate(predicted), sum(wrong))
+
+
+def _shares(data: LogitSet) -> Tensor:
+    return torch.from_numpy(np.bincount(data.labels, minlength=data.classes) / len(data))
+
+
+def _sums(shares: Tensor, z: Tensor, y: Tensor) -> Tensor:
+    """Over i of s_i(k) and s_i(k)^2, (K,) each, of the mean over random labels and its square, and of s_i(y_i)."""
+    s = torch.log_softmax(z, -1).clamp_min(-1e3)  # farther is as wrong; squares stay finite
+    mean, paired = s @ shares, s.gather(-1, y[:, None]).sum()
+    return torch.cat([s.sum(0), (s * s).sum(0), torch.stack([mean.sum(), (mean * mean).sum(), paired])])
+
+
+def _away(data: LogitSet, total: np.ndarray) -> float:
+    n, counts = len(data), np.bincount(data.labels, minlength=data.classes)
+    by_class, squares, (mean, mean_squares, paired) = np.split(total, [data.classes, 2 * data.classes])
+    centre = mean / n
+    # sum over i, j of (s_i(y_j) - mean_i - mean(y_j) + centre)^2
+    spread = counts @ squares - n * mean_squares - n * (counts @ (by_class / n - centre) ** 2)
+    variance = spread / (n - 1) if n > 1 else 0.0
+    if variance <= 1e-18 * max(1.0, abs(centre)) ** 2:
+        return 0.0
+    return float((paired - n * centre) / math.sqrt(variance))
+
+
+def _sums_of_options(z: Tensor, y: Tensor) -> Tensor:
+    there = ~is_missing(z)
+    count = there.sum(-1, keepdim=True)
+    s = torch.where(there, torch.log_softmax(z, -1).clamp_min(-1e3), 0.0)
+    away = torch.where(there, s - s.sum(-1, keepdim=True) / count, 0.0)
+    return torch.stack([away.gather(-1, y[:, None]).sum(), ((away * away) / count).sum()])
+
+
+def _away_of_options(total: np.ndarray) -> float:
+    paired, variance = total
+    return float(paired / math.sqrt(variance)) if variance > 0 else 0.0
+
+
+def _of_pairing(data: LogitSet, *, fitted: bool = False) -> list[str]:
+    found = _read_pairing(data)
+    never_wrong = _never_wrong(data) if fitted and not found.wrong else []
+    if len(np.unique(data.labels)) < 2:
+        return never_wrong
+    if step := _swapped(data, found.predicted):
+        return [_changed_places(step)]
+    away = found.away
+    if away < -FAR:
+        return [
+            f"The labels get smaller probabilities than labels in a random order would ({-away:.0f} standard errors): "
+            "is the sign of the scores turned, or are the classes in another order than that of the labels?"
+        ]
+    if away < FAR:
+        return [
+            "The predictions say no more of the labels than of labels in a random order "
+            f"({away:.1f} standard errors over {len(data):,} samples): are samples and labels in the same order, and "
+            "of the same model?"
+        ]
+    return never_wrong
+
+
+def swapped_classes(data: LogitSet) -> dict[int, int]:
+    """Class -> the label that most of its predictions have, where classes change places; {} where none do.
+
+    Of classes with 5 or more predictions, more than half of them with the label: a shift by one of three and at least
+    half of the classes, else cycles.
+    """
+    return _swapped(data, _read_pairing(data).predicted)
+
+
+def _swapped(data: LogitSet, predicted: np.ndarray) -> dict[int, int]:
+    classes = data.classes
+    if classes**2 > _MATRIX or data.layout == "options":
+        return {}
+    matrix = np.bincount(predicted * classes + data.labels, minlength=classes**2).reshape(classes, classes)
+    counts, most, k = matrix.sum(1), matrix.argmax(1), np.arange(len(matrix))
+    enough = counts >= _FEW
+    clear = enough & (matrix[k, most] > counts / 2) & (most != k)
+    step = {int(one): int(most[one]) for one in np.flatnonzero(clear)}
+    for by in (1, -1):
+        shifted = {one: label for one, label in step.items() if label - one == by}
+        if len(shifted) >= max(3.0, float(enough.sum()) / 2):
+            return shifted
+    return {one: label for one, label in step.items() if _comes_back(one, step)}
+
+
+def _comes_back(start: int, step: dict[int, int]) -> bool:
+    at, seen = step[start], {start}
+    while at in step and at not in seen:
+        seen.add(at)
+        at = step[at]
+    return at == start
+
+
+def _changed_places(step: dict[int, int]) -> str:
+    away = {label - k for k, label in step.items()}
+    if len(step) >= 3 and away in ({1}, {-1}):
+        more, ask = (
+            ("more", "do the labels count from 1") if away == {1} else ("less", "does another column come first")
+        )
+        return f"Most predictions of a class have the label that is one {more}, for {len(step)} classes: {ask}?"
+    shown = ", ".join(f"{k} has {label}" for k, label in list(step.items())[:5])
+    others = f", and {len(step) - 5} others" if len(step) > 5 else ""
+    return (
+        f"Classes have changed places, as the labels of most of their predictions say: {shown}{others}. "
+        "Are the columns in the order in which the labels count the classes?"
+    )
+
+
+def _never_wrong(data: LogitSet) -> list[str]:
+    return [
+        f"None of the {len(data):,} samples to fit on is misclassified: the best temperature tends to 0, which makes "
+        "every prediction certain. Fit on more samples, or on some that the model was not trained on."
+    ]
+
+
+# --- the numbers ----------------------------------------------------------------------------
+
+
+def _of_columns(data: LogitSet, given: Given) -> list[str]:
+    z = np.asarray(data.logits[slice(0, _LOOKED_AT)], dtype=np.float64)
+    found = []
+    if counting := [k for k in range(z.shape[1]) if _counts_samples(z[:, k], z)]:
+        found.append(
+            f"Column {counting[0]} has a whole number of its own for every sample, as an index does and no class: "
+            "leave it out."
+        )
+    if given == "logits" and z.min() >= 0 and z.max() <= 1:
+        found.append(
+            f"All numbers lie in [0, 1], from {z.min():.3g} to {z.max():.3g}, as rounded probabilities do, or those of "
+            "one class each (a sigmoid's), and logits seldom: give probabilities that sum to 1 as such, or the logits."
+        )
+    return found
+
+
+def _counts_samples(column: np.ndarray, z: np.ndarray) -> bool:
+    """Whole numbers, each once, where most other columns hold others."""
+    whole = (z == np.round(z)).all(0)
+    distinct = len(column) > 20 and len(np.unique(column)) == len(column)
+    return distinct and bool((column == np.round(column)).all()) and whole.sum() <= len(whole) / 2
+
+
+def _in_common(validation: LogitSet, test: LogitSet) -> list[str]:
+    """Test samples that stand in the validation set, too; where a set repeats itself, equal ones say nothing."""
+    seen, asked = _rows(validation), _rows(test)
+    if len(np.unique(seen)) < 0.9 * len(seen):
+        return []
+    common = int(np.isin(asked, seen).sum())
+    if common <= max(2, _IN_COMMON * len(asked)):
+        return []
+    return [
+        f"{common:,} of {len(asked):,} test samples stand among those to fit on, too: what is measured on them is not "
+        "what new samples would show."
+    ]
+
+
+def _groups_in_common(validation: LogitSet, test: LogitSet) -> list[str]:
+    if validation.groups is None or test.groups is None:
+        return []
+    common, groups = len(np.intersect1d(validation.groups, test.groups)), len(np.unique(test.groups))
+    if not common:
+        return []
+    return [
+        f"{common:,} of the {groups:,} groups of the test set stand among those to fit on, too: samples of a group are "
+        "not independent, so what is measured on them is not what new groups would show."
+    ]
+
+
+def _rows(data: LogitSet) -> np.ndarray:
+    """A number for each sample that equal rows share, (n,)."""
+    weights = torch.from_numpy(np.random.default_rng(0).normal(size=data.classes))
+
+    def mixed(z: Tensor, _: Tensor) -> tuple[Any]:
+        return ((z.masked_fill(is_missing(z), 0.0) * weights).sum(-1),)
+
+    (found,) = Samples(data.logits, data.labels).gather(mixed)
+    return found

@@ -1,0 +1,118 @@
+"""Figures of a comparison: reliability diagrams, and the ECE over gamma and temperature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from focal_lib.calibration.calibrators.ece_surface import EceSurface
+from focal_lib.calibration.calibrators.focal_temperature import WIDE_GAMMAS
+from focal_lib.calibration.calibrators.mapped import MappedCalibrator
+from focal_lib.calibration.evaluation.comparison import Evaluation
+from focal_lib.calibration.inputs.logit_sets import LogitSet
+from focal_lib.calibration.methods import TEMPERATURE, Method
+from focal_lib.calibration.report.fit_notes import name_of
+from focal_lib.metrics.bins import reliability_bins_of
+from focal_lib.pages.plots.reliability import landscape, reliability_diagrams
+from focal_lib.pages.plots.style import use_style
+
+__all__ = [
+    "landscape_caption",
+    "landscape_figure",
+    "reliability_alt",
+    "reliability_caption",
+    "reliability_figure",
+]
+
+_TEMPERATURES = np.geomspace(0.5, 2, 17)  # times that of temperature scaling
+_NUMBERS, _LEAST, _MOST = 200_000, 2000, 20_000  # logits, and samples, that the landscape is computed of
+
+
+def reliability_figure(evaluation: Evaluation, methods: Sequence[Method]) -> Figure:
+    """Accuracy over confidence in 15 bins of equal width, one panel for each method, once."""
+    scores = {method.label: evaluation.scores[method] for method in dict.fromkeys(methods)}
+    with mpl.rc_context():
+        use_style()
+        bins = {name: reliability_bins_of(s.confidence, s.correct) for name, s in scores.items()}
+        return reliability_diagrams(bins, bands=True)
+
+
+def reliability_caption(methods: Sequence[Method]) -> str:
+    methods = tuple(dict.fromkeys(methods))
+    names = " and ".join(map(name_of, methods))
+    return (
+        f"Reliability {names}: accuracy over confidence in 15 bins of equal width; below, the share of the samples in "
+        "each bin, and their number. The grey bands hold all accuracies of a calibrated model together with "
+        "probability 95 % (Bonferroni): of twenty calibrated models one has a point outside."
+    )
+
+
+def reliability_alt(evaluation: Evaluation, method: Method) -> str:
+    """What the panel shows, for who does not see it."""
+    scores = evaluation.scores[method]
+    bins = reliability_bins_of(scores.confidence, scores.correct)
+    far = int(np.abs(bins.gap).argmax())
+    return (
+        f"Reliability diagram {name_of(method)}: mean confidence {scores.confidence.mean():.1%}, accuracy "
+        f"{scores.correct.mean():.1%}; the largest gap of a bin is at confidence {bins.confidence[far]:.1%}, where "
+        f"{bins.accuracy[far]:.1%} of {bins.count[far]:,} predictions are right."
+    )
+
+
+def landscape_figure(evaluation: Evaluation, fitted_on: LogitSet) -> Figure:
+    """Adaptive ECE (equal mass) of the samples fitted on over (gamma, T), with the fits of temperatures marked."""
+    every = _stride(fitted_on)
+    surface = EceSurface(fitted_on.logits[::every], fitted_on.labels[::every], "adaptive-ece")
+    gammas, temperatures = _axes(evaluation)
+    values = np.array([[surface.ece(gamma, t) for gamma in gammas] for t in temperatures])
+    inside = {
+        method.label: point for method, point in _points(evaluation).items() if _inside(point, gammas, temperatures)
+    }
+    with mpl.rc_context():
+        use_style()
+        return landscape(gammas, temperatures, values, inside)
+
+
+def landscape_caption(evaluation: Evaluation, fitted_on: LogitSet) -> str:
+    every, axes = _stride(fitted_on), _axes(evaluation)
+    part = "the samples fitted on" if every == 1 else f"one of {every} of the samples fitted on"
+    outside = [
+        f" The fit of {method.label}, gamma = {gamma:.3g} and T = {t:.3g}, lies outside the picture."
+        for method, (gamma, t) in _points(evaluation).items()
+        if not _inside((gamma, t), *axes)
+    ]
+    return (
+        f"Adaptive ECE, of 15 bins of equal mass, over gamma and temperature on {part}. A long valley means that the "
+        f"pair is not determined by the data, only the valley is.{''.join(outside)}"
+    )
+
+
+def _stride(fitted_on: LogitSet) -> int:
+    most = min(_MOST, max(_LEAST, _NUMBERS // fitted_on.classes))
+    return max(1, len(fitted_on) // most)
+
+
+def _axes(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
+    """Gammas to 1, or as far as the fits go, and temperatures around that of temperature scaling."""
+    points = _points(evaluation)
+    reach = max([1.0, *(gamma for gamma, _ in points.values() if gamma <= WIDE_GAMMAS[-1])])
+    end = min(gamma for gamma in WIDE_GAMMAS if gamma >= reach)
+    gammas = np.array([gamma for gamma in WIDE_GAMMAS if gamma <= end])
+    return gammas, points[TEMPERATURE][1] * _TEMPERATURES
+
+
+def _points(evaluation: Evaluation) -> dict[Method, tuple[float, float]]:
+    """(gamma, T) of every fit that is such a pair."""
+    return {
+        method: (fit.gamma_, fit.temperature_)
+        for method, fit in evaluation.fits.items()
+        if isinstance(fit, MappedCalibrator)
+    }
+
+
+def _inside(point: tuple[float, float], gammas: np.ndarray, temperatures: np.ndarray) -> bool:
+    gamma, t = point
+    return bool(gammas[0] <= gamma <= gammas[-1] and temperatures[0] <= t <= temperatures[-1])

@@ -1,0 +1,1 @@
+"""Calibration of a model in use: a test that may be looked at after every prediction."""

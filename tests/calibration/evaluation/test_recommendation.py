@@ -1,0 +1,157 @@
+"""The advice: what is recommended where the truth is known, and what never is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from focal_lib.calibration.evaluation.comparison import Evaluation, differences, hold_out
+from focal_lib.calibration.evaluation.recommendation import advise
+from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE, Method, build, installed
+from focal_lib.calibration.report.fit_notes import describe_cautions, describe_fits, describe_theory
+from focal_lib.metrics.scores import SampleScores
+from focal_lib.theory.maps import focal_log_probs
+
+FOCAL, BY_ECE, VECTOR = Method("focal-temperature", "nll"), Method("focal-temperature", "adaptive-ece"), DEFAULT[3]
+BY_NLL = TEMPERATURE, FOCAL, VECTOR  # quick to fit
+
+
+@pytest.fixture(scope="session")
+def judge(draw_logits):
+    """Evaluation, differences and advice for samples drawn from focal temperature scaling."""
+
+    def run(temperature, gamma, n=4000, seed=1, methods=BY_NLL):
+        validation, test = (draw_logits(n, temperature, gamma, seed=s) for s in (seed, seed + 1))
+        evaluation = hold_out(validation, test, {method: build(*method) for method in methods})
+        found = differences(evaluation)
+        return evaluation, found, advise(evaluation, found)
+
+    return run
+
+
+def test_temperature_where_it_is_the_truth(judge):
+    evaluation, found, advice = judge(2.5, 0.0)
+    assert evaluation.fits[TEMPERATURE].temperature_ == pytest.approx(2.5, rel=0.1)
+    assert advice.method == TEMPERATURE
+    gain = found[(found["reference"] == "as given") & (found["metric"] == "nll")].iloc[0]  # the first method's
+    assert advice.words.startswith(f"Use temperature scaling: the NLL falls by {-gain['difference']:.3g}")
+    assert f"at least {-gain['high']:.3g}" in advice.words
+    assert "no prediction changes its class" in advice.words
+
+
+def test_focal_temperature_where_it_is_the_truth(judge):
+    evaluation, found, advice = judge(1.0, 6.0, n=20_000)
+    assert evaluation.fits[FOCAL].gamma_ == pytest.approx(6.0, rel=0.25)
+    assert advice.method == FOCAL
+    assert advice.words.startswith("Use focal-temperature rather than temperature: ")
+    row = found[(found["method"] == FOCAL.name) & (found["metric"] == "nll")].iloc[0]
+    assert row["high"] < 0
+
+
+def test_calibrated_logits_are_left_alone(judge):
+    advice = judge(1.0, 0.0, seed=5)[2]
+    assert advice.method is None
+    assert "Leave the logits as they are" in advice.words
+
+
+def test_too_few_samples_leave_it_open(judge):
+    advice = judge(1.0, 0.0, n=100)[2]
+    assert advice.method is None
+    assert "Whether a method gains 0.5% of the NLL or Brier score is left open by the 100 samples" in advice.words
+
+
+def test_an_infinite_nll_is_said_and_not_recommended(judge):
+    evaluation, found, advice = judge(2.5, 0.0, n=1500, methods=installed())
+    infinite = found[(found["method"] == "isotonic") & (found["metric"] == "nll")].iloc[0]
+    assert infinite["difference"] == np.inf
+    assert infinite["significant"]
+    assert "isotonic" not in advice.words
+    assert any(note.startswith("isotonic:") and "probability 0" in note for note in describe_cautions(evaluation))
+    assert describe_cautions(evaluation, [TEMPERATURE]) == []
+
+
+def test_notes_say_what_a_reader_should_know(draw_logits):
+    z = draw_logits(600, 1.0, 8.0, classes=6)
+    some = z.take(np.flatnonzero(z.labels != 4))
+    methods = {method: build(*method) for method in (TEMPERATURE, BY_ECE, VECTOR)}
+    methods[BY_ECE].set_params(gammas=(0.0, 0.5))
+    evaluation = hold_out(some, z, methods)
+    assert evaluation.unseen == (4,)
+    notes = describe_cautions(evaluation)
+    assert any("Classes without a sample to fit on: 4." in note for note in notes)
+    assert any("gamma is the largest that was tried" in note for note in notes)
+    theory = describe_theory(evaluation)
+    assert theory[0].startswith(f"{BY_ECE.label}: no other pair of its grid has a smaller value, proved")
+    share = evaluation.lowered[BY_ECE]
+    assert any(f"lowers the top probability of {share:.1%}" in note for note in theory)
+    fit = evaluation.fits[BY_ECE]
+    before = np.exp(focal_log_probs(z.logits / fit.temperature_, 0.0)).max(1)
+    assert share == pytest.approx((fit.predict_proba(z.logits).max(1) < before).mean())
+    assert sum(note.startswith("temperature:") for note in describe_fits(evaluation)) == 1
+
+
+def test_predictions_that_change_class_are_counted(draw_logits):
+    data = draw_logits(600, 1.0, classes=4)
+    evaluation = hold_out(data, data, {method: build(*method) for method in (TEMPERATURE, VECTOR)})
+    before, after = data.logits.argmax(1), evaluation.fits[VECTOR].predict(data.logits)
+    assert evaluation.changed == {AS_GIVEN: 0, TEMPERATURE: 0, VECTOR: int((before != after).sum())}
+
+
+# --- scores made up ----------------------------------------------------------------------
+
+
+def scores(log_loss, brier=0.3, n=4000, seed=0):
+    """Means as said, the noise of a sample the same for every method but for a tenth."""
+    shared, own = np.random.default_rng(0).normal(size=n), np.random.default_rng(seed).normal(size=n)
+    noise = 0.1 * (shared - shared.mean()) + 0.01 * (own - own.mean())
+    ones = np.full(n, 0.8)
+    return SampleScores(ones, np.ones(n), log_loss + noise, brier + noise / 10)
+
+
+def made_up(**by_name):
+    """An evaluation with these scores: given, first, then others."""
+    names = {"given": AS_GIVEN, "first": TEMPERATURE, "focal": FOCAL, "vector": VECTOR}
+    found = {names[name]: value for name, value in by_name.items()}
+    fits = {method: build(*method) for method in list(found)[1:]}
+    blank = dict.fromkeys(found, 0)
+    return Evaluation(fits, found, {}, {}, blank, 4000, 4000, 10, ())
+
+
+def advice_on(evaluation, relevant=0.005):
+    return advise(evaluation, differences(evaluation), relevant=relevant)
+
+
+def test_the_best_is_recommended_not_the_surest():
+    noisy = scores(0.80, seed=3)
+    noisy = replace(noisy, log_loss=noisy.log_loss + 0.3 * np.random.default_rng(9).standard_normal(4000))
+    evaluation = made_up(given=scores(1.5), first=scores(1.0, seed=1), focal=scores(0.95, seed=2), vector=noisy)
+    assert advice_on(evaluation).method == VECTOR
+
+
+def test_a_gain_that_is_sure_but_too_small_is_none():
+    evaluation = made_up(given=scores(1.5), first=scores(1.0, seed=1), focal=scores(0.997, seed=2))
+    found = differences(evaluation)
+    row = found[(found["reference"] == "temperature") & (found["metric"] == "nll")].iloc[0]
+    assert row["significant"]
+    assert advice_on(evaluation).method == TEMPERATURE
+    assert "leave no doubt" in advice_on(evaluation).words
+    assert advice_on(evaluation, relevant=0.001).method == FOCAL
+
+
+def test_what_gains_in_one_score_and_loses_in_the_other_is_not_recommended():
+    evaluation = made_up(given=scores(1.5), first=scores(1.0, seed=1), focal=scores(0.9, brier=0.32, seed=2))
+    assert advice_on(evaluation).method == TEMPERATURE
+
+
+def test_a_first_method_that_harms_is_left_out_and_a_good_one_found():
+    evaluation = made_up(given=scores(1.0), first=scores(1.1, seed=1), focal=scores(0.9, seed=2))
+    advice = advice_on(evaluation)
+    assert advice.method == FOCAL
+    assert advice.words.startswith("Use focal-temperature rather than the logits as given: ")
+    worse = made_up(given=scores(1.0), first=scores(1.1, seed=1), focal=scores(1.05, seed=2))
+    assert advice_on(worse).method is None
+
+
+def test_a_relevant_share_is_checked():
+    with pytest.raises(ValueError, match=r"relevant must lie in \[0, 1\). Got 1.5"):
+        advice_on(made_up(given=scores(1.0), first=scores(1.0, seed=1)), relevant=1.5)

@@ -1,0 +1,140 @@
+"""What looks wrong is refused with its likely cause, and what is right is not."""
+
+import numpy as np
+import pytest
+
+from focal_lib.calibration import calibrate
+from focal_lib.calibration.evaluation.suspicions import FAR, association, find_suspicions, swapped_classes
+from focal_lib.calibration.inputs.logit_sets import LogitSet
+
+
+@pytest.fixture(scope="module")
+def sample():
+    """Logits (2000, 10) of an overconfident model with their labels."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 10, 2000)
+    z = rng.normal(size=(2000, 10)) * 1.2
+    z[np.arange(2000), y] += rng.normal(2.5, 1.5, 2000)
+    return 2 * z, y
+
+
+def found_in(z, y, given="logits"):
+    data = LogitSet(z, y)
+    return find_suspicions(data, data, given, one_set=True)
+
+
+def shuffled(z, y):
+    return z, np.random.default_rng(1).permutation(y)
+
+
+def permuted(z, y):
+    return z[:, np.random.default_rng(1).permutation(10)], y
+
+
+def swapped(z, y):
+    return z[:, [1, 0, *range(2, 10)]], y
+
+
+def one_based(z, y):
+    return z[y < 9], y[y < 9] + 1
+
+
+def index_first(z, y):
+    return np.hstack([np.arange(len(z))[:, None], z]), y
+
+
+def another_column(z, y):
+    return np.hstack([np.full((len(z), 1), z.min()), z]), y
+
+
+def negated(z, y):
+    return -z, y
+
+
+def rounded(z, y):
+    return np.round(np.exp(z) / np.exp(z).sum(1, keepdims=True), 2), y
+
+
+def never_wrong(z, y):
+    right = z.argmax(1) == y
+    return z[right], y[right]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (shuffled, "samples and labels in the same order"),
+        (permuted, "Classes have changed places"),
+        (swapped, "0 has 1, 1 has 0"),
+        (one_based, "do the labels count from 1"),
+        (index_first, "as an index does"),
+        (another_column, "does another column come first"),
+        (negated, "sign of the scores turned"),
+        (rounded, r"All numbers lie in \[0, 1\]"),
+        (never_wrong, "is misclassified: the best temperature tends to 0"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_its_cause(sample, change, words):
+    with pytest.raises(ValueError, match=rf"(?s){words}.*Nothing was fitted"):
+        calibrate(change(*sample), "temperature", resamples=50)
+
+
+def test_what_is_right_passes(sample):
+    z, y = sample
+    assert found_in(z, y) == []
+    assert found_in(z[:30], y[:30]) == []
+    assert found_in(1e300 * z, y) == []
+    assert found_in(np.round(z), y) == []
+
+
+def test_a_rare_class_is_no_chance():
+    """A model that always predicts the frequent class can be right as often as chance, and say much."""
+    rng = np.random.default_rng(0)
+    score = rng.normal(-4, 1, 3000)
+    y = (rng.random(3000) < 1 / (1 + np.exp(-score))).astype(np.int64)
+    assert found_in(np.c_[np.zeros(3000), score], y) == []
+
+
+def test_it_can_be_gone_on_and_is_said(sample):
+    report = calibrate(shuffled(*sample), "temperature", resamples=50, force=True)
+    assert "samples and labels in the same order" in report.notes[0]
+    assert report.provenance["options"].endswith("force True")
+
+
+def test_test_samples_that_were_fitted_on(sample):
+    z, y = sample
+    with pytest.raises(ValueError, match=r"500 of 1,000 test samples stand among those to fit on"):
+        calibrate(((z[:1000], y[:1000]), (z[500:1500], y[500:1500])), "temperature", resamples=50)
+    few = np.repeat(np.round(z[:20]), 50, 0), np.repeat(y[:20], 50)  # equal rows that say nothing
+    assert not any("stand among" in words for words in find_suspicions(LogitSet(*few), LogitSet(*few)))
+
+
+def test_association_is_a_standard_score_under_a_random_pairing(sample):
+    z, y = sample[0][:300], sample[1][:300]
+    rng = np.random.default_rng(0)
+    scores = [association(LogitSet(z, rng.permutation(y))) for _ in range(400)]
+    assert abs(np.mean(scores)) < 0.2
+    assert np.std(scores) == pytest.approx(1, abs=0.15)
+    assert max(map(abs, scores)) < FAR
+    assert association(LogitSet(z, y)) > 10
+
+
+def test_association_by_its_definition(sample):
+    z, y = sample[0][:40], sample[1][:40]
+    s = z - np.log(np.exp(z).sum(1, keepdims=True))
+    pairs = s[:, y]  # of sample i with the label of sample j
+    centred = pairs - pairs.mean(1, keepdims=True) - pairs.mean(0) + pairs.mean()
+    expected = (np.trace(pairs) - 40 * pairs.mean()) / np.sqrt((centred**2).sum() / 39)
+    assert association(LogitSet(z, y)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_predictions_that_are_all_alike_say_nothing():
+    data = LogitSet(np.zeros((100, 3)), np.arange(100) % 3)
+    assert association(data) == 0.0
+
+
+def test_classes_confused_now_and_then_have_not_changed_places(sample):
+    z, y = sample
+    assert swapped_classes(LogitSet(z, y)) == {}
+    noisy = np.where(np.random.default_rng(0).random(len(y)) < 0.4, (y + 1) % 10, y)
+    assert swapped_classes(LogitSet(z, noisy)) == {}

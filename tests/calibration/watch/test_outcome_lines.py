@@ -1,0 +1,69 @@
+"""Lines of csv and JSON, in each of the ways they may say whether a prediction was right."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from focal_lib.calibration.watch.outcome_lines import read_outcomes
+
+WAYS = {
+    "confidence and correct": "confidence,correct\n0.5,1\n0.75,False\n",
+    "other columns": "when,correct,confidence\n1,true,.5\n2,0,0.75\n",
+    "predicted and label": 'confidence,predicted,label\n0.5,cat,cat\n0.75,"a, b",cat\n',
+    "every class": "a,b,c,label\n0.5,0.3,0.2,0\n0.1,0.75,0.15,2\n",
+    "spaces and a mark": "\ufeffconfidence , correct\r\n\r\n 0.5, 1\r\n0.75, 0\r\n",
+    "objects": '{"confidence": 0.5, "correct": true}\n\n{"confidence": 0.75, "correct": 0}\n',
+    "objects with labels": '{"confidence": 0.5, "predicted": 3, "label": 3}\n{"confidence": 0.75, "predicted": 1, '
+    '"label": 2}\n',
+    "objects with probabilities": '{"probs": [0.5, 0.3, 0.2], "label": 0}\n{"probs": [0.1, 0.75, 0.15], "label": 2}',
+}
+
+
+@pytest.mark.parametrize("text", WAYS.values(), ids=WAYS)
+def test_each_way(text):
+    assert list(read_outcomes(text.splitlines(keepends=True), "in")) == [(0.5, 1.0), (0.75, 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("confidence,correct\n0.5,1\n1.5,1\n", r"in, line 3: confidence must lie in \[0, 1\]. Got 1.5"),
+        ("confidence,correct\n\nx,1\n", "in, line 3: confidence must be a number. Got 'x'"),
+        ("confidence,correct\nnan,1\n", "confidence must be a number"),
+        ("confidence,correct\n0.5\n", "must have 2 cells, as the header has. Got 1"),
+        ("confidence,confidence\n0.5,1\n", "columns must have names of their own"),
+        ("confidence,label\n0.5,1\n", "must have confidence and correct; .* Got confidence, label"),
+        ("a,b,label\n0.5,0.4,1\n", "must sum to 1"),
+        ("a,b,label\n0.5,0.5,2\n", "labels must lie in 0 ... 1"),
+        ("a,b,label\n0.5,0.5,0.5\n", "label must be a whole number"),
+        ('confidence,correct\n"0.5,1\n', "in, line 2"),
+        ('{"confidence": true, "correct": 1}', "confidence must be a number"),
+        ('{"confidence": NaN, "correct": 1}', "confidence must be a number"),
+        ('{"confidence": 0.5, "correct": 1}\n0.5,1', "in, line 2: must be an object of JSON"),
+        ('{"confidence": 0.5, "correct": 1}\n[1]', "must be an object of JSON. Got list"),
+        ('{"probs": {}, "label": 1}', "must have"),
+        ('{"probs": [], "label": 0}', "in, line 1"),
+        ('{"probs": [[0.5], 0.5], "label": 0}', "a probability must be a number"),
+        ("{}", "Got nothing"),
+        ('{"a":' + "[" * 100_000, "in, line 1"),
+    ],
+)
+def test_a_bad_line_is_named(text, message):
+    with pytest.raises(ValueError, match=message):
+        list(read_outcomes(text.splitlines(keepends=True), "in"))
+
+
+@given(st.text())
+def test_any_text_gives_outcomes_or_says_what_is_wrong(text):
+    try:
+        found = list(read_outcomes(text.splitlines(keepends=True), "in"))
+    except ValueError as error:
+        found, message = [], str(error)
+        assert message.startswith("in, line ")
+    assert all(0 <= confidence <= 1 and correct in (0, 1) for confidence, correct in found)
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    (tmp_path / "in").write_bytes(b"confidence,correct\n0.5,1\n\xff\xfe\n")
+    with (tmp_path / "in").open(encoding="utf-8") as lines, pytest.raises(ValueError, match="must be text in UTF-8"):
+        list(read_outcomes(lines, "in"))
