@@ -22,13 +22,11 @@ FEW = {"gammas": (-0.5, 0.0, 1.0), "temperatures": (0.5, 1.0, 2.0)}
 CALIBRATORS = [
     AsGiven(),
     TemperatureScaling(),
-    TemperatureScaling("ece", temperatures=FEW["temperatures"]),
     FocalTemperatureScaling("adaptive-ece", **FEW),
     FocalTemperatureScaling("nll", "newton"),
     VectorScaling(1e-3),
     MatrixScaling(1e-3),
     HistogramBinning(),
-    HistogramBinning(binning="mass"),
     IsotonicCalibration(),
     BetaCalibration(),
     DirichletCalibration(),
