@@ -35,7 +35,7 @@ def test_calibrate_leaves_a_report_and_a_calibrator_that_applies(run, tmp_path, 
     assert done.stderr == ""  # no terminal, no line on progress
     advice, kept, files = done.output.splitlines()
     assert advice.startswith("Use temperature scaling: the NLL falls by")
-    assert kept == "calibrator.json holds the fit of temperature."
+    assert kept.startswith("calibrator.json holds the fit of temperature: T = ")
     assert files == f"calibrator.json, metrics.parquet, report.html -> {out}"
     assert sorted(path.name for path in out.iterdir()) == sorted(FILES)
     assert set(pd.read_parquet(out / "metrics.parquet")["method"]) == {"as given", "temperature", "vector"}

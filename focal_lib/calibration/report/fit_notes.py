@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
+from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.mapped import MappedCalibrator
 from focal_lib.calibration.calibrators.newton import GAMMA_RANGE
@@ -13,7 +14,15 @@ from focal_lib.calibration.evaluation.comparison import Evaluation
 from focal_lib.calibration.methods import AS_GIVEN, Method
 from focal_lib.metrics.calibration_test import calibration_p_value_of, p_value_over_groups
 
-__all__ = ["calibration_p", "describe_cautions", "describe_fits", "describe_theory", "in_words", "name_of"]
+__all__ = [
+    "calibration_p",
+    "describe_cautions",
+    "describe_fit",
+    "describe_fits",
+    "describe_theory",
+    "in_words",
+    "name_of",
+]
 
 
 def describe_cautions(evaluation: Evaluation, methods: Collection[Method] | None = None) -> list[str]:
@@ -45,12 +54,16 @@ def describe_cautions(evaluation: Evaluation, methods: Collection[Method] | None
 
 def describe_fits(evaluation: Evaluation) -> list[str]:
     """Temperature, and gamma, of each method that has them."""
-    found = []
-    for method, fit in evaluation.fits.items():
-        if isinstance(fit, MappedCalibrator):
-            gamma = f", gamma = {fit.gamma_:.3g}" if fit.gamma_ else ""
-            found.append(f"{method.label}: T = {fit.temperature_:.4g}{gamma}.")
-    return found
+    fits = evaluation.fits.items()
+    return [describe_fit(method, fit) for method, fit in fits if isinstance(fit, MappedCalibrator)]
+
+
+def describe_fit(method: Method, fit: Calibrator) -> str:
+    """'temperature: T = 1.72.', 'vector.'"""
+    if not isinstance(fit, MappedCalibrator):
+        return f"{method.label}."
+    gamma = f", gamma = {fit.gamma_:.3g}" if fit.gamma_ else ""
+    return f"{method.label}: T = {fit.temperature_:.4g}{gamma}."
 
 
 def describe_theory(evaluation: Evaluation) -> list[str]:

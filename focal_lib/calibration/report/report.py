@@ -28,7 +28,7 @@ from focal_lib.calibration.report import figures
 from focal_lib.calibration.report import page as report_page
 from focal_lib.calibration.report.as_json import report_as_json
 from focal_lib.calibration.report.decisions import Decisions, decide
-from focal_lib.calibration.report.fit_notes import describe_cautions, describe_fits, describe_theory
+from focal_lib.calibration.report.fit_notes import describe_cautions, describe_fit, describe_fits, describe_theory
 from focal_lib.calibration.report.model_card import model_card
 from focal_lib.calibration.report.summary import Summary, summarise
 from focal_lib.calibration.report.tables import difference_table, metric_table
@@ -233,7 +233,7 @@ class Report:
         """What calibrator.json holds; the advice says how many predictions that changes."""
         if self.advice.method is None:
             return "calibrator.json leaves the logits as they are (T = 1)."
-        return f"calibrator.json holds the fit of {self.kept.label}."
+        return f"calibrator.json holds the fit of {describe_fit(self.kept, self.calibrator)}"
 
     @cached_property
     def slices(self) -> pd.DataFrame | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from focal_lib.calibration.methods import AS_GIVEN, Method
@@ -50,21 +51,21 @@ def summarise(report: Report) -> Summary:
     methods = report.compared
     metrics = report.metric_table().droplevel(1, axis=1)
     found = [(name, *(str(metrics.loc[tuple(method), key]) for method in methods)) for key, name in _SHOWN.items()]
-    found.append(("Calibrated?", *(_verdict(report, method) for method in methods)))
+    found.append(("Calibrated?", *(_verdict(report, method) + _classes_off(report, method) for method in methods)))
     count = int((report.differences["interval"] != "").sum())
     return Summary(
         gave=tuple(_given(report)),
         heads=tuple(name_of(method) for method in methods),
         found=tuple(found),
-        todo=(report.advice.words, report.kept_in_words),
+        todo=(report.advice.words, *_still_off(report), report.kept_in_words),
         command="" if report.kept == AS_GIVEN else "focal apply calibrator.json new.npy --out probs.npy",
         sure=(
             f"All is measured on {_tested(report)}, each unseen by the fit that scores it.",
             f"The advice goes by NLL and Brier score. The intervals of all {count} differences hold together with "
             "95 %, however many methods were tried.",
             "In the table each interval in square brackets holds with 95 % by itself; in round brackets stands an "
-            "estimate of the ECE with less bias. 'Calibrated?' is no where a calibrated model would have so large an "
-            f"ECE less than once in {1 / _SIZE:.0f} times (p < {_SIZE:g}).",
+            "estimate of the ECE with less bias. 'Calibrated?' is asked of all answers as a whole: no where a "
+            f"calibrated model would have so large an ECE less than once in {1 / _SIZE:.0f} times (p < {_SIZE:g}).",
             "All this is of data like these: of another time or place, measure again.",
         ),
         cautions=(*report.suspicions, *describe_cautions(report.evaluation, methods)),
@@ -91,13 +92,38 @@ def _given(report: Report) -> list[str]:
 
 
 def _verdict(report: Report, method: Method) -> str:
-    """'no, overconfident (p < 0.001)', 'nothing speaks against it (p = 0.4)'."""
-    p, design = calibration_p(report.evaluation, method), report.evaluation.design
+    """'no, overconfident (p < 0.001)', 'as a whole nothing speaks against it (p = 0.4)'."""
+    p = calibration_p(report.evaluation, method)
     if p != p:
         return "not known (too few groups)"
     if p >= _SIZE:
-        return f"nothing speaks against it ({in_words(p)})"
+        return f"as a whole nothing speaks against it ({in_words(p)})"
+    return f"no{_side(report, method)} ({in_words(p)})"
+
+
+def _side(report: Report, method: Method) -> str:
+    """', overconfident', ', underconfident', or nothing where neither is certain."""
     scores = report.evaluation.scores[method]
-    away = design.mean_interval(scores.confidence - scores.correct)
-    side = ", overconfident" if away.low > 0 else ", underconfident" if away.high < 0 else ""
-    return f"no{side} ({in_words(p)})"
+    away = report.evaluation.design.mean_interval(scores.confidence - scores.correct)
+    return ", overconfident" if away.low > 0 else ", underconfident" if away.high < 0 else ""
+
+
+def _classes_off(report: Report, method: Method) -> str:
+    """'; 4 of 10 classes are off for certain, see below', of the method that is kept, whose classes are below."""
+    if method != report.kept:
+        return ""
+    found, design = report.decisions.per_class, report.evaluation.design
+    off = int(np.count_nonzero(found.certain))
+    sure = "for certain" if design.groups is None else "if samples of a group are independent"
+    return f"; {off} of {len(found.classes)} classes are off {sure}, see below" if off else ""
+
+
+def _still_off(report: Report) -> list[str]:
+    """One sentence where what is kept is not calibrated, though it is the best that was found."""
+    p = calibration_p(report.evaluation, report.kept)
+    if not p < _SIZE:
+        return []
+    off = f"off{_side(report, report.kept)} ({in_words(p)})"
+    if report.kept == AS_GIVEN:
+        return [f"The confidence as given is {off}: no method that was tried is shown to gain enough."]
+    return [f"After it the confidence is still {off}: better than before, but not calibrated."]

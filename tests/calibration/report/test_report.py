@@ -115,7 +115,8 @@ def test_default_methods(data):
 def test_what_is_kept_is_what_is_recommended(draw_logits, found, tmp_path):
     assert found.advice.method == TEMPERATURE == found.kept
     assert found.calibrator is found.fits["temperature", "nll"]
-    assert found.kept_in_words == "calibrator.json holds the fit of temperature."
+    t = found.calibrator.temperature_
+    assert found.kept_in_words == f"calibrator.json holds the fit of temperature: T = {t:.4g}."
     assert found.advice.words.count("no prediction changes its class") == 1
     few = calibrate(draw_logits(200, 1.0), **FAST)
     assert few.advice.method is None
@@ -281,7 +282,32 @@ def test_the_first_screen(found, page):
     assert given["given"].startswith(f"{shown['as given', 'adaptive-ece']:.2f} ")
     assert after["after"].startswith(f"{shown['temperature', 'nll']:.3f} ")
     assert found.summary.found[-1][1] == "no, overconfident (p < 0.001)"
-    assert found.summary.found[-1][2].startswith("nothing speaks against it")
+    assert found.summary.found[-1][2].startswith("as a whole nothing speaks against it")
+    assert (
+        found.kept_in_words == f"calibrator.json holds the fit of temperature: T = {found.calibrator.temperature_:.4g}."
+    )
+
+
+def test_the_first_screen_agrees_with_the_classes_below():
+    rng = np.random.default_rng(0)
+    margin = rng.normal(0, 2, 8000)  # class 0 is right too seldom, class 1 too often, as a whole they even out
+    labels = (rng.random(8000) < 1 / (1 + np.exp(-margin + 0.4))).astype(int)
+    logits = np.stack([np.zeros(8000), margin], 1)
+    report = calibrate((logits, labels), "temperature", resamples=20)
+    off = int(np.count_nonzero(report.decisions.per_class.certain))
+    assert off == 2
+    assert report.summary.found[-1][-1].endswith("; 2 of 2 classes are off for certain, see below")
+
+
+def test_what_is_kept_and_still_off_is_said(draw_logits):
+    data = draw_logits(4000, 3.0)
+    cold = np.where(np.arange(4000) % 4 == 0, 8.0, 1.0)[
+        :, None
+    ]  # one sample of four is far too sure: no one T mends it
+    report = calibrate((data.logits * cold, data.labels), "temperature", resamples=20)
+    assert report.kept.name == "temperature"
+    assert report.summary.found[-1][-1].startswith("no")
+    assert report.summary.todo[1].startswith("After it the confidence is still off")
 
 
 def test_what_should_be_known_comes_before_what_was_drawn(data, draw_logits):
