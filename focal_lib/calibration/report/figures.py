@@ -46,7 +46,8 @@ def reliability_caption(methods: Sequence[Method]) -> str:
     return (
         f"Reliability {names}: accuracy over confidence in 15 bins of equal width; below, the share of the samples in "
         "each bin, and their number. The grey bands hold all accuracies of a calibrated model together with "
-        "probability 95 % (Bonferroni): of twenty calibrated models one has a point outside."
+        "probability 95 % at least (Bonferroni): on average at most one of twenty calibrated models has a point "
+        "outside. Hatched in orange is the gap from the accuracy to the diagonal, where it would equal the confidence."
     )
 
 
