@@ -179,11 +179,12 @@ def _outcome(found: Interval, limit: float) -> Outcome:
 
 def _words(outcome: Outcome, metric: str, limit: float, level: float, whole: Part, parts: list[Part]) -> str:
     what = f"{metric} ({_BINS[metric]}) {_of_part(whole)}"
+    allowed = f"the limit, {limit:g} per cent"
     if not parts:
         said = {
-            Outcome.PASS: f"Passed: all of the interval is at most {limit:g}.",
-            Outcome.FAIL: f"Failed: all of the interval is above {limit:g}.",
-            Outcome.INVESTIGATE: f"Investigate: the interval holds {limit:g}, so these samples do not tell.",
+            Outcome.PASS: f"Passed: all of the interval is at most {allowed}.",
+            Outcome.FAIL: f"Failed: all of the interval is above {allowed}.",
+            Outcome.INVESTIGATE: f"Investigate: the interval holds {allowed}, so these samples do not tell.",
         }
         if math.isnan(whole.low):
             said[outcome] = f"Investigate: fewer than {LEAST_GROUPS} groups have no interval, so nothing is told."
@@ -191,7 +192,7 @@ def _words(outcome: Outcome, metric: str, limit: float, level: float, whole: Par
     said = {Outcome.PASS: "Passed", Outcome.FAIL: "Failed", Outcome.INVESTIGATE: "Investigate"}
     counts = {one: [part for part in parts if part.outcome == one] for one in _WORST}
     found = f"{len(counts[Outcome.PASS])} of {len(parts)} slices pass, {len(counts[Outcome.FAIL])} fail and "
-    found += f"{len(counts[Outcome.INVESTIGATE])} are UNDECIDED at {limit:g}"
+    found += f"{len(counts[Outcome.INVESTIGATE])} are to be investigated at {allowed}"
     shown = [f" {part.name}: {_of_part(part)}." for part in parts if part.outcome == outcome != Outcome.PASS]
     more = f" And {len(shown) - _SHOWN} more." if len(shown) > _SHOWN else ""
     together_words = f"All intervals hold together with {100 * level:g} %."

@@ -106,7 +106,8 @@ def test_each_slice_is_judged_and_the_worst_outcome_counts(sliced):
         ("north", "PASS"),
     ]
     assert found.outcome == Outcome.FAIL
-    assert found.words.startswith("Failed: 1 of 3 slices pass, 1 fail and 1 are UNDECIDED at 10.")
+    said = "Failed: 1 of 3 slices pass, 1 fail and 1 are to be investigated at the limit, 10 per cent."
+    assert found.words.startswith(said)
     assert check((logits, labels), 0.1).outcome != Outcome.FAIL  # the whole alone does not show it
     some = names != "south"
     assert check((logits[some], labels[some]), 0.1, slices=names[some]).outcome == Outcome.INVESTIGATE
