@@ -251,13 +251,27 @@ def run(
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
 @data_options
-@click.option("--share", type=_Number(), help="Of the samples, to fit on, where the file has one set. Default: 0.5.")
-@click.option("--folds", type=_Whole(), default=0, help="Of cross-fitting instead, where the file has one set.")
-@click.option("--seed", type=_Whole(), default=0, show_default=True, help="Of the split and of the intervals.")
+@click.option(
+    "--share",
+    type=_Number(0, 1, min_open=True, max_open=True),
+    help="Of the samples, to fit on, where the file has one set. Default: 0.5.",
+)
+@click.option(
+    "--folds",
+    type=_Whole(0),
+    default=0,
+    help="Of cross-fitting instead, at least 2, where the file has one set. 0: none.",
+)
+@click.option("--seed", type=_Whole(0), default=0, show_default=True, help="Of the split and of the intervals.")
 @click.option("--methods", default="", help="Names with commas between, or all; see above.")
-@click.option("--shrinkage", type=_Number(), default=0.0, help="Draws gamma towards 0; for few samples.")
-@click.option("--resamples", type=_Whole(), default=1000, show_default=True, help="Of the bootstrap.")
-@click.option("--relevant", type=_Number(), default=0.005, help="Smallest gain that matters, a share. Default: 0.005.")
+@click.option("--shrinkage", type=_Number(0), default=0.0, help="Draws gamma towards 0; for few samples.")
+@click.option("--resamples", type=_Whole(1), default=1000, show_default=True, help="Of the bootstrap.")
+@click.option(
+    "--relevant",
+    type=_Number(0, 1, max_open=True),
+    default=0.005,
+    help="Smallest gain that matters, a share. Default: 0.005.",
+)
 @click.option("--force", is_flag=True, help="Go on where the data look wrong.")
 @click.option("--json", "as_json", type=_NEW_FILE, help="Also all of the report as JSON, into this file.")
 @click.option("--model-card", "card", type=_NEW_FILE, help="Also a section for a model card, in Markdown.")
@@ -300,11 +314,23 @@ def _write_text(text: str, path: Path) -> None:
 
 @main.command(cls=CheckingCommand, word="Investigate")
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--max-ece", "limit", required=True, type=_Number(), help="Largest error that passes, a fraction: 0.02.")
+@click.option(
+    "--max-ece",
+    "limit",
+    required=True,
+    type=_Number(0, 1, max_open=True),
+    help="Largest error that passes, a fraction: 0.02.",
+)
 @click.option("--metric", type=click.Choice(["ece", "adaptive-ece"]), default="ece", show_default=True)
 @data_options
 @click.option("--calibrator", type=click.Path(exists=True, path_type=Path), help="Of focal calibrate, applied first.")
-@click.option("--level", type=_Number(), default=0.95, show_default=True, help="Of the interval.")
+@click.option(
+    "--level",
+    type=_Number(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Of the interval.",
+)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="JSON, or JUnit where it ends in .xml.")
 @click.option("--force", is_flag=True, help="Check also where the data look wrong.")
 @click.pass_context

@@ -76,7 +76,6 @@ def test_calibrate_refuses_in_one_line_and_makes_no_folder(run, tmp_path, draw_l
         (["one.npz", "--folds", "1"], "folds must be at least 2"),
         (["one.npz", "--methods", "platt"], "methods must be among"),
         (["one.npz", "--methods", "vector:ece"], "objective of vector must be one of nll"),
-        (["one.npz", "--share", "1.5"], "share must lie in (0, 1)"),
         (["one.npz", "--share", "0.3", "--folds", "3"], "folds are instead of a share. Got 3 folds and a share of 0.3"),
         (["both.npz", "--share", "0.3"], "a share is for data of one set"),
         (["one.npz", "--labels", "one.npz"], "--labels goes with an npy file"),
@@ -84,7 +83,6 @@ def test_calibrate_refuses_in_one_line_and_makes_no_folder(run, tmp_path, draw_l
             ["one.npz", "--methods", "vector", "--shrinkage", "1"],
             "shrinkage is for focal-temperature. Got temper",
         ),
-        (["one.npz", "--seed", "-1"], "seed must be a finite number >= 0"),
     ):
         refused = run("calibrate", tmp_path / arguments[0], *arguments[1:], "--out", tmp_path / "report")
         assert refused.exit_code == 1
@@ -150,6 +148,22 @@ def test_numbers_as_people_write_them(run, tmp_path, draw_logits):
     assert run("calibrate", tmp_path / "z.npz", *flags, "--out", tmp_path / "report").exit_code == 0
     for flag, value in (("--resamples", "1.5"), ("--share", "nan"), ("--shrinkage", "inf"), ("--seed", "one")):
         assert run("calibrate", tmp_path / "z.npz", flag, value, "--out", tmp_path / "none").exit_code == 2
+
+
+def test_help_and_errors_name_the_ranges_of_numbers(run, tmp_path, draw_logits):
+    data = draw_logits(60, 2.0)
+    np.savez(tmp_path / "z.npz", logits=data.logits, labels=data.labels)
+    for flag, value, span in (
+        ("--share", "1.5", "0<x<1"),
+        ("--seed", "-1", "x>=0"),
+        ("--resamples", "0", "x>=1"),
+        ("--relevant", "1", "0<=x<1"),
+    ):
+        refused = run("calibrate", tmp_path / "z.npz", flag, value, "--out", tmp_path / "none")
+        assert refused.exit_code == 2
+        assert f"is not in the range {span}" in refused.output
+    for command in main.commands:
+        assert "None" not in run(command, "--help").output
 
 
 def test_results_have_the_names_of_what_they_are(run, saved):
