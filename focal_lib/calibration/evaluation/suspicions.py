@@ -26,7 +26,9 @@ from focal_lib.metrics.samples import Samples
 __all__ = ["association", "find_suspicions", "swapped_classes"]
 
 FAR = 4.0  # standard errors: by chance one data set in 30,000 is as far
-_FEW = 5  # samples of a class, from which it can be seen to have changed places
+_FEW = 5  # samples of a class, from which it can be seen to have changed places, or to be none
+_MANY = 0.01  # of the predictions: a class that so many are, and no label is, may be no class
+_SHOWN = 5  # columns in a sentence
 _MATRIX = 4e6  # entries of a confusion matrix that are still looked at
 _IN_COMMON = 0.01  # of the test samples
 _LOOKED_AT = 100_000  # samples of a set whose columns are looked at
@@ -135,12 +137,16 @@ def _of_pairing(data: LogitSet, *, fitted: bool = False) -> list[str]:
         return never_wrong
     if step := _swapped(data, found.predicted):
         return [_changed_places(step)]
+    if absent := _predicted_but_no_label(data, found):
+        return [_no_class(data, found, absent)]
     away = found.away
     if away < -FAR:
         return [
             f"The labels get smaller probabilities than labels in a random order would ({-away:.0f} standard errors): "
             "is the sign of the scores turned, or are the classes in another order than that of the labels?"
         ]
+    if below_chance := _below_chance(data, found):
+        return [below_chance]
     if away < FAR:
         return [
             "The predictions say no more of the labels than of labels in a random order "
@@ -148,6 +154,70 @@ def _of_pairing(data: LogitSet, *, fitted: bool = False) -> list[str]:
             "of the same model?"
         ]
     return never_wrong
+
+
+def _predicted_but_no_label(data: LogitSet, found: _Pairing) -> list[int]:
+    """Columns that many predictions are and no label is, the most predicted one first.
+
+    Many is more than chance leaves without a hit where one in two is right as often as among the other columns, and at
+    least 1 %; samples of one group, such as the pixels of an image, are no samples of their own.
+    """
+    if data.layout == "options":
+        return []
+    predicted, known = np.bincount(found.predicted, minlength=data.classes), np.unique(data.labels)
+    among_others = predicted[known].sum()
+    hits = 1 - found.wrong / len(data)
+    right = min(1.0, hits * len(data) / among_others) / 2 if among_others else 1 / data.classes
+    enough = max(float(_FEW), _log_chance() / math.log1p(-right) if right > 0 else math.inf)
+    many = np.setdiff1d(np.flatnonzero(predicted >= max(_FEW, _MANY * len(data))), known)
+    often = [int(k) for k in many if _independent(data, found.predicted == k) >= enough]
+    return sorted(often, key=lambda k: -predicted[k])
+
+
+def _log_chance() -> float:
+    """Of a normal variable to lie `FAR` below its mean."""
+    return math.log(0.5 * math.erfc(FAR / math.sqrt(2)))
+
+
+def _independent(data: LogitSet, chosen: np.ndarray) -> float:
+    """How many groups of equal size the chosen samples tell as much as (Kish 1965)."""
+    if data.groups is None:
+        return float(chosen.sum())
+    sizes = np.bincount(np.unique(data.groups[chosen], return_inverse=True)[1]).astype(np.float64)
+    return float(sizes.sum() ** 2 / np.square(sizes).sum()) if len(sizes) else 0.0
+
+
+def _no_class(data: LogitSet, found: _Pairing, absent: list[int]) -> str:
+    def shown(k: int) -> str:
+        return repr(data.class_names[k]) if data.class_names else str(k)
+
+    first, n = absent[0], len(data)
+    without = np.setdiff1d(np.arange(data.classes), [first, *data.labels])
+    others = f", nor {', '.join(map(shown, without))}" if 0 < len(without) <= _SHOWN else ""
+    name = data.class_names[first] if data.class_names else ""
+    remedy = f"say so (--weights {name}, --groups {name}) or leave it out" if name else "leave it out"
+    count = int((found.predicted == first).sum())
+    return (
+        f"Column {shown(first)} is the prediction of {count:,} of {n:,} samples, and no label is it{others}: "
+        f"does it hold no class' scores, but weights, groups or something else? Then {remedy}."
+    )
+
+
+def _below_chance(data: LogitSet, found: _Pairing) -> str:
+    """Words where fewer predictions are right than those of a guess at random, for certain.
+
+    Not than those of the commonest class: trained with classes balanced, a model is right less often, and sound.
+    """
+    if data.layout == "options":
+        return ""
+    n, chance = len(data), 1 / data.classes
+    right, independent = n - found.wrong, _independent(data, np.ones(n, dtype=bool))
+    if right / n - chance > -FAR * math.sqrt(chance * (1 - chance) / independent):
+        return ""
+    return (
+        f"{right:,} of {n:,} predictions are right, fewer than of a guess at random among {data.classes} classes "
+        f"({n * chance:,.0f}): is every column a class, and in the order of the labels?"
+    )
 
 
 def swapped_classes(data: LogitSet) -> dict[int, int]:

@@ -5,6 +5,7 @@ import pytest
 
 from focal_lib.calibration import calibrate
 from focal_lib.calibration.evaluation.suspicions import FAR, association, find_suspicions, swapped_classes
+from focal_lib.calibration.gate import Outcome, check
 from focal_lib.calibration.inputs.logit_sets import LogitSet
 
 
@@ -138,3 +139,72 @@ def test_classes_confused_now_and_then_have_not_changed_places(sample):
     assert swapped_classes(LogitSet(z, y)) == {}
     noisy = np.where(np.random.default_rng(0).random(len(y)) < 0.4, (y + 1) % 10, y)
     assert swapped_classes(LogitSet(z, noisy)) == {}
+
+
+def with_weights(sample, scale):
+    """Five classes of the ten, small logits, and a column of weights that nobody named."""
+    z, y = sample
+    few = y < 5
+    weights = np.random.default_rng(2).uniform(0.3, 1.7, few.sum())
+    return np.c_[z[few, :5] * scale, weights], y[few]
+
+
+@pytest.mark.parametrize("scale", [0.05, 0.3])
+def test_a_column_that_many_predict_and_no_label_is(sample, scale):
+    z, y = with_weights(sample, scale)
+    names = (*"abcde", "w")
+    with pytest.raises(
+        ValueError, match=r"Column 'w' is the prediction of .* and no label is it.*--weights w.*--force"
+    ):
+        calibrate((z, y), "temperature", resamples=50, class_names=names)
+    assert check((z, y), 0.05, class_names=names).outcome is Outcome.INVESTIGATE
+    (words,) = found_in(z, y)
+    assert words.startswith("Column 5 is the prediction of")
+    report = calibrate((z, y), "temperature", resamples=50, class_names=names, force=True)
+    assert "Column 'w'" in report.notes[0]
+
+
+def test_other_columns_without_a_label_are_named(sample):
+    z, y = with_weights(sample, 0.05)
+    data = LogitSet(np.c_[z, np.full(len(z), -9.0)], y, class_names=(*"abcde", "w", "site"))
+    (words,) = find_suspicions(data, data, one_set=True)
+    assert "no label is it, nor 'site':" in words
+
+
+def test_classes_that_are_seldom_predicted_may_have_no_label(sample):
+    z, y = sample
+    there = y != 9
+    assert (z[there].argmax(1) == 9).sum() >= 5
+    few = z[there][:100], y[there][:100]
+    assert (few[0].argmax(1) == 9).sum() > 0
+    assert found_in(*few) == []
+
+
+def test_a_class_predicted_over_few_images_may_have_no_label():
+    """A thousand pixels of two images are no thousand times."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 10_000)
+    z = rng.normal(size=(10_000, 4))
+    z[np.arange(10_000), y] += 3
+    z[:1000, 3] += 20
+    images = np.arange(10_000) // 500
+    assert find_suspicions(*[LogitSet(z, y, groups=images)] * 2, one_set=True) == []
+    (words,) = found_in(z, y)
+    assert "Column 3" in words
+
+
+def test_fewer_right_than_at_random(sample):
+    """Every label in the second place says much of the label, and is never right."""
+    z, y = np.minimum(sample[0], 8.0), sample[1]
+    z[np.arange(len(y)), y] = 8.0
+    z[np.arange(len(y)), (y + np.random.default_rng(3).integers(1, 10, len(y))) % 10] = 8.5
+    (words,) = found_in(z, y)
+    assert "fewer than of a guess at random among 10 classes" in words
+
+
+def test_a_model_trained_with_balanced_classes_is_right_less_often_than_the_commonest_class():
+    rng = np.random.default_rng(0)
+    y = (rng.random(20_000) < 0.01).astype(np.int64)
+    score = np.where(y, 1.5, -1.5) + rng.normal(0, 1.5, 20_000)
+    assert ((score > 0) == y).mean() < 0.9
+    assert found_in(np.c_[np.zeros(20_000), score], y) == []
