@@ -42,6 +42,16 @@ def test_far_from_0_the_ends_are_near():
     assert debiased < high < sums.sum() * 1.05
 
 
+@pytest.mark.parametrize("seed", range(10, 28))
+def test_gaps_far_beyond_their_noise_stay_as_they_are(seed):
+    """There the noise adds less than rounding does, to either side."""
+    rng = np.random.default_rng(seed)
+    sums = rng.integers(900, 1500, 7) / 7
+    low, high, debiased = bound_sum(sums, rng.uniform(40, 250, 7), 0.95)
+    assert low < debiased == pytest.approx(sums.sum(), rel=1e-9)
+    assert debiased < high
+
+
 def test_a_higher_level_is_wider():
     sums, variances = np.linspace(-20, 30, 40), np.full(40, 9.0)
     near, far = bound_sum(sums, variances, 0.5), bound_sum(sums, variances, 0.99)
