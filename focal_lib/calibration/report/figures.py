@@ -27,7 +27,7 @@ __all__ = [
     "reliability_figure",
 ]
 
-_TEMPERATURES = np.geomspace(0.5, 2, 17)  # times that of temperature scaling
+_TEMPERATURES = np.geomspace(0.5, 2, 25)  # times that of temperature scaling; those of the fits are drawn as well
 _NUMBERS, _LEAST, _MOST = 200_000, 2000, 20_000  # logits, and samples, that the landscape is computed of
 
 
@@ -65,8 +65,7 @@ def reliability_alt(evaluation: Evaluation, method: Method) -> str:
 
 def landscape_figure(evaluation: Evaluation, fitted_on: LogitSet) -> Figure:
     """Adaptive ECE (equal mass) of the samples fitted on over (gamma, T), with the fits of temperatures marked."""
-    every = _stride(fitted_on)
-    surface = EceSurface(fitted_on.logits[::every], fitted_on.labels[::every], "adaptive-ece")
+    surface = _surface(fitted_on)
     gammas, temperatures = _axes(evaluation)
     values = np.array([[surface.ece(gamma, t) for gamma in gammas] for t in temperatures])
     inside = {
@@ -85,10 +84,23 @@ def landscape_caption(evaluation: Evaluation, fitted_on: LogitSet) -> str:
         for method, (gamma, t) in _points(evaluation).items()
         if not _inside((gamma, t), *axes)
     ]
-    return (
-        f"Adaptive ECE, of 15 bins of equal mass, over gamma and temperature on {part}. A long valley means that the "
-        f"pair is not determined by the data, only the valley is.{''.join(outside)}"
+    surface = _surface(fitted_on)
+    at_fits = "; ".join(
+        f"{method.label} {100 * surface.ece(gamma, t):.2f} %"
+        for method, (gamma, t) in _points(evaluation).items()
+        if _inside((gamma, t), *axes)
     )
+    return (
+        f"Adaptive ECE, of 15 bins of equal mass, over gamma and temperature on {part}. It was computed at "
+        f"{axes[0].size} gammas and {axes[1].size} temperatures, those of the fits among them; between these the "
+        f"colours are interpolated, so that a narrow valley may look shallower than it is. At the marks it is: "
+        f"{at_fits}. Where a long valley shows, the data determine the valley and not the pair.{''.join(outside)}"
+    )
+
+
+def _surface(fitted_on: LogitSet) -> EceSurface:
+    every = _stride(fitted_on)
+    return EceSurface(fitted_on.logits[::every], fitted_on.labels[::every], "adaptive-ece")
 
 
 def _stride(fitted_on: LogitSet) -> int:
@@ -97,12 +109,15 @@ def _stride(fitted_on: LogitSet) -> int:
 
 
 def _axes(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
-    """Gammas to 1, or as far as the fits go, and temperatures around that of temperature scaling."""
+    """Gammas to 1, or as far as the fits go, and temperatures around that of temperature scaling; and the fits' own."""
     points = _points(evaluation)
     reach = max([1.0, *(gamma for gamma, _ in points.values() if gamma <= WIDE_GAMMAS[-1])])
     end = min(gamma for gamma in WIDE_GAMMAS if gamma >= reach)
     gammas = np.array([gamma for gamma in WIDE_GAMMAS if gamma <= end])
-    return gammas, points[TEMPERATURE][1] * _TEMPERATURES
+    temperatures = points[TEMPERATURE][1] * _TEMPERATURES
+    inside = [point for point in points.values() if _inside(point, gammas, temperatures)]
+    of_fits = np.array(inside).reshape(-1, 2)
+    return np.union1d(gammas, of_fits[:, 0]), np.union1d(temperatures, of_fits[:, 1])
 
 
 def _points(evaluation: Evaluation) -> dict[Method, tuple[float, float]]:

@@ -160,7 +160,10 @@ def test_figures_draw_the_ece_that_their_captions_name(found, data, monkeypatch)
     monkeypatch.setattr(figures, "reliability_diagrams", lambda panels, bands: drawn.update(panels=panels))
     found.landscape()
     found.reliability_diagrams()
-    gammas, temperatures, values, _ = drawn["landscape"]
+    gammas, temperatures, values, marks = drawn["landscape"]
+    for name, (gamma, t) in marks.items():  # the colour under a mark is that of the pair
+        own = values[list(temperatures).index(t), list(gammas).index(gamma)]
+        assert f"{name} {100 * own:.2f} %" in found.landscape_caption()
     probs = np.exp(focal_log_probs(found.fitted_on.logits / temperatures[5], gammas[2]))
     assert values[5, 2] == pytest.approx(adaptive_ece(probs, found.fitted_on.labels), abs=1e-12)
     scores = found.evaluation.scores[TEMPERATURE]
