@@ -97,11 +97,11 @@ report.difference_table()
 # %% [markdown]
 # ## Reliability
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Reliability diagrams as given and after the recommended method, with the band of a calibrated model and the number of samples in each bin."}, "figure": {"name": "fig-calibrate-reliability", "caption": "Accuracy over confidence in 15 bins of equal width, as given and after the recommended method."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Reliability diagrams, one for each method that the sentences below name, with the band of a calibrated model and the number of samples in each bin."}, "figure": {"name": "fig-calibrate-reliability", "caption": "Accuracy over confidence in 15 bins of equal width, as given and, where a method is recommended, after it."}}
 report.reliability_diagrams()
 
 # %% tags=["remove-input"]
-Markdown(report.reliability_caption())
+Markdown("\n\n".join([report.reliability_caption(), *map(report.reliability_alt, report.compared)]))
 
 # %% [markdown]
 # ## When to trust an answer
@@ -115,7 +115,7 @@ Markdown("\n".join(f"* {sentence}" for sentence in report.decisions.sentences())
 # %% [markdown]
 # ## The landscape of focal temperature scaling
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Contours of the adaptive ECE over gamma and temperature on the samples fitted on, with plain temperature scaling and the pair chosen by adaptive ECE marked."}, "figure": {"name": "fig-calibrate-landscape", "caption": "Adaptive ECE (equal mass) over $(\\gamma, T)$ on the samples fitted on."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Contours of the adaptive ECE over gamma and temperature on the samples fitted on, with the fits of temperatures marked; their values stand below."}, "figure": {"name": "fig-calibrate-landscape", "caption": "Adaptive ECE (equal mass) over $(\\gamma, T)$ on the samples fitted on."}}
 report.landscape()
 
 # %% tags=["remove-input"]
