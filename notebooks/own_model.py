@@ -20,7 +20,7 @@
 # {ref}`page-calibrate`.
 
 # %% tags=["parameters"]
-samples: int = 4000  # of the made-up data
+samples: int = 4000  # made up to train on, as many to validate and to test on; at least 1000
 seed: int = 0  # of the data and the network; at least 0
 
 # %% tags=["hide-input"]
@@ -130,11 +130,12 @@ pd.DataFrame(
 ).T.round(3)
 
 # %% [markdown]
-# A forest averages votes and is *under*confident: its temperature is below 1. Where no tree voted for a class its
-# probability is 0 and its logit that of the smallest float, which no temperature repairs.
+# A forest averages votes, which often makes it *under*confident: its temperature is then below 1. Where no tree voted
+# for a class its probability is 0 and its logit that of the smallest float, which no temperature repairs.
 
 # %%
-round(pipeline[-1].temperature_, 3)
+t = pipeline[-1].temperature_
+f"T = {t:.3f}: the forest is {'under' if t < 1 else 'over'}confident here."
 
 # %% [markdown]
 # ## Hugging Face style outputs
@@ -184,8 +185,9 @@ positive.shape, round(float(positive.mean()), 3), round(float(signs[2].mean()), 
 
 # %% [markdown]
 # Boosted trees can be trained with the focal loss as an objective of one's own. Their raw scores are then no logits:
-# the sigmoid of such a score is too near 1/2, and the focal calibration map (KK24 section 4.2) makes it a probability
-# without a sample to fit on. Where there are validation samples, a calibrator is fitted on the raw scores:
+# where the expected loss is smallest the sigmoid of such a score is too near 1/2, and the focal calibration map (KK24
+# section 4.2) makes it the probability, without a sample to fit on. Trees that overfit are elsewhere, and the map,
+# which moves all away from 1/2, may make them worse. Where there are validation samples, `calibrate` is asked:
 
 # %%
 gamma = 3.0
@@ -208,7 +210,7 @@ def compare_scores_of_trees():
     raw_val, raw = (trees.predict(inputs, raw_score=True) for inputs in (x_val, x_test))
     of_trees = calibrate((raw_val, signs[1]), "temperature", resamples=200)
     found = {"sigmoid": expit(raw), "focal calibration map": expit(focal_logit(raw, gamma))}
-    found[f"{of_trees.kept.label}, fitted"] = apply_to_scores(of_trees.calibrator, raw)
+    found[f"advice of calibrate: {of_trees.kept.label}"] = apply_to_scores(of_trees.calibrator, raw)
     rows = {}
     for name, p in found.items():
         both, truth = np.stack([1 - p, p], -1), signs[2].astype(int)
