@@ -1,23 +1,28 @@
 """Predictions with their outcomes, line by line: csv with a header, or an object of JSON on each line.
 
 A line says one of: confidence and correct; confidence, predicted and label; the probabilities of every class and label.
+A number is the same however it is written, 1 and 1.0. In csv a label may be the name of a column of probabilities.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from focal_lib.calibration.inputs.column_names import is_index_name, what_goes_with_samples
 from focal_lib.metrics.scores import top_label
 
 __all__ = ["read_outcomes"]
 
 _TRUTH = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
+_NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)([.][0-9]*)?(e[+-]?[0-9]{1,4})?", re.IGNORECASE)  # 007 is a name
 _WAYS = "confidence and correct; confidence, predicted and label; or the probabilities of every class and label"
 
 
@@ -70,18 +75,51 @@ def _of_csv(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     if len(set(head)) < len(head):
         raise ValueError(f"columns must have names of their own. Got {', '.join(head)}.")
     whole = "label" in head and "confidence" not in head
+    names = [name for name in head if name != "label"]
+    if whole and (apart := [name for name in names if is_index_name(name) or what_goes_with_samples(name)]):
+        raise ValueError(f"columns must be label and one for each class. Got {apart[0]!r}: leave it out.")
+    places = {_value(name): k for k, name in reversed(list(enumerate(names)))} if whole else {}
     for cells in table:
         if len(cells) != len(head):
             raise ValueError(f"must have {len(head)} cells, as the header has. Got {len(cells)}.")
         row = dict(zip(head, cells, strict=True))
-        yield {"label": row.pop("label"), "probs": list(row.values())} if whole else row
+        yield {"label": _place(row.pop("label"), places), "probs": list(row.values())} if whole else row
+
+
+def _place(label: str, places: Mapping[Decimal | str, int]) -> int | str:
+    """Of the column that the label names, else the label."""
+    value = _value(label)
+    found, number = places.get(value), isinstance(value, Decimal)
+    if found is None and not number:
+        shown = ", ".join(map(str, list(places)[::-1][:6])) + ", ..." * (len(places) > 6)
+        raise ValueError(f"label must be a number or the name of a column, {shown}. Got {label[:40]!r}.")
+    if found is not None and number and value != found and value in range(len(places)):
+        raise ValueError(
+            f"label may be the name of a column or its place from 0. Got {label[:40]!r}, the name of column {found}: "
+            "name the columns otherwise, or in the order 0, 1, ..."
+        )
+    return label if found is None else found
+
+
+def _same(one: Any, other: Any) -> bool:
+    return _value(one) == _value(other)
+
+
+def _value(value: Any) -> Decimal | str:
+    """A number or truth value as number, else text."""
+    text = str(value).strip()
+    if not text or value is None or value != value:
+        raise ValueError(f"predicted and label must be there. Got {text!r}.")
+    if text.lower() in ("true", "false"):
+        return Decimal(text.lower() == "true")
+    return Decimal(text) if _NUMBER.fullmatch(text) else text
 
 
 def _outcome(row: Mapping[str, Any]) -> tuple[float, float]:
     if {"confidence", "correct"} <= row.keys():
         return _confidence(row["confidence"]), _truth(row["correct"])
     if {"confidence", "predicted", "label"} <= row.keys():
-        return _confidence(row["confidence"]), float(str(row["predicted"]).strip() == str(row["label"]).strip())
+        return _confidence(row["confidence"]), float(_same(row["predicted"], row["label"]))
     if {"probs", "label"} <= row.keys() and isinstance(row["probs"], list):
         probs = np.array([[_number(value, "a probability") for value in row["probs"]]])
         label = _number(row["label"], "label")
