@@ -36,7 +36,8 @@ def numbers_of_classes(labels: np.ndarray, names: Sequence[str] | None, what: st
     wanted = np.array([str(value) for value in flat])
     if names is None:
         raise ValueError(
-            f"{what} must be numbers where the columns have no names: give class_names. Got {wanted[0]!r}."
+            f"{what} must be numbers where the columns have no names: 0 for the first class, 1 for the next; of one "
+            f"column, 1 where it is the class, 0 where not. In Python, class_names may say them. Got {flat[0]!s:.40}."
         )
     if len(set(names)) < len(names):
         raise ValueError(f"class_names must differ. Got {', '.join(names[:6])}.")

@@ -87,6 +87,11 @@ def test_one_column_of_scores_is_binary_and_several_labels_are_multi_label(write
         (FRAME[["label"]], {}, "must have a column of scores for each class. Got none"),
         (FRAME.assign(label=NAMES[Y]).rename(columns={"bee": "wasp"}), {}, "labels must be names of columns"),
         (FRAME.assign(label=[None, *Y[1:]]), {}, "Got none in column label of sample 0"),
+        (
+            pd.DataFrame({"p": expit(Z[:, 0]), "label": np.where(Y > 0, "yes", "no")}),
+            {"given": "probs"},
+            r"of one column, 1 where it is the class, 0 where not\..* Got (yes|no)\.$",
+        ),
         (FRAME, {"groups": 7}, "groups of a file must be the name of a column or array. Got int"),
         (FRAME, {"test_labels": "y.npy"}, "--test-labels goes with --test"),
         (FRAME, {"test": (Z, Y)}, "test must be a file where the data are one. Got tuple"),
