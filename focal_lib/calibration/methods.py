@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
 from focal_lib.calibration.calibrators.focal_temperature import WIDE_GAMMAS, FocalTemperatureScaling
@@ -17,7 +19,19 @@ from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrix
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
 
-__all__ = ["ALL", "AS_GIVEN", "DEFAULT", "METHODS", "Kind", "Method", "alike_for_all_columns", "build", "parse"]
+__all__ = [
+    "ALL",
+    "AS_GIVEN",
+    "DEFAULT",
+    "METHODS",
+    "Kind",
+    "Method",
+    "alike_for_all_columns",
+    "build",
+    "counting_samples",
+    "parse",
+    "refuse_counting_samples",
+]
 
 
 class Method(NamedTuple):
@@ -39,11 +53,13 @@ class Kind:
 
     Attributes:
         needs: a module that fits it and is installed with focal-lib[methods]; '' for none.
+        counts_samples: whether that module takes no weights, so that those of samples must be whole.
     """
 
     calibrator: type[Calibrator]
     options: Mapping[str, Mapping[str, Any]]
     needs: str = ""
+    counts_samples: bool = False
 
     @property
     def first(self) -> str:
@@ -63,8 +79,8 @@ METHODS: dict[str, Kind] = {
     "isotonic": Kind(IsotonicCalibration, {"brier": {}}),
     "beta": Kind(BetaCalibration, {"nll": {}}, needs="betacal"),
     "dirichlet": Kind(DirichletCalibration, {"nll": {"C": 0.01}}),
-    "venn-abers": Kind(VennAbersCalibration, {"brier": {}}, needs="venn_abers"),
-    "structured-matrix": Kind(StructuredMatrixScaling, {"nll": {}}, needs="probmetrics"),
+    "venn-abers": Kind(VennAbersCalibration, {"brier": {}}, needs="venn_abers", counts_samples=True),
+    "structured-matrix": Kind(StructuredMatrixScaling, {"nll": {}}, needs="probmetrics", counts_samples=True),
 }
 
 AS_GIVEN = Method("as given", "")  # the logits before calibration
@@ -145,3 +161,24 @@ def alike_for_all_columns(calibrators: Mapping[Method, Calibrator], *, named: bo
             f"a column is another option in every sample. Got {', '.join(others)}."
         )
     return found
+
+
+def counting_samples(methods: Iterable[Method], weights: np.ndarray | None) -> list[Method]:
+    """Those that cannot be fitted with these weights, (n,): they need whole ones, and not all of these are."""
+    if weights is None or (weights == np.round(weights)).all():
+        return []
+    return [method for method in methods if method.name in METHODS and METHODS[method.name].counts_samples]
+
+
+def refuse_counting_samples(methods: Iterable[Method], weights: np.ndarray | None) -> None:
+    """Before anything is fitted.
+
+    Raises:
+        ValueError: methods that cannot be fitted with these weights; the message says what helps.
+    """
+    if found := counting_samples(methods, weights):
+        names = ", ".join(method.label for method in found)
+        raise ValueError(
+            f"weights must be whole numbers for {names}, whose library counts samples. Got some that are not. Nothing "
+            f"was fitted: leave out {names}, or the weights."
+        )

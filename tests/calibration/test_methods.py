@@ -1,10 +1,21 @@
 """The registry of methods: names, objectives, and what is built."""
 
+import numpy as np
 import pytest
 
 from focal_lib.calibration import methods
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS, WIDE_GAMMAS, FocalTemperatureScaling
-from focal_lib.calibration.methods import ALL, AS_GIVEN, DEFAULT, METHODS, Method, build, installed, parse
+from focal_lib.calibration.methods import (
+    ALL,
+    AS_GIVEN,
+    DEFAULT,
+    METHODS,
+    Method,
+    build,
+    counting_samples,
+    installed,
+    parse,
+)
 
 
 def test_the_default_comparison():
@@ -67,3 +78,9 @@ def test_labels_say_the_objective_where_it_is_not_the_first():
     assert labels == ["temperature", "focal-temperature", "focal-temperature by adaptive-ece", "vector"]
     assert AS_GIVEN.label == "as given"
     assert Method("temperature", "ece").label == "temperature by ece"
+
+
+def test_methods_that_count_samples_need_whole_weights():
+    found = counting_samples(ALL, np.array([1.0, 0.5]))
+    assert [method.name for method in found] == ["venn-abers", "structured-matrix"]
+    assert counting_samples(ALL, np.array([1.0, 2.0])) == counting_samples(ALL, None) == []

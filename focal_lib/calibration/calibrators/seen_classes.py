@@ -90,7 +90,8 @@ def repeated(
         return log_p, y
     if (weights != np.round(weights)).any():
         raise ValueError(
-            f"sample_weight of {calibrator} must be whole numbers: its library counts samples. Leave it out."
+            f"sample_weight of {calibrator} must be whole numbers: its library counts samples. Fit without weights, or "
+            "another method."
         )
     times = weights.astype(np.int64)
     return np.repeat(log_p, times, axis=0), np.repeat(y, times)

@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.evaluation.scoring import Scored, score
 from focal_lib.calibration.inputs.logit_sets import LogitSet, slices_of
-from focal_lib.calibration.methods import AS_GIVEN, Method
+from focal_lib.calibration.methods import AS_GIVEN, Method, refuse_counting_samples
 from focal_lib.metrics.bins import ClassGaps
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.design import Design
@@ -103,6 +103,7 @@ def hold_out(
     Raises:
         ValueError: bad data, see the calibrators.
     """
+    refuse_counting_samples(methods, validation.weights)
     fits = _fitted(methods, validation, before_fit)
     return _evaluation(fits, [(fits, test)], validation)
 
@@ -130,6 +131,7 @@ def cross_fit(
         raise ValueError(f"folds must be at most {most}, the samples of the most frequent class. Got {folds}.")
     if second < 2:
         raise ValueError(f"two classes must have at least 2 samples each for folds. Got {second} of the second.")
+    refuse_counting_samples(methods, whole.weights)
     cuts = _cuts(whole, folds, seed)
     parts = [(_fitted(methods, whole.take(fit), before_fit), whole.take(test)) for fit, test in cuts]
     return _evaluation(_fitted(methods, whole, before_fit), parts, whole, folds)

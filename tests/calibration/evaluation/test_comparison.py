@@ -1,5 +1,7 @@
 """Methods compared: intervals, cross-fitting, differences and their significance."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import ttest_rel
@@ -189,3 +191,12 @@ def test_fits_know_the_weights(draw_logits):
     fits = comparison.hold_out(LogitSet(sharp.logits, sharp.labels, weights=weights), sharp, built()).fits
     assert fits[TEMPERATURE].temperature_ == pytest.approx(1.0, abs=0.2)
     assert comparison.hold_out(sharp, sharp, built()).fits[TEMPERATURE].temperature_ > 1.4
+
+
+@pytest.mark.parametrize("fit", [lambda data, own: comparison.hold_out(data, data, own), comparison.cross_fit])
+def test_parts_of_samples_are_refused_before_anything_is_fitted(draw_logits, monkeypatch, fit):
+    data = replace(draw_logits(100, 2.0), weights=np.full(100, 0.5))
+    methods = built(Method("venn-abers", "brier"), Method("structured-matrix", "nll"))
+    monkeypatch.setattr(comparison, "clone", None)  # what a fit begins with
+    with pytest.raises(ValueError, match=r"leave out venn-abers, structured-matrix, or the weights\.$"):
+        fit(data, methods)
