@@ -60,7 +60,7 @@ report = calibrate(
 # ## In a word
 
 # %% tags=["remove-input"]
-Markdown(f"**{report.advice.words}**")
+Markdown("\n\n".join(f"**{sentence}**" for sentence in report.summary.todo[:-1]))
 
 # %% tags=["remove-input"]
 report.summary.table()

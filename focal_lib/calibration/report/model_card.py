@@ -29,7 +29,7 @@ def model_card(report: Report, decisions: Decisions | None = None) -> str:
     parts = [
         "## Calibration",
         f"Measured on {evaluation.n_test:,} samples of {evaluation.n_classes} classes, {seen}.",
-        escape(report.advice.words),
+        escape(" ".join(report.summary.todo[:-1])),  # the last says what calibrator.json holds
         _table(report),
         f"95 % intervals over samples in square brackets; {_bins()}.",
         _how(report),

@@ -311,6 +311,7 @@ def test_what_is_kept_and_still_off_is_said(draw_logits):
     assert report.kept.name == "temperature"
     assert report.summary.found[-1][-1].startswith("no")
     assert report.summary.todo[1].startswith("After it the confidence is still off")
+    assert "After it the confidence is still off" in report.to_model_card()
 
 
 def test_what_should_be_known_comes_before_what_was_drawn(data, draw_logits):
