@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.calibration.inputs.bounded_tables import read_csv_content, read_parquet
-from focal_lib.calibration.inputs.parts import PER_SAMPLE, Column, Part
+from focal_lib.calibration.inputs.column_names import is_index_name, what_goes_with_samples
+from focal_lib.calibration.inputs.parts import Column, Part
 
 __all__ = ["LABEL", "part_of_table"]
 
 LABEL = "label"
-_NO_CLASS = {"id", "ids", "index", "idx", "sample", "sample_id", "row", "unnamed: 0", "__index_level_0__", ""}
 _NO_NUMBER = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "<NA>"]
 
 
@@ -46,7 +46,7 @@ def part_of_table(path: Path, label_column: str | None, columns: Mapping[Column,
     if shared := sorted({name for name in apart if apart.count(name) > 1} & set(labels)):
         raise ValueError(f"the label must be a column of its own. Got {shared[0]!r} for another purpose, too.")
     scores = frame.drop(columns=list(dict.fromkeys(apart)))
-    _check_scores(path, scores)
+    _check_scores(path, scores, {str(value) for name in labels for value in frame[name].unique()})
     if len(labels) > 1 and len(labels) != scores.shape[1]:
         raise ValueError(f"{len(labels)} label columns need as many columns of scores. Got {scores.shape[1]}.")
     for name in apart:
@@ -62,17 +62,22 @@ def part_of_table(path: Path, label_column: str | None, columns: Mapping[Column,
     )
 
 
-def _check_scores(path: Path, scores: pd.DataFrame) -> None:
+def _check_scores(path: Path, scores: pd.DataFrame, named: set[str]) -> None:
+    """`named`: labels, which may be names of columns; those are classes whatever their names."""
     if not scores.shape[1]:
         raise ValueError(f"{path.name} must have a column of scores for each class. Got none.")
     for name, column in scores.items():
+        holds = what_goes_with_samples(str(name))
+        if holds and name not in named:
+            raise ValueError(
+                f"column {name!r} of {path.name} is no class': leave it out, or say --{holds} {name}. If it is one, "
+                "name it otherwise."
+            )
         if column.dtype.kind not in "fiu":
             raise ValueError(f"{path.name} must hold numbers. Got {column.dtype} in column {name}, {column.iloc[0]!r}.")
         _check_filled(path, str(name), column)
         counts = len(column) > 2 and (column.diff().iloc[1:] == 1).all()
-        if str(name).lower() in PER_SAMPLE:
-            raise ValueError(f"column {name!r} of {path.name} is no class': leave it out, or say --{name} {name}.")
-        if str(name).strip().lower() in _NO_CLASS or counts:
+        if (is_index_name(str(name)) and name not in named) or counts:
             why = "it counts the samples" if counts else "its name is no class'"
             raise ValueError(f"{path.name} must have a column for each class, and label. Leave out {name!r}: {why}.")
 

@@ -39,7 +39,7 @@ def test_columns_by_name(write):
     np.testing.assert_array_equal(found.weights, frame["count"])
     by_patient = read_logits(write(frame.drop(columns=["site", "count"])), groups="patient", slices="patient")["all"]
     assert by_patient.slice_names[:2] == ("000", "001")
-    with pytest.raises(ValueError, match=r"must hold numbers\. Got"):  # not said what they are
+    with pytest.raises(ValueError, match=r"column 'patient' of .* or say --groups patient"):  # not said what they are
         read_logits(write(frame))
 
 
@@ -81,6 +81,9 @@ def test_one_column_of_scores_is_binary_and_several_labels_are_multi_label(write
     ("frame", "options", "message"),
     [
         (FRAME.assign(groups=Y), {}, "column 'groups' of .* is no class': leave it out, or say --groups groups"),
+        (FRAME.assign(Weight=1.0), {}, "column 'Weight' of .* is no class': leave it out, or say --weights Weight"),
+        (FRAME.assign(w=1.5), {}, "say --weights w. If it is one, name it otherwise"),
+        (FRAME.assign(site=Y), {}, "say --slices site"),
         (FRAME, {"groups": "patient"}, "must have a column 'patient', of the groups"),
         (FRAME, {"groups": "label"}, "the label must be a column of its own. Got 'label' for another purpose"),
         (FRAME.assign(p=[None, *PATIENT[1:]]), {"groups": "p"}, "Got none in column p of sample 0"),
@@ -100,6 +103,12 @@ def test_one_column_of_scores_is_binary_and_several_labels_are_multi_label(write
 def test_tables_whose_columns_do_not_fit(write, frame, options, message):
     with pytest.raises(ValueError, match=message):
         read_logits(write(frame), **options)
+
+
+def test_a_column_that_labels_name_is_a_class_whatever_its_name(write):
+    names = np.array(["site", "w", "id"])
+    found = read_logits(write(pd.DataFrame(Z, columns=names).assign(label=names[Y])))["all"]
+    assert found.class_names == tuple(names)
 
 
 def test_two_files(write):
