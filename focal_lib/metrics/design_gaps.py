@@ -49,7 +49,8 @@ def design_gaps(
     count, sums, squares, expected = (np.bincount(index, v, minlength=n_bins) for v in of_pieces)
     filled = count > 0
     gaps, share = sums[filled] / n, count[filled] / n
-    alone = np.maximum(squares[filled] / n - gaps**2, 0) / n  # of independent samples
+    spread = squares[filled] / n - (gaps**2 if n > 1 else 0.0)
+    alone = np.maximum(spread, 0) / max(n - 1, 1)  # of independent samples
     calibrated = expected[filled] / n**2
     if design.groups is None:
         errors, draws = np.sqrt(np.maximum(alone, calibrated)), normals(len(gaps))

@@ -9,14 +9,14 @@ towards 0 or away from it by a common number a of standard errors,
 
 and the interval holds the errors of those g(a) under which the observed error is neither too large nor too small, each
 with probability (1 - level) / 2. The draws are simulated, the same ones for every a. The variance of a bin is that of
-its samples, or that of a calibrated model where it is larger: few errors, or none, are no proof of certainty. Since the
-estimate is biased upwards and the interval is not, the estimate may lie above it. The error under which the observed
-one is the median, `debiased`, lies in the interval; in simulations it is nearer to the truth, and a little low.
-Where the observed error is smaller than that of nearly every calibrated model, the test would leave 0 alone: the upper
-end is then that of a calibrated model's 16th percentile (a power-constrained limit, Cowan et al. 2011), so luck shows
-no more than the samples can. Of an error that is a sum, the upper end is also at least that of gaps which are all
-equally many standard errors: E|g + noise| is convex in g, so of all gaps under which as much is observed theirs have
-the largest sum.
+its samples, or that of a calibrated model where it is larger; where that, too, is next to nothing, as at confidences
+near 1, the upper end allows for the errors that so many samples need not show. Since the estimate is biased upwards
+and the interval is not, the estimate may lie above it. The error under which the observed one is the median,
+`debiased`, lies in the interval; in simulations it is nearer to the truth, and a little low. Where the observed error
+is smaller than that of nearly every calibrated model, the test would leave 0 alone: the upper end is then that of a
+calibrated model's 16th percentile (a power-constrained limit, Cowan et al. 2011), so luck shows no more than the
+samples can. Of an error that is a sum, the upper end is also at least that of gaps which are all equally many standard
+errors: E|g + noise| is convex in g, so of all gaps under which as much is observed theirs have the largest sum.
 
 As in `bins`, a function whose name ends in `_of` takes confidences (n,) and correctness (n,).
 """
@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.stats import beta, norm
 
 from focal_lib.metrics.bins import Binning, ClassGaps, assign_bins, sum_class_gaps
 from focal_lib.metrics.design import PLAIN, Design
@@ -122,15 +123,17 @@ def mce_interval_of(
 ) -> Interval:
     """`mce_interval` of confidences (n,) and correctness (n,); arguments and errors as ece_interval_of.
 
-    Its low end is at least that of the ECE, a mean of the gaps whose largest the MCE is: what shows the one shows the
+    Its ends are at least those of the ECE, a mean of the gaps whose largest the MCE is: what shows the one shows the
     other, though no single bin may.
     """
     gaps, errors, share, noise = _gaps(confidence, correct, n_bins, binning, level, design)
     found = _invert(lambda size: (size / share).max(-1), gaps, errors, level, noise)
+    ece = _sum_of_gaps(confidence, correct, n_bins, binning, level, design)
     least = _invert(lambda size: size.sum(-1), gaps, errors, level, noise).low
-    if not found.low < least:
+    if np.isnan(found.low):
         return found
-    return replace(found, low=least, high=max(found.high, least), debiased=max(found.debiased or 0.0, least))
+    ends = {"low": max(found.low, least), "high": max(found.high, least, ece.high)}
+    return replace(found, **ends, debiased=max(found.debiased or 0.0, least))
 
 
 def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interval:
@@ -146,19 +149,56 @@ def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interv
     filled = (means != 0) | (errors > 0)
     means, errors = means[filled], errors[filled]
     estimate = float(np.abs(gaps.gap).sum() / gaps.n / classes)
-    if classes == 2 or not errors.any():
-        return replace(_invert(lambda size: size.sum(-1), means, errors, level, sums=True), estimate=estimate)
     _check_level(level)
+    # errors that were not seen, in cells where a calibrated model would hardly have one: each is in two classes
+    few = bool((variance < 1).any())
+    unseen = -2 * np.log((1 - level) / 2) / gaps.n / classes if few else 0.0
+    if classes == 2 or not errors.any():
+        found = replace(_invert(lambda size: size.sum(-1), means, errors, level, sums=True), estimate=estimate)
+        return replace(found, high=min(1.0, found.high + unseen))
     ends = bound_sum(means * gaps.n, (errors * gaps.n) ** 2, level)
     low, high, debiased = (min(1.0, end / gaps.n / classes) for end in ends)
-    return Interval(estimate, low, high, "bounds", level, debiased=debiased)
+    return Interval(estimate, low, min(1.0, high + unseen), "bounds", level, debiased=debiased)
 
 
 def _sum_of_gaps(
     confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float, design: Design
 ) -> Interval:
     gaps, errors, _, noise = _gaps(confidence, correct, n_bins, binning, level, design)
-    return _invert(lambda size: size.sum(-1), gaps, errors, level, noise, sums=True)
+    found = _invert(lambda size: size.sum(-1), gaps, errors, level, noise, sums=True)
+    if np.isnan(found.high):
+        return found
+    return replace(found, high=min(1.0, found.high + _unseen(confidence, correct, n_bins, binning, level, design)))
+
+
+def _unseen(
+    confidence: np.ndarray, correct: np.ndarray, n_bins: int, binning: Binning, level: float, design: Design
+) -> float:
+    """What events that were not seen may add to the ECE, where a calibrated model would hardly have one in a bin.
+
+    There a normal gap knows nothing: twenty of twenty right, at confidence 1, have no variance, and an accuracy of 83 %
+    would do. Of such bins together, the sure ones and the unsure ones, the exact end (Clopper & Pearson 1934) is taken
+    instead, with as many samples as weights and groups are worth.
+    """
+    index, tail = assign_bins(confidence, n_bins, binning), (1 - level) / 2
+    few = np.bincount(index, confidence * (1 - confidence), n_bins)[index] < 1
+    added, weights = 0.0, np.ones(len(confidence)) if design.weights is None else design.weights
+    for chosen, sure in ((few & (confidence > 0.5), True), (few & (confidence <= 0.5), False)):
+        if not chosen.any():
+            continue
+        c, own = confidence[chosen], design.take(chosen)
+        parts = own.totals(np.ones(len(c)))
+        count = float(parts.sum() ** 2 / (parts**2).sum())
+        share, mean = own.mean(correct[chosen]), own.mean(c)
+        right, wrong = share * count, (1 - share) * count
+        if sure:
+            furthest = mean - (beta.ppf(tail, right, wrong + 1) if right > 0 else 0.0)
+        else:
+            furthest = (beta.ppf(1 - tail, right + 1, wrong) if wrong > 0 else 1.0) - mean
+        spread = np.sqrt(max(share * (1 - share), own.mean(c * (1 - c))) / count)
+        allowed = abs(mean - share) + norm.ppf(1 - tail) * spread
+        added += float(weights[chosen].sum() / weights.sum() * max(0.0, furthest - allowed))
+    return added
 
 
 def _gaps(
@@ -188,7 +228,8 @@ def _standard_errors(
     sums: np.ndarray, squares: np.ndarray, expected: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Gaps as parts of the ECE, with the larger of their own and a calibrated model's standard errors."""
-    return sums / n, np.sqrt(np.maximum(squares - sums**2 / n, expected)) / n
+    own = squares if n == 1 else (squares - sums**2 / n) * n / (n - 1)  # of one sample the spread is not known
+    return sums / n, np.sqrt(np.maximum(own, expected)) / n
 
 
 def _invert(

@@ -5,9 +5,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from focal_lib.metrics.bins import adaptive_ece, adaptive_ece_of, classwise_ece, ece, ece_of, mce, sum_class_gaps
 from focal_lib.metrics.coverage import cover_classwise, simulate_sample
+from focal_lib.metrics.design import Design
 from focal_lib.metrics.ece_interval import (
     adaptive_ece_interval,
     adaptive_ece_interval_of,
@@ -120,9 +122,11 @@ def test_one_sided_gaps_are_as_wide_as_the_normal_interval():
 
 def test_no_noise_and_bad_input():
     found = ece_interval_of(np.ones(10), np.ones(10))
-    assert (found.estimate, found.low, found.high, found.kind) == (0, 0, 0, "inverted test")
+    assert (found.estimate, found.low, found.kind) == (0, 0, "inverted test")
+    assert found.high == pytest.approx(1 - 0.025 ** (1 / 10))  # ten of ten right
     found = classwise_ece_interval(np.eye(3)[[0, 1, 2, 0]], np.array([0, 1, 2, 0]))
-    assert (found.estimate, found.low, found.high) == (0, 0, 0)
+    assert (found.estimate, found.low) == (0, 0)
+    assert found.high == pytest.approx(-2 * np.log(0.025) / 4 / 3)  # errors that 4 samples need not show, of 3 classes
     few = ece_interval_of(np.array([0.97, 0.6, 0.99]), np.zeros(3))
     assert 0 <= few.low <= few.high <= 1
     one = ece_interval_of(np.array([0.9]), np.array([1.0]))
@@ -154,3 +158,30 @@ def test_far_tails_are_read_from_more_draws():
     half = 3.29 * (c - y).std() / np.sqrt(2000)
     one_bin = ece_interval_of(c, y, 1, level=0.999)
     assert one_bin.high - one_bin.estimate == pytest.approx(half, rel=0.1)
+
+
+@pytest.mark.parametrize(("n", "least"), [(1, 0.97), (20, 0.168), (300, 0.0122)])
+def test_no_errors_are_no_proof_at_confidence_one(n, least):
+    """Of n right answers of n an accuracy as low as Clopper and Pearson's end would do."""
+    for interval in (ece_interval_of, adaptive_ece_interval_of, mce_interval_of):
+        found = interval(np.ones(n), np.ones(n))
+        assert found.low == 0
+        assert found.high == pytest.approx(1 - stats.beta.ppf(0.025, n, 1), rel=1e-6)
+        assert found.high > least
+        if n > 1:
+            again = interval(np.ones(n), np.ones(n), design=Design(groups=np.arange(n) // 2))
+            assert not again.high < found.high
+
+
+def test_a_sure_model_that_errs_seldom_is_covered():
+    rng, truth, hits = np.random.default_rng(0), 0.0149, 0
+    for _ in range(100):
+        found = ece_interval_of(np.full(200, 0.9999), (rng.random(200) < 0.985).astype(float))
+        hits += found.low <= truth <= found.high
+    assert hits >= 92
+
+
+def test_one_wrong_answer_shows_little():
+    found = ece_interval_of(np.array([0.97]), np.zeros(1))
+    assert found.low == 0
+    assert found.high == 1

@@ -35,7 +35,8 @@ __all__ = [
     "recorded_population",
 ]
 
-KNOWN_TRUTHS = ("calibrated", "temperature", "focal temperature", "vector")  # what is right in a made-up population
+# what is right in a made-up population
+KNOWN_TRUTHS = ("calibrated", "calibrated, rarely wrong", "temperature", "focal temperature", "vector")
 ADVICE_ERRORS = {
     "worse": "advises a richer method that is worse than temperature, by a relevant amount",
     "worse at all": "advises a richer method that is worse than temperature, by however little",
@@ -44,8 +45,11 @@ ADVICE_ERRORS = {
     "leaves alone": "advises the logits as given where a method is better by a relevant amount",
 }
 _TEMPERATURE, _GAMMA = 1.5, 3.0
+_RARELY_WRONG = 0.985  # accuracy
 _NUMBERS = 1_000_000  # in a population: samples times classes
 _SCORES = ("nll", "brier")
+# in which decisions an error can be made
+_POSSIBLE = {"worse": "richer", "worse at all": "richer", "harms": "changed", "misses": "gain", "leaves alone": "gain"}
 
 
 @dataclass(frozen=True)
@@ -78,9 +82,9 @@ class Population:
 def made_up_population(truth: str, classes: int, *, seed: int = 0, size: int | None = None) -> Population:
     """A population for which one method is right: its fit, with enough samples, is calibrated.
 
-    With the logits u of `clouds`, which Bayes' rule gives at an accuracy of 0.8, they are u (calibrated), 1.5 u
-    (temperature), those whose focal map with gamma = 3 gives softmax(u) (focal temperature), or (u - b) / a with a and
-    b for each class (vector).
+    With the logits u of `clouds`, which Bayes' rule gives at an accuracy of 0.8, they are u (calibrated; rarely wrong:
+    at an accuracy of 0.985), 1.5 u (temperature), those whose focal map with gamma = 3 gives softmax(u) (focal
+    temperature), or (u - b) / a with a and b for each class (vector).
 
     Args:
         truth: one of KNOWN_TRUTHS.
@@ -93,7 +97,7 @@ def made_up_population(truth: str, classes: int, *, seed: int = 0, size: int | N
         raise ValueError(f"truth must be one of {', '.join(KNOWN_TRUTHS)}. Got {truth}.")
     rng = np.random.default_rng([seed, classes])
     m = size or int(np.clip(_NUMBERS // classes, 2_500, 20_000))
-    u = bayes_logits(m, classes, rng)
+    u = bayes_logits(m, classes, rng, accuracy=_RARELY_WRONG if truth.endswith("rarely wrong") else 0.8)
     right = special.log_softmax(u, axis=1)
     if truth == "temperature":
         u = _TEMPERATURE * u
@@ -148,6 +152,8 @@ def count_advice_errors(
 ) -> pd.DataFrame:
     """How often each of ADVICE_ERRORS was made in each setting, with its 95 % interval (Clopper & Pearson 1934).
 
+    Of the decisions in which it could be made: `worse` of those that advise a richer method than temperature, `harms`
+    of those that advise a method, `misses` and `leaves alone` of those where something is better by a relevant amount.
     A method is worse than another by an amount where its expected NLL or its expected Brier score is larger by that
     share of the other's; better where one of the two is smaller by that share and the other is no larger.
 
@@ -163,9 +169,11 @@ def count_advice_errors(
     rows = []
     for setting, part in marked.groupby(list(by), sort=False):
         for error in ADVICE_ERRORS:
-            wrong, runs = int(part[error].sum()), len(part)
-            found = stats.binomtest(wrong, runs).proportion_ci(method="exact")
-            rows.append((*setting, error, runs, wrong, wrong / runs, float(found.low), float(found.high)))
+            possible = part[part[_POSSIBLE[error]]]
+            wrong, runs = int(possible[error].sum()), len(possible)
+            ends = stats.binomtest(wrong, runs).proportion_ci(method="exact") if runs else (0.0, 1.0)
+            rate = wrong / runs if runs else np.nan
+            rows.append((*setting, error, runs, wrong, rate, float(ends[0]), float(ends[1])))
     return pd.DataFrame(rows, columns=[*by, "error", "runs", "wrong", "rate", "low", "high"])
 
 
@@ -181,6 +189,10 @@ def _errors(row: pd.Series) -> dict[str, bool]:
         mine, other = score[one], score[advised]
         return bool((mine < (1 - amount) * other).any() and (mine <= other).all())
 
+    def gained(one: str) -> bool:
+        mine, other = score[one], score[AS_GIVEN.label]
+        return bool((mine < (1 - amount) * other).any() and (mine <= other).all())
+
     stays, richer = advised == AS_GIVEN.label, advised not in (AS_GIVEN.label, TEMPERATURE.label)
     missed = any(better(label) for label in labels)
     return {
@@ -189,4 +201,7 @@ def _errors(row: pd.Series) -> dict[str, bool]:
         "harms": worse(advised, AS_GIVEN.label, amount),
         "misses": missed and not stays,
         "leaves alone": missed and stays,
+        "richer": richer,
+        "changed": not stays,
+        "gain": missed or any(gained(label) for label in labels),
     }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
@@ -48,6 +49,8 @@ class Evaluation:
         n_fit, n_test, n_classes: numbers of samples to fit on, of samples to test on, of classes.
         unseen: classes without a sample to fit on.
         folds: of cross-fitting; 0 where the sets are different.
+        by_label: of a method and a reference, the least standard error of the differences of their log-losses and of
+            their Brier scores, (2,): the labels might have been others (scoring.label_variance).
         parts: of each fold the fits on the other ones with its samples; else the fits, and the samples tested on.
     """
 
@@ -61,6 +64,7 @@ class Evaluation:
     n_classes: int
     unseen: tuple[int, ...]
     folds: int = 0
+    by_label: dict[tuple[Method, Method], np.ndarray] = field(default_factory=dict)
     parts: tuple[tuple[dict[Method, Calibrator], LogitSet], ...] = ()
 
     @functools.cached_property
@@ -172,11 +176,17 @@ def _evaluation(
     design = _design([data for _, data in parts])
     ends = np.cumsum([len(data) for _, data in parts])
     weights = [None for _ in parts] if design.weights is None else np.split(design.weights, ends[:-1])
-    scores, classwise, lowered, changed = {}, {}, {}, {}
+    scores, classwise, lowered, changed, by_label = {}, {}, {}, {}, {}
+    references = (AS_GIVEN, next(iter(fits)))
     for method in (AS_GIVEN, *fits):
         found = Scored.concatenate(
-            [score(own.get(method), data, w) for (own, data), w in zip(parts, weights, strict=True)]
+            [
+                score(own.get(method), data, w, [own.get(one) for one in references])
+                for (own, data), w in zip(parts, weights, strict=True)
+            ]
         )
+        for reference, variance in zip(references, found.by_label, strict=True):
+            by_label[method, reference] = np.sqrt(variance) / len(found.scores.correct)
         scores[method], changed[method] = found.scores, found.changed
         classwise[method] = classwise_ece_interval_of(_as_counts(found.gaps, design))
         if design.groups is not None:
@@ -195,6 +205,7 @@ def _evaluation(
         n_classes=fitted_on.classes,
         unseen=tuple(sorted(unseen)),
         folds=folds,
+        by_label=by_label,
         parts=tuple(parts),
     )
 
@@ -275,7 +286,10 @@ def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:
 
     Over the same samples. The proper scores are means over samples, so their differences have t intervals; all of them
     hold together with probability `level` (Bonferroni), and `significant` says whether such an interval leaves out 0.
-    With weights or groups they are those of the jackknife (focal_lib.metrics.design). Of a difference of two ECEs no
+    With weights or groups they are those of the jackknife (focal_lib.metrics.design). Losses are skewed: where a model
+    is nearly always right, a sample may hold none of the rare errors that its mean is made of, and its own spread would
+    be next to nothing. So the standard error is at least that of labels drawn from the reference's own probabilities
+    (scoring.label_variance). Of a difference of two ECEs no
     interval is given: a bootstrap's does not cover. A method that gives a label probability 0 has an infinite NLL, and
     no interval.
     """
@@ -286,7 +300,11 @@ def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:
     rows = []
     for one, two in pairs:
         a, b = evaluation.scores[one], evaluation.scores[two]
-        found = {name: _paired(of(a), of(b), each, design) for name, of in PROPER.items()}
+        least = evaluation.by_label.get((one, two), np.zeros(2))
+        found = {
+            name: _paired(of(a), of(b), each, design, float(error))
+            for (name, of), error in zip(PROPER.items(), least, strict=True)
+        }
         found["adaptive-ece"] = Interval(eces[one] - eces[two], np.nan, np.nan)
         for name, spread in found.items():
             i = spread.scaled(METRICS[name].unit)
@@ -296,10 +314,12 @@ def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _paired(first: np.ndarray, second: np.ndarray, level: float, design: Design) -> Interval:
+def _paired(first: np.ndarray, second: np.ndarray, level: float, design: Design, least: float) -> Interval:
+    """Of the mean of first - second, with a standard error of at least `least`."""
     with np.errstate(invalid="ignore"):
         gap = first - second
     found = design.mean_interval(gap, level=level)
     if np.isnan(found.estimate):  # both give a label probability 0
         return replace(found, estimate=design.mean(first) - design.mean(second))
-    return found
+    half = float(norm.ppf((1 + level) / 2)) * least
+    return replace(found, low=min(found.low, found.estimate - half), high=max(found.high, found.estimate + half))

@@ -134,15 +134,27 @@ class _Table:
         before, after = (100 * (1 - mean(scores[one].correct)) for one in (AS_GIVEN, method))
         return f"{changed:,} of {n:,} predictions change their class (error {before:.2f} to {after:.2f} per cent)"
 
+    def loss(self, method: Method, reference: Method) -> str:
+        """'changes the NLL by -0.0046 and the Brier score by +0.0029'."""
+        found = self.against(method, reference)
+        return "changes " + " and ".join(f"the {_NAMES[c.metric]} by {-c.gain:+.2g}" for c in found)
+
     def room(self, methods: list[Method], base: Method) -> str:
         """Whether another method might still gain a relevant amount."""
         if not methods:
             return "No other method was tried."
         found = {method: self.against(method, base) for method in methods}
         still = [m for m, cs in found.items() if not any(c.worse for c in cs) and not all(c.settled for c in cs)]
+        mixed = [m for m, cs in found.items() if any(c.worse for c in cs) and not all(c.settled for c in cs)]
         amount, other = f"{self.relevant:.1%}", " other" if base in self.evaluation.fits else ""
+        if not still and mixed:
+            losses = "; ".join(f"{m.label} {self.loss(m, base)}" for m in mixed)
+            return f"No{other} method that was tried gains {amount} of one score without losing of the other: {losses}."
         if not still:
-            return f"No{other} method gains {amount} of the NLL or Brier score; of that the data leave no doubt."
+            return (
+                f"No{other} method that was tried gains {amount} of the NLL or Brier score, by intervals that hold "
+                "together with 95 %."
+            )
         most = max(still, key=lambda m: max(c.most / c.score for c in found[m]))
         share = max(c.most / c.score for c in found[most])
         if np.isinf(share):

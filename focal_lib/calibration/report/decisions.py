@@ -92,7 +92,8 @@ class Decisions:
         found = []
         for risk, t in self.thresholds.items():
             if t is not None:
-                where = f"Answer where the confidence is above {t.threshold:.6g}" if t.threshold else "Answer always"
+                # in full: rounded down it would take in samples that tie with it, for which nothing is certified
+                where = f"Answer where the confidence is above {t.threshold!r}" if t.threshold else "Answer always"
                 found.append(
                     f"{where}: at most {100 * risk:g} % of the answers are wrong, with {level} confidence; that "
                     f"answers {100 * t.coverage:.0f} % of the samples, {100 * t.risk:.2g} % of them wrongly."

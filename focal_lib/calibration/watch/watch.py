@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import logsumexp
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.metrics.e_process import BETS, log_factors, log_wealth, overconfident
@@ -77,6 +76,7 @@ class CalibrationWatch:
             raise ValueError(f"resolution must lie in (0, 0.1]. Got {resolution}.")
         self.steps = 0
         self.alarm_at: int | None = None
+        self._alarm_bet = 0  # the one that had won most then
         self._wealth = np.full(len(BETS), -np.inf)
         self._log_e, self._largest = 0.0, 0.0
         self._confidence, self._correct = 0.0, 0.0
@@ -109,7 +109,7 @@ class CalibrationWatch:
         if self.alarm_at is None:
             reached = np.flatnonzero(log_e >= self._limit)
             if len(reached):
-                self.alarm_at = self.steps + int(reached[0]) + 1
+                self.alarm_at, self._alarm_bet = self.steps + int(reached[0]) + 1, int(np.argmax(wealth[reached[0]]))
         self._since.update(factors, confidence, correct)
         self._wealth, self._log_e = wealth[-1], float(log_e[-1])
         self._largest = max(self._largest, float(log_e.max()))
@@ -143,11 +143,8 @@ class CalibrationWatch:
 
     @property
     def direction(self) -> str:
-        """'overconfident' or 'underconfident', by which bets have won more; '' before the first sample."""
-        if not self.steps:
-            return ""
-        over, under = (float(logsumexp(self._wealth[chosen])) for chosen in (overconfident, ~overconfident))
-        return "overconfident" if over >= under else "underconfident"
+        """'overconfident' or 'underconfident', what the bet is on that has gained most of late; '' where none has."""
+        return _side(self._best) if self.since else ""
 
     @property
     def since(self) -> int | None:
@@ -168,19 +165,23 @@ class CalibrationWatch:
         if not self.alarm:
             means = _means(self._confidence, self._correct, self.steps)
             return f"No drift so far: e-value {self.e_value:.3g}, alarm at {limit:g}; {self.steps:,} samples, {means}."
-        found = f"Alarm at sample {self.alarm_at:,}: the e-value reached {limit:g} (alpha {self.alpha:g})."
+        found = (
+            f"Alarm at sample {self.alarm_at:,}: the e-value reached {limit:g} (alpha {self.alpha:g}), as bets won that"
+        )
+        found += f" the model is {_side(self._alarm_bet)}."
         if self.since is None:
             return f"{found} By now no bet is winning; {self.steps:,} samples."
-        count = int(self._since.count[self._best])
-        means = _means(self._since.confidence[self._best], self._since.correct[self._best], count)
-        return f"{found} The model is {self.direction}, probably since sample {self.since:,}: from there on {means}."
+        count, best = int(self._since.count[self._best]), self._best
+        means = _means(self._since.confidence[best], self._since.correct[best], count)
+        return f"{found} It looks {self.direction} since sample {self.since:,}: from there on {means}."
 
     # --- its state ------------------------------------------------------------------------
 
     def to_json(self) -> str:
         """All that it knows, numbers as they are; `from_json` goes on from there."""
         content: dict[str, Any] = {"format": FORMAT, "kind": _KIND, "alpha": self.alpha, "resolution": self.resolution}
-        content |= {"steps": self.steps, "alarm_at": self.alarm_at, "log_e": self._log_e, "largest": self._largest}
+        content |= {"steps": self.steps, "alarm_at": self.alarm_at, "alarm_bet": self._alarm_bet}
+        content |= {"log_e": self._log_e, "largest": self._largest}
         content |= {"confidence": self._confidence, "correct": self._correct}
         content["wealth"] = self._wealth.tolist() if self.steps else None  # JSON has no infinite numbers
         content["since"] = {name: values.tolist() for name, values in vars(self._since).items()}
@@ -213,6 +214,7 @@ class CalibrationWatch:
     def _of(cls, content: dict[str, Any]) -> Self:
         found = cls(content["alpha"], resolution=content["resolution"])
         found.steps, found.alarm_at = int(content["steps"]), content["alarm_at"]
+        found._alarm_bet = int(content["alarm_bet"])
         found._log_e, found._largest = float(content["log_e"]), float(content["largest"])
         found._confidence, found._correct = float(content["confidence"]), float(content["correct"])
         if found.steps:
@@ -279,6 +281,10 @@ def _outside(values: np.ndarray) -> str:
 def _chunks(confidence: np.ndarray, correct: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     starts = range(0, len(confidence), _CHUNK)
     return [(confidence[start : start + _CHUNK], correct[start : start + _CHUNK]) for start in starts]
+
+
+def _side(bet: int) -> str:
+    return "overconfident" if overconfident[bet] else "underconfident"
 
 
 def _means(confidence: float, correct: float, count: int) -> str:

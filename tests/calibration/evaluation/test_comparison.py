@@ -4,9 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
+from scipy import special
 from scipy.stats import ttest_rel
 
+from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.evaluation import comparison
+from focal_lib.calibration.evaluation.comparison import _evaluation, differences
+from focal_lib.calibration.evaluation.scoring import label_variance
 from focal_lib.calibration.inputs.logit_sets import LogitSet
 from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE, Method, build
 from focal_lib.metrics.bins import adaptive_ece
@@ -200,3 +205,33 @@ def test_parts_of_samples_are_refused_before_anything_is_fitted(draw_logits, mon
     monkeypatch.setattr(comparison, "clone", None)  # what a fit begins with
     with pytest.raises(ValueError, match=r"leave out venn-abers, structured-matrix, or the weights\.$"):
         fit(data, methods)
+
+
+def test_a_difference_is_no_surer_than_the_labels_are():
+    """A calibrated model that is nearly always right: samples without an error would have any sharper one win."""
+    rng, wins = np.random.default_rng(0), 0
+    for _ in range(40):
+        p = special.expit(6.5 + 0.5 * rng.standard_normal(300))
+        z, y = np.stack([np.zeros(300), special.logit(p)], 1), (rng.random(300) < p).astype(np.int64)
+        if y.all():
+            sharper = TemperatureScaling().fit(z, np.arange(300) % 2)
+            sharper.temperature_ = 0.7
+            data = LogitSet(z, y)
+            found = _evaluation({TEMPERATURE: sharper}, [({TEMPERATURE: sharper}, data)], data)
+            row = differences(found).set_index(["reference", "metric"]).loc[(AS_GIVEN.name, "nll")]
+            assert row["difference"] < 0
+            wins += row["high"] < 0
+    assert wins == 0
+
+
+def test_variance_by_the_label_is_that_over_all_labels():
+    rng = np.random.default_rng(0)
+    log_p, log_r = (torch.log_softmax(torch.from_numpy(rng.normal(size=(4, 3))), -1) for _ in range(2))
+    p, r = log_p.exp().numpy(), log_r.exp().numpy()
+    found = label_variance(log_p, log_r).numpy()
+    for i in range(4):
+        loss = np.log(r[i]) - np.log(p[i])
+        brier = [((p[i] - np.eye(3)[k]) ** 2).sum() - ((r[i] - np.eye(3)[k]) ** 2).sum() for k in range(3)]
+        for column, values in enumerate((loss, np.array(brier))):
+            mean = r[i] @ values
+            assert found[i, column] == pytest.approx(r[i] @ (values - mean) ** 2)

@@ -134,7 +134,7 @@ def test_a_gain_that_is_sure_but_too_small_is_none():
     row = found[(found["reference"] == "temperature") & (found["metric"] == "nll")].iloc[0]
     assert row["significant"]
     assert advice_on(evaluation).method == TEMPERATURE
-    assert "leave no doubt" in advice_on(evaluation).words
+    assert "by intervals that hold together" in advice_on(evaluation).words
     assert advice_on(evaluation, relevant=0.001).method == FOCAL
 
 

@@ -1,6 +1,7 @@
 """A watch: seldom a false alarm, soon a true one; its state goes on where it was, and a damaged one is refused."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -247,3 +248,17 @@ def test_the_record_is_of_this_code():
         recorded = table[(table["temperature"] == temperature) & (table["change"] == 0)]["alarm at"].to_numpy()[:8]
         now = alarm_times(8, 4096, change=0, temperature=temperature, seed=1)
         np.testing.assert_array_equal(now, np.where(recorded <= 4096, recorded, np.inf))
+
+
+def test_words_agree_with_the_means_they_give():
+    """Also where the alarm is false, or what raised it is over: of late is one thing, of all time another."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        watch = CalibrationWatch(alpha=0.9)
+        for part in (simulate_stream(300, rng, temperature=2.0), simulate_stream(1000, rng), simulate_stream(200, rng)):
+            watch.update(*part)
+            if watch.alarm and watch.since is not None:
+                means = re.search(r"mean confidence ([0-9]\.[0-9]+) and accuracy ([0-9]\.[0-9]+)", watch.words)
+                over = float(means[1]) > float(means[2])
+                assert f"looks {'overconfident' if over else 'underconfident'} since" in watch.words
+                assert watch.direction == ("overconfident" if over else "underconfident")
