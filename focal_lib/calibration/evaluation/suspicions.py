@@ -199,7 +199,8 @@ def _no_class(data: LogitSet, found: _Pairing, absent: list[int]) -> str:
     count = int((found.predicted == first).sum())
     return (
         f"Column {shown(first)} is the prediction of {count:,} of {n:,} samples, and no label is it{others}: "
-        f"does it hold no class' scores, but weights, groups or something else? Then {remedy}."
+        f"does it hold no class' scores, but weights, groups or something else? Then {remedy}. Or are the samples of "
+        "that class missing?"
     )
 
 
