@@ -20,7 +20,7 @@ from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.evaluation.scoring import top_labels
 from focal_lib.calibration.evaluation.slices import ALL, together
 from focal_lib.calibration.evaluation.suspicions import find_suspicions
-from focal_lib.calibration.inputs.logit_sets import slices_of
+from focal_lib.calibration.inputs.logit_sets import Layout, slices_of
 from focal_lib.calibration.inputs.logits_file import Holds, read_logits
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS
@@ -152,7 +152,9 @@ def check(
     sets = read_logits(data, **holds)
     test = sets["test"] if "test" in sets else sets["all"]
     limit_shown = 100 * limit
-    if not force and (wrong := find_suspicions(test, test, given, one_set=True, fitted=False)):
+    wrong = [] if force else find_suspicions(test, test, given, one_set=True, fitted=False)
+    wrong += [] if force else _of_another_layout(calibrator, test.layout)
+    if wrong:
         words = f"{' '.join(wrong)} If it is as it should be, say --force (force=True)."
         nan = math.nan
         return Check(Outcome.INVESTIGATE, metric, limit_shown, nan, nan, nan, level, len(test), words)
@@ -171,6 +173,15 @@ def check(
     words = _words(outcome, metric, limit_shown, level, whole, parts)
     _, own, value, low, high, samples = whole
     return Check(outcome, metric, limit_shown, value, low, high, level, samples, words, own, tuple(parts))
+
+
+def _of_another_layout(calibrator: Calibrator | None, layout: Layout) -> list[str]:
+    """Classes are the default, which says nothing; rows of pixels, of tokens and of a binary model are classes, too."""
+    own = layout if calibrator is None else calibrator.layout_
+    rows = own not in ("multi-label", "options") and layout == "classes"
+    if own in (layout, "classes") or rows:
+        return []
+    return [f"The calibrator was fitted on {own} scores, and these are {layout}: is it that of this model?"]
 
 
 def _outcome(found: Interval, limit: float) -> Outcome:

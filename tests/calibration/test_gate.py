@@ -148,3 +148,19 @@ def test_of_few_groups_nothing_is_told(overconfident):
     assert "fewer than 10 groups have no interval" in found.words
     found = check(pair, 0.001, groups=np.arange(3000) // 10)
     assert found.outcome == Outcome.FAIL
+
+
+@pytest.mark.parametrize(("fitted", "checked"), [("multi-label", "binary"), ("options", "classes")])
+def test_a_calibrator_of_another_layout_is_asked_about(overconfident, fitted, checked):
+    z, y = overconfident.logits, overconfident.labels
+    some = y < 2
+    pair = (z[some, 1] - z[some, 0], y[some]) if checked == "binary" else (z, y)
+    own = TemperatureScaling().fit(*((z[some, :2], y[some]) if checked == "binary" else (z, y)))
+    assert "The calibrator" not in check(pair, 0.05, calibrator=own).words
+    own.layout_ = fitted
+    found = check(pair, 0.05, calibrator=own)
+    assert found.outcome == Outcome.INVESTIGATE
+    assert f"fitted on {fitted} scores, and these are {checked}: is it that of this model?" in found.words
+    assert "The calibrator" not in check(pair, 0.05, calibrator=own, force=True).words
+    own.layout_ = checked
+    assert "The calibrator" not in check(pair, 0.05, calibrator=own).words
