@@ -91,11 +91,10 @@ and one to test on.
 # ## A small simulation, live
 #
 # Made-up populations: calibrated as given, with an accuracy of 80 % or of 98.5 %; right after a temperature of 1.5;
-# right after the focal calibration map with $\gamma = 3$, as if trained with focal loss; right after a scale and a shift for
-# each class. Each decision draws
-# samples to fit on and samples to test on, fits the default methods, compares them and gives advice, as
-# `focal calibrate` does. What each fit is worth is then its expected NLL and Brier score over the population. The
-# relevant amount is that of the advice, 0.5 % of a score.
+# right after the focal calibration map with $\gamma = 3$, as if trained with focal loss; right after a scale and a
+# shift for each class. Each decision draws samples to fit on and samples to test on, fits the default methods, compares
+# them and gives advice, as `focal calibrate` does. What each fit is worth is then its expected NLL and Brier score over
+# the population. The relevant amount is that of the advice, 0.5 % of a score.
 
 # %%
 made_up = [made_up_population(truth, classes, seed=seed, size=5000) for truth in KNOWN_TRUTHS]

@@ -132,8 +132,8 @@ def mce_interval_of(
     least = _invert(lambda size: size.sum(-1), gaps, errors, level, noise).low
     if np.isnan(found.low):
         return found
-    ends = {"low": max(found.low, least), "high": max(found.high, least, ece.high)}
-    return replace(found, **ends, debiased=max(found.debiased or 0.0, least))
+    low, high = max(found.low, least), max(found.high, least, ece.high)
+    return replace(found, low=low, high=high, debiased=max(found.debiased or 0.0, least))
 
 
 def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interval:
