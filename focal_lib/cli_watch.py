@@ -41,9 +41,9 @@ def watch(
     came: columns confidence and correct; confidence, predicted and label; or label and the probabilities of every
     class (in JSON: probs, a list).
 
-    The test may be looked at after every sample: a calibrated model ever raises an alarm with
-    probability --alpha at most. An alarm stays in the state; without a state, the watch starts anew. Of a file all lines are counted or, where one is
-    wrong, none; of a pipe those up to then.
+    The test may be looked at after every sample: a calibrated model ever raises an alarm with probability --alpha at
+    most. An alarm stays in the state; without a state, the watch starts anew. Of a file all lines are counted or, where
+    one is wrong, none; of a pipe those up to then.
     """
     own = _start(state, alpha, resolution)
     if state is not None:
