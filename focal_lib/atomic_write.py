@@ -115,8 +115,9 @@ def write_together(folder: Path, writers: Mapping[str, Writer], also: Mapping[Pa
         OSError: they cannot be written; what was there is as it was.
     """
     check_folder(folder, made=True)
+    folder = folder.resolve()  # '.' has no name
     others = dict(also or {})
-    inside = {path.name: others.pop(path) for path in list(others) if path.parent.resolve() == folder.resolve()}
+    inside = {path.name: others.pop(path) for path in list(others) if path.parent.resolve() == folder}
     is_new = not folder.exists()
     own = part_of(folder)
     parts: list[tuple[Path, Path]] = []

@@ -253,3 +253,10 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path):
     finally:
         alive.kill()
         alive.wait()
+
+
+def test_a_set_goes_into_the_folder_one_is_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in (Path("."), Path("")):
+        write_together(folder, {"a.txt": lambda part: part.write_text("a")})
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
@@ -23,7 +23,14 @@ from focal_lib.calibration.evaluation.slices import by_slice, slice_table
 from focal_lib.calibration.evaluation.suspicions import find_suspicions
 from focal_lib.calibration.inputs.logit_sets import LogitSet, fit_and_test_sets
 from focal_lib.calibration.inputs.logits_file import Holds, options_in_words, read_logits
-from focal_lib.calibration.methods import AS_GIVEN, Method, alike_for_all_columns, build, parse
+from focal_lib.calibration.methods import (
+    AS_GIVEN,
+    Method,
+    alike_for_all_columns,
+    build,
+    counting_samples,
+    parse,
+)
 from focal_lib.calibration.report import figures
 from focal_lib.calibration.report import page as report_page
 from focal_lib.calibration.report.as_json import report_as_json
@@ -97,8 +104,8 @@ def calibrate(
     say = _Steps(progress, 3 + len(calibrators) * (folds + 1))
     say("reading")
     sets = read_logits(data, seed=int(seed), **holds)
+    named = not isinstance(methods, str) or methods.strip().lower() not in ("", "all")
     if any(own.layout == "options" for own in sets.values()):
-        named = not isinstance(methods, str) or methods.strip().lower() not in ("", "all")
         calibrators = alike_for_all_columns(calibrators, named=named)
     if share is not None and "all" not in sets:
         raise ValueError(f"a share is for data of one set. Got {share}, and sets for validation and test.")
@@ -108,6 +115,11 @@ def calibrate(
     with few_threads(sum(len(part) * part.classes for part in sets.values())):
         say("checking")
         fitted_on, test = (sets["all"], sets["all"]) if folds else fit_and_test_sets(sets, share, seed)
+        if not named and (left_out := counting_samples(calibrators, fitted_on.weights)):
+            calibrators = {method: own for method, own in calibrators.items() if method not in left_out}
+            say.total -= len(left_out) * (folds + 1)
+            words = f"Left out, as weights are not whole: {', '.join(method.label for method in left_out)}."
+            fitted_on = replace(fitted_on, notes=(*fitted_on.notes, words))
         suspicions = find_suspicions(fitted_on, test, given, one_set="all" in sets)
         if suspicions and not force:
             raise ValueError(f"{' '.join(suspicions)} Nothing was fitted. If it is as it should be: {FORCE}.")

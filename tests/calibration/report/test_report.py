@@ -404,3 +404,10 @@ def test_slices_and_groups_are_reported_on(draw_logits):
     plain = calibrate((data.logits, data.labels), **FAST)
     assert plain.slices is None
     assert "Slice by slice" not in plain.to_html()
+
+
+def test_all_leaves_out_methods_that_count_samples_where_weights_are_not_whole(data):
+    weighted = replace(data, weights=np.linspace(0.5, 1.5, len(data)))
+    report = calibrate(weighted, **FAST | {"methods": "all"})
+    assert {"venn-abers", "structured-matrix"}.isdisjoint(method.name for method in report.fits)
+    assert any(note.startswith("Left out, as weights are not whole: ") for note in report.notes)
