@@ -60,6 +60,10 @@ use_style()
 # on as one likes; no number of samples is fixed beforehand. {cite:t}`arnold23` test calibration of forecasts in this
 # way.
 #
+# The test is exact, and so it is strict: a temperature fitted on a few hundred samples is a little wrong, and
+# confidences written with two decimals are; of that, too, an alarm comes in time. What it says is that the confidences
+# are not the probabilities; whether by enough to matter, the means beside it say.
+#
 # Half of the stakes bet that confidences are too high, half that they are too low: by a temperature, or by a shift of
 # the log-odds. Some of the stakes start with every sample, so that a late drift is found as well.
 # Here is a model of ten classes that is calibrated for 3,000 samples; then its logits should be divided by 1.5:

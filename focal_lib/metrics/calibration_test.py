@@ -3,7 +3,8 @@ r"""Is a model calibrated? A test with the right size: how often a calibrated on
 Under the hypothesis that the top label is right with probability equal to the confidence, the number of right
 predictions in a bin is a sum of Bernoulli variables whose probabilities are known, whatever the model: the distribution
 of the adaptive ECE can be simulated, and the p-value of a Monte Carlo test (Barnard 1963; 'consistency resampling' of
-Broecker & Smith 2007) has its size exactly,
+Broecker & Smith 2007) has its size exactly (with more than 50,000 samples a bin's sum is drawn as one number, normal,
+or Poisson where it has few errors, and the size is approximate),
 
 .. math:: p = \frac{1 + \#\{\mathrm{ECE}^* \ge \mathrm{ECE}\}}{1 + \text{draws}} .
 """
@@ -21,7 +22,8 @@ from focal_lib.metrics.scores import top_label
 
 __all__ = ["calibration_p_value", "calibration_p_value_of", "p_value_over_groups"]
 
-_EXACT = 50_000  # samples up to which each is drawn; of more, a bin's sum is normal
+_EXACT = 50_000  # samples up to which each is drawn; of more, a bin's sum
+_RARE = 20.0  # variance of a bin's sum below which it is Poisson: nearly all are right, or nearly all wrong
 _DRAWN = 2**22  # numbers at once
 
 
@@ -91,5 +93,8 @@ def _each_sample(confidence: np.ndarray, index: np.ndarray, draws: int, rng: np.
 
 
 def _each_bin(confidence: np.ndarray, index: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
-    spread = np.sqrt(np.bincount(index, confidence * (1 - confidence)))
-    return np.abs(rng.normal(size=(draws, len(spread))) * spread).sum(1)
+    variance = np.bincount(index, confidence * (1 - confidence))
+    noise = rng.normal(size=(draws, len(variance))) * np.sqrt(variance)
+    rare = variance < _RARE
+    noise[:, rare] = rng.poisson(variance[rare], (draws, np.count_nonzero(rare))) - variance[rare]
+    return np.abs(noise).sum(1)

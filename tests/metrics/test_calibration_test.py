@@ -46,3 +46,12 @@ def test_bad_input():
         calibration_p_value(np.full((4, 2), 0.5), [0, 1, 0, 1], draws=0)
     with pytest.raises(ValueError, match="n_bins must be at least 1"):
         calibration_p_value(np.full((4, 2), 0.5), [0, 1, 0, 1], 0)
+
+
+def test_size_where_nearly_all_are_right_and_samples_are_many():
+    """With half an error expected in a bin its sum is not normal."""
+    rng, p_values = np.random.default_rng(0), []
+    for _ in range(60):
+        confidence = np.full(60_000, 1 - 1e-4)
+        p_values.append(calibration_p_value_of(confidence, (rng.random(60_000) < confidence).astype(float), draws=400))
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.13

@@ -72,11 +72,14 @@ class _Pairing:
 
     Attributes:
         away: `association`.
+        short: how far the mean log-probability of the labels lies below what the predictions themselves promise, in
+            standard errors of labels drawn from them.
         predicted: class of each sample, (n,).
         wrong: samples of whose label the score is not the highest.
     """
 
     away: float
+    short: float
     predicted: np.ndarray
     wrong: int
 
@@ -85,13 +88,24 @@ def _read_pairing(data: LogitSet) -> _Pairing:
     options = data.layout == "options"
     sums = _sums_of_options if options else functools.partial(_sums, _shares(data))
 
-    def chunk(z: Tensor, y: Tensor) -> tuple[np.ndarray, np.ndarray, int]:
+    def chunk(z: Tensor, y: Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         wrong = int((z.gather(-1, y[:, None])[:, 0] < z.amax(-1)).sum())
-        return sums(z, y).numpy(), z.argmax(-1).numpy(), wrong
+        return sums(z, y).numpy(), _promised(z, y).numpy(), z.argmax(-1).numpy(), wrong
 
-    found, predicted, wrong = zip(*Samples(data.logits, data.labels).map(chunk), strict=True)
+    found, promised, predicted, wrong = zip(*Samples(data.logits, data.labels).map(chunk), strict=True)
+    missing, variance = np.sum(promised, axis=0)
+    short = missing / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, missing) if missing else 0.0
     away = (_away_of_options if options else functools.partial(_away, data))(np.sum(found, axis=0))
-    return _Pairing(away, np.concatenate(predicted), sum(wrong))
+    return _Pairing(away, float(short), np.concatenate(predicted), sum(wrong))
+
+
+def _promised(z: Tensor, y: Tensor) -> Tensor:
+    """By how much the s_i(y_i) stay behind their mean under the predictions, summed, and its variance: (2,)."""
+    s = torch.log_softmax(z, -1).clamp_min(-1e3)
+    p = s.exp()
+    mean = (p * s).sum(-1)
+    behind = (mean - s.gather(-1, y[:, None])[:, 0]).sum()
+    return torch.stack([behind, ((p * s * s).sum(-1) - mean * mean).clamp_min(0).sum()])
 
 
 def _shares(data: LogitSet) -> Tensor:
@@ -147,7 +161,7 @@ def _of_pairing(data: LogitSet, *, fitted: bool = False) -> list[str]:
         ]
     if below_chance := _below_chance(data, found):
         return [below_chance]
-    if away < FAR:
+    if away < FAR and found.short > FAR:  # predictions that promise no more need not be of other samples
         return [
             "The predictions say no more of the labels than of labels in a random order "
             f"({away:.1f} standard errors over {len(data):,} samples): are samples and labels in the same order, and "

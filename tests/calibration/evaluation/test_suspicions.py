@@ -208,3 +208,15 @@ def test_a_model_trained_with_balanced_classes_is_right_less_often_than_the_comm
     score = np.where(y, 1.5, -1.5) + rng.normal(0, 1.5, 20_000)
     assert ((score > 0) == y).mean() < 0.9
     assert found_in(np.c_[np.zeros(20_000), score], y) == []
+
+
+def test_models_of_rare_events_that_say_little_are_not_refused():
+    """Right pairs; but what 1 % of events can show is less than the distance to a random order that others have."""
+    refused = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        logit = rng.standard_normal(1000) - 4.9
+        y = (rng.random(1000) < 1 / (1 + np.exp(-logit))).astype(np.int64)
+        data = LogitSet(np.stack([np.zeros(1000), logit], 1), y)
+        refused += bool(find_suspicions(data, data, one_set=True, fitted=False))
+    assert refused == 0
