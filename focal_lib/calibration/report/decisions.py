@@ -164,8 +164,8 @@ def _caveats(sets: Sequence[LogitSet]) -> list[str]:
     found = []
     if len(sets) > 1:
         found.append(
-            "Each fold was answered by a calibrator fitted on the others: bounds and intervals are of these, not of the "
-            "one that is kept, and take them for one model."
+            "Each fold was answered by a calibrator fitted on the others: bounds and intervals are of these, not of "
+            "the one that is kept, and take them for one model."
         )
     if any(data.weights is not None for data in sets):
         found.append("For thresholds, classes and confusion every sample counts the same: weights are left out.")
