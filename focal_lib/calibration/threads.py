@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator
 
 import torch
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 __all__ = ["SMALL", "few_threads"]
 
@@ -20,13 +21,19 @@ def few_threads(numbers: int) -> Iterator[None]:
     A parallel region of some microseconds ends when the last thread does, and on a machine with another process on one
     of its cores that one first waits for its turn.
     """
-    if numbers > SMALL:
+    threads = torch.get_num_threads()
+    if numbers > SMALL or threads == 1:  # one already, such as of a worker, whose limits would meet those of others
         yield
         return
-    threads = torch.get_num_threads()
-    with threadpool_limits(1):
+    with _controller().limit(limits=1):
         torch.set_num_threads(1)
         try:
             yield
         finally:
             torch.set_num_threads(threads)
+
+
+@functools.cache
+def _controller() -> ThreadpoolController:
+    """Of the libraries there are; to look for them takes longer than a small fit."""
+    return ThreadpoolController()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ from sklearn.utils.validation import _check_feature_names, check_is_fitted
 from torch import Tensor, nn
 
 from focal_lib.calibration.calibrators.fit_samples import FitSamples, is_sliced_as_it_is, plain_array
+from focal_lib.calibration.threads import few_threads
 from focal_lib.validation import check_logits
 
 __all__ = ["Calibrator", "LazyProbabilities"]
@@ -48,7 +50,8 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         if not is_sliced_as_it_is(X):
             _check_feature_names(self, X, reset=True)
             self._check_order_of_columns(samples.class_labels)
-        self._fit(samples)
+        with few_threads(len(samples) * samples.classes):
+            self._fit(samples)
         self.n_classes_, self.classes_ = samples.classes, samples.class_labels
         return self
 
@@ -72,7 +75,8 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         if hasattr(X, "map_blocks"):
             return X.rechunk({1: -1}).map_blocks(self._of_block, meta=np.empty((0, 0), _width(X.dtype)))
         wide = self._checked(X)
-        log_probs = self._log_probs(wide)
+        with few_threads(math.prod(wide.shape)):
+            log_probs = self._log_probs(wide)
         return log_probs if isinstance(log_probs, Tensor) else log_probs.astype(wide.dtype, copy=False)
 
     def predict_proba(self, X: Any) -> Any:
