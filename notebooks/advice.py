@@ -104,7 +104,8 @@ live.groupby(["truth", "advised"], sort=False).size().rename("advised so often")
 
 # %% tags=["hide-input"]
 def table_of(counted, rows):
-    text = counted.assign(text=[f"{r.wrong} of {r.runs} [{r.low:.0%}, {r.high:.0%}]" for r in counted.itertuples()])
+    cells = [f"{r.wrong} of {r.runs} [{r.low:.0%}, {r.high:.0%}]" if r.runs else "none" for r in counted.itertuples()]
+    text = counted.assign(text=cells)
     return text.pivot(index=rows, columns="error", values="text")[list(ADVICE_ERRORS)]
 
 
@@ -116,7 +117,7 @@ Markdown("\n".join(f"* *{name}*: {words}." for name, words in ADVICE_ERRORS.item
 
 # %% [markdown]
 # In brackets stands the exact binomial interval at 95 %; an error is counted over the decisions in which it could be
-# made. A method is worse where its NLL or its Brier score is larger
+# made, of which there may be none. A method is worse where its NLL or its Brier score is larger
 # by the amount, better where one of the two is smaller by it and the other no larger.
 #
 # ## Recorded: sample sizes and numbers of classes
