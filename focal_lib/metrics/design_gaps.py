@@ -16,8 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from focal_lib.metrics.bins import Binning, ClassGaps, assign_bins
+from focal_lib.metrics.bins import Binning, ClassGaps, adaptive_ece_of, assign_bins
 from focal_lib.metrics.design import Design
+from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of
 
 __all__ = ["LEAST_GROUPS", "DesignGaps", "design_adaptive_ece", "design_gaps", "weighted_class_gaps"]
 
@@ -69,8 +70,9 @@ def design_gaps(
 
 def design_adaptive_ece(confidence: np.ndarray, correct: np.ndarray, design: Design, n_bins: int = 15) -> float:
     """ECE over bins of equal mass, which with weights is of equal weight, of confidences (n,) and correctness (n,)."""
-    sample, index, weights = _pieces(confidence, n_bins, "mass", design)
-    return float(np.abs(np.bincount(index, weights * (confidence - correct)[sample])).sum() / len(confidence))
+    if design.weights is None:
+        return adaptive_ece_of(confidence, correct, n_bins)
+    return weighted_adaptive_ece_of(confidence, correct, design.weights, n_bins)
 
 
 def _pieces(
