@@ -35,7 +35,7 @@ def test_temperature_where_it_is_the_truth(judge):
     assert advice.method == TEMPERATURE
     gain = found[(found["reference"] == "as given") & (found["metric"] == "nll")].iloc[0]  # the first method's
     assert advice.words.startswith(f"Use temperature scaling: the NLL falls by {-gain['difference']:.3g}")
-    assert f"at least {-gain['high']:.3g}" in advice.words
+    assert f"for certain by {-gain['high']:.3g}" in advice.words
     assert "no prediction changes its class" in advice.words
 
 
