@@ -76,7 +76,7 @@ watch, e_values = CalibrationWatch(alpha=0.01), []
 for start in range(0, len(correct), 10):
     watch.update(confidence[start : start + 10], correct[start : start + 10])
     e_values.append(watch.e_value)
-watch.words
+Markdown(watch.words)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "The e-value over samples, on a logarithmic scale. It stays below one hundred for three thousand samples, then rises steeply above it."}, "figure": {"name": "fig-in-use-wealth", "caption": "The e-value of the watch. The alarm is raised where it reaches 100; the model drifts after 3,000 samples."}}
 line_figure(10 * (1 + np.arange(len(e_values))), {"e-value": np.array(e_values)}, "samples", "e-value", yscale="log")

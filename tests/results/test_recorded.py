@@ -11,7 +11,8 @@ from focal_lib.results.over_seeds import SCALINGS, measure
 from focal_lib.results.recorded import load_recorded, read_table
 from focal_lib.training.grids import read_grid
 
-FOLDERS = sorted(p.name for p in (ROOT / "results").iterdir() if p.is_dir())
+SIMULATED = {"advice", "watch"}  # tables without runs
+FOLDERS = sorted(p.name for p in (ROOT / "results").iterdir() if p.is_dir() and p.name not in SIMULATED)
 KEY = ["loss", "seed", "method", "objective", "metric"]
 
 

@@ -82,7 +82,7 @@ def test_what_is_missing_is_named(monkeypatch):
     real = importlib.metadata.version
 
     def version(name):
-        if name == "numba":  # not asked for
+        if name == "relplot":  # not asked for
             raise AssertionError
         if name == "torch":
             raise importlib.metadata.PackageNotFoundError
