@@ -128,12 +128,11 @@ def mce_interval_of(
     """
     gaps, errors, share, noise = _gaps(confidence, correct, n_bins, binning, level, design)
     found = _invert(lambda size: (size / share).max(-1), gaps, errors, level, noise)
-    ece = _sum_of_gaps(confidence, correct, n_bins, binning, level, design)
-    least = _invert(lambda size: size.sum(-1), gaps, errors, level, noise).low
     if np.isnan(found.low):
         return found
-    low, high = max(found.low, least), max(found.high, least, ece.high)
-    return replace(found, low=low, high=high, debiased=max(found.debiased or 0.0, least))
+    ece = _sum_of_gaps(confidence, correct, n_bins, binning, level, design)
+    low, high = max(found.low, ece.low), max(found.high, ece.high)
+    return replace(found, low=low, high=high, debiased=max(found.debiased or 0.0, ece.low))
 
 
 def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interval:

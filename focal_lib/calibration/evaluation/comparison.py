@@ -177,8 +177,9 @@ def _evaluation(
     ends = np.cumsum([len(data) for _, data in parts])
     weights = [None for _ in parts] if design.weights is None else np.split(design.weights, ends[:-1])
     scores, classwise, lowered, changed, by_label = {}, {}, {}, {}, {}
-    references = (AS_GIVEN, next(iter(fits)))
+    first = next(iter(fits))
     for method in (AS_GIVEN, *fits):
+        references = () if method == AS_GIVEN else (AS_GIVEN,) if method == first else (AS_GIVEN, first)
         found = Scored.concatenate(
             [
                 score(own.get(method), data, w, [own.get(one) for one in references])

@@ -107,11 +107,9 @@ def find_layout(scores: np.ndarray, labels: np.ndarray, what: str = "") -> Layou
                 f"{what}scores {scores.shape} may have the classes second or last: say layout segmentation or tokens."
             )
         if first or last:
-            return (
-                "binary"
-                if 1 in ([scores.shape[1]] if first else [scores.shape[-1]])
-                else ("segmentation" if first else "tokens")
-            )
+            if scores.shape[1 if first else -1] == 1:
+                return "binary"
+            return "segmentation" if first else "tokens"
     return "classes"
 
 
