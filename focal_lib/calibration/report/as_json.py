@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from focal_lib.calibration.report.fit_notes import calibration_p
 from focal_lib.metrics.bins import Bins, reliability_bins_of
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def report_as_json(report: Report, decisions: Decisions | None = None) -> str:
             for method, fit in evaluation.fits.items()
         ],
         "summary": report.summary,
-        "calibration_test": [{**_named(m), "p": calibration_p(evaluation, m)} for m in report.compared],
+        "calibration_test": [{**_named(method), "p": p} for method, p in report.p_values.items()],
         "metrics": rows_of(report.metrics),
         "differences": rows_of(report.differences),
         "reliability": [

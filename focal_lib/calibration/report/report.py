@@ -35,7 +35,13 @@ from focal_lib.calibration.report import figures
 from focal_lib.calibration.report import page as report_page
 from focal_lib.calibration.report.as_json import report_as_json
 from focal_lib.calibration.report.decisions import Decisions, decide
-from focal_lib.calibration.report.fit_notes import describe_cautions, describe_fit, describe_fits, describe_theory
+from focal_lib.calibration.report.fit_notes import (
+    calibration_p,
+    describe_cautions,
+    describe_fit,
+    describe_fits,
+    describe_theory,
+)
 from focal_lib.calibration.report.model_card import model_card
 from focal_lib.calibration.report.summary import Summary, summarise
 from focal_lib.calibration.report.tables import difference_table, metric_table
@@ -229,6 +235,11 @@ class Report:
     def theory(self) -> list[str]:
         """Which fits are proved to be optimal, and what the focal calibration map does to these samples."""
         return describe_theory(self.evaluation)
+
+    @cached_property
+    def p_values(self) -> dict[Method, float]:
+        """Of the hypothesis that it is calibrated: as given, and after what is kept; see calibration_p."""
+        return {method: calibration_p(self.evaluation, method) for method in self.compared}
 
     @cached_property
     def summary(self) -> Summary:

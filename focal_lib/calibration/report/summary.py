@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.calibration.methods import AS_GIVEN, Method
-from focal_lib.calibration.report.fit_notes import calibration_p, describe_cautions, in_words, name_of
+from focal_lib.calibration.report.fit_notes import describe_cautions, in_words, name_of
 
 if TYPE_CHECKING:
     from focal_lib.calibration.report.report import Report
@@ -93,7 +93,7 @@ def _given(report: Report) -> list[str]:
 
 def _verdict(report: Report, method: Method) -> str:
     """'no, overconfident (p < 0.001)', 'as a whole nothing speaks against it (p = 0.4)'."""
-    p = calibration_p(report.evaluation, method)
+    p = report.p_values[method]
     if p != p:
         return "not known (too few groups)"
     if p >= _SIZE:
@@ -120,7 +120,7 @@ def _classes_off(report: Report, method: Method) -> str:
 
 def _still_off(report: Report) -> list[str]:
     """One sentence where what is kept is not calibrated, though it is the best that was found."""
-    p = calibration_p(report.evaluation, report.kept)
+    p = report.p_values[report.kept]
     if not p < _SIZE:
         return []
     off = f"off{_side(report, report.kept)} ({in_words(p)})"
