@@ -15,6 +15,7 @@ from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
 from focal_lib.metrics.bins import adaptive_ece_of, ece_of
 from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of, weighted_ece_of
+from tests.calibration.calibrators.conftest import NEEDS
 
 FEW = {"gammas": (-0.5, 0.0, 0.5, 2.0), "temperatures": np.arange(1, 100) / 20}
 METHODS = {
@@ -36,7 +37,6 @@ METHODS = {
     "venn-abers": VennAbersCalibration(),
     "structured-matrix": StructuredMatrixScaling(),
 }
-NEEDS = {"beta": "betacal", "venn-abers": "venn_abers", "structured-matrix": "probmetrics"}
 
 
 @pytest.fixture(params=METHODS)
