@@ -31,7 +31,9 @@ class NetBenefit:
     Attributes:
         threshold: act where the probability is at least this.
         model, treat_all: net benefit of acting so, and of acting always.
-        low, high: of the difference to the better of acting always and never, an interval for each threshold.
+        low, high: of the difference to the better of acting always and never, an interval for each threshold: the
+            lower ends of the two intervals, of the difference to always and to never. Which of these is the better is
+            not certain either.
         gain: that difference.
         level: of each interval.
         prevalence: share of samples that are of the class.
@@ -97,9 +99,10 @@ def net_benefit_of(
     # minus always: what is saved where one does not act; minus never: what acting brings. Both are means over samples.
     spared = _moments(missed, below - missed, n, odds, -1.0)
     acted = _moments(events - missed, n - below - events + missed, n, odds, 1.0)
-    mean, error = np.where(always > 0, spared, acted)
-    half = stats.t.ppf((1 + level) / 2, n - 1) * error
-    return NetBenefit(t, model, always, mean, mean - half, mean + half, level, events / n, n)
+    means, errors = np.stack([spared, acted], axis=1)
+    half = stats.t.ppf((1 + level) / 2, n - 1) * errors
+    low, high = np.min(means - half, axis=0), np.min(means + half, axis=0)
+    return NetBenefit(t, model, always, np.min(means, axis=0), low, high, level, events / n, n)
 
 
 def _moments(

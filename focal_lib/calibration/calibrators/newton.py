@@ -30,7 +30,7 @@ __all__ = ["GAMMA_RANGE", "fit_focal", "fit_temperature"]
 
 GAMMA_RANGE = (-0.9, 20.0)
 _SAMPLE = 20_000  # samples that give the start of a larger fit
-_STARTS = (0.0, 3.0, 10.0)  # gamma; with T near the line that KK24 Fig. 2 finds
+_STARTS = (0.0, -0.8, 3.0, 10.0)  # gamma, temperature scaling first; with T near the line that KK24 Fig. 2 finds
 _CLOSE = 10.0  # minima of the subset whose log-likelihood is nearer than this to the best may change places
 _FAR = 12.0  # of log(1/T) from the scale of the logits: they separate the classes, or are worse than chance
 
