@@ -12,7 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from focal_lib.cli_errors import CheckingCommand, FileCommand, in_a_line
+from focal_lib.cli.errors import CheckingCommand, FileCommand, in_a_line
 
 KINDS = [(FileCommand, {}, 1, "Error"), (CheckingCommand, {"word": "Investigate"}, 2, "Investigate")]
 
@@ -79,7 +79,7 @@ import signal, sys, time
 from pathlib import Path
 import click
 from focal_lib.atomic_write import write_whole
-from focal_lib.cli_errors import FileCommand
+from focal_lib.cli.errors import FileCommand
 
 def slowly(part):
     part.write_text("half")

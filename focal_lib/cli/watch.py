@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from focal_lib.atomic_write import check_target
-from focal_lib.cli_errors import CheckingCommand
+from focal_lib.cli.errors import CheckingCommand
 
 if TYPE_CHECKING:
     from focal_lib.calibration.watch.watch import CalibrationWatch

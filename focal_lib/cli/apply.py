@@ -1,0 +1,40 @@
+"""The `focal apply` command.
+
+focal apply report/calibrator.json new.npy --out probs.npy
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from focal_lib.atomic_write import check_folder, check_target
+from focal_lib.cli.data_options import GIVEN
+from focal_lib.cli.errors import FileCommand
+from focal_lib.cli.numbers import WholeNumber
+
+__all__ = ["apply"]
+
+
+@click.command(cls=FileCommand)
+@click.argument("calibrator", type=click.Path(exists=True, path_type=Path))
+@click.argument("path", type=click.Path(exists=True, path_type=Path, allow_dash=True))
+@click.option("--out", required=True, type=click.Path(path_type=Path, allow_dash=True), help="Probabilities, npy.")
+@click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds.")
+@click.option("--chunk", default=100_000, show_default=True, type=WholeNumber(1), help="Samples in memory at a time.")
+def apply(calibrator: Path, path: Path, out: Path, given: Any, chunk: int) -> None:
+    """Calibrated probabilities (n, K) of new logits, an npy file that may be larger than memory.
+
+    Scores may have any layout that the calibrator was fitted on, (n,), (n, L), (N, K, H, W), ...; their shape is kept.
+    PATH and --out may be -, for standard input and output.
+    """
+    from focal_lib.calibration.apply.npy_stream import apply_calibrator
+    from focal_lib.calibration.saved import load_calibrator
+
+    if str(out) != "-":
+        check_folder(out.parent)
+        check_target(out, calibrator, ending=".npy")
+    written = apply_calibrator(load_calibrator(calibrator), path, out, given=given, chunk=chunk)
+    click.echo(f"{written:,} samples -> {click.format_filename(out)}", err=True)

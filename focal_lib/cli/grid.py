@@ -1,0 +1,140 @@
+"""The `focal grid` command.
+
+focal grid workflow/grids/fashion-mnist.yaml --status
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from focal_lib.atomic_write import check_target
+from focal_lib.cli.files import GRID_FILE, ROOT_FOLDER
+from focal_lib.cli.numbers import FiniteNumber, WholeNumber
+
+if TYPE_CHECKING:
+    from focal_lib.training.spec import Spec
+
+__all__ = ["grid"]
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("path", type=GRID_FILE)
+@click.option("--cores", default="all", show_default=True)
+@click.option("--dry-run", is_flag=True, help="Only say what it stands for and would cost: runs, images, hours here.")
+@click.option("--status", "only_status", is_flag=True, help="Say what is done, running, stopped, waiting, or failed.")
+@click.option("--root", type=ROOT_FOLDER, help="Folder of the runs. Default: FOCAL_RUNS, else _build/runs.")
+@click.option("--again", is_flag=True, help="Move finished runs aside and make them anew.")
+@click.option("--minutes", type=FiniteNumber(0, min_open=True), help="Stop at checkpoints; the next call goes on.")
+@click.option("--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "cuda"]))
+@click.option("--per-device", default=1, show_default=True, type=WholeNumber(1), help="Runs at once on each GPU.")
+@click.option(
+    "--record", type=click.Path(path_type=Path), help="Copy the finished runs there, without training logits."
+)
+@click.option("--table", type=click.Path(path_type=Path), help="Write test metrics of the finished runs, as parquet.")
+@click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
+def grid(
+    path: Path,
+    cores: str,
+    dry_run: bool,
+    only_status: bool,
+    root: Path | None,
+    again: bool,
+    minutes: float | None,
+    device: str,
+    per_device: int,
+    record: Path | None,
+    table: Path | None,
+    snakemake: tuple[str, ...],
+) -> None:
+    """Do every run of the grid PATH, a YAML file; what follows the options goes to Snakemake.
+
+    focal grid workflow/grids/fashion-mnist.yaml --cores 2 --executor slurm
+
+    With --executor or --profile, for a cluster, --minutes are those of each job, and nothing is said of this machine.
+    After --minutes the exit status is 75 while calls help, and 1 when what is left has failed.
+
+    A finished run is kept, but for --again. Two grids at once share the runs they have in common.
+    --status, --record and --table run nothing: they look at the runs there are. Nor does --dry-run, which times a step
+    of training where no finished run tells how long an image takes.
+    """
+    from focal_lib.training.grids import read_grid
+    from focal_lib.training.jobs import do_grid, is_for_cluster
+    from focal_lib.training.plan import plan_grid
+    from focal_lib.training.status import exit_status, status
+    from focal_lib.training.store import default_runs
+
+    if only_status:
+        _refuse_ignored({"path", "root", "only_status"}, "--status looks at the runs there are")
+    elif record is not None or table is not None:
+        _refuse_ignored({"path", "root", "record", "table"}, "--record and --table look at the runs there are")
+    elif dry_run:
+        used = {"path", "root", "dry_run", "cores", "device", "again"}
+        _refuse_ignored(used, "--dry-run says what the grid would cost")
+    elif device != "cuda":
+        _refuse_ignored(set(click.get_current_context().params) - {"per_device"}, "only --device cuda shares out GPUs")
+    try:
+        specs, root = read_grid(path), root or default_runs()
+        if only_status:
+            for spec, state, detail in status(specs, root):
+                click.echo(f"{state:8} {spec.digest}  {spec.label:20} seed {spec.seed}  {detail}")
+            return
+        if record is not None or table is not None:
+            _collect(specs, root, record, table)
+            return
+        used_cores, here = int(cores) if cores.isdigit() else 0, not is_for_cluster(snakemake)
+        plan = plan_grid(path, root, device, cores=used_cores, measure=dry_run, again=again, here=here)
+        click.echo("\n".join(filter(None, (plan.aims if dry_run else "", plan.costs))), err=not dry_run)
+        if dry_run:
+            return
+        where = {"cores": cores, "device": device}
+        code = do_grid(path, root, again=again, minutes=minutes, per_device=per_device, more=snakemake, **where)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    states = Counter(entry.state for entry in status(specs, root))
+    if minutes is not None:
+        click.echo(", ".join(f"{count} {state}" for state, count in states.items()))
+    raise SystemExit(((code and exit_status(states)) or code) if minutes is not None else code)
+
+
+def _collect(specs: list[Spec], root: Path, record: Path | None, table: Path | None) -> None:
+    """Copies of the runs, and a table of them."""
+    from focal_lib.results import compute_used, half_precision, over_seeds
+    from focal_lib.training.recording import copy_runs, not_recorded
+    from focal_lib.training.store import load, require_one_version
+
+    try:
+        if table is not None:
+            check_target(table, ending=".parquet")
+        results = [load(spec, root) for spec in specs]
+        require_one_version(results)
+        if record is not None:
+            fresh = not_recorded(results, record)
+            answer = half_precision.decide(fresh)
+            click.echo(answer.words)
+            copy_runs(fresh, record, root, number=answer.number)
+            click.echo(f"{len(results)} runs -> {record}; compute used: {compute_used.in_words(results)}")
+            if compute_used.update_readme(record.resolve().parent / "README.md"):
+                click.echo(f"compute used -> {record.parent / 'README.md'}")
+        if table is not None:
+            over_seeds.write_table(over_seeds.measure(results), table)
+            click.echo(f"{len(specs)} runs -> {table}")
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _refuse_ignored(used: Collection[str], why: str) -> None:
+    """Options that were given and would do nothing are refused."""
+    context = click.get_current_context()
+    given = [
+        " ".join(context.params[own.name]) if isinstance(own, click.Argument) else own.opts[0]
+        for own in context.command.params
+        if own.name and own.name not in used and context.get_parameter_source(own.name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(f"{why}: leave out {', '.join(given)}.", context)

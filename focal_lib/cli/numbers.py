@@ -1,0 +1,30 @@
+"""Numbers of the command line, as people write them."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import click
+
+__all__ = ["FiniteNumber", "WholeNumber"]
+
+
+class WholeNumber(click.IntRange):
+    """A whole number as people write them, 1e3 among them."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            number = float(value) if re.search("[.eE]", str(value)) else math.nan  # digits alone are read exactly
+        except ValueError:
+            number = math.nan
+        return super().convert(int(number) if number.is_integer() else value, param, ctx)
+
+
+class FiniteNumber(click.FloatRange):
+    """A finite number."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value!r} is not a finite number.", param, ctx)
