@@ -1,5 +1,6 @@
 """Closest temperatures, against values computed on other grids, in 50 digits and by direct search."""
 
+import importlib
 import itertools
 
 import mpmath as mp
@@ -109,9 +110,28 @@ def test_the_probability_changes_by_no_more_than_the_constant():
         assert 0.8 * _lipschitz_constant(n) < largest < _lipschitz_constant(n) + 1e-5
 
 
+@pytest.mark.parametrize("n", [2, 3, 5, 50])
+def test_the_constant_is_the_largest_slope(n):
+    """0.1 per cent above the maximum over s of s (1 - s) (logit s + log(n - 1)), and no less than at 1/2."""
+    s = np.linspace(0.2, 1, 2_000_001)[1:-1]
+    slopes = s * (1 - s) * (np.log(s / (1 - s)) + np.log(n - 1))
+    assert _lipschitz_constant(n) == pytest.approx(1.001 * max(slopes.max(), 0.25), rel=1e-9)
+
+
 def test_gamma_zero_is_no_temperature():
     fit = closest_temperature(0.0, 3)
-    assert (fit.temperature, fit.error) == (1, 0)
+    assert (fit.temperature, fit.error, fit.least_error) == (1, 0, 0)
+
+
+def test_two_classes_and_all_logits_by_default():
+    assert closest_temperature(0.5) == closest_temperature(0.5, 2, SIMPLEX)
+    assert PAPER_CUBE == 5 - -5
+
+
+def test_bounds_that_do_not_meet_are_told(monkeypatch):
+    monkeypatch.setattr(importlib.import_module("focal_lib.theory.closest_temperature"), "_ROUNDS", 1)
+    with pytest.raises(RuntimeError, match="must meet within 1 rounds"):
+        closest_temperature(3.0, 10)
 
 
 @pytest.mark.parametrize(

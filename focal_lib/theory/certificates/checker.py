@@ -73,7 +73,7 @@ def vanishes(expression: sp.Expr, symbol: sp.Symbol, at: Fraction, order: int) -
     if order == 0:
         return True
     point = sp.Rational(at.numerator, at.denominator)
-    series = ExactSeries((point, sp.S.One, *[sp.S.Zero] * (order - 1))[:order])
+    series = ExactSeries((point, sp.S.One, *[sp.S.Zero] * order)[:order])
     function = _function(
         expression,
         symbol,

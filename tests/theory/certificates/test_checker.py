@@ -2,13 +2,13 @@
 
 from fractions import Fraction
 
+import mpmath as mp
 import pytest
 import sympy as sp
-from flint import arb_series
+from flint import arb, arb_series
 
 from focal_lib.theory.certificates.balls import exact, settings
 from focal_lib.theory.certificates.checker import Box, certifies, covers, on_series, positive, vanishes
-from focal_lib.theory.certificates.search import find_boxes
 
 X = sp.Symbol("x")
 
@@ -19,6 +19,7 @@ def test_cover_must_have_no_gap():
     assert not covers(boxes, Fraction(0), Fraction(3))
     assert not covers([boxes[0], Box(Fraction(3, 2), Fraction(2))], Fraction(0), Fraction(2))
     assert not covers([], Fraction(0), Fraction(2))
+    assert not covers([boxes[0], Box(Fraction(1), Fraction(1)), boxes[1]], Fraction(0), Fraction(2))  # an empty one
 
 
 @pytest.mark.parametrize(
@@ -37,17 +38,49 @@ def test_positive(expression, low, high, order, expected):
     assert positive(on_series(expression, X), box) is expected
 
 
+@pytest.mark.parametrize(
+    ("function", "order"),
+    [(lambda s, c: s + c, 0), (lambda s, c: s * s / 2 + c * s, 1), (lambda s, c: s * s * s / 6 + c * s * s / 2, 2)],
+)
+def test_of_a_derivative_that_is_linear_the_mean_value_form_is_exact(function, order):
+    """It is x + c on [0, 1]: no half is needed, and none helps."""
+    box = Box(Fraction(0), Fraction(1), order)
+    assert positive(lambda s: function(s, exact("0.001")), box, depth=0)
+    for shift in ("0", "-0.25"):
+        assert not positive(lambda s, c=shift: function(s, exact(c)), box, depth=0)
+        assert not positive(lambda s, c=shift: function(s, exact(c)), box)
+
+
+def test_the_centre_is_the_middle_and_slopes_are_of_the_whole_box():
+    seen = []
+    positive(lambda s: seen.append(s) or s, Box(Fraction(5), Fraction(6)), depth=0)
+    centre, whole = seen
+    assert (centre[0], centre[1], whole[1]) == (arb("5.5"), 1, 1)
+    assert whole[0].contains(arb(5).union(arb(6)))
+
+
+def test_a_box_is_halved_so_many_times():
+    function, box = on_series(X**2 - X + sp.Rational(9, 20), X), Box(Fraction(0), Fraction(1))
+    assert not positive(function, box, depth=0)
+    assert positive(function, box, depth=1)
+
+
+@pytest.mark.parametrize("at", ["1/3", "2", "7"])
+def test_the_series_is_that_of_the_expression(at):
+    expression = sp.exp(X / 3) * sp.log(1 + X) + sp.log(2) / X - sp.exp(2) + sp.log(X) ** 2
+    with settings(200, 4):
+        found = on_series(expression, X)(arb_series([exact(at), 1]))
+        with mp.workdps(50):
+            wanted = mp.taylor(
+                sp.lambdify(X, expression, "mpmath"), mp.mpf(Fraction(at).numerator) / Fraction(at).denominator, 3
+            )
+            for k in range(4):
+                assert abs(found[k] - arb(str(wanted[k]))) < 1e-20
+
+
 def test_a_series_that_is_too_short_is_refused():
     with pytest.raises(ValueError, match="series of order 2"):
         positive(lambda s: arb_series([s[0]], prec=1), Box(Fraction(0), Fraction(1)))
-
-
-def test_found_boxes_are_a_cover_that_the_checker_accepts():
-    function = on_series(sp.exp(X) - 1 - X - X**2 / 2, X)
-    boxes = find_boxes(function, Fraction(0), Fraction(4), order=3)
-    assert covers(boxes, Fraction(0), Fraction(4))
-    assert all(positive(function, box) for box in boxes)
-    assert find_boxes(on_series(X - 1, X), Fraction(0), Fraction(4)) == ()
 
 
 @pytest.mark.parametrize("low", ["0", "1"])
@@ -58,6 +91,20 @@ def test_a_derivative_says_nothing_where_the_function_is_not_zero(low):
     assert not certifies(X**3 - 1000, X, [box], box.low, box.high)
     assert certifies(X**3, X, [Box(Fraction(0), Fraction(9), order=3)], Fraction(0), Fraction(9))
     assert not certifies(X**3, X, [Box(Fraction(1), Fraction(9), order=3)], Fraction(1), Fraction(9))
+
+
+def test_each_box_counts():
+    half = Fraction(1, 2)
+    below, above = Box(Fraction(0), half), Box(half, Fraction(1))
+    assert not certifies(X - sp.Rational(1, 4), X, [below, above], below.low, above.high)  # positive above only
+    first, second = Box(Fraction(0), half, 1), Box(half, Fraction(1), 1)
+    assert certifies(X, X, [first, above], below.low, above.high)
+    assert not certifies(X, X, [first, second], below.low, above.high)  # not 0 at 1/2
+
+
+def test_a_number_alone_vanishes_where_it_is_zero():
+    assert vanishes(sp.S.Zero, X, Fraction(1, 2), 3)
+    assert not vanishes(sp.Rational(1, 100), X, Fraction(1, 2), 3)
 
 
 @pytest.mark.parametrize(

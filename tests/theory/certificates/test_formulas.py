@@ -54,4 +54,6 @@ def test_sums_of_the_coefficients_are_those_of_the_sympy_cubic():
     truth = sum(w * c for w, c in zip(weights, symbols.curvature_cubic(x), strict=True)).subs(x, 2).evalf(30)
     with balls.settings(200, 2):
         found = formulas.curvature_sum(arb_series([2, 1]), weights)[0]
+        with pytest.raises(ValueError, match="longer"):
+            formulas.curvature_sum(arb_series([2, 1]), weights[:3])
     assert abs(float(found.mid()) - float(truth)) <= 1e-13 * abs(float(truth))
