@@ -62,7 +62,9 @@ use_style()
 #
 # The test is exact, and so it is strict: a temperature fitted on a few hundred samples is a little wrong, and
 # confidences written with two decimals are; of that, too, an alarm comes in time. What it says is that the confidences
-# are not the probabilities; whether by enough to matter, the means beside it say.
+# are not the probabilities; whether by enough to matter, the means beside it say. Who holds a difference of two points
+# to be none says so: `CalibrationWatch(tolerance=0.02)` bets only on differences that are larger, and $\alpha$ then
+# bounds the chance of an alarm for every model whose confidences are off by no more.
 #
 # Half of the stakes bet that confidences are too high, half that they are too low: by a temperature, or by a shift of
 # the log-odds. Some of the stakes start with every sample, so that a late drift is found as well.
@@ -84,7 +86,7 @@ line_figure(10 * (1 + np.arange(len(e_values))), {"e-value": np.array(e_values)}
 # %% [markdown]
 # On the command line, `focal watch outcomes.csv --state watch.json` goes on where the last call stopped; its exit
 # status is 0 for no drift so far, 1 for an alarm, 2 where it did not run. `tail -f outcomes.jsonl | focal watch -`
-# looks at each line when it comes.
+# looks at each line when it comes. `--tolerance 0.02` says what is no drift.
 #
 # What the test does not see: classes that are mistaken for others as often as before; outcomes that are never known;
 # an order of outcomes that depends on whether predictions were right, as where complaints come first.

@@ -25,7 +25,7 @@ __all__ = ["apply"]
 @click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds.")
 @click.option("--chunk", default=100_000, show_default=True, type=WholeNumber(1), help="Samples in memory at a time.")
 def apply(calibrator: Path, path: Path, out: Path, given: Any, chunk: int) -> None:
-    """Calibrated probabilities (n, K) of new logits, an npy file that may be larger than memory.
+    """Calibrated probabilities (n, K) of new logits, an npy file that may be larger than memory, or samples*.jsonl.
 
     Scores may have any layout that the calibrator was fitted on, (n,), (n, L), (N, K, H, W), ...; their shape is kept.
     PATH and --out may be -, for standard input and output.

@@ -79,7 +79,8 @@ def calibrate(path: Path, out: Path, as_json: Path | None, card: Path | None, **
         found.save(out, {name: partial(_write_text, text) for name, text in texts.items()})
     files = f"{', '.join(report.FILES)} -> {click.format_filename(out)}"
     files += "".join(f"; {click.format_filename(name)}" for name in also)
-    click.echo("\n".join((*found.summary.todo, files)))
+    cautions = (f"Caution: {text}" for text in found.summary.cautions)
+    click.echo("\n".join((*found.summary.todo, *cautions, files)))
 
 
 def _write_text(text: str, path: Path) -> None:

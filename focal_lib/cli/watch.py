@@ -28,24 +28,23 @@ _AT_ONCE = 4096  # samples of a file; of a pipe each is looked at when it comes
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path, allow_dash=True))
 @click.option("--alpha", type=float, help="At most the chance of a false alarm, ever. Default: 0.05.")
 @click.option("--resolution", type=float, help="Confidences so near to 0 or 1 are not told apart. Default: 1e-5.")
+@click.option("--tolerance", type=float, help="Confidences off by no more are no drift. Default: 0.")
 @click.option(
     "--state", type=click.Path(dir_okay=False, path_type=Path), help="Go on from this file, if there, and keep it."
 )
 @click.pass_context
-def watch(
-    context: click.Context, path: Path, alpha: float | None, resolution: float | None, state: Path | None
-) -> None:
+def watch(context: click.Context, path: Path, state: Path | None, **options: float | None) -> None:
     """Has a model drifted out of calibration? Exit status 0: not so far, 1: alarm, 2: this did not run.
 
     PATH, or - for standard input, is csv with a header or an object of JSON a line, in the order in which the samples
     came: columns confidence and correct; confidence, predicted and label; or label and the probabilities of every
     class (in JSON: probs, a list).
 
-    The test may be looked at after every sample: a calibrated model ever raises an alarm with probability --alpha at
-    most. An alarm stays in the state; without a state, the watch starts anew. Of a file all lines are counted or, where
-    one is wrong, none; of a pipe those up to then.
+    The test may be looked at after every sample: a calibrated model, or one within --tolerance, ever raises an alarm
+    with probability --alpha at most. An alarm stays in the state; without a state, the watch starts anew. Of a file all
+    lines are counted or, where one is wrong, none; of a pipe those up to then.
     """
-    own = _start(state, alpha, resolution)
+    own = _start(state, options)
     if state is not None:
         check_target(state, path)
     before, of_file = own.steps, path.is_file() and str(path) != "-"
@@ -80,11 +79,11 @@ def _count(own: CalibrationWatch, path: Path, of_file: bool) -> None:
                 said = True
 
 
-def _start(state: Path | None, alpha: float | None, resolution: float | None) -> CalibrationWatch:
+def _start(state: Path | None, options: dict[str, float | None]) -> CalibrationWatch:
     """From the state where there is one, which has options of its own."""
     from focal_lib.calibration.watch.watch import CalibrationWatch
 
-    given = {name: value for name, value in (("alpha", alpha), ("resolution", resolution)) if value is not None}
+    given = {name: value for name, value in options.items() if value is not None}
     if state is None or not state.exists():
         return CalibrationWatch(**given)
     found = CalibrationWatch.load(state)

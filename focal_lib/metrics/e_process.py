@@ -17,6 +17,11 @@ By Ville's inequality :math:`P(\sup_t E_t \ge 1/\alpha) \le \alpha` (Ville 1939;
 temperature, or by a shift of the log-odds. A start at every j costs :math:`\ln 1/w_j`, about
 :math:`\ln j + 2 \ln \ln j`; restarts at powers of 2 alone would cost less, but a drift between two of them would be
 bet on by stakes that were lost before.
+
+With a tolerance d the hypothesis is :math:`|P(y_t = 1 \mid p_t, \text{past}) - p_t| \le d`. A bet that the confidence
+is too high is then against p_t - d instead of p_t, one that it is too low against p_t + d, and there is none where q_t
+lies within the tolerance: f_t grows or falls with P(y_t = 1 | ...) and has mean 1 at the end of the tolerance, so
+at most 1 within it.
 """
 
 from __future__ import annotations
@@ -38,7 +43,7 @@ BETS: tuple[tuple[int, float, float], ...] = (
 overconfident = np.array([sign < 0 for sign, _, _ in BETS])  # bets that the confidence is too high
 
 
-def log_factors(confidence: np.ndarray, correct: np.ndarray, resolution: float) -> np.ndarray:
+def log_factors(confidence: np.ndarray, correct: np.ndarray, resolution: float, tolerance: float = 0.0) -> np.ndarray:
     """log f of every sample and bet, (m,), (m,) -> (m, bets).
 
     A confidence within `resolution` of 1 counts as 1 - resolution where one bets that it is too high, and is not bet on
@@ -49,9 +54,17 @@ def log_factors(confidence: np.ndarray, correct: np.ndarray, resolution: float) 
     sign, slope, shift = (np.array(column) for column in zip(*BETS, strict=True))
     moved = odds[:, None] + sign * (slope * np.maximum(odds, 0)[:, None] + shift)
     side = np.where(correct > 0, -1.0, 1.0)  # log sigmoid(l) = -log(1 + exp(-l)) if right, the same of -l if wrong
-    found = np.logaddexp(0, side * odds)[:, None] - np.logaddexp(0, side[:, None] * moved)
+    against = odds[:, None] if tolerance == 0 else _odds_at_the_tolerance(p, tolerance)[:, (sign > 0).astype(int)]
+    found = np.logaddexp(0, side[:, None] * against) - np.logaddexp(0, side[:, None] * moved)
     beyond = np.where(sign < 0, (confidence < resolution)[:, None], (confidence > 1 - resolution)[:, None])
-    return np.where(beyond, 0.0, found)
+    return np.where(beyond | (sign * (moved - against) <= 0), 0.0, found)
+
+
+def _odds_at_the_tolerance(p: np.ndarray, tolerance: float) -> np.ndarray:
+    """Log-odds of p - tolerance and p + tolerance, (m, 2); infinite outside (0, 1), where nobody bets."""
+    low, high = np.maximum(p - tolerance, 0), np.minimum(p + tolerance, 1)
+    with np.errstate(divide="ignore"):
+        return np.stack([np.log(ends) - np.log1p(-ends) for ends in (low, high)], axis=1)
 
 
 def log_unstarted(steps: np.ndarray | int) -> np.ndarray:

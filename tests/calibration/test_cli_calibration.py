@@ -33,7 +33,7 @@ def test_calibrate_leaves_a_report_and_a_calibrator_that_applies(run, tmp_path, 
     done = run("calibrate", tmp_path / "mine.npz", *FAST, "--out", out)
     assert done.exit_code == 0, done.output
     assert done.stderr == ""  # no terminal, no line on progress
-    advice, kept, files = done.output.splitlines()
+    advice, kept, files = done.output.splitlines()  # and nothing to be cautious about
     assert advice.startswith("Use temperature scaling: the NLL falls by")
     assert kept.startswith("calibrator.json holds the fit of temperature: T = ")
     assert files == f"calibrator.json, metrics.parquet, report.html -> {out}"
@@ -44,6 +44,15 @@ def test_calibrate_leaves_a_report_and_a_calibrator_that_applies(run, tmp_path, 
     assert applied.exit_code == 0, applied.output
     wanted = load_calibrator(out / "calibrator.json").predict_proba(logits[:700])
     np.testing.assert_allclose(np.load(tmp_path / "p.npy"), wanted, rtol=1e-5)
+
+
+def test_what_should_be_known_before_the_advice_is_followed_is_said(run, tmp_path, draw_logits):
+    data = draw_logits(600, 2.0)
+    np.savez(tmp_path / "mixed.npz", logits=data.logits, labels=np.random.default_rng(0).permutation(data.labels))
+    done = run("calibrate", tmp_path / "mixed.npz", *FAST, "--force", "--out", tmp_path / "report")
+    assert done.exit_code == 0, done.output
+    cautions = [line for line in done.stdout.splitlines() if line.startswith("Caution: ")]
+    assert any("samples and labels in the same order" in line for line in cautions)
 
 
 def test_calibrate_by_folds_with_chosen_methods(run, tmp_path, draw_logits):

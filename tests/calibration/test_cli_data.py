@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 from focal_lib.calibration.saved import load_calibrator
 from focal_lib.cli import main
@@ -38,6 +38,30 @@ def test_from_multi_label_tables_to_probabilities_of_each_label(run, tmp_path):
     assert applied.exit_code == 0, applied.output
     temperature = load_calibrator(where).temperature_
     np.testing.assert_allclose(np.load(tmp_path / "p.npy"), expit(MANY[:5] / temperature), rtol=1e-6)
+
+
+def test_from_questions_with_options_to_probabilities_of_new_ones(run, tmp_path):
+    """samples*.jsonl of lm-evaluation-harness; overconfident by 3."""
+    lines = []
+    for index in range(400):
+        scores = 3 * RNG.normal(size=2 + index % 3)
+        right = int(RNG.choice(len(scores), p=softmax(scores / 3)))
+        lines.append({"doc_id": index, "target": right, "filtered_resps": [[score, False] for score in scores]})
+    for name, part in (("old", lines[:390]), ("new", lines[390:])):
+        (tmp_path / f"samples_{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in part))
+    done = run("calibrate", tmp_path / "samples_old.jsonl", *FAST, "--out", tmp_path / "report")
+    assert done.exit_code == 0, done.output
+    where = tmp_path / "report" / "calibrator.json"
+    applied = run("apply", where, tmp_path / "samples_new.jsonl", "--out", tmp_path / "p.npy")
+    assert applied.exit_code == 0, applied.output
+    found, temperature = np.load(tmp_path / "p.npy"), load_calibrator(where).temperature_
+    assert temperature == pytest.approx(3, rel=0.3)
+    for row, line in zip(found, lines[390:], strict=True):
+        scores = np.array([score for score, _ in line["filtered_resps"]])
+        np.testing.assert_allclose(row, np.r_[softmax(scores / temperature), np.zeros(4 - len(scores))], rtol=1e-9)
+    (tmp_path / "samples_new.jsonl").write_text("{}\n")
+    refused = run("apply", where, tmp_path / "samples_new.jsonl", "--out", tmp_path / "q.npy")
+    assert (refused.exit_code, (tmp_path / "q.npy").exists()) == (1, False)
 
 
 def test_check_reads_columns_by_name(run, tmp_path):

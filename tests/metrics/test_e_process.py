@@ -28,6 +28,22 @@ def test_each_bet_is_fair(p, resolution):
         np.testing.assert_allclose(mean, 1, rtol=1e-7)
 
 
+@given(PROBABILITY, st.sampled_from([1e-5, 1e-2]), st.floats(1e-6, 0.49), st.floats(-1, 1))
+def test_within_the_tolerance_no_bet_pays(p, resolution, tolerance, off):
+    truth = np.clip(p + off * tolerance, 0, 1)
+    right, wrong = (np.exp(log_factors(np.array([p]), np.array([y]), resolution, tolerance))[0] for y in (1.0, 0.0))
+    assert (truth * right + (1 - truth) * wrong <= 1 + 1e-9).all()
+
+
+def test_at_the_ends_of_the_tolerance_bets_are_fair_and_small_ones_are_not_made():
+    right, wrong = (np.exp(log_factors(np.array([0.8]), np.array([y]), 1e-5, 0.05))[0] for y in (1.0, 0.0))
+    for side, truth in ((overconfident, 0.75), (~overconfident, 0.85)):
+        np.testing.assert_allclose((truth * right + (1 - truth) * wrong)[side], 1)
+    moved = np.array([expit(logit(0.8) + sign * (slope * logit(0.8) + shift)) for sign, slope, shift in BETS])
+    np.testing.assert_array_equal(right != 1, abs(moved - 0.8) > 0.05)
+    assert 0 < (right == 1).sum() < len(BETS)
+
+
 def test_bets_are_on_the_probabilities_they_say():
     right = np.exp(log_factors(np.array([0.9]), np.array([1.0]), 1e-5))[0]
     moved = [0.9 * r for r in right]

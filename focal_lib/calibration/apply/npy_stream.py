@@ -1,7 +1,11 @@
-"""npy files read and written in chunks, from pipes too: samples that need not fit into memory."""
+"""npy files read and written in chunks, from pipes too: samples that need not fit into memory.
+
+samples_*.jsonl of lm-evaluation-harness, which are small, are read as if they were npy.
+"""
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import stat
@@ -18,10 +22,12 @@ from focal_lib.atomic_write import check_target, write_whole
 from focal_lib.calibration.apply.new_scores import apply_to_scores, class_axis
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.inputs.archives import read_header
+from focal_lib.calibration.inputs.layouts import ragged_as_array
+from focal_lib.calibration.inputs.lm_eval_file import part_of_samples
 from focal_lib.calibration.inputs.logit_sets import Given
 from focal_lib.calibration.inputs.memory import require_memory
 
-__all__ = ["NpyReader", "apply_calibrator", "open_npy", "write_npy"]
+__all__ = ["NpyReader", "apply_calibrator", "open_scores", "write_npy"]
 
 
 _AT_ONCE = 2**24  # numbers of a chunk, 128 MB in float64, however many samples are asked for
@@ -56,8 +62,8 @@ class NpyReader:
 
 
 @contextmanager
-def open_npy(path: Path) -> Iterator[NpyReader]:
-    """Open an npy file, a pipe, or standard input for '-'.
+def open_scores(path: Path) -> Iterator[NpyReader]:
+    """Open an npy file, a pipe, standard input for '-', or a jsonl file of options: NaN where a question has fewer.
 
     Raises:
         ValueError: no npy, or other than numbers of samples, stored sample by sample; of a file another length than
@@ -67,6 +73,10 @@ def open_npy(path: Path) -> Iterator[NpyReader]:
         if sys.stdin is None:
             raise ValueError("standard input must be an npy stream. It is closed.")
         yield _after_header(sys.stdin.buffer, "standard input")
+        return
+    if path.suffix == ".jsonl":
+        scores = ragged_as_array(part_of_samples(path, {}).scores)
+        yield NpyReader(io.BytesIO(scores.tobytes()), scores.shape, scores.dtype)
         return
     with path.open("rb") as stream:
         yield _after_header(stream, path.name)
@@ -125,6 +135,8 @@ def apply_calibrator(
 ) -> int:
     """Calibrated probabilities of the npy file `path`, that may be larger than memory, as the npy file `out`.
 
+    Of a samples_*.jsonl of lm-evaluation-harness those of its options, 0 where a question has fewer than others.
+
     In the layout that the calibrator was fitted on, and of the same shape: see apply_to_scores.
 
     Args:
@@ -140,7 +152,7 @@ def apply_calibrator(
     """
     if str(out) != "-":
         check_target(out, path, ending=".npy")
-    with open_npy(path) as source:
+    with open_scores(path) as source:
         axis = class_axis(calibrator, source.shape)
         places = math.prod(source.shape[1:]) // (1 if axis is None else source.shape[axis])
         parts = source.chunks(max(1, chunk // max(1, places)))

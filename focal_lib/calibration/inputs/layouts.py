@@ -36,7 +36,16 @@ from focal_lib.calibration.inputs.names import check_weights, numbers_of_classes
 from focal_lib.calibration.inputs.parts import Part, as_array
 from focal_lib.validation import check_labels, check_number
 
-__all__ = ["IGNORED", "PIXELS", "Reading", "binary_logits", "find_layout", "lay_out", "option_logits"]
+__all__ = [
+    "IGNORED",
+    "PIXELS",
+    "Reading",
+    "binary_logits",
+    "find_layout",
+    "lay_out",
+    "option_logits",
+    "ragged_as_array",
+]
 
 IGNORED = 255  # the label of pixels that are nothing, where there are no more classes than that
 PADDING = -100  # torch's label of what does not count, which no class can have
@@ -81,7 +90,7 @@ def lay_out(name: str, part: Part, reading: Reading) -> LogitSet:
     what = "" if name == "all" else f"{name} "
     labels = numbers_of_classes(as_array(part.labels), part.class_names, f"{what}labels")
     ragged = _is_ragged(part.scores)
-    scores = _ragged_as_array(part.scores) if ragged else as_array(part.scores)
+    scores = ragged_as_array(part.scores) if ragged else as_array(part.scores)
     layout = reading.layout or part.layout or ("options" if ragged else find_layout(scores, labels, what))
     if scores.dtype.kind not in "fiu" or scores.ndim == 0 or 0 in scores.shape:
         raise ValueError(f"{what}logits must be numbers, of samples that there are. Got {scores.dtype} {scores.shape}.")
@@ -124,7 +133,7 @@ def _is_ragged(scores: Any) -> bool:
     return len({len(row) for row in scores}) > 1
 
 
-def _ragged_as_array(rows: Any) -> np.ndarray:
+def ragged_as_array(rows: Any) -> np.ndarray:
     """(n, K) with NaN where a row has no option."""
     found = np.full((len(rows), max(map(len, rows))), np.nan)
     for sample, row in enumerate(rows):

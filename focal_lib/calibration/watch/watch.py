@@ -2,8 +2,9 @@
 
 The false-alarm rate holds over all time: a model whose predictions are right with probability equal to their
 confidence, given all that came before, ever raises an alarm with probability `alpha` at most (focal_lib.metrics
-.e_process says why). Drift means confidences that are too high or too low; a class that is mistaken for another with
-the same frequency as before is none.
+.e_process says why). With a tolerance that holds of every model whose confidences are off by no more. Drift means
+confidences that are too high or too low; a class that is mistaken for another with the same frequency as before is
+none.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from focal_lib.validation import check_number
 
 __all__ = ["FORMAT", "CalibrationWatch"]
 
-FORMAT = 1
+FORMAT = 2  # 1 had no tolerance
 _KIND = "focal watch"
 _CHUNK = 4096  # samples at once
 
@@ -58,22 +59,27 @@ class CalibrationWatch:
     Args:
         alpha: the probability, at most, that a calibrated model ever raises an alarm.
         resolution: confidences nearer to 0 or 1 than this are not told apart from it; 1e-3 for float16.
+        tolerance: no drift is a confidence that is off by at most this; then `alpha` is the probability, at most, that
+            a model within the tolerance ever raises an alarm.
 
     Attributes:
-        alpha, resolution: as given.
+        alpha, resolution, tolerance: as given.
         steps: samples seen.
         alarm_at: the sample, counted from 1, at which the alarm was raised; None where there was none.
 
     Raises:
-        ValueError: alpha not in (0, 1), resolution not in (0, 0.1].
+        ValueError: alpha not in (0, 1), resolution not in (0, 0.1], tolerance not in [0, 0.5).
     """
 
-    def __init__(self, alpha: float = 0.05, *, resolution: float = 1e-5) -> None:
+    def __init__(self, alpha: float = 0.05, *, resolution: float = 1e-5, tolerance: float = 0.0) -> None:
         self.alpha, self.resolution = check_number(alpha, "alpha"), check_number(resolution, "resolution")
+        self.tolerance = check_number(tolerance, "tolerance")
         if not 0 < self.alpha < 1:
             raise ValueError(f"alpha must lie in (0, 1). Got {alpha}.")
         if not 0 < self.resolution <= 0.1:
             raise ValueError(f"resolution must lie in (0, 0.1]. Got {resolution}.")
+        if not 0 <= self.tolerance < 0.5:
+            raise ValueError(f"tolerance must lie in [0, 0.5). Got {tolerance}.")
         self.steps = 0
         self.alarm_at: int | None = None
         self._alarm_bet = 0  # the one that had won most then
@@ -104,7 +110,7 @@ class CalibrationWatch:
         return self.alarm
 
     def _update(self, confidence: np.ndarray, correct: np.ndarray) -> None:
-        factors = log_factors(confidence, correct, self.resolution)
+        factors = log_factors(confidence, correct, self.resolution, self.tolerance)
         wealth, log_e = log_wealth(factors, self._wealth, self.steps)
         if self.alarm_at is None:
             reached = np.flatnonzero(log_e >= self._limit)
@@ -161,14 +167,15 @@ class CalibrationWatch:
         """How it stands, in a sentence or two."""
         if not self.steps:
             return "No samples yet."
-        limit = 1 / self.alpha
+        limit, allowed = 1 / self.alpha, f", by more than {self.tolerance:g}" if self.tolerance else ""
         if not self.alarm:
             means = _means(self._confidence, self._correct, self.steps)
-            return f"No drift so far: e-value {self.e_value:.3g}, alarm at {limit:g}; {self.steps:,} samples, {means}."
+            alarm_at = f"alarm at {limit:g}" + (f", tolerance {self.tolerance:g}" if self.tolerance else "")
+            return f"No drift so far: e-value {self.e_value:.3g}, {alarm_at}; {self.steps:,} samples, {means}."
         found = (
             f"Alarm at sample {self.alarm_at:,}: the e-value reached {limit:g} (alpha {self.alpha:g}), as bets won that"
         )
-        found += f" the model is {_side(self._alarm_bet)}."
+        found += f" the model is {_side(self._alarm_bet)}{allowed}."
         if self.since is None:
             return f"{found} By now no bet is winning; {self.steps:,} samples."
         count, best = int(self._since.count[self._best]), self._best
@@ -180,6 +187,7 @@ class CalibrationWatch:
     def to_json(self) -> str:
         """All that it knows, numbers as they are; `from_json` goes on from there."""
         content: dict[str, Any] = {"format": FORMAT, "kind": _KIND, "alpha": self.alpha, "resolution": self.resolution}
+        content["tolerance"] = self.tolerance
         content |= {"steps": self.steps, "alarm_at": self.alarm_at, "alarm_bet": self._alarm_bet}
         content |= {"log_e": self._log_e, "largest": self._largest}
         content |= {"confidence": self._confidence, "correct": self._correct}
@@ -201,8 +209,8 @@ class CalibrationWatch:
                 raise KeyError
         except (AttributeError, KeyError, TypeError, RecursionError, ValueError):
             raise ValueError("the state must be one written by focal watch. It is not, or it was cut.") from None
-        if content.get("format") != FORMAT:
-            raise ValueError(f"the state must have format {FORMAT}. Got {content.get('format')}.")
+        if content.get("format") not in (1, FORMAT):
+            raise ValueError(f"the state must have format {FORMAT}, or 1. Got {content.get('format')}.")
         if checksum != _checksum(content):
             raise ValueError("the state must match its checksum. It was changed or cut.")
         try:
@@ -212,7 +220,8 @@ class CalibrationWatch:
 
     @classmethod
     def _of(cls, content: dict[str, Any]) -> Self:
-        found = cls(content["alpha"], resolution=content["resolution"])
+        tolerance = content["tolerance"] if content["format"] > 1 else 0.0
+        found = cls(content["alpha"], resolution=content["resolution"], tolerance=tolerance)
         found.steps, found.alarm_at = int(content["steps"]), content["alarm_at"]
         found._alarm_bet = int(content["alarm_bet"])
         found._log_e, found._largest = float(content["log_e"]), float(content["largest"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from focal_lib.calibration.apply.npy_stream import apply_calibrator, open_npy, write_npy
+from focal_lib.calibration.apply.npy_stream import apply_calibrator, open_scores, write_npy
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 
 Z = np.random.default_rng(0).normal(size=(70, 5)) * 3
@@ -22,7 +22,7 @@ def fit():
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.int8, ">f4"])
 def test_chunks_are_numpys_array(tmp_path, kind):
     np.save(tmp_path / "z.npy", Z.astype(kind))
-    with open_npy(tmp_path / "z.npy") as source:
+    with open_scores(tmp_path / "z.npy") as source:
         assert (source.shape, source.dtype) == ((70, 5), np.dtype(kind))
         parts = list(source.chunks(33))
     assert [len(part) for part in parts] == [33, 33, 4]
@@ -32,7 +32,7 @@ def test_chunks_are_numpys_array(tmp_path, kind):
 def test_a_header_of_version_2(tmp_path):
     with (tmp_path / "z.npy").open("wb") as stream:
         np.lib.format.write_array(stream, Z, version=(2, 0))
-    with open_npy(tmp_path / "z.npy") as source:
+    with open_scores(tmp_path / "z.npy") as source:
         np.testing.assert_array_equal(*source.chunks(100), Z)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from focal_lib.calibration import CalibrationWatch, alarm_delays, alarm_times, false_alarm_rates
 from focal_lib.calibration.watch.rates import simulate_stream
+from focal_lib.calibration.watch.watch import _checksum
 from focal_lib.checkout import ROOT
 from focal_lib.cli import main
 
@@ -38,6 +39,20 @@ def test_false_alarms_are_at_most_alpha():
     assert table.loc[100, "false alarms"] <= table.loc[1000, "false alarms"]
     assert (table["low"] <= table["false alarms"]).all()
     assert (table["high"] >= table["false alarms"]).all()
+
+
+def test_what_is_within_the_tolerance_is_no_drift():
+    """Confidences that are too high by 0.03, of 100 streams: seen by a strict watch, and by one that allows 0.01."""
+    rng = np.random.default_rng(0)
+    alarms = dict.fromkeys((0.0, 0.01, 0.03, 0.05), 0)
+    for _ in range(100):
+        confidence = rng.uniform(0.6, 0.95, 4000)
+        correct = rng.random(4000) < confidence - 0.03
+        for tolerance in alarms:
+            alarms[tolerance] += CalibrationWatch(0.05, tolerance=tolerance).update(confidence, correct)
+    assert alarms[0.05] <= alarms[0.03] <= 5 + 2.4 * (5 * 0.95) ** 0.5
+    assert alarms[0.03] < alarms[0.01] < alarms[0.0]
+    assert alarms[0.0] > 80
 
 
 @pytest.mark.parametrize(("temperature", "direction"), [(2.0, "overconfident"), (0.5, "underconfident")])
@@ -132,7 +147,10 @@ def test_what_is_refused_is_not_counted(confidence, correct, message):
     assert watch.words == "No samples yet."
 
 
-@pytest.mark.parametrize("options", [{"alpha": 0}, {"alpha": 1}, {"resolution": 0}, {"resolution": 0.2}])
+@pytest.mark.parametrize(
+    "options",
+    [{"alpha": 0}, {"alpha": 1}, {"resolution": 0}, {"resolution": 0.2}, {"tolerance": -0.1}, {"tolerance": 0.5}],
+)
 def test_bad_options(options):
     with pytest.raises(ValueError, match=f"{next(iter(options))} must lie in"):
         CalibrationWatch(**options)
@@ -143,14 +161,23 @@ def test_bad_options(options):
 
 def test_state_is_strict_json_and_comes_back(drifting, tmp_path):
     for count in (0, 1, 2400):
-        watch = CalibrationWatch(0.01, resolution=1e-3)
+        watch = CalibrationWatch(0.01, resolution=1e-3, tolerance=0.02)
         if count:
             watch.update(*(values[:count] for values in drifting))
         watch.save(tmp_path / "w.json")
         json.loads((tmp_path / "w.json").read_text(), parse_constant=pytest.fail)
         again = CalibrationWatch.load(tmp_path / "w.json")
         assert again.to_json() == watch.to_json()
-        assert (again.alpha, again.resolution, again.words) == (0.01, 1e-3, watch.words)
+        assert (again.alpha, again.resolution, again.tolerance, again.words) == (0.01, 1e-3, 0.02, watch.words)
+
+
+def test_a_state_from_before_there_was_a_tolerance_goes_on(drifting):
+    watch = CalibrationWatch()
+    watch.update(*drifting)
+    content = json.loads(watch.to_json()) | {"format": 1}
+    del content["tolerance"], content["checksum"]
+    old = CalibrationWatch.from_json(json.dumps(content | {"checksum": _checksum(content)}))
+    assert old.to_json() == watch.to_json()
 
 
 def test_a_damaged_state_is_refused(drifting, tmp_path):
@@ -213,6 +240,9 @@ def test_the_state_goes_on(drifting, tmp_path):
     assert found.output == f"{whole.words}\n"
     assert CalibrationWatch.load(state).steps == 2400
     assert call(tmp_path / "in.csv", "--state", state, "--alpha", 0.1).exit_code == 2
+    assert call(tmp_path / "in.csv", "--state", state, "--tolerance", 0.1).exit_code == 2
+    allowed = call(tmp_path / "in.csv", "--tolerance", 0.3)
+    assert (allowed.exit_code, "tolerance 0.3" in allowed.output) == (0, True)
     (tmp_path / "calm.csv").write_text(as_csv(*(values[:5] for values in drifting)))
     assert call(tmp_path / "calm.csv", "--state", state).exit_code == 1
 
@@ -226,7 +256,7 @@ def test_what_did_not_run_is_neither(drifting, tmp_path):
         assert not state.exists()
     good = as_csv(*(values[:3] for values in drifting))
     data.write_text(good)
-    for flags in (("--alpha", 2), ("--alpha", "nan"), ("--resolution", 0), ("--state", data)):
+    for flags in (("--alpha", 2), ("--alpha", "nan"), ("--resolution", 0), ("--tolerance", 1), ("--state", data)):
         assert call(data, *flags).exit_code == 2
     assert call(data, "--state", state).exit_code == 0
     before = state.read_bytes()
