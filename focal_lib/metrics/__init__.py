@@ -3,6 +3,7 @@
 A name that ends in `_of` takes confidences (n,) and correctness (n,), which `top_label` gives, and checks nothing.
 """
 
+from focal_lib.metrics.all_metrics import all_metrics
 from focal_lib.metrics.bins import (
     Bins,
     adaptive_ece,
@@ -60,6 +61,7 @@ __all__ = [
     "adaptive_ece_interval",
     "adaptive_ece_interval_of",
     "adaptive_ece_of",
+    "all_metrics",
     "aurc",
     "aurc_of",
     "bootstrap",

@@ -25,10 +25,12 @@ __all__ = [
     "adaptive_ece",
     "adaptive_ece_of",
     "assign_bins",
+    "class_gap_of_chunk",
     "classwise_ece",
     "ece",
     "ece_of",
     "equal_mass_starts",
+    "inner_edges",
     "mce",
     "reliability_bins",
     "reliability_bins_of",
@@ -68,10 +70,26 @@ def _check_bins(n_bins: int) -> None:
         raise ValueError(f"n_bins must be at least 1. Got {n_bins}.")
 
 
-def _edges(n_bins: int) -> Tensor:
+def inner_edges(n_bins: int) -> Tensor:
     """The inner edges of bins of equal width."""
     _check_bins(n_bins)
     return torch.arange(1, n_bins, dtype=torch.float64) / n_bins
+
+
+def _width_index(values: Tensor, edges: Tensor) -> Tensor:
+    """How many of the edges k / n_bins lie below each value in [0, 1], (m,) -> (m,): torch.bucketize, but faster.
+
+    By one multiplication; only those that rounding might put beyond an edge are looked up.
+    """
+    n_bins = len(edges) + 1
+    scaled = values * n_bins
+    index = scaled.ceil().sub_(1).clamp_(0, n_bins - 1).long()
+    rounding = 4 * n_bins * torch.finfo(values.dtype).eps
+    near = ((scaled - scaled.round()).abs_() <= rounding) & (scaled > 0.5) & (scaled < n_bins - 0.5)
+    doubtful = np.flatnonzero(near.numpy())  # several times faster than torch.nonzero
+    if len(doubtful):
+        index[doubtful] = torch.bucketize(values[doubtful].double(), edges)
+    return index
 
 
 def assign_bins(confidence: np.ndarray, n_bins: int, binning: Binning) -> np.ndarray:
@@ -81,7 +99,7 @@ def assign_bins(confidence: np.ndarray, n_bins: int, binning: Binning) -> np.nda
         ValueError: n_bins < 1, or a binning that is neither 'width' nor 'mass'.
     """
     if binning == "width":
-        return torch.bucketize(torch.from_numpy(confidence), _edges(n_bins)).numpy()
+        return _width_index(torch.from_numpy(np.asarray(confidence, dtype=np.float64)), inner_edges(n_bins)).numpy()
     _check_bins(n_bins)
     if binning != "mass":
         raise ValueError(f"binning must be 'width' or 'mass'. Got {binning!r}.")
@@ -123,7 +141,7 @@ def ece(probs: Any, labels: Any, n_bins: int = 15) -> float:
         ValueError: probs not (n, K) distributions, labels no integers in 0 ... K-1, n_bins < 1.
     """
     samples = checked_samples(probs, labels)
-    return float(np.abs(samples.total(functools.partial(_width_gaps, _edges(n_bins)))).sum() / len(samples))
+    return float(np.abs(samples.total(functools.partial(_width_gaps, inner_edges(n_bins)))).sum() / len(samples))
 
 
 def adaptive_ece(probs: Any, labels: Any, n_bins: int = 15) -> float:
@@ -139,7 +157,7 @@ def mce(probs: Any, labels: Any, n_bins: int = 15, *, binning: Binning = "width"
 def reliability_bins(probs: Any, labels: Any, n_bins: int = 15, *, binning: Binning = "width") -> Bins:
     """What a reliability diagram draws; empty bins are left out. Errors as ece."""
     if binning == "width":
-        return _filled(checked_samples(probs, labels).total(functools.partial(_width_sums, _edges(n_bins))))
+        return _filled(checked_samples(probs, labels).total(functools.partial(_width_sums, inner_edges(n_bins))))
     return reliability_bins_of(*top_label(probs, labels), n_bins, binning=binning)
 
 
@@ -173,7 +191,7 @@ def _filled(sums: np.ndarray) -> Bins:
 
 def _width_sums(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
     confidence, correct = top_of_chunk(p, y)
-    index, bins = torch.bucketize(confidence, edges), len(edges) + 1
+    index, bins = _width_index(confidence, edges), len(edges) + 1
     return torch.stack(
         [torch.bincount(index, minlength=bins), *(torch.bincount(index, v, bins) for v in (confidence, correct))]
     )
@@ -181,7 +199,7 @@ def _width_sums(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
 
 def _width_gaps(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
     confidence, correct = top_of_chunk(p, y)
-    return torch.bincount(torch.bucketize(confidence, edges), confidence - correct, len(edges) + 1)
+    return torch.bincount(_width_index(confidence, edges), confidence - correct, len(edges) + 1)
 
 
 # --- of every class -----------------------------------------------------------------------
@@ -201,10 +219,10 @@ class ClassGaps(NamedTuple):
 
 def classwise_ece(probs: Any, labels: Any, n_bins: int = 15, *, binning: Binning = "width") -> float:
     """ECE of each class' probability against that class, averaged over the K columns of probs (M20); errors as ece."""
-    if binning == "width":
-        gaps = sum_class_gaps(probs, labels, n_bins)
-        return float(np.abs(gaps.gap).sum() / gaps.n / len(gaps.gap))
     samples = checked_samples(probs, labels)
+    if binning == "width":
+        gap = samples.total(functools.partial(class_gap_of_chunk, inner_edges(n_bins)))
+        return float(np.abs(gap).sum() / len(samples) / samples.classes)
     y = np.asarray(samples.labels)
     columns = (samples.gather(functools.partial(_column, k))[0] for k in range(samples.classes))  # each is to be sorted
     each = (_binned_error(p, (y == k).astype(float), assign_bins(p, n_bins, binning)) for k, p in enumerate(columns))
@@ -218,14 +236,38 @@ def _column(k: int, p: Tensor, _: Tensor) -> tuple[Tensor]:
 def sum_class_gaps(probs: Any, labels: Any, n_bins: int = 15) -> ClassGaps:
     """What the classwise ECE and its interval are made of; errors as ece."""
     samples = checked_samples(probs, labels)
-    sums = samples.total(functools.partial(_class_sums, _edges(n_bins)))
+    sums = samples.total(functools.partial(_class_sums, inner_edges(n_bins)))
     gap, square, variance = sums.reshape(3, samples.classes, n_bins)
     return ClassGaps(gap, square, variance, len(samples))
 
 
-def _class_sums(edges: Tensor, p: Tensor, y: Tensor) -> Tensor:
-    p, cells = p.double(), p.shape[1] * (len(edges) + 1)
-    index = (torch.bucketize(p, edges) + (len(edges) + 1) * torch.arange(p.shape[1])).ravel()
-    gap = p.scatter_add(-1, y[:, None], torch.full((len(p), 1), -1.0, dtype=p.dtype)).ravel()
-    of_cells = gap, gap * gap, (p * (1 - p)).ravel()
-    return torch.stack([torch.bincount(index, v, minlength=cells) for v in of_cells])
+def class_gap_of_chunk(edges: Tensor, p: Tensor, y: Tensor) -> np.ndarray:
+    """p minus 1 where the class is the label, summed in each class and bin of a chunk (m, K), (m,): (K n_bins,)."""
+    (sums,) = _cell_sums(edges, p.double().numpy())
+    of_label = p.gather(-1, y[:, None])[:, 0].double()
+    return sums - np.bincount(y * (len(edges) + 1) + _width_index(of_label, edges), minlength=len(sums))
+
+
+def _class_sums(edges: Tensor, p: Tensor, y: Tensor) -> np.ndarray:
+    wide = p.double().numpy()
+    gap = wide.copy()
+    gap[np.arange(len(gap)), y] -= 1
+    return _cell_sums(edges, wide, gap, gap * gap, wide * (1 - wide))
+
+
+def _cell_sums(edges: Tensor, p: np.ndarray, *values: np.ndarray) -> np.ndarray:
+    """Values (m, K), p itself if there are none, summed in each class and bin of p: (1 or more, K n_bins).
+
+    Most probabilities of many classes lie in the lowest bin, so those are summed without a search.
+    """
+    n_bins, (samples, classes) = len(edges) + 1, p.shape
+    higher = p > (float(edges[0]) if n_bins > 1 else np.inf)
+    above = np.flatnonzero(higher)
+    column = above - above // classes * classes
+    cells = column * n_bins + _width_index(torch.from_numpy(p.ravel()[above]), edges).numpy()
+    ones, sums = np.ones(samples), []
+    for each in values or (p,):
+        found = np.bincount(cells, each.ravel()[above], classes * n_bins)
+        found[::n_bins] = ones @ np.where(higher, 0.0, each)
+        sums.append(found)
+    return np.stack(sums)

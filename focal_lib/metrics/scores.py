@@ -17,7 +17,18 @@ from torch import Tensor
 from focal_lib.metrics.samples import Samples
 from focal_lib.validation import check_probs
 
-__all__ = ["SampleScores", "accuracy", "brier", "checked_samples", "nll", "sample_scores", "top_label", "top_of_chunk"]
+__all__ = [
+    "SampleScores",
+    "accuracy",
+    "brier",
+    "brier_sum",
+    "checked_samples",
+    "log_loss_sum",
+    "nll",
+    "sample_scores",
+    "top_label",
+    "top_of_chunk",
+]
 
 
 @dataclass(frozen=True)
@@ -63,13 +74,13 @@ def accuracy(probs: Any, labels: Any) -> float:
 def nll(probs: Any, labels: Any) -> float:
     """Mean of -log q_y, in nats; infinite where a label has probability 0. Errors as top_label."""
     samples = checked_samples(probs, labels)
-    return float(samples.total(_log_loss_sum)) / len(samples)
+    return float(samples.total(log_loss_sum)) / len(samples)
 
 
 def brier(probs: Any, labels: Any) -> float:
     """Mean squared distance to the one-hot label, summed over classes: 0 to 2 (Brier 1950). Errors as top_label."""
     samples = checked_samples(probs, labels)
-    return float(samples.total(_brier_sum)) / len(samples)
+    return float(samples.total(brier_sum)) / len(samples)
 
 
 def checked_samples(probs: Any, labels: Any) -> Samples:
@@ -108,12 +119,13 @@ def _brier(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:
     return ((p * p).sum(-1) - 2 * p.gather(-1, y[:, None])[:, 0] + 1,)
 
 
-def _log_loss_sum(p: Tensor, y: Tensor) -> Tensor:
+def log_loss_sum(p: Tensor, y: Tensor) -> Tensor:
+    """Of a chunk (m, K), (m,), unchecked."""
     return _log_loss(p, y)[0].sum()
 
 
-def _brier_sum(p: Tensor, y: Tensor) -> Tensor:
-    """As _brier, without a number for each sample."""
+def brier_sum(p: Tensor, y: Tensor) -> Tensor:
+    """Of a chunk (m, K), (m,), unchecked; without a number for each sample it is faster."""
     p = p.double()
     return torch.dot(p.ravel(), p.ravel()) - 2 * p.gather(-1, y[:, None]).sum() + len(p)
 

@@ -18,6 +18,7 @@ from focal_lib.atomic_write import check_target, write_whole
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES
 from focal_lib.calibration.methods import build
+from focal_lib.metrics.all_metrics import all_metrics
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.metrics.significance import holm, t_p_value
@@ -63,7 +64,8 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
                 fit = scaling.fit(result.validation.logits, result.validation.labels)
                 probs = fit.predict_proba(logits)
                 chosen |= {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}
-            rows += [run | chosen | {"metric": name, "value": m.shown(probs, labels)} for name, m in METRICS.items()]
+            values = all_metrics(probs, labels)
+            rows += [run | chosen | {"metric": name, "value": m.unit * values[name]} for name, m in METRICS.items()]
     return pd.DataFrame(rows)
 
 

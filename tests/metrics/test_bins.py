@@ -9,6 +9,7 @@ from scipy.stats import binom
 from torchmetrics.functional.classification import multiclass_calibration_error
 
 from focal_lib.metrics.bins import (
+    _width_index,
     adaptive_ece,
     adaptive_ece_of,
     assign_bins,
@@ -47,6 +48,18 @@ def test_ece_of_equal_mass(seed, n_bins, n):
     parts = np.array_split((confidence - correct)[order], n_bins)  # an independent definition of the bins
     expected = sum(abs(part.sum()) for part in parts) / n
     assert adaptive_ece_of(confidence, correct, n_bins) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("n_bins", [1, 2, 3, 7, 10, 15, 49, 100, 1000, 12345])
+def test_next_to_an_edge_too_the_bin_is_that_of_a_search(n_bins, kind):
+    """Every edge, the three numbers on either side, and numbers between; next to 0 and 1 as well."""
+    found = [np.arange(n_bins + 1).astype(kind) / kind(n_bins)]
+    for _ in range(3):
+        found = [np.nextafter(found[0], kind(0)), *found, np.nextafter(found[-1], kind(2))]
+    values = torch.from_numpy(np.concatenate([*found, np.random.default_rng(0).random(1000).astype(kind)]))
+    edges = torch.arange(1, n_bins, dtype=torch.float64) / n_bins
+    np.testing.assert_array_equal(_width_index(values, edges), torch.bucketize(values.double(), edges))
 
 
 def test_edges_zero_and_one():

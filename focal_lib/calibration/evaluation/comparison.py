@@ -290,9 +290,8 @@ def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:
     With weights or groups they are those of the jackknife (focal_lib.metrics.design). Losses are skewed: where a model
     is nearly always right, a sample may hold none of the rare errors that its mean is made of, and its own spread would
     be next to nothing. So the standard error is at least that of labels drawn from the reference's own probabilities
-    (scoring.label_variance). Of a difference of two ECEs no
-    interval is given: a bootstrap's does not cover. A method that gives a label probability 0 has an infinite NLL, and
-    no interval.
+    (scoring.label_variance). Of a difference of two ECEs no interval is given: a bootstrap's does not cover. A method
+    that gives a label probability 0 has an infinite NLL, and no interval.
     """
     first = next(iter(evaluation.fits))
     pairs = [(m, AS_GIVEN) for m in evaluation.fits] + [(m, first) for m in evaluation.fits if m != first]
@@ -301,7 +300,7 @@ def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:
     rows = []
     for one, two in pairs:
         a, b = evaluation.scores[one], evaluation.scores[two]
-        least = evaluation.by_label.get((one, two), np.zeros(2))
+        least = evaluation.by_label[one, two]
         found = {
             name: _paired(of(a), of(b), each, design, float(error))
             for (name, of), error in zip(PROPER.items(), least, strict=True)

@@ -114,7 +114,8 @@ def made_up(**by_name):
     found = {names[name]: value for name, value in by_name.items()}
     fits = {method: build(*method) for method in list(found)[1:]}
     blank = dict.fromkeys(found, 0)
-    return Evaluation(fits, found, {}, {}, blank, 4000, 4000, 10, ())
+    by_label = {(one, two): np.zeros(2) for one in found for two in found}
+    return Evaluation(fits, found, {}, {}, blank, 4000, 4000, 10, (), by_label=by_label)
 
 
 def advice_on(evaluation, relevant=0.005):
