@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from focal_lib.metrics.bins import adaptive_ece, classwise_ece, ece, mce
-from focal_lib.metrics.scores import accuracy, brier, nll
-from focal_lib.metrics.smooth import smooth_ece
 from focal_lib.theory.maps import focal_log_probs
-
-# of probabilities and labels: each reads its samples in chunks
-MEASURES = (accuracy, nll, brier, ece, mce, classwise_ece, smooth_ece, adaptive_ece)
-MEASURES = (*MEASURES, lambda p, y: classwise_ece(p, y, binning="mass"))
 
 settings.register_profile("shared machine", deadline=None)
 settings.load_profile("shared machine")
@@ -43,15 +36,3 @@ def write_npz():
             np.savez(folder / f"{side}.npz", images=rng.integers(0, 256, (n, *shape), dtype=np.uint8), labels=y)
 
     return write
-
-
-@pytest.fixture(scope="session")
-def measures():
-    """Every metric that reads its samples in chunks."""
-    return MEASURES
-
-
-@pytest.fixture(params=MEASURES)
-def measure(request):
-    """One of them after another."""
-    return request.param

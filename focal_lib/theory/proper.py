@@ -108,7 +108,7 @@ def focal_calibration_minimiser(probs: Any, gamma: float, lam: Any) -> np.ndarra
 def focal_loss_values(probs: Any, gamma: float) -> Any:
     """L(q) = -(1-q)^gamma log q, elementwise: the loss should that class be true (KK24 section 2). 0 at q = 1.
 
-    Training writes it again from log-probabilities (`losses.focal`); tests/theory/test_one_formula.py ties the two.
+    Training writes it again from log-probabilities (`losses.focal`); tests/test_one_formula.py ties the two.
 
     Raises:
         ValueError: gamma < -1 or not finite.

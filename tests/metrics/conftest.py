@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from tests.measures import MEASURES
+
 
 @pytest.fixture(scope="session")
 def probs_and_labels():
@@ -16,3 +18,9 @@ def probs_and_labels():
         return p, rng.integers(0, k, n)
 
     return make
+
+
+@pytest.fixture(params=MEASURES)
+def measure(request):
+    """One metric after another."""
+    return request.param

@@ -13,6 +13,7 @@ from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScalin
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.metrics import samples
 from focal_lib.metrics.bins import ece
+from tests.measures import MEASURES
 
 METHODS = [
     TemperatureScaling(),
@@ -40,14 +41,14 @@ def test_fits_do_not_depend_on_the_chunk(synthetic_logits, method, tmp_path, mon
     np.testing.assert_allclose(fitted_numbers(method.fit(mapped, y)), whole, rtol=1e-6)
 
 
-def test_lazy_probabilities_are_the_probabilities(measures, synthetic_logits, tmp_path, monkeypatch):
+def test_lazy_probabilities_are_the_probabilities(synthetic_logits, tmp_path, monkeypatch):
     z, y = synthetic_logits(1000, 5)
     np.save(tmp_path / "z.npy", z)
     fit = FocalTemperatureScaling("nll", "newton").fit(z, y)
     lazy, probs = fit.lazy_proba(np.load(tmp_path / "z.npy", mmap_mode="r")), fit.predict_proba(z)
     assert (lazy.shape, lazy.dtype) == (probs.shape, probs.dtype)
     monkeypatch.setattr(samples, "CHUNK_SIZE", 5 * 37)
-    for measure in measures:
+    for measure in MEASURES:
         assert measure(lazy, y) == pytest.approx(measure(probs, y), rel=1e-12)
 
 
@@ -73,7 +74,7 @@ def test_a_bad_number_far_inside_is_found(monkeypatch):
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: f"{type(m).__name__}-{getattr(m, 'objective', '')}")
-def test_a_dask_array_gives_the_same_fit(measures, synthetic_logits, method):
+def test_a_dask_array_gives_the_same_fit(synthetic_logits, method):
     dask_array = pytest.importorskip("dask.array")
     z, y = synthetic_logits(900, 4)
     whole = fitted_numbers(method.fit(z, y))
@@ -84,7 +85,7 @@ def test_a_dask_array_gives_the_same_fit(measures, synthetic_logits, method):
     probs = method.predict_proba(lazy)
     assert hasattr(probs, "dask")
     np.testing.assert_allclose(probs.compute(), method.predict_proba(z), atol=1e-12)
-    for measure in measures:
+    for measure in MEASURES:
         assert measure(probs, labels) == pytest.approx(measure(method.predict_proba(z), y), rel=1e-9)
 
 
