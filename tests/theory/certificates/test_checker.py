@@ -51,6 +51,10 @@ def test_of_a_derivative_that_is_linear_the_mean_value_form_is_exact(function, o
         assert not positive(lambda s, c=shift: function(s, exact(c)), box)
 
 
+def test_zero_is_not_positive():
+    assert not positive(lambda s: 0 * s, Box(Fraction(0), Fraction(1)))
+
+
 def test_the_centre_is_the_middle_and_slopes_are_of_the_whole_box():
     seen = []
     positive(lambda s: seen.append(s) or s, Box(Fraction(5), Fraction(6)), depth=0)
