@@ -198,7 +198,8 @@ def _words(outcome: Outcome, metric: str, limit: float, level: float, whole: Par
             Outcome.INVESTIGATE: f"Investigate: the interval holds {allowed}, so these samples do not tell.",
         }
         if math.isnan(whole.low):
-            said[outcome] = f"Investigate: fewer than {LEAST_GROUPS} groups have no interval, so nothing is told."
+            few = f"groups worth fewer than {LEAST_GROUPS} of equal size"
+            said[outcome] = f"Investigate: {few} have no interval, so nothing is told."
         return f"{said[outcome]} {what} ({100 * level:g} %)."
     said = {Outcome.PASS: "Passed", Outcome.FAIL: "Failed", Outcome.INVESTIGATE: "Investigate"}
     counts = {one: [part for part in parts if part.outcome == one] for one in _WORST}

@@ -72,9 +72,9 @@ def p_value_over_groups(
 ) -> float:
     """`calibration_p_value_of` of samples in groups, by the joint noise of the bins' gaps (metrics.design_gaps).
 
-    A little conservative in simulations; nan with fewer than 10 groups.
+    A little conservative in simulations; nan where groups are worth fewer than 10 of equal size.
     """
-    if design.independent(len(confidence)) < LEAST_GROUPS:
+    if design.effective(len(confidence)) < LEAST_GROUPS:
         return float("nan")
     rng = np.random.default_rng(seed)
     found = design_gaps(confidence, correct, n_bins, "mass", design, lambda bins: rng.normal(size=(draws, bins)))

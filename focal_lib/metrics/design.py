@@ -80,6 +80,10 @@ class Design:
         """How many independent parts n samples have, groups or samples, that count."""
         return int(np.count_nonzero(self.totals(np.ones(n))))
 
+    def effective(self, n: int) -> float:
+        """How many independent parts of equal size n samples are worth, at most `independent` (Kish 1965)."""
+        return _worth(self.totals(np.ones(n)))
+
     def degrees(self, n: int) -> float:
         """Degrees of freedom of a standard error over n samples, at least 1."""
         parts = self.totals(np.ones(n))
@@ -112,7 +116,7 @@ class Design:
             return Interval(share, np.nan, np.nan, level=level)
         weights, parts = self.totals(np.ones(n)), np.ones(n) if self.weights is None else self.weights
         error = self._standard_error(values, share)
-        most, of_groups = (float(w.sum() ** 2 / (w**2).sum()) for w in (parts, weights))
+        most, of_groups = _worth(parts), _worth(weights)
         count = min(most, share * (1 - share) / error**2) if error else of_groups
         q = _quantile(self.degrees(n), level)
         centre, half = share + q * q / (2 * count), q * np.sqrt(share * (1 - share) / count + (q / (2 * count)) ** 2)
@@ -127,6 +131,10 @@ class Design:
         weights, sums = self.totals(np.ones(len(values))), self.totals(values)
         moved, parts = (sums - mean * weights) / (weights.sum() - weights), len(weights)
         return float(np.sqrt((parts - 1) / parts * (moved**2).sum()))
+
+
+def _worth(weights: np.ndarray) -> float:
+    return float(weights.sum() ** 2 / (weights**2).sum())
 
 
 def _quantile(degrees: float, level: float) -> float:

@@ -22,7 +22,7 @@ from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of
 
 __all__ = ["LEAST_GROUPS", "DesignGaps", "design_adaptive_ece", "design_gaps", "weighted_class_gaps"]
 
-LEAST_GROUPS = 10  # fewer have no interval of an ECE: with so many they were simulated
+LEAST_GROUPS = 10  # what is worth fewer of equal size has no interval of an ECE: from so many on they were simulated
 
 
 class DesignGaps(NamedTuple):

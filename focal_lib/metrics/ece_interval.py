@@ -97,7 +97,7 @@ def ece_interval_of(
     """`ece_interval` of confidences (n,) and correctness (n,).
 
     Args:
-        design: weights and groups of the samples; with fewer than 10 groups there is no interval.
+        design: weights and groups of the samples; groups that are worth fewer than 10 of equal size have no interval.
 
     Raises:
         ValueError: no samples, n_bins < 1 or level not in (0, 1).
@@ -213,7 +213,7 @@ def _gaps(
     if not design.is_plain:
         _check_level(level)
         found = design_gaps(confidence, correct, n_bins, binning, design, lambda bins: _normals(bins, level))
-        few = design.groups is not None and design.independent(n) < LEAST_GROUPS
+        few = design.groups is not None and design.effective(n) < LEAST_GROUPS
         return found._replace(noise=found.noise * np.nan) if few else found
     index, residual = assign_bins(confidence, n_bins, binning), confidence - correct
     of_samples = np.ones(n), residual, residual**2, confidence * (1 - confidence)

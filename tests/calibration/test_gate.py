@@ -145,7 +145,7 @@ def test_of_few_groups_nothing_is_told(overconfident):
     pair = overconfident.logits, overconfident.labels
     found = check(pair, 0.99, groups=np.arange(3000) % 5)
     assert found.outcome == Outcome.INVESTIGATE
-    assert "fewer than 10 groups have no interval" in found.words
+    assert "groups worth fewer than 10 of equal size have no interval" in found.words
     found = check(pair, 0.001, groups=np.arange(3000) // 10)
     assert found.outcome == Outcome.FAIL
 

@@ -6,6 +6,7 @@ import torch
 from scipy import stats
 
 from focal_lib.metrics.bins import adaptive_ece_of, ece_of, sum_class_gaps
+from focal_lib.metrics.calibration_test import p_value_over_groups
 from focal_lib.metrics.coverage import simulate_sample
 from focal_lib.metrics.design import PLAIN, Design
 from focal_lib.metrics.design_gaps import weighted_class_gaps
@@ -132,6 +133,23 @@ def test_ece_intervals_over_groups_cover(gap, common):
         return ece_interval_of(c, y, design=Design(groups=g))
 
     assert covered(interval, true_ece, 60) >= 0.88
+
+
+def test_of_groups_that_are_worth_few_an_ece_has_no_interval():
+    """Nine small groups and one with nearly all samples."""
+    rng = np.random.default_rng(0)
+    confidence = rng.uniform(0.5, 1, 2000)
+    correct = (rng.random(2000) < confidence).astype(float)
+    unequal, equal = (
+        Design(groups=np.digitize(np.arange(2000), ends)) for ends in (np.arange(1, 10), np.arange(200, 2000, 200))
+    )
+    assert (unequal.independent(2000), equal.independent(2000)) == (10, 10)
+    assert unequal.effective(2000) == pytest.approx(1, abs=0.02)
+    assert equal.effective(2000) == pytest.approx(10)
+    assert np.isnan(ece_interval_of(confidence, correct, design=unequal).high)
+    assert np.isnan(p_value_over_groups(confidence, correct, unequal))
+    assert np.isfinite(ece_interval_of(confidence, correct, design=equal).high)
+    assert np.isfinite(p_value_over_groups(confidence, correct, equal))
 
 
 def test_of_few_groups_an_ece_has_no_interval():

@@ -261,8 +261,9 @@ def _kind(found: Interval, design: Design, n: int) -> str:
     """How an interval was made; where groups are why there is none, that."""
     if found.kind or np.isinf(found.estimate) or design.groups is None:
         return design.named(found.kind) if found.kind else ""
-    few = design.independent(n) < LEAST_GROUPS
-    return f"no interval: {f'fewer than {LEAST_GROUPS} groups' if few else 'none is known over groups'}"
+    few = design.effective(n) < LEAST_GROUPS
+    why = f"groups are worth fewer than {LEAST_GROUPS} of equal size" if few else "none is known over groups"
+    return f"no interval: {why}"
 
 
 def _share(values: np.ndarray, design: Design, resamples: int, seed: int) -> Interval:

@@ -170,7 +170,7 @@ def test_over_groups_intervals_are_wider_and_say_so(draw_logits):
     assert kinds["classwise-ece"] == "no interval: none is known over groups"
     few = LogitSet(once.logits, once.labels, groups=np.arange(300) % 9)
     found = comparison.measure(comparison.hold_out(fit, few, built())).set_index(["method", "metric"])
-    assert found.loc[("temperature", "ece"), "interval"] == "no interval: fewer than 10 groups"
+    assert found.loc[("temperature", "ece"), "interval"] == "no interval: groups are worth fewer than 10 of equal size"
     assert np.isnan(found.loc[("temperature", "ece"), "low"])
 
 
