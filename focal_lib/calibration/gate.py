@@ -16,11 +16,13 @@ from typing import Any, NamedTuple, Unpack
 from xml.etree import ElementTree
 
 from focal_lib.atomic_write import write_whole
+from focal_lib.calibration.calibrators.as_given import AsGiven
 from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.calibrators.mapped import MappedCalibrator
 from focal_lib.calibration.evaluation.scoring import top_labels
 from focal_lib.calibration.evaluation.slices import ALL, together
 from focal_lib.calibration.evaluation.suspicions import find_suspicions
-from focal_lib.calibration.inputs.logit_sets import Layout, slices_of
+from focal_lib.calibration.inputs.logit_sets import Layout, LogitSet, slices_of
 from focal_lib.calibration.inputs.logits_file import Holds, read_logits
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS
@@ -153,7 +155,7 @@ def check(
     test = sets["test"] if "test" in sets else sets["all"]
     limit_shown = 100 * limit
     wrong = [] if force else find_suspicions(test, test, given, one_set=True, fitted=False)
-    wrong += [] if force else _of_another_layout(calibrator, test.layout)
+    wrong += [] if force else [*_of_another_layout(calibrator, test.layout), *_of_other_columns(calibrator, test)]
     if wrong:
         words = f"{' '.join(wrong)} If it is as it should be, say --force (force=True)."
         nan = math.nan
@@ -182,6 +184,23 @@ def _of_another_layout(calibrator: Calibrator | None, layout: Layout) -> list[st
     if own in (layout, "classes") or rows:
         return []
     return [f"The calibrator was fitted on {own} scores, and these are {layout}: is it that of this model?"]
+
+
+def _of_other_columns(calibrator: Calibrator | None, data: LogitSet) -> list[str]:
+    """A temperature treats all columns alike; the others have something of their own for each."""
+    if calibrator is None or isinstance(calibrator, MappedCalibrator | AsGiven):
+        return []
+    if calibrator.class_names_ is None or not data.class_names:
+        return []
+    pairs = enumerate(zip(calibrator.class_names_, data.class_names, strict=False))
+    other = next(((k, *pair) for k, pair in pairs if len({*map(str, pair)}) > 1), None)
+    if other is None:
+        return []
+    return [
+        "The calibrator was fitted on other columns, or in another order: column {} was {}, and here it is {}.".format(
+            *other
+        )
+    ]
 
 
 def _outcome(found: Interval, limit: float) -> Outcome:

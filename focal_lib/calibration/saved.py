@@ -112,6 +112,8 @@ def _check(found: Calibrator) -> None:
     k = found.n_classes_
     if type(k) is not int or k < 2 or np.shape(found.classes_) != (k,):
         raise ValueError(f"classes_ must be n_classes_ >= 2 labels. Got {k!r} and shape {np.shape(found.classes_)}.")
+    if found.class_names_ is not None and np.shape(found.class_names_) != (k,):
+        raise ValueError(f"class_names_ must be {k} names. Got shape {np.shape(found.class_names_)}.")
     if found.layout_ not in LAYOUTS:
         raise ValueError(f"layout_ must be one of {', '.join(LAYOUTS)}. Got {found.layout_!r}.")
     for name, value in vars(found).items():

@@ -4,10 +4,12 @@ import json
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
+from scipy.special import softmax
 
-from focal_lib.calibration import Outcome, TemperatureScaling, check, save_calibrator
+from focal_lib.calibration import Outcome, TemperatureScaling, check, load_calibrator, save_calibrator
 from focal_lib.cli import main
 from focal_lib.metrics.ece_interval import adaptive_ece_interval, ece_interval
 
@@ -164,3 +166,22 @@ def test_a_calibrator_of_another_layout_is_asked_about(overconfident, fitted, ch
     assert "The calibrator" not in check(pair, 0.05, calibrator=own, force=True).words
     own.layout_ = checked
     assert "The calibrator" not in check(pair, 0.05, calibrator=own).words
+
+
+def test_a_calibrator_knows_the_names_of_its_columns(run, tmp_path):
+    """Vector scaling has numbers of its own for each column; a temperature has not."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(3000, 3)) * 3
+    y = np.array([rng.choice(3, p=row) for row in softmax(z * [0.3, 1, 1] + [1, 0, 0], axis=1)])
+    frame = pd.DataFrame(z, columns=["cat", "dog", "owl"]).assign(label=np.array(["cat", "dog", "owl"])[y])
+    frame[["cat", "dog", "owl", "label"]].to_csv(tmp_path / "one.csv", index=False)
+    frame[["owl", "cat", "dog", "label"]].to_csv(tmp_path / "other.csv", index=False)
+    for methods, told in (("vector", True), ("temperature", False)):
+        flags = ["--methods", methods, "--out", str(tmp_path / methods), "--resamples", "50"]
+        assert CliRunner().invoke(main, ["calibrate", str(tmp_path / "one.csv"), *flags]).exit_code == 0
+        own = load_calibrator(tmp_path / methods / "calibrator.json")
+        assert own.class_names_.tolist() == ["cat", "dog", "owl"]
+        same, other = (check(tmp_path / name, 0.9, calibrator=own).words for name in ("one.csv", "other.csv"))
+        assert "columns" not in same
+        assert ("column 0 was cat, and here it is owl" in other) == told
+    assert type(load_calibrator(tmp_path / "vector" / "calibrator.json")).__name__ == "VectorScaling"

@@ -32,6 +32,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):
     n_classes_: int
     classes_: np.ndarray
     layout_: str = "classes"  # of the scores it is for, see focal_lib.calibration.inputs.layouts; calibrate sets it
+    class_names_: np.ndarray | None = None  # (K,) of the columns, where the file of calibrate had names
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit on validation logits and labels.

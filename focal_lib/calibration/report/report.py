@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -223,6 +224,8 @@ class Report:
         else:
             found = self.fits[self.advice.method]
         found.layout_ = self.fitted_on.layout
+        if self.fitted_on.class_names:
+            found.class_names_ = np.array(self.fitted_on.class_names)
         return found
 
     @property
