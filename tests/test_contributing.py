@@ -1,0 +1,13 @@
+"""What CONTRIBUTING says is where it says."""
+
+import re
+
+from focal_lib.checkout import ROOT
+
+TEXT = (ROOT / "CONTRIBUTING.md").read_text()
+
+
+def test_files_and_folders_it_names_are_there():
+    named = re.findall(r"`([\w./-]+/[\w./-]*)`", TEXT)
+    assert len(named) > 50
+    assert [path for path in named if not (ROOT / path).exists()] == []
