@@ -172,7 +172,7 @@ def check(
     whole = judged(ALL, slice(None))
     parts = sorted((judged(*one) for one in masks.items()), key=lambda p: _WORST.index(p.outcome), reverse=True)
     outcome = max((whole, *parts), key=lambda p: _WORST.index(p.outcome)).outcome
-    words = _words(outcome, metric, limit_shown, level, whole, parts)
+    words = _words(outcome, f"{metric} of {test.classes:,} classes ({_BINS[metric]})", limit_shown, level, whole, parts)
     _, own, value, low, high, samples = whole
     return Check(outcome, metric, limit_shown, value, low, high, level, samples, words, own, tuple(parts))
 
@@ -208,7 +208,7 @@ def _outcome(found: Interval, limit: float) -> Outcome:
 
 
 def _words(outcome: Outcome, metric: str, limit: float, level: float, whole: Part, parts: list[Part]) -> str:
-    what = f"{metric} ({_BINS[metric]}) {_of_part(whole)}"
+    what = f"{metric} {_of_part(whole)}"
     allowed = f"the limit, {limit:g} per cent"
     if not parts:
         said = {

@@ -38,6 +38,7 @@ def test_the_outcome_is_that_of_the_interval(overconfident, metric, interval):
         assert found.outcome == outcome
         assert (found.value, found.low, found.high) == pytest.approx((100 * i.estimate, 100 * i.low, 100 * i.high))
         assert found.words.lower().startswith(outcome.name.lower()[:4])
+        assert " of 5 classes (15 bins of equal " in found.words
 
 
 def test_after_a_calibrator(overconfident, tmp_path, run):
