@@ -87,7 +87,8 @@ report.metric_table()
 #
 # Method minus reference over the same samples. What decides are proper scores, NLL and Brier score: their differences
 # are means over samples and have t intervals, which all hold together with 95 % (Bonferroni); a star marks those that
-# leave out 0. A richer method is recommended where it gains a relevant share of such a score for certain
+# leave out 0. No standard error is less than that of other labels which these samples do not contradict, as rare errors
+# may be missing among them. A richer method is recommended where it gains a relevant share of such a score for certain
 # (`--relevant`, 0.5 % by default), the best of them, not the surest. The ECE (`adaptive-ece`, of equal mass, in
 # percentage points) is told without an interval, as the bootstrap's of such a difference does not cover.
 

@@ -249,7 +249,7 @@ def class_gap_of_chunk(edges: Tensor, p: Tensor, y: Tensor) -> np.ndarray:
 
 
 def _class_sums(edges: Tensor, p: Tensor, y: Tensor) -> np.ndarray:
-    wide = p.double().numpy()
+    wide = p.double().clamp(max=1).numpy()  # rounding may put it above
     gap = wide.copy()
     gap[np.arange(len(gap)), y] -= 1
     return _cell_sums(edges, wide, gap, gap * gap, wide * (1 - wide))
@@ -267,7 +267,8 @@ def _cell_sums(edges: Tensor, p: np.ndarray, *values: np.ndarray) -> np.ndarray:
     cells = column * n_bins + _width_index(torch.from_numpy(p.ravel()[above]), edges).numpy()
     ones, sums = np.ones(samples), []
     for each in values or (p,):
-        found = np.bincount(cells, each.ravel()[above], classes * n_bins)
+        counted = np.bincount(cells, each.ravel()[above], classes * n_bins)
+        found = counted.astype(np.float64)  # numpy's are whole numbers where none is above
         found[::n_bins] = ones @ np.where(higher, 0.0, each)
         sums.append(found)
     return np.stack(sums)

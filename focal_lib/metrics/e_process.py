@@ -19,9 +19,9 @@ temperature, or by a shift of the log-odds. A start at every j costs :math:`\ln 
 bet on by stakes that were lost before.
 
 With a tolerance d the hypothesis is :math:`|P(y_t = 1 \mid p_t, \text{past}) - p_t| \le d`. A bet that the confidence
-is too high is then against p_t - d instead of p_t, one that it is too low against p_t + d, and there is none where q_t
-lies within the tolerance: f_t grows or falls with P(y_t = 1 | ...) and has mean 1 at the end of the tolerance, so
-at most 1 within it.
+is too high is then made from p_t - d, and against it, instead of p_t, one that it is too low from p_t + d; there is
+none where that is no probability. f_t falls or grows with P(y_t = 1 | ...) and has mean 1 at the end of the
+tolerance, so at most 1 within it.
 """
 
 from __future__ import annotations
@@ -50,21 +50,21 @@ def log_factors(confidence: np.ndarray, correct: np.ndarray, resolution: float, 
     where one bets that it is too low; near 0 the other way round. In the mean that gives at most 1, so the bound holds.
     """
     p = np.clip(confidence, resolution, 1 - resolution)
-    odds = np.log(p) - np.log1p(-p)
     sign, slope, shift = (np.array(column) for column in zip(*BETS, strict=True))
-    moved = odds[:, None] + sign * (slope * np.maximum(odds, 0)[:, None] + shift)
-    side = np.where(correct > 0, -1.0, 1.0)  # log sigmoid(l) = -log(1 + exp(-l)) if right, the same of -l if wrong
-    against = odds[:, None] if tolerance == 0 else _odds_at_the_tolerance(p, tolerance)[:, (sign > 0).astype(int)]
-    found = np.logaddexp(0, side[:, None] * against) - np.logaddexp(0, side[:, None] * moved)
-    beyond = np.where(sign < 0, (confidence < resolution)[:, None], (confidence > 1 - resolution)[:, None])
-    return np.where(beyond | (sign * (moved - against) <= 0), 0.0, found)
+    odds = _log_odds(p - tolerance, p + tolerance)[:, (sign > 0).astype(int)]
+    none = np.where(sign < 0, (confidence < resolution)[:, None], (confidence > 1 - resolution)[:, None])
+    none |= np.isinf(odds)
+    odds = np.where(none, 0.0, odds)
+    moved = odds + sign * (slope * np.maximum(odds, 0) + shift)
+    side = np.where(correct > 0, -1.0, 1.0)[:, None]  # log sigmoid(l) = -log(1 + exp(-l)) if right, of -l if wrong
+    return np.where(none, 0.0, np.logaddexp(0, side * odds) - np.logaddexp(0, side * moved))
 
 
-def _odds_at_the_tolerance(p: np.ndarray, tolerance: float) -> np.ndarray:
-    """Log-odds of p - tolerance and p + tolerance, (m, 2); infinite outside (0, 1), where nobody bets."""
-    low, high = np.maximum(p - tolerance, 0), np.minimum(p + tolerance, 1)
+def _log_odds(*probabilities: np.ndarray) -> np.ndarray:
+    """Of each (m,) a column; infinite outside (0, 1)."""
+    p = np.clip(np.stack(probabilities, axis=1), 0, 1)
     with np.errstate(divide="ignore"):
-        return np.stack([np.log(ends) - np.log1p(-ends) for ends in (low, high)], axis=1)
+        return np.log(p) - np.log1p(-p)
 
 
 def log_unstarted(steps: np.ndarray | int) -> np.ndarray:

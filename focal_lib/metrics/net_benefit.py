@@ -31,9 +31,9 @@ class NetBenefit:
     Attributes:
         threshold: act where the probability is at least this.
         model, treat_all: net benefit of acting so, and of acting always.
-        low, high: of the difference to the better of acting always and never, an interval for each threshold: the
-            lower ends of the two intervals, of the difference to always and to never. Which of these is the better is
-            not certain either.
+        low, high: of the difference to the better of acting always and never, an interval for each threshold. Which
+            is the better is not certain either, so the difference is the smaller of two, to always and to never, and
+            these are the smaller of their lower and of their upper ends, the upper ones by Bonferroni.
         gain: that difference.
         level: of each interval.
         prevalence: share of samples that are of the class.
@@ -100,8 +100,8 @@ def net_benefit_of(
     spared = _moments(missed, below - missed, n, odds, -1.0)
     acted = _moments(events - missed, n - below - events + missed, n, odds, 1.0)
     means, errors = np.stack([spared, acted], axis=1)
-    half = stats.t.ppf((1 + level) / 2, n - 1) * errors
-    low, high = np.min(means - half, axis=0), np.min(means + half, axis=0)
+    below, above = stats.t.ppf([(1 + level) / 2, (3 + level) / 4], n - 1)
+    low, high = np.min(means - below * errors, axis=0), np.min(means + above * errors, axis=0)
     return NetBenefit(t, model, always, np.min(means, axis=0), low, high, level, events / n, n)
 
 

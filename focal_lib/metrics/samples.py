@@ -156,7 +156,8 @@ def _chunk(values: np.ndarray, labels: np.ndarray, start: int, single: bool) -> 
 def _tensor(array: np.ndarray, kind: type) -> Tensor:
     """Without a copy where there is nothing to convert; torch wants arrays that it could write."""
     same: np.ndarray = np.ascontiguousarray(array, dtype=kind)
-    return torch.from_numpy(same if same.flags.writeable else same.copy())
+    usable = same.flags.writeable and min(same.strides) >= 0  # a row of a reversed array is contiguous
+    return torch.from_numpy(same if usable else same.copy())
 
 
 def _each(

@@ -107,7 +107,7 @@ def top_of_chunk(p: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     doubtful = torch.nonzero(correct & (confidence < 0.501))[:, 0]  # tied classes have at most 1/2 each
     if len(doubtful):
         correct[doubtful] = p[doubtful].argmax(-1) == y[doubtful]
-    return confidence.double(), correct.double()
+    return confidence.double().clamp(max=1), correct.double()  # rounding may put it above
 
 
 def _log_loss(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:

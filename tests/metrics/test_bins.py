@@ -21,6 +21,8 @@ from focal_lib.metrics.bins import (
     reliability_bins_of,
     sum_class_gaps,
 )
+from focal_lib.metrics.ece_interval import ece_interval
+from focal_lib.metrics.scores import top_label
 
 
 def slow_ece(confidence, correct, n_bins):
@@ -177,3 +179,31 @@ def test_bad_options(probs_and_labels):
         ece(p, y, 0)
     with pytest.raises(ValueError, match="binning must be"):
         mce(p, y, binning="equal")
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "scale", "n_bins"), [(2, 3, 1.0, 1), (500, 40, 0.3, 15), (300, 4, 3.0, 15), (1, 2, 1.0, 2)]
+)
+def test_gaps_of_classes_are_those_of_single_samples(n, k, scale, n_bins):
+    """Where no probability is above the lowest bin, too."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(n, k)) * scale
+    p, y = np.exp(z) / np.exp(z).sum(1, keepdims=True), rng.integers(0, k, n)
+    wanted = np.zeros((3, k, n_bins))
+    for i in range(n):
+        for c in range(k):
+            b = next(b for b in range(n_bins) if p[i, c] <= (b + 1) / n_bins)
+            gap = p[i, c] - (y[i] == c)
+            wanted[:, c, b] += gap, gap**2, p[i, c] * (1 - p[i, c])
+    found = sum_class_gaps(p, y, n_bins)
+    np.testing.assert_allclose([found.gap, found.square, found.variance], wanted, rtol=1e-12, atol=1e-13)
+    assert classwise_ece(p, y, n_bins) == pytest.approx(np.abs(wanted[0]).sum() / n / k)
+
+
+def test_probabilities_that_rounding_puts_above_1_are_1():
+    p = np.eye(3, dtype=np.float32)[[0, 1, 2, 0]] * np.float32(1 + 1e-6)
+    found = sum_class_gaps(p, [0, 1, 2, 1])
+    assert (found.variance >= 0).all()
+    assert top_label(p, [0, 1, 2, 1])[0].max() == 1
+    assert np.isfinite(ece_interval(p, [0, 1, 2, 1]).high)
+    assert top_label(p[::-1][:1], [0])[0] == 1  # a row of a reversed array

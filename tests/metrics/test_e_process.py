@@ -35,13 +35,23 @@ def test_within_the_tolerance_no_bet_pays(p, resolution, tolerance, off):
     assert (truth * right + (1 - truth) * wrong <= 1 + 1e-9).all()
 
 
-def test_at_the_ends_of_the_tolerance_bets_are_fair_and_small_ones_are_not_made():
+def test_with_a_tolerance_bets_are_made_from_its_ends_and_are_fair_there():
     right, wrong = (np.exp(log_factors(np.array([0.8]), np.array([y]), 1e-5, 0.05))[0] for y in (1.0, 0.0))
-    for side, truth in ((overconfident, 0.75), (~overconfident, 0.85)):
-        np.testing.assert_allclose((truth * right + (1 - truth) * wrong)[side], 1)
-    moved = np.array([expit(logit(0.8) + sign * (slope * logit(0.8) + shift)) for sign, slope, shift in BETS])
-    np.testing.assert_array_equal(right != 1, abs(moved - 0.8) > 0.05)
-    assert 0 < (right == 1).sum() < len(BETS)
+    for bets, end in ((overconfident, 0.75), (~overconfident, 0.85)):
+        np.testing.assert_allclose((end * right + (1 - end) * wrong)[bets], 1)
+        without = np.exp(log_factors(np.array([end]), np.array([1.0]), 1e-5))[0]
+        np.testing.assert_allclose(right[bets], without[bets])
+    assert (log_factors(np.array([0.04]), np.ones(1), 1e-5, 0.05)[0, overconfident] == 0).all()
+    assert (log_factors(np.array([0.97]), np.ones(1), 1e-5, 0.05)[0, ~overconfident] == 0).all()
+
+
+BLIND = [(1.0, 0.03, 0.0), (0.999, 0.1, 0.0), (0.9, 0.3, 0.0), (0.2, 0.25, 1.0)]
+
+
+@pytest.mark.parametrize(("confidence", "tolerance", "right"), BLIND)
+def test_no_tolerance_makes_it_blind(confidence, tolerance, right):
+    factors = log_factors(np.full(500, confidence), np.full(500, right), 1e-5, tolerance)
+    assert log_wealth(factors, START, 0)[1][-1] > 50
 
 
 def test_bets_are_on_the_probabilities_they_say():

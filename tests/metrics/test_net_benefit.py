@@ -22,11 +22,11 @@ def benefits(acts, event, t):
     return np.array([0 if not a else 1 if e else -t / (1 - t) for a, e in zip(acts, event, strict=True)])
 
 
-def interval(gains):
+def interval(gains, level):
     """Student's, of the mean."""
     if np.ptp(gains) == 0:
         return gains[0], gains[0]
-    return tuple(ttest_1samp(gains, 0).confidence_interval(0.95))
+    return tuple(ttest_1samp(gains, 0).confidence_interval(level))
 
 
 @example((np.zeros(8), np.array([1.0, 1, 0, 0, 0, 0, 0, 0])))  # acting always is worth as much as never
@@ -38,8 +38,10 @@ def test_as_defined(samples):
         model, always = (benefits(acts, event, t) for acts in (probability >= t, probability >= 0))
         assert (found.model[i], found.treat_all[i]) == pytest.approx((model.mean(), always.mean()))
         assert found.gain[i] == pytest.approx(model.mean() - max(always.mean(), 0))
-        ends = [interval(model - always), interval(model)]
-        assert (found.low[i], found.high[i]) == pytest.approx(tuple(np.min(ends, axis=0)))
+        (low, _), (_, high) = (
+            np.min([interval(gains, level) for gains in (model - always, model)], axis=0) for level in (0.95, 0.975)
+        )
+        assert (found.low[i], found.high[i]) == pytest.approx((low, high))
 
 
 def test_who_acts_always_gains_nothing():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -13,6 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.evaluation.least_error import least_standard_errors
 from focal_lib.calibration.evaluation.scoring import Scored, score
 from focal_lib.calibration.inputs.logit_sets import LogitSet, slices_of
 from focal_lib.calibration.methods import AS_GIVEN, Method, refuse_counting_samples
@@ -50,7 +52,7 @@ class Evaluation:
         unseen: classes without a sample to fit on.
         folds: of cross-fitting; 0 where the sets are different.
         by_label: of a method and a reference, the least standard error of the differences of their log-losses and of
-            their Brier scores, (2,): the labels might have been others (scoring.label_variance).
+            their Brier scores, (2,): the labels might have been others (least_error).
         parts: of each fold the fits on the other ones with its samples; else the fits, and the samples tested on.
     """
 
@@ -186,9 +188,11 @@ def _evaluation(
                 for (own, data), w in zip(parts, weights, strict=True)
             ]
         )
-        for reference, variance in zip(references, found.by_label, strict=True):
-            by_label[method, reference] = np.sqrt(variance) / len(found.scores.correct)
         scores[method], changed[method] = found.scores, found.changed
+        for reference, moments in zip(references, found.by_label, strict=True):
+            with np.errstate(invalid="ignore"):
+                gain = float(design.totals(scores[reference].log_loss - found.scores.log_loss).sum())
+            by_label[method, reference] = least_standard_errors(moments, gain, len(found.scores.correct))
         classwise[method] = classwise_ece_interval_of(_as_counts(found.gaps, design))
         if design.groups is not None:
             classwise[method] = Interval(classwise[method].estimate, np.nan, np.nan)
@@ -288,11 +292,10 @@ def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:
 
     Over the same samples. The proper scores are means over samples, so their differences have t intervals; all of them
     hold together with probability `level` (Bonferroni), and `significant` says whether such an interval leaves out 0.
-    With weights or groups they are those of the jackknife (focal_lib.metrics.design). Losses are skewed: where a model
-    is nearly always right, a sample may hold none of the rare errors that its mean is made of, and its own spread would
-    be next to nothing. So the standard error is at least that of labels drawn from the reference's own probabilities
-    (scoring.label_variance). Of a difference of two ECEs no interval is given: a bootstrap's does not cover. A method
-    that gives a label probability 0 has an infinite NLL, and no interval.
+    With weights or groups they are those of the jackknife (focal_lib.metrics.design). The standard error is at least
+    that of labels which the samples do not contradict (least_error). Of a difference of two ECEs no interval is given:
+    a bootstrap's does not cover. A method that gives a label probability 0 has an infinite NLL; it has
+    no interval of it, nor has one that gives 0 to a label that may come.
     """
     first = next(iter(evaluation.fits))
     pairs = [(m, AS_GIVEN) for m in evaluation.fits] + [(m, first) for m in evaluation.fits if m != first]
@@ -322,5 +325,7 @@ def _paired(first: np.ndarray, second: np.ndarray, level: float, design: Design,
     found = design.mean_interval(gap, level=level)
     if np.isnan(found.estimate):  # both give a label probability 0
         return replace(found, estimate=design.mean(first) - design.mean(second))
+    if math.isinf(least):
+        return replace(found, low=math.nan, high=math.nan, kind="")
     half = float(norm.ppf((1 + level) / 2)) * least
     return replace(found, low=min(found.low, found.estimate - half), high=max(found.high, found.estimate + half))

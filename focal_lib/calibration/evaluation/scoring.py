@@ -13,20 +13,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from focal_lib.calibration.evaluation.least_error import PATH, moments_of_labels
 from focal_lib.calibration.inputs.logit_sets import LogitSet
 from focal_lib.metrics.bins import ClassGaps, sum_class_gaps
 from focal_lib.metrics.design_gaps import weighted_class_gaps
 from focal_lib.metrics.samples import Samples
 from focal_lib.metrics.scores import SampleScores, sample_scores, top_of_chunk
 
-__all__ = ["Scored", "label_variance", "log_probs", "score", "top_labels"]
+__all__ = ["Scored", "log_probs", "score", "top_labels"]
 
 
 class Scored(NamedTuple):
     """Of some samples: scores, sums of class gaps, how many top probabilities the map lowers, how many classes move.
 
-    `by_label` is, for each reference, the variance by the label of the difference in log-loss and in Brier score to it,
-    (references, 2), summed over the samples (with weights, times their squares): see `label_variance`.
+    `by_label` is what other labels would make of the differences to each reference, (references, s, 3), see
+    least_error.moments_of_labels.
     """
 
     scores: SampleScores
@@ -59,17 +60,6 @@ def top_labels(fit: Any, data: LogitSet) -> tuple[np.ndarray, np.ndarray]:
     return confidence, correct
 
 
-def label_variance(log_p: Tensor, log_r: Tensor) -> Tensor:
-    """Variance by the label, drawn from the reference's own probabilities r, of what p scores beyond r: (m, 2).
-
-    Of the log-loss that of log r_y - log p_y, of the Brier score that of 2 (r_y - p_y). However few labels are wrong in
-    a sample of them, a difference of two models is not surer than this.
-    """
-    p, r = log_p.exp(), log_r.exp()
-    differences = torch.where(r > 0, log_r - log_p, 0.0), 2 * (r - p)
-    return torch.stack([((r * d * d).sum(-1) - (r * d).sum(-1) ** 2).clamp_min(0) for d in differences], -1)
-
-
 def score(fit: Any, data: LogitSet, weights: np.ndarray | None = None, references: Sequence[Any] = ()) -> Scored:
     """Scores of each sample; weights (n,) of mean 1 are those of the class gaps; references are fits, or None."""
 
@@ -83,9 +73,8 @@ def score(fit: Any, data: LogitSet, weights: np.ndarray | None = None, reference
             before = torch.softmax(z / fit.temperature_, -1).amax(-1)
             lowered = int(np.count_nonzero(scores.confidence < before.numpy()))
         changed = 0 if fit is None else int((p.argmax(-1) != z.argmax(-1)).sum())
-        squares = torch.ones(1, dtype=torch.float64) if w is None else w * w
-        by_label = [(label_variance(log_p, log_probs(one, z)) * squares[:, None]).sum(0).numpy() for one in references]
-        return Scored(scores, gaps, lowered, changed, np.array(by_label).reshape(-1, 2))
+        by_label = [moments_of_labels(log_p, log_probs(one, z), w) for one in references]
+        return Scored(scores, gaps, lowered, changed, np.array(by_label).reshape(-1, len(PATH), 3))
 
     if weights is None:
         return Scored.concatenate(Samples(data.logits, data.labels).map(chunk))

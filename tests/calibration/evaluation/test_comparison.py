@@ -4,14 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from scipy import special
 from scipy.stats import ttest_rel
 
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.evaluation import comparison
 from focal_lib.calibration.evaluation.comparison import _evaluation, differences
-from focal_lib.calibration.evaluation.scoring import label_variance
 from focal_lib.calibration.inputs.logit_sets import LogitSet
 from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE, Method, build
 from focal_lib.metrics.bins import adaptive_ece
@@ -222,16 +220,3 @@ def test_a_difference_is_no_surer_than_the_labels_are():
             assert row["difference"] < 0
             wins += row["high"] < 0
     assert wins == 0
-
-
-def test_variance_by_the_label_is_that_over_all_labels():
-    rng = np.random.default_rng(0)
-    log_p, log_r = (torch.log_softmax(torch.from_numpy(rng.normal(size=(4, 3))), -1) for _ in range(2))
-    p, r = log_p.exp().numpy(), log_r.exp().numpy()
-    found = label_variance(log_p, log_r).numpy()
-    for i in range(4):
-        loss = np.log(r[i]) - np.log(p[i])
-        brier = [((p[i] - np.eye(3)[k]) ** 2).sum() - ((r[i] - np.eye(3)[k]) ** 2).sum() for k in range(3)]
-        for column, values in enumerate((loss, np.array(brier))):
-            mean = r[i] @ values
-            assert found[i, column] == pytest.approx(r[i] @ (values - mean) ** 2)
