@@ -37,8 +37,8 @@ def watch(context: click.Context, path: Path, state: Path | None, **options: flo
     """Has a model drifted out of calibration? Exit status 0: not so far, 1: alarm, 2: this did not run.
 
     PATH, or - for standard input, is csv with a header or an object of JSON a line, in the order in which the samples
-    came: columns confidence and correct; confidence, predicted and label; or label and the probabilities of every
-    class (in JSON: probs, a list).
+    came: columns confidence, of the predicted class, and correct; confidence, predicted and label; or label and the
+    probabilities of every class (in JSON: probs, a list).
 
     The test may be looked at after every sample: a calibrated model, or one within --tolerance, ever raises an alarm
     with probability --alpha at most. An alarm stays in the state; without a state, the watch starts anew. Of a file all

@@ -47,7 +47,8 @@ def test_from_questions_with_options_to_probabilities_of_new_ones(run, tmp_path)
         scores = 3 * RNG.normal(size=2 + index % 3)
         right = int(RNG.choice(len(scores), p=softmax(scores / 3)))
         lines.append({"doc_id": index, "target": right, "filtered_resps": [[score, False] for score in scores]})
-    for name, part in (("old", lines[:390]), ("new", lines[390:])):
+    unknown = [{"doc_id": line["doc_id"], "filtered_resps": line["filtered_resps"]} for line in lines[390:]]
+    for name, part in (("old", lines[:390]), ("new", unknown)):
         (tmp_path / f"samples_{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in part))
     done = run("calibrate", tmp_path / "samples_old.jsonl", *FAST, "--out", tmp_path / "report")
     assert done.exit_code == 0, done.output

@@ -5,7 +5,6 @@ samples_*.jsonl of lm-evaluation-harness, which are small, are read as if they w
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import stat
@@ -23,7 +22,7 @@ from focal_lib.calibration.apply.new_scores import apply_to_scores, class_axis
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.inputs.archives import read_header
 from focal_lib.calibration.inputs.layouts import ragged_as_array
-from focal_lib.calibration.inputs.lm_eval_file import part_of_samples
+from focal_lib.calibration.inputs.lm_eval_file import scores_of_samples
 from focal_lib.calibration.inputs.logit_sets import Given
 from focal_lib.calibration.inputs.memory import require_memory
 
@@ -61,8 +60,28 @@ class NpyReader:
             yield np.frombuffer(data, self.dtype).reshape(count, *rest)
 
 
+@dataclass(frozen=True)
+class ArrayReader:
+    """Samples (n, ...) in memory, read as a stream is."""
+
+    values: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.values.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.values.dtype
+
+    def chunks(self, size: int) -> Iterator[np.ndarray]:
+        """Arrays of at most that many samples."""
+        for start in range(0, len(self.values), size):
+            yield self.values[start : start + size]
+
+
 @contextmanager
-def open_scores(path: Path) -> Iterator[NpyReader]:
+def open_scores(path: Path) -> Iterator[NpyReader | ArrayReader]:
     """Open an npy file, a pipe, standard input for '-', or a jsonl file of options: NaN where a question has fewer.
 
     Raises:
@@ -74,9 +93,8 @@ def open_scores(path: Path) -> Iterator[NpyReader]:
             raise ValueError("standard input must be an npy stream. It is closed.")
         yield _after_header(sys.stdin.buffer, "standard input")
         return
-    if path.suffix == ".jsonl":
-        scores = ragged_as_array(part_of_samples(path, {}).scores)
-        yield NpyReader(io.BytesIO(scores.tobytes()), scores.shape, scores.dtype)
+    if path.suffix.lower() == ".jsonl":
+        yield ArrayReader(ragged_as_array(scores_of_samples(path)))
         return
     with path.open("rb") as stream:
         yield _after_header(stream, path.name)

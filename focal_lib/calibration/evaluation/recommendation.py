@@ -163,5 +163,5 @@ class _Table:
             )
         return (
             f"Whether a{'nother' if other else ''} method gains {amount} of the NLL or Brier score is left open by the "
-            f"{self.evaluation.n_test:,} samples to test on: {most.label} may gain up to {share:.1%}."
+            f"{self.evaluation.n_test:,} samples to test on: {most.label} may gain up to {min(share, 1):.1%}."
         )

@@ -17,6 +17,7 @@ Labels of a multi-label problem share one calibrator: each is a sample of the sa
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,7 @@ from focal_lib.calibration.inputs.logit_sets import (
     check_given,
     convert,
 )
+from focal_lib.calibration.inputs.memory import require_memory
 from focal_lib.calibration.inputs.missing_options import MISSING
 from focal_lib.calibration.inputs.names import check_weights, numbers_of_classes
 from focal_lib.calibration.inputs.parts import Part, as_array
@@ -50,6 +52,7 @@ __all__ = [
 IGNORED = 255  # the label of pixels that are nothing, where there are no more classes than that
 PADDING = -100  # torch's label of what does not count, which no class can have
 PIXELS = 1000  # of each image
+_WORK = 6  # times the memory of ragged options: they are copied, converted, calibrated
 _NO_NOTES: tuple[str, ...] = ()
 
 
@@ -93,7 +96,9 @@ def lay_out(name: str, part: Part, reading: Reading) -> LogitSet:
     scores = ragged_as_array(part.scores) if ragged else as_array(part.scores)
     layout = reading.layout or part.layout or ("options" if ragged else find_layout(scores, labels, what))
     if scores.dtype.kind not in "fiu" or scores.ndim == 0 or 0 in scores.shape:
-        raise ValueError(f"{what}logits must be numbers, of samples that there are. Got {scores.dtype} {scores.shape}.")
+        given = type(part.scores).__name__ if scores.dtype == object else f"{scores.dtype} {scores.shape}"
+        hint = ": give its logits, or predictions, alone" if scores.dtype == object and not scores.shape else ""
+        raise ValueError(f"{what}logits must be numbers, of samples that there are. Got {given}{hint}.")
     found = _LAID_OUT[layout](scores, labels, reading, what)
     return _with_columns(found, part, labels.shape, what)
 
@@ -135,7 +140,9 @@ def _is_ragged(scores: Any) -> bool:
 
 def ragged_as_array(rows: Any) -> np.ndarray:
     """(n, K) with NaN where a row has no option."""
-    found = np.full((len(rows), max(map(len, rows))), np.nan)
+    shape = len(rows), max(map(len, rows))
+    require_memory(_WORK * 8 * math.prod(shape), f"options as wide as those of the longest sample, {shape},")
+    found = np.full(shape, np.nan)
     for sample, row in enumerate(rows):
         found[sample, : len(row)] = as_array(row)
     return found

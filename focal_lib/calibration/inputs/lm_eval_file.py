@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from focal_lib.calibration.inputs.archives import require_file
 from focal_lib.calibration.inputs.memory import require_memory
 from focal_lib.calibration.inputs.parts import Column, Part
 
-__all__ = ["part_of_samples"]
+__all__ = ["part_of_samples", "scores_of_samples"]
 
 _AMISS = 0.01  # of the questions may be told otherwise by their own acc: ties
 
@@ -34,31 +34,16 @@ def part_of_samples(path: Path, columns: Mapping[Column, str | None]) -> Part:
         ValueError: another file, questions without options or of several right answers, one question twice, a target
             that may be a place or a text, or that the file's own accuracy contradicts.
     """
-    require_memory(4 * require_file(path), path.name)
     found: dict[str, list[Any]] = {own: [] for own, key in columns.items() if key is not None}
-    scores, labels, wrong, told, seen = [], [], 0, 0, set()
-    with path.open("rb") as stream:
-        for number, text in enumerate(stream, 1):
-            if not text.strip():
-                continue
-            what = f"line {number} of {path.name}"
-            line = _line(text, what)
-            if (question := line.get("doc_id")) is not None:
-                if question in seen:
-                    raise ValueError(
-                        f"{what} must be a question of its own. Got doc_id {question} once more: one filter?"
-                    )
-                seen.add(question)
-            row = _log_likelihoods(line, what)
-            labels.append(_target(line, len(row), what))
-            scores.append(row)
-            if line.get("acc") is not None:
-                told += 1
-                wrong += (row.index(max(row)) == labels[-1]) != (float(line["acc"]) == 1)
-            for own, values in found.items():
-                values.append(_value(line, str(columns[own]), what))  # type: ignore[index]
-    if not scores:
-        raise ValueError(f"{path.name} must hold a question in each line. Got none.")
+    scores, labels, wrong, told = [], [], 0, 0
+    for line, row, what in _questions(path):
+        labels.append(_target(line, len(row), what))
+        scores.append(row)
+        if line.get("acc") is not None:
+            told += 1
+            wrong += (row.index(max(row)) == labels[-1]) != (float(line["acc"]) == 1)
+        for own, values in found.items():
+            values.append(_value(line, str(columns[own]), what))  # type: ignore[index]
     if wrong > max(1, _AMISS * told):
         raise ValueError(
             f"{path.name} must have the targets that its own acc was computed with. Got {wrong} of {told} questions "
@@ -72,6 +57,36 @@ def part_of_samples(path: Path, columns: Mapping[Column, str | None]) -> Part:
         None if (weights := found.get("weights")) is None else np.array(weights),
         layout="options",
     )
+
+
+def scores_of_samples(path: Path) -> list[list[float]]:
+    """Rows of log-likelihoods, different in length; what is right need not be known.
+
+    Raises:
+        ValueError: another file, questions without options, one question twice.
+    """
+    return [row for _, row, _ in _questions(path)]
+
+
+def _questions(path: Path) -> Iterator[tuple[dict[str, Any], list[float], str]]:
+    """Of each line the object, the log-likelihoods, and what it is, for messages."""
+    require_memory(4 * require_file(path), path.name)
+    seen, what = set(), ""
+    with path.open("rb") as stream:
+        for number, text in enumerate(stream, 1):
+            if not text.strip():
+                continue
+            what = f"line {number} of {path.name}"
+            line = _line(text, what)
+            if (question := line.get("doc_id")) is not None:
+                if question in seen:
+                    raise ValueError(
+                        f"{what} must be a question of its own. Got doc_id {question} once more: one filter?"
+                    )
+                seen.add(question)
+            yield line, _log_likelihoods(line, what), what
+    if not what:
+        raise ValueError(f"{path.name} must hold a question in each line. Got none.")
 
 
 def _line(text: bytes, what: str) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Scores of every layout: each becomes logits (m, K) with labels, groups, slices and weights; or is refused."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -314,3 +316,9 @@ def test_ignored_samples_of_classes_are_left_out(tmp_path):
     np.save(tmp_path / "y.npy", labels)
     mapped = read_logits(tmp_path / "z.npy", labels=tmp_path / "y.npy", ignore_index=-100)["all"]
     np.testing.assert_array_equal(mapped.logits[0:30], Z[labels >= 0])
+
+
+def test_an_object_that_has_logits_is_told_what_to_give():
+    output = SimpleNamespace(logits=np.zeros((3, 2)), loss=None)
+    with pytest.raises(ValueError, match="Got SimpleNamespace: give its logits, or predictions, alone"):
+        read_logits((output, np.array([0, 1, 0])))

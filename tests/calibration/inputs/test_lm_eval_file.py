@@ -86,3 +86,11 @@ def test_keys_that_are_not_there_and_other_numbers_are_refused(tmp_path):
         read_logits(path, slices="topic")
     with pytest.raises(ValueError, match="given as probabilities"):
         read_logits(path, "probs")
+
+
+def test_one_very_wide_question_is_refused_before_memory_is_taken(tmp_path, monkeypatch):
+    lines = [question(index, 2, 0) for index in range(50)] + [question(50, 400, 0)]
+    path = write(tmp_path / "wide.jsonl", lines)
+    monkeypatch.setattr("focal_lib.calibration.inputs.memory.available_memory", lambda: 500_000)
+    with pytest.raises(ValueError, match=r"options as wide as those of the longest sample, \(51, 400\), must fit"):
+        read_logits(path)
