@@ -114,6 +114,17 @@ def test_sampled_points_are_sorted_distributions(n):
     np.testing.assert_array_equal(points, sample_simplex(n, seed=1, count=40))
 
 
+@pytest.mark.parametrize("n", [3, 7])
+def test_sampled_points_lie_everywhere(n):
+    points = sample_simplex(n, seed=1, count=400)
+    ties = (np.abs(np.diff(points, axis=-1)) < 1e-15).any(-1)
+    assert 0.2 < ties.mean() < 0.6  # of groups that are tied, and Dirichlet samples
+    for some in (points[ties], points[~ties]):
+        assert some[:, 0].min() < 1.2 / n
+        assert some[:, 0].max() > 0.9
+        assert ((some[:, 0] > 0.4) & (some[:, 0] < 0.8)).any()
+
+
 def test_bad_input():
     with pytest.raises(ValueError, match="must sum to 1"):
         confidence_change(np.array([0.5, 0.4]), 1.0)
