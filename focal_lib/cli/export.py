@@ -30,4 +30,7 @@ def export(calibrator: Path, out: Path) -> None:
     check_target(out, calibrator, ending=".onnx")
     fit = load_calibrator(calibrator)
     write_onnx(fit.to_module(), fit.n_classes_, out)
-    click.echo(f"{type(fit).__name__}, {fit.n_classes_} classes -> {click.format_filename(out)}")
+    of_scores = (
+        "; of a score s of one class its columns are 0 and s" if fit.layout_ in ("binary", "multi-label") else ""
+    )
+    click.echo(f"{type(fit).__name__}, {fit.n_classes_} classes{of_scores} -> {click.format_filename(out)}")

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.one_vs_rest import HistogramBinning
+from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.methods import DEFAULT, METHODS
 from focal_lib.calibration.report.report import FILES
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
@@ -193,6 +194,11 @@ def test_export(run, saved):
     assert done.exit_code == 0, done.output
     (found,) = runtime.InferenceSession(folder / "c.onnx").run(None, {"logits": z.astype(np.float32)})
     np.testing.assert_allclose(found, fit.predict_proba(z), atol=1e-6)
+    binary = TemperatureScaling().fit(np.stack([0 * z[:, 0], z[:, 0]], 1), (z[:, 1] > 0).astype(int))
+    binary.layout_ = "binary"
+    save_calibrator(binary, folder / "b.json")
+    told = run("export", folder / "b.json", "--out", folder / "b.onnx").output
+    assert "of a score s of one class its columns are 0 and s" in told
     save_calibrator(HistogramBinning().fit(z, np.arange(len(z)) % 5), folder / "h.json")
     refused = run("export", folder / "h.json", "--out", folder / "h.onnx")
     assert refused.exit_code == 1
