@@ -153,7 +153,9 @@ def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interv
     few = bool((variance < 1).any())
     unseen = -2 * np.log((1 - level) / 2) / gaps.n / classes if few else 0.0
     if classes == 2 or not errors.any():
-        found = replace(_invert(lambda size: size.sum(-1), means, errors, level, sums=True), estimate=estimate)
+        counted = classes - first
+        found = _invert(lambda size: size.sum(-1) / counted, means, errors, level, sums=True)
+        found = replace(found, estimate=estimate)
         return replace(found, high=min(1.0, found.high + unseen))
     ends = bound_sum(means * gaps.n, (errors * gaps.n) ** 2, level)
     low, high, debiased = (min(1.0, end / gaps.n / classes) for end in ends)

@@ -84,7 +84,8 @@ def _beyond(size: np.ndarray, errors: np.ndarray) -> np.ndarray:
 
 def _debiased(size: np.ndarray, errors: np.ndarray) -> float:
     """The sum of the gaps, all moved towards 0 by one number of standard errors, whose noisy mean is what was seen."""
-    steps = size / np.maximum(errors, 1e-300)
+    errors = np.maximum(errors, max(1e-12 * float(size.max(initial=0.0)), 1e-300))  # brentq halves what lies between
+    steps = size / errors
 
     def excess(a: float) -> float:
         return float((errors * _h(np.maximum(steps + a, 0)) - size).sum())

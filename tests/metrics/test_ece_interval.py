@@ -185,3 +185,16 @@ def test_one_wrong_answer_shows_little():
     found = ece_interval_of(np.array([0.97]), np.zeros(1))
     assert found.low == 0
     assert found.high == 1
+
+
+@pytest.mark.parametrize("sure", [1.0, 1 - 1e-9])
+@pytest.mark.parametrize("classes", [2, 3, 15])
+def test_of_few_samples_that_are_certain_ends_are_in_order(classes, sure):
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        y, top = rng.integers(0, classes, (2, 2))
+        p = np.full((2, classes), (1 - sure) / (classes - 1))
+        p[[0, 1], top] = sure
+        for found in (classwise_ece_interval(p, y), ece_interval(p, y)):
+            assert 0 <= found.low <= found.high <= 1
+            assert found.low <= found.estimate + 1e-12
