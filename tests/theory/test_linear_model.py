@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import OptimizeResult
 from sklearn.linear_model import LogisticRegression
 
+from focal_lib.theory import linear_model
 from focal_lib.theory.linear_model import LinearFit, fit_linear_model, noisy_clusters
 
 
@@ -65,3 +67,29 @@ def test_bad_input():
         fit_linear_model(np.zeros((3, 2)), np.zeros(4), 1.0)
     with pytest.raises(ValueError, match="gamma"):
         fit_linear_model(np.zeros((3, 2)), np.zeros(3), -1.0)
+
+
+def test_clusters_by_default_flip_a_tenth_exactly_as_said():
+    for found, expected in zip(noisy_clusters(50_000, 4), noisy_clusters(50_000, 4, flip=0.1), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    x, _ = noisy_clusters(100, 0, separation=3.0, spread=0.0)
+    assert set(np.unique(x)) == {-3.0, 3.0}
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    for x, labels in ((np.zeros(4), np.zeros(4)), (np.zeros((4, 2)), np.zeros(3))):
+        with pytest.raises(ValueError, match="must have shapes"):
+            fit_linear_model(x, labels, 1.0)
+
+
+@pytest.mark.parametrize(("gradient", "refused"), [(1e-8, False), (1e-3, True)])
+def test_what_ends_for_rounding_alone_is_a_fit(monkeypatch, gradient, refused):
+    ended = OptimizeResult(
+        success=False, jac=np.array([gradient, 0.0]), x=np.ones(2), fun=0.5, message="precision loss"
+    )
+    monkeypatch.setattr(linear_model, "minimize", lambda *_, **__: ended)
+    if refused:
+        with pytest.raises(RuntimeError, match="did not converge: precision loss"):
+            fit_linear_model(*noisy_clusters(10, 0), 1.0)
+    else:
+        assert fit_linear_model(*noisy_clusters(10, 0), 1.0).loss == 0.5

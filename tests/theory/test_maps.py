@@ -197,3 +197,35 @@ def test_kinds_and_types_are_kept():
 def test_bad_input(function, values, gamma, message):
     with pytest.raises(ValueError, match=message):
         function(values, gamma)
+
+
+@pytest.mark.parametrize("gamma", [-1.0, -0.4, 0.0, 2.0])
+def test_weights_and_slopes_in_fifty_digits(gamma):
+    """w = q / ((1-q)^gamma (1 + gamma b)), b = -q log q / (1-q); of two classes the map's slope is that of both."""
+    probs = ["0.6", "0.3", "0.0999", "0.0001"]
+    with mp.workdps(50):
+        q, g = [mp.mpf(p) for p in probs], mp.mpf(gamma)
+
+        def log_w(v):
+            return mp.log(v) - g * mp.log(1 - v) - mp.log(1 + g * (-v * mp.log(v) / (1 - v)))
+
+        def of_logit(s):
+            return log_w(1 / (1 + mp.exp(-s))) - log_w(1 / (1 + mp.exp(s)))
+
+        logits = np.array([float(mp.log(v)) for v in q])
+        wanted = [float(log_w(v)) for v in q]
+        slopes = {s: float(mp.diff(of_logit, mp.mpf(s))) for s in (-2.5, 0.3, 8.0)}
+    np.testing.assert_allclose(maps.log_weight(logits, gamma), wanted, rtol=1e-11, atol=1e-12)
+    for s, slope in slopes.items():
+        assert maps.focal_logit_slope(np.float64(s), gamma) == pytest.approx(slope, rel=1e-9)
+
+
+@pytest.mark.parametrize("at", [-1.0, 0.0])
+def test_the_derivative_by_gamma_is_finite_where_a_branch_ends(at):
+    z = torch.tensor([[2.0, 0.5, -1.0]], dtype=torch.float64)
+    gamma = torch.tensor(at, dtype=torch.float64, requires_grad=True)
+    (slope,) = torch.autograd.grad(maps.focal_log_probs(z, gamma)[0, 0], gamma)
+    near = [float(maps.focal_log_probs(z.numpy(), at + step)[0, 0]) for step in (0.0, 1e-7)]
+    assert torch.isfinite(slope)
+    if at == 0:
+        assert float(slope) == pytest.approx((near[1] - near[0]) / 1e-7, rel=1e-5)
