@@ -26,7 +26,7 @@ __all__ = ["CHUNK_SIZE", "Samples"]
 
 # numbers in a chunk, 2 MiB: what a fit keeps of it stays in the cache
 CHUNK_SIZE = 262_144
-_LEAST_CHUNKS = 2  # from which on threads are worth starting
+_LEAST_CHUNKS = 4  # from which on threads are worth starting
 Found = TypeVar("Found")
 Function = Callable[[Tensor, Tensor], Found]
 Check = Callable[[Tensor], None]
