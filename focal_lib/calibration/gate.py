@@ -192,15 +192,11 @@ def _of_other_columns(calibrator: Calibrator | None, data: LogitSet) -> list[str
         return []
     if calibrator.class_names_ is None or not data.class_names:
         return []
-    pairs = enumerate(zip(calibrator.class_names_, data.class_names, strict=False))
-    other = next(((k, *pair) for k, pair in pairs if len({*map(str, pair)}) > 1), None)
-    if other is None:
-        return []
-    return [
-        "The calibrator was fitted on other columns, or in another order: column {} was {}, and here it is {}.".format(
-            *other
-        )
-    ]
+    for k, (was, now) in enumerate(zip(calibrator.class_names_, data.class_names, strict=False)):
+        if str(was) != str(now):
+            other = f"column {k} was {was}, and here it is {now}"
+            return [f"The calibrator was fitted on other columns, or in another order: {other}."]
+    return []
 
 
 def _outcome(found: Interval, limit: float) -> Outcome:

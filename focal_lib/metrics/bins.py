@@ -34,6 +34,7 @@ __all__ = [
     "mce",
     "reliability_bins",
     "reliability_bins_of",
+    "sum_cells",
     "sum_class_gaps",
 ]
 
@@ -243,7 +244,8 @@ def sum_class_gaps(probs: Any, labels: Any, n_bins: int = 15) -> ClassGaps:
 
 def class_gap_of_chunk(edges: Tensor, p: Tensor, y: Tensor) -> np.ndarray:
     """p minus 1 where the class is the label, summed in each class and bin of a chunk (m, K), (m,): (K n_bins,)."""
-    (sums,) = _cell_sums(edges, p.double().numpy())
+    wide = p.double().numpy()
+    (sums,) = sum_cells(edges, wide, wide)
     of_label = p.gather(-1, y[:, None])[:, 0].double()
     return sums - np.bincount(y * (len(edges) + 1) + _width_index(of_label, edges), minlength=len(sums))
 
@@ -252,11 +254,11 @@ def _class_sums(edges: Tensor, p: Tensor, y: Tensor) -> np.ndarray:
     wide = p.double().clamp(max=1).numpy()  # rounding may put it above
     gap = wide.copy()
     gap[np.arange(len(gap)), y] -= 1
-    return _cell_sums(edges, wide, gap, gap * gap, wide * (1 - wide))
+    return sum_cells(edges, wide, gap, gap * gap, wide * (1 - wide))
 
 
-def _cell_sums(edges: Tensor, p: np.ndarray, *values: np.ndarray) -> np.ndarray:
-    """Values (m, K), p itself if there are none, summed in each class and bin of p: (1 or more, K n_bins).
+def sum_cells(edges: Tensor, p: np.ndarray, *values: np.ndarray) -> np.ndarray:
+    """Arrays of values (m, K), each summed in each class and bin of p (m, K): (arrays, K n_bins).
 
     Most probabilities of many classes lie in the lowest bin, so those are summed without a search.
     """
@@ -266,7 +268,7 @@ def _cell_sums(edges: Tensor, p: np.ndarray, *values: np.ndarray) -> np.ndarray:
     column = above - above // classes * classes
     cells = column * n_bins + _width_index(torch.from_numpy(p.ravel()[above]), edges).numpy()
     ones, sums = np.ones(samples), []
-    for each in values or (p,):
+    for each in values:
         counted = np.bincount(cells, each.ravel()[above], classes * n_bins)
         found = counted.astype(np.float64)  # numpy's are whole numbers where none is above
         found[::n_bins] = ones @ np.where(higher, 0.0, each)

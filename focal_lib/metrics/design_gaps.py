@@ -13,10 +13,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from torch import Tensor
 
-from focal_lib.metrics.bins import Binning, ClassGaps, adaptive_ece_of, assign_bins
+from focal_lib.metrics.bins import Binning, ClassGaps, adaptive_ece_of, assign_bins, inner_edges, sum_cells
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of
 
@@ -107,13 +106,9 @@ def _fewer(draws: np.ndarray, degrees: float) -> np.ndarray:
 
 def weighted_class_gaps(p: Tensor, y: Tensor, weights: Tensor, n_bins: int = 15) -> ClassGaps:
     """`sum_class_gaps` of a chunk, unchecked: probabilities (m, K), labels (m,), weights (m,) of mean 1 over all."""
-    m, classes = p.shape
-    index = torch.bucketize(p, torch.arange(1, n_bins, dtype=torch.float64) / n_bins)
-    index = (index + n_bins * torch.arange(classes)).ravel()
-    gap = p.clone()
-    gap[torch.arange(m), y] -= 1
-    w = weights[:, None]
-    of_cells = w * gap, (w * gap) ** 2, w * w * p * (1 - p)
-    sums = (torch.bincount(index, v.ravel(), minlength=classes * n_bins) for v in of_cells)
-    total, square, variance = (v.reshape(classes, n_bins).numpy() for v in sums)
-    return ClassGaps(total, square, variance, m)
+    wide, w = p.double().numpy(), weights.numpy()[:, None]
+    gap = wide.copy()
+    gap[np.arange(len(gap)), y] -= 1
+    sums = sum_cells(inner_edges(n_bins), wide, w * gap, (w * gap) ** 2, w * w * wide * (1 - wide))
+    total, square, variance = sums.reshape(3, -1, n_bins)
+    return ClassGaps(total, square, variance, len(wide))

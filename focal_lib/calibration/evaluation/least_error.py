@@ -39,9 +39,9 @@ def moments_of_labels(log_p: Tensor, log_r: Tensor, weights: Tensor | None = Non
     for s in PATH:
         mixed = log_r if s == 0 else log_p if s == 1 else (1 - s) * log_r + s * log_p
         q = torch.softmax(mixed, -1)
-        mean, variance = _moments(q, gain)
-        found.append([float((w * mean).sum()), float((w * w * variance).sum())])
-        found[-1].append(float((w * w * _moments(q, brier)[1]).sum()))
+        mean, of_loss = _moments(q, gain)
+        _, of_brier = _moments(q, brier)
+        found.append([float(part.sum()) for part in (w * mean, w * w * of_loss, w * w * of_brier)])
     return np.array(found)
 
 
