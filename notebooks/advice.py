@@ -21,11 +21,11 @@
 # samples from them, and ask.
 
 # %% tags=["parameters"]
-samples: int = 1000  # to fit on, and as many to test on; at least 20
-classes: int = 10  # at least 2
+samples: int = 1000  # samples to fit on, and as many to test on; at least 20
+classes: int = 10  # number of classes; at least 2
 runs: int = 5  # decisions for each truth, live; at least 1
 intervals_runs: int = 50  # simulated samples of each size, for the coverage of the intervals; at least 1
-seed: int = 0  # of the simulations; at least 0
+seed: int = 0  # seed of the simulations; at least 0
 
 # %% tags=["hide-input"]
 from functools import partial
@@ -54,9 +54,18 @@ together = count_advice_errors(decisions, by=["relevant"]).set_index("error")
 
 
 # %% tags=["remove-input"]
+def share_of(wrong, runs):
+    low, high = stats.binomtest(int(wrong), int(runs)).proportion_ci()
+    return f"{wrong:,.0f} of {runs:,.0f} ({wrong / runs:.1%}, 95 % interval {low:.1%} to {high:.1%})"
+
+
 def said(error):
-    row = together.loc[error]
-    return f"{row.wrong:.0f} of {row.runs:,.0f} ({row.rate:.1%}, 95 % interval {row.low:.1%} to {row.high:.1%})"
+    return share_of(*together.loc[error, ["wrong", "runs"]])
+
+
+def by_size(error):
+    parts = [count_advice_errors(decisions[of], by=["relevant"]).set_index("error").loc[error] for of in (few, ~few)]
+    return " and ".join(f"{p.wrong:.0f} of {p.runs:.0f} with {m} samples" for p, m in zip(parts, words, strict=True))
 
 
 def held(of):
@@ -67,34 +76,51 @@ def held(of):
     return f"{shared:.1%} of {part['runs'].sum():,} samples (in {low} of {len(part)} settings surely below 93 %)"
 
 
-few = "" if together.loc["worse", "high"] <= 0.05 else ", too few decisions to say that it is below 5 %"
+# %% tags=["remove-input"]
+open_still = "" if together.loc["worse", "high"] <= 0.05 else ", too few decisions to say that it is below 5 %"
 bold, timid = (together.loc[error, "wrong"] for error in ("worse", "leaves alone"))
 how = "too careful more often than too bold" if timid > bold else "too bold at least as often as too careful"
 sizes, kinds = decisions["samples"], decisions["classes"]
+few = sizes <= sizes.median()
+words = (f"at most {sizes.median():,.0f}", "more")
+compared = decisions[decisions["intervals"] > 0]
+
+# %% tags=["remove-input"]
+of_differences = (
+    f"all of a decision, which hold together with 95 %, held the truth in "
+    f"{share_of(compared['all hold'].sum(), len(compared))} decisions, and in "
+    f"{compared['wrong side'].sum()} one lay on the wrong side of 0"
+)
+of_errors = (
+    f"The 95 % intervals of the two ECEs held the truth in {held(['ece', 'adaptive-ece'])}, those of the "
+    f"classwise ECE in {held(['classwise-ece'])}"
+)
 
 # %% tags=["remove-input"]
 Markdown(
     f"""```{{admonition}} Verdict
 :class: important
-Over the recorded decisions, of {sizes.min():,} to {sizes.max():,} samples and {kinds.min()} to {kinds.max():,} classes
-(half of them of at most {sizes.median():,.0f} samples), the advice is {how}. Where it recommends a richer method than
-temperature scaling, that is truly worse by a relevant amount in {said("worse")}{few}. Where it recommends anything,
-that is worse than the logits as given in {said("harms")}. Where something is better by a relevant amount, it is missed
-in {said("misses")}, and the logits are left alone in {said("leaves alone")}. The 95 % intervals of the two ECEs held
-the truth in {held(["ece", "adaptive-ece"])}, those of the classwise ECE in {held(["classwise-ece"])}; a setting is a
-number of classes and a model. All of this is of samples that are independent and count the same, with a set to fit on
-and one to test on.
+Over the recorded decisions, of {sizes.min():,} to {sizes.max():,} samples and {kinds.min()} to {kinds.max():,}
+classes ({few.sum():,} of the {len(sizes):,} of at most {sizes.median():,.0f} samples), the advice is {how}. Where it
+recommends a richer method than temperature scaling, that is truly worse by a relevant amount in
+{said("worse")}{open_still}. Where it recommends anything, that is worse than the logits as given in {said("harms")}.
+Where something is better by a relevant amount, the logits are left alone in {by_size("leaves alone")}, and something
+else is advised that is worse than it by that amount in {by_size("misses")}. The advice rests on intervals of the
+differences in NLL and Brier score: {of_differences}. {of_errors}; a setting is
+a number of classes and a model. All of this is of samples that are independent and count the same, with a set to fit
+on and one to test on.
 ```"""
 )
 
 # %% [markdown]
 # ## A small simulation, live
 #
-# Made-up populations: calibrated as given, with an accuracy of 80 % or of 98.5 %; right after a temperature of 1.5;
-# right after the focal calibration map with $\gamma = 3$, as if trained with focal loss; right after a scale and a
-# shift for each class. Each decision draws samples to fit on and samples to test on, fits the default methods, compares
-# them and gives advice, as `focal calibrate` does. What each fit is worth is then its expected NLL and Brier score over
-# the population. The relevant amount is that of the advice, 0.5 % of a score.
+# Made-up populations: calibrated as given, with an accuracy of 80 % or of 98.5 %, there also with logits three times or
+# half as large; right after a temperature of 1.5; right after the focal calibration map with $\gamma = 3$, as if
+# trained with focal loss; right after a scale and a shift for each class. Classes are equally frequent. Each decision
+# draws samples to fit on and samples to test on, fits the default methods, compares them and gives advice, as `focal
+# calibrate` does. What each fit is worth is then its expected NLL and Brier score over the population. The relevant
+# amount is that of the advice, 0.5 % of a score.
 
 # %%
 made_up = [made_up_population(truth, classes, seed=seed, size=5000) for truth in KNOWN_TRUTHS]
@@ -139,7 +165,10 @@ codes = ", ".join(sorted(set(decisions["commit"])))
 Markdown(
     f"{len(decisions):,} decisions, seeds 0 to {decisions['seed'].max()}, made with commit {codes}. "
     "`nice python -m workflow.advice_rates --minutes 25` goes on with the record, or makes it again elsewhere: small "
-    "settings take part in every round, large ones in few, so theirs are the wide intervals."
+    "settings take part in every round, large ones in few, so theirs are the wide intervals. Each decision has samples "
+    "of its own; a made-up population is another one for each seed, and of the same kind for truths of the same "
+    "accuracy. Rates over all of them are of this mixture of "
+    "truths, classes and sizes, and of no single model."
 )
 
 # %% [markdown]

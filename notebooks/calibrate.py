@@ -17,20 +17,21 @@
 #
 # Logits and labels in, a calibrator and a report with honest intervals out. One function does it,
 # `calibration.calibrate`; the command `focal calibrate LOGITS.npz --out DIR` calls it on a file of yours and leaves
-# the calibrator, the metrics and a page like this one, without a notebook. Here is what it finds for the model that
-# `path` names.
+# the calibrator, the metrics and a page like this one, without a notebook; {ref}`page-command-line` has this command
+# and those that apply the calibrator, check a model in continuous integration (`focal check`) and watch it in use. Here
+# is what is found for the model that `path` names.
 
 # %% tags=["parameters"]
 path: str = "results/cifar10-resnet8/598cf2a97b66ca1c/logits.npz"  # npz, npy, csv or parquet
 given: str = "logits"  # or log-probs, or probs
 labels: str = ""  # file of the labels, for npy
-share: float = None  # of the samples, to fit on, where the file has one set; none for half of them; in (0, 1)
-folds: int = 0  # of cross-fitting instead; 0 for the split; at least 0
-seed: int = 0  # of that split and of the bootstrap; at least 0
-methods: str = ""  # names with commas between, such as vector,focal-temperature:adaptive-ece; or all; empty for four
-shrinkage: float = 0.0  # draws gamma towards 0; for few samples; at least 0
-resamples: int = 1000  # of the bootstrap; at least 1
-relevant: float = 0.005  # smallest gain that matters, a share of the NLL or Brier score; in [0, 1)
+share: float = None  # share of the samples to fit on, where the file has one set; none for half; in (0, 1)
+folds: int = 0  # number of cross-fitting folds, in place of a split of one set; 0 for the split; at least 0
+seed: int = 0  # seed of the random split and of the bootstrap; at least 0
+methods: str = ""  # methods with commas between, such as vector,focal-temperature:adaptive-ece; or all; empty for four
+shrinkage: float = 0.0  # precision of a prior that draws gamma towards 0, for few samples; at least 0
+resamples: int = 1000  # number of resamples of the bootstrap; at least 1
+relevant: float = 0.005  # smallest gain that matters, as a share of the NLL or Brier score; in [0, 1)
 force: bool = False  # go on where the data look wrong; what did is then among the notes
 out: str = ""  # folder for calibrator.json, metrics.parquet and report.html; empty for none
 
@@ -57,17 +58,17 @@ report = calibrate(
 )
 
 # %% [markdown]
-# ## In a word
+# ## In short
 
 # %% tags=["remove-input"]
 Markdown("\n\n".join(f"**{sentence}**" for sentence in report.summary.todo[:-1]))
 
 # %% tags=["remove-input"]
-report.summary.table()
+report.summary.table().style.set_table_attributes('class="dataframe words"').set_uuid("summary")
 
 # %% tags=["remove-input"]
-said = *report.summary.gave, *report.summary.sure, *report.notes
-Markdown("\n".join(f"* {sentence}" for sentence in dict.fromkeys(said)))
+said = *report.summary.gave, report.summary.split, *report.summary.sure, *report.notes
+Markdown("\n".join(f"* {sentence}" for sentence in dict.fromkeys(said) if sentence))
 
 # %% [markdown]
 # ## Metrics on samples not fitted on
@@ -88,9 +89,9 @@ report.metric_table()
 # Method minus reference over the same samples. What decides are proper scores, NLL and Brier score: their differences
 # are means over samples and have t intervals, which all hold together with 95 % (Bonferroni); a star marks those that
 # leave out 0. No standard error is less than that of other labels which these samples do not contradict, as rare errors
-# may be missing among them. A richer method is recommended where it gains a relevant share of such a score for certain
-# (`--relevant`, 0.5 % by default), the best of them, not the surest. The ECE (`adaptive-ece`, of equal mass, in
-# percentage points) is told without an interval, as the bootstrap's of such a difference does not cover.
+# may be missing among them. A richer method is recommended where the interval of its gain in such a score lies above a
+# relevant share (`--relevant`, 0.5 % by default), the best of them, not the surest. The ECE (`adaptive-ece`, of equal
+# mass, in percentage points) is told without an interval, as the bootstrap's of such a difference does not cover.
 
 # %%
 report.difference_table()
@@ -98,7 +99,7 @@ report.difference_table()
 # %% [markdown]
 # ## Reliability
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Reliability diagrams, one for each method that the sentences below name, with the band of a calibrated model and the number of samples in each bin."}, "figure": {"name": "fig-calibrate-reliability", "caption": "Accuracy over confidence in 15 bins of equal width, as given and, where a method is recommended, after it."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Reliability diagrams, one for each method that the sentences below name, with the band of a calibrated model and the number of samples in each bin."}, "figure": {"name": "fig-calibrate-reliability", "caption": "Accuracy over confidence in 15 bins of equal width, as given and, where a method is recommended, after it, beside the simplest method where it is another."}}
 report.reliability_diagrams()
 
 # %% tags=["remove-input"]
@@ -126,7 +127,8 @@ Markdown("\n\n".join([report.landscape_caption(), *report.theory]))
 # ## What it leaves
 #
 # `report.save(folder)` writes the fitted calibrator (JSON, no pickle), the metrics and the page, all or none. `focal
-# apply` and `focal export` take the calibrator further, and {ref}`page-own-model` shows it inside other libraries.
+# apply` and `focal export` take the calibrator further, `focal check --calibrator` tests it ({ref}`page-command-line`),
+# and {ref}`page-own-model` shows it inside other libraries.
 
 # %%
 if out:

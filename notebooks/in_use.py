@@ -20,10 +20,10 @@
 # which actions deserve trust.
 
 # %% tags=["parameters"]
-streams: int = 1000  # of a calibrated model, simulated here; at least 1
+streams: int = 1000  # number of streams of a calibrated model, simulated here; at least 1
 length: int = 2000  # samples in each; at least 10
-draws: int = 200  # test sets of 1,000 samples, for the certified thresholds; at least 1
-seed: int = 0  # of all of these; at least 0
+draws: int = 200  # number of test sets of 1,000 samples, for the certified thresholds; at least 1
+seed: int = 0  # seed of all simulations; at least 0
 
 # %% tags=["hide-input"]
 import numpy as np
@@ -84,9 +84,10 @@ Markdown(watch.words)
 line_figure(10 * (1 + np.arange(len(e_values))), {"e-value": np.array(e_values)}, "samples", "e-value", yscale="log")
 
 # %% [markdown]
-# On the command line, `focal watch outcomes.csv --state watch.json` goes on where the last call stopped; its exit
-# status is 0 for no drift so far, 1 for an alarm, 2 where it did not run. `tail -f outcomes.jsonl | focal watch -`
-# looks at each line when it comes. `--tolerance 0.02` says what is no drift.
+# On the command line ({ref}`page-command-line`), `focal watch outcomes.csv --state watch.json` goes on where the last
+# call stopped; its exit status is 0 for no drift so far, 1 for an alarm, 2 where it did not run. `tail -f
+# outcomes.jsonl | focal watch -` looks at each line when it comes. `--tolerance 0.02` says what is no drift. `focal
+# check` is for one set of predictions with a limit, in continuous integration, say.
 #
 # What the test does not see: classes that are mistaken for others as often as before; outcomes that are never known;
 # an order of outcomes that depends on whether predictions were right, as where complaints come first.
@@ -134,13 +135,14 @@ delays.round(3)
 # errors and fewer answers. The threshold at which the errors *of the sample* are few enough errs about every other
 # time, as it was chosen on that sample. A certified threshold has an upper bound below the risk one accepts, and the
 # bounds of all thresholds hold together {cite:p}`geifman17,angelopoulos21`. As calibrated on the recorded CIFAR-10
-# network:
+# network, for several risks; where the samples certify no threshold for a risk, a row says so:
 
 # %%
 sets = read_logits(ROOT / "results/cifar10-resnet8/598cf2a97b66ca1c/logits.npz")
 fit = TemperatureScaling().fit(sets["validation"].logits, sets["validation"].labels)
 decisions = decide([(fit, sets["test"])])
-decisions.threshold_table().style.format(precision=3).format({"threshold": "{!r}"}).hide()
+shown = decisions.threshold_table().style.format(precision=3, na_rep="")
+shown.format("{!r}", subset="threshold", na_rep="none certified").hide()
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Share of wrong answers over the share of samples that are answered, with its upper bound a little above it. Both rise with coverage."}, "figure": {"name": "fig-in-use-risk", "caption": "Risk-coverage curve, with upper bounds that all hold together with 95 % confidence."}}
 curve = decisions.risk_coverage
@@ -181,7 +183,7 @@ pd.DataFrame(
 # ## Which classes to mistrust
 #
 # When the model says a class, how sure is it, and how often right? Exact intervals, which hold for all classes
-# together; the class whose gap is the largest for certain comes first.
+# together; the class whose interval of the gap is the farthest from 0 comes first.
 
 # %% tags=["remove-input"]
 decisions.class_table().round(3)
@@ -190,7 +192,7 @@ decisions.class_table().round(3)
 # ### Which are mistaken for which, and how confidently
 
 # %% tags=["remove-input"]
-decisions.confusion_table()
+decisions.confusion_table().style.set_table_attributes('class="dataframe words"').set_uuid("confusion").hide()
 
 # %% [markdown]
 # ## What acting on a probability is worth
@@ -211,7 +213,7 @@ curves["always act"] = np.maximum(found["as given"].treat_all, -0.02)
 line_figure(found["as given"].threshold, curves, "act from this probability on", "net benefit of a sample", zero=True)
 
 # %% [markdown]
-# ## In a word
+# ## In short
 
 # %% tags=["hide-input"]
 highest = false_alarms.iloc[: len(false_alarms) - 1].set_index("samples").loc[longest]

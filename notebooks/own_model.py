@@ -17,11 +17,11 @@
 #
 # How do the logits of a torch, scikit-learn or Hugging Face model get in, and how does the calibrated model get out?
 # Each way below ends with a model that gives calibrated probabilities. For a report on a file of logits, see
-# {ref}`page-calibrate`.
+# {ref}`page-calibrate`; for commands, which need no Python, {ref}`page-command-line`.
 
 # %% tags=["parameters"]
-samples: int = 4000  # made up to train on, as many to validate and to test on; at least 1000
-seed: int = 0  # of the data and the network; at least 0
+samples: int = 4000  # samples made up to train on, as many to validate and to test on; at least 1000
+seed: int = 0  # seed of the data and the network; at least 0
 
 # %% tags=["hide-input"]
 from pathlib import Path

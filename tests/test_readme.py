@@ -1,6 +1,7 @@
 """The README says what the ledger says, and leads to files."""
 
 import re
+import tomllib
 
 from focal_lib.checkout import ROOT
 from focal_lib.claims import readme, verdicts
@@ -19,6 +20,25 @@ def test_links_lead_to_files():
     assert links
     for link in links:
         assert link.startswith("https://arxiv.org") or (ROOT / link).exists(), link
+
+
+def test_the_way_to_each_command_for_a_model_of_ones_own():
+    """In the README, and on a page of the book that it and the first page lead to."""
+    page = (ROOT / "book/command_line.md").read_text()
+    for command in ("calibrate", "apply", "check", "watch"):
+        assert f"focal {command} " in TEXT
+        assert f"focal {command} " in page
+    assert "(book/command_line.md)" in TEXT
+    assert "(#page-command-line)" in (ROOT / "book/index.md").read_text()
+
+
+def test_what_is_to_be_installed_is_there():
+    """The package is on no index: an extra is of a checkout."""
+    for text in (TEXT, *(path.read_text() for path in (ROOT / "book").glob("*.md"))):
+        assert "focal-lib[" not in text
+        for extra in re.findall(r"pip install (?:-e )?'\.\[([\w,]+)\]'", text):
+            known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+            assert set(extra.split(",")) <= set(known)
 
 
 def test_lock_file_holds_versions_and_no_addresses():

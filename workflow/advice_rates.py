@@ -56,10 +56,13 @@ _SAVED_EVERY = 30.0  # seconds
 
 
 @functools.cache
-def _population(truth: str, classes: int) -> Population:
-    if truth in RECORDED:
-        return recorded_population(ROOT / RECORDED[truth], truth)
-    return made_up_population(truth, classes)
+def _recorded(name: str) -> Population:
+    return recorded_population(ROOT / RECORDED[name], name)
+
+
+def _population(truth: str, classes: int, number: int) -> Population:
+    """Made up anew for each decision, so that decisions are independent."""
+    return _recorded(truth) if truth in RECORDED else made_up_population(truth, classes, seed=number)
 
 
 def settings(number: int) -> list[tuple[str, int, int]]:
@@ -87,7 +90,7 @@ def main(minutes: float, rounds: int, out: Path = OUT) -> None:
         if time.process_time() > end:
             break
         if (truth, classes, n, number) not in done:
-            rows.append(judge_advice(_population(truth, classes), n, number) | {"commit": code})
+            rows.append(judge_advice(_population(truth, classes, number), n, number) | {"commit": code})
         if time.monotonic() - saved > _SAVED_EVERY:
             save()
             saved = time.monotonic()

@@ -30,9 +30,10 @@ from focal_lib.metrics.ece_interval import adaptive_ece_interval_of, ece_interva
 from focal_lib.metrics.intervals import Interval
 from focal_lib.validation import check_number
 
-__all__ = ["Check", "Outcome", "Part", "check"]
+__all__ = ["Check", "Outcome", "Part", "check", "did_not_run"]
 
 INTERVALS = {"ece": ece_interval_of, "adaptive-ece": adaptive_ece_interval_of}
+UNIT = "per cent"  # of errors, intervals and limits in a Check; the option --max-ece and `limit` are fractions
 _SHOWN = 10  # slices in a sentence
 _BINS = {"ece": "15 bins of equal width", "adaptive-ece": "15 bins of equal mass"}
 
@@ -86,16 +87,16 @@ class Check:
     slices: tuple[Part, ...] = ()
 
     def to_json(self) -> str:
-        """As one object; outcomes by their names, null for what is not known."""
+        """As one object; outcomes by their names, null for what is not known; `unit` is that of errors and limit."""
         slices = [_plain(part._asdict()) for part in self.slices]
-        return json.dumps(_plain(asdict(self)) | {"slices": slices}, indent=1) + "\n"
+        return json.dumps(_plain(asdict(self)) | {"unit": UNIT, "slices": slices}, indent=1) + "\n"
 
     def to_junit(self) -> str:
         """As JUnit's XML, which servers for CI show: a failure, or an error where it is to be investigated.
 
         With slices there is a case for the whole and for each of them.
         """
-        limit = f"{self.metric} <= {self.limit:g} %"
+        limit = self.metric if math.isnan(self.limit) else f"{self.metric} <= {self.limit:g} %"
         cases = [(limit, self.outcome, self.words)]
         if self.slices:
             whole = Part(ALL, self.whole, self.value, self.low, self.high, self.samples)
@@ -136,7 +137,7 @@ def check(
         data: as for calibrate; of two sets the one for testing.
         limit: of the error, a fraction: 0.02 for two points.
         metric: 'ece' (equal width) or 'adaptive-ece' (equal mass).
-        calibrator: fitted, applied first.
+        calibrator: fitted, on other samples than these, and applied first.
         level: of the interval.
         force: check all the same where the data look wrong; see suspicions.
         holds: what the data hold: given, labels, test, label_column, groups, slices, weights, class_names, layout,
@@ -157,7 +158,7 @@ def check(
     wrong = [] if force else find_suspicions(test, test, given, one_set=True, fitted=False)
     wrong += [] if force else [*_of_another_layout(calibrator, test.layout), *_of_other_columns(calibrator, test)]
     if wrong:
-        words = f"{' '.join(wrong)} If it is as it should be, say --force (force=True)."
+        words = f"Investigate: {' '.join(wrong)} If it is as it should be, say --force (force=True)."
         nan = math.nan
         return Check(Outcome.INVESTIGATE, metric, limit_shown, nan, nan, nan, level, len(test), words)
     masks = slices_of([test])
@@ -174,7 +175,23 @@ def check(
     outcome = max((whole, *parts), key=lambda p: _WORST.index(p.outcome)).outcome
     words = _words(outcome, f"{metric} of {test.classes:,} classes ({_BINS[metric]})", limit_shown, level, whole, parts)
     _, own, value, low, high, samples = whole
+    if calibrator is not None:
+        words += " After the calibrator: this tells of new samples only if these are others than it was fitted on."
+    if outcome == Outcome.PASS and test.groups is not None:
+        count = design.independent(len(test))
+        unseen = 100 * (1 - (1 - level) ** (1 / count))  # that none of so many is one of them
+        words += f" Any one kind of group that is not among these {count:,} may be up to {unseen:.2g} per cent of all."
     return Check(outcome, metric, limit_shown, value, low, high, level, samples, words, own, tuple(parts))
+
+
+def did_not_run(reason: str, metric: str = "ece", limit: float = math.nan, level: float = 0.95) -> Check:
+    """What is left for other programs where a check could not run: to be investigated, with the reason as words.
+
+    Args:
+        limit: a fraction; nan where it is not known.
+    """
+    nan = math.nan
+    return Check(Outcome.INVESTIGATE, metric, 100 * limit, nan, nan, nan, level, 0, f"Investigate: {reason}")
 
 
 def _of_another_layout(calibrator: Calibrator | None, layout: Layout) -> list[str]:

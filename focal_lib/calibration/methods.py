@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ __all__ = [
     "counting_samples",
     "parse",
     "refuse_counting_samples",
+    "to_keep",
 ]
 
 
@@ -111,12 +113,34 @@ def build(name: str, objective: str = "", **options: Any) -> Calibrator:
         ValueError: an unknown name, or an objective that the method cannot be fitted by.
     """
     if name not in METHODS:
-        raise ValueError(f"methods must be among {', '.join(METHODS)}. Got {name}.")
+        raise ValueError(f"methods must be among {', '.join(METHODS)}. Got {name}{_did_you_mean(name)}")
     kind = METHODS[name]
     objective = objective or kind.first
     if objective not in kind.options:
         raise ValueError(f"the objective of {name} must be one of {', '.join(kind.options)}. Got {objective}.")
     return kind.calibrator(**{**kind.options[objective], **options})
+
+
+_ALSO_CALLED = {
+    "platt": "vector, which is Platt scaling where there are two classes",
+    "sigmoid": "vector, which is Platt scaling where there are two classes",
+    "logistic": "vector, which is Platt scaling where there are two classes",
+    "ts": "temperature",
+    "focal": "focal-temperature",
+    "fts": "focal-temperature",
+    "binning": "histogram",
+    "none": "as-given, which is always compared",
+    "uncalibrated": "as-given, which is always compared",
+}
+
+
+def _did_you_mean(name: str) -> str:
+    """': did you mean vector?' where a method is called so, or nearly."""
+    plain = name.strip().lower().replace("_", "-").replace(" ", "-")
+    for ending in ("-scaling", "-calibration", "-regression", "-binning"):
+        plain = plain.removesuffix(ending)
+    found = [_ALSO_CALLED[plain]] if plain in _ALSO_CALLED else get_close_matches(plain, METHODS, n=2, cutoff=0.6)
+    return f": did you mean {' or '.join(found)}?" if found else "."
 
 
 def parse(methods: str | Iterable[str | tuple[str, str]] = "") -> tuple[Method, ...]:
@@ -139,10 +163,32 @@ def parse(methods: str | Iterable[str | tuple[str, str]] = "") -> tuple[Method, 
 
 
 def _method(given: str | tuple[str, str]) -> Method:
+    if not isinstance(given, str) and not (isinstance(given, tuple | list) and len(given) == 2):
+        raise TypeError(
+            "methods must be names, or pairs of a name and an objective. "
+            f"Got {type(given).__name__}: logits and labels are one argument, (logits, labels)."
+        )
     parts = given.partition(":")[::2] if isinstance(given, str) else given
     name, objective = (part.strip().lower() for part in parts)
     build(name, objective)  # refuses what there is not
     return Method(name, objective or METHODS[name].first)
+
+
+def to_keep(name: str, tried: Iterable[Method]) -> Method | None:
+    """The method of that name among those tried, AS_GIVEN for 'as-given', None for ''.
+
+    Raises:
+        ValueError: an unknown name or objective, or a method that is not tried.
+    """
+    if not name.strip():
+        return None
+    if name.strip().lower() == "as-given":
+        return AS_GIVEN
+    found, tried = _method(name), list(tried)
+    if found not in tried:
+        names = ", ".join(f"{m.name}:{m.objective}" for m in tried)
+        raise ValueError(f"what to keep must be as-given or one of the methods tried, {names}. Got {name.strip()}.")
+    return found
 
 
 def alike_for_all_columns(calibrators: Mapping[Method, Calibrator], *, named: bool) -> dict[Method, Calibrator]:

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from focal_lib.calibration.calibrators.as_given import AsGiven
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.linear import VectorScaling
 from focal_lib.calibration.calibrators.mapped import MappedCalibrator
-from focal_lib.calibration.inputs.logit_sets import LAYOUTS
+from focal_lib.calibration.inputs.logit_sets import LAYOUTS, Given
 from focal_lib.calibration.inputs.memory import require_memory
 from focal_lib.calibration.methods import METHODS
 from focal_lib.validation import check_gamma, check_number
@@ -45,7 +45,7 @@ def save_calibrator(calibrator: Calibrator, path: str | Path) -> None:
         raise ValueError(f"calibrator must be fitted. Got {type(calibrator).__name__} before fit.")
     content = {"format": FORMAT, "focal_lib": version("focal-lib"), "method": names[type(calibrator)]}
     content |= {"parameters": {n: _plain(v) for n, v in calibrator.get_params().items()}, "fitted": fitted}
-    text = json.dumps(content | {"checksum": _checksum(content)}, indent=1) + "\n"
+    text = _lines(content | {"checksum": _checksum(content)}) + "\n"
     write_whole(Path(path), lambda part: part.write_text(text))
 
 
@@ -114,8 +114,12 @@ def _check(found: Calibrator) -> None:
         raise ValueError(f"classes_ must be n_classes_ >= 2 labels. Got {k!r} and shape {np.shape(found.classes_)}.")
     if found.class_names_ is not None and np.shape(found.class_names_) != (k,):
         raise ValueError(f"class_names_ must be {k} names. Got shape {np.shape(found.class_names_)}.")
-    if found.layout_ not in LAYOUTS:
+    if (columns := found.score_columns_) is not None and len(set(columns.tolist())) < len(columns):
+        raise ValueError(f"score_columns_ must differ. Got {columns.tolist()}.")
+    if not isinstance(found.layout_, str) or found.layout_ not in LAYOUTS:
         raise ValueError(f"layout_ must be one of {', '.join(LAYOUTS)}. Got {found.layout_!r}.")
+    if not isinstance(found.given_, str) or found.given_ not in get_args(Given):
+        raise ValueError(f"given_ must be one of {', '.join(get_args(Given))}. Got {found.given_!r}.")
     for name, value in vars(found).items():
         if name.endswith("_") and np.asarray(value).dtype.kind == "f" and not np.isfinite(value).all():
             raise ValueError(f"{name} must be finite.")
@@ -137,6 +141,19 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | Sequence) and not isinstance(value, str):
         return np.asarray(value).tolist()
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _lines(value: Any, indent: str = "") -> str:
+    """JSON with a line for each name, and for each row of a matrix: a list of numbers is one line, however long."""
+    inner = indent + " "
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(name)}: {_lines(entry, inner)}" for name, entry in value.items()]
+    elif isinstance(value, list) and any(isinstance(entry, list | dict) for entry in value):
+        parts = [_lines(entry, inner) for entry in value]
+    else:
+        return json.dumps(value)
+    start, end = "{}" if isinstance(value, dict) else "[]"
+    return f"{start}\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent}{end}"
 
 
 def _checksum(content: dict[str, Any]) -> str:

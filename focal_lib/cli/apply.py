@@ -21,20 +21,32 @@ __all__ = ["apply"]
 @click.command(cls=FileCommand)
 @click.argument("calibrator", type=click.Path(exists=True, path_type=Path))
 @click.argument("path", type=click.Path(exists=True, path_type=Path, allow_dash=True))
-@click.option("--out", required=True, type=click.Path(path_type=Path, allow_dash=True), help="Probabilities, npy.")
-@click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="Probabilities, npy; of a table also csv, parquet.",
+)
+@click.option("--given", type=GIVEN, help="What the file holds. Default: what the calibrator was fitted on.")
 @click.option("--chunk", default=100_000, show_default=True, type=WholeNumber(1), help="Samples in memory at a time.")
 def apply(calibrator: Path, path: Path, out: Path, given: Any, chunk: int) -> None:
-    """Calibrated probabilities (n, K) of new logits, an npy file that may be larger than memory, or samples*.jsonl.
+    """Calibrated probabilities (n, K) of new logits: npy, which may be larger than memory, npz, or samples*.jsonl.
 
     Scores may have any layout that the calibrator was fitted on, (n,), (n, L), (N, K, H, W), ...; their shape is kept.
-    PATH and --out may be -, for standard input and output.
+    PATH and --out may be -, for standard input and output. Of a table, csv or parquet, the columns of fit are taken;
+    --out may be a table, too: the same with probabilities in place of the scores.
     """
     from focal_lib.calibration.apply.npy_stream import apply_calibrator
+    from focal_lib.calibration.apply.tables import TABLES, apply_to_table
     from focal_lib.calibration.saved import load_calibrator
 
+    is_table = path.suffix.lower() in TABLES
     if str(out) != "-":
         check_folder(out.parent)
-        check_target(out, calibrator, ending=".npy")
-    written = apply_calibrator(load_calibrator(calibrator), path, out, given=given, chunk=chunk)
+        check_target(out, calibrator, path, ending="" if is_table and out.suffix.lower() in TABLES else ".npy")
+    fit = load_calibrator(calibrator)
+    if is_table:
+        written = apply_to_table(fit, path, out, given)
+    else:
+        written = apply_calibrator(fit, path, out, given=given, chunk=chunk)
     click.echo(f"{written:,} samples -> {click.format_filename(out)}", err=True)

@@ -28,27 +28,41 @@ __all__ = ["calibrate"]
 @click.option(
     "--share",
     type=FiniteNumber(0, 1, min_open=True, max_open=True),
-    help="Of the samples, to fit on, where the file has one set. Default: 0.5.",
+    help="Share of the samples to fit on, where the file has one set; the rest are tested on. Default: 0.5.",
 )
 @click.option(
     "--folds",
     type=WholeNumber(0),
     default=0,
-    help="Of cross-fitting instead, at least 2, where the file has one set. 0: none.",
+    help="Cross-fit with so many folds, at least 2, instead of a split: all samples are tested on. 0: none.",
 )
-@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="Of the split and of the intervals.")
-@click.option("--methods", default="", help="Names with commas between, or all; see above.")
-@click.option("--shrinkage", type=FiniteNumber(0), default=0.0, help="Draws gamma towards 0; for few samples.")
-@click.option("--resamples", type=WholeNumber(1), default=1000, show_default=True, help="Of the bootstrap.")
+@click.option(
+    "--seed", type=WholeNumber(0), default=0, show_default=True, help="Seed of the random split and of the intervals."
+)
+@click.option("--methods", default="", help="Methods to compare, with commas between, or all; see above.")
+@click.option(
+    "--shrinkage",
+    type=FiniteNumber(0),
+    default=0.0,
+    help="Precision of a prior that draws gamma towards 0, for few samples. Default: 0, none.",
+)
+@click.option(
+    "--resamples", type=WholeNumber(1), default=1000, show_default=True, help="Number of resamples of the bootstrap."
+)
 @click.option(
     "--relevant",
     type=FiniteNumber(0, 1, max_open=True),
     default=0.005,
-    help="Smallest gain that matters, a share. Default: 0.005.",
+    help="Smallest gain that matters, as a share of the NLL or Brier score. Default: 0.005.",
 )
-@click.option("--force", is_flag=True, help="Go on where the data look wrong.")
-@click.option("--json", "as_json", type=NEW_FILE, help="Also all of the report as JSON, into this file.")
-@click.option("--model-card", "card", type=NEW_FILE, help="Also a section for a model card, in Markdown.")
+@click.option("--keep", default="", metavar="METHOD", help="Method to keep, or as-given, whatever is advised.")
+@click.option(
+    "--force", is_flag=True, help="Go on where the data look wrong; what does is then a caution in the report."
+)
+@click.option("--json", "as_json", type=NEW_FILE, help="Write all of the report as JSON into this file, too.")
+@click.option(
+    "--model-card", "card", type=NEW_FILE, help="Write a section for a model card, in Markdown, into this file, too."
+)
 def calibrate(path: Path, out: Path, as_json: Path | None, card: Path | None, **options: Any) -> None:
     """Calibrate a model from its logits: calibrator.json, metrics.parquet and report.html in the folder OUT.
 
@@ -61,7 +75,8 @@ def calibrate(path: Path, out: Path, as_json: Path | None, card: Path | None, **
     and those that there are, with their objectives, the first as default:
       temperature (nll, ece, adaptive-ece), focal-temperature (the same),
       vector, matrix, structured-matrix, beta, dirichlet (nll), histogram, isotonic,
-      venn-abers (brier); 'all' is all that are installed (pip install focal-lib[methods])
+      venn-abers (brier); 'all' is all that are installed
+    In a checkout, pip install '.[methods]' adds beta, venn-abers and structured-matrix.
     """
     from focal_lib.calibration.report import report
 
@@ -80,7 +95,8 @@ def calibrate(path: Path, out: Path, as_json: Path | None, card: Path | None, **
     files = f"{', '.join(report.FILES)} -> {click.format_filename(out)}"
     files += "".join(f"; {click.format_filename(name)}" for name in also)
     cautions = (f"Caution: {text}" for text in found.summary.cautions)
-    click.echo("\n".join((*found.summary.todo, *cautions, files)))
+    split = filter(None, [found.summary.split])
+    click.echo("\n".join((*found.summary.todo, *split, *cautions, files)))
 
 
 def _write_text(text: str, path: Path) -> None:

@@ -5,6 +5,8 @@ focal check predictions.npz --max-ece 0.02
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,45 @@ import click
 
 from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli.data_options import data_options, files_among
-from focal_lib.cli.errors import CheckingCommand
+from focal_lib.cli.errors import CheckingCommand, in_a_line
+from focal_lib.cli.files import NEW_FILE
 from focal_lib.cli.numbers import FiniteNumber
 
 __all__ = ["check"]
 
 
-@click.command(cls=CheckingCommand, word="Investigate")
+class _CheckCommand(CheckingCommand):
+    """Where options are wrong, such as a file that is not there, that is written to --out, too."""
+
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **more: Any) -> click.Context:
+        given = list(args)
+        try:
+            return super().make_context(info_name, args, *rest, **more)
+        except click.UsageError as error:
+            known = super().make_context(info_name, [*given], *rest, **more, resilient_parsing=True).params
+            if (out := known.get("out")) is not None:
+                _leave(self.describe(ValueError(error.format_message())), out, _others(given, out))
+            raise
+
+
+def _others(args: Sequence[str], out: Path) -> list[Path]:
+    """Arguments that may be files, without that of --out."""
+    paths = [Path(text.partition("=")[2] if text.startswith("--") and "=" in text else text) for text in args]
+    if out in paths:
+        paths.remove(out)
+    return paths
+
+
+def _leave(reason: str, out: Path, inputs: Sequence[Path], **asked: Any) -> None:
+    """Write the reason why nothing ran, where that is no input: an old result would say something else."""
+    from focal_lib.calibration.gate import did_not_run
+
+    with suppress(OSError, ValueError):  # the reason itself is said on the terminal
+        check_target(out, *inputs)
+        did_not_run(reason, **asked).save(out)
+
+
+@click.command(cls=_CheckCommand, word="Investigate")
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--max-ece",
@@ -29,7 +63,11 @@ __all__ = ["check"]
 )
 @click.option("--metric", type=click.Choice(["ece", "adaptive-ece"]), default="ece", show_default=True)
 @data_options
-@click.option("--calibrator", type=click.Path(exists=True, path_type=Path), help="Of focal calibrate, applied first.")
+@click.option(
+    "--calibrator",
+    type=click.Path(exists=True, path_type=Path),
+    help="Of focal calibrate, applied first: check it on samples that it was not fitted on.",
+)
 @click.option(
     "--level",
     type=FiniteNumber(0, 1, min_open=True, max_open=True),
@@ -37,14 +75,15 @@ __all__ = ["check"]
     show_default=True,
     help="Of the interval.",
 )
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="JSON, or JUnit where it ends in .xml.")
+@click.option("--out", type=NEW_FILE, help="JSON, or JUnit where it ends in .xml, also where the check did not run.")
 @click.option("--force", is_flag=True, help="Check also where the data look wrong.")
 @click.pass_context
 def check(context: click.Context, path: Path, out: Path | None, calibrator: Path | None, **options: Any) -> None:
     """Is a model calibrated well enough? Exit status 0: yes, 1: no, 2: to be investigated.
 
     Judged by the 95 % interval of the ECE over the samples in PATH, those for testing where it has two sets: 0 if all
-    of it is at most --max-ece, 1 if all of it is above; 2 if the samples do not tell, or if the check did not run.
+    of it is at most --max-ece, 1 if all of it is above; 2 if the samples do not tell, or if the check did not run. The
+    samples must be others than those that the model, and the calibrator, were fitted on.
     """
     from focal_lib.calibration import gate
     from focal_lib.calibration.saved import load_calibrator
@@ -52,8 +91,14 @@ def check(context: click.Context, path: Path, out: Path | None, calibrator: Path
     if out is not None:
         check_folder(out.parent)
         check_target(out, *filter(None, (path, calibrator)), *files_among(options))
-    fit = None if calibrator is None else load_calibrator(calibrator)
-    found = gate.check(path, calibrator=fit, **options)
+    try:
+        fit = None if calibrator is None else load_calibrator(calibrator)
+        found = gate.check(path, calibrator=fit, **options)
+    except BaseException as error:
+        if out is not None:
+            reason = in_a_line(error) if isinstance(error, Exception) else "interrupted."
+            _leave(reason, out, (), **{name: options[name] for name in ("metric", "limit", "level")})
+        raise
     if out is not None:
         found.save(out)
     click.echo(found.words)

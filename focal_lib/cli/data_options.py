@@ -13,12 +13,32 @@ __all__ = ["GIVEN", "data_options", "files_among"]
 GIVEN = click.Choice(["logits", "log-probs", "probs"])
 _LAYOUTS = click.Choice(["classes", "binary", "multi-label", "segmentation", "tokens", "options"])
 _FILE = click.Path(exists=True, path_type=Path)
+
+
+class _Names(click.ParamType):
+    """Text with commas between, as a tuple."""
+
+    name = "names"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        found = value if isinstance(value, tuple) else tuple(part.strip() for part in str(value).split(","))
+        if not all(found) or len({*found}) < len(found):
+            self.fail(f"{value!r} must be names that differ, with commas between.", param, ctx)
+        return found
+
+
 _OPTIONS = (
     click.option("--given", type=GIVEN, default="logits", show_default=True, help="What the file holds."),
     click.option("--labels", type=_FILE, help="File of the labels, for npy."),
     click.option("--test", type=_FILE, help="File of the test set, where PATH is for validation alone."),
     click.option("--test-labels", type=_FILE, help="File of its labels, for npy."),
     click.option("--label-column", metavar="NAME", help="Of csv, parquet. Default: label. Multi-label: NAME,NAME,..."),
+    click.option(
+        "--class-names",
+        type=_Names(),
+        metavar="NAME,NAME,...",
+        help="Where labels are names: of the columns, in order; of one column: negative,positive.",
+    ),
     click.option("--groups", metavar="NAME", help="Column or array of samples that stay together in splits."),
     click.option("--slices", metavar="NAME", help="Column or array by which errors are reported one by one."),
     click.option("--weights", metavar="NAME", help="Column or array of what each sample counts."),

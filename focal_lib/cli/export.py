@@ -33,4 +33,5 @@ def export(calibrator: Path, out: Path) -> None:
     of_scores = (
         "; of a score s of one class its columns are 0 and s" if fit.layout_ in ("binary", "multi-label") else ""
     )
+    of_scores += "" if fit.given_ == "logits" else "; of probabilities give the logarithms"
     click.echo(f"{type(fit).__name__}, {fit.n_classes_} classes{of_scores} -> {click.format_filename(out)}")

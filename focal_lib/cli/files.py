@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 __all__ = ["GRID_FILE", "NEW_FILE", "ROOT_FOLDER"]
 
 GRID_FILE = click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path)
-NEW_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+class _NewFile(click.Path):
+    """A file to write; '-' would be one of that name, and what is printed has no place for it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if str(value) == "-":
+            self.fail("must be the name of a file: it is not written to standard output. Got '-'.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+NEW_FILE = _NewFile(dir_okay=False, path_type=Path)
 ROOT_FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)

@@ -6,6 +6,8 @@ tail -f outcomes.jsonl | focal watch -
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,15 +43,17 @@ def watch(context: click.Context, path: Path, state: Path | None, **options: flo
     probabilities of every class (in JSON: probs, a list).
 
     The test may be looked at after every sample: a calibrated model, or one within --tolerance, ever raises an alarm
-    with probability --alpha at most. An alarm stays in the state; without a state, the watch starts anew. Of a file all
-    lines are counted or, where one is wrong, none; of a pipe those up to then.
+    with probability --alpha at most. An alarm stays in the state: calibrate again, and go on with another state.
+    Without a state, the watch starts anew. Of a file all lines are counted or, where one is wrong, none; of a pipe
+    those up to then. What is given twice counts twice.
     """
     own = _start(state, options)
     if state is not None:
         check_target(state, path)
     before, of_file = own.steps, path.is_file() and str(path) != "-"
+    low: Counter[bool] = Counter()
     try:
-        _count(own, path, of_file)
+        _count(own, path, of_file, low)
     except KeyboardInterrupt:  # how one ends a pipe that does not end
         if of_file:
             raise
@@ -61,12 +65,27 @@ def watch(context: click.Context, path: Path, state: Path | None, **options: flo
         raise ValueError("there must be samples to look at. Got none.")
     if state is not None:
         own.save(state)
-    click.echo(own.words)
+    click.echo("\n".join((own.words, *_told_besides(own, before, low[True], state))))
     context.exit(_ALARM if own.alarm else _NO_DRIFT)
 
 
-def _count(own: CalibrationWatch, path: Path, of_file: bool) -> None:
-    """All samples; of a pipe an alarm is said at once."""
+def _told_besides(own: CalibrationWatch, before: int, low: int, state: Path | None) -> Iterator[str]:
+    """What of the samples is new, what may be wrong with confidences, and what to do after an alarm."""
+    new = own.steps - before
+    if before:
+        yield f"{new:,} of the {own.steps:,} samples are new: those that are given twice count twice."
+    if own.alarm and low:
+        yield (
+            f"{low:,} of {new:,} confidences are below 0.5, as that of a predicted class is not where there are two: "
+            "then give the larger of p and 1 - p, not the probability of the positive class."
+        )
+    if own.alarm:
+        where = f"; then watch anew, with another --state than {state.name}" if state is not None else ""
+        yield f"Next: calibrate again, on samples of late (focal calibrate){where}."
+
+
+def _count(own: CalibrationWatch, path: Path, of_file: bool, low: Counter[bool]) -> None:
+    """All samples; of a pipe an alarm is said at once. `low` counts confidences below one half, and others."""
     from focal_lib.calibration.watch.outcome_lines import read_outcomes
 
     said = own.alarm or of_file
@@ -74,6 +93,7 @@ def _count(own: CalibrationWatch, path: Path, of_file: bool) -> None:
         outcomes = read_outcomes(lines, path.name if of_file else "standard input")
         while part := list(islice(outcomes, _AT_ONCE if of_file else 1)):
             own.update(*map(list, zip(*part, strict=True)))
+            low.update(confidence < 0.5 for confidence, _ in part)
             if own.alarm and not said:
                 click.echo(own.words)
                 said = True

@@ -8,8 +8,8 @@ leaves out one group at a time, with the sums :math:`W_g` and :math:`S_g` of w a
 whatever the samples of a group have in common (MacKinnon, Nielsen & Webb 2023, CV3). Samples without groups are groups
 of one, and with equal weights this is the usual standard error. Student's t has
 :math:`(\sum_g W_g^2)^2 / \sum_g W_g^4 - 1` degrees of freedom: G - 1 where groups count the same, fewer where few of
-them count most. A share, such as an error, has Wilson's interval for as many independent samples as s is worth
-(Korn & Graubard 1998): shares near 0 are skewed, and s may be 0.
+them count most. A share, such as an error, has the exact binomial interval; with weights or groups Wilson's for as many
+independent samples as s is worth (Korn & Graubard 1998): shares near 0 are skewed, and s may be 0.
 """
 
 from __future__ import annotations
@@ -110,8 +110,14 @@ class Design:
         return Interval(mean, mean - half, mean + half, "t", level, degrees)
 
     def share_interval(self, values: np.ndarray, *, level: float = 0.95) -> Interval:
-        """The mean of values (n,) of 0 and 1 with Wilson's interval; nan where there is one group."""
+        """The mean of values (n,) of 0 and 1 with its interval; nan where there is one group.
+
+        Clopper and Pearson's (1934) where samples are independent and count the same, else Wilson's.
+        """
         share, n = self.mean(values), len(values)
+        if self.is_plain:
+            found = stats.binomtest(round(share * n), n).proportion_ci(level, "exact")
+            return Interval(share, float(found.low), float(found.high), "exact binomial", level)
         if self.independent(n) < 2:
             return Interval(share, np.nan, np.nan, level=level)
         weights, parts = self.totals(np.ones(n)), np.ones(n) if self.weights is None else self.weights

@@ -4,7 +4,10 @@ Whoever acts at probability t and above holds a needless action to be worth t / 
 
 .. math:: \mathrm{NB}(t) = \frac{\mathrm{TP}(t)}{n} - \frac{\mathrm{FP}(t)}{n}\,\frac{t}{1 - t} ,
 
-which is to be compared with acting always, and with never acting, whose net benefit is 0.
+which is to be compared with acting always, and with never acting, whose net benefit is 0. The differences to both are
+:math:`\pm(a - \mathrm{odds}\,b)`, with the shares a of needed and b of needless actions, taken or spared. Either may
+be of few samples, or of none, so intervals of the difference are made from the exact ones of both shares (the MOVER of
+Zou & Donner 2008, with the correlation that the two shares have).
 """
 
 from __future__ import annotations
@@ -31,9 +34,9 @@ class NetBenefit:
     Attributes:
         threshold: act where the probability is at least this.
         model, treat_all: net benefit of acting so, and of acting always.
-        low, high: of the difference to the better of acting always and never, an interval for each threshold. Which
-            is the better is not certain either, so the difference is the smaller of two, to always and to never, and
-            these are the smaller of their lower and of their upper ends, the upper ones by Bonferroni.
+        low, high: of the difference to the better of acting always and never, an interval for each threshold alone.
+            Which is the better is not certain either, so the difference is the smaller of two, to always and to never,
+            and these are the smaller of their lower and of their upper ends, the upper ones by Bonferroni.
         gain: that difference.
         level: of each interval.
         prevalence: share of samples that are of the class.
@@ -96,19 +99,33 @@ def net_benefit_of(
     odds = t / (1 - t)
     model = (events - missed - (n - below - events + missed) * odds) / n
     always = (events - (n - events) * odds) / n
-    # minus always: what is saved where one does not act; minus never: what acting brings. Both are means over samples.
-    spared = _moments(missed, below - missed, n, odds, -1.0)
-    acted = _moments(events - missed, n - below - events + missed, n, odds, 1.0)
-    means, errors = np.stack([spared, acted], axis=1)
-    below, above = stats.t.ppf([(1 + level) / 2, (3 + level) / 4], n - 1)
-    low, high = np.min(means - below * errors, axis=0), np.min(means + above * errors, axis=0)
-    return NetBenefit(t, model, always, np.min(means, axis=0), low, high, level, events / n, n)
+    # minus always: what is spared where one does not act; minus never: what acting brings. Both are means over samples.
+    acted, spared = (events - missed, n - below - events + missed), (missed, below - missed)
+    low = np.min([_interval(*acted, n, odds, level)[0], -_interval(*spared, n, odds, level)[1]], axis=0)
+    wide = (1 + level) / 2
+    high = np.min([_interval(*acted, n, odds, wide)[1], -_interval(*spared, n, odds, wide)[0]], axis=0)
+    return NetBenefit(t, model, always, model - np.maximum(always, 0), low, high, level, events / n, n)
 
 
-def _moments(
-    events: np.ndarray, others: np.ndarray, n: int, odds: np.ndarray, sign: float
+def _interval(
+    needed: np.ndarray, needless: np.ndarray, n: int, odds: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard error of what is 1 for events, -odds for others, times the sign, and 0 for the rest."""
-    mean = (events - others * odds) / n
-    square = (events + others * odds**2) / n
-    return sign * mean, np.sqrt(np.maximum(square - mean**2, 0) / (n - 1))
+    """Ends for a - odds b, where a and b are the shares of two kinds of n samples, (m,) each."""
+    a, b = needed / n, needless / n
+    (low_a, high_a), (low_b, high_b) = (_share_interval(count, n, level) for count in (needed, needless))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        together = np.nan_to_num(np.sqrt(a * b / ((1 - a) * (1 - b))), nan=1.0).clip(max=1)  # minus their correlation
+    value = a - odds * b
+
+    def reach(of_a: np.ndarray, of_b: np.ndarray) -> np.ndarray:
+        return np.sqrt(of_a**2 + of_b**2 + 2 * together * of_a * of_b)
+
+    return value - reach(a - low_a, odds * (high_b - b)), value + reach(high_a - a, odds * (b - low_b))
+
+
+def _share_interval(count: np.ndarray, n: int, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Clopper and Pearson's (1934)."""
+    tail = (1 - level) / 2
+    low = np.where(count > 0, stats.beta.ppf(tail, np.maximum(count, 1), n - count + 1), 0.0)
+    high = np.where(count < n, stats.beta.ppf(1 - tail, count + 1, np.maximum(n - count, 1)), 1.0)
+    return low, high

@@ -35,7 +35,7 @@ class Threshold:
     """Answer where the confidence is above `threshold`.
 
     Attributes:
-        threshold: of the confidence; 0 where all samples are answered.
+        threshold: of the confidence, rounded up (see risk_coverage); 0 where all samples are answered.
         coverage: share of the samples that are answered.
         risk: share of the answers that are wrong.
         bound: what the risk of the model, not of the sample, is at most, with the probability that was asked for.
@@ -89,8 +89,9 @@ class RiskCoverage:
 def risk_coverage(probs: Any, labels: Any, *, level: float = 0.95) -> RiskCoverage:
     r"""The risk-coverage curve of the top label's confidence, with upper bounds that all hold with probability `level`.
 
-    A coverage is :math:`j/50` of the samples, those of the largest confidence; the threshold is the confidence of the
-    next. Given that, and how many lie above, the samples above are independent draws of the model's answers, so their
+    A coverage is :math:`j/50` of the samples at most, those of the largest confidence; the threshold is the confidence
+    of the next, rounded up to four digits, or to three of its distance to 1, so that it can be said in full. Given the
+    next, and how many lie above the threshold, these are independent draws of the model's answers, so their
     errors are binomial, and the bound is exact (Clopper & Pearson 1934), at :math:`1 - (1 - \mathrm{level})/50` each:
     the Bonferroni form of Geifman & El-Yaniv (2017) and of Learn then Test (Angelopoulos et al. 2021).
 
@@ -119,6 +120,7 @@ def risk_coverage_of(confidence: np.ndarray, correct: np.ndarray, *, level: floa
     ordered, errors = confidence[order], np.r_[0, np.cumsum(wrong[order])]
     counts = np.unique([math.ceil(step * n / STEPS) for step in range(1, STEPS + 1)])
     thresholds = np.append(ordered, 0.0)[counts]  # of the next; of all, nothing is left out
+    thresholds = _rounded_up(thresholds)
     thresholds[counts == n] = 0.0
     answered = np.searchsorted(-ordered, -thresholds, side="left")  # strictly above: none of those that tie
     answered[counts == n] = n
@@ -129,6 +131,15 @@ def risk_coverage_of(confidence: np.ndarray, correct: np.ndarray, *, level: floa
     bound = np.where(found < bounded, beta.ppf(1 - each, found + 1, np.maximum(bounded - found, 1)), 1.0)
     best = aurc_of(1 - wrong, correct)
     return RiskCoverage(thresholds, bounded / n, found / bounded, bound, level, aurc_of(confidence, correct), best, n)
+
+
+def _rounded_up(confidence: np.ndarray) -> np.ndarray:
+    """To four decimals, or so many that three digits of the distance to 1 stay."""
+    distance = np.maximum(1 - confidence, 1e-12)
+    unit = 10.0 ** np.maximum(4, 2 + np.ceil(-np.log10(distance)))
+    above = np.ceil(confidence * unit) / unit
+    above = np.where(above < confidence, (np.ceil(confidence * unit) + 1) / unit, above)
+    return np.where((np.rint(confidence * unit) / unit == confidence) | (above >= 1), confidence, above)
 
 
 def certified_threshold(probs: Any, labels: Any, risk: float, *, level: float = 0.95) -> Threshold | None:

@@ -126,8 +126,17 @@ def log_loss_sum(p: Tensor, y: Tensor) -> Tensor:
 
 def brier_sum(p: Tensor, y: Tensor) -> Tensor:
     """Of a chunk (m, K), (m,), unchecked; without a number for each sample it is faster."""
-    p = p.double()
-    return torch.dot(p.ravel(), p.ravel()) - 2 * p.gather(-1, y[:, None]).sum() + len(p)
+    return _sum_of_squares(p) - 2 * p.gather(-1, y[:, None]).double().sum() + len(p)
+
+
+def _sum_of_squares(p: Tensor) -> float:
+    """Of float32 by 128 at a time in that precision, then in float64: faster than to convert it."""
+    values = p.ravel()
+    if p.dtype == torch.float64:
+        return float(torch.dot(values, values))
+    whole = len(values) // 128 * 128
+    runs = values[:whole].reshape(-1, 128).numpy()
+    return float(np.einsum("ij,ij->i", runs, runs).sum(dtype=np.float64) + values[whole:].double().square().sum())
 
 
 def _scores(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:

@@ -49,10 +49,10 @@ def top_probability_bounds(
     * gamma > 0: for q_top >= p* the elasticity of w is largest at the top class, so p_top rises with q_top. Below p*,
       where 1 <= g <= g(p*), it lies between q_top / g(p*) and g(p*) q_top.
     * -1 < gamma < 0: :math:`p_{top} = w_1 / (w_1 + \sum_{j>1} q_j h_j)` with h = 1/g and w_1 = q_top h(q_top),
-      increasing in q_top. Every q_j is at most 1/2, where h lies between h_0 = min(1, h(1/2)) and h(p*), or h(1/2) if
-      p* is above: h rises from 1 to h(p*) and falls after it, since :math:`b'(q)(1-q) - \gamma b - 1` decreases (b is
-      concave and increasing). So p_top lies between two increasing functions,
-      :math:`w_1 / (w_1 + (1 - q_{top}) h(p^*))` and the same with h_0.
+      increasing in q_top. Every q_j is at most 1/2, where h lies between 1 and h(p*), or h(1/2) if p* is above: h rises
+      from 1 to h(p*) and falls after it, since :math:`b'(q)(1-q) - \gamma b - 1` decreases (b is concave and
+      increasing), to h(1/2), where :math:`-\log h = \log(1 + \gamma\log 2) - \gamma\log 2 < 0`. So p_top lies between
+      two increasing functions, :math:`w_1 / (w_1 + (1 - q_{top}) h(p^*))` and the same with 1.
 
     Args:
         logit_top: logit of q_top, (n,).
@@ -77,7 +77,7 @@ def top_probability_bounds(
         return np.where(below, q_top / extreme, p_top), high
     far = np.minimum(logit_top, 750.0)  # where 1 - q_top is 0
     log_odds = far - log_gain_of_logit(far, gamma)  # log w_1 / (1 - q_top)
-    return expit(log_odds + log_extreme), expit(log_odds + max(0.0, log_gain(0.5, gamma)))
+    return expit(log_odds + log_extreme), expit(log_odds)
 
 
 def sample_simplex(n: int, seed: int, count: int = 4_000) -> np.ndarray:

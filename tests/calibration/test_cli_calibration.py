@@ -34,9 +34,10 @@ def test_calibrate_leaves_a_report_and_a_calibrator_that_applies(run, tmp_path, 
     done = run("calibrate", tmp_path / "mine.npz", *FAST, "--out", out)
     assert done.exit_code == 0, done.output
     assert done.stderr == ""  # no terminal, no line on progress
-    advice, kept, files = done.output.splitlines()  # and nothing to be cautious about
+    advice, kept, split, files = done.output.splitlines()  # and nothing to be cautious about
     assert advice.startswith("Use temperature scaling: the NLL falls by")
     assert kept.startswith("calibrator.json holds the fit of temperature: T = ")
+    assert split.startswith("The split was random (seed 0)")
     assert files == f"calibrator.json, metrics.parquet, report.html -> {out}"
     assert sorted(path.name for path in out.iterdir()) == sorted(FILES)
     assert set(pd.read_parquet(out / "metrics.parquet")["method"]) == {"as given", "temperature", "vector"}
@@ -107,6 +108,19 @@ def test_help_says_which_methods_there_are(run):
     for name, kind in METHODS.items():
         assert name in text
         assert all(objective in text for objective in kind.options)
+
+
+def test_the_first_help_leads_to_calibrating(run):
+    text = run("--help").output
+    for command in ("calibrate", "apply", "check", "watch"):
+        assert f"focal {command} " in text
+
+
+@pytest.mark.parametrize("option", ["share", "folds", "seed", "resamples", "keep"])
+def test_help_says_of_what_an_option_is(option):
+    """'Of the bootstrap.' is of nothing."""
+    (found,) = (param for param in main.commands["calibrate"].params if param.name == option)
+    assert not found.help.startswith("Of ")
 
 
 @pytest.fixture

@@ -103,3 +103,29 @@ def test_no_file_that_is_read_is_written_over(run, tmp_path):
     refused = run("calibrate", tmp_path / "x.npz", "--test", other, "--out", tmp_path / "report")
     assert refused.exit_code == 1
     assert other.read_bytes() == (tmp_path / "x.npz").read_bytes()
+
+
+def test_names_of_classes_on_the_command_line(run, tmp_path):
+    frame = pd.DataFrame({"p": expit(MANY[:, 0] / 2), "label": np.where(TRUE[:, 0], "benign", "malignant")})
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    np.save(tmp_path / "z.npy", np.c_[0 * MANY[:, 0], MANY[:, 0] / 2])
+    np.save(tmp_path / "y.npy", frame["label"].to_numpy().astype(str))
+    flags = "--max-ece", 0.5, "--class-names", "malignant, benign", "--out", tmp_path / "out.json"
+    found = []
+    for source in (("x.csv", "--given", "probs"), ("z.npy", "--labels", tmp_path / "y.npy")):
+        done = run("check", tmp_path / source[0], *source[1:], *flags)
+        assert done.exit_code == 0, done.output
+        found.append(json.loads((tmp_path / "out.json").read_text()))
+    assert found[0]["value"] == pytest.approx(found[1]["value"])
+    other = run("check", tmp_path / "x.csv", "--given", "probs", *flags[:2], "--class-names", "benign,malignant")
+    assert other.exit_code == 2  # the positive class is the second
+    for names in ("a,a", "a,", "malignant,b,c"):
+        refused = run("check", tmp_path / "x.csv", "--given", "probs", *flags[:2], "--class-names", names)
+        assert refused.exit_code == 2
+    folder = tmp_path / "report"
+    done = run("calibrate", tmp_path / "x.csv", "--given", "probs", *flags[2:4], *FAST, "--out", folder)
+    assert done.exit_code == 0, done.output
+    assert "class_names malignant, benign" in (folder / "report.html").read_text()
+    refused = run("calibrate", tmp_path / "z.npy", "--labels", tmp_path / "y.npy", "--json", "-", "--out", tmp_path)
+    assert refused.exit_code == 2
+    assert "must be the name of a file" in refused.output

@@ -144,6 +144,15 @@ def test_slices_and_groups_by_the_names_in_a_file(sliced, tmp_path):
     assert told["slices"][1]["low"] is None  # 3 groups
 
 
+def test_what_a_pass_over_groups_does_not_tell_is_said(overconfident):
+    """None of 20 groups is of another kind: with 95 % fewer than 1 - 0.05^(1/20) of all groups are."""
+    pair = overconfident.logits, overconfident.labels
+    found = check(pair, 0.99, groups=np.arange(3000) % 20)
+    assert found.outcome == Outcome.PASS
+    assert found.words.endswith("Any one kind of group that is not among these 20 may be up to 14 per cent of all.")
+    assert "kind of group" not in check(pair, 0.99).words
+
+
 def test_of_few_groups_nothing_is_told(overconfident):
     pair = overconfident.logits, overconfident.labels
     found = check(pair, 0.99, groups=np.arange(3000) % 5)
@@ -186,3 +195,65 @@ def test_a_calibrator_knows_the_names_of_its_columns(run, tmp_path):
         assert "columns" not in same
         assert ("column 0 was cat, and here it is owl" in other) == told
     assert type(load_calibrator(tmp_path / "vector" / "calibrator.json")).__name__ == "VectorScaling"
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["broken.npz", "--max-ece", "0.1"], "must be an npz file of numbers"),
+        (["none.npz", "--max-ece", "0.1"], "does not exist"),
+        (["z.npz", "--max-ece", "2"], "2.0 is not in the range"),
+        (["z.npz", "--max-ece", "0.1", "--calibrator", "none.json"], "does not exist"),
+        (["z.npz", "--max-ece", "0.1", "--given", "probs"], "were given as probabilities"),
+        ([], "Missing argument"),
+    ],
+)
+@pytest.mark.parametrize("name", ["c.xml", "c.json"])
+def test_what_did_not_run_leaves_its_reason(overconfident, tmp_path, monkeypatch, flags, words, name):
+    """Also in place of an old result, which would say something else."""
+    monkeypatch.chdir(tmp_path)
+    np.savez("z.npz", logits=overconfident.logits, labels=overconfident.labels)
+    (tmp_path / "broken.npz").write_bytes(b"PK")
+    (tmp_path / name).write_text("old")
+    found = CliRunner().invoke(main, ["check", *flags, "--out", name])
+    assert found.exit_code == 2
+    text = (tmp_path / name).read_text()
+    if name.endswith("xml"):
+        (case,) = ElementTree.fromstring(text)
+        assert [child.tag for child in case] == ["error"]
+        assert words in case[0].get("message")
+        assert ElementTree.fromstring(text).get("errors") == "1"
+    else:
+        told = json.loads(text, parse_constant=pytest.fail)
+        assert (told["outcome"], told["value"], told["samples"]) == ("investigate", None, 0)
+        assert words in told["words"]
+
+
+def test_a_reason_is_not_written_over_what_is_read(overconfident, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("z.npz", logits=overconfident.logits, labels=overconfident.labels)
+    (tmp_path / "link.json").hardlink_to(tmp_path / "z.npz")
+    before = (tmp_path / "z.npz").read_bytes()
+    for out in ("z.npz", "./z.npz", "link.json"):
+        for flags in (["--max-ece", "2"], ["--max-ece", "0.1"]):
+            assert CliRunner().invoke(main, ["check", "z.npz", *flags, "--out", out]).exit_code == 2
+            assert CliRunner().invoke(main, ["check", "z.npz", *flags, f"--out={out}"]).exit_code == 2
+    assert (tmp_path / "z.npz").read_bytes() == before
+    refused = CliRunner().invoke(main, ["check", "z.npz", "--max-ece", "0.1", "--out", "-"])
+    assert refused.exit_code == 2
+    assert not (tmp_path / "-").exists()
+
+
+def test_errors_are_in_per_cent_and_say_so(overconfident):
+    found = check(overconfident, 0.9)
+    told = json.loads(found.to_json())
+    assert (told["limit"], told["unit"]) == (90.0, "per cent")
+    assert "limit, 90 per cent" in found.words
+
+
+def test_what_a_calibrator_was_fitted_on_is_no_test_of_it(overconfident):
+    fit = TemperatureScaling().fit(overconfident.logits, overconfident.labels)
+    assert "only if these are others than it was fitted on" in check(overconfident, 0.05, calibrator=fit).words
+    assert "fitted on" not in check(overconfident, 0.05).words
+    text = " ".join(CliRunner().invoke(main, ["check", "--help"]).output.split())
+    assert "samples must be others than those that the model, and the calibrator, were fitted on" in text

@@ -1,5 +1,7 @@
 """The registry of methods: names, objectives, and what is built."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -65,8 +67,19 @@ def test_all_leaves_out_what_is_not_installed(monkeypatch):
 
 
 def test_names_that_there_are_not():
-    with pytest.raises(ValueError, match=r"methods must be among temperature, .* Got platt"):
-        parse("temperature,platt")
+    for name, meant in (
+        ("platt", "did you mean vector, which is Platt scaling where there are two classes?"),
+        ("vector-scaling", "did you mean vector?"),
+        ("Isotonic_Regression", "did you mean isotonic?"),
+        ("histogram binning", "did you mean histogram?"),
+        ("temprature", "did you mean temperature"),
+    ):
+        with pytest.raises(ValueError, match=rf"methods must be among temperature, .* Got .*: {re.escape(meant)}"):
+            parse(f"temperature,{name}")
+    with pytest.raises(ValueError, match=r"Got quantile\.$"):
+        parse("quantile")
+    with pytest.raises(TypeError, match=r"Got int64: logits and labels are one argument, \(logits, labels\)"):
+        parse(np.arange(3))
     with pytest.raises(ValueError, match=r"objective of temperature must be one of nll, ece, adaptive-ece\. Got mce"):
         parse("temperature:mce")
     with pytest.raises(ValueError, match=r"objective of vector must be one of nll\. Got ece"):

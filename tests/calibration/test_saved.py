@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
-from focal_lib.calibration.calibrators.linear import VectorScaling
+from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.methods import METHODS, build
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
@@ -32,6 +32,22 @@ def test_a_calibrator_reads_back_the_same(draw_logits, tmp_path, pair):
     again = load_calibrator(str(tmp_path / "c.json"))
     np.testing.assert_array_equal(again.predict_proba(data.logits), fitted.predict_proba(data.logits))
     assert type(again) is type(fitted)
+
+
+def test_a_file_can_be_read_by_people(draw_logits, tmp_path):
+    """Lists of numbers, such as a grid of candidates, and rows of a matrix are a line each; old files were longer."""
+    data = draw_logits(300, 2.0)
+    path = tmp_path / "c.json"
+    save_calibrator(TemperatureScaling("adaptive-ece").fit(data.logits, data.labels), path)
+    lines = path.read_text().splitlines()
+    assert len(lines) < 20
+    assert any(line.startswith('  "temperature_": ') for line in lines)
+    (tmp_path / "old.json").write_text(json.dumps(json.loads(path.read_text()), indent=1))
+    old, new = load_calibrator(tmp_path / "old.json"), load_calibrator(path)
+    np.testing.assert_array_equal(old.temperatures, new.temperatures)
+    assert old.temperature_ == new.temperature_
+    save_calibrator(MatrixScaling(1e-3).fit(data.logits, data.labels), path)
+    assert [line.strip()[0] for line in path.read_text().splitlines()].count("[") == 5
 
 
 def test_a_file_of_the_format_before(draw_logits, tmp_path):

@@ -70,6 +70,21 @@ def test_a_threshold_answers_what_it_says(samples):
         assert certified is None or certified.coverage >= coverage
 
 
+def test_thresholds_can_be_said_in_full():
+    """Rounded up, never down, to few digits, also where all are near 1; what they answer is what is bounded."""
+    rng = np.random.default_rng(0)
+    for confidence in (rng.uniform(0.2, 1, 2000), 1 - 10 ** -rng.uniform(1, 9, 2000)):
+        correct = (rng.random(2000) < confidence).astype(float)
+        found = risk_coverage_of(confidence, correct)
+        exact = np.append(np.sort(confidence)[::-1], 0)[np.arange(40, 2001, 40)]
+        assert len(found.threshold) > 45
+        for threshold in found.threshold[:-1]:
+            below = exact[exact <= threshold].max()
+            assert 0 <= threshold - below <= max(1e-12, min(1e-4, 0.01 * (1 - below)))
+            distance = 1 - threshold
+            assert round(threshold, 4) == threshold or float(f"{distance:.3g}") == pytest.approx(distance, rel=1e-6)
+
+
 def test_of_probabilities():
     rng = np.random.default_rng(0)
     p, y = rng.dirichlet([0.3] * 3, 300), rng.integers(0, 3, 300)

@@ -33,6 +33,15 @@ def test_saturated_float32_probabilities():
     assert brier(p, torch.tensor([2, 0, 0])) == pytest.approx((2 + 0 + 2 / 3) / 3, abs=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(1, 2), (1_000, 7), (300, 1_000)])
+def test_brier_score_of_float32(shape):
+    """As of the same numbers in float64."""
+    rng = np.random.default_rng(0)
+    p, y = rng.dirichlet(np.full(shape[1], 0.3), shape[0]).astype(np.float32), rng.integers(0, shape[1], shape[0])
+    wide = p.astype(np.float64)
+    assert brier(p, y) == pytest.approx(((wide - np.eye(shape[1])[y]) ** 2).sum(1).mean(), rel=1e-8)
+
+
 def test_sample_scores_are_the_metrics(probs_and_labels):
     p, y = probs_and_labels()
     scores = sample_scores(p, y)

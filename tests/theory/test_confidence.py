@@ -73,7 +73,7 @@ def test_no_lower_temperature_falls_below_and_no_higher_one_rises_above(gamma, c
         assert (top_at(factor, gamma, logits)[1] <= high + 1e-12).all()
 
 
-@pytest.mark.parametrize("gamma", [-0.9, -0.3, 0.2, 1.0, 5.0])
+@pytest.mark.parametrize("gamma", [-0.9, -0.3, 0.005, 0.2, 1.0, 5.0])
 def test_bounds_are_those_of_the_formulas(gamma):
     logit, p_top = top_at(1.0, gamma)
     found = np.array(top_probability_bounds(logit, p_top, gamma, 6))

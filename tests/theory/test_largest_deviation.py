@@ -131,6 +131,12 @@ def test_far_apart_logits_of_large_gamma_stay_finite(logit):
     assert sets.mapped(50.0)[0] == pytest.approx(1)
 
 
+def test_of_two_classes_by_default_and_of_any_temperature_and_reach():
+    assert largest_deviation(2.0, 1.5).probs.shape == (2,)
+    assert abs(largest_deviation(2.0, 0.005).difference) > 0.49  # nearly uniform where the map is certain
+    assert 0 < abs(largest_deviation(2.0, 1.5, 3, reach=0.005).difference) < 0.005
+
+
 def test_the_reach_by_default_is_below_rounding():
     assert np.exp(-SIMPLEX) < np.finfo(float).eps ** 1.2
     assert largest_deviation(2.0, 1.5, 4).difference == largest_deviation(2.0, 1.5, 4, SIMPLEX).difference

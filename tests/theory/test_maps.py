@@ -214,7 +214,7 @@ def test_weights_and_slopes_in_fifty_digits(gamma):
 
         logits = np.array([float(mp.log(v)) for v in q])
         wanted = [float(log_w(v)) for v in q]
-        slopes = {s: float(mp.diff(of_logit, mp.mpf(s))) for s in (-2.5, 0.3, 8.0)}
+        slopes = {s: float(mp.diff(of_logit, mp.mpf(s))) for s in (-2.5, 0.3, 8.0, 40.0)}
     np.testing.assert_allclose(maps.log_weight(logits, gamma), wanted, rtol=1e-11, atol=1e-12)
     for s, slope in slopes.items():
         assert maps.focal_logit_slope(np.float64(s), gamma) == pytest.approx(slope, rel=1e-9)

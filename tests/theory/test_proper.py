@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from focal_lib.theory import proper
-from focal_lib.theory.proper import focal_calibration_minimiser, focal_loss_values, focal_minimiser
+from focal_lib.theory.maps import focal_log_probs
+from focal_lib.theory.proper import (
+    brier_values,
+    conditional_risk,
+    focal_calibration_minimiser,
+    focal_loss_values,
+    focal_minimiser,
+    proper_focal_loss,
+)
 
 MINIMISERS = {0.5: 0.7345747634, 1: 0.6858314454, 2: 0.6266148273, 3: 0.5944783237, 10: 0.5329188047, 100: 0.5034501339}
 
@@ -126,3 +134,38 @@ def test_focal_calibration_minimiser_bad_input():
         focal_calibration_minimiser([0.5, 0.5], 1.0, -1.0)
     with pytest.raises(ValueError, match="positive"):
         focal_calibration_minimiser([1.0, 0.0], 1.0, 1.0)
+
+
+# --- values written out -------------------------------------------------------------------
+
+
+def test_focal_loss_at_certainty_is_0():
+    for gamma in (-0.5, 0.0, 2.0):
+        assert focal_loss_values([1.0, 1.0 + 1e-16], gamma).tolist() == [0, 0]
+        assert focal_loss_values(0.25, gamma) == pytest.approx(0.75**gamma * np.log(4), rel=1e-14)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 3.0])
+def test_the_proper_loss_of_the_map_is_the_focal_loss(gamma):
+    q = np.array([[0.6, 0.3, 0.1], [0.05, 0.9, 0.05]])
+    p = np.exp(focal_log_probs(np.log(q), gamma))
+    np.testing.assert_allclose(proper_focal_loss(p, gamma), -((1 - q) ** gamma) * np.log(q), rtol=1e-10)
+
+
+def test_brier_values_are_squared_distances():
+    probs = np.random.default_rng(0).dirichlet([1, 1, 1, 1], (3, 2))
+    wanted = ((probs[..., None, :] - np.eye(4)) ** 2).sum(-1)
+    np.testing.assert_allclose(brier_values(probs), wanted, rtol=1e-13)
+
+
+def test_the_risk_is_the_mean_and_impossible_classes_do_not_count():
+    assert conditional_risk([3.0, 5.0], [0.005, 0.995]) == pytest.approx(4.99, rel=1e-14)
+    assert conditional_risk([np.inf, 2.0, np.nan], [0.0, 1.0, 0.0]) == 2
+    found = conditional_risk([[1.0, 2.0], [3.0, 4.0]], [[0.5, 0.5], [0.25, 0.75]])
+    np.testing.assert_allclose(found, [1.5, 3.75], rtol=1e-14)
+
+
+def test_a_minimiser_whose_multiplier_is_below_minus_two():
+    """Of many classes and a large gamma, g(q) is above 2; equal classes stay equal."""
+    found = focal_calibration_minimiser(np.full(400, 1 / 400), 200.0, 0.1)
+    np.testing.assert_allclose(found, 1 / 400, rtol=1e-12)

@@ -14,8 +14,10 @@ from focal_lib.theory.gain import elasticity_minimum
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.theory.temperature_bounds import (
     beta,
+    beta_minimum,
     beta_of_tied_classes,
     largest_monotone_gamma,
+    printed_temperature_bounds,
     temperature_bounds,
     temperature_bounds_by_search,
     top_temperature_bounds,
@@ -143,3 +145,27 @@ def test_top_temperature_of_two_classes_is_the_binary_bound():
     assert top_temperature_bounds(4.0, 2) == temperature_bounds(4.0)
     with pytest.raises(ValueError, match="n must be"):
         top_temperature_bounds(4.0, 1)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.005, 2.0, 50.0])
+def test_bounds_as_the_paper_prints_them(gamma):
+    """KK24 Prop. 3: 1/(gamma + 1) < T < 1/(gamma + 1 - log(gamma + 1)/2)."""
+    expected = 1 / (gamma + 1), 1 / (gamma + 1 - math.log(gamma + 1) / 2)
+    assert printed_temperature_bounds(gamma) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("gamma", [-0.7, -0.2])
+@pytest.mark.parametrize("radius", [0.5, 3.0, 20.0])
+def test_negative_gamma_turns_the_ends_round(gamma, radius):
+    zero = gamma + 1 - gamma * (2 * math.log(2) - 1) / (1 + gamma * math.log(2))
+    expected = 1 / zero, 1 / float(beta_reference(radius, gamma))
+    assert temperature_bounds(gamma, radius) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("gamma", [6.0, 10.0, 300.0])
+def test_where_beta_is_smallest(gamma):
+    s, least = beta_minimum(gamma)
+    assert least == pytest.approx(float(lowest_reference(gamma)), rel=1e-12)
+    slopes = [float(beta_reference(s * (1 + h), gamma) - beta_reference(s, gamma)) for h in (-1e-3, 1e-3)]
+    assert min(slopes) > 0  # a step of a thousandth to either side is higher
+    assert beta_minimum(1.0) == (0.0, pytest.approx(2 - (2 * math.log(2) - 1) / (1 + math.log(2)), rel=1e-14))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def class_axis(calibrator: Calibrator, shape: tuple[int, ...]) -> int | None:
     raise ValueError(f"scores of {layout} must have the {k} classes of fit, shape {wanted}. Got {shape}.")
 
 
-def apply_to_scores(calibrator: Calibrator, scores: Any, given: Given = "logits") -> np.ndarray:
+def apply_to_scores(calibrator: Calibrator, scores: Any, given: Given | None = None) -> np.ndarray:
     """Calibrated probabilities of the shape of the scores; of scores of one class each, those of that class.
 
     A calibrator of multi-label data is applied to each label; one of options gives 0 where scores are NaN or -inf.
@@ -58,11 +58,12 @@ def apply_to_scores(calibrator: Calibrator, scores: Any, given: Given = "logits"
     Args:
         calibrator: of calibrate, or loaded; its `layout_` says what its scores are.
         scores: new ones, an array or tensor.
-        given: what they are.
+        given: what they are; None for what the calibrator was fitted on, which `calibrate` was told.
 
     Raises:
         ValueError: another shape, or numbers that are not what they are said to be.
     """
+    given = given or cast(Given, calibrator.given_)
     scores = as_array(scores)
     axis = class_axis(calibrator, scores.shape)
     wide = scores.astype(np.float64)

@@ -1,6 +1,6 @@
 """npy files read and written in chunks, from pipes too: samples that need not fit into memory.
 
-samples_*.jsonl of lm-evaluation-harness, which are small, are read as if they were npy.
+samples_*.jsonl of lm-evaluation-harness and npz, which are small, are read as if they were npy.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ import numpy as np
 from focal_lib.atomic_write import check_target, write_whole
 from focal_lib.calibration.apply.new_scores import apply_to_scores, class_axis
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.inputs.archives import read_header
+from focal_lib.calibration.inputs.archives import open_npz, read_header
 from focal_lib.calibration.inputs.layouts import ragged_as_array
 from focal_lib.calibration.inputs.lm_eval_file import scores_of_samples
 from focal_lib.calibration.inputs.logit_sets import Given
 from focal_lib.calibration.inputs.memory import require_memory
+from focal_lib.calibration.inputs.npz_file import NAMES_OF_SCORES
 
 __all__ = ["NpyReader", "apply_calibrator", "open_scores", "write_npy"]
 
@@ -81,12 +82,14 @@ class ArrayReader:
 
 
 @contextmanager
-def open_scores(path: Path) -> Iterator[NpyReader | ArrayReader]:
-    """Open an npy file, a pipe, standard input for '-', or a jsonl file of options: NaN where a question has fewer.
+def open_scores(path: Path, given: str = "logits") -> Iterator[NpyReader | ArrayReader]:
+    """Open an npy file, a pipe, standard input for '-', npz, or a jsonl file of options: NaN where there are fewer.
+
+    Of npz the array `logits`, or by what is given `probs` or `log_probs`; or the one that there is.
 
     Raises:
-        ValueError: no npy, or other than numbers of samples, stored sample by sample; of a file another length than
-            its header says.
+        ValueError: no such file, or other than numbers of samples, stored sample by sample; of a file another length
+            than its header says.
     """
     if str(path) == "-":
         if sys.stdin is None:
@@ -96,8 +99,25 @@ def open_scores(path: Path) -> Iterator[NpyReader | ArrayReader]:
     if path.suffix.lower() == ".jsonl":
         yield ArrayReader(ragged_as_array(scores_of_samples(path)))
         return
+    if path.suffix.lower() == ".npz":
+        yield ArrayReader(_scores_of_npz(path, given))
+        return
     with path.open("rb") as stream:
         yield _after_header(stream, path.name)
+
+
+def _scores_of_npz(path: Path, given: str) -> np.ndarray:
+    with open_npz(path) as file:
+        own = NAMES_OF_SCORES[given]
+        name = next((name for name in (own, "logits") if name in file.names), next(iter(file.names), ""))
+        if name not in (own, "logits") and len(file.names) != 1:
+            raise ValueError(
+                f"{path.name} must hold {own}, or one array alone. Got {', '.join(sorted(file.names)) or 'nothing'}."
+            )
+        found = file[name]
+    if found.dtype.kind not in "fiu" or not found.ndim:
+        raise ValueError(f"{path.name} must hold scores of samples, (n, K) say. Got {found.dtype} {found.shape}.")
+    return found
 
 
 def _after_header(stream: IO[bytes], name: str) -> NpyReader:
@@ -149,7 +169,7 @@ def write_npy(path: Path, shape: tuple[int, ...], chunks: Iterable[np.ndarray], 
 
 
 def apply_calibrator(
-    calibrator: Calibrator, path: Path, out: Path, *, given: Given = "logits", chunk: int = 100_000
+    calibrator: Calibrator, path: Path, out: Path, *, given: Given | None = None, chunk: int = 100_000
 ) -> int:
     """Calibrated probabilities of the npy file `path`, that may be larger than memory, as the npy file `out`.
 
@@ -159,7 +179,7 @@ def apply_calibrator(
 
     Args:
         path, out: '-' for standard input and output.
-        given: what the file holds.
+        given: what the file holds; None for what the calibrator was fitted on.
         chunk: samples in memory at a time; of images, pixels.
 
     Returns:
@@ -170,7 +190,7 @@ def apply_calibrator(
     """
     if str(out) != "-":
         check_target(out, path, ending=".npy")
-    with open_scores(path) as source:
+    with open_scores(path, given or calibrator.given_) as source:
         axis = class_axis(calibrator, source.shape)
         places = math.prod(source.shape[1:]) // (1 if axis is None else source.shape[axis])
         parts = source.chunks(max(1, chunk // max(1, places)))

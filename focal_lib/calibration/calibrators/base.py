@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -32,6 +33,8 @@ class Calibrator(ClassifierMixin, BaseEstimator):
     n_classes_: int
     classes_: np.ndarray
     layout_: str = "classes"  # of the scores it is for, see focal_lib.calibration.inputs.layouts; calibrate sets it
+    given_: str = "logits"  # what calibrate was given; new scores are taken for the same
+    score_columns_: np.ndarray | None = None  # names in the table of calibrate; new tables are to have them
     class_names_: np.ndarray | None = None  # (K,) of the columns, where the file of calibrate had names
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -43,11 +46,20 @@ class Calibrator(ClassifierMixin, BaseEstimator):
                 the columns.
             sample_weight: (n,) what each sample counts: 2 is the sample twice, 0 is none.
 
+        Warns:
+            UserWarning: where X looks like probabilities.
+
         Raises:
             ValueError: bad data, weights or options.
         """
         self._check_options()
         samples = FitSamples(X, y, sample_weight)
+        if samples.like_probs:
+            warnings.warn(
+                "X must be logits, and looks like probabilities, whose rows sum to 1: fit and predict on their "
+                "logarithms, as_logits(X, 'probs').",
+                stacklevel=2,
+            )
         if not is_sliced_as_it_is(X):
             _check_feature_names(self, X, reset=True)
             self._check_order_of_columns(samples.class_labels)

@@ -37,6 +37,7 @@ class FitSamples(Samples):
         class_labels: (K,), the label of each column.
         weights: None where all count once.
         weight: the sum of the weights.
+        like_probs: whether every sample is a distribution: numbers in [0, 1] that sum to 1, but for rounding.
 
     Raises:
         ValueError: other shapes, logits that are not finite, or beyond 1e25 or all within 1e-100, labels that are none
@@ -64,7 +65,8 @@ class FitSamples(Samples):
         known_labels = isinstance(self.labels, np.ndarray)
         found = self.total(functools.partial(_sizes, not known_labels))
         self._check_sizes(*found[:4])
-        counts = np.bincount(self.labels, self.weights, self.classes) if known_labels else found[4:]
+        self.like_probs = found[4] == 0
+        counts = np.bincount(self.labels, self.weights, self.classes) if known_labels else found[5:]
         if np.count_nonzero(counts) < least_classes:
             only = self.class_labels[np.argmax(counts)]
             raise ValueError(f"labels to fit on must hold at least two classes. Got only class {only}: 1 class.")
@@ -251,15 +253,16 @@ def _join(values: Any, weights: np.ndarray) -> Any:
 
 
 def _sizes(count: bool, z: Tensor, y: Tensor) -> np.ndarray:
-    """Numbers that are not finite; whether there is one too large, one large enough, one that is not 0; with `count`
-    the samples of each class, (4,) or (4 + K,)."""
+    """Numbers that are not finite; whether there is one too large, one large enough, one that is not 0, a sample that
+    is no distribution; with `count` the samples of each class, (5,) or (5 + K,)."""
     low, high = (float(end) for end in torch.aminmax(z))
     if 2 * MISSING < low <= MISSING / 2:
         low, high = (float(end) for end in torch.aminmax(z.masked_fill(is_missing(z), 0.0)))
     finite = math.isfinite(low) and math.isfinite(high)
     bad = 0 if finite else int((~torch.isfinite(z)).sum())
     largest = max(-low, high)
-    sizes = np.array([bad, largest > _LARGEST, largest >= _SMALLEST, largest > 0], dtype=np.float64)
+    like_probs = low >= 0 and high <= 1 + 1e-3 and bool(((z.sum(-1) - 1).abs() < 1e-2).all())
+    sizes = np.array([bad, largest > _LARGEST, largest >= _SMALLEST, largest > 0, not like_probs], dtype=np.float64)
     return np.r_[sizes, torch.bincount(y, minlength=z.shape[1]).numpy()] if count else sizes
 
 

@@ -29,9 +29,11 @@ from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_curvature, berno
 __all__ = ["GAMMA_RANGE", "fit_focal", "fit_temperature"]
 
 GAMMA_RANGE = (-0.9, 20.0)
-_SAMPLE = 20_000  # samples that give the start of a larger fit
+_SAMPLE = 20_000  # samples, at most, that give the start of a larger fit
+_SHARE, _FEW = 8, 50_000  # one sample in so many is enough for a temperature's start, of at least so many numbers
 _STARTS = (0.0, -0.8, 3.0, 10.0)  # gamma, temperature scaling first; with T near the line that KK24 Fig. 2 finds
 _CLOSE = 10.0  # minima of the subset whose log-likelihood is nearer than this to the best may change places
+_SAFE = 100.0  # sizes of logits whose exponentials are far from the largest and the smallest number
 _FAR = 12.0  # of log(1/T) from the scale of the logits: they separate the classes, or are worse than chance
 
 
@@ -49,10 +51,17 @@ def fit_temperature(samples: FitSamples) -> tuple[float, float]:
         warnings.warn(f"the NLL has no minimum, T tends to {why}", ConvergenceWarning, stacklevel=4)
         beta = math.exp(middle + side * _FAR)
         return float(samples.weighted_mean(functools.partial(temperature_sums, beta))[0]), 1 / beta
-    subset = samples.subsample(_SAMPLE)
-    start = middle if subset is samples else _descend_temperature(subset, middle, middle)[1]
-    value, u = _descend_temperature(samples, start, middle)
+    value, u = _descend_temperature(samples, _start_of_temperature(samples, middle))
     return value, math.exp(-u)
+
+
+def _start_of_temperature(samples: FitSamples, middle: float) -> float:
+    """log(1/T) of a subset's fit, or `middle` where there are few samples, or the subset has no minimum."""
+    subset = samples.subsample(min(_SAMPLE, max(len(samples) // _SHARE, _FEW // samples.classes)))
+    if subset is samples:
+        return middle
+    u = _descend_temperature(subset, middle, _FAR)[1]
+    return u if abs(u - middle) <= _FAR else middle
 
 
 def _scale_and_side(z: Tensor, y: Tensor, w: Tensor | None = None) -> np.ndarray:
@@ -72,8 +81,9 @@ def _missing_at_the_mean(z: Tensor) -> Tensor:
     return torch.where(missing, mean, z)
 
 
-def _descend_temperature(samples: FitSamples, u: float, middle: float) -> tuple[float, float]:
-    """(NLL, log(1/T)) from the start u."""
+def _descend_temperature(samples: FitSamples, u: float, far: float = math.inf) -> tuple[float, float]:
+    """(NLL, log(1/T)) from the start u, no farther than that: without a minimum it would go on."""
+    start = u
 
     def parts(u: float) -> tuple[float, float, float]:
         beta = math.exp(u)
@@ -83,23 +93,27 @@ def _descend_temperature(samples: FitSamples, u: float, middle: float) -> tuple[
     value, slope, curve = parts(u)
     for _ in range(100):
         step = float(np.clip(-slope / curve if curve > 0 else -math.copysign(1, slope), -2, 2))
+        if abs(step) < 1e-6:  # the next one is of the order of its square
+            return value + slope * step / 2, u + step
         while (new := parts(u + step))[0] > value + 1e-14 and abs(step) > 1e-12:
             step /= 2
         u += step
         value, slope, curve = new
-        if abs(step) < 1e-6 or abs(u - middle) > _FAR:  # the next step is of the order of its square
+        if abs(u - start) > far:
             break
     return value, u
 
 
 def temperature_sums(beta: float, z: Tensor, y: Tensor, w: Tensor | None = None) -> np.ndarray:
     """NLL of softmax(beta z), and its first and second derivative by beta, summed over samples: (3,)."""
-    z = z - z.amax(-1, keepdim=True)
-    e = torch.exp(z * beta)
-    total = e.sum(-1)
+    if beta * float(torch.stack(torch.aminmax(z)).abs().max()) > _SAFE:
+        z = z - z.amax(-1, keepdim=True)
+    ones = torch.ones(z.shape[-1], dtype=z.dtype)  # with few classes a product is faster than a sum
+    e = (z * beta).exp_()
+    total = e @ ones
     weighted = e.mul_(z)
-    mean = weighted.sum(-1) / total
-    square = weighted.mul_(z).sum(-1) / total
+    mean = weighted @ ones / total
+    square = weighted.mul_(z) @ ones / total
     picked = z.gather(-1, y[:, None])[:, 0]
     parts = torch.log(total) - beta * picked, mean - picked, square - mean * mean
     return torch.stack([weighted_sum(part, w) for part in parts]).numpy()

@@ -75,7 +75,9 @@ def import_extra(module: str, package: str, calibrator: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         why = "" if error.name == module.partition(".")[0] else f" ({error})"
-        raise ImportError(f"{calibrator} needs the package {package}: pip install focal-lib[methods]{why}") from None
+        raise ImportError(
+            f"{calibrator} needs the package {package}: pip install {package}, or '.[methods]' in a checkout.{why}"
+        ) from None
 
 
 def repeated(

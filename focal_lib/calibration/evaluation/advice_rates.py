@@ -8,6 +8,7 @@ worth is its expected NLL and Brier score over the population.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +37,15 @@ __all__ = [
 ]
 
 # what is right in a made-up population
-KNOWN_TRUTHS = ("calibrated", "calibrated, rarely wrong", "temperature", "focal temperature", "vector")
+KNOWN_TRUTHS = (
+    "calibrated",
+    "calibrated, rarely wrong",
+    "overconfident, rarely wrong",
+    "underconfident, rarely wrong",
+    "temperature",
+    "focal temperature",
+    "vector",
+)
 ADVICE_ERRORS = {
     "worse": "advises a richer method that is worse than temperature, by a relevant amount",
     "worse at all": "advises a richer method that is worse than temperature, by however little",
@@ -45,6 +54,7 @@ ADVICE_ERRORS = {
     "leaves alone": "advises the logits as given where a method is better by a relevant amount",
 }
 _TEMPERATURE, _GAMMA = 1.5, 3.0
+_RARE_TEMPERATURES = {"overconfident": 3.0, "underconfident": 0.5}  # of those that are rarely wrong
 _RARELY_WRONG = 0.985  # accuracy
 _NUMBERS = 1_000_000  # in a population: samples times classes
 _SCORES = ("nll", "brier")
@@ -82,9 +92,10 @@ class Population:
 def made_up_population(truth: str, classes: int, *, seed: int = 0, size: int | None = None) -> Population:
     """A population for which one method is right: its fit, with enough samples, is calibrated.
 
-    With the logits u of `clouds`, which Bayes' rule gives at an accuracy of 0.8, they are u (calibrated; rarely wrong:
-    at an accuracy of 0.985), 1.5 u (temperature), those whose focal map with gamma = 3 gives softmax(u) (focal
-    temperature), or (u - b) / a with a and b for each class (vector).
+    With the logits u of `clouds`, which Bayes' rule gives at an accuracy of 0.8, they are u (calibrated), 1.5 u
+    (temperature), those whose focal map with gamma = 3 gives softmax(u) (focal temperature), or (u - b) / a with a and
+    b for each class (vector); rarely wrong, at an accuracy of 0.985, u (calibrated), 3 u (overconfident) or 0.5 u
+    (underconfident).
 
     Args:
         truth: one of KNOWN_TRUTHS.
@@ -99,7 +110,9 @@ def made_up_population(truth: str, classes: int, *, seed: int = 0, size: int | N
     m = size or int(np.clip(_NUMBERS // classes, 2_500, 20_000))
     u = bayes_logits(m, classes, rng, accuracy=_RARELY_WRONG if truth.endswith("rarely wrong") else 0.8)
     right = special.log_softmax(u, axis=1)
-    if truth == "temperature":
+    if (name := truth.split(",")[0]) in _RARE_TEMPERATURES:
+        u = _RARE_TEMPERATURES[name] * u
+    elif truth == "temperature":
         u = _TEMPERATURE * u
     elif truth == "focal temperature":
         u = inverse_focal_log_probs(right, _GAMMA)
@@ -126,13 +139,15 @@ def judge_advice(
     """One decision: n samples to fit on and n to test on are drawn, and the advice on them is held against the truth.
 
     Returns:
-        The population's name and classes, samples, seed, the label of what is advised, and of each method and of the
-        logits as given the expected 'nll: <label>' and 'brier: <label>'.
+        The population's name and classes, samples, seed, the label of what is advised; how many intervals of
+        differences there were, whether all hold the truth, and whether one is on the wrong side of 0; and of each
+        method and of the logits as given the expected 'nll: <label>' and 'brier: <label>'.
     """
-    rng = np.random.default_rng([seed, n, population.classes])
+    rng = np.random.default_rng([seed, n, population.classes, zlib.crc32(population.name.encode())])
     fitted_on, test = population.draw(n, rng), population.draw(n, rng)
     evaluation = hold_out(fitted_on, test, {method: build(*method) for method in methods})
-    advice = advise(evaluation, differences(evaluation), relevant=relevant)
+    table = differences(evaluation)
+    advice = advise(evaluation, table, relevant=relevant)
     logs = {AS_GIVEN: special.log_softmax(population.logits, axis=1)}
     logs |= {method: fit.predict_log_proba(population.logits) for method, fit in evaluation.fits.items()}
     found = {method.label: population.scores(log_probs) for method, log_probs in logs.items()}
@@ -143,8 +158,25 @@ def judge_advice(
         "seed": seed,
         "relevant": relevant,
         "advised": (advice.method or AS_GIVEN).label,
+        **_coverage(table, found | {method.name: found[method.label] for method in list(evaluation.fits)[:1]}),
         **{f"{score}: {label}": values[i] for i, score in enumerate(_SCORES) for label, values in found.items()},
     }
+
+
+def _coverage(differences: pd.DataFrame, scores: dict[str, tuple[float, float]]) -> dict[str, Any]:
+    """Of the intervals of differences in the expected scores: how many, whether all hold, whether a side is wrong.
+
+    Scores by labels, of the first method by its name, too, which is how a reference is called.
+    """
+    known = differences[differences["low"].notna()]
+    held, wrong_side = [], []
+    names = ("method", "objective", "reference", "metric", "low", "high")
+    for method, objective, reference, metric, low, high in zip(*(known[name] for name in names), strict=True):
+        i = _SCORES.index(metric)
+        truth = scores[Method(method, objective).label][i] - scores[reference][i]
+        held.append(low <= truth <= high)
+        wrong_side.append((low > 0 > truth) or (high < 0 < truth))
+    return {"intervals": len(held), "all hold": bool(all(held)), "wrong side": bool(any(wrong_side))}
 
 
 def count_advice_errors(

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from focal_lib.calibration.calibrators.base import Calibrator
-from focal_lib.calibration.evaluation.least_error import least_standard_errors
+from focal_lib.calibration.evaluation.possible_labels import PossibleLabels
 from focal_lib.calibration.evaluation.scoring import Scored, score
 from focal_lib.calibration.inputs.logit_sets import LogitSet, slices_of
 from focal_lib.calibration.methods import AS_GIVEN, Method, refuse_counting_samples
@@ -51,8 +49,8 @@ class Evaluation:
         n_fit, n_test, n_classes: numbers of samples to fit on, of samples to test on, of classes.
         unseen: classes without a sample to fit on.
         folds: of cross-fitting; 0 where the sets are different.
-        by_label: of a method and a reference, the least standard error of the differences of their log-losses and of
-            their Brier scores, (2,): the labels might have been others (least_error).
+        by_label: of a method, and of a method and a reference, what other labels might have made of the scores, or of
+            their differences.
         parts: of each fold the fits on the other ones with its samples; else the fits, and the samples tested on.
     """
 
@@ -66,7 +64,7 @@ class Evaluation:
     n_classes: int
     unseen: tuple[int, ...]
     folds: int = 0
-    by_label: dict[tuple[Method, Method], np.ndarray] = field(default_factory=dict)
+    by_label: dict[tuple[Method, ...], PossibleLabels] = field(default_factory=dict)
     parts: tuple[tuple[dict[Method, Calibrator], LogitSet], ...] = ()
 
     @functools.cached_property
@@ -178,7 +176,9 @@ def _evaluation(
     design = _design([data for _, data in parts])
     ends = np.cumsum([len(data) for _, data in parts])
     weights = [None for _ in parts] if design.weights is None else np.split(design.weights, ends[:-1])
-    scores, classwise, lowered, changed, by_label = {}, {}, {}, {}, {}
+    scores, classwise, lowered, changed = {}, {}, {}, {}
+    by_label: dict[tuple[Method, ...], PossibleLabels] = {}
+    together = 1.0 if design.groups is None else int(ends[-1]) / design.effective(int(ends[-1]))
     first = next(iter(fits))
     for method in (AS_GIVEN, *fits):
         references = () if method == AS_GIVEN else (AS_GIVEN,) if method == first else (AS_GIVEN, first)
@@ -189,10 +189,13 @@ def _evaluation(
             ]
         )
         scores[method], changed[method] = found.scores, found.changed
-        for reference, moments in zip(references, found.by_label, strict=True):
+        n, loss = len(found.scores.correct), found.scores.log_loss
+        errors = _total(1 - found.scores.correct, design)
+        by_label[(method,)] = PossibleLabels(found.of_scores, _total(loss, design), errors, n, together)
+        for reference, moments in zip(references, found.of_differences, strict=True):
             with np.errstate(invalid="ignore"):
-                gain = float(design.totals(scores[reference].log_loss - found.scores.log_loss).sum())
-            by_label[method, reference] = least_standard_errors(moments, gain, len(found.scores.correct))
+                seen = _total(loss - scores[reference].log_loss, design)
+            by_label[method, reference] = PossibleLabels(moments, seen, errors, n, together)
         classwise[method] = classwise_ece_interval_of(_as_counts(found.gaps, design))
         if design.groups is not None:
             classwise[method] = Interval(classwise[method].estimate, np.nan, np.nan)
@@ -215,6 +218,10 @@ def _evaluation(
     )
 
 
+def _total(values: np.ndarray, design: Design) -> float:
+    return float(design.totals(values).sum())
+
+
 def _as_counts(gaps: ClassGaps, design: Design) -> ClassGaps:
     """Of weighted samples those of so many unweighted ones as they are worth (Kish's effective size)."""
     if design.weights is None:
@@ -234,19 +241,21 @@ def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> 
 
     `debiased` is an estimate with less bias where the value is a binned error; else the value.
 
-    Intervals of error, NLL and Brier score are percentile bootstrap; those of the binned errors invert a simulated
-    test, since their bootstrap does not cover (focal_lib.metrics.ece_interval), or are bounds for the classwise ECE of
-    more than two classes (focal_lib.metrics.gap_bounds). Of the smooth ECE none is given.
-    With weights or groups the former are t intervals and Wilson's of the jackknife that leaves out one group at a time
-    (focal_lib.metrics.design); where no interval over groups is known that covers, there is none.
+    The interval of the error is exact binomial. Those of NLL and Brier score are percentile bootstrap, and at least as
+    wide as labels make them that the samples do not contradict (possible_labels). Those of the binned errors invert a
+    simulated test, since their bootstrap does not cover (focal_lib.metrics.ece_interval), or are bounds for the
+    classwise ECE of more than two classes (focal_lib.metrics.gap_bounds). Of the smooth ECE none is given.
+    With weights or groups they are Wilson's and t intervals, with standard errors of the jackknife that leaves out one
+    group at a time (focal_lib.metrics.design); where no interval over groups is known that covers, there is none.
     """
     rows, design = [], evaluation.design
     for method, scores in evaluation.scores.items():
         top = scores.confidence, scores.correct
+        possible = evaluation.by_label[(method,)].means(0.95)
         found = {
-            "error": _share(1 - scores.correct, design, resamples, seed),
-            "nll": _mean(scores.log_loss, design, resamples, seed),
-            "brier": _mean(scores.brier, design, resamples, seed),
+            "error": design.share_interval(1 - scores.correct),
+            "nll": _mean(scores.log_loss, design, possible["nll"], resamples, seed),
+            "brier": _mean(scores.brier, design, possible["brier"], resamples, seed),
             "ece": ece_interval_of(*top, design=design),
             "adaptive-ece": adaptive_ece_interval_of(*top, design=design),
             "classwise-ece": evaluation.classwise[method],
@@ -270,17 +279,19 @@ def _kind(found: Interval, design: Design, n: int) -> str:
     return f"no interval: {why}"
 
 
-def _share(values: np.ndarray, design: Design, resamples: int, seed: int) -> Interval:
-    return _mean(values, design, resamples, seed) if design.is_plain else design.share_interval(values)
-
-
-def _mean(values: np.ndarray, design: Design, resamples: int, seed: int) -> Interval:
+def _mean(values: np.ndarray, design: Design, possible: tuple[float, float], resamples: int, seed: int) -> Interval:
+    """As wide as the possible means at least; no interval where they are not known, or a value is infinite."""
+    if not np.isfinite(values).all() or np.isnan(possible).any():  # a label of probability 0, or one that may come
+        return Interval(design.mean(values), np.nan, np.nan)
     if not design.is_plain:
-        return design.mean_interval(values)
-    if not np.isfinite(values).all():  # a label of probability 0
-        return Interval(float(values.mean()), np.nan, np.nan)
+        return _widened(design.mean_interval(values), possible)
     count = _affordable(resamples, len(values))
-    return bootstrap_draws(lambda draws: values[draws].mean(-1), len(values), resamples=count, seed=seed)
+    draws = bootstrap_draws(lambda draws: values[draws].mean(-1), len(values), resamples=count, seed=seed)
+    return _widened(draws, possible)
+
+
+def _widened(found: Interval, possible: tuple[float, float]) -> Interval:
+    return replace(found, low=min(found.low, possible[0]), high=max(found.high, possible[1]))
 
 
 def _affordable(resamples: int, n: int) -> int:
@@ -292,10 +303,11 @@ def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:
 
     Over the same samples. The proper scores are means over samples, so their differences have t intervals; all of them
     hold together with probability `level` (Bonferroni), and `significant` says whether such an interval leaves out 0.
-    With weights or groups they are those of the jackknife (focal_lib.metrics.design). The standard error is at least
-    that of labels which the samples do not contradict (least_error). Of a difference of two ECEs no interval is given:
-    a bootstrap's does not cover. A method that gives a label probability 0 has an infinite NLL; it has
-    no interval of it, nor has one that gives 0 to a label that may come.
+    With weights or groups they are those of the jackknife (focal_lib.metrics.design). They are at least as wide as
+    labels make them that the samples do not contradict (possible_labels). Of a difference of two ECEs no interval is
+    given: a bootstrap's does not cover. A method that gives a label probability 0 has an infinite NLL; it has no
+    interval of it, nor has one that gives 0 to a label that may come, nor is there any where hardly an error is to be
+    expected.
     """
     first = next(iter(evaluation.fits))
     pairs = [(m, AS_GIVEN) for m in evaluation.fits] + [(m, first) for m in evaluation.fits if m != first]
@@ -304,11 +316,8 @@ def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:
     rows = []
     for one, two in pairs:
         a, b = evaluation.scores[one], evaluation.scores[two]
-        least = evaluation.by_label[one, two]
-        found = {
-            name: _paired(of(a), of(b), each, design, float(error))
-            for (name, of), error in zip(PROPER.items(), least, strict=True)
-        }
+        possible = evaluation.by_label[one, two].means(each)
+        found = {name: _paired(of(a), of(b), each, design, possible[name]) for name, of in PROPER.items()}
         found["adaptive-ece"] = Interval(eces[one] - eces[two], np.nan, np.nan)
         for name, spread in found.items():
             i = spread.scaled(METRICS[name].unit)
@@ -318,14 +327,14 @@ def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _paired(first: np.ndarray, second: np.ndarray, level: float, design: Design, least: float) -> Interval:
-    """Of the mean of first - second, with a standard error of at least `least`."""
+def _paired(
+    first: np.ndarray, second: np.ndarray, level: float, design: Design, possible: tuple[float, float]
+) -> Interval:
+    """Of the mean of first - second, as wide as the possible means at least; none where they are not known."""
     with np.errstate(invalid="ignore"):
         gap = first - second
     found = design.mean_interval(gap, level=level)
     if np.isnan(found.estimate):  # both give a label probability 0
         return replace(found, estimate=design.mean(first) - design.mean(second))
-    if math.isinf(least):
-        return replace(found, low=math.nan, high=math.nan, kind="")
-    half = float(norm.ppf((1 + level) / 2)) * least
-    return replace(found, low=min(found.low, found.estimate - half), high=max(found.high, found.estimate + half))
+    unknown = np.isnan(possible).any()
+    return replace(found, low=np.nan, high=np.nan, kind="") if unknown else _widened(found, possible)

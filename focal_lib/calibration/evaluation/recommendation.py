@@ -1,9 +1,11 @@
 """What to do with a model's logits, in plain words.
 
-Decided on proper scores, NLL and Brier score, of samples that were not fitted on, by what a method gains for certain:
+Decided on proper scores, NLL and Brier score, of samples that were not fitted on, by what a method gains at least:
 the near end of an interval that holds for all comparisons together. The simplest method is the default, and a richer
-one is recommended where it gains a relevant amount over it. An ECE is told, not decided on: a constant prediction can
-have none, and the bootstrap's interval of a difference of two does not cover.
+one is recommended where it gains a relevant amount over it. Where only a richer one is shown to gain over the logits as
+given, the simplest stays the default as long as its own estimates are gains and the richer one's are not larger in both
+scores. What is estimated to lose a relevant amount in one score is not recommended for the other. An ECE is told, not
+decided on: a constant prediction can have none, and the bootstrap's interval of a difference of two does not cover.
 """
 
 from __future__ import annotations
@@ -49,8 +51,8 @@ class _Comparison:
 
     @property
     def worse(self) -> bool:
-        """It loses for certain."""
-        return self.most < 0
+        """It loses for certain, or by the estimate a relevant amount."""
+        return self.most < 0 or self.gain <= -self.relevant < 0
 
     @property
     def settled(self) -> bool:
@@ -59,7 +61,7 @@ class _Comparison:
 
     def words(self) -> str:
         gain, least = (f"{by:.3g} ({by / self.score:.1%})" for by in (self.gain, self.least))
-        return f"the {_NAMES[self.metric]} falls by {gain}, for certain by {least}"
+        return f"the {_NAMES[self.metric]} falls by {gain}, with 95 % by at least {least}"
 
 
 def advise(evaluation: Evaluation, differences: pd.DataFrame, *, relevant: float = RELEVANT) -> Advice:
@@ -80,6 +82,8 @@ def advise(evaluation: Evaluation, differences: pd.DataFrame, *, relevant: float
     better = [method for method in others if _is_better(table.against(method, base))]
     if better:
         best = max(better, key=lambda method: max(c.gain / c.score for c in table.against(method, base)))
+        if base == AS_GIVEN and table.gains_in_both(first, AS_GIVEN) and not table.gains_in_both(best, first):
+            return Advice(first, f"Use {first.label} scaling: {table.instead(first, best)}.")
         return Advice(best, f"Use {best.label} rather than {_named(base)}: {table.gains(best, base)}.")
     if base == first:
         return Advice(first, f"Use {first.label} scaling: {table.gains(first, AS_GIVEN)}. {table.room(others, first)}")
@@ -119,12 +123,31 @@ class _Table:
             found.append(_Comparison(metric, -row.difference, -high, -low, score, self.relevant * score))
         return found
 
+    def gains_in_both(self, method: Method, reference: Method) -> bool:
+        """Whether by the estimates both scores fall."""
+        return all(c.gain > 0 for c in self.against(method, reference))
+
     def gains(self, method: Method, reference: Method) -> str:
-        """'the NLL falls by 0.12 (31.2%), for certain by 0.1 (26.0%) and ...; the ECE goes from 4.1 to 0.9; ...'."""
+        """'the NLL falls by 0.12 (31.2%), with 95 % by at least 0.1 (26.0%) and ...; the ECE goes from ...; ...'."""
+        than = "" if reference == AS_GIVEN else f"compared with {reference.label}, "
         sure = " and ".join(c.words() for c in self.against(method, reference) if c.better)
         before, after = (100 * self.evaluation.adaptive_ece(one) for one in (reference, method))
-        ece = f"the ECE (equal mass) goes from {before:.2f} to {after:.2f} points"
-        return f"{sure}; {ece}; {self.changes(method)}"
+        verb = "goes" if after <= before else "rises"
+        return (
+            f"{than}{sure}; the ECE (equal mass) {verb} from {before:.2f} to {after:.2f} points; {self.changes(method)}"
+        )
+
+    def instead(self, first: Method, best: Method) -> str:
+        """Why the simplest, whose gain is only estimated, rather than a richer one, whose gain is shown."""
+        falls = (
+            f"the {_NAMES[c.metric]} falls by {c.gain:.3g} ({c.gain / c.score:.1%})"
+            for c in self.against(first, AS_GIVEN)
+        )
+        shown = " and ".join(c.words() for c in self.against(best, AS_GIVEN) if c.better)
+        return (
+            f"{' and '.join(falls)} by the estimates; {best.label}, of which a gain is shown ({shown}), is not "
+            f"estimated to be better than that in both scores; {self.changes(first)}"
+        )
 
     def changes(self, method: Method) -> str:
         changed, n = self.evaluation.changed[method], self.evaluation.n_test
@@ -149,7 +172,10 @@ class _Table:
         amount, other = f"{self.relevant:.1%}", " other" if base in self.evaluation.fits else ""
         if not still and mixed:
             losses = "; ".join(f"{m.label} {self.loss(m, base)}" for m in mixed)
-            return f"No{other} method that was tried gains {amount} of one score without losing of the other: {losses}."
+            return (
+                f"No{other} method that was tried is shown to gain {amount} of one score without an estimated loss of "
+                f"the other: {losses}."
+            )
         if not still:
             return (
                 f"No{other} method that was tried gains {amount} of the NLL or Brier score, by intervals that hold "
@@ -158,9 +184,14 @@ class _Table:
         most = max(still, key=lambda m: max(c.most / c.score for c in found[m]))
         share = max(c.most / c.score for c in found[most])
         if np.isinf(share):
-            return (
-                f"Whether a{'nother' if other else ''} method gains is left open: all samples to test on are one group."
+            n, design = self.evaluation.n_test, self.evaluation.design
+            alone = design.groups is not None and design.independent(n) < 2
+            why = (
+                "all samples to test on are one group"
+                if alone
+                else f"{n:,} samples to test on hold too few errors to tell"
             )
+            return f"Whether a{'nother' if other else ''} method gains is left open: {why}."
         return (
             f"Whether a{'nother' if other else ''} method gains {amount} of the NLL or Brier score is left open by the "
             f"{self.evaluation.n_test:,} samples to test on: {most.label} may gain up to {min(share, 1):.1%}."

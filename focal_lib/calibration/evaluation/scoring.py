@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from focal_lib.calibration.evaluation.least_error import PATH, moments_of_labels
+from focal_lib.calibration.evaluation.possible_labels import BETWEEN, moments_of_differences, moments_of_scores
 from focal_lib.calibration.inputs.logit_sets import LogitSet
 from focal_lib.metrics.bins import ClassGaps, sum_class_gaps
 from focal_lib.metrics.design_gaps import weighted_class_gaps
@@ -26,23 +26,25 @@ __all__ = ["Scored", "log_probs", "score", "top_labels"]
 class Scored(NamedTuple):
     """Of some samples: scores, sums of class gaps, how many top probabilities the map lowers, how many classes move.
 
-    `by_label` is what other labels would make of the differences to each reference, (references, s, 3), see
-    least_error.moments_of_labels.
+    What other labels would make of the sums, see possible_labels: `of_scores` of the scores, and `of_differences` of
+    the differences to each reference, (references, ...).
     """
 
     scores: SampleScores
     gaps: ClassGaps
     lowered: int
     changed: int
-    by_label: np.ndarray
+    of_scores: np.ndarray
+    of_differences: np.ndarray
 
     @staticmethod
     def concatenate(parts: list[Scored]) -> Scored:
         """Of several sets of samples, one after the other."""
-        scores, gaps, lowered, changed, by_label = zip(*parts, strict=True)
+        scores, gaps, lowered, changed, *moments = zip(*parts, strict=True)
         gap, square, variance, counts = zip(*gaps, strict=True)
         total = ClassGaps(np.sum(gap, axis=0), np.sum(square, axis=0), np.sum(variance, axis=0), sum(counts))
-        return Scored(SampleScores.concatenate(scores), total, sum(lowered), sum(changed), np.sum(by_label, axis=0))
+        summed = (np.sum(each, axis=0) for each in moments)
+        return Scored(SampleScores.concatenate(scores), total, sum(lowered), sum(changed), *summed)
 
 
 def log_probs(fit: Any, logits: Tensor) -> Tensor:
@@ -73,8 +75,9 @@ def score(fit: Any, data: LogitSet, weights: np.ndarray | None = None, reference
             before = torch.softmax(z / fit.temperature_, -1).amax(-1)
             lowered = int(np.count_nonzero(scores.confidence < before.numpy()))
         changed = 0 if fit is None else int((p.argmax(-1) != z.argmax(-1)).sum())
-        by_label = [moments_of_labels(log_p, log_probs(one, z), w) for one in references]
-        return Scored(scores, gaps, lowered, changed, np.array(by_label).reshape(-1, len(PATH), 3))
+        apart = [moments_of_differences(log_p, log_probs(one, z), w) for one in references]
+        of_differences = np.array(apart).reshape(-1, len(BETWEEN), 5)
+        return Scored(scores, gaps, lowered, changed, moments_of_scores(log_p, w), of_differences)
 
     if weights is None:
         return Scored.concatenate(Samples(data.logits, data.labels).map(chunk))

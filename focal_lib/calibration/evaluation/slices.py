@@ -19,7 +19,7 @@ from focal_lib.metrics.ece_interval import ece_interval_of
 __all__ = ["ALL", "by_slice", "describe_worst", "slice_table", "together"]
 
 ALL = "all samples"
-_SHOWN = 20  # slices in a table to read, the worst ones
+_SHOWN = 20  # slices in a table to read, the first ones
 
 
 def together(level: float, slices: int) -> float:
@@ -28,10 +28,11 @@ def together(level: float, slices: int) -> float:
 
 
 def by_slice(evaluation: Evaluation, method: Method = AS_GIVEN, *, level: float = 0.95) -> pd.DataFrame:
-    """A row for the whole and for each slice, the worst first: samples, error, NLL, and ECE of equal width.
+    """A row for the whole and for each slice: samples, error, NLL, and ECE of equal width.
 
-    Error and ECE are in per cent. The worst slice is the one whose ECE is the largest for certain: the one with the
-    highest low end, not with the largest estimate, which is the smallest slice's as a rule.
+    Error and ECE are in per cent. Slices are sorted by the lower end of the interval of the ECE, the largest first: the
+    largest estimate is the smallest slice's as a rule. Where that end is the same, 0, say, by the estimate with less
+    bias, then by the ECE.
 
     Args:
         evaluation: of samples tested on that have slices.
@@ -47,7 +48,10 @@ def by_slice(evaluation: Evaluation, method: Method = AS_GIVEN, *, level: float 
     rows = [_row(evaluation, method, *one, each) for one in _masks(evaluation)]
     columns = ["slice", "samples", "error", "nll", "ece", "debiased", "low", "high", "interval"]
     table = pd.DataFrame(rows, columns=columns)
-    whole, slices = table.iloc[:1], table.iloc[1:].sort_values(["low", "debiased"], ascending=False, kind="stable")
+    whole, slices = (
+        table.iloc[:1],
+        table.iloc[1:].sort_values(["low", "debiased", "ece"], ascending=False, kind="stable"),
+    )
     found = pd.concat([whole, slices], ignore_index=True)
     low, high = found.loc[0, "low"], found.loc[0, "high"]
     verdicts = np.select([found["low"] > high, found["high"] < low], ["worse", "better"], "UNDECIDED")
@@ -70,7 +74,7 @@ def _row(evaluation: Evaluation, method: Method, name: str, inside: np.ndarray, 
 
 
 def slice_table(found: pd.DataFrame) -> pd.DataFrame:
-    """What by_slice gives, to read: 'value (debiased) [low, high]' of the ECE; the 20 worst slices."""
+    """What by_slice gives, to read: 'value (debiased) [low, high]' of the ECE; the first 20 slices."""
     rows = found.head(_SHOWN + 1)
     spans = zip(rows["ece"], rows["debiased"], rows["low"], rows["high"], strict=True)
     return pd.DataFrame(

@@ -32,6 +32,10 @@ _SHOWN = 5  # columns in a sentence
 _MATRIX = 4e6  # entries of a confusion matrix that are still looked at
 _IN_COMMON = 0.01  # of the test samples
 _LOOKED_AT = 100_000  # samples of a set whose columns are looked at
+_AT_FIRST = 1000  # of them, which tell most columns of whole numbers from others
+_ENOUGH = 20  # samples, from which a column can be seen to count them, or to be the label or the prediction
+_WHOLE = 50  # samples, from which whole numbers are no chance, even where steps of one half are rounded to
+_HUNDRED = 5.0  # how far a sum of percentages, each rounded to a whole one, may be off
 
 
 def find_suspicions(
@@ -46,10 +50,14 @@ def find_suspicions(
         one_set: whether the two are parts of one set, or the same.
         fitted: whether something is fitted: without a mistake among the samples it cannot be.
     """
-    found = [] if validation.layout == "options" else _of_columns(validation, given)
-    found += _of_pairing(validation, fitted=fitted)
+    options = validation.layout == "options"
+    no_class = [] if options else _no_classes(validation)
+    found = no_class + ([] if options else _of_numbers(validation, given))
+    if not no_class:  # else what a pairing says is of other classes than there are
+        found += _of_pairing(validation, fitted=fitted)
     if not one_set:
-        found += [f"Of the test set: {words[0].lower()}{words[1:]}" for words in _of_pairing(test)]
+        if not no_class:
+            found += [f"Of the test set: {words[0].lower()}{words[1:]}" for words in _of_pairing(test)]
         found += _in_common(validation, test) + _groups_in_common(validation, test)
     return found
 
@@ -293,27 +301,94 @@ def _never_wrong(data: LogitSet) -> list[str]:
 # --- the numbers ----------------------------------------------------------------------------
 
 
-def _of_columns(data: LogitSet, given: Given) -> list[str]:
-    z = np.asarray(data.logits[slice(0, _LOOKED_AT)], dtype=np.float64)
-    found = []
-    if counting := [k for k in range(z.shape[1]) if _counts_samples(z[:, k], z)]:
-        found.append(
-            f"Column {counting[0]} has a whole number of its own for every sample, as an index does and no class: "
-            "leave it out."
-        )
-    if given == "logits" and z.min() >= 0 and z.max() <= 1:
-        found.append(
-            f"All numbers lie in [0, 1], from {z.min():.3g} to {z.max():.3g}, as rounded probabilities do, or those of "
-            "one class each (a sigmoid's), and logits seldom: give probabilities that sum to 1 as such, or the logits."
-        )
-    return found
+def _looked_at(data: LogitSet) -> np.ndarray:
+    return np.asarray(data.logits[slice(0, _LOOKED_AT)], dtype=np.float64)
 
 
-def _counts_samples(column: np.ndarray, z: np.ndarray) -> bool:
-    """Whole numbers, each once, where most other columns hold others."""
-    whole = (z == np.round(z)).all(0)
-    distinct = len(column) > 20 and len(np.unique(column)) == len(column)
-    return distinct and bool((column == np.round(column)).all()) and whole.sum() <= len(whole) / 2
+def _no_classes(data: LogitSet) -> list[str]:
+    """Columns that hold something else than a class' scores: [] or one sentence on the first.
+
+    Whole numbers say so only where they differ from each other, as they do not in a class that is the reference or is
+    never active, and beside columns of other numbers: logits of a quantised network may all be whole.
+    """
+    z = _looked_at(data)
+    labels, first = data.labels[: len(z)], z[:_AT_FIRST]
+    whole_at_first = first == np.round(first)
+    constant = (z == z[0]).all(0)
+    whole = [int(k) for k in np.flatnonzero(whole_at_first.all(0) & ~constant) if _is_whole(z[:, k])]
+    others_real = ~constant & (whole_at_first.mean(0) < 0.5)
+    for k in whole:
+        others = np.delete(np.arange(z.shape[1]), k)
+        beside_real = bool(others_real[others].any() and (others_real | constant)[others].all())
+        if words := _what_it_is(z, labels, k, beside_real):
+            name = repr(data.class_names[k]) if data.class_names else str(k)
+            return [f"Column {name} {words}"]
+    counting = [k for k in whole if _counts_samples(z[:, k]) and len(whole) <= z.shape[1] / 2]
+    return [_index(counting[0])] if counting else []
+
+
+def _is_whole(column: np.ndarray) -> bool:
+    return bool((column == np.round(column)).all())
+
+
+def _counts_samples(column: np.ndarray) -> bool:
+    """Each number once."""
+    return len(column) > _ENOUGH and len(np.unique(column)) == len(column)
+
+
+def _index(k: int) -> str:
+    return f"Column {k} has a whole number of its own for every sample, as an index does and no class: leave it out."
+
+
+def _what_it_is(z: np.ndarray, labels: np.ndarray, k: int, beside_real: bool) -> str:
+    """Of a column of whole numbers, the label, the prediction or something else; '' where it may be a class."""
+    column, n = z[:, k], len(z)
+    if n <= _ENOUGH or _counts_samples(column):
+        return ""
+    sure = beside_real or len(np.unique(column)) > 2  # one of two classes may be 0 and 1, as its label
+    if sure and (column == labels).all():
+        return f"is the label of each of the {n:,} samples: leave it out."
+    if sure and z.shape[1] > 2 and (column == np.delete(z, k, 1).argmax(1)).all():
+        return (
+            f"is the prediction of the others, the number of the highest, of each of the {n:,} samples: leave it out."
+        )
+    if beside_real and n > _WHOLE and column.min() >= 0:  # logits that were clipped have other ends
+        return (
+            f"holds whole numbers alone, from {column.min():g} to {column.max():g}, and the others do not, as a "
+            "prediction, a label or a count does and no class' scores: leave it out."
+        )
+    return ""
+
+
+def _of_numbers(data: LogitSet, given: Given) -> list[str]:
+    if given != "logits":
+        return []
+    z, one_column = _looked_at(data), data.layout in ("binary", "multi-label")
+    z = z[:, 1:] if one_column else z
+    low, high = z.min(), z.max()
+    if low < 0:
+        return []
+    if high <= 1:
+        remedy = "say --given probs if they are the probability of the positive class" if one_column else ""
+        remedy = remedy or "give probabilities that sum to 1 as such"
+        return [
+            f"All numbers lie in [0, 1], from {low:.3g} to {high:.3g}, as rounded probabilities do, or those of "
+            f"one class each (a sigmoid's), and logits seldom: {remedy}, or give the logits."
+        ]
+    if _like_percentages(z, data.labels[: len(z)]):
+        which = f"lie in [0, 100], from {low:.3g} to {high:.3g}" if one_column else "sum to 100 in every sample"
+        return [f"The numbers {which}, as percentages do and logits do not: divide by 100 and say --given probs."]
+    return []
+
+
+def _like_percentages(z: np.ndarray, labels: np.ndarray) -> bool:
+    """Of numbers from 0 up; of one column, those that make every sample positive where labels or size speak against."""
+    if z.shape[1] == 1:
+        return bool(20 < z.max() <= 100 and (z.max() > 50 or labels.mean() < 0.5))
+    if len(np.unique(z[:_AT_FIRST])) <= 2:  # one-hot predictions times a number
+        return False
+    off = np.abs(z.sum(1) - 100).max()
+    return bool(off <= min(_HUNDRED, max(1.0, z.shape[1] / 2)))
 
 
 def _in_common(validation: LogitSet, test: LogitSet) -> list[str]:

@@ -94,6 +94,7 @@ def lay_out(name: str, part: Part, reading: Reading) -> LogitSet:
     labels = numbers_of_classes(as_array(part.labels), part.class_names, f"{what}labels")
     ragged = _is_ragged(part.scores)
     scores = ragged_as_array(part.scores) if ragged else as_array(part.scores)
+    _refuse_swapped(scores, labels, what)
     layout = reading.layout or part.layout or ("options" if ragged else find_layout(scores, labels, what))
     if scores.dtype.kind not in "fiu" or scores.ndim == 0 or 0 in scores.shape:
         given = type(part.scores).__name__ if scores.dtype == object else f"{scores.dtype} {scores.shape}"
@@ -101,6 +102,17 @@ def lay_out(name: str, part: Part, reading: Reading) -> LogitSet:
         raise ValueError(f"{what}logits must be numbers, of samples that there are. Got {given}{hint}.")
     found = _LAID_OUT[layout](scores, labels, reading, what)
     return _with_columns(found, part, labels.shape, what)
+
+
+def _refuse_swapped(scores: np.ndarray, labels: np.ndarray, what: str) -> None:
+    """Labels that are no whole numbers are wrong in any case; with scores that are, the two have changed places."""
+    if labels.dtype.kind != "f" or scores.dtype.kind not in "fiub" or scores.ndim > labels.ndim:
+        return
+    if (labels != np.round(labels)).any() and (scores == np.round(scores)).all():
+        raise ValueError(
+            f"{what}labels must be whole numbers. Got {labels.dtype} {labels.shape}, and whole numbers "
+            f"{scores.shape} as scores: are the two swapped?"
+        )
 
 
 def find_layout(scores: np.ndarray, labels: np.ndarray, what: str = "") -> Layout:
@@ -171,6 +183,11 @@ def _classes(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str
             f"{what}logits must be numbers of shape (n, K) with labels (n,), or (n,), (n, L), (N, K, H, W), "
             f"(B, T, K) with labels (n,), (n, L), (N, H, W), (B, T). Got {scores.shape} and labels {labels.shape}."
         )
+    if labels.shape == (scores.shape[1],) != (len(scores),):
+        raise ValueError(
+            f"{what}logits must have a row for each sample. Got {scores.shape} and {len(labels)} labels: are they "
+            "transposed? Then give logits.T."
+        )
     if scores.shape[1] < 2:
         raise ValueError(f"{what}logits must have samples, and K >= 2 columns. Got {scores.shape}.")
     n, k = scores.shape
@@ -203,6 +220,11 @@ def _plain_labels(labels: np.ndarray, n: int, classes: int, name: str) -> np.nda
         labels = labels.astype(np.int64)  # what csv files make of integers
     if labels.dtype.kind in "iu" and labels.size and labels.min() >= 1 and labels.max() == classes:
         raise ValueError(f"{name} count from 1 to {classes}: give labels - 1, as classes count from 0.")
+    if labels.shape == (n,) and labels.dtype.kind == "i" and (negative := np.unique(labels[labels < 0])).size == 1:
+        raise ValueError(
+            f"{name} must lie in 0 ... {classes - 1}. Got {negative[0]}, first in sample {int((labels < 0).argmax())}: "
+            f"where that means none, --ignore-index {negative[0]} leaves these samples out."
+        )
     check_labels(labels, n, classes, name=name)
     return labels.astype(np.int64)
 
@@ -241,13 +263,14 @@ def binary_logits(scores: np.ndarray, given: Given, name: str) -> np.ndarray:
     if given not in ("logits", "log-probs", "probs"):
         raise ValueError(f"given must be one of logits, log-probs, probs. Got {given!r}.")
     wide = scores.astype(np.float64)
-    if not np.isfinite(wide).all():
-        raise ValueError(f"{name} must be finite. Got NaN or infinite numbers.")
+    if not (finite := np.isfinite(wide)).all():
+        first = int((~finite).argmax())
+        raise ValueError(f"{name} must be finite. Got NaN or infinite numbers, first in place {first}.")
     low, high = wide.min(), wide.max()
     if given == "probs" and (low < 0 or high > 1):
         raise ValueError(
             f"{name} were given as probabilities of the positive class: they must lie in [0, 1]. Got values from "
-            f"{low:.4g} to {high:.4g}."
+            f"{low:.4g} to {high:.4g}{': are they percentages? Then divide by 100' if 0 <= low < high <= 100 else ''}."
         )
     if given == "log-probs" and high > 0:
         raise ValueError(f"{name} were given as log-probabilities: they must be at most 0. Got {high:.4g}.")
@@ -260,7 +283,9 @@ def binary_logits(scores: np.ndarray, given: Given, name: str) -> np.ndarray:
 
 def _zeros_and_ones(labels: np.ndarray, name: str) -> np.ndarray:
     if found := sorted(set(np.unique(labels).tolist()) - {0, 1}):
-        remedy = ": give (labels + 1) // 2" if found == [-1] else ""
+        remedy = ": give (labels + 1) // 2" if found == [-1] and not (labels == 0).any() else ""
+        if not remedy and len(found) == 1 and found[0] < 0:
+            remedy = f"; where {found[0]} means none, --ignore-index {found[0]} leaves these samples out"
         raise ValueError(f"{name} of one score each must be 0 or 1, 1 for the positive class{remedy}. Got {found[0]}.")
     return labels.astype(np.int64)
 
@@ -425,9 +450,13 @@ def _with_columns(found: _Found, part: Part, shape: tuple[int, ...], what: str) 
         names = None
     elif names is not None and len(names) != found.logits.shape[1]:
         raise ValueError(f"{what}class_names must be {found.logits.shape[1]}. Got {len(names)}.")
+    if names is not None and len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{what}class_names must differ. Got {twice!r} twice.")
     return LogitSet(
         found.logits,
         found.labels,
+        score_columns=part.score_columns,
         class_names=names,
         slice_names=slice_names,
         layout=found.layout,

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from focal_lib.calibration.inputs.archives import require_file
+from focal_lib.calibration.inputs.column_names import in_words
 from focal_lib.calibration.inputs.memory import require_memory
 from focal_lib.calibration.inputs.parts import Column, Part
 
@@ -110,7 +111,8 @@ def _log_likelihoods(line: dict[str, Any], what: str) -> list[float]:
             raise TypeError
     except (TypeError, ValueError):
         raise ValueError(
-            f"{what} must have [log-likelihood, is_greedy] of each option as filtered_resps, as tasks with options do."
+            f"{what} must have [log-likelihood, is_greedy] of each option as filtered_resps, as tasks with options of "
+            f"lm-evaluation-harness do. Got {in_words(line)}: of other predictions, save a table as csv or parquet."
         ) from None
     if len(found) < 2 or not all(map(math.isfinite, found)):
         raise ValueError(f"{what} must have finite log-likelihoods of at least two options. Got {found}.")

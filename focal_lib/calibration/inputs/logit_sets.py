@@ -65,6 +65,7 @@ class LogitSet:
         groups: int64 (n,), of samples that are not independent and stay together in splits; None where all are.
         slices: int64 (n,), by which errors are reported one by one; None for the whole alone.
         weights: float64 (n,), what each sample counts; None where all count the same.
+        score_columns: names in the table that the scores came from; None where they came from none.
         class_names, slice_names: for the columns of the logits, and for the numbers in slices.
         layout: in which the scores were given (focal_lib.calibration.inputs.layouts).
         notes: what was done to bring them into this form, in sentences.
@@ -75,6 +76,7 @@ class LogitSet:
     groups: np.ndarray | None = None
     slices: np.ndarray | None = None
     weights: np.ndarray | None = None
+    score_columns: tuple[str, ...] | None = None
     class_names: tuple[str, ...] | None = None
     slice_names: tuple[str, ...] | None = None
     layout: Layout = "classes"
@@ -138,12 +140,13 @@ def check_given(values: np.ndarray, labels: np.ndarray, given: Given, name: str)
     bad, minus_low, high, off_one, log_total = np.max(Samples(values, labels, name).map(_extremes), axis=0)
     if bad:
         remedy = f"; for probabilities of 0 give the probabilities, {FLAG['probs']}" if given == "log-probs" else ""
-        raise ValueError(f"{name} must be finite. Got NaN or infinite numbers{remedy}.")
+        which = int(np.argmax(Samples(values, labels, name).gather(_not_finite)[0]))
+        raise ValueError(f"{name} must be finite. Got NaN or infinite numbers, first in sample {which}{remedy}.")
     like_probs = minus_low <= 0 and high <= 1 + 1e-3 and off_one < 1e-2
     if given == "probs" and not like_probs:
         raise ValueError(
             f"{name} were given as probabilities: they must lie in [0, 1] and sum to 1. Got values from "
-            f"{-minus_low:.4g} to {high:.4g}, a sample whose sum is off by {off_one:.3g}."
+            f"{-minus_low:.4g} to {high:.4g}, a sample whose sum is off by {off_one:.3g}{_remedy(-minus_low, high)}."
         )
     if given != "probs" and like_probs:
         raise ValueError(f"{name} look like probabilities, which sum to 1: say so with {FLAG['probs']}.")
@@ -152,6 +155,17 @@ def check_given(values: np.ndarray, labels: np.ndarray, given: Given, name: str)
             f"{name} were given as log-probabilities: the exponentials of a sample must sum to 1. Got one with "
             f"logsumexp {log_total:.3g}; for plain logits say {FLAG['logits']}."
         )
+
+
+def _remedy(low: float, high: float) -> str:
+    """Where numbers given as probabilities are none, for messages."""
+    if low < 0:
+        return f": for logits say {FLAG['logits']}"
+    return ": are they percentages? Then divide by 100" if 1 < high <= 101 else ": is every column a class?"
+
+
+def _not_finite(z: Tensor, _: Tensor) -> tuple[Tensor]:
+    return (~torch.isfinite(z).all(-1),)
 
 
 def _extremes(z: Tensor, _: Tensor) -> np.ndarray:

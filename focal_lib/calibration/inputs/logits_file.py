@@ -1,6 +1,7 @@
 """Somebody's logits with labels, read from a file or from memory: what `focal calibrate` starts from.
 
-npz: `logits` and `labels`; or both for `validation_` and `test_`; with each also `groups`, `slices`, `weights`.
+npz: `logits` and `labels`; or both for `validation_` and `test_`; with each also `groups`, `slices`, `weights`. Given
+probs or log-probs, arrays of the name `probs` or `log_probs` instead of `logits`.
 npy: logits, with the labels in another npy. csv, parquet: a column of labels, and one column for each class, in order.
 jsonl: questions of lm-evaluation-harness with log-likelihoods of their options.
 """
@@ -16,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.calibration.inputs.archives import read_npy
+from focal_lib.calibration.inputs.column_names import in_words
 from focal_lib.calibration.inputs.layouts import PIXELS, Reading, lay_out
 from focal_lib.calibration.inputs.lm_eval_file import part_of_samples
 from focal_lib.calibration.inputs.logit_sets import Given, Layout, LogitSet, Sets
@@ -24,6 +26,16 @@ from focal_lib.calibration.inputs.names import numbers_of_values
 from focal_lib.calibration.inputs.npz_file import parts_of_npz
 from focal_lib.calibration.inputs.parts import Column, Part, as_array
 from focal_lib.calibration.inputs.table_file import part_of_table
+
+_REMEDIES = {
+    (".pt", ".pth", ".pkl", ".pickle", ".bin", ".ckpt", ".joblib", ".safetensors", ".h5", ".hdf5", ".mat"): (
+        ": load it in Python and save np.savez('logits.npz', logits=..., labels=...), of NumPy arrays"
+    ),
+    (".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"): ": unpack it first",
+    (".tsv", ".tab", ".txt"): ": save it as csv, with commas",
+    (".xls", ".xlsx", ".ods"): ": save it as csv, with commas and decimal points",
+    (".json", ".feather", ".arrow"): ": save it as csv or parquet, a column for each class and one of labels",
+}
 
 __all__ = ["Holds", "options_in_words", "read_logits"]
 
@@ -97,15 +109,23 @@ def read_logits(
     if isinstance(data, dict) and data and all(isinstance(part, LogitSet) for part in data.values()) and test is None:
         return _as_they_are(data, columns)
     if isinstance(data, str | Path):
-        parts = _of_files(Path(data), labels, test, test_labels, label_column, columns)
+        parts = _of_files(Path(data), given, labels, test, test_labels, label_column, columns)
     else:
         if labels is not None or test_labels is not None or label_column is not None:
             named = Path(labels or test_labels or "").name or f"the column {label_column}"
             raise ValueError(f"labels of a file are for a file of logits. Got {named} and logits in memory.")
         parts = _of_memory(data, test, columns)
     if names is not None:
-        parts = {name: replace(part, class_names=names) for name, part in parts.items()}
+        parts = {name: replace(part, class_names=_in_order(names, part)) for name, part in parts.items()}
     return _assembled(parts, reading)
+
+
+def _in_order(names: tuple[str, ...], part: Part) -> tuple[str, ...]:
+    """The names that were said, unless columns have the same in another order."""
+    own = part.class_names
+    if own is not None and own != names and sorted(own) == sorted(names):
+        raise ValueError(f"class_names must be in the order of the columns, {in_words(own)}. Got {in_words(names)}.")
+    return names
 
 
 def options_in_words(holds: Holds) -> dict[str, str]:
@@ -115,7 +135,8 @@ def options_in_words(holds: Holds) -> dict[str, str]:
     for name, value in holds.items():
         plain = isinstance(value, str | int | Path)
         if value is not None and name != "given" and not (plain and value == usual.get(name)):
-            found[name] = Path(value).name if isinstance(value, Path) else str(value) if plain else "in memory"
+            words = ", ".join(str(part) for part in value) if isinstance(value, tuple) else "in memory"
+            found[name] = Path(value).name if isinstance(value, Path) else str(value) if plain else words
     return found
 
 
@@ -165,6 +186,7 @@ def _as_they_are(sets: dict[str, LogitSet], columns: Mapping[Column, Any]) -> Se
 
 def _of_files(
     path: Path,
+    given: Given,
     labels: str | Path | None,
     test: Any,
     test_labels: str | Path | None,
@@ -174,12 +196,12 @@ def _of_files(
     if test is None:
         if test_labels is not None:
             raise ValueError(f"--test-labels goes with --test. Got {Path(test_labels).name} alone.")
-        return _of_file(path, labels, label_column, columns)
+        return _of_file(path, given, labels, label_column, columns)
     if not isinstance(test, str | Path):
         raise ValueError(f"test must be a file where the data are one. Got {type(test).__name__}.")
     found = {}
     for name, own, own_labels in (("validation", path, labels), ("test", Path(test), test_labels)):
-        parts = _of_file(own, own_labels, label_column, columns)
+        parts = _of_file(own, given, own_labels, label_column, columns)
         if "all" not in parts:
             raise ValueError(f"{own.name} holds validation and test sets: --test goes with files of one set.")
         found[name] = parts["all"]
@@ -187,7 +209,7 @@ def _of_files(
 
 
 def _of_file(
-    path: Path, labels: str | Path | None, label_column: str | None, columns: Mapping[Column, Any]
+    path: Path, given: Given, labels: str | Path | None, label_column: str | None, columns: Mapping[Column, Any]
 ) -> dict[str, Part]:
     kind = path.suffix.lower()
     if labels is not None and kind != ".npy":
@@ -201,14 +223,15 @@ def _of_file(
             raise ValueError(f"{name} of a file must be the name of a column or array. Got {type(value).__name__}.")
     named = {name: None if value is None else str(value) for name, value in columns.items()}
     if kind == ".npz":
-        return parts_of_npz(path, named)
+        return parts_of_npz(path, named, given)
     if kind == ".npy":
         return {"all": _of_npy(path, labels, named)}
     if kind in (".csv", ".parquet"):
         return {"all": part_of_table(path, label_column, named)}
     if kind == ".jsonl":
         return {"all": part_of_samples(path, named)}
-    raise ValueError(f"a file of logits must be .npz, .npy, .csv, .parquet or .jsonl. Got {path.name}.")
+    remedy = next((words for kinds, words in _REMEDIES.items() if kind in kinds), "")
+    raise ValueError(f"a file of logits must be .npz, .npy, .csv, .parquet or .jsonl. Got {path.name}{remedy}.")
 
 
 def _of_npy(path: Path, labels: str | Path | None, columns: Mapping[Column, str | None]) -> Part:
@@ -266,7 +289,7 @@ def _part(pair: Any, columns: dict[str, Any]) -> Part:
     names = tuple(map(str, scores.columns)) if isinstance(scores, pd.DataFrame) else None
     if isinstance(labels, pd.DataFrame) and names is not None:  # multi-label
         labels = labels.to_numpy()
-    return Part(scores, as_array(labels), class_names=names, **columns)
+    return Part(scores, as_array(labels), class_names=names, score_columns=names, **columns)
 
 
 def _no_such_data(data: Any) -> TypeError:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from focal_lib.calibration.inputs.column_names import in_words
 from focal_lib.calibration.inputs.parts import as_array
 
 __all__ = ["check_weights", "numbers_of_classes", "numbers_of_values"]
@@ -26,6 +27,11 @@ def numbers_of_classes(labels: np.ndarray, names: Sequence[str] | None, what: st
     """
     if labels.dtype.kind == "b":
         return labels.astype(np.int64)
+    if labels.dtype.kind == "f" and (gone := np.isnan(labels.astype(np.float64))).any():
+        raise ValueError(
+            f"{what} must be there for every sample. Got {int(gone.sum())} without (NaN), the first in place "
+            f"{int(gone.ravel().argmax())}."
+        )
     if labels.dtype.kind in "iufc":
         return _maybe_named_by_numbers(labels, names, what)
     flat = labels.ravel()
@@ -37,13 +43,14 @@ def numbers_of_classes(labels: np.ndarray, names: Sequence[str] | None, what: st
     if names is None:
         raise ValueError(
             f"{what} must be numbers where the columns have no names: 0 for the first class, 1 for the next; of one "
-            f"column, 1 where it is the class, 0 where not. In Python, class_names may say them. Got {flat[0]!s:.40}."
+            f"column, 1 where it is the class, 0 where not. Got {flat[0]!s:.40}: or say their names with --class-names "
+            "(class_names=...), in the order of the columns; of one column: negative, positive."
         )
     if len(set(names)) < len(names):
-        raise ValueError(f"class_names must differ. Got {', '.join(names[:6])}.")
+        raise ValueError(f"class_names must differ. Got {in_words(names)}.")
     if unknown := sorted(set(wanted.tolist()) - set(names)):
         raise ValueError(
-            f"{what} must be names of columns, which are {_some(names)}. Got {_some(list(map(repr, unknown)))}, "
+            f"{what} must be names of columns, which are {in_words(names)}. Got {in_words(map(repr, unknown))}, "
             "which no column has."
         )
     return pd.Index(list(names)).get_indexer(pd.Index(wanted)).astype(np.int64).reshape(labels.shape)
@@ -60,7 +67,7 @@ def _maybe_named_by_numbers(labels: np.ndarray, names: Sequence[str] | None, wha
         return labels
     if found <= set(map(float, range(k))):
         raise ValueError(
-            f"{what} may be names of columns, which are {_some(names)}, or their places from 0: name the columns "
+            f"{what} may be names of columns, which are {in_words(names)}, or their places from 0: name the columns "
             "otherwise, or in the order 0, 1, ..."
         )
     place = {float(number): index for index, number in enumerate(numbers)}
@@ -103,7 +110,3 @@ def check_weights(values: Any, shapes: Sequence[tuple[int, ...]], what: str) -> 
             f"{what} must be finite, at least 0, and some above. Got from {weights.min():g} to {weights.max():g}."
         )
     return weights
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")

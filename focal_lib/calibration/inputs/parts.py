@@ -27,6 +27,7 @@ class Part:
     slices: Any = None
     weights: Any = None
     class_names: tuple[str, ...] | None = None
+    score_columns: tuple[str, ...] | None = None  # of a table
     layout: Layout | None = None  # where the kind of file tells it
 
 

@@ -31,7 +31,7 @@ class Decisions:
     Attributes:
         risk_coverage: the risk-coverage curve with bounds that hold together.
         thresholds: risk -> certified threshold, None where the samples certify none.
-        per_class: confidence and accuracy of each predicted class, the worst first.
+        per_class: confidence and accuracy of each predicted class, those first whose gap is the farthest from 0.
         confusion: right and wrong in bands of confidence.
         net_benefit: of acting on class 1, of a binary model; None of others.
         class_names: for the classes, numbers where there are none.
@@ -55,7 +55,7 @@ class Decisions:
         return pd.DataFrame(rows, columns=["risk at most", "threshold", "coverage", "observed risk", "bound"])
 
     def class_table(self) -> pd.DataFrame:
-        """One row for each predicted class, those first whose gap is the largest for certain."""
+        """One row for each predicted class, those first whose interval of the gap is the farthest from 0."""
         p = self.per_class
         names = [self.class_names[k] for k in p.classes]
         columns = {"class": names, "predicted": p.count, "confidence": p.confidence, "accuracy": p.accuracy}
@@ -92,7 +92,7 @@ class Decisions:
         found = []
         for risk, t in self.thresholds.items():
             if t is not None:
-                # in full: rounded down it would take in samples that tie with it, for which nothing is certified
+                # in full: rounded down it would take in samples for which nothing is certified
                 where = f"Answer where the confidence is above {t.threshold!r}" if t.threshold else "Answer always"
                 found.append(
                     f"{where}: at most {100 * risk:g} % of the answers are wrong, with {level} confidence; that "
@@ -114,11 +114,14 @@ class Decisions:
             for i in np.flatnonzero(p.certain)[:3]
         ]
         if not worst:
-            return f"Of no class is it certain, at {level} for all together, that its confidence is off."
+            return (
+                f"No class is shown to be miscalibrated: each {level} interval of its gap holds 0 (all hold together)."
+            )
         count = int(np.count_nonzero(p.certain))
+        verb = "is" if count == 1 else "are"
         return (
-            f"Of {count} of {len(p.classes)} classes that are predicted the confidence is off for certain, at {level} "
-            f"for all together; the worst: {'; '.join(worst)}."
+            f"{count} of the {len(p.classes)} classes that are predicted {verb} miscalibrated: the {level} interval of "
+            f"confidence minus accuracy excludes 0 (all hold together). The farthest from 0: {'; '.join(worst)}."
         )
 
 
@@ -130,7 +133,7 @@ def decide(
     Args:
         parts: samples that were not fitted on, each set with the calibrator to apply, None for none: one pair, or one
             for each fold of cross-fitting.
-        level: of bounds and of intervals, of each kind together.
+        level: of bounds and of intervals, of each kind together; of the net benefit at each threshold alone.
         risks: for which thresholds are certified; None for those of SHOWN_RISKS that are below the error.
 
     Raises:
@@ -168,7 +171,9 @@ def _caveats(sets: Sequence[LogitSet]) -> list[str]:
             "the one that is kept, and take them for one model."
         )
     if any(data.weights is not None for data in sets):
-        found.append("For thresholds, classes and confusion every sample counts the same: weights are left out.")
+        found.append(
+            "For thresholds, classes, confusion and net benefit every sample counts the same: weights are left out."
+        )
     if any(data.groups is not None for data in sets):
         found.append("Bounds and intervals take samples for independent, which those of one group are not.")
     return found

@@ -42,7 +42,8 @@ def reliability_figure(evaluation: Evaluation, methods: Sequence[Method]) -> Fig
 
 def reliability_caption(methods: Sequence[Method]) -> str:
     methods = tuple(dict.fromkeys(methods))
-    names = " and ".join(map(name_of, methods))
+    *others, last = map(name_of, methods)
+    names = f"{', '.join(others)} and {last}" if others else last
     return (
         f"Reliability {names}: accuracy over confidence in 15 bins of equal width; below, the share of the samples in "
         "each bin, and their number. The grey bands hold all accuracies of a calibrated model together with "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from focal_lib.calibration.calibrators.mapped import MappedCalibrator
 from focal_lib.calibration.methods import AS_GIVEN, Method
+from focal_lib.calibration.report.fit_notes import name_of
 from focal_lib.metrics.by_name import METRICS
 
 if TYPE_CHECKING:
@@ -25,13 +26,14 @@ def model_card(report: Report, decisions: Decisions | None = None) -> str:
         decisions: of the method that is kept, on the same samples; their sentences are left out where there are none.
     """
     evaluation = report.evaluation
+    over = "samples" if evaluation.design.groups is None else "groups"
     seen = "each scored by fits on other samples" if evaluation.folds else "on which nothing was fitted"
     parts = [
         "## Calibration",
         f"Measured on {evaluation.n_test:,} samples of {evaluation.n_classes} classes, {seen}.",
         escape(" ".join(report.summary.todo[:-1])),  # the last says what calibrator.json holds
         _table(report),
-        f"95 % intervals over samples in square brackets; {_bins()}.",
+        f"95 % intervals over {over} in square brackets; {_bins()}.",
         _how(report),
     ]
     if decisions is not None:
@@ -52,8 +54,8 @@ def escape(text: str) -> str:
 
 
 def _table(report: Report) -> str:
-    methods = list(dict.fromkeys((AS_GIVEN, report.kept)))
-    names = ["", *("as given" if method == AS_GIVEN else f"after {method.label}" for method in methods)]
+    methods = report.compared
+    names = ["", *map(name_of, methods)]
     lines = [names, ["---"] * len(names)]
     for metric, name in _SHOWN.items():
         unit = " (%)" if METRICS[metric].per_cent else ""

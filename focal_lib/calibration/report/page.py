@@ -60,6 +60,7 @@ def render(report: Report, *, whole: bool) -> str:
         whole=whole,
         report=report,
         summary=report.summary,
+        unbroken=_unbroken,
         metrics_caption=_metrics_caption(report),
         differences_caption=DIFFERENCES_CAPTION.format(count=int((report.differences["interval"] != "").sum())),
         metrics=_of_methods("Metrics of each method", report.metric_table()),
@@ -133,13 +134,15 @@ def _plain(label: str, table: pd.DataFrame) -> _Table:
 
 def _cell(name: str, value: Any) -> str:
     if isinstance(value, float):
-        return "none" if value != value else f"{value:.{6 if name == 'threshold' else 3}g}"
+        return "none" if value != value else repr(value) if name == "threshold" else f"{value:.3g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _unbroken(cell: str) -> str:
-    """Cells break before the interval where there is little room."""
-    return cell.replace(", ", ",\N{NO-BREAK SPACE}").replace(" *", "\N{NO-BREAK SPACE}*")
+    """Cells break before an interval or a p-value where there is little room, not within."""
+    for text in (", ", " *", "p = ", "p < "):
+        cell = cell.replace(text, text.replace(" ", "\N{NO-BREAK SPACE}"))
+    return cell
 
 
 def _data_uri(figure: Figure) -> str:

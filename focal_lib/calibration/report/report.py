@@ -31,6 +31,7 @@ from focal_lib.calibration.methods import (
     build,
     counting_samples,
     parse,
+    to_keep,
 )
 from focal_lib.calibration.report import figures
 from focal_lib.calibration.report import page as report_page
@@ -68,6 +69,7 @@ def calibrate(
     shrinkage: float = 0.0,
     resamples: int = 1000,
     relevant: float = RELEVANT,
+    keep: str = "",
     force: bool = False,
     progress: Progress | None = None,
     **holds: Unpack[Holds],
@@ -80,11 +82,12 @@ def calibrate(
         methods: names such as 'temperature,vector' or 'focal-temperature:adaptive-ece', after the colon what is
             minimised, in a string or a list; 'all'; default temperature, focal temperature by NLL and by ECE, vector.
         share: of the samples, to fit on, where there is one set; None for half of them.
-        folds: of cross-fitting instead, where there is one set; 0 for the split.
+        folds: number of folds of cross-fitting, in place of the split, where there is one set; 0 for the split.
         seed: of the split or the folds, and of the intervals.
         shrinkage: draws gamma towards 0, see FocalTemperatureScaling; for few samples.
-        resamples: of the bootstrap.
+        resamples: number of resamples of the bootstrap.
         relevant: the smallest gain that matters, a share of the NLL or of the Brier score.
+        keep: the method to keep, of those tried, or 'as-given'; '' for the one that is advised.
         force: go on where the data look wrong, see suspicions; they are then among the notes.
         progress: called before each step with what it does, the steps done, and how many there are.
         holds: what the data hold: given, labels, test, label_column, groups, slices, weights, class_names, layout,
@@ -99,6 +102,7 @@ def calibrate(
     check_number(shrinkage, "shrinkage", minimum=0)
     check_relevant(relevant)
     calibrators = {method: build(*method) for method in parse(methods)}
+    to_keep(keep, calibrators)  # refused before anything is read
     shrunk = [calibrator for calibrator in calibrators.values() if "shrinkage" in calibrator.get_params()]
     for calibrator in shrunk:
         calibrator.set_params(shrinkage=shrinkage)
@@ -130,7 +134,7 @@ def calibrate(
         suspicions = find_suspicions(fitted_on, test, given, one_set="all" in sets)
         if suspicions and not force:
             raise ValueError(f"{' '.join(suspicions)} Nothing was fitted. If it is as it should be: {FORCE}.")
-        names = list(calibrators)
+        names, chosen = list(calibrators), to_keep(keep, calibrators)
 
         def fitting(method: Method) -> None:
             say(f"fitting {method.label}, {names.index(method) + 1} of {len(names)}")
@@ -145,6 +149,7 @@ def calibrate(
     options: dict[str, Any] = {"given": given, "seed": seed, "shrinkage": shrinkage}
     options |= {"resamples": resamples, "relevant": relevant}
     options |= {"folds": folds} if folds else {"share": share} if "all" in sets else {}
+    options |= {"keep": keep} if keep else {}
     options |= {"force": force} if force else {}
     options |= options_in_words(holds)
     by_folds = f"{folds} folds at random, seed {seed}"
@@ -154,6 +159,7 @@ def calibrate(
         metrics=metrics,
         differences=found,
         advice=advise(evaluation, found, relevant=relevant),
+        chosen=chosen,
         fitted_on=fitted_on,
         suspicions=tuple(suspicions),
         provenance={
@@ -190,6 +196,7 @@ class Report:
         metrics: for each method and metric the value, its interval and how it was made; per cent but NLL and Brier.
         differences: for each method, reference and metric, of proper scores with intervals that hold together.
         advice: the method to use, and why.
+        chosen: the method that was asked for, whatever the advice; None where none was.
         fitted_on: the logits and labels that were fitted on.
         suspicions: what looked wrong, where it was gone on all the same.
         provenance: input, options, date and versions.
@@ -199,6 +206,7 @@ class Report:
     metrics: pd.DataFrame
     differences: pd.DataFrame
     advice: Advice
+    chosen: Method | None
     fitted_on: LogitSet
     suspicions: tuple[str, ...]
     provenance: dict[str, str]
@@ -213,17 +221,19 @@ class Report:
 
     @property
     def kept(self) -> Method:
-        """The method that `save` keeps: the recommended one, AS_GIVEN where the logits should stay."""
-        return self.advice.method or AS_GIVEN
+        """The method that `save` keeps: the one asked for, or the recommended; AS_GIVEN where the logits stay."""
+        return self.chosen or self.advice.method or AS_GIVEN
 
     @property
     def calibrator(self) -> Calibrator:
-        """What is kept: the fit of the recommended method, or the logits as they are."""
-        if self.advice.method is None:
+        """The fit of the method that is kept, or the logits as they are."""
+        if self.kept == AS_GIVEN:
             found: Calibrator = AsGiven().fit(self.fitted_on.logits, self.fitted_on.labels)
         else:
-            found = self.fits[self.advice.method]
-        found.layout_ = self.fitted_on.layout
+            found = self.fits[self.kept]
+        found.layout_, found.given_ = self.fitted_on.layout, self.provenance["read as"]
+        if self.fitted_on.score_columns:
+            found.score_columns_ = np.array(self.fitted_on.score_columns)
         if self.fitted_on.class_names:
             found.class_names_ = np.array(self.fitted_on.class_names)
         return found
@@ -241,7 +251,7 @@ class Report:
 
     @cached_property
     def p_values(self) -> dict[Method, float]:
-        """Of the hypothesis that it is calibrated: as given, and after what is kept; see calibration_p."""
+        """Of the hypothesis that it is calibrated, for each of those compared; see calibration_p."""
         return {method: calibration_p(self.evaluation, method) for method in self.compared}
 
     @cached_property
@@ -256,18 +266,20 @@ class Report:
 
     @property
     def kept_in_words(self) -> str:
-        """What calibrator.json holds; the advice says how many predictions that changes."""
-        if self.advice.method is None:
-            return "calibrator.json leaves the logits as they are (T = 1)."
-        return f"calibrator.json holds the fit of {describe_fit(self.kept, self.calibrator)}"
+        """What calibrator.json holds; where it is not what is advised, that it was asked for."""
+        asked = self.chosen is not None and self.chosen != (self.advice.method or AS_GIVEN)
+        begin = "As asked for, not as advised: " if asked else ""
+        if self.kept == AS_GIVEN:
+            return f"{begin}calibrator.json leaves the logits as they are (T = 1)."
+        return f"{begin}calibrator.json holds the fit of {describe_fit(self.kept, self.calibrator)}"
 
     @cached_property
     def slices(self) -> pd.DataFrame | None:
-        """With what is kept: errors of the whole and slice by slice, the worst first; None where none were given."""
+        """With what is kept: errors of the whole and slice by slice; None where none were given."""
         return by_slice(self.evaluation, self.kept) if self.evaluation.slices else None
 
     def slice_table(self) -> pd.DataFrame | None:
-        """The slices to read, the 20 worst; None where none were given."""
+        """The slices to read, the first 20; None where none were given."""
         return None if self.slices is None else slice_table(self.slices)
 
     def metric_table(self) -> pd.DataFrame:
@@ -280,11 +292,12 @@ class Report:
 
     @property
     def compared(self) -> tuple[Method, ...]:
-        """AS_GIVEN, and the method that is kept where it is another."""
-        return tuple(dict.fromkeys((AS_GIVEN, self.kept)))
+        """AS_GIVEN; of a method that is kept also the first, which advice compares it with, and itself."""
+        simplest = () if self.kept == AS_GIVEN else (next(iter(self.fits)),)
+        return tuple(dict.fromkeys((AS_GIVEN, *simplest, self.kept)))
 
     def reliability_diagrams(self, methods: Iterable[Method] | None = None) -> Figure:
-        """As given, and after the method that is kept; or of the methods."""
+        """Of those compared: as given, after the first method, after the one that is kept; or of the methods."""
         return figures.reliability_figure(self.evaluation, tuple(self.compared if methods is None else methods))
 
     def reliability_caption(self) -> str:

@@ -23,6 +23,10 @@ __all__ = ["read_outcomes"]
 
 _TRUTH = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
 _NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)([.][0-9]*)?(e[+-]?[0-9]{1,4})?", re.IGNORECASE)  # 007 is a name
+_ONE_COLUMN = (
+    "must have the probabilities of both of two classes, a column each, 1 - p and p; or confidence, the larger of the "
+    "two, and correct."
+)
 _WAYS = "confidence and correct; confidence, predicted and label; or the probabilities of every class and label"
 
 
@@ -52,9 +56,16 @@ def read_outcomes(lines: Iterable[str], name: str) -> Iterator[tuple[float, floa
             for row in rows(chain([first], rest)):
                 yield _outcome(row)
     except UnicodeDecodeError:
-        raise ValueError(f"{name}, after line {at}: must be text in UTF-8. It is not.") from None
+        where, remedy = f"{name}, after line {at}" if at else name, "" if at else _remedy(name)
+        raise ValueError(f"{where}: must be text in UTF-8, csv or lines of JSON. It is not{remedy}.") from None
     except (ValueError, RecursionError, csv.Error) as error:
         raise ValueError(f"{name}, line {at}: {error}") from None
+
+
+def _remedy(name: str) -> str:
+    packed = name.lower().endswith((".gz", ".zip", ".bz2", ".xz", ".zst"))
+    arrays = name.lower().endswith((".npz", ".npy", ".parquet"))
+    return ": unpack it first" if packed else ": save it as csv" if arrays else ""
 
 
 def _of_json(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
@@ -72,12 +83,16 @@ def _of_csv(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     """Rows as objects; with a label and no confidence the other columns are the probabilities, in their order."""
     table = csv.reader(lines, strict=True)
     head = [name.strip() for name in next(table)]
+    if len(head) == 1 and (other := re.search("[;\t|]", head[0])):
+        raise ValueError(f"must have commas between columns, and decimal points. Got {other[0]!r}.")
     if len(set(head)) < len(head):
         raise ValueError(f"columns must have names of their own. Got {', '.join(head)}.")
     whole = "label" in head and "confidence" not in head
     names = [name for name in head if name != "label"]
     if whole and (apart := [name for name in names if is_index_name(name) or what_goes_with_samples(name)]):
         raise ValueError(f"columns must be label and one for each class. Got {apart[0]!r}: leave it out.")
+    if whole and len(names) == 1:
+        raise ValueError(f"{_ONE_COLUMN} Got {names[0]} and label.")
     places = {_value(name): k for k, name in reversed(list(enumerate(names)))} if whole else {}
     for cells in table:
         if len(cells) != len(head):
@@ -122,6 +137,8 @@ def _outcome(row: Mapping[str, Any]) -> tuple[float, float]:
         return _confidence(row["confidence"]), float(_same(row["predicted"], row["label"]))
     if {"probs", "label"} <= row.keys() and isinstance(row["probs"], list):
         probs = np.array([[_number(value, "a probability") for value in row["probs"]]])
+        if probs.shape == (1, 1):
+            raise ValueError(f"{_ONE_COLUMN} Got one.")
         label = _number(row["label"], "label")
         if label != int(label):
             raise ValueError(f"label must be a whole number. Got {label:g}.")
@@ -133,7 +150,8 @@ def _outcome(row: Mapping[str, Any]) -> tuple[float, float]:
 def _confidence(value: Any) -> float:
     found = _number(value, "confidence")
     if not 0 <= found <= 1:
-        raise ValueError(f"confidence must lie in [0, 1]. Got {found:g}.")
+        remedy = ": if these are percentages, divide by 100" if 1 < found <= 100 else ""
+        raise ValueError(f"confidence must lie in [0, 1]. Got {found:g}{remedy}.")
     return found
 
 

@@ -45,9 +45,9 @@ def _bands(top: Axes, below: Axes, bins: Bins) -> None:
     for confidence, count in zip(bins.confidence, bins.count, strict=True):
         height = count / bins.count.sum()
         below.annotate(
-            f"{count:,}", (confidence, height), (0, 2), textcoords="offset points", ha="center", fontsize=6, rotation=90
+            f"{count:,}", (confidence, height), (0, 2), textcoords="offset points", ha="center", fontsize=8, rotation=90
         )
-    below.margins(y=0.35)
+    below.margins(y=0.6)
 
 
 def landscape(

@@ -179,6 +179,20 @@ def test_other_shapes_are_refused(reports, layout, new, message):
         apply_to_scores(reports[layout].calibrator, new)
 
 
+def test_scores_are_taken_for_what_was_fitted_on(tmp_path):
+    """Probabilities of one class, which as logits would all come out near a half."""
+    p = expit(BINARY)
+    fit = calibrate((p, drawn(BINARY)), given="probs", keep="temperature", **FAST).calibrator
+    save_calibrator(fit, tmp_path / "c.json")
+    loaded = load_calibrator(tmp_path / "c.json")
+    assert loaded.given_ == "probs"
+    np.testing.assert_allclose(apply_to_scores(loaded, p), expit(BINARY / fit.temperature_), rtol=1e-9)
+    np.testing.assert_allclose(apply_to_scores(loaded, BINARY, "logits"), expit(BINARY / fit.temperature_), rtol=1e-9)
+    np.save(tmp_path / "p.npy", p)
+    apply_calibrator(loaded, tmp_path / "p.npy", tmp_path / "out.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "out.npy"), apply_to_scores(loaded, p), rtol=1e-9)
+
+
 def test_two_classes_take_scores_of_one(tmp_path):
     z = np.stack([np.zeros(800), BINARY], -1)
     fit = TemperatureScaling().fit(z, drawn(BINARY))

@@ -44,6 +44,26 @@ def test_numpy_reads_what_is_written(tmp_path, read, written):
     np.testing.assert_array_equal(found, Z.astype(written))
 
 
+@pytest.mark.parametrize("arrays", [{"logits": Z, "labels": Z[:, 0]}, {"scores": Z}])
+def test_npz(tmp_path, fit, arrays):
+    np.savez(tmp_path / "z.npz", **arrays)
+    apply_calibrator(fit, tmp_path / "z.npz", tmp_path / "p.npy", chunk=9)
+    np.testing.assert_allclose(np.load(tmp_path / "p.npy"), softmax(Z / fit.temperature_, axis=-1))
+
+
+def test_npz_of_probabilities(tmp_path, fit):
+    p = softmax(Z, axis=-1)
+    np.savez(tmp_path / "z.npz", probs=p, labels=Z[:, 0])
+    apply_calibrator(fit, tmp_path / "z.npz", tmp_path / "p.npy", given="probs")
+    np.testing.assert_allclose(np.load(tmp_path / "p.npy"), softmax(Z / fit.temperature_, axis=-1))
+
+
+def test_npz_of_several_arrays_without_logits(tmp_path, fit):
+    np.savez(tmp_path / "z.npz", a=Z, b=Z)
+    with pytest.raises(ValueError, match=r"must hold logits, or one array alone\. Got a, b"):
+        apply_calibrator(fit, tmp_path / "z.npz", tmp_path / "p.npy")
+
+
 def test_a_failure_leaves_the_old_file(tmp_path):
     np.save(tmp_path / "p.npy", Z)
     before = (tmp_path / "p.npy").read_bytes()

@@ -1,6 +1,7 @@
 """What every calibrator does: scikit-learn's conventions, kinds of numbers, bad data and options refused."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -108,3 +109,21 @@ def test_bad_data(z, y, message):
     for method in (TemperatureScaling(), FocalTemperatureScaling(), VectorScaling()):
         with pytest.raises(ValueError, match=message):
             method.fit(z, y)
+
+
+def test_probabilities_are_warned_of(synthetic_logits):
+    """Of arrays, tensors, chunks; not of logits, nor of the logarithms of probabilities."""
+    z, y = synthetic_logits(300, 3)
+    p = TemperatureScaling().fit(z, y).predict_proba(z)
+    for given in (p, p.astype(np.float16), torch.from_numpy(p), p.round(3)):
+        with pytest.warns(UserWarning, match=r"looks like probabilities, .* as_logits\(X, 'probs'\)") as found:
+            TemperatureScaling().fit(given, y)
+        assert found[0].filename == __file__
+    lazy = pytest.importorskip("dask.array").from_array(p, chunks=(70, 3))
+    with pytest.warns(UserWarning, match="looks like probabilities"):
+        TemperatureScaling().fit(lazy, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for fine in (z, np.log(p), np.vstack([p[:-1], z[-1:]]), np.vstack([p[:-1], p[-1:] - 0.1])):
+            TemperatureScaling().fit(fine, y)
+            TemperatureScaling().fit(fine, y, np.full(300, 2.0))

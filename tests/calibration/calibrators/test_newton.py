@@ -43,6 +43,43 @@ def test_large_logits_have_finite_derivatives():
         assert np.isfinite(newton.focal_sums(1.0, gamma, z, torch.tensor([0, 1, 2]))).all()
 
 
+@pytest.mark.parametrize("offset", [0.0, 99.0, 5e3])
+@pytest.mark.parametrize("classes", [2, 30])
+def test_derivatives_by_the_temperature(offset, classes):
+    """Against automatic differentiation, of small logits and of those whose exponentials are no numbers."""
+    rng = np.random.default_rng(classes)
+    z = torch.from_numpy(rng.normal(size=(40, classes)) * 3 + offset)
+    y = torch.from_numpy(rng.integers(0, classes, 40))
+
+    def total(beta):
+        return torch.nn.functional.cross_entropy(beta * z, y, reduction="sum")
+
+    beta = torch.tensor(0.7, dtype=torch.float64)
+    slope = torch.autograd.functional.jacobian(total, beta)
+    curve = torch.autograd.functional.hessian(total, beta)
+    np.testing.assert_allclose(newton.temperature_sums(0.7, z, y), [total(beta), slope, curve], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("wrong_within", "wrong_outside"), [(0, 400), (300, 0)])
+def test_a_subset_without_a_minimum_does_no_harm(monkeypatch, wrong_within, wrong_outside):
+    """The subset that gives larger fits their start has all labels right, or is worse than chance."""
+    z, y = np.tile([[2.0, 0.0]], (4_000, 1)), np.zeros(4_000, dtype=int)
+    subset = np.sort(np.random.default_rng(0).choice(4_000, 500, replace=False))
+    y[subset[:wrong_within]] = 1
+    y[np.setdiff1d(np.arange(4_000), subset)[:wrong_outside]] = 1
+    monkeypatch.setattr(newton, "_FEW", 1)
+    wrong = y.sum()
+    assert TemperatureScaling("nll").fit(z, y).temperature_ == pytest.approx(2 / np.log(4_000 / wrong - 1), rel=1e-12)
+
+
+def test_one_sample_out_of_all_proportion_does_not_move_the_minimum(synthetic_logits):
+    z, y = synthetic_logits(2_000, 3, temperature=2.0)
+    wanted = TemperatureScaling("nll").fit(z[1:], y[1:]).temperature_
+    z[0] *= 1e10
+    y[0] = z[0].argmax()
+    assert TemperatureScaling("nll").fit(z, y).temperature_ == pytest.approx(wanted, rel=1e-3)
+
+
 def test_known_parameters_are_recovered(synthetic_logits):
     z, y = synthetic_logits(200_000, 5, temperature=1.7)
     assert TemperatureScaling("nll").fit(z, y).temperature_ == pytest.approx(1.7, rel=0.02)

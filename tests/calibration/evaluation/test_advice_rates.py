@@ -18,7 +18,12 @@ from focal_lib.calibration.evaluation.advice_rates import (
 from focal_lib.calibration.evaluation.recommendation import Advice
 from focal_lib.calibration.methods import DEFAULT, build
 
-NAMES = {"temperature": "temperature", "focal temperature": "focal-temperature", "vector": "vector"}
+NAMES = {
+    "temperature": "temperature",
+    "overconfident, rarely wrong": "temperature",
+    "focal temperature": "focal-temperature",
+    "vector": "vector",
+}
 FAST = (DEFAULT[0], DEFAULT[-1])
 
 
@@ -72,6 +77,30 @@ def test_a_decision_is_repeatable_and_right_where_much_is_to_gain():
     counted = count_advice_errors(pd.DataFrame([one]))
     assert not counted["wrong"].any()
     assert set(counted["error"]) == set(ADVICE_ERRORS)
+
+
+def test_intervals_are_held_against_the_truth():
+    scores = {"as given": (1.0, 0.5), "temperature": (0.9, 0.4)}
+    rows = {"method": "temperature", "objective": "nll", "reference": "as given", "metric": ["nll", "brier"]}
+
+    def found(low, high):
+        return advice_rates._coverage(pd.DataFrame(rows | {"low": low, "high": high}), scores)
+
+    assert found([-0.2, -0.2], [0.1, 0.1]) == {"intervals": 2, "all hold": True, "wrong side": False}
+    assert found([-0.2, -0.05], [0.1, 0.1]) == {"intervals": 2, "all hold": False, "wrong side": False}
+    assert found([0.01, np.nan], [0.1, np.nan]) == {"intervals": 1, "all hold": False, "wrong side": True}
+    real = judge_advice(made_up_population("temperature", 3, size=1000), 500, 0, methods=FAST)
+    assert real["intervals"] == 6
+    by_ece = judge_advice(made_up_population("temperature", 3, size=500), 200, 0, methods=DEFAULT[2:])
+    assert by_ece["intervals"] == 6  # of a first method whose label is not its name
+
+
+def test_labels_of_two_truths_are_drawn_apart():
+    """Decisions of different truths are no pairs."""
+    one, two = (made_up_population(truth, 3, size=100) for truth in ("calibrated", "temperature"))
+    np.testing.assert_array_equal(one.truth, two.truth)
+    scores = [judge_advice(p, 50, 0, methods=FAST[:1])["nll: temperature"] for p in (one, two)]
+    assert abs(scores[0] - scores[1]) > 1e-6
 
 
 def test_wrong_advice_is_counted(monkeypatch):

@@ -1,6 +1,7 @@
 """The advice: what is recommended where the truth is known, and what never is."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def test_temperature_where_it_is_the_truth(judge):
     assert advice.method == TEMPERATURE
     gain = found[(found["reference"] == "as given") & (found["metric"] == "nll")].iloc[0]  # the first method's
     assert advice.words.startswith(f"Use temperature scaling: the NLL falls by {-gain['difference']:.3g}")
-    assert f"for certain by {-gain['high']:.3g}" in advice.words
+    assert f"with 95 % by at least {-gain['high']:.3g}" in advice.words
     assert "no prediction changes its class" in advice.words
 
 
@@ -108,13 +109,23 @@ def scores(log_loss, brier=0.3, n=4000, seed=0):
     return SampleScores(ones, np.ones(n), log_loss + noise, brier + noise / 10)
 
 
+class Possible(NamedTuple):
+    """In the place of PossibleLabels: these means."""
+
+    ends: dict
+
+    def means(self, level):
+        return self.ends
+
+
 def made_up(**by_name):
     """An evaluation with these scores: given, first, then others."""
     names = {"given": AS_GIVEN, "first": TEMPERATURE, "focal": FOCAL, "vector": VECTOR}
     found = {names[name]: value for name, value in by_name.items()}
     fits = {method: build(*method) for method in list(found)[1:]}
     blank = dict.fromkeys(found, 0)
-    by_label = {(one, two): np.zeros(2) for one in found for two in found}
+    none = Possible({"nll": (np.inf, -np.inf), "brier": (np.inf, -np.inf)})
+    by_label = {(one, two): none for one in found for two in found}
     return Evaluation(fits, found, {}, {}, blank, 4000, 4000, 10, (), by_label=by_label)
 
 
@@ -151,6 +162,38 @@ def test_a_first_method_that_harms_is_left_out_and_a_good_one_found():
     assert advice.words.startswith("Use focal-temperature rather than the logits as given: ")
     worse = made_up(given=scores(1.0), first=scores(1.1, seed=1), focal=scores(1.05, seed=2))
     assert advice_on(worse).method is None
+
+
+def test_what_is_shown_to_gain_in_one_score_and_seems_to_lose_in_the_other_is_not_recommended():
+    """A temperature near 0: the Brier score falls for certain, the NLL by two errors is a hundred times as large."""
+    wrong = scores(1.0, seed=1)
+    wrong = replace(wrong, log_loss=wrong.log_loss + 50_000.0 * (np.arange(4000) < 2), brier=wrong.brier - 0.1)
+    evaluation = made_up(given=scores(1.0), first=wrong)
+    found = differences(evaluation).set_index("metric")
+    assert found["high"]["brier"] < -0.05
+    assert found["low"]["nll"] < 0 < found["high"]["nll"]
+    assert advice_on(evaluation).method is None
+
+
+def test_a_richer_method_is_not_recommended_for_being_surer_than_the_simplest():
+    """Temperature gains more, only not for certain: a wide interval is no reason for another method."""
+    noise = np.random.default_rng(8).standard_normal(4000)
+    noise -= noise.mean()
+    wide = scores(0.9, brier=0.299, seed=1)
+    wide = replace(wide, log_loss=wide.log_loss + 5 * noise, brier=wide.brier + noise)
+    evaluation = made_up(given=scores(1.0), first=wide, focal=scores(0.95, seed=2))
+    advice = advice_on(evaluation)
+    assert advice.method == TEMPERATURE
+    assert "focal-temperature, of which a gain is shown" in advice.words
+    richer = made_up(given=scores(1.0), first=wide, focal=scores(0.8, brier=0.29, seed=2))
+    assert advice_on(richer).method == FOCAL
+
+
+def test_too_few_errors_are_said():
+    evaluation = made_up(given=scores(1.0), first=scores(1.0, seed=1))
+    unknown = Possible({"nll": (np.nan, np.nan), "brier": (np.nan, np.nan)})
+    few = replace(evaluation, by_label=dict.fromkeys(evaluation.by_label, unknown))
+    assert advice_on(few).words.endswith("is left open: 4,000 samples to test on hold too few errors to tell.")
 
 
 def test_a_relevant_share_is_checked():

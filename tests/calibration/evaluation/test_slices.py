@@ -45,6 +45,14 @@ def test_the_worst_slice_is_found_and_a_small_one_is_undecided(evaluated):
     assert shown.loc["c", "against all"] == "worse"
 
 
+def test_slices_whose_interval_reaches_0_are_sorted_by_their_ece(evaluated):
+    table = by_slice(evaluated((1.0,) * 4, (60, 90, 300, 500))[0]).iloc[1:]
+    ties = table[(table["low"] == 0) & (table["debiased"] == 0)]
+    assert len(ties) > 1
+    assert ties["ece"].is_monotonic_decreasing
+    assert ties["slice"].tolist() != sorted(ties["slice"])  # by name they were
+
+
 def test_intervals_of_slices_hold_together(evaluated):
     evaluation, _ = evaluated((1.0, 2.0), (400, 400))
     scores, inside = evaluation.scores[AS_GIVEN], evaluation.slices["b"]

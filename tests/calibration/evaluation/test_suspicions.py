@@ -56,6 +56,30 @@ def rounded(z, y):
     return np.round(np.exp(z) / np.exp(z).sum(1, keepdims=True), 2), y
 
 
+def percentages(z, y):
+    return np.round(100 * np.exp(z) / np.exp(z).sum(1, keepdims=True), 1), y
+
+
+def label_among_columns(z, y):
+    return np.c_[z, y], y
+
+
+def prediction_among_columns(z, y):
+    return np.c_[z.argmax(1), z], y
+
+
+def label_among_whole_numbers(z, y):
+    return np.c_[np.round(z), y], y
+
+
+def right_or_not_among_columns(z, y):
+    return np.c_[z, z.argmax(1) == y], y
+
+
+def score_and_prediction(z, y):
+    return np.c_[z[:, 0], z[:, 0] > 0], (y == 0).astype(np.int64)
+
+
 def never_wrong(z, y):
     right = z.argmax(1) == y
     return z[right], y[right]
@@ -72,6 +96,12 @@ def never_wrong(z, y):
         (another_column, "does another column come first"),
         (negated, "sign of the scores turned"),
         (rounded, r"All numbers lie in \[0, 1\]"),
+        (percentages, "numbers sum to 100 in every sample, as percentages do.*--given probs"),
+        (label_among_columns, r"^Column 10 is the label of each of the 1,000 samples: leave it out"),
+        (label_among_whole_numbers, r"^Column 10 is the label of each of the 1,000 samples: leave it out"),
+        (prediction_among_columns, r"^Column 0 is the prediction of the others.*1,000 samples: leave it out"),
+        (right_or_not_among_columns, r"^Column 10 holds whole numbers alone, from 0 to 1, and the others do not"),
+        (score_and_prediction, r"^Column 1 holds whole numbers alone"),
         (never_wrong, "is misclassified: the best temperature tends to 0"),
     ],
 )
@@ -86,6 +116,84 @@ def test_what_is_right_passes(sample):
     assert found_in(z[:30], y[:30]) == []
     assert found_in(1e300 * z, y) == []
     assert found_in(np.round(z), y) == []
+
+
+def one_hot(numbers, k):
+    return np.eye(k)[numbers]
+
+
+@pytest.mark.parametrize(
+    ("change", "given"),
+    [
+        (np.round, "logits"),  # a quantised network
+        (lambda z: np.round(2 * z) / 2, "logits"),
+        (lambda z: np.c_[np.zeros(len(z)), z[:, 1:] - z[:, :1]], "logits"),  # the first class as reference
+        (lambda z: z - np.log(np.exp(z).sum(1, keepdims=True)), "log-probs"),
+        (lambda z: np.maximum(z, 0), "logits"),
+        (lambda z: 5 * one_hot(z.argmax(1), 10), "logits"),
+        (lambda z: 100 * one_hot(z.argmax(1), 10), "logits"),
+        (lambda z: np.sign(z - z.mean()), "logits"),
+        (lambda z: z.argsort(1).argsort(1), "logits"),  # ranks
+        (lambda z: (1e3 * z).astype(np.float16), "logits"),
+    ],
+)
+def test_unusual_logits_are_not_refused(sample, change, given):
+    z, y = sample
+    assert found_in(change(z), y, given) == []
+
+
+def test_binary_scores_of_whole_numbers_are_not_refused(sample):
+    z, y = sample
+    y = (y == 0).astype(np.int64)
+    for score in (np.round(z[:, 0]), np.sign(z[:, 0] - 3), 2.0 * (z[:, 0] > 3) - 1):
+        data = LogitSet(np.c_[np.zeros(len(y)), score], y, layout="binary")
+        assert find_suspicions(data, data, one_set=True) == []
+    right = np.arange(200) % 2  # predictions without a mistake, one-hot: column 1 is the label, and a class
+    words = found_in(one_hot(right, 2), right)
+    assert not any("Column" in text for text in words)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_one_hot_predictions_are_classes(k):
+    rng = np.random.default_rng(k)
+    for _ in range(20):
+        z, y = one_hot(rng.integers(0, k, 60), k), rng.integers(0, k, 60)
+        assert not any("Column" in text for text in found_in(3 * z, y))
+
+
+@pytest.mark.parametrize("most", [100, 40])
+def test_one_column_of_percentages(most):
+    """Where none is above 50, labels tell: of scores from 0 up every sample is predicted."""
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 3, 1000) * most / 100
+    y = (rng.random(1000) < p).astype(np.int64)
+    data = LogitSet(np.c_[np.zeros(1000), np.round(100 * p, 1)], y, layout="binary")
+    words = find_suspicions(data, data, one_set=True)[0]
+    assert "lie in [0, 100], from 0" in words
+    assert "divide by 100 and say --given probs" in words
+    positive = (rng.random(1000) < 1 / (1 + np.exp(-12 * p))).astype(np.int64)
+    margins = LogitSet(np.c_[np.zeros(1000), 12 * p], positive, layout="binary")
+    assert find_suspicions(margins, margins, one_set=True) == []  # all positive, and most labels are
+
+
+def test_one_column_of_probabilities_names_the_option(sample):
+    z, y = sample
+    p = 1 / (1 + np.exp(-z[:, 0]))
+    data = LogitSet(np.c_[np.zeros(len(y)), p], (y == 0).astype(np.int64), layout="binary")
+    words = find_suspicions(data, data, one_set=True)[0]
+    assert words.startswith("All numbers lie in [0, 1]")
+    assert "say --given probs if they are the probability of the positive class" in words
+    assert f"from {p.min():.3g} to" in words
+
+
+def test_a_column_is_named_and_can_be_kept(sample):
+    z, y = sample
+    assert len(found_in(*score_and_prediction(z, y))) == 1  # what the pairing says of such columns is another cause
+    names = (*"abcdefghij", "true")
+    found = check(label_among_columns(z, y), 0.9, class_names=names)
+    assert found.outcome is Outcome.INVESTIGATE
+    assert found.words.startswith("Investigate: Column 'true' is the label of each of the 2,000 samples")
+    assert "Column 'true'" not in check(label_among_columns(z, y), 0.9, class_names=names, force=True).words
 
 
 def test_a_rare_class_is_no_chance():

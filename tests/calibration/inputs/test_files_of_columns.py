@@ -47,10 +47,50 @@ def test_labels_by_another_name_and_as_names_of_classes(write):
     frame = pd.DataFrame(Z, columns=NAMES).assign(truth=NAMES[Y])
     found = read_logits(write(frame), label_column="truth")["all"]
     np.testing.assert_array_equal(found.labels, Y)
-    with pytest.raises(ValueError, match="must have a column 'label'; or say --label-column"):
+    with pytest.raises(
+        ValueError, match=r"must have a column 'label', or one that --label-column names\. Got .*: is it 'truth'"
+    ):
         read_logits(write(frame))
     with pytest.raises(ValueError, match=r"must have a column 'answer', of the label\. Got ant, bee"):
         read_logits(write(frame), label_column="answer")
+
+
+def test_the_column_that_was_meant_is_shown(write):
+    """Of many columns the last ones, too: what is no class' seldom stands among the first."""
+    many = pd.DataFrame(RNG.normal(size=(40, 12)), columns=[f"class_{k}" for k in range(12)])
+    with pytest.raises(ValueError, match=r"Got class_0, .*, \.\.\., .*, target \(13\): is it 'target'\?$"):
+        read_logits(write(many.assign(target=Y)))
+    with pytest.raises(ValueError, match=r"column 'Target', of the label\. Got .*: is it 'target'\?$"):
+        read_logits(write(many.assign(target=Y)), label_column="Target")
+    with pytest.raises(ValueError, match=r"column 'patients', of the groups\. Got .*: is it 'patient'\?$"):
+        read_logits(write(FRAME.assign(patient=PATIENT)), groups="patients")
+    with pytest.raises(ValueError, match=r"column 'label', or one that --label-column names\. Got ant, bee, None\.$"):
+        read_logits(write(FRAME[NAMES]))
+
+
+def test_a_table_without_header(tmp_path):
+    FRAME.to_csv(tmp_path / "x.csv", index=False, header=False)
+    with pytest.raises(
+        ValueError, match=r"names of columns in its first line\. Got numbers, .*: is the header missing"
+    ):
+        read_logits(tmp_path / "x.csv")
+    numbered = FRAME.set_axis(["0", "1", "2", "3"], axis=1)  # names of classes
+    numbered.to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(ValueError, match=r"must have a column 'label'.* Got 0, 1, 2, 3\.$"):
+        read_logits(tmp_path / "x.csv")
+    assert len(read_logits(tmp_path / "x.csv", label_column="3")["all"]) == 40
+
+
+def test_names_of_classes_that_were_said(write, tmp_path):
+    words = np.array(["bad", "good"])
+    frame = pd.DataFrame({"p": expit(Z[:, 0]), "label": words[(Y > 0).astype(int)]})
+    found = read_logits(write(frame), "probs", class_names=("bad", "good"))["all"]
+    np.testing.assert_array_equal(found.labels, Y > 0)
+    with pytest.raises(
+        ValueError, match=r"class_names must be in the order of the columns, ant, bee, None\. Got bee, ant"
+    ):
+        read_logits(write(FRAME), class_names=("bee", "ant", "None"))
+    assert read_logits(write(FRAME), class_names=("x", "y", "z"))["all"].class_names == ("x", "y", "z")
 
 
 def test_nullable_types_of_pandas(tmp_path):
@@ -93,7 +133,7 @@ def test_one_column_of_scores_is_binary_and_several_labels_are_multi_label(write
         (
             pd.DataFrame({"p": expit(Z[:, 0]), "label": np.where(Y > 0, "yes", "no")}),
             {"given": "probs"},
-            r"of one column, 1 where it is the class, 0 where not\..* Got (yes|no)\.$",
+            r"of one column, 1 where it is the class, 0 where not\. Got (yes|no): or say .* with --class-names",
         ),
         (FRAME, {"groups": 7}, "groups of a file must be the name of a column or array. Got int"),
         (FRAME, {"test_labels": "y.npy"}, "--test-labels goes with --test"),

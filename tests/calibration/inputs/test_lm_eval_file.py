@@ -94,3 +94,8 @@ def test_one_very_wide_question_is_refused_before_memory_is_taken(tmp_path, monk
     monkeypatch.setattr("focal_lib.calibration.inputs.memory.available_memory", lambda: 500_000)
     with pytest.raises(ValueError, match=r"options as wide as those of the longest sample, \(51, 400\), must fit"):
         read_logits(path)
+
+
+def test_lines_of_other_programs(tmp_path):
+    with pytest.raises(ValueError, match=r"tasks with options .* Got a, b, label: of other predictions, save a table"):
+        read_logits(write(tmp_path / "x.jsonl", [{"a": 0.5, "b": 1.5, "label": 1}]))

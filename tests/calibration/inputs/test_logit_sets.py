@@ -1,5 +1,7 @@
 """Logits of one's own: every mistake with its remedy, what may be given, what is fitted and tested on."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -110,8 +112,22 @@ def test_a_bad_number_far_inside_a_large_set_is_found(monkeypatch):
     monkeypatch.setattr("focal_lib.metrics.samples.CHUNK_SIZE", 10)
     z = Z.copy()
     z[37, 2] = np.nan
-    with pytest.raises(ValueError, match="must be finite"):
+    with pytest.raises(ValueError, match=r"must be finite\. Got NaN or infinite numbers, first in sample 37"):
         read_logits((z, Y))
+
+
+@pytest.mark.parametrize(
+    ("scores", "remedy"),
+    [
+        (100 * softmax(Z, -1), "are they percentages? Then divide by 100"),
+        (Z, "for logits say --given logits"),
+        (np.c_[softmax(Z, -1), Y == 0], "is every column a class?"),
+    ],
+)
+def test_what_numbers_may_be_that_are_no_probabilities(scores, remedy):
+    with pytest.raises(ValueError, match=rf"whose sum is off by .*: {re.escape(remedy)}"):
+        read_logits((scores, Y), "probs")
+    assert len(read_logits((softmax(Z, -1), Y), "probs")["all"]) == 40
 
 
 def test_what_cannot_be_fitted_and_tested_on_is_refused_before_work_begins():

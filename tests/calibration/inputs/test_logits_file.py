@@ -56,7 +56,62 @@ def test_files_of_another_kind(tmp_path):
     with pytest.raises(ValueError, match="must have a column 'label'"):
         read_logits(tmp_path / "x.csv")
     with pytest.raises(ValueError, match=r"must hold logits and labels, or validation_logits.*no validation_logits"):
-        read_logits(write(tmp_path / "s.npz", scores=Z, labels=Y))
+        read_logits(write(tmp_path / "s.npz", embedding=Z, labels=Y))
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("x.pt", "load it in Python and save np.savez"),
+        ("x.csv.gz", "unpack it first"),
+        ("x.TSV", "as csv, with commas"),
+    ],
+)
+def test_what_to_do_with_files_of_another_kind(tmp_path, name, remedy):
+    with pytest.raises(ValueError, match=rf"or \.jsonl\. Got {name}: .*{remedy}"):
+        read_logits(tmp_path / name)
+
+
+def test_probabilities_by_their_own_names(tmp_path):
+    p, both = softmax(Z, -1), {}
+    for part in ("validation", "test"):
+        both |= {f"{part}_probs": p, f"{part}_labels": Y}
+    wanted = read_logits(write(tmp_path / "a.npz", logits=p, labels=Y), "probs")["all"].logits
+    for arrays, given in (({"probs": p}, "probs"), ({"probs": p, "logits": Z}, "probs")):
+        found = read_logits(write(tmp_path / "x.npz", labels=Y, **arrays), given)["all"].logits
+        np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(read_logits(write(tmp_path / "x.npz", **both), "probs")["test"].logits, wanted)
+    logs = read_logits(write(tmp_path / "x.npz", log_probs=log_softmax(Z, -1), labels=Y), "log-probs")["all"].logits
+    np.testing.assert_array_equal(logs, log_softmax(Z, -1))
+    np.testing.assert_array_equal(read_logits(write(tmp_path / "x.npz", probs=p, logits=Z, labels=Y))["all"].logits, Z)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "remedy"),
+    [
+        ({"predictions": Z, "label_ids": Y}, "rename label_ids -> labels, predictions -> logits"),
+        ({"X": Z, "y": Y}, "if they are that, rename X -> logits, y -> labels"),
+        (
+            {"val_logits": Z, "val_labels": Y, "test_logits": Z, "test_labels": Y},
+            "rename val_labels -> validation_labels, val_logits -> validation_logits",
+        ),
+        ({"probs": Z, "labels": Y}, r"Got labels, probs: say --given probs\."),
+        ({"probabilities": Z, "y": Y}, "rename probabilities -> probs, y -> labels and say --given probs"),
+        ({"predictions": Z, "outputs": Z, "labels": Y}, "no validation_logits"),  # which of them?
+    ],
+)
+def test_arrays_of_other_names_are_not_guessed_but_told(tmp_path, arrays, remedy):
+    with pytest.raises(ValueError, match=remedy):
+        read_logits(write(tmp_path / "x.npz", **arrays))
+
+
+def test_a_table_without_samples(tmp_path):
+    (tmp_path / "x.csv").write_text("a,b,label\n")
+    with pytest.raises(ValueError, match=r"must have a line for each sample after the names of its columns\. Got none"):
+        read_logits(tmp_path / "x.csv")
+    (tmp_path / "x.csv").write_text("")
+    with pytest.raises(ValueError, match=r"must have a header and lines\. Got none"):
+        read_logits(tmp_path / "x.csv")
 
 
 def test_files_that_hold_no_numbers(tmp_path):
@@ -132,9 +187,7 @@ def test_tables_with_more_than_classes_and_a_label(tmp_path, frame, message, kin
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("x.csv", b""),
         ("x.csv", b"a,b,label\n1,2,0\n1,2,3,4\n"),
-        ("x.csv", b"a,b,label\n"),
         ("x.csv", b"\xff\xfe\x00,label\n1,0\n"),
         ("x.parquet", b""),
         ("x.parquet", b"PAR1 and then something else PAR1"),

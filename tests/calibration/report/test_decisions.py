@@ -1,6 +1,7 @@
 """What a report says on decisions: numbers of the samples, as sentences, as JSON, as a section of a model card."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from focal_lib.metrics.confusion import confusion_by_confidence
 from focal_lib.metrics.net_benefit import net_benefit
 from focal_lib.metrics.per_class import class_reliability
 from focal_lib.metrics.risk_coverage import risk_coverage
+from focal_lib.metrics.scores import top_label
 
 
 @pytest.fixture(scope="module")
@@ -75,11 +77,32 @@ def test_sentences_say_what_is_certified(decisions, draw_logits):
     for risk, t in decisions.thresholds.items():
         own = [sentence for sentence in words if f"{100 * risk:g} %" in sentence]
         assert any(f"above {t.threshold!r}:" in s if t else "certify no threshold" in s for s in own)
-    assert "confidence is off for certain" in words[-1]
+    assert re.match(
+        r"\d of the 5 classes that are predicted (is|are) miscalibrated: the 95 % interval .* excludes 0", words[-1]
+    )
     few = decide([(None, draw_logits(30, 1.0))])
     assert "30 samples certify no threshold" in few.sentences()[0]
-    assert "Of no class is it certain" in few.sentences()[-1]
+    assert "No class is shown to be miscalibrated" in few.sentences()[-1]
     assert decide([(None, draw_logits(300, 1.0))], risks=[0.999]).sentences()[0].startswith("Answer always")
+
+
+def test_what_is_said_of_a_threshold_is_what_was_tested(data, report):
+    """In words, in the table and in JSON the same number, of few digits, and what it answers is as they say."""
+    confidence, correct = top_label(softmax(data.logits, 1), data.labels)
+    found = decide([(None, data)], risks=(0.2, 0.3))
+    for risk, said in zip((0.2, 0.3), found.sentences(), strict=False):
+        threshold = float(re.match(r"Answer where the confidence is above (0\.\d{4,6}):", said)[1])
+        t, answered = found.thresholds[risk], confidence > threshold
+        assert (threshold, answered.mean(), 1 - correct[answered].mean()) == (
+            t.threshold,
+            t.coverage,
+            pytest.approx(t.risk),
+        )
+        assert found.threshold_table().set_index("risk at most").loc[risk, "threshold"] == threshold
+        assert plain(found)["thresholds"][str(risk)]["threshold"] == threshold
+        assert t.bound <= risk
+    page = report.to_html()
+    assert all(repr(t.threshold) in page for t in report.decisions.thresholds.values() if t)
 
 
 def test_no_parts():
@@ -152,6 +175,12 @@ def test_the_card_of_other_methods(report):
     stays = model_card(replace(report, advice=Advice(None, "Leave them.")))
     assert "softmax of the logits, as they are" in stays
     assert "after" not in stays.split("###")[0]
+
+
+def test_the_card_has_a_column_for_what_the_advice_compares_with(report):
+    vector = next(method for method in report.fits if method.name == "vector")
+    card = model_card(replace(report, advice=Advice(vector, "Use vector rather than temperature.")))
+    assert "|  | as given | after temperature | after vector |" in card
 
 
 def test_names_are_text_in_the_card(report):

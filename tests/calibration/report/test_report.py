@@ -20,7 +20,7 @@ from focal_lib.calibration import threads
 from focal_lib.calibration.evaluation.comparison import hold_out
 from focal_lib.calibration.evaluation.recommendation import Advice
 from focal_lib.calibration.inputs import logits_file, npz_file
-from focal_lib.calibration.methods import DEFAULT, TEMPERATURE
+from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE
 from focal_lib.calibration.report import figures, report
 from focal_lib.calibration.report.report import FILES, calibrate
 from focal_lib.calibration.saved import load_calibrator
@@ -268,6 +268,9 @@ def test_every_cell_of_a_fold_has_its_head_beside_it_on_a_phone(page):
     assert cells
     assert all(own.get("data-head") for own in cells)
     assert all("data-head" in own for name, own in tags(folds) if name == "th" and own["scope"] == "row")
+    first = page[page.index('<div class="found">') : page.index('<div class="todo">')]
+    heads = [own.get("data-head") for name, own in tags(first) if name == "td"]
+    assert heads[1:] == ["as given", "after temperature"] * 4  # but for the corner
 
 
 def test_the_first_screen(found, page):
@@ -285,7 +288,7 @@ def test_the_first_screen(found, page):
     assert given["given"].startswith(f"{shown['as given', 'adaptive-ece']:.2f} ")
     assert after["after"].startswith(f"{shown['temperature', 'nll']:.3f} ")
     assert found.summary.found[-1][1] == "no, overconfident (p < 0.001)"
-    assert found.summary.found[-1][2].startswith("as a whole nothing speaks against it")
+    assert found.summary.found[-1][2].startswith("no evidence of miscalibration (p = ")
     assert (
         found.kept_in_words == f"calibrator.json holds the fit of temperature: T = {found.calibrator.temperature_:.4g}."
     )
@@ -299,7 +302,36 @@ def test_the_first_screen_agrees_with_the_classes_below():
     report = calibrate((logits, labels), "temperature", resamples=20)
     off = int(np.count_nonzero(report.decisions.per_class.certain))
     assert off == 2
-    assert report.summary.found[-1][-1].endswith("; 2 of 2 classes are off for certain, see below")
+    assert report.summary.found[-1][-1].endswith("; yet 2 of 2 classes are off, see below")
+
+
+def test_what_is_asked_for_is_kept(data):
+    """Whatever is advised, which is said all the same."""
+    z, y = data.logits, data.labels
+    advised = calibrate((z, y), "vector", resamples=10)
+    assert advised.kept == TEMPERATURE
+    vector = calibrate((z, y), "vector", resamples=10, keep="Vector")
+    assert vector.advice == advised.advice
+    assert vector.kept == ("vector", "nll")
+    assert vector.calibrator is vector.fits["vector", "nll"]
+    assert vector.kept_in_words.startswith("As asked for, not as advised: calibrator.json holds the fit of vector")
+    assert vector.summary.heads == ("as given", "after temperature", "after vector")
+    assert "keep Vector" in vector.provenance["options"]
+    none = calibrate((z, y), "vector", resamples=10, keep="as-given")
+    assert none.kept == AS_GIVEN
+    np.testing.assert_allclose(none.calibrator.predict_proba(z), softmax(z, axis=-1))
+    assert none.kept_in_words == "As asked for, not as advised: calibrator.json leaves the logits as they are (T = 1)."
+    assert any(text.startswith("With what was asked for the confidence is off") for text in none.summary.todo)
+    same = calibrate((z, y), "vector", resamples=10, keep="temperature")
+    assert same.kept_in_words == advised.kept_in_words
+
+
+def test_what_is_not_tried_cannot_be_kept(data):
+    z, y = data.logits, data.labels
+    with pytest.raises(ValueError, match=r"one of the methods tried, temperature:nll, vector:nll\. Got beta"):
+        calibrate((z, y), "vector", keep="beta")
+    with pytest.raises(ValueError, match="methods must be among"):
+        calibrate((z, y), keep="best")
 
 
 def test_what_is_kept_and_still_off_is_said(draw_logits):
@@ -352,6 +384,66 @@ def test_names_are_escaped(data, tmp_path):
     page = calibrate(path, **FAST).to_html()
     assert len([tag for tag, _ in tags(page) if tag == "img"]) == 3
     assert "&lt;img src=x" in page
+
+
+# --- what was given, the split, small sets -----------------------------------------------
+
+
+def test_a_random_split_is_said_with_what_tests_on_more(data, found):
+    assert found.summary.split == (
+        "The split was random (seed 0), and another may lead to other advice: --folds 5 (folds=5) tests on all 1,500 "
+        "samples, not on 750 of them."
+    )
+    assert str(escape(found.summary.split)) in found.to_html()
+    open_ = replace(found, advice=Advice(None, "Leave them. Whether a method gains is left open by the samples."))
+    assert open_.summary.split.endswith(", and may settle what is left open.")
+    halves = [(data.logits[::2], data.labels[::2]), (data.logits[1::2], data.labels[1::2])]
+    assert calibrate(tuple(halves), "temperature", resamples=5).summary.split == ""
+    assert calibrate(data, "temperature", folds=2, resamples=5).summary.split == ""
+
+
+def test_advice_that_is_left_open_says_what_may_settle_it(draw_logits):
+    """The words of the advice itself: were they others, the report would not know that it is open."""
+    few = calibrate(draw_logits(200, 1.5), "temperature,vector", resamples=5)
+    assert "left open" in few.advice.words
+    assert few.summary.split.endswith(" and may settle what is left open.")
+
+
+def test_too_few_samples_to_test_on_are_said(draw_logits, found):
+    few = calibrate(draw_logits(14, 1.0, classes=2), "temperature", resamples=5, force=True)
+    (said,) = (text for text in few.summary.cautions if "too few to tell much" in text)
+    assert said.startswith("There are only 7 samples to test on")
+    assert "up to 37 points either way" in said
+    assert not found.summary.cautions
+
+
+def test_groups_slices_and_weights_are_among_what_was_given(draw_logits):
+    data = draw_logits(600, 2.0)
+    of_samples = {"groups": np.arange(600) // 4, "weights": 1.0 + np.arange(600) % 2}
+    names = np.array(["east", "north", "south"])[np.arange(600) % 3]
+    for folds in (0, 2):
+        found = calibrate(
+            (data.logits, data.labels), "temperature", folds=folds, resamples=5, slices=names, **of_samples
+        )
+        given = " ".join(found.summary.gave)
+        assert "Groups: 150, which stay together. Slices: east, north, south. Weights: 1 to 2." in given
+
+
+def test_an_ece_that_is_larger_than_that_beside_it_is_said(data):
+    found = calibrate((data.logits, data.labels), "vector", resamples=5)
+    vector = next(method for method in found.fits if method.name == "vector")
+    eces = {method: 100 * found.evaluation.adaptive_ece(method) for method in (AS_GIVEN, TEMPERATURE, vector)}
+    said = replace(found, advice=Advice(vector, "Use vector rather than temperature.")).summary
+    assert said.heads == ("as given", "after temperature", "after vector")
+    assert any("is larger than" in text for text in said.todo) == (
+        eces[vector] > min(eces[AS_GIVEN], eces[TEMPERATURE])
+    )
+    scores = dict(found.evaluation.scores)
+    scores[vector] = replace(scores[vector], confidence=np.ones_like(scores[vector].confidence))
+    sure = replace(found, evaluation=replace(found.evaluation, scores=scores), advice=Advice(vector, "Use vector."))
+    (words,) = (text for text in sure.summary.todo if "is larger than" in text)
+    assert f"after temperature ({eces[TEMPERATURE]:.2f} %)" in words
+    assert not any("is larger than" in text for text in found.summary.todo)
 
 
 # --- the files -------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Lines of csv and JSON, in each of the ways they may say whether a prediction was right."""
 
+import gzip
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +37,11 @@ def test_each_way(text):
     ("text", "message"),
     [
         ("confidence,correct\n0.5,1\n1.5,1\n", r"in, line 3: confidence must lie in \[0, 1\]. Got 1.5"),
+        ("confidence,correct\n69.3,1\n", r"Got 69.3: if these are percentages, divide by 100"),
+        ("proba,label\n0.7,1\n", r"both of two classes, a column each, 1 - p and p; .* Got proba and label"),
+        ('{"probs": [0.7], "label": 0}', "both of two classes, .* Got one"),
+        ("confidence;correct\n0.5;1\n", "must have commas between columns, and decimal points. Got ';'"),
+        ("confidence\tcorrect\n0.5\t1\n", "must have commas between columns"),
         ("confidence,correct\n\nx,1\n", "in, line 3: confidence must be a number. Got 'x'"),
         ("confidence,correct\nnan,1\n", "confidence must be a number"),
         ("confidence,correct\n0.5\n", "must have 2 cells, as the header has. Got 1"),
@@ -79,5 +86,22 @@ def test_any_text_gives_outcomes_or_says_what_is_wrong(text):
 
 def test_bytes_that_are_no_text(tmp_path):
     (tmp_path / "in").write_bytes(b"confidence,correct\n0.5,1\n\xff\xfe\n")
-    with (tmp_path / "in").open(encoding="utf-8") as lines, pytest.raises(ValueError, match="must be text in UTF-8"):
+    with (
+        (tmp_path / "in").open(encoding="utf-8") as lines,
+        pytest.raises(ValueError, match="in: must be text in UTF-8"),
+    ):
         list(read_outcomes(lines, "in"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.csv.gz", gzip.compress(b"confidence,correct\n0.5,1\n", mtime=0), r"^x\.csv\.gz: must be text .*: unpack it first"),
+        ("x.npz", b"PK\x03\x04\xff\xfe", r"^x\.npz: must be text in UTF-8, csv or lines of JSON\. .*: save it as csv"),
+    ],
+    ids=["gzip", "npz"],
+)
+def test_files_of_another_kind_are_told_what_helps(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with (tmp_path / name).open(encoding="utf-8") as lines, pytest.raises(ValueError, match=message):
+        list(read_outcomes(lines, name))

@@ -223,10 +223,12 @@ def test_exit_status_says_alarm_or_none(drifting, tmp_path, write):
     assert found.exit_code == 1
     watch = CalibrationWatch()
     watch.update(*drifting)
-    assert found.output == f"{watch.words}\n"
+    words, *others = found.output.splitlines()
+    assert words == watch.words
+    assert others[-1] == "Next: calibrate again, on samples of late (focal calibrate)."
     piped = call("-", input=write(*drifting))
     assert piped.exit_code == 1
-    assert piped.output.splitlines()[-1] == watch.words
+    assert watch.words in piped.output.splitlines()
     assert piped.output.startswith(f"Alarm at sample {watch.alarm_at:,}")
 
 
@@ -237,7 +239,10 @@ def test_the_state_goes_on(drifting, tmp_path):
         found = call(tmp_path / "in.csv", "--state", state)
     whole = CalibrationWatch()
     whole.update(*drifting)
-    assert found.output == f"{whole.words}\n"
+    words, new, *others = found.output.splitlines()
+    assert words == whole.words
+    assert new == "1,500 of the 2,400 samples are new: those that are given twice count twice."
+    assert others[-1].endswith("then watch anew, with another --state than state.json.")
     assert CalibrationWatch.load(state).steps == 2400
     assert call(tmp_path / "in.csv", "--state", state, "--alpha", 0.1).exit_code == 2
     assert call(tmp_path / "in.csv", "--state", state, "--tolerance", 0.1).exit_code == 2
@@ -292,3 +297,20 @@ def test_words_agree_with_the_means_they_give():
                 over = float(means[1]) > float(means[2])
                 assert f"looks {'overconfident' if over else 'underconfident'} since" in watch.words
                 assert watch.direction == ("overconfident" if over else "underconfident")
+
+
+def test_confidences_that_may_be_those_of_the_positive_class_are_pointed_at(tmp_path):
+    """An alarm of a calibrated model whose probabilities of one class were given as confidences; and no word else."""
+    rng = np.random.default_rng(0)
+    p = rng.random(2000) ** 3
+    label = (rng.random(2000) < p).astype(int)
+    (tmp_path / "wrong.csv").write_text(as_csv(p, label == (p > 0.5)))
+    wrong = call(tmp_path / "wrong.csv")
+    assert wrong.exit_code == 1
+    assert f"{(p < 0.5).sum():,} of 2,000 confidences are below 0.5" in wrong.output
+    (tmp_path / "few.csv").write_text(as_csv(p[:5], label[:5] == (p[:5] > 0.5)))
+    assert (p[:5] < 0.5).any()
+    assert len(call(tmp_path / "few.csv").output.splitlines()) == 1  # of ten classes it may be as it should
+    (tmp_path / "right.csv").write_text(as_csv(np.maximum(p, 1 - p), label == (p > 0.5)))
+    right = call(tmp_path / "right.csv")
+    assert (right.exit_code, len(right.output.splitlines())) == (0, 1)

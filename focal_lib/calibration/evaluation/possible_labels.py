@@ -1,0 +1,157 @@
+r"""What the mean of losses, or of their differences, may be, however few rare errors are among the samples.
+
+Losses are skewed: where a model is nearly always right, a sample may hold none of the rare errors that its mean is
+made of, and its own spread would be next to nothing. So an interval reaches at least as far as the means of labels
+drawn from probabilities that the samples do not contradict. Those are sought among
+
+.. math:: q \propto p^a , \qquad\text{of two models}\quad q \propto r^a p^b ,
+
+with a and b of SHARPENED and of BETWEEN: the models themselves, what lies between them, and what is less certain or
+more. Labels drawn from q have a sum of losses, or of differences, and a number of errors, with known means and
+variances; they are contradicted where one of the two that were seen is too many standard deviations away, each at the
+level that is asked for. This is a test inverted: of 200 samples, all right at a confidence of 0.9999, it leaves an
+error of up to 2 % at 95 % (the 'rule of three'); all right at 0.9, of up to 2 %, too, and not of 10 %. Where all are
+contradicted the number of errors alone decides; where that is contradicted, too, there were many errors, and nothing is
+added to the interval.
+
+Labels of one group may be one label: their variances are those of as many samples as there are groups of equal size.
+
+Labels are all that varies here. Where the samples are so certain that hardly an error is to be expected of any of
+these, what a mean is made of may lie in kinds of samples that are not among them, and nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.stats import norm
+from torch import Tensor
+
+__all__ = ["BETWEEN", "SHARPENED", "PossibleLabels", "moments_of_differences", "moments_of_scores"]
+
+SHARPENED = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 8.0, 32.0)  # a; from each to the next is interpolated, here and in BETWEEN
+BETWEEN = (  # from less to more certain than r, on to p, from more to less certain than that
+    *((0.5, 0.0), (0.75, 0.0), (1.0, 0.0), (1.5, 0.0), (1.0, 0.0), (0.75, 0.25), (0.5, 0.5), (0.25, 0.75)),
+    *((0.0, 1.0), (0.0, 1.5), (0.0, 4.0), (0.0, 1.0), (0.0, 0.75), (0.0, 0.5)),
+)
+_EXCLUDED = 1e150  # stands for the infinite loss of a label that a model excludes
+_FEWEST = 3.0  # errors to be expected, so that something is known
+_STEPS = 20  # of an interpolation
+
+
+def moments_of_scores(log_p: Tensor, weights: Tensor | None = None) -> np.ndarray:
+    """What labels drawn from p^a, for each a of SHARPENED, would make of the sums over a chunk of samples, (a, 5).
+
+    Means of the log-loss, of the Brier score and of the number of errors; variances of the first and the last.
+
+    Args:
+        log_p: (m, K).
+        weights: (m,), of the samples.
+    """
+    brier = log_p.exp().square().sum(-1, keepdim=True) - 2 * log_p.exp() + 1
+    return _moments((a * log_p for a in SHARPENED), -log_p, brier, log_p.argmax(-1), weights)
+
+
+def moments_of_differences(log_p: Tensor, log_r: Tensor, weights: Tensor | None = None) -> np.ndarray:
+    """The same of the scores of a method minus those of its reference, labels from r^a p^b of BETWEEN, (a and b, 5).
+
+    Errors are the method's.
+
+    Args:
+        log_p, log_r: (m, K), of the method and of its reference.
+        weights: (m,), of the samples.
+    """
+    p, r = log_p.exp(), log_r.exp()
+    brier = (p.square() - r.square()).sum(-1, keepdim=True) - 2 * (p - r)
+    loss = torch.where(log_r == log_p, 0.0, log_r - log_p)
+    return _moments((_product(log_r, a, log_p, b) for a, b in BETWEEN), loss, brier, log_p.argmax(-1), weights)
+
+
+def _product(log_r: Tensor, a: float, log_p: Tensor, b: float) -> Tensor:
+    """log r^a p^b, also where one is 0."""
+    return b * log_p if a == 0 else a * log_r if b == 0 else a * log_r + b * log_p
+
+
+def _moments(log_q: Iterable[Tensor], loss: Tensor, brier: Tensor, top: Tensor, weights: Tensor | None) -> np.ndarray:
+    """For each log q (m, K), up to a constant, what moments_of_scores says; losses by label, top: the predicted one."""
+    w = np.ones(len(loss)) if weights is None else weights.numpy()
+    losses = _Losses(loss.clamp(-_EXCLUDED, _EXCLUDED).numpy(), w)
+    found = []
+    for one in log_q:
+        q = torch.softmax(one, -1)
+        wrong = 1 - q.gather(-1, top[:, None])[:, 0].numpy()
+        mean, variance = losses.mean_and_variance(q.numpy())
+        of_brier = float(w @ np.einsum("ij,ij->i", q.numpy(), brier.numpy()))
+        found.append([mean, of_brier, float(w @ wrong), variance, float(w * w @ (wrong * (1 - wrong)))])
+    return np.array(found)
+
+
+class _Losses:
+    """By label, (m, K), of samples with weights: their mean and variance, summed, for any probabilities."""
+
+    def __init__(self, values: np.ndarray, weights: np.ndarray) -> None:
+        self.weights, self.middle = weights, np.median(values, axis=-1)  # near it nothing cancels
+        self.values = values - self.middle[:, None]
+        self.squares = (self.values * self.values * (weights * weights)[:, None]).ravel()
+
+    def mean_and_variance(self, q: np.ndarray) -> tuple[float, float]:
+        """Of probabilities (m, K)."""
+        weighted = self.weights * np.einsum("ij,ij->i", q, self.values)
+        variance = np.dot(q.ravel(), self.squares) - np.dot(weighted, weighted)
+        return float(weighted.sum() + self.weights @ self.middle), max(0.0, float(variance))
+
+
+@dataclass(frozen=True)
+class PossibleLabels:
+    """What labels might have made of the sums over n samples, and what those that were seen did.
+
+    Attributes:
+        moments: of moments_of_scores or moments_of_differences, summed over all samples.
+        loss: the sum of the log-losses, or of their differences.
+        errors: the number of errors.
+        n: number of samples.
+        together: how many samples have one label between them, of groups; 1 where they are independent.
+    """
+
+    moments: np.ndarray
+    loss: float
+    errors: float
+    n: int
+    together: float = 1.0
+
+    def means(self, level: float) -> dict[str, tuple[float, float]]:
+        """Ends of the mean 'nll' and 'brier' over labels that are not contradicted; none (inf, -inf) if all are.
+
+        nan where fewer than 3 errors are to be expected of any, and of the NLL where a label may come that a model
+        excludes.
+        """
+        loss, brier, errors, of_loss, of_errors = map(_refined, self.moments.T)
+        limit, seen = norm.ppf((1 + level) / 2), float(np.clip(self.loss, -_EXCLUDED, _EXCLUDED))
+        by_errors = _deviations(self.errors, errors, self.together * of_errors) <= limit
+        within = by_errors & (_deviations(seen, loss, self.together * of_loss) <= limit)
+        within = within if within.any() else by_errors
+        if not within.any():
+            return dict.fromkeys(("nll", "brier"), (np.inf, -np.inf))
+        if errors[within].max() < _FEWEST * self.together:
+            return dict.fromkeys(("nll", "brier"), (np.nan, np.nan))
+        known = {"nll": loss[within] / self.n, "brier": brier[within] / self.n}
+        found = {name: (float(means.min()), float(means.max())) for name, means in known.items()}
+        if np.abs(known["nll"]).max() > _EXCLUDED**0.5:
+            found["nll"] = (np.nan, np.nan)
+        return found
+
+
+def _refined(column: np.ndarray) -> np.ndarray:
+    """With steps in between, interpolated."""
+    known = np.arange(len(column))
+    return np.interp(np.linspace(0, len(column) - 1, _STEPS * (len(column) - 1) + 1), known, column)
+
+
+def _deviations(seen: float, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """How many standard deviations what was seen is from each mean; 0 where both are certain and equal."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        away = np.abs(seen - mean) / np.sqrt(variance)
+    return np.where(np.isnan(away), 0.0, away)
