@@ -61,7 +61,7 @@ def _recorded(name: str) -> Population:
 
 
 def _population(truth: str, classes: int, number: int) -> Population:
-    """Made up anew for each decision, so that decisions are independent."""
+    """Made up anew for each round: decisions of the same truth, number of classes and of samples share none of them."""
     return _recorded(truth) if truth in RECORDED else made_up_population(truth, classes, seed=number)
 
 

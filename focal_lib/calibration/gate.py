@@ -154,13 +154,11 @@ def check(
     given = holds.get("given", "logits")
     sets = read_logits(data, **holds)
     test = sets["test"] if "test" in sets else sets["all"]
-    limit_shown = 100 * limit
     wrong = [] if force else find_suspicions(test, test, given, one_set=True, fitted=False)
     wrong += [] if force else [*_of_another_layout(calibrator, test.layout), *_of_other_columns(calibrator, test)]
     if wrong:
-        words = f"Investigate: {' '.join(wrong)} If it is as it should be, say --force (force=True)."
-        nan = math.nan
-        return Check(Outcome.INVESTIGATE, metric, limit_shown, nan, nan, nan, level, len(test), words)
+        words = f"{' '.join(wrong)} If it is as it should be, say --force (force=True)."
+        return _without_value(words, metric, limit, level, len(test))
     masks = slices_of([test])
     each, (confidence, correct) = together(level, len(masks)) if masks else level, top_labels(calibrator, test)
     design = Design(test.weights, test.groups)
@@ -173,7 +171,7 @@ def check(
     whole = judged(ALL, slice(None))
     parts = sorted((judged(*one) for one in masks.items()), key=lambda p: _WORST.index(p.outcome), reverse=True)
     outcome = max((whole, *parts), key=lambda p: _WORST.index(p.outcome)).outcome
-    words = _words(outcome, f"{metric} of {test.classes:,} classes ({_BINS[metric]})", limit_shown, level, whole, parts)
+    words = _words(outcome, f"{metric} of {test.classes:,} classes ({_BINS[metric]})", 100 * limit, level, whole, parts)
     _, own, value, low, high, samples = whole
     if calibrator is not None:
         words += " After the calibrator: this tells of new samples only if these are others than it was fitted on."
@@ -181,7 +179,7 @@ def check(
         count = design.independent(len(test))
         unseen = 100 * (1 - (1 - level) ** (1 / count))  # that none of so many is one of them
         words += f" Any one kind of group that is not among these {count:,} may be up to {unseen:.2g} per cent of all."
-    return Check(outcome, metric, limit_shown, value, low, high, level, samples, words, own, tuple(parts))
+    return Check(outcome, metric, 100 * limit, value, low, high, level, samples, words, own, tuple(parts))
 
 
 def did_not_run(reason: str, metric: str = "ece", limit: float = math.nan, level: float = 0.95) -> Check:
@@ -190,8 +188,12 @@ def did_not_run(reason: str, metric: str = "ece", limit: float = math.nan, level
     Args:
         limit: a fraction; nan where it is not known.
     """
-    nan = math.nan
-    return Check(Outcome.INVESTIGATE, metric, 100 * limit, nan, nan, nan, level, 0, f"Investigate: {reason}")
+    return _without_value(reason, metric, limit, level, 0)
+
+
+def _without_value(reason: str, metric: str, limit: float, level: float, samples: int) -> Check:
+    nan, words = math.nan, f"Investigate: {reason}"
+    return Check(Outcome.INVESTIGATE, metric, 100 * limit, nan, nan, nan, level, samples, words)
 
 
 def _of_another_layout(calibrator: Calibrator | None, layout: Layout) -> list[str]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from focal_lib.metrics.intervals import Interval
+from focal_lib.metrics.intervals import Interval, exact_binomial_ends
 
 __all__ = ["PLAIN", "Design"]
 
@@ -116,8 +116,8 @@ class Design:
         """
         share, n = self.mean(values), len(values)
         if self.is_plain:
-            found = stats.binomtest(round(share * n), n).proportion_ci(level, "exact")
-            return Interval(share, float(found.low), float(found.high), "exact binomial", level)
+            low, high = exact_binomial_ends(round(share * n), n, (1 - level) / 2)
+            return Interval(share, float(low), float(high), "exact binomial", level)
         if self.independent(n) < 2:
             return Interval(share, np.nan, np.nan, level=level)
         weights, parts = self.totals(np.ones(n)), np.ones(n) if self.weights is None else self.weights

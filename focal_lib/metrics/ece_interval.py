@@ -30,13 +30,13 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import beta, norm
+from scipy.stats import norm
 
 from focal_lib.metrics.bins import Binning, ClassGaps, assign_bins, sum_class_gaps
 from focal_lib.metrics.design import PLAIN, Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_gaps
 from focal_lib.metrics.gap_bounds import bound_sum
-from focal_lib.metrics.intervals import Interval
+from focal_lib.metrics.intervals import Interval, exact_binomial_ends
 from focal_lib.metrics.scores import top_label
 
 __all__ = [
@@ -191,11 +191,8 @@ def _unseen(
         parts = own.totals(np.ones(len(c)))
         count = float(parts.sum() ** 2 / (parts**2).sum())
         share, mean = own.mean(correct[chosen]), own.mean(c)
-        right, wrong = share * count, (1 - share) * count
-        if sure:
-            furthest = mean - (beta.ppf(tail, right, wrong + 1) if right > 0 else 0.0)
-        else:
-            furthest = (beta.ppf(1 - tail, right + 1, wrong) if wrong > 0 else 1.0) - mean
+        low, high = exact_binomial_ends(share * count, count, tail)
+        furthest = float(mean - low if sure else high - mean)
         spread = np.sqrt(max(share * (1 - share), own.mean(c * (1 - c))) / count)
         allowed = abs(mean - share) + norm.ppf(1 - tail) * spread
         added += float(weights[chosen].sum() / weights.sum() * max(0.0, furthest - allowed))

@@ -13,6 +13,7 @@ __all__ = [
     "Interval",
     "bootstrap",
     "bootstrap_draws",
+    "exact_binomial_ends",
     "mean_and_range",
     "paired_t_interval",
     "t_interval",
@@ -168,6 +169,19 @@ def t_interval_if_any(values: Any, *, level: float = 0.95) -> Interval:
     """
     found = np.asarray(values, dtype=np.float64)
     return Interval(float(found[0]), np.nan, np.nan) if found.shape == (1,) else t_interval(found, level=level)
+
+
+def exact_binomial_ends(count: Any, n: Any, tail: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Ends for a probability of which `count` of `n` came true, each missed with probability `tail` at most.
+
+    Clopper and Pearson's (1934): quantiles of Beta(count, n - count + 1) and Beta(count + 1, n - count). Arrays
+    broadcast; 0 and 1 where nothing was seen. Counts need not be whole: weighted samples are worth such.
+    """
+    count, n = np.asarray(count, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    missed = n - count
+    low = np.where(count > 0, stats.beta.ppf(tail, np.where(count > 0, count, 1), missed + 1), 0.0)
+    high = np.where(missed > 0, stats.beta.isf(tail, count + 1, np.where(missed > 0, missed, 1)), 1.0)
+    return low, high
 
 
 def mean_and_range(values: Any) -> Interval:

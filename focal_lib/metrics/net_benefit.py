@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 from torch import Tensor
 
+from focal_lib.metrics.intervals import exact_binomial_ends
 from focal_lib.metrics.scores import checked_samples
 
 __all__ = ["NetBenefit", "net_benefit", "net_benefit_of"]
@@ -112,7 +112,7 @@ def _interval(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ends for a - odds b, where a and b are the shares of two kinds of n samples, (m,) each."""
     a, b = needed / n, needless / n
-    (low_a, high_a), (low_b, high_b) = (_share_interval(count, n, level) for count in (needed, needless))
+    (low_a, high_a), (low_b, high_b) = (exact_binomial_ends(count, n, (1 - level) / 2) for count in (needed, needless))
     with np.errstate(divide="ignore", invalid="ignore"):
         together = np.nan_to_num(np.sqrt(a * b / ((1 - a) * (1 - b))), nan=1.0).clip(max=1)  # minus their correlation
     value = a - odds * b
@@ -121,11 +121,3 @@ def _interval(
         return np.sqrt(of_a**2 + of_b**2 + 2 * together * of_a * of_b)
 
     return value - reach(a - low_a, odds * (high_b - b)), value + reach(high_a - a, odds * (b - low_b))
-
-
-def _share_interval(count: np.ndarray, n: int, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Clopper and Pearson's (1934)."""
-    tail = (1 - level) / 2
-    low = np.where(count > 0, stats.beta.ppf(tail, np.maximum(count, 1), n - count + 1), 0.0)
-    high = np.where(count < n, stats.beta.ppf(1 - tail, count + 1, np.maximum(n - count, 1)), 1.0)
-    return low, high

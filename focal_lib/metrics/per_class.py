@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta
 
+from focal_lib.metrics.intervals import exact_binomial_ends
 from focal_lib.metrics.predictions import Predictions, predictions
 
 __all__ = ["ClassReliability", "class_reliability", "class_reliability_of"]
@@ -75,8 +75,7 @@ def class_reliability_of(found: Predictions, *, level: float = 0.95) -> ClassRel
     classes = np.flatnonzero(every)
     count, right = every[classes], np.bincount(found.predicted, found.correct, found.classes)[classes]
     tail = (1 - level) / len(classes) / 2
-    lowest = np.where(right > 0, beta.ppf(tail, np.maximum(right, 1), count - right + 1), 0.0)
-    highest = np.where(right < count, beta.ppf(1 - tail, right + 1, np.maximum(count - right, 1)), 1.0)
+    lowest, highest = exact_binomial_ends(right, count, tail)
     confidence = np.bincount(found.predicted, found.confidence, found.classes)[classes] / count
     gap, low, high = confidence - right / count, confidence - highest, confidence - lowest
     order = np.lexsort((classes, -np.abs(gap), -_certain(low, high)))

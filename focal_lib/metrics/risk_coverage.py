@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta
 
+from focal_lib.metrics.intervals import exact_binomial_ends
 from focal_lib.metrics.scores import top_label
 from focal_lib.validation import check_number
 
@@ -128,7 +128,7 @@ def risk_coverage_of(confidence: np.ndarray, correct: np.ndarray, *, level: floa
     thresholds, bounded = thresholds[first][answered > 0], answered[answered > 0]
     found = errors[bounded]
     each = (1 - level) / len(counts)  # of all coverages that were asked for, whichever fell together
-    bound = np.where(found < bounded, beta.ppf(1 - each, found + 1, np.maximum(bounded - found, 1)), 1.0)
+    bound = exact_binomial_ends(found, bounded, each)[1]
     best = aurc_of(1 - wrong, correct)
     return RiskCoverage(thresholds, bounded / n, found / bounded, bound, level, aurc_of(confidence, correct), best, n)
 

@@ -115,15 +115,18 @@ def _scores_of_npz(path: Path, given: str) -> np.ndarray:
                 f"{path.name} must hold {own}, or one array alone. Got {', '.join(sorted(file.names)) or 'nothing'}."
             )
         found = file[name]
-    if found.dtype.kind not in "fiu" or not found.ndim:
-        raise ValueError(f"{path.name} must hold scores of samples, (n, K) say. Got {found.dtype} {found.shape}.")
+    _check_scores(path.name, found.shape, found.dtype)
     return found
+
+
+def _check_scores(name: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    if not shape or dtype.kind not in "fiu":
+        raise ValueError(f"{name} must hold scores of samples, (n, K) say. Got {dtype} {shape}.")
 
 
 def _after_header(stream: IO[bytes], name: str) -> NpyReader:
     shape, by_column, dtype = header = read_header(stream, f"{name} must be an npy file")
-    if not shape or dtype.kind not in "fiu":
-        raise ValueError(f"{name} must hold scores of samples, (n, K) say. Got {header}.")
+    _check_scores(name, shape, dtype)
     if by_column and min(shape) > 1 and len(shape) > 1:
         raise ValueError(f"{name} must be stored row by row: save np.ascontiguousarray(logits).")
     if (length := _length(stream)) is not None and length - stream.tell() != header.size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 from focal_lib.atomic_write import write_whole
@@ -51,6 +52,11 @@ def _as_many(calibrator: Calibrator, names: list[str]) -> list[str]:
     return names
 
 
+def _other_columns(calibrator: Calibrator, names: list[str]) -> list[str]:
+    scores = {*score_columns(calibrator, names)}
+    return [name for name in names if name not in scores]
+
+
 def apply_to_table(calibrator: Calibrator, path: Path, out: Path, given: Given | None = None) -> int:
     """Write the table `path` with probabilities in place of its scores as csv or parquet, or these alone as npy.
 
@@ -64,7 +70,7 @@ def apply_to_table(calibrator: Calibrator, path: Path, out: Path, given: Given |
     Raises:
         ValueError: another file, other columns, or numbers that are not what they are said to be.
     """
-    frame = read_table(path, lambda names: [name for name in names if name not in score_columns(calibrator, names)])
+    frame = read_table(path, functools.partial(_other_columns, calibrator))
     if any(name is not None for name in frame.index.names):  # parquet of pandas
         frame = frame.reset_index()
     columns = score_columns(calibrator, list(frame.columns))

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_array, column_or_1d
 from torch import Tensor
 
+from focal_lib.calibration.inputs.logit_sets import look_like_probs
 from focal_lib.calibration.inputs.missing_options import MISSING, is_missing
 from focal_lib.metrics.samples import Samples
 
@@ -261,7 +262,7 @@ def _sizes(count: bool, z: Tensor, y: Tensor) -> np.ndarray:
     finite = math.isfinite(low) and math.isfinite(high)
     bad = 0 if finite else int((~torch.isfinite(z)).sum())
     largest = max(-low, high)
-    like_probs = low >= 0 and high <= 1 + 1e-3 and bool(((z.sum(-1) - 1).abs() < 1e-2).all())
+    like_probs = look_like_probs(low, high, 0.0) and look_like_probs(low, high, float((z.sum(-1) - 1).abs().max()))
     sizes = np.array([bad, largest > _LARGEST, largest >= _SMALLEST, largest > 0, not like_probs], dtype=np.float64)
     return np.r_[sizes, torch.bincount(y, minlength=z.shape[1]).numpy()] if count else sizes
 

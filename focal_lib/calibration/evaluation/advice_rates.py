@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import special, stats
+from scipy import special
 
 from focal_lib.calibration.evaluation.comparison import differences, hold_out
 from focal_lib.calibration.evaluation.recommendation import RELEVANT, advise
@@ -24,6 +24,7 @@ from focal_lib.calibration.inputs.logit_sets import LogitSet
 from focal_lib.calibration.inputs.logits_file import read_logits
 from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE, Method, build
 from focal_lib.metrics.clouds import bayes_logits
+from focal_lib.metrics.intervals import exact_binomial_ends
 from focal_lib.theory.maps import inverse_focal_log_probs
 
 __all__ = [
@@ -157,7 +158,7 @@ def judge_advice(
         "samples": n,
         "seed": seed,
         "relevant": relevant,
-        "advised": (advice.method or AS_GIVEN).label,
+        "advised": advice.kept.label,
         **_coverage(table, found | {method.name: found[method.label] for method in list(evaluation.fits)[:1]}),
         **{f"{score}: {label}": values[i] for i, score in enumerate(_SCORES) for label, values in found.items()},
     }
@@ -203,9 +204,8 @@ def count_advice_errors(
         for error in ADVICE_ERRORS:
             possible = part[part[_POSSIBLE[error]]]
             wrong, runs = int(possible[error].sum()), len(possible)
-            ends = stats.binomtest(wrong, runs).proportion_ci(method="exact") if runs else (0.0, 1.0)
-            rate = wrong / runs if runs else np.nan
-            rows.append((*setting, error, runs, wrong, rate, float(ends[0]), float(ends[1])))
+            low, high = exact_binomial_ends(wrong, runs, 0.025)
+            rows.append((*setting, error, runs, wrong, wrong / runs if runs else np.nan, float(low), float(high)))
     return pd.DataFrame(rows, columns=[*by, "error", "runs", "wrong", "rate", "low", "high"])
 
 

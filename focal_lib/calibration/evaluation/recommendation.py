@@ -32,6 +32,11 @@ class Advice:
     method: Method | None
     words: str
 
+    @property
+    def kept(self) -> Method:
+        """The method to use, AS_GIVEN for the logits as given."""
+        return self.method or AS_GIVEN
+
 
 @dataclass(frozen=True)
 class _Comparison:

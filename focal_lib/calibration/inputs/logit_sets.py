@@ -129,6 +129,11 @@ def convert(values: np.ndarray, given: Given) -> np.ndarray:
     return np.log(np.maximum(wide, np.finfo(np.float32).tiny))  # of 0 the same for every kind of number
 
 
+def look_like_probs(low: float, high: float, off_one: float) -> bool:
+    """Whether numbers from low to high, with sums of samples as far from 1 as that, may be rounded probabilities."""
+    return low >= 0 and high <= 1 + 1e-3 and off_one < 1e-2
+
+
 def check_given(values: np.ndarray, labels: np.ndarray, given: Given, name: str) -> None:
     """Read the values (n, K) once, in chunks, and compare with what they are said to be.
 
@@ -142,7 +147,7 @@ def check_given(values: np.ndarray, labels: np.ndarray, given: Given, name: str)
         remedy = f"; for probabilities of 0 give the probabilities, {FLAG['probs']}" if given == "log-probs" else ""
         which = int(np.argmax(Samples(values, labels, name).gather(_not_finite)[0]))
         raise ValueError(f"{name} must be finite. Got NaN or infinite numbers, first in sample {which}{remedy}.")
-    like_probs = minus_low <= 0 and high <= 1 + 1e-3 and off_one < 1e-2
+    like_probs = look_like_probs(-minus_low, high, off_one)
     if given == "probs" and not like_probs:
         raise ValueError(
             f"{name} were given as probabilities: they must lie in [0, 1] and sum to 1. Got values from "

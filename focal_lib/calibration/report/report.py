@@ -222,7 +222,7 @@ class Report:
     @property
     def kept(self) -> Method:
         """The method that `save` keeps: the one asked for, or the recommended; AS_GIVEN where the logits stay."""
-        return self.chosen or self.advice.method or AS_GIVEN
+        return self.chosen or self.advice.kept
 
     @property
     def calibrator(self) -> Calibrator:
@@ -267,7 +267,7 @@ class Report:
     @property
     def kept_in_words(self) -> str:
         """What calibrator.json holds; where it is not what is advised, that it was asked for."""
-        asked = self.chosen is not None and self.chosen != (self.advice.method or AS_GIVEN)
+        asked = self.chosen is not None and self.chosen != self.advice.kept
         begin = "As asked for, not as advised: " if asked else ""
         if self.kept == AS_GIVEN:
             return f"{begin}calibrator.json leaves the logits as they are (T = 1)."

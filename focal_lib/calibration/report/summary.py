@@ -190,7 +190,7 @@ def _still_off(report: Report) -> list[str]:
     if not p < _SIZE:
         return []
     off = f"off{_side(report, report.kept)} ({in_words(p)})"
-    if report.kept != (report.advice.method or AS_GIVEN):
+    if report.kept != report.advice.kept:
         return [f"With what was asked for the confidence is {off}."]
     if report.kept == AS_GIVEN:
         return [f"The confidence as given is {off}: no method that was tried is shown to gain enough."]

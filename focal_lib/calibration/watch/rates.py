@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from scipy.special import log_softmax
-from scipy.stats import beta
 
 from focal_lib.calibration.watch.watch import CalibrationWatch
+from focal_lib.metrics.intervals import exact_binomial_ends
 
 __all__ = ["alarm_delays", "alarm_times", "false_alarm_rates", "simulate_stream"]
 
@@ -69,9 +69,8 @@ def false_alarm_rates(times: np.ndarray, horizons: tuple[int, ...], *, level: fl
     n, tail, rows = len(times), (1 - level) / 2, []
     for horizon in horizons:
         alarms = int(np.count_nonzero(times <= horizon))
-        low = float(beta.ppf(tail, alarms, n - alarms + 1)) if alarms else 0.0
-        high = float(beta.ppf(1 - tail, alarms + 1, n - alarms)) if alarms < n else 1.0
-        rows.append((horizon, n, alarms / n, low, high))
+        low, high = exact_binomial_ends(alarms, n, tail)
+        rows.append((horizon, n, alarms / n, float(low), float(high)))
     return pd.DataFrame(rows, columns=["samples", "streams", "false alarms", "low", "high"])
 
 

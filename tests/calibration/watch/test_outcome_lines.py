@@ -96,7 +96,11 @@ def test_bytes_that_are_no_text(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.csv.gz", gzip.compress(b"confidence,correct\n0.5,1\n", mtime=0), r"^x\.csv\.gz: must be text .*: unpack it first"),
+        (
+            "x.csv.gz",
+            gzip.compress(b"confidence,correct\n0.5,1\n", mtime=0),
+            r"^x\.csv\.gz: must be text .*: unpack it first",
+        ),
         ("x.npz", b"PK\x03\x04\xff\xfe", r"^x\.npz: must be text in UTF-8, csv or lines of JSON\. .*: save it as csv"),
     ],
     ids=["gzip", "npz"],
