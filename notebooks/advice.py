@@ -32,7 +32,6 @@ from functools import partial
 
 import pandas as pd
 from IPython.display import Markdown
-from scipy import stats
 
 from focal_lib import metrics
 from focal_lib.calibration import (
@@ -55,7 +54,7 @@ together = count_advice_errors(decisions, by=["relevant"]).set_index("error")
 
 # %% tags=["remove-input"]
 def share_of(wrong, runs):
-    low, high = stats.binomtest(int(wrong), int(runs)).proportion_ci()
+    low, high = metrics.exact_binomial_ends(wrong, runs, 0.025)
     return f"{wrong:,.0f} of {runs:,.0f} ({wrong / runs:.1%}, 95 % interval {low:.1%} to {high:.1%})"
 
 
@@ -70,8 +69,7 @@ def by_size(error):
 
 def held(of):
     part = coverage[coverage["of"].isin(of)].groupby(["of", "classes", "model"])[["hits", "runs"]].sum()
-    most = [stats.binomtest(int(r.hits), int(r.runs)).proportion_ci().high for r in part.itertuples()]
-    low = sum(share < 0.93 for share in most)
+    low = (metrics.exact_binomial_ends(part["hits"], part["runs"], 0.025)[1] < 0.93).sum()
     shared = part["hits"].sum() / part["runs"].sum()
     return f"{shared:.1%} of {part['runs'].sum():,} samples (in {low} of {len(part)} settings surely below 93 %)"
 
@@ -117,7 +115,8 @@ on and one to test on.
 #
 # Made-up populations: calibrated as given, with an accuracy of 80 % or of 98.5 %, there also with logits three times or
 # half as large; right after a temperature of 1.5; right after the focal calibration map with $\gamma = 3$, as if
-# trained with focal loss; right after a scale and a shift for each class. Classes are equally frequent. Each decision
+# trained with focal loss; right after a scale and a shift for each class. Classes are equally frequent, but for one
+# kind, right after a temperature of 1.5, of which the k-th class is 1 / k times as frequent as the first. Each decision
 # draws samples to fit on and samples to test on, fits the default methods, compares them and gives advice, as `focal
 # calibrate` does. What each fit is worth is then its expected NLL and Brier score over the population. The relevant
 # amount is that of the advice, 0.5 % of a score.
@@ -166,9 +165,8 @@ Markdown(
     f"{len(decisions):,} decisions, seeds 0 to {decisions['seed'].max()}, made with commit {codes}. "
     "`nice python -m workflow.advice_rates --minutes 25` goes on with the record, or makes it again elsewhere: small "
     "settings take part in every round, large ones in few, so theirs are the wide intervals. Each decision has samples "
-    "of its own; a made-up population is another one for each seed, and of the same kind for truths of the same "
-    "accuracy. Rates over all of them are of this mixture of "
-    "truths, classes and sizes, and of no single model."
+    "of its own, and those of a made-up truth another population for each seed and number of classes. Rates over all "
+    "of them are of this mixture of truths, classes and sizes, and of no single model."
 )
 
 # %% [markdown]

@@ -3,7 +3,8 @@
     nice python -m workflow.advice_rates --minutes 25      # of processor time; goes on where it stopped
 
 Rounds go over all settings, so that what there is when the time is up is even; a setting of many numbers takes part in
-fewer rounds. Each decision has its number as its seed. `notebooks/advice.py` reads what this leaves.
+fewer rounds. Each decision has its number as its seed. Rows of another code are refused.
+`notebooks/advice.py` reads what this leaves.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import argparse
 import functools
 import time
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -28,7 +28,8 @@ from focal_lib.calibration.evaluation.advice_rates import (
     made_up_population,
     recorded_population,
 )
-from focal_lib.checkout import ROOT, commit
+from focal_lib.checkout import ROOT
+from workflow.going_on import made_by, rows_so_far
 
 OUT = ROOT / "results" / "advice" / "decisions.parquet"
 RECORDED = {
@@ -61,7 +62,7 @@ def _recorded(name: str) -> Population:
 
 
 def _population(truth: str, classes: int, number: int) -> Population:
-    """Made up anew for each round: decisions of the same truth, number of classes and of samples share none of them."""
+    """Made up anew for each truth and round."""
     return _recorded(truth) if truth in RECORDED else made_up_population(truth, classes, seed=number)
 
 
@@ -77,9 +78,10 @@ def settings(number: int) -> list[tuple[str, int, int]]:
 
 def main(minutes: float, rounds: int, out: Path = OUT) -> None:
     """Go on with the record until the processor time or the rounds are used up."""
-    rows: list[dict[Any, Any]] = pd.read_parquet(out).to_dict("records") if out.exists() else []
+    code = made_by(__file__)
+    rows = rows_so_far(out, code["code"])
     done = {(row["truth"], row["classes"], row["samples"], row["seed"]) for row in rows}
-    code, end, saved = commit(), time.process_time() + 60 * minutes, time.monotonic()
+    end, saved = time.process_time() + 60 * minutes, time.monotonic()
     out.parent.mkdir(parents=True, exist_ok=True)
 
     def save() -> None:
@@ -90,7 +92,7 @@ def main(minutes: float, rounds: int, out: Path = OUT) -> None:
         if time.process_time() > end:
             break
         if (truth, classes, n, number) not in done:
-            rows.append(judge_advice(_population(truth, classes, number), n, number) | {"commit": code})
+            rows.append(judge_advice(_population(truth, classes, number), n, number) | code)
         if time.monotonic() - saved > _SAVED_EVERY:
             save()
             saved = time.monotonic()

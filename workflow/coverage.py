@@ -19,8 +19,9 @@ from typing import Any
 import pandas as pd
 
 from focal_lib.atomic_write import write_whole
-from focal_lib.checkout import ROOT, commit
+from focal_lib.checkout import ROOT
 from focal_lib.metrics.coverage import TEMPERATURES, TopLabelModel, cover_classwise, cover_top_label
+from workflow.going_on import made_by, rows_so_far
 
 OUT = ROOT / "results" / "advice" / "coverage.parquet"
 SAMPLES, CLASSES = (200, 500, 1_000, 5_000, 20_000, 50_000), (2, 10, 100, 1_000)
@@ -42,9 +43,10 @@ def _count(part: str, n: int, classes: int, temperature: float, number: int) -> 
 
 def main(minutes: float, rounds: int, out: Path = OUT) -> None:
     """Go on with the record until the processor time or the rounds are used up."""
-    rows: list[dict[Any, Any]] = pd.read_parquet(out).to_dict("records") if out.exists() else []
+    code = made_by(__file__)
+    rows = rows_so_far(out, code["code"])
     keys = ("round", "samples", "classes", "model", "part")
-    done, code, end = {tuple(row[key] for key in keys) for row in rows}, commit(), time.process_time() + 60 * minutes
+    done, end = {tuple(row[key] for key in keys) for row in rows}, time.process_time() + 60 * minutes
     out.parent.mkdir(parents=True, exist_ok=True)
     for setting in itertools.product(range(rounds), SAMPLES, CLASSES, TEMPERATURES, ("top label", "classwise")):
         number, n, classes, model, part = setting
@@ -52,7 +54,7 @@ def main(minutes: float, rounds: int, out: Path = OUT) -> None:
             return
         if setting not in done and (part == "top label" or n * classes <= _MOST):
             found = _count(part, n, classes, TEMPERATURES[model], number)
-            rows += [dict(zip(keys, setting, strict=True)) | {"commit": code} | row for row in found]
+            rows += [dict(zip(keys, setting, strict=True)) | code | row for row in found]
             write_whole(out, functools.partial(pd.DataFrame(rows).to_parquet, index=False))
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 import functools
+import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
 import grimp
 
-__all__ = ["claims_shown", "claims_that_use", "face", "modules_used", "notebook_modules", "sources"]
+__all__ = ["claims_shown", "claims_that_use", "digest", "face", "modules_used", "notebook_modules", "sources"]
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "focal_lib"
@@ -175,3 +176,11 @@ def sources(modules: Iterable[str]) -> list[str]:
     files = {_path(parent) for module in found for parent in _parents(module)}
     files |= {path for module in found for path in _files_read(module)}
     return sorted(path.relative_to(ROOT).as_posix() for path in files)
+
+
+def digest(path: Path) -> str:
+    """Of the contents of a file and of all that it imports of focal_lib: what numbers that it makes depend on."""
+    found = hashlib.sha256(path.read_bytes())
+    for name in sources(modules_used(path)):
+        found.update(name.encode() + (ROOT / name).read_bytes())
+    return found.hexdigest()[:12]

@@ -28,7 +28,7 @@ from focal_lib.metrics.ece_interval import (
     ece_interval_of,
     mce_interval,
 )
-from focal_lib.metrics.intervals import Interval, bootstrap, paired_t_interval, t_interval
+from focal_lib.metrics.intervals import Interval, bootstrap, exact_binomial_ends, paired_t_interval, t_interval
 from focal_lib.metrics.net_benefit import NetBenefit, net_benefit
 from focal_lib.metrics.per_class import ClassReliability, class_reliability
 from focal_lib.metrics.risk_coverage import (
@@ -80,6 +80,7 @@ __all__ = [
     "ece_interval_of",
     "ece_of",
     "estimate_coverage",
+    "exact_binomial_ends",
     "holm",
     "mce",
     "mce_interval",

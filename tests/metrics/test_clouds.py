@@ -27,9 +27,18 @@ def test_the_softmax_is_the_truth():
         assert y[inside].mean() == pytest.approx(p[inside].mean(), abs=5 * np.sqrt(0.25 / inside.sum()))
 
 
+def test_classes_are_as_frequent_as_asked():
+    frequencies = np.array([0.6, 0.3, 0.1])
+    probs = special.softmax(bayes_logits(100_000, 3, np.random.default_rng(2), frequencies=frequencies), axis=1)
+    np.testing.assert_allclose(probs.mean(0), frequencies, atol=0.005)  # the mean of the posterior is the prior
+
+
 def test_bad_input():
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match=r"classes must be at least 2. Got 1"):
         bayes_logits(5, 1, rng)
     with pytest.raises(ValueError, match=r"accuracy must lie between 0.1 and 1. Got 0.05"):
         bayes_logits(5, 10, rng, accuracy=0.05)
+    for frequencies in (np.array([0.5, 0.5, 0.0]), np.array([0.5, 0.5]), np.array([0.5, 0.5, 0.5])):
+        with pytest.raises(ValueError, match=r"frequencies must be 3 positive numbers with sum 1. Got"):
+            bayes_logits(5, 3, rng, frequencies=frequencies)

@@ -8,6 +8,7 @@ from focal_lib.metrics.intervals import (
     Interval,
     bootstrap,
     bootstrap_draws,
+    exact_binomial_ends,
     mean_and_range,
     paired_t_interval,
     t_interval,
@@ -112,3 +113,22 @@ def test_one_value_has_no_interval():
     assert t_interval_if_any([1.0, 2.0, 4.0], level=0.9) == t_interval([1.0, 2.0, 4.0], level=0.9)
     with pytest.raises(ValueError, match="at least two"):
         t_interval_if_any([])
+
+
+@pytest.mark.parametrize(("count", "n"), [(0, 7), (7, 7), (3, 10), (1, 1000), (999, 1000), (0, 1)])
+@pytest.mark.parametrize("tail", [0.025, 0.2])
+def test_exact_ends_are_scipys_for_whole_counts(count, n, tail):
+    found = stats.binomtest(count, n).proportion_ci(1 - 2 * tail, "exact")
+    np.testing.assert_allclose(exact_binomial_ends(count, n, tail), found, rtol=1e-9, atol=1e-12)
+
+
+def test_exact_ends_are_where_the_tails_are_of_that_size():
+    low, high = exact_binomial_ends(np.arange(1, 6), 6.0, 0.1)
+    np.testing.assert_allclose(stats.binom.sf(np.arange(1, 6) - 1, 6, low), 0.1)
+    np.testing.assert_allclose(stats.binom.cdf(np.arange(1, 6), 6, high), [0.1] * 5)
+    np.testing.assert_array_equal(exact_binomial_ends(0, 0, 0.025), (0, 1))  # nothing was seen
+
+
+def test_exact_ends_of_weighted_counts_lie_between_those_of_whole_ones():
+    few, between, more = (np.array(exact_binomial_ends(count, 10, 0.025)) for count in (3, 3.5, 4))
+    assert ((few < between) & (between < more)).all()

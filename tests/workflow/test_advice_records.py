@@ -1,8 +1,9 @@
 """The records of decisions and of coverage go on where they stopped, and repeat what they have."""
 
 import pandas as pd
+import pytest
 
-from workflow import advice_rates, coverage
+from workflow import advice_rates, coverage, going_on
 
 
 def test_decisions_go_on(tmp_path, monkeypatch):
@@ -18,6 +19,22 @@ def test_decisions_go_on(tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(second.head(1), first)
     advice_rates.main(0, 9, out)  # no time: what there is stays
     pd.testing.assert_frame_equal(pd.read_parquet(out), second)
+
+
+def test_rows_of_another_code_are_refused(tmp_path, monkeypatch):
+    out = tmp_path / "decisions.parquet"
+    rows = pd.DataFrame({"truth": ["calibrated"] * 3, "code": ["0123", "4567", "4567"]})
+    rows.to_parquet(out)
+    before = out.read_bytes()
+    with pytest.raises(SystemExit, match=r"^decisions\.parquet must hold rows of one code, .* Got 3 of 3 of another"):
+        advice_rates.main(5, 1, out)
+    assert out.read_bytes() == before
+    assert len(going_on.rows_so_far(tmp_path / "none", "4567")) == 0
+    with pytest.raises(SystemExit, match="Got 1 of 3 of another"):
+        going_on.rows_so_far(out, "4567")
+    rows.drop(columns="code").to_parquet(out)  # of a time when it was not noted
+    with pytest.raises(SystemExit, match="Got 3 of 3"):
+        going_on.rows_so_far(out, "4567")
 
 
 def test_coverage_goes_on(tmp_path, monkeypatch):

@@ -44,6 +44,7 @@ KNOWN_TRUTHS = (
     "overconfident, rarely wrong",
     "underconfident, rarely wrong",
     "temperature",
+    "temperature, unequal classes",
     "focal temperature",
     "vector",
 )
@@ -96,7 +97,7 @@ def made_up_population(truth: str, classes: int, *, seed: int = 0, size: int | N
     With the logits u of `clouds`, which Bayes' rule gives at an accuracy of 0.8, they are u (calibrated), 1.5 u
     (temperature), those whose focal map with gamma = 3 gives softmax(u) (focal temperature), or (u - b) / a with a and
     b for each class (vector); rarely wrong, at an accuracy of 0.985, u (calibrated), 3 u (overconfident) or 0.5 u
-    (underconfident).
+    (underconfident). With unequal classes the k-th is 1 / k times as frequent as the first.
 
     Args:
         truth: one of KNOWN_TRUTHS.
@@ -107,17 +108,20 @@ def made_up_population(truth: str, classes: int, *, seed: int = 0, size: int | N
     """
     if truth not in KNOWN_TRUTHS:
         raise ValueError(f"truth must be one of {', '.join(KNOWN_TRUTHS)}. Got {truth}.")
-    rng = np.random.default_rng([seed, classes])
+    rng = np.random.default_rng([seed, classes, KNOWN_TRUTHS.index(truth)])
     m = size or int(np.clip(_NUMBERS // classes, 2_500, 20_000))
-    u = bayes_logits(m, classes, rng, accuracy=_RARELY_WRONG if truth.endswith("rarely wrong") else 0.8)
+    name, _, rest = truth.partition(", ")
+    frequencies = 1 / np.arange(1, classes + 1) if rest == "unequal classes" else np.ones(classes)
+    accuracy = _RARELY_WRONG if rest == "rarely wrong" else 0.8
+    u = bayes_logits(m, classes, rng, accuracy=accuracy, frequencies=frequencies / frequencies.sum())
     right = special.log_softmax(u, axis=1)
-    if (name := truth.split(",")[0]) in _RARE_TEMPERATURES:
+    if name in _RARE_TEMPERATURES:
         u = _RARE_TEMPERATURES[name] * u
-    elif truth == "temperature":
+    elif name == "temperature":
         u = _TEMPERATURE * u
-    elif truth == "focal temperature":
+    elif name == "focal temperature":
         u = inverse_focal_log_probs(right, _GAMMA)
-    elif truth == "vector":
+    elif name == "vector":
         u = (u - 0.5 * rng.standard_normal(classes)) / np.exp(0.3 * rng.standard_normal(classes))
     return Population(truth, u, np.exp(right))
 

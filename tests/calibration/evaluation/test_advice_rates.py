@@ -1,5 +1,7 @@
 """Populations have the truth that they say, decisions are held against it, errors are counted as they are defined."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,6 +22,7 @@ from focal_lib.calibration.methods import DEFAULT, build
 
 NAMES = {
     "temperature": "temperature",
+    "temperature, unequal classes": "temperature",
     "overconfident, rarely wrong": "temperature",
     "focal temperature": "focal-temperature",
     "vector": "vector",
@@ -95,10 +98,11 @@ def test_intervals_are_held_against_the_truth():
     assert by_ece["intervals"] == 6  # of a first method whose label is not its name
 
 
-def test_labels_of_two_truths_are_drawn_apart():
-    """Decisions of different truths are no pairs."""
-    one, two = (made_up_population(truth, 3, size=100) for truth in ("calibrated", "temperature"))
-    np.testing.assert_array_equal(one.truth, two.truth)
+def test_two_truths_are_drawn_apart():
+    """Decisions of different truths are no pairs: neither populations nor samples are shared."""
+    one, other = (made_up_population(truth, 3, size=100) for truth in ("calibrated", "temperature"))
+    assert not np.isclose(one.truth, other.truth).any(axis=1).all()
+    two = replace(one, name="two")
     scores = [judge_advice(p, 50, 0, methods=FAST[:1])["nll: temperature"] for p in (one, two)]
     assert abs(scores[0] - scores[1]) > 1e-6
 
