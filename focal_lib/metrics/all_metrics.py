@@ -28,7 +28,7 @@ def all_metrics(probs: Any, labels: Any, n_bins: int = 15) -> dict[str, float]:
     Raises:
         ValueError: probs not (n, K) distributions, labels no integers in 0 ... K-1, n_bins < 1.
     """
-    samples = checked_samples(probs, labels)
+    samples = checked_samples(probs, labels, single=False)
     confidences, corrects, sums = zip(*samples.map(functools.partial(_of_chunk, inner_edges(n_bins))), strict=True)
     confidence, correct = np.concatenate(confidences), np.concatenate(corrects)
     log_loss, brier, *gaps = np.sum(sums, axis=0) / len(samples)

@@ -220,7 +220,7 @@ class ClassGaps(NamedTuple):
 
 def classwise_ece(probs: Any, labels: Any, n_bins: int = 15, *, binning: Binning = "width") -> float:
     """ECE of each class' probability against that class, averaged over the K columns of probs (M20); errors as ece."""
-    samples = checked_samples(probs, labels)
+    samples = checked_samples(probs, labels, single=False)
     if binning == "width":
         gap = samples.total(functools.partial(class_gap_of_chunk, inner_edges(n_bins)))
         return float(np.abs(gap).sum() / len(samples) / samples.classes)
@@ -236,7 +236,7 @@ def _column(k: int, p: Tensor, _: Tensor) -> tuple[Tensor]:
 
 def sum_class_gaps(probs: Any, labels: Any, n_bins: int = 15) -> ClassGaps:
     """What the classwise ECE and its interval are made of; errors as ece."""
-    samples = checked_samples(probs, labels)
+    samples = checked_samples(probs, labels, single=False)
     sums = samples.total(functools.partial(_class_sums, inner_edges(n_bins)))
     gap, square, variance = sums.reshape(3, samples.classes, n_bins)
     return ClassGaps(gap, square, variance, len(samples))

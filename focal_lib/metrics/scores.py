@@ -83,14 +83,17 @@ def brier(probs: Any, labels: Any) -> float:
     return float(samples.total(brier_sum)) / len(samples)
 
 
-def checked_samples(probs: Any, labels: Any) -> Samples:
+def checked_samples(probs: Any, labels: Any, *, single: bool = True) -> Samples:
     """Samples of probabilities, each chunk of which is checked when it is read.
+
+    Args:
+        single: see Samples.
 
     Raises:
         ValueError: shapes or labels that do not fit; while reading, values that are no distributions.
     """
     tolerance = 1e-6 if str(getattr(probs, "dtype", "float64")).endswith("float64") else 1e-3
-    return Samples(probs, labels, "probs", functools.partial(_check, tolerance), single=True)
+    return Samples(probs, labels, "probs", functools.partial(_check, tolerance), single=single)
 
 
 def _check(tolerance: float, p: Tensor) -> None:
