@@ -1,10 +1,11 @@
 """A mutation run: each formula of focal_lib/theory is changed in turn, and the nearest tests or the ledger must notice.
 
-    python -m workflow.mutants [FILE ...] [--jobs N] [--sample N] [--stages N] [--list] [--equivalent]
+    python -m workflow.mutants [FILE ...] [--jobs N] [--sample N] [--stages N] [--list] [--equivalent] [--record]
 
 Works on copies in _build/mutants, made anew each time, never on the tree: killed at any moment it leaves the tree as it
 was. What it found so far is in _build/mutants/found.jsonl, and a new run goes on from there; a result counts as long as
-the tests that gave it and all that they use are the same. A mutant meets, until one notices,
+the tests that gave it and all that they use are the same. With `--record` it is kept in results/mutants, too, where
+other machines go on from it and readers find it. A mutant meets, until one notices,
 
 1. the tests of its module: theory/maps.py has tests/theory/test_maps.py;
 2. the other tests of tests/theory that use the module, the quickest first;
@@ -41,8 +42,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
 
+from focal_lib.atomic_write import write_whole
 from workflow import dependencies
 from workflow.mutants_operators import Mutant, mutants_of, pieces
 from workflow.mutants_tests import Ran, run_tests
@@ -56,10 +59,12 @@ BUILD = ROOT / "_build" / "mutants"
 FOUND = BUILD / "found.jsonl"
 UNCHANGED = BUILD / "unchanged.jsonl"  # what the tests do without a change
 SURVIVORS = BUILD / "survivors.txt"
+RECORD = ROOT / "results" / "mutants" / "noticed.parquet"
 EQUIVALENT = ROOT / "workflow" / "mutants_equivalent.yaml"
 NOT_COPIED = ("_build", ".*", "__pycache__", "*.egg-info", "html", "benchmarks")
 STAGES = ("its tests", "tests of theory", "claims")
 SURVIVED = ""
+LISTED = "listed"  # stands for a stage in the record
 
 
 # --- which tests ---------------------------------------------------------------------------
@@ -249,7 +254,7 @@ class Run:
     def known(self) -> dict[tuple[str, str], dict[str, Any]]:
         """Rows of earlier runs that still count."""
         rows = {}
-        for row in _lines(FOUND):
+        for row in (*_recorded(), *_lines(FOUND)):
             met = self.stages.get(row["path"], [])
             complete = row["noticed"] != SURVIVED or (bool(met) and row["stage"] == met[-1].name)
             if row["path"] in self.sources and complete and row["digest"] == self.digest(row["path"], row["stage"]):
@@ -287,6 +292,21 @@ def _lines(file: Path) -> Iterator[dict[str, Any]]:
     for line in file.read_text().splitlines() if file.exists() else ():
         with contextlib.suppress(json.JSONDecodeError):  # a run was killed while it wrote
             yield json.loads(line)
+
+
+def _recorded() -> list[dict[Any, Any]]:
+    return pd.read_parquet(RECORD).query("stage != @LISTED").to_dict("records") if RECORD.exists() else []
+
+
+def record(run: Run, rows: dict[Mutant, dict[str, Any]], listed: dict[Mutant, str]) -> None:
+    """Keep what became of the mutants of these files; of the listed ones the reason. Other files' rows stay."""
+    kept = pd.read_parquet(RECORD) if RECORD.exists() else pd.DataFrame({"path": []})
+    others = kept[~kept["path"].isin(list(run.sources))].to_dict("records")
+    found = [{name: value for name, value in row.items() if name != "s"} for m, row in rows.items() if m not in listed]
+    found += [run.key(m) | {"stage": LISTED, "digest": "", "noticed": reason} for m, reason in listed.items()]
+    table = pd.DataFrame([*others, *found]).sort_values(["path", "mutant"])
+    RECORD.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(RECORD, lambda part: table.to_parquet(part, index=False))
 
 
 def _quickest_first(tests: tuple[str, ...], usual: Ran) -> list[str]:
@@ -335,6 +355,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--stages", type=int, default=3, help="only the first so many; of 1 or 2, more survive than should"
     )
     parser.add_argument("--list", action="store_true", help="name the mutants, run nothing")
+    parser.add_argument("--record", action="store_true", help="keep what was found in results/mutants")
     parser.add_argument("--equivalent", action="store_true", help="run those of the list of equivalent ones, too")
     options = parser.parse_args(arguments)
     try:
@@ -355,7 +376,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     os.environ["OMP_NUM_THREADS"] = "1"
     run = Run(sources, options.jobs, count=options.stages)
-    return 1 if _report(run.all(todo, options.jobs), listed, sources) else 0
+    rows = run.all(todo, options.jobs)
+    if options.record:
+        record(run, rows, listed)
+    return 1 if _report(rows, listed, sources) else 0
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from workflow import mutants
@@ -211,14 +212,15 @@ def project(tmp_path):
     (tmp_path / "workflow").mkdir()
     for name in ("__init__.py", "dependencies.py", "mutants.py", "mutants_operators.py", "mutants_tests.py"):
         shutil.copy(ROOT / "workflow" / name, tmp_path / "workflow")
+    shutil.copy(ROOT / "focal_lib/atomic_write.py", tmp_path / "focal_lib")
     (tmp_path / "focal_lib/theory/planted.py").write_text(FORMULAS)
     (tmp_path / "tests/theory/test_planted.py").write_text(TESTS)
     return tmp_path
 
 
-def start(project: Path) -> subprocess.Popen[str]:
+def start(project: Path, *options: str) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(project)}
-    command = [sys.executable, "-m", "workflow.mutants", "--jobs", "1"]
+    command = [sys.executable, "-m", "workflow.mutants", "--jobs", "1", *options]
     return subprocess.Popen(
         command, cwd=project, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -259,7 +261,19 @@ def test_a_formula_without_a_test_is_found_and_a_killed_run_goes_on(project):
     assert survivors.count("@@") == 2 * 3  # no other: each is of `untested`
     noticed = {row["noticed"] for row in rows(project)}
     assert {"tests/theory/test_planted.py::test_doubled", "out of time", ""} <= noticed
-    assert len({row["mutant"] for row in rows(project)}) == len(rows(project))
+    every = len(rows(project))
+    assert len({row["mutant"] for row in rows(project)}) == every
+
+    (project / "workflow/mutants_equivalent.yaml").write_text(
+        "focal_lib/theory/planted.py: {untested: [{code: x + 1, becomes: x - 1, because: of the test}]}"
+    )
+    start(project, "--record").communicate(timeout=600)
+    recorded = pd.read_parquet(project / "results/mutants/noticed.parquet").set_index("mutant")
+    assert recorded["noticed"].eq("").sum() == 2  # of the three of `untested`
+    assert recorded[recorded["stage"].eq("listed")]["noticed"].tolist() == ["of the test"]
+    shutil.rmtree(project / "_build")  # another machine
+    told, _ = start(project).communicate(timeout=600)
+    assert f"{every - 1} mutants, {every - 1} known from before" in told
 
 
 def test_a_mutant_says_where_it_is():
