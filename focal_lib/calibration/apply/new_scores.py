@@ -53,7 +53,8 @@ def class_axis(calibrator: Calibrator, shape: tuple[int, ...]) -> int | None:
 def apply_to_scores(calibrator: Calibrator, scores: Any, given: Given | None = None) -> np.ndarray:
     """Calibrated probabilities of the shape of the scores; of scores of one class each, those of that class.
 
-    A calibrator of multi-label data is applied to each label; one of options gives 0 where scores are NaN or -inf.
+    A calibrator of multi-label data is applied to each label; one of options gives 0 where scores are NaN or -inf. Of
+    no samples there are no probabilities.
 
     Args:
         calibrator: of calibrate, or loaded; its `layout_` says what its scores are.
@@ -67,6 +68,8 @@ def apply_to_scores(calibrator: Calibrator, scores: Any, given: Given | None = N
     scores = as_array(scores)
     axis = class_axis(calibrator, scores.shape)
     wide = scores.astype(np.float64)
+    if not wide.size:
+        return wide
     if axis is None:
         logits = binary_logits(wide.ravel(), given, "scores")
         return np.asarray(calibrator.predict_proba(logits))[:, 1].reshape(scores.shape)

@@ -40,6 +40,8 @@ def part_of_table(path: Path, label_column: str | None, columns: Mapping[Column,
     named = {own: name for own, name in columns.items() if name}
     as_text = [name for own, name in named.items() if own != "weights"]
     frame = read_table(path, lambda _: as_text, label_column)
+    if frame.empty:
+        raise ValueError(f"{path.name} must have a line for each sample after the names of its columns. Got none.")
     names = list(frame.columns)
     labels = [label_column] if label_column in names else [part.strip() for part in label_column.split(",")]
     for what, wanted in [("the label", name) for name in labels] + [(f"the {o}", n) for o, n in named.items()]:
@@ -86,6 +88,8 @@ def numbers_of_columns(path: Path, scores: pd.DataFrame) -> np.ndarray:
     """
     if not scores.shape[1]:
         raise ValueError(f"{path.name} must have a column of scores for each class. Got none.")
+    if not len(scores):
+        return np.zeros(scores.shape)
     for name, column in scores.items():
         if column.dtype.kind not in "fiu":
             raise ValueError(f"{path.name} must hold numbers. Got {column.dtype} in column {name}, {column.iloc[0]!r}.")
@@ -129,7 +133,7 @@ def _numpy_type(column: pd.Series) -> np.dtype:
 
 
 def read_table(path: Path, as_text: Callable[[list[str]], list[str]], label_column: str = LABEL) -> pd.DataFrame:
-    """The columns with the names that they have: pandas would number those that stand twice.
+    """The columns with the names that they have, pandas would number those that stand twice; perhaps without a sample.
 
     Args:
         as_text: of all columns of a csv, those whose values stay as they are written: 001 is not 1.
@@ -159,8 +163,9 @@ def read_table(path: Path, as_text: Callable[[list[str]], list[str]], label_colu
         )
         return found.set_axis(names, axis=1)
     except pd.errors.EmptyDataError:
-        lines = "a line for each sample after the names of its columns" if names else "a header and lines"
-        raise ValueError(f"{path.name} must have {lines}. Got none.") from None
+        if names:
+            return pd.DataFrame(columns=names)
+        raise ValueError(f"{path.name} must have a header and lines. Got none.") from None
     except (ValueError, OSError, csv.Error) as error:  # pandas' own are among them
         raise _no_table(path, error) from None
 

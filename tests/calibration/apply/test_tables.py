@@ -145,3 +145,18 @@ def test_to_standard_output(named, logits, table, tmp_path, monkeypatch):
     apply_to_table(named, tmp_path / "new.csv", type(tmp_path)("-"))
     stream.seek(0)
     assert np.load(stream.buffer).shape == (300, 3)
+
+
+@pytest.mark.parametrize("read_as", [".csv", ".parquet"])
+@pytest.mark.parametrize("written_as", [".csv", ".parquet", ".npy"])
+def test_a_table_without_samples_stays_one(named, table, tmp_path, read_as, written_as):
+    """As of a day on which nothing came."""
+    source, out, none = tmp_path / f"new{read_as}", tmp_path / f"probs{written_as}", table[:0]
+    none.to_csv(source, index=False) if read_as == ".csv" else none.to_parquet(source)
+    assert apply_to_table(named, source, out) == 0
+    if written_as == ".npy":
+        assert np.load(out).shape == (0, 3)
+        return
+    found = pd.read_csv(out) if written_as == ".csv" else pd.read_parquet(out)
+    assert list(found.columns) == list(table.columns)
+    assert len(found) == 0
