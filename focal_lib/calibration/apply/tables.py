@@ -82,6 +82,6 @@ def apply_to_table(calibrator: Calibrator, path: Path, out: Path, given: Given |
     if ending not in TABLES:
         write_npy(out, probs.shape, [probs], scores.dtype)
         return len(frame)
-    table = frame.assign(**dict(zip(columns, probs.reshape(len(frame), -1).T, strict=True)))
+    table = frame.assign(**dict(zip(columns, probs.reshape(len(frame), len(columns)).T, strict=True)))
     write_whole(out, lambda part: table.to_csv(part, index=False) if ending == ".csv" else table.to_parquet(part))
     return len(frame)
