@@ -1,6 +1,7 @@
 """A mutation run: each formula of focal_lib/theory is changed in turn, and the nearest tests or the ledger must notice.
 
-    python -m workflow.mutants [FILE ...] [--jobs N] [--sample N] [--stages N] [--list] [--equivalent] [--record]
+    python -m workflow.mutants [FILE ...] [--jobs N] [--sample N] [--stages N] [--list] [--equivalent]
+                               [--known] [--record]
 
 Works on copies in _build/mutants, made anew each time, never on the tree: killed at any moment it leaves the tree as it
 was. What it found so far is in _build/mutants/found.jsonl, and a new run goes on from there; a result counts as long as
@@ -261,11 +262,15 @@ class Run:
                 rows[row["path"], row["mutant"]] = row
         return rows
 
-    def all(self, mutants: list[Mutant], jobs: int) -> dict[Mutant, dict[str, Any]]:
-        """Mutant -> row; those without a row yet meet their tests now."""
+    def found(self, mutants: list[Mutant]) -> dict[Mutant, dict[str, Any]]:
+        """Mutant -> row, of those that have one from before."""
         known = self.known()
         keys = {m: (m.path, self.key(m)["mutant"]) for m in mutants}
-        rows = {m: known[keys[m]] for m in mutants if keys[m] in known}
+        return {m: known[keys[m]] for m in mutants if keys[m] in known}
+
+    def all(self, mutants: list[Mutant], jobs: int) -> dict[Mutant, dict[str, Any]]:
+        """Mutant -> row; those without a row yet meet their tests now."""
+        rows = self.found(mutants)
         todo = [m for m in mutants if m not in rows]
         print(f"{len(mutants)} mutants, {len(rows)} known from before", flush=True)
         pool = ThreadPoolExecutor(jobs)
@@ -346,7 +351,7 @@ def _report(rows: dict[Mutant, dict[str, Any]], listed: dict[Mutant, str], sourc
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status: 1 with survivors."""
+    """Exit status: 1 with survivors, or where not all are known."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"of {SUBJECT}; all of them by default")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at a time, each in a copy")
@@ -355,6 +360,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--stages", type=int, default=3, help="only the first so many; of 1 or 2, more survive than should"
     )
     parser.add_argument("--list", action="store_true", help="name the mutants, run nothing")
+    parser.add_argument("--known", action="store_true", help="say what is known from before, run nothing")
     parser.add_argument("--record", action="store_true", help="keep what was found in results/mutants")
     parser.add_argument("--equivalent", action="store_true", help="run those of the list of equivalent ones, too")
     options = parser.parse_args(arguments)
@@ -376,10 +382,13 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     os.environ["OMP_NUM_THREADS"] = "1"
     run = Run(sources, options.jobs, count=options.stages)
-    rows = run.all(todo, options.jobs)
+    rows = run.found(todo) if options.known else run.all(todo, options.jobs)
     if options.record:
         record(run, rows, listed)
-    return 1 if _report(rows, listed, sources) else 0
+    survivors = _report(rows, listed, sources)
+    if left := len(todo) - len(rows):
+        print(f"{left} of {len(todo)} mutants have met no test yet, or tests that have changed")
+    return 1 if survivors or left else 0
 
 
 if __name__ == "__main__":

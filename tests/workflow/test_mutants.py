@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -274,6 +275,13 @@ def test_a_formula_without_a_test_is_found_and_a_killed_run_goes_on(project):
     shutil.rmtree(project / "_build")  # another machine
     told, _ = start(project).communicate(timeout=600)
     assert f"{every - 1} mutants, {every - 1} known from before" in told
+
+    planted = project / "focal_lib/theory/planted.py"
+    planted.write_text(planted.read_text() + "\n\ndef thrice(x):\n    return 3 * x\n")  # so each mutant is another one
+    new = start(project, "--known")
+    told, _ = new.communicate(timeout=600)
+    assert new.returncode == 1
+    assert re.search(r"(\d+) of \1 mutants have met no test yet", told), told
 
 
 def test_a_mutant_says_where_it_is():
