@@ -23,7 +23,7 @@ CHAPTER = "17_simple_models"
 def proper_after_map() -> Evidence:
     """Stationarity is linear in p."""
     q, lam, c, mean, total = sp.symbols("q lambda c \\bar{g} V", positive=True)
-    gain, v = sp.symbols("g v", positive=True)
+    gain = sp.Symbol("g", positive=True)
     p = q * (2 * lam * q - c) / (2 * lam * q + gain)
     gamma = symbols.gamma
     return Derivation(

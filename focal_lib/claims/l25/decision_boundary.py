@@ -10,7 +10,7 @@ import pandas as pd
 from focal_lib.claims.evidence import All, Evidence
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
-from focal_lib.metrics.intervals import Interval, paired_t_interval
+from focal_lib.metrics.intervals import Interval, paired_t_interval, t_interval
 from focal_lib.training.simple_models.moons import moon_truth
 from focal_lib.training.simple_models.networks import MoonLoss, moon_logits, train_on_moons
 from focal_lib.training.simple_models.seeds import by_loss
@@ -106,8 +106,8 @@ def fig7_accuracy() -> Evidence:
     """Accuracy, exact for each network, paired over seeds."""
     parts = []
     for rate in RATES:
-        lost = _focal_minus_fcl("accuracy", rate)
-        room = Interval(0.01 - lost.estimate, 0.01 - lost.high, 0.01 - lost.low, lost.kind, lost.level, lost.degrees)
+        table = _table(rate).pivot(index="network", columns="loss", values="accuracy")
+        room = t_interval(0.01 - (table[FOCAL.label] - table[FCL.label]))
         quantity = f"0.01 minus the accuracy that FCL loses against focal loss, learning rate {rate:g}"
         parts.append(Measurement.signed(quantity, "positive", room, 1, OVER))
     return All(tuple(parts))

@@ -1,4 +1,4 @@
-"""The line where a classifier of the plane changes its mind: how much it turns, how steeply confidence changes there."""
+"""The line where a classifier of the plane changes its mind: how much it turns, how steep the probability is there."""
 
 from __future__ import annotations
 

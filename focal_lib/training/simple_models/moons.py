@@ -43,11 +43,13 @@ class MoonGrid:
     Attributes:
         x, y: coordinates, (a,) and (b,).
         truth: at the points (a * b, 2), x before y.
+        logits: of the true probability there, (a * b,), exact where that rounds to 0 or 1.
     """
 
     x: np.ndarray
     y: np.ndarray
     truth: KnownTruth
+    logits: np.ndarray
 
     def on_grid(self, values: np.ndarray) -> np.ndarray:
         """(..., a * b) -> (..., a, b)."""
@@ -80,5 +82,5 @@ def moon_truth(noise: float = 0.2, step: float = 0.05) -> MoonGrid:
     points = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2)
     log_density = moon_log_densities(points, noise)
     shares = np.exp(logsumexp(log_density, axis=1)) / 2 * step**2
-    posterior = expit(log_density[:, 1] - log_density[:, 0])
-    return MoonGrid(x, y, KnownTruth(points, shares, posterior))
+    logits = log_density[:, 1] - log_density[:, 0]
+    return MoonGrid(x, y, KnownTruth(points, shares, expit(logits)), logits)

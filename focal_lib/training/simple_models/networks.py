@@ -54,6 +54,19 @@ class MoonLoss(NamedTuple):
         after = focal_calibration_log_probs(log_probs, self.gamma, self.lam)
         return after[..., 1] - after[..., 0]
 
+    def wanted(self, logits: np.ndarray) -> np.ndarray:
+        """What the loss asks for where the truth has these logits: the inverse of `mapped`, by bisection.
+
+        Logits beyond +-500 are taken as that.
+        """
+        target = np.clip(logits, -500.0, 500.0)
+        low, high = np.minimum(target, 0), np.maximum(target, 0)  # of two classes, none of these losses asks for more
+        for _ in range(80):
+            middle = (low + high) / 2
+            below = self.mapped(middle) < target
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return (low + high) / 2
+
 
 def moon_samples(samples: int, seed: int, noise: float) -> tuple[Tensor, Tensor]:
     """scikit-learn's two moons: (n, 2) float64, (n,)."""
