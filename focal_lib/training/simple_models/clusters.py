@@ -22,7 +22,7 @@ def cluster_truth(*, flip: float = 0.1, separation: float = 1.0, spread: float =
     .. math:: p(x) = f + (1 - 2f)\,\frac{1}{1 + e^{-2 d x_1/\sigma^2}},
 
     f the share of flipped labels, +-d the cluster means and sigma the spread: the second coordinate, which is
-    distributed alike in both classes, drops out. Expectations of smooth functions are exact to rounding.
+    distributed alike in both classes, drops out. Expectations of smooth functions are good to about 1e-5.
 
     Raises:
         ValueError: flip not in [0, 1/2), separation or spread not positive, fewer than 1 node.
