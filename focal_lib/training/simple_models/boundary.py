@@ -17,7 +17,7 @@ def boundary(logits: np.ndarray, grid: MoonGrid) -> list[np.ndarray]:
         (grid.x, grid.y), grid.dense.astype(float), method="nearest", bounds_error=False, fill_value=0.0
     )
     pieces = []
-    for line in contour_generator(grid.x, grid.y, logits.T).lines(0.0):
+    for line in map(np.asarray, contour_generator(grid.x, grid.y, logits.T).lines(0.0)):
         kept = inside(line) > 0.5
         for run in np.split(np.arange(len(line)), np.flatnonzero(np.diff(kept)) + 1):
             if kept[run[0]] and len(run) > 1:

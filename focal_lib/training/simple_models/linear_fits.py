@@ -76,13 +76,14 @@ def norm_ratios(gammas: Sequence[float], spreads: Sequence[float], flips: Sequen
     Columns: gamma, spread, flip, ratio, temperature (`closest_temperature` of two classes).
     """
     rows = []
+    temperatures = {gamma: closest_temperature(gamma, 2).temperature for gamma in gammas}
     for spread in spreads:
         for flip in flips:
             truth = cluster_truth(flip=flip, spread=spread)
             plain = np.linalg.norm(fit_truth(0.0, truth).weights)
             for gamma in gammas:
                 ratio = float(np.linalg.norm(fit_truth(gamma, truth).weights) / plain)
-                rows.append((gamma, spread, flip, ratio, closest_temperature(gamma, 2).temperature))
+                rows.append((gamma, spread, flip, ratio, temperatures[gamma]))
     return pd.DataFrame(rows, columns=["gamma", "spread", "flip", "ratio", "temperature"])
 
 

@@ -41,11 +41,11 @@ def test_expectations_are_those_of_a_sample(flip, separation, spread):
 
 @pytest.mark.parametrize("spread", [0.05, 0.25, 0.5, 1.0, 1.5])
 def test_more_nodes_change_little(spread):
-    few, many = (cluster_truth(spread=spread, nodes=n) for n in (60, 160))
+    few, many = (cluster_truth(spread=spread, nodes=n) for n in (66, 300))
     first, second = (against_truth(t.points @ np.array([2.0, 0.1]), t) for t in (few, many))
-    assert first.distance == pytest.approx(second.distance, abs=2e-5)
-    assert first.excess == pytest.approx(second.excess, abs=2e-5)
-    assert first.confidence == pytest.approx(second.confidence, abs=2e-4)  # it has a kink
+    assert first.distance == pytest.approx(second.distance, abs=1e-6)
+    assert first.excess == pytest.approx(second.excess, abs=1e-6)
+    assert first.confidence == pytest.approx(second.confidence, abs=1e-3)  # it has a kink
 
 
 def test_mistakes_take_many_levels():
@@ -55,7 +55,7 @@ def test_mistakes_take_many_levels():
     assert found[0] > found[1] > 0
 
 
-@pytest.mark.parametrize("bad", [{"flip": 0.5}, {"flip": -0.1}, {"separation": 0.0}, {"spread": 0.0}, {"nodes": 0}])
+@pytest.mark.parametrize("bad", [{"flip": 0.5}, {"flip": -0.1}, {"separation": 0.0}, {"spread": 0.0}, {"nodes": 1}])
 def test_what_is_no_cluster(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         cluster_truth(**bad)
