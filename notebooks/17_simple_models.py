@@ -113,7 +113,7 @@ flows = {g: np.linalg.norm(simple.gradient_flow(x, labels, g, times), axis=1) fo
 ends = {g: float(np.linalg.norm(linear_model.fit_linear_model(x, labels, g).weights)) for g in names}
 path = simple.gradient_descent(x, labels, values[0], rate=0.1, iterations=iterations)
 along = simple.gradient_flow(x, labels, values[0], 0.1 * np.arange(1, iterations + 1))
-at_end = {f"minimum, {names[g]}": (times[-1], norm) for g, norm in ends.items()}
+at_end = {rf"$\gamma = {g:g}$" if g else "minimum": (times[-1], norm) for g, norm in ends.items()}
 
 # %% tags=["remove-input"]
 mean = fits.groupby("gamma").mean()
@@ -400,7 +400,7 @@ best = {name: marks[int(curve.argmin())] for name, curve in over.items()}
 note("simple", best="; ".join(f"{name}: {epoch}" for name, epoch in best.items()), further=further)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Mean distance from the truth over epochs, both on logarithmic axes: a curve for each loss, and for focal loss and FCL one after their map."}, "figure": {"name": "fig-simple-epochs", "caption": "Root mean square distance from the truth while training, mean over seeds."}}
-line_figure(np.array(marks), over, "epochs", "distance from the truth", xscale="log", yscale="log")
+line_figure(np.array(marks), over, "epochs", "distance from the truth", xscale="log", yscale="log", ylim=(None, 1))
 
 # %% [markdown]
 # The epoch with the smallest mean distance, of those drawn, up to {glue:text}`simple-further:d`:
