@@ -42,7 +42,6 @@ import sympy as sp
 
 from focal_lib import theory
 from focal_lib.claims import lemmas, proof, show
-from focal_lib.claims.m20.app_g import draws
 from focal_lib.losses import FLSD53
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
@@ -210,27 +209,8 @@ show("m20.entropy_binary", "m20.entropy_many_classes")
 # %% [markdown]
 # ## A linear model
 #
-# Appendix G trains a logistic regression on noisy clusters. There both losses can be minimised exactly, so the effect
-# can be seen without the path of an optimiser (20 draws of 1,000 samples, 10 % of the labels flipped; the cluster
-# spread is ours):
-
-# %%
-summary = draws().agg(["mean", "std"]).T
-summary.index = [
-    "norm of the weights, cross-entropy",
-    "mistakes above 0.9, cross-entropy",
-    "norm of the weights, focal",
-    "mistakes above 0.9, focal",
-    "angle between them (degrees)",
-]
-summary.style.format(precision=3).set_caption("Exact fits of a linear model, over 20 draws")
-
-# %% tags=["remove-input"]
-note("gradient", linear_high=100 * float(draws()["ce_high"].mean()))
-
-# %% [markdown]
-# Same direction, smaller weights, less confident mistakes: reproduced. 'Almost always with more than 90 % confidence'
-# is not: at the minimum of cross-entropy it is {glue:text}`gradient-linear-high:.0f` % of the mistakes.
+# Appendix G shows both losses on a logistic regression, which can be fitted exactly and whose data have known
+# probabilities: {ref}`ch-simple`.
 #
 # ## Temperature
 #

@@ -73,7 +73,7 @@ sp.simplify(sp.powsimp(sp.expand(at_truth / (1 - p) ** (g - 1)), force=True))
 # %% [markdown]
 # Times $(1-p)^{\gamma-1}$, this is $-g$, the factor of {eq}`eq-gradient-factor`. So $p$ is the minimum exactly where
 # $g(p_i)$ is the same for every class with $p_i > 0$, and no $\lambda$ changes that. The published proof (A.8) treats
-# one-hot $p$ only.
+# one-hot $p$ only. But FCL, like focal loss, is proper after a map, {eq}`eq-fcl-map`.
 
 # %% tags=["hide-input"]
 pair = np.array([truth, 1 - truth])

@@ -31,6 +31,7 @@ from focal_lib.theory.maps import (
 from focal_lib.theory.proper import (
     brier_values,
     conditional_risk,
+    focal_calibration_log_probs,
     focal_calibration_minimiser,
     focal_loss_values,
     focal_minimiser,
@@ -69,6 +70,7 @@ __all__ = [
     "critical_gamma",
     "deviation_from_map",
     "elasticity",
+    "focal_calibration_log_probs",
     "focal_calibration_minimiser",
     "focal_log_probs",
     "focal_logit",

@@ -31,21 +31,27 @@ def noisy_clusters(
 
 @dataclass(frozen=True)
 class LinearFit:
-    """Weights (2,) of f(x) = sigmoid(w . x), and the mean loss there."""
+    """Weights (2,) of f(x) = sigmoid(w . x), the mean loss there, and the largest entry of its gradient."""
 
     weights: np.ndarray
     loss: float
+    gradient: float = float("nan")
 
     def probs(self, x: np.ndarray) -> np.ndarray:
         """Probability of class 1: (n, 2) -> (n,)."""
         return expit(x @ self.weights)
 
 
-def fit_linear_model(x: np.ndarray, labels: np.ndarray, gamma: float) -> LinearFit:
+def fit_linear_model(x: np.ndarray, labels: np.ndarray, gamma: float, shares: np.ndarray | None = None) -> LinearFit:
     """The weights that minimise mean focal loss, by BFGS with the exact gradient from 0.
 
     With margin s = +-w.x the loss of a sample is (1-q)^gamma (-log q), q = sigmoid(s), and its
     derivative by s is -g(q)(1-q) (M20 Prop. 1).
+
+    Args:
+        x, labels: (n, d), (n,).
+        gamma: >= 0.
+        shares: (n,), what each sample counts, adding up to 1; without them all the same.
 
     Raises:
         ValueError: gamma < 0, or shapes that do not fit.
@@ -54,6 +60,9 @@ def fit_linear_model(x: np.ndarray, labels: np.ndarray, gamma: float) -> LinearF
     check_gamma(gamma, minimum=0.0)
     if x.ndim != 2 or labels.shape != x.shape[:1]:
         raise ValueError(f"x and labels must have shapes (n, d) and (n,). Got {x.shape} and {labels.shape}.")
+    counts = np.full(len(x), 1 / len(x)) if shares is None else shares
+    if counts.shape != labels.shape:
+        raise ValueError(f"shares must have shape {labels.shape}, as labels. Got {counts.shape}.")
     sign = np.where(labels == 1, 1.0, -1.0)
 
     def objective(weights: np.ndarray) -> tuple[float, np.ndarray]:
@@ -61,9 +70,9 @@ def fit_linear_model(x: np.ndarray, labels: np.ndarray, gamma: float) -> LinearF
         soft, rest = np.logaddexp(0, -s), expit(-s)
         loss = rest**gamma * soft
         slope = -np.exp(log_gain_of_logit(s, gamma)) * rest * sign
-        return float(loss.mean()), x.T @ slope / len(x)
+        return float(counts @ loss), x.T @ (counts * slope)
 
-    found = minimize(objective, np.zeros(x.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-9})
+    found = minimize(objective, np.zeros(x.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-11})
     if not found.success and np.abs(found.jac).max() > 1e-6:
         raise RuntimeError(f"focal fit did not converge: {found.message}")
-    return LinearFit(found.x, float(found.fun))
+    return LinearFit(found.x, float(found.fun), float(np.abs(found.jac).max()))

@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.special import logsumexp, xlogy
 from torch import Tensor
 
 from focal_lib.theory.entropy_ratio import bernoulli
 from focal_lib.theory.maps import inverse_focal_log_probs
-from focal_lib.validation import check_gamma, check_number, check_probs
+from focal_lib.validation import check_gamma, check_log_probs, check_number, check_probs
 
 __all__ = [
     "brier_values",
     "conditional_risk",
+    "focal_calibration_log_probs",
     "focal_calibration_minimiser",
     "focal_loss_values",
     "focal_minimiser",
@@ -103,6 +105,39 @@ def focal_calibration_minimiser(probs: Any, gamma: float, lam: Any) -> np.ndarra
         low, high = np.where(above, low, middle), np.where(above, middle, high)
     q = np.exp(log_q_with((low + high) / 2))
     return q / q.sum(-1, keepdims=True)
+
+
+def focal_calibration_log_probs(log_probs: Any, gamma: float, lam: float) -> np.ndarray:
+    r"""The map after which the focal calibration loss of L25 is proper: log of what it predicts -> log of the truth.
+
+    The inverse of `focal_calibration_minimiser`. With g as in M20 Prop. 1,
+
+    .. math:: p_i = q_i\,\frac{2\lambda q_i + \bar g}{2\lambda q_i + g(q_i)}, \qquad
+              \bar g = \frac{\sum_j v_j g(q_j)}{\sum_j v_j}, \qquad v_j = \frac{q_j}{2\lambda q_j + g(q_j)}.
+
+    For lam = 0 it is the focal calibration map of KK24 Eq. (1), for gamma = 0 the identity. Nothing cancels.
+
+    Args:
+        log_probs: (..., K), q > 0.
+        gamma, lam: >= 0.
+
+    Returns:
+        (..., K).
+
+    Raises:
+        ValueError: gamma or lam negative, or log_probs that are none.
+    """
+    log_q = np.asarray(log_probs, dtype=np.float64)
+    check_log_probs(torch.from_numpy(np.array(log_q)))
+    check_gamma(gamma, minimum=0.0)
+    check_number(lam, "lam", minimum=0.0)
+    with np.errstate(divide="ignore"):
+        log_g = xlogy(gamma, -np.expm1(log_q)) + np.log1p(gamma * bernoulli(-log_q))
+        log_square = np.log(2 * lam) + log_q
+    log_sum = np.logaddexp(log_square, log_g)
+    log_v = log_q - log_sum
+    log_mean = logsumexp(log_v + log_g, axis=-1, keepdims=True) - logsumexp(log_v, axis=-1, keepdims=True)
+    return log_v + np.logaddexp(log_square, log_mean)
 
 
 def focal_loss_values(probs: Any, gamma: float) -> Any:

@@ -30,6 +30,26 @@ def test_the_fit_is_a_minimum(gamma):
             assert loss(fit.weights + step * direction) > fit.loss
 
 
+def test_shares_count_samples():
+    """Twice the share is twice the sample; without shares all count the same."""
+    x, labels = noisy_clusters(60, 3)
+    twice = np.arange(60) < 20
+    repeated = fit_linear_model(np.concatenate([x, x[twice]]), np.concatenate([labels, labels[twice]]), 2.0)
+    shares = np.where(twice, 2.0, 1.0) / 80
+    weighted = fit_linear_model(x, labels, 2.0, shares)
+    np.testing.assert_allclose(weighted.weights, repeated.weights, rtol=1e-6)
+    assert weighted.loss == pytest.approx(repeated.loss)
+    even = fit_linear_model(x, labels, 2.0, np.full(60, 1 / 60))
+    np.testing.assert_array_equal(even.weights, fit_linear_model(x, labels, 2.0).weights)
+    with pytest.raises(ValueError, match="shares"):
+        fit_linear_model(x, labels, 2.0, shares[:-1])
+
+
+def test_the_gradient_that_is_left_is_told():
+    assert 0 <= fit_linear_model(*noisy_clusters(300, 1), 1.0).gradient < 1e-7
+    assert np.isnan(LinearFit(np.zeros(2), 0.0).gradient)
+
+
 def test_clusters_flip_a_tenth():
     x, labels = noisy_clusters(20_000, 2, spread=0.05)
     assert np.mean((x[:, 0] > 0) != (labels == 1)) == pytest.approx(0.1, abs=0.01)

@@ -50,6 +50,43 @@ def test_the_proper_part_is_proper(n, gamma, seed):
     assert np.all(own <= proper.conditional_risk(proper.proper_focal_loss(others, gamma), p) + 1e-9)
 
 
+@settings(deadline=None, max_examples=60)
+@given(st.integers(2, 6), st.floats(0, 12), st.floats(0, 50), st.integers(0, 2**32 - 1))
+def test_the_map_of_fcl_is_the_inverse_of_its_minimiser(n, gamma, lam, seed):
+    p = np.random.default_rng(seed).dirichlet(np.ones(n)) * 0.98 + 0.02 / n
+    q = focal_calibration_minimiser(p, gamma, lam)
+    found = np.exp(proper.focal_calibration_log_probs(np.log(q), gamma, lam))
+    assert found.sum() == pytest.approx(1, abs=1e-12)
+    np.testing.assert_allclose(found, p, atol=1e-7)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(2, 6), st.floats(0, 12), st.integers(0, 2**32 - 1))
+def test_the_map_of_fcl_without_a_square_is_the_focal_map(n, gamma, seed):
+    log_q = np.log(np.random.default_rng(seed).dirichlet(np.ones(n)) * 0.98 + 0.02 / n)
+    found = proper.focal_calibration_log_probs(log_q, gamma, 0.0)
+    np.testing.assert_allclose(found, focal_log_probs(log_q, gamma), atol=1e-10)
+    np.testing.assert_allclose(proper.focal_calibration_log_probs(log_q, 0.0, 3.0), log_q, atol=1e-12)
+
+
+def test_the_map_of_fcl_far_out_and_in_batches():
+    s = np.array([[300.0], [-40.0], [0.0]])
+    log_q = np.concatenate([-np.logaddexp(0, s), -np.logaddexp(0, -s)], axis=1)
+    found = proper.focal_calibration_log_probs(log_q, 2.0, 1.5)
+    np.testing.assert_allclose(np.logaddexp(*found.T), 0, atol=1e-12)
+    assert found[0, 0] < log_q[0, 0] + 1  # the square holds the map near the identity where g is 0
+    np.testing.assert_allclose(found[2], np.log([0.5, 0.5]))
+    np.testing.assert_array_equal(found[1], proper.focal_calibration_log_probs(log_q[1], 2.0, 1.5))
+
+
+@pytest.mark.parametrize(("gamma", "lam", "said"), [(-0.5, 1.0, "gamma"), (1.0, -1.0, "lam")])
+def test_the_map_of_fcl_refuses(gamma, lam, said):
+    with pytest.raises(ValueError, match=said):
+        proper.focal_calibration_log_probs(np.log([0.5, 0.5]), gamma, lam)
+    with pytest.raises(ValueError, match="log-probabilities"):
+        proper.focal_calibration_log_probs(np.array([0.5, 0.5]), 1.0, 1.0)
+
+
 def test_zeros_stay_and_faces_are_smaller_problems():
     q = proper.focal_minimiser([[0.8, 0.2, 0.0], [1.0, 0.0, 0.0]], 2.0)
     np.testing.assert_allclose(q[0], [*proper.focal_minimiser([0.8, 0.2], 2.0), 0])

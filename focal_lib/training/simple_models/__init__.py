@@ -1,0 +1,34 @@
+"""Models of a few weights on made-up data, whose true probabilities are known (M20 App. G, L25 App. A.11)."""
+
+from focal_lib.training.simple_models.boundary import boundary, steepness, turning
+from focal_lib.training.simple_models.clusters import cluster_truth, mistakes_above
+from focal_lib.training.simple_models.descent import gradient_descent, gradient_flow
+from focal_lib.training.simple_models.known_truth import KnownTruth, Standing, against_truth
+from focal_lib.training.simple_models.linear_fits import fit_truth, linear_fits, norm_ratios, separable_growth
+from focal_lib.training.simple_models.moons import MoonGrid, moon_truth
+from focal_lib.training.simple_models.networks import MoonLoss, moon_logits, train_on_moons
+from focal_lib.training.simple_models.seeds import by_loss, written_contrasts
+
+__all__ = [
+    "KnownTruth",
+    "MoonGrid",
+    "MoonLoss",
+    "Standing",
+    "against_truth",
+    "boundary",
+    "by_loss",
+    "cluster_truth",
+    "fit_truth",
+    "gradient_descent",
+    "gradient_flow",
+    "linear_fits",
+    "mistakes_above",
+    "moon_logits",
+    "moon_truth",
+    "norm_ratios",
+    "separable_growth",
+    "steepness",
+    "train_on_moons",
+    "turning",
+    "written_contrasts",
+]
