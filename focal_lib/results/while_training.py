@@ -1,0 +1,90 @@
+"""Tables over the epochs of training: from the histories that runs keep, and from networks that were followed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.special import log_softmax
+
+from focal_lib.metrics.scores import top_label
+from focal_lib.training.follow import Followed, Snapshot
+from focal_lib.training.store import Logits, Result
+
+__all__ = ["CONFIDENT", "describe_followed", "histories", "lowest_epoch", "over_seeds_by_epoch", "share_above"]
+
+CONFIDENT = 0.99  # M20's 'S99'
+
+
+def histories(runs: Iterable[Result], split: str = "test") -> pd.DataFrame:
+    """The rows that runs keep of one split, in order of epochs, with loss, gamma and seed; see `monitor.summary`."""
+    frames = []
+    for run in runs:
+        kept = run.history[run.history["split"] == split].sort_values("epoch")
+        frames.append(kept.assign(loss=run.spec.label, gamma=run.spec.gamma, seed=run.spec.seed))
+    return pd.concat(frames, ignore_index=True)
+
+
+def describe_followed(followed: Iterable[Followed]) -> pd.DataFrame:
+    """A row a network and epoch: loss, gamma, seed, epoch, and what `_describe` says of the snapshot."""
+    return pd.DataFrame(
+        [
+            {"loss": f.spec.label, "gamma": f.spec.gamma, "seed": f.spec.seed, "epoch": snap.epoch} | _describe(snap)
+            for f in followed
+            for snap in f.snapshots
+        ]
+    )
+
+
+def _describe(snap: Snapshot) -> dict[str, float]:
+    """Of the training samples: error, mean probability of the true class, median gradient norm, norm of the logits.
+
+    The logits' norm is a mean over samples, of logits less their mean over the classes, which the softmax ignores. Of
+    the test samples: above_99 and right_above_99, see `share_above`.
+    """
+    logits, labels = snap.train.logits.astype(np.float64), snap.train.labels
+    true_class = np.exp(log_softmax(logits, -1)[np.arange(len(labels)), labels])
+    share, right = share_above(snap.test)
+    return {
+        "train_error": float((logits.argmax(-1) != labels).mean()),
+        "true_class": float(true_class.mean()),
+        "gradient_norm": float(np.median(snap.gradient_norms)),
+        "weight_norm": snap.weight_norm,
+        "logit_norm": float(np.linalg.norm(logits - logits.mean(-1, keepdims=True), axis=-1).mean()),
+        "above_99": share,
+        "right_above_99": right,
+    }
+
+
+def share_above(part: Logits, confidence: float = CONFIDENT, temperature: float = 1.0) -> tuple[float, float]:
+    """How many samples are predicted with this confidence or more, and how many of these rightly (nan of none)."""
+    probs = np.exp(log_softmax(part.logits.astype(np.float64) / temperature, -1))
+    top, correct = top_label(probs, part.labels)
+    above = top >= confidence
+    return float(above.mean()), float(correct[above].mean()) if above.any() else float("nan")
+
+
+def over_seeds_by_epoch(
+    frame: pd.DataFrame, columns: Sequence[str], keep: Callable[[pd.DataFrame], pd.Series] | None = None
+) -> dict[str, dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]]:
+    """column -> loss -> (epochs, mean, lowest, highest over seeds), each (m,); nan where no seed has a value."""
+    frame = frame if keep is None else frame[keep(frame)]
+    found: dict[str, dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]] = {}
+    for column in columns:
+        groups = frame.groupby(["gamma", "loss", "epoch"])[column].agg(["mean", "min", "max"])
+        found[column] = {
+            str(loss): (part.index.get_level_values("epoch").to_numpy(), *(part[k].to_numpy() for k in part))
+            for (_, loss), part in groups.groupby(level=["gamma", "loss"], sort=True)
+        }
+    return found
+
+
+def lowest_epoch(frame: pd.DataFrame, column: str, seed: int) -> int:
+    """The epoch at which a column is lowest on average over the other seeds; over all where there is one.
+
+    The seed itself has no part in the choice, so that what it does afterwards is not chosen by chance.
+    """
+    others = frame[frame["seed"] != seed]
+    others = frame if others.empty else others
+    return int(others.groupby("epoch")[column].mean().idxmin())
