@@ -9,6 +9,7 @@ from focal_lib.results.by_run import (
     temperature_by_gamma,
     validation_temperatures,
 )
+from focal_lib.results.confident import CONFIDENT, agreed, confidence_where_agreed, confident_shares
 from focal_lib.results.over_seeds import (
     SCALINGS,
     contrast,
@@ -30,33 +31,42 @@ from focal_lib.results.printed.study import (
     match_restated,
 )
 from focal_lib.results.recorded import load_recorded, read_table
+from focal_lib.results.while_training import describe_followed, histories, lowest_epoch, over_seeds_by_epoch
 from focal_lib.results.written_contrasts import compare_eces, evaluate_contrasts, primary_contrast
 
 __all__ = [
+    "CONFIDENT",
     "SCALINGS",
+    "agreed",
     "compare_eces",
     "compare_scaling",
     "compare_with_printed",
     "confidence_gaps",
+    "confidence_where_agreed",
+    "confident_shares",
     "contrast",
     "correct_together",
     "correlate_orders",
     "count_best",
+    "describe_followed",
     "evaluate_contrasts",
     "find_equal_rows",
     "find_moved_columns",
     "format_as_kk24",
     "format_mean_sd",
     "gains_of_kk24",
+    "histories",
     "kk24_table1",
     "l25_table9",
     "load_recorded",
+    "lowest_epoch",
     "m20_fig8",
     "m20_table6",
     "match_papers",
     "match_restated",
     "measure",
     "nll_temperature",
+    "over_seeds_by_epoch",
     "primary_contrast",
     "printed_tables",
     "read_table",

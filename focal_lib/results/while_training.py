@@ -8,13 +8,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import log_softmax
 
-from focal_lib.metrics.scores import top_label
+from focal_lib.results.confident import share_above
 from focal_lib.training.follow import Followed, Snapshot
-from focal_lib.training.store import Logits, Result
+from focal_lib.training.store import Result
 
-__all__ = ["CONFIDENT", "describe_followed", "histories", "lowest_epoch", "over_seeds_by_epoch", "share_above"]
-
-CONFIDENT = 0.99  # M20's 'S99'
+__all__ = ["describe_followed", "histories", "lowest_epoch", "over_seeds_by_epoch"]
 
 
 def histories(runs: Iterable[Result], split: str = "test") -> pd.DataFrame:
@@ -41,7 +39,7 @@ def _describe(snap: Snapshot) -> dict[str, float]:
     """Of the training samples: error, mean probability of the true class, median gradient norm, norm of the logits.
 
     The logits' norm is a mean over samples, of logits less their mean over the classes, which the softmax ignores. Of
-    the test samples: above_99 and right_above_99, see `share_above`.
+    the test samples: above_99 and right_above_99, see `confident.share_above`.
     """
     logits, labels = snap.train.logits.astype(np.float64), snap.train.labels
     true_class = np.exp(log_softmax(logits, -1)[np.arange(len(labels)), labels])
@@ -55,14 +53,6 @@ def _describe(snap: Snapshot) -> dict[str, float]:
         "above_99": share,
         "right_above_99": right,
     }
-
-
-def share_above(part: Logits, confidence: float = CONFIDENT, temperature: float = 1.0) -> tuple[float, float]:
-    """How many samples are predicted with this confidence or more, and how many of these rightly (nan of none)."""
-    probs = np.exp(log_softmax(part.logits.astype(np.float64) / temperature, -1))
-    top, correct = top_label(probs, part.labels)
-    above = top >= confidence
-    return float(above.mean()), float(correct[above].mean()) if above.any() else float("nan")
 
 
 def over_seeds_by_epoch(
