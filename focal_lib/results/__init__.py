@@ -9,7 +9,14 @@ from focal_lib.results.by_run import (
     temperature_by_gamma,
     validation_temperatures,
 )
-from focal_lib.results.confident import CONFIDENT, agreed, confidence_where_agreed, confident_shares
+from focal_lib.results.confident import (
+    CONFIDENT,
+    agreed,
+    beside_table6,
+    caption_agreed,
+    confidence_where_agreed,
+    confident_shares,
+)
 from focal_lib.results.over_seeds import (
     SCALINGS,
     contrast,
@@ -31,13 +38,22 @@ from focal_lib.results.printed.study import (
     match_restated,
 )
 from focal_lib.results.recorded import load_recorded, read_table
-from focal_lib.results.while_training import describe_followed, histories, lowest_epoch, over_seeds_by_epoch
+from focal_lib.results.while_training import (
+    describe_followed,
+    gradient_norms_at,
+    histories,
+    lowest_epoch,
+    over_seeds_by_epoch,
+    reliability_by_epoch,
+)
 from focal_lib.results.written_contrasts import compare_eces, evaluate_contrasts, primary_contrast
 
 __all__ = [
     "CONFIDENT",
     "SCALINGS",
     "agreed",
+    "beside_table6",
+    "caption_agreed",
     "compare_eces",
     "compare_scaling",
     "compare_with_printed",
@@ -55,6 +71,7 @@ __all__ = [
     "format_as_kk24",
     "format_mean_sd",
     "gains_of_kk24",
+    "gradient_norms_at",
     "histories",
     "kk24_table1",
     "l25_table9",
@@ -70,6 +87,7 @@ __all__ = [
     "primary_contrast",
     "printed_tables",
     "read_table",
+    "reliability_by_epoch",
     "resample_gain",
     "summarise",
     "temperature_by_gamma",

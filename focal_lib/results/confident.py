@@ -11,9 +11,10 @@ from scipy.special import softmax
 
 from focal_lib.metrics.scores import top_label
 from focal_lib.results.by_run import Fit, compare_scaling
+from focal_lib.results.printed import m20_table6
 from focal_lib.training.store import Logits, Result
 
-__all__ = ["CONFIDENT", "agreed", "confidence_where_agreed", "confident_shares", "share_above"]
+__all__ = ["CONFIDENT", "agreed", "beside_table6", "caption_agreed", "confidence_where_agreed", "confident_shares", "share_above"]
 
 CONFIDENT = 0.99  # M20's set S_99
 AS_M20 = Fit("temperature", "adaptive-ece", "grid")  # the temperature with the smallest ECE on validation
@@ -38,6 +39,17 @@ def confident_shares(runs: Sequence[Result], confidence: float = CONFIDENT) -> p
         share, right = share_above(run.test, confidence, t)
         rows.append(_key(run) | {"stage": stage, "temperature": t, "share": share, "right": right})
     return pd.DataFrame(rows)
+
+
+def beside_table6(shares: pd.DataFrame) -> pd.DataFrame:
+    """Means over seeds of `confident_shares`, and M20's Table 6 below: a row a loss, share and right by stage, in %."""
+    ours = 100 * shares.groupby(["gamma", "loss", "stage"])[["share", "right"]].mean().unstack().droplevel("gamma")
+    printed = m20_table6().rename(columns={"accuracy": "right"}).replace({"stage": {"pre": "before", "post": "after"}})
+    printed["loss"] = printed["loss"] + ", M20, " + printed["network"]
+    theirs = printed.pivot(index="loss", columns="stage", values=["share", "right"])
+    both = pd.concat([ours, theirs])
+    both.columns = [f"{column}, {stage}" for column, stage in both.columns]
+    return both[["share, before", "right, before", "share, after", "right, after"]]
 
 
 def _key(run: Result) -> dict[str, Any]:
@@ -79,3 +91,17 @@ def confidence_where_agreed(runs: Sequence[Result]) -> pd.DataFrame:
                 mean = float(top.mean()) if len(where) else float("nan")
                 rows.append(_key(run) | {"stage": stage, "kind": kind, "samples": len(where), "confidence": mean})
     return pd.DataFrame(rows)
+
+
+def caption_agreed(runs: Sequence[Result], sample: int, names: Sequence[str]) -> str:
+    """Of a test sample: its class, and what each run says with which confidence, before -> after temperature scaling.
+
+    Args:
+        names: of the classes.
+    """
+    lines = [f"it is: {names[int(runs[0].test.labels[sample])]}"]
+    said: dict[str, list[str]] = {}
+    for run, _, t in _staged(runs):
+        probs = softmax(run.test.logits[sample].astype(np.float64) / t)
+        said.setdefault(f"{run.spec.label}: {names[int(probs.argmax())]}", []).append(f"{probs.max():.3f}")
+    return "\n".join(lines + [f"{what}\n  {' -> '.join(values)}" for what, values in said.items()])

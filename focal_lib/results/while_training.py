@@ -6,13 +6,23 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 
+from focal_lib.metrics.bins import Bins, reliability_bins
 from focal_lib.results.confident import share_above
 from focal_lib.training.follow import Followed, Snapshot
 from focal_lib.training.store import Result
 
-__all__ = ["describe_followed", "histories", "lowest_epoch", "over_seeds_by_epoch"]
+__all__ = [
+    "describe_followed",
+    "gradient_norms_at",
+    "histories",
+    "lowest_epoch",
+    "over_seeds_by_epoch",
+    "reliability_by_epoch",
+]
+
+BINS = 25  # M20 Fig. 2
 
 
 def histories(runs: Iterable[Result], split: str = "test") -> pd.DataFrame:
@@ -78,3 +88,25 @@ def lowest_epoch(frame: pd.DataFrame, column: str, seed: int) -> int:
     others = frame[frame["seed"] != seed]
     others = frame if others.empty else others
     return int(others.groupby("epoch")[column].mean().idxmin())
+
+
+def reliability_by_epoch(
+    followed: Iterable[Followed], loss: str, epochs: Iterable[int], split: str = "test"
+) -> dict[str, Bins]:
+    """'epoch 3' -> bins of equal width of a loss's networks after so many epochs, the samples of all seeds together."""
+    runs = [f for f in followed if f.spec.label == loss]
+    found = {}
+    for epoch in epochs:
+        parts = [getattr(f.snapshots[epoch], split) for f in runs]
+        logits = np.concatenate([part.logits for part in parts]).astype(np.float64)
+        labels = np.concatenate([part.labels for part in parts])
+        found[f"epoch {epoch}"] = reliability_bins(softmax(logits, -1), labels, BINS)
+    return found
+
+
+def gradient_norms_at(followed: Iterable[Followed], epoch: int) -> dict[str, np.ndarray]:
+    """loss -> the gradient norms of all training samples after so many epochs, of all seeds together."""
+    found: dict[str, list[np.ndarray]] = {}
+    for f in followed:
+        found.setdefault(f.spec.label, []).append(f.snapshots[epoch].gradient_norms)
+    return {loss: np.concatenate(norms) for loss, norms in found.items()}
