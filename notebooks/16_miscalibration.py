@@ -56,12 +56,14 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.epochs import (
+    MANY,
     epoch_panels,
     histogram_panels,
     picture_table,
     reliability_film,
     reliability_strip,
 )
+from focal_lib.results import while_training
 from focal_lib.training import data
 
 use_style()
@@ -84,7 +86,10 @@ spec = trained[0].spec
 note("miscalibration", runs=len(trained), n=spec.n_train, epochs=spec.training.epochs, every=spec.evaluate_every)
 note("miscalibration", seeds=len({run.spec.seed for run in trained}), mlp_n=n_train, mlp_epochs=epochs)
 differences(
-    [*training.read_notes(grid).differs, "of the MLP: two layers, no crops and flips, one rate a twentieth"],
+    [
+        *training.read_notes(grid).differs,
+        "of the MLP: two layers, no crops or flips, batches of 64, a rate of 0.05 at first, not 0.1",
+    ],
     ["the drop of the training error between the two drops of the learning rate (Fig. 1 c)"],
 )
 
@@ -111,6 +116,8 @@ change = 100 * (end["error"] - at["error"])
 note("miscalibration", turn=turn, turn_error=100 * means["train"].loc[turn, "error"])
 note("miscalibration", nll_low=at["nll"], nll_end=end["nll"], nll_factor=end["nll"] / at["nll"])
 note("miscalibration", error_word="falls" if change < 0 else "rises", error_change=abs(change))
+learnt = means["train"].loc[turn, "error"] <= 0.01
+note("miscalibration", learnt="the set is learnt, as M20's" if learnt else "the set need not be learnt for that")
 note("miscalibration", ece_low=100 * at["adaptive_ece"], ece_end=100 * end["adaptive_ece"])
 
 # %% [markdown]
@@ -119,7 +126,7 @@ note("miscalibration", ece_low=100 * at["adaptive_ece"], ece_end=100 * end["adap
 # {glue:text}`miscalibration-ece-end:.1f` %, and the error {glue:text}`miscalibration-error-word` by
 # {glue:text}`miscalibration-error-change:.1f` points. M20's network has nearly no training error when this begins,
 # since both begin where the learning rate drops. Here nothing drops, and {glue:text}`miscalibration-turn-error:.0f` %
-# of the training samples are misclassified when the NLL turns. So a training set that is learnt is not what it takes.
+# of the training samples are misclassified when the NLL turns: {glue:text}`miscalibration-learnt`.
 
 # %% tags=["remove-input"]
 show("m20.nll_overfits_not_error", "m20.nll_turns_early", "m20.fig1_training_error")
@@ -164,7 +171,8 @@ show(
 #
 # M20's Fig. 2 shows the samples move into the highest bin. The MLP of this page, cross-entropy and the largest
 # $\gamma$, on test data; on training data cross-entropy alone. Bars are the shares of the samples in
-# {glue:text}`miscalibration-bins` bins of equal width; orange is the gap to the diagonal.
+# {glue:text}`miscalibration-bins` bins of equal width; orange is the gap to the diagonal, where a bin holds
+# {glue:text}`miscalibration-many` samples or more.
 
 # %% tags=["hide-input"]
 recipe = {"model": "mlp", "recipe": "cifar-cpu", "n_validation": 1, "learning_rate": 0.05}
@@ -186,15 +194,16 @@ strip = {
 }
 every = [results.reliability_by_epoch(followed, loss, range(1, epochs + 1)) for loss in (ce, focal)]
 frames = {title: {ce: every[0][title], focal: every[1][title]} for title in every[0]}
-note("miscalibration", bins=25)
+note("miscalibration", bins=while_training.BINS, many=MANY)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Three rows of reliability diagrams, a column for each of up to five epochs: cross-entropy on training data, cross-entropy on test data, focal loss on test data."}, "figure": {"name": "fig-miscalibration-strip", "caption": "Reliability at several epochs, samples of all seeds together. Counterpart of M20 Fig. 2."}}
 reliability_strip(strip)
 
 # %% [markdown]
-# The same for every epoch, as a picture that moves once and then stands; the figure above is its still alternative.
+# The same on test data for every epoch, as a picture that moves once and then stands. It is folded, so that nothing
+# moves unasked; the figure above is its still alternative.
 
-# %% tags=["remove-input", "hide-output"] mystnb={"image": {"alt": "Moving picture of two reliability diagrams on test data, cross-entropy and focal loss, one epoch after the other; it ends with the last epoch."}, "figure": {"name": "fig-miscalibration-film", "caption": "Reliability on test data, epoch by epoch."}}
+# %% tags=["remove-input", "hide-output"] mystnb={"code_prompt_show": "Show the moving picture", "code_prompt_hide": "Hide the moving picture", "image": {"alt": "Moving picture of two reliability diagrams on test data, cross-entropy and focal loss, one epoch after the other; it ends with the last epoch."}, "figure": {"name": "fig-miscalibration-film", "caption": "Reliability on test data, epoch by epoch."}}
 reliability_film(frames)
 
 # %% [markdown]
@@ -234,23 +243,26 @@ show("m20.weight_norm_late", "m20.weight_norm_fifth", "m20.weight_norm_early")
 
 # %% tags=["hide-input"]
 steps = beginning.first_steps(seeds, first_samples, first_steps)
-names = {"mean probability of the true class": "true_class", "norm of the last layer": "weight_norm"}
-by_column = results.over_seeds_by_epoch(steps, list(names.values()))
-led = {title: by_column[column] for title, column in names.items()}
+names = {"$q$": "true_class", "$q$, minus cross-entropy's": "true_class", "norm, minus cross-entropy's": "weight_norm"}
+mean_q, *gained = names
+less = results.over_seeds_by_epoch(results.minus_cross_entropy(steps, ["true_class", "weight_norm"]), names.values())
+led = {mean_q: results.over_seeds_by_epoch(steps, ["true_class"])["true_class"]}
+led |= {title: less[names[title]] for title in gained}
 passed = beginning.threshold_steps(steps)
 lead = {gamma: beginning.steps_in_lead(steps, "weight_norm", gamma) for gamma in beginning.GAMMAS}
 note("miscalibration", steps=first_steps, samples=first_samples, gamma_top=max(lead), lead=lead[max(lead)])
 note("miscalibration", leads=", ".join(map(str, lead.values())), passed=", ".join(f"{at:g}" for at in passed))
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Mean probability of the true class and norm of the last layer over the first steps, a line for each loss, with upright lines where cross-entropy passes the thresholds."}, "figure": {"name": "fig-miscalibration-first", "caption": "The first steps of full-batch gradient descent, from the same weights for each loss."}}
-epoch_panels(led, "step", marks=passed)
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Three panels over the first steps: mean probability of the true class for each loss; the same less that of cross-entropy, for each focal loss; and the norm of the last layer less that of cross-entropy. Upright lines are where cross-entropy passes the thresholds."}, "figure": {"name": "fig-miscalibration-first", "caption": "The first steps of gradient descent on all images at once, from the same weights for each loss: mean $q$, and $q$ and the norm of the last layer less those of cross-entropy with the same seed."}}
+epoch_panels(led, "step", columns=3, marks=passed, zero=gained)
 
 # %% [markdown]
 # The mean $q$ of cross-entropy passes the thresholds at the steps {glue:text}`miscalibration-passed` (the larger
 # $\gamma$ the sooner). The norm of the last layer is larger than with cross-entropy for
-# {glue:text}`miscalibration-leads` steps with $\gamma = 1, 2, 3$. In M20's Fig. 3 (h) the lead lasts beyond epoch 150,
-# where a training error around 20 % says that $q$ is past $p_0$ for most samples: the threshold explains a short lead,
-# not one that long.
+# {glue:text}`miscalibration-leads` steps with $\gamma = 1, 2, 3$. In M20's Fig. 3 (h) the lead lasts until epoch 150 or
+# later, up to which the training error is around 20 %. Four samples of five are then classified correctly, and few of
+# them can have $q$ below $p_0$. A lead in the first steps the threshold explains; what makes one that long it leaves
+# open.
 
 # %% tags=["remove-input"]
 show("m20.gains_faster", "m20.weights_lead_then_trail")
@@ -258,8 +270,8 @@ show("m20.gains_faster", "m20.weights_lead_then_trail")
 # %% [markdown]
 # ## The gradients of the samples
 #
-# Later the gradient of a learnt sample is smaller with focal loss, and sooner so. Norms of the loss gradient in the
-# last layer, of each training sample of the MLP:
+# Past the threshold $g < 1$ makes the gradient of a sample smaller than with cross-entropy. Norms of the loss gradient
+# in the last layer, of each training sample of the MLP:
 
 # %% tags=["hide-input"]
 looks = list(dict.fromkeys((1, max(1, round(epochs * 2 / 7)), max(1, round(epochs * 4 / 7)))))
@@ -302,11 +314,11 @@ note("miscalibration", t_ce=temperatures.iloc[0], t_kept=temperatures.iloc[-1])
 
 # %% [markdown]
 # Of what cross-entropy predicts with 99 % or more, {glue:text}`miscalibration-ce-right:.0f` % are right. M20 argue that
-# a temperature near 1 leaves focal loss its confidence. Here too it needs the smaller one,
-# {glue:text}`miscalibration-t-kept:.1f` with $\gamma =$ {glue:text}`miscalibration-kept:g` and
-# {glue:text}`miscalibration-t-ce:.1f` with cross-entropy. But what is left above 99 % after it is
-# {glue:text}`miscalibration-kept-after:.0f` % and {glue:text}`miscalibration-ce-after:.0f` %: a smaller temperature
-# does not say how many predictions stay confident, since the logits that it divides are smaller, too.
+# a temperature near 1 leaves focal loss its confidence. Here the temperature is {glue:text}`miscalibration-t-kept:.1f`
+# with $\gamma =$ {glue:text}`miscalibration-kept:g` and {glue:text}`miscalibration-t-ce:.1f` with cross-entropy, and
+# what is left above 99 % after it {glue:text}`miscalibration-kept-after:.0f` and
+# {glue:text}`miscalibration-ce-after:.0f` % of all. A temperature alone does not say how many predictions stay
+# confident: it divides logits, and those of focal loss are of another size.
 
 # %% tags=["remove-input"]
 show("m20.table6_before_here", "m20.table6_after_here", "m20.table6_right_here")

@@ -43,6 +43,7 @@ from focal_lib.results.while_training import (
     gradient_norms_at,
     histories,
     lowest_epoch,
+    minus_cross_entropy,
     over_seeds_by_epoch,
     reliability_by_epoch,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "match_papers",
     "match_restated",
     "measure",
+    "minus_cross_entropy",
     "nll_temperature",
     "over_seeds_by_epoch",
     "primary_contrast",

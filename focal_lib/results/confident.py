@@ -14,11 +14,18 @@ from focal_lib.results.by_run import Fit, compare_scaling
 from focal_lib.results.printed import m20_table6
 from focal_lib.training.store import Logits, Result
 
-__all__ = ["CONFIDENT", "agreed", "beside_table6", "caption_agreed", "confidence_where_agreed", "confident_shares", "share_above"]
+__all__ = [
+    "CONFIDENT",
+    "agreed",
+    "beside_table6",
+    "caption_agreed",
+    "confidence_where_agreed",
+    "confident_shares",
+    "share_above",
+]
 
 CONFIDENT = 0.99  # M20's set S_99
 AS_M20 = Fit("temperature", "adaptive-ece", "grid")  # the temperature with the smallest ECE on validation
-
 
 
 def share_above(part: Logits, confidence: float = CONFIDENT, temperature: float = 1.0) -> tuple[float, float]:

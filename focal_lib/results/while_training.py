@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ __all__ = [
     "gradient_norms_at",
     "histories",
     "lowest_epoch",
+    "minus_cross_entropy",
     "over_seeds_by_epoch",
     "reliability_by_epoch",
 ]
@@ -66,10 +67,9 @@ def _describe(snap: Snapshot) -> dict[str, float]:
 
 
 def over_seeds_by_epoch(
-    frame: pd.DataFrame, columns: Sequence[str], keep: Callable[[pd.DataFrame], pd.Series] | None = None
+    frame: pd.DataFrame, columns: Sequence[str]
 ) -> dict[str, dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]]:
     """column -> loss -> (epochs, mean, lowest, highest over seeds), each (m,); nan where no seed has a value."""
-    frame = frame if keep is None else frame[keep(frame)]
     found: dict[str, dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]] = {}
     for column in columns:
         groups = frame.groupby(["gamma", "loss", "epoch"])[column].agg(["mean", "min", "max"])
@@ -78,6 +78,14 @@ def over_seeds_by_epoch(
             for (_, loss), part in groups.groupby(level=["gamma", "loss"], sort=True)
         }
     return found
+
+
+def minus_cross_entropy(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """The rows of focal losses, with columns less those of cross-entropy of the same seed and epoch."""
+    base = frame[frame["gamma"] == 0].set_index(["seed", "epoch"])[list(columns)]
+    focal = frame[frame["gamma"] > 0].set_index(["seed", "epoch"]).copy()
+    focal[list(columns)] -= base.loc[focal.index]
+    return focal.reset_index()
 
 
 def lowest_epoch(frame: pd.DataFrame, column: str, seed: int) -> int:

@@ -59,7 +59,9 @@ def threshold_steps(steps: pd.DataFrame) -> list[float]:
     found = []
     for gamma in GAMMAS:
         with contextlib.suppress(ValueError):
-            found.append(float(np.mean([step_before_threshold(steps, gamma, int(s)) + 1 for s in steps["seed"].unique()])))
+            found.append(
+                float(np.mean([step_before_threshold(steps, gamma, int(s)) + 1 for s in steps["seed"].unique()]))
+            )
     return found
 
 
@@ -93,7 +95,11 @@ def _leads(name: str, column: str, sign: int, late: bool = False) -> Iterator[Me
     for gamma in GAMMAS:
         quantity = rf"{name} {when}, $\gamma = {gamma:g}$ minus cross-entropy (Fashion-MNIST, MLP)"
         yield paired(
-            quantity, "positive" if sign > 0 else "negative", *lead(first_steps(SEEDS, SAMPLES, STEPS), column, gamma, late), sign, "claimed"
+            quantity,
+            "positive" if sign > 0 else "negative",
+            *lead(first_steps(SEEDS, SAMPLES, STEPS), column, gamma, late),
+            sign,
+            "claimed",
         )
 
 

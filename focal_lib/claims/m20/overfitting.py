@@ -182,7 +182,11 @@ def rise_after_perfect(history: pd.DataFrame) -> float:
 def nll_overfits_not_error() -> Evidence:
     """Three changes, a number a seed."""
     parts = []
-    asked = (("nll", "test NLL", 1), ("adaptive_ece", "test ECE (equal mass, a fraction)", 1), ("error", "test error", -1))
+    asked = (
+        ("nll", "test NLL", 1),
+        ("adaptive_ece", "test ECE (equal mass, a fraction)", 1),
+        ("error", "test error", -1),
+    )
     for column, what, sign in asked:
         quantity = f"{what}, last epoch minus that of the lowest test NLL (Fashion-MNIST, cross-entropy)"
         claimed = "positive" if sign > 0 else "negative"

@@ -15,8 +15,10 @@ from PIL import Image as Pictures
 from focal_lib.metrics.bins import Bins
 from focal_lib.pages.plots.style import loss_styles
 
-__all__ = ["epoch_panels", "histogram_panels", "picture_table", "reliability_film", "reliability_strip"]
+__all__ = ["MANY", "epoch_panels", "histogram_panels", "picture_table", "reliability_film", "reliability_strip"]
 
+COLOURS = 32  # of a moving picture
+MANY = 20  # samples in a bin whose accuracy is shown
 Band = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # x, mean, lowest, highest; (m,) each
 
 
@@ -26,7 +28,7 @@ def epoch_panels(
     *,
     columns: int = 2,
     marks: Sequence[float] = (),
-    logarithmic: Sequence[str] = (),
+    zero: Sequence[str] = (),
 ) -> Figure:
     """A panel for each title, in it a line with its band for each loss; one legend for all.
 
@@ -34,7 +36,7 @@ def epoch_panels(
         panels: title -> loss -> (x, mean, lowest, highest).
         columns: of panels, side by side.
         marks: x at which all panels have a thin upright line.
-        logarithmic: titles of panels whose upright axis is.
+        zero: titles of panels with a thin line at 0.
     """
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
@@ -42,12 +44,12 @@ def epoch_panels(
     for ax, (title, curves) in zip(axes.flat, panels.items(), strict=False):
         for x in marks:
             ax.axvline(x, color="0.6", linewidth=1)
+        if title in zero:
+            ax.axhline(0, color="0.3", linewidth=1)
         for (label, (x, mean, low, high)), style in zip(curves.items(), loss_styles(list(curves)), strict=True):
             ax.plot(x, mean, label=label, **style)
             ax.fill_between(x, low, high, color=style["color"], alpha=0.15, linewidth=0)
         ax.set_title(title)
-        if title in logarithmic:
-            ax.set_yscale("log")
     for ax in axes.flat[len(panels) :]:
         ax.axis("off")
     for ax in list(axes.flat)[max(0, len(panels) - columns) : len(panels)]:
@@ -107,11 +109,13 @@ def reliability_strip(rows: Mapping[str, Mapping[str, Bins]]) -> Figure:
 
 
 def _reliability(ax: Axes, bins: Bins) -> None:
-    """Shares as grey bars, gaps as orange lines, accuracies as blue points on the diagonal's picture."""
+    """Shares as grey bars, gaps as orange lines, accuracies as blue points; of bins with few samples the share only."""
     ax.bar(bins.confidence, bins.count / bins.count.sum(), width=0.05, color="0.8", linewidth=0)
     ax.plot([0, 1], [0, 1], color="0.4", linewidth=1)
-    ax.vlines(bins.confidence, bins.accuracy, bins.confidence, color="#D55E00", linewidth=1.5)
-    ax.plot(bins.confidence, bins.accuracy, "o-", color="#0072B2", markersize=3, linewidth=1.2)
+    many = bins.count >= MANY
+    confidence, accuracy = bins.confidence[many], bins.accuracy[many]
+    ax.vlines(confidence, accuracy, confidence, color="#D55E00", linewidth=1.5)
+    ax.plot(confidence, accuracy, "o-", color="#0072B2", markersize=3, linewidth=1.2)
     ax.set(xlim=(0, 1.03), ylim=(0, 1.03))
 
 
@@ -125,7 +129,9 @@ def reliability_film(frames: Mapping[str, Mapping[str, Bins]], *, milliseconds: 
         milliseconds: for each moment.
         dpi: dots an inch; a frame is 3 inches high.
     """
-    pictures = [_frame(title, losses, dpi) for title, losses in frames.items()]
+    full = [_frame(title, losses, dpi) for title, losses in frames.items()]
+    palette = full[-1].quantize(COLOURS)  # one for all: a few bytes where a frame is as the one before
+    pictures = [frame.quantize(palette=palette, dither=Pictures.Dither.NONE) for frame in full]
     still, *moving = [pictures[-1], *pictures]
     file = io.BytesIO()
     options = {"save_all": True, "append_images": moving, "default_image": True, "loop": 1}
@@ -134,7 +140,7 @@ def reliability_film(frames: Mapping[str, Mapping[str, Bins]], *, milliseconds: 
 
 
 def _frame(title: str, losses: Mapping[str, Bins], dpi: int) -> Pictures.Image:
-    """One moment, in few colours: a tenth of the bytes."""
+    """One moment."""
     fig, axes = plt.subplots(1, len(losses), figsize=(3 * len(losses), 3), dpi=dpi, sharey=True, squeeze=False)
     for ax, (loss, bins) in zip(axes[0], losses.items(), strict=True):
         _reliability(ax, bins)
@@ -143,7 +149,7 @@ def _frame(title: str, losses: Mapping[str, Bins], dpi: int) -> Pictures.Image:
     file = io.BytesIO()
     fig.savefig(file, format="png", dpi=dpi)
     plt.close(fig)
-    return Pictures.open(file).convert("RGB").quantize(32)
+    return Pictures.open(file).convert("RGB")
 
 
 def picture_table(images: np.ndarray, captions: Sequence[str], *, columns: int = 4) -> Figure:
@@ -160,6 +166,6 @@ def picture_table(images: np.ndarray, captions: Sequence[str], *, columns: int =
         ax.axis("off")
     for ax, image, caption in zip(axes.flat, images, captions, strict=False):
         ax.imshow(np.squeeze(image), cmap="gray_r", interpolation="nearest")
-        ax.set_title(caption, fontsize=8, y=-0.02, verticalalignment="top", family="monospace")
+        ax.set_title(caption, fontsize=8, y=-0.05, verticalalignment="top", family="monospace")
     plt.close(fig)
     return fig
