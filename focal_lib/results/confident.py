@@ -55,7 +55,7 @@ def beside_table6(shares: pd.DataFrame) -> pd.DataFrame:
     printed["loss"] = printed["loss"] + ", M20, " + printed["network"]
     theirs = printed.pivot(index="loss", columns="stage", values=["share", "right"])
     both = pd.concat([ours, theirs])
-    both.columns = [f"{column}, {stage}" for column, stage in both.columns]
+    both.columns = both.columns.map(", ".join)
     return both[["share, before", "right, before", "share, after", "right, after"]]
 
 

@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 BINS = 25  # M20 Fig. 2
+Band = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # epochs, mean, lowest, highest
 
 
 def histories(runs: Iterable[Result], split: str = "test") -> pd.DataFrame:
@@ -66,17 +67,18 @@ def _describe(snap: Snapshot) -> dict[str, float]:
     }
 
 
-def over_seeds_by_epoch(
-    frame: pd.DataFrame, columns: Sequence[str]
-) -> dict[str, dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]]:
-    """column -> loss -> (epochs, mean, lowest, highest over seeds), each (m,); nan where no seed has a value."""
-    found: dict[str, dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]] = {}
+def over_seeds_by_epoch(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, dict[str, Band]]:
+    """column -> loss -> (epochs, mean, lowest, highest over seeds), each (m,); nan where no seed has a value.
+
+    Losses are in the order of their gamma.
+    """
+    found: dict[str, dict[str, Band]] = {}
     for column in columns:
-        groups = frame.groupby(["gamma", "loss", "epoch"])[column].agg(["mean", "min", "max"])
-        found[column] = {
-            str(loss): (part.index.get_level_values("epoch").to_numpy(), *(part[k].to_numpy() for k in part))
-            for (_, loss), part in groups.groupby(level=["gamma", "loss"], sort=True)
-        }
+        groups = frame.groupby(["gamma", "loss", "epoch"])[column].agg(["mean", "min", "max"]).reset_index("epoch")
+        found[column] = {}
+        for (_, loss), part in groups.groupby(level=["gamma", "loss"]):  # in the order of gamma
+            epochs, mean, low, high = part.to_numpy().T
+            found[column][str(loss)] = (epochs, mean, low, high)
     return found
 
 
@@ -84,7 +86,7 @@ def minus_cross_entropy(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataF
     """The rows of focal losses, with columns less those of cross-entropy of the same seed and epoch."""
     base = frame[frame["gamma"] == 0].set_index(["seed", "epoch"])[list(columns)]
     focal = frame[frame["gamma"] > 0].set_index(["seed", "epoch"]).copy()
-    focal[list(columns)] -= base.loc[focal.index]
+    focal[list(columns)] -= base.loc[focal.index].to_numpy()
     return focal.reset_index()
 
 
@@ -95,7 +97,8 @@ def lowest_epoch(frame: pd.DataFrame, column: str, seed: int) -> int:
     """
     others = frame[frame["seed"] != seed]
     others = frame if others.empty else others
-    return int(others.groupby("epoch")[column].mean().idxmin())
+    means = others.groupby("epoch")[column].mean()
+    return int(means.index.to_numpy()[means.to_numpy().argmin()])
 
 
 def reliability_by_epoch(

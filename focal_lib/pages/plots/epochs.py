@@ -42,8 +42,8 @@ def epoch_panels(
     rows = -(-len(panels) // columns)
     fig, axes = plt.subplots(rows, columns, figsize=(4.1 * columns, 3.0 * rows), sharex=True, squeeze=False)
     for ax, (title, curves) in zip(axes.flat, panels.items(), strict=False):
-        for x in marks:
-            ax.axvline(x, color="0.6", linewidth=1)
+        for mark in marks:
+            ax.axvline(mark, color="0.6", linewidth=1)
         if title in zero:
             ax.axhline(0, color="0.3", linewidth=1)
         for (label, (x, mean, low, high)), style in zip(curves.items(), loss_styles(list(curves)), strict=True):
