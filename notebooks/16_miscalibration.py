@@ -78,13 +78,15 @@ spec = trained[0].spec
 # {glue:text}`miscalibration-n` images of Fashion-MNIST, {glue:text}`miscalibration-epochs` epochs of Adam at one
 # learning rate, cross-entropy and $\gamma$ up to 3, {glue:text}`miscalibration-seeds` seeds, looked at every
 # {glue:text}`miscalibration-every` epochs. And, where every epoch and every sample counts, an MLP that is trained while
-# this page is made: {glue:text}`miscalibration-mlp-n` images, {glue:text}`miscalibration-mlp-epochs` epochs of SGD whose
-# learning rate is divided by 10 where M20 have it, after 3/7 and 5/7 of them. In every figure the lines are means over
-# seeds and the bands reach from the lowest to the highest seed. ECE has 15 bins of equal mass.
+# this page is made: {glue:text}`miscalibration-mlp-n` images, {glue:text}`miscalibration-mlp-epochs` epochs of SGD,
+# {glue:text}`miscalibration-mlp-seeds` seeds. Its learning rate is divided by 10 after 3/7 and 5/7 of them, as M20's.
+# Lines over epochs are means over seeds, and their bands reach from the lowest to the highest seed. ECE has 15 bins of
+# equal mass.
 
 # %% tags=["remove-input"]
 note("miscalibration", runs=len(trained), n=spec.n_train, epochs=spec.training.epochs, every=spec.evaluate_every)
 note("miscalibration", seeds=len({run.spec.seed for run in trained}), mlp_n=n_train, mlp_epochs=epochs)
+note("miscalibration", mlp_seeds=seeds)
 differences(
     [
         *training.read_notes(grid).differs,
@@ -359,7 +361,8 @@ show("m20.fig8_wrong_before_here", "m20.fig8_wrong_after_here")
 # %% [markdown]
 # ```{exercise}
 # :label: ex-miscalibration-decay
-# M20 name weight decay as another way to hold the weights back. What does the MLP do without it, or with ten times more?
+# M20 name weight decay as another way to hold the weights back. What does the MLP do without it, or with ten times as
+# much?
 # ```
 #
 # ```{solution} ex-miscalibration-decay

@@ -9,15 +9,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-import numpy as np
-import torch
+from typing import TYPE_CHECKING
 
-from focal_lib.training.fit import Parts, fresh_trainer, load_parts
-from focal_lib.training.monitor import gradient_norms, last_layer, outputs
+import numpy as np
+
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import Logits
-from focal_lib.training.trainer import Trainer
 from focal_lib.validation import check_number
+
+if TYPE_CHECKING:
+    from focal_lib.training.fit import Parts
+    from focal_lib.training.trainer import Trainer
 
 __all__ = ["Followed", "Snapshot", "follow"]
 
@@ -56,11 +58,14 @@ def follow(specs: Iterable[Spec], epochs: int | None = None, test_samples: int =
         FileNotFoundError: a data set that is nowhere to be had.
         NonFiniteLoss: the loss became NaN or infinite.
     """
+    from focal_lib.training.fit import fresh_trainer, load_parts
+    from focal_lib.training.trainer import pick_device
+
     check_number(test_samples, "test_samples", minimum=1)
     if epochs is not None:
         check_number(epochs, "epochs", minimum=1)
     found = []
-    where = torch.device("cpu")
+    where = pick_device("cpu")
     for _, alike in groupby(specs, lambda s: (s.dataset, s.n_train, s.n_validation, s.seed)):
         group = list(alike)
         dataset, parts = load_parts(group[0], where)
@@ -82,6 +87,8 @@ def _train(trainer: Trainer, parts: Parts, epochs: int) -> tuple[Snapshot, ...]:
 
 
 def _look(trainer: Trainer, parts: Parts) -> Snapshot:
+    from focal_lib.training.monitor import gradient_norms, last_layer, outputs
+
     images, labels = parts["train"]
     logits, features = outputs(trainer, images)
     norms = gradient_norms(trainer.loss, logits, labels, features).numpy()
