@@ -179,37 +179,8 @@ note("training", least_error=100 * theory.closest_temperature(top, classes).erro
 # paper quotes 2 to 2.5 as typical; at $\gamma =$ {glue:text}`training-gamma-top:g` the temperature left is
 # {glue:text}`training-t-top:.2f`.
 #
-# ## While they train
+# How overconfidence comes about while a network trains is the question of [](#ch-miscalibration), on the same runs.
 #
-# {cite:t}`m20` follow a network through training and see how overconfidence comes about. With cross-entropy, the
-# test NLL rises by the misclassified samples alone, while confidence goes on growing where nothing is left to learn.
-# With focal loss both are milder. These runs, looked at every few epochs and with one learning rate, are asked the
-# same. First of cross-entropy:
-
-# %% tags=["remove-input"]
-show(
-    "m20.fig1_test_nll",
-    "m20.fig1_ece",
-    "m20.fig1_entropies",
-    "m20.fig1_training_error",
-    "m20.fig2_highest_bin",
-    "m20.fig2_after_perfect",
-)
-
-# %% [markdown]
-# Then of focal loss beside it:
-
-# %% tags=["remove-input"]
-show(
-    "m20.fig3_nll_wrong",
-    "m20.fig3_entropy_wrong",
-    "m20.fig3_true_class_wrong",
-    "m20.fig3_true_class_right",
-    "m20.fig3_confidence_kept",
-    "m20.fig3_confidence_here",
-)
-
-# %% [markdown]
 # Which $\gamma$ calibrates best as trained, M20 say of CIFAR-10; so it is asked of the runs recorded there, by M20's
 # ECE, of equal width. More $\gamma$ is not always better, as they say, too:
 

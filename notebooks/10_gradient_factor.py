@@ -234,16 +234,9 @@ line_figure(temperatures, loss, "temperature $T$", "NLL", ylim=(0.4, 0.8))
 show("m20.nll_not_convex", "m20.temperature_by_ece")
 
 # %% [markdown]
-# ## While training
-#
 # The claim behind all this is about networks: smaller gradients once a sample is learnt, hence smaller weights, hence
-# less overconfidence. The book's own runs, measured every fifth epoch (small CNN, Fashion-MNIST), say nothing of the
-# first epochs, where focal loss should have the larger weights:
-
-# %% tags=["remove-input"]
-show("m20.weight_norm_early", "m20.weight_norm_fifth", "m20.weight_norm_late", "m20.gradient_norms")
-
-# %% [markdown]
+# less overconfidence. [](#ch-miscalibration) asks networks, from the first step on.
+#
 # ```{exercise}
 # :label: ex-gradient-half
 # Show that $g(\frac12, \gamma) < 1$ for every $\gamma > 0$.

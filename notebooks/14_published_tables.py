@@ -310,7 +310,8 @@ show("m20.fig3_errors", "m20.similar_accuracy", "m20.least_error", "m20.state_of
 
 # %% [markdown]
 # How confident the networks are is printed in Table 6, and in Fig. 8 for four test images that all four networks
-# classify correctly and four that none does (whose each number is, the order in the text at hand says):
+# classify correctly and four that none does (whose each number is, the order in the text at hand says). The book's own
+# networks are asked the same in [](#ch-miscalibration).
 
 # %% tags=["hide-input"]
 figure = results.m20_fig8()

@@ -3,6 +3,7 @@
 from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.cost import Compute, total_compute
 from focal_lib.training.differences import differences_from_papers
+from focal_lib.training.follow import Followed, Snapshot, follow
 from focal_lib.training.grids import GridNotes, default_grid, read_contrasts, read_grid, read_notes
 from focal_lib.training.locks import RunTaken
 from focal_lib.training.papers import FCL_OF_L25
@@ -32,6 +33,7 @@ __all__ = [
     "VERSION",
     "Compute",
     "Contrast",
+    "Followed",
     "GridNotes",
     "Logits",
     "OtherSpecification",
@@ -42,6 +44,7 @@ __all__ = [
     "RunTaken",
     "Setting",
     "SeveralVersions",
+    "Snapshot",
     "Spec",
     "Status",
     "TimeUp",
@@ -49,6 +52,7 @@ __all__ = [
     "default_runs",
     "describe",
     "differences_from_papers",
+    "follow",
     "load",
     "load_runs",
     "read_contrasts",

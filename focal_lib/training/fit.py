@@ -17,7 +17,7 @@ from focal_lib.training.spec import Spec
 from focal_lib.training.step import pick_way
 from focal_lib.training.trainer import Trainer, pick_device, to_tensors
 
-__all__ = ["Parts", "do_epoch", "evaluated", "final_logits", "load_parts", "prepare"]
+__all__ = ["Parts", "do_epoch", "evaluated", "final_logits", "fresh_trainer", "load_parts", "prepare"]
 
 Parts = dict[str, tuple[Tensor, Tensor]]  # 'train', 'validation', 'test' -> inputs and labels, on the device
 
@@ -44,19 +44,28 @@ def prepare(spec: Spec, device: str = "auto") -> tuple[Trainer, Parts]:
     if where.type == "cuda":
         torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     dataset, parts = load_parts(spec, where)
+    return fresh_trainer(spec, dataset, len(parts["train"][1]), where), parts
+
+
+def fresh_trainer(spec: Spec, dataset: Dataset, samples: int, where: torch.device) -> Trainer:
+    """A trainer before its first step, of a network for this data set and so many training samples.
+
+    Raises:
+        ValueError: a network that does not go with the data, or a recipe that goes with neither.
+    """
     torch.manual_seed(spec.seed)
     model = models.build_for(spec.model, dataset)
     model = model.to(where, memory_format=torch.channels_last)  # type: ignore[call-overload]
     recipe = spec.training
     if recipe.augment and dataset.kind != "images":
         raise ValueError(f"recipe {spec.recipe} crops and flips images. Got {dataset.name}, {dataset.kind}.")
-    if recipe.last_batch == "drop" and len(parts["train"][1]) < recipe.batch_size:
+    if recipe.last_batch == "drop" and samples < recipe.batch_size:
         raise ValueError(
             f"a batch of {recipe.batch_size} must be there once, as parts of one are dropped. Got {spec.n_train}."
         )
     loss = build(spec.loss, spec.gamma, spec.lam, recipe.epochs)
     way = pick_way(where, loss.one_graph and getattr(model, "one_graph", True), recipe.optimiser == "sgd")
-    return Trainer(model, loss, recipe, torch.Generator().manual_seed(spec.seed), len(parts["train"][1]), way), parts
+    return Trainer(model, loss, recipe, torch.Generator().manual_seed(spec.seed), samples, way)
 
 
 def evaluated(spec: Spec, epoch: int) -> bool:

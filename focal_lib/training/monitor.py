@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from focal_lib.losses.base import TrainingLoss
 from focal_lib.training.trainer import Trainer
 
-__all__ = ["summary"]
+__all__ = ["gradient_norms", "last_layer", "outputs", "summary"]
 
 
 def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float]:
@@ -21,13 +21,7 @@ def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float
     from focal_lib.metrics.bins import adaptive_ece
     from focal_lib.metrics.scores import nll
 
-    last = [module for module in trainer.model.modules() if isinstance(module, nn.Linear)][-1]
-    features: list[Tensor] = []
-    hook = last.register_forward_hook(lambda module, inputs, output: features.append(inputs[0].detach().float()))
-    try:
-        logits = trainer.logits(images)
-    finally:
-        hook.remove()
+    logits, features = outputs(trainer, images)
     log_probs = logits.double().log_softmax(-1)
     own = -log_probs.gather(-1, labels[:, None])[:, 0]  # NLL of each sample
     entropy = -(log_probs.exp() * log_probs).sum(-1)
@@ -37,8 +31,8 @@ def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float
     row |= {"confidence": float(probs.max(-1).mean()), "adaptive_ece": adaptive_ece(probs, truth)}
     for name, kept in (("right", right), ("wrong", ~right)):
         row |= {f"nll_{name}": float(own[kept].mean()), f"entropy_{name}": float(entropy[kept].mean())}
-    row["weight_norm"] = float(last.weight.detach().norm())
-    quantiles = torch.quantile(_gradient_norms(trainer.loss, logits, labels, torch.cat(features)), _QUANTILES)
+    row["weight_norm"] = float(last_layer(trainer.model).weight.detach().norm())
+    quantiles = torch.quantile(gradient_norms(trainer.loss, logits, labels, features), _QUANTILES)
     row |= trainer.loss.diagnostics(trainer.model, images, labels)
     return row | {f"gradient_q{int(100 * q)}": float(v) for q, v in zip(_QUANTILES, quantiles, strict=True)}
 
@@ -46,7 +40,25 @@ def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float
 _QUANTILES = torch.tensor([0.1, 0.5, 0.9])
 
 
-def _gradient_norms(loss: TrainingLoss, logits: Tensor, labels: Tensor, inputs: Tensor) -> Tensor:
+def last_layer(model: nn.Module) -> nn.Linear:
+    """The linear layer that gives the logits."""
+    return [module for module in model.modules() if isinstance(module, nn.Linear)][-1]
+
+
+def outputs(trainer: Trainer, images: Tensor) -> tuple[Tensor, Tensor]:
+    """Logits (n, K) and what goes into the last layer (n, features), in evaluation mode."""
+    features: list[Tensor] = []
+    hook = last_layer(trainer.model).register_forward_hook(
+        lambda module, inputs, output: features.append(inputs[0].detach().float())
+    )
+    try:
+        logits = trainer.logits(images)
+    finally:
+        hook.remove()
+    return logits, torch.cat(features)
+
+
+def gradient_norms(loss: TrainingLoss, logits: Tensor, labels: Tensor, inputs: Tensor) -> Tensor:
     """Norm of d loss / d (weight, bias) of the last layer for each sample, (n,), times n for a mean loss.
 
     The gradient is the outer product of d loss / d logits and (features, 1), so its norm is the product of norms.

@@ -11,11 +11,13 @@ from focal_lib.claims.from_runs import SIZE, over_seeds, results, signed_by_seed
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import t_interval
+from focal_lib.results.while_training import histories, lowest_epoch
 from focal_lib.training.store import Result
 
-CHAPTER = "08_training"
+CHAPTER = "16_miscalibration"
 TAKEN = rf"cross-entropy, from the fifth epoch to the last; {SIZE}, a constant learning rate"
 HIGHEST_BIN = 0.96  # the last of 25
+LEARNT = 0.01  # training error
 
 
 def cross_entropy_runs() -> list[Result]:
@@ -165,3 +167,60 @@ def rise_after_perfect(history: pd.DataFrame) -> float:
     if perfect.empty:
         raise ValueError(f"an epoch must be without a training error. Got {history['error'].min():g} or more.")
     return float(history["confidence"].iloc[-1] - perfect["confidence"].iloc[0])
+
+
+@claim(
+    "m20.nll_overfits_not_error",
+    source="M20 section 3, Fig. 1, asked of the book's networks",
+    statement=r"The NLL overfits, the error does not: from the epoch of the lowest test NLL to the last, test NLL and ECE "
+    rf"(equal mass) rise, and the test error falls; cross-entropy, {SIZE}, a "
+    r"constant learning rate. (The epoch is chosen for each seed by the other seeds.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs="runs",
+)
+def nll_overfits_not_error() -> Evidence:
+    """Three changes, a number a seed."""
+    parts = []
+    asked = (
+        ("nll", "test NLL", 1),
+        ("adaptive_ece", "test ECE (equal mass, a fraction)", 1),
+        ("error", "test error", -1),
+    )
+    for column, what, sign in asked:
+        quantity = f"{what}, last epoch minus that of the lowest test NLL (Fashion-MNIST, cross-entropy)"
+        claimed = "positive" if sign > 0 else "negative"
+        parts.append(signed_by_seed(quantity, claimed, changes_after_lowest(column), sign, said="asked"))
+    return All(tuple(parts))
+
+
+def changes_after_lowest(column: str) -> np.ndarray:
+    """A column on test data at the last epoch, minus at the epoch of the lowest test NLL, a number a seed."""
+    frame = histories(cross_entropy_runs(), "test")
+    found = []
+    for seed, run in frame.groupby("seed"):
+        values = run.set_index("epoch")[column]
+        found.append(float(values.iloc[-1] - values.loc[lowest_epoch(frame, "nll", int(str(seed)))]))
+    return np.array(found)
+
+
+@claim(
+    "m20.nll_turns_early",
+    source="M20 section 3, Fig. 1 (c), asked of the book's networks",
+    statement=r"Miscalibration begins before the training set is learnt: at the epoch of the lowest test NLL more than "
+    rf"{100 * LEARNT:g} % of the training samples are misclassified; cross-entropy, {SIZE}, a constant learning rate. "
+    r"(M20's network 'has a very low training set classification error throughout the period of miscalibration'; "
+    r"there both begin where the learning rate drops.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs="runs",
+)
+def nll_turns_early() -> Evidence:
+    """The training error there minus the threshold, a number a seed."""
+    test, train = (histories(cross_entropy_runs(), split) for split in ("test", "train"))
+    above = [
+        float(run.set_index("epoch")["error"].loc[lowest_epoch(test, "nll", int(str(seed)))]) - LEARNT
+        for seed, run in train.groupby("seed")
+    ]
+    quantity = f"training error at the epoch of the lowest test NLL, minus {LEARNT:g} (Fashion-MNIST, cross-entropy)"
+    return signed_by_seed(quantity, "positive", above, 1, said="asked")

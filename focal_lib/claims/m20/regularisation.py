@@ -11,7 +11,7 @@ from focal_lib.claims.from_runs import SIZE, paired, results
 from focal_lib.claims.ledger import claim
 from focal_lib.theory.gain import confidence_threshold
 
-CHAPTER = "10_gradient_factor"
+CHAPTER = "16_miscalibration"
 ON = "(Fashion-MNIST, small CNN, focal $\\gamma = 3$)"
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import cycle
 from typing import Any
 
 import matplotlib as mpl
 import seaborn as sns
 
-__all__ = ["LINES", "line_styles", "use_style"]
+__all__ = ["LINES", "line_styles", "loss_styles", "use_style"]
 
 # Okabe-Ito colours, each with a line style and a marker of its own: grey print keeps them apart.
 LINES: tuple[dict[str, Any], ...] = (
@@ -26,6 +27,13 @@ def line_styles(n: int, markers: bool = False) -> list[dict[str, Any]]:
     """n sets of keyword arguments for Axes.plot, told apart by more than colour."""
     styles = [dict(s) for s, _ in zip(cycle(LINES), range(n), strict=False)]
     return styles if markers else [{k: v for k, v in s.items() if k != "marker"} for s in styles]
+
+
+def loss_styles(losses: Sequence[str]) -> list[dict[str, Any]]:
+    """As `line_styles`, for losses: cross-entropy is a black line, the others have the colours in their order."""
+    others = iter(line_styles(len(losses)))
+    black = {"color": "#000000", "linestyle": "-"}
+    return [black if loss == "cross-entropy" else next(others) for loss in losses]
 
 
 def use_style() -> None:

@@ -16,10 +16,11 @@ from dataclasses import replace
 from focal_lib.training.data import places
 from focal_lib.training.data.corruptions import CORRUPTIONS, corrupt
 from focal_lib.training.data.dataset import Dataset, Split, split
+from focal_lib.training.data.fashion_mnist import CLASSES
 from focal_lib.training.data.images import IMAGE_SETS, load_images
 from focal_lib.training.data.text import TEXT_SETS, load_text
 
-__all__ = ["CORRUPTIONS", "DATASETS", "Dataset", "Split", "corrupt", "load", "split"]
+__all__ = ["CORRUPTIONS", "DATASETS", "Dataset", "Split", "class_names", "corrupt", "load", "split"]
 
 DATASETS = (*IMAGE_SETS, "cifar10-c-<corruption>-<severity>", *TEXT_SETS)
 
@@ -38,6 +39,11 @@ def load(name: str) -> Dataset:
     if name in IMAGE_SETS or places.own_folder(name) is not None:
         return load_images(name)
     raise ValueError(f"dataset must be one of {', '.join(DATASETS)}, or a folder in FOCAL_DATA. Got {name!r}.")
+
+
+def class_names(name: str, classes: int) -> list[str]:
+    """What the classes of a data set are called, where it is known here: of Fashion-MNIST; else their numbers."""
+    return list(CLASSES) if name == "fashion-mnist" else [f"class {number}" for number in range(classes)]
 
 
 def _corrupted(name: str) -> Dataset:

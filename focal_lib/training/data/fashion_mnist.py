@@ -12,7 +12,9 @@ import numpy as np
 
 from focal_lib.training.data.dataset import Split
 
-__all__ = ["from_debian", "read_idx"]
+__all__ = ["CLASSES", "from_debian", "read_idx"]
+
+CLASSES = ("T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot")
 
 DEBIAN_FOLDER = Path("/usr/share/datasets/fashion-mnist")
 FILES = {

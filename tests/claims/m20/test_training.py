@@ -42,7 +42,7 @@ def made(gamma=0.0, changes=AS_PRINTED, right=5.0, wrong=5.0, train=9.0):
         top = np.array([right, right, wrong, wrong]) * wobble
         test = SimpleNamespace(logits=np.outer(top, [1.0, 0.0, 0.0]), labels=np.array([0, 0, 1, 2]))
         trained = SimpleNamespace(logits=np.outer([train * wobble] * 4, [1.0, 0.0, 0.0]), labels=np.zeros(4, int))
-        spec = SimpleNamespace(gamma=gamma, seed=seed)
+        spec = SimpleNamespace(gamma=gamma, seed=seed, label=f"focal {gamma:g}")
         runs.append(Run(spec, history, test, trained))
     return runs
 
@@ -64,6 +64,23 @@ def test_figures_1_and_2(claim, opposite, monkeypatch):
     assert claim().verdict == Verdict.REPRODUCED
     monkeypatch.setattr(overfitting, "results", lambda: made(changes=AS_PRINTED | opposite))
     assert claim().verdict == Verdict.NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("claim", "asked", "opposite"),
+    [
+        (overfitting.nll_overfits_not_error, {"error": (0.2, 0.1)}, {"error": (0.1, 0.2)}),
+        (overfitting.nll_overfits_not_error, {"error": (0.2, 0.1)}, {"nll": (1.3, 0.5)}),
+        (overfitting.nll_turns_early, {"error": (0.2, 0.0)}, {"error": (0.0, 0.0)}),
+        (overfitting.nll_turns_early, {"error": (0.2, 0.0)}, {"nll": (1.3, 0.5), "error": (0.2, 0.0)}),
+    ],
+)
+def test_what_is_asked_from_the_lowest_nll_on(claim, asked, opposite, monkeypatch):
+    """In the last row the lowest NLL comes late, when the training set is learnt."""
+    monkeypatch.setattr(overfitting, "results", lambda: made(changes=AS_PRINTED | asked))
+    assert claim().verdict == Verdict.REPRODUCED
+    monkeypatch.setattr(overfitting, "results", lambda: made(changes=AS_PRINTED | asked | opposite))
+    assert claim().verdict != Verdict.REPRODUCED
 
 
 def test_highest_bin_is_the_last_of_25(monkeypatch):

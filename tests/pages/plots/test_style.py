@@ -1,6 +1,6 @@
 """Lines told apart by more than colour."""
 
-from focal_lib.pages.plots.style import LINES, line_styles
+from focal_lib.pages.plots.style import LINES, line_styles, loss_styles
 
 
 def test_styles_differ_in_colour_and_in_dash():
@@ -14,3 +14,9 @@ def test_styles_are_as_many_as_asked_for_and_copies():
     styles[0]["color"] = "red"
     assert line_styles(1)[0]["color"] != "red"
     assert "marker" not in line_styles(1)[0]
+
+
+def test_cross_entropy_is_black_and_the_others_keep_their_colours():
+    one, two = loss_styles(["cross-entropy", "focal 1", "focal 2"]), loss_styles(["focal 1", "focal 2"])
+    assert one[0]["color"] == "#000000"
+    assert one[1:] == two

@@ -1,0 +1,123 @@
+"""Tables over the epochs of training: from the histories that runs keep, and from networks that were followed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.special import log_softmax, softmax
+
+from focal_lib.metrics.bins import Bins, reliability_bins
+from focal_lib.results.confident import share_above
+from focal_lib.training.follow import Followed, Snapshot
+from focal_lib.training.store import Result
+
+__all__ = [
+    "describe_followed",
+    "gradient_norms_at",
+    "histories",
+    "lowest_epoch",
+    "minus_cross_entropy",
+    "over_seeds_by_epoch",
+    "reliability_by_epoch",
+]
+
+BINS = 25  # M20 Fig. 2
+Band = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # epochs, mean, lowest, highest
+
+
+def histories(runs: Iterable[Result], split: str = "test") -> pd.DataFrame:
+    """The rows that runs keep of one split, in order of epochs, with loss, gamma and seed; see `monitor.summary`."""
+    frames = []
+    for run in runs:
+        kept = run.history[run.history["split"] == split].sort_values("epoch")
+        frames.append(kept.assign(loss=run.spec.label, gamma=run.spec.gamma, seed=run.spec.seed))
+    return pd.concat(frames, ignore_index=True)
+
+
+def describe_followed(followed: Iterable[Followed]) -> pd.DataFrame:
+    """A row a network and epoch: loss, gamma, seed, epoch, and what `_describe` says of the snapshot."""
+    return pd.DataFrame(
+        [
+            {"loss": f.spec.label, "gamma": f.spec.gamma, "seed": f.spec.seed, "epoch": snap.epoch} | _describe(snap)
+            for f in followed
+            for snap in f.snapshots
+        ]
+    )
+
+
+def _describe(snap: Snapshot) -> dict[str, float]:
+    """Of the training samples: error, mean probability of the true class, median gradient norm, norm of the logits.
+
+    The logits' norm is a mean over samples, of logits less their mean over the classes, which the softmax ignores. Of
+    the test samples: above_99 and right_above_99, see `confident.share_above`.
+    """
+    logits, labels = snap.train.logits.astype(np.float64), snap.train.labels
+    true_class = np.exp(log_softmax(logits, -1)[np.arange(len(labels)), labels])
+    share, right = share_above(snap.test)
+    return {
+        "train_error": float((logits.argmax(-1) != labels).mean()),
+        "true_class": float(true_class.mean()),
+        "gradient_norm": float(np.median(snap.gradient_norms)),
+        "weight_norm": snap.weight_norm,
+        "logit_norm": float(np.linalg.norm(logits - logits.mean(-1, keepdims=True), axis=-1).mean()),
+        "above_99": share,
+        "right_above_99": right,
+    }
+
+
+def over_seeds_by_epoch(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, dict[str, Band]]:
+    """column -> loss -> (epochs, mean, lowest, highest over seeds), each (m,); nan where no seed has a value.
+
+    Losses are in the order of their gamma.
+    """
+    found: dict[str, dict[str, Band]] = {}
+    for column in columns:
+        groups = frame.groupby(["gamma", "loss", "epoch"])[column].agg(["mean", "min", "max"]).reset_index("epoch")
+        found[column] = {}
+        for (_, loss), part in groups.groupby(level=["gamma", "loss"]):  # in the order of gamma
+            epochs, mean, low, high = part.to_numpy().T
+            found[column][str(loss)] = (epochs, mean, low, high)
+    return found
+
+
+def minus_cross_entropy(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """The rows of focal losses, with columns less those of cross-entropy of the same seed and epoch."""
+    base = frame[frame["gamma"] == 0].set_index(["seed", "epoch"])[list(columns)]
+    focal = frame[frame["gamma"] > 0].set_index(["seed", "epoch"]).copy()
+    focal[list(columns)] -= base.loc[focal.index].to_numpy()
+    return focal.reset_index()
+
+
+def lowest_epoch(frame: pd.DataFrame, column: str, seed: int) -> int:
+    """The epoch at which a column is lowest on average over the other seeds; over all where there is one.
+
+    The seed itself has no part in the choice, so that what it does afterwards is not chosen by chance.
+    """
+    others = frame[frame["seed"] != seed]
+    others = frame if others.empty else others
+    means = others.groupby("epoch")[column].mean()
+    return int(means.index.to_numpy()[means.to_numpy().argmin()])
+
+
+def reliability_by_epoch(
+    followed: Iterable[Followed], loss: str, epochs: Iterable[int], split: str = "test"
+) -> dict[str, Bins]:
+    """'epoch 3' -> bins of equal width of a loss's networks after so many epochs, the samples of all seeds together."""
+    runs = [f for f in followed if f.spec.label == loss]
+    found = {}
+    for epoch in epochs:
+        parts = [getattr(f.snapshots[epoch], split) for f in runs]
+        logits = np.concatenate([part.logits for part in parts]).astype(np.float64)
+        labels = np.concatenate([part.labels for part in parts])
+        found[f"epoch {epoch}"] = reliability_bins(softmax(logits, -1), labels, BINS)
+    return found
+
+
+def gradient_norms_at(followed: Iterable[Followed], epoch: int) -> dict[str, np.ndarray]:
+    """loss -> the gradient norms of all training samples after so many epochs, of all seeds together."""
+    found: dict[str, list[np.ndarray]] = {}
+    for f in followed:
+        found.setdefault(f.spec.label, []).append(f.snapshots[epoch].gradient_norms)
+    return {loss: np.concatenate(norms) for loss, norms in found.items()}

@@ -1,0 +1,402 @@
+# ---
+# jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,mystnb,-all
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (ch-miscalibration)=
+# # Why networks become miscalibrated
+#
+# **The question.** {cite:t}`m20` follow networks through training and explain what they see: cross-entropy goes on
+# pushing the confidence of what is already right, the weights grow, and mistakes become confident, too. Focal loss is
+# to start faster and then to hold the weights back. Is that what happens here? **In short:** with cross-entropy the
+# test NLL is lowest at epoch {glue:text}`miscalibration-turn`, on average over seeds. There
+# {glue:text}`miscalibration-turn-error:.0f` % of the training samples are still misclassified. From there to the end
+# the test NLL grows {glue:text}`miscalibration-nll-factor:.1f`-fold, while the test error
+# {glue:text}`miscalibration-error-word` by {glue:text}`miscalibration-error-change:.1f` points. Step by step, the
+# weights of a focal network with $\gamma =$ {glue:text}`miscalibration-gamma-top:g` are larger than those of
+# cross-entropy for {glue:text}`miscalibration-lead` of the first {glue:text}`miscalibration-steps` steps. And after
+# temperature scaling {glue:text}`miscalibration-ce-after:.0f` % of the predictions are above 99 % with cross-entropy,
+# {glue:text}`miscalibration-kept-after:.0f` % with $\gamma =$ {glue:text}`miscalibration-kept:g`; in M20's Table 6
+# focal loss keeps more.
+#
+# :::{admonition} As printed: M20 sections 3 and 4
+# The increase in average test NLL is caused only by the incorrectly classified samples, as the average NLL for the
+# correctly classified samples continues to decrease even after the 150th epoch. [...] as soon as $p_{i,y_i}$ crosses
+# the threshold $p_0$, $g(p_{i,y_i}, \gamma)$ falls below 1 and reduces the size of the gradient updates made to the
+# network weights, thereby having a regularising effect on the weights. (ResNet-50 on CIFAR-10, 350 epochs, learning
+# rate divided by 10 after 150 and 250.)
+# :::
+
+# %% tags=["parameters"]
+grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read: cross-entropy and at least one focal loss
+runs: str = "_build/runs"  # where they are
+n_train: int = 1000  # images of the small network that is followed here; at least 64
+epochs: int = 42  # of it; at least 3. M20: 350
+seeds: int = 4  # of it, and of the first steps; at least 1
+first_samples: int = 500  # images of the first steps; at least 10
+first_steps: int = 40  # of gradient descent; at least 1
+
+# %% tags=["hide-input"]
+import numpy as np
+import pandas as pd
+
+from focal_lib import results, training
+from focal_lib.claims import show
+from focal_lib.claims.m20 import first_steps as beginning
+from focal_lib.pages.differences import differences
+from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.epochs import (
+    MANY,
+    epoch_panels,
+    histogram_panels,
+    picture_table,
+    reliability_film,
+    reliability_strip,
+)
+from focal_lib.results import while_training
+from focal_lib.training import data
+
+use_style()
+trained = [run for run in training.load_runs(grid, runs) if run.spec.gamma <= 3]
+base = [run for run in trained if run.spec.gamma == 0]
+spec = trained[0].spec
+
+# %% [markdown]
+# ## What was run
+#
+# Two kinds of networks. The runs of [](#ch-training), {glue:text}`miscalibration-runs` of them: a small CNN on
+# {glue:text}`miscalibration-n` images of Fashion-MNIST, {glue:text}`miscalibration-epochs` epochs of Adam at one
+# learning rate, cross-entropy and $\gamma$ up to 3, {glue:text}`miscalibration-seeds` seeds, looked at every
+# {glue:text}`miscalibration-every` epochs. And, where every epoch and every sample counts, an MLP that is trained while
+# this page is made: {glue:text}`miscalibration-mlp-n` images, {glue:text}`miscalibration-mlp-epochs` epochs of SGD,
+# {glue:text}`miscalibration-mlp-seeds` seeds. Its learning rate is divided by 10 after 3/7 and 5/7 of them, as M20's.
+# Lines over epochs are means over seeds, and their bands reach from the lowest to the highest seed. ECE has 15 bins of
+# equal mass.
+
+# %% tags=["remove-input"]
+note("miscalibration", runs=len(trained), n=spec.n_train, epochs=spec.training.epochs, every=spec.evaluate_every)
+note("miscalibration", seeds=len({run.spec.seed for run in trained}), mlp_n=n_train, mlp_epochs=epochs)
+note("miscalibration", mlp_seeds=seeds)
+of_mlp = "the MLP: two layers, no crops or flips, batches of 64, a learning rate of 0.05 at first, not 0.1"
+of_cnn = (
+    f"{spec.dataset}, a small CNN and Adam, where M20 has CIFAR-10, ResNet-50 and 350 epochs of SGD, each evaluated"
+)
+differences(
+    [of_cnn, "several seeds, where M20's figures have one", of_mlp],
+    ["the drop of the training error between the two drops of the learning rate (Fig. 1 c)"],
+)
+
+# %% [markdown]
+# ## When the NLL turns
+#
+# Cross-entropy first. The upright line is where the test NLL is lowest.
+
+# %% tags=["hide-input"]
+splits = {split: results.histories(base, split) for split in ("train", "test")}
+turn = int(splits["test"].groupby("epoch")["nll"].mean().idxmin())
+both = pd.concat([frame.assign(loss=f"{split} data") for split, frame in splits.items()])
+names = {"NLL": "nll", "classification error": "error", "ECE (equal mass)": "adaptive_ece"}
+by_column = results.over_seeds_by_epoch(both, list(names.values()))
+panels = {title: by_column[column] for title, column in names.items()}
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "NLL, classification error and ECE of cross-entropy over the epochs, on training and on test data, with an upright line where the test NLL is lowest."}, "figure": {"name": "fig-miscalibration-turn", "caption": "Cross-entropy over the epochs. Counterpart of M20 Fig. 1, without a drop of the learning rate."}}
+epoch_panels(panels, columns=3, marks=[turn])
+
+# %% tags=["remove-input"]
+means = {split: frame.groupby("epoch")[["nll", "error", "adaptive_ece"]].mean() for split, frame in splits.items()}
+at, end = means["test"].loc[turn], means["test"].iloc[-1]
+change = 100 * (end["error"] - at["error"])
+note("miscalibration", turn=turn, turn_error=100 * means["train"].loc[turn, "error"])
+note("miscalibration", nll_low=at["nll"], nll_end=end["nll"], nll_factor=end["nll"] / at["nll"])
+note("miscalibration", error_word="falls" if change < 0 else "rises", error_change=abs(change))
+learnt = means["train"].loc[turn, "error"] <= 0.01
+note("miscalibration", learnt="the set is learnt, as M20's" if learnt else "the set need not be learnt for that")
+note("miscalibration", ece_low=100 * at["adaptive_ece"], ece_end=100 * end["adaptive_ece"])
+
+# %% [markdown]
+# From epoch {glue:text}`miscalibration-turn` to the last the test NLL goes from {glue:text}`miscalibration-nll-low:.2f`
+# to {glue:text}`miscalibration-nll-end:.2f`, the ECE from {glue:text}`miscalibration-ece-low:.1f` to
+# {glue:text}`miscalibration-ece-end:.1f` %, and the error {glue:text}`miscalibration-error-word` by
+# {glue:text}`miscalibration-error-change:.1f` points. M20's network has nearly no training error when this begins,
+# since both begin where the learning rate drops. Here nothing drops, and {glue:text}`miscalibration-turn-error:.0f` %
+# of the training samples are misclassified when the NLL turns: {glue:text}`miscalibration-learnt`.
+
+# %% tags=["remove-input"]
+show("m20.nll_overfits_not_error", "m20.nll_turns_early", "m20.fig1_training_error")
+
+# %% [markdown]
+# ## Right and wrong apart
+#
+# The mean over all test samples can hide two movements. With the samples that a network classifies correctly apart from
+# the others, for cross-entropy and for focal loss:
+
+# %% tags=["hide-input"]
+tests = results.histories(trained, "test")
+names = {"NLL, right": "nll_right", "NLL, wrong": "nll_wrong", "NLL, all": "nll"}
+names |= {"entropy, right": "entropy_right", "entropy, wrong": "entropy_wrong", "ECE (equal mass)": "adaptive_ece"}
+by_column = results.over_seeds_by_epoch(tests, list(names.values()))
+apart = {title: by_column[column] for title, column in names.items()}
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Six panels over the epochs, a line for each loss: NLL of right, of wrong and of all test samples; entropy of right and of wrong ones; ECE."}, "figure": {"name": "fig-miscalibration-apart", "caption": "On test data, samples classified correctly (right) and not (wrong). Counterpart of M20 Figs. 1 (b) and 3 (a) to (d), (g)."}}
+epoch_panels(apart, columns=3)
+
+# %% [markdown]
+# What the ledger judges of it, first of cross-entropy:
+
+# %% tags=["remove-input"]
+show("m20.fig1_test_nll", "m20.fig1_ece", "m20.fig1_entropies", "m20.fig2_highest_bin", "m20.fig2_after_perfect")
+
+# %% [markdown]
+# Then of focal loss beside it:
+
+# %% tags=["remove-input"]
+show(
+    "m20.fig3_nll_wrong",
+    "m20.fig3_entropy_wrong",
+    "m20.fig3_true_class_wrong",
+    "m20.fig3_true_class_right",
+    "m20.fig3_confidence_kept",
+    "m20.fig3_confidence_here",
+)
+
+# %% [markdown]
+# ## Reliability while it trains
+#
+# M20's Fig. 2 shows the samples move into the highest bin. The MLP of this page, cross-entropy and the largest
+# $\gamma$, on test data; on training data cross-entropy alone. Bars are the shares of the samples in
+# {glue:text}`miscalibration-bins` bins of equal width; orange is the gap to the diagonal, where a bin holds
+# {glue:text}`miscalibration-many` samples or more.
+
+# %% tags=["hide-input"]
+recipe = {"model": "mlp", "recipe": "cifar-cpu", "n_validation": 1, "learning_rate": 0.05}
+specs = [
+    training.Spec(gamma=gamma, seed=seed, n_train=n_train, epochs=epochs, **recipe)
+    for seed in range(seeds)
+    for gamma in (0, 1, 2, 3)
+]
+followed = training.follow(specs)
+drops = specs[0].training.drops
+moments = list(dict.fromkeys(round(epochs * share) for share in (1 / epochs, 0.1, 3 / 7, 5 / 7, 1)))
+
+# %% tags=["hide-input"]
+ce, focal = specs[0].label, specs[-1].label
+strip = {
+    f"{ce}, train": results.reliability_by_epoch(followed, ce, moments, "train"),
+    f"{ce}, test": results.reliability_by_epoch(followed, ce, moments),
+    f"{focal}, test": results.reliability_by_epoch(followed, focal, moments),
+}
+every = [results.reliability_by_epoch(followed, loss, range(1, epochs + 1)) for loss in (ce, focal)]
+frames = {title: {ce: every[0][title], focal: every[1][title]} for title in every[0]}
+note("miscalibration", bins=while_training.BINS, many=MANY)
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Three rows of reliability diagrams, a column for each of up to five epochs: cross-entropy on training data, cross-entropy on test data, focal loss on test data."}, "figure": {"name": "fig-miscalibration-strip", "caption": "Reliability at several epochs, samples of all seeds together. Counterpart of M20 Fig. 2."}}
+reliability_strip(strip)
+
+# %% [markdown]
+# The same on test data for every epoch, as a picture that moves once and then stands. It is folded, so that nothing
+# moves unasked; the figure above is its still alternative.
+
+# %% tags=["remove-input", "hide-output"] mystnb={"code_prompt_show": "Show the moving picture", "code_prompt_hide": "Hide the moving picture", "image": {"alt": "Moving picture of two reliability diagrams on test data, cross-entropy and focal loss, one epoch after the other; it ends with the last epoch."}, "figure": {"name": "fig-miscalibration-film", "caption": "Reliability on test data, epoch by epoch."}}
+reliability_film(frames)
+
+# %% [markdown]
+# ## Weights and logits
+#
+# Confidence comes from large logits, and these can come from large weights. In the MLP, with upright lines where the
+# learning rate drops:
+
+# %% tags=["hide-input"]
+described = results.describe_followed(followed)
+names = {"norm of the last layer": "weight_norm", "mean norm of the logits": "logit_norm"}
+names |= {"share of test samples above 99 %": "above_99", "right, of those above 99 %": "right_above_99"}
+by_column = results.over_seeds_by_epoch(described, list(names.values()))
+grown = {title: by_column[column] for title, column in names.items()}
+last = described[described["epoch"] == epochs].groupby("gamma")[["weight_norm", "logit_norm"]].mean()
+note("miscalibration", logits_ce=last["logit_norm"].iloc[0], logits_top=last["logit_norm"].iloc[-1])
+note("miscalibration", weights_ce=last["weight_norm"].iloc[0], weights_top=last["weight_norm"].iloc[-1])
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Four panels over the epochs of the MLP, a line for each loss: norm of the last layer, norm of the logits, share of test samples with a confidence above 99 per cent, and how many of these are right."}, "figure": {"name": "fig-miscalibration-weights", "caption": "Weights, logits and very confident predictions of the MLP. Counterpart of M20 Fig. 3 (h)."}}
+epoch_panels(grown, marks=drops)
+
+# %% [markdown]
+# At the end the last layer of cross-entropy has norm {glue:text}`miscalibration-weights-ce:.2f` and its logits
+# {glue:text}`miscalibration-logits-ce:.1f`; with $\gamma = 3$ it is {glue:text}`miscalibration-weights-top:.2f` and
+# {glue:text}`miscalibration-logits-top:.1f`. The small CNN is judged in the ledger:
+
+# %% tags=["remove-input"]
+show("m20.weight_norm_late", "m20.weight_norm_fifth", "m20.weight_norm_early")
+
+# %% [markdown]
+# ## The first steps
+#
+# Theory says when focal loss should lead: while the probability $q$ of the true class is below $p_0 = \tau(\gamma)$ its
+# gradient is the larger one ([](#ch-gradient)). An epoch is too long a look. So the same MLP, from the same weights,
+# with gradient descent on {glue:text}`miscalibration-samples` images at once, step by step. The upright lines are where
+# cross-entropy's mean $q$ passes the thresholds of the three $\gamma$.
+
+# %% tags=["hide-input"]
+steps = beginning.first_steps(seeds, first_samples, first_steps)
+names = {"$q$": "true_class", "$q$, minus cross-entropy's": "true_class", "norm, minus cross-entropy's": "weight_norm"}
+mean_q, *gained = names
+less = results.over_seeds_by_epoch(results.minus_cross_entropy(steps, ["true_class", "weight_norm"]), names.values())
+led = {mean_q: results.over_seeds_by_epoch(steps, ["true_class"])["true_class"]}
+led |= {title: less[names[title]] for title in gained}
+passed = beginning.threshold_steps(steps)
+lead = {gamma: beginning.steps_in_lead(steps, "weight_norm", gamma) for gamma in beginning.GAMMAS}
+note("miscalibration", steps=first_steps, samples=first_samples, gamma_top=max(lead), lead=lead[max(lead)])
+note("miscalibration", leads=", ".join(map(str, lead.values())), passed=", ".join(f"{at:g}" for at in passed) or "none")
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Three panels over the first steps: mean probability of the true class for each loss; the same less that of cross-entropy, for each focal loss; and the norm of the last layer less that of cross-entropy. Upright lines are where cross-entropy passes the thresholds."}, "figure": {"name": "fig-miscalibration-first", "caption": "The first steps of gradient descent on all images at once, from the same weights for each loss: mean $q$, and $q$ and the norm of the last layer less those of cross-entropy with the same seed."}}
+epoch_panels(led, "step", columns=3, marks=passed, zero=gained)
+
+# %% [markdown]
+# On average over seeds the mean $q$ of cross-entropy passes the thresholds of $\gamma = 1, 2, 3$ at the steps
+# {glue:text}`miscalibration-passed`. The norm of the last layer is larger than with cross-entropy for
+# {glue:text}`miscalibration-leads` steps. In M20's Fig. 3 (h) the order reverses between the epochs 150 and 250, and up
+# to epoch 150 the training error is around 20 %. So four samples of five are classified correctly by then, and for a
+# $q$ below $p_0$ such a sample must share its probability with two other classes or more. The threshold explains a lead
+# in the first steps; that it explains one of 150 epochs is not shown.
+
+# %% tags=["remove-input"]
+show("m20.gains_faster", "m20.weights_lead_then_trail")
+
+# %% [markdown]
+# ## The gradients of the samples
+#
+# Past the threshold $g < 1$ makes the gradient of a sample smaller than with cross-entropy. Norms of the loss gradient
+# in the last layer, of each training sample of the MLP:
+
+# %% tags=["hide-input"]
+looks = list(dict.fromkeys((1, max(1, round(epochs * 2 / 7)), max(1, round(epochs * 4 / 7)))))
+spread = {f"epoch {epoch}": results.gradient_norms_at(followed, epoch) for epoch in looks}
+medians = described[described["epoch"].isin((looks[0], looks[-1]))].groupby(["gamma", "epoch"])["gradient_norm"].mean()
+falls = medians.unstack().pipe(lambda wide: wide[looks[0]] / wide[looks[-1]])
+note("miscalibration", look=looks[-1], fall_ce=falls.iloc[0], fall_top=falls.iloc[-1])
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Histograms of the gradient norms of the training samples at up to three epochs, on a logarithmic axis, an outline for each loss."}, "figure": {"name": "fig-miscalibration-gradients", "caption": "Gradient norms of the training samples in the last layer; the first bin holds all below. Counterpart of M20 Fig. 4 (b) to (d)."}}
+histogram_panels(spread, "norm of the gradient", lowest=1e-6)
+
+# %% [markdown]
+# From epoch 1 to epoch {glue:text}`miscalibration-look` the median falls {glue:text}`miscalibration-fall-ce:.0f`-fold
+# with cross-entropy and {glue:text}`miscalibration-fall-top:.0f`-fold with $\gamma = 3$. Of the small CNN, by its 0.9
+# quantile:
+
+# %% tags=["remove-input"]
+show("m20.gradient_norms")
+
+# %% [markdown]
+# ## Above 99 %
+#
+# M20 count the test samples predicted with a confidence of 0.99 or more, and how many of these are right, before and
+# after temperature scaling. The small CNNs, on average over seeds, and M20's Table 6 below (CIFAR-10; 'focal' is
+# FLSD-53). Temperatures are chosen by the ECE on validation, as theirs.
+
+# %% tags=["hide-input"]
+shares = results.confident_shares(trained)
+beside = results.beside_table6(shares)
+beside.rename_axis(index=None).style.format(precision=1).set_caption(
+    "Test samples with a confidence of 99 % or more, and how many of them are right, in per cent"
+)
+
+# %% tags=["remove-input"]
+temperatures = shares[shares["stage"] == "after"].groupby("gamma")["temperature"].mean()
+ours = beside.iloc[: temperatures.size]
+note("miscalibration", ce_before=ours.iloc[0, 0], ce_right=ours.iloc[0, 1], ce_after=ours.iloc[0, 2])
+note("miscalibration", kept_before=ours.iloc[-1, 0], kept_after=ours.iloc[-1, 2], kept=temperatures.index[-1])
+note("miscalibration", t_ce=temperatures.iloc[0], t_kept=temperatures.iloc[-1])
+
+# %% [markdown]
+# Of what cross-entropy predicts with 99 % or more, {glue:text}`miscalibration-ce-right:.0f` % are right. M20 argue that
+# a temperature near 1 leaves focal loss its confidence. Here the temperature is {glue:text}`miscalibration-t-kept:.1f`
+# with $\gamma =$ {glue:text}`miscalibration-kept:g` and {glue:text}`miscalibration-t-ce:.1f` with cross-entropy, and
+# what is left above 99 % after it {glue:text}`miscalibration-kept-after:.0f` and
+# {glue:text}`miscalibration-ce-after:.0f` % of all. A temperature alone does not say how many predictions stay
+# confident: it divides logits, and those of focal loss are of another size.
+
+# %% tags=["remove-input"]
+show("m20.table6_before_here", "m20.table6_after_here", "m20.table6_right_here")
+
+# %% [markdown]
+# M20's Fig. 8 shows four test images that all networks have right, and four that all have wrong. Here they are the
+# first of the test set, with the class, and what cross-entropy and the largest $\gamma$ say of them, with the
+# confidence before and after temperature scaling (seed {glue:text}`miscalibration-seed`).
+
+# %% tags=["hide-input"]
+seed = base[0].spec.seed
+group = [run for run in trained if run.spec.seed == seed]
+chosen = np.concatenate([results.agreed(group, right)[:4] for right in (True, False)])
+test = data.load(spec.dataset).test
+classes = data.class_names(spec.dataset, group[0].test.logits.shape[-1])
+captions = [results.caption_agreed([group[0], group[-1]], sample, classes) for sample in chosen]
+note("miscalibration", seed=seed)
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Eight test images, the first four classified correctly by all networks, the others by none, each with its class and what two networks say with which confidence."}, "figure": {"name": "fig-miscalibration-images", "caption": "Above, images that all networks of one seed classify correctly; below, images that none does. Confidence before -> after temperature scaling. Counterpart of M20 Fig. 8."}}
+picture_table(test.inputs[chosen], captions)
+
+# %% tags=["hide-input"]
+shared = results.confidence_where_agreed(trained)
+named = shared.groupby(["gamma", "loss", "kind", "stage"], sort=False)["confidence"].mean().unstack(["kind", "stage"])
+counts = shared.groupby(["kind", "seed"])["samples"].first().groupby("kind").mean()
+note("miscalibration", shared_right=counts["right"], shared_wrong=counts["wrong"])
+named.droplevel("gamma").rename_axis(index=None, columns=["", ""]).style.format(precision=3).set_caption(
+    "Mean confidence on all samples that the networks of a seed all have right, or all wrong"
+)
+
+# %% [markdown]
+# Four images prove nothing, so the ledger takes all that the networks of a seed agree on: on average
+# {glue:text}`miscalibration-shared-right:.0f` right and {glue:text}`miscalibration-shared-wrong:.0f` wrong ones.
+
+# %% tags=["remove-input"]
+show("m20.fig8_wrong_before_here", "m20.fig8_wrong_after_here")
+
+# %% [markdown]
+# ```{exercise}
+# :label: ex-miscalibration-decay
+# M20 name weight decay as another way to hold the weights back. What does the MLP do without it, or with ten times as
+# much?
+# ```
+#
+# ```{solution} ex-miscalibration-decay
+# :class: dropdown
+# A recipe has it as `weight_decay`: add one to `training.RECIPES` with `dataclasses.replace`, and follow it with
+# `training.follow`.
+# ```
+#
+# ## Verdict
+#
+# The mechanism in short, each with its own evidence above:
+
+# %% tags=["remove-input"]
+show(
+    "m20.fig1_test_nll",
+    "m20.nll_overfits_not_error",
+    "m20.fig3_nll_wrong",
+    "m20.gains_faster",
+    "m20.weights_lead_then_trail",
+    "m20.weight_norm_late",
+    "m20.table6_after_here",
+    "m20.fig8_wrong_after_here",
+)
+
+# %% tags=["remove-input"]
+foot(
+    "16_miscalibration",
+    grid=grid,
+    runs=runs,
+    n_train=n_train,
+    epochs=epochs,
+    seeds=seeds,
+    first_samples=first_samples,
+    first_steps=first_steps,
+)

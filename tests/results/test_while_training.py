@@ -1,0 +1,109 @@
+"""Tables over the epochs, against slow definitions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import softmax
+
+from focal_lib.metrics.bins import ece
+from focal_lib.results import while_training
+from focal_lib.training.follow import Followed, Snapshot
+from focal_lib.training.spec import Spec
+from focal_lib.training.store import Logits
+
+
+def snapshot(epoch, seed, scale):
+    rng = np.random.default_rng([epoch, seed])
+    parts = []
+    for n in (12, 30):
+        labels = rng.integers(0, 4, n)
+        parts.append(Logits((scale * (np.eye(4)[labels] + rng.standard_normal((n, 4)))).astype(np.float32), labels))
+    return Snapshot(epoch, *parts, rng.random(12), 2.0 + epoch)
+
+
+@pytest.fixture(scope="module")
+def followed():
+    return [
+        Followed(Spec(gamma=gamma, seed=seed), tuple(snapshot(e, seed, 6 - gamma) for e in range(3)))
+        for seed in (0, 1)
+        for gamma in (0, 3)
+    ]
+
+
+def test_a_snapshot_against_sample_by_sample(followed):
+    frame = while_training.describe_followed(followed)
+    assert len(frame) == 12
+    row = frame[(frame["gamma"] == 3) & (frame["seed"] == 1) & (frame["epoch"] == 2)].iloc[0]
+    part = followed[3].snapshots[2].train
+    true, norms, wrong = [], [], 0
+    for logits, label in zip(part.logits.astype(float), part.labels, strict=True):
+        true.append(softmax(logits)[label])
+        norms.append(np.sqrt(((logits - logits.mean()) ** 2).sum()))
+        wrong += logits.argmax() != label
+    assert row["true_class"] == pytest.approx(np.mean(true))
+    assert row["logit_norm"] == pytest.approx(np.mean(norms))
+    assert row["train_error"] == pytest.approx(wrong / 12)
+    assert row["weight_norm"] == 4.0
+    assert row["gradient_norm"] == np.median(followed[3].snapshots[2].gradient_norms)
+
+
+def test_the_norm_of_logits_knows_nothing_of_what_the_softmax_ignores(followed):
+    snap = followed[0].snapshots[0]
+    moved = Snapshot(0, Logits(snap.train.logits + 5, snap.train.labels), snap.test, snap.gradient_norms, 2.0)
+    one, two = (while_training.describe_followed([Followed(Spec(), (s,))])["logit_norm"][0] for s in (snap, moved))
+    assert one == pytest.approx(two, rel=1e-6)
+
+
+def test_bands_go_from_the_lowest_seed_to_the_highest_in_the_order_of_gamma(followed):
+    frame = while_training.describe_followed(reversed(followed))
+    bands = while_training.over_seeds_by_epoch(frame, ["true_class"])["true_class"]
+    assert list(bands) == ["cross-entropy", "focal 3"]
+    epochs, mean, low, high = bands["focal 3"]
+    assert epochs.tolist() == [0, 1, 2]
+    values = frame[(frame["gamma"] == 3) & (frame["epoch"] == 1)]["true_class"]
+    assert (low[1], high[1]) == (values.min(), values.max())
+    assert mean[1] == pytest.approx(values.mean())
+
+
+def test_less_cross_entropy_is_paired_by_seed_and_epoch(followed):
+    frame = while_training.describe_followed(followed)
+    less = while_training.minus_cross_entropy(frame, ["true_class"]).sample(frac=1, random_state=0)
+    assert set(less["loss"]) == {"focal 3"}
+    for _, row in less.iterrows():
+        pair = frame[(frame["seed"] == row["seed"]) & (frame["epoch"] == row["epoch"])].set_index("gamma")["true_class"]
+        assert row["true_class"] == pytest.approx(pair[3.0] - pair[0.0])
+
+
+def test_a_seed_has_no_part_in_choosing_its_epoch():
+    rows = [(seed, epoch) for seed in range(3) for epoch in (5, 10, 15)]
+    frame = pd.DataFrame(rows, columns=["seed", "epoch"])
+    frame["nll"] = [9.0, 0.0, 9.0, 3.0, 2.0, 1.0, 3.0, 2.0, 1.0]  # the first seed's is lowest at epoch 10
+    assert while_training.lowest_epoch(frame, "nll", 0) == 15
+    assert while_training.lowest_epoch(frame, "nll", 1) == 10
+    assert while_training.lowest_epoch(frame[frame["seed"] == 0], "nll", 0) == 10  # alone, by itself
+
+
+def test_bins_of_all_seeds_are_those_of_their_samples_together(followed):
+    bins = while_training.reliability_by_epoch(followed, "focal 3", [1, 2])
+    assert list(bins) == ["epoch 1", "epoch 2"]
+    parts = [f.snapshots[1].test for f in followed if f.spec.gamma == 3]
+    probs = softmax(np.concatenate([p.logits for p in parts]).astype(float), -1)
+    labels = np.concatenate([p.labels for p in parts])
+    found = bins["epoch 1"]
+    assert found.count.sum() == 60
+    assert (found.count * np.abs(found.gap)).sum() / 60 == pytest.approx(ece(probs, labels, while_training.BINS))
+
+
+def test_gradient_norms_of_all_seeds(followed):
+    norms = while_training.gradient_norms_at(followed, 2)
+    assert {loss: len(values) for loss, values in norms.items()} == {"cross-entropy": 24, "focal 3": 24}
+    assert norms["focal 3"][:12] == pytest.approx(followed[1].snapshots[2].gradient_norms)
+
+
+def test_histories_keep_one_split_in_order(made_results):
+    history = pd.DataFrame({"split": ["test", "train", "test"], "epoch": [10, 5, 5], "nll": [1.0, 2.0, 3.0]})
+    runs = [type(r)(r.spec, history, r.validation, r.test, r.train) for r in made_results[3:5]]
+    frame = while_training.histories(runs)
+    assert frame["nll"].tolist() == [3.0, 1.0, 3.0, 1.0]
+    assert frame["loss"].tolist() == ["cross-entropy"] * 2 + ["focal 3"] * 2
+    assert frame["seed"].tolist() == [3, 3, 0, 0]
