@@ -30,10 +30,13 @@ from focal_lib.results.printed.study import (
     match_restated,
 )
 from focal_lib.results.recorded import load_recorded, read_table
+from focal_lib.results.unknown_inputs import compare_by_shift, mean_over_shifts, measure_detection, measure_shift
 from focal_lib.results.written_contrasts import compare_eces, evaluate_contrasts, primary_contrast
+from focal_lib.results.written_unknown import digit_contrasts, shift_contrasts
 
 __all__ = [
     "SCALINGS",
+    "compare_by_shift",
     "compare_eces",
     "compare_scaling",
     "compare_with_printed",
@@ -42,6 +45,7 @@ __all__ = [
     "correct_together",
     "correlate_orders",
     "count_best",
+    "digit_contrasts",
     "evaluate_contrasts",
     "find_equal_rows",
     "find_moved_columns",
@@ -55,12 +59,16 @@ __all__ = [
     "m20_table6",
     "match_papers",
     "match_restated",
+    "mean_over_shifts",
     "measure",
+    "measure_detection",
+    "measure_shift",
     "nll_temperature",
     "primary_contrast",
     "printed_tables",
     "read_table",
     "resample_gain",
+    "shift_contrasts",
     "summarise",
     "temperature_by_gamma",
     "validation_temperatures",

@@ -7,9 +7,11 @@ itself, the others are corrected together by Holm.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from focal_lib.training.contrasts import Contrast, Setting
 
-__all__ = ["CIFAR", "DIGITS", "RECORDED_DIGITS", "SHIFT"]
+__all__ = ["CIFAR", "RECORDED_DIGITS", "digit_contrasts", "shift_contrasts"]
 
 CE = "cross-entropy"
 AUROC, FPR95 = "auroc {}", "fpr95 {}"  # by a score of focal_lib.metrics.detection
@@ -33,15 +35,21 @@ def _shift(
     return Contrast(table, f"{loss}: {ours} minus {theirs}, {metric}", metric, one, two, -1, primary)
 
 
-# the networks of workflow/grids/fashion-mnist.yaml, MNIST's digits
-DIGITS = (
-    _detection("digits", "focal 3", primary=True),
-    *(_detection("digits", f"focal {gamma}") for gamma in (1, 2, 5, 7)),
-    _detection("digits", "focal 3", "entropy"),
-    _detection("digits", "focal 3", "energy"),
-    _detection("digits", "focal 3", after="temperature"),
-    _detection("digits", "focal 3", metric=FPR95),
-)
+def digit_contrasts(gammas: Sequence[float] = (1, 2, 3, 5, 7), chief: float = 3) -> tuple[Contrast, ...]:
+    """Focal losses of a grid against its cross-entropy, on MNIST's digits; gamma `chief` is the primary one.
+
+    What was written down has the gammas and the seeds of workflow/grids/fashion-mnist.yaml.
+    """
+    focal = f"focal {chief:g}"
+    return (
+        _detection("digits", focal, primary=True),
+        *(_detection("digits", f"focal {gamma:g}") for gamma in gammas if gamma != chief),
+        _detection("digits", focal, "entropy"),
+        _detection("digits", focal, "energy"),
+        _detection("digits", focal, after="temperature"),
+        _detection("digits", focal, metric=FPR95),
+    )
+
 
 # those of fashion-mnist-unknown.yaml
 RECORDED_DIGITS = (
@@ -65,14 +73,14 @@ CIFAR = tuple(
     )
 )
 
-# cross-entropy and focal loss under corruption: Gaussian noise, Gaussian blur and contrast, severities 1 to 5
-SHIFT = (
-    _shift(CE, "nll", "focal-temperature", "temperature", primary=True),
-    _shift("focal 3", "nll", "focal-temperature", "temperature"),
-    _shift(CE, "adaptive-ece", "focal-temperature", "temperature"),
-    _shift("focal 3", "adaptive-ece", "focal-temperature", "temperature"),
-    _shift(CE, "nll", "temperature"),
-    _shift("focal 3", "nll", "temperature"),
-    _shift(CE, "adaptive-ece", "temperature"),
-    _shift("focal 3", "adaptive-ece", "temperature"),
-)
+
+def shift_contrasts(gamma: float = 3) -> tuple[Contrast, ...]:
+    """Scalings of cross-entropy and of focal loss, fitted on clean images, on corrupted ones.
+
+    What was written down has gamma 3, and Gaussian noise, Gaussian blur and contrast of severity 1 to 5.
+    """
+    both = (CE, f"focal {gamma:g}")
+    found = [_shift(loss, "nll", "focal-temperature", "temperature", primary=loss == CE) for loss in both]
+    found += [_shift(loss, "adaptive-ece", "focal-temperature", "temperature") for loss in both]
+    found += [_shift(loss, metric, "temperature") for metric in ("nll", "adaptive-ece") for loss in both]
+    return tuple(found)
