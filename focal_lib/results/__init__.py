@@ -29,7 +29,7 @@ from focal_lib.results.printed.study import (
     match_papers,
     match_restated,
 )
-from focal_lib.results.recorded import load_recorded, read_table
+from focal_lib.results.recorded import load_recorded, read_table, read_unknown
 from focal_lib.results.unknown_inputs import compare_by_shift, mean_over_shifts, measure_detection, measure_shift
 from focal_lib.results.written_contrasts import compare_eces, evaluate_contrasts, primary_contrast
 from focal_lib.results.written_unknown import digit_contrasts, shift_contrasts
@@ -67,6 +67,7 @@ __all__ = [
     "primary_contrast",
     "printed_tables",
     "read_table",
+    "read_unknown",
     "resample_gain",
     "shift_contrasts",
     "summarise",

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import softmax
 
 from focal_lib.calibration.methods import build
 from focal_lib.metrics.by_name import METRICS
@@ -108,9 +109,8 @@ def _shifted(
     names = list(logits)
     rows = []
     for method, objective in SCALED:
-        probs = {
-            n: _softmax(z) for n, z in zip(names, _scaled(result, method, objective, *logits.values()), strict=True)
-        }
+        scaled = _scaled(result, method, objective, *logits.values())
+        probs = {name: softmax(z, -1) for name, z in zip(names, scaled, strict=True)}
         judged = {name: _judge(p, labels) for name, p in probs.items()}
         for corruption in corruptions:
             for severity in (0, *severities):

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 from focal_lib.training.contrasts import Contrast, Setting
 
-__all__ = ["CIFAR", "RECORDED_DIGITS", "digit_contrasts", "shift_contrasts"]
+__all__ = ["CIFAR", "RECORDED_DIGITS", "SHIFTS", "digit_contrasts", "shift_contrasts"]
 
 CE = "cross-entropy"
+SHIFTS = ("gaussian-noise", "gaussian-blur", "contrast")  # of severity 1 to 5
 AUROC, FPR95 = "auroc {}", "fpr95 {}"  # by a score of focal_lib.metrics.detection
 
 
