@@ -21,6 +21,7 @@ from focal_lib.training.store import default_runs, load_runs
 
 SHOWN = {
     "fashion-mnist-unknown": ("mnist-5k",),
+    "fashion-mnist-fresh": ("mnist-5k",),
     "cifar10-unknown": ("cifar100", "cifar10-c-gaussian-noise-5"),
 }
 

@@ -30,11 +30,18 @@ from focal_lib.results.printed.study import (
     match_restated,
 )
 from focal_lib.results.recorded import load_recorded, read_table, read_unknown
-from focal_lib.results.unknown_inputs import compare_by_shift, mean_over_shifts, measure_detection, measure_shift
-from focal_lib.results.written_contrasts import compare_eces, evaluate_contrasts, primary_contrast
-from focal_lib.results.written_unknown import digit_contrasts, shift_contrasts
+from focal_lib.results.unknown_inputs import (
+    compare_by_shift,
+    mean_over_shifts,
+    measure_detection,
+    measure_shift,
+    unknown_images,
+)
+from focal_lib.results.written_contrasts import compare_eces, evaluate_contrasts, format_contrasts, primary_contrast
+from focal_lib.results.written_unknown import RECORDED_DIGITS, digit_contrasts, shift_contrasts
 
 __all__ = [
+    "RECORDED_DIGITS",
     "SCALINGS",
     "compare_by_shift",
     "compare_eces",
@@ -50,6 +57,7 @@ __all__ = [
     "find_equal_rows",
     "find_moved_columns",
     "format_as_kk24",
+    "format_contrasts",
     "format_mean_sd",
     "gains_of_kk24",
     "kk24_table1",
@@ -72,6 +80,7 @@ __all__ = [
     "shift_contrasts",
     "summarise",
     "temperature_by_gamma",
+    "unknown_images",
     "validation_temperatures",
     "write_table",
 ]

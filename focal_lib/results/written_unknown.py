@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from focal_lib.training.contrasts import Contrast, Setting
 
-__all__ = ["CIFAR", "RECORDED_DIGITS", "SHIFTS", "digit_contrasts", "shift_contrasts"]
+__all__ = ["CIFAR", "FRESH_DIGITS", "RECORDED_DIGITS", "SHIFTS", "digit_contrasts", "shift_contrasts"]
 
 CE = "cross-entropy"
 SHIFTS = ("gaussian-noise", "gaussian-blur", "contrast")  # of severity 1 to 5
@@ -59,6 +59,14 @@ RECORDED_DIGITS = (
     _detection("FCL, digits", "flsd-53"),
     _detection("FCL, digits", "fcl 4 1.5", "entropy"),
     _detection("FCL, digits", "fcl 4 1.5", after="temperature"),
+)
+
+# those of fashion-mnist-fresh.yaml: written down after seeds 0 to 3 were seen, and before these seeds were
+FRESH_DIGITS = (
+    _detection("fresh seeds", "focal 3", "energy", primary=True),
+    _detection("fresh seeds", "focal 3"),
+    _detection("fresh seeds", "fcl 4 1.5"),
+    _detection("fresh seeds", "fcl 4 1.5", "energy"),
 )
 
 # those of cifar10-unknown.yaml: CIFAR-100, and Gaussian noise of severity 5 as M20's authors have it
