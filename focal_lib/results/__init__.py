@@ -38,9 +38,10 @@ from focal_lib.results.unknown_inputs import (
     unknown_images,
 )
 from focal_lib.results.written_contrasts import compare_eces, evaluate_contrasts, format_contrasts, primary_contrast
-from focal_lib.results.written_unknown import RECORDED_DIGITS, digit_contrasts, shift_contrasts
+from focal_lib.results.written_unknown import FRESH_DIGITS, RECORDED_DIGITS, digit_contrasts, shift_contrasts
 
 __all__ = [
+    "FRESH_DIGITS",
     "RECORDED_DIGITS",
     "SCALINGS",
     "compare_by_shift",

@@ -14,18 +14,18 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
-from focal_lib.calibration.methods import build
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.detection import DETECTION_SCORES, auroc, fpr_at_tpr
 from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.metrics.scores import top_label
+from focal_lib.results.by_run import FITS, Fit, build_scaling
 from focal_lib.training import data
 from focal_lib.training.new_inputs import logits_on
 from focal_lib.training.store import Result, array_checksum
 
 __all__ = ["SCALED", "compare_by_shift", "mean_over_shifts", "measure_detection", "measure_shift", "unknown_images"]
 
-SCALED = (("none", ""), ("temperature", "nll"), ("focal-temperature", "nll"))
+SCALED = tuple(fit for fit in FITS if fit.objective in ("", "nll"))
 SHIFT_METRICS = ("error", "nll", "adaptive-ece")
 
 _ROWS: dict[tuple[Any, ...], list[dict[str, Any]]] = {}  # a page and the claims it shows ask for the same
@@ -59,11 +59,11 @@ def measure_detection(results: Iterable[Result], unknown: str, root: str | Path 
 
 def _detect(result: Result, unknown: str, new: np.ndarray) -> list[dict[str, Any]]:
     rows = []
-    for method, objective in SCALED:
-        known, other = _scaled(result, method, objective, result.test.logits, new)
-        where = _columns(result) | {"unknown": unknown, "method": method, "objective": objective}
+    for fit in SCALED:
+        known, other = _scaled(result, fit, result.test.logits, new)
+        where = _columns(result) | {"unknown": unknown, "method": fit.method, "objective": fit.objective}
         for name, score in DETECTION_SCORES.items():
-            if (method, name) != ("focal-temperature", "energy"):
+            if (fit.method, name) != ("focal-temperature", "energy"):
                 sides = score(known), score(other)
                 rows.append(where | {"metric": f"auroc {name}", "value": 100 * auroc(*sides)})
                 rows.append(where | {"metric": f"fpr95 {name}", "value": 100 * fpr_at_tpr(*sides)})
@@ -84,14 +84,18 @@ def measure_shift(
     mean confidence minus the accuracy, in points. Severity 0 stands under every corruption.
 
     Raises:
-        RunMissing, RunDamaged: weights that are needed. ValueError: an unknown corruption or severity.
+        RunMissing, RunDamaged: weights that are needed.
+        ValueError: an unknown corruption or severity; fewer test images than asked for; runs of several data sets.
     """
     asked = ("shift", *corruptions, images, *severities)
     all_runs = {_key(result, *asked): result for result in results}
     new = {key: result for key, result in all_runs.items() if key not in _ROWS}
     if new:
-        (name,) = {result.spec.dataset for result in new.values()}
-        clean = data.load(name).test.take(np.arange(images)) if images else data.load(name).test
+        (name,) = {result.spec.dataset for result in new.values()}  # ValueError for several
+        test = data.load(name).test
+        if not 1 <= images <= len(test):
+            raise ValueError(f"images must be 1 to {len(test)}. Got {images}.")
+        clean = test.take(np.arange(images))
         sets = {f"{c} {s}": data.corrupt(clean.inputs, c, s) for c in corruptions for s in severities}
         answers = logits_on([result.spec for result in new.values()], {"": clean.inputs} | sets, root)
         for (key, result), (_, logits) in zip(new.items(), answers, strict=True):
@@ -108,13 +112,14 @@ def _shifted(
 ) -> list[dict[str, Any]]:
     names = list(logits)
     rows = []
-    for method, objective in SCALED:
-        scaled = _scaled(result, method, objective, *logits.values())
+    for fit in SCALED:
+        scaled = _scaled(result, fit, *logits.values())
         probs = {name: softmax(z, -1) for name, z in zip(names, scaled, strict=True)}
         judged = {name: _judge(p, labels) for name, p in probs.items()}
         for corruption in corruptions:
             for severity in (0, *severities):
-                where = {"corruption": corruption, "severity": severity, "method": method, "objective": objective}
+                where = {"corruption": corruption, "severity": severity}
+                where |= {"method": fit.method, "objective": fit.objective}
                 found = judged[f"{corruption} {severity}" if severity else ""]
                 rows += [_columns(result) | where | {"metric": n, "value": value} for n, value in found.items()]
     return rows
@@ -153,15 +158,15 @@ def compare_by_shift(table: pd.DataFrame, metric: str, ours: str, theirs: str) -
     return pd.DataFrame(rows, columns=["loss", "corruption", "severity", "ours", "theirs", "difference", "low", "high"])
 
 
-def _scaled(result: Result, method: str, objective: str, *logits: np.ndarray) -> list[np.ndarray]:
+def _scaled(result: Result, fit: Fit, *logits: np.ndarray) -> list[np.ndarray]:
     """Logits float64 (n, K) after a scaling; after the map log-probabilities."""
     wide = [z.astype(np.float64) for z in logits]
-    if method == "none":
+    if fit.method == "none":
         return wide
-    fit: Any = build(method, objective).fit(result.validation.logits, result.validation.labels)
-    if method == "temperature":
-        return [z / fit.temperature_ for z in wide]
-    return [fit.predict_log_proba(z) for z in wide]
+    fitted: Any = build_scaling(*fit).fit(result.validation.logits, result.validation.labels)
+    if fit.method == "temperature":
+        return [z / fitted.temperature_ for z in wide]
+    return [fitted.predict_log_proba(z) for z in wide]
 
 
 def _columns(result: Result) -> dict[str, Any]:
