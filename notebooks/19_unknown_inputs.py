@@ -215,7 +215,8 @@ note("unknown", energy_best=by_energy.idxmax())
 # of five cases. Of the recorded losses {glue:text}`unknown-energy-best` has the highest mean AUROC by energy, which
 # nobody had written down.
 
-# What four seeds had suggested was asked of four more, which nobody had seen (`workflow/grids/fashion-mnist-fresh.yaml`):
+# What four seeds had suggested was asked of four more, which nobody had seen
+# (`workflow/grids/fashion-mnist-fresh.yaml`):
 
 # %% tags=["hide-input"]
 fresh = results.evaluate_contrasts(results.read_unknown("fashion-mnist-fresh", "mnist-5k"), results.FRESH_DIGITS)

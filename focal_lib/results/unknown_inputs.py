@@ -136,7 +136,7 @@ def mean_over_shifts(table: pd.DataFrame) -> pd.DataFrame:
     """Of each metric over corruptions and their severities, clean images left out; for `evaluate_contrasts`."""
     kept = table[table["severity"] > 0]
     columns = [name for name in table if name not in ("corruption", "severity", "value")]
-    return kept.groupby(columns, sort=False, as_index=False)["value"].mean()
+    return kept.groupby(columns, sort=False)["value"].mean().reset_index()
 
 
 def compare_by_shift(table: pd.DataFrame, metric: str, ours: str, theirs: str) -> pd.DataFrame:

@@ -37,6 +37,7 @@ def test_by_hand():
     assert fpr_at_tpr([1, 2, 3, 4], [0, 2, 5], tpr=0.75) == pytest.approx(2 / 3)
     assert fpr_at_tpr(np.arange(20), [0.5], tpr=0.95) == 0  # 19 of 20 is 95 %, and so the threshold is 1
     assert fpr_at_tpr(np.arange(20), [0.5], tpr=1) == 1
+    assert fpr_at_tpr(np.arange(100), [44.5], tpr=0.55) == 0  # 55 of 100, though in floating point 0.55 * 100 is above
 
 
 @given(SIDES, SIDES)

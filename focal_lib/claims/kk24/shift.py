@@ -56,7 +56,7 @@ def temperature_under_shift() -> Evidence:
 @claim(
     "kk24.temperature_ece_under_shift",
     source=f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
-    statement=rf"A temperature fitted on clean images lowers adaptive ECE on corrupted ones, with cross-entropy and with $\gamma = 3$. {CORRUPTED}",
+    statement=rf"A temperature fitted on clean images lowers adaptive ECE (equal mass) on corrupted ones, with cross-entropy and with $\gamma = 3$. {CORRUPTED}",
     chapter=CHAPTER,
     fidelity="ours",
     needs="runs",
@@ -83,7 +83,7 @@ def focal_scaling_under_shift() -> Evidence:
 @claim(
     "kk24.temperature_harms_under_contrast",
     source=f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
-    statement=rf"Where contrast is reduced, a temperature fitted on clean images raises the adaptive ECE of networks trained with $\gamma = 3$. ({SIZE}; "
+    statement=rf"Where contrast is reduced, a temperature fitted on clean images raises the adaptive ECE (equal mass) of networks trained with $\gamma = 3$. ({SIZE}; "
     r"mean over five severities; seen in these runs first, and not written down before.)",
     chapter=CHAPTER,
     fidelity="ours",
