@@ -20,11 +20,11 @@
 # AUROC of telling unknown images from known ones is {glue:text}`unknown-chief:.1f` points
 # {glue:text}`unknown-chief-word` with focal loss, $\gamma =$ {glue:text}`unknown-gamma:g`, than with cross-entropy
 # (95 % t interval {glue:text}`unknown-chief-low:+.1f` to {glue:text}`unknown-chief-high:+.1f`). By energy instead it is
-# {glue:text}`unknown-energy:+.1f` points from that of cross-entropy, and for every loss
-# {glue:text}`unknown-energy-least:.1f` to {glue:text}`unknown-energy-most:.1f` points above the AUROC by the largest
-# probability. A temperature fitted on clean images changes the NLL on corrupted ones by
-# {glue:text}`unknown-nll-ce:+.2f` for cross-entropy and {glue:text}`unknown-nll-focal:+.2f` for focal loss, on average.
-# It raises the adaptive ECE, by intervals each for itself, for {glue:text}`unknown-harmed-ce` of
+# {glue:text}`unknown-energy:+.1f` points from that of cross-entropy; and the score itself changes the AUROC of a loss,
+# from the largest probability to energy, by {glue:text}`unknown-energy-least:+.1f` to
+# {glue:text}`unknown-energy-most:+.1f` points. A temperature fitted on clean images changes the NLL on corrupted ones
+# by {glue:text}`unknown-nll-ce:+.2f` for cross-entropy and {glue:text}`unknown-nll-focal:+.2f` for focal loss, on
+# average. It raises the adaptive ECE, by intervals each for itself, for {glue:text}`unknown-harmed-ce` of
 # {glue:text}`unknown-cells` corruptions and severities with cross-entropy, and for {glue:text}`unknown-harmed-focal`
 # with focal loss.
 #
@@ -142,7 +142,7 @@ pairs = as_trained[as_trained["metric"] == "auroc max-probability"].pivot(index=
 lower = pairs.drop(columns="cross-entropy").lt(pairs["cross-entropy"], axis=0)
 note("unknown", pairs=lower.size, pairs_lower=lower.to_numpy().sum())
 levels = means[[name for name in means if name.startswith("auroc")]]
-spread = [(levels.max(axis) - levels.min(axis)).max() for axis in ("columns", "index")]
+spread = [(levels.max(axis=axis) - levels.min(axis=axis)).max() for axis in ("columns", "index")]
 note("unknown", pairs_chief=lower[focal].sum(), by_score=spread[0], by_loss=spread[1])
 note("unknown", energy=asked.set_index("name")["difference"][f"{focal}, auroc energy"])
 
@@ -162,7 +162,7 @@ show("l25.auroc_above_cross_entropy", "l25.focal_digits", "l25.energy_above_prob
 # ## After a temperature, or the map
 #
 # With two classes the largest probability rises with $|s_1 - s_2|$, and so it does after any temperature and after the
-# focal map: both leave AUROC by the largest probability and by entropy as they are. With more classes they do not:
+# focal map: both leave AUROC by the largest probability and by entropy as they are. With more classes they need not:
 # inputs with the same largest probability differ in the others. L25 prints both, before and after a temperature.
 
 # %% tags=["hide-input"]
@@ -204,17 +204,14 @@ note("unknown", fcl=fcl["difference"], fcl_low=fcl["low"], fcl_high=fcl["high"],
 cells = cells[cells["loss"].isin(("fcl", "cross-entropy"))].pivot_table(index="dataset", columns="loss", values="value")
 gains = cells["fcl"] - cells["cross-entropy"]
 note("unknown", fcl_printed_low=gains.min(), fcl_printed_high=gains.max())
-by_energy = recorded.query("method == 'none' and metric == 'auroc energy'").groupby("loss")["value"].mean()
-note("unknown", energy_best=by_energy.idxmax())
 
 # %% [markdown]
 # With FCL the AUROC is {glue:text}`unknown-fcl:+.1f` points from that of cross-entropy, by the largest probability (95
 # % t interval {glue:text}`unknown-fcl-low:+.1f` to {glue:text}`unknown-fcl-high:+.1f`). L25's table has
 # {glue:text}`unknown-fcl-printed-low:+.1f` and {glue:text}`unknown-fcl-printed-high:+.1f` on its two data sets, on
 # average over four networks of one run each; here {glue:text}`unknown-fcl-smallest:.1f` points would have shown in four
-# of five cases. Of the recorded losses {glue:text}`unknown-energy-best` has the highest mean AUROC by energy, which
-# nobody had written down.
-
+# of five cases.
+#
 # What four seeds had suggested was asked of four more, which nobody had seen
 # (`workflow/grids/fashion-mnist-fresh.yaml`):
 
