@@ -220,6 +220,22 @@ fresh = results.evaluate_contrasts(results.read_unknown("fashion-mnist-fresh", "
 results.format_contrasts(fresh, "Minus cross-entropy, in points, of four fresh seeds; the others with Holm")
 
 # %% tags=["remove-input"]
+again = {row["name"]: row for _, row in fresh.iterrows()}
+for key, name in (("energy", "focal 3, auroc energy"), ("top", "focal 3, auroc max-probability")):
+    row = again[name]
+    note(
+        "unknown", {f"fresh-{key}": row["difference"], f"fresh-{key}-low": row["low"], f"fresh-{key}-high": row["high"]}
+    )
+    note("unknown", {f"fresh-{key}-said": "significant" if row["significant"] else "not significant"})
+
+# %% [markdown]
+# By energy the AUROC of $\gamma = 3$ is {glue:text}`unknown-fresh-energy:+.1f` points from that of cross-entropy
+# ({glue:text}`unknown-fresh-energy-low:+.1f` to {glue:text}`unknown-fresh-energy-high:+.1f`),
+# {glue:text}`unknown-fresh-energy-said` at 5 %; by the largest probability {glue:text}`unknown-fresh-top:+.2f`
+# ({glue:text}`unknown-fresh-top-low:+.2f` to {glue:text}`unknown-fresh-top-high:+.2f`, this interval for itself),
+# {glue:text}`unknown-fresh-top-said` after Holm's correction.
+
+# %% tags=["remove-input"]
 show("l25.fcl_other_shifts", "l25.flsd53_digits", "l25.energy_fresh_seeds")
 
 # %% [markdown]
