@@ -378,7 +378,7 @@ show(
 
 # %% [markdown]
 # The errors, the AUROC on data out of distribution (on one of two data sets FCL has the highest for most networks, on
-# the other for half of them), and L1 against L2:
+# the other for half of them; {ref}`ch-unknown` measures some), and L1 against L2:
 
 # %% tags=["remove-input"]
 show(

@@ -19,6 +19,7 @@ __all__ = [
     "rank_in_row",
     "rows_at_temperature",
     "rows_changed_no_more",
+    "rows_higher",
     "rows_lower",
     "rows_where",
     "rows_won",
@@ -127,6 +128,16 @@ def rows_lower(paper: str, table: str, metric: str, loss: str, other: str, expec
     wide = _wide(paper, table, "pre", [loss, other], metric)
     quantity = f"rows of {_named(paper, table)} where the {metric} of {loss} is below that of {other}"
     return rows_where(quantity, wide[loss] < wide[other], expected)
+
+
+def rows_higher(
+    paper: str, table: str, stage: str, loss: str, other: str, expected: int, dataset: str | None = None
+) -> Measurement:
+    """In how many rows a table's values of `loss` are above those of `other`; a remark names the others."""
+    wide = _wide(paper, table, stage, [loss, other])
+    holds = _of_dataset(wide[loss] > wide[other], dataset)
+    quantity = f"rows of {_named(paper, table)}{_on(dataset)} where {loss} is above {other}{_when(table, stage)}"
+    return rows_where(quantity, holds, expected)
 
 
 def rows_changed_no_more(paper: str, table: str, loss: str, other: str, expected: int | None = None) -> Measurement:

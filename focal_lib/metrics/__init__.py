@@ -20,6 +20,14 @@ from focal_lib.metrics.calibration_test import calibration_p_value, calibration_
 from focal_lib.metrics.confusion import ConfidenceBand, ConfusedPair, confusion_by_confidence
 from focal_lib.metrics.coverage import estimate_coverage
 from focal_lib.metrics.design import Design
+from focal_lib.metrics.detection import (
+    DETECTION_SCORES,
+    auroc,
+    energy_score,
+    entropy_score,
+    fpr_at_tpr,
+    max_probability_score,
+)
 from focal_lib.metrics.ece_interval import (
     adaptive_ece_interval,
     adaptive_ece_interval_of,
@@ -46,6 +54,7 @@ from focal_lib.metrics.significance import holm, smallest_effect, t_p_value
 from focal_lib.metrics.smooth import smooth_ece, smooth_ece_of
 
 __all__ = [
+    "DETECTION_SCORES",
     "Bins",
     "ClassReliability",
     "ConfidenceBand",
@@ -64,6 +73,7 @@ __all__ = [
     "all_metrics",
     "aurc",
     "aurc_of",
+    "auroc",
     "bootstrap",
     "bootstrap_adaptive_ece",
     "brier",
@@ -79,9 +89,13 @@ __all__ = [
     "ece_interval",
     "ece_interval_of",
     "ece_of",
+    "energy_score",
+    "entropy_score",
     "estimate_coverage",
     "exact_binomial_ends",
+    "fpr_at_tpr",
     "holm",
+    "max_probability_score",
     "mce",
     "mce_interval",
     "net_benefit",

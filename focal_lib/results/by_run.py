@@ -26,6 +26,7 @@ from focal_lib.training.store import Result, array_checksum
 __all__ = [
     "FITS",
     "Fit",
+    "build_scaling",
     "compare_scaling",
     "confidence_gaps",
     "format_mean_sd",
@@ -146,14 +147,14 @@ def _fit_and_judge(result: Result, scaling: Fit) -> dict[str, Any]:
         chosen = {"temperature": 1.0, "calibration_gamma": 0.0, "value": np.nan, "seconds": 0.0}
         return chosen | _judge(softmax(logits, -1), labels)
     started = time.perf_counter()
-    fit: Any = _scaling(*scaling).fit(result.validation.logits, result.validation.labels)
+    fit: Any = build_scaling(*scaling).fit(result.validation.logits, result.validation.labels)
     seconds = time.perf_counter() - started
     chosen = {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}
     return chosen | {"value": fit.objective_, "seconds": seconds} | _judge(fit.predict_proba(logits), labels)
 
 
-def _scaling(method: str, objective: str, search: str) -> Calibrator:
-    """With KK24's grid."""
+def build_scaling(method: str, objective: str, search: str) -> Calibrator:
+    """The calibrator of a `Fit`, with KK24's gammas."""
     own = {"gammas": PAPER_GAMMAS, "search": search} if method == "focal-temperature" else {}
     return build(method, objective, **own)
 

@@ -9,7 +9,7 @@ import pandas as pd
 from focal_lib.checkout import ROOT
 from focal_lib.training.store import Result, load_runs
 
-__all__ = ["load_recorded", "read_table"]
+__all__ = ["load_recorded", "read_table", "read_unknown"]
 
 
 @functools.cache
@@ -30,3 +30,18 @@ def read_table(name: str) -> pd.DataFrame:
         FileNotFoundError: there is no such table, as in an installed package.
     """
     return pd.read_parquet(ROOT / "results" / name / "table.parquet")
+
+
+@functools.cache
+def read_unknown(grid: str, unknown: str) -> pd.DataFrame:
+    """What the runs of a grid said of another data set, see `measure_detection`: results/unknown-inputs/<grid>.parquet.
+
+    Raises:
+        FileNotFoundError: there is no such table, as in an installed package.
+        ValueError: these runs were not shown that data set.
+    """
+    table = pd.read_parquet(ROOT / "results" / "unknown-inputs" / f"{grid}.parquet")
+    shown = sorted(set(table["unknown"]))
+    if unknown not in shown:
+        raise ValueError(f"unknown must be one of {', '.join(shown)}. Got {unknown!r}.")
+    return table[table["unknown"] == unknown].reset_index(drop=True)

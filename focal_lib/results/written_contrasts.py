@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from pandas.io.formats.style import Styler
 
 from focal_lib.checkout import ROOT
 from focal_lib.metrics.intervals import t_interval_if_any
@@ -15,11 +16,13 @@ from focal_lib.results.over_seeds import correct_together
 from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.grids import read_contrasts
 
-__all__ = ["ECES", "compare_eces", "difference_by_seed", "evaluate_contrasts", "primary_contrast"]
+__all__ = ["ECES", "compare_eces", "difference_by_seed", "evaluate_contrasts", "format_contrasts", "primary_contrast"]
 
 ECES = ("ece", "adaptive-ece", "classwise-ece", "smooth-ece")  # of METRICS
 _EVALUATED = ["table", "name", "primary", "metric", "claimed", "difference", "low", "high", "seeds"]
 _EVALUATED += ["p", "p_adjusted", "smallest", "significant"]
+_SHOWN = {"name": "contrast", "primary": "primary", "difference": "difference", "low": "95 % from", "high": "to"}
+_SHOWN |= {"seeds": "seeds", "p": "p", "p_adjusted": "p, Holm", "significant": "significant", "smallest": "power 80 %"}
 # compared in the runs for which nothing was written down before; to add gamma 2 afterwards would be a choice by result
 _NOT_WRITTEN = ("focal 1", "focal 3", "focal 5", "focal 7", "flsd-53")
 
@@ -103,6 +106,13 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
     for _, family in found[~found["primary"]].groupby("table", sort=False):
         found.loc[family.index, "p_adjusted"] = correct_together(family, level)["p_adjusted"]
     return found.assign(significant=found["p_adjusted"] <= 1 - level)
+
+
+def format_contrasts(found: pd.DataFrame, caption: str) -> Styler:
+    """What `evaluate_contrasts` found as a table for a page."""
+    named = found[list(_SHOWN)].rename(columns=_SHOWN)
+    form = named.style.format(precision=3).format("{:.2g}", subset=["p", "p, Holm"])
+    return form.hide().set_caption(caption)
 
 
 def compare_eces(

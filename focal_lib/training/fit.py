@@ -11,13 +11,14 @@ from torch import Tensor
 
 from focal_lib.losses.by_name import build
 from focal_lib.training import data, models
-from focal_lib.training.data.dataset import Dataset
+from focal_lib.training.data.dataset import Dataset, Split
 from focal_lib.training.monitor import summary
 from focal_lib.training.spec import Spec
 from focal_lib.training.step import pick_way
 from focal_lib.training.trainer import Trainer, pick_device, to_tensors
 
 __all__ = ["Parts", "do_epoch", "evaluated", "final_logits", "fresh_trainer", "load_parts", "prepare"]
+__all__ = ["Parts", "do_epoch", "evaluated", "final_logits", "load_parts", "pixel_scale", "prepare"]
 
 Parts = dict[str, tuple[Tensor, Tensor]]  # 'train', 'validation', 'test' -> inputs and labels, on the device
 
@@ -26,9 +27,14 @@ def load_parts(spec: Spec, device: torch.device) -> tuple[Dataset, Parts]:
     """The data set, and the tensors of its parts."""
     dataset = data.load(spec.dataset)
     splits = data.split(dataset, spec.n_train, spec.n_validation, spec.seed)
-    mean, std = float(splits[0].inputs.mean()) / 255, float(splits[0].inputs.std()) / 255  # of images
+    mean, std = pixel_scale(splits[0])
     names = ("train", "validation", "test")
     return dataset, {name: to_tensors(part, device, mean, std) for name, part in zip(names, splits, strict=True)}
+
+
+def pixel_scale(train: Split) -> tuple[float, float]:
+    """Mean and standard deviation by which a network's images are standardised: of all it was trained on, 0 to 1."""
+    return float(train.inputs.mean()) / 255, float(train.inputs.std()) / 255
 
 
 def prepare(spec: Spec, device: str = "auto") -> tuple[Trainer, Parts]:

@@ -50,12 +50,14 @@ from focal_lib.training.store import (
 from focal_lib.training.version import VERSION
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor, nn
 
+    from focal_lib.training.data.dataset import Dataset
     from focal_lib.training.fit import Parts
     from focal_lib.training.trainer import Trainer
 
-__all__ = ["RunTaken", "TimeUp", "run", "run_shared", "trained"]
+__all__ = ["RunTaken", "TimeUp", "checked_weights", "network", "run", "run_shared", "trained"]
 
 log = logging.getLogger(__name__)  # warnings reach stderr without any setting
 
@@ -350,21 +352,31 @@ def trained(
         RunMissing: it has not been run here to the end; recorded runs keep no weights.
         RunDamaged: the weights were changed.
     """
-    import torch
-
-    from focal_lib.training import models
     from focal_lib.training.fit import load_parts
     from focal_lib.training.trainer import pick_device
 
+    weights, where = checked_weights(spec, root), pick_device(device)
+    dataset, parts = load_parts(spec, where)
+    return network(spec, dataset, weights, where), parts
+
+
+def checked_weights(spec: Spec, root: str | Path | None = None) -> bytes:
+    """The file of the weights of a finished run. Errors as `trained`."""
     folder = run_folder(spec, root)
     if not (folder / WEIGHTS).is_file():
         again = " --again" if (folder / LOGITS).is_file() and (folder / LOG).is_file() else ""  # made here
         raise RunMissing(
             f"run {spec.digest} ({spec.name}) has no weights here. They are made by: {spec.command}{again}"
         )
-    weights = io.BytesIO(checked_bytes(folder, read_record(spec, folder), WEIGHTS))
-    where = pick_device(device)
-    dataset, parts = load_parts(spec, where)
-    model = models.build_for(spec.model, dataset).to(where)
-    model.load_state_dict(torch.load(weights, weights_only=True, map_location=where))
-    return model.eval(), parts
+    return checked_bytes(folder, read_record(spec, folder), WEIGHTS)
+
+
+def network(spec: Spec, dataset: Dataset, weights: bytes, device: torch.device) -> nn.Module:
+    """The network of a run with these weights, in evaluation mode."""
+    import torch
+
+    from focal_lib.training import models
+
+    model = models.build_for(spec.model, dataset).to(device)
+    model.load_state_dict(torch.load(io.BytesIO(weights), weights_only=True, map_location=device))
+    return model.eval()

@@ -64,8 +64,8 @@ def test_scalings_in_long_form(made_results, compared):
 
 def test_only_the_fits_that_are_asked_for_are_made(make_result, monkeypatch):
     run, made = make_result("focal", 7, gamma=1), []
-    build = by_run._scaling
-    monkeypatch.setattr(by_run, "_scaling", lambda *scaling: made.append(scaling) or build(*scaling))
+    build = by_run.build_scaling
+    monkeypatch.setattr(by_run, "build_scaling", lambda *scaling: made.append(scaling) or build(*scaling))
     by_ece = [scaling for scaling in by_run.FITS if scaling[:2] == ("temperature", "adaptive-ece")]
     frame = by_run.compare_scaling([run], by_ece)
     assert made == [("temperature", "adaptive-ece", "grid")]

@@ -32,6 +32,18 @@ def test_a_flat_image_stays_flat(name):
     assert np.abs(corruptions.corrupt(FLAT, name, 5).astype(int) - 100).max() <= 1
 
 
+@pytest.mark.parametrize(
+    "name", ["gaussian-blur", "defocus-blur", "zoom-blur", "contrast", "pixelate", "jpeg-compression", "brightness"]
+)
+def test_a_grey_image_is_one_channel_of_its_colour_image(name):
+    """With jpeg up to what its colour space rounds away."""
+    grey = IMAGES[..., :1]
+    for severity in (1, 5):
+        found = corruptions.corrupt(grey, name, severity).astype(int)
+        wanted = corruptions.corrupt(np.repeat(grey, 3, axis=-1), name, severity)[..., :1].astype(int)
+        assert np.abs(found - wanted).max() <= (3 if name == "jpeg-compression" else 1)
+
+
 def test_noise_has_the_stated_size():
     flat = np.full((40, 32, 32, 3), 128, np.uint8)
     for severity, scale in enumerate((0.04, 0.06, 0.08, 0.09, 0.10), start=1):
@@ -68,8 +80,10 @@ def test_bad_input():
         corruptions.corrupt(IMAGES, "frost", 1)
     with pytest.raises(ValueError, match=r"severity must be 1 to 5. Got 6"):
         corruptions.corrupt(IMAGES, "contrast", 6)
-    with pytest.raises(ValueError, match=r"must be uint8 of shape \(n, H, W, 3\)"):
-        corruptions.corrupt(IMAGES[..., :1], "contrast", 1)
+    with pytest.raises(ValueError, match=r"for saturate must be uint8 of shape \(n, H, W, 3\)"):
+        corruptions.corrupt(IMAGES[..., :1], "saturate", 1)
+    with pytest.raises(ValueError, match=r"must be uint8 of shape \(n, H, W, 1 or 3\)"):
+        corruptions.corrupt(IMAGES[..., :2], "contrast", 1)
 
 
 def test_as_a_data_set(write_npz, tmp_path, monkeypatch):

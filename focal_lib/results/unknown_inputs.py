@@ -1,0 +1,179 @@
+"""What finished networks say of inputs they were not trained for: whether these can be told apart, and how it shifts.
+
+Rows are those of `measure`, so that contrasts are evaluated on them: dataset, model, loss, seed; method, objective;
+metric, value. Scalings are fitted by NLL on the clean validation data of each run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import softmax
+
+from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.detection import DETECTION_SCORES, auroc, fpr_at_tpr
+from focal_lib.metrics.intervals import paired_t_interval
+from focal_lib.metrics.scores import top_label
+from focal_lib.results.by_run import FITS, Fit, build_scaling
+from focal_lib.training import data
+from focal_lib.training.new_inputs import logits_on
+from focal_lib.training.store import Result, array_checksum
+
+__all__ = ["SCALED", "compare_by_shift", "mean_over_shifts", "measure_detection", "measure_shift", "unknown_images"]
+
+SCALED = tuple(fit for fit in FITS if fit.objective in ("", "nll"))
+SHIFT_METRICS = ("error", "nll", "adaptive-ece")
+
+_ROWS: dict[tuple[Any, ...], list[dict[str, Any]]] = {}  # a page and the claims it shows ask for the same
+
+
+def unknown_images(name: str) -> np.ndarray:
+    """The test images of a data set; of `mnist-5k`, which has no published split, all."""
+    found = data.load(name)
+    parts = (found.train, found.test) if name == "mnist-5k" else (found.test,)
+    return np.concatenate([part.inputs for part in parts])
+
+
+def measure_detection(results: Iterable[Result], unknown: str, root: str | Path | None = None) -> pd.DataFrame:
+    """AUROC and FPR at 95 % TPR, in per cent, of telling a run's test inputs from the images of another data set.
+
+    A row a run, scaling, and score: metric 'auroc max-probability', 'fpr95 energy' and so on; column `unknown` too.
+    After focal temperature scaling there is no energy: the map gives probabilities, and no logits.
+
+    Raises:
+        RunMissing, RunDamaged: weights that are needed. FileNotFoundError, ValueError: the other data set.
+    """
+    known = {_key(result, "detection", unknown): result for result in results}
+    new = {key: result for key, result in known.items() if key not in _ROWS}
+    if new:
+        images = {unknown: unknown_images(unknown)}
+        answers = logits_on([result.spec for result in new.values()], images, root)
+        for (key, result), (_, logits) in zip(new.items(), answers, strict=True):
+            _ROWS[key] = _detect(result, unknown, logits[unknown])
+    return pd.DataFrame([row for key in known for row in _ROWS[key]])
+
+
+def _detect(result: Result, unknown: str, new: np.ndarray) -> list[dict[str, Any]]:
+    rows = []
+    for fit in SCALED:
+        known, other = _scaled(result, fit, result.test.logits, new)
+        where = _columns(result) | {"unknown": unknown, "method": fit.method, "objective": fit.objective}
+        for name, score in DETECTION_SCORES.items():
+            if (fit.method, name) != ("focal-temperature", "energy"):
+                sides = score(known), score(other)
+                rows.append(where | {"metric": f"auroc {name}", "value": 100 * auroc(*sides)})
+                rows.append(where | {"metric": f"fpr95 {name}", "value": 100 * fpr_at_tpr(*sides)})
+    return rows
+
+
+def measure_shift(
+    results: Iterable[Result],
+    corruptions: Sequence[str],
+    *,
+    images: int = 5_000,
+    severities: Sequence[int] = (1, 2, 3, 4, 5),
+    root: str | Path | None = None,
+) -> pd.DataFrame:
+    """Metrics of the first test images as they are, severity 0, and corrupted, as trained and after each scaling.
+
+    A row a run, corruption, severity, scaling and metric: error, NLL, adaptive ECE as tables show them, and 'gap', the
+    mean confidence minus the accuracy, in points. Severity 0 stands under every corruption.
+
+    Raises:
+        RunMissing, RunDamaged: weights that are needed.
+        ValueError: an unknown corruption or severity; fewer test images than asked for; runs of several data sets.
+    """
+    asked = ("shift", *corruptions, images, *severities)
+    all_runs = {_key(result, *asked): result for result in results}
+    new = {key: result for key, result in all_runs.items() if key not in _ROWS}
+    if new:
+        (name,) = {result.spec.dataset for result in new.values()}  # ValueError for several
+        test = data.load(name).test
+        if not 1 <= images <= len(test):
+            raise ValueError(f"images must be 1 to {len(test)}. Got {images}.")
+        clean = test.take(np.arange(images))
+        sets = {f"{c} {s}": data.corrupt(clean.inputs, c, s) for c in corruptions for s in severities}
+        answers = logits_on([result.spec for result in new.values()], {"": clean.inputs} | sets, root)
+        for (key, result), (_, logits) in zip(new.items(), answers, strict=True):
+            _ROWS[key] = _shifted(result, clean.labels, logits, corruptions, severities)
+    return pd.DataFrame([row for key in all_runs for row in _ROWS[key]])
+
+
+def _shifted(
+    result: Result,
+    labels: np.ndarray,
+    logits: dict[str, np.ndarray],
+    corruptions: Sequence[str],
+    severities: Sequence[int],
+) -> list[dict[str, Any]]:
+    names = list(logits)
+    rows = []
+    for fit in SCALED:
+        scaled = _scaled(result, fit, *logits.values())
+        probs = {name: softmax(z, -1) for name, z in zip(names, scaled, strict=True)}
+        judged = {name: _judge(p, labels) for name, p in probs.items()}
+        for corruption in corruptions:
+            for severity in (0, *severities):
+                where = {"corruption": corruption, "severity": severity}
+                where |= {"method": fit.method, "objective": fit.objective}
+                found = judged[f"{corruption} {severity}" if severity else ""]
+                rows += [_columns(result) | where | {"metric": n, "value": value} for n, value in found.items()]
+    return rows
+
+
+def _judge(probs: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    confidence, correct = top_label(probs, labels)
+    return {name: METRICS[name].shown(probs, labels) for name in SHIFT_METRICS} | {
+        "gap": 100 * float(confidence.mean() - correct.mean())
+    }
+
+
+def mean_over_shifts(table: pd.DataFrame) -> pd.DataFrame:
+    """Of each metric over corruptions and their severities, clean images left out; for `evaluate_contrasts`."""
+    kept = table[table["severity"] > 0]
+    columns = [name for name in table if name not in ("corruption", "severity", "value")]
+    return kept.groupby(columns, sort=False)["value"].mean().reset_index()
+
+
+def compare_by_shift(table: pd.DataFrame, metric: str, ours: str, theirs: str) -> pd.DataFrame:
+    """A metric after one scaling minus after another, paired over seeds, of each loss, corruption and severity.
+
+    Returns:
+        loss, corruption, severity, ours, theirs (means); difference, low, high: t interval, each for itself.
+
+    Raises:
+        ValueError: runs of one seed alone.
+    """
+    kept = table[table["metric"] == metric]
+    rows = []
+    for (loss, corruption, severity), cell in kept.groupby(["loss", "corruption", "severity"], sort=False):
+        wide = cell.pivot(index="seed", columns="method", values="value")
+        i = paired_t_interval(wide[ours], wide[theirs])
+        means = wide[ours].mean(), wide[theirs].mean()
+        rows.append((loss, corruption, severity, *means, i.estimate, i.low, i.high))
+    return pd.DataFrame(rows, columns=["loss", "corruption", "severity", "ours", "theirs", "difference", "low", "high"])
+
+
+def _scaled(result: Result, fit: Fit, *logits: np.ndarray) -> list[np.ndarray]:
+    """Logits float64 (n, K) after a scaling; after the map log-probabilities."""
+    wide = [z.astype(np.float64) for z in logits]
+    if fit.method == "none":
+        return wide
+    fitted: Any = build_scaling(*fit).fit(result.validation.logits, result.validation.labels)
+    if fit.method == "temperature":
+        return [z / fitted.temperature_ for z in wide]
+    return [fitted.predict_log_proba(z) for z in wide]
+
+
+def _columns(result: Result) -> dict[str, Any]:
+    spec = result.spec
+    return {"dataset": spec.dataset, "model": spec.model, "loss": spec.label, "gamma": spec.gamma, "seed": spec.seed}
+
+
+def _key(result: Result, *asked: Any) -> tuple[Any, ...]:
+    arrays = {"validation": result.validation.logits, "test": result.test.logits}
+    return result.spec.digest, array_checksum(arrays), *asked

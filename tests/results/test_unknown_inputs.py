@@ -1,0 +1,127 @@
+"""Tables of detection and of shift, on runs made up: by their definitions, and asked once."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from focal_lib import metrics, results
+from focal_lib.calibration import FocalTemperatureScaling, TemperatureScaling
+from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
+from focal_lib.results import unknown_inputs
+from focal_lib.results.written_unknown import CIFAR, FRESH_DIGITS, RECORDED_DIGITS
+from focal_lib.training.contrasts import Setting
+from focal_lib.training.data.dataset import Dataset, Split
+
+RNG = np.random.default_rng(0)
+IMAGES = RNG.integers(0, 256, (60, 4, 4, 1), dtype=np.uint8)
+LABELS = RNG.integers(0, 4, 60)
+WEIGHTS = RNG.normal(size=(16, 4))
+
+
+def says(spec, images):
+    """A made-up network: linear in the pixels, another for each seed."""
+    return (images.reshape(len(images), -1) / 255.0 @ WEIGHTS * (1 + spec.seed) + spec.gamma).astype(np.float32)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Networks and data made up; how many networks were asked."""
+    count = []
+
+    def logits_on(specs, images, root=None):
+        for spec in specs:
+            count.append(spec)
+            yield spec, {name: says(spec, given) for name, given in images.items()}
+
+    part = Split(IMAGES, LABELS)
+    monkeypatch.setattr(unknown_inputs, "logits_on", logits_on)
+    monkeypatch.setattr(unknown_inputs.data, "load", lambda name: Dataset(name, 4, part.take(np.arange(20)), part))
+    monkeypatch.setattr(unknown_inputs, "_ROWS", {})
+    return count
+
+
+def test_detection_is_by_the_scores_of_test_and_unknown_images(made_results, asked):
+    table = results.measure_detection(made_results, "else")
+    run = made_results[5]  # gamma 3, seed 1
+    new, held_out = says(run.spec, IMAGES), (run.validation.logits, run.validation.labels)
+    fit = TemperatureScaling("nll").fit(*held_out)
+    mapped = FocalTemperatureScaling("nll", "newton", gammas=PAPER_GAMMAS).fit(*held_out)
+    rows = table[(table["loss"] == "focal 3") & (table["seed"] == 1)].set_index(["method", "metric"])["value"]
+    energy = [metrics.energy_score(z) for z in (run.test.logits, new)]
+    assert rows["none", "auroc energy"] == pytest.approx(100 * metrics.auroc(*energy))
+    assert rows["none", "fpr95 energy"] == pytest.approx(100 * metrics.fpr_at_tpr(*energy))
+    after = [softmax(z.astype(float) / fit.temperature_, -1).max(-1) for z in (run.test.logits, new)]
+    assert rows["temperature", "auroc max-probability"] == pytest.approx(100 * metrics.auroc(*after), abs=1e-6)
+    after = [mapped.predict_proba(z.astype(float)).max(-1) for z in (run.test.logits, new)]
+    assert rows["focal-temperature", "auroc max-probability"] == pytest.approx(100 * metrics.auroc(*after), abs=1e-6)
+    assert ("focal-temperature", "auroc energy") not in rows.index
+    assert set(table["unknown"]) == {"else"}
+
+
+def test_networks_are_asked_once(made_results, asked):
+    first = results.measure_detection(made_results[:3], "else")
+    again = results.measure_detection(made_results[:4], "else")
+    assert len(asked) == 4
+    assert again[: len(first)].equals(first)
+    results.measure_detection(made_results[:1], "another")
+    assert len(asked) == 5
+
+
+def test_of_digits_all_are_unknown_and_of_other_data_sets_the_test_images(asked):
+    assert len(results.unknown_images("mnist-5k")) == 80
+    assert len(results.unknown_images("cifar100")) == 60
+
+
+def test_shift_has_every_severity_and_clean_images_under_each_corruption(made_results, asked):
+    kinds = ("contrast", "gaussian-noise")
+    table = results.measure_shift(made_results, kinds, images=50, severities=(2, 5))
+    assert len(table) == 8 * 3 * 2 * 3 * 4  # runs, scalings, corruptions, severities, metrics
+    clean = table[table["severity"] == 0].set_index(["corruption", "loss", "seed", "method", "metric"])["value"]
+    assert clean["contrast"].equals(clean["gaussian-noise"])
+    run = made_results[1]
+    images = unknown_inputs.data.corrupt(IMAGES[:50], "contrast", 5)
+    probs = softmax(says(run.spec, images).astype(float), -1)
+    where = "corruption == 'contrast' and severity == 5 and loss == 'cross-entropy' and seed == 1 and method == 'none'"
+    rows = table.query(where).set_index("metric")["value"]
+    assert rows["nll"] == pytest.approx(metrics.nll(probs, LABELS[:50]))
+    assert rows["adaptive-ece"] == pytest.approx(100 * metrics.adaptive_ece(probs, LABELS[:50]))
+    gap = probs.max(-1).mean() - (probs.argmax(-1) == LABELS[:50]).mean()
+    assert rows["gap"] == pytest.approx(100 * gap)
+    means = results.mean_over_shifts(table)
+    of_nll = table.query("severity > 0 and loss == 'focal 3' and seed == 2 and method == 'none' and metric == 'nll'")
+    found = means.query("loss == 'focal 3' and seed == 2 and method == 'none' and metric == 'nll'")
+    assert found["value"].item() == pytest.approx(of_nll["value"].mean())
+    compared = results.compare_by_shift(table, "nll", "temperature", "none")
+    assert len(compared) == 2 * 2 * 3
+    cell = table.query("corruption == 'contrast' and severity == 2 and loss == 'focal 3' and metric == 'nll'")
+    wide = cell.pivot(index="seed", columns="method", values="value")
+    wanted = metrics.paired_t_interval(wide["temperature"], wide["none"])
+    row = compared.query("corruption == 'contrast' and severity == 2 and loss == 'focal 3'").iloc[0]
+    assert tuple(row[["difference", "low", "high"]]) == pytest.approx((wanted.estimate, wanted.low, wanted.high))
+
+
+def test_more_images_than_there_are_is_refused(made_results, asked):
+    with pytest.raises(ValueError, match=r"images must be 1 to 60. Got 61"):
+        results.measure_shift(made_results, ("contrast",), images=61)
+
+
+def test_what_was_written_down_stays():
+    """The contrasts were committed before any network was shown these images: another one would be another question."""
+    digits, shift = results.digit_contrasts(), results.shift_contrasts()
+    assert [len(family) for family in (digits, RECORDED_DIGITS, FRESH_DIGITS, CIFAR, shift)] == [9, 5, 4, 10, 8]
+    assert digits[0].ours == Setting(("focal 3",))
+    assert digits[0].metric == "auroc max-probability"
+    assert {c.claimed for c in digits if c.metric.startswith("fpr95")} == {-1}
+    assert shift[0].ours == Setting(("cross-entropy",), "focal-temperature", "nll")
+    assert shift[0].theirs == Setting(("cross-entropy",), "temperature", "nll")
+    for family in (digits, RECORDED_DIGITS, FRESH_DIGITS, shift):
+        assert [c.primary for c in family] == [True] + [False] * (len(family) - 1)
+    assert {c.theirs.losses for c in (*digits, *RECORDED_DIGITS, *CIFAR)} == {("cross-entropy",)}
+
+
+def test_recorded_answers_name_what_was_shown():
+    with pytest.raises(ValueError, match=r"unknown must be one of mnist-5k. Got 'svhn'"):
+        results.read_unknown("fashion-mnist-unknown", "svhn")
+    table = results.read_unknown("fashion-mnist-unknown", "mnist-5k")
+    assert set(table["loss"]) == {"cross-entropy", "focal 3", "flsd-53", "fcl 4 1.5", "fcl 2 0.5"}
+    assert table.groupby("loss")["seed"].nunique().unique().tolist() == [4]
