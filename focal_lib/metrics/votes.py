@@ -120,7 +120,8 @@ def divergence_to_raters(log_probs: np.ndarray, votes: Votes) -> np.ndarray:
         ValueError: log_probs are not (n, K).
     """
     _check(log_probs, votes)
-    crossed = -np.where(votes.shares > 0, votes.shares * log_probs, 0.0).sum(-1)
+    said = votes.shares > 0  # what nobody says counts nothing, even where the prediction is 0
+    crossed = -np.multiply(votes.shares, log_probs, where=said, out=np.zeros_like(votes.shares)).sum(-1)
     difference: np.ndarray = crossed - votes.corrected_entropy
     return difference
 

@@ -10,12 +10,22 @@ import pandas as pd
 from scipy.special import log_softmax
 
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
+from focal_lib.metrics.intervals import t_interval
 from focal_lib.metrics.votes import Votes, divergence_to_raters, squared_distance_to_raters
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.training.raters.plan import Plan
-from focal_lib.training.raters.train import Outcome, load_sentences, train
+from focal_lib.training.raters.train import Outcome, train
 
-__all__ = ["RECORD", "fit_temperature", "measure_distances", "measure_plans", "name_settings", "scalings"]
+__all__ = [
+    "RECORD",
+    "fit_temperature",
+    "measure_distances",
+    "measure_outcomes",
+    "measure_plans",
+    "name_settings",
+    "scalings",
+    "share_by_prediction",
+]
 
 RECORD = "human-labels"  # results/human-labels/table.parquet
 
@@ -61,25 +71,47 @@ def measure_distances(log_probs: np.ndarray, votes: Votes) -> dict[str, float]:
 
 
 def measure_plans(plans: Iterable[Plan]) -> pd.DataFrame:
-    """Train each plan and measure it: a row for each kept weights, method and metric.
+    """Train each plan and measure what comes out: see `measure_outcomes`."""
+    return measure_outcomes(outcome for plan in plans for outcome in train(plan))
+
+
+def measure_outcomes(outcomes: Iterable[Outcome]) -> pd.DataFrame:
+    """A row for each outcome, method and metric.
 
     Returns:
         dataset, model, classes, labels, loss, gamma, kept, seed, method, objective, metric, value; `temperature` is a
         metric of the methods that fit one, `stop` and `gradient` (see Outcome) of 'none'.
     """
     rows: list[dict[str, Any]] = []
-    for plan in plans:
-        for outcome in train(plan):
-            votes = load_sentences(plan.seed, plan.classes, plan.n_train, plan.n_validation).votes["test"]
-            about = {"dataset": "movie-reviews", "model": plan.model, "classes": plan.classes, "labels": plan.labels}
-            about |= {"loss": plan.label, "gamma": plan.gamma, "kept": outcome.kept, "seed": plan.seed}
-            for method, objective, log_probs, t in scalings(outcome):
-                found = measure_distances(log_probs, votes)
-                found |= {"stop": outcome.stop, "gradient": outcome.gradient} if method == "none" else {}
-                found |= {"temperature": t} if objective else {}
-                common = about | {"method": method, "objective": objective}
-                rows += [common | {"metric": metric, "value": value} for metric, value in found.items()]
+    for outcome in outcomes:
+        plan = outcome.plan
+        about = {"dataset": "movie-reviews", "model": plan.model, "classes": plan.classes, "labels": plan.labels}
+        about |= {"loss": plan.label, "gamma": plan.gamma, "kept": outcome.kept, "seed": plan.seed}
+        for method, objective, log_probs, t in scalings(outcome):
+            found = measure_distances(log_probs, outcome.votes)
+            found |= {"stop": outcome.stop, "gradient": outcome.gradient} if method == "none" else {}
+            found |= {"temperature": t} if objective else {}
+            common = about | {"method": method, "objective": objective}
+            rows += [common | {"metric": metric, "value": value} for metric, value in found.items()]
     return pd.DataFrame(rows)
+
+
+def share_by_prediction(predicted: np.ndarray, shares: np.ndarray, bins: int = 12) -> pd.DataFrame:
+    """Mean prediction and mean share of the raters in bins of equal mass of the prediction, (n,), (n,).
+
+    Returns:
+        predicted, share, half (of the 95 % t interval of the share over the bin's sentences), one row a bin.
+
+    Raises:
+        ValueError: fewer than two sentences a bin.
+    """
+    if bins < 1 or len(predicted) < 2 * bins:
+        raise ValueError(f"each bin must have at least two sentences. Got {len(predicted)} for {bins} bins.")
+    rows = []
+    for part in np.array_split(np.argsort(predicted, kind="stable"), bins):
+        interval = t_interval(shares[part])
+        rows.append((predicted[part].mean(), interval.estimate, (interval.high - interval.low) / 2))
+    return pd.DataFrame(rows, columns=["predicted", "share", "half"])
 
 
 def name_settings(table: pd.DataFrame, model: str, classes: int = 2) -> pd.DataFrame:

@@ -59,9 +59,11 @@ def load_sentences(seed: int, classes: int, n_train: int, n_validation: int) -> 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Logits float64 (n, K) and validation targets (n, K) of one model.
+    """Logits float64 (n, K) of one model for validation and test sentences.
 
     Attributes:
+        targets: of the validation sentences (n, K).
+        votes: on the test sentences.
         kept: which weights: VALIDATED, those of least own validation loss, or END.
         stop: the penalty of a linear model, the epoch of a network.
         gradient: largest entry of a linear model's gradient; nan of a network.
@@ -72,6 +74,7 @@ class Outcome:
     validation: np.ndarray
     test: np.ndarray
     targets: np.ndarray
+    votes: Votes
     stop: float
     gradient: float = float("nan")
 
@@ -95,12 +98,14 @@ def train(plan: Plan) -> tuple[Outcome, Outcome]:
 def _train_linear(
     plan: Plan, loss: LogitLoss, data: Sentences, targets: dict[str, np.ndarray]
 ) -> tuple[Outcome, Outcome]:
-    bags, held = data.bags, torch.from_numpy(targets["validation"])
+    bags, held, said = data.bags, torch.from_numpy(targets["validation"]), data.votes["test"]
     fits = fit_linear_path(bags, targets["train"], loss, PENALTIES)
     logits = [bags.validation @ fit.weights for fit in fits]
     own = [float(expected_loss(loss, torch.from_numpy(values), held)) for values in logits]
     best, last = (
-        Outcome(plan, kept, logits[i], bags.test @ fits[i].weights, held.numpy(), fits[i].penalty, fits[i].gradient)
+        Outcome(
+            plan, kept, logits[i], bags.test @ fits[i].weights, held.numpy(), said, fits[i].penalty, fits[i].gradient
+        )
         for kept, i in ((VALIDATED, int(np.argmin(own))), (END, len(fits) - 1))
     )
     return best, last
@@ -113,7 +118,7 @@ def _train_network(
     model = NETWORKS[plan.model](len(data.vocabulary), plan.classes, glove(data.vocabulary))
     found = train_network(model, loss, data.tokens, targets, epochs=plan.epochs, seed=plan.seed)
     best, last = (
-        Outcome(plan, kept, fit.validation, fit.test, targets["validation"], fit.epoch)
+        Outcome(plan, kept, fit.validation, fit.test, targets["validation"], data.votes["test"], fit.epoch)
         for kept, fit in zip((VALIDATED, END), found, strict=True)
     )
     return best, last
