@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from focal_lib.losses.by_name import build
 from focal_lib.training.contrasts import Contrast, Setting
@@ -59,16 +60,16 @@ class Plan:
         return self.gamma if self.loss == "focal" and self.gamma > 0 else None
 
 
-def losses_compared(gamma: float = GAMMA) -> dict[str, dict[str, float | str]]:
+def losses_compared(gamma: float = GAMMA) -> dict[str, dict[str, Any]]:
     """Label -> the loss, as arguments of a Plan: cross-entropy, focal, its proper part, FCL, Brier."""
-    given: tuple[dict[str, float | str], ...] = (
+    given: tuple[dict[str, Any], ...] = (
         {"loss": "focal"},
         {"loss": "focal", "gamma": gamma},
         {"loss": "proper-focal", "gamma": gamma},
         {"loss": "fcl", "gamma": FCL[0], "lam": FCL[1]},
         {"loss": "brier"},
     )
-    return {Plan("linear", **arguments).label: arguments for arguments in given}  # type: ignore[arg-type]
+    return {Plan("linear", **arguments).label: arguments for arguments in given}
 
 
 def written_contrasts(table: str, gamma: float = GAMMA, majority: bool = True) -> tuple[Contrast, ...]:
