@@ -108,10 +108,10 @@ note("raters", n_train=n_train, n_validation=n_validation, seeds=seeds, fcl_gamm
 #
 # The minimiser of a loss depends on the law of the labels. The theory's labels are *drawn*: one rater at random, here
 # drawn once for each sentence. All *votes* at once give the same law without the chance. The *majority* is another law,
-# whose posterior is more certain than the raters are.
+# certain of each sentence, however split its raters are.
 #
 # And it speaks of the best prediction from what a model sees. A bag of words does not tell all that a rater reads. What
-# any loss can find is $E[p]$ given the words, so no model here comes near a distance of 0.
+# any loss can find is $E[p]$ given the words. The distance that is left need not be the fault of the loss.
 #
 # ## What was run
 #
@@ -235,7 +235,8 @@ note("raters", sharpened=count(evaluated, "focal after its map minus focal after
 # Of these settings, in KL and after the correction: focal loss after its map, against as it is,
 # {glue:text}`raters-primary`. Its proper part, against focal loss, {glue:text}`raters-proper`. FCL, against focal loss,
 # {glue:text}`raters-fcl`; against focal loss after its map, {glue:text}`raters-fcl-map`. The Brier score, against
-# cross-entropy, {glue:text}`raters-brier`.
+# cross-entropy, {glue:text}`raters-brier`: a class as rare as the neutral one costs little in squared distance where it
+# gets too small a probability, and can cost much in KL.
 #
 # ## Is it mere sharpening?
 #
@@ -277,9 +278,17 @@ note("raters", left_one=sum(i.low <= 1 <= i.high for i in left), gammas=len(trie
 #
 # ## The majority's label
 #
-# Data sets as a rule keep the majority and drop the votes. A proper loss then finds the posterior of the majority. It
-# is more certain than the raters, but its labels have less noise, which helps a model that has few sentences to learn
-# from.
+# Where a data set keeps the majority and drops the votes, a proper loss finds the posterior of the majority, in which
+# raters who disagree do not show. But such labels have less noise than drawn ones, which can help a model that has few
+# sentences to learn from.
+
+# %% tags=["hide-input"]
+said = record[(record["model"] == "linear") & (record["classes"] == 2) & (record["kept"] == VALIDATED)]
+said = said[said["loss"].isin([f"focal {GAMMA:g}", "cross-entropy"]) & said["method"].isin(["none", "map"])]
+said = said.assign(column=said["loss"] + said["method"].map({"none": "", "map": " after its map"}))
+kinds = said[said["metric"] == "kl"].groupby(["labels", "column"], sort=False)["value"]
+form = results.format_mean_sd(kinds, 3).unstack("column").reset_index().style.hide()
+form.set_caption("KL to the raters by the labels: recorded linear models, mean ± standard deviation over seeds")
 
 # %% tags=["remove-input"]
 note("raters", majority=count(evaluated, "cross-entropy: majority minus drawn"))
@@ -303,6 +312,9 @@ late = evaluated[
 names = {primary: "the map, validated", "to the end: focal after its map minus as it is": "the map, to the end"}
 rows = late.assign(label=late["table"] + ": " + late["name"].map(names).fillna("focal minus CE, to the end"))
 
+# %% tags=["remove-input"]
+note("raters", exclude=raters_record.say_whether_uses_exclude(evaluated))
+
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Differences in Kullback-Leibler divergence to the raters with t intervals, three rows for each setting: what the map does with validated weights, what it does after training to the end, and focal loss minus cross-entropy after training to the end."}, "figure": {"name": "fig-raters-end", "caption": "Difference in KL to the raters, mean and 95 % t interval over paired seeds, each for itself: focal loss after its map minus as it is, with the weights of least validation loss and trained on to the end; and focal loss minus cross-entropy, to the end."}}
 interval_figure(
     *(rows[c].tolist() for c in ("label", "difference", "low", "high")), "difference in KL to the raters", reference=0
@@ -310,9 +322,7 @@ interval_figure(
 
 # %% [markdown]
 # Trained on to the end, focal loss as it is, against cross-entropy, is {glue:text}`raters-late-focal`. After its map,
-# against as it is, it is {glue:text}`raters-late-map`. So there are two uses of focal loss, and they exclude each
-# other: a model that is regularised well says, after the map, what people say; one that is not is served by the bias
-# that the map would take away.
+# against as it is, it is {glue:text}`raters-late-map`. {glue:text}`raters-exclude`
 #
 # ```{exercise}
 # :label: ex-raters-noise

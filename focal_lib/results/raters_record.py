@@ -12,7 +12,15 @@ from focal_lib.results.written_contrasts import evaluate_contrasts
 from focal_lib.training.contrasts import Contrast
 from focal_lib.training.raters.plan import VALIDATED, written_contrasts
 
-__all__ = ["SETTINGS", "count_relations", "differences_from", "evaluate_written", "find_written", "temperature_ratios"]
+__all__ = [
+    "SETTINGS",
+    "count_relations",
+    "differences_from",
+    "evaluate_written",
+    "find_written",
+    "say_whether_uses_exclude",
+    "temperature_ratios",
+]
 
 SETTINGS = {  # name -> model, classes; each is a family of contrasts
     "linear": ("linear", 2),
@@ -82,6 +90,21 @@ def count_relations(evaluated: pd.DataFrame, name: str, words: tuple[str, str] =
     said = [words[int(difference > 0)] if significant else "not told apart" for significant, difference in found]
     order = [*words, "not told apart"]
     return ", ".join(f"{word} in {said.count(word)} of {len(said)}" for word in order if word in said)
+
+
+def say_whether_uses_exclude(evaluated: pd.DataFrame) -> str:
+    """A sentence on the settings where the map helps with validated weights and harms after training to the end."""
+    wide = evaluated.assign(sign=np.where(evaluated["significant"], np.sign(evaluated["difference"]), 0.0))
+    wide = wide.pivot(index="table", columns="name", values="sign")
+    helps = wide["focal: after its map minus as it is"] < 0
+    both = int((helps & (wide["to the end: focal after its map minus as it is"] > 0)).sum())
+    if not both:
+        return "In no setting is the map shown to help with validated weights and to harm without."
+    return (
+        f"In {both} of {len(wide)} settings the two uses of focal loss exclude each other: with validated weights the "
+        "map brings the model nearer to what people say; trained on to the end, the model is served by the very bias that "
+        "the map takes away."
+    )
 
 
 def differences_from(table: pd.DataFrame, kept: str, metric: str = "kl") -> pd.DataFrame:

@@ -43,8 +43,8 @@ def make_bags(train: np.ndarray, validation: np.ndarray, test: np.ndarray) -> Ba
         ValueError: no word is in two training sentences.
     """
     words = TfidfVectorizer(analyzer=_words_and_pairs, min_df=2, sublinear_tf=True).fit(train)
-    parts = [_with_constant(words.transform(part)) for part in (train, validation, test)]
-    return Bags(*parts, train_transposed=parts[0].T.tocsr())
+    one, two, three = (_with_constant(words.transform(part)) for part in (train, validation, test))
+    return Bags(one, two, three, one.T.tocsr())
 
 
 def _words_and_pairs(row: np.ndarray) -> list[str]:
