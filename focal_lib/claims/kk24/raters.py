@@ -71,9 +71,10 @@ def raters_temperature_left() -> Evidence:
 
 @claim(
     "kk24.raters_overfitted",
-    source="KK24 abstract, section 1",
-    statement="Training with focal loss results in models 'better calibrated on test data, due to the generalization gap'. (Taken as: trained on to "
-    rf"the end, a focal model is nearer to the raters, in KL, than one of cross-entropy; {SIZE}.)",
+    source="KK24 abstract",
+    statement="'[F]ocal loss pushes the model to provide under-confident predictions on the training data, resulting in being better calibrated on "
+    "the test data, due to the generalization gap.' (Taken as: trained on to the end, a focal model is nearer to the raters, in KL, than one "
+    rf"of cross-entropy; {SIZE}.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs=NEEDS,
