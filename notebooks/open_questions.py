@@ -23,7 +23,7 @@
 # | bounds on the map with more than two classes | proved, but for the sharp upper one | {ref}`ch-bounds` |
 # | why $T$ over the calibration $\gamma$ is a line | explained, not proved | below, {ref}`ch-fts` |
 # | against vector and matrix scaling | measured on small networks | below |
-# | what the decomposition means for generalisation | measured on small networks | {ref}`ch-training` |
+# | what the decomposition means for generalisation | measured, small networks | {ref}`ch-training`, {ref}`ch-raters` |
 # | is the map like $T < 1$ on other architectures? | measured on two small networks | below |
 # | the whole landscape of $(\gamma, T)$ | searched for every network | {ref}`ch-fts` |
 # | data out of distribution | measured on small networks | {ref}`ch-unknown` |

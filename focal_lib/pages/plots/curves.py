@@ -51,10 +51,13 @@ def point_figure(
     ylabel: str,
     *,
     reference: float | None = None,
+    diagonal: bool = False,
     **axes: Any,
 ) -> Figure:
-    """Points (x, y, half-width of the error bar or None) for each group, joined by a line."""
+    """Points (x, y, half-width of the error bar or None) for each group, joined by a line; y = x on request."""
     fig, ax = plt.subplots(figsize=(7, 4.2))
+    if diagonal:
+        ax.axline((0, 0), slope=1, color="0.6", linewidth=1)
     if reference is not None:
         ax.axhline(reference, color="0.3", linewidth=1)
     for (label, (x, y, error)), style in zip(groups.items(), line_styles(len(groups), markers=True), strict=True):

@@ -1,0 +1,117 @@
+"""KK24 Prop. 4 on real posteriors: does the map bring a focal network to the votes of several raters?"""
+
+from __future__ import annotations
+
+from focal_lib.claims.evidence import All, Evidence
+from focal_lib.claims.from_raters import NEEDS, SIZE, TWO_CLASSES, contrast_of_raters, temperature_left
+from focal_lib.claims.kk24.training import COMPENSATION
+from focal_lib.claims.ledger import claim
+from focal_lib.results.raters_record import SETTINGS
+
+CHAPTER = "18_human_labels"
+
+
+@claim(
+    "kk24.raters_after_map",
+    source="KK24 section 3.3, Prop. 4",
+    statement="The 'focal calibration map is observed to equal with the transformation that maps the outputs from focal minimizers to the true "
+    rf"class probabilities'. (Taken as: after its map what a focal model says is nearer to the raters, in KL; {SIZE}, weights of least "
+    "validation loss; a linear model with two and three classes, two small networks.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs=NEEDS,
+)
+def raters_after_map() -> Evidence:
+    """The primary contrast of each model."""
+    name = "focal: after its map minus as it is"
+    return All(tuple(contrast_of_raters(setting, name, -1) for setting in SETTINGS))
+
+
+@claim(
+    "kk24.raters_proper_part",
+    source="KK24 section 3.2, after Prop. 2, taken further",
+    statement=rf"Trained with the proper part of focal loss, models are nearer to the raters (KL) than trained with focal loss. ({SIZE}.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def raters_proper_part() -> Evidence:
+    """The map inside the loss in place of after the model."""
+    return All(tuple(contrast_of_raters(setting, "proper part minus focal", -1) for setting in SETTINGS))
+
+
+@claim(
+    "kk24.raters_map_not_temperature",
+    source="KK24 section 3.3, taken further",
+    statement="With three classes the map brings a linear focal model nearer to the raters (KL) than the best temperature on held-out labels does. "
+    rf"({SIZE}.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def raters_map_not_temperature() -> Evidence:
+    """With two classes the two are nearly one function, and nothing is claimed."""
+    name = "focal after its map minus focal after a temperature"
+    return contrast_of_raters("linear, three classes", name, -1)
+
+
+@claim(
+    "kk24.raters_temperature_left",
+    source="KK24 section 4.1, taken further",
+    statement=rf"After the map a focal model needs the temperature that cross-entropy needs, to within {100 * COMPENSATION:g} %. "
+    rf"({SIZE}; two classes.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def raters_temperature_left() -> Evidence:
+    """Temperatures fitted on held-out labels; weights of least validation loss."""
+    return All(tuple(temperature_left(setting, COMPENSATION) for setting in TWO_CLASSES))
+
+
+@claim(
+    "kk24.raters_overfitted",
+    source="KK24 abstract",
+    statement="'[F]ocal loss pushes the model to provide under-confident predictions on the training data, resulting in being better calibrated on "
+    "the test data, due to the generalization gap.' (Taken as: trained on to the end, a focal model is nearer to the raters, in KL, than one "
+    rf"of cross-entropy; {SIZE}.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs=NEEDS,
+)
+def raters_overfitted() -> Evidence:
+    """The last epoch, or the weakest penalty."""
+    return All(
+        tuple(
+            contrast_of_raters(setting, "to the end: focal minus cross-entropy", -1, "printed") for setting in SETTINGS
+        )
+    )
+
+
+@claim(
+    "kk24.raters_overfitted_map",
+    source="KK24 abstract, taken further",
+    statement=rf"Trained on to the end, the map takes a focal model away from the raters (KL). ({SIZE}.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def raters_overfitted_map() -> Evidence:
+    """There underconfidence and overfitting compensate, and the map undoes the one."""
+    name = "to the end: focal after its map minus as it is"
+    return All(tuple(contrast_of_raters(setting, name, 1) for setting in SETTINGS))
+
+
+@claim(
+    "kk24.raters_majority",
+    source="KK24 section 3.1, taken further",
+    statement="Trained with cross-entropy on the majority of the raters, a model is farther from them (KL) than trained on labels drawn from their "
+    "votes. (Film reviews, two classes.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def raters_majority() -> Evidence:
+    """A proper loss finds the posterior of the labels it is given, here the majority's."""
+    name = "cross-entropy: majority minus drawn"
+    return All(tuple(contrast_of_raters(setting, name, 1) for setting in TWO_CLASSES))

@@ -1,0 +1,135 @@
+"""What the recorded models on raters' labels say: the contrasts written down before them, and their temperatures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from focal_lib.metrics.intervals import t_interval_if_any
+from focal_lib.results.raters import RECORD, name_settings
+from focal_lib.results.recorded import read_table
+from focal_lib.results.written_contrasts import evaluate_contrasts
+from focal_lib.training.contrasts import Contrast
+from focal_lib.training.raters.plan import VALIDATED, written_contrasts
+
+__all__ = [
+    "SETTINGS",
+    "count_relations",
+    "differences_from",
+    "evaluate_written",
+    "find_written",
+    "say_whether_uses_exclude",
+    "temperature_ratios",
+]
+
+SETTINGS = {  # name -> model, classes; each is a family of contrasts
+    "linear": ("linear", 2),
+    "averaged embedding": ("averaged-embedding", 2),
+    "GP-CNN": ("gp-cnn", 2),
+    "linear, three classes": ("linear", 3),
+}
+
+
+def _written(setting: str) -> tuple[Contrast, ...]:
+    return written_contrasts(setting, majority=SETTINGS[setting][1] == 2)
+
+
+def find_written(setting: str, name: str) -> Contrast:
+    """The contrast of that name that was written down for a setting.
+
+    Raises:
+        ValueError: there is none.
+    """
+    for contrast in _written(setting):
+        if contrast.name == name:
+            return contrast
+    raise ValueError(f"contrast must be one of {', '.join(c.name for c in _written(setting))}. Got {name!r}.")
+
+
+def evaluate_written() -> pd.DataFrame:
+    """Every written contrast in every setting: what `evaluate_contrasts` gives, Holm's correction within a setting.
+
+    Raises:
+        FileNotFoundError: there is no record, as in an installed package.
+    """
+    table = read_table(RECORD)
+    found = [evaluate_contrasts(name_settings(table, *SETTINGS[name]), _written(name)) for name in SETTINGS]
+    return pd.concat(found, ignore_index=True)
+
+
+def temperature_ratios(model: str, classes: int, gamma: float, method: str) -> np.ndarray:
+    """Fitted temperature of focal models over that of cross-entropy, a number a seed: drawn labels, VALIDATED.
+
+    Args:
+        gamma: of the focal loss.
+        method: 'temperature', or 'map-temperature' for what is left after the map.
+
+    Raises:
+        FileNotFoundError: there is no record.
+        ValueError: the record has no such models.
+    """
+    table = read_table(RECORD)
+    chosen = (table["model"] == model) & (table["classes"] == classes) & (table["metric"] == "temperature")
+    chosen &= (table["labels"] == "drawn") & (table["kept"] == VALIDATED)
+    of_focal = chosen & (table["loss"] == f"focal {gamma:g}") & (table["method"] == method)
+    of_ce = chosen & (table["loss"] == "cross-entropy") & (table["method"] == "temperature")
+    focal, base = (table[rows].set_index("seed")["value"] for rows in (of_focal, of_ce))
+    ratio = (focal / base).dropna()
+    if ratio.empty:
+        raise ValueError(f"the record must have focal {gamma:g} of {model}, {classes} classes. Got none.")
+    return ratio.to_numpy()
+
+
+def count_relations(evaluated: pd.DataFrame, name: str, words: tuple[str, str] = ("nearer", "farther")) -> str:
+    """'nearer in 3 of 4, not told apart in 1 of 4': one contrast in every setting that has it, after correction.
+
+    A contrast counts as told apart where it is significant among those of its setting.
+    """
+    rows = evaluated[evaluated["name"] == name]
+    found = zip(rows["significant"], rows["difference"], strict=True)
+    said = [words[int(difference > 0)] if significant else "not told apart" for significant, difference in found]
+    order = [*words, "not told apart"]
+    return ", ".join(f"{word} in {said.count(word)} of {len(said)}" for word in order if word in said)
+
+
+def say_whether_uses_exclude(evaluated: pd.DataFrame) -> str:
+    """A sentence on the settings where the map helps with validated weights and harms after training to the end."""
+    wide = evaluated.assign(sign=np.where(evaluated["significant"], np.sign(evaluated["difference"]), 0.0))
+    wide = wide.pivot(index="table", columns="name", values="sign")
+    helps = wide["focal: after its map minus as it is"] < 0
+    both = int((helps & (wide["to the end: focal after its map minus as it is"] > 0)).sum())
+    if not both:
+        return "In no setting is the map shown to help with validated weights and to harm without."
+    return (
+        f"In {both} of {len(wide)} settings the two uses of focal loss exclude each other: with validated weights the "
+        "map brings the model nearer to what people say; trained on to the end, the model is served by the very bias "
+        "that the map takes away."
+    )
+
+
+def differences_from(table: pd.DataFrame, kept: str, metric: str = "kl") -> pd.DataFrame:
+    """A metric of every loss and method minus that of cross-entropy as trained, paired over seeds; best first.
+
+    Args:
+        table: of one model and kind of labels, from `measure_outcomes`.
+
+    Returns:
+        label ('focal 2, after the map'), difference, low, high: t interval over seeds, each for itself.
+    """
+    rows = table[(table["kept"] == kept) & (table["metric"] == metric)]
+    wide = rows.pivot(index="seed", columns=["loss", "method"], values="value")
+    base, found = wide["cross-entropy", "none"], []
+    for loss, method in wide.columns.to_frame(index=False).itertuples(index=False, name=None):
+        if (loss, method) != ("cross-entropy", "none"):
+            i = t_interval_if_any(wide[loss, method] - base)
+            found.append((f"{loss}{_AFTER[method]}", i.estimate, i.low, i.high))
+    columns = ["label", "difference", "low", "high"]
+    return pd.DataFrame(found, columns=columns).sort_values("difference", ignore_index=True)
+
+
+_AFTER = {
+    "none": "",
+    "temperature": ", after a temperature",
+    "map": ", after its map",
+    "map-temperature": ", after map and temperature",
+}
