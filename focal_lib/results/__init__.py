@@ -26,8 +26,16 @@ from focal_lib.results.over_seeds import (
     summarise,
     write_table,
 )
-from focal_lib.results.printed import kk24_table1, l25_table9, m20_fig8, m20_table6, printed_tables
-from focal_lib.results.printed.side_by_side import compare_with_printed
+from focal_lib.results.printed import (
+    kk24_table1,
+    l25_table9,
+    m20_fig8,
+    m20_table6,
+    printed_tables,
+)
+from focal_lib.results.printed.side_by_side import (
+    compare_with_printed,
+)
 from focal_lib.results.printed.study import (
     correlate_orders,
     count_best,
@@ -37,7 +45,18 @@ from focal_lib.results.printed.study import (
     match_papers,
     match_restated,
 )
-from focal_lib.results.recorded import load_recorded, read_table
+from focal_lib.results.recorded import (
+    load_recorded,
+    read_table,
+    read_unknown,
+)
+from focal_lib.results.unknown_inputs import (
+    compare_by_shift,
+    mean_over_shifts,
+    measure_detection,
+    measure_shift,
+    unknown_images,
+)
 from focal_lib.results.while_training import (
     describe_followed,
     gradient_norms_at,
@@ -47,29 +66,27 @@ from focal_lib.results.while_training import (
     over_seeds_by_epoch,
     reliability_by_epoch,
 )
-from focal_lib.results.written_contrasts import compare_eces, evaluate_contrasts, primary_contrast
+from focal_lib.results.written_contrasts import (
+    compare_eces,
+    evaluate_contrasts,
+    format_contrasts,
+    primary_contrast,
+)
+from focal_lib.results.written_unknown import (
+    FRESH_DIGITS,
+    RECORDED_DIGITS,
+    digit_contrasts,
+    shift_contrasts,
+)
 
 __all__ = [
     "CONFIDENT",
+    "FRESH_DIGITS",
+    "RECORDED_DIGITS",
     "SCALINGS",
     "agreed",
     "beside_table6",
     "caption_agreed",
-from focal_lib.results.recorded import load_recorded, read_table, read_unknown
-from focal_lib.results.unknown_inputs import (
-    compare_by_shift,
-    mean_over_shifts,
-    measure_detection,
-    measure_shift,
-    unknown_images,
-)
-from focal_lib.results.written_contrasts import compare_eces, evaluate_contrasts, format_contrasts, primary_contrast
-from focal_lib.results.written_unknown import FRESH_DIGITS, RECORDED_DIGITS, digit_contrasts, shift_contrasts
-
-__all__ = [
-    "FRESH_DIGITS",
-    "RECORDED_DIGITS",
-    "SCALINGS",
     "compare_by_shift",
     "compare_eces",
     "compare_scaling",
@@ -102,16 +119,16 @@ __all__ = [
     "match_restated",
     "mean_over_shifts",
     "measure",
-    "minus_cross_entropy",
     "measure_detection",
     "measure_shift",
+    "minus_cross_entropy",
     "nll_temperature",
     "over_seeds_by_epoch",
     "primary_contrast",
     "printed_tables",
     "read_table",
-    "reliability_by_epoch",
     "read_unknown",
+    "reliability_by_epoch",
     "resample_gain",
     "shift_contrasts",
     "summarise",

@@ -17,8 +17,7 @@ from focal_lib.training.spec import Spec
 from focal_lib.training.step import pick_way
 from focal_lib.training.trainer import Trainer, pick_device, to_tensors
 
-__all__ = ["Parts", "do_epoch", "evaluated", "final_logits", "fresh_trainer", "load_parts", "prepare"]
-__all__ = ["Parts", "do_epoch", "evaluated", "final_logits", "load_parts", "pixel_scale", "prepare"]
+__all__ = ["Parts", "do_epoch", "evaluated", "final_logits", "fresh_trainer", "load_parts", "pixel_scale", "prepare"]
 
 Parts = dict[str, tuple[Tensor, Tensor]]  # 'train', 'validation', 'test' -> inputs and labels, on the device
 
