@@ -7,7 +7,6 @@ should give; tests/book/explore.test.js compares, tests/book/test_explore.py cal
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from scipy.optimize import brentq
 
 from focal_lib.theory.closest_temperature import closest_temperature
 from focal_lib.theory.confidence import confidence_change
-from focal_lib.theory.gain import confidence_threshold, critical_gamma, peak_probability
+from focal_lib.theory.gain import confidence_threshold, peak_probability
 from focal_lib.theory.largest_deviation import largest_deviation
 from focal_lib.theory.maps import focal_log_probs, focal_logit
 from focal_lib.theory.proper import focal_calibration_minimiser
@@ -43,7 +42,7 @@ def tied_crossing(n: int, gamma: float) -> float:
     return float(brentq(lambda top: float(confidence_change(tied(top, n), gamma)), peak, 0.5, xtol=1e-14))
 
 
-Cases = list[tuple[list[Any], Any]]  # arguments and value; an infinite radius is None
+Cases = list[tuple[list[Any], Any]]  # arguments and value
 
 
 def _maps() -> Cases:
@@ -66,8 +65,8 @@ def _closest() -> Cases:
 
 
 def _bounds() -> Cases:
-    pairs = [(g, r) for g in (*SLIDER_GAMMAS, 20.0, 100.0) for r in (0.5, 1.0, 4.0, 20.0, math.inf)]
-    return [([g, None if math.isinf(r) else r], list(temperature_bounds(g, r))) for g, r in pairs]
+    pairs = [(g, r) for g in (*SLIDER_GAMMAS, 20.0, 100.0) for r in (2e-5, 0.5, 1.0, 4.0, 20.0)]
+    return [([g, r], list(temperature_bounds(g, r))) for g, r in pairs]
 
 
 def _tied() -> Cases:
@@ -92,7 +91,6 @@ FUNCTIONS: dict[str, Callable[[], Cases]] = {  # by their names in the script
     "closestTemperature": _closest,
     "temperatureBounds": _bounds,
     "confidenceThreshold": lambda: [([g], confidence_threshold(g)) for g in (*SLIDER_GAMMAS, 100.0)],
-    "criticalGamma": lambda: [([n], critical_gamma(n)) for n in CLASSES],
     "tiedTop": _tied,
     "tiedCrossing": lambda: [([n, g], tied_crossing(n, g)) for n in CLASSES for g in SLIDER_GAMMAS],
     "fclMinimiser": _minimisers,

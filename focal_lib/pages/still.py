@@ -10,16 +10,20 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-__all__ = ["Check", "Line", "Panel", "Slider", "figure_of", "plane"]
+__all__ = ["Check", "Hidden", "Line", "Panel", "Slider", "figure_of"]
 
 WIDTH = 320  # of a picture, and of a small phone
 _LEFT, _RIGHT = 34, 8
 _KINDS = {
     "one": 'stroke="#0072B2" stroke-width="2.5"',
     "two": 'stroke="#D55E00" stroke-width="2.5" stroke-dasharray="7 4"',
+    "wide": 'stroke="#D55E00" stroke-width="5"',
     "three": 'stroke="currentColor" stroke-width="1.5" stroke-dasharray="2 3"',
     "thin": 'stroke="currentColor" stroke-width="1" stroke-opacity="0.5"',
     "dot": 'stroke="#0072B2" stroke-width="11" stroke-linecap="round"',
+    "speck": 'stroke="currentColor" stroke-width="4" stroke-linecap="round"',
+    "grip": 'stroke="#0072B2" stroke-width="40" stroke-linecap="round" stroke-opacity="0" role="slider" '
+    'aria-label="q, by arrow keys" aria-valuemin="0" aria-valuemax="1" aria-valuenow="0"',
     "ring": 'stroke="#D55E00" stroke-width="11" stroke-linecap="round"',
 }
 
@@ -46,6 +50,7 @@ class Panel(NamedTuple):
     height: int = 190
     legend: Sequence[tuple[str, str]] = ()  # kind, text
     legend_at: tuple[int, int] = (10, 16)
+    texts: Sequence[tuple[float, float, str]] = ()  # each centred at its point
 
 
 class Slider(NamedTuple):
@@ -57,7 +62,6 @@ class Slider(NamedTuple):
     high: float
     step: float
     value: float
-    end: str = ""  # what the highest value means, if not itself
 
 
 class Check(NamedTuple):
@@ -68,7 +72,14 @@ class Check(NamedTuple):
     value: bool
 
 
-def plane(panel: Panel, x: float, y: float) -> tuple[float, float]:
+class Hidden(NamedTuple):
+    """A number that is chosen in the picture."""
+
+    name: str
+    value: float
+
+
+def _place(panel: Panel, x: float, y: float) -> tuple[float, float]:
     """Where in the panel's box a point of the plane lies."""
     left, right, bottom, top = panel.span
     width = WIDTH - _LEFT - _RIGHT
@@ -76,7 +87,7 @@ def plane(panel: Panel, x: float, y: float) -> tuple[float, float]:
 
 
 def _path(panel: Panel, line: Line) -> str:
-    places = [f"{x:.1f} {y:.1f}" for x, y in (plane(panel, *point) for point in line.points)]
+    places = [f"{x:.1f} {y:.1f}" for x, y in (_place(panel, *point) for point in line.points)]
     pairs = [places[i : i + 2] for i in range(0, len(places), 2)] if line.breaks else [places]
     d = "".join("M" + "L".join(pair) for pair in pairs)
     return f'<path data-part="{line.part}" class="{line.kind}" fill="none" {_KINDS[line.kind]} d="{d}"/>'
@@ -93,13 +104,14 @@ def _panel(panel: Panel, above: int) -> str:
     span = " ".join(f"{value:g}" for value in panel.span)
     left, _, bottom, _ = panel.span
     marks = [
-        _text(_LEFT + plane(panel, x, bottom)[0], above + panel.height + 15, f"{x:g}", "middle") for x in panel.x_ticks
+        _text(_LEFT + _place(panel, x, bottom)[0], above + panel.height + 15, f"{x:g}", "middle") for x in panel.x_ticks
     ]
-    marks += [_text(_LEFT - 5, above + plane(panel, left, y)[1] + 4, f"{y:g}", "end") for y in panel.y_ticks]
+    marks += [_text(_LEFT - 5, above + _place(panel, left, y)[1] + 4, f"{y:g}", "end") for y in panel.y_ticks]
     marks.append(_text(WIDTH - _RIGHT, above + panel.height + 30, panel.x_label, "end") if panel.x_label else "")
     marks.append(f'<g data-label="{panel.name}">{_text(2, above - 8, panel.y_label)}</g>' if panel.y_label else "")
     frame = f'<rect {box} fill="none" stroke="currentColor" stroke-opacity="0.4"/>' if panel.x_ticks else ""
     inside = [_path(panel, line) for line in panel.lines]
+    inside += [_text(*_place(panel, x, y), text, "middle") for x, y, text in panel.texts]
     for i, (kind, text) in enumerate(panel.legend):
         x, y = panel.legend_at[0], panel.legend_at[1] + 18 * i
         inside.append(f'<path class="{kind}" fill="none" {_KINDS[kind]} d="M{x} {y}h24"/>' + _text(x + 30, y + 4, text))
@@ -121,20 +133,21 @@ def _picture(panels: Sequence[Panel], description: str) -> str:
     )
 
 
-def _control(control: Slider | Check) -> str:
+def _control(control: Slider | Check | Hidden) -> str:
+    if isinstance(control, Hidden):
+        return f'<input type="hidden" name="{control.name}" value="{control.value:g}">'
     if isinstance(control, Check):
         checked = " checked" if control.value else ""
         return f'<label><input type="checkbox" name="{control.name}"{checked}> {escape(control.label)}</label>'
     limits = f'min="{control.low:g}" max="{control.high:g}" step="{control.step:g}" value="{control.value:g}"'
-    end = f' data-end="{escape(control.end)}"' if control.end else ""
     return (
         f"<label>{escape(control.label)} = <output>{control.value:g}</output>"
-        f'<input type="range" name="{control.name}" {limits}{end}></label>'
+        f'<input type="range" name="{control.name}" {limits}></label>'
     )
 
 
 def figure_of(
-    name: str, panels: Sequence[Panel], controls: Sequence[Slider | Check], description: str, caption: str
+    name: str, panels: Sequence[Panel], controls: Sequence[Slider | Check | Hidden], description: str, caption: str
 ) -> str:
     """A figure as HTML.
 

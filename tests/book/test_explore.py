@@ -35,12 +35,13 @@ def test_the_script_computes_what_python_does():
 @pytest.mark.parametrize(
     ("before", "after", "noticed"),
     [
-        ("x2 / 60", "x2 / 59", "focalLogit"),
-        ("x < 0.1", "x < 0.9", "focalLogProbs"),
-        ("2 * Math.LN2 - 1", "0.386294", "temperatureBounds"),
+        ("expm1(x)", "(exp(x) - 1)", "focalLogit"),
+        ("softplus(s) - x", "softplus(s) - 1.0000001 * x", "focalLogProbs"),
+        ("abs(s) >= 1", "abs(s) >= 0", "focalLogit"),
+        ("2 * LN2 - 1", "0.386294", "temperatureBounds"),
         ("4 * lambda", "2 * lambda", "fclMinimiser"),
-        ("1 / (n - 1), gamma", "1 / n, gamma", "criticalGamma"),
-        ("200 * step", "20 * step", "closestTemperature"),
+        ("i < 200", "i < 20", "closestTemperature"),
+        ("1 / n >= low", "1 / n >= 0.15", "tiedCrossing"),
     ],
 )
 def test_a_planted_fault_is_noticed(tmp_path, before, after, noticed):
@@ -109,7 +110,7 @@ def test_a_figure_is_whole(name):
     assert next(attrs for tag, attrs in found if tag == "div") == {"class": "explore-controls", "hidden": None}
     html = explore(name).data
     assert re.search(r"<figcaption>.{60,} Try: [^.]+\.</figcaption>", html)
-    assert html.count("<label>") == len([tag for tag, _ in found if tag == "input"])
+    assert html.count("<label>") == len([tag for tag, attrs in found if tag == "input" and attrs["type"] != "hidden"])
     assert "nan" not in html
 
 
@@ -127,7 +128,7 @@ def test_script_and_picture_have_the_same_parts(name):
     found = elements(name)
     parts = {attrs["data-part"] for _, attrs in found if "data-part" in attrs}
     text = function_of(name)
-    drawn = set(re.findall(r'\.(?:line|dashes|part)\("(\w+)"', text))
+    drawn = set(re.findall(r'\.(?:line|part)\("(\w+)"', text))
     assert drawn <= parts
     assert drawn, "a figure that moves nothing"
     panels = {attrs["data-panel"] for _, attrs in found if "data-panel" in attrs}
