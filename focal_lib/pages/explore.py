@@ -76,7 +76,8 @@ def _binary() -> str:
         "The focal calibration map and temperature scaling over the model's probability, and below the difference of "
         "the two. Both are curves through one half, steeper than the diagonal.",
         f"The map of two classes for γ = {gamma:g}, the nearest temperature, T = {found.temperature:.4f}, and by how "
-        f"much they differ: by {size:.4f} percentage points at most. Try: raise γ, and see the nearest T fall.",
+        f"much they differ: by {size:.4f} percentage points at most.",
+        "Raise γ, and see the nearest T fall.",
     )
 
 
@@ -108,7 +109,8 @@ def _bounds() -> str:
         "lines, the sharp bounds up to the radius.",
         f"The inverse temperature that the map of two classes has at each logit, and the bounds for logits up to the "
         f"radius, drawn for γ = {gamma:g} and radius {radius:g}: T from {low:.4f} to {high:.4f}; as printed, up to "
-        f"{printed:.4f}. Try: make the radius smaller, and see the bounds close in on the map.",
+        f"{printed:.4f}.",
+        "Make the radius smaller, and see the bounds close in on the map.",
     )
 
 
@@ -144,8 +146,8 @@ def _simplex() -> str:
         "A triangle of three class probabilities. Lines lead from points q, one of them large, to where the map takes "
         "them, nearer to corners and edges.",
         f"Where the map of three classes takes probabilities, drawn for γ = {gamma:g}: q, the large dot, to the end of "
-        "its dashed line, small ones to their dots. Try: move q by finger, mouse or arrow keys to where two classes "
-        "are nearly tied, and see the second rise, too.",
+        "its dashed line, small ones to their dots.",
+        "Move q by finger, mouse or arrow keys to where two classes are nearly tied, and see the second rise, too.",
     )
 
 
@@ -175,7 +177,8 @@ def _tied() -> str:
         "Change of the largest probability by the map, over its value, with the other classes tied. With many classes "
         "the curve is below zero first, then crosses it and leaves the picture above.",
         "By how much the map changes the largest probability where all other classes are tied, drawn for "
-        f"γ = {gamma:g} and {n} classes. Gains above 6 points are cut off. Try: lower n until none falls.",
+        f"γ = {gamma:g} and {n} classes. Gains above 6 points are cut off.",
+        "Lower n until none falls.",
     )
 
 
@@ -206,7 +209,8 @@ def _fcl() -> str:
         "What the focal calibration loss predicts over the true probability: a curve through one half, between the "
         "diagonal and that of focal loss alone.",
         f"What FCL predicts for a true probability p of two classes, drawn for γ = {gamma:g} and λ = {lam:g}: for "
-        f"p = {p:g} it is {q:.4f}. Try: raise λ, and see the curve come nearer to the diagonal.",
+        f"p = {p:g} it is {q:.4f}.",
+        "Raise λ, and see the curve come nearer to the diagonal.",
     )
 
 

@@ -128,8 +128,8 @@ def _picture(panels: Sequence[Panel], description: str) -> str:
         drawn.append(_panel(panel, height))
         height += panel.height + (36 if panel.x_label else 18 if panel.x_ticks else 0) + 6
     return (
-        f'<svg class="explore-picture" role="img" aria-label="{escape(description)}" viewBox="0 0 {WIDTH} {height}" '
-        f'font-size="12" font-family="sans-serif">{"".join(drawn)}</svg>'
+        f'<svg class="explore-picture" role="img" aria-label="{escape(description)}" width="480" '
+        f'viewBox="0 0 {WIDTH} {height}" font-size="12" font-family="sans-serif">{"".join(drawn)}</svg>'
     )
 
 
@@ -147,7 +147,12 @@ def _control(control: Slider | Check | Hidden) -> str:
 
 
 def figure_of(
-    name: str, panels: Sequence[Panel], controls: Sequence[Slider | Check | Hidden], description: str, caption: str
+    name: str,
+    panels: Sequence[Panel],
+    controls: Sequence[Slider | Check | Hidden],
+    description: str,
+    caption: str,
+    task: str,
 ) -> str:
     """A figure as HTML.
 
@@ -156,11 +161,13 @@ def figure_of(
         panels: from the top.
         controls: in their order; with no script they are hidden.
         description: of what the picture shows whatever the numbers are, for those who do not see it.
-        caption: what is drawn, at which values, and what to try.
+        caption: what is drawn, and at which values.
+        task: what to try.
     """
     inputs = "\n".join(_control(control) for control in controls)
     return (
         f'<figure class="explore" data-explore="{name}">\n{_picture(panels, description)}\n'
-        f'<div class="explore-controls" hidden>\n{inputs}\n<p class="explore-says" aria-live="polite"></p>\n</div>\n'
+        f'<div class="explore-controls" hidden>\n<p>Try it: {escape(task)}</p>\n{inputs}\n'
+        '<p class="explore-says" aria-live="polite"></p>\n</div>\n'
         f"<figcaption>{escape(caption)}</figcaption>\n</figure>"
     )

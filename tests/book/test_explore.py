@@ -109,7 +109,8 @@ def test_a_figure_is_whole(name):
     assert {"aria-live": "polite", "class": "explore-says"} in [attrs for tag, attrs in found if tag == "p"]
     assert next(attrs for tag, attrs in found if tag == "div") == {"class": "explore-controls", "hidden": None}
     html = explore(name).data
-    assert re.search(r"<figcaption>.{60,} Try: [^.]+\.</figcaption>", html)
+    assert re.search(r"<figcaption>.{60,}\.</figcaption>", html)
+    assert re.search(r"<p>Try it: [A-Z][^.]+\.</p>", html)
     assert html.count("<label>") == len([tag for tag, attrs in found if tag == "input" and attrs["type"] != "hidden"])
     assert "nan" not in html
 
