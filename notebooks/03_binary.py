@@ -43,6 +43,7 @@ import sympy as sp
 
 from focal_lib import theory
 from focal_lib.claims import lemmas, proof, show
+from focal_lib.pages.explore import explore
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -107,6 +108,14 @@ mapped = {rf"$\gamma = {g:g}$": 1 / (1 + np.exp(-theory.focal_logit(s, g))) for 
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "The focal calibration map for several gamma. For positive gamma it is an S through one half, steeper for larger gamma; for negative gamma it lies on the other side of the diagonal."}, "figure": {"name": "fig-binary-map", "caption": "The binary focal calibration map. Counterpart of KK24 Fig. 1, right."}}
 line_figure(q, mapped, "model probability $q$", r"calibrated probability $\hat p(q)$", diagonal=True)
+
+# %% [markdown]
+# The S looks like temperature scaling, and nearly is ([](#ch-fit) says how nearly, for more classes, too):
+
+# %% tags=["remove-input"]
+picture = explore("binary")
+note("binary", explore=picture)  # for the landing page
+picture
 
 # %% [markdown]
 # ## The proper part

@@ -36,6 +36,7 @@ from scipy.optimize import brentq
 
 from focal_lib import theory
 from focal_lib.claims import lemmas, proof, show
+from focal_lib.pages.explore import explore
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -208,6 +209,12 @@ width = {
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Width of the temperature bounds over gamma, rising to a peak below gamma 1 and falling after it. The printed bounds are widest, up to more than twice the sharp ones; the sharp ones on a range of logits are narrowest, and the search follows them in steps from above."}, "figure": {"name": "fig-bounds-width", "caption": "Width of the bounds. The search tries multiples of 0.001 and rounds outwards, so its width is up to 0.002 too large: at large $\\gamma$ more than the sharp width for all logits. Counterpart of KK24 Fig. 3, right."}}
 line_figure(gammas, width, r"$\gamma$", "upper minus lower temperature")
+
+# %% [markdown]
+# How the bounds depend on the two numbers, $\gamma$ and the radius:
+
+# %% tags=["remove-input"]
+explore("bounds")
 
 # %% [markdown]
 # ## Three and more classes

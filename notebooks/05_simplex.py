@@ -38,6 +38,7 @@ from scipy.special import softmax
 
 from focal_lib import theory
 from focal_lib.claims import lemmas, proof, show
+from focal_lib.pages.explore import explore
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -136,7 +137,11 @@ arrow_fields(sparse, moved)
 # The arrows also do not all say that 'the highest probability becomes higher while all others become lower': a
 # close second rises too. With three classes the highest does rise and the lowest does fall ([](#ch-confidence) has the
 # proof).
-#
+
+# %% tags=["remove-input"]
+explore("simplex")
+
+# %% [markdown]
 # ```{exercise}
 # :label: ex-simplex-second
 # Which second-largest classes rise? For three classes and $\gamma = 1$, look at distributions with top probability

@@ -36,6 +36,7 @@ import pandas as pd
 
 from focal_lib import theory
 from focal_lib.claims import lemmas, proof, show
+from focal_lib.pages.explore import explore
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -165,6 +166,12 @@ falls = {rf"$\gamma = {g:g}$": 100 * theory.confidence_change(equal_rest(classes
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Change of the top probability over its value, the other classes equal, for gamma 0.5, 1 and 3. With many classes each curve is negative at small values and positive beyond its threshold."}, "figure": {"name": "fig-confidence-many", "caption": "Change of the top probability with many classes, the others equal. Negative below about $\\tau(\\gamma)$."}}
 line_figure(tops, falls, "top probability before", "change (percentage points)", zero=True)
+
+# %% [markdown]
+# The same for any number of classes, and where the sign changes:
+
+# %% tags=["remove-input"]
+explore("tied")
 
 # %% [markdown]
 # ## Is a higher gamma sharper?

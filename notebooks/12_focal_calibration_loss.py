@@ -43,6 +43,7 @@ from scipy.optimize import brentq
 from focal_lib import theory, training
 from focal_lib.claims import show
 from focal_lib.pages.differences import differences
+from focal_lib.pages.explore import explore
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -106,6 +107,12 @@ sizes = {"bias of FCL": np.abs(bias), "first order": np.abs(slope) / 4 / lams}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Size of the bias of the minimiser over lambda on logarithmic axes. For large lambda it follows the straight line of the first-order formula; for small lambda it levels off."}, "figure": {"name": "fig-fcl-bias", "caption": "How far FCL's prediction lies from the truth, towards one half, over $\\lambda$, with the first-order formula."}}
 line_figure(lams, sizes, r"$\lambda$", "distance to the truth", xscale="log", yscale="log")
+
+# %% [markdown]
+# And for every $p$ of two classes:
+
+# %% tags=["remove-input"]
+explore("fcl")
 
 # %% tags=["remove-input"]
 show("l25.a8")

@@ -34,7 +34,7 @@ def _book_is_current():
     """Whether make book has run since the last change: links into an older book would mislead."""
     index = HTML / "index.html"
     inputs = [p for folder in ("book", "notebooks", "focal_lib") for p in (ROOT / folder).rglob("*.*") if p.is_file()]
-    newest = max(p.stat().st_mtime for p in inputs if p.suffix in (".py", ".md", ".css", ".bib"))
+    newest = max(p.stat().st_mtime for p in inputs if p.suffix in (".py", ".md", ".css", ".js", ".bib"))
     return index.exists() and index.stat().st_mtime > newest
 
 

@@ -1,0 +1,173 @@
+"""Pictures with sliders as a page holds them before a script moves them: SVG whose parts have names, and hidden inputs.
+
+book/_static/explore.js shows the inputs and gives parts of the same names other paths. Where there is no script, in
+JupyterLab say, the picture stays as it is: so colours and widths are attributes, which the book's style overrides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+__all__ = ["Check", "Hidden", "Line", "Panel", "Slider", "figure_of"]
+
+WIDTH = 320  # of a picture, and of a small phone
+_LEFT, _RIGHT = 34, 8
+_KINDS = {
+    "one": 'stroke="#0072B2" stroke-width="2.5"',
+    "two": 'stroke="#D55E00" stroke-width="2.5" stroke-dasharray="7 4"',
+    "wide": 'stroke="#D55E00" stroke-width="5"',
+    "three": 'stroke="currentColor" stroke-width="1.5" stroke-dasharray="2 3"',
+    "thin": 'stroke="currentColor" stroke-width="1" stroke-opacity="0.5"',
+    "dot": 'stroke="#0072B2" stroke-width="11" stroke-linecap="round"',
+    "speck": 'stroke="currentColor" stroke-width="4" stroke-linecap="round"',
+    "grip": 'stroke="#0072B2" stroke-width="40" stroke-linecap="round" stroke-opacity="0" role="slider" '
+    'aria-label="q, by arrow keys" aria-valuemin="0" aria-valuemax="1" aria-valuenow="0"',
+    "ring": 'stroke="#D55E00" stroke-width="11" stroke-linecap="round"',
+}
+
+
+class Line(NamedTuple):
+    """A path through points of the plane; two equal ones are a dot."""
+
+    part: str
+    kind: str  # one of _KINDS
+    points: Sequence[tuple[float, float]]
+    breaks: bool = False  # each pair of points is a line of its own
+
+
+class Panel(NamedTuple):
+    """Axes with lines in them: what is left of their range is cut off."""
+
+    name: str
+    span: tuple[float, float, float, float]  # left, right, bottom, top
+    lines: Sequence[Line]
+    x_label: str
+    y_label: str
+    x_ticks: Sequence[float] = ()
+    y_ticks: Sequence[float] = ()
+    height: int = 190
+    legend: Sequence[tuple[str, str]] = ()  # kind, text
+    legend_at: tuple[int, int] = (10, 16)
+    texts: Sequence[tuple[float, float, str]] = ()  # each centred at its point
+
+
+class Slider(NamedTuple):
+    """A number that a reader chooses."""
+
+    name: str
+    label: str
+    low: float
+    high: float
+    step: float
+    value: float
+
+
+class Check(NamedTuple):
+    """Yes or no."""
+
+    name: str
+    label: str
+    value: bool
+
+
+class Hidden(NamedTuple):
+    """A number that is chosen in the picture."""
+
+    name: str
+    value: float
+
+
+def _place(panel: Panel, x: float, y: float) -> tuple[float, float]:
+    """Where in the panel's box a point of the plane lies."""
+    left, right, bottom, top = panel.span
+    width = WIDTH - _LEFT - _RIGHT
+    return (x - left) / (right - left) * width, (top - y) / (top - bottom) * panel.height
+
+
+def _path(panel: Panel, line: Line) -> str:
+    places = [f"{x:.1f} {y:.1f}" for x, y in (_place(panel, *point) for point in line.points)]
+    pairs = [places[i : i + 2] for i in range(0, len(places), 2)] if line.breaks else [places]
+    d = "".join("M" + "L".join(pair) for pair in pairs)
+    return f'<path data-part="{line.part}" class="{line.kind}" fill="none" {_KINDS[line.kind]} d="{d}"/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="currentColor">{escape(text)}</text>'
+
+
+def _panel(panel: Panel, above: int) -> str:
+    """Axes below this height of the picture; the lines in an SVG of their own, which cuts them off."""
+    width = WIDTH - _LEFT - _RIGHT
+    box = f'x="{_LEFT}" y="{above}" width="{width}" height="{panel.height}"'
+    span = " ".join(f"{value:g}" for value in panel.span)
+    left, _, bottom, _ = panel.span
+    marks = [
+        _text(_LEFT + _place(panel, x, bottom)[0], above + panel.height + 15, f"{x:g}", "middle") for x in panel.x_ticks
+    ]
+    marks += [_text(_LEFT - 5, above + _place(panel, left, y)[1] + 4, f"{y:g}", "end") for y in panel.y_ticks]
+    marks.append(_text(WIDTH - _RIGHT, above + panel.height + 30, panel.x_label, "end") if panel.x_label else "")
+    marks.append(f'<g data-label="{panel.name}">{_text(2, above - 8, panel.y_label)}</g>' if panel.y_label else "")
+    frame = f'<rect {box} fill="none" stroke="currentColor" stroke-opacity="0.4"/>' if panel.x_ticks else ""
+    inside = [_path(panel, line) for line in panel.lines]
+    inside += [_text(*_place(panel, x, y), text, "middle") for x, y, text in panel.texts]
+    for i, (kind, text) in enumerate(panel.legend):
+        x, y = panel.legend_at[0], panel.legend_at[1] + 18 * i
+        inside.append(f'<path class="{kind}" fill="none" {_KINDS[kind]} d="M{x} {y}h24"/>' + _text(x + 30, y + 4, text))
+    return (
+        f"{frame}{''.join(marks)}"
+        f'<svg {box} data-panel="{panel.name}" data-span="{span}" overflow="hidden">{"".join(inside)}</svg>'
+    )
+
+
+def _picture(panels: Sequence[Panel], description: str) -> str:
+    drawn, height = [], 0
+    for panel in panels:
+        height += 24 if panel.y_label else 4
+        drawn.append(_panel(panel, height))
+        height += panel.height + (36 if panel.x_label else 18 if panel.x_ticks else 0) + 6
+    return (
+        f'<svg class="explore-picture" role="img" aria-label="{escape(description)}" width="480" '
+        f'viewBox="0 0 {WIDTH} {height}" font-size="12" font-family="sans-serif">{"".join(drawn)}</svg>'
+    )
+
+
+def _control(control: Slider | Check | Hidden) -> str:
+    if isinstance(control, Hidden):
+        return f'<input type="hidden" name="{control.name}" value="{control.value:g}">'
+    if isinstance(control, Check):
+        checked = " checked" if control.value else ""
+        return f'<label><input type="checkbox" name="{control.name}"{checked}> {escape(control.label)}</label>'
+    limits = f'min="{control.low:g}" max="{control.high:g}" step="{control.step:g}" value="{control.value:g}"'
+    return (
+        f"<label>{escape(control.label)} = <output>{control.value:g}</output>"
+        f'<input type="range" name="{control.name}" {limits}></label>'
+    )
+
+
+def figure_of(
+    name: str,
+    panels: Sequence[Panel],
+    controls: Sequence[Slider | Check | Hidden],
+    description: str,
+    caption: str,
+    task: str,
+) -> str:
+    """A figure as HTML.
+
+    Args:
+        name: what explore.js calls it.
+        panels: from the top.
+        controls: in their order; with no script they are hidden.
+        description: of what the picture shows whatever the numbers are, for those who do not see it.
+        caption: what is drawn, and at which values.
+        task: what to try.
+    """
+    inputs = "\n".join(_control(control) for control in controls)
+    return (
+        f'<figure class="explore" data-explore="{name}">\n{_picture(panels, description)}\n'
+        f'<div class="explore-controls" hidden>\n<p>Try it: {escape(task)}</p>\n{inputs}\n'
+        '<p class="explore-says" aria-live="polite"></p>\n</div>\n'
+        f"<figcaption>{escape(caption)}</figcaption>\n</figure>"
+    )

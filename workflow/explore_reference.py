@@ -1,0 +1,110 @@
+"""Values by which the book's script of moving figures is checked: python -m workflow.explore_reference.
+
+book/_static/explore.js writes formulas of focal_lib.theory again, for a browser. Here focal_lib computes what each
+should give; tests/book/explore.test.js compares, tests/book/test_explore.py calls it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from focal_lib.theory.closest_temperature import closest_temperature
+from focal_lib.theory.confidence import confidence_change
+from focal_lib.theory.gain import confidence_threshold, peak_probability
+from focal_lib.theory.largest_deviation import largest_deviation
+from focal_lib.theory.maps import focal_log_probs, focal_logit
+from focal_lib.theory.proper import focal_calibration_minimiser
+from focal_lib.theory.temperature_bounds import temperature_bounds
+
+FILE = Path(__file__).resolve().parents[1] / "tests" / "book" / "explore_reference.json"
+LOGITS = (0.0, 1e-8, 0.001, 0.3, 0.999, 1.0, 2.4, 4.0, 17.0, 37.0, 800.0, 1e4, -0.5, -3.0, -1e4)
+MAP_GAMMAS = (0.0, 0.1, 1.0, 2.0, 5.0, 20.0, 100.0)
+SLIDER_GAMMAS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 7.5, 10.0)  # of the figures
+CLASSES = (2, 3, 4, 5, 6, 10, 100, 200, 1000)
+
+
+def tied(top: float, n: int) -> np.ndarray:
+    """One class at top, the others equal, (n,)."""
+    return np.array([top] + [(1 - top) / (n - 1)] * (n - 1))
+
+
+def tied_crossing(n: int, gamma: float) -> float:
+    """Up to which top probability the map lowers it, the others tied; 1/n where it lowers none."""
+    peak = peak_probability(gamma)
+    if 1 / n >= peak:
+        return 1 / n
+    return float(brentq(lambda top: float(confidence_change(tied(top, n), gamma)), peak, 0.5, xtol=1e-14))
+
+
+Cases = list[tuple[list[Any], Any]]  # arguments and value
+
+
+def _maps() -> Cases:
+    return [([s, g], float(focal_logit(s, g))) for s in LOGITS for g in MAP_GAMMAS]
+
+
+def _simplex_maps() -> Cases:
+    rng = np.random.default_rng(0)
+    logits = [(rng.normal(size=n) * scale).tolist() for n, scale in ((2, 1), (3, 0.1), (3, 3), (3, 300), (10, 5))]
+    return [([z, g], focal_log_probs(np.array(z), g).tolist()) for z in logits for g in MAP_GAMMAS]
+
+
+def _gaps() -> Cases:
+    temperatures = (0.1, 0.5, 1.5)
+    return [([g, t], abs(largest_deviation(g, 1 / t).difference)) for g in (0.5, 3.0, 10.0) for t in temperatures]
+
+
+def _closest() -> Cases:
+    return [([g], closest_temperature(g).temperature) for g in (0.0, *SLIDER_GAMMAS)]
+
+
+def _bounds() -> Cases:
+    pairs = [(g, r) for g in (*SLIDER_GAMMAS, 20.0, 100.0) for r in (2e-5, 0.5, 1.0, 4.0, 20.0)]
+    return [([g, r], list(temperature_bounds(g, r))) for g, r in pairs]
+
+
+def _tied() -> Cases:
+    tops = [(q, n) for n in CLASSES for q in (1 / n + 1e-4, 0.3, 0.5, 0.99) if q > 1 / n]
+    return [([q, n, g], q + float(confidence_change(tied(q, n), g))) for q, n in tops for g in SLIDER_GAMMAS]
+
+
+def _minimisers() -> Cases:
+    given = [(p, lam) for p in (0.01, 0.2, 0.5, 0.8, 0.99) for lam in (0.0, 0.5, 1.0, 20.0)]
+    pairs, lams = np.array([(p, 1 - p) for p, _ in given]), np.array([lam for _, lam in given])
+    found: Cases = []
+    for g in (0.0, 0.5, 2.0, 5.0, 10.0):
+        values = focal_calibration_minimiser(pairs, g, lams)[:, 0].tolist()
+        found += [([p, g, lam], value) for (p, lam), value in zip(given, values, strict=True)]
+    return found
+
+
+FUNCTIONS: dict[str, Callable[[], Cases]] = {  # by their names in the script
+    "focalLogit": _maps,
+    "focalLogProbs": _simplex_maps,
+    "largestGap": _gaps,
+    "closestTemperature": _closest,
+    "temperatureBounds": _bounds,
+    "confidenceThreshold": lambda: [([g], confidence_threshold(g)) for g in (*SLIDER_GAMMAS, 100.0)],
+    "tiedTop": _tied,
+    "tiedCrossing": lambda: [([n, g], tied_crossing(n, g)) for n in CLASSES for g in SLIDER_GAMMAS],
+    "fclMinimiser": _minimisers,
+}
+
+
+def as_json() -> str:
+    """All cases, one a line."""
+    blocks = [
+        f"{json.dumps(name)}: [\n" + ",\n".join(json.dumps(case) for case in cases()) + "\n]"
+        for name, cases in FUNCTIONS.items()
+    ]
+    return "{\n" + ",\n".join(blocks) + "\n}\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(as_json())
