@@ -1,7 +1,7 @@
 """What networks whose weights are not kept said of unknown inputs, recorded into results/unknown-inputs/.
 
     focal grid workflow/grids/fashion-mnist-unknown.yaml --cores 2
-    python -m workflow.unknown_inputs fashion-mnist-unknown
+    python -m workflow.unknown_inputs fashion-mnist-unknown fashion-mnist-fresh
 
 The rows of `results.measure_detection` of a grid's runs, for each set of images that they are shown.
 `notebooks/19_unknown_inputs.py` reads what this leaves.
@@ -27,18 +27,19 @@ SHOWN = {
 
 
 def main() -> None:
-    """Of one grid."""
+    """Each grid, one after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("grid", choices=SHOWN)
+    parser.add_argument("grids", nargs="+", choices=SHOWN)
     parser.add_argument("--root", type=Path, help="where the runs are; default: FOCAL_RUNS or _build/runs")
     given = parser.parse_args()
-    root = given.root or default_runs()
-    runs = load_runs(ROOT / "workflow" / "grids" / f"{given.grid}.yaml", root)
-    table = pd.concat([measure_detection(runs, unknown, root) for unknown in SHOWN[given.grid]], ignore_index=True)
-    out = ROOT / "results" / "unknown-inputs" / f"{given.grid}.parquet"
-    out.parent.mkdir(parents=True, exist_ok=True)
-    write_table(table.assign(commit=commit()), out)
-    print(f"{out.relative_to(ROOT)}: {len(table):,} rows of {len(runs)} runs")
+    root, made_by = given.root or default_runs(), commit()  # before a table changes the checkout
+    for grid in given.grids:
+        runs = load_runs(ROOT / "workflow" / "grids" / f"{grid}.yaml", root)
+        table = pd.concat([measure_detection(runs, unknown, root) for unknown in SHOWN[grid]], ignore_index=True)
+        out = ROOT / "results" / "unknown-inputs" / f"{grid}.parquet"
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_table(table.assign(commit=made_by), out)
+        print(f"{out.relative_to(ROOT)}: {len(table):,} rows of {len(runs)} runs")
 
 
 if __name__ == "__main__":

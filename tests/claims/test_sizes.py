@@ -4,11 +4,14 @@ import re
 
 import pytest
 
+from focal_lib.checkout import ROOT
 from focal_lib.claims import ledger
 from focal_lib.results.recorded import load_recorded
+from focal_lib.training.grids import read_grid
 from focal_lib.training.recipes import RECIPES
 
-NAMED = [c for c in ledger() if c.needs and c.needs != "runs" and "training images" in c.statement]
+SHOWN = "results/unknown-inputs"  # tables alone
+NAMED = [c for c in ledger() if c.needs not in (None, "runs", SHOWN) and "training images" in c.statement]
 
 
 @pytest.mark.parametrize("claim", NAMED, ids=lambda claim: claim.id)
@@ -19,6 +22,14 @@ def test_a_statement_names_the_size_of_its_runs(claim):
     assert {spec.epochs or RECIPES[spec.recipe].epochs for spec in specs} == {int(epochs)}
     if "lambda" in claim.statement:
         assert {(spec.gamma, spec.lam) for spec in specs if spec.loss == "fcl"} == {(3.0, 0.5)}
+
+
+@pytest.mark.parametrize("claim", [c for c in ledger() if c.needs == SHOWN], ids=lambda claim: claim.id)
+def test_a_statement_names_the_size_of_the_networks_that_were_shown_something(claim):
+    for grid in ("fashion-mnist-unknown", "fashion-mnist-fresh"):
+        for spec in read_grid(ROOT / "workflow" / "grids" / f"{grid}.yaml"):
+            assert f"{spec.n_train:,} training images" in claim.statement
+            assert (spec.dataset, spec.model) == ("fashion-mnist", "small-cnn")
 
 
 def test_there_are_such_statements():

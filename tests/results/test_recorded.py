@@ -11,8 +11,8 @@ from focal_lib.results.over_seeds import SCALINGS, measure
 from focal_lib.results.recorded import load_recorded, read_table
 from focal_lib.training.grids import read_grid
 
-SIMULATED = {"advice", "watch"}  # tables without runs
-FOLDERS = sorted(p.name for p in (ROOT / "results").iterdir() if p.is_dir() and p.name not in SIMULATED)
+WITHOUT_RUNS = {"advice", "watch", "unknown-inputs"}  # tables alone
+FOLDERS = sorted(p.name for p in (ROOT / "results").iterdir() if p.is_dir() and p.name not in WITHOUT_RUNS)
 KEY = ["loss", "seed", "method", "objective", "metric"]
 
 
@@ -43,6 +43,18 @@ def test_runs_say_how_they_were_made():
         assert {"spec", "recipe", "checksum", "device", "threads", "commit", "versions"} <= set(record)
         assert record["commit"]
         assert not record["commit"].endswith("-dirty")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "results" / "unknown-inputs").glob("*.parquet")), ids=lambda p: p.stem)
+def test_a_table_of_unknown_inputs_has_every_run_of_its_grid(path):
+    table = pd.read_parquet(path)
+    specs = read_grid(ROOT / "workflow" / "grids" / f"{path.stem}.yaml")
+    runs = table[["loss", "seed"]].drop_duplicates()
+    assert set(runs.itertuples(index=False, name=None)) == {(s.label, s.seed) for s in specs}
+    assert not table.duplicated(["loss", "seed", "unknown", "method", "objective", "metric"]).any()
+    assert table["value"].between(0, 100).all()
+    assert table["commit"].nunique() == 1
+    assert not table["commit"].str.endswith("-dirty").any()
 
 
 def test_what_is_not_recorded_is_named():
