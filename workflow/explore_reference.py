@@ -20,7 +20,7 @@ from focal_lib.theory.gain import confidence_threshold, peak_probability
 from focal_lib.theory.largest_deviation import largest_deviation
 from focal_lib.theory.maps import focal_log_probs, focal_logit
 from focal_lib.theory.proper import focal_calibration_minimiser
-from focal_lib.theory.temperature_bounds import temperature_bounds
+from focal_lib.theory.temperature_bounds import printed_temperature_bounds, temperature_bounds
 
 FILE = Path(__file__).resolve().parents[1] / "tests" / "book" / "explore_reference.json"
 LOGITS = (0.0, 1e-8, 0.001, 0.3, 0.999, 1.0, 2.4, 4.0, 17.0, 37.0, 800.0, 1e4, -0.5, -3.0, -1e4)
@@ -94,6 +94,7 @@ FUNCTIONS: dict[str, Callable[[], Cases]] = {  # by their names in the script
     "tiedTop": _tied,
     "tiedCrossing": lambda: [([n, g], tied_crossing(n, g)) for n in CLASSES for g in SLIDER_GAMMAS],
     "fclMinimiser": _minimisers,
+    "printedHigh": lambda: [([g], printed_temperature_bounds(g)[1]) for g in SLIDER_GAMMAS],
 }
 
 

@@ -46,7 +46,7 @@
 
   // Where f, below 0 at low, above it at high, is 0.
   function root(f, low, high) {
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < 60; i++) {
       const middle = (low + high) / 2;
       if (f(middle) < 0) low = middle;
       else high = middle;
@@ -56,7 +56,7 @@
 
   // Where f, with one hill in between, is highest.
   function summit(f, low, high) {
-    for (let i = 0; i < 80; i++) {
+    for (let i = 0; i < 50; i++) {
       const third = (high - low) / 3;
       if (f(low + third) < f(high - third)) low += third;
       else high -= third;
@@ -92,6 +92,8 @@
     return [1 / max(...ends), 1 / min(...ends, beta(dip, gamma))];
   }
 
+  const printedHigh = (gamma) => 1 / (gamma + 1 - log1p(gamma) / 2);
+
   const logGain = (q, gamma) => gamma * log1p(-q) + log1p(gamma * entropyRatio(-log(q)));
   const peak = (gamma) => root((q) => gamma * q - 1 - (2 * (1 - q)) / log(q), 1e-15, 1 - 1e-13);
   const confidenceThreshold = (gamma) => root((q) => -logGain(q, gamma), peak(gamma), 0.5);
@@ -118,7 +120,7 @@
   if (typeof module !== "undefined") {
     module.exports = {
       focalLogit, focalLogProbs, largestGap, closestTemperature, temperatureBounds, confidenceThreshold,
-      tiedTop, tiedCrossing, fclMinimiser,
+      tiedTop, tiedCrossing, fclMinimiser, printedHigh,
     };
     return;
   }
@@ -220,14 +222,13 @@
 
     bounds({ scale }, { gamma, radius }) {
       const [low, high] = temperatureBounds(gamma, radius);
-      const printed = 1 / (gamma + 1 - log1p(gamma) / 2);
       const level = (T, end) => [0, end].map((s) => [s, 1 / T - gamma]);
       scale.line("beta", curve((s) => beta(s, gamma) - gamma, 0, 20));
       scale.line("sharp", level(low, radius), level(high, radius));
-      scale.line("printed", level(printed, 20));
+      scale.line("printed", level(printedHigh(gamma), 20));
       scale.line("radius", [[radius, -1], [radius, 2]]);
       const ends = (...Ts) => Ts.map((T) => T.toFixed(5)).join(" and ");
-      return `T lies between ${ends(low, high)}. Printed, for all logits: ${ends(1 / (gamma + 1), printed)}.`;
+      return `T lies between ${ends(low, high)}. Printed, for all logits: ${ends(1 / (gamma + 1), printedHigh(gamma))}.`;
     },
 
     simplex({ triangle }, { gamma, q1, q2, q3 }) {

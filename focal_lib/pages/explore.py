@@ -1,6 +1,7 @@
 """The book's figures that move: their pictures at the values they begin with, their sliders, what to try.
 
-The curves of the still pictures are theory's; book/_static/explore.js draws them again where a slider moves.
+The curves of the still pictures are theory's; book/_static/explore.js draws them again where a slider moves. Nothing
+moves by itself. A figure more is a function here and one of the same name there.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from focal_lib.theory.temperature_bounds import beta, printed_temperature_bounds
 
 __all__ = ["FIGURES", "explore"]
 
-_HALF = np.linspace(0.005, 0.995, 100)  # probabilities to draw at
+_GRID = np.linspace(0.005, 0.995, 100)  # probabilities to draw at
 
 
 def explore(name: str) -> HTML:
@@ -46,20 +47,20 @@ def _points(x: np.ndarray, y: np.ndarray) -> list[tuple[float, float]]:
 def _binary() -> str:
     gamma = 1.0
     found = closest_temperature(gamma)
-    mapped = expit(focal_logit(logit(_HALF), gamma))
-    scaled = expit(logit(_HALF) / found.temperature)
+    mapped = expit(focal_logit(logit(_GRID), gamma))
+    scaled = expit(logit(_GRID) / found.temperature)
     size = 100 * found.error
     lines = [
         Line("diagonal", "thin", [(0, 0), (1, 1)]),
-        Line("map", "one", _points(_HALF, mapped)),
-        Line("scaled", "two", _points(_HALF, scaled)),
+        Line("map", "one", _points(_GRID, mapped)),
+        Line("scaled", "two", _points(_GRID, scaled)),
     ]
     legend = [("one", "the map"), ("two", "temperature T")]
     ends = (0.0, 0.5, 1.0)
     maps = Panel("maps", (0, 1, 0, 1), lines, "", "calibrated probability", ends, ends, legend=legend)
     differences = [
         Line("zero", "thin", [(0, 0), (1, 0)]),
-        Line("gap", "one", _points(_HALF, (scaled - mapped) / found.error)),
+        Line("gap", "one", _points(_GRID, (scaled - mapped) / found.error)),
     ]
     gap = Panel(
         "gap", (0, 1, -1.15, 1.15), differences, "model's probability q", f"difference, up to {size:.4f} points", ends,
@@ -75,9 +76,9 @@ def _binary() -> str:
         ],
         "The focal calibration map and temperature scaling over the model's probability, and below the difference of "
         "the two. Both are curves through one half, steeper than the diagonal.",
-        f"The map of two classes for γ = {gamma:g}, the nearest temperature, T = {found.temperature:.4f}, and by how "
-        f"much they differ: by {size:.4f} percentage points at most.",
-        "Raise γ, and see the nearest T fall.",
+        f"The map of two classes, temperature scaling, and by how much they differ. At first γ = {gamma:g} and T is "
+        f"the nearest, {found.temperature:.4f}: they differ by {size:.4f} percentage points at most.",
+        "raise γ, and see the nearest T fall.",
     )
 
 
@@ -108,9 +109,9 @@ def _bounds() -> str:
         "The inverse temperature of the map minus gamma over the logit: a curve that rises towards one, between two "
         "lines, the sharp bounds up to the radius.",
         f"The inverse temperature that the map of two classes has at each logit, and the bounds for logits up to the "
-        f"radius, drawn for γ = {gamma:g} and radius {radius:g}: T from {low:.4f} to {high:.4f}; as printed, up to "
+        f"radius, at first for γ = {gamma:g} and radius {radius:g}: T from {low:.4f} to {high:.4f}; as printed, up to "
         f"{printed:.4f}.",
-        "Make the radius smaller, and see the bounds close in on the map.",
+        "make the radius smaller, and see the bounds close in on the map.",
     )
 
 
@@ -145,9 +146,9 @@ def _simplex() -> str:
         [Slider("gamma", "γ", 0, 10, 0.1, gamma), *(Hidden(f"q{i}", q[i - 1]) for i in (1, 2, 3))],
         "A triangle of three class probabilities. Lines lead from points q, one of them large, to where the map takes "
         "them, nearer to corners and edges.",
-        f"Where the map of three classes takes probabilities, drawn for γ = {gamma:g}: q, the large dot, to the end of "
-        "its dashed line, small ones to their dots.",
-        "Move q by finger, mouse or arrow keys to where two classes are nearly tied, and see the second rise, too.",
+        f"Where the map of three classes takes probabilities, at first for γ = {gamma:g}: q, the large dot, to the end "
+        "of its dashed line, small ones to their dots.",
+        "move q by finger, mouse or arrow keys to where two classes are nearly tied, and see the second rise, too.",
     )
 
 
@@ -176,22 +177,22 @@ def _tied() -> str:
         [Slider("gamma", "γ", 0.1, 10, 0.1, gamma), Slider("n", "classes n", 2, 200, 1, n)],
         "Change of the largest probability by the map, over its value, with the other classes tied. With many classes "
         "the curve is below zero first, then crosses it and leaves the picture above.",
-        "By how much the map changes the largest probability where all other classes are tied, drawn for "
+        "By how much the map changes the largest probability where all other classes are tied, at first for "
         f"γ = {gamma:g} and {n} classes. Gains above 6 points are cut off.",
-        "Lower n until none falls.",
+        "lower n until none falls.",
     )
 
 
 def _fcl() -> str:
     gamma, lam, p = 2.0, 1.0, 0.8
-    pairs = np.column_stack([_HALF, 1 - _HALF])
+    pairs = np.column_stack([_GRID, 1 - _GRID])
     found = focal_calibration_minimiser(pairs, gamma, lam)[:, 0]
     alone = focal_minimiser(pairs, gamma)[:, 0]
     q = float(focal_calibration_minimiser([p, 1 - p], gamma, lam)[0])
     lines = [
         Line("diagonal", "thin", [(0, 0), (1, 1)]),
-        Line("alone", "two", _points(_HALF, alone)),
-        Line("minimiser", "one", _points(_HALF, found)),
+        Line("alone", "two", _points(_GRID, alone)),
+        Line("minimiser", "one", _points(_GRID, found)),
         Line("bias", "three", [(p, p), (p, q)]),
         Line("at", "dot", [(p, q), (p, q)]),
     ]
@@ -208,9 +209,9 @@ def _fcl() -> str:
         ],
         "What the focal calibration loss predicts over the true probability: a curve through one half, between the "
         "diagonal and that of focal loss alone.",
-        f"What FCL predicts for a true probability p of two classes, drawn for γ = {gamma:g} and λ = {lam:g}: for "
+        f"What FCL predicts for a true probability p of two classes, at first for γ = {gamma:g} and λ = {lam:g}: for "
         f"p = {p:g} it is {q:.4f}.",
-        "Raise λ, and see the curve come nearer to the diagonal.",
+        "raise λ, and see the curve come nearer to the diagonal.",
     )
 
 

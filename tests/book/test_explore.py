@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from focal_lib.checkout import ROOT
 from focal_lib.pages.explore import FIGURES, explore
@@ -77,6 +78,17 @@ def test_the_script_is_small_and_loads_nothing():
     assert not re.search(r"https?://|\bimport\b|\bfetch\b|XMLHttpRequest|innerHTML", text)
 
 
+def test_pages_load_the_script_when_they_are_read():
+    config = yaml.safe_load((ROOT / "_config.yml").read_text())["sphinx"]["config"]
+    assert config["html_js_files"] == [[SCRIPT.name, {"defer": "defer"}]]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_each_figure_is_on_a_page(name):
+    pages = [page.stem for page in (ROOT / "notebooks").glob("*.py") if f'explore("{name}")' in page.read_text()]
+    assert len(pages) == 1
+
+
 class Elements(HTMLParser):
     """Every start tag with its attributes."""
 
@@ -110,7 +122,7 @@ def test_a_figure_is_whole(name):
     assert next(attrs for tag, attrs in found if tag == "div") == {"class": "explore-controls", "hidden": None}
     html = explore(name).data
     assert re.search(r"<figcaption>.{60,}\.</figcaption>", html)
-    assert re.search(r"<p>Try it: [A-Z][^.]+\.</p>", html)
+    assert re.search(r"<p>Try it: [a-z][^.]+\.</p>", html)
     assert html.count("<label>") == len([tag for tag, attrs in found if tag == "input" and attrs["type"] != "hidden"])
     assert "nan" not in html
 
