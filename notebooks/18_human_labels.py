@@ -20,7 +20,7 @@
 # what people said? **In short:** with weights chosen on validation labels, a focal model after its map, against the
 # same model as it is, is {glue:text}`raters-primary` recorded settings. Against cross-entropy it is
 # {glue:text}`raters-against-ce`. With three classes the map, against a temperature fitted on held-out labels, is
-# {glue:text}`raters-three`. Trained on to the end it is another story: focal loss as it is, against cross-entropy, is
+# {glue:text}`raters-three`. Of models trained on to the end, focal loss as it is, against cross-entropy, is
 # {glue:text}`raters-late-focal`, and after the map, against as it is, {glue:text}`raters-late-map`.
 #
 # :::{admonition} As printed: KK24 sections 2 and 3.3
@@ -244,7 +244,7 @@ note("raters", sharpened=count(evaluated, "focal after its map minus focal after
 # ## Is it mere sharpening?
 #
 # The map makes predictions more certain, and so does any temperature below 1. For two classes the two are nearly the
-# same function ({ref}`ch-fit`), so which *shape* is right cannot show. What the map adds is the amount: it takes it
+# same function ({ref}`ch-fit`), so which *shape* is right can hardly show. What the map adds is the amount: it takes it
 # from theory, without held-out labels. For three classes the shapes differ. The map, against a temperature fitted on
 # {glue:text}`raters-n-validation` held-out labels, is {glue:text}`raters-sharpened`.
 
