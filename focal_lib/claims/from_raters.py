@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from focal_lib.claims.from_runs import over_seeds
 from focal_lib.claims.measurement import Measurement
-from focal_lib.metrics.intervals import t_interval_if_any
+from focal_lib.metrics.intervals import t_interval, t_interval_if_any
 from focal_lib.results.raters import RECORD, name_settings
 from focal_lib.results.raters_record import SETTINGS, find_written, temperature_ratios
 from focal_lib.results.recorded import read_table
@@ -36,7 +36,11 @@ def contrast_of_raters(setting: str, name: str, sign: int, said: str = "claimed"
 
 
 def temperature_left(setting: str, tolerance: float) -> Measurement:
-    """The temperature that a focal model needs after its map, over that of cross-entropy, against 1."""
+    """The temperature that a focal model needs after its map, over that of cross-entropy, against 1.
+
+    Raises:
+        ValueError: fewer than two seeds: a number without an interval would be judged as if there were no chance.
+    """
     ratio = temperature_ratios(*SETTINGS[setting], GAMMA, "map-temperature")
     quantity = rf"$T/T_{{CE}}$ after the map [{setting}]"
-    return Measurement.near(quantity, "1", t_interval_if_any(ratio), 1.0, tolerance, over_seeds(ratio), said="claimed")
+    return Measurement.near(quantity, "1", t_interval(ratio), 1.0, tolerance, over_seeds(ratio), said="claimed")
