@@ -83,8 +83,25 @@ class Stage:
         """Of the contents of all its files, but for the one that is changed."""
         found = hashlib.sha256(repr(self.tests).encode())
         for path in sorted({*self.sources} - {without}):
-            found.update(path.encode() + (ROOT / path).read_bytes())
+            content = (ROOT / path).read_bytes()
+            found.update(path.encode() + (_code(content) if path.endswith(".py") else content))
         return found.hexdigest()[:16]
+
+
+@functools.lru_cache(maxsize=4096)
+def _code(source: bytes) -> bytes:
+    """What Python sees of it but for docstrings: other comments and line breaks leave a result standing.
+
+    Of a mutant that is no Python any more, the source.
+    """
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return source
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = node.body[ast.get_docstring(node, clean=False) is not None :]
+    return ast.dump(tree).encode()
 
 
 def _above(path: str) -> list[str]:
@@ -244,7 +261,7 @@ class Run:
         return self.key(mutant) | found
 
     def key(self, mutant: Mutant) -> dict[str, str]:
-        changed = hashlib.sha256(mutant.applied(self.sources[mutant.path])).hexdigest()[:16]
+        changed = hashlib.sha256(_code(mutant.applied(self.sources[mutant.path]))).hexdigest()[:16]
         return {"path": mutant.path, "mutant": changed}
 
     def digest(self, path: str, until: str) -> str:

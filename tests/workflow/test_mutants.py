@@ -132,6 +132,21 @@ def test_a_digest_is_of_all_but_the_file_that_is_changed(tmp_path, monkeypatch):
     assert stage.digest(without="b") != before
 
 
+def test_a_digest_is_of_code_and_not_of_what_is_said_of_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    stage = mutants.Stage("its tests", ("a.py",), ("a.py",))
+
+    def digest(text: str) -> str:
+        (tmp_path / "a.py").write_text(text)
+        return stage.digest()
+
+    one = digest('"""Of a."""\n\n\ndef f(x):\n    """Twice."""\n    return 2 * x\n')
+    assert digest("def f(x):\n    return (2 *  # twice\n        x)\n") == one
+    assert digest('def f(x):\n    "Thrice."\n    return 3 * x\n') != one
+    assert digest("def f(x):\n    return 2 * x\n\n'a text at the end'\n") != one
+    assert digest("def f(x:\n") != digest("def f(y:\n")  # no Python
+
+
 def test_every_entry_of_the_list_fits_and_has_a_reason(of_theory):
     sources = {path: (ROOT / path).read_bytes() for path in of_theory}
     found = [mutant for mutants in of_theory.values() for mutant in mutants]
