@@ -119,6 +119,13 @@ def test_pages_tell_what_was_trained(path):
 
 
 @on_sources
+def test_no_line_of_prose_begins_with_a_per_cent_sign(path):
+    """MyST takes such a line as a comment."""
+    lost = [line for line in path.read_text().splitlines() if re.match(r"# %(?! ?%)", line)]
+    assert not lost, "\n".join(lost)
+
+
+@on_sources
 def test_lines_fit_a_screen(path):
     """But for a figure's description, which jupytext keeps in one line."""
     lines = path.read_text().splitlines()

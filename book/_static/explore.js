@@ -256,7 +256,7 @@
       change.line("tau", [[tau, -3], [tau, 6]]);
       const most = -min(...changes.map(([, by]) => by));
       const falls = `below q = ${crossing.toFixed(3)}, by up to ${most.toFixed(2)} points`;
-      return `It falls ${crossing > 1 / n ? falls : "nowhere"}. Above τ = ${tau.toFixed(3)} it falls for no n.`;
+      return `Others tied, it falls ${crossing > 1 / n ? falls : "nowhere"}. Above τ = ${tau.toFixed(3)} it falls for no n.`;
     },
 
     fcl({ risk }, { gamma, lambda, p }) {

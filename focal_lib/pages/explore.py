@@ -71,11 +71,11 @@ def _binary() -> str:
         [maps, gap],
         [
             Slider("gamma", "γ", 0, 10, 0.1, gamma),
-            Slider("T", "temperature T", 0.05, 1.5, 0.001, round(found.temperature, 3)),
+            Slider("T", "temperature T", 0.05, 1.5, 0.0001, round(found.temperature, 4)),
             Check("nearest", "keep T at the nearest", True),
         ],
         "The focal calibration map and temperature scaling over the model's probability, and below the difference of "
-        "the two. Both are curves through one half, steeper than the diagonal.",
+        "the two. Both are curves through one half.",
         f"The map of two classes, temperature scaling, and by how much they differ. At first γ = {gamma:g} and T is "
         f"the nearest, {found.temperature:.4f}: they differ by {size:.4f} percentage points at most.",
         "raise γ, and see the nearest T fall.",
@@ -90,13 +90,13 @@ def _bounds() -> str:
     beta_of_s = np.array([beta(v, gamma) for v in s.tolist()])
     lines = [
         Line("printed", "three", [(0, 1 / printed - gamma), (20, 1 / printed - gamma)]),
-        Line("radius", "thin", [(radius, 0), (radius, 1)]),
+        Line("radius", "thin", [(radius, -0.6), (radius, 1)]),
         Line("sharp", "two", _levels(radius, 1 / low - gamma, 1 / high - gamma), breaks=True),
         Line("beta", "one", _points(s, beta_of_s - gamma)),
     ]
-    legend = [("one", "of the map at logit s"), ("two", "sharp bounds"), ("three", "printed lower bound")]
+    legend = [("one", "of the map at logit s"), ("two", "sharp bounds"), ("three", "printed upper bound of T")]
     panel = Panel(
-        "scale", (0, 20, 0, 1.05), lines, "logit s", "1/T − γ", (0, 5, 10, 15, 20), (0, 0.5, 1),
+        "scale", (0, 20, -0.6, 1.05), lines, "logit s", "1/T − γ", (0, 5, 10, 15, 20), (-0.5, 0, 0.5, 1),
         legend=legend, legend_at=(90, 140),
     )  # fmt: skip
     return figure_of(
@@ -106,8 +106,8 @@ def _bounds() -> str:
             Slider("gamma", "γ", 0.1, 20, 0.1, gamma),
             Slider("radius", "radius, the largest logit", 0.5, 20, 0.5, radius),
         ],
-        "The inverse temperature of the map minus gamma over the logit: a curve that rises towards one, between two "
-        "lines, the sharp bounds up to the radius.",
+        "The inverse temperature of the map minus gamma over the logit: a curve between two lines, the sharp bounds up "
+        "to the radius.",
         f"The inverse temperature that the map of two classes has at each logit, and the bounds for logits up to the "
         f"radius, at first for γ = {gamma:g} and radius {radius:g}: T from {low:.4f} to {high:.4f}; as printed, up to "
         f"{printed:.4f}.",
@@ -144,10 +144,10 @@ def _simplex() -> str:
         "simplex",
         [panel],
         [Slider("gamma", "γ", 0, 10, 0.1, gamma), *(Hidden(f"q{i}", q[i - 1]) for i in (1, 2, 3))],
-        "A triangle of three class probabilities. Lines lead from points q, one of them large, to where the map takes "
-        "them, nearer to corners and edges.",
-        f"Where the map of three classes takes probabilities, at first for γ = {gamma:g}: q, the large dot, to the end "
-        "of its dashed line, small ones to their dots.",
+        "A triangle of three class probabilities. Lines lead from points q, one of them a blue dot, to where the map "
+        "takes them, nearer to corners and edges.",
+        f"Where the map of three classes takes probabilities, at first for γ = {gamma:g}: q, the blue dot, to the "
+        "orange one, others to their small dots.",
         "move q by finger, mouse or arrow keys to where two classes are nearly tied, and see the second rise, too.",
     )
 
@@ -176,9 +176,10 @@ def _tied() -> str:
         [panel],
         [Slider("gamma", "γ", 0.1, 10, 0.1, gamma), Slider("n", "classes n", 2, 200, 1, n)],
         "Change of the largest probability by the map, over its value, with the other classes tied. With many classes "
-        "the curve is below zero first, then crosses it and leaves the picture above.",
+        "the curve is below zero first, then crosses it.",
         "By how much the map changes the largest probability where all other classes are tied, at first for "
-        f"γ = {gamma:g} and {n} classes. Gains above 6 points are cut off.",
+        f"γ = {gamma:g} and {n} classes. Gains above 6 points are cut off. Where the others differ, fewer classes can "
+        "be enough for a fall.",
         "lower n until none falls.",
     )
 

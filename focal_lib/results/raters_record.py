@@ -102,8 +102,8 @@ def say_whether_uses_exclude(evaluated: pd.DataFrame) -> str:
         return "In no setting is the map shown to help with validated weights and to harm without."
     return (
         f"In {both} of {len(wide)} settings the two uses of focal loss exclude each other: with validated weights the "
-        "map brings the model nearer to what people say; trained on to the end, the model is served by the very bias "
-        "that the map takes away."
+        "map brings the model nearer to what people say; trained on to the end, and without a temperature, the model "
+        "is served by the very bias that the map takes away."
     )
 
 

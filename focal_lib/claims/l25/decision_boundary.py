@@ -91,7 +91,7 @@ def fig7_sharp() -> Evidence:
     fidelity="our reading",
 )
 def fig7_calibration() -> Evidence:
-    """|confidence - accuracy|, exact for each network, paired over seeds."""
+    """Distance of confidence and accuracy, exact for each network, paired over seeds."""
     return _larger("gap", "distance of confidence and accuracy", size=True)
 
 

@@ -15,12 +15,15 @@ from focal_lib.results.confident import CONFIDENT, confidence_where_agreed, conf
 
 CHAPTER = "16_miscalibration"
 GAMMAS = (1.0, 2.0, 3.0)
-HERE = rf"for each of $\gamma = 1, 2, 3$; {SIZE}; temperatures by ECE on validation, as M20 choose them, here of equal mass"
+HERE = (
+    rf"for each of $\gamma = 1, 2, 3$, where M20 has FLSD-53; {SIZE}; temperatures by ECE on validation, as M20 choose "
+    "them, here of equal mass, and here not near 1"
+)
 MISTAKES = (
     r"'On misclassified samples, we observe a very low confidence for the focal loss model.' (Taken as: a lower mean "
-    r"confidence than cross-entropy's"
+    r"confidence than cross-entropy's, how low is not judged"
 )
-ALIKE = rf"on the test samples that the four networks of a seed all misclassify, {HERE}. M20's focal loss there is FLSD-53.)"
+ALIKE = rf"on the test samples that the four networks of a seed all misclassify, {HERE}.)"
 
 
 @functools.cache

@@ -95,9 +95,16 @@ def interval_figure(
     xlabel: str,
     *,
     reference: float | None = None,
+    linear_within: float | None = None,
 ) -> Figure:
-    """One row a label, the first on top: a point with its interval [low, high]."""
+    """One row a label, the first on top: a point with its interval [low, high].
+
+    Args:
+        linear_within: the axis is linear up to this distance from 0, and logarithmic beyond; None: linear everywhere.
+    """
     fig, ax = plt.subplots(figsize=(7, 0.9 + 0.33 * len(labels)))
+    if linear_within is not None:
+        ax.set_xscale("symlog", linthresh=linear_within)
     if reference is not None:
         ax.axvline(reference, color="0.3", linewidth=1)
     rows = np.arange(len(labels))
