@@ -37,8 +37,8 @@ import pandas as pd
 
 from focal_lib import metrics, results, theory, training
 from focal_lib.claims import show
+from focal_lib.claims.from_runs import COMPENSATION
 from focal_lib.claims.judgement import Verdict, judge
-from focal_lib.claims.kk24.training import COMPENSATION
 from focal_lib.pages.differences import differences
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note

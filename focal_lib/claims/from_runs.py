@@ -23,6 +23,7 @@ from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.store import Result, load_runs
 
 __all__ = [
+    "COMPENSATION",
     "SIZE",
     "comparison",
     "difference",
@@ -38,6 +39,7 @@ __all__ = [
     "values_by_seed",
 ]
 
+COMPENSATION = 0.1  # relative distance from the map's temperature that still counts as it
 SIZE = "Fashion-MNIST, 2,000 training images, small CNN"  # of the default grid, for statements
 
 

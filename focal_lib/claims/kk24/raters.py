@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from focal_lib.claims.evidence import All, Evidence
 from focal_lib.claims.from_raters import NEEDS, SIZE, TWO_CLASSES, contrast_of_raters, temperature_left
-from focal_lib.claims.kk24.training import COMPENSATION
+from focal_lib.claims.from_runs import COMPENSATION
 from focal_lib.claims.ledger import claim
 from focal_lib.results.raters_record import SETTINGS
 

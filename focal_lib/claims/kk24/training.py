@@ -6,6 +6,7 @@ import numpy as np
 
 from focal_lib.claims.evidence import All, Evidence, Unchecked
 from focal_lib.claims.from_runs import (
+    COMPENSATION,
     SIZE,
     classes,
     comparison,
@@ -23,7 +24,6 @@ from focal_lib.metrics.intervals import t_interval
 from focal_lib.theory.closest_temperature import closest_temperature
 
 CHAPTER = "08_training"
-COMPENSATION = 0.1  # relative distance from the map's temperature that still counts as it
 
 
 def _gap(gamma: float, column: str, split: str) -> np.ndarray:
