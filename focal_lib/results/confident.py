@@ -91,9 +91,10 @@ def confidence_where_agreed(runs: Sequence[Result]) -> pd.DataFrame:
     rows = []
     for seed in sorted({run.spec.seed for run in runs}):
         group = [run for run in runs if run.spec.seed == seed]
+        staged = list(_staged(group))  # a search for each temperature
         for kind in ("right", "wrong"):
             where = agreed(group, kind == "right")
-            for run, stage, t in _staged(group):
+            for run, stage, t in staged:
                 top = softmax(run.test.logits[where].astype(np.float64) / t, -1).max(-1)
                 mean = float(top.mean()) if len(where) else float("nan")
                 rows.append(_key(run) | {"stage": stage, "kind": kind, "samples": len(where), "confidence": mean})

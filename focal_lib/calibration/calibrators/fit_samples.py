@@ -262,7 +262,8 @@ def _sizes(count: bool, z: Tensor, y: Tensor) -> np.ndarray:
     finite = math.isfinite(low) and math.isfinite(high)
     bad = 0 if finite else int((~torch.isfinite(z)).sum())
     largest = max(-low, high)
-    like_probs = look_like_probs(low, high, 0.0) and look_like_probs(low, high, float((z.sum(-1) - 1).abs().max()))
+    like_probs = look_like_probs(low, high, 0.0)  # logits mostly are not, and need no sums
+    like_probs = like_probs and look_like_probs(low, high, float((z.sum(-1) - 1).abs().max()))
     sizes = np.array([bad, largest > _LARGEST, largest >= _SMALLEST, largest > 0, not like_probs], dtype=np.float64)
     return np.r_[sizes, torch.bincount(y, minlength=z.shape[1]).numpy()] if count else sizes
 
