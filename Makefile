@@ -45,8 +45,8 @@ test: $(READY) ## run the whole test suite; what lint finds is told and fails no
 	@$(SNAKEMAKE) notebooks --configfile workflow/smoke.yaml
 	@again=$$(for page in $$(cd notebooks && grep -l nbval-check-output *.py | sed 's/py$$/ipynb/'); do \
 	ls _build/smoke/notebooks/$$page 2>/dev/null || ls _build/notebooks/$$page || exit 1; done) && \
-	FOCAL_RUNS=_build/smoke/runs $(BIN)/python -m pytest -n auto --dist loadfile --nbval-lax --nbval-current-env \
-	-p no:cacheprovider $$again
+	FOCAL_RUNS=_build/smoke/runs $(BIN)/python -m pytest -n auto --dist loadfile -p workflow.nbval_sockets --nbval-lax \
+	--nbval-current-env -p no:cacheprovider $$again
 	@{ $(LINT); } || echo "The tests passed. What is above is for make lint."
 
 lint: $(READY) ## format, rules, types, and the floors of focal_lib
