@@ -1,5 +1,6 @@
 """Sharp temperature bounds: 40-digit references, the brute force, random distributions."""
 
+import inspect
 import math
 
 import mpmath as mp
@@ -14,6 +15,7 @@ from focal_lib.theory.gain import elasticity_minimum
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.theory.temperature_bounds import (
     beta,
+    beta_at_zero,
     beta_minimum,
     beta_of_tied_classes,
     largest_monotone_gamma,
@@ -105,6 +107,43 @@ def test_search_agrees_with_the_exact_bounds():
     )
 
 
+def search_reference(gamma, radius, logit_step, temperature_step):
+    """KK24 section 3.2 point by point: temperatures up to 2, logits inside (-radius, radius) but 0."""
+    steps = math.ceil(radius / logit_step) - 1
+    logits = [k * logit_step for k in range(-steps, steps + 1) if k]
+    mapped = [float(maps.focal_logit(np.float64(s), gamma)) for s in logits]
+    lower, upper = 0.0, math.inf
+    for k in range(1, round(2 / temperature_step) + 1):
+        t = k * temperature_step
+        sharper = [abs(s) / t - abs(m) for s, m in zip(logits, mapped, strict=True)]
+        if min(sharper) >= -1e-12:
+            lower = t
+        if max(sharper) <= 1e-12:
+            upper = min(upper, t)
+    return lower, upper
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.005, 1.0, 4.0])
+@pytest.mark.parametrize(("radius", "logit_step"), [(0.005, 0.004), (1.0, 0.5), (1.5, 0.5), (6.0, 0.25)])
+@pytest.mark.parametrize("temperature_step", [0.005, 0.2, 0.5])
+def test_search_is_the_search_of_the_paper(gamma, radius, logit_step, temperature_step):
+    steps = {"logit_step": logit_step, "temperature_step": temperature_step}
+    expected = search_reference(gamma, radius, **steps)
+    assert temperature_bounds_by_search(gamma, radius, **steps) == pytest.approx(expected, rel=1e-12)
+
+
+def test_search_has_the_steps_of_the_paper():
+    options = inspect.signature(temperature_bounds_by_search).parameters
+    assert [options[name].default for name in ("radius", "logit_step", "temperature_step")] == [20.0, 0.001, 0.001]
+
+
+@pytest.mark.parametrize("name", ["radius", "logit_step", "temperature_step"])
+@pytest.mark.parametrize("value", [0.0, -0.1])
+def test_search_wants_positive_steps(name, value):
+    with pytest.raises(ValueError, match="radius and steps must be > 0"):
+        temperature_bounds_by_search(1.0, **{"radius": 1.0, "logit_step": 0.5, "temperature_step": 0.5, name: value})
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -129,6 +168,44 @@ def test_top_temperature_above_one_below_the_critical_gamma(gamma, n):
     low, high = top_temperature_bounds(gamma, n)
     assert low == 1 / (gamma + 1)
     assert 1 < high <= 1 / elasticity_minimum(gamma)[1] + 1e-9
+
+
+def tied_beta_reference(k, last, gamma):
+    """1 + (log g(last) - log g(top)) / log(top / last), with g written out (M20 Prop. 1)."""
+    top = (1 - last) / (k - 1)
+    log_g = [gamma * np.log1p(-q) + np.log1p(-gamma * q * np.log(q) / (1 - q)) for q in (last, top)]
+    return 1 + (log_g[0] - log_g[1]) / np.log(top / last)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "n"), [(0.25, 4), (0.9, 4), (0.02, 5), (1.0, 10), (2.0, 30), (4.0, 400), (0.5, 1000)]
+)
+def test_top_temperature_is_that_of_the_worst_number_of_tied_classes(gamma, n):
+    others = [np.exp(-math.log(k) - np.geomspace(1e-3, 40, 4000)) for k in range(3, n + 1)]
+    lowest = min(tied_beta_reference(k, last, gamma).min() for k, last in enumerate(others, start=3))
+    assert 1 / top_temperature_bounds(gamma, n)[1] == pytest.approx(min(lowest, 1.0), abs=1e-6)
+
+
+@pytest.mark.parametrize("gamma", [0.3, 1.0, 5.0])
+@pytest.mark.parametrize("k", [3, 4, 20])
+def test_inverse_temperature_between_tied_classes_is_the_maps(gamma, k):
+    for last in (1e-12, 1e-3, 0.5 / k):
+        probs = np.array([last, *[(1 - last) / (k - 1)] * (k - 1)])
+        mapped = focal_log_probs(np.log(probs)[None], gamma)[0]
+        expected = (mapped[1] - mapped[0]) / (np.log(probs[1]) - np.log(probs[0]))
+        assert beta_of_tied_classes(k, last, gamma) == pytest.approx(expected, rel=1e-9)
+    close = beta_of_tied_classes(k, 1 / k - 1e-5 / k, gamma)
+    assert beta_of_tied_classes(k, 1 / k, gamma) == pytest.approx(close, abs=1e-4)
+
+
+def test_no_dip_just_above_the_largest_monotone_gamma():
+    """There the dip ends before the search for it begins, and is shallower than rounding."""
+    gamma = largest_monotone_gamma() * (1 + 1e-9)
+    assert beta_minimum(gamma) == (0.0, beta_at_zero(gamma))
+
+
+def test_small_radius():
+    assert temperature_bounds(4.0, 0.005) == pytest.approx((1 / beta_at_zero(4.0),) * 2, rel=1e-5)
 
 
 @settings(max_examples=30, deadline=None)
