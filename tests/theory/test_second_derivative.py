@@ -52,5 +52,15 @@ def test_the_second_derivative_is_the_loss_curvature():
 def test_convexity_limits():
     assert convexity_limit(-0.25) == pytest.approx(0.821553068560, abs=1e-11)
     assert convexity_limit(-0.5) == pytest.approx(0.735720605001, abs=1e-11)
-    with pytest.raises(ValueError, match=r"gamma must lie in \(-1, 0\)"):
-        convexity_limit(0.5)
+    for gamma in (-1.5, -1.0, 0.0, 0.005, 0.5):
+        with pytest.raises(ValueError, match=r"gamma must lie in \(-1, 0\)"):
+            convexity_limit(gamma)
+
+
+@pytest.mark.parametrize("gamma", [-0.999, -0.001])
+def test_convexity_limits_next_to_the_ends_of_gamma(gamma):
+    """Where L'' changes its sign, in 50 digits."""
+    q = convexity_limit(gamma)
+    with mpmath.workdps(50):
+        signs = [mpmath.sign(mpmath.diff(lambda v: loss(v, mpmath.mpf(gamma)), q + h, 2)) for h in (-1e-10, 1e-10)]
+    assert signs == [1, -1]

@@ -86,6 +86,12 @@ def test_beta_is_the_map(gamma, s):
     assert beta(s, gamma) * s == pytest.approx(maps.focal_logit(np.float64(s), gamma), rel=1e-11)
 
 
+@pytest.mark.parametrize("gamma", [0.5, 5.0, 100.0])
+@pytest.mark.parametrize("s", [1.1e-5, 1e-4, 0.01, 0.99, 1.01, 5.0, 40.0])
+def test_beta_cancels_nowhere(s, gamma):
+    assert beta(s, gamma) == pytest.approx(float(beta_reference(s, gamma)), rel=2e-15)
+
+
 def test_gamma_zero_is_the_identity():
     assert temperature_bounds(0.0) == (1.0, 1.0)
 
