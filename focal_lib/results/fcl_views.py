@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from focal_lib.metrics.intervals import t_interval
-from focal_lib.results.fcl_networks import LOW
-from focal_lib.training.contrasts import Contrast
 from focal_lib.training.fcl_networks.plan import fcl
 
 __all__ = [
@@ -18,9 +16,7 @@ __all__ = [
     "lean_over_lambda",
     "map_over",
     "normalised_curves",
-    "of_family",
     "say_best",
-    "significant_words",
 ]
 
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, mean, half of the 95 % t interval
@@ -92,24 +88,9 @@ def normalised_curves(epochs: pd.DataFrame, losses: Sequence[str]) -> dict[str, 
     return found
 
 
-def of_family(contrasts: Iterable[Contrast], table: str) -> list[Contrast]:
-    """The contrasts of one table, in their order."""
-    return [contrast for contrast in contrasts if contrast.table == table]
-
-
-def significant_words(row: pd.Series) -> str:
-    """'lower', 'higher', of a row of `evaluate_contrasts`; where it is not significant, 'not told apart'."""
-    if not row["significant"]:
-        return "not told apart"
-    return "lower" if row["difference"] < 0 else "higher"
-
-
 def say_best(values: pd.DataFrame, chosen: Sequence[tuple[float, float]]) -> tuple[str, int, int]:
     """Where a map of errors is least; and of the chosen pairs in it, how many are below lambda = 0 of their gamma."""
     lam, gamma = values.stack().idxmin()  # type: ignore[misc]
     inside = [(g, strength) for g, strength in chosen if g in values.columns and strength in values.index]
     better = sum(values.loc[strength, g] < values.loc[0.0, g] for g, strength in inside)
     return fcl(float(gamma), float(lam)).label, int(better), len(inside)
-
-
-LEVEL = LOW  # of the normalised loss that counts as low
