@@ -19,6 +19,7 @@ __all__ = [
     "say_best",
 ]
 
+Band = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # epochs, mean, lowest, highest
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, mean, half of the 95 % t interval
 
 
@@ -46,17 +47,18 @@ def along_lambda(
     return _with_intervals(rows.pivot(index="seed", columns="lam", values="value"))
 
 
-def lean_over_lambda(table: pd.DataFrame, trained_on: str, *, absolute: bool = False) -> Curve:
-    """How far networks lean, over lambda; lambda = 0 is focal loss with either distance.
+def lean_over_lambda(
+    table: pd.DataFrame, trained_on: str, *, absolute: bool = False, column: str = "lean"
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lambda (m,), and how far each network leans (m, s); lambda = 0 is focal loss with either distance.
 
     Args:
         table: of `measure_lean`.
-
-    Raises:
-        ValueError: fewer than two networks.
+        column: of it.
     """
     rows = table[(table["trained_on"] == trained_on) & ((table["absolute"] == absolute) | (table["lam"] == 0))]
-    return _with_intervals(rows.pivot(index="network", columns="lam", values="lean"))
+    wide = rows.pivot(index="lam", columns="network", values=column)
+    return wide.index.to_numpy(dtype=float), wide.to_numpy()
 
 
 def _with_intervals(wide: pd.DataFrame) -> Curve:
@@ -74,17 +76,19 @@ def count_higher(values: pd.DataFrame) -> tuple[int, int]:
     return int((steps > 0).sum()), int(steps.size)
 
 
-def normalised_curves(epochs: pd.DataFrame, losses: Sequence[str]) -> dict[str, np.ndarray]:
-    """The own test loss over epochs, less its least and over its range from the first value: means over seeds.
+def normalised_curves(epochs: pd.DataFrame, losses: Sequence[str], last: int) -> dict[str, Band]:
+    """The own test loss up to an epoch, less its least of all and over its range: mean, lowest, highest over seeds.
 
     Args:
         epochs: of the record, with the columns trained, seed, epoch, loss.
     """
-    found = {}
+    found: dict[str, Band] = {}
     for label in losses:
         wide = epochs[epochs["trained"] == label].pivot(index="epoch", columns="seed", values="loss").sort_index()
         least = wide.min()
-        found[label] = ((wide - least) / (wide.iloc[0] - least)).mean(axis=1).to_numpy()
+        shares = ((wide - least) / (wide.iloc[0] - least)).loc[:last]
+        lines = (shares.mean(axis=1), shares.min(axis=1), shares.max(axis=1))
+        found[label] = (shares.index.to_numpy(), *(line.to_numpy() for line in lines))
     return found
 
 
