@@ -76,15 +76,16 @@ def count_higher(values: pd.DataFrame) -> tuple[int, int]:
     return int((steps > 0).sum()), int(steps.size)
 
 
-def normalised_curves(epochs: pd.DataFrame, losses: Sequence[str], last: int) -> dict[str, Band]:
+def normalised_curves(epochs: pd.DataFrame, losses: Sequence[str], last: int, column: str = "loss") -> dict[str, Band]:
     """The own test loss up to an epoch, less its least of all and over its range: mean, lowest, highest over seeds.
 
     Args:
-        epochs: of the record, with the columns trained, seed, epoch, loss.
+        epochs: of the record, with the columns trained, seed, epoch, loss, error.
+        column: of it; an error is normalised in the same way.
     """
     found: dict[str, Band] = {}
     for label in losses:
-        wide = epochs[epochs["trained"] == label].pivot(index="epoch", columns="seed", values="loss").sort_index()
+        wide = epochs[epochs["trained"] == label].pivot(index="epoch", columns="seed", values=column).sort_index()
         least = wide.min()
         shares = ((wide - least) / (wide.iloc[0] - least)).loc[:last]
         lines = (shares.mean(axis=1), shares.min(axis=1), shares.max(axis=1))
