@@ -251,13 +251,15 @@ note("fclnet", best_gamma=best_focal, best_focal=float(ece.loc[0.0, best_focal])
 
 # %% [markdown]
 # Cross-entropy, in the corner, has {glue:text}`fclnet-ce:.1f` %. The least mean is
-# {glue:text}`fclnet-best-ece:.1f` %, of *{glue:text}`fclnet-best`*; the least without a square is {glue:text}`fclnet-best-focal:.1f` %, with $\gamma =$
-# {glue:text}`fclnet-best-gamma:g`. (The least of many means flatters itself a little.) Of the
+# {glue:text}`fclnet-best-ece:.1f` %, of *{glue:text}`fclnet-best`*; the least without a square is
+# {glue:text}`fclnet-best-focal:.1f` %, with $\gamma =$ {glue:text}`fclnet-best-gamma:g`. (The least of many means
+# flatters itself a little.) Of the
 # {glue:text}`fclnet-inside` pairs of A.10 {glue:text}`fclnet-better` have a lower mean than focal loss with the same
 # $\gamma$. From one $\lambda$ to the next confidence minus accuracy rises in {glue:text}`fclnet-recorded-rises` of
 # {glue:text}`fclnet-recorded-steps` steps with $\gamma > 0$. So a low ECE is no sign of a square that corrects: the
 # square makes the network more confident, which helps where $\gamma$ has made it underconfident, up to the point of
-# balance, and harms beyond. Which $\lambda$ is best hangs on $\gamma$ and on how far the network has overfitted.
+# balance, and harms beyond. Which $\lambda$ has the least mean depends on $\gamma$ here. Networks that have overfitted
+# less, or more, may have another.
 
 # %% tags=["hide-input"]
 stages = {"as trained": ("none", ""), "after a temperature": ("temperature", "ece")}

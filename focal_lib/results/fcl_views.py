@@ -72,7 +72,7 @@ def _with_intervals(wide: pd.DataFrame) -> Curve:
 
 def count_higher(values: pd.DataFrame) -> tuple[int, int]:
     """Of neighbours along lambda in a map, columns with gamma above 0: how many rise, and how many there are."""
-    steps = np.diff(values[[gamma for gamma in values if gamma > 0]].to_numpy(), axis=0)
+    steps = np.diff(values.loc[:, values.columns.to_numpy(dtype=float) > 0].to_numpy(), axis=0)
     return int((steps > 0).sum()), int(steps.size)
 
 
@@ -88,8 +88,8 @@ def normalised_curves(epochs: pd.DataFrame, losses: Sequence[str], last: int, co
         wide = epochs[epochs["trained"] == label].pivot(index="epoch", columns="seed", values=column).sort_index()
         least = wide.min()
         shares = ((wide - least) / (wide.iloc[0] - least)).loc[:last]
-        lines = (shares.mean(axis=1), shares.min(axis=1), shares.max(axis=1))
-        found[label] = (shares.index.to_numpy(), *(line.to_numpy() for line in lines))
+        each = shares.to_numpy()
+        found[label] = shares.index.to_numpy(), each.mean(axis=1), each.min(axis=1), each.max(axis=1)
     return found
 
 
@@ -97,5 +97,5 @@ def say_best(values: pd.DataFrame, chosen: Sequence[tuple[float, float]]) -> tup
     """Where a map of errors is least; and of the chosen pairs in it, how many are below lambda = 0 of their gamma."""
     lam, gamma = values.stack().idxmin()  # type: ignore[misc]
     inside = [(g, strength) for g, strength in chosen if g in values.columns and strength in values.index]
-    better = sum(values.loc[strength, g] < values.loc[0.0, g] for g, strength in inside)
+    better = sum(bool(values[g][strength] < values[g][0.0]) for g, strength in inside)
     return fcl(float(gamma), float(lam)).label, int(better), len(inside)

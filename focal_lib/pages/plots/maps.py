@@ -34,14 +34,15 @@ def cell_map(
     fig, ax = plt.subplots(figsize=(1.1 + 0.95 * max(3, numbers.shape[1]), 1.4 + 0.45 * numbers.shape[0]))
     most = max(float(np.nanmax(np.abs(numbers))), 1e-12)
     shades = {"cmap": "RdBu_r", "vmin": -most, "vmax": most} if signed else {"cmap": "cividis_r"}
-    image = ax.imshow(numbers, origin="lower", aspect="auto", **shades)  # type: ignore[arg-type]
+    image = ax.imshow(numbers, origin="lower", aspect="auto", **shades)
     middle, span = (0.0, most) if signed else (float(np.nanmean(numbers)), np.inf)
     for (row, column), number in np.ndenumerate(numbers):
         dark = abs(number) > 0.6 * span if signed else number > middle
         ax.text(column, row, f"{number:.{digits}f}", ha="center", va="center", color="white" if dark else "black")
     for x, y in marked:
         if x in values.columns and y in values.index:
-            corner = (list(values.columns).index(x) - 0.46, list(values.index).index(y) - 0.44)
+            column, row = int(values.columns.get_indexer([x])[0]), int(values.index.get_indexer([y])[0])
+            corner = (column - 0.46, row - 0.44)
             ax.add_patch(Rectangle(corner, 0.92, 0.88, fill=False, edgecolor="#D55E00", linewidth=3))
     ax.set(xlabel=xlabel, ylabel=ylabel, xticks=range(len(values.columns)), yticks=range(len(values.index)))
     ax.set_xticklabels([f"{x:g}" for x in values.columns])
