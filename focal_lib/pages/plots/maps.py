@@ -41,7 +41,7 @@ def cell_map(
         ax.text(column, row, f"{number:.{digits}f}", ha="center", va="center", color="white" if dark else "black")
     for x, y in marked:
         if x in values.columns and y in values.index:
-            column, row = int(values.columns.get_indexer([x])[0]), int(values.index.get_indexer([y])[0])
+            column, row = int(np.flatnonzero(values.columns == x)[0]), int(np.flatnonzero(values.index == y)[0])
             corner = (column - 0.46, row - 0.44)
             ax.add_patch(Rectangle(corner, 0.92, 0.88, fill=False, edgecolor="#D55E00", linewidth=3))
     ax.set(xlabel=xlabel, ylabel=ylabel, xticks=range(len(values.columns)), yticks=range(len(values.index)))
