@@ -227,8 +227,9 @@ show("l25.a14_steps", "l25.a14_square_gap")
 # ## The paper's gamma and lambda
 #
 # L25 trains with these (A.10; its column heads are lost, the order is our reading), and so do
-# `workflow/grids/l25-tables.yaml` and its neighbours. Those wait for a GPU; trained here was FCL on a smaller network
-# ({ref}`ch-table1`).
+# `workflow/grids/l25-tables.yaml` and its neighbours. Those wait for a GPU; trained here was FCL on smaller networks
+# ({ref}`ch-table1`, and over a map of $\gamma$ and $\lambda$ {ref}`ch-fclnet`, where the bias is seen in networks,
+# too).
 
 # %% tags=["hide-input"]
 chosen = pd.DataFrame([(*key, *value) for key, value in training.FCL_OF_L25.items()])

@@ -392,11 +392,11 @@ show(
 )
 
 # %% [markdown]
-# What it says of $\lambda$ and of convergence is in figures, whose numbers are not at hand; what it selected is
-# printed.
+# What it says of $\lambda$ and of convergence is in figures, whose numbers are not at hand: {ref}`ch-fclnet` measures
+# both on small networks. What it selected is printed.
 
 # %% tags=["remove-input"]
-show("l25.lambda_best", "l25.lambda_selected", "l25.convergence")
+show("l25.lambda_selected")
 
 # %% [markdown]
 # ## KK24's Table 1

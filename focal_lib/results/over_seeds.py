@@ -24,7 +24,7 @@ from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.metrics.significance import holm, t_p_value
 from focal_lib.training.store import Result
 
-__all__ = ["SCALINGS", "contrast", "correct_together", "format_as_kk24", "measure", "summarise", "write_table"]
+__all__ = ["GRIDS", "SCALINGS", "contrast", "correct_together", "format_as_kk24", "measure", "summarise", "write_table"]
 
 Column = Literal["loss", "method", "objective"]
 
@@ -39,7 +39,7 @@ SCALINGS: tuple[tuple[str, str], ...] = (
     ("focal-temperature", "adaptive-ece"),
 )
 
-_GRIDS: dict[tuple[str, str], dict[str, Any]] = {  # others than the calibrators' own
+GRIDS: dict[tuple[str, str], dict[str, Any]] = {  # others than the calibrators' own
     ("temperature", "ece"): {"temperatures": M20_TEMPERATURES},
     ("focal-temperature", "adaptive-ece"): {"gammas": PAPER_GAMMAS},
 }
@@ -60,7 +60,7 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
             if method == "none":
                 probs = softmax(logits, -1)
             else:
-                scaling = build(method, objective, **_GRIDS.get((method, objective), {}))
+                scaling = build(method, objective, **GRIDS.get((method, objective), {}))
                 fit = scaling.fit(result.validation.logits, result.validation.labels)
                 probs = fit.predict_proba(logits)
                 chosen |= {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import flint
 
-from focal_lib.claims.evidence import All, Conditional, Counterexample, Evidence, Unchecked
+from focal_lib.claims.evidence import All, Conditional, Counterexample, Evidence
 from focal_lib.claims.from_tables import (
     losses_at_lowest,
     lower_mean,
@@ -334,22 +334,6 @@ def _moved(metric: str, theirs: str, ours: str, stage: str) -> Measurement:
 
 
 @claim(
-    "l25.lambda_best",
-    source="L25 section 5.5.2, Fig. 6",
-    statement=r"'ECE decreases significantly when' $\lambda$ 'is 0.5', 'calibration error increases for higher' values, and one value, lost from the "
-    r"text at hand, 'provides the best calibration performance across all ECE metrics before and after temperature scaling'. (The "
-    r"symbol is lost throughout; taken as $\lambda$.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-)
-def lambda_best() -> Evidence:
-    """Its numbers are in a figure."""
-    return Unchecked(
-        "the text at hand has neither the figure, nor its numbers, nor the value; l25.lambda_selected says what App. A.10 selects"
-    )
-
-
-@claim(
     "l25.lambda_selected",
     source="L25 App. A.10",
     statement=r"Of the 12 pairs $(\gamma, \lambda)$ that A.10 selects 'with best calibration error performance', $\lambda = \frac12$ is in 6, and it is the "
@@ -368,19 +352,4 @@ def lambda_selected() -> Evidence:
             Measurement("smallest lambda", "0.5", min(selected.values()), 0.5, said="claimed"),
             Measurement(f"smallest lambda of {len(texts)} text networks", "3", min(texts), 3.0, said="claimed"),
         )
-    )
-
-
-@claim(
-    "l25.convergence",
-    source="L25 section 5.5.1, Fig. 3",
-    statement=r"'The FCL shows faster convergence, reaching a low normalized test loss more quickly than the other loss functions.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def convergence() -> Evidence:
-    """A figure of one run a loss."""
-    return Unchecked(
-        "the text at hand has neither the figure nor its numbers, and does not say by what each test loss is normalised; losses of "
-        "different scales cannot be compared without that"
     )

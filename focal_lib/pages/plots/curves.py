@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from focal_lib.pages.plots.style import line_styles
 
-__all__ = ["interval_figure", "line_figure", "panel_figure", "point_figure", "scatter_figure"]
+__all__ = ["dot_figure", "interval_figure", "line_figure", "panel_figure", "point_figure", "scatter_figure"]
 
 
 def line_figure(
@@ -63,6 +63,36 @@ def point_figure(
     for (label, (x, y, error)), style in zip(groups.items(), line_styles(len(groups), markers=True), strict=True):
         ax.errorbar(x, y, yerr=error, label=label, capsize=3, **style)
     return _finish(fig, legend=len(groups) > 1, xlabel=xlabel, ylabel=ylabel, **axes)
+
+
+def dot_figure(
+    groups: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    lines: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    xlabel: str,
+    ylabel: str,
+    *,
+    reference: float | None = None,
+    **axes: Any,
+) -> Figure:
+    """Every value as a dot, x (m,) and values (m, s) a group, groups a little aside of each other; and lines.
+
+    A line has the colour of the group of its name, where there is one, else one of those that are left.
+    """
+    fig, ax = plt.subplots(figsize=(7, 4.2))
+    if reference is not None:
+        ax.axhline(reference, color="0.3", linewidth=1)
+    names = list(dict.fromkeys([*groups, *lines]))
+    styles = dict(zip(names, line_styles(len(names), markers=True), strict=True))
+    width = max(float(np.ptp(x)) for x, _ in groups.values()) or 1.0
+    for place, (label, (x, values)) in enumerate(groups.items()):
+        aside = 0.012 * width * (place - (len(groups) - 1) / 2)
+        at = np.repeat(x + aside, values.shape[1])
+        dots = styles[label] | {"linestyle": "none", "markersize": 5, "alpha": 0.7}
+        ax.plot(at, values.ravel(), label=f"{label}, networks" if label in lines else label, **dots)
+    for label, (x, y) in lines.items():
+        line = {key: value for key, value in styles[label].items() if key != "marker"}
+        ax.plot(x, y, label=f"{label}, asked for" if label in groups else label, **line)
+    return _finish(fig, legend=True, xlabel=xlabel, ylabel=ylabel, **axes)
 
 
 def panel_figure(

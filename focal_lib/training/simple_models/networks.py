@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
 from sklearn.datasets import make_moons
 from torch import Tensor, nn
 
+from focal_lib.losses.absolute_distance import absolute_calibration_log_probs
 from focal_lib.losses.base import LogitLoss
 from focal_lib.losses.brier import BrierLoss
 from focal_lib.losses.focal import FocalLoss
@@ -25,17 +26,22 @@ WIDTHS = (2, 10, 10, 2)  # 'two hidden layers of 10 units'
 
 
 class MoonLoss(NamedTuple):
-    """Focal loss with gamma plus lam times the squared distance; `brier`: the squared distance alone."""
+    """Focal loss with gamma plus lam times the squared distance; `brier`: the squared distance alone.
+
+    `absolute`: with the absolute distance in place of the squared one.
+    """
 
     gamma: float = 0.0
     lam: float = 0.0
     brier: bool = False
+    absolute: bool = False
 
     def build(self) -> LogitLoss:
         if self.brier:
             return BrierLoss(reduction="none")
         if self.lam:
-            return FocalCalibrationLoss(self.gamma, self.lam, reduction="none")
+            norm: Literal["l1", "l2"] = "l1" if self.absolute else "l2"
+            return FocalCalibrationLoss(self.gamma, self.lam, reduction="none", norm=norm)
         return FocalLoss(self.gamma, reduction="none")
 
     @property
@@ -44,14 +50,16 @@ class MoonLoss(NamedTuple):
             return "Brier"
         if not self.gamma and not self.lam:
             return "cross-entropy"
-        return f"FCL {self.gamma:g}, {self.lam:g}" if self.lam else f"focal {self.gamma:g}"
+        name = "FCL, absolute," if self.absolute else "FCL"
+        return f"{name} {self.gamma:g}, {self.lam:g}" if self.lam else f"focal {self.gamma:g}"
 
     def mapped(self, logits: np.ndarray) -> np.ndarray:
         """The logits after the map of this loss, under which it is proper; those of a proper loss as they are."""
-        if self.brier or not self.gamma:
+        if self.brier or not (self.gamma or (self.absolute and self.lam)):
             return logits
         log_probs = np.stack([-np.logaddexp(0, logits), -np.logaddexp(0, -logits)], axis=-1)
-        after = focal_calibration_log_probs(log_probs, self.gamma, self.lam)
+        undo = absolute_calibration_log_probs if self.absolute else focal_calibration_log_probs
+        after = undo(log_probs, self.gamma, self.lam)
         return after[..., 1] - after[..., 0]
 
     def wanted(self, logits: np.ndarray) -> np.ndarray:
@@ -60,7 +68,9 @@ class MoonLoss(NamedTuple):
         Logits beyond +-500 are taken as that.
         """
         target = np.clip(logits, -500.0, 500.0)
-        low, high = np.minimum(target, 0), np.maximum(target, 0)  # of two classes, none of these losses asks for more
+        # of two classes, only the absolute distance asks for more than the truth: by less than this, see its map
+        more = 6 + np.log1p(2 * self.lam + self.gamma) if self.absolute else 0.0
+        low, high = np.minimum(target - more, 0), np.maximum(target + more, 0)
         for _ in range(80):
             middle = (low + high) / 2
             below = self.mapped(middle) < target
@@ -77,16 +87,18 @@ def moon_samples(samples: int, seed: int, noise: float) -> tuple[Tensor, Tensor]
 class StackedNetworks(nn.Module):
     """A network with ReLU for each of the seeds, (s, n, 2) -> (s, n, 2), each with the start that nn.Linear would give.
 
-    PyTorch's default start: weights and biases uniform on +-1/sqrt(inputs).
+    PyTorch's default start: weights and biases uniform on +-1/sqrt(inputs). `widths`: of the layers, inputs first.
     """
 
-    def __init__(self, seeds: tuple[int, ...]) -> None:
+    def __init__(
+        self, seeds: tuple[int, ...], widths: tuple[int, ...] = WIDTHS, dtype: torch.dtype = torch.float64
+    ) -> None:
         super().__init__()
         generators = [torch.Generator().manual_seed(seed) for seed in seeds]
         self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
-        for before, after in pairwise(WIDTHS):
+        for before, after in pairwise(widths):
             for shape, into in (((before, after), self.weights), ((1, after), self.biases)):
-                draws = [2 * torch.rand(shape, generator=g, dtype=torch.float64) - 1 for g in generators]
+                draws = [2 * torch.rand(shape, generator=g, dtype=dtype) - 1 for g in generators]
                 into.append(nn.Parameter(torch.stack(draws) / before**0.5))
 
     def forward(self, x: Tensor) -> Tensor:

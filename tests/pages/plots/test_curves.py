@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from focal_lib.pages.plots.curves import interval_figure, line_figure, point_figure, scatter_figure
+from focal_lib.pages.plots.curves import dot_figure, interval_figure, line_figure, point_figure, scatter_figure
 
 X = np.linspace(0, 1, 5)
 
@@ -37,3 +37,13 @@ def test_intervals_stand_from_top_to_bottom():
 def test_scatter_has_no_lines_between_points():
     (ax,) = scatter_figure({"a": (X, X), "b": (X, 1 - X)}, "x", "y", diagonal=True).axes
     assert [line.get_linestyle() for line in ax.lines[:2]] == ["None", "None"]
+
+
+def test_dots_and_lines_of_one_name_share_a_colour():
+    x, values = np.array([0.0, 1.0]), np.array([[1.0, 2.0], [3.0, 4.0]])
+    fig = dot_figure({"a": (x, values), "b": (x, -values)}, {"a": (x, x), "c": (x, x)}, "x", "y", reference=0)
+    by_name = {line.get_label(): line for line in fig.axes[0].lines[1:]}
+    assert set(by_name) == {"a, networks", "b", "a, asked for", "c"}
+    assert by_name["a, networks"].get_color() == by_name["a, asked for"].get_color() != by_name["b"].get_color()
+    np.testing.assert_allclose(by_name["b"].get_ydata(), [-1, -2, -3, -4])
+    assert by_name["a, networks"].get_xdata()[0] < by_name["b"].get_xdata()[0]

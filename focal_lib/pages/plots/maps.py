@@ -1,0 +1,53 @@
+"""Values over two parameters, a cell each, with the number written in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+__all__ = ["cell_map"]
+
+
+def cell_map(
+    values: pd.DataFrame,
+    xlabel: str,
+    ylabel: str,
+    label: str,
+    *,
+    marked: Sequence[tuple[float, float]] = (),
+    signed: bool = False,
+    digits: int = 1,
+) -> Figure:
+    """A cell for each column (across) and index (upwards) of the values; cells are as wide, however far apart they lie.
+
+    Args:
+        label: of the shades.
+        marked: pairs (column, index) whose cells have a frame; those that are not there are left out.
+        signed: shades of two colours, white at 0.
+    """
+    numbers = values.to_numpy()
+    fig, ax = plt.subplots(figsize=(1.1 + 0.95 * max(3, numbers.shape[1]), 1.4 + 0.45 * numbers.shape[0]))
+    most = max(float(np.nanmax(np.abs(numbers))), 1e-12)
+    shades = {"cmap": "RdBu_r", "vmin": -most, "vmax": most} if signed else {"cmap": "cividis_r"}
+    image = ax.imshow(numbers, origin="lower", aspect="auto", **shades)
+    middle, span = (0.0, most) if signed else (float(np.nanmean(numbers)), np.inf)
+    for (row, column), number in np.ndenumerate(numbers):
+        dark = abs(number) > 0.6 * span if signed else number > middle
+        ax.text(column, row, f"{number:.{digits}f}", ha="center", va="center", color="white" if dark else "black")
+    for x, y in marked:
+        if x in values.columns and y in values.index:
+            column, row = int(np.flatnonzero(values.columns == x)[0]), int(np.flatnonzero(values.index == y)[0])
+            corner = (column - 0.46, row - 0.44)
+            ax.add_patch(Rectangle(corner, 0.92, 0.88, fill=False, edgecolor="#D55E00", linewidth=3))
+    ax.set(xlabel=xlabel, ylabel=ylabel, xticks=range(len(values.columns)), yticks=range(len(values.index)))
+    ax.set_xticklabels([f"{x:g}" for x in values.columns])
+    ax.set_yticklabels([f"{y:g}" for y in values.index])
+    ax.grid(False)
+    fig.colorbar(image, ax=ax, label=label)
+    plt.close(fig)
+    return fig

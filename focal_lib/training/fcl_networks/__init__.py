@@ -1,0 +1,25 @@
+"""Networks with the focal calibration loss (L25 section 5.5): a map over gamma and lambda, and known truths."""
+
+from focal_lib.training.fcl_networks.images import load_pooled, train_on_images
+from focal_lib.training.fcl_networks.moons import lean, train_on_whole_moons
+from focal_lib.training.fcl_networks.plan import (
+    MAP_GAMMAS,
+    MAP_LAMBDAS,
+    TrainedLoss,
+    chosen_by_l25,
+    fcl,
+    written_contrasts,
+)
+
+__all__ = [
+    "MAP_GAMMAS",
+    "MAP_LAMBDAS",
+    "TrainedLoss",
+    "chosen_by_l25",
+    "fcl",
+    "lean",
+    "load_pooled",
+    "train_on_images",
+    "train_on_whole_moons",
+    "written_contrasts",
+]
