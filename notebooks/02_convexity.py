@@ -109,7 +109,8 @@ for name, g in (("quarter", -0.25), ("half", -0.5)):
 # ```{solution} ex-convexity-sum
 # :class: dropdown
 # With the map $\hat p$ and $R$ of [](#ch-binary): stationary points are the $q$ with $\hat p(q) = p$. The logit of
-# $\hat p$ has slope $\gamma + 1 - R'(s)$, and for $\gamma < 0$ both terms of $R'$ are negative, so the slope exceeds $\gamma + 1 > 0$: the map is one to one.
+# $\hat p$ has slope $\gamma + 1 - R'(s)$, and for $\gamma < 0$ both terms of $R'$ are negative, so the slope exceeds
+# $\gamma + 1 > 0$: the map is one to one.
 # ```
 #
 # ## Verdict

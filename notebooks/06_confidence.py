@@ -70,13 +70,14 @@ table.style.format({"gamma": "{:g}", "top before": "{:g}", "change of the top": 
 # %% [markdown]
 # The first four changes are tiny. With {glue:text}`confidence-classes` classes and $\gamma =$
 # {glue:text}`confidence-gamma:g` the top probability {glue:text}`confidence-top:g` changes by
-# {glue:text}`confidence-drop:.4f`. The ledger proves two of these in ball arithmetic, the second, and the last for
-# $\gamma = 1$ and a hundred classes, so no rounding is involved.
+# {glue:text}`confidence-drop:.4f`{glue:text}`confidence-counts:s`. The ledger proves two of these in ball arithmetic,
+# the second, and the last for $\gamma = 1$ and a hundred classes, so no rounding is involved.
 
 # %% tags=["remove-input"]
 note(
     "confidence",
     drop=changes[-1],
+    counts="" if changes[-1] < 0 else ", no counterexample",
     top=top,
     classes=classes,
     first_falling=next(n for n in range(4, 100) if theory.critical_gamma(n) > 5),

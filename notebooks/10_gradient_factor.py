@@ -122,9 +122,9 @@ table["gamma*"] = [theory.lambert_gamma(v) for v in table["p0"]]
 table.style.format({"p0": "{:g}", "gamma*": "{:.6f}"}).hide().set_caption("The gamma with g(p0) = 1")
 
 # %% [markdown]
-# For $p_0 =$ {glue:text}`gradient-p0:g` it is $\gamma^* =$ {glue:text}`gradient-lambert:.6f`. The function is the
-# inverse of $\tau$, and at $p_0 = \frac1{n-1}$ it is the sharp condition of Proposition 5 for $n$ classes
-# ([](#ch-confidence)): two papers, one curve.
+# For $p_0 =$ {glue:text}`gradient-p0:g` it is $\gamma^* =$ {glue:text}`gradient-lambert:.6f`. For
+# $p_0 < \frac12$ the function is the inverse of $\tau$, and at $p_0 = \frac1{n-1}$ it is the sharp condition of
+# Proposition 5 for $n$ classes ([](#ch-confidence)): two papers, one curve.
 #
 # ## The sample-dependent policy
 #

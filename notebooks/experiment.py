@@ -17,7 +17,7 @@
 #
 # **What is this?** One training run as a page: give it a data set, a network, a loss and a seed, and read what came
 # out. `focal run -p loss focal -p gamma 3 --page run.ipynb` fills it in, and so does plain papermill. A run that exists
-# is not repeated; one that was interrupted goes on. With the parameters as they stand the run is so small that its
+# is not repeated; one that was interrupted goes on. With its default parameters the run is so small that its
 # numbers mean nothing.
 
 # %% tags=["parameters"]

@@ -18,7 +18,7 @@ ROWS = [
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9]*.py"))
 MODULES = {"theory": theory, "losses": losses, "symbols": symbols}
 
-# as a row of the page has it, how a chapter writes it, the first to do so: it says what it is, or links to where that is
+# as a row of the page has it, how a chapter writes it, the first to do so, which says what it is or links there
 INTRODUCED = [
     (r"$\hat p(q)$", r"\\hat p", "02_convexity"),
     (r"$FC(s)$", r"FC\(s\)", "03_binary"),
