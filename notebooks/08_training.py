@@ -107,11 +107,12 @@ note("training", excess=excess.estimate, excess_low=excess.low, excess_high=exce
 
 # %% [markdown]
 # This is the decomposition at work. After the map the mean gap on the training data is at most
-# {glue:text}`training-train-left:.2f` points for every loss, cross-entropy included. On test data it is about as
-# overconfident, though not quite: the gap after the map is {glue:text}`training-gap-ce:.1f` points for cross-entropy
-# and {glue:text}`training-gap-top:.1f` at $\gamma =$ {glue:text}`training-gamma-top:g`, a difference of
-# {glue:text}`training-excess:.1f` (95 % t interval over seeds {glue:text}`training-excess-low:.1f` to
-# {glue:text}`training-excess-high:.1f`). What focal loss changes is mainly the fixed map in front.
+# {glue:text}`training-train-left:.2f` points for every loss, cross-entropy included. On test data every network is
+# about as overconfident as the cross-entropy one, though not quite: the gap after the map is
+# {glue:text}`training-gap-ce:.1f` points for cross-entropy and {glue:text}`training-gap-top:.1f` at $\gamma =$
+# {glue:text}`training-gamma-top:g`, a difference of {glue:text}`training-excess:.1f` (95 % t interval over seeds
+# {glue:text}`training-excess-low:.1f` to {glue:text}`training-excess-high:.1f`). What focal loss changes is mainly the
+# fixed map in front.
 #
 # ## The temperature that is left
 #
