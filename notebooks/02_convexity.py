@@ -81,7 +81,7 @@ values = [float(g) for g in gammas.split(",")]
 grid = np.linspace(0.02, 0.995, 600)
 scaled = {rf"$\gamma = {g:g}$": grid**2 * theory.second_derivative(grid, g) for g in values}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Curves of q squared times the second derivative of the focal loss over q. For gamma zero or more all stay above zero; for gamma minus one half the curve crosses zero near 0.74 and falls."}, "figure": {"name": "fig-convexity-second", "caption": "Second derivative of the focal loss, times $q^2$ so that cross-entropy is the constant 1. Only negative $\\gamma$ crosses zero."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Curves of q squared times the second derivative of the focal loss over q. For gamma zero or more all stay above zero; for gamma minus one half the curve crosses zero and falls."}, "figure": {"name": "fig-convexity-second", "caption": "Second derivative of the focal loss, times $q^2$ so that cross-entropy is the constant 1. For $\\gamma \\ge 0$ it does not cross zero, for $-1 < \\gamma < 0$ it does."}}
 line_figure(grid, scaled, "predicted probability $q$", "$q^2 L''(q)$", zero=True, ylim=(-1.5, 3))
 
 # %% [markdown]
@@ -108,9 +108,9 @@ for name, g in (("quarter", -0.25), ("half", -0.5)):
 #
 # ```{solution} ex-convexity-sum
 # :class: dropdown
-# Stationary points are the $q$ with $\hat p(q) = p$. The logit of $\hat p$ has slope
-# $\gamma + 1 - R'(s)$, and for $\gamma < 0$ both terms of $R'$ are negative (see [](#ch-binary)), so the
-# slope exceeds $\gamma + 1 > 0$: the map is one to one.
+# With the map $\hat p$ and $R$ of [](#ch-binary): stationary points are the $q$ with $\hat p(q) = p$. The logit of
+# $\hat p$ has slope $\gamma + 1 - R'(s)$, and for $\gamma < 0$ both terms of $R'$ are negative, so the slope exceeds
+# $\gamma + 1 > 0$: the map is one to one.
 # ```
 #
 # ## Verdict

@@ -18,7 +18,7 @@
 # **The question.** A network that minimises focal loss does not report its true probabilities. What
 # exactly does it report instead, and can it be undone? **In short:** it reports $\hat p^{-1}(p)$ for a
 # fixed increasing map $\hat p$, so focal loss is a proper loss seen through $\hat p$. In logits the map is
-# a line with a small bend, and its slope lies between $\max(1, \gamma)$ and $\gamma + 1$.
+# a line with a small bend, and for $\gamma > 0$ its slope lies between $\max(1, \gamma)$ and $\gamma + 1$.
 #
 # :::{admonition} As printed: KK24 Proposition 2
 # Binary focal loss $L(q, y)$ can be decomposed into a bijection $\hat p$ of $[0, 1]$ and a proper loss
@@ -34,7 +34,7 @@
 
 # %% tags=["parameters"]
 gammas: str = "-0.5, 0.5, 1, 3, 5"  # maps to draw, comma separated
-true_probability: float = 0.8  # p of the conditional risks; in (0, 1)
+true_probability: float = 0.8  # p of the conditional risks, not one half; in (0, 1)
 
 # %% tags=["hide-input"]
 import numpy as np
@@ -106,7 +106,7 @@ q = np.linspace(0.001, 0.999, 999)
 s = np.log(q / (1 - q))
 mapped = {rf"$\gamma = {g:g}$": 1 / (1 + np.exp(-theory.focal_logit(s, g))) for g in values}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "The focal calibration map for several gamma. For positive gamma it is an S through one half, steeper for larger gamma; for negative gamma it lies on the other side of the diagonal."}, "figure": {"name": "fig-binary-map", "caption": "The binary focal calibration map. Counterpart of KK24 Fig. 1, right."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The focal calibration map for several gamma. For positive gamma it is an S through one half, steeper for larger gamma; for a negative gamma that is not close to minus one it lies on the other side of the diagonal."}, "figure": {"name": "fig-binary-map", "caption": "The binary focal calibration map. Counterpart of KK24 Fig. 1, right."}}
 line_figure(q, mapped, "model probability $q$", r"calibrated probability $\hat p(q)$", diagonal=True)
 
 # %% [markdown]
@@ -121,7 +121,7 @@ picture
 # ## The proper part
 #
 # $L^*$ has no closed form, but it is one call to the inverse map. Since the map moves probabilities
-# away from one half, $L^*$ lies below the focal loss for $q < 1/2$ and above it for $q > 1/2$.
+# away from one half for $\gamma > 0$, $L^*$ lies below the focal loss for $q < 1/2$ and above it for $q > 1/2$.
 
 # %% tags=["hide-input"]
 two = np.column_stack([q, 1 - q])
@@ -167,7 +167,7 @@ line_figure(q, risk, "prediction $q$", "risk above the minimum", ylim=(0, 0.25))
 # ## How steep is the map?
 #
 # From {eq}`eq-binary-logit` the slope is $\gamma + 1 - R'(s)$, and $R'$ is a sum of two positive terms. Bounding
-# them in two ways gives a sharp statement that the paper does not have, for $\gamma > 0$:
+# them in two ways gives a statement that the paper does not have, for $\gamma > 0$:
 #
 # ```{math}
 # :label: eq-binary-slope
@@ -177,14 +177,14 @@ line_figure(q, risk, "prediction $q$", "risk above the minimum", ylim=(0, 0.25))
 # \end{aligned}
 # ```
 #
-# Everything about two classes follows: the map is one to one, it raises confidence, and it lies
+# For these $\gamma$ everything about two classes follows: the map is one to one, it raises confidence, and it lies
 # between two temperatures ([](#ch-bounds)).
 
 # %% tags=["hide-input"]
 logits = np.linspace(-12, 12, 601)
 excess = {rf"$\gamma = {g:g}$": theory.focal_logit_slope(logits, g) - g for g in (0.5, 1.0, 3.0, 10.0)}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Slope of the logit map minus gamma over the logit, for gamma from 0.5 to 10. All curves lie between zero and one and tend to one at both ends."}, "figure": {"name": "fig-binary-slope", "caption": "Slope of the map in logits, minus $\\gamma$. It stays strictly between $\\max(1,\\gamma) - \\gamma$ and 1."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Slope of the logit map minus gamma over the logit, for several gamma. All curves lie between zero and one and tend to one at both ends."}, "figure": {"name": "fig-binary-slope", "caption": "Slope of the map in logits, minus $\\gamma$. It stays strictly between $\\max(1,\\gamma) - \\gamma$ and 1."}}
 line_figure(logits, excess, "logit $s$", r"slope $- \gamma$", zero=True, ylim=(-0.05, 1.05))
 
 # %% [markdown]
@@ -215,7 +215,7 @@ show("kk24.prop2_differentiable", "kk24.negative_inverse_sigmoid", "kk24.prop2_n
 
 # %% [markdown]
 # Two more steps of the proof stand. The sign 'due to convexity' needs one thing besides, that the loss is least at 1;
-# and the weight $w(p)$ of the properness condition, whose formula is damaged in the text at hand, is positive and
+# and the weight of the properness condition, whose formula is damaged in the text at hand, is positive and
 # finite if it is read as the condition asks.
 
 # %% tags=["remove-input"]

@@ -18,7 +18,7 @@
 # **The question.** Temperature scaling multiplies a logit by $1/T$. The focal calibration map multiplies it by
 # something that depends a little on the logit. How much? **In short:** the bound printed by {cite:t}`kk24` is true,
 # its printed proof does not give it, and it is not sharp. We give a proof and the sharp bounds for every $\gamma$,
-# answer what the paper leaves open, three and more classes, and find where its 0.206 comes from.
+# answer what the paper leaves open, three and more classes, and find where a bound that it reports comes from.
 #
 # :::{admonition} As printed: KK24 Proposition 3
 # The focal calibration is bounded between two temperature scaling maps with $T = \frac{1}{\gamma+1}$ and
@@ -87,6 +87,7 @@ note(
     sharp_high=theory.temperature_bounds(gamma)[1],
     printed_high=theory.printed_temperature_bounds(gamma)[1],
     gamma=gamma,
+    constant=2 * np.log(2) - 1,
 )
 
 # %% [markdown]
@@ -136,8 +137,8 @@ show(
 # \end{aligned}
 # ```
 #
-# This is Proposition 3 with $2\log 2 - 1 \approx 0.386$ in place of $\frac12$; as $\gamma \to 0$ no smaller factor
-# will do.
+# This is Proposition 3 with $2\log 2 - 1 =$ {glue:text}`bounds-constant:.3f`… in place of $\frac12$; as $\gamma \to 0$
+# no smaller factor will do.
 
 # %% tags=["nbval-check-output"]
 proof(lemmas.logit_gap_steps())
@@ -157,17 +158,19 @@ proof(lemmas.turning_certificate())
 
 # %% [markdown]
 # The boxes are found with formulas written by hand and checked by other code with the formulas of sympy. A certificate
-# that cannot fail proves nothing: that $\beta$ is monotone must follow at $\gamma = 5.635$ and must not at 5.65.
+# that cannot fail proves nothing: that $\beta$ is monotone must follow at $\gamma = 5.635$ and must not at
+# $\gamma = 5.65$.
 
 # %% tags=["nbval-check-output"]
 for value in ("5.635", "5.65"):
     print(value, lemmas.monotone_certificate(value).verdict)
 
 # %% [markdown]
-# ## The paper's search, and 0.206
+# ## The paper's search
 #
-# {cite:t}`kk24` also search: every temperature in steps of 0.001, every logit in $(-20, 20)$ in steps of 0.001.
-# For $\gamma = 4$ they report 0.206 and 0.218. The same search, and the exact values:
+# {cite:t}`kk24` also search: all temperatures 'in increments of 0.001', all logits in $(-20, 20)$ 'using a step size of
+# 0.001'. For $\gamma = 4$ they report 'even tighter bounds $T = 0.206$ and $T = 0.218$'. The same search, and the exact
+# values:
 
 # %%
 rows = []
@@ -207,7 +210,7 @@ width = {
     f"search on |s| < {radius:g}": searched[:, 1] - searched[:, 0],
 }
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Width of the temperature bounds over gamma, rising to a peak below gamma 1 and falling after it. The printed bounds are widest, up to more than twice the sharp ones; the sharp ones on a range of logits are narrowest, and the search follows them in steps from above."}, "figure": {"name": "fig-bounds-width", "caption": "Width of the bounds. The search tries multiples of 0.001 and rounds outwards, so its width is up to 0.002 too large: at large $\\gamma$ more than the sharp width for all logits. Counterpart of KK24 Fig. 3, right."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Width of the temperature bounds over gamma, rising to a peak below gamma 1 and falling after it. The printed bounds are widest, up to more than twice the sharp ones; the sharp ones on a range of logits are narrowest, and the search follows them in steps from above."}, "figure": {"name": "fig-bounds-width", "caption": "Width of the bounds. The search tries multiples of its step and rounds outwards, so its width is too large by less than two steps: with a large radius and a large $\\gamma$ it can exceed the sharp width for all logits. Counterpart of KK24 Fig. 3, right."}}
 line_figure(gammas, width, r"$\gamma$", "upper minus lower temperature")
 
 # %% [markdown]

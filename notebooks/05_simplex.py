@@ -90,12 +90,13 @@ note("simplex", round_trip=round_trip)
 #
 # ## Properness, seen as isolines
 #
-# Each panel shows where the conditional risk of a loss takes its 3, 12 and 20 percentiles, for the true
-# distribution marked by a cross. All four are minimal at the cross. Brier draws circles; the properised
-# focal loss draws rounded triangles.
+# Each panel shows where the conditional risk of a loss takes the values of the paper's figure, its 'loss percentiles
+# 3%, 12%, 20%', for the true distribution marked by a cross. All are minimal at the cross. Brier draws circles; the
+# properised focal loss draws rounded triangles.
 
 # %% tags=["hide-input"]
-points = simplex_grid(90)  # (m, 3)
+steps = 90
+points = simplex_grid(steps)  # (m, 3)
 losses = {
     "Brier score": theory.brier_values(points),
     "cross-entropy": theory.focal_loss_values(points, 0.0),
@@ -103,14 +104,14 @@ losses = {
 }
 risks = {name: theory.conditional_risk(value, p) for name, value in losses.items()}
 nearest = {name: points[risk.argmin()] for name, risk in risks.items()}
-note("simplex", minima=float(max(np.abs(row - p).max() for row in nearest.values())))
+note("simplex", minima=float(max(np.abs(row - p).max() for row in nearest.values())), cell=1 / steps)
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Four triangles with three nested isolines each around the true distribution: circles for Brier, ovals for cross-entropy, rounded triangles for the properised focal loss."}, "figure": {"name": "fig-simplex-isolines", "caption": "Isolines of the conditional risk at the percentiles 3 (solid), 12 (dashed) and 20 (dotted). Counterpart of KK24 Fig. 4."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Triangles with three nested isolines each around the true distribution: circles for Brier, ovals for cross-entropy, rounded triangles for the properised focal loss."}, "figure": {"name": "fig-simplex-isolines", "caption": "Isolines of the conditional risk at three percentiles, the lowest solid, the next dashed, the highest dotted. Counterpart of KK24 Fig. 4."}}
 isolines(points, risks, [3, 12, 20], p)
 
 # %% [markdown]
 # On the grid, no minimum is further than {glue:text}`simplex-minima:.4f` from the true distribution in any
-# coordinate; the cells are 1/90 wide.
+# coordinate; the cells are {glue:text}`simplex-cell:.4f` wide.
 #
 # ## Where the map moves probabilities
 #
@@ -126,13 +127,14 @@ for g, fit in fits.items():
 for g, name in ((1.0, "one"), (3.0, "three"), (0.5, "half"), (2.0, "two")):
     note("simplex", {f"t-{name}": closest_temperature(g, 3, PAPER_CUBE).temperature})
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Triangles of arrows, the focal map for each gamma and below it the closest temperature. Both push from the centre to the corners; arrows are longer for the larger gamma."}, "figure": {"name": "fig-simplex-arrows", "caption": "The map for two $\\gamma$ and the closest temperatures, as arrows. Counterpart of KK24 Fig. 5."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Triangles of arrows, the focal map for each gamma and below it the closest temperature. Both push from the centre to the corners; arrows are longer for the larger gamma."}, "figure": {"name": "fig-simplex-arrows", "caption": "The map and the closest temperatures, as arrows. Counterpart of KK24 Fig. 5."}}
 arrow_fields(sparse, moved)
 
 # %% [markdown]
-# The caption of the paper's figure gives $T = 0.81$ and $0.46$ for $\gamma = 1$ and $3$. The closest temperatures
-# are {glue:text}`simplex-t-one:.3f` and {glue:text}`simplex-t-three:.3f`; 0.81 and 0.46 belong to
-# $\gamma = 0.5$ ({glue:text}`simplex-t-half:.3f`) and $\gamma = 2$ ({glue:text}`simplex-t-two:.3f`).
+# The caption of the paper's figure gives for $\gamma = 1$ and $\gamma = 3$ the 'closest parameters' '$T = 0.81$' and
+# '$T = 0.46$'. The closest temperatures are {glue:text}`simplex-t-one:.3f` and {glue:text}`simplex-t-three:.3f`; those
+# printed belong to $\gamma = 0.5$ ({glue:text}`simplex-t-half:.3f`) and $\gamma = 2$
+# ({glue:text}`simplex-t-two:.3f`).
 #
 # The arrows also do not all say that 'the highest probability becomes higher while all others become lower': a
 # close second rises too. With three classes the highest does rise and the lowest does fall ([](#ch-confidence) has the
@@ -145,7 +147,7 @@ explore("simplex")
 # ```{exercise}
 # :label: ex-simplex-second
 # Which second-largest classes rise? For three classes and $\gamma = 1$, look at distributions with top probability
-# 0.45.
+# $q = 0.45$.
 # ```
 #
 # ```{solution} ex-simplex-second

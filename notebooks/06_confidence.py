@@ -27,7 +27,7 @@
 # :::
 
 # %% tags=["parameters"]
-gamma: float = 1.0  # the map of the examples
+gamma: float = 1.0  # the map of the examples; > 0
 classes: int = 100  # of the figure with many classes; at least 2
 
 # %% tags=["hide-input"]
@@ -70,13 +70,14 @@ table.style.format({"gamma": "{:g}", "top before": "{:g}", "change of the top": 
 # %% [markdown]
 # The first four changes are tiny. With {glue:text}`confidence-classes` classes and $\gamma =$
 # {glue:text}`confidence-gamma:g` the top probability {glue:text}`confidence-top:g` changes by
-# {glue:text}`confidence-drop:.4f`. The ledger proves two of these in ball arithmetic, the second, and the last for
-# $\gamma = 1$ and a hundred classes, so no rounding is involved.
+# {glue:text}`confidence-drop:.4f`{glue:text}`confidence-counts:s`. The ledger proves two of these in ball arithmetic,
+# the second, and the last for $\gamma = 1$ and a hundred classes, so no rounding is involved.
 
 # %% tags=["remove-input"]
 note(
     "confidence",
     drop=changes[-1],
+    counts="" if changes[-1] < 0 else ", no counterexample",
     top=top,
     classes=classes,
     first_falling=next(n for n in range(4, 100) if theory.critical_gamma(n) > 5),
@@ -134,7 +135,7 @@ thresholds = {
     ),
 }
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Two decreasing curves over gamma: the threshold tau from one half to 0.13, and the lower curve p star from 0.2 to 0.04."}, "figure": {"name": "fig-confidence-threshold", "caption": "The threshold $\\tau(\\gamma)$. A top probability above it never falls, for any number of classes."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Two decreasing curves over gamma: the threshold tau, which starts at one half, and the curve p star, far lower."}, "figure": {"name": "fig-confidence-threshold", "caption": "The threshold $\\tau(\\gamma)$. A top probability above it never falls, for any number of classes."}}
 line_figure(gammas, thresholds, r"$\gamma$", "top probability", ylim=(0, 0.52))
 
 # %% [markdown]
@@ -164,8 +165,11 @@ def equal_rest(n: int, top: np.ndarray) -> np.ndarray:
 tops = np.linspace(1 / classes, 0.6, 300)[1:]
 falls = {rf"$\gamma = {g:g}$": 100 * theory.confidence_change(equal_rest(classes, tops), g) for g in (0.5, 1.0, 3.0)}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Change of the top probability over its value, the other classes equal, for gamma 0.5, 1 and 3. With many classes each curve is negative at small values and positive beyond its threshold."}, "figure": {"name": "fig-confidence-many", "caption": "Change of the top probability with many classes, the others equal. Negative below about $\\tau(\\gamma)$."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Change of the top probability over its value, the other classes equal, for three gamma. With many classes the curves are negative at small values and positive beyond."}, "figure": {"name": "fig-confidence-many", "caption": "Change of the top probability, the other classes equal. With many classes it is negative for small values, and never from $\\tau(\\gamma)$ on."}}
 line_figure(tops, falls, "top probability before", "change (percentage points)", zero=True)
+
+# %% tags=["remove-input"]
+note("confidence", most=max(0.0, *(float(-change.min()) for change in falls.values())))
 
 # %% [markdown]
 # The same for any number of classes, and where the sign changes:
@@ -187,8 +191,9 @@ show("kk24.sharper_gamma", "kk24.sharper_gamma_n")
 
 # %% [markdown]
 # In practice: a sample whose top probability is above one half never loses confidence. A model with many classes and
-# unsure predictions does lose some, mildly. 'Confidence-raising' is right for confident predictions, and wrong as a
-# theorem.
+# unsure predictions does lose some: with {glue:text}`confidence-classes` classes, the others equal, at most
+# {glue:text}`confidence-most:.1f` percentage points for the $\gamma$ of the figure. 'Confidence-raising' is right for
+# confident predictions, and wrong as a theorem.
 #
 # ```{exercise}
 # :label: ex-confidence-tau

@@ -18,9 +18,11 @@
 # **The question.** If the map is not quite a temperature, then map and temperature together have more to offer than a
 # temperature alone. Does focal temperature scaling calibrate better? **In short:** on these models, chosen by ECE as
 # the paper does, it wins on validation data by construction; on test data {glue:text}`fts-better` of
-# {glue:text}`fts-total` runs are significantly better for it and {glue:text}`fts-worse` worse. Chosen by log-loss it
-# helps a little where $\gamma$ was large in training. The paper's open question, whether a search along a line is
-# enough: in most runs, {glue:text}`fts-line-under` of {glue:text}`fts-total` here.
+# {glue:text}`fts-total` runs are significantly better for it and {glue:text}`fts-worse` worse. Chosen by log-loss
+# it lowers the log-loss, by at most {glue:text}`fts-nll-most:.1f` % on average over seeds, significantly (each at 5 %)
+# after training with $\gamma$ of: {glue:text}`fts-nll-clear`. The paper's open question, whether a search along a line
+# is enough: it gives up at most {glue:text}`fts-line-slack:g` points in {glue:text}`fts-line-under` of
+# {glue:text}`fts-total` runs.
 #
 # :::{admonition} As printed: KK24 sections 4.2 and 5.2
 # Focal temperature scaling composes the map with temperature scaling and optimises $(\gamma_{ev}, T)$ on a validation
@@ -60,9 +62,8 @@ scaled = results.compare_scaling(trained)
 #
 # The grid is the paper's: {glue:text}`fts-grid` pairs. ECE on this page is the paper's, too: adaptive, with 15 bins of
 # equal mass. The class with the largest probability never changes, so accuracy is the same throughout. For
-# $\gamma \ge 0$ that is plain, as the map's weight $w$ increases. For the negative $\gamma$ of the grid $w$ falls near
-# 1
-# ([](#ch-simplex)), but two classes of one distribution have $x + y \le 1$, and for such $w$ keeps the order.
+# $\gamma \ge 0$ that is plain, as the map's weight $w$ increases. For the negative $\gamma$ of the grid $w$ falls
+# near 1 ([](#ch-simplex)), but two classes of one distribution have $x + y \le 1$, and for such $w$ keeps the order.
 
 # %% tags=["remove-input"]
 show("kk24.accuracy_unchanged")
@@ -114,8 +115,8 @@ by_ece.style.set_caption("Adaptive ECE (%) on test data, mean ± standard deviat
 
 # %% [markdown]
 # The difference that matters is the paired one. For each run the test set is resampled; the interval is that of the
-# adaptive ECE after focal temperature scaling minus that after temperature scaling. Resampling inflates an ECE, so the
-# intervals are a guide, not gospel; the spread over seeds is the stricter judge, and the ledger uses it.
+# adaptive ECE after focal temperature scaling minus that after temperature scaling. Resampling inflates an ECE, so
+# these intervals are a guide only; the ledger judges by the spread over seeds.
 
 
 # %% tags=["hide-input"]
@@ -145,8 +146,8 @@ point_figure(groups, r"$\gamma$ of training", "difference of adaptive ECE", refe
 # %% [markdown]
 # Of {glue:text}`fts-total` runs {glue:text}`fts-better` have an interval below zero, better with the map, and
 # {glue:text}`fts-worse` above it. Each interval stands alone, at 95 %: about {glue:text}`fts-by-chance:.1f` on either
-# side would be expected if there were no difference at all. A second parameter chosen on the noise of
-# {glue:text}`fts-validation` validation images buys validation ECE, not test ECE.
+# side would be expected if there were no difference at all. A second parameter chosen on {glue:text}`fts-validation`
+# validation images, with their noise, can only lower the ECE there; on the test set it may go either way.
 
 # %% tags=["remove-input"]
 plain = scaled[scaled["method"] == "temperature"]
@@ -159,7 +160,8 @@ note("fts", criterion=change.estimate, criterion_low=change.low, criterion_high=
 note("fts", ce_by_ece=100 * of_ce["adaptive-ece"], ce_by_nll=100 * of_ce["nll"])
 
 # %% [markdown]
-# The paper gains 20 % of ECE by choosing the temperature by ECE instead of log-loss. Here the adaptive ECE changes by
+# The paper reports 'an extra 20% relative improvement' of ECE from choosing the temperature by ECE instead of log-loss.
+# Here the adaptive ECE changes by
 # {glue:text}`fts-criterion:+.0f` % on average over losses, with a 95 % t interval over seeds from
 # {glue:text}`fts-criterion-low:+.0f` to {glue:text}`fts-criterion-high:+.0f` %; one that holds 0 leaves the
 # sign open, and the size is that of other data. For cross-entropy it is {glue:text}`fts-ce-by-ece:.2f` % chosen by ECE,
@@ -186,10 +188,15 @@ changes.style.format(precision=4).format("{:g}", subset="gamma of training").hid
 
 # %% tags=["remove-input"]
 clear = changes[changes["to"] < 0]["gamma of training"]
+of_nll = fitted["nll"].groupby(level="gamma").mean()
+note("fts", nll_most=100 * (1 - of_nll["focal-temperature"] / of_nll["temperature"]).max())
+rising = changes["mean fitted gamma"].is_monotonic_increasing
+note("fts", grows="grows" if rising else "does not always grow")
 note("fts", nll_clear=", ".join(f"{g:g}" for g in clear) or "none", nll_rows=len(changes))
 
 # %% [markdown]
-# By log-loss the fitted $\gamma$ grows with the $\gamma$ of training. The interval of the change lies below zero for
+# By log-loss the fitted $\gamma$ {glue:text}`fts-grows` with the $\gamma$ of training. The interval of the change lies
+# below zero for
 # $\gamma$ of training: {glue:text}`fts-nll-clear` (each of {glue:text}`fts-nll-rows` at 95 %, uncorrected). There the
 # network's outputs are bent by the map, and the map unbends them.
 #
@@ -209,16 +216,18 @@ point_figure(lines, r"$\gamma$ of the calibration map", "best temperature")
 focal = scaled[(scaled["method"] == "focal-temperature") & (scaled["objective"] == "adaptive-ece")]
 searches = focal.pivot(index=["loss", "seed"], columns="search", values=["value", "seconds"])
 given_up = 100 * (searches["value", "line"] - searches["value", "grid"])
-note("fts", line_mean=given_up.mean(), line_max=given_up.max(), line_under=int((given_up <= 0.1).sum()))
+note("fts", line_mean=given_up.mean(), line_max=given_up.max())
+slack = 0.1  # points
+note("fts", line_slack=slack, line_under=int((given_up <= slack).sum()))
 note("fts", line_speed=(searches["seconds", "grid"] / searches["seconds", "line"]).median())
 note("fts", lines=len(lines), at_end=", ".join(at_end) or "none")
 
 # %% [markdown]
 # Of the {glue:text}`fts-lines` lines those that run into the end of the grid ({glue:text}`fts-at-end`) say nothing
 # about straightness there, and the ledger, which asks every seed, leaves them out. Searching along the line gives up
-# {glue:text}`fts-line-mean:.2f` points of validation ECE on average and {glue:text}`fts-line-max:.2f` at worst, at
-# most 0.1 in {glue:text}`fts-line-under` of {glue:text}`fts-total` runs, and is {glue:text}`fts-line-speed:.1f` times
-# faster than our grid search. The ledger asks what it loses on test data.
+# {glue:text}`fts-line-mean:.2f` points of validation ECE on average and {glue:text}`fts-line-max:.2f` at worst, at most
+# {glue:text}`fts-line-slack:g` in {glue:text}`fts-line-under` of {glue:text}`fts-total` runs, and is
+# {glue:text}`fts-line-speed:.1f` times faster than our grid search. The ledger asks what it loses on test data.
 #
 # That grid search already skips what cannot win: a temperature whose mean confidence is further from the accuracy than
 # the best ECE so far. Nothing is lost by it, for any $\gamma > -1$: whatever the temperature, the calibrated confidence
@@ -232,7 +241,7 @@ note("fts", lines=len(lines), at_end=", ".join(at_end) or "none")
 #
 # ```{solution} ex-fts-bound
 # :class: dropdown
-# The mean gap is $\sum_b \frac{n_b}{n}(\mathrm{conf}_b - \mathrm{acc}_b)$; move the absolute value inside the sum.
+# The mean gap is $\sum_b \frac{N_b}{N}(\mathrm{conf}_b - \mathrm{acc}_b)$; move the absolute value inside the sum.
 # ```
 #
 # ## Verdict

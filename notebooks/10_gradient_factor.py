@@ -122,14 +122,14 @@ table["gamma*"] = [theory.lambert_gamma(v) for v in table["p0"]]
 table.style.format({"p0": "{:g}", "gamma*": "{:.6f}"}).hide().set_caption("The gamma with g(p0) = 1")
 
 # %% [markdown]
-# For $p_0 =$ {glue:text}`gradient-p0:g` it is $\gamma^* =$ {glue:text}`gradient-lambert:.6f`. The function is the
-# inverse of $\tau$, and at $p_0 = \frac1{n-1}$ it is the sharp condition of Proposition 5 for $n$ classes
-# ([](#ch-confidence)): two papers, one curve.
+# For $p_0 =$ {glue:text}`gradient-p0:g` it is $\gamma^* =$ {glue:text}`gradient-lambert:.6f`. For
+# $p_0 < \frac12$ the function is the inverse of $\tau$, and at $p_0 = \frac1{n-1}$ it is the sharp condition of
+# Proposition 5 for $n$ classes ([](#ch-confidence)): two papers, one curve.
 #
 # ## The sample-dependent policy
 #
-# FLSD-53 takes $\gamma = 5$ for a small probability $q_y$ of the true class and 3 for a larger one. The text at hand
-# changes at $q_y = 0.19$, 'as $g(0.19, 5) \approx 1$' (it is {glue:text}`gradient-019:.4f`; exactly 1 at
+# FLSD-53 takes $\gamma = 5$ for a small probability $q_y$ of the true class and $\gamma = 3$ for a larger one. The text
+# at hand changes at $q_y = 0.19$, '(as $g(0.19, 5) \approx 1$)' (it is {glue:text}`gradient-019:.4f`; exactly 1 at
 # {glue:text}`gradient-tau-five:.4f`); the published version, and so this book's `FLSD53` and the figure, at
 # {glue:text}`gradient-switch:g`. The reason given is to accelerate learning below $\frac12$ and to regularise above.
 
@@ -140,15 +140,17 @@ factors = {
     "policy 5, 3": np.exp([theory.log_gain(v, g) for v, g in zip(grid, policy, strict=True)]),
     "cross-entropy": np.ones_like(grid),
 }
-note("gradient", switch=switch)
+note("gradient", switch=switch, before_switch=float(np.exp(theory.log_gain(switch, low))))
 marks = {r"$\tau(3)$": (theory.confidence_threshold(3), 1.0)}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "The factor g of the policy over q. It falls to one just before 0.2, jumps up there, falls below one at about 0.25, well before one half, and stays below."}, "figure": {"name": "fig-gradient-policy", "caption": "The factor of FLSD-53. It falls below 1 at $\\tau(3)$, far below one half."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The factor g of the policy over q. It falls to about one, jumps up at the step of the policy, falls below one again well before one half, and stays below."}, "figure": {"name": "fig-gradient-policy", "caption": "The factor of FLSD-53. Behind its step it falls below 1 at $\\tau(3)$, the marked point, short of one half."}}
 line_figure(grid, factors, "probability $q$ of the true class", "$g$", points=marks)
 
 # %% [markdown]
-# It does regularise above $\frac12$. It accelerates only up to {glue:text}`gradient-tau-three:.4f`: between there and
-# $\frac12$ a sample, though it may still be misclassified, gets a smaller gradient than from cross-entropy.
+# It does regularise above $\frac12$. It accelerates only up to {glue:text}`gradient-tau-three:.4f`, and not just before
+# its step, where the factor falls to {glue:text}`gradient-before-switch:.3f`. Between
+# {glue:text}`gradient-tau-three:.4f` and $\frac12$ a sample, though it may still be misclassified, gets a smaller
+# gradient than from cross-entropy.
 #
 # ## Focal loss and entropy
 #
@@ -167,7 +169,7 @@ excess = {
     for g in dict.fromkeys([0.5, *values[:3]])
 }
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Focal loss minus its lower bound over q, two classes, label certain. All curves are above zero."}, "figure": {"name": "fig-gradient-entropy", "caption": "$\\mathrm{FL} - (\\mathrm{CE} - \\gamma H)$ for two classes and a certain label: never negative, also for $\\gamma < 1$."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Focal loss minus its lower bound over q, two classes, label certain. No curve falls below zero."}, "figure": {"name": "fig-gradient-entropy", "caption": "$\\mathrm{FL} - (\\mathrm{CE} - \\gamma H)$ for two classes and a certain label: never negative, also for $\\gamma < 1$."}}
 line_figure(grid, excess, "probability $q$ of the true class", "FL - (CE - $\\gamma H$)", zero=True)
 
 # %% [markdown]
@@ -186,7 +188,7 @@ posterior = np.linspace(0.005, 0.995, 400)
 pairs = np.column_stack([posterior, 1 - posterior])
 solutions = {rf"$\gamma = {g:g}$": theory.focal_minimiser(pairs, g)[:, 0] for g in values}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "The focal minimiser over the true probability for several gamma, with the diagonal. Every curve is closer to one half than the diagonal, more so for larger gamma."}, "figure": {"name": "fig-gradient-minimiser", "caption": "What focal loss predicts for a true probability. Counterpart of M20 Fig. 7."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The focal minimiser over the true probability for several gamma, with the diagonal. For positive gamma the curve is closer to one half than the diagonal, more so for larger gamma."}, "figure": {"name": "fig-gradient-minimiser", "caption": "What focal loss predicts for a true probability. Counterpart of M20 Fig. 7."}}
 line_figure(posterior, solutions, "true probability $p$", "focal solution $q$", diagonal=True)
 
 # %% [markdown]

@@ -18,8 +18,9 @@
 # **The question.** {cite:t}`kn24` hold that focal loss calibrates because it flattens the loss surface. What can be
 # said of the loss itself, before any network? **In short:** it depends on the coordinate and on the sample. As a
 # function of the probability the curvature is never smaller for $\gamma \le 1$, and smaller only for confident samples
-# above that. In the logit it is smaller for confident samples, up to several times larger in between, and negative for
-# very wrong ones. The paper says neither: its theorem, whose formula the text at hand has lost, is about a network.
+# above that. In the logit it is smaller for confident samples, larger in between (up to
+# {glue:text}`curvature-most:.1f` times for $\gamma =$ {glue:text}`curvature-most-gamma:g`), and negative for very wrong
+# ones. The paper says neither: its theorem, whose formula the text at hand has lost, is about a network.
 #
 # :::{admonition} As printed: KN24 Fig. 1 (caption)
 # Focal loss coincides with cross-entropy when $\gamma = 1$. For $0 < \gamma < 1$ the gradient does not converge. When
@@ -123,7 +124,7 @@ sp.expand(q**2 * sp.diff(-f(q) / q, q))
 in_probability = {rf"$\gamma = {v:g}$": theory.probability_curvature_ratio(p, v) for v in values}
 in_probability["cross-entropy"] = np.ones_like(p)
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Second derivative in p relative to cross-entropy. For gamma one half and one it is above one everywhere; for gamma two and five it falls below one near 0.79 and 0.45."}, "figure": {"name": "fig-curvature-probability", "caption": "Curvature in $p$ relative to cross-entropy. For $\\gamma \\le 1$ never below 1."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Second derivative in p relative to cross-entropy. For gamma up to one it is above one everywhere; for larger gamma it falls below one, the earlier the larger gamma is."}, "figure": {"name": "fig-curvature-probability", "caption": "Curvature in $p$ relative to cross-entropy. For $\\gamma \\le 1$ never below 1."}}
 line_figure(p, in_probability, "probability of the true class $p$", "$p^2 L''(p)$", ylim=(0, 3.2))
 
 # %% [markdown]
@@ -143,7 +144,7 @@ line_figure(p, in_probability, "probability of the true class $p$", "$p^2 L''(p)
 in_logit = {rf"$\gamma = {v:g}$": theory.logit_curvature_ratio(p, v) for v in values}
 in_logit["cross-entropy"] = np.ones_like(p)
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Second derivative in the logit relative to cross-entropy. Each curve is negative for small p, rises above one, up to four for gamma five, and falls below one between 0.47 and 0.8."}, "figure": {"name": "fig-curvature-logit", "caption": "Curvature in the logit relative to cross-entropy: negative for very wrong samples, larger in between, smaller for confident ones."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Second derivative in the logit relative to cross-entropy. Each curve is negative for small p, rises above one, the higher the larger gamma is, and falls below one again."}, "figure": {"name": "fig-curvature-logit", "caption": "Curvature in the logit relative to cross-entropy: negative for very wrong samples, larger in between, smaller for confident ones."}}
 line_figure(p, in_logit, "probability of the true class $p$", "relative curvature", zero=True, ylim=(-2, 5))
 
 
@@ -168,6 +169,8 @@ numbers.set_caption("Where the curvature of focal loss is smaller than that of c
 
 # %% tags=["remove-input"]
 two = turns.set_index("gamma").loc[2.0]
+last = turns.iloc[-1]
+note("curvature", most=last["largest ratio"], most_gamma=last["gamma"])
 note("curvature", max_two=two["largest ratio"], negative_two=two["negative below"])
 
 # %% [markdown]
@@ -184,10 +187,11 @@ note("curvature", max_two=two["largest ratio"], negative_two=two["negative below
 #
 # ## A penalty on the trace
 #
-# KN24 Fig. 4 trains a two-layer network with cross-entropy plus $\tau \operatorname{Tr}(H)$, $H$ the Hessian of the
-# loss in the weights. `losses.HessianTraceLoss` does so with Hutchinson's estimate $v^\top H v$, $v$ of random signs,
-# once a step. Recorded on {glue:text}`curvature-penalty-n` images of CIFAR-10, {glue:text}`curvature-penalty-epochs`
-# epochs, {glue:text}`curvature-penalty-seeds` seeds. ECE has 15 bins of equal width here.
+# KN24 Fig. 4 trains a two-layer network with cross-entropy plus a weight times $\operatorname{Tr}(H)$, $H$ the Hessian
+# of the loss in the weights. `losses.HessianTraceLoss` does so with Hutchinson's estimate $v^\top H v$, $v$ of random
+# signs, once a step. Recorded on {glue:text}`curvature-penalty-n` images of CIFAR-10,
+# {glue:text}`curvature-penalty-epochs` epochs, {glue:text}`curvature-penalty-seeds` seeds. ECE has 15 bins of equal
+# width here.
 
 # %% tags=["remove-input"]
 differences(training.read_notes(f"workflow/grids/{penalty_runs}.yaml").differs)

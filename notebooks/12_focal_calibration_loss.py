@@ -15,8 +15,8 @@
 # (ch-fcl)=
 # # Does adding a square make focal loss proper?
 #
-# **The question.** {cite:t}`l25` add $\lambda\lVert q - e_y\rVert^2$ to focal loss (FCL) and say that the sum is
-# strictly proper, that it reduces over- and underconfidence, and that it needs less post-processing.
+# **The question.** {cite:t}`l25` add $\lambda\lVert q - y\rVert^2$, $y$ the one-hot label, to focal loss (FCL) and say
+# that the sum is strictly proper, that it reduces over- and underconfidence, and that it needs less post-processing.
 # Does it? **In short:** it keeps the order of the classes, for every $\lambda$. It is not proper for any $\lambda$ as
 # long as $\gamma > 0$; its bias shrinks like $1/\lambda$. The distance to the truth shrinks, but the gap of the top
 # probability need not.
@@ -149,9 +149,9 @@ formats = {"lambda": "{:g}", "gap of the top": "{:.3e}", "distance to the truth"
 table.style.format(formats).hide().set_caption("Ten classes, gamma = 1")
 
 # %% [markdown]
-# The distance falls, as it must: that is an exchange argument which holds for any added loss. The gap of the top
-# class grows up to about $\lambda =$ {glue:text}`fcl-widest:g` before it falls too, since focal loss happens to be
-# almost right on the top class of this posterior. The counterexample is proved in ball arithmetic.
+# The distance falls, as it must: that is an exchange argument which holds for any added loss. The gap of the top class
+# is largest at $\lambda =$ {glue:text}`fcl-widest:g` of the table, larger than without the square, since focal loss
+# happens to be almost right on the top class of this posterior. The counterexample is proved in ball arithmetic.
 
 # %% tags=["remove-input"]
 show("l25.thm41", "l25.thm41_top")

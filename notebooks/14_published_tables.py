@@ -210,8 +210,8 @@ scatter_figure(
 # %% [markdown]
 # On CIFAR one training differs from the other by {glue:text}`published-seed-pre:.2f` points of ECE before and
 # {glue:text}`published-seed-post:.2f` after temperature scaling, on average; after it, the best and the worst of the
-# four losses differ by {glue:text}`published-methods-post:.2f` points in the median network. A difference of half a
-# point between two single runs carries little.
+# four losses differ by {glue:text}`published-methods-post:.2f` points in the median network. A difference
+# of this size between two single runs carries little.
 #
 # ## Numbers in the wrong place
 #
@@ -234,7 +234,8 @@ named.style.format(precision=2).hide().set_caption("Values of M20 that L25 print
 # %% tags=["remove-input"]
 twin = cells.query("paper == 'L25' and dataset == 'CIFAR-10' and network == 'DenseNet-121' and loss == 'cross-entropy'")
 twin = twin[twin["stage"] == "pre"].set_index("metric")["value"]
-largest = twins.loc[twins["equal"].idxmax()]
+every = results.find_equal_rows(cells, 1)
+largest = every.loc[every["equal"].idxmax()]
 note("published", restated=len(again), restated_differ=int((again["value"] != again["value_again"]).sum()))
 note("published", twin_smooth=twin["smooth-ece"], twin_ece=twin["ece"])
 note("published", twin_equal=int(largest["equal"]), twin_cells=int(largest["cells"]))

@@ -84,8 +84,9 @@ formal_page.definitions(
 # Convexity of the focal loss, {cite:t}`kk24` Prop. 1 ([](#ch-convexity)). The paper computes the first derivative, then
 # the second, writes that one as a quadratic expression in $\gamma$ whose coefficients are non-negative, and concludes.
 # The formal proof has the same skeleton: after step 2 three things are left, the first derivative (steps 3 to 5), the
-# second (6 to 8), and that it is positive (9 and 10). That these give convexity, for which the paper has the words
-# 'which yields', is the lemma `chord_above`. Above the double line stands what is known, below it what is to be shown:
+# second (steps 6 to 8), and that it is positive (steps 9 and 10). That these give convexity, for which the paper has
+# the words 'which yields', is the lemma `chord_above`. Above the double line stands what is known, below it what is to
+# be shown:
 
 # %% tags=["remove-input"]
 formal_page.proof_steps("KK24_Prop1.kk24_prop1")

@@ -43,10 +43,13 @@ from focal_lib.calibration import (
 )
 from focal_lib.checkout import ROOT
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 
 decisions = pd.read_parquet(ROOT / "results/advice/decisions.parquet")
 coverage = pd.read_parquet(ROOT / "results/advice/coverage.parquet")
 together = count_advice_errors(decisions, by=["relevant"]).set_index("error")
+low_rate = 0.93  # of intervals at 95 %: clearly too few hold
+note("advice", relevant=100 * decisions["relevant"].iloc[0])
 
 # %% [markdown]
 # ## In short
@@ -69,9 +72,10 @@ def by_size(error):
 
 def held(of):
     part = coverage[coverage["of"].isin(of)].groupby(["of", "classes", "model"])[["hits", "runs"]].sum()
-    low = (metrics.exact_binomial_ends(part["hits"], part["runs"], 0.025)[1] < 0.93).sum()
+    low = (metrics.exact_binomial_ends(part["hits"], part["runs"], 0.025)[1] < low_rate).sum()
     shared = part["hits"].sum() / part["runs"].sum()
-    return f"{shared:.1%} of {part['runs'].sum():,} samples (in {low} of {len(part)} settings surely below 93 %)"
+    surely = f"in {low} of {len(part)} settings below {low_rate:.0%} by an exact 95 % interval"
+    return f"{shared:.1%} of {part['runs'].sum():,} samples ({surely})"
 
 
 # %% tags=["remove-input"]
@@ -113,13 +117,13 @@ on and one to test on.
 # %% [markdown]
 # ## A small simulation, live
 #
-# Made-up populations: calibrated as given, with an accuracy of 80 % or of 98.5 %, there also with logits three times or
-# half as large; right after a temperature of 1.5; right after the focal calibration map with $\gamma = 3$, as if
-# trained with focal loss; right after a scale and a shift for each class. Classes are equally frequent, but for one
-# kind, right after a temperature of 1.5, of which the k-th class is 1 / k times as frequent as the first. Each decision
-# draws samples to fit on and samples to test on, fits the default methods, compares them and gives advice, as `focal
-# calibrate` does. What each fit is worth is then its expected NLL and Brier score over the population. The relevant
-# amount is that of the advice, 0.5 % of a score.
+# Made-up populations: calibrated as given, often wrong or rarely wrong, the latter also with logits that are too large
+# or too small; right after a temperature; right after the focal calibration map with $\gamma = 3$, as if trained with
+# focal loss; right after a scale and a shift for each class (`calibration.made_up_population` has their numbers).
+# Classes are equally frequent, but for one kind, right after a temperature, of which the k-th class is 1 / k times as
+# frequent as the first. Each decision draws samples to fit on and samples to test on, fits the default methods,
+# compares them and gives advice, as `focal calibrate` does. What each fit is worth is then its expected NLL and Brier
+# score over the population. The relevant amount is that of the advice, {glue:text}`advice-relevant:g` % of a score.
 
 # %%
 made_up = [made_up_population(truth, classes, seed=seed, size=5000) for truth in KNOWN_TRUTHS]
@@ -148,7 +152,7 @@ Markdown("\n".join(f"* *{name}*: {words}." for name, words in ADVICE_ERRORS.item
 # ## Recorded: sample sizes and numbers of classes
 #
 # The same for other sample sizes and numbers of classes, as far as the record goes, and with recorded models whose
-# 15,000 samples of CIFAR are drawn from as if they were all there is. All truths together:
+# samples of CIFAR, of validation and test, are drawn from as if they were all there is. All truths together:
 
 # %% tags=["remove-input"]
 table_of(count_advice_errors(decisions, by=["classes", "samples"]), ["classes", "samples"]).sort_index()
@@ -175,7 +179,7 @@ Markdown(
 #
 # A calibrated model has ECE 0, but no sample of it has: noise makes gaps, and the ECE adds up their sizes. A bootstrap
 # adds noise once more, so its percentile interval lies above the truth. Below, models with a known adaptive ECE
-# (equal mass) are sampled again and again; a 95 % interval should hold the truth in 95 of 100 samples. Ours moves the
+# (equal mass) are sampled again and again; a 95 % interval should hold the truth in 95 % of the samples. Ours moves the
 # gaps of the bins until the observed ECE would be surprising.
 
 # %% tags=["hide-input"]
@@ -200,7 +204,8 @@ Markdown(
 )
 
 # %% [markdown]
-# Recorded, over sample sizes, classes and models whose logits are multiplied by 1, 1.1, 1.5 and 2/3: the share of 95 %
+# Recorded, over sample sizes, classes and models that are calibrated, have somewhat or much too large logits, or too
+# small ones: the share of 95 %
 # intervals that hold the truth. With many classes the cells of a class and a bin have few counts, and classes depend on
 # one another. The interval of the classwise ECE of more than two classes allows for both: it holds at least as often as
 # it says, mostly more, and is wide. The MCE's truth is over the bins in which such a sample has anything as often as
@@ -221,7 +226,7 @@ shares(["ece", "adaptive-ece", "mce", "classwise-ece"], ["model"])
 
 # %% [markdown]
 # And how often a calibrated model is called miscalibrated: by `calibration_p_value` at 5 %, and by a point outside the
-# bands of its reliability diagram, which hold for all bins together. Both should do so in at most 5 of 100 samples.
+# bands of its reliability diagram, which hold for all bins together. Both should do so with a rate of at most 5 %.
 
 # %% tags=["remove-input"]
 shares(["p <= 0.05", "bands"], ["model", "samples"]).loc["calibrated"]

@@ -41,6 +41,7 @@ from IPython.display import Markdown
 from focal_lib.calibration import calibrate
 from focal_lib.checkout import ROOT
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 
 # %%
 report = calibrate(
@@ -74,11 +75,12 @@ Markdown("\n".join(f"* {sentence}" for sentence in dict.fromkeys(said) if senten
 # ## Metrics on samples not fitted on
 #
 # Error and the ECE family in per cent. Of two ECEs, `ece` has 15 bins of equal width and `adaptive-ece` 15 of equal
-# mass. The intervals, at 95 % over samples, are percentile bootstrap for error, NLL and Brier score. A bootstrap of an
-# ECE cannot reach 0 and does not cover, so those of the binned errors invert a simulated test (see {ref}`coverage of
-# both <sec-coverage>`), or are bounds for a classwise ECE of few counts; noise only adds to such an error, which
-# therefore may lie above its interval. In round brackets stands an estimate with less of this bias. The smooth ECE has
-# no interval.
+# mass. The intervals, at 95 % over samples, are exact binomial ones for the error and percentile bootstrap for NLL and
+# Brier score, which reach as far as the means of labels that the samples do not contradict. A bootstrap of an ECE
+# cannot reach 0 and does not cover, so those of the binned errors invert a simulated test (see {ref}`coverage of both
+# <sec-coverage>`), or are bounds for a classwise ECE of few counts; noise only adds to such an error, which therefore
+# may lie above its interval. In round brackets stands an estimate with less of this bias. The smooth ECE has no
+# interval.
 
 # %%
 report.metric_table()
@@ -88,10 +90,14 @@ report.metric_table()
 #
 # Method minus reference over the same samples. What decides are proper scores, NLL and Brier score: their differences
 # are means over samples and have t intervals, which all hold together with 95 % (Bonferroni); a star marks those that
-# leave out 0. No standard error is less than that of other labels which these samples do not contradict, as rare errors
-# may be missing among them. A richer method is recommended where the interval of its gain in such a score lies above a
-# relevant share (`--relevant`, 0.5 % by default), the best of them, not the surest. The ECE (`adaptive-ece`, of equal
-# mass, in percentage points) is told without an interval, as the bootstrap's of such a difference does not cover.
+# leave out 0. They reach as far as the means of other labels that these samples do not contradict, as rare errors may
+# be missing among them. A richer method is recommended where the interval of its gain in such a score lies above a
+# relevant share (`--relevant`, here {glue:text}`calibrate-relevant:g` %), the best of them, not the surest. The ECE
+# (`adaptive-ece`, of equal mass, in percentage points) is told without an interval, as the bootstrap's of such a
+# difference does not cover.
+
+# %% tags=["remove-input"]
+note("calibrate", relevant=100 * relevant)
 
 # %%
 report.difference_table()

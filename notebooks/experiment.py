@@ -17,7 +17,8 @@
 #
 # **What is this?** One training run as a page: give it a data set, a network, a loss and a seed, and read what came
 # out. `focal run -p loss focal -p gamma 3 --page run.ipynb` fills it in, and so does plain papermill. A run that exists
-# is not repeated; one that was interrupted goes on. The numbers below come from a run so small that they mean nothing.
+# is not repeated; one that was interrupted goes on. With its default parameters the run is so small that its
+# numbers mean nothing.
 
 # %% tags=["parameters"]
 dataset: str = "fashion-mnist"  # see the table below; or a folder in FOCAL_DATA

@@ -45,6 +45,7 @@ from focal_lib.calibration import (
 from focal_lib.calibration.watch.rates import simulate_stream
 from focal_lib.checkout import ROOT
 from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
 
@@ -68,11 +69,13 @@ use_style()
 #
 # Half of the stakes bet that confidences are too high, half that they are too low: by a temperature, or by a shift of
 # the log-odds. Some of the stakes start with every sample, so that a late drift is found as well.
-# Here is a model of ten classes that is calibrated for 3,000 samples; then its logits should be divided by 1.5:
+# Here is a model of ten classes that is calibrated for {glue:text}`in-use-calm:,d` samples; then its logits should be
+# divided by {glue:text}`in-use-drift:g`:
 
 # %%
 rng = np.random.default_rng(seed)
-before, after = simulate_stream(3000, rng), simulate_stream(700, rng, temperature=1.5)
+calm, drift = 3000, 1.5
+before, after = simulate_stream(calm, rng), simulate_stream(700, rng, temperature=drift)
 confidence, correct = (np.concatenate(columns) for columns in zip(before, after, strict=True))
 watch, e_values = CalibrationWatch(alpha=0.01), []
 for start in range(0, len(correct), 10):
@@ -80,12 +83,15 @@ for start in range(0, len(correct), 10):
     e_values.append(watch.e_value)
 Markdown(watch.words)
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "The e-value over samples, on a logarithmic scale. It stays below one hundred for three thousand samples, then rises steeply above it."}, "figure": {"name": "fig-in-use-wealth", "caption": "The e-value of the watch. The alarm is raised where it reaches 100; the model drifts after 3,000 samples."}}
+# %% tags=["remove-input"]
+note("in-use", calm=calm, drift=drift)
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The e-value over samples, on a logarithmic scale. While the model is calibrated it stays low, then it rises steeply."}, "figure": {"name": "fig-in-use-wealth", "caption": "The e-value of the watch. The alarm is raised where it reaches $1/\\alpha$, soon after the model drifts."}}
 line_figure(10 * (1 + np.arange(len(e_values))), {"e-value": np.array(e_values)}, "samples", "e-value", yscale="log")
 
 # %% [markdown]
 # On the command line ({ref}`page-command-line`), `focal watch outcomes.csv --state watch.json` goes on where the last
-# call stopped; its exit status is 0 for no drift so far, 1 for an alarm, 2 where it did not run. `tail -f
+# call stopped; its exit status is `0` for no drift so far, `1` for an alarm, `2` where it did not run. `tail -f
 # outcomes.jsonl | focal watch -` looks at each line when it comes. `--tolerance 0.02` says what is no drift. `focal
 # check` is for one set of predictions with a limit, in continuous integration, say.
 #
@@ -132,10 +138,10 @@ delays.round(3)
 # ## Answer only where it is sure enough
 #
 # Answer where the confidence is above a threshold, and leave the rest to someone else: a larger threshold means fewer
-# errors and fewer answers. The threshold at which the errors *of the sample* are few enough errs about every other
-# time, as it was chosen on that sample. A certified threshold has an upper bound below the risk one accepts, and the
-# bounds of all thresholds hold together {cite:p}`geifman17,angelopoulos21`. As calibrated on the recorded CIFAR-10
-# network, for several risks; where the samples certify no threshold for a risk, a row says so:
+# errors and fewer answers. The threshold at which the errors *of the sample* are few enough often errs, as it was
+# chosen on that sample; how often is counted below. A certified threshold has an upper bound below the risk one
+# accepts, and the bounds of all thresholds hold together {cite:p}`geifman17,angelopoulos21`. As calibrated on the
+# recorded CIFAR-10 network, for several risks; where the samples certify no threshold for a risk, a row says so:
 
 # %%
 sets = read_logits(ROOT / "results/cifar10-resnet8/598cf2a97b66ca1c/logits.npz")
@@ -154,12 +160,14 @@ line_figure(
 )
 
 # %% [markdown]
-# Do they hold? The 10,000 test samples are now all there is, so that the risk of every threshold is known; test sets of
-# 1,000 are drawn from them. How often is the risk above what was asked for?
+# Do they hold? The {glue:text}`in-use-known:,d` test samples are now all there is, so that the risk of every threshold
+# is known; test sets of {glue:text}`in-use-drawn:,d` are drawn from them. How often is the risk above what was asked
+# for?
 
 # %% tags=["hide-input"]
 known = metrics.top_label(fit.predict_proba(sets["test"].logits), sets["test"].labels)
-asked = decisions.risk_coverage.risk[-1] / 2
+asked, drawn = decisions.risk_coverage.risk[-1] / 2, 1000
+note("in-use", known=len(known[0]), drawn=drawn)
 
 
 def chosen_thresholds(draw):
@@ -170,7 +178,7 @@ def chosen_thresholds(draw):
 
 
 # %% tags=["hide-input"]
-chosen = [chosen_thresholds(rng.integers(0, len(known[0]), 1000)) for _ in range(draws)]
+chosen = [chosen_thresholds(rng.integers(0, len(known[0]), drawn)) for _ in range(draws)]
 answered = [[known[0] > threshold for threshold in pair] for pair in chosen]
 risks = [[1 - known[1][a].mean() if a.any() else 0 for a in pair] for pair in answered]
 coverage = [[a.mean() for a in pair] for pair in answered]
@@ -207,9 +215,9 @@ probs = {"as given": softmax(test.logits, 1)}
 probs["calibrated"] = fit.predict_proba(test.logits)
 found = {name: metrics.net_benefit(p, test.labels, 0) for name, p in probs.items()}
 curves = {name: benefit.model for name, benefit in found.items()}
-curves["always act"] = np.maximum(found["as given"].treat_all, -0.02)
+curves["always act"] = np.maximum(found["as given"].treat_all, -0.02)  # the rest would fill the figure
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Net benefit over the probability from which one acts, of the model before and after calibration, and of always acting, which falls below zero early."}, "figure": {"name": "fig-in-use-benefit", "caption": "Decision curves of class 0. Never acting is worth 0; that of always acting is cut at -0.02."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Net benefit over the probability from which one acts, of the model before and after calibration, and of always acting, which falls below zero early."}, "figure": {"name": "fig-in-use-benefit", "caption": "Decision curves of class 0. Never acting is worth 0; that of always acting is cut a little below."}}
 line_figure(found["as given"].threshold, curves, "act from this probability on", "net benefit of a sample", zero=True)
 
 # %% [markdown]
@@ -217,7 +225,8 @@ line_figure(found["as given"].threshold, curves, "act from this probability on",
 
 # %% tags=["hide-input"]
 highest = false_alarms.iloc[: len(false_alarms) - 1].set_index("samples").loc[longest]
-slow = delays[delays.index.get_level_values(0).isin([1.5, 2.0])]["median delay"]
+drifts = [t for t in delays.index.get_level_values(0).unique() if t > 1]
+slow = delays.loc[drifts, "median delay"]
 allowed = 0.05  # the alpha of these streams
 if highest["low"] > allowed:
     kept_to = "all of the interval is above this, so more alarms are false than are allowed"
@@ -234,7 +243,8 @@ Markdown(
 In {100 * highest["false alarms"]:.1f} % of {highest["streams"]:.0f} streams of {longest:,} samples a calibrated model
 raises an alarm (95 % interval {100 * highest["low"]:.1f} to {100 * highest["high"]:.1f}). At most {100 * allowed:g} %
 are allowed: {kept_to}.
-After a drift by a temperature of 1.5 or 2 the alarm comes after {slow.min():.0f} to {slow.max():.0f} samples (medians).
+After a drift by a temperature of {" or ".join(f"{t:g}" for t in drifts)}
+the alarm comes after {slow.min():.0f} to {slow.max():.0f} samples (medians).
 {of_network}
 ```"""
 )

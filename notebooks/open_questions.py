@@ -182,12 +182,12 @@ note("questions", lowered_on=by_network.loc[by_network["lowered (%)"].idxmax(), 
 # For $\gamma =$ {glue:text}`questions-gamma:g` the nearest temperature is {glue:text}`questions-nearest-low:.2f` to
 # {glue:text}`questions-nearest-high:.2f` on these {glue:text}`questions-sets` sets, and the largest share of
 # predictions that lose confidence is {glue:text}`questions-lowered:.1f` %, on {glue:text}`questions-lowered-on`. That
-# some can, with four classes or more, is proved ({ref}`ch-confidence`); where a network spreads its probability over
-# many classes, below the threshold, it is no rarity. Nothing is measured on this page of other architectures.
+# some can, with four classes or more, is proved ({ref}`ch-confidence`); a network that spreads its probability over
+# many classes can stay below the threshold often. Nothing is measured on this page of other architectures.
 #
 # ## The landscape
 #
-# Chapter {ref}`ch-fts` searches KK24's whole grid of $(\gamma, T)$ for every network of the book's grid and shows one
+# {ref}`ch-fts` searches KK24's whole grid of $(\gamma, T)$ for every network of the book's grid and shows one
 # landscape; {ref}`page-calibrate` shows that of any logits. Both parameters were varied together, on validation data;
 # the best pairs lie in a narrow valley along the line above.
 #

@@ -142,7 +142,7 @@ f"T = {t:.3f}: the forest is {'under' if t < 1 else 'over'}confident here."
 #
 # `Trainer.predict` gives an object with `predictions`, which are logits, and `label_ids`; a model's own output has
 # `.logits`. Both are arrays or tensors of shape (n, K) already. Language models give (batch, length, vocabulary):
-# flatten the first two axes and drop the labels that are -100, the padding (`calibrate` takes them as they are).
+# flatten the first two axes and drop the labels that are `-100`, the padding (`calibrate` takes them as they are).
 
 
 # %%
@@ -235,7 +235,7 @@ print(of_labels.notes[0])
 print(of_labels.kept_in_words)
 
 # %% [markdown]
-# A segmentation network gives (N, K, H, W), with labels (N, H, W); those of 255 (or another `ignore_index`) are left
+# A segmentation network gives (N, K, H, W), with labels (N, H, W); those of `255` (or another `ignore_index`) are left
 # out, and of each image at most `pixels` are drawn. The pixels of an image stay together. Here the network of above
 # runs over made-up images:
 

@@ -31,6 +31,7 @@ _LOCAL = re.compile(
     r"""<a\s+href=(["'])(?!\#|https?:)[^"']*\1[^>]*>(?P<text>.*?)</a>"""
 )  # leads nowhere outside the book
 _TARGET = re.compile(r"^\([\w-]+\)=$")
+_BEGINS = re.compile(r"(?:\A|\n\s*\n|[a-z)$`*][.?!]\s+)\Z")  # ends where a sentence may begin
 _HIDDEN = {"hide-input", "remove-input", "hide-cell", "remove-cell"}
 
 
@@ -126,7 +127,7 @@ def _directive(opening: re.Match[str], inside: list[str], known: _Known) -> str:
 
 def _inline(lines: list[str], known: _Known) -> list[str]:
     text = _ROLE.sub(lambda match: _role(match, known), "\n".join(lines))
-    text = _LINK.sub(lambda match: match["text"] or known.labels.get(match["label"], match[0]), text)
+    text = _LINK.sub(lambda match: match["text"] or _named(match, match["label"], known), text)
     return [_LOCAL.sub(r"\g<text>", text)] if lines else []
 
 
@@ -141,7 +142,14 @@ def _role(match: re.Match[str], known: _Known) -> str:
         return f"${body}$"
     if named := re.match(r"(.+?)\s*<[^>]*>$", body, re.DOTALL):
         return named[1]
-    return known.labels.get(body, match[0])
+    return _named(match, body, known)
+
+
+def _named(match: re.Match[str], label: str, known: _Known) -> str:
+    """What the reference reads as, 'chapter 6, *Does ...?*', with a capital letter where a sentence begins with it."""
+    text = known.labels.get(label, match[0])
+    begins = _BEGINS.search(match.string, 0, match.start())
+    return text[:1].upper() + text[1:] if begins else text
 
 
 def _keys(body: str) -> list[str]:
