@@ -17,6 +17,13 @@ from focal_lib.results.confident import (
     confidence_where_agreed,
     confident_shares,
 )
+from focal_lib.results.landscape import (
+    add_logs,
+    measure_factors,
+    measure_landscape,
+    read_landscape,
+    relation_by_seed,
+)
 from focal_lib.results.over_seeds import (
     SCALINGS,
     contrast,
@@ -72,6 +79,12 @@ from focal_lib.results.written_contrasts import (
     format_contrasts,
     primary_contrast,
 )
+from focal_lib.results.written_landscape import (
+    NETWORKS,
+    calibration_contrasts,
+    cause_contrasts,
+    eigenvalue_contrasts,
+)
 from focal_lib.results.written_unknown import (
     FRESH_DIGITS,
     RECORDED_DIGITS,
@@ -82,11 +95,15 @@ from focal_lib.results.written_unknown import (
 __all__ = [
     "CONFIDENT",
     "FRESH_DIGITS",
+    "NETWORKS",
     "RECORDED_DIGITS",
     "SCALINGS",
+    "add_logs",
     "agreed",
     "beside_table6",
+    "calibration_contrasts",
     "caption_agreed",
+    "cause_contrasts",
     "compare_by_shift",
     "compare_eces",
     "compare_scaling",
@@ -100,6 +117,7 @@ __all__ = [
     "count_best",
     "describe_followed",
     "digit_contrasts",
+    "eigenvalue_contrasts",
     "evaluate_contrasts",
     "find_equal_rows",
     "find_moved_columns",
@@ -120,14 +138,18 @@ __all__ = [
     "mean_over_shifts",
     "measure",
     "measure_detection",
+    "measure_factors",
+    "measure_landscape",
     "measure_shift",
     "minus_cross_entropy",
     "nll_temperature",
     "over_seeds_by_epoch",
     "primary_contrast",
     "printed_tables",
+    "read_landscape",
     "read_table",
     "read_unknown",
+    "relation_by_seed",
     "reliability_by_epoch",
     "resample_gain",
     "shift_contrasts",
