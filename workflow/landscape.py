@@ -27,7 +27,7 @@ from workflow.going_on import made_by, rows_so_far
 
 GRID = ROOT / "workflow" / "grids" / "landscape.yaml"
 OUT = ROOT / "results" / "landscape" / "table.parquet"
-IMAGES, SIGNS = 300, 20
+IMAGES, SIGNS = 200, 10
 KEY = ["model", "loss", "seed"]
 
 

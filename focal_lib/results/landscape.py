@@ -4,7 +4,8 @@ Rows are those of `measure`, so that contrasts are evaluated on them: dataset, m
 objective, none; metric, value, and error, the standard error of a value that is estimated. Metrics, of 'own', the loss
 trained with, and of 'ce', cross-entropy of the same network, on 'train' and 'validation':
 
-* 'top own validation': the largest eigenvalue of the Hessian in the weights, by Lanczos iteration to 1 %;
+* 'top own validation': the largest eigenvalue of the Hessian in the weights, by Lanczos iteration to 1 %; of 'ce' on
+  validation images alone;
 * 'trace own validation': its trace, by Hutchinson's estimator;
 * 'exact own validation': the trace of its Gauss-Newton part, see `losses.gauss_newton`, without chance;
 * 'loss factor', 'spread' and 'sensitivity', whose product that is: the exact trace of the own loss over that of
@@ -54,9 +55,6 @@ def measure_landscape(
         ValueError: images or signs out of range.
         RunMissing, RunDamaged: weights that are needed.
     """
-    from focal_lib.losses.focal import FocalLoss
-    from focal_lib.losses.hessian import hessian_top_eigenvalue, hessian_trace
-
     if signs < 2:
         raise ValueError(f"signs must be at least 2, for a standard error. Got {signs}.")
     tables = []
@@ -65,11 +63,7 @@ def measure_landscape(
         found = [("weight norm", _norm(model), 0.0), *_quality(result)]
         for split in SPLITS:
             found += _exact(result.spec, model, *parts[split], split)
-            for name, gamma in _losses(result.spec):
-                loss = FocalLoss(gamma)
-                found.append((f"trace {name} {split}", *hessian_trace(model, loss, *parts[split], signs)))
-                top = hessian_top_eigenvalue(model, loss, *parts[split], images, tolerance=TOLERANCE)
-                found.append((f"top {name} {split}", top, 0.0))
+            found += _estimated(result.spec, model, *parts[split], split, signs)
         tables.append(_table(result, found))
     return pd.concat(tables, ignore_index=True)
 
@@ -110,6 +104,25 @@ def _prepare(
 
 def _losses(spec: Spec) -> tuple[tuple[str, float], ...]:
     return ("own", spec.gamma), ("ce", 0.0)
+
+
+def _estimated(spec: Spec, model: nn.Module, inputs: Tensor, labels: Tensor, split: str, signs: int) -> list[Value]:
+    from focal_lib.losses.focal import FocalLoss
+    from focal_lib.losses.hessian import hessian_top_eigenvalue, hessian_trace
+
+    found: dict[float, list[tuple[float, float]]] = {}  # of cross-entropy, 'own' and 'ce' are one
+    for gamma in dict.fromkeys(gamma for _, gamma in _losses(spec)):
+        loss = FocalLoss(gamma)
+        found[gamma] = [tuple(hessian_trace(model, loss, inputs, labels, signs))]
+        if split == "validation" or gamma == spec.gamma:
+            top = hessian_top_eigenvalue(model, loss, inputs, labels, len(labels), tolerance=TOLERANCE)
+            found[gamma].append((top, 0.0))
+    return [
+        (f"{metric} {name} {split}", *value)
+        for name, gamma in _losses(spec)
+        for metric, value in zip(("trace", "top"), found[gamma], strict=False)
+        if (metric, name, split) != ("top", "ce", "train")
+    ]
 
 
 def _exact(spec: Spec, model: nn.Module, inputs: Tensor, labels: Tensor, split: str) -> list[Value]:
