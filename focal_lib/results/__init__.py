@@ -24,6 +24,13 @@ from focal_lib.results.landscape import (
     read_landscape,
     relation_by_seed,
 )
+from focal_lib.results.landscape_over_gamma import (
+    evaluate_by_network,
+    means_over_gamma,
+    name_factors,
+    ratios_over_gamma,
+    say_places,
+)
 from focal_lib.results.over_seeds import (
     SCALINGS,
     contrast,
@@ -56,6 +63,9 @@ from focal_lib.results.recorded import (
     load_recorded,
     read_table,
     read_unknown,
+)
+from focal_lib.results.rescaled_layers import (
+    measure_rescaled,
 )
 from focal_lib.results.unknown_inputs import (
     compare_by_shift,
@@ -118,6 +128,7 @@ __all__ = [
     "describe_followed",
     "digit_contrasts",
     "eigenvalue_contrasts",
+    "evaluate_by_network",
     "evaluate_contrasts",
     "find_equal_rows",
     "find_moved_columns",
@@ -136,22 +147,27 @@ __all__ = [
     "match_papers",
     "match_restated",
     "mean_over_shifts",
+    "means_over_gamma",
     "measure",
     "measure_detection",
     "measure_factors",
     "measure_landscape",
+    "measure_rescaled",
     "measure_shift",
     "minus_cross_entropy",
+    "name_factors",
     "nll_temperature",
     "over_seeds_by_epoch",
     "primary_contrast",
     "printed_tables",
+    "ratios_over_gamma",
     "read_landscape",
     "read_table",
     "read_unknown",
     "relation_by_seed",
     "reliability_by_epoch",
     "resample_gain",
+    "say_places",
     "shift_contrasts",
     "summarise",
     "temperature_by_gamma",

@@ -18,6 +18,7 @@ trained with, and of 'ce', cross-entropy of the same network, on 'train' and 'va
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,9 @@ from focal_lib.training.store import Result
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
+
+    from focal_lib.training.data.dataset import Dataset
+    from focal_lib.training.fit import Parts
 
 __all__ = ["add_logs", "measure_factors", "measure_landscape", "read_landscape", "relation_by_seed"]
 
@@ -90,16 +94,26 @@ def measure_factors(
     return pd.concat(tables, ignore_index=True)
 
 
-def _prepare(
-    result: Result, images: int, root: str | Path | None
-) -> tuple[nn.Module, dict[str, tuple[Tensor, Tensor]]]:
-    from focal_lib.training.run import trained
+def _prepare(result: Result, images: int, root: str | Path | None) -> tuple[nn.Module, Parts]:
+    from focal_lib.training.run import checked_weights, network
 
-    model, parts = trained(result.spec, root, "cpu")
+    spec = result.spec
+    weights = checked_weights(spec, root)
+    dataset, parts = _load(spec.dataset, spec.n_train, spec.n_validation, spec.seed)
     most = min(len(parts[split][1]) for split in SPLITS)
     if not 1 <= images <= most:
         raise ValueError(f"images must be 1 to {most}. Got {images}.")
-    return model, {split: (parts[split][0][:images], parts[split][1][:images]) for split in SPLITS}
+    chosen = {split: (parts[split][0][:images], parts[split][1][:images]) for split in SPLITS}
+    return network(spec, dataset, weights, parts["train"][0].device), chosen
+
+
+@functools.lru_cache(maxsize=4)  # runs come gamma by gamma, and share the splits of a few seeds
+def _load(dataset: str, n_train: int, n_validation: int, seed: int) -> tuple[Dataset, Parts]:
+    from focal_lib.training.fit import load_parts
+    from focal_lib.training.trainer import pick_device
+
+    like = Spec(dataset=dataset, n_train=n_train, n_validation=n_validation, seed=seed)
+    return load_parts(like, pick_device("cpu"))
 
 
 def _losses(spec: Spec) -> tuple[tuple[str, float], ...]:
