@@ -20,6 +20,7 @@
 # function of the probability the curvature is never smaller for $\gamma \le 1$, and smaller only for confident samples
 # above that. In the logit it is smaller for confident samples, up to several times larger in between, and negative for
 # very wrong ones. The paper says neither: its theorem, whose formula the text at hand has lost, is about a network.
+# How curved the loss is in the weights of networks, {ref}`ch-landscape` measures.
 #
 # :::{admonition} As printed: KN24 Fig. 1 (caption)
 # Focal loss coincides with cross-entropy when $\gamma = 1$. For $0 < \gamma < 1$ the gradient does not converge. When

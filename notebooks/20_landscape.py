@@ -47,6 +47,9 @@ factors: str = "0.5, 2, 5"  # by which a layer is multiplied, comma separated; a
 
 # %% tags=["hide-input"]
 
+import numpy as np
+import pandas as pd
+
 from focal_lib import results, training
 from focal_lib.claims import show
 from focal_lib.pages.differences import differences
@@ -68,11 +71,15 @@ cause_contrasts, calibration_contrasts = results.cause_contrasts(), results.cali
 # (`workflow/grids/landscape.yaml`). On {glue:text}`landscape-recorded` training and as many validation images of each
 # run the Hessian $H$ of the mean loss in all weights was looked at without writing it down: its largest eigenvalue by
 # Lanczos iteration, its trace by Hutchinson's estimator, the mean of $v^THv$ over {glue:text}`landscape-signs` vectors
-# of random signs. The measurements are recorded (`results/landscape`), the weights are not. What is measured live is in
-# the two sections after that.
+# of random signs. The measurements are recorded (`results/landscape`), the weights are not; what is measured live says so.
+# Of a network of ReLUs the trace can be had without signs, see [](#sec-landscape-causes): of its
+# {glue:text}`landscape-estimates` estimates {glue:text}`landscape-near` lie within two standard errors of it. All
+# networks of one kind are given the same signs, so their errors are alike, and cancel in what is compared.
 
 # %% tags=["remove-input"]
 note("landscape", recorded=int(table["images"].iloc[0]), signs=int(table["signs"].iloc[0]))
+near, estimates = results.share_within(table[(table["model"] != "small-vit") & ~table["metric"].str.startswith("log")])
+note("landscape", near=near, estimates=estimates)
 differences(training.read_notes("workflow/grids/landscape.yaml").differs)
 
 # %% [markdown]
@@ -100,7 +107,7 @@ panel_figure(over_gamma("train"), **axes)
 
 # %% [markdown]
 # What to compare was written down before the curvature of any of these networks was measured: by KN24, that the top
-# eigenvalue falls with each step of $\gamma$.
+# eigenvalue falls with each step of $\gamma$. The mean falls so ({glue:text}`landscape-by-network:s`).
 
 # %% tags=["hide-input"]
 steps = {name: results.eigenvalue_contrasts(gammas) for name, gammas in results.NETWORKS.items()}
@@ -108,6 +115,10 @@ eigenvalues = results.evaluate_by_network(table, steps)
 results.format_contrasts(eigenvalues, "Differences of logarithms; the primary one alone, the others with Holm")
 
 # %% tags=["remove-input"]
+ends, others = (eigenvalues[eigenvalues["primary"] == primary] for primary in (True, False))
+note("landscape", by_network=results.say_steps(others), names=", ".join(networks))
+note("landscape", top=results.name_factors(ends["difference"]))
+note("landscape", falls=(others["difference"] < 0).sum(), steps=len(others))
 show("kn24.fig2", "kn24.fig2_ends")
 
 # %% [markdown]
@@ -125,17 +136,28 @@ results.format_contrasts(calibration, "ECE in points, traces in logarithms; the 
 
 # %% tags=["hide-input"]
 pairs = {"by focal loss": "trace own validation", "by cross-entropy": "trace ce validation"}
-relations = {
-    text: results.relation_by_seed(table, metric).groupby("model", sort=False).agg(["mean", "min", "max"])
-    for text, metric in pairs.items()
-}
-shown = relations["by focal loss"].join(relations["by cross-entropy"], lsuffix=", focal", rsuffix=", cross-entropy")
-shown.style.format(precision=2).set_caption("Rank correlation of ECE with the trace over $\\gamma$, over seeds")
+by_seed = {text: results.relation_by_seed(table, metric) for text, metric in pairs.items()}
+relations = {text: found.groupby("model", sort=False).agg(["mean", "min", "max"]) for text, found in by_seed.items()}
+shown = pd.concat(relations, axis="columns")
+shown.style.format(precision=2).set_caption(
+    "Rank correlation of ECE with the trace over $\\gamma$ of a seed, over seeds"
+)
+
+# %% tags=["remove-input"]
+for key, text in (("own", "by focal loss"), ("ce", "by cross-entropy")):
+    means = relations[text].loc[networks, "mean"]
+    note("landscape", {f"relation-{key}": ", ".join(f"{mean:+.2f}" for mean in means)})
+
+# %% [markdown]
+# Over the values of $\gamma$ of a seed the rank correlation of ECE with the trace of the loss trained with is
+# {glue:text}`landscape-relation-own:s` ({glue:text}`landscape-names:s`), mean over seeds; with the trace of
+# cross-entropy, which is one landscape for all these networks, it is {glue:text}`landscape-relation-ce:s`.
 
 # %% tags=["remove-input"]
 show("kn24.fig2_ece", "kn24.fig3", "kn24.relation")
 
 # %% [markdown]
+# (sec-landscape-causes)=
 # ## Causes kept apart
 #
 # A trace can be smaller because the loss is, because the probabilities are less spread, or because the logits depend
@@ -158,8 +180,9 @@ show("kn24.fig2_ece", "kn24.fig3", "kn24.relation")
 # %% tags=["hide-input"]
 live = results.add_logs(results.measure_factors(trained, images, runs))
 (model,) = set(live["model"])
-parts = {"trace": "exact own", "loss": "loss factor", "spread": "spread", "sensitivity": "sensitivity"}
-curves = {text: results.ratios_over_gamma(live, model, f"{metric} validation") for text, metric in parts.items()}
+curves = {
+    text: results.ratios_over_gamma(live, model, f"{metric} validation") for text, metric in results.FACTORS.items()
+}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Over the gamma of training the logarithm of the exact trace of the Hessian of focal loss, and of its three factors, loss, spread and sensitivity, each over that at gamma zero, with t intervals."}, "figure": {"name": "fig-landscape-factors", "caption": "The trace on validation images and the three factors whose product it is, over those at $\\gamma = 0$, natural logarithm; the logarithms of the factors add up to that of the trace. Mean and 95 % t interval over paired seeds, each for itself."}}
 point_figure(curves, r"$\gamma$ of training", r"log of value over that at $\gamma = 0$", reference=0)
@@ -176,8 +199,28 @@ errors = both.pivot(index="loss", columns="metric", values="error")[["trace ce v
 beside.join(errors.add_suffix(", standard error")).style.format(precision=2)
 
 # %% [markdown]
-# And what was written down for the recorded networks. For the transformer the factors are of the Gauss-Newton part of
-# the Hessian alone, which is not all of its trace.
+# And the recorded networks, on training images as well. For the transformer the factors are of the Gauss-Newton part
+# of the Hessian alone, which is not all of its trace.
+
+# %% tags=["hide-input"]
+at = results.factors_at(table, results.MIDDLE)
+at.style.format(precision=3).set_caption(
+    f"Focal loss with $\\gamma = {results.MIDDLE:g}$ over cross-entropy, geometric means over seeds"
+)
+
+# %% tags=["remove-input"]
+for key, name in (("loss", "loss"), ("spread", "spread"), ("sensitivity", "sensitivity"), ("weights", "weights")):
+    for split in ("train", "validation"):
+        note("landscape", {f"{key}-{split}": results.name_factors(np.log(at[name].xs(split, level="split")))})
+note("landscape", middle=results.MIDDLE)
+
+# %% [markdown]
+# On training images, with $\gamma =$ {glue:text}`landscape-middle:g`: the factor of the loss is
+# {glue:text}`landscape-loss-train:s`, that of the spread {glue:text}`landscape-spread-train:s`, that of the
+# sensitivity {glue:text}`landscape-sensitivity-train:s` ({glue:text}`landscape-names:s`). On validation images they
+# are {glue:text}`landscape-loss-validation:s`; {glue:text}`landscape-spread-validation:s`;
+# {glue:text}`landscape-sensitivity-validation:s`. The norms of the weights are {glue:text}`landscape-weights-train:s`
+# times those with cross-entropy. What was written down:
 
 # %% tags=["hide-input"]
 causes = results.evaluate_by_network(table, dict.fromkeys(networks, cause_contrasts))
@@ -205,20 +248,16 @@ wide.style.format(precision=3).format("{:.1e}", subset="moved").set_caption(
 grown = rescaled.pivot(index="loss", columns="factor", values="trace")
 note("landscape", factor=max(chosen), by_factor=(grown[max(chosen)] / grown[1.0]).mean())
 note("landscape", runs=len(trained), images=images, gamma=gamma, moved=rescaled["moved"].max())
-ends, primary = eigenvalues[eigenvalues["primary"]], causes.set_index(["network", "metric"])["difference"]
-note("landscape", names=", ".join(networks), top=results.name_factors(ends["difference"]))
-others = eigenvalues[~eigenvalues["primary"]]
-note("landscape", falls=(others["difference"] < 0).sum(), steps=len(others))
+by_metric = causes.set_index(["network", "metric"])["difference"]
 for key, metric in (("ce", "log trace ce validation"), ("ce-train", "log trace ce train")):
-    note("landscape", {key: results.name_factors(primary.xs(metric, level="metric"))})
+    note("landscape", {key: results.name_factors(by_metric.xs(metric, level="metric"))})
 found = causes[causes["metric"].isin(("log trace ce validation", "log trace ce train"))]
 note("landscape", said=results.say_places(found))
 
 # %% [markdown]
-# The largest change of a probability is {glue:text}`landscape-moved:.0e`, rounding. So no value of the trace, and none
-# of the top eigenvalue, belongs to a calibration error: what KN24's figures relate are networks that were trained in
-# one way, whose layers are of similar size. Whether to make the trace small while training helps is another question,
-# which {ref}`ch-curvature` answers for their Fig. 4.
+# The largest change of a probability is {glue:text}`landscape-moved:.0e`, by rounding in float32. So no value of the
+# trace belongs to a calibration error: what KN24's figures relate are networks that were trained in one way. Whether it
+# helps to make the trace small while training is another question, that of their Fig. 4: see [](#ch-curvature).
 #
 # ## Verdict
 

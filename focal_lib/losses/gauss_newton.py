@@ -12,6 +12,8 @@ of 0, and the trace of the Hessian is that of its first part, exactly (Schraudol
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, hessian, jacrev, vmap
@@ -35,10 +37,12 @@ def logit_grams(model: nn.Module, inputs: Tensor, batch_size: int = 25) -> Tenso
         return found
 
     jacobians, found = vmap(jacrev(logits), in_dims=(None, 0)), []
-    for part in inputs.split(batch_size):
-        blocks = [block.flatten(2) for block in jacobians(weights, part).values()]  # (m, K, weights of one tensor)
-        found.append(sum((block @ block.mT).double() for block in blocks))
-    return torch.cat(found)  # type: ignore[arg-type]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "`torch.jit.script`", FutureWarning)  # PyTorch's own, when it is first asked
+        for part in inputs.split(batch_size):
+            blocks = [block.flatten(2) for block in jacobians(weights, part).values()]  # (m, K, weights of one tensor)
+            found.append(sum((block @ block.mT).double() for block in blocks))
+    return torch.cat(found)
 
 
 def logit_hessians(loss: LogitLoss, logits: Tensor, labels: Tensor) -> Tensor:

@@ -25,11 +25,15 @@ from focal_lib.results.landscape import (
     relation_by_seed,
 )
 from focal_lib.results.landscape_over_gamma import (
+    FACTORS,
     evaluate_by_network,
+    factors_at,
     means_over_gamma,
     name_factors,
     ratios_over_gamma,
     say_places,
+    say_steps,
+    share_within,
 )
 from focal_lib.results.over_seeds import (
     SCALINGS,
@@ -90,6 +94,7 @@ from focal_lib.results.written_contrasts import (
     primary_contrast,
 )
 from focal_lib.results.written_landscape import (
+    MIDDLE,
     NETWORKS,
     calibration_contrasts,
     cause_contrasts,
@@ -104,7 +109,9 @@ from focal_lib.results.written_unknown import (
 
 __all__ = [
     "CONFIDENT",
+    "FACTORS",
     "FRESH_DIGITS",
+    "MIDDLE",
     "NETWORKS",
     "RECORDED_DIGITS",
     "SCALINGS",
@@ -130,6 +137,7 @@ __all__ = [
     "eigenvalue_contrasts",
     "evaluate_by_network",
     "evaluate_contrasts",
+    "factors_at",
     "find_equal_rows",
     "find_moved_columns",
     "format_as_kk24",
@@ -168,6 +176,8 @@ __all__ = [
     "reliability_by_epoch",
     "resample_gain",
     "say_places",
+    "say_steps",
+    "share_within",
     "shift_contrasts",
     "summarise",
     "temperature_by_gamma",

@@ -127,7 +127,8 @@ def _estimated(spec: Spec, model: nn.Module, inputs: Tensor, labels: Tensor, spl
     found: dict[float, list[tuple[float, float]]] = {}  # of cross-entropy, 'own' and 'ce' are one
     for gamma in dict.fromkeys(gamma for _, gamma in _losses(spec)):
         loss = FocalLoss(gamma)
-        found[gamma] = [tuple(hessian_trace(model, loss, inputs, labels, signs))]
+        trace = hessian_trace(model, loss, inputs, labels, signs)
+        found[gamma] = [(trace.value, trace.error)]
         if split == "validation" or gamma == spec.gamma:
             top = hessian_top_eigenvalue(model, loss, inputs, labels, len(labels), tolerance=TOLERANCE)
             found[gamma].append((top, 0.0))

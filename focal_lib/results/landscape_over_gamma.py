@@ -11,7 +11,18 @@ from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.results.written_contrasts import evaluate_contrasts
 from focal_lib.training.contrasts import Contrast
 
-__all__ = ["evaluate_by_network", "means_over_gamma", "name_factors", "ratios_over_gamma", "say_places"]
+__all__ = [
+    "evaluate_by_network",
+    "factors_at",
+    "means_over_gamma",
+    "name_factors",
+    "ratios_over_gamma",
+    "say_places",
+    "say_steps",
+    "share_within",
+]
+
+FACTORS = {"trace": "exact own", "loss": "loss factor", "spread": "spread", "sensitivity": "sensitivity"}
 
 Points = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
@@ -55,6 +66,41 @@ def means_over_gamma(table: pd.DataFrame, model: str, first: str, second: str) -
     return one.to_numpy(), two.to_numpy(), None
 
 
+def factors_at(table: pd.DataFrame, gamma: float, splits: Sequence[str] = ("train", "validation")) -> pd.DataFrame:
+    """The trace and its three factors at one gamma, each over that of cross-entropy, geometric means over seeds.
+
+    Returns:
+        A row a network and split: trace, loss, spread, sensitivity, the first the product of the others; weights, the
+        ratio of the weight norms.
+
+    Raises:
+        ValueError: no rows of that gamma, or none with gamma 0.
+    """
+
+    def ratio(model: str, metric: str) -> float:
+        gammas, means, _ = ratios_over_gamma(table, model, metric)
+        if gamma not in gammas:
+            raise ValueError(f"gamma must be one of {', '.join(f'{g:g}' for g in gammas)}. Got {gamma:g}.")
+        return float(np.exp(means[gammas == gamma][0]))
+
+    rows = {
+        (model, split): {name: ratio(model, f"{metric} {split}") for name, metric in FACTORS.items()}
+        | {"weights": ratio(model, "weight norm")}
+        for model in table["model"].unique()
+        for split in splits
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["network", "split"])
+
+
+def share_within(table: pd.DataFrame, errors: float = 2.0) -> tuple[int, int]:
+    """How many estimated traces lie within so many standard errors of the exact Gauss-Newton one, and of how many."""
+    kept = table[table["metric"].str.match(r"(?:trace|exact) ")]
+    kept = kept.assign(kind=kept["metric"].str.split(n=1).str[0], what=kept["metric"].str.split(n=1).str[1])
+    wide = kept.pivot(index=["model", "loss", "seed", "what"], columns="kind", values=["value", "error"]).dropna()
+    apart = (wide["value", "trace"] - wide["value", "exact"]).abs()
+    return int((apart <= errors * wide["error", "trace"]).sum()), len(wide)
+
+
 def evaluate_by_network(table: pd.DataFrame, contrasts: Mapping[str, Sequence[Contrast]]) -> pd.DataFrame:
     """`evaluate_contrasts` of each network by itself, Holm's correction within it; column 'network', and in each name.
 
@@ -77,3 +123,13 @@ def say_places(found: pd.DataFrame) -> str:
     """In how many rows of `evaluate_contrasts`, differences of logarithms of a trace, it is larger, and smaller."""
     larger, smaller = (int((found["significant"] & (sign * found["difference"] > 0)).sum()) for sign in (1, -1))
     return f"significantly larger in {larger} of these {len(found)} comparisons, smaller in {smaller}"
+
+
+def say_steps(found: pd.DataFrame) -> str:
+    """'mlp: in 3 of 5 steps, significantly in 2': where differences, of `evaluate_by_network`, are below 0."""
+    texts = []
+    for network, steps in found.groupby("network", sort=False):
+        falls = steps["difference"] < 0
+        sure = (falls & steps["significant"]).sum()
+        texts.append(f"{network}: in {falls.sum()} of {len(steps)} steps, significantly in {sure}")
+    return "; ".join(texts)

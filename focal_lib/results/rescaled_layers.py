@@ -9,13 +9,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from torch import nn
 
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.training.store import Result
+
+if TYPE_CHECKING:
+    from torch import nn
 
 __all__ = ["measure_rescaled", "rescale_layers"]
 
@@ -28,6 +31,9 @@ def rescale_layers(model: nn.Sequential, factor: float) -> nn.Sequential:
     """
     if not factor > 0:
         raise ValueError(f"factor must be above 0. Got {factor}.")
+    import torch
+    from torch import nn
+
     found = copy.deepcopy(model)
     layers = list(found)
     weighted = [i for i, layer in enumerate(layers) if isinstance(layer, nn.Linear | nn.Conv2d)]
@@ -36,11 +42,10 @@ def rescale_layers(model: nn.Sequential, factor: float) -> nn.Sequential:
         isinstance(b, nn.ReLU | nn.Flatten) for b in between
     ):
         raise ValueError(f"the first two layers must have a ReLU between them, and no more. Got {between}.")
-    first, second = layers[weighted[0]], layers[weighted[1]]
-    first.weight.data *= factor
-    if first.bias is not None:
-        first.bias.data *= factor
-    second.weight.data /= factor
+    with torch.no_grad():
+        for weights in layers[weighted[0]].parameters():
+            weights.mul_(factor)
+        layers[weighted[1]].get_parameter("weight").div_(factor)
     return found
 
 
@@ -58,6 +63,7 @@ def measure_rescaled(
         RunMissing, RunDamaged: weights that are needed.
     """
     import torch
+    from torch import nn
 
     from focal_lib.losses.focal import FocalLoss
     from focal_lib.losses.gauss_newton import gauss_newton_traces, logit_grams, logit_hessians
