@@ -71,8 +71,8 @@ cause_contrasts, calibration_contrasts = results.cause_contrasts(), results.cali
 # (`workflow/grids/landscape.yaml`). On {glue:text}`landscape-recorded` training and as many validation images of each
 # run the Hessian $H$ of the mean loss in all weights was looked at without writing it down: its largest eigenvalue by
 # Lanczos iteration, its trace by Hutchinson's estimator, the mean of $v^THv$ over {glue:text}`landscape-signs` vectors
-# of random signs. The measurements are recorded (`results/landscape`), the weights are not; what is measured live says so.
-# Of a network of ReLUs the trace can be had without signs, see [](#sec-landscape-causes): of its
+# of random signs. The measurements are recorded (`results/landscape`), the weights are not; what is measured live says
+# so. Of a network of ReLUs the trace can be had without signs, see [](#sec-landscape-causes): of its
 # {glue:text}`landscape-estimates` estimates {glue:text}`landscape-near` lie within two standard errors of it. All
 # networks of one kind are given the same signs, so their errors are alike, and cancel in what is compared.
 

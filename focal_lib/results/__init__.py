@@ -21,7 +21,6 @@ from focal_lib.results.landscape import (
     add_logs,
     measure_factors,
     measure_landscape,
-    read_landscape,
     relation_by_seed,
 )
 from focal_lib.results.landscape_over_gamma import (
@@ -65,6 +64,7 @@ from focal_lib.results.printed.study import (
 )
 from focal_lib.results.recorded import (
     load_recorded,
+    read_landscape,
     read_table,
     read_unknown,
 )

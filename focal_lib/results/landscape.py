@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from focal_lib.checkout import ROOT
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import Result
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from focal_lib.training.data.dataset import Dataset
     from focal_lib.training.fit import Parts
 
-__all__ = ["add_logs", "measure_factors", "measure_landscape", "read_landscape", "relation_by_seed"]
+__all__ = ["add_logs", "measure_factors", "measure_landscape", "relation_by_seed"]
 
 SPLITS = ("train", "validation")
 QUALITY = ("error", "nll", "ece", "adaptive-ece")
@@ -202,12 +201,3 @@ def relation_by_seed(table: pd.DataFrame, first: str, second: str = "ece") -> pd
         raise ValueError(f"gammas must be at least three. Got {0 if wide.empty else groups.size().min()}.")
     ranks = groups.rank()
     return ranks.groupby(["model", "seed"], sort=False).apply(lambda part: part[first].corr(part[second]))
-
-
-def read_landscape() -> pd.DataFrame:
-    """What was recorded of the runs of workflow/grids/landscape.yaml, with logarithms: results/landscape/table.parquet.
-
-    Raises:
-        FileNotFoundError: there is no such table, as in an installed package.
-    """
-    return add_logs(pd.read_parquet(ROOT / "results" / "landscape" / "table.parquet"))

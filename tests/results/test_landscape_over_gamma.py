@@ -48,4 +48,25 @@ def test_contrasts_of_each_network_and_what_is_said_of_them():
     assert evaluated["name"].iloc[0] == "mlp: log top own validation: focal 2 - cross-entropy"
     assert evaluated["significant"].tolist() == [True, True, False] * 2
     assert results.say_places(evaluated) == "significantly larger in 2 of these 6 comparisons, smaller in 2"
+    steps = results.say_steps(evaluated)
+    assert steps == "mlp: in 2 of 3 steps, significantly in 2; small-cnn: in 1 of 3 steps, significantly in 0"
     assert results.name_factors(np.log([0.5, 1.25])) == "0.50, 1.25"
+
+
+def test_factors_at_one_gamma_multiply_to_the_trace():
+    factors = {"loss factor": FIRST, "spread": FIRST[::-1], "sensitivity": [[3.0, 1.0], [1.0, 2.0], [5.0, 2.0]]}
+    given = {f"{name} train": values for name, values in factors.items()}
+    given["exact own train"] = np.prod(list(factors.values()), axis=0).tolist()
+    found = results.factors_at(table(**given, **{"weight norm": FIRST}), 1.0, ["train"]).loc[("mlp", "train")]
+    assert found["trace"] == pytest.approx(found["loss"] * found["spread"] * found["sensitivity"])
+    assert found["loss"] == pytest.approx(np.sqrt(2 * 4))
+    assert found["weights"] == pytest.approx(found["loss"])
+    with pytest.raises(ValueError, match=r"gamma must be one of 0, 1, 2. Got 3"):
+        results.factors_at(table(**given), 3.0, ["train"])
+
+
+def test_how_many_estimates_are_near():
+    parts = [rows("exact own train", [[10.0, 10.0]]), rows("trace own train", [[10.9, 11.1]])]
+    both = pd.concat(parts).assign(error=0.5, loss="cross-entropy")
+    assert results.share_within(both) == (1, 2)
+    assert results.share_within(both, 3.0) == (2, 2)

@@ -13,7 +13,8 @@ from focal_lib.claims.from_runs import over_seeds
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import t_interval_if_any
-from focal_lib.results.landscape import read_landscape, relation_by_seed
+from focal_lib.results.landscape import relation_by_seed
+from focal_lib.results.recorded import read_landscape
 from focal_lib.results.written_contrasts import difference_by_seed
 from focal_lib.results.written_landscape import (
     NETWORKS,
@@ -104,7 +105,7 @@ def fig2_ece() -> Evidence:
     "kn24.fig3",
     source="KN24 Fig. 3",
     statement=r"'ECE reaches a minimum peak for all network architectures when $\operatorname{Tr}(H_{val})$ is reduced to a certain extent rather than "
-    r"maximizing it', on CIFAR-100. (Taken as: trace and ECE are lower at $\gamma = 3$ than at 0, and at 7 the trace is lower still and ECE higher; "
+    r"maximizing it', on CIFAR-100. (Taken as: trace and ECE of equal width are lower at $\gamma = 3$ than at 0, and at 7 the trace is lower still and ECE higher; "
     rf"for the transformer their other figure has its least ECE near 10; here {', '.join(OTHERS)}; {ON} validation images.)",
     chapter=CHAPTER,
     fidelity="our reading",
@@ -155,7 +156,7 @@ def one_landscape() -> Evidence:
 @claim(
     "kn24.one_landscape_train",
     source="KN24 Abstract, asked of one loss for all networks",
-    statement=rf"The same on training images. ({THREE} training ones.)",
+    statement=rf"The same on images that the networks were trained on. ({THREE} of them.)",
     chapter=CHAPTER,
     fidelity="ours",
     needs=RECORDED,
