@@ -59,7 +59,7 @@ def measure_rescaled(
         of a probability.
 
     Raises:
-        ValueError: images out of range, or as `rescale_layers`.
+        ValueError: images out of range, a network that is not layers in a row, or as `rescale_layers`.
         RunMissing, RunDamaged: weights that are needed.
     """
     import torch
@@ -75,7 +75,8 @@ def measure_rescaled(
         inputs, labels = parts["validation"]
         if not 1 <= images <= len(labels):
             raise ValueError(f"images must be 1 to {len(labels)}. Got {images}.")
-        assert isinstance(model, nn.Sequential)
+        if not isinstance(model, nn.Sequential):
+            raise ValueError(f"networks must be layers in a row. Got {result.spec.model}.")
         named = {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed}
         before: np.ndarray | None = None
         for factor in (1.0, *factors):

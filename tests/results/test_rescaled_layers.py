@@ -56,7 +56,9 @@ def test_a_run_is_measured_where_it_is_and_where_it_is_moved(write_npz, monkeypa
     assert table["trace"].iloc[1] > 1.5 * table["trace"].iloc[0]
     factors = results.measure_factors([result], **given).set_index("metric")["value"]
     assert factors["exact ce validation"] == pytest.approx(table["trace"].iloc[0], rel=1e-4)
-    landscape._load.cache_clear()
+    vit = run(Spec(model="small-vit", n_train=40, n_validation=20, epochs=1), tmp_path / "runs", "cpu")
+    with pytest.raises(ValueError, match=r"layers in a row. Got small-vit"):
+        results.measure_rescaled([vit], [2.0], **given)
     for measure in (results.measure_factors, lambda *a, **k: results.measure_rescaled(*a, [2.0], **k)):
         for images in (0, 21):
             with pytest.raises(ValueError, match="images must be 1 to 20"):
