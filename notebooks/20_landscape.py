@@ -24,7 +24,7 @@
 # with $\gamma = 3$ leads is {glue:text}`landscape-ce:s` times that where cross-entropy leads, on training images
 # {glue:text}`landscape-ce-train:s` times: {glue:text}`landscape-said:s`. And flatness is not calibration: one layer
 # multiplied by {glue:text}`landscape-factor:g` and the next divided by it multiply the trace by
-# {glue:text}`landscape-by-factor:.2g`, and no probability changes.
+# {glue:text}`landscape-by-factor:.2g`, and no probability changes but by rounding.
 #
 # :::{admonition} As printed: KN24 abstract, captions of Figs. 2 and 3
 # 'Our analysis suggests that focal loss reduces the curvature of the loss surface in training the model. This indicates
