@@ -7,9 +7,10 @@ import functools
 import pandas as pd
 
 from focal_lib.checkout import ROOT
+from focal_lib.results.landscape import add_logs
 from focal_lib.training.store import Result, load_runs
 
-__all__ = ["load_recorded", "read_table", "read_unknown"]
+__all__ = ["load_recorded", "read_landscape", "read_table", "read_unknown"]
 
 
 @functools.cache
@@ -45,3 +46,13 @@ def read_unknown(grid: str, unknown: str) -> pd.DataFrame:
     if unknown not in shown:
         raise ValueError(f"unknown must be one of {', '.join(shown)}. Got {unknown!r}.")
     return table[table["unknown"] == unknown].reset_index(drop=True)
+
+
+@functools.cache
+def read_landscape() -> pd.DataFrame:
+    """Curvature of the runs of workflow/grids/landscape.yaml, see `measure_landscape`, logarithms added.
+
+    Raises:
+        FileNotFoundError: there is no such table, as in an installed package.
+    """
+    return add_logs(read_table("landscape"))

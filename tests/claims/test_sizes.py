@@ -6,11 +6,11 @@ import pytest
 
 from focal_lib.checkout import ROOT
 from focal_lib.claims import ledger
-from focal_lib.results.recorded import load_recorded
+from focal_lib.results.recorded import load_recorded, read_table
 from focal_lib.training.grids import read_grid
 from focal_lib.training.recipes import RECIPES
 
-SHOWN = "results/unknown-inputs"  # tables alone
+SHOWN, CURVATURE = "results/unknown-inputs", "results/landscape"  # tables alone
 NAMED = [c for c in ledger() if c.needs not in (None, "runs", SHOWN) and "training images" in c.statement]
 
 
@@ -30,6 +30,14 @@ def test_a_statement_names_the_size_of_the_networks_that_were_shown_something(cl
         for spec in read_grid(ROOT / "workflow" / "grids" / f"{grid}.yaml"):
             assert f"{spec.n_train:,} training images" in claim.statement
             assert (spec.dataset, spec.model) == ("fashion-mnist", "small-cnn")
+
+
+@pytest.mark.parametrize("claim", [c for c in ledger() if c.needs == CURVATURE], ids=lambda claim: claim.id)
+def test_a_statement_names_the_size_of_the_networks_whose_curvature_was_measured(claim):
+    for spec in read_grid(ROOT / "workflow" / "grids" / "landscape.yaml"):
+        assert f"networks trained on {spec.n_train:,} images" in claim.statement
+    (images,) = set(read_table("landscape")["images"])
+    assert f"the Hessian on {images} " in claim.statement or f"the Hessian on {images}." in claim.statement
 
 
 def test_there_are_such_statements():

@@ -40,9 +40,19 @@ def test_trace_and_top_eigenvalue(setting, gamma):
     trace = hessian_trace(setting[0], loss, *setting[1:], samples=400)
     assert abs(trace.value - float(matrix.trace())) < 4 * trace.error
     assert 0 < trace.error < 0.1 * abs(trace.value)
-    top = hessian_top_eigenvalue(setting[0], loss, *setting[1:], batch_size=7)
-    # seven, seven and six: each batch's mean counts by its size
-    assert top == pytest.approx(float(torch.linalg.eigvalsh(matrix)[-1]), rel=2e-3)
+    for batch_size in (7, 20):  # seven, seven and six: each batch's mean counts by its size; all in one graph
+        top = hessian_top_eigenvalue(setting[0], loss, *setting[1:], batch_size=batch_size)
+        assert top == pytest.approx(float(torch.linalg.eigvalsh(matrix)[-1]), rel=2e-3)
+
+
+def test_attention_has_second_derivatives():
+    torch.manual_seed(0)
+    model, inputs, labels = build("small-vit", 1, 28, 10), torch.randn(4, 1, 28, 28), torch.arange(4)
+    trace = hessian_trace(model, FocalLoss(1.0), inputs, labels, samples=2)
+    assert np.isfinite(trace.value)
+    tops = [hessian_top_eigenvalue(model, FocalLoss(1.0), inputs, labels, n, tolerance=1e-2) for n in (4, 2)]
+    assert tops[0] == pytest.approx(tops[1], rel=2e-2)
+    assert tops[0] > 0
 
 
 def test_every_sign_vector_is_an_exact_quadratic_form(setting):

@@ -10,8 +10,10 @@ from focal_lib.metrics.by_name import METRICS
 from focal_lib.results.over_seeds import SCALINGS, measure
 from focal_lib.results.recorded import load_recorded, read_table
 from focal_lib.training.grids import read_grid
+from workflow.dependencies import modules_used, sources
 
 WITHOUT_RUNS = {"advice", "fcl-networks", "human-labels", "watch", "unknown-inputs"}  # tables alone
+WITHOUT_RUNS = {"advice", "human-labels", "landscape", "watch", "unknown-inputs"}  # tables alone
 FOLDERS = sorted(p.name for p in (ROOT / "results").iterdir() if p.is_dir() and p.name not in WITHOUT_RUNS)
 KEY = ["loss", "seed", "method", "objective", "metric"]
 
@@ -55,6 +57,23 @@ def test_a_table_of_unknown_inputs_has_every_run_of_its_grid(path):
     assert table["value"].between(0, 100).all()
     assert table["commit"].nunique() == 1
     assert not table["commit"].str.endswith("-dirty").any()
+
+
+def test_the_table_of_the_landscape_has_every_run_of_its_grid():
+    table = read_table("landscape")
+    specs = read_grid(ROOT / "workflow" / "grids" / "landscape.yaml")
+    runs = table[["model", "loss", "seed"]].drop_duplicates()
+    assert set(runs.itertuples(index=False, name=None)) == {(s.model, s.label, s.seed) for s in specs}
+    assert not table.duplicated(["model", "loss", "seed", "metric"]).any()
+    assert table["value"].notna().all()
+    assert table[["commit", "code", "images", "signs"]].drop_duplicates().shape[0] == 1
+    assert not table["commit"].str.endswith("-dirty").any()
+
+
+def test_a_record_does_not_count_among_what_made_it():
+    """Else it could not go on: with each row the code would seem another."""
+    made_of = sources(modules_used(ROOT / "workflow" / "landscape.py"))
+    assert not [name for name in made_of if name.startswith("results/")]
 
 
 def test_what_is_not_recorded_is_named():

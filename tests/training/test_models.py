@@ -82,6 +82,7 @@ def dense(channels, classes, growth=32):
         ("airbench-cnn", airbench(3, 10)),
         ("mlp", 3072 * 100 + 100 + 100 * 10 + 10),
         ("vit", 192 * (3 * 16 + 1 + 1 + 65) + 12 * (12 * 192**2 + 13 * 192) + 2 * 192 + 193 * 10),
+        ("small-vit", 32 * (3 * 64 + 1 + 1 + 17) + 2 * (8 * 32**2 + 11 * 32) + 2 * 32 + 33 * 10),
     ],
 )
 def test_parameter_counts(name, expected):
@@ -114,6 +115,7 @@ def test_published_counts():
         "resnet50",
         "densenet121",
         "resnet50-tiny-imagenet",
+        "small-vit",
         "vit",
     ],
 )
@@ -137,3 +139,5 @@ def test_unknown_names_and_depths():
         models.build("airbench-cnn", 1, 8, 10)
     with pytest.raises(ValueError, match=r"multiple of 4. Got 30"):
         models.build("vit", 3, 30, 10)
+    with pytest.raises(ValueError, match=r"small-vit needs .* multiple of 4. Got 30"):
+        models.build("small-vit", 3, 30, 10)

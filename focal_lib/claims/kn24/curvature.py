@@ -1,4 +1,4 @@
-"""KN24 Theorem 1, corollaries, Figs. 2 to 4: 'focal loss reduces curvature', pointwise and where it is true."""
+"""KN24 Theorem 1 and corollaries: 'focal loss reduces curvature', pointwise and where it is true."""
 
 from __future__ import annotations
 
@@ -233,10 +233,6 @@ def logit_convex_corrected() -> Evidence:
     )
 
 
-def _needs(what: str) -> Evidence:
-    return Unchecked(f"needs {what}; the book's runs keep the final logits of a small CNN on Fashion-MNIST")
-
-
 @claim(
     "kn24.theorem1",
     source="KN24 Abstract, Theorem 1, Corollaries 1 and 2",
@@ -252,27 +248,3 @@ def theorem1() -> Evidence:
         "the text at hand has lost the formulas of Theorem 1, Corollaries 1 and 2 and Theorem 2; the pointwise claims of this page "
         "are what can be said of the loss itself"
     )
-
-
-@claim(
-    "kn24.fig2",
-    source="KN24 Fig. 2",
-    statement=r"$\lambda_{\max}(H_{val})$ decreases monotonically with $\gamma$ on CIFAR-100; ECE is smallest near $\gamma = 3, 4$ (10 for ViT).",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
-)
-def fig2() -> Evidence:
-    """Needs Hessians of several networks."""
-    return _needs("Hessians of several networks, a ViT among them, trained on CIFAR-100")
-
-
-@claim(
-    "kn24.fig3",
-    source="KN24 Fig. 3",
-    statement=r"ECE is smallest where $\operatorname{Tr}(H_{val})$ is reduced to a certain extent, not most.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
-)
-def fig3() -> Evidence:
-    """Needs Hessian traces of several networks."""
-    return _needs("Hessian traces of networks trained on CIFAR-100")

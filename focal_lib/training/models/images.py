@@ -18,6 +18,7 @@ __all__ = [
     "resnet50_tiny_imagenet",
     "small_cnn",
     "small_resnet",
+    "small_vit",
     "vit",
     "wide_resnet",
 ]
@@ -180,6 +181,23 @@ def vit(channels: int, size: int, classes: int) -> nn.Module:
     return model
 
 
+def small_vit(channels: int, size: int, classes: int) -> nn.Module:
+    """A vision transformer small enough to look at its Hessian: 16 patches, 2 layers, width 32, 4 heads.
+
+    Raises:
+        ValueError: a size that is no multiple of 4.
+    """
+    if size % 4:
+        raise ValueError(f"small-vit needs a size that is a multiple of 4. Got {size}.")
+    model = VisionTransformer(
+        image_size=size, patch_size=size // 4, num_layers=2, num_heads=4, hidden_dim=32, mlp_dim=64, num_classes=classes
+    )
+    if channels != 3:
+        model.conv_proj = nn.Conv2d(channels, 32, size // 4, stride=size // 4)
+    nn.init.trunc_normal_(model.heads.head.weight, std=0.02)  # as in vit
+    return model
+
+
 IMAGE_MODELS: dict[str, Callable[[int, int, int], nn.Module]] = {
     "small-cnn": small_cnn,
     "airbench-cnn": airbench_cnn,
@@ -193,5 +211,6 @@ IMAGE_MODELS: dict[str, Callable[[int, int, int], nn.Module]] = {
     "wide-resnet-26-10": wide_resnet(26, 10),
     "densenet121": densenet121,
     "resnet50-tiny-imagenet": resnet50_tiny_imagenet,
+    "small-vit": small_vit,
     "vit": vit,
 }

@@ -1,0 +1,284 @@
+# ---
+# jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,mystnb,-all
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (ch-landscape)=
+# # Does focal loss flatten the landscape?
+#
+# **The question.** {cite:t}`kn24` hold that focal loss calibrates because it leads to flatter places. [](#ch-curvature)
+# looks at the loss itself. Here are the networks: how curved is the loss in their weights, does it become flatter as
+# $\gamma$ grows, and is it this that calibrates? **In short:** with $\gamma = 7$ the top eigenvalue of the Hessian of
+# the loss trained with, on validation images, is {glue:text}`landscape-top:s` times that of cross-entropy
+# ({glue:text}`landscape-names:s`); it falls in {glue:text}`landscape-falls` of {glue:text}`landscape-steps` steps of
+# $\gamma$. But these are Hessians of different losses. By one loss for all, cross-entropy, the trace where focal loss
+# with $\gamma = 3$ leads is {glue:text}`landscape-ce:s` times that where cross-entropy leads, on training images
+# {glue:text}`landscape-ce-train:s` times: {glue:text}`landscape-said:s`. And flatness is not calibration: one layer
+# multiplied by {glue:text}`landscape-factor:g` and the next divided by it multiply the trace by
+# {glue:text}`landscape-by-factor:.2g`, and no probability changes but by rounding.
+#
+# :::{admonition} As printed: KN24 abstract, captions of Figs. 2 and 3
+# 'Our analysis suggests that focal loss reduces the curvature of the loss surface in training the model. This indicates
+# that curvature may be one of the essential factors in achieving model calibration.' 'For all architectures,
+# $\lambda_{\max}(H_{val})$ monotonically decreases with increasing $\gamma$.' 'ECE reaches its minimum for ViT
+# architecture around $\gamma$ = 10 and for other architectures around $\gamma = 3,4$.' 'ECE reaches a minimum peak for
+# all network architectures when $\operatorname{Tr}(H_{val})$ is reduced to a certain extent rather than maximizing it.'
+# 'This indicates that applying appropriate regularization to reduce $\operatorname{Tr}(H_{val})$ to a certain extent is
+# crucial for minimizing ECE.' The figures are of CIFAR-100.
+# :::
+#
+# Which loss the Hessian is of, the text at hand does not say. With the loss that was trained with, the landscape itself
+# changes with $\gamma$; so we measure both, that of focal loss and that of cross-entropy, in the same networks.
+
+# %% tags=["parameters"]
+grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read, with cross-entropy; of small-cnn, or of mlp
+runs: str = "_build/runs"  # where they are, with their weights
+gamma: float = 3.0  # the focal loss of the grid to look at most closely; above 0
+images: int = 50  # validation images of each network that curvature is measured on here; at least 1
+signs: int = 20  # vectors of random signs for a trace; at least 2
+factors: str = "0.5, 2, 5"  # by which a layer is multiplied, comma separated; above 0
+
+# %% tags=["hide-input"]
+
+import numpy as np
+import pandas as pd
+
+from focal_lib import results, training
+from focal_lib.claims import show
+from focal_lib.pages.differences import differences
+from focal_lib.pages.footer import foot
+from focal_lib.pages.notes import note
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import panel_figure, point_figure
+
+use_style()
+table = results.read_landscape()
+networks = list(results.NETWORKS)
+trained = training.load_runs(grid, runs)
+cause_contrasts, calibration_contrasts = results.cause_contrasts(), results.calibration_contrasts()
+
+# %% [markdown]
+# ## What was run
+#
+# Three small networks, one of them a transformer, trained with focal loss on Fashion-MNIST, four seeds each
+# (`workflow/grids/landscape.yaml`). On {glue:text}`landscape-recorded` training and as many validation images of each
+# run the Hessian $H$ of the mean loss in all weights was looked at without writing it down: its largest eigenvalue by
+# Lanczos iteration, its trace by Hutchinson's estimator, the mean of $v^THv$ over {glue:text}`landscape-signs` vectors
+# of random signs. The measurements are recorded (`results/landscape`), the weights are not; what is measured live says
+# so. Of a network of ReLUs the trace can be had without signs, see [](#sec-landscape-causes): of its
+# {glue:text}`landscape-estimates` estimates {glue:text}`landscape-near` lie within two standard errors of it. The
+# standard error of a trace is, at the median, {glue:text}`landscape-relative:s` % of it
+# ({glue:text}`landscape-names:s`). All networks of one kind are given the same signs, so their errors are alike, and
+# cancel in part in what is compared. KN24's own size is for a cluster: `workflow/grids/kn24-curvature.yaml` trains,
+# `results.measure_landscape` measures.
+
+# %% tags=["remove-input"]
+note("landscape", recorded=int(table["images"].iloc[0]), signs=int(table["signs"].iloc[0]))
+near, estimates = results.share_within(table[(table["model"] != "small-vit") & ~table["metric"].str.startswith("log")])
+note("landscape", near=near, estimates=estimates)
+traces = table[table["metric"].str.startswith("trace")]
+relative = (100 * traces["error"] / traces["value"].abs()).groupby(traces["model"]).median()
+note("landscape", relative=", ".join(f"{relative[name]:.0f}" for name in networks), names=", ".join(networks))
+differences(training.read_notes("workflow/grids/landscape.yaml").differs)
+
+# %% [markdown]
+# ## Over gamma
+
+# %% tags=["hide-input"]
+kinds = {"focal loss, top eigenvalue": "top own", "focal loss, trace": "trace own", "cross-entropy, trace": "trace ce"}
+
+
+def over_gamma(split: str) -> dict:
+    """Of each network, each kind of curvature over that of cross-entropy's network, in logarithms."""
+    return {
+        name: {text: results.ratios_over_gamma(table, name, f"{kind} {split}") for text, kind in kinds.items()}
+        for name in networks
+    }
+
+
+axes = {"xlabel": r"$\gamma$ of training", "ylabel": r"log of curvature over that at $\gamma = 0$", "reference": 0}
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Three panels, one a network: over the gamma of training the logarithm of the top eigenvalue and of the trace of focal loss, and of the trace of cross-entropy, on validation images, each over that at gamma zero, with t intervals."}, "figure": {"name": "fig-landscape-validation", "caption": "Curvature on validation images over that at $\\gamma = 0$, natural logarithm: of the loss trained with, top eigenvalue (KN24 Fig. 2) and trace, and of cross-entropy in the same networks; mean and 95 % t interval over paired seeds, each for itself."}}
+panel_figure(over_gamma("validation"), **axes)
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The same three panels on training images."}, "figure": {"name": "fig-landscape-train", "caption": "The same on training images."}}
+panel_figure(over_gamma("train"), **axes)
+
+# %% [markdown]
+# What to compare was written down before the curvature of any of these networks was measured: by KN24, that the top
+# eigenvalue falls with each step of $\gamma$. The mean falls so ({glue:text}`landscape-by-network:s`).
+
+# %% tags=["hide-input"]
+steps = {name: results.eigenvalue_contrasts(gammas) for name, gammas in results.NETWORKS.items()}
+eigenvalues = results.evaluate_by_network(table, steps)
+results.format_contrasts(eigenvalues, "Differences of logarithms; the primary one alone, the others with Holm")
+
+# %% tags=["remove-input"]
+ends, others = (eigenvalues[eigenvalues["primary"] == primary] for primary in (True, False))
+note("landscape", by_network=results.say_steps(others))
+note("landscape", top=results.name_factors(ends["difference"]))
+note("landscape", falls=(others["difference"] < 0).sum(), steps=len(others))
+show("kn24.fig2", "kn24.fig2_ends")
+
+# %% [markdown]
+# ## Against the calibration error
+
+# %% tags=["hide-input"]
+paths = {name: results.means_over_gamma(table, name, "trace own validation", "ece") for name in networks}
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "ECE over the trace of the Hessian of focal loss on validation images, a line a network through its values of gamma in order."}, "figure": {"name": "fig-landscape-ece", "caption": "ECE of equal width (%) against the trace of the Hessian of the loss trained with, on validation images; a point a $\\gamma$, joined in order, means over seeds. Counterpart of KN24 Fig. 3."}}
+point_figure(paths, "trace of the Hessian, validation", "ECE (%)", xscale="log")
+
+# %% tags=["hide-input"]
+calibration = results.evaluate_by_network(table, dict.fromkeys(networks, calibration_contrasts))
+results.format_contrasts(calibration, "ECE in points, traces in logarithms; the others with Holm")
+
+# %% tags=["hide-input"]
+pairs = {"by focal loss": "trace own validation", "by cross-entropy": "trace ce validation"}
+by_seed = {text: results.relation_by_seed(table, metric) for text, metric in pairs.items()}
+relations = {text: found.groupby("model", sort=False).agg(["mean", "min", "max"]) for text, found in by_seed.items()}
+shown = pd.concat(relations, axis="columns")
+shown.style.format(precision=2).set_caption(
+    "Rank correlation of ECE with the trace over $\\gamma$ of a seed, over seeds"
+)
+
+# %% tags=["remove-input"]
+for key, text in (("own", "by focal loss"), ("ce", "by cross-entropy")):
+    means = relations[text].loc[networks, "mean"]
+    note("landscape", {f"relation-{key}": ", ".join(f"{mean:+.2f}" for mean in means)})
+
+# %% [markdown]
+# Over the values of $\gamma$ of a seed the rank correlation of ECE with the trace of the loss trained with is
+# {glue:text}`landscape-relation-own:s` ({glue:text}`landscape-names:s`), mean over seeds; with the trace of
+# cross-entropy, which is one landscape for all these networks, it is {glue:text}`landscape-relation-ce:s`.
+
+# %% tags=["remove-input"]
+show("kn24.fig2_ece", "kn24.fig3", "kn24.relation")
+
+# %% [markdown]
+# (sec-landscape-causes)=
+# ## Causes kept apart
+#
+# A trace can be smaller because the loss is, because the probabilities are less spread, or because the logits depend
+# less on the weights. With the Hessian $H_s$ of the loss in the logits and their Jacobian $J$ in the weights, the trace
+# of a network whose logits are linear in each single weight, as those of ReLU networks are, is exactly
+#
+# ```{math}
+# :label: eq-landscape-factors
+# \operatorname{tr}H = \overline{\langle H_s, JJ^T\rangle}
+# = \underbrace{\frac{\operatorname{tr}H}{\operatorname{tr}H_{CE}}}_{\text{loss}}
+#   \cdot \underbrace{\vphantom{\frac{H}{H}}\overline{1 - \textstyle\sum_k p_k^2}}_{\text{spread}}
+#   \cdot \underbrace{\frac{\operatorname{tr}H_{CE}}{\overline{1 - \sum_k p_k^2}}}_{\text{sensitivity}},
+# ```
+#
+# a bar for the mean over images; $1 - \sum_k p_k^2$ is the trace of cross-entropy's $H_s$. More entropy makes the
+# second factor larger. All three need one Jacobian an image and no random signs. Here they are for the
+# {glue:text}`landscape-runs` networks of {ref}`ch-training`, on {glue:text}`landscape-images` validation images each,
+# measured now.
+
+# %% tags=["hide-input"]
+live = results.add_logs(results.measure_factors(trained, images, runs))
+(model,) = set(live["model"])
+curves = {
+    text: results.ratios_over_gamma(live, model, f"{metric} validation") for text, metric in results.FACTORS.items()
+}
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Over the gamma of training the logarithm of the exact trace of the Hessian of focal loss, and of its three factors, loss, spread and sensitivity, each over that at gamma zero, with t intervals."}, "figure": {"name": "fig-landscape-factors", "caption": "The trace on validation images and the three factors whose product it is, over those at $\\gamma = 0$, natural logarithm; the logarithms of the factors add up to that of the trace. Mean and 95 % t interval over paired seeds, each for itself."}}
+point_figure(curves, r"$\gamma$ of training", r"log of value over that at $\gamma = 0$", reference=0)
+
+# %% [markdown]
+# How far Hutchinson's estimate is from the exact trace, for two of these networks:
+
+# %% tags=["hide-input"]
+two = [r for r in trained if r.spec.seed == trained[0].spec.seed and r.spec.gamma in (0.0, gamma)]
+estimated = results.measure_landscape(two, images, signs, runs)
+both = estimated[estimated["metric"].str.match(r"(?:top|trace|exact) .* validation")]
+beside = both.pivot(index="loss", columns="metric", values=["value", "error"])["value"]
+errors = both.pivot(index="loss", columns="metric", values="error")[["trace ce validation", "trace own validation"]]
+beside.join(errors.add_suffix(", standard error")).style.format(precision=2)
+
+# %% [markdown]
+# And the recorded networks, on training images as well. For the transformer the factors are of the Gauss-Newton part
+# of the Hessian alone, which is not all of its trace.
+
+# %% tags=["hide-input"]
+at = results.factors_at(table, results.MIDDLE)
+at.style.format(precision=3).set_caption(
+    f"Focal loss with $\\gamma = {results.MIDDLE:g}$ over cross-entropy, geometric means over seeds"
+)
+
+# %% tags=["remove-input"]
+for key, name in (("loss", "loss"), ("spread", "spread"), ("sensitivity", "sensitivity"), ("weights", "weights")):
+    for split in ("train", "validation"):
+        note("landscape", {f"{key}-{split}": results.name_factors(np.log(at[name].xs(split, level="split")))})
+note("landscape", middle=results.MIDDLE)
+
+# %% [markdown]
+# On training images, with $\gamma =$ {glue:text}`landscape-middle:g`: the factor of the loss is
+# {glue:text}`landscape-loss-train:s`, that of the spread {glue:text}`landscape-spread-train:s`, that of the
+# sensitivity {glue:text}`landscape-sensitivity-train:s` ({glue:text}`landscape-names:s`). On validation images they
+# are {glue:text}`landscape-loss-validation:s`; {glue:text}`landscape-spread-validation:s`;
+# {glue:text}`landscape-sensitivity-validation:s`. The norms of the weights are {glue:text}`landscape-weights-train:s`
+# times those with cross-entropy. What was written down:
+
+# %% tags=["hide-input"]
+causes = results.evaluate_by_network(table, dict.fromkeys(networks, cause_contrasts))
+results.format_contrasts(causes, "Differences of logarithms; the primary one alone, the others with Holm")
+
+# %% tags=["remove-input"]
+show("kn24.one_landscape", "kn24.one_landscape_train", "kn24.spread")
+
+# %% [markdown]
+# ## The same probabilities at a steeper place
+#
+# A ReLU lets a positive factor through. So a layer can be multiplied by $a$ and the next one divided by $a$
+# {cite:p}`dinh17`: the network says what it said, elsewhere in the landscape. Of the networks above with $\gamma = 0$
+# and $\gamma =$ {glue:text}`landscape-gamma:g`, first seed:
+
+# %% tags=["hide-input"]
+chosen = [float(factor) for factor in factors.split(",")]
+rescaled = results.measure_rescaled(two, chosen, images, runs)
+wide = rescaled.drop(columns=["gamma", "seed"]).set_index(["loss", "factor"])
+wide.style.format(precision=3).format("{:.1e}", subset="moved").set_caption(
+    "Trace of cross-entropy's Hessian, ECE (%) of the validation images, largest change of a probability"
+)
+
+# %% tags=["remove-input"]
+grown = rescaled.pivot(index="loss", columns="factor", values="trace")
+note("landscape", factor=max(chosen), by_factor=(grown[max(chosen)] / grown[1.0]).mean())
+note("landscape", runs=len(trained), images=images, gamma=gamma, moved=rescaled["moved"].max())
+by_metric = causes.set_index(["network", "metric"])["difference"]
+for key, metric in (("ce", "log trace ce validation"), ("ce-train", "log trace ce train")):
+    note("landscape", {key: results.name_factors(by_metric.xs(metric, level="metric"))})
+found = causes[causes["metric"].isin(("log trace ce validation", "log trace ce train"))]
+note("landscape", said=results.say_places(found))
+
+# %% [markdown]
+# The largest change of a probability is {glue:text}`landscape-moved:.0e`, by rounding in float32. So no value of the
+# trace belongs to a calibration error: what KN24's figures relate are networks that were trained in one way. Whether it
+# helps to make the trace small while training is another question, that of their Fig. 4: see [](#ch-curvature).
+#
+# ## Verdict
+
+# %% tags=["remove-input"]
+show("kn24.theorem1", "kn24.flat_by_scaling")
+
+# %% tags=["remove-input"]
+foot(
+    "20_landscape",
+    grid=grid,
+    runs=runs,
+    gamma=gamma,
+    images=images,
+    signs=signs,
+    factors=factors,
+)

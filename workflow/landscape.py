@@ -1,0 +1,59 @@
+"""Curvature of the networks of workflow/grids/landscape.yaml, recorded: results/landscape/table.parquet.
+
+    focal grid workflow/grids/landscape.yaml --cores 2
+    nice python -m workflow.landscape      # goes on where it stopped; about 10 minutes of one core
+
+A row a network and metric, see `results.measure_landscape`. `notebooks/20_landscape.py` and claims read what this
+leaves. The weights are not kept.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from focal_lib.checkout import ROOT
+from focal_lib.results.landscape import measure_landscape
+from focal_lib.results.over_seeds import write_table
+from focal_lib.training.grids import read_grid
+from focal_lib.training.store import RunMissing, load
+from workflow.going_on import made_by, rows_so_far
+
+GRID = ROOT / "workflow" / "grids" / "landscape.yaml"
+OUT = ROOT / "results" / "landscape" / "table.parquet"
+IMAGES, SIGNS = 200, 10
+KEY = ["model", "loss", "seed"]
+
+
+def main(
+    root: Path | None = None, out: Path = OUT, grid: Path = GRID, images: int = IMAGES, signs: int = SIGNS
+) -> None:
+    """Every finished network that the record lacks, seed by seed."""
+    made = made_by(__file__)  # before a table changes the checkout
+    rows = rows_so_far(out, made["code"])
+    done = {tuple(row[name] for name in KEY) for row in rows}
+    out.parent.mkdir(parents=True, exist_ok=True)
+    for spec in sorted(read_grid(grid), key=lambda s: s.seed):
+        if (spec.model, spec.label, spec.seed) in done:
+            continue
+        try:
+            result = load(spec, root)
+        except RunMissing:
+            print(f"not run yet: {spec.model}, {spec.name}")
+            continue
+        table = measure_landscape([result], images, signs, root)
+        rows += table.assign(images=images, signs=signs, **made).to_dict("records")
+        write_table(pd.DataFrame(rows), out)
+        print(f"{spec.model}, {spec.name}", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", type=Path, help="where the runs are; default: FOCAL_RUNS or _build/runs")
+    main(parser.parse_args().root)
