@@ -1,0 +1,152 @@
+"""How well heat maps lie on what is asked for and labels are told, of one network after the other, and over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, softmax
+
+from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.detection import auroc
+from focal_lib.metrics.heat_maps import energy_in_box, points_into_box, spread
+from focal_lib.metrics.intervals import t_interval_if_any
+from focal_lib.metrics.significance import holm, t_p_value
+from focal_lib.results.recorded import read_table
+from focal_lib.results.written_contrasts import evaluate_contrasts
+from focal_lib.training.data.located import LocatedImages
+from focal_lib.training.localisation.grad_cam import grad_cam
+from focal_lib.training.localisation.plan import ONE, Plan, written_contrasts
+from focal_lib.training.localisation.train import Outcome, train
+
+__all__ = [
+    "RECORD",
+    "auroc_by_label",
+    "evaluate_written",
+    "gains_by_label",
+    "measure_labels",
+    "measure_maps",
+    "measure_outcomes",
+    "measure_plans",
+    "of_setting",
+]
+
+RECORD = "where-it-looks"  # results/where-it-looks/table.parquet
+_SHOWN = ("error", "nll", "ece", "classwise-ece", "mce")
+
+
+def measure_maps(maps: np.ndarray, test: LocatedImages) -> dict[str, float]:
+    """Means in per cent over the boxes of the test images, maps (m, S, S) in the order of `test.asked()`.
+
+    Returns:
+        energy, pointing, spread: see metrics.heat_maps, the last over maps that are not 0 everywhere; empty: the share
+        of those that are; box: the boxes' share of the image, the energy of a map that is constant.
+
+    Raises:
+        ValueError: no box.
+    """
+    image, label = test.asked()
+    if not len(image):
+        raise ValueError("test images must have a box, at least one. Got none.")
+    boxes = test.boxes[image, label]
+    return {
+        "energy": 100 * float(energy_in_box(maps, boxes).mean()),
+        "pointing": 100 * float(points_into_box(maps, boxes).mean()),
+        "spread": 100 * float(np.nanmean(spread(maps))) if maps.any() else np.nan,
+        "empty": 100 * float((~maps.any((1, 2))).mean()),
+        "box": 100 * float(energy_in_box(np.ones_like(maps), boxes).mean()),
+    }
+
+
+def auroc_by_label(logits: np.ndarray, test: LocatedImages) -> dict[str, float]:
+    """Label -> area under the ROC curve, in per cent; nan where all test images have it, or none."""
+    found = {}
+    for k, name in enumerate(test.names):
+        there = test.labels[:, k] == 1
+        both = there.any() and not there.all()
+        found[name] = 100 * auroc(logits[there, k], logits[~there, k]) if both else np.nan
+    return found
+
+
+def measure_labels(outcome: Outcome) -> dict[str, float]:
+    """Error, NLL and calibration errors as tables show them; of several labels 'auroc', the mean over labels, too.
+
+    Several labels are as many problems of two classes, taken together as `focal calibrate` takes them.
+    """
+    z, test = outcome.logits.astype(np.float64), outcome.test
+    if outcome.plan.setting == ONE:
+        probs, labels, found = softmax(z, -1), test.labels.argmax(-1), {}
+    else:
+        probs, labels = np.stack([expit(-z), expit(z)], -1).reshape(-1, 2), test.labels.ravel()
+        found = {"auroc": float(np.nanmean(list(auroc_by_label(outcome.logits, test).values())))}
+    return found | {name: METRICS[name].shown(probs, labels) for name in _SHOWN}
+
+
+def measure_outcomes(outcomes: Iterable[Outcome]) -> pd.DataFrame:
+    """A row for each network and metric, in the form that `evaluate_contrasts` takes.
+
+    Returns:
+        dataset (the setting), model, loss, gamma, lam, seed, n_train, epochs, method, objective, metric, value. Metrics
+        are those of measure_maps and measure_labels, and of several labels 'auroc <label>' of each.
+    """
+    rows: list[dict[str, Any]] = []
+    for outcome in outcomes:
+        plan = outcome.plan
+        about = {"dataset": plan.setting, "model": plan.network, "loss": plan.label, "gamma": plan.gamma}
+        about |= {"lam": plan.lam, "seed": plan.seed, "n_train": plan.n_train, "epochs": plan.epochs}
+        about |= {"method": "none", "objective": ""}
+        found = measure_labels(outcome) | measure_maps(grad_cam(outcome, *outcome.test.asked()), outcome.test)
+        if plan.setting != ONE:
+            found |= {f"auroc {name}": value for name, value in auroc_by_label(outcome.logits, outcome.test).items()}
+        rows += [about | {"metric": metric, "value": value} for metric, value in found.items()]
+    return pd.DataFrame(rows)
+
+
+def measure_plans(plans: Iterable[Plan]) -> pd.DataFrame:
+    """Train each plan and measure what comes out."""
+    return measure_outcomes(train(plan) for plan in plans)
+
+
+def of_setting(setting: str) -> pd.DataFrame:
+    """The recorded rows of a setting.
+
+    Raises:
+        FileNotFoundError: there is no record, as in an installed package. ValueError: it lacks this setting.
+    """
+    table = read_table(RECORD)
+    if setting not in set(table["dataset"]):
+        raise ValueError(f"setting must be one of {', '.join(sorted(set(table['dataset'])))}. Got {setting!r}.")
+    return table[table["dataset"] == setting].reset_index(drop=True)
+
+
+def evaluate_written(setting: str) -> pd.DataFrame:
+    """The contrasts that were written down for a setting, on its record; Holm's correction within a table.
+
+    Raises:
+        FileNotFoundError, ValueError: as of_setting.
+    """
+    return evaluate_contrasts(of_setting(setting), written_contrasts(setting))
+
+
+def gains_by_label(table: pd.DataFrame, ours: str, theirs: str) -> pd.DataFrame:
+    """AUROC of each label with one loss minus another, paired over seeds, in points; by the order of the labels.
+
+    Returns:
+        label, difference, low, high: 95 % t interval, each for itself; p_adjusted: over the labels, by Holm.
+
+    Raises:
+        ValueError: rows of several settings.
+    """
+    if table["dataset"].nunique() != 1:
+        raise ValueError(f"table must be of one setting. Got {table['dataset'].nunique()}.")
+    rows = table[table["metric"].str.startswith("auroc ")]
+    wide = rows.pivot(index="seed", columns=["metric", "loss"], values="value")
+    found, p_values = [], []
+    for metric in rows["metric"].unique():
+        i = t_interval_if_any(wide[metric, ours] - wide[metric, theirs])
+        found.append((metric.removeprefix("auroc "), i.estimate, i.low, i.high))
+        p_values.append(t_p_value(i) if i.kind else np.nan)
+    gains = pd.DataFrame(found, columns=["label", "difference", "low", "high"])
+    return gains.assign(p_adjusted=holm(p_values) if not np.isnan(p_values).any() else np.nan)
