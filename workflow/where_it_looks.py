@@ -44,6 +44,10 @@ def main(minutes: float, out: Path = OUT, seeds: int = SEEDS, **given: Any) -> N
     done = {(row["dataset"], row["loss"], row["seed"]) for row in rows}
     end = time.process_time() + 60 * minutes
     out.parent.mkdir(parents=True, exist_ok=True)
+
+    def save() -> None:
+        write_whole(out, lambda part: pd.DataFrame(rows).to_parquet(part, index=False))
+
     for plan in (plan for seed in range(1, seeds + 1) for plan in plans(seed, **given)):
         if time.process_time() > end:
             return
@@ -52,7 +56,7 @@ def main(minutes: float, out: Path = OUT, seeds: int = SEEDS, **given: Any) -> N
         started = time.process_time()
         table = measure_plans([plan])
         rows += table.assign(cpu_seconds=time.process_time() - started, **code).to_dict("records")
-        write_whole(out, lambda part, whole=pd.DataFrame(rows): whole.to_parquet(part, index=False))  # type: ignore[misc]
+        save()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from focal_lib.losses.hessian import hessian_top_eigenvalue, hessian_trace
 from focal_lib.losses.hessian_penalty import HessianTraceLoss
 from focal_lib.losses.label_smoothing import LabelSmoothingLoss
 from focal_lib.losses.mmce import MMCELoss
+from focal_lib.losses.multi_label import MultiLabelLoss
 
 __all__ = [
     "FLSD53",
@@ -21,6 +22,7 @@ __all__ = [
     "HessianTraceLoss",
     "LabelSmoothingLoss",
     "MMCELoss",
+    "MultiLabelLoss",
     "ProperFocalLoss",
     "SampleFocalLoss",
     "ScheduledFocalLoss",

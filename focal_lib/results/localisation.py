@@ -1,4 +1,4 @@
-"""How well heat maps lie on what is asked for and labels are told, of one network after the other, and over seeds."""
+"""How well heat maps lie on what is asked for, and how well labels are told: numbers of one network after the other."""
 
 from __future__ import annotations
 
@@ -12,25 +12,18 @@ from scipy.special import expit, softmax
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.detection import auroc
 from focal_lib.metrics.heat_maps import energy_in_box, points_into_box, spread
-from focal_lib.metrics.intervals import t_interval_if_any
-from focal_lib.metrics.significance import holm, t_p_value
-from focal_lib.results.recorded import read_table
-from focal_lib.results.written_contrasts import evaluate_contrasts
 from focal_lib.training.data.located import LocatedImages
 from focal_lib.training.localisation.grad_cam import grad_cam
-from focal_lib.training.localisation.plan import ONE, Plan, written_contrasts
+from focal_lib.training.localisation.plan import ONE, Plan
 from focal_lib.training.localisation.train import Outcome, train
 
 __all__ = [
     "RECORD",
     "auroc_by_label",
-    "evaluate_written",
-    "gains_by_label",
     "measure_labels",
     "measure_maps",
     "measure_outcomes",
     "measure_plans",
-    "of_setting",
 ]
 
 RECORD = "where-it-looks"  # results/where-it-looks/table.parquet
@@ -107,46 +100,3 @@ def measure_outcomes(outcomes: Iterable[Outcome]) -> pd.DataFrame:
 def measure_plans(plans: Iterable[Plan]) -> pd.DataFrame:
     """Train each plan and measure what comes out."""
     return measure_outcomes(train(plan) for plan in plans)
-
-
-def of_setting(setting: str) -> pd.DataFrame:
-    """The recorded rows of a setting.
-
-    Raises:
-        FileNotFoundError: there is no record, as in an installed package. ValueError: it lacks this setting.
-    """
-    table = read_table(RECORD)
-    if setting not in set(table["dataset"]):
-        raise ValueError(f"setting must be one of {', '.join(sorted(set(table['dataset'])))}. Got {setting!r}.")
-    return table[table["dataset"] == setting].reset_index(drop=True)
-
-
-def evaluate_written(setting: str) -> pd.DataFrame:
-    """The contrasts that were written down for a setting, on its record; Holm's correction within a table.
-
-    Raises:
-        FileNotFoundError, ValueError: as of_setting.
-    """
-    return evaluate_contrasts(of_setting(setting), written_contrasts(setting))
-
-
-def gains_by_label(table: pd.DataFrame, ours: str, theirs: str) -> pd.DataFrame:
-    """AUROC of each label with one loss minus another, paired over seeds, in points; by the order of the labels.
-
-    Returns:
-        label, difference, low, high: 95 % t interval, each for itself; p_adjusted: over the labels, by Holm.
-
-    Raises:
-        ValueError: rows of several settings.
-    """
-    if table["dataset"].nunique() != 1:
-        raise ValueError(f"table must be of one setting. Got {table['dataset'].nunique()}.")
-    rows = table[table["metric"].str.startswith("auroc ")]
-    wide = rows.pivot(index="seed", columns=["metric", "loss"], values="value")
-    found, p_values = [], []
-    for metric in rows["metric"].unique():
-        i = t_interval_if_any(wide[metric, ours] - wide[metric, theirs])
-        found.append((metric.removeprefix("auroc "), i.estimate, i.low, i.high))
-        p_values.append(t_p_value(i) if i.kind else np.nan)
-    gains = pd.DataFrame(found, columns=["label", "difference", "low", "high"])
-    return gains.assign(p_adjusted=holm(p_values) if not np.isnan(p_values).any() else np.nan)
