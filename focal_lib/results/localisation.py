@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, softmax
+from scipy.special import log_expit, log_softmax
 
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.detection import auroc
 from focal_lib.metrics.heat_maps import energy_in_box, points_into_box, spread
+from focal_lib.theory.proper import focal_calibration_log_probs
 from focal_lib.training.data.located import LocatedImages
 from focal_lib.training.localisation.grad_cam import grad_cam
 from focal_lib.training.localisation.plan import ONE, Plan
@@ -63,18 +64,30 @@ def auroc_by_label(logits: np.ndarray, test: LocatedImages) -> dict[str, float]:
     return found
 
 
-def measure_labels(outcome: Outcome) -> dict[str, float]:
+def measure_labels(outcome: Outcome, mapped: bool = False) -> dict[str, float]:
     """Error, NLL and calibration errors as tables show them; of several labels 'auroc', the mean over labels, too.
 
     Several labels are as many problems of two classes, taken together as `focal calibrate` takes them.
+
+    Args:
+        mapped: after the map under which the loss is proper, that of two classes for each of several labels; without
+            'auroc', which a map of each label by itself does not change.
     """
-    z, test = outcome.logits.astype(np.float64), outcome.test
+    log_probs, labels = _as_one_problem(outcome)
+    found = {}
+    if mapped:
+        log_probs = focal_calibration_log_probs(log_probs, outcome.plan.gamma, outcome.plan.lam)
+    elif outcome.plan.setting != ONE:
+        found["auroc"] = float(np.nanmean(list(auroc_by_label(outcome.logits, outcome.test).values())))
+    return found | {name: METRICS[name].shown(np.exp(log_probs), labels) for name in _SHOWN}
+
+
+def _as_one_problem(outcome: Outcome) -> tuple[np.ndarray, np.ndarray]:
+    """Log-probabilities (m, K) and labels (m,): of one label by softmax, of several n L samples of two classes."""
+    z, labels = outcome.logits.astype(np.float64), outcome.test.labels
     if outcome.plan.setting == ONE:
-        probs, labels, found = softmax(z, -1), test.labels.argmax(-1), {}
-    else:
-        probs, labels = np.stack([expit(-z), expit(z)], -1).reshape(-1, 2), test.labels.ravel()
-        found = {"auroc": float(np.nanmean(list(auroc_by_label(outcome.logits, test).values())))}
-    return found | {name: METRICS[name].shown(probs, labels) for name in _SHOWN}
+        return log_softmax(z, -1), labels.argmax(-1)
+    return np.stack([log_expit(-z), log_expit(z)], -1).reshape(-1, 2), labels.ravel()
 
 
 def measure_outcomes(outcomes: Iterable[Outcome]) -> pd.DataFrame:
@@ -82,18 +95,23 @@ def measure_outcomes(outcomes: Iterable[Outcome]) -> pd.DataFrame:
 
     Returns:
         dataset (the setting), model, loss, gamma, lam, seed, n_train, epochs, method, objective, metric, value. Metrics
-        are those of measure_maps and measure_labels, and of several labels 'auroc <label>' of each.
+        are those of measure_labels, of measure_maps where a test image has a box, and of several labels 'auroc <label>'
+        of each; with method 'map', where gamma is above 0, those of measure_labels after the map.
     """
     rows: list[dict[str, Any]] = []
     for outcome in outcomes:
         plan = outcome.plan
         about = {"dataset": plan.setting, "model": plan.network, "loss": plan.label, "gamma": plan.gamma}
         about |= {"lam": plan.lam, "seed": plan.seed, "n_train": plan.n_train, "epochs": plan.epochs}
-        about |= {"method": "none", "objective": ""}
-        found = measure_labels(outcome) | measure_maps(grad_cam(outcome, *outcome.test.asked()), outcome.test)
+        found, (image, label) = measure_labels(outcome), outcome.test.asked()
+        if len(image):
+            found |= measure_maps(grad_cam(outcome, image, label), outcome.test)
         if plan.setting != ONE:
             found |= {f"auroc {name}": value for name, value in auroc_by_label(outcome.logits, outcome.test).items()}
-        rows += [about | {"metric": metric, "value": value} for metric, value in found.items()]
+        by_method = {"none": found} | ({"map": measure_labels(outcome, mapped=True)} if plan.gamma else {})
+        for method, metrics in by_method.items():
+            common = about | {"method": method, "objective": ""}
+            rows += [common | {"metric": metric, "value": value} for metric, value in metrics.items()]
     return pd.DataFrame(rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,13 +19,13 @@ from focal_lib.training.data.dataset import Split
 from focal_lib.training.data.fashion_mnist import CLASSES
 from focal_lib.training.data.located import LocatedImages
 from focal_lib.training.localisation.networks import NETWORKS
-from focal_lib.training.localisation.plan import CHEST, ONE, Plan
+from focal_lib.training.localisation.plan import CHEST, ONE, SEVERAL, Plan
 from focal_lib.training.recipes import Recipe
 from focal_lib.training.trainer import Trainer, pick_device, to_tensors
 
 __all__ = ["Outcome", "located_images", "train"]
 
-_GARMENTS = {ONE: (1, 1), "several garments": (0, 3)}
+_GARMENTS = {ONE: (1, 1), SEVERAL: (0, 3)}  # fewest, most
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,17 @@ def located_images(plan: Plan) -> tuple[LocatedImages, LocatedImages]:
     """
     if plan.setting == CHEST:
         return chest_xrays(plan.n_train, plan.n_test, plan.seed)
-    fewest, most = _GARMENTS[plan.setting]
+    return _drawn(plan.setting, plan.seed, plan.n_train, plan.n_test)
+
+
+@functools.lru_cache(maxsize=1)
+def _drawn(setting: str, seed: int, n_train: int, n_test: int) -> tuple[LocatedImages, LocatedImages]:
+    """Canvases of garments, kept for the next loss."""
+    fewest, most = _GARMENTS[setting]
     found, sizes = data.load("fashion-mnist"), {"fewest": fewest, "most": most}
     train, test = (
-        garment_canvases(part, n, (plan.seed, side), CLASSES, **sizes)
-        for side, (part, n) in enumerate(((found.train, plan.n_train), (found.test, plan.n_test)))
+        garment_canvases(part, n, (seed, side), CLASSES, **sizes)
+        for side, (part, n) in enumerate(((found.train, n_train), (found.test, n_test)))
     )
     return train, test
 

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from focal_lib.results.localisation import measure_plans
 from focal_lib.training.data.chest_xrays import FINDINGS, NAME, chest_xrays, read_chest_xrays
+from focal_lib.training.localisation.plan import CHEST, Plan
 
 ENTRIES = {
     "00000001_000.png": "Cardiomegaly",
@@ -118,3 +120,12 @@ def test_wrong_content_is_named(folder, name, old, new, message):
     path.write_text(changed)
     with pytest.raises(ValueError, match=message):
         read_chest_xrays(folder, side=16)
+
+
+def test_from_the_files_to_numbers(folder):
+    """The whole way, with losses of 14 labels."""
+    table = measure_plans([Plan(CHEST, "fcl", 3.0, 0.5, n_train=3, n_test=2, epochs=1)])
+    found = table[table["method"] == "none"].set_index("metric")["value"]
+    assert found["box"] == pytest.approx(100 * 32 / 1024, rel=0.05)  # 256 x 128 of 1024 x 1024
+    assert 0 <= found["auroc Infiltration"] <= 100
+    assert np.isnan(found["auroc Mass"])

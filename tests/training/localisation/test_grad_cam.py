@@ -102,7 +102,7 @@ def test_images_and_labels_come_in_pairs(outcome):
 def test_each_table_of_contrasts_has_one_that_is_primary(setting):
     contrasts = written_contrasts(setting)
     tables = {c.table for c in contrasts}
-    assert len(tables) == (1 if setting == ONE else 2)
+    assert len(tables) == (2 if setting == ONE else 3)
     for table in tables:
         assert [c.primary for c in contrasts if c.table == table].count(True) == 1
     assert len({c.name for c in contrasts}) == len(contrasts)
