@@ -140,7 +140,7 @@ def _located(
     check_number(side, "side", minimum=8)
     files = {path.name: path for path in folder.rglob("*.png")}
     pixels = np.zeros((len(images), side, side, 1), np.uint8)
-    labels, places_ = np.zeros((len(images), len(FINDINGS)), np.int64), np.full((len(images), len(FINDINGS), 4), -1)
+    labels, located = np.zeros((len(images), len(FINDINGS)), np.int64), np.full((len(images), len(FINDINGS), 4), -1)
     for row, name in enumerate(images):
         if name not in entries:
             raise ValueError(f"{_ENTRIES[0]} must have a line for each listed image. Got none for {name}.")
@@ -152,8 +152,8 @@ def _located(
             k = FINDINGS.index(finding)
             labels[row, k] = 1
             if (name, finding) in boxes:
-                places_[row, k] = _scaled(boxes[name, finding], side)
-    return LocatedImages(pixels, labels, places_, FINDINGS)
+                located[row, k] = _scaled(boxes[name, finding], side)
+    return LocatedImages(pixels, labels, located, FINDINGS)
 
 
 def _scaled(box: tuple[float, float, float, float], side: int) -> tuple[int, int, int, int]:

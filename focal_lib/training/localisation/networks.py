@@ -14,15 +14,17 @@ __all__ = ["NETWORKS", "SmallNetwork"]
 class SmallNetwork(nn.Module):
     """Three convolutions, the first two of stride 2, mean pooling, a linear layer: (n, C, S, S) -> (n, L).
 
-    A cell of the last map sees 17 x 17 pixels; maps are a quarter as wide as the image.
+    A cell of the last map sees 18 x 18 pixels; maps are a quarter as wide as the image. Where the stride is 2 kernels
+    are even, so that a cell lies in the middle of what it sees when the map is enlarged: with odd ones it would see 1.5
+    pixels up and left of there.
     """
 
     def __init__(self, channels: int, size: int, labels: int) -> None:
         super().__init__()
         layers: list[nn.Module] = []
         before = channels
-        for width, kernel, stride in ((16, 5, 2), (32, 3, 2), (64, 3, 1)):
-            layers += [nn.Conv2d(before, width, kernel, stride, kernel // 2, bias=False), nn.BatchNorm2d(width)]
+        for width, kernel, stride in ((16, 4, 2), (32, 4, 2), (64, 3, 1)):
+            layers += [nn.Conv2d(before, width, kernel, stride, 1, bias=False), nn.BatchNorm2d(width)]
             layers.append(nn.ReLU())
             before = width
         self.features = nn.Sequential(*layers)  # (n, 64, size/4, size/4)

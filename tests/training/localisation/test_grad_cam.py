@@ -42,6 +42,17 @@ def test_as_a_class_activation_map(outcome):
     assert not np.allclose(found, other)
 
 
+def test_a_cell_lies_in_the_middle_of_what_it_sees():
+    """Enlarged linearly, cell 5 of 12 is centred on pixel 4 * 5 + 1.5; shift the kernels, and it is not."""
+    torch.manual_seed(0)
+    model = NETWORKS["small"](1, 48, 10).eval()
+    image = torch.rand(1, 1, 48, 48, requires_grad=True)
+    (seen,) = torch.autograd.grad(model.features(image)[0, :, 5, 5].sum(), image)
+    rows = torch.nonzero(seen[0, 0].abs().sum(1))[:, 0]
+    assert (int(rows[0]), int(rows[-1])) == (13, 30)
+    assert float(rows.double().mean()) == 4 * 5 + 1.5
+
+
 def test_losses_of_a_seed_share_images_and_first_weights(outcome):
     other = train(replace(outcome.plan, gamma=3.0))
     assert (other.test.images == outcome.test.images).all()
