@@ -21,11 +21,13 @@ def record(monkeypatch):
     def put(factor=1.0, seeds=6):
         noise = np.random.default_rng(0)
         rows = [
-            (setting, "small", loss, seed, "none", "", metric, 50 + factor * step * effect + 0.1 * noise.normal())
+            (setting, "small", loss, seed, method, "", metric, 50 + factor * (step + 2 * mapped) * effect + chance)
             for setting in (ONE, SEVERAL)
             for seed in range(seeds)
             for metric, effect in EFFECTS.items()
             for step, loss in enumerate((CE, FOCAL, FCL))
+            for mapped, method in enumerate(("none", "map"))
+            for chance in [0.1 * noise.normal()]
         ]
         columns = ["dataset", "model", "loss", "seed", "method", "objective", "metric", "value"]
         table = pd.DataFrame(rows, columns=columns)
@@ -34,7 +36,7 @@ def record(monkeypatch):
     return put
 
 
-CHECKS = ("fig1_broader", "fig1_precise", "fig1_pointing", "table9_garments")
+CHECKS = ("fig1_broader", "fig1_precise", "fig1_pointing", "table9_garments", "labels_after_map")
 
 
 @pytest.mark.parametrize("name", CHECKS)
