@@ -264,6 +264,8 @@ note("looks", mce=say(of_labels, f"mce: {fcl} minus {ce}"), focal_ece=say(of_lab
 note("looks", focal_auroc=say(of_labels, f"auroc: {focal} minus {ce}"))
 raised = by_label["difference"] > 0
 note("looks", raised=int(raised.sum()), labels=len(by_label))
+orders = [list(table.index[values.argsort()]) for values in (table["auroc"], means.loc[SEVERAL, "energy"][table.index])]
+note("looks", order="the same as" if orders[0] == orders[1] else "another than")
 note("looks", raised_significant=int((raised & (by_label["p_adjusted"] <= 0.05)).sum()))
 note("looks", lowered_significant=int((~raised & (by_label["p_adjusted"] <= 0.05)).sum()))
 
@@ -271,7 +273,9 @@ note("looks", lowered_significant=int((~raised & (by_label["p_adjusted"] <= 0.05
 # Against binary cross-entropy the mean AUROC with FCL is {glue:text}`looks-auroc`, with focal loss
 # {glue:text}`looks-focal-auroc`. Table 9's rows have a mean gain of {glue:text}`looks-printed-mean:+.1f`. By class, FCL
 # has the higher AUROC in {glue:text}`looks-raised` of {glue:text}`looks-labels`; after Holm's correction over the
-# classes it is higher in {glue:text}`looks-raised-significant` and lower in {glue:text}`looks-lowered-significant`.
+# classes it is higher in {glue:text}`looks-raised-significant` and lower in {glue:text}`looks-lowered-significant`. The
+# order of the losses by AUROC is {glue:text}`looks-order` that by energy in the box. Maps may be more precise where a
+# network is simply the better one after so many epochs: nothing here holds the AUROC fixed.
 #
 # All labels together, as so many problems of two classes: the ECE with FCL is {glue:text}`looks-ece`, the MCE
 # {glue:text}`looks-mce`; with focal loss the ECE is {glue:text}`looks-focal-ece`. These are of the larger of $q_k$ and
