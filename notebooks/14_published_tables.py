@@ -345,7 +345,8 @@ show(
 # change is {glue:text}`published-change-fcl:.2f` points for FCL and {glue:text}`published-change-flsd:.2f` for FLSD-53;
 # in the median row it is {glue:text}`published-median-fcl:.2f` and {glue:text}`published-median-flsd:.2f`.
 #
-# Table 9 is of chest X-rays. Three of its averages are not those of its rows:
+# Table 9 is of chest X-rays; {ref}`ch-looks` asks its question of garments. Three of its averages are not those of its
+# rows:
 
 # %% tags=["hide-input"]
 xrays = results.l25_table9().pivot(index="pathology", columns="method", values="auroc")

@@ -11,6 +11,7 @@ from focal_lib.losses.hessian_penalty import HessianTraceLoss
 from focal_lib.losses.label_smoothing import LabelSmoothingLoss
 from focal_lib.losses.mmce import MMCELoss
 from focal_lib.losses.post_processing import BinaryPredictor, post_processing_gap, smooth_recalibration
+from focal_lib.losses.multi_label import MultiLabelLoss
 
 __all__ = [
     "FLSD53",
@@ -24,6 +25,7 @@ __all__ = [
     "HessianTraceLoss",
     "LabelSmoothingLoss",
     "MMCELoss",
+    "MultiLabelLoss",
     "ProperFocalLoss",
     "SampleFocalLoss",
     "ScheduledFocalLoss",

@@ -157,15 +157,3 @@ def state_of_the_art() -> Evidence:
     return Unchecked(
         "needs ResNets, Wide-ResNet, DenseNet and a text CNN trained with eight losses on six data sets; the paper used one seed"
     )
-
-
-@claim(
-    "l25.chexnet",
-    source="L25 section 5, App. A.16",
-    statement=r"FCL improves anomaly localisation and AUROC of CheXNet on chest X-rays.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
-)
-def chexnet() -> Evidence:
-    """Needs ChestX-ray8."""
-    return Unchecked("needs the 112,120 images of ChestX-ray8, which cannot be fetched without an agreement")

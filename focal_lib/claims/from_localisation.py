@@ -1,0 +1,37 @@
+"""Evidence from networks whose heat maps were held against boxes, as recorded in results/where-it-looks.
+
+Where the record is missing these functions raise FileNotFoundError, which `claim(needs=...)` turns into a reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from focal_lib.claims.from_runs import over_seeds
+from focal_lib.claims.measurement import Measurement
+from focal_lib.metrics.intervals import t_interval_if_any
+from focal_lib.results.localisation import RECORD
+from focal_lib.results.localisation_record import of_setting
+from focal_lib.results.written_contrasts import difference_by_seed
+from focal_lib.training.localisation.plan import written_contrasts
+
+__all__ = ["NEEDS", "contrast_of_record"]
+
+NEEDS = f"results/{RECORD}"
+
+
+def contrast_of_record(setting: str, name: str, sign: int) -> Measurement:
+    """A contrast that was written down for a setting, in points, against the sign claimed; paired over seeds.
+
+    Raises:
+        ValueError: no such contrast was written down.
+    """
+    written = {contrast.name: contrast for contrast in written_contrasts(setting)}
+    if name not in written:
+        raise ValueError(f"contrast must be one of {', '.join(written)}. Got {name!r}.")
+    contrast = written[name]
+    values = difference_by_seed(of_setting(setting), contrast.metric, contrast.ours, contrast.theirs)
+    printed = "negative" if sign < 0 else "positive"
+    quantity = f"{name}, {setting}, in points"
+    found = Measurement.signed(quantity, printed, t_interval_if_any(values), sign, over_seeds(values))
+    return replace(found, said="claimed")

@@ -1,0 +1,49 @@
+"""The record of networks with heat maps goes on where it stopped, and holds rows of one code."""
+
+import pandas as pd
+import pytest
+
+from focal_lib.training.localisation.plan import CHEST, ONE, SEVERAL
+from workflow import where_it_looks
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    found = []
+
+    def measured(plans):
+        found.extend(plans)
+        (plan,) = plans
+        return pd.DataFrame([{"dataset": plan.setting, "loss": plan.label, "seed": plan.seed, "value": 1.0}])
+
+    monkeypatch.setattr(where_it_looks, "measure_plans", measured)
+    return found
+
+
+def test_each_network_is_trained_once(tmp_path, asked):
+    out = tmp_path / "record" / "table.parquet"
+    where_it_looks.main(5, out, seeds=1)
+    assert asked == where_it_looks.plans(1)
+    where_it_looks.main(5, out, seeds=2)
+    assert asked == where_it_looks.plans(1) + where_it_looks.plans(2)
+    where_it_looks.main(0, out, seeds=3)  # no time: what there is stays
+    table = pd.read_parquet(out)
+    assert len(asked) == len(set(asked)) == len(table) == 16
+    assert {"cpu_seconds", "commit", "code"} <= set(table)
+
+
+def test_rows_of_another_code_stop_it(tmp_path, asked):
+    out = tmp_path / "table.parquet"
+    where_it_looks.main(5, out, seeds=1)
+    pd.read_parquet(out).assign(code="other").to_parquet(out)
+    with pytest.raises(SystemExit, match="must hold rows of one code"):
+        where_it_looks.main(5, out, seeds=2)
+
+
+def test_plans_of_a_seed():
+    found = where_it_looks.plans(3)
+    assert {(p.setting, p.label) for p in found} == {
+        (setting, loss) for setting in (ONE, SEVERAL) for loss in ("cross-entropy", "focal 3", "fcl 3 0.5", "untrained")
+    }
+    assert {p.seed for p in found} == {3}
+    assert {p.network for p in where_it_looks.plans(1, (CHEST,), network="densenet121")} == {"densenet121"}

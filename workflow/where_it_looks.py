@@ -1,0 +1,77 @@
+"""Networks on canvases of garments, their heat maps against boxes, recorded: results/where-it-looks/table.parquet.
+
+    nice python -m workflow.where_it_looks --minutes 20      # of processor time; goes on where it stopped
+    python -m workflow.where_it_looks --chest --network densenet121 --n-train 86524 --n-test 25596 --out chest.parquet
+
+The second, with the files of ChestX-ray14 in FOCAL_DATA/chest-xray14, is nearer to L25's setting.
+`notebooks/22_where_it_looks.py` and claims read what the first leaves: numbers, no image.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import argparse
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from focal_lib.atomic_write import write_whole
+from focal_lib.checkout import ROOT
+from focal_lib.results.localisation import RECORD, measure_plans
+from focal_lib.training.localisation.plan import CHEST, ONE, SEVERAL, Plan, losses_compared
+from workflow.going_on import made_by, rows_so_far
+
+OUT = ROOT / "results" / RECORD / "table.parquet"
+FIRST, SEEDS = 11, 10  # seeds 1 and 2 were looked at before all contrasts were written down
+
+
+def plans(seed: int, settings: tuple[str, ...] = (ONE, SEVERAL), **sizes: Any) -> list[Plan]:
+    """Every network of a seed: the losses that are compared, and one that is not trained."""
+    found = []
+    for setting in settings:  # its networks one after the other: they share images
+        of_losses = [Plan(setting, seed=seed, **loss, **sizes) for loss in losses_compared().values()]  # type: ignore[arg-type]
+        found += [*of_losses, replace(of_losses[0], epochs=0)]
+    return found
+
+
+def main(minutes: float, out: Path = OUT, seeds: int = SEEDS, **given: Any) -> None:
+    """Go on with the record until the processor time or the seeds are used up."""
+    code = made_by(__file__)
+    rows = rows_so_far(out, code["code"])
+    done = {(row["dataset"], row["loss"], row["seed"]) for row in rows}
+    end = time.process_time() + 60 * minutes
+    out.parent.mkdir(parents=True, exist_ok=True)
+
+    def save() -> None:
+        write_whole(out, lambda part: pd.DataFrame(rows).to_parquet(part, index=False))
+
+    for plan in (plan for seed in range(FIRST, FIRST + seeds) for plan in plans(seed, **given)):
+        if time.process_time() > end:
+            return
+        if (plan.setting, plan.label, plan.seed) in done:
+            continue
+        started = time.process_time()
+        table = measure_plans([plan])
+        rows += table.assign(cpu_seconds=time.process_time() - started, **code).to_dict("records")
+        save()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=20, help="of processor time")
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--chest", action="store_true", help="chest X-rays in place of garments")
+    for name, kind in (("network", str), ("n_train", int), ("n_test", int), ("epochs", int)):
+        parser.add_argument(f"--{name.replace('_', '-')}", type=kind)
+    given = vars(parser.parse_args())
+    sizes = {n: given[n] for n in ("network", "n_train", "n_test", "epochs") if given[n] is not None}
+    if given["chest"]:
+        sizes["settings"] = (CHEST,)
+    main(given["minutes"], given["out"], given["seeds"], **sizes)
