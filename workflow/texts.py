@@ -22,8 +22,7 @@ import pandas as pd
 from focal_lib.atomic_write import write_whole
 from focal_lib.checkout import ROOT
 from focal_lib.results.texts import RECORD, measure_texts
-from focal_lib.training.data.snippets import read_other_sources
-from focal_lib.training.data.text import load_text, text_folder
+from focal_lib.training.data.text import load_elsewhere, load_text
 from focal_lib.training.spec import Spec
 from focal_lib.training.texts.plan import FIRST_SEED, N_VALIDATION, SETTINGS, make_specs
 from focal_lib.training.texts.train import train_texts
@@ -59,7 +58,7 @@ def main(minutes: float, out: Path = OUT, seeds: Sequence[int] = SEEDS) -> None:
         if name not in datasets:
             datasets[name] = load_text(name)
             asked = any(setting.elsewhere for setting in SETTINGS.values() if setting.dataset == name)
-            others[name] = read_other_sources(text_folder(name), datasets[name]) if asked else {}
+            others[name] = load_elsewhere(datasets[name]) if asked else {}
         started = time.process_time()
         table = measure_texts(train_texts([spec], datasets[name], others[name]))
         rows += table.assign(cpu_seconds=time.process_time() - started, **made).to_dict("records")

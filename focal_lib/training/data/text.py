@@ -17,7 +17,7 @@ from focal_lib.training.data.hutto import fetch_hutto
 from focal_lib.training.data.tokens import encode, tokenise, vocabulary
 from focal_lib.training.data.trees import encode_trees, parse_tree, words_of
 
-__all__ = ["TEXT_SETS", "TextSet", "load_text", "text_folder"]
+__all__ = ["TEXT_SETS", "TextSet", "load_elsewhere", "load_text", "text_folder"]
 
 SST_URL = "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip"
 REVIEWS_LENGTH = 50
@@ -66,6 +66,20 @@ def text_folder(name: str) -> Path:
     advice = f"Set FOCAL_DATA to a folder with {home}/, which holds {source.files}."
     places.fill(folder, [("download", source.fetch)], advice)
     return folder
+
+
+def load_elsewhere(dataset: Dataset, folder: str | Path | None = None) -> dict[str, Split]:
+    """Name -> texts from other sources that are rated as a data set's are; none of most data sets.
+
+    Args:
+        folder: where the data set was loaded from; see `load_text`.
+
+    Raises:
+        FileNotFoundError, ValueError: as `load_text`.
+    """
+    if dataset.name not in snippets.SETS:
+        return {}
+    return snippets.read_other_sources(text_folder(dataset.name) if folder is None else Path(folder), dataset)
 
 
 # --- movie reviews with the raters' votes ----------------------------------------------
