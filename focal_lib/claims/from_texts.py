@@ -23,6 +23,7 @@ __all__ = [
     "NEEDS",
     "SIZE",
     "contrast_of_texts",
+    "error_of_texts",
     "order_of_texts",
     "settings_with",
     "similar_by",
@@ -58,6 +59,17 @@ def similar_by(setting: str, name: str, tolerance: float) -> Measurement:
     """A contrast that was written down, against 0 within a tolerance; paired over seeds."""
     quantity, values = _values(setting, name)
     return Measurement.near(quantity, "about 0", t_interval_if_any(values), 0.0, tolerance, over_seeds(values))
+
+
+def error_of_texts(setting: str, loss: str, expected: float, tolerance: float) -> Measurement:
+    """The test error of a loss in per cent against a number, as trained; BEST weights."""
+    table = record_of(setting)
+    own = table[(table["kept"] == BEST) & (table["source"] == IN) & (table["metric"] == "error")]
+    own = own[(own["method"] == "none") & (own["loss"] == loss)]
+    values = own.set_index("seed")["value"]
+    quantity = f"test error (%) of {loss} [{setting}]"
+    interval, over = t_interval_if_any(values), over_seeds(values)
+    return Measurement.near(quantity, f"{expected:g}", interval, expected, tolerance, over, said="asked")
 
 
 def temperature_of_texts(setting: str, loss: str, other: str, sign: int) -> Measurement:

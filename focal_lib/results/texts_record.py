@@ -27,6 +27,7 @@ __all__ = [
     "find_written_text",
     "gaps_of_epochs",
     "minus_cross_entropy_in_ece",
+    "near_chance",
     "order_with_printed",
     "points_by_source",
     "printed_orders",
@@ -171,14 +172,29 @@ def order_with_printed(table: pd.DataFrame, paper: str, dataset: str, stage: str
     return pd.Series({seed: _tau(row, printed) for seed, row in wide.iterrows()}).dropna()
 
 
-def rank_correlations(table: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
+def near_chance(table: pd.DataFrame, chance: float = 50.0) -> tuple[str, ...]:
+    """Losses whose mean error is nearer to chance than to the lowest of the losses: BEST weights, in distribution.
+
+    Args:
+        chance: the error of a guess, in per cent.
+    """
+    own = table[(table["source"] == IN) & (table["kept"] == BEST) & (table["metric"] == "error")]
+    errors = own[own["method"] == "none"].groupby("loss", sort=False)["value"].mean()
+    return tuple(errors.index[errors > (errors.min() + chance) / 2])
+
+
+def rank_correlations(table: pd.DataFrame, without: Sequence[str] = (), level: float = 0.95) -> pd.DataFrame:
     """`order_with_printed` against each printed row on texts: mean over seeds, Student's t interval cut at -1 and 1.
+
+    Args:
+        without: losses to leave out, as the table names them.
 
     Returns:
         label, stage, losses, seeds, tau, low, high; rows with fewer than three losses in common are left out.
     """
     rows = [("M20", "SST Binary"), ("M20", "20 Newsgroups"), ("L25", "20 Newsgroups"), ("L25", "AG News")]
     found = []
+    table = table[~table["loss"].isin(without)]
     names = {printed_name(loss) for loss in table["loss"].unique()}
     for paper, dataset in rows:
         for stage in _STAGES:

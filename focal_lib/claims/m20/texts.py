@@ -8,6 +8,7 @@ from focal_lib.claims.from_texts import (
     NEEDS,
     SIZE,
     contrast_of_texts,
+    error_of_texts,
     order_of_texts,
     settings_with,
     similar_by,
@@ -59,18 +60,31 @@ def text_after() -> Evidence:
 @claim(
     "m20.text_baselines",
     source="M20 section 6, on texts",
-    statement=r"'Focal loss with sample-dependent $\gamma$ outperforms all the baselines (cross-entropy, brier score and MMCE)'. (Of the other two, "
-    rf"taken as: FLSD-53 has a lower ECE, equal width, before temperature scaling; {SIZE}. For cross-entropy: m20.text_before.)",
+    statement=r"'Focal loss with sample-dependent $\gamma$ outperforms all the baselines (cross-entropy, brier score and MMCE)'. (Of the Brier score, "
+    rf"taken as: FLSD-53 has a lower ECE, equal width, before temperature scaling; {SIZE}. For cross-entropy: m20.text_before. With MMCE nothing "
+    "was learned here: m20.text_mmce.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs=NEEDS,
 )
 def text_baselines() -> Evidence:
-    """Against the Brier score wherever it is recorded, against MMCE in the chief setting."""
-    names = ("FLSD-53 minus Brier", "FLSD-53 minus MMCE")
-    return All(
-        tuple(contrast_of_texts(setting, name, -1, "printed") for name in names for setting in settings_with(name))
-    )
+    """Against the Brier score wherever it is recorded."""
+    return _everywhere("FLSD-53 minus Brier", -1, "printed")
+
+
+@claim(
+    "m20.text_mmce",
+    source="M20 appendix D, on MMCE",
+    statement=r"With MMCE as Kumar et al. define it (weighted, with the root) and M20's $\lambda = 8$ for texts, GP-CNN does not learn here: its test "
+    "error is 50 % to within 5 points. (Film reviews, two classes; asked after the runs. M20's code divides the weighted means a second time by "
+    "the numbers of samples, so that its penalty is smaller.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def text_mmce() -> Evidence:
+    """A penalty that is least where all is left at one half."""
+    return error_of_texts(CHIEF, "mmce 8", 50.0, 5.0)
 
 
 @claim(
