@@ -23,6 +23,7 @@ __all__ = [
     "beside_printed",
     "curves_by_epoch",
     "differences_by_source",
+    "epochs_kept",
     "evaluate_written_texts",
     "find_written_text",
     "gaps_of_epochs",
@@ -214,7 +215,7 @@ def _clipped(found: Interval) -> Interval:
 
 def curves_by_epoch(runs: Sequence[TextRun], field: str) -> dict[str, tuple[np.ndarray, ...]]:
     """Loss -> epochs, and of a field of `Epoch` the mean, the lowest and the highest over the seeds; (epochs,) each."""
-    found = {}
+    found: dict[str, tuple[np.ndarray, ...]] = {}
     for loss in dict.fromkeys(run.spec.label for run in runs):
         values = np.array([[getattr(e, field) for e in run.epochs] for run in runs if run.spec.label == loss])
         found[loss] = (np.arange(1, values.shape[1] + 1), values.mean(0), values.min(0), values.max(0))
@@ -234,6 +235,22 @@ def gaps_of_epochs(table: pd.DataFrame, metrics: tuple[str, ...] = ("error", "ec
         i = t_interval_if_any(wide["last"] - wide["best"])
         found.append((loss, metric, wide["best"].mean(), wide["last"].mean(), i.estimate, i.low, i.high))
     return pd.DataFrame(found, columns=["loss", "metric", "best", "last", "difference", "low", "high"])
+
+
+def epochs_kept(table: pd.DataFrame) -> pd.DataFrame:
+    """Over seeds the earliest and the latest epoch of the best validation accuracy, and the ECE as trained there.
+
+    Returns:
+        loss, first, latest (epochs), lowest, highest (ECE); tau, Kendall's, between epoch and ECE.
+    """
+    own = table[(table["source"] == IN) & (table["kept"] == BEST) & (table["metric"] == "ece")]
+    found = []
+    for loss, part in own[own["method"] == "none"].groupby("loss", sort=False):
+        epoch, value = part["epoch"], part["value"]
+        with np.errstate(invalid="ignore"):  # all seeds may keep one epoch
+            tau = float(kendalltau(epoch, value).statistic)
+        found.append((loss, epoch.min(), epoch.max(), value.min(), value.max(), tau))
+    return pd.DataFrame(found, columns=["loss", "first", "latest", "lowest", "highest", "tau"])
 
 
 def minus_cross_entropy_in_ece(table: pd.DataFrame, objective: str) -> pd.DataFrame:
@@ -260,7 +277,7 @@ def points_by_source(table: pd.DataFrame, metric: str, objective: str) -> dict[s
     """
     own = table[(table["kept"] == BEST) & (table["metric"] == metric) & (table["objective"] == objective)]
     sources = list(dict.fromkeys(own["source"]))
-    found = {}
+    found: dict[str, tuple[np.ndarray, ...]] = {}
     for loss in dict.fromkeys(own["loss"]):
         wide = own[own["loss"] == loss].pivot(index="seed", columns="source", values="value")[sources]
         intervals = [t_interval_if_any(wide[source]) for source in sources]

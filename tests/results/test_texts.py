@@ -92,6 +92,11 @@ def test_means_differences_and_epochs():
     assert texts_record.minus_cross_entropy_in_ece(table, "ece")["difference"].item() == pytest.approx(-2.5)
     late = texts_record.gaps_of_epochs(table).set_index(["loss", "metric"])
     assert late.loc[("cross-entropy", "ece"), ["best", "last", "difference"]].tolist() == pytest.approx([8, 12, 4])
+    kept = texts_record.epochs_kept(table).set_index("loss").loc["flsd-53"]
+    assert kept[["first", "latest", "lowest", "highest"]].tolist() == pytest.approx([1, 1, 2.9, 3.1])
+    assert np.isnan(kept["tau"])
+    apart = texts_record.epochs_kept(table.assign(epoch=table["seed"])).set_index("loss")
+    assert apart["tau"].tolist() == pytest.approx([1, 1])
     moved = texts_record.differences_by_source(table, "ece", "ece").set_index(["loss", "source"])
     assert moved.loc[("cross-entropy", "tweets"), ["before", "after"]].tolist() == pytest.approx([18, 9])
     x, mean, half = texts_record.points_by_source(table, "ece", "")["cross-entropy"]

@@ -86,7 +86,7 @@ def make_specs(dataset: str, seed: int, losses: Sequence[str] = tuple(LOSSES), *
     if unknown := [loss for loss in losses if loss not in LOSSES]:
         raise ValueError(f"losses must be of {', '.join(LOSSES)}. Got {', '.join(unknown)}.")
     model, recipe = network_and_recipe(dataset)
-    common = {"dataset": dataset, "model": model, "recipe": recipe, "seed": seed} | given
+    common: dict[str, Any] = {"dataset": dataset, "model": model, "recipe": recipe, "seed": seed} | given
     return [Spec(**common, **LOSSES[loss]) for loss in losses]
 
 
