@@ -14,7 +14,7 @@ from focal_lib.claims.from_runs import name_metric, over_seeds
 from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.results.texts import RECORD, name_kept
-from focal_lib.results.texts_record import find_written_text, order_with_printed, record_of
+from focal_lib.results.texts_record import find_written_text, order_with_printed, p_of_no_relation, record_of
 from focal_lib.results.written_contrasts import difference_by_seed
 from focal_lib.training.texts.plan import BEST, ELSEWHERE, SETTINGS, written_contrasts
 from focal_lib.training.texts.train import IN
@@ -91,4 +91,5 @@ def order_of_texts(setting: str, paper: str, dataset: str, stage: str) -> Measur
         f"Kendall's tau of the order by ECE (equal width) {when} scaling with {paper}'s row {dataset} [{setting}]"
     )
     found = Measurement.signed(quantity, "positive", t_interval_if_any(taus), 1, over_seeds(taus))
-    return replace(found, said="asked")
+    p = p_of_no_relation(record_of(setting), paper, dataset, stage)
+    return replace(found, said="asked", remark=f"Of all orders of these losses a share of {p:.2g} is as far from 0")

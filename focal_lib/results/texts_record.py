@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,12 +31,14 @@ __all__ = [
     "minus_cross_entropy_in_ece",
     "near_chance",
     "order_with_printed",
+    "p_of_no_relation",
     "points_by_source",
     "printed_orders",
     "printed_row",
     "printed_text_row",
     "rank_correlations",
     "record_of",
+    "spread_over_seeds",
     "summarise_texts",
 ]
 
@@ -160,17 +163,38 @@ def printed_orders() -> pd.DataFrame:
     return pd.DataFrame(found, columns=["rows", "stage", "losses", "tau"])
 
 
+def _eces_by_seed(table: pd.DataFrame, stage: str) -> pd.DataFrame:
+    """ECE of the BEST weights, in distribution: a row a seed, a column a loss, named as the papers' tables do."""
+    method, objective = _STAGES[stage]
+    own = table[(table["source"] == IN) & (table["kept"] == BEST) & (table["metric"] == "ece")]
+    own = own[(own["method"] == method) & (own["objective"] == objective)]
+    return own.assign(loss=own["loss"].map(printed_name)).pivot(index="seed", columns="loss", values="value")
+
+
 def order_with_printed(table: pd.DataFrame, paper: str, dataset: str, stage: str) -> pd.Series:
     """Kendall's tau between the order of the losses by ECE here and in a printed row, a number a seed.
 
     Of the BEST weights, in distribution; after a temperature by ECE for stage 'post'. nan with fewer than three losses.
     """
-    method, objective = _STAGES[stage]
-    own = table[(table["source"] == IN) & (table["kept"] == BEST) & (table["metric"] == "ece")]
-    own = own[(own["method"] == method) & (own["objective"] == objective)]
-    wide = own.assign(loss=own["loss"].map(printed_name)).pivot(index="seed", columns="loss", values="value")
     printed = _order(paper, dataset, stage)
+    wide = _eces_by_seed(table, stage)
     return pd.Series({seed: _tau(row, printed) for seed, row in wide.iterrows()}).dropna()
+
+
+def p_of_no_relation(table: pd.DataFrame, paper: str, dataset: str, stage: str) -> float:
+    """Share of all orders of a printed row's losses whose mean tau over seeds is as far from 0 as the printed order's.
+
+    Exact and two-sided; the losses of all seeds are reordered alike. What counts as chance is which loss has which
+    printed value, and not the seeds.
+    """
+    wide, printed = _eces_by_seed(table, stage).dropna(), _order(paper, dataset, stage)
+    shared = [loss for loss in wide if loss in printed.index]
+    here = np.sign(wide[shared].to_numpy()[:, :, None] - wide[shared].to_numpy()[:, None, :])  # (seeds, n, n)
+    there = np.sign(np.subtract.outer(printed[shared].to_numpy(), printed[shared].to_numpy()))
+    norms = np.sqrt((here**2).sum((1, 2)) * (there**2).sum())
+    mean = (here / norms[:, None, None]).mean(0)
+    every = [(mean * there[np.ix_(order, order)]).sum() for order in itertools.permutations(range(len(shared)))]
+    return float(np.mean(np.abs(every) >= abs((mean * there).sum()) - 1e-12))
 
 
 def near_chance(table: pd.DataFrame, chance: float = 50.0) -> tuple[str, ...]:
@@ -191,7 +215,8 @@ def rank_correlations(table: pd.DataFrame, without: Sequence[str] = (), level: f
         without: losses to leave out, as the table names them.
 
     Returns:
-        label, stage, losses, seeds, tau, low, high; rows with fewer than three losses in common are left out.
+        label, stage, losses, seeds, tau, low, high, p (see `p_of_no_relation`); rows with fewer than three losses in
+        common are left out.
     """
     rows = [("M20", "SST Binary"), ("M20", "20 Newsgroups"), ("L25", "20 Newsgroups"), ("L25", "AG News")]
     found = []
@@ -203,8 +228,9 @@ def rank_correlations(table: pd.DataFrame, without: Sequence[str] = (), level: f
             if len(taus):
                 i = _clipped(t_interval_if_any(taus, level=level))
                 shared = len(names & set(_order(paper, dataset, stage).index))
-                found.append((f"{paper} {dataset}", stage, shared, len(taus), i.estimate, i.low, i.high))
-    return pd.DataFrame(found, columns=["label", "stage", "losses", "seeds", "tau", "low", "high"])
+                p = p_of_no_relation(table, paper, dataset, stage)
+                found.append((f"{paper} {dataset}", stage, shared, len(taus), i.estimate, i.low, i.high, p))
+    return pd.DataFrame(found, columns=["label", "stage", "losses", "seeds", "tau", "low", "high", "p"])
 
 
 def _clipped(found: Interval) -> Interval:
@@ -235,6 +261,13 @@ def gaps_of_epochs(table: pd.DataFrame, metrics: tuple[str, ...] = ("error", "ec
         i = t_interval_if_any(wide["last"] - wide["best"])
         found.append((loss, metric, wide["best"].mean(), wide["last"].mean(), i.estimate, i.low, i.high))
     return pd.DataFrame(found, columns=["loss", "metric", "best", "last", "difference", "low", "high"])
+
+
+def spread_over_seeds(table: pd.DataFrame, kept: str, without: Sequence[str] = ()) -> float:
+    """Standard deviation over seeds of the ECE as trained, in points: mean over losses; weights BEST or LAST."""
+    own = table[(table["source"] == IN) & (table["kept"] == kept) & (table["metric"] == "ece")]
+    own = own[(own["method"] == "none") & ~own["loss"].isin(without)]
+    return float(own.groupby("loss")["value"].std(ddof=1).mean())
 
 
 def epochs_kept(table: pd.DataFrame) -> pd.DataFrame:

@@ -59,6 +59,18 @@ def test_the_correlation_is_scipys_of_the_losses_in_common():
     assert tau == pytest.approx(kendalltau([5, 1, 4, 3], [17.92, 15.48, 15.38, 6.92]).statistic)  # as printed
 
 
+def test_the_share_of_orders_is_that_of_all_of_them():
+    """Of the five losses in the printed order one of 120 orders has tau 1, and one -1."""
+    table = _table(_printed_order("M20", "SST Binary"))
+    assert texts_record.p_of_no_relation(table, "M20", "SST Binary", "pre") == pytest.approx(2 / 120)
+    values = dict(zip(LOSSES, (5.0, 1.0, 4.0, 2.0, 3.0), strict=True))
+    printed = [17.92, 13.58, 15.48, 8.67, 6.92]  # M20's row on 20 Newsgroups, in the order of LOSSES
+    tau = abs(kendalltau(list(values.values()), printed).statistic)
+    every = [abs(kendalltau(list(values.values()), order).statistic) for order in itertools.permutations(printed)]
+    expected = np.mean([other >= tau - 1e-9 for other in every])
+    assert texts_record.p_of_no_relation(_table(values), "M20", "20 Newsgroups", "pre") == pytest.approx(expected)
+
+
 def test_losses_at_chance_are_found_and_left_out():
     table = _table(_printed_order("M20", "SST Binary"), chance=("mmce 8",))
     assert texts_record.near_chance(table) == ("mmce 8",)
@@ -95,6 +107,7 @@ def test_means_differences_and_epochs():
     kept = texts_record.epochs_kept(table).set_index("loss").loc["flsd-53"]
     assert kept[["first", "latest", "lowest", "highest"]].tolist() == pytest.approx([1, 1, 2.9, 3.1])
     assert np.isnan(kept["tau"])
+    assert texts_record.spread_over_seeds(table, LAST) == pytest.approx(0.1)
     apart = texts_record.epochs_kept(table.assign(epoch=table["seed"])).set_index("loss")
     assert apart["tau"].tolist() == pytest.approx([1, 1])
     moved = texts_record.differences_by_source(table, "ece", "ece").set_index(["loss", "source"])

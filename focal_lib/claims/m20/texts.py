@@ -163,7 +163,7 @@ def text_rows() -> Evidence:
     needs=NEEDS,
 )
 def text_order() -> Evidence:
-    """Over the losses that both have, a number a seed."""
+    """Over the losses that both have, MMCE, which learned nothing here, among them; a number a seed."""
     return All(tuple(order_of_texts(CHIEF, "M20", dataset, "pre") for dataset in ROWS))
 
 
