@@ -225,8 +225,9 @@ note("text", fcl_error=count(evaluated, "FCL minus cross-entropy, error", ("lowe
 #
 # Kendall's $\tau$ between the losses' order by ECE here and in each printed row, one number a seed. It is 1 for the
 # same order and 0 for unrelated ones. So few losses leave much to chance: the intervals are over seeds, and say nothing
-# of the chance in a printed row, which is of single runs. Among all orders that the losses could have, a mean $\tau$ as
-# far from 0 as ours is rarer than 5 % for {glue:text}`text-related` of {glue:text}`text-rows` rows. A network that learned nothing is well calibrated, so losses
+# of the chance in a printed row, which is of single runs. An interval of no width says that all seeds have one $\tau$.
+# Among all orders that the losses could have, a mean $\tau$ as far from 0 as ours is rarer than 5 % for
+# {glue:text}`text-related` of {glue:text}`text-rows` rows. A network that learned nothing is well calibrated, so losses
 # whose error is nearer to chance than to the best one are left out of the second figure:
 # {glue:text}`text-at-chance`.
 

@@ -188,9 +188,10 @@ def p_of_no_relation(table: pd.DataFrame, paper: str, dataset: str, stage: str) 
     printed value, and not the seeds.
     """
     wide, printed = _eces_by_seed(table, stage).dropna(), _order(paper, dataset, stage)
-    shared = [loss for loss in wide if loss in printed.index]
+    shared = wide.columns.intersection(printed.index)
+    theirs = printed.reindex(shared).to_numpy()
     here = np.sign(wide[shared].to_numpy()[:, :, None] - wide[shared].to_numpy()[:, None, :])  # (seeds, n, n)
-    there = np.sign(np.subtract.outer(printed[shared].to_numpy(), printed[shared].to_numpy()))
+    there = np.sign(np.subtract.outer(theirs, theirs))
     norms = np.sqrt((here**2).sum((1, 2)) * (there**2).sum())
     mean = (here / norms[:, None, None]).mean(0)
     every = [(mean * there[np.ix_(order, order)]).sum() for order in itertools.permutations(range(len(shared)))]
