@@ -6,7 +6,7 @@ import json
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -265,14 +265,8 @@ def _draw_trees(n: int) -> Tensor:
     """n trees, a random word in each of the leaves, which are halved down to single ones."""
     import torch
 
-    from focal_lib.training.data.text import Tree, encode_trees
-
-    def grow(leaves: Sequence[str]) -> Tree:
-        if len(leaves) == 1:
-            return Tree(0, leaves[0], ())
-        half = len(leaves) // 2
-        return Tree(0, None, (grow(leaves[:half]), grow(leaves[half:])))
+    from focal_lib.training.data.trees import balanced_tree, encode_trees
 
     words = [str(i) for i in range(WORDS)]
     drawn = torch.randint(WORDS, (n, _LEAVES)).tolist()
-    return torch.from_numpy(encode_trees([grow([words[i] for i in row]) for row in drawn], words))
+    return torch.from_numpy(encode_trees([balanced_tree([words[i] for i in row]) for row in drawn], words))

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from focal_lib.training import models
-from focal_lib.training.data import Dataset, Split, text
+from focal_lib.training.data import Dataset, Split
+from focal_lib.training.data import trees as parse
 from focal_lib.training.models.text import GlobalPoolingCNN, TreeLSTM
 from focal_lib.training.run import run
 from focal_lib.training.spec import Spec
@@ -30,8 +31,8 @@ def recursive_state(model, tree):
 def test_tree_lstm_is_the_recursion():
     torch.manual_seed(0)
     model = TreeLSTM(len(WORDS), 2, width=7, memory=5).double()
-    trees = [text.parse_tree(line) for line in LINES]
-    encoded = torch.from_numpy(text.encode_trees(trees, WORDS))
+    trees = [parse.parse_tree(line) for line in LINES]
+    encoded = torch.from_numpy(parse.encode_trees(trees, WORDS))
     wanted = torch.stack([model.output(recursive_state(model, tree)[1]) for tree in trees])
     torch.testing.assert_close(model(encoded), wanted, rtol=1e-12, atol=1e-12)
     model(encoded).sum().backward()

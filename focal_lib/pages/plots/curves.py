@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-from focal_lib.pages.plots.style import line_styles
+from focal_lib.pages.plots.style import line_styles, loss_styles
 
 __all__ = ["dot_figure", "interval_figure", "line_figure", "panel_figure", "point_figure", "scatter_figure"]
 
@@ -103,12 +103,15 @@ def panel_figure(
     reference: float | None = None,
     **axes: Any,
 ) -> Figure:
-    """Panels beside each other with one y axis, a title each, and the groups of `point_figure` in it; one legend."""
+    """Panels beside each other with one y axis, a title each, and the groups of `point_figure` in it; one legend.
+
+    A group that is called cross-entropy is black.
+    """
     fig, row = plt.subplots(1, len(panels), figsize=(3.1 * len(panels) + 0.6, 4.2), sharey=True, squeeze=False)
     for ax, (title, groups) in zip(row[0], panels.items(), strict=True):
         if reference is not None:
             ax.axhline(reference, color="0.3", linewidth=1)
-        for (label, (x, y, error)), style in zip(groups.items(), line_styles(len(groups), markers=True), strict=True):
+        for (label, (x, y, error)), style in zip(groups.items(), loss_styles(list(groups), markers=True), strict=True):
             ax.errorbar(x, y, yerr=error, label=label, capsize=3, **style)
         ax.set(title=title, xlabel=xlabel, **axes)
     row[0, 0].set(ylabel=ylabel)

@@ -29,10 +29,10 @@ def line_styles(n: int, markers: bool = False) -> list[dict[str, Any]]:
     return styles if markers else [{k: v for k, v in s.items() if k != "marker"} for s in styles]
 
 
-def loss_styles(losses: Sequence[str]) -> list[dict[str, Any]]:
+def loss_styles(losses: Sequence[str], markers: bool = False) -> list[dict[str, Any]]:
     """As `line_styles`, for losses: cross-entropy is a black line, the others have the colours in their order."""
-    others = iter(line_styles(len(losses)))
-    black = {"color": "#000000", "linestyle": "-"}
+    others = iter(line_styles(len(losses), markers))
+    black = {"color": "#000000", "linestyle": "-"} | ({"marker": "*"} if markers else {})
     return [black if loss == "cross-entropy" else next(others) for loss in losses]
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from focal_lib.results.over_seeds import summarise
 from focal_lib.results.printed import kk24_table1, printed_tables
 
-__all__ = ["compare_with_printed"]
+__all__ = ["compare_with_printed", "printed_name"]
 
 # names in this book's runs -> as printed; others are the same
 _LOSSES = {"focal-scheduled-531": "focal 5-3-1", "focal-scheduled-532": "focal 5-3-2"}
@@ -34,7 +34,7 @@ def compare_with_printed(
     """
     chosen_by = "adaptive-ece" if metric == "adaptive-ece" else "ece"
     ours = summarise(measured).query("metric == @metric")
-    ours = ours.assign(printed=ours["loss"].map(_printed_name))
+    ours = ours.assign(printed=ours["loss"].map(printed_name))
     scalings = {"pre": ("none", ""), "post": ("temperature", chosen_by)}
     printed = printed_tables()
     printed = printed[(printed["dataset"] == dataset) & (printed["network"] == network) & (printed["metric"] == metric)]
@@ -55,6 +55,7 @@ def compare_with_printed(
     return pd.DataFrame(found).astype(float).dropna(axis="columns", how="all")
 
 
-def _printed_name(loss: str) -> str:
+def printed_name(loss: str) -> str:
+    """The label of a run as the papers' tables have it: 'mmce 8' -> 'mmce', which they print without parameters."""
     first = loss.split()[0]
     return first if first in _WITH_PARAMETERS else _LOSSES.get(loss, loss)

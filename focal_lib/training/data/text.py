@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import ast
-import re
-import subprocess
-import sys
-import tarfile
+import functools
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from focal_lib.training.data import news, places
+from focal_lib.training.data import news, places, snippets
 from focal_lib.training.data.dataset import Dataset, Split
-from focal_lib.training.data.tokens import UNKNOWN, encode, tokenise, vocabulary
+from focal_lib.training.data.hutto import fetch_hutto
+from focal_lib.training.data.tokens import encode, tokenise, vocabulary
+from focal_lib.training.data.trees import encode_trees, parse_tree, words_of
 
-__all__ = ["TEXT_SETS", "Tree", "encode_trees", "load_text", "parse_tree"]
+__all__ = ["TEXT_SETS", "TextSet", "load_elsewhere", "load_text", "text_folder"]
 
 SST_URL = "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip"
 REVIEWS_LENGTH = 50
@@ -33,15 +32,54 @@ class TextSet(NamedTuple):
     read: Callable[[Path], Dataset]
     fetch: Callable[[Path], None]
     length: int | None  # tokens of a text; None: trees
+    needed: tuple[str, ...]  # files or folders that must be in it
+    home: str = ""  # the folder's name, where it is not the data set's
 
 
-def load_text(name: str) -> Dataset:
-    """The text data set of that name, from FOCAL_DATA/<name> or fetched."""
+def load_text(name: str, folder: str | Path | None = None) -> Dataset:
+    """The text data set of that name, from a folder, by default FOCAL_DATA/<name>, or fetched.
+
+    Raises:
+        ValueError: no such data set; files with the wrong content.
+        FileNotFoundError: it is nowhere to be had, or its folder lacks a file; the message names what is expected.
+    """
+    if name not in TEXT_SETS:
+        raise ValueError(f"text data set must be one of {', '.join(TEXT_SETS)}. Got {name!r}.")
     source = TEXT_SETS[name]
-    folder = places.own_folder(name) or places.cache(name)
-    advice = f"Set FOCAL_DATA to a folder with {name}/, which holds {source.files}."
+    place = text_folder(name) if folder is None else Path(folder)
+    if missing := [file for file in source.needed if not (place / file).exists()]:
+        raise FileNotFoundError(
+            f"the folder of {name} must hold {source.files}. Missing in {place}: {', '.join(missing)}."
+        )
+    return source.read(place)
+
+
+def text_folder(name: str) -> Path:
+    """The folder with the files of a text data set: FOCAL_DATA/<name>, or the cache, filled where it is empty.
+
+    Raises:
+        FileNotFoundError: it is nowhere to be had.
+    """
+    source = TEXT_SETS[name]
+    home = source.home or name
+    folder = places.own_folder(home) or places.cache(home)
+    advice = f"Set FOCAL_DATA to a folder with {home}/, which holds {source.files}."
     places.fill(folder, [("download", source.fetch)], advice)
-    return source.read(folder)
+    return folder
+
+
+def load_elsewhere(dataset: Dataset, folder: str | Path | None = None) -> dict[str, Split]:
+    """Name -> texts from other sources that are rated as a data set's are; none of most data sets.
+
+    Args:
+        folder: where the data set was loaded from; see `load_text`.
+
+    Raises:
+        FileNotFoundError, ValueError: as `load_text`.
+    """
+    if dataset.name not in snippets.SETS:
+        return {}
+    return snippets.read_other_sources(text_folder(dataset.name) if folder is None else Path(folder), dataset)
 
 
 # --- movie reviews with the raters' votes ----------------------------------------------
@@ -75,94 +113,10 @@ def _read_reviews(folder: Path) -> Dataset:
 
 def _fetch_reviews(folder: Path) -> None:
     """From the source distribution of vaderSentiment 3.3.2."""
-    with tempfile.TemporaryDirectory() as work:
-        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-build-isolation"]
-        command += ["--no-binary", "vaderSentiment", "-d", work, "vaderSentiment==3.3.2"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(done.stderr.strip() or "pip could not download vaderSentiment")
-        (archive,) = Path(work).glob("*.tar.gz")
-        with tarfile.open(archive) as outer:
-            (member,) = (m for m in outer.getmembers() if m.name.endswith("hutto_ICWSM_2014.tar.gz"))
-            with tarfile.open(fileobj=outer.extractfile(member)) as inner:
-                for name in REVIEWS:
-                    content = inner.extractfile(f"hutto_ICWSM_2014/{name}")
-                    assert content is not None
-                    (folder / name).write_bytes(content.read())
+    fetch_hutto(folder, REVIEWS)
 
 
 # --- Stanford Sentiment Treebank -------------------------------------------------------
-
-
-class Tree(NamedTuple):
-    """A node of a binary parse tree: its label, and either a word or two children."""
-
-    label: int
-    word: str | None
-    children: tuple[Tree, ...]
-
-
-def parse_tree(line: str) -> Tree:
-    """'(3 (2 It) (4 works))' -> Tree.
-
-    Raises:
-        ValueError: not a binary tree in that format.
-    """
-    pieces = re.findall(r"[()]|[^\s()]+", line)
-    stack: list[list[str | Tree]] = [[]]
-    for piece in pieces:
-        if piece == "(":
-            stack.append([])
-        elif piece == ")" and len(stack) > 1:
-            stack[-2].append(_node(stack.pop(), line))
-        else:
-            stack[-1].append(piece)
-    if len(stack) != 1 or len(stack[0]) != 1 or not isinstance(stack[0][0], Tree):
-        raise ValueError(f"a tree must read like '(3 (2 It) (4 works))'. Got {line[:60]!r}.")
-    return stack[0][0]
-
-
-def _node(parts: list[str | Tree], line: str) -> Tree:
-    match parts:
-        case [str(label), str(word)] if label.isdigit():
-            return Tree(int(label), word.lower(), ())
-        case [str(label), Tree() as left, Tree() as right] if label.isdigit():
-            return Tree(int(label), None, (left, right))
-    raise ValueError(f"a node must be '(label word)' or '(label left right)'. Got {line[:60]!r}.")
-
-
-def _rows(tree: Tree, number: dict[str, int]) -> list[list[int]]:
-    """Left, right, token, height of each node, the root first."""
-    nodes = [tree]
-    rows = [[-1, -1, -1, 0]]
-    at = 0
-    while at < len(nodes):
-        node = nodes[at]
-        if node.word is None:
-            rows[at][:2] = [len(nodes), len(nodes) + 1]
-            nodes += node.children
-            rows += [[-1, -1, -1, 0], [-1, -1, -1, 0]]
-        else:
-            rows[at][2] = number.get(node.word, UNKNOWN)
-        at += 1
-    for row in reversed(rows):  # children come after their parent
-        if row[0] >= 0:
-            row[3] = 1 + max(rows[row[0]][3], rows[row[1]][3])
-    return rows
-
-
-def encode_trees(trees: Sequence[Tree], words: Sequence[str]) -> np.ndarray:
-    """Trees int32 (n, M, 4), see Split; M is the largest number of nodes."""
-    number = {word: i for i, word in enumerate(words)}
-    rows = [_rows(tree, number) for tree in trees]
-    encoded = np.full((len(rows), max(map(len, rows)), 4), -1, dtype=np.int32)
-    for target, row in zip(encoded, rows, strict=True):
-        target[: len(row)] = row
-    return encoded
-
-
-def _leaves(tree: Tree) -> list[str]:
-    return [tree.word] if tree.word is not None else [w for child in tree.children for w in _leaves(child)]
 
 
 def _read_sst(folder: Path) -> Dataset:
@@ -174,7 +128,7 @@ def _read_sst(folder: Path) -> Dataset:
     for side in ("train", "dev", "test"):
         trees = map(parse_tree, (folder / f"{side}.txt").read_text(encoding="utf-8").splitlines())
         parts[side] = [tree for tree in trees if tree.label != 2]
-    words = vocabulary(map(_leaves, parts["train"]))
+    words = vocabulary(map(words_of, parts["train"]))
     train, validation, test = (
         Split(encode_trees(trees, words), np.array([tree.label > 2 for tree in trees], dtype=np.int64))
         for trees in parts.values()
@@ -202,14 +156,51 @@ TEXT_SETS: dict[str, TextSet] = {
         news.read_newsgroups_by_date,
         news.fetch_newsgroups_by_date,
         news.NEWSGROUPS_LENGTH,
+        ("20news-bydate-train", "20news-bydate-test"),
     ),
     "20-newsgroups-m20": TextSet(
-        20, "20_newsgroups, 19,997 articles", news.read_newsgroups, news.fetch_newsgroups, news.NEWSGROUPS_LENGTH
+        20,
+        "20_newsgroups, 19,997 articles",
+        news.read_newsgroups,
+        news.fetch_newsgroups,
+        news.NEWSGROUPS_LENGTH,
+        ("20_newsgroups",),
     ),
-    "ag-news": TextSet(4, "train.csv and test.csv", news.read_ag_news, news.fetch_ag_news, news.AG_NEWS_LENGTH),
+    "ag-news": TextSet(
+        4,
+        "train.csv and test.csv",
+        news.read_ag_news,
+        news.fetch_ag_news,
+        news.AG_NEWS_LENGTH,
+        ("train.csv", "test.csv"),
+    ),
     "finsen": TextSet(
-        None, "finsen.csv with columns Category and Content", news.read_finsen, _not_fetched, news.FINSEN_LENGTH
+        None,
+        "finsen.csv with columns Category and Content",
+        news.read_finsen,
+        _not_fetched,
+        news.FINSEN_LENGTH,
+        ("finsen.csv",),
     ),
-    "movie-reviews": TextSet(2, " and ".join(REVIEWS), _read_reviews, _fetch_reviews, REVIEWS_LENGTH),
-    "sst": TextSet(2, "train.txt, dev.txt and test.txt of parse trees", _read_sst, _fetch_sst, None),
+    "movie-reviews": TextSet(2, " and ".join(REVIEWS), _read_reviews, _fetch_reviews, REVIEWS_LENGTH, REVIEWS),
+    "sst": TextSet(
+        2,
+        "train.txt, dev.txt and test.txt of parse trees",
+        _read_sst,
+        _fetch_sst,
+        None,
+        ("train.txt", "dev.txt", "test.txt"),
+    ),
+    **{
+        name: TextSet(
+            kind.classes,
+            ", ".join(snippets.FILES),
+            functools.partial(snippets.read_films, name=name),
+            snippets.fetch,
+            None if kind.balanced else snippets.LENGTH,
+            snippets.FILES,
+            snippets.HOME,
+        )
+        for name, kind in snippets.SETS.items()
+    },
 }

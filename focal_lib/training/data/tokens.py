@@ -10,7 +10,7 @@ import numpy as np
 
 from focal_lib.training.data.dataset import Dataset, Split
 
-__all__ = ["UNKNOWN", "WORDS", "encode", "token_set", "tokenise", "vocabulary"]
+__all__ = ["UNKNOWN", "WORDS", "encode", "share_unknown", "token_set", "tokenise", "vocabulary"]
 
 UNKNOWN = 1  # 0 is padding
 WORDS = 30_000  # of a vocabulary, at most
@@ -35,6 +35,12 @@ def encode(texts: Sequence[Sequence[str]], words: Sequence[str], length: int) ->
         kept = [number.get(word, UNKNOWN) for word in text[:length]]
         row[: len(kept)] = kept
     return tokens
+
+
+def share_unknown(inputs: np.ndarray) -> float:
+    """The share of unknown words in tokens (n, L), or in the leaves of trees (n, M, 4); see `Split`."""
+    numbers = inputs if inputs.ndim == 2 else inputs[..., 2]
+    return float((numbers[numbers > 0] == UNKNOWN).mean())
 
 
 def token_set(name: str, classes: int, parts: Sequence[tuple[list[list[str]], np.ndarray]], length: int) -> Dataset:

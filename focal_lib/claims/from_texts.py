@@ -1,0 +1,95 @@
+"""Evidence from text classifiers, as recorded in results/texts.
+
+Where the record is missing these functions raise FileNotFoundError, which `claim(needs=...)` turns into a reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from focal_lib.claims.from_runs import name_metric, over_seeds
+from focal_lib.claims.measurement import Measurement
+from focal_lib.metrics.intervals import t_interval_if_any
+from focal_lib.results.texts import RECORD, name_kept
+from focal_lib.results.texts_record import find_written_text, order_with_printed, p_of_no_relation, record_of
+from focal_lib.results.written_contrasts import difference_by_seed
+from focal_lib.training.texts.plan import BEST, ELSEWHERE, SETTINGS, written_contrasts
+from focal_lib.training.texts.train import IN
+
+__all__ = [
+    "NEEDS",
+    "SIZE",
+    "contrast_of_texts",
+    "error_of_texts",
+    "order_of_texts",
+    "settings_with",
+    "similar_by",
+    "temperature_of_texts",
+]
+
+NEEDS = f"results/{RECORD}"
+SIZE = "film reviews, two small networks, weights of the best validation accuracy"  # for statements
+
+
+def settings_with(name: str) -> tuple[str, ...]:
+    """The settings for which a contrast of that name was written down."""
+    return tuple(setting for setting in SETTINGS if name in [c.name for c in written_contrasts(setting)])
+
+
+def _values(setting: str, name: str) -> tuple[str, pd.Series]:
+    contrast = find_written_text(setting, name)
+    metric, elsewhere, _ = contrast.metric.partition(ELSEWHERE)
+    quantity = f"{name_metric(metric)}{elsewhere} of {contrast.ours}, minus {contrast.theirs} [{setting}]"
+    table = name_kept(record_of(setting))
+    return quantity, difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
+
+
+def contrast_of_texts(setting: str, name: str, sign: int, said: str = "claimed") -> Measurement:
+    """A contrast that was written down, in one setting, against the sign claimed; paired over seeds."""
+    quantity, values = _values(setting, name)
+    printed = "negative" if sign < 0 else "positive"
+    found = Measurement.signed(quantity, printed, t_interval_if_any(values), sign, over_seeds(values))
+    return replace(found, said=said)
+
+
+def similar_by(setting: str, name: str, tolerance: float) -> Measurement:
+    """A contrast that was written down, against 0 within a tolerance; paired over seeds."""
+    quantity, values = _values(setting, name)
+    return Measurement.near(quantity, "about 0", t_interval_if_any(values), 0.0, tolerance, over_seeds(values))
+
+
+def error_of_texts(setting: str, loss: str, expected: float, tolerance: float) -> Measurement:
+    """The test error of a loss in per cent against a number, as trained; BEST weights."""
+    table = record_of(setting)
+    own = table[(table["kept"] == BEST) & (table["source"] == IN) & (table["metric"] == "error")]
+    own = own[(own["method"] == "none") & (own["loss"] == loss)]
+    values = own.set_index("seed")["value"]
+    quantity = f"test error (%) of {loss} [{setting}]"
+    interval, over = t_interval_if_any(values), over_seeds(values)
+    return Measurement.near(quantity, f"{expected:g}", interval, expected, tolerance, over, said="asked")
+
+
+def temperature_of_texts(setting: str, loss: str, other: str, sign: int) -> Measurement:
+    """The temperature by ECE of one loss minus that of another, paired over seeds; BEST weights."""
+    table = record_of(setting)
+    own = table[(table["kept"] == BEST) & (table["source"] == IN) & (table["metric"] == "ece")]
+    wide = own[own["objective"] == "ece"].pivot(index="seed", columns="loss", values="temperature")
+    values = (wide[loss] - wide[other]).dropna()
+    quantity = f"$T$ by ECE (equal width), {loss} minus {other} [{setting}]"
+    printed = "negative" if sign < 0 else "positive"
+    return Measurement.signed(quantity, printed, t_interval_if_any(values), sign, over_seeds(values))
+
+
+def order_of_texts(setting: str, paper: str, dataset: str, stage: str) -> Measurement:
+    """Kendall's tau of the losses' order by ECE here and in a printed row, a number a seed, against above 0."""
+    taus = np.asarray(order_with_printed(record_of(setting), paper, dataset, stage))
+    when = "before" if stage == "pre" else "after"
+    quantity = (
+        f"Kendall's tau of the order by ECE (equal width) {when} scaling with {paper}'s row {dataset} [{setting}]"
+    )
+    found = Measurement.signed(quantity, "positive", t_interval_if_any(taus), 1, over_seeds(taus))
+    p = p_of_no_relation(record_of(setting), paper, dataset, stage)
+    return replace(found, said="asked", remark=f"Of all orders of these losses a share of {p:.2g} is as far from 0")
