@@ -1,4 +1,4 @@
-"""Linters of what is not Python: the citation.
+"""Linters of what is not Python: the citation, the container, the workflows of GitHub.
 
     python -m workflow.linters                # all
     python -m workflow.linters citation
@@ -24,8 +24,10 @@ __all__ = ["LINTERS", "complaints", "prepare"]
 HOME = ROOT / ".venv-lint"
 LOCK = ROOT / "workflow" / "lint.lock"
 
-LINTERS = {  # name -> program of .venv-lint and its arguments
+LINTERS = {  # name -> command, of a program of .venv-lint
     "citation": ("cffconvert", "--validate"),
+    "container": ("hadolint", "Dockerfile"),
+    "workflows": ("zizmor", "--offline", "--no-progress", "--quiet", ".github"),
 }
 
 
