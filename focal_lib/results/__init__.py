@@ -17,6 +17,12 @@ from focal_lib.results.confident import (
     confidence_where_agreed,
     confident_shares,
 )
+from focal_lib.results.experiments import (
+    Experiment,
+    experiment_table,
+    list_experiments,
+    recorded_data,
+)
 from focal_lib.results.over_seeds import (
     SCALINGS,
     contrast,
@@ -84,6 +90,7 @@ __all__ = [
     "FRESH_DIGITS",
     "RECORDED_DIGITS",
     "SCALINGS",
+    "Experiment",
     "agreed",
     "beside_table6",
     "caption_agreed",
@@ -101,6 +108,7 @@ __all__ = [
     "describe_followed",
     "digit_contrasts",
     "evaluate_contrasts",
+    "experiment_table",
     "find_equal_rows",
     "find_moved_columns",
     "format_as_kk24",
@@ -111,6 +119,7 @@ __all__ = [
     "histories",
     "kk24_table1",
     "l25_table9",
+    "list_experiments",
     "load_recorded",
     "lowest_epoch",
     "m20_fig8",
@@ -128,6 +137,7 @@ __all__ = [
     "printed_tables",
     "read_table",
     "read_unknown",
+    "recorded_data",
     "reliability_by_epoch",
     "resample_gain",
     "shift_contrasts",
