@@ -29,9 +29,10 @@ SNAKEMAKE := PYTHONPATH=$(CURDIR)/workflow/plugins $(BIN)/snakemake --snakefile 
              --cores $(CORES) --logger=focal --nolock --rerun-incomplete
 
 LINT := $(BIN)/ruff format --check -q . && $(BIN)/ruff check -q . && $(BIN)/mypy --no-error-summary && \
-        { floors=$$($(BIN)/lint-imports --no-logo --no-cache) || { echo "$$floors"; false; }; }
+        { floors=$$($(BIN)/lint-imports --no-logo --no-cache) || { echo "$$floors"; false; }; } && \
+        $(BIN)/python -m workflow.linters
 
-.PHONY: book test lint mutants bench proofs clean help
+.PHONY: book test lint mutants bench proofs article clean help
 .DEFAULT_GOAL := help
 
 book: $(READY) ## build the book
@@ -49,11 +50,14 @@ test: $(READY) ## run the whole test suite; what lint finds is told and fails no
 	--nbval-current-env -p no:cacheprovider $$again
 	@{ $(LINT); } || echo "The tests passed. What is above is for make lint."
 
-lint: $(READY) ## format, rules, types, and the floors of focal_lib
+lint: $(READY) ## format, rules, types, the floors of focal_lib, what is not Python
 	@$(LINT)
 
 proofs: ## compile the Coq proofs, check them again with coqchk, list the axioms that each file rests on
 	@$(PYTHON) workflow/proofs.py
+
+article: $(READY) ## the article of four pages on what reproduced and what did not, printed by Chromium
+	@$(BIN)/python -m workflow.article
 
 mutants: $(READY) ## change each formula of focal_lib/theory: do tests or claims notice? Hours; goes on where it was stopped
 	@$(BIN)/python -m workflow.mutants $(if $(filter all,$(CORES)),,--jobs $(CORES))

@@ -46,6 +46,11 @@ from focal_lib.results.landscape_over_gamma import (
     say_places,
     say_steps,
     share_within,
+from focal_lib.results.experiments import (
+    Experiment,
+    experiment_table,
+    list_experiments,
+    recorded_data,
 )
 from focal_lib.results.over_seeds import (
     SCALINGS,
@@ -130,6 +135,7 @@ __all__ = [
     "RECORDED_DIGITS",
     "SCALINGS",
     "add_logs",
+    "Experiment",
     "agreed",
     "along_lambda",
     "beside_table6",
@@ -154,6 +160,7 @@ __all__ = [
     "evaluate_by_network",
     "evaluate_contrasts",
     "factors_at",
+    "experiment_table",
     "find_equal_rows",
     "find_moved_columns",
     "format_as_kk24",
@@ -165,6 +172,7 @@ __all__ = [
     "kk24_table1",
     "l25_table9",
     "lean_over_lambda",
+    "list_experiments",
     "load_recorded",
     "lowest_epoch",
     "m20_fig8",
@@ -195,6 +203,7 @@ __all__ = [
     "read_table",
     "read_unknown",
     "relation_by_seed",
+    "recorded_data",
     "reliability_by_epoch",
     "resample_gain",
     "say_best",

@@ -11,7 +11,7 @@ from focal_lib.pages.blocks import replace_block
 from focal_lib.training.cost import Compute, total_compute
 from focal_lib.training.store import SPEC, Result
 
-__all__ = ["END", "START", "in_words", "table", "update_readme"]
+__all__ = ["END", "START", "folder_in_words", "in_words", "table", "update_readme"]
 
 START, END = "<!-- compute used: focal grid --record -->", "<!-- end -->"
 
@@ -32,13 +32,19 @@ def _in_words(computes: list[Compute | None]) -> str:
     return f"{used.images:,} images in {hours}, on {', '.join(used.machines)}{partly}"
 
 
+def folder_in_words(kept: Path) -> tuple[int, str]:
+    """The number of runs recorded in a folder, and what they cost."""
+    records = [json.loads(path.read_text()) for path in sorted(kept.glob(f"*/{SPEC}"))]
+    return len(records), _in_words([Compute.of_record(record) for record in records])
+
+
 def table(folder: Path) -> str:
     """A row for each folder of recorded runs: their number and what they cost."""
     lines = ["| folder | runs | compute used |", "|---|---|---|"]
     for kept in sorted(path for path in folder.iterdir() if path.is_dir()):
-        records = [json.loads(path.read_text()) for path in sorted(kept.glob(f"*/{SPEC}"))]
-        if records:
-            lines.append(f"| `{kept.name}` | {len(records)} | {_in_words([Compute.of_record(r) for r in records])} |")
+        runs, words = folder_in_words(kept)
+        if runs:
+            lines.append(f"| `{kept.name}` | {runs} | {words} |")
     return "\n".join(lines)
 
 

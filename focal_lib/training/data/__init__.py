@@ -18,9 +18,22 @@ from focal_lib.training.data.corruptions import CORRUPTIONS, corrupt
 from focal_lib.training.data.dataset import Dataset, Split, split
 from focal_lib.training.data.fashion_mnist import CLASSES
 from focal_lib.training.data.images import IMAGE_SETS, load_images
+from focal_lib.training.data.sources import SOURCES, DataSource, find_source
 from focal_lib.training.data.text import TEXT_SETS, load_text
 
-__all__ = ["CORRUPTIONS", "DATASETS", "Dataset", "Split", "class_names", "corrupt", "load", "split"]
+__all__ = [
+    "CORRUPTIONS",
+    "DATASETS",
+    "SOURCES",
+    "DataSource",
+    "Dataset",
+    "Split",
+    "class_names",
+    "corrupt",
+    "find_source",
+    "load",
+    "split",
+]
 
 DATASETS = (*IMAGE_SETS, "cifar10-c-<corruption>-<severity>", *TEXT_SETS)
 

@@ -1,0 +1,79 @@
+"""The experiments side by side: what each grid reproduces, in what it differs from the paper, what it took."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from focal_lib.checkout import ROOT
+from focal_lib.results.compute_used import folder_in_words, in_words
+from focal_lib.training.cost import images_to_train
+from focal_lib.training.grids import GridNotes, read_grid, read_notes
+from focal_lib.training.store import SPEC, Result
+
+__all__ = ["Experiment", "experiment_table", "list_experiments", "recorded_data"]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A grid, its notes, how many runs and images it has, and what became of it."""
+
+    name: str
+    notes: GridNotes
+    runs: int
+    images: int
+    status: str
+
+
+def list_experiments(live: Mapping[str, Sequence[Result]]) -> tuple[Experiment, ...]:
+    """Each grid of `workflow/grids` that says what it reproduces.
+
+    Args:
+        live: name of a grid -> its runs, which `make book` trains; those of others are looked for in `results`.
+    """
+    found = []
+    for path in sorted((ROOT / "workflow" / "grids").glob("*.yaml")):
+        notes = read_notes(path)
+        if notes.reproduces:
+            specs = read_grid(path)
+            images = sum(images_to_train(spec) for spec in specs)
+            found.append(Experiment(path.stem, notes, len(specs), images, _status(path.stem, len(specs), live)))
+    return tuple(found)
+
+
+def _status(name: str, planned: int, live: Mapping[str, Sequence[Result]]) -> str:
+    if name in live:
+        return f"trained by `make book`: {in_words(live[name])}"
+    recorded, compute = folder_in_words(ROOT / "results" / name)
+    if recorded:
+        part = "" if recorded == planned else f" in part, {recorded} runs"
+        return f"recorded{part}; compute used: {compute}"
+    if (ROOT / "results" / "unknown-inputs" / f"{name}.parquet").is_file():
+        return "trained; its tables are recorded, not its runs"
+    return "not run"
+
+
+def experiment_table(found: Sequence[Experiment]) -> str:
+    """A row for each in Markdown, those that were run first."""
+    lines = [
+        "| experiment | differs from the paper in | of the paper, missing | runs | images | what became of it |",
+        "|---|---|---|---:|---:|---|",
+    ]
+    for one in sorted(found, key=lambda one: one.status == "not run"):
+        texts = (f"`{one.name}`: {one.notes.reproduces}", _stacked(one.notes.differs), _stacked(one.notes.missing))
+        cells = (*texts, f"{one.runs:,}", f"{one.images:,}", one.status)
+        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return "\n".join(lines)
+
+
+def recorded_data() -> dict[str, str]:
+    """Folder of recorded runs in `results` -> the data set whose logits and labels it holds."""
+    found = {}
+    for path in sorted((ROOT / "results").glob(f"*/*/{SPEC}")):
+        found[path.parent.parent.name] = json.loads(path.read_text())["spec"]["dataset"]
+    return found
+
+
+def _stacked(lines: Sequence[str]) -> str:
+    return "<br>".join(f"• {line}" for line in lines) or "–"

@@ -1,0 +1,66 @@
+"""The table of experiments, and what is recorded: logits, labels, numbers, and nothing of the data themselves."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from focal_lib.checkout import ROOT
+from focal_lib.results import experiment_table, list_experiments, recorded_data
+from focal_lib.training.grids import read_notes
+
+RESULTS = ROOT / "results"
+LONGEST = 100  # characters of a text in a table: names, no sentence
+
+
+@pytest.fixture(scope="module")
+def found():
+    return list_experiments({})
+
+
+def test_every_grid_that_stands_for_something_has_a_row(found):
+    stems = {path.stem for path in (ROOT / "workflow/grids").glob("*.yaml") if read_notes(path).reproduces}
+    assert {one.name for one in found} == stems
+    rows = experiment_table(found).splitlines()[2:]
+    assert len(rows) == len(stems)
+    for one in found:
+        [row] = [row for row in rows if row.startswith(f"| `{one.name}`:")]
+        assert all(line in row for line in (*one.notes.differs, *one.notes.missing, one.status))
+
+
+def test_what_became_of_them_is_read_from_the_records(found, tmp_path, monkeypatch):
+    status = {one.name: one.status for one in found}
+    recorded = set(recorded_data())
+    assert recorded
+    assert recorded == {name for name, words in status.items() if words.startswith("recorded")}
+    monkeypatch.setattr("focal_lib.results.experiments.ROOT", tmp_path)
+    (tmp_path / "workflow").mkdir()
+    (tmp_path / "workflow" / "grids").symlink_to(ROOT / "workflow" / "grids")
+    name = min(recorded)
+    run = tmp_path / "results" / name / "one"
+    run.mkdir(parents=True)
+    text = {"spec": {"dataset": "svhn"}, "images": 10, "seconds": 7200, "device": "an abacus"}
+    (run / "spec.json").write_text(json.dumps(text))
+    after = {one.name: one.status for one in list_experiments({})}
+    assert (
+        after[name]
+        == "recorded in part, 1 runs; compute used: 10 images in 2.0 hours of one run at a time, on an abacus"
+    )
+    assert {words for other, words in after.items() if other != name} == {"not run"}
+    assert recorded_data() == {name: "svhn"}
+
+
+def test_no_image_and_no_text_is_recorded():
+    for path in RESULTS.rglob("*.npz"):
+        with np.load(path) as arrays:
+            assert set(arrays) == {f"{part}_{what}" for part in ("validation", "test") for what in ("logits", "labels")}
+            assert all(arrays[name].ndim == (1 if name.endswith("labels") else 2) for name in arrays)
+    tables = list(RESULTS.rglob("*.parquet"))
+    assert tables
+    for path in tables:
+        for name, column in pd.read_parquet(path).items():
+            if not pd.api.types.is_numeric_dtype(column):
+                assert column.astype(str).str.len().max() <= LONGEST, (path, name)
+    kinds = {path.suffix for path in RESULTS.rglob("*") if path.is_file()}
+    assert kinds <= {".npz", ".parquet", ".json", ".md"}

@@ -1,0 +1,81 @@
+"""The article: its numbers come from the records, its metadata agree with the citation, it has four pages."""
+
+import re
+import shutil
+
+import pytest
+import yaml
+from pybtex.database import parse_file
+
+from focal_lib.checkout import ROOT
+from focal_lib.claims import readme, verdicts
+from focal_lib.claims.ledger import ledger
+from workflow import article
+from workflow.codemeta import CITATION
+
+TEMPLATE = (ROOT / "article" / "article.md").read_text()
+META = yaml.safe_load((ROOT / "article" / "metadata.yaml").read_text())
+NAMES = (  # with digits that are no results
+    *(r"(?:KK|KN|M|L)2[045]", r"Table \d\b", r"Python 3\.11 to 3\.13"),
+    *(r"(?:at|of) (?:95|5|80) %", r"</?[bp]\b[^>]*>"),
+)
+
+
+def _typed_numbers(template):
+    prose = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|`[^`]*`", " ", template, flags=re.DOTALL)
+    prose = re.sub(r"^##.*$", " ", prose, flags=re.MULTILINE)
+    for name in NAMES:
+        prose = re.sub(name, " ", prose)
+    return re.findall(r"\S*\d\S*", prose)
+
+
+def test_no_number_is_typed():
+    assert _typed_numbers(TEMPLATE) == []
+    assert _typed_numbers(TEMPLATE + "\nIt is 0.49 points better in 7 of 10.") == ["0.49", "7", "10."]
+
+
+def test_verdicts_and_counts_are_the_ledgers(monkeypatch):
+    recorded = verdicts.recorded()
+    text = article.article_text()
+    failed = [c for c in ledger() if c.of_paper and recorded[c.id] in ("REFUTED", "NOT REPRODUCED", "NOT CONFIRMED")]
+    assert failed
+    [table] = re.findall(r"\| claim \| statement \| verdict \|\n\|[-|]+\n((?:\|.*\n)+)", text)
+    assert [row.split(" | ")[0] for row in table.splitlines()] == [f"| {claim.source}" for claim in failed]
+    tallies = readme.table(recorded, {}).split("\n\n")[0]
+    assert tallies in text
+    wrong = recorded | {"kk24.prop2": "REFUTED"}
+    monkeypatch.setattr(article, "recorded", lambda: wrong)
+    other = article.article_text()
+    assert "for two classes and" in text
+    assert tallies not in other
+    assert f"bijection is {article._shown('REFUTED')}" in re.sub(r"\s+", " ", other)
+    assert f"bijection is {article._shown(recorded['kk24.prop2'])}" in re.sub(r"\s+", " ", text)
+
+
+def test_metadata_agree_with_the_citation_and_the_references():
+    citation = yaml.safe_load((ROOT / CITATION).read_text())
+    assert [author["name"] for author in META["authors"]] == [author["name"] for author in citation["authors"]]
+    assert set(citation["keywords"]) <= set(META["keywords"].split(", "))
+    replicated = {name: value for one in META["replication"] for name, value in one.items()}
+    library = ROOT / "article" / META["bibliography"]
+    original = parse_file(str(library)).entries[replicated["bib"]]
+    assert META["title"] == f"[Re] {original.fields['title']}"
+    assert original.fields["title"] in replicated["cite"]
+    assert replicated["url"].endswith(original.fields["note"].removeprefix("arXiv:"))
+    assert not re.search(r"\d", META["abstract"])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
+def test_it_has_four_pages_whose_formulas_are_set(tmp_path):
+    page, out = tmp_path / "article.html", tmp_path / "article.pdf"
+    page.write_text(article.article_html())
+    article.print_pdf(page, out)
+    assert article.count_pages(out) == article.PAGES
+    assert b"+MathJax_Math-Italic" in out.read_bytes(), "formulas are not set"
+
+
+def test_without_chromium_it_says_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(FileNotFoundError, match="apt install chromium"):
+        article.print_pdf(tmp_path / "a.html", tmp_path / "a.pdf")

@@ -1,0 +1,58 @@
+"""CITATION.cff and codemeta.json say what pyproject.toml, the licence and the list of references say."""
+
+import json
+import tomllib
+
+import pytest
+import yaml
+from pybtex.database import parse_file
+
+from focal_lib.checkout import ROOT
+from workflow.codemeta import CITATION, CODEMETA, codemeta
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PAPERS = ("kk24", "m20", "kn24", "l25")
+
+
+@pytest.fixture(scope="module")
+def citation():
+    return yaml.safe_load((ROOT / CITATION).read_text())
+
+
+def _of_reference(entry):
+    """Title, year, authors and arXiv number of a reference in CITATION.cff."""
+    authors = tuple(one.get("name") or f"{one['family-names']}, {one['given-names']}" for one in entry["authors"])
+    return entry["title"], str(entry["year"]), authors, {one["value"] for one in entry.get("identifiers", ())}
+
+
+def _of_bibtex(entry):
+    note = entry.fields.get("note", "")
+    authors = tuple(map(str, entry.persons["author"]))
+    return entry.fields["title"], entry.fields["year"], authors, {w for w in note.split() if w.startswith("arXiv:")}
+
+
+def test_version_licence_and_authors_are_the_packages(citation):
+    assert (citation["version"], citation["license"]) == (PROJECT["version"], PROJECT["license"])
+    [author] = citation["authors"]
+    assert f"Copyright (c) 2026 {author['name']}\n" in (ROOT / "LICENSE").read_text()
+    assert yaml.safe_load((ROOT / "_config.yml").read_text())["author"] == author["name"]
+
+
+def test_the_papers_are_those_of_the_books_references(citation):
+    bibliography = parse_file(str(ROOT / "book" / "references.bib")).entries
+    assert [_of_reference(entry) for entry in citation["references"]] == [_of_bibtex(bibliography[k]) for k in PAPERS]
+
+
+def test_codemeta_is_made_from_both():
+    assert (ROOT / CODEMETA).read_text() == codemeta(), "run: python -m workflow.codemeta"
+
+
+def test_another_version_or_author_gives_another_codemeta(tmp_path, citation):
+    """The check above can fail."""
+    pyproject = (ROOT / "pyproject.toml").read_text()
+    (tmp_path / "pyproject.toml").write_text(pyproject.replace(f'version = "{PROJECT["version"]}"', 'version = "9.9"'))
+    person = {"given-names": "Ada", "family-names": "Lovelace"}
+    (tmp_path / CITATION).write_text(yaml.safe_dump(citation | {"authors": [person]}))
+    changed = json.loads(codemeta(tmp_path))
+    assert changed["version"] == "9.9"
+    assert changed["author"] == [{"@type": "Person", "givenName": "Ada", "familyName": "Lovelace"}]

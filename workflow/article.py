@@ -1,0 +1,218 @@
+"""The article on what reproduced and what did not, in the form of ReScience C: article/, filled from the ledger.
+
+    python -m workflow.article         # make article
+
+Writes _build/article/article.html and, printed by Chromium, article.pdf. No number and no verdict in it is typed: the
+text is a template, and what fills it is read from the record of verdicts, the recorded runs and the grids.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import yaml
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+from focal_lib.checkout import ROOT, commit
+from focal_lib.claims.ledger import find, ledger
+from focal_lib.claims.tally import GROUPS, tallies, tally, tally_table
+from focal_lib.claims.verdicts import recorded, records
+from focal_lib.pages.citations import cite, reference_list
+from focal_lib.results.experiments import list_experiments
+from focal_lib.results.over_seeds import format_as_kk24
+from focal_lib.results.raters_record import evaluate_written
+from focal_lib.results.recorded import read_table, read_unknown
+from focal_lib.results.written_contrasts import evaluate_contrasts, primary_contrast
+from focal_lib.results.written_unknown import FRESH_DIGITS, RECORDED_DIGITS
+from focal_lib.training.cost import images_to_train
+from focal_lib.training.data.sources import find_source
+from focal_lib.training.grids import default_grid, read_grid, read_notes
+
+__all__ = ["article_html", "article_text", "count_pages", "print_pdf"]
+
+HOME = ROOT / "article"
+OUT = ROOT / "_build" / "article"
+PAGES = 4
+MAIN = "cifar10-resnet8"  # the recorded runs of Table 3
+REFERENCES = ROOT / "book" / "references.bib"
+_MATHJAX = Path(str(files("sphinx-mathjax-offline"))) / "static" / "mathjax" / "tex-chtml.js"  # as in the book
+_MATH = re.compile(r"\$[^$]+\$")  # a bar in it would end a table's cell
+CITED = ("kk24", "m20", "kn24", "l25", "guo17", "lin17")
+
+
+def article_text() -> str:
+    """The article in Markdown, filled.
+
+    Raises:
+        jinja2.UndefinedError: the template asks for what is not there.
+        ValueError: for a claim that is not in the ledger.
+    """
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string((HOME / "article.md").read_text()).render(_content())
+
+
+def _content() -> dict[str, Any]:
+    verdicts, kept = recorded(), records()
+    counted = tallies(ledger(), verdicts)
+    papers, ours = (group | {"total": sum(group.values())} for group in counted.values())
+    of_kk24 = tally([verdicts[claim.id] for claim in ledger("kk24") if claim.of_paper])
+    return {
+        "papers": papers,
+        "ours": ours,
+        "kk24": of_kk24 | {"total": sum(of_kk24.values())},
+        "formal": sum(verdict == "FORMALLY PROVED" for verdict in verdicts.values()),
+        "tally_table": tally_table(counted),
+        "headlines": _headlines(verdicts, {id: one.instead for id, one in kept.items()}),
+        "failed": _failed(verdicts),
+        "verdict": lambda id: _shown(verdicts[find(id).id]),
+        "instead": lambda id: kept[find(id).id].instead,
+        "name": lambda dataset: find_source(dataset).title,
+        "cite": lambda *keys: cite(REFERENCES, list(keys), textual=False),
+        "cites": lambda *keys: cite(REFERENCES, list(keys), textual=True),
+        "references": f'<div class="references">\n\n{reference_list(REFERENCES, list(CITED))}\n\n</div>',
+        "table": _table(),
+        "main": _main_runs(),
+        "gain": _gain(),
+        "contrasts": _contrasts(),
+        "commit": commit(),
+        **_grids(),
+    }
+
+
+def _shown(verdict: str) -> str:
+    return f'<span class="verdict">{verdict}</span>'
+
+
+def _headlines(verdicts: dict[str, str], instead: dict[str, str]) -> str:
+    lines = ["| claim | says | verdict | instead |", "|---|---|---|---|"]
+    for claim in ledger():
+        if claim.headline:
+            source = claim.source.split(",")[0]
+            lines.append(f"| {source} | {claim.headline} | {_shown(verdicts[claim.id])} | {instead[claim.id]} |")
+    return "\n".join(lines)
+
+
+def _failed(verdicts: dict[str, str]) -> str:
+    """The papers' statements that do not hold."""
+    lines = ["| claim | statement | verdict |", "|---|---|---|"]
+    for claim in ledger():
+        if claim.of_paper and verdicts[claim.id] in GROUPS["do not hold"]:
+            statement = _MATH.sub(lambda found: found[0].replace("|", r"\vert "), claim.statement)
+            lines.append(f"| {claim.source} | {statement} | {_shown(verdicts[claim.id])} |")
+    return "\n".join(lines)
+
+
+def _main_runs() -> dict[str, Any]:
+    specs = read_grid(f"workflow/grids/{MAIN}.yaml")
+    table = read_table(MAIN)
+    return {
+        "spec": specs[0],
+        "runs": len(specs),
+        "losses": table["loss"].nunique(),
+        "seeds": table["seed"].nunique(),
+        "differs": read_notes(f"workflow/grids/{MAIN}.yaml").differs,
+    }
+
+
+def _table() -> str:
+    """In the form of KK24 Table 1, in HTML: two lines of column heads."""
+    return format_as_kk24(read_table(MAIN)).rename_axis(index=None).to_html(classes="numbers", border=0)
+
+
+def _gain() -> dict[str, Any]:
+    contrast, written = primary_contrast(MAIN)
+    row = evaluate_contrasts(read_table(MAIN), [contrast]).iloc[0]
+    return {name: row[name] for name in ("difference", "low", "high", "smallest")} | {
+        "losses": len(contrast.ours.losses),
+        "written": written,
+    }
+
+
+def _contrasts() -> str:
+    """A row for each experiment with contrasts of its own."""
+    digits = {name: read_unknown(name, "mnist-5k") for name in ("fashion-mnist-unknown", "fashion-mnist-fresh")}
+    evaluated = {
+        "models trained on the labels of raters": evaluate_written(),
+        "unknown digits, FCL and FLSD-53": evaluate_contrasts(digits["fashion-mnist-unknown"], RECORDED_DIGITS),
+        "unknown digits, fresh seeds": evaluate_contrasts(digits["fashion-mnist-fresh"], FRESH_DIGITS),
+    }
+    lines = ["| experiment | contrasts | as claimed | the other way | neither |", "|---|---:|---:|---:|---:|"]
+    for name, found in evaluated.items():
+        as_claimed = found["significant"] & (found["difference"] * found["claimed"] > 0)
+        other = found["significant"] & ~as_claimed
+        counts = (len(found), as_claimed.sum(), other.sum(), (~found["significant"]).sum())
+        lines.append(f"| {name} | {' | '.join(map(str, counts))} |")
+    return "\n".join(lines)
+
+
+def _grids() -> dict[str, Any]:
+    live, found = read_grid(default_grid()), list_experiments({default_grid().stem: ()})
+    waiting = [one for one in found if one.status == "not run"]
+    return {
+        "live": {"runs": len(live), "images": f"{sum(map(images_to_train, live)):,}"},
+        "grids": {"all": len(found), "not_run": len(waiting), "images": f"{sum(one.images for one in waiting):,}"},
+    }
+
+
+def article_html() -> str:
+    """The article as one HTML page, with title, authors and abstract of metadata.yaml."""
+    meta = yaml.safe_load((HOME / "metadata.yaml").read_text())
+    reader = MarkdownIt("commonmark", {"html": True}).enable("table")
+    reader.use(dollarmath_plugin, renderer=lambda formula, _: html.escape(rf"\({formula}\)"))
+    body = reader.render(article_text())
+    names = html.escape(", ".join(author["name"] for author in meta["authors"]))
+    title, abstract = html.escape(meta["title"]), html.escape(meta["abstract"].strip())
+    script = f'<script defer src="{_MATHJAX.as_uri()}"></script>'
+    head = f'<meta charset="utf-8"><title>{title}</title><style>{(HOME / "article.css").read_text()}</style>{script}'
+    top = f"<header><h1>{title}</h1><p>{names}</p></header><p class='abstract'><b>Abstract.</b> {abstract}</p>"
+    return f'<!DOCTYPE html><html lang="en"><head>{head}</head><body>{top}{body}</body></html>\n'
+
+
+def print_pdf(page: Path, out: Path) -> None:
+    """Print an HTML file by Chromium.
+
+    Raises:
+        FileNotFoundError: there is no Chromium.
+        subprocess.CalledProcessError: it failed.
+    """
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        raise FileNotFoundError("The article is printed by Chromium: apt install chromium. Got none in PATH.")
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer", f"--print-to-pdf={out}"]
+    options += ["--allow-file-access-from-files", "--virtual-time-budget=60000"]  # fonts of formulas, time to set them
+    subprocess.run([browser, *options, page.as_uri()], check=True, capture_output=True, timeout=300)
+
+
+def count_pages(pdf: Path) -> int:
+    """Of a PDF whose pages are plain objects, as Chromium writes them."""
+    return len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf.read_bytes()))
+
+
+def main() -> int:
+    OUT.mkdir(parents=True, exist_ok=True)
+    page, out = OUT / "article.html", OUT / "article.pdf"
+    page.write_text(article_html())
+    try:
+        print_pdf(page, out)
+    except FileNotFoundError as error:
+        print(error, file=sys.stderr)
+        return 1
+    pages = count_pages(out)
+    if pages > PAGES:
+        print(f"The article must have at most {PAGES} pages. Got {pages}.", file=sys.stderr)
+        return 1
+    print(f"The article is at {out.relative_to(ROOT)}, {pages} pages")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
