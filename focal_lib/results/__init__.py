@@ -9,6 +9,13 @@ from focal_lib.results.by_run import (
     temperature_by_gamma,
     validation_temperatures,
 )
+from focal_lib.results.calibrators_compared import (
+    CALIBRATOR_CONTRASTS,
+    LEFT_OUT,
+    compare_calibrators,
+    count_clear,
+    difference_to_focal,
+)
 from focal_lib.results.confident import (
     CONFIDENT,
     agreed,
@@ -47,6 +54,7 @@ from focal_lib.results.printed.study import (
 )
 from focal_lib.results.recorded import (
     load_recorded,
+    read_searches,
     read_table,
     read_unknown,
 )
@@ -56,6 +64,15 @@ from focal_lib.results.unknown_inputs import (
     measure_detection,
     measure_shift,
     unknown_images,
+)
+from focal_lib.results.valley import (
+    cheap_searches,
+    minus_full,
+    negative_by_loss,
+    nll_surface,
+    over_training_gamma,
+    search_valley,
+    valley_factor,
 )
 from focal_lib.results.while_training import (
     describe_followed,
@@ -80,14 +97,18 @@ from focal_lib.results.written_unknown import (
 )
 
 __all__ = [
+    "CALIBRATOR_CONTRASTS",
     "CONFIDENT",
     "FRESH_DIGITS",
+    "LEFT_OUT",
     "RECORDED_DIGITS",
     "SCALINGS",
     "agreed",
     "beside_table6",
     "caption_agreed",
+    "cheap_searches",
     "compare_by_shift",
+    "compare_calibrators",
     "compare_eces",
     "compare_scaling",
     "compare_with_printed",
@@ -98,7 +119,9 @@ __all__ = [
     "correct_together",
     "correlate_orders",
     "count_best",
+    "count_clear",
     "describe_followed",
+    "difference_to_focal",
     "digit_contrasts",
     "evaluate_contrasts",
     "find_equal_rows",
@@ -122,18 +145,25 @@ __all__ = [
     "measure_detection",
     "measure_shift",
     "minus_cross_entropy",
+    "minus_full",
+    "negative_by_loss",
+    "nll_surface",
     "nll_temperature",
     "over_seeds_by_epoch",
+    "over_training_gamma",
     "primary_contrast",
     "printed_tables",
+    "read_searches",
     "read_table",
     "read_unknown",
     "reliability_by_epoch",
     "resample_gain",
+    "search_valley",
     "shift_contrasts",
     "summarise",
     "temperature_by_gamma",
     "unknown_images",
     "validation_temperatures",
+    "valley_factor",
     "write_table",
 ]

@@ -1,7 +1,8 @@
 """Focal temperature scaling against calibrators with a number, or many, a class, on every recorded CIFAR network.
 
-`CONTRASTS` were written down before the record was made; one network of each data set had been tried for the time that
-each method takes, and its NLL had been seen. The primary one stands for itself, the others are corrected by Holm.
+`CALIBRATOR_CONTRASTS` were written down before the record was made; one network of each data set had been tried for the
+time that each method takes, and its NLL had been seen. The primary one stands for itself, the others are corrected by
+Holm.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from focal_lib.results.over_seeds import correct_together
 from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.store import Result
 
-__all__ = ["CONTRASTS", "LEFT_OUT", "OTHERS", "compare_calibrators", "count_clear", "difference_to_focal"]
+__all__ = ["CALIBRATOR_CONTRASTS", "LEFT_OUT", "OTHERS", "compare_calibrators", "count_clear", "difference_to_focal"]
 
 FOCAL = "focal-temperature"
 OTHERS = ("temperature", "vector", "matrix", "beta", "dirichlet", "structured-matrix")
@@ -47,7 +48,7 @@ def _contrast(other: str, metric: str) -> Contrast:
     return Contrast("proper scores", f"minus {other}, {metric}", metric, ours, theirs, -1, primary)
 
 
-CONTRASTS = tuple(_contrast(other, metric) for metric in ("nll", "brier") for other in OTHERS)
+CALIBRATOR_CONTRASTS = tuple(_contrast(other, metric) for metric in ("nll", "brier") for other in OTHERS)
 
 
 def compare_calibrators(results: Iterable[Result], methods: Sequence[str] = OTHERS) -> pd.DataFrame:

@@ -25,7 +25,16 @@ from focal_lib.theory.closest_temperature import closest_temperature
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.training.store import Logits, Result
 
-__all__ = ["SEARCHES", "nll_surface", "over_training_gamma", "search_valley", "valley_factor"]
+__all__ = [
+    "SEARCHES",
+    "cheap_searches",
+    "minus_full",
+    "negative_by_loss",
+    "nll_surface",
+    "over_training_gamma",
+    "search_valley",
+    "valley_factor",
+]
 
 GAMMAS = (-0.9, 20.0)  # of the calibration map: what Newton's method searches, too
 _COARSE = (-0.9, -0.5, 0.0, 0.5, 1.0, 2.0, 3.5, 5.0, 10.0, 20.0)  # the best of them is refined between its neighbours
@@ -92,10 +101,7 @@ def search_valley(results: Iterable[Result], searches: Sequence[str] = SEARCHES)
         full: Found | None = None
         for name in searches:
             started = time.perf_counter()
-            if name == "not negative" and full is not None and full[1] >= 0:
-                found = full
-            else:
-                found = _SEARCH[name](result)
+            found = _not_negative(result, full) if name == "not negative" else _SEARCH[name](result)
             seconds = np.nan if name == "not negative" else time.perf_counter() - started
             full = found if name == "full" else full
             value, gamma, temperature = found
@@ -115,9 +121,9 @@ def _full(result: Result) -> Found:
     return fit.objective_, fit.gamma_, fit.temperature_
 
 
-def _not_negative(result: Result) -> Found:
+def _not_negative(result: Result, full: Found | None) -> Found:
     """The full search where it ends at gamma >= 0; else the best of descents within gamma >= 0, or gamma = 0."""
-    full = _full(result)
+    full = full or _full(result)
     if full[1] >= 0:
         return full
     plain = _plain(result)
@@ -161,7 +167,13 @@ def _own_line(result: Result) -> Found:
     return _along(result, lambda gamma: plain + slope * gamma)
 
 
-_SEARCH = dict(zip(SEARCHES, (_plain, _map_alone, _full, _not_negative, _valley, _own_line), strict=True))
+_SEARCH = {
+    "temperature": _plain,
+    "map alone": _map_alone,
+    "full": _full,
+    "valley": _valley,
+    "own line": _own_line,
+}
 
 
 def over_training_gamma(found: pd.DataFrame, search: str = "full") -> pd.DataFrame:
@@ -171,12 +183,68 @@ def over_training_gamma(found: pd.DataFrame, search: str = "full") -> pd.DataFra
         found: of `search_valley`, one data set and network.
 
     Returns:
-        gamma; mean, low and high of the calibration gamma, Student's t over seeds, nan and nan of one; temperature, its
-        mean; seeds.
+        gamma; mean, low and high of the calibration gamma, Student's t over seeds, nan and nan of one; temperature,
+        t_low and t_high, the same of T; seeds.
     """
     rows = []
     plain = found["loss"].isin(["cross-entropy", *(f"focal {g:g}" for g in found["gamma"].unique())])
     for gamma, part in found[plain & (found["search"] == search)].groupby("gamma"):
-        i = t_interval_if_any(part["calibration_gamma"])
-        rows.append((gamma, i.estimate, i.low, i.high, part["temperature"].mean(), len(part)))
-    return pd.DataFrame(rows, columns=["gamma", "mean", "low", "high", "temperature", "seeds"])
+        i, t = (t_interval_if_any(part[column]) for column in ("calibration_gamma", "temperature"))
+        rows.append((gamma, i.estimate, i.low, i.high, t.estimate, t.low, t.high, len(part)))
+    return pd.DataFrame(rows, columns=["gamma", "mean", "low", "high", "temperature", "t_low", "t_high", "seeds"])
+
+
+def minus_full(found: pd.DataFrame, search: str, column: str = "nll") -> pd.DataFrame:
+    """A column of one search minus that of the full one, a row a network; negative: the search is better.
+
+    Returns:
+        dataset, loss, gamma, seed; difference; faster, how many times as long the full search took; calibration_gamma
+        of the full search.
+    """
+    keys = ["dataset", "loss", "gamma", "seed"]
+    ours, full = (found[found["search"] == name].set_index(keys) for name in (search, "full"))
+    both = pd.DataFrame({"difference": ours[column] - full[column], "faster": full["seconds"] / ours["seconds"]})
+    return both.assign(calibration_gamma=full["calibration_gamma"]).reset_index()
+
+
+def cheap_searches(
+    found: pd.DataFrame, searches: Sequence[str] = ("temperature", "valley", "own line")
+) -> pd.DataFrame:
+    """What each search gives up of NLL against the full one, and how much faster it is: a row a data set and search.
+
+    Returns:
+        dataset, search; networks; validation, the mean of the loss on validation; test, low, high: on test, mean over
+        losses, Student's t over seeds, nan and nan of one; worst, the largest on test; faster, the median.
+    """
+    rows = []
+    for dataset, part in found.groupby("dataset", sort=False):
+        for name in searches:
+            test, validation = minus_full(part, name), minus_full(part, name, "value")["difference"].mean()
+            i = t_interval_if_any(test.groupby("seed")["difference"].mean())
+            numbers = validation, i.estimate, i.low, i.high, test["difference"].max(), test["faster"].median()
+            rows.append((dataset, name, len(test), *numbers))
+    columns = ["dataset", "search", "networks", "validation", "test", "low", "high", "worst", "faster"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def negative_by_loss(found: pd.DataFrame) -> pd.DataFrame:
+    """How often the best calibration gamma is below 0, and what it gains: a row a data set and loss.
+
+    Returns:
+        dataset, loss; networks; negative, how many; at_end, how many at the end of the search; validation and test: the
+        NLL of the best gamma minus that of the best that is not negative, mean over the networks.
+    """
+    by = {
+        name: minus_full(found, "not negative", column) for name, column in (("validation", "value"), ("test", "nll"))
+    }
+    base = by["test"]
+    each = base.assign(
+        negative=base["calibration_gamma"] < 0,
+        at_end=base["calibration_gamma"] <= GAMMAS[0] + 1e-6,
+        validation=-by["validation"]["difference"],
+        test=-base["difference"],
+    )
+    groups = each.groupby(["dataset", "loss"], sort=False)
+    counts = groups[["negative", "at_end"]].sum().assign(networks=groups.size())
+    means = groups[["validation", "test"]].mean()
+    return counts[["networks", "negative", "at_end"]].join(means).reset_index()

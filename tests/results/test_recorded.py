@@ -11,7 +11,7 @@ from focal_lib.results.over_seeds import SCALINGS, measure
 from focal_lib.results.recorded import load_recorded, read_table
 from focal_lib.training.grids import read_grid
 
-WITHOUT_RUNS = {"advice", "human-labels", "watch", "unknown-inputs"}  # tables alone
+WITHOUT_RUNS = {"advice", "human-labels", "open-questions", "watch", "unknown-inputs"}  # tables alone
 FOLDERS = sorted(p.name for p in (ROOT / "results").iterdir() if p.is_dir() and p.name not in WITHOUT_RUNS)
 KEY = ["loss", "seed", "method", "objective", "metric"]
 
