@@ -118,8 +118,8 @@ valley_figure(across, up, results.nll_surface(drawn, across, up), len(drawn.vali
 
 # %% [markdown]
 # Along the bottom, one parameter can stand for the other; the white line says how far. What does a search along one
-# curve lose? Each searches $\gamma$ alone; the full one takes Newton steps in both, from several starts. All recorded
-# CIFAR networks:
+# curve lose? Each searches $\gamma$ alone; the own line is what KK24 section 5.2 proposes, here by NLL. The full search
+# takes Newton steps in both, from several starts. All recorded CIFAR networks:
 
 # %% tags=["hide-input"]
 recorded = results.read_searches()

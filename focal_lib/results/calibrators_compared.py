@@ -72,7 +72,7 @@ def compare_calibrators(results: Iterable[Result], methods: Sequence[str] = OTHE
             scores = _scores(fit.predict_proba(result.test.logits.astype(np.float64)), result.test.labels)
             first = first or scores
             for metric, values in scores.items():
-                row = {"method": method, "objective": METHODS[method].first, "metric": metric}
+                row: dict[str, Any] = {"method": method, "objective": METHODS[method].first, "metric": metric}
                 row |= {"value": float(values.mean())} | _paired(values - first[metric]) | {"seconds": seconds}
                 rows.append(run | row)
     return pd.DataFrame(rows)

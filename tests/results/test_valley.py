@@ -1,5 +1,7 @@
 """Searches along the valley, against brute force and against each other, on runs made up."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from focal_lib import results
 from focal_lib.results import valley
 from focal_lib.theory.closest_temperature import closest_temperature
 from focal_lib.theory.maps import focal_log_probs
-from focal_lib.training.store import Logits, Result
+from focal_lib.training.store import Logits
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +27,7 @@ def drawn_from_map(make_result, gamma, temperature, n=2000):
         logits = 2 * rng.standard_normal((n, 4))
         p = np.exp(focal_log_probs(logits / temperature, gamma))
         parts.append(Logits(logits, (p.cumsum(-1) < rng.random((n, 1))).sum(-1)))
-    return Result(run.spec, pd.DataFrame(), run.train, *parts)
+    return replace(run, validation=parts[0], test=parts[1])
 
 
 def test_the_factor_is_the_closest_temperature_of_theory():
@@ -69,7 +71,7 @@ def test_every_search_is_within_what_it_may_do(searched):
 
 
 def test_gamma_is_found_where_labels_are_drawn_from_the_map(make_result):
-    found = results.search_valley([drawn_from_map(make_result, 3.0, 1.0)]).set_index("search")
+    found = results.search_valley([drawn_from_map(make_result, 3.0, 1.0, n=8000)]).set_index("search")
     assert found.loc["map alone", "calibration_gamma"] == pytest.approx(3.0, abs=0.4)
     assert found.loc["own line", "value"] == pytest.approx(found.loc["full", "value"], abs=2e-3)
 
