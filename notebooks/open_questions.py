@@ -22,10 +22,13 @@
 # |---|---|---|
 # | bounds on the map with more than two classes | proved, but for the sharp upper one | {ref}`ch-bounds` |
 # | why $T$ over the calibration $\gamma$ is a line | explained, not proved | below, {ref}`ch-fts` |
-# | against vector and matrix scaling | measured on small networks | below |
+# | is a cheap search along it enough? | measured on small networks | below, {ref}`ch-fts` |
+# | against vector and matrix scaling, and others | measured on small networks | below |
+# | what a negative calibration $\gamma$ is for | measured on small networks | below |
+# | the best calibration $\gamma$, from that of training | measured, beside the theory | below |
 # | what the decomposition means for generalisation | measured, small networks | {ref}`ch-training`, {ref}`ch-raters` |
 # | is the map like $T < 1$ on other architectures? | measured on two small networks | below |
-# | the whole landscape of $(\gamma, T)$ | searched for every network | {ref}`ch-fts` |
+# | the whole landscape of $(\gamma, T)$ | searched for every network | below, {ref}`ch-fts` |
 # | data out of distribution | measured on small networks | {ref}`ch-unknown` |
 
 # %% tags=["parameters"]
@@ -33,6 +36,8 @@ grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read
 runs: str = "_build/runs"  # where they are
 l2: float = 0.001  # penalty of vector and matrix scaling, so that their fits converge; at least 0
 gamma: float = 3.0  # of the map that is held against other architectures; at least 0
+picture: str = "focal 3"  # loss of workflow/grids/cifar10-resnet8.yaml whose landscape is drawn
+points: int = 21  # of the landscape, each way; at least 2
 
 # %% tags=["hide-input"]
 import numpy as np
@@ -43,7 +48,11 @@ from scipy.special import log_softmax
 from focal_lib import calibration, metrics, results, theory, training
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import interval_figure, point_figure
+from focal_lib.pages.plots.valley import valley_figure
 
+use_style()
 trained = training.load_runs(grid, runs)
 
 # %% [markdown]
@@ -81,13 +90,184 @@ note("questions", factor_two=theory.closest_temperature(1.0, 2).inverse_temperat
 # temperature closest to the map over the whole simplex would give {glue:text}`questions-factor-map:.2f` for
 # {glue:text}`questions-classes` classes and {glue:text}`questions-factor-two:.2f` for two. So the explanation says why
 # there is a line, and why one factor nearly serves all networks of this grid; which factor, depends on where on the
-# simplex the predictions lie, and that it stays close to a line there is not proved. What the search along it costs:
-# {ref}`ch-fts`.
+# simplex the predictions lie, and that it stays close to a line there is not proved.
 #
-# ## Against vector and matrix scaling
+# ## The valley
 #
-# All four are fitted on the NLL of the same validation data, on the cross-entropy networks and those of the largest
-# $\gamma$; ECE is adaptive, with bins of equal mass.
+# The same in a picture: NLL on validation data of one recorded CIFAR-10 network, over all $(\gamma, T)$. One curve is
+# the theory's, $T_0 / t(\gamma)$, with $t(\gamma)$ the temperature closest to the map over the whole simplex; the other
+# is the network's own line, through the best $T$ at $\gamma = 0$ and at $\gamma = 1$.
+
+# %% tags=["hide-input"]
+searched = pd.concat([results.read_searches(), results.search_valley(trained, ("full", "not negative"))])
+drawn = next(run for run in results.load_recorded("cifar10-resnet8") if run.spec.label == picture)
+own = results.read_searches().query("dataset == 'cifar10' and loss == @picture and seed == @drawn.spec.seed")
+own = own.set_index("search")[["calibration_gamma", "temperature"]]
+t_zero, t_one = (results.nll_temperature(drawn, g) for g in (0.0, 1.0))
+across = np.linspace(-0.8, 3, points)
+curves = {
+    "$T_0/t(\\gamma)$": t_zero * results.valley_factor(across, drawn.test.logits.shape[-1]),
+    "own line": t_zero + (t_one - t_zero) * across,
+}
+ends = 0.7 * min(map(np.min, curves.values())), 1.15 * max(map(np.max, curves.values()))
+up = np.linspace(*ends, points)
+best = {"best of all": tuple(own.loc["full"])}
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Shades of the validation NLL above its least over the calibration gamma and the temperature, with the curve of the theory, the network's own line and the best pair."}, "figure": {"name": "fig-questions-valley", "caption": "NLL on validation data above its least, in nats, of one CIFAR-10 network. White: the pairs that these samples do not tell from the best (likelihood ratio, 5 %)."}}
+valley_figure(across, up, results.nll_surface(drawn, across, up), len(drawn.validation.labels), curves, best)
+
+# %% [markdown]
+# Along the bottom, one parameter can stand for the other; the white line says how far. What does a search along one
+# curve lose? Each searches $\gamma$ alone; the own line is what KK24 section 5.2 proposes, here by NLL. The full search
+# takes Newton steps in both, from several starts. All recorded CIFAR networks:
+
+# %% tags=["hide-input"]
+recorded = results.read_searches()
+cheap = results.cheap_searches(recorded)
+form = cheap.style.format(precision=5).format("{:.1f}", subset="faster").hide()
+form.set_caption("NLL minus that of the full search: validation; test with t interval over seeds; worst on test")
+
+# %% tags=["remove-input"]
+for name in ("valley", "own line", "temperature"):
+    lost = results.minus_full(recorded, name)
+    key = name.replace(" ", "-")
+    note("questions", {f"{key}-worst": lost["difference"].max(), f"{key}-mean": lost["difference"].mean()})
+    note("questions", {f"{key}-better": int((lost["difference"] < 0).sum()), f"{key}-faster": lost["faster"].median()})
+    note("questions", {f"{key}-near": int((lost["difference"] <= 0.001).sum())})
+note("questions", recorded=len(lost), picture=picture)
+
+# %% [markdown]
+# On test data the theory's curve loses {glue:text}`questions-valley-mean:+.4f` nats on average and
+# {glue:text}`questions-valley-worst:+.4f` at worst, the own line {glue:text}`questions-own-line-mean:+.4f` and
+# {glue:text}`questions-own-line-worst:+.4f`; at most 0.001 in {glue:text}`questions-valley-near` and
+# {glue:text}`questions-own-line-near` of {glue:text}`questions-recorded` networks. They took a median of one part in
+# {glue:text}`questions-valley-faster:.1f` and in {glue:text}`questions-own-line-faster:.1f` of the full search's time.
+# Temperature scaling, which is that curve's point at $\gamma = 0$, loses
+# {glue:text}`questions-temperature-mean:+.4f` on average; on {glue:text}`questions-temperature-better` networks it has
+# the lower NLL on test data. By adaptive ECE, which the paper searches by: {ref}`ch-fts`.
+#
+# ## A negative gamma
+#
+# Below 0 the map acts like a temperature above 1. Is the best calibration $\gamma$ ever there, and what is lost if it
+# may not be? The search ends at $-0.9$.
+
+# %% tags=["hide-input"]
+negative = results.negative_by_loss(searched)
+form = negative.style.format(precision=5).hide()
+form.set_caption("Best gamma below 0, at the end of the search; NLL then minus the best NLL with gamma >= 0")
+
+# %% tags=["hide-input"]
+gained = results.cheap_searches(searched, ["not negative"]).set_index("dataset")[["test", "low", "high", "worst"]]
+form = gained.style.format(precision=5)
+form.set_caption("Test NLL without negative gamma minus with it, over all networks; t intervals over seeds")
+
+# %% tags=["remove-input"]
+sums = negative[["networks", "negative", "at_end"]].sum()
+of_ce = negative[negative["loss"] == "cross-entropy"][["networks", "negative"]].sum()
+others = negative[(negative["loss"] != "cross-entropy") & (negative["negative"] > 0)]
+note("questions", all=sums["networks"], negative=sums["negative"], at_end=sums["at_end"])
+note("questions", ce=of_ce["networks"], ce_negative=of_ce["negative"])
+note("questions", also_negative=", ".join(f"{r.loss} ({r.dataset})" for r in others.itertuples()) or "none")
+helped = [name for name, row in gained.iterrows() if row["low"] > 0]
+harmed = [name for name, row in gained.iterrows() if row["high"] < 0]
+note("questions", negative_helps=", ".join(helped) or "none", negative_harms=", ".join(harmed) or "none")
+
+# %% [markdown]
+# It is negative for {glue:text}`questions-negative` of {glue:text}`questions-all` networks,
+# {glue:text}`questions-at-end` of them at the end of the search: for {glue:text}`questions-ce-negative` of the
+# {glue:text}`questions-ce` trained with cross-entropy; among other losses for {glue:text}`questions-also-negative`.
+# Data sets on which the interval says that allowing it lowers the test NLL: {glue:text}`questions-negative-helps`;
+# raises it: {glue:text}`questions-negative-harms`. One seed has no interval, and says nothing here.
+#
+# ## The best calibration gamma, from the gamma of training
+#
+# If a network found the minimiser of the focal risk, its output is the inverse of the map at the true posterior, and
+# the map with the $\gamma$ of training gives the posterior back: the best pair would be that $\gamma$ and $T = 1$, the
+# diagonal below. A network that fits its training data too well is elsewhere, and a temperature is free to move it.
+
+# %% tags=["hide-input"]
+tables = {name: results.over_training_gamma(part) for name, part in searched.groupby("dataset", sort=False)}
+groups = {
+    name: (table["gamma"].to_numpy(), table["mean"].to_numpy(), (table["high"] - table["low"]).to_numpy() / 2)
+    for name, table in tables.items()
+}
+by_training = pd.concat(tables, names=["data set", ""]).droplevel(1)
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Best calibration gamma over the gamma of training, a line a data set with t intervals over seeds where there are several, and the diagonal that theory expects of the minimiser."}, "figure": {"name": "fig-questions-gamma", "caption": "The calibration $\\gamma$ that is best by validation NLL, $T$ fitted with it, over that of training: mean and 95 % t interval over seeds, each for itself; none of one seed. The diagonal: what it would be if the network had found the focal minimiser, with $T = 1$."}}
+point_figure(groups, r"$\gamma$ of training", r"best calibration $\gamma$", diagonal=True)
+
+# %% tags=["hide-input"]
+form = by_training.style.format(precision=2).format("{:g}", subset=["gamma", "seeds"])
+form.set_caption("Best calibration gamma with its t interval; the T beside it with its own")
+
+# %% tags=["remove-input"]
+focal = by_training[by_training["gamma"] > 0]
+several = focal[focal["low"].notna()]
+holds = (several["low"] <= several["gamma"]) & (several["gamma"] <= several["high"])
+ones = (several["t_low"] <= 1) & (several["t_high"] >= 1)
+note("questions", cells=len(several), holds=int(holds.sum()), holds_both=int((holds & ones).sum()))
+note("questions", below=int((focal["mean"] < focal["gamma"]).sum()), focal_cells=len(focal))
+
+# %% [markdown]
+# The best calibration $\gamma$ is below that of training in {glue:text}`questions-below` of
+# {glue:text}`questions-focal-cells` cells with a focal loss. Of the {glue:text}`questions-cells` with several seeds,
+# the interval holds the $\gamma$ of training in {glue:text}`questions-holds`, and in {glue:text}`questions-holds-both`
+# that of $T$ holds 1 as well. Where it does not, these networks are not at the focal minimiser, or the validation data
+# are too few to say where in the valley: along it $\gamma$ is known worst.
+#
+# ## Against vector and matrix scaling, and others
+#
+# On the recorded CIFAR networks: focal temperature scaling against scalings with parameters for each class, all fitted
+# on the same validation data as the package does by default, their penalties not tuned. Judged by proper scores. What
+# to compare was written down before, in `focal_lib/results/calibrators_compared.py`; left out are
+# {glue:text}`questions-left-out`.
+
+# %% tags=["hide-input"]
+scores = results.read_table("open-questions")
+asked = results.evaluate_contrasts(scores[scores["dataset"] == "cifar10"], results.CALIBRATOR_CONTRASTS)
+form = results.format_contrasts(asked, "Focal temperature scaling minus the other, CIFAR-10, all losses; Holm")
+form.format(precision=4, subset=["difference", "95 % from", "to", "power 80 %"])
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Difference of the NLL on test data between focal temperature scaling and each other scaling, with t intervals over seeds, and a line at 0."}, "figure": {"name": "fig-questions-scores", "caption": "NLL after focal temperature scaling minus that after another scaling, CIFAR-10, mean over nine losses, 95 % t intervals over three seeds, each for itself. Right of 0 the other is better."}}
+by_nll = asked[asked["metric"] == "nll"]
+interval_figure(by_nll["name"], by_nll["difference"], by_nll["low"], by_nll["high"], "difference of NLL", reference=0)
+
+# %% [markdown]
+# Seeds are few. Over test samples, in each network by itself, with Holm over all networks and methods; this says
+# nothing of other trainings:
+
+# %% tags=["hide-input"]
+clear = results.count_clear(scores, "nll").merge(
+    results.count_clear(scores, "brier"), on=["dataset", "method", "networks"]
+)
+clear.columns = ["data set", "method", "networks", "NLL better", "worse", "Brier better", "worse "]
+clear.style.hide().set_caption(
+    "Networks in which the method is clearly better, or worse, than focal temperature scaling"
+)
+
+# %% tags=["hide-input"]
+gaps = results.difference_to_focal(scores, "nll")
+gaps.style.format("{:+.4f}").set_caption("NLL on test data minus that of focal temperature scaling, mean over networks")
+
+# %% tags=["remove-input"]
+primary, certain = asked[asked["primary"]].iloc[0], asked[asked["significant"]]
+for word, sign in (("better", -1), ("worse", 1)):
+    named = certain[np.sign(certain["difference"]) == sign]["name"]
+    note("questions", {f"focal-{word}": "; ".join(named) or "none"})
+said = "significant" if primary["significant"] else "not significant"
+note("questions", primary=primary["difference"], primary_low=primary["low"], primary_high=primary["high"], said=said)
+note("questions", contrasts=len(asked), left_out="; ".join(f"{k}, {why}" for k, why in results.LEFT_OUT.items()))
+note("questions", best_method=", ".join(f"{row.idxmin()} ({name})" for name, row in gaps.iterrows()))
+
+# %% [markdown]
+# Against temperature scaling, the primary contrast, the NLL changes by {glue:text}`questions-primary:+.4f`
+# ({glue:text}`questions-primary-low:+.4f` to {glue:text}`questions-primary-high:+.4f`),
+# {glue:text}`questions-said`. Of all {glue:text}`questions-contrasts` contrasts focal temperature scaling is
+# significantly lower in: {glue:text}`questions-focal-better`; higher in: {glue:text}`questions-focal-worse`. The lowest
+# mean NLL of the other methods has, by data set: {glue:text}`questions-best-method`.
+#
+# On the networks of the book's grid: all four are fitted on the NLL of the same validation data, for cross-entropy and
+# for the largest $\gamma$; ECE is adaptive, with bins of equal mass.
 
 # %% tags=["hide-input"]
 methods = {
@@ -190,6 +370,8 @@ note("questions", lowered_on=by_network.loc[by_network["lowered (%)"].idxmax(), 
 # {ref}`ch-fts` searches KK24's whole grid of $(\gamma, T)$ for every network of the book's grid and shows one
 # landscape; {ref}`page-calibrate` shows that of any logits. Both parameters were varied together, on validation data;
 # the best pairs lie in a narrow valley along the line above.
+# Chapter {ref}`ch-fts` searches KK24's whole grid of $(\gamma, T)$ by ECE for every network of the book's grid and
+# shows one landscape; {ref}`fig-questions-valley` is one by NLL, {ref}`page-calibrate` shows that of any logits.
 #
 # ## Out of distribution
 #
@@ -198,4 +380,4 @@ note("questions", lowered_on=by_network.loc[by_network["lowered (%)"].idxmax(), 
 # CIFAR-10's corruptions, waits to be run, with what it will be compared by written down.
 
 # %% tags=["remove-input"]
-foot("open_questions", grid=grid, runs=runs, l2=l2, gamma=gamma)
+foot("open_questions", grid=grid, runs=runs, l2=l2, gamma=gamma, picture=picture, points=points)

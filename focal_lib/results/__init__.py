@@ -9,6 +9,13 @@ from focal_lib.results.by_run import (
     temperature_by_gamma,
     validation_temperatures,
 )
+from focal_lib.results.calibrators_compared import (
+    CALIBRATOR_CONTRASTS,
+    LEFT_OUT,
+    compare_calibrators,
+    count_clear,
+    difference_to_focal,
+)
 from focal_lib.results.confident import (
     CONFIDENT,
     agreed,
@@ -83,6 +90,7 @@ from focal_lib.results.printed.study import (
 from focal_lib.results.recorded import (
     load_recorded,
     read_landscape,
+    read_searches,
     read_table,
     read_unknown,
 )
@@ -95,6 +103,15 @@ from focal_lib.results.unknown_inputs import (
     measure_detection,
     measure_shift,
     unknown_images,
+)
+from focal_lib.results.valley import (
+    cheap_searches,
+    minus_full,
+    negative_by_loss,
+    nll_surface,
+    over_training_gamma,
+    search_valley,
+    valley_factor,
 )
 from focal_lib.results.while_training import (
     describe_followed,
@@ -126,12 +143,14 @@ from focal_lib.results.written_unknown import (
 )
 
 __all__ = [
+    "CALIBRATOR_CONTRASTS",
     "CONFIDENT",
     "CONVERGING",
     "FACTORS",
     "FRESH_DIGITS",
     "MIDDLE",
     "NETWORKS",
+    "LEFT_OUT",
     "RECORDED_DIGITS",
     "SCALINGS",
     "add_logs",
@@ -142,7 +161,9 @@ __all__ = [
     "calibration_contrasts",
     "caption_agreed",
     "cause_contrasts",
+    "cheap_searches",
     "compare_by_shift",
+    "compare_calibrators",
     "compare_eces",
     "compare_scaling",
     "compare_with_printed",
@@ -154,7 +175,9 @@ __all__ = [
     "correlate_orders",
     "count_best",
     "count_higher",
+    "count_clear",
     "describe_followed",
+    "difference_to_focal",
     "digit_contrasts",
     "eigenvalue_contrasts",
     "evaluate_by_network",
@@ -192,14 +215,19 @@ __all__ = [
     "measure_trained",
     "minus_cross_entropy",
     "name_factors",
+    "minus_full",
+    "negative_by_loss",
+    "nll_surface",
     "nll_temperature",
     "normalised_curves",
     "over_seeds_by_epoch",
+    "over_training_gamma",
     "primary_contrast",
     "printed_tables",
     "read_fcl",
     "ratios_over_gamma",
     "read_landscape",
+    "read_searches",
     "read_table",
     "read_unknown",
     "relation_by_seed",
@@ -210,10 +238,12 @@ __all__ = [
     "say_places",
     "say_steps",
     "share_within",
+    "search_valley",
     "shift_contrasts",
     "summarise",
     "temperature_by_gamma",
     "unknown_images",
     "validation_temperatures",
+    "valley_factor",
     "write_table",
 ]

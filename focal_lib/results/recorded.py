@@ -11,6 +11,7 @@ from focal_lib.results.landscape import add_logs
 from focal_lib.training.store import Result, load_runs
 
 __all__ = ["load_recorded", "read_landscape", "read_table", "read_unknown"]
+__all__ = ["load_recorded", "read_searches", "read_table", "read_unknown"]
 
 
 @functools.cache
@@ -31,6 +32,16 @@ def read_table(name: str) -> pd.DataFrame:
         FileNotFoundError: there is no such table, as in an installed package.
     """
     return pd.read_parquet(ROOT / "results" / name / "table.parquet")
+
+
+@functools.cache
+def read_searches() -> pd.DataFrame:
+    """What `search_valley` gives of every recorded CIFAR network: results/open-questions/searches.parquet.
+
+    Raises:
+        FileNotFoundError: there is no such table, as in an installed package.
+    """
+    return pd.read_parquet(ROOT / "results" / "open-questions" / "searches.parquet")
 
 
 @functools.cache

@@ -16,6 +16,7 @@ WITHOUT_RUNS = {"advice", "fcl-networks", "human-labels", "watch", "unknown-inpu
 WITHOUT_RUNS = {"advice", "human-labels", "landscape", "watch", "unknown-inputs"}  # tables alone
 WITHOUT_RUNS = {"advice", "human-labels", "watch", "where-it-looks", "unknown-inputs"}  # tables alone
 WITHOUT_RUNS = {"advice", "human-labels", "texts", "watch", "unknown-inputs"}  # tables alone
+WITHOUT_RUNS = {"advice", "human-labels", "open-questions", "watch", "unknown-inputs"}  # tables alone
 FOLDERS = sorted(p.name for p in (ROOT / "results").iterdir() if p.is_dir() and p.name not in WITHOUT_RUNS)
 KEY = ["loss", "seed", "method", "objective", "metric"]
 

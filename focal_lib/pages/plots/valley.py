@@ -1,0 +1,55 @@
+"""The validation NLL over (calibration gamma, T), with curves over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import BoundaryNorm
+from matplotlib.figure import Figure
+from scipy import stats
+
+from focal_lib.pages.plots.style import line_styles
+
+__all__ = ["valley_figure"]
+
+LEVELS = (0, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)  # of NLL, in nats
+
+
+def valley_figure(
+    gammas: np.ndarray,
+    temperatures: np.ndarray,
+    nll: np.ndarray,
+    samples: int,
+    curves: Mapping[str, np.ndarray],
+    marks: Mapping[str, tuple[float, float]],
+) -> Figure:
+    """NLL above its least as shades, the pairs that the samples do not tell from the best, curves T(gamma), points.
+
+    The white contour holds the pairs whose likelihood ratio to the best of the grid is not significant at 5 %: 2 n
+    times the difference of NLL is below the quantile of chi squared with two degrees of freedom.
+
+    Args:
+        gammas, temperatures: (g,) and (t,).
+        nll: (t, g), mean over samples.
+        samples: n, how many.
+        curves: T at each gamma, (g,).
+        marks: points (gamma, T).
+    """
+    fig, ax = plt.subplots(figsize=(7, 4.4))
+    above = nll - nll.min()
+    norm = BoundaryNorm(LEVELS, 256, extend="max")
+    shades = ax.contourf(gammas, temperatures, above, levels=LEVELS, cmap="cividis_r", norm=norm, extend="max")
+    told_apart = stats.chi2.ppf(0.95, 2) / 2 / samples
+    ax.contour(gammas, temperatures, above, levels=[told_apart], colors="white", linewidths=2)
+    for (name, curve), style in zip(curves.items(), line_styles(len(curves)), strict=True):
+        ax.plot(gammas, curve, label=name, **style)
+    for (name, (g, t)), marker in zip(marks.items(), "osD^vPX*", strict=False):
+        ax.plot(g, t, marker, color="white", markeredgecolor="black", markersize=9, label=name, clip_on=False, zorder=5)
+    ax.set(xlabel=r"$\gamma$ of the calibration map", ylabel="temperature $T$")
+    ax.set(ylim=(temperatures[0], temperatures[-1]))
+    ax.legend(loc="upper left", frameon=True)
+    fig.colorbar(shades, ax=ax, label="NLL above its least", ticks=LEVELS)
+    plt.close(fig)
+    return fig

@@ -1,0 +1,113 @@
+"""Focal temperature scaling against calibrators with a number, or many, a class, on every recorded CIFAR network.
+
+`CALIBRATOR_CONTRASTS` were written down before the record was made; one network of each data set had been tried for the
+time that each method takes, and its NLL had been seen. The primary one stands for itself, the others are corrected by
+Holm.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from focal_lib.calibration.methods import METHODS, build
+from focal_lib.metrics.intervals import t_interval
+from focal_lib.metrics.scores import sample_scores
+from focal_lib.metrics.significance import t_p_value
+from focal_lib.results.over_seeds import correct_together
+from focal_lib.training.contrasts import Contrast, Setting
+from focal_lib.training.store import Result
+
+__all__ = ["CALIBRATOR_CONTRASTS", "LEFT_OUT", "OTHERS", "compare_calibrators", "count_clear", "difference_to_focal"]
+
+FOCAL = "focal-temperature"
+OTHERS = ("temperature", "vector", "matrix", "beta", "dirichlet", "structured-matrix")
+LEFT_OUT = {
+    "histogram": "gives a class probability 0, so its NLL may be infinite",
+    "isotonic": "gives a class probability 0, so its NLL may be infinite",
+    "venn-abers": "counts samples, and gives two probabilities that are merged",
+    "splines": "no library of the lock file has them",
+}
+LOSSES = (
+    "cross-entropy",
+    *(f"focal {gamma}" for gamma in (1, 2, 3, 5, 7)),
+    "flsd-53",
+    "dual-focal 5",
+    "fcl 3 0.5",
+)  # of workflow/grids/cifar10-resnet8.yaml
+
+
+def _contrast(other: str, metric: str) -> Contrast:
+    """Focal temperature scaling minus another method, both by their first objective; -1: KK24 claims it improves."""
+    ours, theirs = (Setting(LOSSES, method, METHODS[method].first) for method in (FOCAL, other))
+    primary = (other, metric) == ("temperature", "nll")
+    return Contrast("proper scores", f"minus {other}, {metric}", metric, ours, theirs, -1, primary)
+
+
+CALIBRATOR_CONTRASTS = tuple(_contrast(other, metric) for metric in ("nll", "brier") for other in OTHERS)
+
+
+def compare_calibrators(results: Iterable[Result], methods: Sequence[str] = OTHERS) -> pd.DataFrame:
+    """Every method and focal temperature scaling, fitted on validation by NLL, judged on test: a row a score.
+
+    Returns:
+        dataset, model, loss, gamma, seed; method, objective; metric, 'nll', 'brier' or 'error' (share of wrong
+        classes); value; difference to focal temperature scaling, negative where the method is better, and low and high,
+        the 95 % t interval of it over test samples; p of no difference, nan for focal temperature scaling and where no
+        sample differs; seconds of the fit.
+    """
+    rows: list[dict[str, Any]] = []
+    for result in results:
+        spec = result.spec
+        run = {"dataset": spec.dataset, "model": spec.model, "loss": spec.label, "gamma": spec.gamma, "seed": spec.seed}
+        first: dict[str, np.ndarray] = {}
+        for method in (FOCAL, *(name for name in methods if name != FOCAL)):
+            started = time.perf_counter()
+            fit = build(method).fit(result.validation.logits, result.validation.labels)
+            seconds = time.perf_counter() - started
+            scores = _scores(fit.predict_proba(result.test.logits.astype(np.float64)), result.test.labels)
+            first = first or scores
+            for metric, values in scores.items():
+                row: dict[str, Any] = {"method": method, "objective": METHODS[method].first, "metric": metric}
+                row |= {"value": float(values.mean())} | _paired(values - first[metric]) | {"seconds": seconds}
+                rows.append(run | row)
+    return pd.DataFrame(rows)
+
+
+def _scores(probs: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
+    each = sample_scores(probs, labels)
+    return {"nll": each.log_loss, "brier": each.brier, "error": 1 - each.correct}
+
+
+def _paired(differences: np.ndarray) -> dict[str, float]:
+    i = t_interval(differences)
+    p = t_p_value(i) if i.high > i.low else np.nan
+    return {"difference": i.estimate, "low": i.low, "high": i.high, "p": p}
+
+
+def difference_to_focal(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Mean difference to focal temperature scaling over networks, a row a data set, a column a method."""
+    chosen = table[(table["metric"] == metric) & (table["method"] != FOCAL)]
+    return chosen.pivot_table(index="dataset", columns="method", values="difference", sort=False)
+
+
+def count_clear(table: pd.DataFrame, metric: str, level: float = 0.95) -> pd.DataFrame:
+    """Networks on whose test samples a method is clearly better, or worse, than focal temperature scaling.
+
+    Clearly: by Student's t over test samples, with Holm's correction over all networks and methods of the table.
+
+    Returns:
+        dataset, method, networks, better, worse.
+    """
+    chosen = correct_together(table[(table["metric"] == metric) & (table["method"] != FOCAL)], level)
+    chosen = chosen.assign(
+        better=chosen["significant"] & (chosen["difference"] < 0),
+        worse=chosen["significant"] & (chosen["difference"] > 0),
+    )
+    groups = chosen.groupby(["dataset", "method"], sort=False)
+    counted = groups[["better", "worse"]].sum()
+    return counted.assign(networks=groups.size())[["networks", "better", "worse"]].reset_index()

@@ -1,0 +1,74 @@
+"""Calibrators against focal temperature scaling: by their definitions, on runs made up; the record."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from focal_lib import metrics, results
+from focal_lib.calibration.methods import METHODS, build
+from focal_lib.results.calibrators_compared import LOSSES, OTHERS
+from focal_lib.training.grids import read_grid
+
+
+@pytest.fixture(scope="module")
+def compared(made_results):
+    return results.compare_calibrators(made_results[:2], ("temperature", "vector"))
+
+
+def test_scores_are_those_of_the_fitted_calibrator(compared, made_results):
+    run = made_results[1]
+    probs = (
+        build("vector").fit(run.validation.logits, run.validation.labels).predict_proba(run.test.logits.astype(float))
+    )
+    own = compared[(compared["seed"] == 1) & (compared["method"] == "vector")].set_index("metric")["value"]
+    assert own["nll"] == pytest.approx(metrics.nll(probs, run.test.labels))
+    assert own["brier"] == pytest.approx(metrics.brier(probs, run.test.labels))
+    assert own["error"] == pytest.approx((probs.argmax(-1) != run.test.labels).mean())
+
+
+def test_differences_are_to_focal_temperature_scaling(compared):
+    wide = compared.pivot(index=["seed", "metric"], columns="method", values=["value", "difference"])
+    np.testing.assert_allclose(
+        wide["difference", "vector"], wide["value", "vector"] - wide["value", "focal-temperature"], atol=1e-12
+    )
+    assert (wide["difference", "focal-temperature"] == 0).all()
+    errors = compared[(compared["method"] == "temperature") & (compared["metric"] == "error")]
+    assert errors["p"].isna().all()  # no temperature changes a class
+    assert (compared.dropna(subset="p").eval("low < difference < high")).all()
+
+
+def test_clearly_better_is_after_holm():
+    base = {"dataset": "d", "metric": "nll", "seed": 0}
+    rows = [
+        {"method": "a", "difference": -0.1, "p": 0.001},
+        {"method": "b", "difference": 0.1, "p": 0.02},
+        {"method": "c", "difference": 0.1, "p": 0.04},
+        {"method": "focal-temperature", "difference": 0.0, "p": np.nan},
+    ]
+    found = results.count_clear(pd.DataFrame([base | row for row in rows]), "nll").set_index("method")
+    assert list(found["better"]) == [1, 0, 0]
+    assert list(found["worse"]) == [0, 1, 1]  # 3 x .001, 2 x .02, .04
+    rows[1]["p"] = 0.03
+    found = results.count_clear(pd.DataFrame([base | row for row in rows]), "nll").set_index("method")
+    assert list(found["worse"]) == [0, 0, 0]  # 2 x .03 is above, and all after it
+
+
+def test_contrasts_cover_what_is_compared():
+    assert set(LOSSES) == {spec.label for spec in read_grid("workflow/grids/cifar10-resnet8.yaml")}
+    assert [c.primary for c in results.CALIBRATOR_CONTRASTS].count(True) == 1
+    assert {c.theirs.method for c in results.CALIBRATOR_CONTRASTS} == set(OTHERS)
+    assert set(results.LEFT_OUT) | set(OTHERS) | {"focal-temperature"} == set(METHODS) | {"splines"}
+
+
+def test_the_record_has_every_network_and_is_what_fits_give_today():
+    kept = results.read_table("open-questions")
+    runs = [run for name in ("cifar10-resnet8", "cifar100-resnet8") for run in results.load_recorded(name)]
+    assert len(kept) == len(runs) * (len(OTHERS) + 1) * 3
+    assert np.isfinite(kept["value"]).all()
+    assert not kept["commit"].str.endswith("-dirty").any()
+    again = results.compare_calibrators(runs[1:2], ("vector",))
+    keys = ["dataset", "loss", "seed", "method", "metric"]
+    both = kept.merge(again, on=keys, suffixes=("", "_again"))
+    assert len(both) == 6
+    for column in ("value", "difference", "low", "high"):
+        pd.testing.assert_series_equal(both[column], both[f"{column}_again"], rtol=1e-3, atol=1e-5, check_names=False)
