@@ -10,8 +10,8 @@ from focal_lib.losses.hessian import hessian_top_eigenvalue, hessian_trace
 from focal_lib.losses.hessian_penalty import HessianTraceLoss
 from focal_lib.losses.label_smoothing import LabelSmoothingLoss
 from focal_lib.losses.mmce import MMCELoss
-from focal_lib.losses.post_processing import BinaryPredictor, post_processing_gap, smooth_recalibration
 from focal_lib.losses.multi_label import MultiLabelLoss
+from focal_lib.losses.post_processing import BinaryPredictor, post_processing_gap, smooth_recalibration
 
 __all__ = [
     "FLSD53",

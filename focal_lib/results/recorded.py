@@ -10,8 +10,7 @@ from focal_lib.checkout import ROOT
 from focal_lib.results.landscape import add_logs
 from focal_lib.training.store import Result, load_runs
 
-__all__ = ["load_recorded", "read_landscape", "read_table", "read_unknown"]
-__all__ = ["load_recorded", "read_searches", "read_table", "read_unknown"]
+__all__ = ["load_recorded", "read_landscape", "read_searches", "read_table", "read_unknown"]
 
 
 @functools.cache

@@ -12,11 +12,17 @@ from focal_lib.results.recorded import load_recorded, read_table
 from focal_lib.training.grids import read_grid
 from workflow.dependencies import modules_used, sources
 
-WITHOUT_RUNS = {"advice", "fcl-networks", "human-labels", "watch", "unknown-inputs"}  # tables alone
-WITHOUT_RUNS = {"advice", "human-labels", "landscape", "watch", "unknown-inputs"}  # tables alone
-WITHOUT_RUNS = {"advice", "human-labels", "watch", "where-it-looks", "unknown-inputs"}  # tables alone
-WITHOUT_RUNS = {"advice", "human-labels", "texts", "watch", "unknown-inputs"}  # tables alone
-WITHOUT_RUNS = {"advice", "human-labels", "open-questions", "watch", "unknown-inputs"}  # tables alone
+WITHOUT_RUNS = {  # tables alone
+    "advice",
+    "fcl-networks",
+    "human-labels",
+    "landscape",
+    "open-questions",
+    "texts",
+    "unknown-inputs",
+    "watch",
+    "where-it-looks",
+}
 FOLDERS = sorted(p.name for p in (ROOT / "results").iterdir() if p.is_dir() and p.name not in WITHOUT_RUNS)
 KEY = ["loss", "seed", "method", "objective", "metric"]
 
