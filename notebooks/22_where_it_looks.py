@@ -308,8 +308,8 @@ note("looks", mapped_fcl_ce=say(own, f"ece: {fcl} after its map minus {ce}"))
 note("looks", mapped_signs=localisation_record.count_signs(after, "after the map"))
 
 # %% [markdown]
-# Of several labels the ECE of focal loss is after its map {glue:text}`looks-mapped-focal` (against as trained), that of
-# FCL {glue:text}`looks-mapped-fcl`. Against cross-entropy, which needs no map, they are then
+# Of several labels, after the map against as trained: the ECE of focal loss is {glue:text}`looks-mapped-focal`, that of
+# FCL {glue:text}`looks-mapped-fcl`. After the map against cross-entropy, which needs none:
 # {glue:text}`looks-mapped-focal-ce`, and {glue:text}`looks-mapped-fcl-ce`. Of the contrasts of both settings that ask
 # whether a map makes ECE or NLL lower, {glue:text}`looks-mapped-signs`.
 #

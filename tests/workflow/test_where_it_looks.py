@@ -5,6 +5,7 @@ import pytest
 
 from focal_lib.training.localisation.plan import CHEST, ONE, SEVERAL
 from workflow import where_it_looks
+from workflow.where_it_looks import FIRST
 
 
 @pytest.fixture
@@ -23,9 +24,9 @@ def asked(monkeypatch):
 def test_each_network_is_trained_once(tmp_path, asked):
     out = tmp_path / "record" / "table.parquet"
     where_it_looks.main(5, out, seeds=1)
-    assert asked == where_it_looks.plans(1)
+    assert asked == where_it_looks.plans(FIRST)
     where_it_looks.main(5, out, seeds=2)
-    assert asked == where_it_looks.plans(1) + where_it_looks.plans(2)
+    assert asked == where_it_looks.plans(FIRST) + where_it_looks.plans(FIRST + 1)
     where_it_looks.main(0, out, seeds=3)  # no time: what there is stays
     table = pd.read_parquet(out)
     assert len(asked) == len(set(asked)) == len(table) == 16

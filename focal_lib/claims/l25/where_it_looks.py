@@ -83,7 +83,7 @@ def fig1_pointing() -> Evidence:
     "l25.table9_garments",
     source="L25 App. A.16, Table 9, asked of other images",
     statement=r"'FCL consistently yields strong performance gains, particularly in terms of average AUROC and reliability scores (ECE, MCE).' (Taken as: "
-    r"against binary cross-entropy the mean AUROC over labels is higher, ECE and MCE of all labels together are lower. The paper's images are chest "
+    r"against binary cross-entropy the mean AUROC over labels is higher, ECE and MCE of all labels together, in bins of equal width, are lower. The paper's images are chest "
     rf"X-rays. Here: {SEVERAL} among cut-outs of others, $\gamma = {FCL[0]:g}$, $\lambda = {FCL[1]:g}$, a small network.)",
     chapter=CHAPTER,
     fidelity="ours",
@@ -99,7 +99,7 @@ def table9_garments() -> Evidence:
 @claim(
     "l25.labels_after_map",
     source="L25 App. A.16, taken further by KK24's decomposition",
-    statement=r"Of several labels, each after the map of its own two classes, focal loss and FCL have a lower ECE than as trained. (Here: "
+    statement=r"Of several labels, each after the map of its own two classes, focal loss and FCL have a lower ECE, in bins of equal width, than as trained. (Here: "
     rf"{SEVERAL} among cut-outs of others, $\gamma = {FCL[0]:g}$, $\lambda = {FCL[1]:g}$, a small network; no validation data are used.)",
     chapter=CHAPTER,
     fidelity="ours",
