@@ -212,8 +212,8 @@ note("questions", below=int((focal["mean"] < focal["gamma"]).sum()), focal_cells
 # The best calibration $\gamma$ is below that of training in {glue:text}`questions-below` of
 # {glue:text}`questions-focal-cells` cells with a focal loss. Of the {glue:text}`questions-cells` with several seeds,
 # the interval holds the $\gamma$ of training in {glue:text}`questions-holds`, and in {glue:text}`questions-holds-both`
-# that of $T$ holds 1 as well. Where it does not, these networks are not at the focal minimiser, or the validation data
-# are too few to say where in the valley: along it $\gamma$ is known worst.
+# that of $T$ holds 1 as well. Where it does not, that speaks against networks at the focal minimiser (each interval for
+# itself, uncorrected); where it does, it may be wide: along the valley $\gamma$ is known worst.
 #
 # ## Against vector and matrix scaling, and others
 #
