@@ -122,7 +122,7 @@ mean = fits.groupby("gamma").mean()
 note("simple", gradient=fits["gradient"].max(), gamma_linear=values[0], ratio=mean["norm"][values[0]] / mean["norm"][0])
 note("simple", temperature=theory.closest_temperature(values[0], 2).temperature, iterations=iterations)
 note("simple", off_flow=np.linalg.norm(path - along, axis=1).max(), norm_ce=ends[0.0], norm_focal=ends[values[0]])
-note("simple", step=step, left=np.linalg.norm(path[-1]) / ends[values[0]])
+note("simple", step=step, plateau=1 - flip, left=np.linalg.norm(path[-1]) / ends[values[0]])
 
 # %% [markdown]
 # ## Does the norm blow up?
@@ -242,13 +242,7 @@ note("simple", linear_raw=compared(gaps["distance"]), linear_mapped=compared(gap
 note("simple", raw_gap=gaps["distance"].estimate, mapped_gap=gaps["mapped_distance"].estimate)
 under = metrics.paired_t_interval(*(fits.loc[fits["gamma"] == 0, name] for name in ("confidence", "accuracy")))
 sides = ("underconfident", "overconfident")
-note(
-    "simple",
-    ce_side=sides[under.estimate > 0],
-    ce_gap=100 * under.estimate,
-    high=100 * mean["high"][0.0],
-    plateau=1 - flip,
-)
+note("simple", ce_side=sides[under.estimate > 0], ce_gap=100 * under.estimate, high=100 * mean["high"][0.0])
 
 # %% [markdown]
 # Averaged over the distribution, cross-entropy is {glue:text}`simple-ce-side:s`, confidence minus accuracy being

@@ -78,13 +78,8 @@ note("unknown", digits=len(results.unknown_images(unknown)))
 cells = results.printed_tables().query("table == 'AUROC table' and stage == 'pre'")
 printed = cells.pivot(index=["dataset", "network"], columns="loss", values="value")
 above = printed.gt(printed["cross-entropy"], axis=0).sum()
-note(
-    "unknown",
-    networks=printed.index.unique("network").size,
-    rows=len(printed),
-    rows_fcl=above["fcl"],
-    rows_flsd=above["flsd-53"],
-)
+note("unknown", rows=len(printed), rows_fcl=above["fcl"], rows_flsd=above["flsd-53"])
+note("unknown", networks=printed.index.unique("network").size)
 
 # %% [markdown]
 # No network is trained on this page. The {glue:text}`unknown-runs` networks of {ref}`ch-training`, with

@@ -116,6 +116,8 @@ note("fclnet", lean_half=at["lean"][0.5], asked_half=at["asked"][0.5])
 note("fclnet", lean_zero=at["lean"][0.0], before=at["distance"][0.5], after=at["mapped_distance"][0.5])
 crosses = absolute[absolute["trained_on"] == "whole"].groupby("lam")["asked"].mean()
 note("fclnet", crosses=crosses.index[crosses > 0].min(), below=crosses.index[crosses < 0].max())
+
+# %% tags=["remove-input"]
 whole = moons_recorded[moons_recorded["trained_on"] == "whole"]
 near = 0.1  # root mean square distance from the truth, after the map
 far = whole["mapped_distance"] > near
