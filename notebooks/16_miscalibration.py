@@ -24,9 +24,10 @@
 # {glue:text}`miscalibration-error-word` by {glue:text}`miscalibration-error-change:.1f` points. Step by step, the
 # weights of a focal network with $\gamma =$ {glue:text}`miscalibration-gamma-top:g` are larger than those of
 # cross-entropy for {glue:text}`miscalibration-lead` of the first {glue:text}`miscalibration-steps` steps. And after
-# temperature scaling {glue:text}`miscalibration-ce-after:.0f` % of the predictions are above 99 % with cross-entropy,
-# {glue:text}`miscalibration-kept-after:.0f` % with $\gamma =$ {glue:text}`miscalibration-kept:g`; in M20's Table 6
-# focal loss keeps more.
+# temperature scaling {glue:text}`miscalibration-ce-after:.0f` % of the predictions have a confidence of
+# {glue:text}`miscalibration-confident:g` or more with cross-entropy, {glue:text}`miscalibration-kept-after:.0f` % with
+# $\gamma =$ {glue:text}`miscalibration-kept:g`; in M20's Table 6 focal loss keeps
+# {glue:text}`miscalibration-table6-word`.
 #
 # :::{admonition} As printed: M20 sections 3 and 4
 # The increase in average test NLL is caused only by the incorrectly classified samples, as the average NLL for the
@@ -37,7 +38,7 @@
 # :::
 
 # %% tags=["parameters"]
-grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read: cross-entropy and at least one focal loss
+grid: str = "workflow/grids/fashion-mnist.yaml"  # runs of the small CNN at one rate: cross-entropy, focal loss
 runs: str = "_build/runs"  # where they are
 n_train: int = 1000  # images of the small network that is followed here; at least 64
 epochs: int = 42  # of it; at least 3. M20: 350
@@ -77,17 +78,18 @@ spec = trained[0].spec
 #
 # Two kinds of networks. The runs of [](#ch-training), {glue:text}`miscalibration-runs` of them: a small CNN on
 # {glue:text}`miscalibration-n` images of Fashion-MNIST, {glue:text}`miscalibration-epochs` epochs of Adam at one
-# learning rate, cross-entropy and $\gamma$ up to 3, {glue:text}`miscalibration-seeds` seeds, looked at every
-# {glue:text}`miscalibration-every` epochs. And, where every epoch and every sample counts, an MLP that is trained while
-# this page is made: {glue:text}`miscalibration-mlp-n` images, {glue:text}`miscalibration-mlp-epochs` epochs of SGD,
-# {glue:text}`miscalibration-mlp-seeds` seeds. Its learning rate is divided by 10 after 3/7 and 5/7 of them, as M20's.
-# Lines over epochs are means over seeds, and their bands reach from the lowest to the highest seed. ECE has 15 bins of
-# equal mass.
+# learning rate, cross-entropy and $\gamma$ of {glue:text}`miscalibration-gammas`, {glue:text}`miscalibration-seeds`
+# seeds, looked at every {glue:text}`miscalibration-every` epochs. And, where every epoch and every sample counts, an
+# MLP that is trained while this page is made: {glue:text}`miscalibration-mlp-n` images,
+# {glue:text}`miscalibration-mlp-epochs` epochs of SGD, {glue:text}`miscalibration-mlp-seeds` seeds. Its learning rate
+# falls to a tenth after {glue:text}`miscalibration-drops` epochs; M20's schedule, shortened alike, has that after
+# {glue:text}`miscalibration-drops-m20`. Lines over epochs are means over seeds, and their bands reach from the lowest
+# to the highest seed. ECE has 15 bins of equal mass.
 
 # %% tags=["remove-input"]
 note("miscalibration", runs=len(trained), n=spec.n_train, epochs=spec.training.epochs, every=spec.evaluate_every)
 note("miscalibration", seeds=len({run.spec.seed for run in trained}), mlp_n=n_train, mlp_epochs=epochs)
-note("miscalibration", mlp_seeds=seeds)
+note("miscalibration", mlp_seeds=seeds, gammas=", ".join(sorted({f"{run.spec.gamma:g}" for run in trained} - {"0"})))
 of_mlp = "the MLP: two layers, no crops or flips, batches of 64, a learning rate of 0.05 at first, not 0.1"
 of_cnn = (
     f"{spec.dataset}, a small CNN and Adam, where M20 has CIFAR-10, ResNet-50 and 350 epochs of SGD, each evaluated"
@@ -186,7 +188,9 @@ specs = [
     for gamma in (0, 1, 2, 3)
 ]
 followed = training.follow(specs)
-drops = specs[0].training.drops
+drops, m20 = specs[0].training.drops, training.RECIPES["m20-cifar"]
+shortened = [round(drop * epochs / m20.epochs) for drop in m20.drops]
+note("miscalibration", {name: " and ".join(map(str, at)) for name, at in (("drops", drops), ("drops-m20", shortened))})
 moments = list(dict.fromkeys(round(epochs * share) for share in (1 / epochs, 0.1, 3 / 7, 5 / 7, 1)))
 
 # %% tags=["hide-input"]
@@ -218,15 +222,16 @@ reliability_film(frames)
 
 # %% tags=["hide-input"]
 described = results.describe_followed(followed)
+surely = f"{results.CONFIDENT:.0%}".replace("%", " %")
 names = {"norm of the last layer": "weight_norm", "mean norm of the logits": "logit_norm"}
-names |= {"share of test samples above 99 %": "above_99", "right, of those above 99 %": "right_above_99"}
+names |= {f"share of test samples above {surely}": "above_99", f"right, of those above {surely}": "right_above_99"}
 by_column = results.over_seeds_by_epoch(described, list(names.values()))
 grown = {title: by_column[column] for title, column in names.items()}
 last = described[described["epoch"] == epochs].groupby("gamma")[["weight_norm", "logit_norm"]].mean()
 note("miscalibration", logits_ce=last["logit_norm"].iloc[0], logits_top=last["logit_norm"].iloc[-1])
 note("miscalibration", weights_ce=last["weight_norm"].iloc[0], weights_top=last["weight_norm"].iloc[-1])
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Four panels over the epochs of the MLP, a line for each loss: norm of the last layer, norm of the logits, share of test samples with a confidence above 99 per cent, and how many of these are right."}, "figure": {"name": "fig-miscalibration-weights", "caption": "Weights, logits and very confident predictions of the MLP. Counterpart of M20 Fig. 3 (h)."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Four panels over the epochs of the MLP, a line for each loss: norm of the last layer, norm of the logits, share of very confident test samples, and how many of these are right."}, "figure": {"name": "fig-miscalibration-weights", "caption": "Weights, logits and very confident predictions of the MLP. Counterpart of M20 Fig. 3 (h)."}}
 epoch_panels(grown, marks=drops)
 
 # %% [markdown]
@@ -255,18 +260,20 @@ led |= {title: less[names[title]] for title in gained}
 passed = beginning.threshold_steps(steps)
 lead = {gamma: beginning.steps_in_lead(steps, "weight_norm", gamma) for gamma in beginning.GAMMAS}
 note("miscalibration", steps=first_steps, samples=first_samples, gamma_top=max(lead), lead=lead[max(lead)])
-note("miscalibration", leads=", ".join(map(str, lead.values())), passed=", ".join(f"{at:g}" for at in passed) or "none")
+note("miscalibration", leads=", ".join(map(str, lead.values())))
+at_steps = "; ".join(f"that of gamma {gamma:g} at {at:g}" for gamma, at in passed.items())
+note("miscalibration", passed=at_steps or "none is passed in every seed")
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Three panels over the first steps: mean probability of the true class for each loss; the same less that of cross-entropy, for each focal loss; and the norm of the last layer less that of cross-entropy. Upright lines are where cross-entropy passes the thresholds."}, "figure": {"name": "fig-miscalibration-first", "caption": "The first steps of gradient descent on all images at once, from the same weights for each loss: mean $q$, and $q$ and the norm of the last layer less those of cross-entropy with the same seed."}}
-epoch_panels(led, "step", columns=3, marks=passed, zero=gained)
+epoch_panels(led, "step", columns=3, marks=list(passed.values()), zero=gained)
 
 # %% [markdown]
-# On average over seeds the mean $q$ of cross-entropy passes the thresholds of $\gamma = 1, 2, 3$ at the steps
-# {glue:text}`miscalibration-passed`. The norm of the last layer is larger than with cross-entropy for
-# {glue:text}`miscalibration-leads` steps. In M20's Fig. 3 (h) the order reverses between the epochs 150 and 250, and up
-# to epoch 150 the training error is around 20 %. So four samples of five are classified correctly by then, and for a
-# $q$ below $p_0$ such a sample must share its probability with two other classes or more. The threshold explains a lead
-# in the first steps; that it explains one of 150 epochs is not shown.
+# On average over seeds, the mean $q$ of cross-entropy passes the thresholds at these steps:
+# {glue:text}`miscalibration-passed`. With $\gamma = 1, 2, 3$ the norm of the last layer is larger than with
+# cross-entropy for {glue:text}`miscalibration-leads` steps. In M20's Fig. 3 (h) the reversal of the order occurs
+# 'between epochs 150 and 250'. By Fig. 1 (c) most training samples are classified correctly before that, and for a $q$
+# below $p_0$, which is less than one half, such a sample must share its probability with two other classes or more. The
+# threshold can explain a lead in the first steps; that it explains one as long as M20's is not shown.
 
 # %% tags=["remove-input"]
 show("m20.gains_faster", "m20.weights_lead_then_trail")
@@ -281,24 +288,24 @@ show("m20.gains_faster", "m20.weights_lead_then_trail")
 looks = list(dict.fromkeys((1, max(1, round(epochs * 2 / 7)), max(1, round(epochs * 4 / 7)))))
 spread = {f"epoch {epoch}": results.gradient_norms_at(followed, epoch) for epoch in looks}
 medians = described[described["epoch"].isin((looks[0], looks[-1]))].groupby(["gamma", "epoch"])["gradient_norm"].mean()
-falls = medians.unstack().pipe(lambda wide: wide[looks[0]] / wide[looks[-1]])
-note("miscalibration", look=looks[-1], fall_ce=falls.iloc[0], fall_top=falls.iloc[-1])
+left = medians.unstack().pipe(lambda wide: wide[looks[-1]] / wide[looks[0]])
+note("miscalibration", look=looks[-1], left_ce=left.iloc[0], left_top=left.iloc[-1])
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Histograms of the gradient norms of the training samples at up to three epochs, on a logarithmic axis, an outline for each loss."}, "figure": {"name": "fig-miscalibration-gradients", "caption": "Gradient norms of the training samples in the last layer; the first bin holds all below. Counterpart of M20 Fig. 4 (b) to (d)."}}
 histogram_panels(spread, "norm of the gradient", lowest=1e-6)
 
 # %% [markdown]
-# From epoch 1 to epoch {glue:text}`miscalibration-look` the median falls {glue:text}`miscalibration-fall-ce:.0f`-fold
-# with cross-entropy and {glue:text}`miscalibration-fall-top:.0f`-fold with $\gamma = 3$. Of the small CNN, by its 0.9
-# quantile:
+# From epoch 1 to epoch {glue:text}`miscalibration-look` the median goes to {glue:text}`miscalibration-left-ce:.2g` of
+# what it was with cross-entropy and to {glue:text}`miscalibration-left-top:.2g` with $\gamma = 3$. Of the small CNN, by
+# a quantile that the claim names:
 
 # %% tags=["remove-input"]
 show("m20.gradient_norms")
 
 # %% [markdown]
-# ## Above 99 %
+# ## Very confident predictions
 #
-# M20 count the test samples predicted with a confidence of 0.99 or more, and how many of these are right, before and
+# M20 count the test samples 'predicted with a confidence of 0.99 or more', and how many of these are right, before and
 # after temperature scaling. The small CNNs, on average over seeds, and M20's Table 6 below (CIFAR-10; 'focal' is
 # FLSD-53). Temperatures are chosen by the ECE on validation, as theirs.
 
@@ -306,23 +313,31 @@ show("m20.gradient_norms")
 shares = results.confident_shares(trained)
 beside = results.beside_table6(shares)
 beside.rename_axis(index=None).style.format(precision=1).set_caption(
-    "Test samples with a confidence of 99 % or more, and how many of them are right, in per cent"
+    f"Test samples with a confidence of {results.CONFIDENT:g} or more, and how many of them are right, in per cent"
 )
 
 # %% tags=["remove-input"]
 temperatures = shares[shares["stage"] == "after"].groupby("gamma")["temperature"].mean()
-ours = beside.iloc[: temperatures.size]
-note("miscalibration", ce_before=ours.iloc[0, 0], ce_right=ours.iloc[0, 1], ce_after=ours.iloc[0, 2])
+ours, printed = beside.iloc[: temperatures.size], beside["share, after"].iloc[temperatures.size :]
+by_loss = {key: printed[[name.startswith(key) for name in printed.index]].to_numpy() for key in ("focal", "cross")}
+keeps_more = (by_loss["focal"] > by_loss["cross"]).all()
+note("miscalibration", table6_word="more" if keeps_more else "not always more", confident=results.CONFIDENT)
+note(
+    "miscalibration",
+    ce_before=ours.iloc[0, 0],
+    ce_right=f"{ours.iloc[0, 1]:.0f} %" if ours.iloc[0, 0] else "undefined: there is none",
+    ce_after=ours.iloc[0, 2],
+)
 note("miscalibration", kept_before=ours.iloc[-1, 0], kept_after=ours.iloc[-1, 2], kept=temperatures.index[-1])
 note("miscalibration", t_ce=temperatures.iloc[0], t_kept=temperatures.iloc[-1])
 
 # %% [markdown]
-# Of what cross-entropy predicts with 99 % or more, {glue:text}`miscalibration-ce-right:.0f` % are right. M20 argue that
-# a temperature near 1 leaves focal loss its confidence. Here the temperature is {glue:text}`miscalibration-t-kept:.1f`
-# with $\gamma =$ {glue:text}`miscalibration-kept:g` and {glue:text}`miscalibration-t-ce:.1f` with cross-entropy, and
-# what is left above 99 % after it {glue:text}`miscalibration-kept-after:.0f` and
-# {glue:text}`miscalibration-ce-after:.0f` % of all. A temperature alone does not say how many predictions stay
-# confident: it divides logits, and those of focal loss are of another size.
+# Of what cross-entropy predicts with such a confidence the share that is right is
+# {glue:text}`miscalibration-ce-right:s`. M20 argue that a temperature near 1 leaves focal loss its confidence. Here the
+# temperature is {glue:text}`miscalibration-t-kept:.1f` with $\gamma =$ {glue:text}`miscalibration-kept:g` and
+# {glue:text}`miscalibration-t-ce:.1f` with cross-entropy, and the share of such predictions that is left after it is
+# {glue:text}`miscalibration-kept-after:.0f` and {glue:text}`miscalibration-ce-after:.0f` %. A temperature alone does
+# not say how many predictions stay confident: it divides logits, and how large these are differs with the loss.
 
 # %% tags=["remove-input"]
 show("m20.table6_before_here", "m20.table6_after_here", "m20.table6_right_here")

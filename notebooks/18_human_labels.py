@@ -62,8 +62,9 @@ evaluated = raters_record.evaluate_written()
 # %% [markdown]
 # ## What people said
 #
-# {cite:t}`hutto14` had sentences from film reviews rated from $-4$ to 4. A vote below 0 is negative here, one above 0
-# positive. A vote of 0 counts half for each of two classes; with three classes it is a class of its own.
+# {cite:t}`hutto14` had sentences from film reviews rated, in whole numbers of $[-4, 4]$. A vote below 0 is negative
+# here, one above 0 positive. A vote of 0 counts half for each of two classes; with three classes it is a class of its
+# own.
 
 # %% tags=["hide-input"]
 sizes = {"n_train": n_train, "n_validation": n_validation}
@@ -252,8 +253,8 @@ note("raters", sharpened=count(evaluated, "focal after its map minus focal after
 #
 # The map makes predictions more certain, and so does any temperature below 1. For two classes the two are nearly the
 # same function ({ref}`ch-fit`), so which *shape* is right can hardly show. What the map adds is the amount: it takes it
-# from theory, without held-out labels. For three classes the shapes differ. The map, against a temperature fitted on
-# {glue:text}`raters-n-validation` held-out labels, is {glue:text}`raters-sharpened`.
+# from theory, without held-out labels. For three classes the shapes differ. In the record the map, against a
+# temperature fitted on held-out labels, is {glue:text}`raters-sharpened`.
 
 # %% tags=["hide-input"]
 tried = sorted(g for g in record.loc[record["loss"].str.startswith("focal "), "gamma"].unique())
@@ -325,7 +326,7 @@ rows = late.assign(label=late["table"] + ": " + late["name"].map(names).fillna("
 # %% tags=["remove-input"]
 note("raters", exclude=raters_record.say_whether_uses_exclude(evaluated))
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Differences in Kullback-Leibler divergence to the raters with t intervals, on an axis that is logarithmic away from zero, three rows for each setting: what the map does with validated weights, focal loss minus cross-entropy after training to the end, and what the map does after training to the end."}, "figure": {"name": "fig-raters-end", "caption": "Difference in KL to the raters, mean and 95 % t interval over paired seeds, each for itself: focal loss after its map minus as it is, with the weights of least validation loss and trained on to the end; and focal loss minus cross-entropy, to the end. The axis is linear within 0.1 of 0 and logarithmic beyond."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Differences in Kullback-Leibler divergence to the raters with t intervals, on an axis that is logarithmic away from zero, three rows for each setting: what the map does with validated weights, focal loss minus cross-entropy after training to the end, and what the map does after training to the end."}, "figure": {"name": "fig-raters-end", "caption": "Difference in KL to the raters, mean and 95 % t interval over paired seeds, each for itself: focal loss after its map minus as it is, with the weights of least validation loss and trained on to the end; and focal loss minus cross-entropy, to the end. The axis is linear near 0 and logarithmic beyond."}}
 interval_figure(
     *(rows[c].tolist() for c in ("label", "difference", "low", "high")),
     "difference in KL to the raters",

@@ -22,23 +22,23 @@
 # {glue:text}`unknown-chief-low:+.1f` to {glue:text}`unknown-chief-high:+.1f`). By energy instead it is
 # {glue:text}`unknown-energy:+.1f` points from that of cross-entropy, {glue:text}`unknown-energy-said`, and
 # {glue:text}`unknown-fresh-energy:+.1f` ({glue:text}`unknown-fresh-energy-low:+.1f` to
-# {glue:text}`unknown-fresh-energy-high:+.1f`) on fresh seeds, {glue:text}`unknown-fresh-energy-said`. The score itself
-# changes the AUROC of a loss, from the largest probability to energy, by {glue:text}`unknown-energy-least:+.1f` to
-# {glue:text}`unknown-energy-most:+.1f` points. A temperature fitted on clean images changes the NLL on corrupted ones
-# by {glue:text}`unknown-nll-ce:+.2f` for cross-entropy and {glue:text}`unknown-nll-focal:+.2f` for focal loss, on
-# average. By intervals each for itself it raises the adaptive ECE for {glue:text}`unknown-harmed-ce` of
-# {glue:text}`unknown-cells` corruptions and severities with cross-entropy and lowers it for
-# {glue:text}`unknown-helped-ce`; with focal loss it raises it for {glue:text}`unknown-harmed-focal` and lowers it for
-# {glue:text}`unknown-helped-focal`.
+# {glue:text}`unknown-fresh-energy-high:+.1f`) with $\gamma = 3$ on fresh seeds, {glue:text}`unknown-fresh-energy-said`.
+# The score itself changes the AUROC of a loss, from the largest probability to energy, by
+# {glue:text}`unknown-energy-least:+.1f` to {glue:text}`unknown-energy-most:+.1f` points. A temperature fitted on clean
+# images changes the NLL on corrupted ones by {glue:text}`unknown-nll-ce:+.2f` for cross-entropy and
+# {glue:text}`unknown-nll-focal:+.2f` for focal loss, on average. By intervals each for itself it raises the adaptive
+# ECE for {glue:text}`unknown-harmed-ce` of {glue:text}`unknown-cells` corruptions and severities with cross-entropy and
+# lowers it for {glue:text}`unknown-helped-ce`; with focal loss it raises it for {glue:text}`unknown-harmed-focal` and
+# lowers it for {glue:text}`unknown-helped-focal`.
 #
 # :::{admonition} As printed: L25 section 5.4
 # 'Across most datasets, FCL consistently achieves the highest AUROC, outperforming other models in handling OoD data.'
 # 'This suggests that the FCL generalize well across different types of OoD shifts.'
 # :::
 #
-# L25 trains four networks on CIFAR-10 and tells its test images from SVHN and from CIFAR-10-C. Which score it takes and
-# which corruption, the text at hand does not say. In its table FCL has a higher AUROC than cross-entropy in
-# {glue:text}`unknown-rows-fcl` of {glue:text}`unknown-rows` rows as trained, FLSD-53 in
+# L25 trains {glue:text}`unknown-networks` networks on CIFAR-10 and tells its test images from SVHN and from CIFAR-10-C.
+# Which score it takes and which corruption, the text at hand does not say. In its table FCL has a higher AUROC than
+# cross-entropy in {glue:text}`unknown-rows-fcl` of {glue:text}`unknown-rows` rows as trained, FLSD-53 in
 # {glue:text}`unknown-rows-flsd`. Whether FCL is the highest of all, {ref}`ch-published` counts. {cite:t}`kk24` measure
 # calibration on the data that a network was trained for; what becomes of it elsewhere is open there.
 
@@ -79,6 +79,7 @@ cells = results.printed_tables().query("table == 'AUROC table' and stage == 'pre
 printed = cells.pivot(index=["dataset", "network"], columns="loss", values="value")
 above = printed.gt(printed["cross-entropy"], axis=0).sum()
 note("unknown", rows=len(printed), rows_fcl=above["fcl"], rows_flsd=above["flsd-53"])
+note("unknown", networks=printed.index.unique("network").size)
 
 # %% [markdown]
 # No network is trained on this page. The {glue:text}`unknown-runs` networks of {ref}`ch-training`, with
@@ -103,8 +104,8 @@ differences(training.read_notes("workflow/grids/fashion-mnist-unknown.yaml").dif
 # ```
 #
 # which a constant added to every logit $s_i$ changes, and no probability. **AUROC** is the share of pairs, one known
-# and one unknown, in which the known input has the higher score, a tie counting half; 50 % is guessing. **FPR at 95 %**
-# is the share of unknown inputs that pass a threshold which 95 % of the known ones pass.
+# and one unknown, in which the known input has the higher score, a tie counting half; one half is guessing. **FPR at
+# 95 %** is the share of unknown inputs that pass a threshold which 95 % of the known ones pass.
 
 # %% tags=["hide-input"]
 as_trained = detected[detected["method"] == "none"]
@@ -154,10 +155,10 @@ note("unknown", energy_said="significant after Holm" if by_energy["significant"]
 # %% [markdown]
 # Of {glue:text}`unknown-contrasts` contrasts {glue:text}`unknown-significant` are significant at 5 %. In the first a
 # difference of {glue:text}`unknown-chief-smallest:.1f` points would have shown in four of five cases. An early trial
-# for this book had found a lower AUROC with focal loss in three pairs of networks out of three. Here, by the largest
-# probability, it is lower in {glue:text}`unknown-pairs-chief` of {glue:text}`unknown-seeds` pairs with $\gamma =$
-# {glue:text}`unknown-gamma:g`, and in {glue:text}`unknown-pairs-lower` of {glue:text}`unknown-pairs` over all
-# $\gamma$. For one loss the score changes the mean AUROC by up to {glue:text}`unknown-by-score:.1f` points; for one
+# for this book had found a lower AUROC with focal loss in each of the few pairs of networks that it had. Here, by the
+# largest probability, it is lower in {glue:text}`unknown-pairs-chief` of {glue:text}`unknown-seeds` pairs with
+# $\gamma =$ {glue:text}`unknown-gamma:g`, and in {glue:text}`unknown-pairs-lower` of {glue:text}`unknown-pairs` over
+# all $\gamma$. For one loss the score changes the mean AUROC by up to {glue:text}`unknown-by-score:.1f` points; for one
 # score the loss changes it by up to {glue:text}`unknown-by-loss:.1f`.
 
 # %% tags=["remove-input"]
@@ -214,15 +215,16 @@ note("unknown", fcl_printed_low=gains.min(), fcl_printed_high=gains.max())
 # With FCL the AUROC is {glue:text}`unknown-fcl:+.1f` points from that of cross-entropy, by the largest probability
 # (95 % t interval {glue:text}`unknown-fcl-low:+.1f` to {glue:text}`unknown-fcl-high:+.1f`). L25's table has
 # {glue:text}`unknown-fcl-printed-low:+.1f` and {glue:text}`unknown-fcl-printed-high:+.1f` on its two data sets, on
-# average over four networks of one run each; here {glue:text}`unknown-fcl-smallest:.1f` points would have shown in four
-# of five cases.
+# average over {glue:text}`unknown-networks` networks of one run each; here {glue:text}`unknown-fcl-smallest:.1f` points
+# would have shown in four of five cases.
 #
-# What four seeds had suggested was asked of four more, which nobody had seen
-# (`workflow/grids/fashion-mnist-fresh.yaml`):
+# What {glue:text}`unknown-first-seeds` seeds had suggested was asked of {glue:text}`unknown-fresh-seeds` more, which
+# nobody had seen (`workflow/grids/fashion-mnist-fresh.yaml`):
 
 # %% tags=["hide-input"]
-fresh = results.evaluate_contrasts(results.read_unknown("fashion-mnist-fresh", "mnist-5k"), results.FRESH_DIGITS)
-results.format_contrasts(fresh, "Minus cross-entropy, in points, of four fresh seeds; the others with Holm")
+on_fresh = results.read_unknown("fashion-mnist-fresh", "mnist-5k")
+fresh = results.evaluate_contrasts(on_fresh, results.FRESH_DIGITS)
+results.format_contrasts(fresh, "Minus cross-entropy, in points, of fresh seeds; the others with Holm")
 
 # %% tags=["remove-input"]
 again = {row["name"]: row for _, row in fresh.iterrows()}
@@ -236,6 +238,7 @@ for key, name in asked_again.items():
     note("unknown", {f"fresh-{key}-said": "significant" if row["significant"] else "not significant"})
 row = again[asked_again["fcl"]]
 outside = sum(not row["low"] <= gain <= row["high"] for gain in gains)
+note("unknown", first_seeds=recorded["seed"].nunique(), fresh_seeds=on_fresh["seed"].nunique())
 note("unknown", fcl_outside=("both inside", "one inside and one outside", "both outside")[outside])
 
 # %% [markdown]
@@ -256,9 +259,9 @@ show("l25.fcl_other_shifts", "l25.flsd53_digits", "l25.energy_fresh_seeds")
 # %% [markdown]
 # ## Does a calibration hold when the data shift?
 #
-# The test images are corrupted, as CIFAR-10-C's are made ({cite:t}`hendrycks2019`), at five severities. Temperature and
-# focal temperature scaling are fitted by NLL on clean validation images. Confidence minus accuracy says in which
-# direction a network is wrong.
+# The test images are corrupted, as CIFAR-10-C's are made ({cite:t}`hendrycks2019`), at {glue:text}`unknown-severities`
+# severities. Temperature and focal temperature scaling are fitted by NLL on clean validation images. Confidence minus
+# accuracy says in which direction a network is wrong.
 
 # %% tags=["hide-input"]
 kinds = tuple(name.strip() for name in corruptions.split(","))
@@ -298,6 +301,7 @@ text.set_caption("Where a temperature does most harm: adaptive ECE (%) after it 
 
 # %% tags=["remove-input"]
 harmed, helped = (ece[which].groupby("loss").size() for which in (ece["low"] > 0, ece["high"] < 0))
+note("unknown", severities=ece["severity"].nunique())
 note("unknown", cells=len(ece) // 2, harmed_ce=harmed.get("cross-entropy", 0), harmed_focal=harmed.get(focal, 0))
 note("unknown", helped_ce=helped.get("cross-entropy", 0), helped_focal=helped.get(focal, 0), images=images)
 gain = of_shift.set_index("name")["difference"]

@@ -42,7 +42,7 @@
 # :::
 #
 # The text at hand has lost the letters and the figures. What is held constant in Fig. 6, and at which value, it does
-# not say; we take the letter for $\lambda$, and $\gamma$ of 3, that of section 5.5.1, and 2.
+# not say; we take the letter for $\lambda$, and $\gamma = 3$, that of section 5.5.1, and $\gamma = 2$.
 
 # %% tags=["parameters"]
 gammas: str = "0, 2, 4"  # of the networks trained here, comma separated; at least 0
@@ -69,6 +69,7 @@ from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import dot_figure, line_figure, point_figure
 from focal_lib.pages.plots.epochs import epoch_panels
 from focal_lib.pages.plots.maps import cell_map
+from focal_lib.results.fcl_networks import LOW, NEAR
 from focal_lib.training import fcl_networks
 from focal_lib.training import simple_models as simple
 
@@ -103,7 +104,7 @@ for kind, absolute in (("squared", False), ("absolute", True)):
     dots[kind] = (places, np.stack([lean[loss] for loss in of_kind]))
     lines[kind] = (places, np.array([asked[loss] for loss in of_kind]))
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Lean from the truth in points over lambda, for the squared and for the absolute distance: what each loss asks for as lines, and networks trained on the whole distribution as dots. With the squared distance what is asked for stays below zero; with the absolute one it crosses zero."}, "figure": {"name": "fig-fclnet-lean", "caption": "How far the probability of the likelier class lies above its truth, in points, over $\\lambda$: what the losses ask for, and networks trained on the whole of two moons, a dot each. At $\\lambda = 0$ both are focal loss."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Lean from the truth in points over lambda, for the squared and for the absolute distance: what each loss asks for as lines, and networks trained on the whole distribution as dots. With the squared distance what is asked for stays below zero; with the absolute one it lies higher, above zero for a large enough lambda."}, "figure": {"name": "fig-fclnet-lean", "caption": "How far the probability of the likelier class lies above its truth, in points, over $\\lambda$: what the losses ask for, and networks trained on the whole of two moons, a dot each. At $\\lambda = 0$ both are focal loss."}}
 dot_figure(dots, lines, r"$\lambda$", "lean (points)", reference=0)
 
 # %% tags=["remove-input"]
@@ -115,9 +116,12 @@ note("fclnet", lean_half=at["lean"][0.5], asked_half=at["asked"][0.5])
 note("fclnet", lean_zero=at["lean"][0.0], before=at["distance"][0.5], after=at["mapped_distance"][0.5])
 crosses = absolute[absolute["trained_on"] == "whole"].groupby("lam")["asked"].mean()
 note("fclnet", crosses=crosses.index[crosses > 0].min(), below=crosses.index[crosses < 0].max())
+
+# %% tags=["remove-input"]
 whole = moons_recorded[moons_recorded["trained_on"] == "whole"]
-far = whole["mapped_distance"] > 0.1
-note("fclnet", networks=int(squared["network"].nunique()), far=int(far.sum()), all_networks=len(whole))
+near = 0.1  # root mean square distance from the truth, after the map
+far = whole["mapped_distance"] > near
+note("fclnet", near=near, networks=int(squared["network"].nunique()), far=int(far.sum()), all_networks=len(whole))
 for key, rows in (("squared", ~whole["absolute"]), ("absolute", whole["absolute"] & (whole["lam"] >= 2))):
     towards = whole[rows & (whole["lam"] > 0)]["lean"] < 0
     note("fclnet", {f"towards-{key}": int(towards.sum()), f"of-{key}": len(towards)})
@@ -128,10 +132,10 @@ for key, rows in (("squared", ~whole["absolute"]), ("absolute", whole["absolute"
 # most {glue:text}`fclnet-off:.2f` points. Recorded are {glue:text}`fclnet-networks` networks a loss with $\gamma = 3$,
 # trained longer. With the squared distance {glue:text}`fclnet-towards-squared` of {glue:text}`fclnet-of-squared` lean
 # towards one half. Some networks do not come near what their loss asks for: of {glue:text}`fclnet-all-networks`, over
-# both distances, {glue:text}`fclnet-far` are more than 0.1 (root mean square) from the truth even after the map of
-# their loss. They make the means and their intervals wide; the claims below were written to be judged by these, and
-# are. Of the networks with $\lambda = \frac12$ the map of FCL {eq}`eq-fcl-map` changes the distance from the truth from
-# {glue:text}`fclnet-before:.3f` to {glue:text}`fclnet-after:.3f`, in the mean.
+# both distances, {glue:text}`fclnet-far` are more than {glue:text}`fclnet-near:g` (root mean square) from the truth
+# even after the map of their loss. They make the means and their intervals wide; the claims below were written to be
+# judged by these, and are. Of the networks with $\lambda = \frac12$ the map of FCL {eq}`eq-fcl-map` changes the
+# distance from the truth from {glue:text}`fclnet-before:.3f` to {glue:text}`fclnet-after:.3f`, in the mean.
 
 # %% tags=["remove-input"]
 show("l25.bias_here", "l25.bias_as_asked_here", "l25.map_here")
@@ -145,8 +149,8 @@ show("l25.bias_here", "l25.bias_as_asked_here", "l25.map_here")
 # half up to $\lambda =$ {glue:text}`fclnet-below:g` at least, and away from it from {glue:text}`fclnet-crosses:g` on,
 # of those recorded. Of {glue:text}`fclnet-of-absolute` networks with $\lambda \ge 2$
 # {glue:text}`fclnet-towards-absolute` lean towards one half all the same; of the {glue:text}`fclnet-near-absolute` that
-# are within 0.1 of the truth after their map {glue:text}`fclnet-near-towards-absolute`. (That split was made after
-# seeing them.) The sum, too, is proper after a map:
+# are within {glue:text}`fclnet-near:g` of the truth after their map {glue:text}`fclnet-near-towards-absolute`. (That
+# split was made after seeing them.) The sum, too, is proper after a map:
 #
 # ```{math}
 # :label: eq-fcl-l1-map
@@ -161,19 +165,20 @@ show("l25.l1_after_map", "l25.l1_away_here")
 # %% [markdown]
 # ## With a sample to overfit
 #
-# The same networks on 500 samples of two moons, and what they lean by:
+# The same networks on a sample of {glue:text}`fclnet-samples` points of two moons, and what they lean by:
 
 # %% tags=["hide-input"]
-ways = {"whole distribution": "whole", "500 samples": "samples"}
+ways = {"whole distribution": "whole", "a sample": "samples"}
 from_sample = {name: results.lean_over_lambda(moons_recorded, way) for name, way in ways.items()}
 asked_line = squared.groupby("lam")["asked"].mean()
 line = {"asked for": (asked_line.index.to_numpy(), asked_line.to_numpy())}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Lean from the truth in points over lambda with the squared distance: networks trained on the whole distribution and on 500 samples as dots, and as a line what the loss asks for."}, "figure": {"name": "fig-fclnet-sample", "caption": "Lean of networks with FCL, $\\gamma = 3$, trained on the whole of two moons and on 500 samples (recorded), a dot each, and what the loss asks for."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Lean from the truth in points over lambda with the squared distance: networks trained on the whole distribution and on a sample as dots, and as a line what the loss asks for."}, "figure": {"name": "fig-fclnet-sample", "caption": "Lean of networks with FCL, $\\gamma = 3$, trained on the whole of two moons and on a sample (recorded), a dot each, and what the loss asks for."}}
 dot_figure(from_sample, line, r"$\lambda$", "lean (points)", reference=0)
 
 # %% tags=["remove-input"]
-shift = np.median(from_sample["500 samples"][1] - from_sample["whole distribution"][1], axis=1)
+shift = np.median(from_sample["a sample"][1] - from_sample["whole distribution"][1], axis=1)
+note("fclnet", samples=fcl_networks.MOON_SAMPLES)
 note("fclnet", shift_least=shift.min(), shift_most=shift.max(), shift_zero=shift[0])
 
 # %% [markdown]
@@ -188,12 +193,14 @@ note("fclnet", shift_least=shift.min(), shift_most=shift.max(), shift_zero=shift
 # Now images, where the truth is not known.
 
 # %% tags=["remove-input"]
-note("fclnet", n=1000)
+note("fclnet", n=fcl_networks.N_TRAIN)
 differences(
     [
         "Fashion-MNIST, of 14 x 14 pixels by means of blocks, where L25 has CIFAR-10, CIFAR-100 and others",
-        f"one hidden layer of 100 units, Adam for 100 epochs recorded and {epochs} here, where L25 has ResNets",
-        f"1,000 training images recorded and {n_train:,} here, few enough to fit; 2,000 validation images",
+        f"one hidden layer of {fcl_networks.HIDDEN} units, Adam for {fcl_networks.EPOCHS} epochs recorded and "
+        f"{epochs} here, where L25 has ResNets",
+        f"{fcl_networks.N_TRAIN:,} training images recorded, few enough to fit, and {n_train:,} here; "
+        f"{fcl_networks.N_VALIDATION:,} validation images",
         f"{recorded['seed'].nunique()} seeds recorded, where L25 has one",
     ]
 )
@@ -203,7 +210,7 @@ differences(
 
 # %% tags=["hide-input"]
 numbers = tuple(range(1, seeds + 1))
-images = fcl_networks.load_pooled("fashion-mnist", numbers, n_train, 2000)
+images = fcl_networks.load_pooled("fashion-mnist", numbers, n_train, fcl_networks.N_VALIDATION)
 chosen = [fcl_networks.fcl(float(g), float(x)) for g in gammas.split(",") for x in lams.split(",")]
 trained = [fcl_networks.train_on_images(loss, images, numbers, epochs) for loss in chosen]
 live = pd.concat([results.measure_trained(each, images, "fashion-mnist") for each in trained], ignore_index=True)
@@ -246,20 +253,20 @@ note("fclnet", gap_zero=gap.loc[0.0, 3.0], gap_half=gap.loc[0.5, 3.0], gap_most=
 note("fclnet", ece_zero=ece.loc[0.0, 3.0], ece_half=ece.loc[0.5, 3.0], ece_most=ece.loc[4.5, 3.0])
 means = recorded[(recorded["metric"] == "ece") & (recorded["method"] == "none")].groupby("loss")["value"].mean()
 note("fclnet", squared=means["fcl 4 1.5"], absolute=means["fcl-l1 4 1.5"])
+note("fclnet", same="is the same" if ece.idxmin().nunique() == 1 else "is not the same")
 best_focal = float(ece.loc[0.0].idxmin())
 note("fclnet", best_gamma=best_focal, best_focal=float(ece.loc[0.0, best_focal]))
 
 # %% [markdown]
-# Cross-entropy, in the corner, has {glue:text}`fclnet-ce:.1f` %. The least mean is
-# {glue:text}`fclnet-best-ece:.1f` %, of *{glue:text}`fclnet-best`*; the least without a square is
-# {glue:text}`fclnet-best-focal:.1f` %, with $\gamma =$ {glue:text}`fclnet-best-gamma:g`. (The least of many means
-# flatters itself a little.) Of the
+# Cross-entropy, in the corner, has {glue:text}`fclnet-ce:.1f` %. The least mean is {glue:text}`fclnet-best-ece:.1f` %,
+# of *{glue:text}`fclnet-best`*; the least without a square is {glue:text}`fclnet-best-focal:.1f` %, with $\gamma =$
+# {glue:text}`fclnet-best-gamma:g`. (The least of many means flatters itself a little.) Of the
 # {glue:text}`fclnet-inside` pairs of A.10 {glue:text}`fclnet-better` have a lower mean than focal loss with the same
 # $\gamma$. From one $\lambda$ to the next confidence minus accuracy rises in {glue:text}`fclnet-recorded-rises` of
 # {glue:text}`fclnet-recorded-steps` steps with $\gamma > 0$. So a low ECE is no sign of a square that corrects: the
-# square makes the network more confident, which helps where $\gamma$ has made it underconfident, up to the point of
-# balance, and harms beyond. Which $\lambda$ has the least mean depends on $\gamma$ here. Networks that have overfitted
-# less, or more, may have another.
+# square makes a focal network more confident, which helps where $\gamma$ has made it underconfident, up to the point of
+# balance, and harms beyond. The $\lambda$ of the least mean {glue:text}`fclnet-same:s` for all $\gamma$ here. Networks
+# that have overfitted less, or more, may have another.
 
 # %% tags=["hide-input"]
 stages = {"as trained": ("none", ""), "after a temperature": ("temperature", "ece")}
@@ -315,11 +322,12 @@ curves = {
 epoch_panels(curves)
 
 # %% tags=["hide-input"]
+note("fclnet", low=LOW, near_error=NEAR)
 results.format_contrasts(found[found["table"] == families[4]], f"{families[4]}: in epochs")
 
 # %% [markdown]
-# `epochs-to-low`: until a tenth of the range is left. `epochs-to-error`: until the test error is at most 2 points above
-# its least; that needs no normalisation.
+# `epochs-to-low`: until {glue:text}`fclnet-low:g` of the range is left. `epochs-to-error`: until the test error is at
+# most {glue:text}`fclnet-near-error:g` points above its least; that needs no normalisation.
 
 # %% tags=["remove-input"]
 show("l25.convergence")
@@ -327,7 +335,7 @@ show("l25.convergence")
 # %% [markdown]
 # ## What is left to recalibrate
 #
-# L25's Def. 2.3 asks how much a loss falls under the best $\kappa(v) = v + \eta(v)$ with $\eta$ 1-Lipschitz. Of a
+# L25's Definition 2.3 asks how much a loss falls under the best $\kappa(v) = v + \eta(v)$ with $\eta$ 1-Lipschitz. Of a
 # binary predictor that is a convex problem with $\kappa' \in [0, 2]$, solved here on pieces. Theorem 4.5 says that the
 # gap by FCL is at most that by focal loss, for any predictor. Take a network that was trained with focal loss on the
 # whole of two moons:
@@ -347,7 +355,8 @@ line_figure(knots, best_maps, "probability", "recalibrated", diagonal=True, ylim
 
 # %% [markdown]
 # By focal loss the gap of this network is {glue:text}`fclnet-gap-focal:.4f`, by FCL with $\lambda = \frac12$
-# {glue:text}`fclnet-gap-fcl:.4f`. It is where focal loss wants it, and FCL wants it elsewhere.
+# {glue:text}`fclnet-gap-fcl:.4f`. At its minimum focal loss has no smooth recalibration left to ask for; FCL does,
+# where it wants the network elsewhere.
 
 # %% tags=["remove-input"]
 show("l25.thm45_here", "l25.thm45_overfitted_here")

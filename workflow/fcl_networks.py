@@ -24,7 +24,7 @@ from focal_lib.checkout import ROOT
 from focal_lib.results.fcl_networks import CONVERGING, RECORD, measure_lean, measure_trained
 from focal_lib.training.fcl_networks.images import load_pooled, train_on_images
 from focal_lib.training.fcl_networks.moons import train_on_whole_moons
-from focal_lib.training.fcl_networks.plan import losses_recorded
+from focal_lib.training.fcl_networks.plan import EPOCHS, MOON_SAMPLES, N_TRAIN, N_VALIDATION, losses_recorded
 from focal_lib.training.simple_models.moons import moon_truth
 from focal_lib.training.simple_models.networks import MoonLoss, moon_logits, train_on_moons
 from workflow.going_on import made_by, rows_so_far
@@ -32,10 +32,9 @@ from workflow.going_on import made_by, rows_so_far
 OUT = ROOT / "results" / RECORD
 SEEDS = tuple(range(1, 6))
 MOON_SEEDS = tuple(range(1, 11))
-DATASET, N_TRAIN, N_VALIDATION, EPOCHS = "fashion-mnist", 1000, 2000, 100
+DATASET = "fashion-mnist"
 GAMMA = 3.0  # on two moons
 LAMBDAS = (0.0, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
-SAMPLES = 500  # of two moons, beside the whole distribution
 
 
 def moon_losses() -> list[MoonLoss]:
@@ -72,7 +71,7 @@ def record_moons(end: float, out: Path, seeds: tuple[int, ...] = MOON_SEEDS, epo
         if (loss.lam, loss.absolute) in done or time.process_time() > end:
             continue
         whole = train_on_whole_moons(loss, seeds, coarse, epochs=epochs, rate=0.02)
-        some = train_on_moons(loss, seeds, samples=SAMPLES, epochs=epochs)[epochs]
+        some = train_on_moons(loss, seeds, samples=MOON_SAMPLES, epochs=epochs)[epochs]
         parts = [(loss, "whole", moon_logits(whole, fine)), (loss, "samples", moon_logits(some, fine))]
         rows += measure_lean(parts, fine).assign(**made).to_dict("records")
         _write(rows, out / "moons.parquet")

@@ -23,7 +23,7 @@ from focal_lib.training.simple_models.known_truth import against_truth
 from focal_lib.training.simple_models.moons import MoonGrid
 from focal_lib.training.simple_models.networks import MoonLoss
 
-__all__ = ["RECORD", "epochs_to", "measure_lean", "measure_trained", "read_fcl"]
+__all__ = ["CONVERGING", "LOW", "NEAR", "RECORD", "epochs_to", "measure_lean", "measure_trained", "read_fcl"]
 
 RECORD = "fcl-networks"  # results/fcl-networks/{images,epochs,moons}.parquet
 MODEL = "pooled-mlp"

@@ -13,12 +13,12 @@ from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import t_interval, t_interval_if_any
 from focal_lib.results.fcl_networks import GAP_OF, RECORD, read_fcl
 from focal_lib.results.written_contrasts import difference_by_seed
-from focal_lib.training.fcl_networks.plan import written_contrasts
+from focal_lib.training.fcl_networks.plan import EPOCHS, N_TRAIN, written_contrasts
 
 CHAPTER = "21_fcl_networks"
 NEEDS = f"results/{RECORD}"
 LAMBDA, DISTANCE, OTHERS, GAP, SPEED = dict.fromkeys(c.table for c in written_contrasts())
-SIZE = "1,000 Fashion-MNIST images of 14 x 14 pixels, one hidden layer, Adam, 100 epochs"
+SIZE = f"{N_TRAIN:,} Fashion-MNIST images of 14 x 14 pixels, one hidden layer, Adam, {EPOCHS} epochs"
 HERE = f"(Here: {SIZE}.)"
 MOONS = r"(Two moons, $\gamma = 3$, networks of two layers of ten units trained on the whole distribution.)"
 TOLERANCE = 0.2  # of a bias, relative to the theory's

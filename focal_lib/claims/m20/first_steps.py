@@ -54,14 +54,13 @@ def step_before_threshold(steps: pd.DataFrame, gamma: float, seed: int) -> int:
     return int(past.index[0]) - 1
 
 
-def threshold_steps(steps: pd.DataFrame) -> list[float]:
+def threshold_steps(steps: pd.DataFrame) -> dict[float, float]:
     """For each gamma whose threshold is passed in every seed: the step that passes it, on average over seeds."""
-    found = []
+    found = {}
     for gamma in GAMMAS:
         with contextlib.suppress(ValueError):
-            found.append(
-                float(np.mean([step_before_threshold(steps, gamma, int(s)) + 1 for s in steps["seed"].unique()]))
-            )
+            passing = [step_before_threshold(steps, gamma, int(s)) + 1 for s in steps["seed"].unique()]
+            found[gamma] = float(np.mean(passing))
     return found
 
 

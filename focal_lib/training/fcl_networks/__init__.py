@@ -1,10 +1,14 @@
 """Networks with the focal calibration loss (L25 section 5.5): a map over gamma and lambda, and known truths."""
 
-from focal_lib.training.fcl_networks.images import load_pooled, train_on_images
+from focal_lib.training.fcl_networks.images import HIDDEN, load_pooled, train_on_images
 from focal_lib.training.fcl_networks.moons import lean, train_on_whole_moons
 from focal_lib.training.fcl_networks.plan import (
+    EPOCHS,
     MAP_GAMMAS,
     MAP_LAMBDAS,
+    MOON_SAMPLES,
+    N_TRAIN,
+    N_VALIDATION,
     TrainedLoss,
     chosen_by_l25,
     fcl,
@@ -12,8 +16,13 @@ from focal_lib.training.fcl_networks.plan import (
 )
 
 __all__ = [
+    "EPOCHS",
+    "HIDDEN",
     "MAP_GAMMAS",
     "MAP_LAMBDAS",
+    "MOON_SAMPLES",
+    "N_TRAIN",
+    "N_VALIDATION",
     "TrainedLoss",
     "chosen_by_l25",
     "fcl",

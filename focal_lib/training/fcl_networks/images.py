@@ -17,7 +17,7 @@ from focal_lib.training.fit import pixel_scale
 from focal_lib.training.simple_models.networks import StackedNetworks
 from focal_lib.validation import check_number
 
-__all__ = ["Images", "Trained", "load_pooled", "train_on_images"]
+__all__ = ["HIDDEN", "Images", "Trained", "load_pooled", "train_on_images"]
 
 HIDDEN, BATCH, RATE = 100, 128, 1e-3
 WATCHED = 2000  # test images that are looked at after every epoch

@@ -9,8 +9,22 @@ from focal_lib.losses.by_name import build
 from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.spec import LOSSES
 
-__all__ = ["MAP_GAMMAS", "MAP_LAMBDAS", "TrainedLoss", "chosen_by_l25", "fcl", "losses_recorded", "written_contrasts"]
+__all__ = [
+    "EPOCHS",
+    "MAP_GAMMAS",
+    "MAP_LAMBDAS",
+    "MOON_SAMPLES",
+    "N_TRAIN",
+    "N_VALIDATION",
+    "TrainedLoss",
+    "chosen_by_l25",
+    "fcl",
+    "losses_recorded",
+    "written_contrasts",
+]
 
+N_TRAIN, N_VALIDATION, EPOCHS = 1000, 2000, 100  # of the recorded networks on images
+MOON_SAMPLES = 500  # of two moons, beside the whole distribution
 MAP_GAMMAS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
 MAP_LAMBDAS = (0.0, 0.5, 1.5, 3.0, 4.0, 4.5)  # with those of L25 A.10
 ABSOLUTE = ((2.0, 0.5), (3.0, 0.5), (3.0, 1.5), (3.0, 4.5), (4.0, 1.5))

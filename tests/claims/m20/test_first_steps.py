@@ -50,8 +50,10 @@ def test_a_threshold_that_is_never_passed_is_told_or_left_out():
     short = short[short["epoch"] <= 2]
     with pytest.raises(ValueError, match="must be passed"):
         first_steps.step_before_threshold(short, 1.0, 0)
-    assert first_steps.threshold_steps(short) == []
-    assert first_steps.threshold_steps(made()) == sorted(first_steps.threshold_steps(made()), reverse=True)
+    assert first_steps.threshold_steps(short) == {}
+    at = first_steps.threshold_steps(made())
+    assert list(at) == list(first_steps.GAMMAS)
+    assert list(at.values()) == sorted(at.values(), reverse=True)
 
 
 def test_the_lead_is_counted_from_its_first_step():
