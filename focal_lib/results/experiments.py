@@ -56,13 +56,11 @@ def _status(name: str, planned: int, live: Mapping[str, Sequence[Result]]) -> st
 
 def experiment_table(found: Sequence[Experiment]) -> str:
     """A row for each in Markdown, those that were run first."""
-    lines = [
-        "| experiment | differs from the paper in | of the paper, missing | runs | images | what became of it |",
-        "|---|---|---|---:|---:|---|",
-    ]
+    lines = ["| experiment | differs from the paper in | runs |", "|:---|:---|:---|"]
     for one in sorted(found, key=lambda one: one.status == "not run"):
-        texts = (f"`{one.name}`: {one.notes.reproduces}", _stacked(one.notes.differs), _stacked(one.notes.missing))
-        cells = (*texts, f"{one.runs:,}", f"{one.images:,}", one.status)
+        runs = f"{one.runs:,} runs, {one.images:,} images; {one.status}"
+        differs = (*one.notes.differs, *(f"missing: {line}" for line in one.notes.missing))
+        cells = (f"`{one.name}`: {one.notes.reproduces}", "<br>".join(f"• {line}" for line in differs), runs)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines)
 
@@ -73,7 +71,3 @@ def recorded_data() -> dict[str, str]:
     for path in sorted((ROOT / "results").glob(f"*/*/{SPEC}")):
         found[path.parent.parent.name] = json.loads(path.read_text())["spec"]["dataset"]
     return found
-
-
-def _stacked(lines: Sequence[str]) -> str:
-    return "<br>".join(f"• {line}" for line in lines) or "–"
