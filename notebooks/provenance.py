@@ -27,7 +27,6 @@ runs: str = "_build/runs"  # where they are
 from pathlib import Path
 
 import pandas as pd
-from IPython.display import Markdown
 
 from focal_lib import results, training
 from focal_lib.pages.footer import foot
@@ -52,7 +51,9 @@ note("provenance", images_not_run=sum(one.images for one in waiting))
 # networks differ that {ref}`ch-miscalibration` and {ref}`ch-simple` train without a grid stands there.
 
 # %% tags=["remove-input"]
-Markdown(results.experiment_table(found))
+words = 'class="dataframe words"'
+table = results.experiment_table(found).style.format(escape="html").set_properties(**{"white-space": "pre-line"})
+table.hide().set_uuid("experiments").set_table_attributes(words).set_caption("Grids, those that were run first")
 
 # %% [markdown]
 # ## Whose data
@@ -62,7 +63,8 @@ Markdown(results.experiment_table(found))
 # %% tags=["remove-input"]
 columns = ["data", "home", "terms", "to cite"]
 sources = pd.DataFrame([(s.title, s.url, s.terms, s.cite) for s in data.SOURCES.values()], columns=columns)
-sources.style.hide().set_caption("Data sets and word vectors that the package reads")
+listed = sources.style.format(escape="html").hide().set_uuid("sources").set_table_attributes(words)
+listed.set_caption("Data sets and word vectors that the package reads")
 
 # %% tags=["remove-input"]
 kept = results.recorded_data()

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 from focal_lib.checkout import ROOT
 from focal_lib.results.compute_used import folder_in_words, in_words
 from focal_lib.training.cost import images_to_train
@@ -44,7 +46,7 @@ def list_experiments(live: Mapping[str, Sequence[Result]]) -> tuple[Experiment, 
 
 def _status(name: str, planned: int, live: Mapping[str, Sequence[Result]]) -> str:
     if name in live:
-        return f"trained by `make book`: {in_words(live[name])}"
+        return f"trained by make book: {in_words(live[name])}"
     recorded, compute = folder_in_words(ROOT / "results" / name)
     if recorded:
         part = "" if recorded == planned else f" in part, {recorded} runs"
@@ -54,15 +56,14 @@ def _status(name: str, planned: int, live: Mapping[str, Sequence[Result]]) -> st
     return "not run"
 
 
-def experiment_table(found: Sequence[Experiment]) -> str:
-    """A row for each in Markdown, those that were run first."""
-    lines = ["| experiment | differs from the paper in | runs |", "|:---|:---|:---|"]
+def experiment_table(found: Sequence[Experiment]) -> pd.DataFrame:
+    """A row for each, those that were run first; a line for each difference."""
+    rows = []
     for one in sorted(found, key=lambda one: one.status == "not run"):
-        runs = f"{one.runs:,} runs, {one.images:,} images; {one.status}"
         differs = (*one.notes.differs, *(f"missing: {line}" for line in one.notes.missing))
-        cells = (f"`{one.name}`: {one.notes.reproduces}", "<br>".join(f"• {line}" for line in differs), runs)
-        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
-    return "\n".join(lines)
+        runs = f"{one.runs:,} runs, {one.images:,} images; {one.status}"
+        rows.append((f"{one.name}: {one.notes.reproduces}", "\n".join(f"• {line}" for line in differs), runs))
+    return pd.DataFrame(rows, columns=["experiment", "differs from the paper in", "runs"])
 
 
 def recorded_data() -> dict[str, str]:
