@@ -66,6 +66,7 @@ from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure
 from focal_lib.pages.plots.heat_maps import heat_map_table
 from focal_lib.results import localisation_record
+from focal_lib.training.data.canvases import GARMENT, SIDE
 from focal_lib.training.localisation.grad_cam import grad_cam
 from focal_lib.training.localisation.plan import FCL, ONE, SEVERAL, Plan, losses_compared
 from focal_lib.training.localisation.train import train
@@ -74,13 +75,14 @@ use_style()
 recorded = {name: localisation_record.of_setting(name) for name in (ONE, SEVERAL)}
 evaluated = {name: localisation_record.evaluate_written(name) for name in recorded}
 ce, focal, fcl = losses_compared()  # of the record
+note("looks", side=SIDE, garment=GARMENT)
 
 # %% [markdown]
 # ## Images with boxes
 #
-# A canvas of 48 x 48 pixels has garments of Fashion-MNIST, halved to 14 x 14, at random places. Around them, and
-# sometimes on them, lie eight cut-outs of 5 x 5 pixels of other garments, in the manner of Mnih et al.'s cluttered
-# digits. The box is the smallest around the garment's visible pixels. In one setting a canvas has *one* garment, and
+# A canvas, {glue:text}`looks-side` pixels wide and high, has garments of Fashion-MNIST, halved to
+# {glue:text}`looks-garment`, at random places. Around them, and sometimes on them, lie small cut-outs of other
+# garments, in the manner of Mnih et al.'s cluttered digits. The box is the smallest around the garment's visible pixels. In one setting a canvas has *one* garment, and
 # the network ends in a softmax. In the other it has none to three of different classes, that do not overlap, and
 # each class is a label by itself, as the findings on a chest X-ray are:
 #
@@ -330,7 +332,7 @@ note("looks", mapped_signs=localisation_record.count_signs(after, "after the map
 # ## Chest X-rays
 #
 # `training/data/chest_xrays.py` reads ChestX-ray14 where its files are given, with the official split and, where there
-# is the list, the boxes of 984 findings {cite:p}`wang17`. They are not fetched: set `FOCAL_DATA` to a folder with
+# is the list, the boxes of some findings {cite:p}`wang17`. They are not fetched: set `FOCAL_DATA` to a folder with
 # `chest-xray14/`, in it `Data_Entry_2017.csv`, `train_val_list.txt`, `test_list.txt`, `BBox_List_2017.csv` and the
 # images. Then `-p setting 'chest X-rays' -p network densenet121` runs this page's first half on them.
 

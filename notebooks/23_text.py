@@ -120,8 +120,9 @@ named.style.format(precision=2).hide().set_caption(
 #
 # The data sets of these rows are not in any package that we found. With their files in a folder this page trains on
 # them ([below](#sec-text-real)). By default it has sentences of film reviews, as SST does, with the ratings that
-# {cite:t}`hutto14` had people give, from $-4$ to 4. The middle fifth of that scale is neutral, as in SST. With two
-# classes the neutral ones are left out, as SST's binary version does. Every fourth sentence is for test.
+# {cite:t}`hutto14` had people give, from very negative to very positive. The middle fifth of that scale is neutral,
+# as in SST. With two classes the neutral ones are left out, as SST's binary version does. Every fourth sentence is for
+# test.
 
 # %% tags=["hide-input"]
 corpus = text.load_text(dataset, folder or None)
@@ -155,10 +156,10 @@ sizes = sizes.reset_index().rename(columns={"seconds": "processor seconds"})
 sizes.style.format({"processor seconds": "{:.0f}"}).hide().set_caption("The record")
 
 # %% [markdown]
-# M20 trains GP-CNN on 15,098 articles for 50 epochs and the Tree-LSTM on 6,920 parsed sentences, every node of whose
-# trees has a label, for 25. The sentences here have no parse trees: their words are halved down to single ones, which
-# serves a Tree-LSTM about as well {cite:p}`shi18`. And it is trained by Adam, where M20 has AdaGrad. All start from
-# GloVe vectors, of 50 numbers here.
+# M20 has many more articles for GP-CNN, and for the Tree-LSTM parsed sentences, every node of whose trees has a label;
+# their numbers are in the grid `m20-text`. The sentences here have no parse trees: their words are halved down to
+# single ones, which serves a Tree-LSTM about as well {cite:p}`shi18`. And it is trained by Adam, where M20 has AdaGrad.
+# All start from GloVe vectors, shorter ones here.
 #
 # ## While it trains
 #
@@ -242,7 +243,7 @@ note("text", fcl_error=count(evaluated, "FCL minus cross-entropy, error", ("lowe
 # Kendall's $\tau$ between the losses' order by ECE here and in each printed row, one number a seed. It is 1 for the
 # same order and 0 for unrelated ones. So few losses leave much to chance: the intervals are over seeds, and say nothing
 # of the chance in a printed row, which is of single runs. An interval of no width says that all seeds have one $\tau$.
-# Among all orders that the losses could have, a mean $\tau$ as far from 0 as ours is rarer than 5 % for
+# Among all orders that the losses could have, a mean $\tau$ as far from 0 as ours is significant at 5 % for
 # {glue:text}`text-related` of {glue:text}`text-rows` rows. A network that learned nothing is well calibrated, so losses
 # whose error is nearer to chance than to the best one are left out of the second figure:
 # {glue:text}`text-at-chance`.
@@ -378,7 +379,7 @@ form.set_caption("One setting minus another, paired over seeds; errors and ECE i
 #
 # `sst` wants `train.txt`, `dev.txt` and `test.txt` of parse trees, `ag-news` `train.csv` and `test.csv`,
 # `20-newsgroups` the folders `20news-bydate-train` and `20news-bydate-test`, `20-newsgroups-m20` the folder
-# `20_newsgroups` of all 19,997 articles. All losses of the papers' rows are in two grids, which tell their cost first
+# `20_newsgroups` of all articles. All losses of the papers' rows are in two grids, which tell their cost first
 # ([](#page-rerun)):
 #
 # ```

@@ -39,7 +39,7 @@ def test_each_loss_is_trained_once(tmp_path, monkeypatch):
 
 def test_moons_are_trained_with_each_distance_once(tmp_path, monkeypatch):
     monkeypatch.setattr(fcl_networks, "LAMBDAS", (0.0, 1.0))
-    monkeypatch.setattr(fcl_networks, "SAMPLES", 10)
+    monkeypatch.setattr(fcl_networks, "MOON_SAMPLES", 10)
     monkeypatch.setattr(fcl_networks, "made_by", lambda module: {"commit": "c", "code": "d"})
     end = time.process_time() + 60
     for _ in range(2):

@@ -80,6 +80,12 @@ SOURCES = {  # name, or its beginning -> source; the longest beginning counts
         "MIT",
         "Liang, Li and Chen (2024), arXiv:2408.01005",
     ),
+    "film-snippets": DataSource(
+        "Sentences of film reviews, product reviews, tweets and news with mean ratings, in vaderSentiment",
+        "https://github.com/cjhutto/vaderSentiment",
+        "the package: MIT; the sentences are of reviews on rottentomatoes.com, and of what others wrote",
+        "Hutto and Gilbert (2014)",
+    ),
     "movie-reviews": DataSource(
         "Sentences of film reviews with the votes of raters, in vaderSentiment",
         "https://github.com/cjhutto/vaderSentiment",
