@@ -82,9 +82,10 @@ note("looks", side=SIDE, garment=GARMENT)
 #
 # A canvas, {glue:text}`looks-side` pixels wide and high, has garments of Fashion-MNIST, halved to
 # {glue:text}`looks-garment`, at random places. Around them, and sometimes on them, lie small cut-outs of other
-# garments, in the manner of Mnih et al.'s cluttered digits. The box is the smallest around the garment's visible pixels. In one setting a canvas has *one* garment, and
-# the network ends in a softmax. In the other it has none to three of different classes, that do not overlap, and
-# each class is a label by itself, as the findings on a chest X-ray are:
+# garments, in the manner of Mnih et al.'s cluttered digits. The box is the smallest around the garment's visible
+# pixels. In one setting a canvas has *one* garment, and the network ends in a softmax. In the other it has none to
+# three of different classes, that do not overlap, and each class is a label by itself, as the findings on a chest
+# X-ray are:
 #
 # ```{math}
 # :label: eq-looks-labels

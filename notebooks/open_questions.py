@@ -142,11 +142,12 @@ note("questions", recorded=len(lost), picture=picture, near=near)
 # On test data the theory's curve loses {glue:text}`questions-valley-mean:+.4f` nats on average and
 # {glue:text}`questions-valley-worst:+.4f` at worst, the own line {glue:text}`questions-own-line-mean:+.4f` and
 # {glue:text}`questions-own-line-worst:+.4f`; at most {glue:text}`questions-near` in
-# {glue:text}`questions-valley-near` and {glue:text}`questions-own-line-near` of {glue:text}`questions-recorded` networks. They took a median of one part in
-# {glue:text}`questions-valley-faster:.1f` and in {glue:text}`questions-own-line-faster:.1f` of the full search's time.
-# Temperature scaling, which is that curve's point at $\gamma = 0$, loses
-# {glue:text}`questions-temperature-mean:+.4f` on average; on {glue:text}`questions-temperature-better` networks it has
-# the lower NLL on test data. By adaptive ECE, which the paper searches by: {ref}`ch-fts`.
+# {glue:text}`questions-valley-near` and {glue:text}`questions-own-line-near` of {glue:text}`questions-recorded`
+# networks. They took a median of one part in {glue:text}`questions-valley-faster:.1f` and in
+# {glue:text}`questions-own-line-faster:.1f` of the full search's time. Temperature scaling, which is that curve's
+# point at $\gamma = 0$, loses {glue:text}`questions-temperature-mean:+.4f` on average; on
+# {glue:text}`questions-temperature-better` networks it has the lower NLL on test data. By adaptive ECE, which the
+# paper searches by: {ref}`ch-fts`.
 #
 # ## A negative gamma
 #
