@@ -21,8 +21,6 @@
 # above that. In the logit it is smaller for confident samples, larger in between (up to
 # {glue:text}`curvature-most:.1f` times for $\gamma =$ {glue:text}`curvature-most-gamma:g`), and negative for very wrong
 # ones. The paper says neither: its theorem, whose formula the text at hand has lost, is about a network.
-# above that. In the logit it is smaller for confident samples, up to several times larger in between, and negative for
-# very wrong ones. The paper says neither: its theorem, whose formula the text at hand has lost, is about a network.
 # How curved the loss is in the weights of networks, {ref}`ch-landscape` measures.
 #
 # :::{admonition} As printed: KN24 Fig. 1 (caption)

@@ -15,25 +15,28 @@
 # (ch-landscape)=
 # # Does focal loss flatten the landscape?
 #
-# **The question.** {cite:t}`kn24` hold that focal loss calibrates because it leads to flatter places. [](#ch-curvature)
-# looks at the loss itself. Here are the networks: how curved is the loss in their weights, does it become flatter as
-# $\gamma$ grows, and is it this that calibrates? **In short:** with $\gamma = 7$ the top eigenvalue of the Hessian of
-# the loss trained with, on validation images, is {glue:text}`landscape-top:s` times that of cross-entropy
-# ({glue:text}`landscape-names:s`); it falls in {glue:text}`landscape-falls` of {glue:text}`landscape-steps` steps of
-# $\gamma$. But these are Hessians of different losses. By one loss for all, cross-entropy, the trace where focal loss
-# with $\gamma = 3$ leads is {glue:text}`landscape-ce:s` times that where cross-entropy leads, on training images
-# {glue:text}`landscape-ce-train:s` times: {glue:text}`landscape-said:s`. And flatness is not calibration: one layer
-# multiplied by {glue:text}`landscape-factor:g` and the next divided by it multiply the trace by
+# **The question.** {cite:t}`kn24` conjecture that a lower curvature is one of the reasons why focal loss calibrates.
+# [](#ch-curvature) looks at the loss itself. Here are the networks: how curved is the loss in their weights, does it
+# become flatter as $\gamma$ grows, and is it this that calibrates? **In short:** with $\gamma = 7$ the top eigenvalue
+# of the Hessian of the loss trained with, on validation images, is {glue:text}`landscape-top:s` times that of
+# cross-entropy ({glue:text}`landscape-names:s`); it falls in {glue:text}`landscape-falls` of
+# {glue:text}`landscape-steps` steps of $\gamma$. But these are Hessians of different losses. By one loss for all,
+# cross-entropy, the trace where focal loss with $\gamma = 3$ leads is {glue:text}`landscape-ce:s` times that where
+# cross-entropy leads; with training images, which some of these networks fit so well that it nearly vanishes,
+# {glue:text}`landscape-said:s`. And no flatness fixes the calibration: one layer multiplied by
+# {glue:text}`landscape-factor:g` and the next divided by it multiply the trace by
 # {glue:text}`landscape-by-factor:.2g`, and no probability changes but by rounding.
 #
 # :::{admonition} As printed: KN24 abstract, captions of Figs. 2 and 3
-# 'Our analysis suggests that focal loss reduces the curvature of the loss surface in training the model. This indicates
-# that curvature may be one of the essential factors in achieving model calibration.' 'For all architectures,
-# $\lambda_{\max}(H_{val})$ monotonically decreases with increasing $\gamma$.' 'ECE reaches its minimum for ViT
-# architecture around $\gamma$ = 10 and for other architectures around $\gamma = 3,4$.' 'ECE reaches a minimum peak for
-# all network architectures when $\operatorname{Tr}(H_{val})$ is reduced to a certain extent rather than maximizing it.'
-# 'This indicates that applying appropriate regularization to reduce $\operatorname{Tr}(H_{val})$ to a certain extent is
-# crucial for minimizing ECE.' The figures are of CIFAR-100.
+# 'Our analysis suggests that focal loss reduces the curvature of the loss surface in training the model. This
+# indicates that curvature may be one of the essential factors in achieving model calibration.' 'For all
+# architectures, $\lambda_{\max}(H_{val})$ monotonically decreases with increasing $\gamma$.' 'ECE reaches its minimum
+# for ViT architecture around $\gamma$ = 10 and for other architectures around $\gamma = 3,4$.' 'ECE reaches a minimum
+# peak for all network architectures when $\operatorname{Tr}(H_{val})$ is reduced to a certain extent rather than
+# maximizing it.' 'This indicates that applying appropriate regularization to reduce $\operatorname{Tr}(H_{val})$ to a
+# certain extent is crucial for minimizing ECE.' 'When $\operatorname{Tr}(H_{val})$ is too low' the ECE degrades. The
+# figures are of CIFAR-100. The caption of Fig. 1 would be right for an exponent $\gamma - 1$; then their $\gamma$ is
+# larger by 1 than ours.
 # :::
 #
 # Which loss the Hessian is of, the text at hand does not say. With the loss that was trained with, the landscape itself
@@ -72,13 +75,14 @@ cause_contrasts, calibration_contrasts = results.cause_contrasts(), results.cali
 # Three small networks, one of them a transformer, trained with focal loss on Fashion-MNIST, four seeds each
 # (`workflow/grids/landscape.yaml`). On {glue:text}`landscape-recorded` training and as many validation images of each
 # run the Hessian $H$ of the mean loss in all weights was looked at without writing it down: its largest eigenvalue by
-# Lanczos iteration, its trace by Hutchinson's estimator, the mean of $v^THv$ over {glue:text}`landscape-signs` vectors
-# of random signs. The measurements are recorded (`results/landscape`), the weights are not; what is measured live says
-# so. Of a network of ReLUs the trace can be had without signs, see [](#sec-landscape-causes): of its
+# Lanczos iteration, its trace by Hutchinson's estimator, the mean of $v^THv$ over {glue:text}`landscape-signs`
+# vectors of random signs. The measurements are recorded (`results/landscape`), the weights are not; what is measured
+# live says so. Of a network of ReLUs the trace can be had without signs, see [](#sec-landscape-causes): of its
 # {glue:text}`landscape-estimates` estimates {glue:text}`landscape-near` lie within two standard errors of it. The
 # standard error of a trace is, at the median, {glue:text}`landscape-relative:s` % of it
 # ({glue:text}`landscape-names:s`). All networks of one kind are given the same signs, so their errors are alike, and
-# cancel in part in what is compared. KN24's own size is for a cluster: `workflow/grids/kn24-curvature.yaml` trains,
+# cancel in part in what is compared; those estimates are not as many independent trials. KN24's own size is for a
+# cluster: `workflow/grids/kn24-curvature.yaml` trains,
 # `results.measure_landscape` measures.
 
 # %% tags=["remove-input"]
@@ -180,10 +184,10 @@ show("kn24.fig2_ece", "kn24.fig3", "kn24.relation")
 #   \cdot \underbrace{\frac{\operatorname{tr}H_{CE}}{\overline{1 - \sum_k p_k^2}}}_{\text{sensitivity}},
 # ```
 #
-# a bar for the mean over images; $1 - \sum_k p_k^2$ is the trace of cross-entropy's $H_s$. More entropy makes the
-# second factor larger. All three need one Jacobian an image and no random signs. Here they are for the
-# {glue:text}`landscape-runs` networks of {ref}`ch-training`, on {glue:text}`landscape-images` validation images each,
-# measured now.
+# a bar for the mean over images; $1 - \sum_k p_k^2$ is the trace of cross-entropy's $H_s$. Less concentrated
+# probabilities make the second factor larger. All three need one Jacobian an image and no random signs. Here they are
+# for the {glue:text}`landscape-runs` networks of {ref}`ch-training`, on {glue:text}`landscape-images` validation
+# images each, measured now.
 
 # %% tags=["hide-input"]
 live = results.add_logs(results.measure_factors(trained, images, runs))

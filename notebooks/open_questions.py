@@ -144,7 +144,8 @@ note("questions", recorded=len(lost), picture=picture, near=near)
 # {glue:text}`questions-own-line-worst:+.4f`; at most {glue:text}`questions-near` in
 # {glue:text}`questions-valley-near` and {glue:text}`questions-own-line-near` of {glue:text}`questions-recorded`
 # networks. They took a median of one part in {glue:text}`questions-valley-faster:.1f` and in
-# {glue:text}`questions-own-line-faster:.1f` of the full search's time. Temperature scaling, which is that curve's
+# {glue:text}`questions-own-line-faster:.1f` of the full search's time, not counted the closest
+# temperatures of a number of classes, which are computed once. Temperature scaling, which is that curve's
 # point at $\gamma = 0$, loses {glue:text}`questions-temperature-mean:+.4f` on average; on
 # {glue:text}`questions-temperature-better` networks it has the lower NLL on test data. By adaptive ECE, which the
 # paper searches by: {ref}`ch-fts`.
@@ -370,9 +371,6 @@ note("questions", lowered_on=by_network.loc[by_network["lowered (%)"].idxmax(), 
 #
 # ## The landscape
 #
-# {ref}`ch-fts` searches KK24's whole grid of $(\gamma, T)$ for every network of the book's grid and shows one
-# landscape; {ref}`page-calibrate` shows that of any logits. Both parameters were varied together, on validation data;
-# the best pairs lie in a narrow valley along the line above.
 # Chapter {ref}`ch-fts` searches KK24's whole grid of $(\gamma, T)$ by ECE for every network of the book's grid and
 # shows one landscape; {ref}`fig-questions-valley` is one by NLL, {ref}`page-calibrate` shows that of any logits.
 #

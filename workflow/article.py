@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import pandas as pd
 import yaml
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
@@ -27,17 +28,25 @@ from focal_lib.claims.ledger import find, ledger
 from focal_lib.claims.tally import GROUPS, tallies, tally, tally_table
 from focal_lib.claims.verdicts import recorded, records
 from focal_lib.pages.citations import cite, reference_list
+from focal_lib.results import localisation_record
+from focal_lib.results.calibrators_compared import CALIBRATOR_CONTRASTS
 from focal_lib.results.experiments import list_experiments
+from focal_lib.results.fcl_networks import read_fcl
+from focal_lib.results.landscape_over_gamma import evaluate_by_network
 from focal_lib.results.over_seeds import format_as_kk24
 from focal_lib.results.raters_record import evaluate_written
-from focal_lib.results.recorded import read_table, read_unknown
+from focal_lib.results.recorded import read_landscape, read_table, read_unknown
+from focal_lib.results.texts_record import evaluate_written_texts
 from focal_lib.results.written_contrasts import evaluate_contrasts, primary_contrast
+from focal_lib.results.written_landscape import NETWORKS, calibration_contrasts, cause_contrasts, eigenvalue_contrasts
 from focal_lib.results.written_unknown import FRESH_DIGITS, RECORDED_DIGITS
+from focal_lib.training import fcl_networks
 from focal_lib.training.cost import images_to_train
 from focal_lib.training.data.sources import find_source
 from focal_lib.training.grids import default_grid, read_grid, read_notes
+from focal_lib.training.localisation.plan import ONE, SEVERAL
 
-__all__ = ["article_html", "article_text", "count_pages", "print_pdf"]
+__all__ = ["article_html", "article_text", "count_pages", "print_pdf", "written_contrasts"]
 
 HOME = ROOT / "article"
 OUT = ROOT / "_build" / "article"
@@ -137,16 +146,40 @@ def _gain() -> dict[str, Any]:
     }
 
 
-def _contrasts() -> str:
-    """A row for each experiment with contrasts of its own."""
+def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
+    """Folder of results -> experiment -> its contrasts that were written down before, evaluated."""
     digits = {name: read_unknown(name, "mnist-5k") for name in ("fashion-mnist-unknown", "fashion-mnist-fresh")}
-    evaluated = {
-        "models trained on the labels of raters": evaluate_written(),
-        "unknown digits, FCL and FLSD-53": evaluate_contrasts(digits["fashion-mnist-unknown"], RECORDED_DIGITS),
-        "unknown digits, fresh seeds": evaluate_contrasts(digits["fashion-mnist-fresh"], FRESH_DIGITS),
+    curvature = [
+        {name: eigenvalue_contrasts(gammas) for name, gammas in NETWORKS.items()},
+        dict.fromkeys(NETWORKS, calibration_contrasts()),
+        dict.fromkeys(NETWORKS, cause_contrasts()),
+    ]
+    of_fcl = fcl_networks.written_contrasts()
+    calibrators = read_table("open-questions").query("dataset == 'cifar10'")
+    return {
+        "human-labels": {"models trained on the labels of raters": evaluate_written()},
+        "unknown-inputs": {
+            "unknown digits, FCL and FLSD-53": evaluate_contrasts(digits["fashion-mnist-unknown"], RECORDED_DIGITS),
+            "unknown digits, fresh seeds": evaluate_contrasts(digits["fashion-mnist-fresh"], FRESH_DIGITS),
+        },
+        "landscape": {
+            "curvature": pd.concat([evaluate_by_network(read_landscape(), written) for written in curvature])
+        },
+        "fcl-networks": {"FCL over gamma and lambda": evaluate_contrasts(read_fcl("images"), of_fcl)},
+        "where-it-looks": {
+            "heat maps, one garment": localisation_record.evaluate_written(ONE),
+            "heat maps, several garments": localisation_record.evaluate_written(SEVERAL),
+        },
+        "texts": {"text classifiers": evaluate_written_texts()},
+        "open-questions": {"calibrators": evaluate_contrasts(calibrators, CALIBRATOR_CONTRASTS)},
     }
+
+
+def _contrasts() -> str:
+    """A row for each experiment with contrasts of its own; those without a claimed direction are left out."""
     lines = ["| experiment | contrasts | as claimed | the other way | neither |", "|---|---:|---:|---:|---:|"]
-    for name, found in evaluated.items():
+    for name, every in (pair for found in written_contrasts().values() for pair in found.items()):
+        found = every[every["claimed"] != 0]
         as_claimed = found["significant"] & (found["difference"] * found["claimed"] > 0)
         other = found["significant"] & ~as_claimed
         counts = (len(found), as_claimed.sum(), other.sum(), (~found["significant"]).sum())

@@ -76,7 +76,11 @@ def main() -> int:
         names = [name for name in names if name != "crate"]
     if unknown := sorted(set(names) - set(LINTERS)):
         parser.error(f"NAME must be among {', '.join(LINTERS)}. Got {', '.join(unknown)}.")
-    prepare()
+    try:
+        prepare()
+    except subprocess.CalledProcessError as error:  # no network
+        print(f"The linters of what is not Python did not run: {' '.join(map(str, error.cmd))} failed.")
+        return 1
     found = complaints(names)
     if "crate" in names and "crate" not in found:
         VALID_CRATE.write_text(crate)

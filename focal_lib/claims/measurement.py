@@ -126,6 +126,8 @@ class Measurement:
         if self.holds is not None or self.claimed is None:
             return f"{self.measured:.6g} where {self.printed} is {self.said}"
         judged, verdict = self._judged, self.verdict_among(parts)
+        if parts > 1 and judged.is_confidence:
+            judged = judged.at(1 - (1 - judged.level) / parts)  # as `judge` takes it
         if math.isnan(judged.low):
             return f"{self.measured:.4g} is one value, without an interval"
         if not judged.kind:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -146,8 +146,11 @@ def printed_text_row(paper: str, dataset: str) -> pd.DataFrame:
     return named.assign(T=by_ece).loc[list(dict.fromkeys(cells["loss"]))]
 
 
-def printed_orders() -> pd.DataFrame:
+def printed_orders(among: Iterable[str] | None = None) -> pd.DataFrame:
     """Kendall's tau between the orders of the losses by ECE in two printed rows on texts, of those both have.
+
+    Args:
+        among: losses of our tables, to which the rows are held; default: all of them.
 
     Returns:
         rows ('M20 20 Newsgroups, M20 SST Binary'), stage, losses, tau.
@@ -159,6 +162,8 @@ def printed_orders() -> pd.DataFrame:
             for stage in _STAGES:
                 a, b = _order(*one, stage), _order(*two, stage)
                 shared = a.index.intersection(b.index)
+                if among is not None:
+                    shared = shared.intersection([printed_name(loss) for loss in among])
                 found.append((f"{' '.join(one)}, {' '.join(two)}", stage, len(shared), _tau(a[shared], b[shared])))
     return pd.DataFrame(found, columns=["rows", "stage", "losses", "tau"])
 

@@ -10,6 +10,7 @@ from pybtex.database import parse_file
 from focal_lib.checkout import ROOT
 from focal_lib.claims import readme, verdicts
 from focal_lib.claims.ledger import ledger
+from tests.results.test_recorded import WITHOUT_RUNS
 from workflow import article
 from workflow.codemeta import CITATION
 
@@ -79,3 +80,8 @@ def test_without_chromium_it_says_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(FileNotFoundError, match="apt install chromium"):
         article.print_pdf(tmp_path / "a.html", tmp_path / "a.pdf")
+
+
+def test_every_record_with_written_contrasts_is_counted():
+    """Leaving out those that went against a claim would flatter the papers."""
+    assert set(article.written_contrasts()) == WITHOUT_RUNS - {"advice", "watch"}

@@ -118,12 +118,11 @@ def fig3() -> Evidence:
 
 @claim(
     "kn24.relation",
-    source="KN24 Abstract, Figs. 2 and 3",
-    statement=r"The experiments are 'to reveal the behavior of focal loss and the relationship between calibration performance and curvature'. (Taken as: "
-    r"over the values of $\gamma$ of one seed ECE of equal width rises with the top eigenvalue and with the trace of focal loss on validation images, by "
-    rf"rank correlation; {THREE} validation images.)",
+    source="KN24 Abstract, Figs. 2 and 3, taken further",
+    statement=r"Over the values of $\gamma$ of one seed ECE of equal width rises with the top eigenvalue and with the trace of focal loss on validation "
+    rf"images, by rank correlation. ({THREE} validation images. KN24, who study 'the relationship', say of the trace that the ECE has a minimum.)",
     chapter=CHAPTER,
-    fidelity="our reading",
+    fidelity="ours",
     needs=RECORDED,
 )
 def relation() -> Evidence:
@@ -176,5 +175,5 @@ def one_landscape_train() -> Evidence:
     needs=RECORDED,
 )
 def spread() -> Evidence:
-    """A larger entropy makes the landscape of cross-entropy steeper, not flatter."""
+    """Less concentrated probabilities make cross-entropy steeper in the logits, not flatter."""
     return _all(NETWORKS, _cause("log spread validation"), "asked")

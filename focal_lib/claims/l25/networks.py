@@ -127,8 +127,8 @@ def l2_lower_here() -> Evidence:
 @claim(
     "l25.fcl_lower_here",
     source="L25 section 5.1.1, on small networks",
-    statement=r"'FCL consistently achieves lower pre-T calibration error compared to other methods.' (Taken as: with $\gamma = 4$, $\lambda = \frac32$ a lower "
-    r"ECE than cross-entropy, Brier, FLSD-53 and dual focal loss with $\gamma = 2$, and lower smooth, adaptive and classwise ECE than cross-entropy. "
+    statement=r"'FCL consistently achieves lower pre-T calibration error compared to other methods.' (Taken as: with $\gamma = 4$, $\lambda = \frac32$, "
+    r"which L25 chose for ResNets on CIFAR-10 and nobody for these networks, a lower ECE than cross-entropy, Brier, FLSD-53 and dual focal loss with $\gamma = 2$, and lower smooth, adaptive and classwise ECE than cross-entropy. "
     rf"{HERE[1:-1]})",
     chapter=CHAPTER,
     fidelity="our reading",

@@ -9,7 +9,6 @@ from focal_lib.claims.from_texts import (
     SIZE,
     contrast_of_texts,
     error_of_texts,
-    order_of_texts,
     settings_with,
     similar_by,
     temperature_of_texts,
@@ -151,20 +150,6 @@ def text_rows() -> Evidence:
             for (row, gap), sign in zip(gaps.items(), claimed, strict=True)
         ]
     return AsPrinted(tuple(parts))
-
-
-@claim(
-    "m20.text_order",
-    source="M20 Tables 1 and 7, the rows on texts, asked of film reviews",
-    statement="The order of the losses by ECE, equal width, before temperature scaling is that of M20's rows on 20 Newsgroups and on SST rather than its opposite "
-    rf"(Kendall's $\tau$ above 0). ({SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
-)
-def text_order() -> Evidence:
-    """Over the losses that both have, MMCE, which learned nothing here, among them; a number a seed."""
-    return All(tuple(order_of_texts(CHIEF, "M20", dataset, "pre") for dataset in ROWS))
 
 
 @claim(
