@@ -50,11 +50,11 @@ def _against_cross_entropy(
 
 @claim(
     "m20.table6_before_here",
-    source="M20 section 6, on Table 6",
+    source="M20 section 6, on Table 6, taken further",
     statement=r"'$|S_{99}|$ for the focal loss model is much lower than for the cross-entropy' model 'before temperature "
     rf"scaling'. (Taken as: lower, how much is not judged, {HERE}.)",
     chapter=CHAPTER,
-    fidelity="our reading",
+    fidelity="ours",
     needs="runs",
 )
 def table6_before_here() -> Evidence:
@@ -64,11 +64,11 @@ def table6_before_here() -> Evidence:
 
 @claim(
     "m20.table6_after_here",
-    source="M20 section 6, on Table 6",
+    source="M20 section 6, on Table 6, taken further",
     statement=r"'However, after temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for' "
     rf"cross-entropy. (Taken as: higher, how much is not judged, {HERE}.)",
     chapter=CHAPTER,
-    fidelity="our reading",
+    fidelity="ours",
     needs="runs",
 )
 def table6_after_here() -> Evidence:
