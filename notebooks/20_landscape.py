@@ -29,18 +29,19 @@
 #
 # :::{admonition} As printed: KN24 abstract, captions of Figs. 2 and 3
 # 'Our analysis suggests that focal loss reduces the curvature of the loss surface in training the model. This
-# indicates that curvature may be one of the essential factors in achieving model calibration.' 'For all
-# architectures, $\lambda_{\max}(H_{val})$ monotonically decreases with increasing $\gamma$.' 'ECE reaches its minimum
-# for ViT architecture around $\gamma$ = 10 and for other architectures around $\gamma = 3,4$.' 'ECE reaches a minimum
-# peak for all network architectures when $\operatorname{Tr}(H_{val})$ is reduced to a certain extent rather than
-# maximizing it.' 'This indicates that applying appropriate regularization to reduce $\operatorname{Tr}(H_{val})$ to a
-# certain extent is crucial for minimizing ECE.' 'When $\operatorname{Tr}(H_{val})$ is too low' the ECE degrades. The
-# figures are of CIFAR-100. The caption of Fig. 1 would be right for an exponent $\gamma - 1$; then their $\gamma$ is
-# larger by 1 than ours.
+# indicates that curvature may be one of the essential factors in achieving model calibration.' 'For all architectures,
+# $\lambda_{\max}(H_{val})$ monotonically decreases with increasing $\gamma$.' 'ECE reaches its minimum for ViT
+# architecture around $\gamma$ = 10 and for other architectures around $\gamma = 3,4$.' 'ECE reaches a minimum peak for
+# all network architectures when $\operatorname{Tr}(H_{val})$ is reduced to a certain extent rather than maximizing
+# it.' 'This indicates that applying appropriate regularization to reduce $\operatorname{Tr}(H_{val})$ to a certain
+# extent is crucial for minimizing ECE.' 'When $\operatorname{Tr}(H_{val})$ is too low' the ECE degrades. The figures
+# are of CIFAR-100.
 # :::
 #
-# Which loss the Hessian is of, the text at hand does not say. With the loss that was trained with, the landscape itself
-# changes with $\gamma$; so we measure both, that of focal loss and that of cross-entropy, in the same networks.
+# Which loss the Hessian is of, the text at hand does not say. With the loss that was trained with, the landscape
+# itself changes with $\gamma$; so we measure both, that of focal loss and that of cross-entropy, in the same networks.
+# The caption of KN24's Fig. 1 would be right for an exponent $\gamma - 1$; then their $\gamma$ is larger by 1 than
+# ours.
 
 # %% tags=["parameters"]
 grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read, with cross-entropy; of small-cnn, or of mlp
