@@ -45,13 +45,13 @@
 # not say; we take the letter for $\lambda$, and $\gamma = 3$, that of section 5.5.1, and $\gamma = 2$.
 
 # %% tags=["parameters"]
-gammas: str = "0, 2, 4"  # of the networks trained here, comma separated; at least 0
-lams: str = "0, 0.5, 4.5"  # lambda, comma separated; at least 0, 0 among them
+gammas: str = "0, 2, 4"  # of the networks trained here, comma separated, none below 0
+lams: str = "0, 0.5, 4.5"  # lambda, comma separated, none below 0, and 0 among them
 seeds: int = 2  # networks a loss, from seed 1 on; at least 1
 n_train: int = 1000  # images; at least 20
 epochs: int = 100  # at least 1
 gamma: float = 3.0  # on two moons; above 0
-moon_lams: str = "0.25, 0.5, 1, 2, 5"  # lambda on two moons; above 0, comma separated
+moon_lams: str = "0.25, 0.5, 1, 2, 5"  # lambda on two moons, comma separated, all above 0
 moon_seeds: int = 3  # networks a loss; at least 2
 moon_epochs: int = 300  # at least 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -62,6 +63,9 @@ def hessian(model: nn.Module, loss: Loss, batches: Sequence[tuple[Tensor, Tensor
     """Hessian of the mean loss over the batches, as a linear operator (curvlinops)."""
     from curvlinops import HessianLinearOperator  # slow to import
 
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "`torch.jit.script`", FutureWarning)  # PyTorch's own, when it first
+        torch.func.jvp(torch.sin, (torch.zeros(1),), (torch.zeros(1),))  # differentiates forward
     model.eval()
     return HessianLinearOperator(model, loss, list(model.parameters()), batches, check_deterministic=False)
 

@@ -38,7 +38,9 @@ def test_saturated_float32_stays_finite(loss):
     assert torch.isfinite(z.grad).all()
 
 
-@pytest.mark.parametrize("name", [n for n in losses.__all__ if n[0].isupper()])
+@pytest.mark.parametrize(
+    "name", sorted({n for n in losses.__all__ if n[0].isupper()} - {"BinaryPredictor", "MultiLabelLoss"})
+)
 def test_every_loss_learns_and_gives_finite_gradients(name):
     arguments = {
         "FocalLoss": (2.0,),

@@ -19,7 +19,7 @@ CHAPTER = "21_fcl_networks"
 NEEDS = f"results/{RECORD}"
 LAMBDA, DISTANCE, OTHERS, GAP, SPEED = dict.fromkeys(c.table for c in written_contrasts())
 SIZE = f"{N_TRAIN:,} Fashion-MNIST images of 14 x 14 pixels, one hidden layer, Adam, {EPOCHS} epochs"
-HERE = f"(Here: {SIZE}.)"
+HERE = f"(Here: {SIZE}; ECE of equal width.)"
 MOONS = r"(Two moons, $\gamma = 3$, networks of two layers of ten units trained on the whole distribution.)"
 TOLERANCE = 0.2  # of a bias, relative to the theory's
 
