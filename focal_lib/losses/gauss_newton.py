@@ -12,13 +12,12 @@ of 0, and the trace of the Hessian is that of its first part, exactly (Schraudol
 
 from __future__ import annotations
 
-import warnings
-
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, hessian, jacrev, vmap
 
 from focal_lib.losses.base import LogitLoss
+from focal_lib.losses.forward_mode import load_forward_mode
 
 __all__ = ["gauss_newton_traces", "logit_grams", "logit_hessians"]
 
@@ -29,6 +28,7 @@ def logit_grams(model: nn.Module, inputs: Tensor, batch_size: int = 25) -> Tenso
     Args:
         batch_size: samples whose Jacobians, K times the weights each, are in memory at once.
     """
+    load_forward_mode()
     model.eval()
     weights = {name: value.detach() for name, value in model.named_parameters()}
 
@@ -37,16 +37,16 @@ def logit_grams(model: nn.Module, inputs: Tensor, batch_size: int = 25) -> Tenso
         return found
 
     jacobians, found = vmap(jacrev(logits), in_dims=(None, 0)), []
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "`torch.jit.script`", FutureWarning)  # PyTorch's own, when it is first asked
-        for part in inputs.split(batch_size):
-            blocks = [block.flatten(2) for block in jacobians(weights, part).values()]  # (m, K, weights of one tensor)
-            found.append(sum((block @ block.mT).double() for block in blocks))
+    for part in inputs.split(batch_size):
+        blocks = [block.flatten(2) for block in jacobians(weights, part).values()]  # (m, K, weights of one tensor)
+        found.append(sum((block @ block.mT).double() for block in blocks))
     return torch.cat(found)
 
 
 def logit_hessians(loss: LogitLoss, logits: Tensor, labels: Tensor) -> Tensor:
     """Hessian of each sample's loss in its logits, at logits (n, K): (n, K, K) float64."""
+
+    load_forward_mode()
 
     def value(row: Tensor, label: Tensor) -> Tensor:
         return loss.per_sample(row[None], label[None])[0]

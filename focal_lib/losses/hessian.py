@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +10,8 @@ import torch
 from scipy.sparse.linalg import LinearOperator, eigsh
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from focal_lib.losses.forward_mode import load_forward_mode
 
 __all__ = ["Trace", "hessian", "hessian_top_eigenvalue", "hessian_trace", "hutchinson"]
 
@@ -63,9 +64,7 @@ def hessian(model: nn.Module, loss: Loss, batches: Sequence[tuple[Tensor, Tensor
     """Hessian of the mean loss over the batches, as a linear operator (curvlinops)."""
     from curvlinops import HessianLinearOperator  # slow to import
 
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "`torch.jit.script`", FutureWarning)  # PyTorch's own, when it first
-        torch.func.jvp(torch.sin, (torch.zeros(1),), (torch.zeros(1),))  # differentiates forward
+    load_forward_mode()
     model.eval()
     return HessianLinearOperator(model, loss, list(model.parameters()), batches, check_deterministic=False)
 
