@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from focal_lib.atomic_write import write_whole
 from focal_lib.checkout import ROOT
 from focal_lib.results.fcl_networks import CONVERGING, RECORD, measure_lean, measure_trained
+from focal_lib.results.over_seeds import write_table
 from focal_lib.training.fcl_networks.images import load_pooled, train_on_images
 from focal_lib.training.fcl_networks.moons import train_on_whole_moons
 from focal_lib.training.fcl_networks.plan import EPOCHS, MOON_SAMPLES, N_TRAIN, N_VALIDATION, losses_recorded
@@ -79,7 +79,7 @@ def record_moons(end: float, out: Path, seeds: tuple[int, ...] = MOON_SEEDS, epo
 
 def _write(rows: list[dict[str, object]], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, lambda part: pd.DataFrame(rows).to_parquet(part, index=False))
+    write_table(pd.DataFrame(rows), path)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from focal_lib.atomic_write import write_whole
 from focal_lib.checkout import ROOT
+from focal_lib.results.over_seeds import write_table
 from focal_lib.results.texts import RECORD, measure_texts
 from focal_lib.training.data.text import load_elsewhere, load_text
 from focal_lib.training.spec import Spec
@@ -62,8 +62,7 @@ def main(minutes: float, out: Path = OUT, seeds: Sequence[int] = SEEDS) -> None:
         started = time.process_time()
         table = measure_texts(train_texts([spec], datasets[name], others[name]))
         rows += table.assign(cpu_seconds=time.process_time() - started, **made).to_dict("records")
-        whole = pd.DataFrame(rows)
-        write_whole(out, lambda part, whole=whole: whole.to_parquet(part, index=False))  # type: ignore[misc]
+        write_table(pd.DataFrame(rows), out)
 
 
 if __name__ == "__main__":

@@ -5,15 +5,12 @@ Where the record is missing these functions raise FileNotFoundError, which `clai
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from focal_lib.claims.from_runs import over_seeds
+from focal_lib.claims.from_runs import contrast_by_seed, over_seeds
 from focal_lib.claims.measurement import Measurement
-from focal_lib.metrics.intervals import t_interval, t_interval_if_any
+from focal_lib.metrics.intervals import t_interval
 from focal_lib.results.raters import RECORD, name_settings
 from focal_lib.results.raters_record import SETTINGS, find_written, temperature_ratios
 from focal_lib.results.recorded import read_table
-from focal_lib.results.written_contrasts import difference_by_seed
 from focal_lib.training.raters.plan import GAMMA
 
 __all__ = ["NEEDS", "SIZE", "TWO_CLASSES", "contrast_of_raters", "temperature_left"]
@@ -28,11 +25,8 @@ def contrast_of_raters(setting: str, name: str, sign: int, said: str = "claimed"
     """A contrast that was written down, in one setting, against the sign claimed; paired over seeds."""
     contrast = find_written(setting, name)
     table = name_settings(read_table(RECORD), *SETTINGS[setting])
-    values = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
     quantity = f"{_METRICS[contrast.metric]} to the raters [{setting}], {name}"
-    printed = "negative" if sign < 0 else "positive"
-    found = Measurement.signed(quantity, printed, t_interval_if_any(values), sign, over_seeds(values))
-    return replace(found, said=said)
+    return contrast_by_seed(quantity, table, contrast, said, sign)
 
 
 def temperature_left(setting: str, tolerance: float) -> Measurement:

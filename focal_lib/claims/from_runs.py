@@ -101,6 +101,21 @@ def signed_by_seed(quantity: str, printed: str, values: Any, sign: int, said: st
     return replace(found, said=said)
 
 
+def contrast_by_seed(
+    quantity: str, table: pd.DataFrame, contrast: Contrast, said: str = "printed", sign: int | None = None
+) -> Measurement:
+    """A contrast that was written down, against the sign claimed, its own by default; of one seed without an interval.
+
+    Raises:
+        ValueError: as `difference_by_seed`.
+    """
+    sign = contrast.claimed if sign is None else sign
+    values = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
+    printed = "positive" if sign > 0 else "negative"
+    found = Measurement.signed(quantity, printed, t_interval_if_any(values), sign, over_seeds(values))
+    return replace(found, said=said)
+
+
 def paired(quantity: str, printed: str, first: Any, second: Any, sign: int, said: str = "printed") -> Measurement:
     """The mean of first - second, one number a seed each, against the sign claimed."""
     found = Measurement.signed(quantity, printed, paired_t_interval(first, second), sign, over_seeds(first))

@@ -10,12 +10,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from focal_lib.claims.from_runs import name_metric, over_seeds
+from focal_lib.claims.evidence import All
+from focal_lib.claims.from_runs import contrast_by_seed, name_metric, over_seeds
 from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.results.texts import RECORD, name_kept
-from focal_lib.results.texts_record import find_written_text, order_with_printed, p_of_no_relation, record_of
-from focal_lib.results.written_contrasts import difference_by_seed
+from focal_lib.results.texts_record import order_with_printed, p_of_no_relation, record_of
+from focal_lib.results.written_contrasts import difference_by_seed, find_contrast
+from focal_lib.training.contrasts import Contrast
 from focal_lib.training.texts.plan import BEST, ELSEWHERE, SETTINGS, written_contrasts
 from focal_lib.training.texts.train import IN
 
@@ -23,6 +25,7 @@ __all__ = [
     "NEEDS",
     "SIZE",
     "contrast_of_texts",
+    "contrasts_everywhere",
     "error_of_texts",
     "order_of_texts",
     "settings_with",
@@ -39,25 +42,28 @@ def settings_with(name: str) -> tuple[str, ...]:
     return tuple(setting for setting in SETTINGS if name in [c.name for c in written_contrasts(setting)])
 
 
-def _values(setting: str, name: str) -> tuple[str, pd.Series]:
-    contrast = find_written_text(setting, name)
+def _asked(setting: str, name: str) -> tuple[str, pd.DataFrame, Contrast]:
+    """What a written contrast compares, in words; the record; the contrast."""
+    contrast = find_contrast(written_contrasts(setting), name)
     metric, elsewhere, _ = contrast.metric.partition(ELSEWHERE)
     quantity = f"{name_metric(metric)}{elsewhere} of {contrast.ours}, minus {contrast.theirs} [{setting}]"
-    table = name_kept(record_of(setting))
-    return quantity, difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
+    return quantity, name_kept(record_of(setting)), contrast
 
 
 def contrast_of_texts(setting: str, name: str, sign: int, said: str = "claimed") -> Measurement:
     """A contrast that was written down, in one setting, against the sign claimed; paired over seeds."""
-    quantity, values = _values(setting, name)
-    printed = "negative" if sign < 0 else "positive"
-    found = Measurement.signed(quantity, printed, t_interval_if_any(values), sign, over_seeds(values))
-    return replace(found, said=said)
+    return contrast_by_seed(*_asked(setting, name), said, sign)
+
+
+def contrasts_everywhere(*names: str, sign: int, said: str = "claimed") -> All:
+    """Contrasts that were written down, each in every setting that has it."""
+    return All(tuple(contrast_of_texts(setting, name, sign, said) for name in names for setting in settings_with(name)))
 
 
 def similar_by(setting: str, name: str, tolerance: float) -> Measurement:
     """A contrast that was written down, against 0 within a tolerance; paired over seeds."""
-    quantity, values = _values(setting, name)
+    quantity, table, contrast = _asked(setting, name)
+    values = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
     return Measurement.near(quantity, "about 0", t_interval_if_any(values), 0.0, tolerance, over_seeds(values))
 
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from focal_lib.metrics.intervals import Interval
 
-__all__ = ["HOLDS", "NEGATIVE", "NOTHING", "POSITIVE", "SO_HERE", "Range", "Verdict", "judge"]
+__all__ = ["HOLDS", "NEGATIVE", "NOTHING", "POSITIVE", "SO_HERE", "Range", "Verdict", "interval_among", "judge"]
 
 
 class Verdict(StrEnum):
@@ -48,6 +48,11 @@ Range = tuple[float, float]  # both ends belong to it
 POSITIVE, NEGATIVE = (math.ulp(0.0), math.inf), (-math.inf, -math.ulp(0.0))
 
 
+def interval_among(interval: Interval, parts: int) -> Interval:
+    """That by which one of so many parts contradicts: at 1 - (1 - level) / parts (Bonferroni; Holm's first step)."""
+    return interval.at(1 - (1 - interval.level) / parts) if parts > 1 and interval.is_confidence else interval
+
+
 def judge(interval: Interval, claimed: Range, printed: Range | None = None, parts: int = 1) -> Verdict:
     """The rule for what is measured.
 
@@ -60,7 +65,7 @@ def judge(interval: Interval, claimed: Range, printed: Range | None = None, part
         claimed: the values for which the claim is true: those above 0 for 'higher'.
         printed: the effect printed, where a paper claims a sign and prints a size; else what is claimed.
         parts: of a claim of so many, all of which must hold, any one may contradict by chance: it must do so by its
-            interval at 1 - (1 - level) / parts (Bonferroni; Holm's first step).
+            `interval_among` them.
 
     Raises:
         ValueError: what is printed is not claimed.
@@ -70,7 +75,6 @@ def judge(interval: Interval, claimed: Range, printed: Range | None = None, part
         raise ValueError(f"what is printed must be what is claimed, within {claimed}. Got {said}.")
     if claimed[0] <= interval.low and interval.high <= claimed[1]:
         return Verdict.REPRODUCED
-    if parts > 1 and interval.is_confidence:
-        interval = interval.at(1 - (1 - interval.level) / parts)
+    interval = interval_among(interval, parts)
     contradicted = interval.high < said[0] or interval.low > said[1]  # neither, without an interval: one seed
     return Verdict.NOT_REPRODUCED if contradicted else Verdict.UNDECIDED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from focal_lib.claims.judgement import NEGATIVE, NOTHING, POSITIVE, SO_HERE, Range, Verdict, judge
+from focal_lib.claims.judgement import NEGATIVE, NOTHING, POSITIVE, SO_HERE, Range, Verdict, interval_among, judge
 from focal_lib.metrics.intervals import Interval
 from focal_lib.metrics.significance import smallest_effect, values_needed
 
@@ -126,8 +126,8 @@ class Measurement:
         if self.holds is not None or self.claimed is None:
             return f"{self.measured:.6g} where {self.printed} is {self.said}"
         judged, verdict = self._judged, self.verdict_among(parts)
-        if parts > 1 and judged.is_confidence:
-            judged = judged.at(1 - (1 - judged.level) / parts)  # as `judge` takes it
+        if verdict != Verdict.REPRODUCED:
+            judged = interval_among(judged, parts)  # as `judge` takes it
         if math.isnan(judged.low):
             return f"{self.measured:.4g} is one value, without an interval"
         if not judged.kind:

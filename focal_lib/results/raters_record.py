@@ -8,7 +8,7 @@ import pandas as pd
 from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.results.raters import RECORD, name_settings
 from focal_lib.results.recorded import read_table
-from focal_lib.results.written_contrasts import evaluate_contrasts
+from focal_lib.results.written_contrasts import evaluate_contrasts, find_contrast
 from focal_lib.training.contrasts import Contrast
 from focal_lib.training.raters.plan import VALIDATED, written_contrasts
 
@@ -40,10 +40,7 @@ def find_written(setting: str, name: str) -> Contrast:
     Raises:
         ValueError: there is none.
     """
-    for contrast in _written(setting):
-        if contrast.name == name:
-            return contrast
-    raise ValueError(f"contrast must be one of {', '.join(c.name for c in _written(setting))}. Got {name!r}.")
+    return find_contrast(_written(setting), name)
 
 
 def evaluate_written() -> pd.DataFrame:

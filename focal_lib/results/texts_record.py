@@ -15,7 +15,6 @@ from focal_lib.results.printed.side_by_side import compare_with_printed, printed
 from focal_lib.results.recorded import read_table
 from focal_lib.results.texts import RECORD, name_kept
 from focal_lib.results.written_contrasts import evaluate_contrasts
-from focal_lib.training.contrasts import Contrast
 from focal_lib.training.texts.plan import BEST, SETTINGS, written_contrasts
 from focal_lib.training.texts.train import IN, TextRun
 
@@ -26,7 +25,6 @@ __all__ = [
     "differences_by_source",
     "epochs_kept",
     "evaluate_written_texts",
-    "find_written_text",
     "gaps_of_epochs",
     "minus_cross_entropy_in_ece",
     "near_chance",
@@ -77,19 +75,6 @@ def evaluate_written_texts() -> pd.DataFrame:
     """
     found = [evaluate_contrasts(name_kept(record_of(name)), written_contrasts(name)) for name in SETTINGS]
     return pd.concat(found, ignore_index=True)
-
-
-def find_written_text(setting: str, name: str) -> Contrast:
-    """The contrast of that name that was written down for a setting.
-
-    Raises:
-        ValueError: there is none.
-    """
-    written = written_contrasts(setting)
-    for contrast in written:
-        if contrast.name == name:
-            return contrast
-    raise ValueError(f"contrast must be one of {', '.join(c.name for c in written)}. Got {name!r}.")
 
 
 def beside_printed(table: pd.DataFrame, metric: str, dataset: str) -> pd.DataFrame:

@@ -16,7 +16,15 @@ from focal_lib.results.over_seeds import correct_together
 from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.grids import read_contrasts
 
-__all__ = ["ECES", "compare_eces", "difference_by_seed", "evaluate_contrasts", "format_contrasts", "primary_contrast"]
+__all__ = [
+    "ECES",
+    "compare_eces",
+    "difference_by_seed",
+    "evaluate_contrasts",
+    "find_contrast",
+    "format_contrasts",
+    "primary_contrast",
+]
 
 ECES = ("ece", "adaptive-ece", "classwise-ece", "smooth-ece")  # of METRICS
 _EVALUATED = ["table", "name", "primary", "metric", "claimed", "difference", "low", "high", "seeds"]
@@ -45,6 +53,18 @@ def primary_contrast(name: str, table: str = "KK24 Table 1") -> tuple[Contrast, 
         if contrast.table == table and contrast.primary:
             return contrast, True
     raise ValueError(f"table must be one of {', '.join(dict.fromkeys(c.table for c in written))}. Got {table!r}.")
+
+
+def find_contrast(written: Iterable[Contrast], name: str) -> Contrast:
+    """The one of that name.
+
+    Raises:
+        ValueError: there is none.
+    """
+    named = {contrast.name: contrast for contrast in written}
+    if name not in named:
+        raise ValueError(f"contrast must be one of {', '.join(named)}. Got {name!r}.")
+    return named[name]
 
 
 def difference_by_seed(table: pd.DataFrame, metric: str, ours: Setting, theirs: Setting) -> pd.Series:

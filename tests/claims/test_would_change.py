@@ -200,3 +200,17 @@ def test_without_the_kernel_checks_that_wait_for_it_are_those_on_record(monkeypa
     (check,) = record._check([ours.id])
     assert check.awaits_kernel
     assert not check.now.formal
+
+
+def test_a_part_names_the_interval_that_it_was_judged_by():
+    """One of three parts contradicts by its 98.3 % interval only, and agrees by that of 95 %."""
+    values = [0.08, 0.20, 0.26, 0.41]
+    wide = Measurement.signed("rise", "negative", t_interval(values), -1)
+    assert wide.verdict_among(1) == Verdict.NOT_REPRODUCED
+    assert wide.verdict_among(3) == Verdict.UNDECIDED
+    low, high = t_interval(values, level=1 - 0.05 / 3).low, t_interval(values, level=1 - 0.05 / 3).high
+    assert low < 0
+    assert f"[{low:.4g}, {high:.4g}]" in wide.reason_among(3)
+    agrees = Measurement.signed("rise", "positive", t_interval(values), 1)
+    assert agrees.verdict_among(3) == Verdict.REPRODUCED
+    assert f"[{t_interval(values).low:.4g}, " in agrees.reason_among(3)

@@ -11,7 +11,8 @@ from focal_lib.results import texts_record
 from focal_lib.results.printed import printed_tables
 from focal_lib.results.recorded import read_table
 from focal_lib.results.texts import RECORD
-from focal_lib.training.texts.plan import BEST, FIRST_SEED, LAST, SETTINGS
+from focal_lib.results.written_contrasts import find_contrast
+from focal_lib.training.texts.plan import BEST, FIRST_SEED, LAST, SETTINGS, written_contrasts
 from focal_lib.training.texts.train import IN
 
 LOSSES = ("cross-entropy", "brier", "mmce 8", "focal 3", "flsd-53")
@@ -138,4 +139,4 @@ def test_what_is_not_written_down_is_refused():
     with pytest.raises(ValueError, match=r"setting must be one of GP-CNN, two classes"):
         texts_record.record_of("GP-CNN")
     with pytest.raises(ValueError, match=r"contrast must be one of FLSD-53 minus cross-entropy"):
-        texts_record.find_written_text("GP-CNN, two classes", "focal 7 minus all")
+        find_contrast(written_contrasts("GP-CNN, two classes"), "focal 7 minus all")

@@ -9,13 +9,12 @@ from dataclasses import replace
 import pandas as pd
 
 from focal_lib.claims.evidence import All, Evidence
-from focal_lib.claims.from_runs import over_seeds
+from focal_lib.claims.from_runs import contrast_by_seed, over_seeds
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.results.landscape import relation_by_seed
 from focal_lib.results.recorded import read_landscape
-from focal_lib.results.written_contrasts import difference_by_seed
 from focal_lib.results.written_landscape import (
     NETWORKS,
     calibration_contrasts,
@@ -40,12 +39,9 @@ def table() -> pd.DataFrame:
 def _measured(network: str, contrast: Contrast, said: str) -> Measurement:
     """A contrast that was written down, on one network."""
     found = table()
-    values = difference_by_seed(found[found["model"] == network], contrast.metric, contrast.ours, contrast.theirs)
-    printed = "positive" if contrast.claimed > 0 else "negative"
-    interval = t_interval_if_any(values)
     of_pair = f"{contrast.ours.losses[0]} minus {contrast.theirs.losses[0]}"
     quantity = f"{contrast.metric}, {of_pair} [{network}]"
-    return replace(Measurement.signed(quantity, printed, interval, contrast.claimed, over_seeds(values)), said=said)
+    return contrast_by_seed(quantity, found[found["model"] == network], contrast, said)
 
 
 def _all(networks: Iterable[str], contrasts: Iterable[Contrast], said: str = "printed") -> Evidence:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from focal_lib.claims.evidence import All, Evidence
-from focal_lib.claims.from_runs import over_seeds, signed_by_seed
+from focal_lib.claims.from_runs import contrast_by_seed, over_seeds, signed_by_seed
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
-from focal_lib.metrics.intervals import t_interval, t_interval_if_any
+from focal_lib.metrics.intervals import t_interval
 from focal_lib.results.fcl_networks import GAP_OF, RECORD, read_fcl
-from focal_lib.results.written_contrasts import difference_by_seed
 from focal_lib.training.fcl_networks.plan import EPOCHS, N_TRAIN, written_contrasts
 
 CHAPTER = "21_fcl_networks"
@@ -27,14 +24,8 @@ TOLERANCE = 0.2  # of a bias, relative to the theory's
 def _written(table: str, *places: int, said: str = "printed") -> Evidence:
     """The contrasts at these places of a family that was written down, each against its sign."""
     family = [contrast for contrast in written_contrasts() if contrast.table == table]
-    parts = []
-    for contrast in (family[place] for place in places):
-        values = difference_by_seed(read_fcl("images"), contrast.metric, contrast.ours, contrast.theirs)
-        printed = "positive" if contrast.claimed > 0 else "negative"
-        found = Measurement.signed(
-            str(contrast), printed, t_interval_if_any(values), contrast.claimed, over_seeds(values)
-        )
-        parts.append(replace(found, said=said))
+    chosen = [family[place] for place in places]
+    parts = [contrast_by_seed(str(contrast), read_fcl("images"), contrast, said) for contrast in chosen]
     return parts[0] if len(parts) == 1 else All(tuple(parts))
 
 

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from focal_lib.claims.evidence import All, Evidence
 from focal_lib.claims.from_tables import rank_in_row
-from focal_lib.claims.from_texts import NEEDS, SIZE, contrast_of_texts, settings_with
+from focal_lib.claims.from_texts import NEEDS, SIZE, contrasts_everywhere
 from focal_lib.claims.ledger import claim
 from focal_lib.training.texts.plan import FCL
 
 CHAPTER = "23_text"
 NETWORK = "Global Pooling CNN"
 PAIR = rf"$\gamma = {FCL[0]:g}$, $\lambda = {FCL[1]:g}$, A.10's for AG News"
-
-
-def _everywhere(names: tuple[str, ...], sign: int) -> All:
-    return All(
-        tuple(contrast_of_texts(setting, name, sign, "printed") for name in names for setting in settings_with(name))
-    )
 
 
 @claim(
@@ -30,7 +24,7 @@ def _everywhere(names: tuple[str, ...], sign: int) -> All:
 )
 def text_fcl_before() -> Evidence:
     """Against the baseline and against the focal loss that it extends."""
-    return _everywhere(("FCL minus cross-entropy", "FCL minus FLSD-53"), -1)
+    return contrasts_everywhere("FCL minus cross-entropy", "FCL minus FLSD-53", sign=-1, said="printed")
 
 
 @claim(
@@ -44,7 +38,7 @@ def text_fcl_before() -> Evidence:
 )
 def text_fcl_after() -> Evidence:
     """After a temperature by that ECE on validation data."""
-    return _everywhere(("FCL minus FLSD-53, after",), -1)
+    return contrasts_everywhere("FCL minus FLSD-53, after", sign=-1, said="printed")
 
 
 @claim(
@@ -58,7 +52,7 @@ def text_fcl_after() -> Evidence:
 )
 def text_errors() -> Evidence:
     """Another kind of text than the paper's."""
-    return _everywhere(("FCL minus cross-entropy, error",), -1)
+    return contrasts_everywhere("FCL minus cross-entropy, error", sign=-1, said="printed")
 
 
 @claim(
@@ -72,7 +66,7 @@ def text_errors() -> Evidence:
 )
 def text_label_smoothing() -> Evidence:
     """In the one setting that has it."""
-    return _everywhere(("label smoothing minus cross-entropy",), -1)
+    return contrasts_everywhere("label smoothing minus cross-entropy", sign=-1, said="printed")
 
 
 @claim(

@@ -8,14 +8,13 @@ from dataclasses import replace
 import pandas as pd
 
 from focal_lib.claims.evidence import All, Evidence
-from focal_lib.claims.from_runs import SIZE, focal_gammas, over_seeds, results
+from focal_lib.claims.from_runs import SIZE, contrast_by_seed, focal_gammas, over_seeds, results
 from focal_lib.claims.from_tables import rows_higher
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.results.recorded import read_unknown
 from focal_lib.results.unknown_inputs import measure_detection
-from focal_lib.results.written_contrasts import difference_by_seed
 from focal_lib.results.written_unknown import FRESH_DIGITS, RECORDED_DIGITS, digit_contrasts
 from focal_lib.training.contrasts import Contrast
 
@@ -39,11 +38,7 @@ def fcl_digits() -> pd.DataFrame:
 
 def _contrast(table: pd.DataFrame, contrast: Contrast, said: str) -> Measurement:
     """A loss minus cross-entropy over seeds, in points of AUROC."""
-    values = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
-    printed = "positive" if contrast.claimed > 0 else "negative"
-    interval = t_interval_if_any(values)
-    found = Measurement.signed(f"{contrast}, in points", printed, interval, contrast.claimed, over_seeds(values))
-    return replace(found, said=said)
+    return contrast_by_seed(f"{contrast}, in points", table, contrast, said)
 
 
 @claim(

@@ -7,7 +7,7 @@ from focal_lib.claims.from_m20_tables import AsPrinted, m20_cells
 from focal_lib.claims.from_texts import (
     NEEDS,
     SIZE,
-    contrast_of_texts,
+    contrasts_everywhere,
     error_of_texts,
     settings_with,
     similar_by,
@@ -22,11 +22,6 @@ ROWS = ["20 Newsgroups", "SST Binary"]
 CE, FLSD = "cross-entropy", "flsd-53"
 
 
-def _everywhere(name: str, sign: int, said: str = "claimed") -> All:
-    """A written contrast in each setting that has it."""
-    return All(tuple(contrast_of_texts(setting, name, sign, said) for setting in settings_with(name)))
-
-
 @claim(
     "m20.text_before",
     source="M20 section 7, on texts",
@@ -39,7 +34,7 @@ def _everywhere(name: str, sign: int, said: str = "claimed") -> All:
 )
 def text_before() -> Evidence:
     """The primary contrast of each setting; in its own row on SST the paper prints the opposite."""
-    return _everywhere("FLSD-53 minus cross-entropy", -1, "printed")
+    return contrasts_everywhere("FLSD-53 minus cross-entropy", sign=-1, said="printed")
 
 
 @claim(
@@ -53,7 +48,7 @@ def text_before() -> Evidence:
 )
 def text_after() -> Evidence:
     """After a temperature by that ECE on validation data."""
-    return _everywhere("FLSD-53 minus cross-entropy, after", -1, "printed")
+    return contrasts_everywhere("FLSD-53 minus cross-entropy, after", sign=-1, said="printed")
 
 
 @claim(
@@ -68,7 +63,7 @@ def text_after() -> Evidence:
 )
 def text_baselines() -> Evidence:
     """Against the Brier score wherever it is recorded."""
-    return _everywhere("FLSD-53 minus Brier", -1, "printed")
+    return contrasts_everywhere("FLSD-53 minus Brier", sign=-1, said="printed")
 
 
 @claim(
@@ -126,7 +121,7 @@ def text_temperatures() -> Evidence:
 )
 def text_nll_after() -> Evidence:
     """The text says nothing of it; the table does."""
-    return _everywhere("FLSD-53 minus cross-entropy, NLL after", 1, "printed")
+    return contrasts_everywhere("FLSD-53 minus cross-entropy, NLL after", sign=1, said="printed")
 
 
 @claim(
@@ -163,7 +158,7 @@ def text_rows() -> Evidence:
 )
 def text_last_epoch() -> Evidence:
     """The same runs, two of their epochs."""
-    return _everywhere("cross-entropy: last epoch minus best", 1)
+    return contrasts_everywhere("cross-entropy: last epoch minus best", sign=1)
 
 
 @claim(
@@ -177,7 +172,7 @@ def text_last_epoch() -> Evidence:
 )
 def text_last_focal() -> Evidence:
     """Both at the last epoch."""
-    return _everywhere("last epoch: FLSD-53 minus cross-entropy", -1)
+    return contrasts_everywhere("last epoch: FLSD-53 minus cross-entropy", sign=-1)
 
 
 @claim(
@@ -195,7 +190,7 @@ def text_elsewhere_temperature() -> Evidence:
         "elsewhere: cross-entropy, temperature minus none",
         "elsewhere: cross-entropy, temperature minus none, NLL",
     )
-    return All(tuple(contrast_of_texts(setting, name, -1) for name in names for setting in settings_with(name)))
+    return contrasts_everywhere(*names, sign=-1)
 
 
 @claim(
@@ -209,4 +204,4 @@ def text_elsewhere_temperature() -> Evidence:
 )
 def text_elsewhere_focal() -> Evidence:
     """Neither paper shows its text classifiers other texts."""
-    return _everywhere("elsewhere: FLSD-53 minus cross-entropy", -1)
+    return contrasts_everywhere("elsewhere: FLSD-53 minus cross-entropy", sign=-1)
