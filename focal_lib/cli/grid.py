@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -16,9 +15,6 @@ from click.core import ParameterSource
 from focal_lib.atomic_write import check_target
 from focal_lib.cli.files import GRID_FILE, ROOT_FOLDER
 from focal_lib.cli.numbers import FiniteNumber, WholeNumber
-
-if TYPE_CHECKING:
-    from focal_lib.training.spec import Spec
 
 __all__ = ["grid"]
 
@@ -37,6 +33,7 @@ __all__ = ["grid"]
     "--record", type=click.Path(path_type=Path), help="Copy the finished runs there, without training logits."
 )
 @click.option("--table", type=click.Path(path_type=Path), help="Write test metrics of the finished runs, as parquet.")
+@click.option("--part", is_flag=True, help="With --record or --table: those that are finished, if not all are.")
 @click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
 def grid(
     path: Path,
@@ -50,6 +47,7 @@ def grid(
     per_device: int,
     record: Path | None,
     table: Path | None,
+    part: bool,
     snakemake: tuple[str, ...],
 ) -> None:
     """Do every run of the grid PATH, a YAML file; what follows the options goes to Snakemake.
@@ -72,12 +70,15 @@ def grid(
     if only_status:
         _refuse_ignored({"path", "root", "only_status"}, "--status looks at the runs there are")
     elif record is not None or table is not None:
-        _refuse_ignored({"path", "root", "record", "table"}, "--record and --table look at the runs there are")
+        _refuse_ignored({"path", "root", "record", "table", "part"}, "--record and --table look at the runs there are")
     elif dry_run:
         used = {"path", "root", "dry_run", "cores", "device", "again"}
         _refuse_ignored(used, "--dry-run says what the grid would cost")
-    elif device != "cuda":
-        _refuse_ignored(set(click.get_current_context().params) - {"per_device"}, "only --device cuda shares out GPUs")
+    else:
+        every = set(click.get_current_context().params)
+        _refuse_ignored(every - {"part"}, "--part is for --record and --table")
+        if device != "cuda":
+            _refuse_ignored(every - {"per_device"}, "only --device cuda shares out GPUs")
     try:
         specs, root = read_grid(path), root or default_runs()
         if only_status:
@@ -85,7 +86,7 @@ def grid(
                 click.echo(f"{state:8} {spec.digest}  {spec.label:20} seed {spec.seed}  {detail}")
             return
         if record is not None or table is not None:
-            _collect(specs, root, record, table)
+            _collect(path, root, record, table, part)
             return
         used_cores, here = int(cores) if cores.isdigit() else 0, not is_for_cluster(snakemake)
         plan = plan_grid(path, root, device, cores=used_cores, measure=dry_run, again=again, here=here)
@@ -102,17 +103,16 @@ def grid(
     raise SystemExit(((code and exit_status(states)) or code) if minutes is not None else code)
 
 
-def _collect(specs: list[Spec], root: Path, record: Path | None, table: Path | None) -> None:
+def _collect(path: Path, root: Path, record: Path | None, table: Path | None, part: bool) -> None:
     """Copies of the runs, and a table of them."""
     from focal_lib.results import compute_used, half_precision, over_seeds
     from focal_lib.training.recording import copy_runs, not_recorded
-    from focal_lib.training.store import load, require_one_version
+    from focal_lib.training.store import load_runs
 
     try:
         if table is not None:
             check_target(table, ending=".parquet")
-        results = [load(spec, root) for spec in specs]
-        require_one_version(results)
+        results = load_runs(path.resolve(), root, part=part)
         if record is not None:
             fresh = not_recorded(results, record)
             answer = half_precision.decide(fresh)
@@ -123,7 +123,7 @@ def _collect(specs: list[Spec], root: Path, record: Path | None, table: Path | N
                 click.echo(f"compute used -> {record.parent / 'README.md'}")
         if table is not None:
             over_seeds.write_table(over_seeds.measure(results), table)
-            click.echo(f"{len(specs)} runs -> {table}")
+            click.echo(f"{len(results)} runs -> {table}")
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from None
 

@@ -15,12 +15,12 @@ __all__ = ["load_recorded", "read_landscape", "read_searches", "read_table", "re
 
 @functools.cache
 def load_recorded(name: str) -> tuple[Result, ...]:
-    """The runs in results/<name>, of the grid workflow/grids/<name>.yaml.
+    """The runs in results/<name>, of the grid workflow/grids/<name>.yaml; of a grid that takes days, those so far.
 
     Raises:
         FileNotFoundError: there are no such runs, as in an installed package.
     """
-    return tuple(load_runs(ROOT / "workflow" / "grids" / f"{name}.yaml", ROOT / "results" / name))
+    return tuple(load_runs(ROOT / "workflow" / "grids" / f"{name}.yaml", ROOT / "results" / name, part=True))
 
 
 @functools.cache

@@ -23,19 +23,21 @@ WITHOUT_RUNS = {  # tables alone
     "watch",
     "where-it-looks",
 }
+UNFINISHED = {"cifar10-record"}  # recorded run by run: some of its grid's, and a table of these
 FOLDERS = sorted(p.name for p in (ROOT / "results").iterdir() if p.is_dir() and p.name not in WITHOUT_RUNS)
 KEY = ["loss", "seed", "method", "objective", "metric"]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_runs_are_whole_and_their_table_is_theirs(folder):
-    specs = read_grid(ROOT / "workflow" / "grids" / f"{folder}.yaml")
-    assert {s.digest for s in specs} == {p.name for p in (ROOT / "results" / folder).iterdir() if p.is_dir()}
+    planned = {s.digest for s in read_grid(ROOT / "workflow" / "grids" / f"{folder}.yaml")}
+    kept = {p.name for p in (ROOT / "results" / folder).iterdir() if p.is_dir()}
+    assert kept < planned if folder in UNFINISHED else kept == planned
     results = load_recorded(folder)  # checksums
-    kept = read_table(folder)
-    assert len(kept) == len(results) * len(SCALINGS) * len(METRICS)
+    table = read_table(folder)
+    assert len(table) == len(results) * len(SCALINGS) * len(METRICS)
     last = measure(results[-1:])
-    pd.testing.assert_frame_equal(kept.tail(len(last)).reset_index(drop=True), last, rtol=1e-6)
+    pd.testing.assert_frame_equal(table.tail(len(last)).reset_index(drop=True), last, rtol=1e-6)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -140,9 +140,15 @@ def test_grids_are_recorded_and_tabled(run, grid, tmp_path):
     root, kept, table = (tmp_path / name for name in ("runs", "kept", "table.parquet"))
     missing = run("grid", path, "--root", root, "--record", kept)
     assert missing.exit_code == 1
-    assert "is made by: focal run" in missing.output
-    for spec in read_grid(path):
-        train(spec, root)
+    assert "2 of 2 runs are not there" in missing.output
+    assert "They are made by: focal grid" in missing.output
+    assert run("grid", path, "--root", root, "--record", kept, "--part").exit_code == 1
+    first, second = read_grid(path)
+    train(second, root)
+    assert "1 of 2 runs are not there" in run("grid", path, "--root", root, "--record", kept).output
+    assert not kept.exists()
+    assert "1 runs -> " in run("grid", path, "--root", root, "--record", kept, "--part").output
+    train(first, root)
     assert "2 runs -> " in run("grid", path, "--root", root, "--record", kept).output
     assert "2 runs -> " in run("grid", path, "--root", kept, "--table", table).output
     assert pd.read_parquet(table)["loss"].unique().tolist() == ["cross-entropy", "focal 1"]
@@ -235,6 +241,8 @@ def test_no_epoch_of_the_run_is_begun_after_its_time(small_data, tmp_path):
         (["--record", "x", "--device", "cuda"], "--record and --table look at the runs there are: leave out --device."),
         (["--table", "x.parquet", "--per-device", "2"], "leave out --per-device."),
         (["--per-device", "2"], "only --device cuda shares out GPUs: leave out --per-device."),
+        (["--part"], "--part is for --record and --table: leave out --part."),
+        (["--status", "--part"], "leave out --part."),
         (["--device", "cuda:1"], "Invalid value for '--device'"),
     ],
 )

@@ -29,6 +29,9 @@ def test_a_missing_run_of_a_grid_says_which_command_makes_them_all(finished, tmp
         load_runs(path, tmp_path)
     with pytest.raises(RunMissing, match=r": focal grid workflow/grids/smoke.yaml --root"):
         load_runs("workflow/grids/smoke.yaml", tmp_path)
+    assert [result.spec for result in load_runs(path, tmp_path, part=True)] == [finished[0]]
+    with pytest.raises(RunMissing):  # nothing is no part
+        load_runs("workflow/grids/smoke.yaml", tmp_path, part=True)
 
 
 @pytest.mark.parametrize(
