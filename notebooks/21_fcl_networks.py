@@ -327,7 +327,8 @@ results.format_contrasts(found[found["table"] == families[4]], f"{families[4]}: 
 
 # %% [markdown]
 # `epochs-to-low`: until {glue:text}`fclnet-low:g` of the range is left. `epochs-to-error`: until the test error is at
-# most {glue:text}`fclnet-near-error:g` points above its least; that needs no normalisation.
+# most {glue:text}`fclnet-near-error:g` points above its least; that needs no normalisation. Epochs are whole numbers:
+# where all seeds differ by the same number, the interval is as wide as rounding both makes it.
 
 # %% tags=["remove-input"]
 show("l25.convergence")

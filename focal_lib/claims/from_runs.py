@@ -18,7 +18,7 @@ from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import paired_t_interval, t_interval, t_interval_if_any
 from focal_lib.results import by_run
 from focal_lib.results.recorded import load_recorded, read_table
-from focal_lib.results.written_contrasts import compare_eces, difference_by_seed
+from focal_lib.results.written_contrasts import STEPS, compare_eces, difference_by_seed
 from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.store import Result, load_runs
 
@@ -112,8 +112,8 @@ def contrast_by_seed(
     sign = contrast.claimed if sign is None else sign
     values = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
     printed = "positive" if sign > 0 else "negative"
-    found = Measurement.signed(quantity, printed, t_interval_if_any(values), sign, over_seeds(values))
-    return replace(found, said=said)
+    interval = t_interval_if_any(values, step=STEPS.get(contrast.metric, 0.0))
+    return replace(Measurement.signed(quantity, printed, interval, sign, over_seeds(values)), said=said)
 
 
 def paired(quantity: str, printed: str, first: Any, second: Any, sign: int, said: str = "printed") -> Measurement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -145,30 +146,39 @@ def paired_t_interval(first: Any, second: Any, *, level: float = 0.95) -> Interv
     return t_interval(one - two, level=level)
 
 
-def t_interval(values: Any, *, level: float = 0.95) -> Interval:
+def t_interval(values: Any, *, level: float = 0.95, step: float = 0.0) -> Interval:
     """Mean of values (n,), runs say, with its Student t interval, n - 1 degrees of freedom.
 
+    Args:
+        step: of differences of two whole numbers, of epochs say, 1: their standard deviation counts as at least
+            step / sqrt(6), that of the difference of two rounding errors, which are uniform over a step. Values that
+            are all the same would have an interval of no width, and say only that the scale is coarse.
+
     Raises:
-        ValueError: fewer than two values.
+        ValueError: fewer than two values, or a negative step.
     """
     found = np.asarray(values, dtype=np.float64)
     if found.ndim != 1 or len(found) < 2:
         raise ValueError(f"values must be at least two. Got shape {found.shape}.")
+    if not step >= 0:
+        raise ValueError(f"step must be at least 0. Got {step}.")
     mean, degrees = float(found.mean()), len(found) - 1
-    if np.ptp(found) == 0:  # SciPy's standard error is 0, and its interval nan
-        return Interval(mean, mean, mean, "t", level, degrees)
-    low, high = stats.ttest_1samp(found, 0.0).confidence_interval(level)
-    return Interval(mean, float(low), float(high), "t", level, degrees)
+    spread = 0.0 if np.ptp(found) == 0 else float(found.std(ddof=1))  # its rounding error is no spread
+    error = max(spread, step / math.sqrt(6)) / math.sqrt(len(found))
+    half = error * float(stats.t.ppf((1 + level) / 2, degrees))
+    return Interval(mean, mean - half, mean + half, "t", level, degrees)
 
 
-def t_interval_if_any(values: Any, *, level: float = 0.95) -> Interval:
+def t_interval_if_any(values: Any, *, level: float = 0.95, step: float = 0.0) -> Interval:
     """As `t_interval`; of one value, which has none, the value with nan and nan.
 
     Raises:
         ValueError: no value.
     """
     found = np.asarray(values, dtype=np.float64)
-    return Interval(float(found[0]), np.nan, np.nan) if found.shape == (1,) else t_interval(found, level=level)
+    if found.shape == (1,):
+        return Interval(float(found[0]), np.nan, np.nan)
+    return t_interval(found, level=level, step=step)
 
 
 def exact_binomial_ends(count: Any, n: Any, tail: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -18,6 +18,7 @@ from focal_lib.training.grids import read_contrasts
 
 __all__ = [
     "ECES",
+    "STEPS",
     "compare_eces",
     "difference_by_seed",
     "evaluate_contrasts",
@@ -26,6 +27,7 @@ __all__ = [
     "primary_contrast",
 ]
 
+STEPS = {"epochs-to-low": 1.0, "epochs-to-error": 1.0}  # of metrics that are whole numbers
 ECES = ("ece", "adaptive-ece", "classwise-ece", "smooth-ece")  # of METRICS
 _EVALUATED = ["table", "name", "primary", "metric", "claimed", "difference", "low", "high", "seeds"]
 _EVALUATED += ["p", "p_adjusted", "smallest", "significant"]
@@ -113,7 +115,7 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
     rows = []
     for c in contrasts:
         differences = difference_by_seed(table, c.metric, c.ours, c.theirs)
-        i = t_interval_if_any(differences, level=level)
+        i = t_interval_if_any(differences, level=level, step=STEPS.get(c.metric, 0.0))
         p, smallest = (t_p_value(i), smallest_effect(i)) if i.kind else (np.nan, np.nan)
         rows.append(
             {"table": c.table, "name": c.name, "primary": c.primary, "metric": c.metric, "claimed": c.claimed}

@@ -58,6 +58,23 @@ def test_pairs_that_differ_by_the_same_number():
     assert (found.estimate, found.low, found.high) == (1, 1, 1)
 
 
+def test_whole_numbers_that_are_all_the_same_have_an_interval_of_some_width():
+    """Simulated: differences of epochs, each rounded up, whose true difference hardly spreads."""
+    found = t_interval([1.0] * 5, step=1.0)
+    assert found.high - found.low == pytest.approx(2 * stats.t.ppf(0.975, 4) / np.sqrt(6 * 5))
+    assert found.at(0.99).high > found.high
+    wide = [0.0, 3.0, 1.0, 7.0]
+    assert t_interval(wide, step=1.0) == t_interval(wide)
+    one, two = np.random.default_rng(0).uniform(0, 40, (2, 2000, 5))
+    two = one + 0.7 + np.random.default_rng(1).normal(0, 0.1, one.shape)
+    rounded = np.ceil(two) - np.ceil(one)
+    with_step, without = ([t_interval(row, step=step) for row in rounded] for step in (1.0, 0.0))
+    assert np.mean([i.low <= 0.7 <= i.high for i in with_step]) > 0.95
+    assert np.mean([i.low <= 0.7 <= i.high for i in without]) < 0.9
+    with pytest.raises(ValueError, match=r"step must be at least 0\. Got -1"):
+        t_interval([1.0, 2.0], step=-1)
+
+
 def test_t_interval_at_another_level():
     values = [2.0, 3.0, 7.0, 4.0]
     found = t_interval(values)
