@@ -96,8 +96,9 @@ note("questions", factor_two=theory.closest_temperature(1.0, 2).inverse_temperat
 # ## The valley
 #
 # The same in a picture: NLL on validation data of one recorded CIFAR-10 network, over all $(\gamma, T)$. One curve is
-# the theory's, $T_0 / t(\gamma)$, with $t(\gamma)$ the temperature closest to the map over the whole simplex; the other
-# is the network's own line, through the best $T$ at $\gamma = 0$ and at $\gamma = 1$.
+# the theory's, $T_0 / t(\gamma)$, with $t(\gamma)$ the temperature closest to the map over the whole simplex; below 0,
+# where we do not compute that temperature, $1 / t$ goes on as a straight line. The other curve is the network's own
+# line, through the best $T$ at $\gamma = 0$ and at $\gamma = 1$.
 
 # %% tags=["hide-input"]
 searched = pd.concat([results.read_searches(), results.search_valley(trained, ("full", "not negative"))])
@@ -192,12 +193,15 @@ note("questions", negative_helps=", ".join(helped) or "none", negative_harms=", 
 # %% tags=["hide-input"]
 tables = {name: results.over_training_gamma(part) for name, part in searched.groupby("dataset", sort=False)}
 groups = {
-    name: (table["gamma"].to_numpy(), table["mean"].to_numpy(), (table["high"] - table["low"]).to_numpy() / 2)
+    name: (
+        *table[["gamma", "mean"]].to_numpy().T,
+        np.stack([table["mean"] - table["low"], table["high"] - table["mean"]]),
+    )
     for name, table in tables.items()
 }
 by_training = pd.concat(tables, names=["data set", ""]).droplevel(1)
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Best calibration gamma over the gamma of training, a line a data set with t intervals over seeds where there are several, and the diagonal that theory expects of the minimiser."}, "figure": {"name": "fig-questions-gamma", "caption": "The calibration $\\gamma$ that is best by validation NLL, $T$ fitted with it, over that of training: mean and 95 % t interval over seeds, each for itself; none of one seed. The diagonal: what it would be if the network had found the focal minimiser, with $T = 1$."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Best calibration gamma over the gamma of training, a line a data set with t intervals over seeds where there are several, and the diagonal that theory expects of the minimiser."}, "figure": {"name": "fig-questions-gamma", "caption": "The calibration $\\gamma$ that is best by validation NLL, $T$ fitted with it, over that of training: mean and 95 % t interval over seeds, each for itself, cut off where the search ends; none of one seed. The diagonal: what it would be if the network had found the focal minimiser, with $T = 1$."}}
 point_figure(groups, r"$\gamma$ of training", r"best calibration $\gamma$", diagonal=True)
 
 # %% tags=["hide-input"]

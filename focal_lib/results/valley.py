@@ -183,14 +183,14 @@ def over_training_gamma(found: pd.DataFrame, search: str = "full") -> pd.DataFra
         found: of `search_valley`, one data set and network.
 
     Returns:
-        gamma; mean, low and high of the calibration gamma, Student's t over seeds, nan and nan of one; temperature,
-        t_low and t_high, the same of T; seeds.
+        gamma; mean, low and high of the calibration gamma, Student's t over seeds, cut off where the search ends, nan
+        and nan of one; temperature, t_low and t_high, the same of T; seeds.
     """
     rows = []
     plain = found["loss"].isin(["cross-entropy", *(f"focal {g:g}" for g in found["gamma"].unique())])
     for gamma, part in found[plain & (found["search"] == search)].groupby("gamma"):
         i, t = (t_interval_if_any(part[column]) for column in ("calibration_gamma", "temperature"))
-        rows.append((gamma, i.estimate, i.low, i.high, t.estimate, t.low, t.high, len(part)))
+        rows.append((gamma, i.estimate, *np.clip((i.low, i.high), *GAMMAS), t.estimate, t.low, t.high, len(part)))
     return pd.DataFrame(rows, columns=["gamma", "mean", "low", "high", "temperature", "t_low", "t_high", "seeds"])
 
 

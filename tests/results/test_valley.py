@@ -123,6 +123,7 @@ def test_calibration_gamma_over_that_of_training():
     found = results.over_training_gamma(made_table()).set_index("gamma")
     assert found.loc[3.0, "mean"] == 3
     assert found.loc[3.0, "high"] == pytest.approx(3 + 12.706204736)  # t of one degree, standard error 1
+    assert found.loc[3.0, "low"] == valley.GAMMAS[0]  # that of Student would be below it
     assert found.loc[3.0, "temperature"] == pytest.approx(1.1)
     assert list(found["seeds"]) == [2, 2]
     one = results.over_training_gamma(made_table().query("seed == 0"))

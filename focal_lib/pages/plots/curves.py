@@ -54,7 +54,10 @@ def point_figure(
     diagonal: bool = False,
     **axes: Any,
 ) -> Figure:
-    """Points (x, y, half-width of the error bar or None) for each group, joined by a line; y = x on request."""
+    """Points (x, y, error bar or None) for each group, joined by a line; y = x on request.
+
+    An error bar is its half-width (m,), or how far it reaches below and above (2, m).
+    """
     fig, ax = plt.subplots(figsize=(7, 4.2))
     if diagonal:
         ax.axline((0, 0), slope=1, color="0.6", linewidth=1)
