@@ -28,7 +28,8 @@ paper: str = ""  # kk24, m20, kn24 or l25 for the claims of one paper; empty for
 
 # %% tags=["hide-input"]
 from focal_lib.claims import ledger
-from focal_lib.claims.page import both_tallies, count_table, detail, overview, without_coq
+from focal_lib.claims.overview import overview
+from focal_lib.claims.page import both_tallies, count_table, detail, without_coq
 from focal_lib.claims.tally import tallies
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
@@ -77,8 +78,8 @@ count_table([claim for claim in claims if not claim.of_paper])
 # %% [markdown]
 # ## Overview
 #
-# Each row leads to the evidence below, to the chapter that derives it, and to the code that checks it.
-# An arrow marks a correction of the claim above it.
+# Each row leads to the evidence below, to where the chapter judges it, and to the code that checks it. What is searched,
+# filtered and sorted is kept in the page's address, so that a link to it shows the same; the evidence below follows.
 
 # %% tags=["remove-input"]
 overview(claims)

@@ -18,6 +18,7 @@ from typing import Any
 from focal_lib.claims.evidence import Conditional, Evidence, Unchecked
 from focal_lib.claims.formal import Faithful, Formal
 from focal_lib.claims.judgement import HOLDS, Verdict
+from focal_lib.claims.links import link_ids, verdict_anchor
 from focal_lib.pages.folds import fold
 
 __all__ = ["PAPERS", "RETIRED", "Claim", "Fidelity", "claim", "corrected_by", "find", "ledger", "search"]
@@ -146,6 +147,11 @@ class Claim:
         return self.id.split(".")[0]
 
     @property
+    def chapter_number(self) -> int:
+        """6 of '06_confidence'."""
+        return int(self.chapter.split("_")[0])
+
+    @property
     def location(self) -> str:
         """Where the check is: 'focal_lib/claims/kk24/prop1.py:12'."""
         check = inspect.unwrap(self.check)
@@ -197,7 +203,8 @@ class Claim:
         return f"{said}\n\n{self.statement}\n\n{self.summary()}"
 
     def _repr_markdown_(self) -> str:
-        return f"{self._head()}\n\n{fold('Evidence', self.proof())}"
+        shown = f"{self._head()}\n\n{fold('Evidence', self.proof())}"
+        return f'<span id="{verdict_anchor(self.id)}"></span>{link_ids(shown, "ledger.html", _REGISTRY)}'
 
 
 def claim(

@@ -1,28 +1,39 @@
-"""The ledger as a page: counts, an overview to filter, statements and evidence side by side."""
+"""The ledger as a page: counts, and cards, a claim as printed and what corrects it side by side."""
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from collections.abc import Sequence
 
-from IPython.display import HTML, Markdown
+from IPython.display import Markdown
 
+from focal_lib.checkout import ROOT
 from focal_lib.claims.judgement import Verdict
-from focal_lib.claims.ledger import PAPERS, Claim, Fidelity
+from focal_lib.claims.ledger import PAPERS, Claim, corrected_by, ledger
+from focal_lib.claims.links import card_anchor, link_ids, verdict_anchor
+from focal_lib.claims.places import places
 from focal_lib.claims.tally import say_without_coq, tallies, tally_table
 
-__all__ = ["both_tallies", "code_link", "count_table", "detail", "overview", "together", "without_coq"]
-
-
-def _anchor(id: str) -> str:
-    return "claim-" + id.replace(".", "-").replace("_", "-")
+__all__ = ["both_tallies", "chapter_link", "code_link", "count_table", "detail", "together", "without_coq"]
 
 
 def code_link(claim: Claim, text: str | None = None) -> str:
     """Link to the check's source in the book, relative to a page in notebooks/."""
     path = claim.location.rsplit(":", 1)[0].removesuffix(".py")
     return f'<a href="../_modules/{path}.html#{claim.check.__name__}">{text or claim.location.rsplit("/", 1)[1]}</a>'
+
+
+def chapter_link(claim: Claim, text: str | None = None) -> str:
+    """Link to where the chapter shows the verdict, or that of a claim it corrects, or is corrected by; else its verdicts.
+
+    Args:
+        text: of the link; else the number of the chapter and the heading.
+    """
+    shown = places(ROOT)
+    near = [claim.id, *claim.corrects, *corrected_by(claim.id)]
+    id = next((id for id in near if (claim.chapter, id) in shown), "")
+    place, heading = (verdict_anchor(id), shown[claim.chapter, id]) if id else ("verdict", "Verdict")
+    return f'<a href="{claim.chapter}.html#{place}">{text or f"Chapter {claim.chapter_number}, {heading}"}</a>'
 
 
 def together(claims: Sequence[Claim]) -> list[Claim]:
@@ -70,55 +81,6 @@ def without_coq(claims: Sequence[Claim]) -> str:
     return say_without_coq(sum(claim.awaits_kernel for claim in claims))
 
 
-def overview(claims: Sequence[Claim]) -> HTML:
-    """One row a claim, with menus for paper, verdict and fidelity. Without scripts every row is shown."""
-    rows = "".join(map(_row, together(claims)))
-    papers = {claim.paper: PAPERS[claim.paper] for claim in claims}
-    verdicts = {str(v): str(v) for v in Verdict if any(claim.verdict == v for claim in claims)}
-    fidelities = {str(f): str(f) for f in Fidelity if any(claim.fidelity == f for claim in claims)}
-    head = "".join(f"<th>{name}</th>" for name in ("verdict", "claim", "fidelity", "source", "ch.", "code"))
-    return HTML(
-        f'<form class="ledger-filter">{_menu("paper", papers)} {_menu("verdict", verdicts)} '
-        f"{_menu('fidelity', fidelities)} "
-        f"<output>{len(claims)} claims</output></form>"
-        f'<table class="dataframe ledger"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-        f"<script>{_FILTER}</script>"
-    )
-
-
-def _row(claim: Claim) -> str:
-    cells = (
-        f'<span class="verdict">{claim.verdict_in_full}</span>',
-        f"{'↳ ' if claim.corrects else ''}<a href='#{_anchor(claim.id)}'>{claim.id}</a>",
-        str(claim.fidelity),
-        html.escape(claim.source),
-        f"<a href='{claim.chapter}.html'>{int(claim.chapter.split('_')[0])}</a>",
-        code_link(claim, "line " + claim.location.rsplit(":", 1)[1]),
-    )
-    columns = "".join(f"<td>{cell}</td>" for cell in cells)
-    return (
-        f'<tr data-paper="{claim.paper}" data-verdict="{claim.verdict}" data-fidelity="{claim.fidelity}">{columns}</tr>'
-    )
-
-
-def _menu(name: str, entries: dict[str, str]) -> str:
-    options = "".join(f'<option value="{html.escape(k)}">{html.escape(v)}</option>' for k, v in entries.items())
-    return f'<label>{name} <select name="{name}"><option value="">all</option>{options}</select></label>'
-
-
-_FILTER = """
-document.querySelectorAll(".ledger-filter").forEach((form) => form.addEventListener("change", () => {
-  let shown = 0;
-  form.parentElement.querySelectorAll("tr[data-paper]").forEach((row) => {
-    const differs = (k) => form.elements[k].value && form.elements[k].value !== row.dataset[k];
-    row.hidden = ["paper", "verdict", "fidelity"].some(differs);
-    shown += !row.hidden;
-  });
-  form.querySelector("output").textContent = shown + " claims";
-}));
-"""
-
-
 def detail(claims: Sequence[Claim]) -> Markdown:
     """Statement and evidence of each claim; a claim and its corrections stand side by side."""
     known, corrections = {claim.id for claim in claims}, _corrections(claims)
@@ -133,10 +95,16 @@ def detail(claims: Sequence[Claim]) -> Markdown:
 
 
 def _card(claim: Claim) -> str:
-    corrected = ", ".join(f"<a href='#{_anchor(id)}'>{id}</a>" for id in claim.corrects)
-    title = f"<a id='{_anchor(claim.id)}'></a>**{claim.id}**"
-    source = f"*{claim.source}; {claim.fidelity}.*" + (f" Corrects {corrected}." if corrected else "")
-    links = f"<a href='{claim.chapter}.html'>Chapter</a>, {code_link(claim)}, checked in {claim.seconds:.1f} s"
-    evidence = f"```{{dropdown}} Evidence\n{claim.proof()}\n```"
-    said = f"{title}\n\n{source}\n\n{claim.statement}\n\n{claim.summary()}"
-    return f":::{{grid-item-card}}\n{said}\n\n{evidence}\n\n{links}\n:::"
+    corrected = f" Corrects {', '.join(f'`{id}`' for id in claim.corrects)}." if claim.corrects else ""
+    title = f"<a id='{card_anchor(claim.id)}'></a>**{claim.id}**"
+    links = f"{chapter_link(claim)}; {code_link(claim)}, checked in {claim.seconds:.1f} s"
+    parts = (
+        f"{title}\n\n*{claim.source}; {claim.fidelity}.*{corrected}",
+        f'<div class="claim-statement">\n\n{claim.statement}\n\n</div>',
+        claim.summary(),
+        f"```{{dropdown}} Evidence\n{claim.proof()}\n```",
+        links,
+    )
+    known = {known.id for known in ledger()}
+    said = link_ids("\n\n".join(parts), "", known)
+    return f":::{{grid-item-card}}\n:class-card: claim-card\n\n{said}\n:::"

@@ -1,0 +1,224 @@
+"""The ledger's page: its table, and the script that searches, filters and sorts it, in node and in Chromium."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from focal_lib.checkout import ROOT
+from focal_lib.claims import find, ledger
+from focal_lib.claims.evidence import Derivation, Disproof, Step
+from focal_lib.claims.ledger import Claim, Fidelity
+from focal_lib.claims.links import card_anchor, verdict_anchor
+from focal_lib.claims.overview import overview, short_statement
+from focal_lib.claims.page import chapter_link, detail
+from focal_lib.claims.places import places
+
+SCRIPT = ROOT / "book" / "_static" / "ledger.js"
+CHECK = Path(__file__).with_name("ledger.test.js")
+NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium")
+
+needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+
+
+def run(script: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(NODE), str(CHECK), str(script)], capture_output=True, text=True)
+
+
+@needs_node
+def test_the_script_finds_sorts_and_keeps_what_is_asked():
+    done = run(SCRIPT)
+    assert done.returncode == 0, done.stdout
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("before", "after", "noticed"),
+    [
+        ('"(?!\\\\d)"', '""', "search"),
+        ('γ: "gamma"', 'γ: "g"', "search"),
+        ("menus.every", "menus.some", "menus"),
+        ("numeric: true", "numeric: false", "order"),
+        ("&& !known.length", "&& known.length < 0", "the address"),
+    ],
+)
+def test_a_planted_fault_is_noticed(tmp_path, before, after, noticed):
+    text = SCRIPT.read_text()
+    assert before in text
+    planted = tmp_path / "ledger.js"
+    planted.write_text(text.replace(before, after))
+    done = run(planted)
+    assert done.returncode == 1
+    assert re.search(rf"^not ok \d+ - {noticed}", done.stdout, re.M), done.stdout
+
+
+def proved():
+    return Derivation((Step("1 = 1", True),))
+
+
+def refuted():
+    return Disproof(proved())
+
+
+def made(count: int) -> list[Claim]:
+    """Claims of two papers; every second one of a paper, every third refuted."""
+    kinds = (Fidelity.OURS, Fidelity.QUOTED)
+    return [
+        Claim(
+            id=f"{('kk24', 'm20')[i % 2]}.made_{i}",
+            source=f"{('KK24', 'M20')[i % 2]} Prop. {i}",
+            statement=f"For $\\gamma = {i}$ the ECE is lower. (So it is taken.)",
+            chapter="06_confidence",
+            check=proved if i % 3 else refuted,
+            fidelity=kinds[i % 2],
+        )
+        for i in range(count)
+    ]
+
+
+def page(claims: list[Claim], inside: str) -> str:
+    """The table with a card each, as sphinx-design nests them, and a script that runs when all is there."""
+    cards = "".join(
+        f'<div class="sd-container-fluid"><div class="sd-col"><div class="sd-card claim-card">'
+        f"<a id='{card_anchor(claim.id)}'></a>"
+        f'<div class="claim-statement">{html.escape(claim.statement)}</div></div></div></div>'
+        for claim in claims
+    )
+    table = overview(claims).data.replace("../_static/ledger.js", SCRIPT.as_uri())
+    return (
+        f'<!doctype html><meta charset="utf-8"><title>ledger</title>{table}{cards}<pre id="found"></pre>'
+        f"<script>addEventListener('load', async () => {{ const found = {{}}; {inside}; "
+        f"document.getElementById('found').textContent = JSON.stringify(found); }});</script>"
+    )
+
+
+ASKING = """
+  const form = document.querySelector("form"), shown = () => [...document.querySelectorAll("tbody tr")]
+    .filter((row) => !row.hidden).map((row) => row.dataset.card.split("-").pop());
+  const cards = () => [...document.querySelectorAll(".sd-container-fluid")].filter((one) => !one.hidden).length;
+  const ask = (name, value) => {
+    form.elements[name].value = value;
+    form.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  const later = () => new Promise((done) => setTimeout(done, 50));
+  const heading = (name) => [...document.querySelectorAll("th")].find((one) => one.textContent === name);
+"""
+
+
+def found_in_chromium(tmp_path, claims, inside, address=""):
+    file = tmp_path / "page.html"
+    file.write_text(page(claims, ASKING + inside))
+    command = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom"]
+    done = subprocess.run([*command, file.as_uri() + address], capture_output=True, text=True, timeout=120)
+    kept = re.search(r'<pre id="found">(.+?)</pre>', done.stdout)
+    assert kept, done.stderr
+    return json.loads(html.unescape(kept[1]))
+
+
+@needs_chromium
+def test_a_reader_searches_filters_and_sorts(tmp_path):
+    found = found_in_chromium(
+        tmp_path,
+        made(12),
+        """
+        found.said = form.querySelector("output").textContent;
+        found.visible = !form.hidden;
+        ask("verdict", "REFUTED"); found.refuted = shown(); found.cards = cards(); found.hash = location.hash;
+        found.count = form.querySelector("output").textContent;
+        ask("text", "Prop. 9"); found.both = shown();
+        form.reset(); found.all = shown().length; found.bare = location.hash;
+        heading("claim").firstChild.click(); found.first = shown()[0]; found.up = heading("claim").ariaSort;
+        heading("claim").firstChild.click(); found.last = shown()[0]; found.down = heading("claim").ariaSort;
+        found.sorted = location.hash;
+        heading("claim").firstChild.click(); found.book = shown(); found.none = heading("claim").ariaSort;
+        ask("whose", "paper"); location.hash = "#claim-kk24-made-4"; await later();
+        found.anchor = shown().length; found.kept = location.hash;
+        location.hash = "#paper=m20&text=made_3"; await later(); found.followed = shown();
+        """,
+    )
+    assert found["visible"]
+    assert found["said"] == "12 of 12 claims"
+    assert found["refuted"] == ["0", "3", "6", "9"]
+    assert found["cards"] == 4
+    assert found["count"] == "4 of 12 claims"
+    assert found["hash"] == "#verdict=REFUTED"
+    assert found["both"] == ["9"]
+    assert (found["all"], found["bare"]) == (12, "")
+    assert (found["first"], found["up"]) == ("0", "ascending")
+    assert (found["last"], found["down"]) == ("11", "descending")
+    assert found["sorted"] == "#sort=-claim"
+    assert (found["book"], found["none"]) == ([str(i) for i in range(12)], "none")
+    assert (found["anchor"], found["kept"]) == (12, "#claim-kk24-made-4")
+    assert found["followed"] == ["3"]
+
+
+@needs_chromium
+def test_an_address_shows_what_it_says(tmp_path):
+    ask = "found.shown = shown(); found.text = form.elements.text.value; found.paper = form.elements.paper.value;"
+    found = found_in_chromium(tmp_path, made(12), ask, "#text=ece&paper=m20&verdict=NO+SUCH&sort=-claim")
+    assert found == {"shown": ["11", "9", "7", "5", "3", "1"], "text": "ece", "paper": "m20"}
+
+
+@needs_chromium
+@pytest.mark.slow
+def test_a_thousand_claims_are_filtered_at_once(tmp_path):
+    found = found_in_chromium(
+        tmp_path,
+        made(1000),
+        """
+        const times = [];
+        for (const text of ["g", "ga", "gamma", "gamma 5", "", "prop 7", "zzz", ""]) {
+          const began = performance.now(); ask("text", text); times.push(performance.now() - began);
+        }
+        found.times = times; found.shown = shown().length;
+        """,
+    )
+    assert found["shown"] == 1000
+    assert max(found["times"]) < 50, found["times"]  # milliseconds of script
+
+
+def test_every_claim_is_a_row_in_full_sentences():
+    claims = made(4)
+    rows = re.findall(r"<tr data-card.*?</tr>", overview(claims).data)
+    assert len(rows) == 4
+    assert 'data-whose="paper|quoted"' in rows[1]
+    assert '<span class="math inline">\\(\\gamma = 1\\)</span> the ECE is lower.' in rows[1]
+    assert "taken" not in rows[1]
+
+
+def test_short_statements_are_whole_sentences_with_whole_formulas():
+    assert short_statement("See App. A and Eq. (3) of $a. B$. Then more.") == "See App. A and Eq. (3) of $a. B$."
+    for claim in ledger():
+        short = short_statement(claim.statement)
+        assert 20 < len(short) < 350, (claim.id, short)
+        assert short.count("$") % 2 == 0, (claim.id, short)
+        assert short[-1] in ".…'", (claim.id, short)
+
+
+def test_links_from_the_ledger_lead_to_verdicts_that_chapters_show():
+    shown = places(ROOT)
+    for claim in ledger():
+        anchor = re.search(rf'"{claim.chapter}\.html#([\w-]+)"', chapter_link(claim))[1]
+        anchors = {verdict_anchor(id) for chapter, id in shown if chapter == claim.chapter}
+        assert anchor in anchors | {"verdict"}, claim.id
+        if (claim.chapter, claim.id) in shown:
+            assert anchor == verdict_anchor(claim.id)
+            assert f'id="{anchor}"' in find(claim.id)._repr_markdown_()
+
+
+def test_no_page_shows_a_verdict_twice():
+    for path in sorted((ROOT / "notebooks").glob("*.py")):
+        ids = [id for call in re.findall(r"^show\((.*?)\)$", path.read_text(), re.S | re.M) for id in call.split('"')[1::2]]
+        assert len(ids) == len(set(ids)), path.name
+
+
+def test_ids_in_a_card_lead_to_cards():
+    (block,) = [detail([find("kk24.prop5")]).data]
+    linked = re.findall(r'href="#(claim-[\w-]+)"', block)
+    assert len(linked) >= 4
+    assert set(linked) <= {card_anchor(claim.id) for claim in ledger()}
