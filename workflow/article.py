@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import html
 import re
-import shutil
-import subprocess
 import sys
 from importlib.resources import files
 from pathlib import Path
@@ -45,8 +43,9 @@ from focal_lib.training.cost import images_to_train
 from focal_lib.training.data.sources import find_source
 from focal_lib.training.grids import default_grid, read_grid, read_notes
 from focal_lib.training.localisation.plan import ONE, SEVERAL
+from workflow.chromium import count_pages, print_pdf
 
-__all__ = ["article_html", "article_text", "count_pages", "print_pdf", "written_contrasts"]
+__all__ = ["article_html", "article_text", "written_contrasts"]
 
 HOME = ROOT / "article"
 OUT = ROOT / "_build" / "article"
@@ -208,26 +207,6 @@ def article_html() -> str:
     head = f'<meta charset="utf-8"><title>{title}</title><style>{(HOME / "article.css").read_text()}</style>{script}'
     top = f"<header><h1>{title}</h1><p>{names}</p></header><p class='abstract'><b>Abstract.</b> {abstract}</p>"
     return f'<!DOCTYPE html><html lang="en"><head>{head}</head><body>{top}{body}</body></html>\n'
-
-
-def print_pdf(page: Path, out: Path) -> None:
-    """Print an HTML file by Chromium.
-
-    Raises:
-        FileNotFoundError: there is no Chromium.
-        subprocess.CalledProcessError: it failed.
-    """
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if browser is None:
-        raise FileNotFoundError("The article is printed by Chromium: apt install chromium. Got none in PATH.")
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer", f"--print-to-pdf={out}"]
-    options += ["--allow-file-access-from-files", "--virtual-time-budget=60000"]  # fonts of formulas, time to set them
-    subprocess.run([browser, *options, page.as_uri()], check=True, capture_output=True, timeout=300)
-
-
-def count_pages(pdf: Path) -> int:
-    """Of a PDF whose pages are plain objects, as Chromium writes them."""
-    return len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf.read_bytes()))
 
 
 def main() -> int:

@@ -12,6 +12,7 @@ from focal_lib.claims import readme, verdicts
 from focal_lib.claims.ledger import ledger
 from tests.results.test_recorded import WITHOUT_RUNS
 from workflow import article
+from workflow.chromium import count_pages, print_pdf
 from workflow.codemeta import CITATION
 
 TEMPLATE = (ROOT / "article" / "article.md").read_text()
@@ -71,15 +72,9 @@ def test_metadata_agree_with_the_citation_and_the_references():
 def test_it_has_four_pages_whose_formulas_are_set(tmp_path):
     page, out = tmp_path / "article.html", tmp_path / "article.pdf"
     page.write_text(article.article_html())
-    article.print_pdf(page, out)
-    assert article.count_pages(out) == article.PAGES
+    print_pdf(page, out)
+    assert count_pages(out) == article.PAGES
     assert b"+MathJax_Math-Italic" in out.read_bytes(), "formulas are not set"
-
-
-def test_without_chromium_it_says_what_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(FileNotFoundError, match="apt install chromium"):
-        article.print_pdf(tmp_path / "a.html", tmp_path / "a.pdf")
 
 
 def test_every_record_with_written_contrasts_is_counted():

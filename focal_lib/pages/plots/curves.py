@@ -9,7 +9,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-from focal_lib.pages.plots.style import line_styles, loss_styles
+from focal_lib.pages.plots.colours import ACCENTS, colour_of
+from focal_lib.pages.plots.style import curve_styles
 
 __all__ = ["dot_figure", "interval_figure", "line_figure", "panel_figure", "point_figure", "scatter_figure"]
 
@@ -37,8 +38,9 @@ def line_figure(
         ax.plot(x, x, color="0.6", linewidth=1)
     if zero:
         ax.axhline(0, color="0.3", linewidth=1)
-    for (label, y), style in zip(curves.items(), line_styles(len(curves)), strict=True):
-        ax.plot(x, y, label=label, **style)
+    styles = curve_styles(curves)
+    for label, y in curves.items():
+        ax.plot(x, y, label=label, **styles[label])
     for label, (px, py) in (points or {}).items():
         ax.plot(px, py, "ko", markersize=5)
         ax.annotate(label, (px, py), xytext=(6, 6), textcoords="offset points")
@@ -63,8 +65,9 @@ def point_figure(
         ax.axline((0, 0), slope=1, color="0.6", linewidth=1)
     if reference is not None:
         ax.axhline(reference, color="0.3", linewidth=1)
-    for (label, (x, y, error)), style in zip(groups.items(), line_styles(len(groups), markers=True), strict=True):
-        ax.errorbar(x, y, yerr=error, label=label, capsize=3, **style)
+    styles = curve_styles(groups, markers=True)
+    for label, (x, y, error) in groups.items():
+        ax.errorbar(x, y, yerr=error, label=label, capsize=3, **styles[label])
     return _finish(fig, legend=len(groups) > 1, xlabel=xlabel, ylabel=ylabel, **axes)
 
 
@@ -84,8 +87,7 @@ def dot_figure(
     fig, ax = plt.subplots(figsize=(7, 4.2))
     if reference is not None:
         ax.axhline(reference, color="0.3", linewidth=1)
-    names = list(dict.fromkeys([*groups, *lines]))
-    styles = dict(zip(names, line_styles(len(names), markers=True), strict=True))
+    styles = curve_styles([*groups, *lines], markers=True)
     width = max(float(np.ptp(x)) for x, _ in groups.values()) or 1.0
     for place, (label, (x, values)) in enumerate(groups.items()):
         aside = 0.012 * width * (place - (len(groups) - 1) / 2)
@@ -106,16 +108,14 @@ def panel_figure(
     reference: float | None = None,
     **axes: Any,
 ) -> Figure:
-    """Panels beside each other with one y axis, a title each, and the groups of `point_figure` in it; one legend.
-
-    A group that is called cross-entropy is black.
-    """
+    """Panels beside each other with one y axis, a title each, and the groups of `point_figure` in it; one legend."""
     fig, row = plt.subplots(1, len(panels), figsize=(3.1 * len(panels) + 0.6, 4.2), sharey=True, squeeze=False)
+    styles = curve_styles((label for groups in panels.values() for label in groups), markers=True)
     for ax, (title, groups) in zip(row[0], panels.items(), strict=True):
         if reference is not None:
             ax.axhline(reference, color="0.3", linewidth=1)
-        for (label, (x, y, error)), style in zip(groups.items(), loss_styles(list(groups), markers=True), strict=True):
-            ax.errorbar(x, y, yerr=error, label=label, capsize=3, **style)
+        for label, (x, y, error) in groups.items():
+            ax.errorbar(x, y, yerr=error, label=label, capsize=3, **styles[label])
         ax.set(title=title, xlabel=xlabel, **axes)
     row[0, 0].set(ylabel=ylabel)
     fig.legend(*row[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
@@ -133,7 +133,7 @@ def interval_figure(
     reference: float | None = None,
     linear_within: float | None = None,
 ) -> Figure:
-    """One row a label, the first on top: a point with its interval [low, high].
+    """One row a label, the first on top: a point with its interval [low, high], in the colour of the loss it names.
 
     Args:
         linear_within: the axis is linear up to this distance from 0, and logarithmic beyond; None: linear everywhere.
@@ -146,7 +146,9 @@ def interval_figure(
     rows = np.arange(len(labels))
     at = np.asarray(values, dtype=float)
     error = np.stack([at - np.asarray(low, dtype=float), np.asarray(high, dtype=float) - at])
-    ax.errorbar(at, rows, xerr=error, fmt="o", color="#0072B2", capsize=3)
+    for row, label in enumerate(labels):
+        colour = colour_of(label) or ACCENTS[0]
+        ax.errorbar(at[row], row, xerr=error[:, row : row + 1], fmt="o", color=colour, capsize=3)
     ax.invert_yaxis()
     return _finish(fig, legend=False, yticks=rows, yticklabels=list(labels), xlabel=xlabel)
 
@@ -161,8 +163,9 @@ def scatter_figure(
 ) -> Figure:
     """Points (x, y) of each group, told apart by marker, colour and a legend."""
     fig, ax = plt.subplots(figsize=(5.4, 4.6))
-    for (label, (x, y)), style in zip(groups.items(), line_styles(len(groups), markers=True), strict=True):
-        ax.plot(x, y, label=label, **(style | {"linestyle": "none"}))
+    styles = curve_styles(groups, markers=True)
+    for label, (x, y) in groups.items():
+        ax.plot(x, y, label=label, **(styles[label] | {"linestyle": "none"}))
     if diagonal:
         ax.axline((0, 0), slope=1, color="0.6", linewidth=1)
     return _finish(fig, legend=True, xlabel=xlabel, ylabel=ylabel, **axes)

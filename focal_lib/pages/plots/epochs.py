@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from PIL import Image as Pictures
 
 from focal_lib.metrics.bins import Bins
-from focal_lib.pages.plots.style import loss_styles
+from focal_lib.pages.plots.colours import ACCENTS, colour_of
+from focal_lib.pages.plots.style import curve_styles
 
 __all__ = ["MANY", "epoch_panels", "histogram_panels", "picture_table", "reliability_film", "reliability_strip"]
 
@@ -41,14 +42,15 @@ def epoch_panels(
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
     fig, axes = plt.subplots(rows, columns, figsize=(4.1 * columns, 3.0 * rows), sharex=True, squeeze=False)
+    styles = curve_styles(label for curves in panels.values() for label in curves)
     for ax, (title, curves) in zip(axes.flat, panels.items(), strict=False):
         for mark in marks:
             ax.axvline(mark, color="0.6", linewidth=1)
         if title in zero:
             ax.axhline(0, color="0.3", linewidth=1)
-        for (label, (x, mean, low, high)), style in zip(curves.items(), loss_styles(list(curves)), strict=True):
-            ax.plot(x, mean, label=label, **style)
-            ax.fill_between(x, low, high, color=style["color"], alpha=0.15, linewidth=0)
+        for label, (x, mean, low, high) in curves.items():
+            ax.plot(x, mean, label=label, **styles[label])
+            ax.fill_between(x, low, high, color=styles[label]["color"], alpha=0.15, linewidth=0)
         ax.set_title(title)
     for ax in axes.flat[len(panels) :]:
         ax.axis("off")
@@ -75,10 +77,11 @@ def histogram_panels(panels: Mapping[str, Mapping[str, np.ndarray]], xlabel: str
     highest = max(float(np.max(values)) for losses in panels.values() for values in losses.values())
     edges = np.geomspace(lowest, max(highest, 2 * lowest), 31)
     fig, axes = plt.subplots(1, len(panels), figsize=(3.4 * len(panels), 3.4), sharey=True, squeeze=False)
+    styles = curve_styles(label for losses in panels.values() for label in losses)
     for ax, (title, losses) in zip(axes[0], panels.items(), strict=True):
-        for (label, values), style in zip(losses.items(), loss_styles(list(losses)), strict=True):
+        for label, values in losses.items():
             shares = np.histogram(np.clip(values, lowest, None), edges)[0] / len(values)
-            ax.stairs(shares, edges, label=label, color=style["color"], linestyle=style["linestyle"], linewidth=1.6)
+            ax.stairs(shares, edges, label=label, linewidth=1.6, **styles[label])
         ax.set(title=title, xscale="log", xlabel=xlabel)
     axes[0, 0].set_ylabel("share of the samples")
     _legend_below(fig, axes[0, 0])
@@ -98,7 +101,7 @@ def reliability_strip(rows: Mapping[str, Mapping[str, Bins]]) -> Figure:
     )
     for line, (loss, moments) in zip(axes, rows.items(), strict=True):
         for ax, bins in zip(line, moments.values(), strict=True):
-            _reliability(ax, bins)
+            _reliability(ax, bins, loss)
         line[0].set_ylabel(f"{loss}\naccuracy")
     for ax, title in zip(axes[0], titles, strict=True):
         ax.set_title(title)
@@ -108,14 +111,15 @@ def reliability_strip(rows: Mapping[str, Mapping[str, Bins]]) -> Figure:
     return fig
 
 
-def _reliability(ax: Axes, bins: Bins) -> None:
-    """Shares as grey bars, gaps as orange lines, accuracies as blue points; of bins with few samples the share only."""
+def _reliability(ax: Axes, bins: Bins, loss: str) -> None:
+    """Shares as grey bars, gaps as orange lines, accuracies in the loss's colour; of bins with few samples no more."""
     ax.bar(bins.confidence, bins.count / bins.count.sum(), width=0.05, color="0.8", linewidth=0)
     ax.plot([0, 1], [0, 1], color="0.4", linewidth=1)
     many = bins.count >= MANY
     confidence, accuracy = bins.confidence[many], bins.accuracy[many]
-    ax.vlines(confidence, accuracy, confidence, color="#D55E00", linewidth=1.5)
-    ax.plot(confidence, accuracy, "o-", color="#0072B2", markersize=3, linewidth=1.2)
+    ax.vlines(confidence, accuracy, confidence, color=ACCENTS[1], linewidth=1.5)
+    colour = colour_of(loss) or ACCENTS[0]
+    ax.plot(confidence, accuracy, "o-", color=colour, markersize=3, linewidth=1.2)
     ax.set(xlim=(0, 1.03), ylim=(0, 1.03))
 
 
@@ -143,7 +147,7 @@ def _frame(title: str, losses: Mapping[str, Bins], dpi: int) -> Pictures.Image:
     """One moment."""
     fig, axes = plt.subplots(1, len(losses), figsize=(3 * len(losses), 3), dpi=dpi, sharey=True, squeeze=False)
     for ax, (loss, bins) in zip(axes[0], losses.items(), strict=True):
-        _reliability(ax, bins)
+        _reliability(ax, bins, loss)
         ax.set(title=f"{loss}, {title}", xlabel="confidence")
     axes[0, 0].set_ylabel("accuracy")
     file = io.BytesIO()

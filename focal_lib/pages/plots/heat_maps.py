@@ -9,6 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from focal_lib.pages.plots.colours import ACCENTS
+
 __all__ = ["heat_map_table"]
 
 
@@ -46,7 +48,7 @@ def heat_map_table(
             ax.imshow(image, cmap="gray_r", vmin=0, vmax=255, interpolation="nearest")
             ax.add_patch(
                 Rectangle(
-                    (left - 0.5, top - 0.5), right - left, bottom - top, fill=False, color="#0072B2", linewidth=1.6
+                    (left - 0.5, top - 0.5), right - left, bottom - top, fill=False, color=ACCENTS[0], linewidth=1.6
                 )
             )
         axes[0, column].set_title(titles[column], fontsize=10)

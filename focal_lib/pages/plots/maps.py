@@ -10,6 +10,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from focal_lib.pages.plots.colours import ACCENTS
+
 __all__ = ["cell_map"]
 
 
@@ -43,7 +45,7 @@ def cell_map(
         if x in values.columns and y in values.index:
             column, row = int(np.flatnonzero(values.columns == x)[0]), int(np.flatnonzero(values.index == y)[0])
             corner = (column - 0.46, row - 0.44)
-            ax.add_patch(Rectangle(corner, 0.92, 0.88, fill=False, edgecolor="#D55E00", linewidth=3))
+            ax.add_patch(Rectangle(corner, 0.92, 0.88, fill=False, edgecolor=ACCENTS[1], linewidth=3))
     ax.set(xlabel=xlabel, ylabel=ylabel, xticks=range(len(values.columns)), yticks=range(len(values.index)))
     ax.set_xticklabels([f"{x:g}" for x in values.columns])
     ax.set_yticklabels([f"{y:g}" for y in values.index])

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from focal_lib.metrics.bins import Bins
+from focal_lib.pages.plots.colours import ACCENTS
 
 __all__ = ["landscape", "reliability_diagrams"]
 
@@ -26,10 +27,10 @@ def reliability_diagrams(panels: Mapping[str, Bins], bands: bool = False) -> Fig
     for (top, below), (title, bins) in zip(axes.T, panels.items(), strict=True):
         top.plot([0, 1], [0, 1], color="0.4", linewidth=1)
         low, high = np.minimum(bins.accuracy, bins.confidence), np.maximum(bins.accuracy, bins.confidence)
-        top.bar(bins.confidence, high - low, bottom=low, width=0.045, color="none", edgecolor="#D55E00", hatch="////")
+        top.bar(bins.confidence, high - low, bottom=low, width=0.045, color="none", edgecolor=ACCENTS[1], hatch="////")
         if bands:
             _bands(top, below, bins)
-        top.plot(bins.confidence, bins.accuracy, "o-", color="#0072B2")
+        top.plot(bins.confidence, bins.accuracy, "o-", color=ACCENTS[0])
         below.bar(bins.confidence, bins.count / bins.count.sum(), width=0.045, color="0.5")
         below.set(xlabel="confidence", xlim=(0, 1.02))
         top.set(title=title, ylim=(0, 1.02))

@@ -10,6 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from focal_lib.pages.plots.colours import ACCENTS
+
 __all__ = ["arrow_fields", "isolines", "maps_on_triangle", "project", "simplex_grid"]
 
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
@@ -48,7 +50,7 @@ def arrow_fields(points: np.ndarray, moved: Mapping[str, np.ndarray]) -> Figure:
     start = project(points)
     for ax, (title, target) in zip(axes, moved.items(), strict=False):
         step = project(target) - start
-        ax.quiver(*start.T, *step.T, angles="xy", scale_units="xy", scale=1, width=0.004, color="#0072B2")
+        ax.quiver(*start.T, *step.T, angles="xy", scale_units="xy", scale=1, width=0.004, color=ACCENTS[0])
         _triangle(ax, title)
     plt.close(fig)
     return fig
@@ -63,7 +65,7 @@ def isolines(
     styles = ["solid", "dashed", "dotted"]
     for ax, (title, value) in zip(axes, values.items(), strict=False):
         levels = np.percentile(value, percentiles)
-        ax.tricontour(x, y, value, levels=levels, colors="#0072B2", linestyles=styles[: len(levels)])
+        ax.tricontour(x, y, value, levels=levels, colors=ACCENTS[0], linestyles=styles[: len(levels)])
         ax.plot(*project(truth), "kx", markersize=8)
         _triangle(ax, title)
     plt.close(fig)

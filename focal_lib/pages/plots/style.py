@@ -1,53 +1,80 @@
-"""One look for every figure: readable without colour, the same fonts and sizes everywhere."""
+"""One look for every figure: the colours of `colours`, readable without them, the same fonts and sizes everywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import cycle
+import sys
+from collections.abc import Iterable
 from typing import Any
 
 import matplotlib as mpl
 import seaborn as sns
 
-__all__ = ["LINES", "line_styles", "loss_styles", "use_style"]
+from focal_lib.pages.plots.colours import CROSS_ENTROPY, SERIES, colour_of
 
-# Okabe-Ito colours, each with a line style and a marker of its own: grey print keeps them apart.
-LINES: tuple[dict[str, Any], ...] = (
-    {"color": "#0072B2", "linestyle": "-", "marker": "o"},
-    {"color": "#D55E00", "linestyle": "--", "marker": "s"},
-    {"color": "#009E73", "linestyle": "-.", "marker": "^"},
-    {"color": "#CC79A7", "linestyle": ":", "marker": "D"},
-    {"color": "#E69F00", "linestyle": (0, (5, 1, 1, 1)), "marker": "v"},
-    {"color": "#56B4E9", "linestyle": (0, (3, 1)), "marker": "P"},
-    {"color": "#000000", "linestyle": (0, (1, 1)), "marker": "X"},
+__all__ = ["DASHES", "MARKERS", "curve_styles", "use_style"]
+
+# One of each a curve: grey print keeps them apart.
+DASHES: tuple[Any, ...] = (
+    "-",
+    "--",
+    "-.",
+    ":",
+    (0, (5, 1, 1, 1)),
+    (0, (3, 1)),
+    (0, (1, 1)),
+    (0, (8, 2)),
+    (0, (8, 2, 2, 2)),
+    (0, (5, 1, 1, 1, 1, 1)),
 )
+MARKERS = "os^DvPXd<>"
 
 
-def line_styles(n: int, markers: bool = False) -> list[dict[str, Any]]:
-    """n sets of keyword arguments for Axes.plot, told apart by more than colour."""
-    styles = [dict(s) for s, _ in zip(cycle(LINES), range(n), strict=False)]
-    return styles if markers else [{k: v for k, v in s.items() if k != "marker"} for s in styles]
+def curve_styles(labels: Iterable[str], markers: bool = False) -> dict[str, dict[str, Any]]:
+    """Label -> keyword arguments for Axes.plot, for the curves of a figure, told apart by more than colour.
 
+    A curve whose label names a loss has that loss's colour, whoever stands beside it. Cross-entropy is a full black
+    line, and no other line is full beside it.
 
-def loss_styles(losses: Sequence[str], markers: bool = False) -> list[dict[str, Any]]:
-    """As `line_styles`, for losses: cross-entropy is a black line, the others have the colours in their order."""
-    others = iter(line_styles(len(losses), markers))
-    black = {"color": "#000000", "linestyle": "-"} | ({"marker": "*"} if markers else {})
-    return [black if loss == "cross-entropy" else next(others) for loss in losses]
+    Raises:
+        ValueError: more curves than can be told apart without colour.
+    """
+    names = list(dict.fromkeys(labels))
+    if len(names) > len(DASHES):
+        raise ValueError(f"a figure must have at most {len(DASHES)} curves. Got {len(names)}: {', '.join(names)}.")
+    series = iter(SERIES * len(names))
+    colours = {name: colour_of(name) or next(series) for name in names}
+    order = sorted(names, key=lambda name: colours[name] != CROSS_ENTROPY)
+    shapes = dict(zip(order, zip(DASHES, MARKERS, strict=True), strict=False))
+    styles = {n: {"color": colours[n], "linestyle": shapes[n][0], "marker": shapes[n][1]} for n in names}
+    return styles if markers else {n: {k: v for k, v in s.items() if k != "marker"} for n, s in styles.items()}
 
 
 def use_style() -> None:
-    """Set the book's matplotlib style for the session."""
-    sns.set_theme(context="notebook", style="whitegrid", palette=[s["color"] for s in LINES])
+    """Set the book's matplotlib style for the session; notebooks show figures as SVG, half of a PNG and sharp in print.
+
+    The ground is white in the file, which any reader of the notebook can show; the book's style sheet makes it that of
+    the page. No single colour of text would do for a light and a dark page: its contrast is at most 4.2 on one of them.
+    """
+    sns.set_theme(context="notebook", style="whitegrid", palette=SERIES)
     mpl.rcParams.update(
         {
             "figure.dpi": 110,
             "figure.constrained_layout.use": True,
             "figure.facecolor": "white",
             "savefig.facecolor": "white",
+            "svg.hashsalt": "focal",
             "axes.spines.top": False,
             "axes.spines.right": False,
+            "axes.labelcolor": "black",
+            "text.color": "black",
+            "xtick.color": "black",
+            "ytick.color": "black",
             "lines.linewidth": 1.8,
             "legend.frameon": False,
         }
     )
+    ipython = sys.modules.get("IPython")  # `focal calibrate` draws without it
+    if ipython is not None and ipython.get_ipython() is not None:
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+        set_matplotlib_formats("svg", metadata={"Date": None})

@@ -10,7 +10,7 @@ from matplotlib.colors import BoundaryNorm
 from matplotlib.figure import Figure
 from scipy import stats
 
-from focal_lib.pages.plots.style import line_styles
+from focal_lib.pages.plots.style import curve_styles
 
 __all__ = ["valley_figure"]
 
@@ -43,8 +43,9 @@ def valley_figure(
     shades = ax.contourf(gammas, temperatures, above, levels=LEVELS, cmap="cividis_r", norm=norm, extend="max")
     told_apart = stats.chi2.ppf(0.95, 2) / 2 / samples
     ax.contour(gammas, temperatures, above, levels=[told_apart], colors="white", linewidths=2)
-    for (name, curve), style in zip(curves.items(), line_styles(len(curves)), strict=True):
-        ax.plot(gammas, curve, label=name, **style)
+    styles = curve_styles(curves)
+    for name, curve in curves.items():
+        ax.plot(gammas, curve, label=name, **styles[name])
     for (name, (g, t)), marker in zip(marks.items(), "osD^vPX*", strict=False):
         ax.plot(g, t, marker, color="white", markeredgecolor="black", markersize=9, label=name, clip_on=False, zorder=5)
     ax.set(xlabel=r"$\gamma$ of the calibration map", ylabel="temperature $T$")

@@ -1,22 +1,31 @@
-"""Lines told apart by more than colour."""
+"""Curves told apart by more than colour."""
 
-from focal_lib.pages.plots.style import LINES, line_styles, loss_styles
+import pytest
 
-
-def test_styles_differ_in_colour_and_in_dash():
-    assert len({style["color"] for style in LINES}) == len(LINES)
-    assert len({str(style["linestyle"]) for style in LINES}) == len(LINES)
+from focal_lib.pages.plots.colours import CROSS_ENTROPY, SERIES
+from focal_lib.pages.plots.style import DASHES, MARKERS, curve_styles
 
 
-def test_styles_are_as_many_as_asked_for_and_copies():
-    styles = line_styles(len(LINES) + 2, markers=True)
-    assert len(styles) == len(LINES) + 2
-    styles[0]["color"] = "red"
-    assert line_styles(1)[0]["color"] != "red"
-    assert "marker" not in line_styles(1)[0]
+def test_curves_differ_in_dash_and_in_marker():
+    names = [f"focal {gamma}" for gamma in range(len(DASHES))]
+    styles = curve_styles(names, markers=True)
+    assert list(styles) == names
+    assert len({str(style["linestyle"]) for style in styles.values()}) == len(DASHES)
+    assert len({style["marker"] for style in styles.values()}) == len(MARKERS) == len(DASHES)
+    assert "marker" not in curve_styles(["a"])["a"]
 
 
-def test_cross_entropy_is_black_and_the_others_keep_their_colours():
-    one, two = loss_styles(["cross-entropy", "focal 1", "focal 2"]), loss_styles(["focal 1", "focal 2"])
-    assert one[0]["color"] == "#000000"
-    assert one[1:] == two
+def test_more_curves_than_dashes_are_refused():
+    with pytest.raises(ValueError, match=rf"at most {len(DASHES)} curves\. Got {len(DASHES) + 1}: a0, a1"):
+        curve_styles(f"a{i}" for i in range(len(DASHES) + 1))
+
+
+def test_cross_entropy_alone_is_full_and_black():
+    styles = curve_styles(["train", "focal 1", "cross-entropy", "test"])
+    assert styles["cross-entropy"] == {"color": CROSS_ENTROPY, "linestyle": "-"}
+    assert [name for name, style in styles.items() if style["linestyle"] == "-"] == ["cross-entropy"]
+    assert [styles[name]["color"] for name in ("train", "test")] == list(SERIES[:2])
+
+
+def test_a_label_twice_is_one_curve():
+    assert len(curve_styles(["a", "b", "a"])) == 2
