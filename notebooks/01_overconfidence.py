@@ -143,6 +143,19 @@ reliability_diagrams({name: metrics.reliability_bins(p, y) for name, (p, y) in p
 # repeated draws, shows what sampling alone produces; compare the ECE after scaling with its range.
 # ```
 #
+# :::{admonition} What to remember
+# :class: tip
+# * A network is *overconfident* where it is right less often than it says. On its training data the one above says
+#   {glue:text}`over-confidence-train:.1f` % and is right in {glue:text}`over-accuracy-train:.1f` %; on new data it says
+#   {glue:text}`over-confidence-test:.1f` % and is right in {glue:text}`over-accuracy-test:.1f` %.
+# * The *expected calibration error* (ECE) averages such gaps over bins of confidence. Sampling alone makes it larger
+#   than 0.
+# * *Temperature scaling* divides the logits by one number, fitted on data held out for it. The order of the classes
+#   stays. Here the ECE on test data goes from {glue:text}`over-ece-test:.1f` to {glue:text}`over-ece-scaled:.1f` %.
+# * This is one small network and a data set of clothes; over {glue:text}`over-count` seeds $T$ is between
+#   {glue:text}`over-t-min:.2f` and {glue:text}`over-t-max:.2f`.
+# :::
+#
 # ## Verdict
 
 # %% tags=["remove-input"]

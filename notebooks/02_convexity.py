@@ -113,6 +113,15 @@ for name, g in (("quarter", -0.25), ("half", -0.5)):
 # $\gamma + 1 > 0$: the map is one to one.
 # ```
 #
+# :::{admonition} What to remember
+# :class: tip
+# * For every $\gamma \ge 0$ focal loss is convex in the probability of the true class, as cross-entropy is; for several
+#   classes it is so in the vector of probabilities.
+# * For $-1 < \gamma < 0$, which is used for calibration and not for training, it is concave near $q = 1$: for
+#   $\gamma = -0.5$ from $q =$ {glue:text}`convexity-limit-half:.4f` on.
+# * A conditional risk can have one minimum without convexity: with two classes it does for $-1 < \gamma < 0$, too.
+# :::
+#
 # ## Verdict
 
 # %% tags=["remove-input"]

@@ -200,6 +200,19 @@ line_figure(logits, excess, "logit $s$", r"slope $- \gamma$", zero=True, ylim=(-
 # $\gamma + 1$, shifted by $-\log(1+\gamma)$.
 # ```
 #
+# :::{admonition} What to remember
+# :class: tip
+# * What focal loss is least at is not the true probability, but a $q$ nearer to one half ($\gamma > 0$): for $p = 0.8$
+#   and $\gamma = 2$ it is {glue:text}`binary-minimiser-printed:.4f`.
+# * The focal calibration map $\hat p$ leads from $q$ back to $p$. It depends on $\gamma$ alone, not on data, and seen
+#   through it focal loss is proper.
+# * In logits the map is a line with a small bend. Its slope lies between $\max(1, \gamma)$ and $\gamma + 1$ for
+#   $\gamma > 0$, so it is one to one and moves probabilities away from one half.
+# * Down to $\gamma = -1$ it remains an increasing bijection; below that the formula is no map.
+# * Compute it from logits: the printed formula loses them in double precision, with $\gamma = 2$ from
+#   $s =$ {glue:text}`binary-one-from:.2f` on.
+# :::
+#
 # ## Verdict
 
 # %% tags=["remove-input"]

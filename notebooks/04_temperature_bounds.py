@@ -262,6 +262,20 @@ line_figure(grid, by_classes, r"$\gamma$", "temperature $T$", ylim=(0, 1.25))
 # which is below $\gamma$ as soon as $\frac12\log(\gamma+1) > 1$.
 # ```
 #
+# :::{admonition} What to remember
+# :class: tip
+# * With two classes and $\gamma > 0$ the map lies between temperature scaling with two temperatures. The printed pair
+#   is right; its proof has a step that does not follow, and is replaced here.
+# * The lower one, $1/(\gamma+1)$, cannot be improved over all logits. The upper one can: it is $1/\beta(0)$ up to
+#   $\gamma_c =$ {glue:text}`bounds-gamma-c:.4f`, and beyond it found at the bottom of a dip. For
+#   $\gamma =$ {glue:text}`bounds-gamma:g` it is {glue:text}`bounds-sharp-high:.4f` in place of
+#   {glue:text}`bounds-printed-high:.4f`.
+# * With three or more classes $1/(\gamma+1)$ still bounds the top probability from one side. From the other no
+#   temperature below 1 does; with four or more and a small $\gamma$ it must exceed 1. How far is the result of a
+#   search, not a proof.
+# * One printed bound, '0.206', belongs to other logits than the paper says.
+# :::
+#
 # ## Verdict
 
 # %% tags=["remove-input"]

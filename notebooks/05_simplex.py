@@ -156,6 +156,17 @@ explore("simplex")
 # point $p^*$, a second class close to the first has an $h$ close to the largest, which is above the mean.
 # ```
 #
+# :::{admonition} What to remember
+# :class: tip
+# * For $\gamma > 0$ and any number of classes the map $\hat p_i = w(q_i)/\sum_j w(q_j)$ is a bijection of the simplex,
+#   and focal loss seen through it is proper. For $-1 < \gamma < 0$ it is a bijection as well.
+# * The weight of a class, $w(q) = q/g(q)$, depends on the probability of that class alone. The inverse of the map takes
+#   one equation in one unknown.
+# * With three classes the highest probability does not fall and the lowest does not rise ($\gamma > 0$). The one
+#   between them can do either: that 'all others' fall is refuted.
+# * The temperatures in the caption of the paper's figure belong to other $\gamma$ than it says.
+# :::
+#
 # ## Verdict
 
 # %% tags=["remove-input"]

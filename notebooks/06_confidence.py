@@ -206,6 +206,19 @@ show("kk24.sharper_gamma", "kk24.sharper_gamma_n")
 # $\log q = -1$.
 # ```
 #
+# :::{admonition} What to remember
+# :class: tip
+# * That the map never lowers the top probability is false as printed. With two and three classes it is true; with
+#   $n \ge 4$ it is true exactly from a $\gamma$ on that grows with $n$. With $\gamma = 5$ it can fall for every
+#   $n \ge$ {glue:text}`confidence-first-falling:d`.
+# * For every $\gamma > 0$ there is a threshold $\tau(\gamma) < \frac12$. A top probability of at least $\tau$ does not
+#   fall, with any number of classes; below it some number of classes makes it fall.
+# * So what a model is more than half sure of loses nothing. What falls are unsure predictions among many classes: with
+#   {glue:text}`confidence-classes` classes, the others equal, by at most {glue:text}`confidence-most:.1f` percentage
+#   points for the $\gamma$ drawn above.
+# * With four or more classes and a small $\gamma$, a higher $\gamma$ can be less sharp.
+# :::
+#
 # ## Verdict
 
 # %% tags=["remove-input"]

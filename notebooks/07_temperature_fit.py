@@ -208,6 +208,19 @@ maps_on_triangle(points, panels, "difference (percentage points)")
 # difference of logits hardly shows.
 # ```
 #
+# :::{admonition} What to remember
+# :class: tip
+# * With two classes the map is nearly a temperature: the nearest one is off by at most {glue:text}`fit-error-2:.2f`
+#   percentage points.
+# * With more classes it is not: at $\gamma = 9$ and over the paper's range of logits the nearest one is off by
+#   {glue:text}`fit-error-3:.1f` points for three classes and {glue:text}`fit-error-4:.1f` for four; over the whole
+#   simplex of {glue:text}`fit-many` classes, at $\gamma = 3$, by {glue:text}`fit-error-many:.0f`.
+# * Which temperature is nearest depends on the number of classes as well as on $\gamma$.
+# * Of what is printed, the lines for two and three classes and the error for three reproduce. The line and the error
+#   for four classes, the bound of the error for two, a caption and the place of the largest difference do not.
+# * For many classes the search rests on a property that was seen everywhere it was looked for, and is not proved.
+# :::
+#
 # ## Verdict
 
 # %% tags=["remove-input"]

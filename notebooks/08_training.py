@@ -202,6 +202,23 @@ show("m20.gamma_order_here", "m20.gamma_too_high")
 # near that of cross-entropy. A grid file with `loss: proper-focal` runs it.
 # ```
 #
+# :::{admonition} What to remember
+# :class: tip
+# * On their training data these focal networks are underconfident, and the map with the $\gamma$ of training undoes it:
+#   after it the confidence is off by at most {glue:text}`training-train-left:.2f` points, mean over seeds, for every
+#   loss.
+# * On test data, after the map, they are nearly as overconfident as a network trained with cross-entropy:
+#   {glue:text}`training-gap-ce:.1f` points for that one, {glue:text}`training-gap-top:.1f` at
+#   $\gamma =$ {glue:text}`training-gamma-top:g`. So what focal loss changes is mainly the fixed map in front.
+# * What is left for a temperature after the map is about the temperature of cross-entropy: within
+#   {glue:text}`training-within:g` % by the intervals for {glue:text}`training-borne-out` of
+#   {glue:text}`training-losses` values of $\gamma$; for all of them together the verdict is below.
+# * The temperature nearest to the map does not stand for it: this is contradicted for
+#   {glue:text}`training-contradicted` of {glue:text}`training-losses`.
+# * These are small networks and few seeds. Whether a higher $\gamma$ has a better ECE after scaling and a worse
+#   accuracy is judged below, too.
+# :::
+#
 # ## Verdict
 
 # %% tags=["remove-input"]

@@ -249,6 +249,22 @@ show("m20.nll_not_convex", "m20.temperature_by_ece")
 # $\log g(\frac12, \gamma) = \log(1 + \gamma\log 2) - \gamma\log 2$, and $\log(1+x) < x$.
 # ```
 #
+# :::{admonition} What to remember
+# :class: tip
+# * The gradient of focal loss is that of cross-entropy times $g(q, \gamma)$, with $q$ the probability of the true
+#   class: above 1 for small $q$, below 1 beyond $\tau(\gamma) < \frac12$.
+# * The $\gamma$ for which $g$ is 1 at a given $p_0 < \frac12$ has a formula with Lambert's $W$; for
+#   $p_0 =$ {glue:text}`gradient-p0:g` it is {glue:text}`gradient-lambert:.4f`. From $p_0 = \frac12$ on every
+#   $\gamma > 0$ has a factor below 1.
+# * FLSD-53 makes the gradient smaller for every sample with $q \ge \frac12$, as intended. It makes it larger up to
+#   {glue:text}`gradient-tau-three:.4f` only, and not just before its step: not all the way to one half.
+# * Focal loss is at least $\mathrm{CE} - \gamma H$ for every $\gamma \ge 0$. With two classes what it predicts has a
+#   higher entropy than the truth, unless that is 0, $\frac12$ or 1; with four the order can be the opposite.
+# * Over $T$ the log-loss has one minimum, though it is not convex: no search is caught by another one.
+# * Whether a temperature chosen by ECE is better than one chosen by log-loss was asked of networks on CIFAR-10; see the
+#   verdict there.
+# :::
+#
 # ## Verdict
 
 # %% tags=["remove-input"]

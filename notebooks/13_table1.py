@@ -340,6 +340,21 @@ form.style.set_caption("Fashion-MNIST, mean ± standard deviation over seeds, me
 #                where metric = 'smooth-ece' and method = 'none' group by 1"
 # ```
 #
+# :::{admonition} What to remember
+# :class: tip
+# * On CIFAR-10, as trained, {glue:text}`table1-better-before` of {glue:text}`table1-compared` other losses have a
+#   significantly lower ECE than cross-entropy (5 %, Holm). After one temperature each, {glue:text}`table1-better-after`
+#   have a lower one and {glue:text}`table1-worse-after` a higher one.
+# * Focal temperature scaling against a temperature, focal losses, adaptive ECE: {glue:text}`table1-gain:+.2f` points on
+#   average, 95 % t interval {glue:text}`table1-gain-low:+.2f` to {glue:text}`table1-gain-high:+.2f`,
+#   {glue:text}`table1-gain-verdict`. With {glue:text}`table1-gain-seeds` seeds a difference of
+#   {glue:text}`table1-gain-smallest:.2f` points would have shown in four of five cases.
+# * On CIFAR-100 the loss with the lowest adaptive ECE as trained is {glue:text}`table1-many-first`. A network that was
+#   trained briefly need not be overconfident. That is one seed.
+# * Say which ECE: with equal width or equal mass in its bins, and by which one the temperature was chosen.
+# * The networks are small and were trained for few epochs; their errors are many times the papers'.
+# :::
+#
 # ## Verdict
 
 # %% tags=["remove-input"]

@@ -439,6 +439,23 @@ note("published", gains_tiny=int((below & ~on_cifar).sum()), gains_tiny_all=int(
 # `results.correlate_orders(cells, "M20", [(("nll", "pre"), ("nll", "post"))])` gives its $\tau$ with interval.
 # ```
 #
+# :::{admonition} What to remember
+# :class: tip
+# * Each paper's own method wins most rows of its own table, and none wins all. Nearly every printed number is one
+#   training run.
+# * The order of the losses before temperature scaling is at most loosely related to that after it: Kendall's $\tau$ is
+#   {glue:text}`published-m20-tau:.2f` in M20 ({glue:text}`published-m20-related`) and
+#   {glue:text}`published-l25-tau:.2f` in L25 ({glue:text}`published-l25-related`).
+# * Two papers that train the same setting differ, after scaling, by about {glue:text}`published-seed-share:.0f` % of
+#   what separates the best of four losses from the worst. A smaller difference between two single runs carries little.
+# * Some numbers of L25 are in the wrong place: {glue:text}`published-twin-equal` of {glue:text}`published-twin-cells`
+#   cells of one row are those of another network, and some of M20 stand under another loss.
+# * In KK24's Table 1 focal temperature scaling has the lower ECE in {glue:text}`published-gains-negative` of
+#   {glue:text}`published-gains` legible rows, significantly so (5 %, Holm) in {glue:text}`published-gains-cifar` of
+#   {glue:text}`published-gains-cifar-all` on CIFAR and in {glue:text}`published-gains-tiny` of
+#   {glue:text}`published-gains-tiny-all` on Tiny-ImageNet, where the authors' code fits and tests on the same images.
+# :::
+#
 # ## Verdict
 
 # %% tags=["remove-input"]

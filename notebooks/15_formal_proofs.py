@@ -135,6 +135,20 @@ formal_page.claim_table(claims)
 formal_page.theorem_list()
 
 # %% [markdown]
+# :::{admonition} What to remember
+# :class: tip
+# * Coq has accepted {glue:text}`formal-theorems:d` theorems on these papers. With them {glue:text}`formal-proved:d`
+#   claims are proved, {glue:text}`formal-conditional:d` with their exact conditions, and {glue:text}`formal-denied:d`
+#   denied.
+# * What is left to trust: the kernel, {glue:text}`formal-axioms:d` axioms of real numbers and logic (in files that
+#   compute, {glue:text}`formal-processor:d` more on the processor's integers), and that the definitions say what the
+#   papers mean.
+# * A second program has checked {glue:text}`formal-checked-again:d` of the theorems and examples again.
+# * {glue:text}`formal-not-formal:d` claims that sympy or ball arithmetic proves were not formalised; they rest on
+#   those.
+# * Proofs are about the loss and the map. What networks do is measured, and no proof says it.
+# :::
+#
 # ## Verdict
 #
 # Two statements of the paper as the ledger shows them, one that holds and one that does not; the others are in their

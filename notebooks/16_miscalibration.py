@@ -395,6 +395,24 @@ show("m20.fig8_wrong_before_here", "m20.fig8_wrong_after_here")
 # `training.follow`.
 # ```
 #
+# :::{admonition} What to remember
+# :class: tip
+# * With cross-entropy and a constant learning rate the test NLL turns at epoch {glue:text}`miscalibration-turn`, on
+#   average over seeds, when {glue:text}`miscalibration-turn-error:.0f` % of the training samples are still
+#   misclassified. By the last epoch it has grown {glue:text}`miscalibration-nll-factor:.1f`-fold; the test error
+#   {glue:text}`miscalibration-error-word` by {glue:text}`miscalibration-error-change:.1f` points. So accuracy does not
+#   tell when calibration is lost.
+# * The test NLL rises with the samples that are classified wrongly; that of the others falls, as M20 say.
+# * Focal loss starts faster and then holds the weights back: those of the network with
+#   $\gamma =$ {glue:text}`miscalibration-gamma-top:g` are the larger ones for {glue:text}`miscalibration-lead` of the
+#   first {glue:text}`miscalibration-steps` steps.
+# * After temperature scaling {glue:text}`miscalibration-ce-after:.0f` % of the predictions of cross-entropy have a
+#   confidence of at least {glue:text}`miscalibration-confident:g`, and {glue:text}`miscalibration-kept-after:.0f` %
+#   with $\gamma =$ {glue:text}`miscalibration-kept:g`. In M20's Table 6 focal loss keeps
+#   {glue:text}`miscalibration-table6-word`.
+# * These are small networks on Fashion-MNIST, without drops of the learning rate but for a small MLP.
+# :::
+#
 # ## Verdict
 #
 # The mechanism in short, each with its own evidence above:

@@ -348,6 +348,20 @@ interval_figure(
 # No: by {eq}`eq-raters-noise` it adds the same to both. It biases the level, and a ratio of two distances.
 # ```
 #
+# :::{admonition} What to remember
+# :class: tip
+# * Where several people rated a sentence, the share of them that said 'positive' is nearly the true probability. Here
+#   models are held against that.
+# * With weights chosen on validation labels, a focal model after its map, against the same model as it is, is
+#   {glue:text}`raters-primary` recorded settings; against cross-entropy it is {glue:text}`raters-against-ce`.
+# * Against a temperature fitted on held-out labels, which the map does not need, the map is
+#   {glue:text}`raters-sharpened`. With three classes, where the two differ in shape, it is {glue:text}`raters-three`.
+# * Trained on to the end, focal loss as it is, against cross-entropy, is {glue:text}`raters-late-focal`, and the map
+#   then takes it {glue:text}`raters-late-map`. So the map is for weights chosen on validation data, not for a model
+#   that has overfitted.
+# * Settings are few, models small, and all of them on film reviews.
+# :::
+#
 # ## Verdict
 
 # %% tags=["remove-input"]

@@ -334,6 +334,25 @@ note("unknown", gap_least=gap.min(), gap_most=gap.max(), gap_where=" ".join(map(
 # and dividing by $T$ keeps the order; $\log(e^{s_1/T} + e^{s_2/T})$ also knows how large both are.
 # ```
 #
+# :::{admonition} What to remember
+# :class: tip
+# * By the largest probability, the AUROC of telling digits from garments with focal loss,
+#   $\gamma =$ {glue:text}`unknown-gamma:g`, is {glue:text}`unknown-chief:.1f` points {glue:text}`unknown-chief-word`
+#   than with cross-entropy, 95 % t interval {glue:text}`unknown-chief-low:+.1f` to
+#   {glue:text}`unknown-chief-high:+.1f`. A difference of {glue:text}`unknown-chief-smallest:.1f` points would have
+#   shown in four of five cases.
+# * For one loss the score changes the mean AUROC by up to {glue:text}`unknown-by-score:.1f` points, for one score the
+#   loss by up to {glue:text}`unknown-by-loss:.1f`. By energy, on fresh seeds, $\gamma = 3$ is
+#   {glue:text}`unknown-fresh-energy:+.1f` points from cross-entropy, {glue:text}`unknown-fresh-energy-said` at 5 %.
+# * A temperature fitted on clean images changes the NLL on corrupted ones by {glue:text}`unknown-nll-ce:+.2f` for
+#   cross-entropy and {glue:text}`unknown-nll-focal:+.2f` for focal loss, on average. It can do harm: for focal loss it
+#   raises the adaptive ECE in {glue:text}`unknown-harmed-focal` of {glue:text}`unknown-cells` kinds and severities
+#   (intervals each for itself), and lowers it in {glue:text}`unknown-helped-focal`.
+# * Neither the map nor a temperature has a guarantee on data other than those it was fitted on.
+# * FCL and the other contrasts with cross-entropy by the largest probability are in the verdicts; these are small
+#   networks on two data sets.
+# :::
+#
 # ## Verdict
 
 # %% tags=["remove-input"]

@@ -272,6 +272,22 @@ note("landscape", said=results.say_places(found))
 # trace belongs to a calibration error: what KN24's figures relate are networks that were trained in one way. Whether it
 # helps to make the trace small while training is another question, that of their Fig. 4: see [](#ch-curvature).
 #
+# :::{admonition} What to remember
+# :class: tip
+# * 'Flatter' depends on the loss whose Hessian is taken. By the loss trained with, on validation images, the top
+#   eigenvalue with $\gamma = 7$ is {glue:text}`landscape-top:s` times that of cross-entropy
+#   ({glue:text}`landscape-names:s`); it falls in {glue:text}`landscape-falls` of {glue:text}`landscape-steps` steps of
+#   $\gamma$.
+# * By cross-entropy, one landscape for all networks, the trace where $\gamma = 3$ leads is {glue:text}`landscape-ce:s`
+#   times that where cross-entropy leads; with training images, {glue:text}`landscape-said:s`.
+# * Flatness does not decide calibration: layers can be rescaled so that the trace grows
+#   {glue:text}`landscape-by-factor:.2g`-fold and no probability changes but by rounding. That this is possible is
+#   proved.
+# * Over $\gamma$ the ECE follows the trace of the loss trained with by rank correlations of
+#   {glue:text}`landscape-relation-own:s` ({glue:text}`landscape-names:s`), means over seeds.
+# * The networks are small, on Fashion-MNIST; KN24's are of CIFAR-100, and its theorems are not legible here.
+# :::
+#
 # ## Verdict
 
 # %% tags=["remove-input"]

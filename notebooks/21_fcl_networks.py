@@ -395,6 +395,23 @@ results.format_contrasts(found[found["table"] == families[2]], f"{families[2]}: 
 # otherwise where all $q_j > 0$ are equal: at the uniform distribution.
 # ```
 #
+# :::{admonition} What to remember
+# :class: tip
+# * Small networks that see the whole distribution do what theory says: with $\gamma = 3$, $\lambda = \frac12$ they lean
+#   by {glue:text}`fclnet-lean-half:+.1f` points, where {glue:text}`fclnet-asked-half:+.1f` was expected.
+# * In networks that have fitted {glue:text}`fclnet-n:,` images $\gamma$ lowers the confidence and $\lambda$ gives it
+#   back. With $\gamma = 3$ confidence less accuracy is {glue:text}`fclnet-gap-zero:+.1f`,
+#   {glue:text}`fclnet-gap-half:+.1f` and {glue:text}`fclnet-gap-most:+.1f` points for $\lambda$ of 0, $\frac12$ and
+#   $\frac92$; {glue:text}`fclnet-gap-ce:+.1f` with cross-entropy.
+# * So a low ECE is a balance of the two: {glue:text}`fclnet-ece-zero:.1f`, {glue:text}`fclnet-ece-half:.1f` and
+#   {glue:text}`fclnet-ece-most:.1f` % for the same $\lambda$. A focal loss alone,
+#   $\gamma =$ {glue:text}`fclnet-best-gamma:g`, has {glue:text}`fclnet-best-focal:.1f` %.
+# * The squared distance did better than the absolute one: {glue:text}`fclnet-squared:.1f` against
+#   {glue:text}`fclnet-absolute:.1f` % with $\gamma = 4$, $\lambda = \frac32$.
+# * Whether FCL needs less recalibration, converges faster or has the lowest error is judged below, and not all of it
+#   reproduces.
+# :::
+#
 # ## Verdict
 
 # %% tags=["remove-input"]

@@ -338,6 +338,20 @@ note("looks", mapped_signs=localisation_record.count_signs(after, "after the map
 # images. Then `-p setting 'chest X-rays' -p network densenet121` runs this page's first half on them.
 
 # %% [markdown]
+# :::{admonition} What to remember
+# :class: tip
+# * 'Precise' is measured here as the share of a heat map's energy in the object's box. With cross-entropy it is
+#   {glue:text}`looks-ce-one:.1f` % for one garment on a canvas and {glue:text}`looks-ce-several:.1f` % for several.
+# * FCL, against cross-entropy: {glue:text}`looks-energy-one` with one garment, {glue:text}`looks-energy-several` with
+#   several. Against focal loss with the same $\gamma$: {glue:text}`looks-square-one`, and
+#   {glue:text}`looks-square-several`.
+# * For several labels FCL's mean AUROC is {glue:text}`looks-auroc` than that of cross-entropy, and its ECE
+#   {glue:text}`looks-ece`. After the map of FCL the ECE, against as trained, is {glue:text}`looks-mapped-fcl`, and
+#   against cross-entropy {glue:text}`looks-mapped-fcl-ce`.
+# * {glue:text}`looks-live-said:s` Compare numbers over many images and several seeds.
+# * Chest X-rays, which the paper shows, were not at hand.
+# :::
+#
 # ## Verdict
 #
 # The statements are L25's words; the images are other ones, so that a verdict is about what the losses do here.

@@ -142,7 +142,7 @@ def _role(match: re.Match[str], known: _Known) -> str:
         return f"${body}$"
     if named := re.match(r"(.+?)\s*<[^>]*>$", body, re.DOTALL):
         return named[1]
-    return _named(match, body, known)
+    return body if role == "term" else _named(match, body, known)
 
 
 def _named(match: re.Match[str], label: str, known: _Known) -> str:

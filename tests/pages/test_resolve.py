@@ -29,6 +29,7 @@ LABELS = {"ch-a": "chapter 1, *A*", "eq-a": "equation (1.2)", "ex-a": "Exercise 
         ("Of it. [](#ch-a) says so. {ref}`ch-a`, too", "Of it. Chapter 1, *A* says so. Chapter 1, *A*, too"),
         ("by {eq}`eq-a` and, see\n\n{ref}`ch-a`", "by equation (1.2) and, see\n\nChapter 1, *A*"),
         ("{cite:t}`kk24` {cite:p}`guo17`", "Komisarenko & Kull (2024) (Guo et al., 2017)"),
+        ("{term}`ECE`, {term}`calibrated <calibrate>`", "ECE, calibrated"),
         ("(ch-a)=\n# A", "# A"),
         ("{glue:text}`page-y:.2f` [](#elsewhere)", "{glue:text}`page-y:.2f` [](#elsewhere)"),
         ("<a href='02.html'>two</a> <a href='#here'>three</a>", "two <a href='#here'>three</a>"),

@@ -1,0 +1,110 @@
+"""Cards, paths and what chapters say of each other are true to the table of contents; each chapter has its parts."""
+
+import dataclasses
+import re
+
+import jupytext
+import pytest
+import yaml
+
+from focal_lib.checkout import ROOT
+from tests.book.prose import typed_numbers
+from workflow.contents import cards, chapter_end, chapter_front, label_and_title, path_list, read_contents
+
+TOC, SAID = ROOT / "_toc.yml", ROOT / "book" / "chapters.yaml"
+CONTENTS = read_contents(TOC, SAID)
+CHAPTERS = [name for name in CONTENTS.pages if name.split("/")[1][0].isdigit()]
+
+
+def first_text(name):
+    path = ROOT / f"{name}.md"
+    return path.read_text() if path.exists() else jupytext.read(ROOT / f"{name}.py").cells[0].source
+
+
+def described(contents=CONTENTS, minutes=7):
+    pages = {}
+    for name, page in contents.pages.items():
+        label, title = label_and_title(first_text(name))
+        pages[name] = dataclasses.replace(page, label=label, title=title, minutes=minutes, alt="a picture")
+    return dataclasses.replace(contents, pages=pages)
+
+
+def changed(tmp_path, change):
+    said = yaml.safe_load(SAID.read_text())
+    change(said)
+    path = tmp_path / "chapters.yaml"
+    path.write_text(yaml.safe_dump(said, sort_keys=False))
+    return path
+
+
+def needs_that_come_later(contents):
+    order = list(contents.pages)
+    return [(n, m) for n, page in contents.pages.items() for m in page.needs if order.index(m) >= order.index(n)]
+
+
+def gaps_of_paths(contents):
+    """On a path, what a chapter needs comes before it."""
+    found = []
+    for path, names in contents.paths.items():
+        for i, name in enumerate(names):
+            found += [(path, name, need) for need in contents.pages[name].needs if need not in names[:i]]
+    return found
+
+
+def test_cards_are_of_every_page_of_the_contents():
+    made = cards(described())
+    labels = re.findall(r"^:link: (\S+)$", made, re.MULTILINE)
+    assert labels == [label_and_title(first_text(name))[0] for name in CONTENTS.pages]
+    assert all(CONTENTS.pages[name].figure for name in CHAPTERS), "a chapter's card has a picture"
+    assert made.count(":img-top:") == sum(bool(page.figure) for page in CONTENTS.pages.values())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda said: said["pages"].pop("notebooks/03_binary"),
+        lambda said: said["pages"].update({"notebooks/99_none": {"about": "Nothing."}}),
+        lambda said: said["paths"]["theory"].append("notebooks/99_none"),
+        lambda said: said["pages"]["notebooks/05_simplex"]["needs"].update({"notebooks/99_none": "nothing"}),
+    ],
+)
+def test_a_page_that_is_in_one_only_is_refused(tmp_path, change):
+    with pytest.raises(ValueError, match=r"03_binary|99_none"):
+        read_contents(TOC, changed(tmp_path, change))
+
+
+def test_what_a_chapter_needs_comes_before_it(tmp_path):
+    assert needs_that_come_later(CONTENTS) == []
+    later = changed(tmp_path, lambda said: said["pages"]["notebooks/02_convexity"].update(needs={CHAPTERS[2]: "all"}))
+    assert needs_that_come_later(read_contents(TOC, later)) == [(CHAPTERS[1], CHAPTERS[2])]
+
+
+def test_along_a_path_nothing_is_needed_that_it_left_out(tmp_path):
+    assert gaps_of_paths(CONTENTS) == []
+    short = changed(tmp_path, lambda said: said["paths"]["theory"].remove("notebooks/05_simplex"))
+    assert ("theory", "notebooks/06_confidence", "notebooks/05_simplex") in gaps_of_paths(read_contents(TOC, short))
+
+
+def test_a_chapter_begins_with_its_needs_and_its_time_and_ends_with_what_is_next():
+    contents = described(minutes=7)
+    front = chapter_front(contents, "notebooks/06_confidence")
+    assert "[chapter 5](#ch-simplex)" in front
+    assert "**Reading time:** 7 minutes" in front
+    assert "no other chapter" in chapter_front(contents, CHAPTERS[0])
+    end = chapter_end(contents, "notebooks/03_binary")
+    assert "For practice, [chapter 8](#ch-training)" in end
+    assert "For theory, [chapter 4](#ch-bounds)" in end
+    assert chapter_end(contents, "notebooks/20_landscape") == ""
+
+
+def test_paths_take_the_sum_of_their_pages():
+    listed = path_list(described(minutes=60)).splitlines()
+    assert len(listed) == len(CONTENTS.paths)
+    for line, names in zip(listed, CONTENTS.paths.values(), strict=True):
+        assert f"about {len(names):.1f} hours" in line
+        assert line.count("](#") == len(names)
+
+
+def test_no_number_is_typed_in_what_cards_say():
+    said = [text for page in CONTENTS.pages.values() for text in (page.about, *page.needs.values())]
+    assert [number for text in said for number in typed_numbers(text)] == []
