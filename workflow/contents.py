@@ -137,5 +137,5 @@ def _card(contents: Contents, name: str) -> str:
     lines += [f":link: {page.label}", ":link-type: ref", ":class-card: chapter-card"]
     if page.figure:
         lines += [f":img-top: /book/thumbnails/{Path(name).name}.png", f":img-alt: {page.alt}"]
-    foot = ["+++", _duration(page.minutes)] if page.timed else []
+    foot = [f"*{_duration(page.minutes)}*", ""] if page.timed else []
     return "\n".join([*lines, "", page.about, "", *foot, ":::", ""])
