@@ -1,5 +1,7 @@
 """The first use of a term in a chapter leads to its definition, and what is no prose is left alone."""
 
+import re
+
 import jupytext
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -89,3 +91,15 @@ def test_terms_are_in_order_and_definitions_are_sentences():
     for definition in TERMS.values():
         assert definition.endswith(".")
         assert not set("`$[]{}") & set(definition), "a definition is shown as plain text"
+
+
+def unknown_terms(text):
+    """Terms of roles, '{term}`so <Term>`' or '{term}`Term`', that the page of terms lacks."""
+    named = re.findall(r"\{term\}`(?:[^`<]*<([^`>]*)>|([^`<]*))`", text)
+    return [target or text for target, text in named if (target or text) not in TERMS]
+
+
+def test_a_term_that_a_page_links_itself_is_in_the_glossary():
+    pages = [*(ROOT / "notebooks").glob("*.py"), *(ROOT / "book").glob("*.md")]
+    assert [(page.name, term) for page in pages for term in unknown_terms(page.read_text())] == []
+    assert unknown_terms("{term}`ECE`, {term}`so <ECE>`, {term}`ECES` and {term}`so <EC>`") == ["ECES", "EC"]
