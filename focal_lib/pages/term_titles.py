@@ -16,7 +16,7 @@ PAGE = "book/terms"
 
 def definitions(page: nodes.document) -> dict[str, str]:
     """Of the page with the glossary: the id of each term -> its definition."""
-    found = {}
+    found: dict[str, str] = {}
     for glossary in page.findall(addnodes.glossary):
         for item in glossary.findall(nodes.definition_list_item):
             text = " ".join(part.astext().replace("\n", " ") for part in item.findall(nodes.definition))

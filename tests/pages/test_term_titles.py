@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-INDEX = "# Home\n\n```{toctree}\nbook/terms\n```\n\nAn {term}`ECE`, a [page](book/terms.md).\n"
+INDEX = "# Home\n\n```{toctree}\nbook/terms\nother\n```\n"
+OTHER = "# Other\n\nAn {term}`ECE`, a [page](book/terms.md).\n"
 
 
 def page_of(definition):
@@ -15,7 +16,7 @@ def page_of(definition):
 
 def links(project):
     subprocess.run([sys.executable, "-m", "sphinx", "-q", "-W", project, project / "html"], check=True)
-    html = (project / "html" / "index.html").read_text()
+    html = (project / "html" / "other.html").read_text()
     return re.findall(r'<a class="reference internal" href="book/terms.html(#term-ECE)?"(?: title="([^"]*)")?>', html)
 
 
@@ -24,6 +25,7 @@ def test_the_title_of_a_link_is_the_definition(tmp_path):
     (tmp_path / "conf.py").write_text('extensions = ["myst_parser", "focal_lib.pages.term_titles"]\n')
     (tmp_path / "book").mkdir()
     (tmp_path / "index.md").write_text(INDEX)
+    (tmp_path / "other.md").write_text(OTHER)
     (tmp_path / "book" / "terms.md").write_text(page_of("The mean gap."))
     assert ("#term-ECE", "The mean gap.") in links(tmp_path)
     (tmp_path / "book" / "terms.md").write_text(page_of("Another gap."))
