@@ -207,9 +207,11 @@ show("m20.gamma_order_here", "m20.gamma_too_high")
 # * On their training data these focal networks are underconfident, and the map with the $\gamma$ of training undoes it:
 #   after it the confidence is off by at most {glue:text}`training-train-left:.2f` points, mean over seeds, for every
 #   loss.
-# * On test data, after the map, they are nearly as overconfident as a network trained with cross-entropy:
+# * On test data, after the map, they are about as overconfident as a network trained with cross-entropy:
 #   {glue:text}`training-gap-ce:.1f` points for that one, {glue:text}`training-gap-top:.1f` at
-#   $\gamma =$ {glue:text}`training-gamma-top:g`. So what focal loss changes is mainly the fixed map in front.
+#   $\gamma =$ {glue:text}`training-gamma-top:g`, a difference of {glue:text}`training-excess:.1f` (95 % t interval
+#   {glue:text}`training-excess-low:.1f` to {glue:text}`training-excess-high:.1f`). So what focal loss changes is mainly
+#   the fixed map in front.
 # * What is left for a temperature after the map is about the temperature of cross-entropy: within
 #   {glue:text}`training-within:g` % by the intervals for {glue:text}`training-borne-out` of
 #   {glue:text}`training-losses` values of $\gamma$; for all of them together the verdict is below.

@@ -373,7 +373,7 @@ form.style.set_caption("Fashion-MNIST, mean ± standard deviation over seeds, me
 # :class: tip
 # * On CIFAR-10, as trained, {glue:text}`table1-better-before` of {glue:text}`table1-compared` other losses have a
 #   significantly lower ECE than cross-entropy (5 %, Holm). After one temperature each, {glue:text}`table1-better-after`
-#   have a lower one and {glue:text}`table1-worse-after` a higher one.
+#   have a significantly lower one and {glue:text}`table1-worse-after` a significantly higher one.
 # * Focal temperature scaling against a temperature, focal losses, adaptive ECE: {glue:text}`table1-gain:+.2f` points on
 #   average, 95 % t interval {glue:text}`table1-gain-low:+.2f` to {glue:text}`table1-gain-high:+.2f`,
 #   {glue:text}`table1-gain-verdict`. With {glue:text}`table1-gain-seeds` seeds a difference of

@@ -441,7 +441,7 @@ note("published", gains_tiny=int((below & ~on_cifar).sum()), gains_tiny_all=int(
 #
 # :::{admonition} What to remember
 # :class: tip
-# * Each paper's own method wins most rows of its own table, and none wins all. Nearly every printed number is one
+# * Each paper's own method wins most rows of its own table, and neither wins all. Nearly every printed number is one
 #   training run.
 # * The order of the losses before temperature scaling is at most loosely related to that after it: Kendall's $\tau$ is
 #   {glue:text}`published-m20-tau:.2f` in M20 ({glue:text}`published-m20-related`) and

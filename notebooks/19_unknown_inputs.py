@@ -336,7 +336,7 @@ note("unknown", gap_least=gap.min(), gap_most=gap.max(), gap_where=" ".join(map(
 #
 # :::{admonition} What to remember
 # :class: tip
-# * By the largest probability, the AUROC of telling digits from garments with focal loss,
+# * By the largest probability, the AUROC of telling unknown images from known ones with focal loss,
 #   $\gamma =$ {glue:text}`unknown-gamma:g`, is {glue:text}`unknown-chief:.1f` points {glue:text}`unknown-chief-word`
 #   than with cross-entropy, 95 % t interval {glue:text}`unknown-chief-low:+.1f` to
 #   {glue:text}`unknown-chief-high:+.1f`. A difference of {glue:text}`unknown-chief-smallest:.1f` points would have
@@ -350,7 +350,7 @@ note("unknown", gap_least=gap.min(), gap_most=gap.max(), gap_where=" ".join(map(
 #   (intervals each for itself), and lowers it in {glue:text}`unknown-helped-focal`.
 # * Neither the map nor a temperature has a guarantee on data other than those it was fitted on.
 # * FCL and the other contrasts with cross-entropy by the largest probability are in the verdicts; these are small
-#   networks on two data sets.
+#   networks, trained on garments.
 # :::
 #
 # ## Verdict

@@ -283,8 +283,9 @@ note("landscape", said=results.say_places(found))
 # * Flatness does not decide calibration: layers can be rescaled so that the trace grows
 #   {glue:text}`landscape-by-factor:.2g`-fold and no probability changes but by rounding. That this is possible is
 #   proved.
-# * Over $\gamma$ the ECE follows the trace of the loss trained with by rank correlations of
-#   {glue:text}`landscape-relation-own:s` ({glue:text}`landscape-names:s`), means over seeds.
+# * Over $\gamma$, ECE and the trace of the loss trained with have rank correlations of
+#   {glue:text}`landscape-relation-own:s` ({glue:text}`landscape-names:s`), means over seeds. What KN24's figures say is
+#   judged beside each comparison, and not all of it is decided.
 # * The networks are small, on Fashion-MNIST; KN24's are of CIFAR-100, and its theorems are not legible here.
 # :::
 #

@@ -14,7 +14,7 @@ __all__ = ["Contents", "Page", "cards", "chapter_end", "chapter_front", "path_li
 
 _CHAPTER = re.compile(r"notebooks/(\d+)_")
 _LABEL = re.compile(r"^\(([\w-]+)\)=\n# (.+)$", re.MULTILINE)
-PATH_NAMES = {"practice": "For practice", "theory": "For theory"}
+PATH_NAMES = {"practice": "For practice", "theory": "For theory"}  # as in chapters.yaml -> as a reader sees them
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def chapter_end(contents: Contents, name: str) -> str:
             steps.append(f"{PATH_NAMES[path]}, {link}" + (f": *{title}*" if _number(following[0]) else ""))
     if not steps:
         return ""
-    return ":::{div} chapter-next\n**Next.** " + ". ".join(steps).replace("*.", "*") + ".\n:::"
+    return ":::{div} chapter-next\n**Next.** " + "; ".join(steps) + ".\n:::"
 
 
 def path_list(contents: Contents) -> str:
@@ -137,5 +137,5 @@ def _card(contents: Contents, name: str) -> str:
     lines += [f":link: {page.label}", ":link-type: ref", ":class-card: chapter-card"]
     if page.figure:
         lines += [f":img-top: /book/thumbnails/{Path(name).name}.png", f":img-alt: {page.alt}"]
-    foot = ["+++", _duration(page.minutes)] if page.timed else []
+    foot = [f"*{_duration(page.minutes)}*", ""] if page.timed else []
     return "\n".join([*lines, "", page.about, "", *foot, ":::", ""])

@@ -2,8 +2,8 @@
 
     python -m workflow.stage _build/notebooks _build/source
 
-On the way the landing page gets its cards and reading paths, a chapter what it needs, its reading time and what comes
-next. Only files that differ are written, so that Sphinx rebuilds only the pages that changed.
+On the way the landing page gets its cards and reading paths, a chapter what it needs, its reading time, what comes
+next, and links to terms. Only files that differ are written, so that Sphinx rebuilds only the pages that changed.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ from workflow.contents import (
     read_contents,
 )
 from workflow.reading_time import HOW_TIMED, minutes_of_notebook, minutes_of_text
+from workflow.terms import glossary, link_terms
 from workflow.thumbnails import find_figure, thumbnail
 
 SCHEMA = Path("focal_lib/claims/ledger.schema.json")  # on the page 'How a verdict is reached'
 INDEX = Path("book/index.md")
+TERMS = Path("book/terms.md")
 MARKS = {
     "% cards": cards,
     "% paths": path_list,
@@ -80,6 +82,7 @@ def _chapter(notebook: NotebookNode, contents: Contents, name: str) -> str:
         first = notebook.cells[0]
         head, title, rest = first.source.partition(f"# {contents.pages[name].title}\n")
         first.source = f"{head}{title}\n{chapter_front(contents, name)}\n{rest}"
+        link_terms(notebook.cells, glossary(TERMS.read_text()))
     if end := chapter_end(contents, name):
         notebook.cells.insert(-1, nbformat.v4.new_markdown_cell(end, id="next"))
     return nbformat.writes(notebook)

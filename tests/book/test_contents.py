@@ -97,6 +97,31 @@ def test_a_chapter_begins_with_its_needs_and_its_time_and_ends_with_what_is_next
     assert chapter_end(contents, "notebooks/20_landscape") == ""
 
 
+def parts_missing(source):
+    """Of the text of a chapter: what it lacks of question, summary, and what to remember, in three to ten points."""
+    box = re.search(r":::\{admonition\} What to remember\n:class: tip\n(.*?)\n:::\n", source, re.DOTALL)
+    points = len(re.findall(r"^\* ", box[1], re.MULTILINE)) if box else 0
+    missing = [part for part in ("**The question.**", "**In short:**", "\n## Verdict") if source.count(part) != 1]
+    missing += [] if 3 <= points <= 10 else ["What to remember"]
+    return missing + (["order"] if box and source.find("\n## Verdict") < box.start() else [])
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_chapter_has_its_parts(name):
+    source = "\n\n".join(c.source for c in jupytext.read(ROOT / f"{name}.py").cells if c.cell_type == "markdown")
+    assert parts_missing(source) == []
+
+
+def test_a_missing_part_is_found():
+    box = ":::{admonition} What to remember\n:class: tip\n* A.\n* B.\n* C.\n:::\n"
+    front, end = "**The question.** A? **In short:** B.\n\n", "\n## Verdict\n"
+    assert parts_missing(front + box + end) == []
+    assert parts_missing(front + end) == ["What to remember"]
+    assert parts_missing(front + box.replace("* C.\n", "") + end) == ["What to remember"]
+    assert parts_missing(front.replace("**In short:** ", "") + box + end) == ["**In short:**"]
+    assert parts_missing(front + end + box) == ["order"]
+
+
 def test_paths_take_the_sum_of_their_pages():
     listed = path_list(described(minutes=60)).splitlines()
     assert len(listed) == len(CONTENTS.paths)
