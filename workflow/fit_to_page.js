@@ -17,22 +17,35 @@ function fit() {
   }
 }
 
+// Text, formulas, pictures beyond the right edge of the page, and what scrolls or is hidden in a box of its own.
 function tooWide() {
+  for (const hidden of document.querySelectorAll("mjx-assistive-mml")) hidden.style.display = "none";
   const found = [];
   for (const article of document.querySelectorAll("article.bd-article")) {
     const right = article.getBoundingClientRect().right;
+    const report = (one, over) => {
+      if (over <= 1) return;
+      const text = one.textContent.trim().replace(/\s+/g, " ").slice(0, 60);
+      found.push(`${article.id}: <${one.localName}> by ${Math.round(over)} px: ${text}`);
+    };
     for (const one of article.querySelectorAll("*")) {
-      if (one.closest("mjx-assistive-mml") || one.parentElement.closest("mjx-container, svg")) continue;
-      const box = one.getBoundingClientRect();
-      const cut = getComputedStyle(one).overflowX !== "visible" ? one.scrollWidth - one.clientWidth : 0;
-      const over = Math.max(box.right - right, cut);
-      if (box.width > 0 && over > 1) {
-        const text = one.textContent.trim().replace(/\s+/g, " ").slice(0, 60);
-        found.push(`${article.id}: <${one.localName}> by ${Math.round(over)} px: ${text}`);
+      if (one.parentElement.closest("mjx-container, svg")) continue;
+      let over = one.getBoundingClientRect().right - right;
+      if (getComputedStyle(one).overflowX !== "visible" && one.clientWidth > 0) {
+        over = Math.max(over, one.scrollWidth - one.clientWidth);
       }
+      report(one, over);
+    }
+    const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    while (texts.nextNode()) {
+      const parent = texts.currentNode.parentElement;
+      if (parent.closest("mjx-container, svg")) continue;
+      range.selectNodeContents(texts.currentNode);
+      report(parent, range.getBoundingClientRect().right - right);
     }
   }
-  return found;
+  return [...new Set(found)];
 }
 
 async function prepare() {

@@ -111,5 +111,6 @@ def test_a_book_of_two_pages_becomes_a_tagged_pdf_with_bookmarks(tmp_path):
     assert make_pdf(tmp_path / "_build" / "html", tmp_path / "_toc.yml", out) == 2
     printed = out.read_bytes()
     assert b"/StructTreeRoot" in printed, "it is not tagged"
-    assert b"/Outlines" in printed, "it has no bookmarks"
+    titles = re.findall(rb"/Title \(([^)]*)\)", printed)
+    assert titles == [b"First", b"The question", long_title.encode(), b"The question"]
     assert b"+MathJax_Math-Italic" in printed, "formulas are not set"
