@@ -118,7 +118,7 @@ best = {"best of all": tuple(own.loc["full"])}
 valley_figure(across, up, results.nll_surface(drawn, across, up), len(drawn.validation.labels), curves, best)
 
 # %% [markdown]
-# Along the bottom, one parameter can stand for the other; the white line says how far. What does a search along one
+# Along the bottom, one parameter can stand for the other; the thick line says how far. What does a search along one
 # curve lose? Each searches $\gamma$ alone; the own line is what KK24 section 5.2 proposes, here by NLL. The full search
 # takes Newton steps in both, from several starts. All recorded CIFAR networks:
 
