@@ -157,8 +157,8 @@ Markdown("\n".join(f"* *{name}*: {words}." for name, words in ADVICE_ERRORS.item
 # samples of CIFAR, of validation and test, are drawn from as if they were all there is. All truths together:
 
 # %% tags=["remove-input"]
-by_size = table_of(count_advice_errors(decisions, by=["classes", "samples"]), ["classes", "samples"]).sort_index()
-captioned(by_size, "Wrong advice of the record, by classes and samples")
+wrong_by_size = table_of(count_advice_errors(decisions, by=["classes", "samples"]), ["classes", "samples"]).sort_index()
+captioned(wrong_by_size, "Wrong advice of the record, by classes and samples")
 
 # %% [markdown]
 # By what is true, all sizes together:
