@@ -19,7 +19,7 @@ function fit() {
 
 // Text, formulas, pictures beyond the right edge of the page, and what scrolls or is hidden in a box of its own.
 function tooWide() {
-  for (const hidden of document.querySelectorAll("mjx-assistive-mml")) hidden.style.display = "none";
+  for (const unseen of document.querySelectorAll("mjx-assistive-mml")) unseen.style.setProperty("display", "none", "important");
   const found = [];
   for (const article of document.querySelectorAll("article.bd-article")) {
     const right = article.getBoundingClientRect().right;
