@@ -98,8 +98,10 @@ def test_wide_things_are_made_smaller_and_wider_ones_refused(book, tmp_path, wid
 @needs_chromium
 def test_a_book_of_two_pages_becomes_a_tagged_pdf_with_bookmarks(tmp_path):
     config = yaml.safe_load((ROOT / "_config.yml").read_text())
-    config["sphinx"]["config"]["html_static_path"] = [str(ROOT / "book" / "_static")]
-    (tmp_path / "_config.yml").write_text(yaml.safe_dump(config | {"bibtex_bibfiles": []}))
+    del config["bibtex_bibfiles"]
+    own = {"html_static_path": [str(ROOT / "book" / "_static")], "bibtex_bibfiles": []}
+    config["sphinx"]["config"] |= own
+    (tmp_path / "_config.yml").write_text(yaml.safe_dump(config))
     (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: one\nparts:\n- caption: P\n  chapters:\n  - file: two\n")
     title = "Second " * 12 + "title"
     long = " + ".join(f"x_{{{i}}}" for i in range(24))
