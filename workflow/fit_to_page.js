@@ -1,8 +1,10 @@
-// What is wider than the page is made smaller, down to half; with #measure, the page becomes the list of what still is
+// What is wider than the page is made smaller, down to half; a table that would become small breaks the words in its
+// cells first. With #measure, the page becomes the list of what still is
 // too wide.
 "use strict";
 
 const SMALLEST = 0.5;
+const SMALL = 0.7;
 const FITTED = "table, mjx-container[display='true'], mjx-container, svg, pre";
 
 function fit() {
@@ -10,8 +12,12 @@ function fit() {
     const right = article.getBoundingClientRect().right;
     for (const one of article.querySelectorAll(FITTED)) {
       const box = one.getBoundingClientRect();
-      const width = Math.max(box.width, one.scrollWidth);
       const room = right - box.left;
+      let width = Math.max(box.width, one.scrollWidth);
+      if (one.localName === "table" && width * SMALL > room) {
+        one.classList.add("tight");
+        width = Math.max(one.getBoundingClientRect().width, one.scrollWidth);
+      }
       if (width > room + 1 && room > 0) one.style.zoom = Math.max(SMALLEST, (room - 1) / width);
     }
   }
