@@ -13,12 +13,13 @@ function fit() {
     for (const one of article.querySelectorAll(FITTED)) {
       const box = one.getBoundingClientRect();
       const room = right - box.left;
-      let width = Math.max(box.width, one.scrollWidth);
+      const zoom = Number(one.style.zoom) || 1;
+      let width = Math.max(box.width, zoom * one.scrollWidth);
       if (one.localName === "table" && width * SMALL > room) {
         one.classList.add("tight");
-        width = Math.max(one.getBoundingClientRect().width, one.scrollWidth);
+        width = Math.max(one.getBoundingClientRect().width, zoom * one.scrollWidth);
       }
-      if (width > room + 1 && room > 0) one.style.zoom = Math.max(SMALLEST, (room - 1) / width);
+      if (width > room + 1 && room > 0) one.style.zoom = Math.max(SMALLEST, (zoom * (room - 2)) / width);
     }
   }
 }
@@ -58,6 +59,7 @@ async function prepare() {
   await window.MathJax?.startup?.promise;
   await document.fonts.ready;
   fit();
+  fit(); // what has moved to another line
   if (location.hash !== "#measure") return;
   const output = document.createElement("output");
   output.id = "clipped";
