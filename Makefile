@@ -32,12 +32,15 @@ LINT := $(BIN)/ruff format --check -q . && $(BIN)/ruff check -q . && $(BIN)/mypy
         { floors=$$($(BIN)/lint-imports --no-logo --no-cache) || { echo "$$floors"; false; }; } && \
         $(BIN)/python -m workflow.linters
 
-.PHONY: book test lint mutants bench proofs article clean help
+.PHONY: book pdf test lint mutants bench proofs article clean help
 .DEFAULT_GOAL := help
 
 book: $(READY) ## build the book
 	@$(SNAKEMAKE) book
 	@echo "The book is at _build/html/index.html"
+
+pdf: book ## the whole book as one PDF with bookmarks, _build/focal.pdf, printed by Chromium
+	@$(BIN)/python -m workflow.pdf
 
 # a thread for each test worker; nbval runs again the notebooks with outputs that must be the same every time
 test: export OMP_NUM_THREADS := 1

@@ -76,7 +76,7 @@ proof(lemmas.convexity_proof())
 #
 # ## Picture
 
-# %% tags=["hide-input"]
+# %%
 values = [float(g) for g in gammas.split(",")]
 grid = np.linspace(0.02, 0.995, 600)
 scaled = {rf"$\gamma = {g:g}$": grid**2 * theory.second_derivative(grid, g) for g in values}

@@ -101,7 +101,7 @@ note("binary", one_from=float(value.index[value == 1][0]), nan_from=float(value.
 # %% [markdown]
 # ## The map and its inverse
 
-# %% tags=["hide-input"]
+# %%
 q = np.linspace(0.001, 0.999, 999)
 s = np.log(q / (1 - q))
 mapped = {rf"$\gamma = {g:g}$": 1 / (1 + np.exp(-theory.focal_logit(s, g))) for g in values}
@@ -123,7 +123,7 @@ picture
 # $L^*$ has no closed form, but it is one call to the inverse map. Since the map moves probabilities
 # away from one half for $\gamma > 0$, $L^*$ lies below the focal loss for $q < 1/2$ and above it for $q > 1/2$.
 
-# %% tags=["hide-input"]
+# %%
 two = np.column_stack([q, 1 - q])
 losses = {"cross-entropy": -np.log(q)}
 for g in (0.5, 3.0):
@@ -139,7 +139,7 @@ line_figure(q, losses, "prediction $q$", "loss", ylim=(0, 3))
 # A proper loss is minimal at the true probability, here $p =$ {glue:text}`binary-p:g`. The focal loss with
 # $\gamma = 2$ is minimal nearer one half.
 
-# %% tags=["hide-input"]
+# %%
 p = np.array([true_probability, 1 - true_probability])
 risk = {
     "cross-entropy": theory.conditional_risk(theory.focal_loss_values(two, 0.0), p),
@@ -180,7 +180,7 @@ line_figure(q, risk, "prediction $q$", "risk above the minimum", ylim=(0, 0.25))
 # For these $\gamma$ everything about two classes follows: the map is one to one, it raises confidence, and it lies
 # between two temperatures ([](#ch-bounds)).
 
-# %% tags=["hide-input"]
+# %%
 logits = np.linspace(-12, 12, 601)
 excess = {rf"$\gamma = {g:g}$": theory.focal_logit_slope(logits, g) - g for g in (0.5, 1.0, 3.0, 10.0)}
 

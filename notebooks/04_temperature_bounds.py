@@ -61,7 +61,7 @@ use_style()
 # The temperatures that bound the map on a range of logits are the inverses of the largest and the
 # smallest $\beta$ on it.
 
-# %% tags=["hide-input"]
+# %%
 s = np.linspace(0.01, 15, 500)
 curves = {
     rf"$\gamma = {g:g}$": np.array([theory.beta(v, g) for v in s]) - theory.beta_at_zero(g)
@@ -190,7 +190,7 @@ table.format(precision=3, subset=columns[2:4]).hide().set_caption("Bounds by the
 #
 # ## Bounds and their width
 
-# %% tags=["hide-input"]
+# %%
 gammas = np.linspace(0.05, 10, 200)
 sharp = np.array([theory.temperature_bounds(g) for g in gammas])
 printed = np.array([theory.printed_temperature_bounds(g) for g in gammas])
@@ -237,7 +237,7 @@ explore("bounds")
 # $T = 1$ does. With four or more it does exactly where confidence never falls ([](#ch-confidence)); for smaller
 # $\gamma$ the temperature must exceed 1.
 
-# %% tags=["hide-input"]
+# %%
 grid = np.linspace(0.1, 8, 120)
 by_classes = {"lower bound (every n)": 1 / (grid + 1)}
 for n in (2, 3, 4, 10, 100):

@@ -94,7 +94,7 @@ note(
 # changes sign exactly once, for every $\gamma > 0$. The
 # argument given for concavity, that $(1-q)^{-\gamma}$ decreases, is wrong: it increases.
 
-# %% tags=["hide-input"]
+# %%
 q = np.linspace(1e-4, 0.3, 400)
 log_weight = np.array([np.log(v) - theory.log_gain(v, gamma) for v in q])
 bend = {"w(q) - q": np.exp(log_weight) - q}
@@ -126,7 +126,7 @@ line_figure(q, bend, "$q$", "$w(q) - q$", points={"inflection": (turn, at)})
 # there is none; {cite:t}`m20` give it by Lambert's $W$ ([](#ch-gradient)). The condition is
 # $\gamma \ge \gamma^*(\frac1{n-1})$. For $n = 3$ it is $\gamma \ge 0$.
 
-# %% tags=["hide-input"]
+# %%
 gammas = np.linspace(0.05, 10, 200)
 thresholds = {
     r"$\tau(\gamma)$: never falls above": np.array([theory.confidence_threshold(g) for g in gammas]),
@@ -156,7 +156,7 @@ table.style.format({"smallest gamma": "{:.6f}"}).hide().set_caption("From which 
 # ## How much, and where?
 
 
-# %% tags=["hide-input"]
+# %%
 def equal_rest(n: int, top: np.ndarray) -> np.ndarray:
     """Distributions with one class at top and the others equal: (m,) -> (m, n)."""
     return np.column_stack([top, np.repeat(((1 - top) / (n - 1))[:, None], n - 1, axis=1)])

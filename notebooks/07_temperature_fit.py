@@ -82,7 +82,7 @@ line_figure(gammas, curves, r"$\gamma$", "$1/T$")
 # $0.5 \le \gamma \le 7$ the curve is off this line by at most {glue:text}`fit-off:.2f`. The curve is not a line: at
 # $\gamma = 0$ it must pass through 1.
 
-# %% tags=["hide-input"]
+# %%
 s = np.linspace(-4, 4, 401)
 in_logits = {}
 for g in (0.5, 2.0, 3.0):
@@ -123,7 +123,7 @@ point_figure(groups, r"$\gamma$", "$1/T$")
 # %% tags=["hide-input"]
 lines.style.format(precision=3).hide().set_caption(f"1/T as a line in gamma, least squares up to {GAMMAS[-1]:g}")
 
-# %% tags=["hide-input"]
+# %%
 errors = {f"{n} classes": (gammas, np.array([100 * fits(n, reach)[g].error for g in GAMMAS]), None) for n in (3, 4)}
 worst = max((closest_temperature(g, 2).error, g) for g in np.arange(0.1, 1, 0.02))
 
@@ -185,7 +185,7 @@ note("fit", many=counts[-1], t_many=many.loc[3.0, "T"], error_many=many.loc[3.0,
 #
 # ## Where the difference lies
 
-# %% tags=["hide-input"]
+# %%
 points = simplex_grid(80)
 panels = {}
 for g in (0.5, 3.0):

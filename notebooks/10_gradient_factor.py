@@ -76,7 +76,7 @@ sp.powsimp(sp.expand(ratio / (1 - q) ** gamma))
 # from 1, turns once at $p^*(\gamma)$, and falls to 0. So it crosses 1 once, at the $\tau(\gamma)$ of
 # [](#ch-confidence).
 
-# %% tags=["hide-input"]
+# %%
 grid = np.linspace(1e-4, 1 - 1e-6, 800)
 curves = {rf"$\gamma = {g:g}$": np.exp([theory.log_gain(v, g) for v in grid]) for g in values}
 curves["cross-entropy"] = np.ones_like(grid)
@@ -161,7 +161,7 @@ line_figure(grid, factors, "probability $q$ of the true class", "$g$", points=ma
 # %% tags=["nbval-check-output"]
 proof(lemmas.entropy_bound_steps())
 
-# %% tags=["hide-input"]
+# %%
 two = np.column_stack([grid, 1 - grid])
 entropy = -(two * np.log(two)).sum(-1)
 excess = {
@@ -183,7 +183,7 @@ show("m20.app_h_hoelder", "m20.app_h_sign")
 # The appendix then says that for two classes the solutions of focal loss 'will always have higher entropy', on the
 # evidence of a figure:
 
-# %% tags=["hide-input"]
+# %%
 posterior = np.linspace(0.005, 0.995, 400)
 pairs = np.column_stack([posterior, 1 - posterior])
 solutions = {rf"$\gamma = {g:g}$": theory.focal_minimiser(pairs, g)[:, 0] for g in values}

@@ -79,7 +79,7 @@ show("kn24.theorem2", "kn24.maxwell_boltzmann", "kn24.pac_bayes", "kn24.gibbs", 
 # %% [markdown]
 # ## The figure and its caption
 
-# %% tags=["hide-input"]
+# %%
 losses = {rf"$\gamma = {g:g}$": theory.focal_loss_values(p, g) for g in (0.0, *values)}
 slopes = {rf"$\gamma = {g:g}$": -np.exp([theory.log_gain(v, g) for v in p]) for g in (0.0, *values)}  # p L' = -g
 
@@ -121,7 +121,7 @@ print(
 f, q = sp.Function("g"), symbols.q
 sp.expand(q**2 * sp.diff(-f(q) / q, q))
 
-# %% tags=["hide-input"]
+# %%
 in_probability = {rf"$\gamma = {v:g}$": theory.probability_curvature_ratio(p, v) for v in values}
 in_probability["cross-entropy"] = np.ones_like(p)
 
@@ -141,7 +141,7 @@ line_figure(p, in_probability, "probability of the true class $p$", "$p^2 L''(p)
 # \frac{d^2 L/ds^2}{q(1-q)} = g(q) - (1-q)\,g'(q).
 # ```
 
-# %% tags=["hide-input"]
+# %%
 in_logit = {rf"$\gamma = {v:g}$": theory.logit_curvature_ratio(p, v) for v in values}
 in_logit["cross-entropy"] = np.ones_like(p)
 

@@ -100,7 +100,7 @@ note("fcl", truth=truth, gamma=gamma, at_one=at_one)
 # \end{aligned}
 # ```
 
-# %% tags=["hide-input"]
+# %%
 lams = np.geomspace(0.05, 1000, 60)
 bias = theory.focal_calibration_minimiser(pair, gamma, lams)[:, 0] - truth
 sizes = {"bias of FCL": np.abs(bias), "first order": np.abs(slope) / 4 / lams}
@@ -178,7 +178,7 @@ show("l25.higher_entropy", "l25.overconfident_often", "l25.focal_overconfident_w
 # $\eta$. The mapping is unique, and not the identity, since $\varphi(\eta) = g(\eta) > 0$.
 
 
-# %% tags=["hide-input"]
+# %%
 def pull(v: float, eta: float, lam: float) -> float:
     """phi(v), by g = -v L'(v)."""
     return eta * float(np.exp(theory.log_gain(v, gamma))) / v - 2 * lam * (v - eta)

@@ -60,6 +60,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import panel_figure, point_figure
+from focal_lib.pages.tables import captioned
 
 use_style()
 trained = training.load_runs(grid, runs)
@@ -110,7 +111,7 @@ differences(training.read_notes("workflow/grids/fashion-mnist-unknown.yaml").dif
 # %% tags=["hide-input"]
 as_trained = detected[detected["method"] == "none"]
 means = as_trained.pivot_table(index="loss", columns="metric", values="value", sort=False)
-means.style.format(precision=1).set_caption("In per cent, mean over seeds. AUROC: higher is better; FPR at 95 %: lower")
+captioned(means, "In per cent, mean over seeds. AUROC: higher is better; FPR at 95 %: lower", precision=1)
 
 
 # %% tags=["hide-input"]
@@ -177,8 +178,8 @@ names = {"none": "as trained", "temperature": "temperature", "focal-temperature"
 wide = scaled.assign(after=scaled["method"].map(names)).pivot_table(
     index="loss", columns=["metric", "after"], values="value", sort=False
 )
-text = wide.style.format(precision=1, na_rep="")
-text.set_caption("AUROC (%), mean over seeds; scalings fitted by NLL on clean validation images")
+caption = "AUROC (%), mean over seeds; scalings fitted by NLL on clean validation images"
+captioned(wide.rename_axis(columns=[None, None]), caption, precision=1)
 
 # %% tags=["remove-input"]
 by_method = scaled[scaled["metric"] == "auroc max-probability"].pivot_table(

@@ -63,6 +63,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import panel_figure, point_figure
+from focal_lib.pages.tables import captioned
 
 use_style()
 table = results.read_landscape()
@@ -209,7 +210,15 @@ estimated = results.measure_landscape(two, images, signs, runs)
 both = estimated[estimated["metric"].str.match(r"(?:top|trace|exact) .* validation")]
 beside = both.pivot(index="loss", columns="metric", values=["value", "error"])["value"]
 errors = both.pivot(index="loss", columns="metric", values="error")[["trace ce validation", "trace own validation"]]
-beside.join(errors.add_suffix(", standard error")).style.format(precision=2)
+words = {"^exact": "exact trace", "^top": "largest eigenvalue", "^trace": "Hutchinson's trace", " validation": ""}
+words |= {r"\bown": "of its loss", r"\bce\b": "of cross-entropy"}
+beside = beside.join(errors.add_suffix(", standard error"))
+beside.columns = beside.columns.to_series().replace(words, regex=True)
+captioned(
+    beside,
+    "Hessians of two networks on validation images, of the loss each was trained with and of cross-entropy",
+    precision=2,
+)
 
 # %% [markdown]
 # And the recorded networks, on training images as well. For the transformer the factors are of the Gauss-Newton part
@@ -253,9 +262,9 @@ show("kn24.one_landscape", "kn24.one_landscape_train", "kn24.spread")
 chosen = [float(factor) for factor in factors.split(",")]
 rescaled = results.measure_rescaled(two, chosen, images, runs)
 wide = rescaled.drop(columns=["gamma", "seed"]).set_index(["loss", "factor"])
-wide.style.format(precision=3).format("{:.1e}", subset="moved").set_caption(
-    "Trace of cross-entropy's Hessian, ECE (%) of the validation images, largest change of a probability"
-)
+captioned(
+    wide, "Trace of cross-entropy's Hessian, ECE (%) of the validation images, largest change of a probability"
+).format("{:.1e}", subset="moved")
 
 # %% tags=["remove-input"]
 grown = rescaled.pivot(index="loss", columns="factor", values="trace")

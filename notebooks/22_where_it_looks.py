@@ -65,6 +65,7 @@ from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure
 from focal_lib.pages.plots.heat_maps import heat_map_table
+from focal_lib.pages.tables import captioned
 from focal_lib.results import localisation_record
 from focal_lib.training.data.canvases import GARMENT, SIDE
 from focal_lib.training.localisation.grad_cam import grad_cam
@@ -295,7 +296,8 @@ note("looks", lowered_significant=int((~raised & (by_label["p_adjusted"] <= 0.05
 kept = levels[levels["metric"].isin(["ece", "mce", "nll"]) & (levels["loss"] != "untrained")]
 kept = kept.assign(after=kept["method"].map({"none": "as trained", "map": "after its map"}))
 wide = kept.pivot_table(index=["dataset", "loss"], columns=["metric", "after"], values="value", sort=False)
-wide.style.format(precision=2, na_rep="").set_caption("The record: ECE and MCE in per cent, NLL; means over seeds")
+caption = "The record: ECE and MCE in per cent, NLL; means over seeds"
+captioned(wide.rename_axis(columns=[None, None]), caption, precision=2)
 
 # %% tags=["hide-input"]
 after = pd.concat([part[part["table"].str.startswith("after the map")] for part in evaluated.values()])

@@ -54,6 +54,7 @@ from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure, panel_figure
 from focal_lib.pages.plots.epochs import epoch_panels
+from focal_lib.pages.tables import captioned
 from focal_lib.results import texts_record
 from focal_lib.results.raters_record import count_relations
 from focal_lib.results.texts import measure_texts
@@ -94,14 +95,12 @@ note("text", tau_printed=of_left.loc[same, "tau"].iloc[0])
 # %% tags=["hide-input"]
 sst, groups = (texts_record.printed_text_row("M20", row) for row in ("SST Binary", "20 Newsgroups"))
 both = pd.concat({"SST, Tree-LSTM": sst, "20 Newsgroups, GP-CNN": groups}, axis="columns")
-both.rename_axis(index=None).style.format("{:g}", na_rep="").set_caption("M20, Tables 1 to 11: per cent, and T by ECE")
+captioned(both.rename_axis(index=None), "M20, Tables 1 to 11: per cent, and T by ECE").format("{:g}", na_rep="")
 
 # %% tags=["hide-input"]
 groups, ag = (texts_record.printed_text_row("L25", row) for row in ("20 Newsgroups", "AG News"))
 both = pd.concat({"20 Newsgroups, GP-CNN": groups, "AG News, GP-CNN": ag}, axis="columns")
-both.rename_axis(index=None).style.format("{:g}", na_rep="").set_caption(
-    "L25, Tables 2, 4 and 6: per cent, and T by ECE"
-)
+captioned(both.rename_axis(index=None), "L25, Tables 2, 4 and 6: per cent, and T by ECE").format("{:g}", na_rep="")
 
 # %% [markdown]
 # M20's own row on SST has a higher ECE for FLSD-53 than for cross-entropy, as trained; its row on 20 Newsgroups a lower
@@ -184,8 +183,10 @@ beside.style.format(precision=2, na_rep="").set_caption(caption)
 # %% tags=["hide-input"]
 tables = {name: texts_record.summarise_texts(texts_record.record_of(name)) for name in SETTINGS}
 shown = pd.concat(tables).rename_axis(index=["", ""])
-shown.style.format(precision=2).set_caption(
-    "Means over seeds: error, ECE, adaptive ECE in per cent, NLL; as trained and after T by the same ECE, NLL's by ECE"
+captioned(
+    shown,
+    "Means over seeds: error, ECE, adaptive ECE in per cent, NLL; as trained and after T by the same ECE, NLL's by ECE",
+    precision=2,
 )
 
 # %% tags=["hide-input"]

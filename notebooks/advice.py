@@ -44,6 +44,7 @@ from focal_lib.calibration import (
 from focal_lib.checkout import ROOT
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
+from focal_lib.pages.tables import captioned
 
 decisions = pd.read_parquet(ROOT / "results/advice/decisions.parquet")
 coverage = pd.read_parquet(ROOT / "results/advice/coverage.parquet")
@@ -128,7 +129,8 @@ on and one to test on.
 # %%
 made_up = [made_up_population(truth, classes, seed=seed, size=5000) for truth in KNOWN_TRUTHS]
 live = pd.DataFrame([judge_advice(population, samples, seed + run) for population in made_up for run in range(runs)])
-live.groupby(["truth", "advised"], sort=False).size().rename("advised so often").to_frame()
+advised = live.groupby(["truth", "advised"], sort=False).size().rename("advised so often").to_frame()
+captioned(advised, "What was advised, by what is true")
 
 
 # %% tags=["hide-input"]
@@ -139,7 +141,7 @@ def table_of(counted, rows):
 
 
 # %%
-table_of(count_advice_errors(live, by=["truth"]), ["truth"])
+captioned(table_of(count_advice_errors(live, by=["truth"]), ["truth"]), "Wrong advice of this page, by what is true")
 
 # %% tags=["remove-input"]
 Markdown("\n".join(f"* *{name}*: {words}." for name, words in ADVICE_ERRORS.items()))
@@ -155,13 +157,16 @@ Markdown("\n".join(f"* *{name}*: {words}." for name, words in ADVICE_ERRORS.item
 # samples of CIFAR, of validation and test, are drawn from as if they were all there is. All truths together:
 
 # %% tags=["remove-input"]
-table_of(count_advice_errors(decisions, by=["classes", "samples"]), ["classes", "samples"]).sort_index()
+wrong_by_size = table_of(count_advice_errors(decisions, by=["classes", "samples"]), ["classes", "samples"]).sort_index()
+captioned(wrong_by_size, "Wrong advice of the record, by classes and samples")
 
 # %% [markdown]
 # By what is true, all sizes together:
 
 # %% tags=["remove-input"]
-table_of(count_advice_errors(decisions, by=["truth"]), ["truth"])
+captioned(
+    table_of(count_advice_errors(decisions, by=["truth"]), ["truth"]), "Wrong advice of the record, by what is true"
+)
 
 # %% tags=["remove-input"]
 codes = ", ".join(sorted(set(decisions["commit"])))
@@ -193,7 +198,9 @@ table = pd.DataFrame([metrics.estimate_coverage(n, gap, intervals, intervals_run
 )
 
 # %% tags=["remove-input"]
-table.set_index(["samples", "true ECE (%)"])
+captioned(
+    table.set_index(["samples", "true ECE (%)"]), "Share of 95 % intervals that hold the true adaptive ECE", precision=2
+)
 
 # %% tags=["remove-input"]
 spans = {name: f"in {100 * table[name].min():.0f} to {100 * table[name].max():.0f} of 100" for name in intervals}
@@ -219,17 +226,19 @@ def shares(of, rows):
     return pd.Series(text, part.index).unstack("of").fillna("")
 
 
-shares(["ece", "adaptive-ece", "mce", "classwise-ece"], ["classes", "samples"])
+errors = ["ece", "adaptive-ece", "mce", "classwise-ece"]
+captioned(shares(errors, ["classes", "samples"]), "95 % intervals that hold the truth, by classes and samples")
 
 # %% tags=["remove-input"]
-shares(["ece", "adaptive-ece", "mce", "classwise-ece"], ["model"])
+captioned(shares(errors, ["model"]), "95 % intervals that hold the truth, by model")
 
 # %% [markdown]
 # And how often a calibrated model is called miscalibrated: by `calibration_p_value` at 5 %, and by a point outside the
 # bands of its reliability diagram, which hold for all bins together. Both should do so with a rate of at most 5 %.
 
 # %% tags=["remove-input"]
-shares(["p <= 0.05", "bands"], ["model", "samples"]).loc["calibrated"]
+called = shares(["p <= 0.05", "bands"], ["model", "samples"]).loc["calibrated"]
+captioned(called, "Calibrated models that are called miscalibrated")
 
 # %% [markdown]
 # The **smooth ECE has no interval**. A calibrated model's is 0, yet that of every sample is above 0, and of every

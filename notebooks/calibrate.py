@@ -42,6 +42,7 @@ from focal_lib.calibration import calibrate
 from focal_lib.checkout import ROOT
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
+from focal_lib.pages.tables import captioned
 
 # %%
 report = calibrate(
@@ -65,7 +66,9 @@ report = calibrate(
 Markdown("\n\n".join(f"**{sentence}**" for sentence in report.summary.todo[:-1]))
 
 # %% tags=["remove-input"]
-report.summary.table().style.set_table_attributes('class="dataframe words"').set_uuid("summary")
+captioned(report.summary.table(), "As given and after").set_table_attributes('class="dataframe words"').set_uuid(
+    "summary"
+)
 
 # %% tags=["remove-input"]
 said = *report.summary.gave, report.summary.split, *report.summary.sure, *report.notes
@@ -83,7 +86,7 @@ Markdown("\n".join(f"* {sentence}" for sentence in dict.fromkeys(said) if senten
 # interval.
 
 # %%
-report.metric_table()
+captioned(report.metric_table(), "Metrics of each method, with 95 % intervals")
 
 # %% [markdown]
 # ## Differences
@@ -100,7 +103,7 @@ report.metric_table()
 note("calibrate", relevant=100 * relevant)
 
 # %%
-report.difference_table()
+captioned(report.difference_table(), "Each method minus a reference; * where the interval leaves out 0")
 
 # %% [markdown]
 # ## Reliability

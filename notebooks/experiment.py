@@ -48,6 +48,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
 from focal_lib.pages.plots.reliability import reliability_diagrams
+from focal_lib.pages.tables import captioned
 from focal_lib.training import LOSSES, RECIPES
 from focal_lib.training.data import DATASETS
 from focal_lib.training.models import MODELS
@@ -60,18 +61,18 @@ use_style()
 # A recipe is the whole schedule; the papers' are named after them, and a short one says that it is one.
 
 # %% tags=["hide-input"]
-pd.DataFrame([(name, r.epochs, r.optimiser, r.source) for name, r in RECIPES.items()]).set_axis(
-    ["recipe", "epochs", "optimiser", "source"], axis=1
-).style.hide()
+rows = [(name, r.epochs, r.optimiser, r.source) for name, r in RECIPES.items()]
+recipes = pd.DataFrame(rows, columns=["recipe", "epochs", "optimiser", "source"])
+captioned(recipes, "Recipes of training", index=False)
 
 # %%
-pd.DataFrame(
-    [(name, ", ".join(uses) or "none") for name, uses in LOSSES.items()], columns=["loss", "parameters"]
-).style.hide()
+uses = pd.DataFrame([(name, ", ".join(own) or "none") for name, own in LOSSES.items()], columns=["loss", "parameters"])
+captioned(uses, "Losses and the parameters they take", index=False)
 
 # %%
 choices = {"data set": DATASETS, "network": MODELS}
-pd.DataFrame([(kind, ", ".join(names)) for kind, names in choices.items()], columns=["what", "names"]).style.hide()
+choices = pd.DataFrame([(kind, ", ".join(names)) for kind, names in choices.items()], columns=["what", "names"])
+captioned(choices, "Data sets and networks", index=False)
 
 # %% [markdown]
 # ## The run

@@ -48,6 +48,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
+from focal_lib.pages.tables import captioned
 
 use_style()
 
@@ -115,7 +116,9 @@ here = false_alarm_rates(alarm_times(streams, length, seed=seed + 1), (length,))
 false_alarms = pd.concat([false_alarms.assign(made="recorded"), here.assign(made="here")])
 
 # %% tags=["remove-input"]
-false_alarms.set_index("samples").round(4)
+captioned(
+    false_alarms.set_index("samples"), "Streams of a calibrated model with an alarm by then, 95 % interval", precision=4
+)
 
 # %% [markdown]
 # ### How late is it?
@@ -132,7 +135,7 @@ rows = {
 delays = pd.DataFrame(rows).T.rename_axis(["temperature", "drift after"])
 
 # %% tags=["remove-input"]
-delays.round(3)
+captioned(delays, "Alarms of streams that drift, delays in samples")
 
 # %% [markdown]
 # ## Answer only where it is sure enough
@@ -147,7 +150,7 @@ delays.round(3)
 sets = read_logits(ROOT / "results/cifar10-resnet8/598cf2a97b66ca1c/logits.npz")
 fit = TemperatureScaling().fit(sets["validation"].logits, sets["validation"].labels)
 decisions = decide([(fit, sets["test"])])
-shown = decisions.threshold_table().style.format(precision=3, na_rep="")
+shown = captioned(decisions.threshold_table(), "Thresholds of the confidence")
 shown.format("{!r}", subset="threshold", na_rep="none certified").hide()
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Share of wrong answers over the share of samples that are answered, with its upper bound a little above it. Both rise with coverage."}, "figure": {"name": "fig-in-use-risk", "caption": "Risk-coverage curve, with upper bounds that all hold together with 95 % confidence."}}
@@ -182,10 +185,11 @@ chosen = [chosen_thresholds(rng.integers(0, len(known[0]), drawn)) for _ in rang
 answered = [[known[0] > threshold for threshold in pair] for pair in chosen]
 risks = [[1 - known[1][a].mean() if a.any() else 0 for a in pair] for pair in answered]
 coverage = [[a.mean() for a in pair] for pair in answered]
-pd.DataFrame(
-    {"risk above what was asked": (np.array(risks) > asked).mean(0), "mean coverage": np.mean(coverage, axis=0)},
-    index=["fewest errors of the sample", "certified"],
-).round(3)
+held = {"risk above what was asked": (np.array(risks) > asked).mean(0), "mean coverage": np.mean(coverage, axis=0)}
+captioned(
+    pd.DataFrame(held, index=["fewest errors of the sample", "certified"]),
+    "Test sets drawn again: share whose risk is above what was asked for, and the share of samples answered",
+)
 
 # %% [markdown]
 # ## Which classes to mistrust
@@ -194,13 +198,16 @@ pd.DataFrame(
 # together; the class whose interval of the gap is the farthest from 0 comes first.
 
 # %% tags=["remove-input"]
-decisions.class_table().round(3)
+captioned(
+    decisions.class_table(), "Classes as predicted, with intervals of the gap that hold together with 95 %", index=False
+)
 
 # %% [markdown]
 # ### Which are mistaken for which, and how confidently
 
 # %% tags=["remove-input"]
-decisions.confusion_table().style.set_table_attributes('class="dataframe words"').set_uuid("confusion").hide()
+confused = captioned(decisions.confusion_table(), "Right and wrong by confidence", index=False)
+confused.set_table_attributes('class="dataframe words"').set_uuid("confusion")
 
 # %% [markdown]
 # ## What acting on a probability is worth

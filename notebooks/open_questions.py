@@ -119,7 +119,7 @@ best = {"best of all": tuple(own.loc["full"])}
 valley_figure(across, up, results.nll_surface(drawn, across, up), len(drawn.validation.labels), curves, best)
 
 # %% [markdown]
-# Along the bottom, one parameter can stand for the other; the white line says how far. What does a search along one
+# Along the bottom, one parameter can stand for the other; the thick line says how far. What does a search along one
 # curve lose? Each searches $\gamma$ alone; the own line is what KK24 section 5.2 proposes, here by NLL. The full search
 # takes Newton steps in both, from several starts. All recorded CIFAR networks:
 
@@ -158,7 +158,7 @@ note("questions", recorded=len(lost), picture=picture, near=near)
 
 # %% tags=["hide-input"]
 negative = results.negative_by_loss(searched)
-form = negative.style.format(precision=5).hide()
+form = negative.rename(columns={"at_end": "at the end"}).style.format(precision=5).hide()
 form.set_caption("Best gamma below 0, at the end of the search; NLL then minus the best NLL with gamma >= 0")
 
 # %% tags=["hide-input"]
@@ -205,7 +205,8 @@ by_training = pd.concat(tables, names=["data set", ""]).droplevel(1)
 point_figure(groups, r"$\gamma$ of training", r"best calibration $\gamma$", diagonal=True)
 
 # %% tags=["hide-input"]
-form = by_training.style.format(precision=2).format("{:g}", subset=["gamma", "seeds"])
+form = by_training.rename(columns={"temperature": "T", "t_low": "T from", "t_high": "T to"})
+form = form.style.format(precision=2).format("{:g}", subset=["gamma", "seeds"])
 form.set_caption("Best calibration gamma with its t interval; the T beside it with its own")
 
 # %% tags=["remove-input"]

@@ -60,6 +60,7 @@ from focal_lib.calibration import (
     write_onnx,
 )
 from focal_lib.pages.footer import foot
+from focal_lib.pages.tables import captioned
 from focal_lib.theory import focal_logit
 
 torch.manual_seed(seed)
@@ -89,12 +90,16 @@ with torch.no_grad():
     calibrated = nn.Sequential(network, fit.to_module())
     before = torch.softmax(network(torch.from_numpy(x_test)), -1)
     after = calibrated(torch.from_numpy(x_test))
-pd.DataFrame(
-    {
-        name: {"NLL": metrics.nll(p, y_test), "ECE, equal width (%)": 100 * metrics.ece(p, y_test)}
-        for name, p in [("before", before), ("after", after)]
-    }
-).T.round(3)
+
+
+def scores_of(found):
+    """NLL and ECE of probabilities by name."""
+    ece = "ECE, equal width (%)"
+    rows = {name: {"NLL": metrics.nll(p, y_test), ece: 100 * metrics.ece(p, y_test)} for name, p in found.items()}
+    return pd.DataFrame(rows).T
+
+
+captioned(scores_of({"before": before, "after": after}), "The network on test data")
 
 # %% [markdown]
 # The same as a file for other runtimes, and as a small file of numbers that loads without pickle (`focal export` and
@@ -124,10 +129,8 @@ def logits_of_forest(inputs):
 
 # %%
 pipeline = make_pipeline(FunctionTransformer(logits_of_forest), TemperatureScaling()).fit(x_val, y_val)
-found = [("before", forest.predict_proba(x_test)), ("after", pipeline.predict_proba(x_test))]
-pd.DataFrame(
-    {name: {"NLL": metrics.nll(p, y_test), "ECE, equal width (%)": 100 * metrics.ece(p, y_test)} for name, p in found}
-).T.round(3)
+found = {"before": forest.predict_proba(x_test), "after": pipeline.predict_proba(x_test)}
+captioned(scores_of(found), "The forest on test data")
 
 # %% [markdown]
 # A forest averages votes, which often makes it *under*confident: its temperature is then below 1. Where no tree voted
@@ -215,7 +218,7 @@ def compare_scores_of_trees():
     for name, p in found.items():
         both, truth = np.stack([1 - p, p], -1), signs[2].astype(int)
         rows[name] = {"NLL": metrics.nll(both, truth), "ECE, equal width (%)": 100 * metrics.ece(both, truth)}
-    return pd.DataFrame(rows).T.round(3)
+    return captioned(pd.DataFrame(rows).T, "Trees trained with focal loss, on test data")
 
 
 # %%
@@ -260,7 +263,8 @@ questions = [4 * rng.normal(size=rng.integers(2, 6)) for _ in range(samples // 4
 answers = [rng.choice(len(one), p=np.exp(one / 2) / np.exp(one / 2).sum()) for one in questions]
 of_options = calibrate((questions, answers), "temperature,focal-temperature", resamples=200)
 print(of_options.notes[0])
-pd.DataFrame(apply_to_scores(of_options.calibrator, np.array([[1.0, 3.0, -np.inf], [2.0, 0.0, 1.0]]))).round(3)
+two = pd.DataFrame(apply_to_scores(of_options.calibrator, np.array([[1.0, 3.0, -np.inf], [2.0, 0.0, 1.0]])))
+captioned(two.add_prefix("option "), "Two questions, the first with two options")
 
 # %% [markdown]
 # ## More samples than memory holds
@@ -277,7 +281,7 @@ lazy = dask.array.from_array(mapped, chunks=(1000, 4))
 kinds = {"in memory": np.array(mapped), "memory map": mapped, "Dask array": lazy}
 fits = {name: TemperatureScaling().fit(z, labels) for name, z in kinds.items()}
 found = {name: (f.temperature_, metrics.nll(f.lazy_proba(kinds[name]), labels)) for name, f in fits.items()}
-pd.DataFrame(found, index=["T", "NLL"]).T
+captioned(pd.DataFrame(found, index=["T", "NLL"]).T, "One fit, three ways to hold the samples", precision=6)
 
 # %% [markdown]
 # `lazy_proba` gives probabilities that are computed where they are sliced; of a Dask array `predict_proba` is another

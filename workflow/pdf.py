@@ -49,7 +49,7 @@ def joined_page(html: Path, pages: Sequence[str]) -> str:
     files = {name: html / f"{name}.html" for name in pages}
     if missing := [name for name, file in files.items() if not file.is_file()]:
         raise FileNotFoundError(f"The book must have been built: make book. Missing in {html}: {', '.join(missing)}.")
-    chapters = []
+    chapters: list[str] = []
     for name, file in files.items():
         soup = BeautifulSoup(file.read_text(), "html.parser")
         if not chapters:

@@ -53,7 +53,8 @@ def test_table_holds_what_the_fits_of_today_give(folder):
 def test_runs_say_how_they_were_made():
     for path in (ROOT / "results").glob("*/*/spec.json"):
         record = json.loads(path.read_text())
-        assert {"spec", "recipe", "checksum", "device", "threads", "commit", "versions"} <= set(record)
+        assert {"spec", "recipe", "checksum", "threads", "commit", "versions"} <= set(record)
+        assert {"device", "machines"} & set(record)
         assert record["commit"]
         assert not record["commit"].endswith("-dirty")
 

@@ -98,18 +98,23 @@ def test_wide_things_are_made_smaller_and_wider_ones_refused(book, tmp_path, wid
 @needs_chromium
 def test_a_book_of_two_pages_becomes_a_tagged_pdf_with_bookmarks(tmp_path):
     config = yaml.safe_load((ROOT / "_config.yml").read_text())
-    config["sphinx"]["config"]["html_static_path"] = [str(ROOT / "book" / "_static")]
-    (tmp_path / "_config.yml").write_text(yaml.safe_dump(config | {"bibtex_bibfiles": []}))
+    del config["bibtex_bibfiles"]
+    own = {"html_static_path": [str(ROOT / "book" / "_static")], "bibtex_bibfiles": []}
+    config["sphinx"]["config"] |= own
+    (tmp_path / "_config.yml").write_text(yaml.safe_dump(config))
     (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: one\nparts:\n- caption: P\n  chapters:\n  - file: two\n")
+    title = "Second " * 12 + "title"
     long = " + ".join(f"x_{{{i}}}" for i in range(24))
     (tmp_path / "one.md").write_text("# First\n\n## The question\n\nSee [there](two.md).\n")
     (tmp_path / "two.md").write_text(
-        f"# Second\n\n## The question\n\n$$ {long} $$\n\n```{{dropdown}} Proof\nfolded\n```\n"
+        f"# {title}\n\n## The question\n\n$$ {long} $$\n\n```{{dropdown}} Proof\nfolded\n```\n"
     )
     subprocess.run([Path(sys.executable).with_name("jupyter-book"), "build", tmp_path, "-q"], check=True)
     out = tmp_path / "book.pdf"
     assert make_pdf(tmp_path / "_build" / "html", tmp_path / "_toc.yml", out) == 2
     printed = out.read_bytes()
     assert b"/StructTreeRoot" in printed, "it is not tagged"
-    assert b"/Outlines" in printed, "it has no bookmarks"
+    titles = re.findall(rb"/Title \(([^)]*)\)", printed)
+    of_book = yaml.safe_load((ROOT / "_config.yml").read_text())["title"]
+    assert sorted(titles) == sorted(one.encode() for one in (of_book, "First", "The question", title, "The question"))
     assert b"+MathJax_Math-Italic" in printed, "formulas are not set"

@@ -18,7 +18,7 @@ from focal_lib.pages.plots.colours import CROSS_ENTROPY, LOSSES, SERIES, colour_
 
 GAMMAS = (-0.5, 0, 0.5, 1, 2, 3, 4, 5, 7, 10, 20)  # of the book's curves
 ALL = {f"gamma {gamma}": gamma_colour(gamma) for gamma in GAMMAS} | LOSSES
-DARK = "#14181e"
+DARK = "#121212"
 X = np.linspace(0, 1, 4)
 ERROR = np.full(4, 0.1)
 
@@ -57,9 +57,9 @@ def test_the_style_sheet_does_with_figures_what_is_measured_here():
     [dark] = re.findall(r'html\[data-theme="dark"\] [^{}]*img[^{}]*\{([^}]*)\}', style)
     assert "filter: invert(1) hue-rotate(180deg);" in dark
     assert "mix-blend-mode: screen;" in dark
-    theme = files("pydata_sphinx_theme") / "theme/pydata_sphinx_theme/static/styles/pydata-sphinx-theme.css"
+    theme = files("sphinx_book_theme") / "theme/sphinx_book_theme/static/styles/sphinx-book-theme.css"
     [variables] = re.findall(r"html\[data-theme=dark\]\{([^}]*--pst-color-background:[^}]*)\}", theme.read_text())
-    assert f"--pst-color-background:{DARK};" in variables
+    assert f"--pst-color-background:{DARK}" in variables
 
 
 @pytest.mark.parametrize("name", [*ALL, *SERIES])

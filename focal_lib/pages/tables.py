@@ -1,0 +1,49 @@
+"""Tables of the book: each with its caption, and words where records have short names."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+__all__ = ["WORDS", "captioned", "in_words"]
+
+WORDS = {
+    "adaptive-ece": "adaptive ECE",
+    "auroc": "AUROC by",
+    "brier": "Brier score",
+    "classwise-ece": "classwise ECE",
+    "ece": "ECE",
+    "fpr95": "FPR at 95 % by",
+    "max-probability": "largest probability",
+    "mce": "MCE",
+    "nll": "NLL",
+    "smooth-ece": "smooth ECE",
+}
+_SHORT = re.compile(rf"(?<![\w-])({'|'.join(sorted(WORDS, key=len, reverse=True))})(?![\w-])")
+
+
+def in_words(name: Any) -> str:
+    """A head of a table with the short names of records spelt out; a number in its shortest form."""
+    if isinstance(name, float):
+        return f"{name:g}"
+    return _SHORT.sub(lambda found: WORDS[found[0]], str(name))
+
+
+def captioned(table: pd.DataFrame, caption: str, *, precision: int = 3, index: bool = True) -> Styler:
+    """The table with a caption, heads in words, and empty cells where there is no value.
+
+    Args:
+        precision: digits behind the point, of columns of numbers.
+        index: whether the index is shown.
+
+    Raises:
+        ValueError: no caption.
+    """
+    if not caption.strip():
+        raise ValueError(f"a table of the book must have a caption. Got {caption!r}.")
+    found = table.style.format(precision=precision, na_rep="").set_caption(caption)
+    found = found.format_index(in_words, axis="columns")
+    return found.format_index(in_words) if index else found.hide()
