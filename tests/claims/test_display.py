@@ -73,7 +73,7 @@ def test_measurements_of_one_claim_are_a_list():
 
 
 def test_show_and_proof_are_markdown():
-    assert show("kk24.prop5")._repr_markdown_().startswith("`kk24.prop5` (KK24 Prop. 5")
+    assert show("kk24.prop5")._repr_markdown_().startswith("```{index} ! KK24 Prop. 5, ! kk24.prop5\n```\n")
     steps = find("kk24.prop1").evidence.steps
     assert proof(steps)._repr_markdown_() == proof(Derivation(steps))._repr_markdown_()
     assert proof(steps)._repr_markdown_().startswith("**PROVED**\n\n1. ✓")
