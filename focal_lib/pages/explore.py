@@ -240,15 +240,15 @@ def _reliability(sample: np.ndarray) -> str:
     diagram = Panel("diagram", (0, 1, 0, 1), lines, "confidence", "accuracy", ends, ends, legend=legend)
     lowest = [Line("valley", "two", _points(gammas, valley)), Line("at", "dot", [(0, 1), (0, 1)])]
     landscape = Panel(
-        "valley", (0, _MOST_GAMMA, 0, highest), lowest, "γ", "T: the lowest NLL for each γ, and where you are",
+        "valley", (-0.15, _MOST_GAMMA, 0, highest), lowest, "γ", "T: the lowest NLL for each γ, and where you are",
         range(_MOST_GAMMA + 1), (0, highest), height=100,
     )  # fmt: skip
     return figure_of(
         "reliability",
         [diagram, landscape],
         [Slider("gamma", "γ", 0, _MOST_GAMMA, 0.1, 0), Slider("T", "temperature T", 0.2, highest, 0.01, 1)],
-        "Accuracy over confidence in bins, dots with lines to the diagonal, their gaps. Below, the temperature with the "
-        "lowest NLL over gamma, a rising curve, and a dot for the gamma and temperature of the sliders.",
+        "Accuracy over confidence in bins, dots with lines to the diagonal, their gaps. Below, a curve over gamma, the "
+        "temperature with the lowest NLL, and a dot for the gamma and temperature of the sliders.",
         f"{len(sample):,} test images drawn at random, logits rounded to a tenth, as trained (γ = 0, T = 1): of these "
         f"images the ECE, in 15 bins of equal width, is {size:.2f} %, the NLL {nll:.4f}.",
         "lower the ECE by T alone, then raise γ and follow the valley.",

@@ -166,7 +166,7 @@ def test_script_and_picture_have_the_same_parts(name):
     inputs = {attrs["name"] for tag, attrs in found if tag == "input"}
     view, values = re.match(r"\s+\w+\(\{ (.*?) \}, \{ ([^}]*) \}", text).groups()
     handled = re.search(r", inputs: \{ T: slider, (\w+)", view)  # the script needs the elements themselves
-    assert {part for part in view.split(", inputs")[0].split(", ")} - {"data"} <= panels
+    assert set(view.split(", inputs")[0].split(", ")) - {"data"} <= panels
     assert set(values.split(", ")) | set(handled.groups() if handled else ()) == inputs
 
 
@@ -175,7 +175,8 @@ GIVEN = [(gamma, t) for gamma in (0.0, 0.7, 2.0, 5.0) for t in (0.2, 1.0, 2.5, 6
 
 @needs_node
 def test_ece_and_nll_of_the_sample_are_those_of_python():
-    code = "const [script, rows, given] = JSON.parse(require('fs').readFileSync(0)); const { reliability } = require(script);"
+    code = "const [script, rows, given] = JSON.parse(require('fs').readFileSync(0));"
+    code += "const { reliability } = require(script);"
     code += "console.log(JSON.stringify(given.map((pair) => reliability(rows, ...pair))))"
     asked = json.dumps([str(SCRIPT), json.loads(dict(elements("reliability"))["figure"]["data-logits"]), GIVEN])
     done = subprocess.run([str(NODE), "-e", code], input=asked, capture_output=True, text=True, check=True)

@@ -20,12 +20,12 @@ pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
 PAGES = {
     "index": "# A book\n\n```{toctree}\n:glob:\nnotebooks/*\nbook/*\n```\n",
-    "notebooks/06_confidence": "# Confidence\n\n```{index} ! KK24 Prop. 5, ! kk24.prop5\n```\n\nProposition 5, prop5.\n",
+    "notebooks/06_confidence": "# Confidence\n\n```{index} ! KK24 Prop. 5, ! kk24.prop5\n```\n\nOf prop5.\n",
     "notebooks/07_others": "# Others\n\nA prop, a temperature, its scaling, prop5.\n",
     "notebooks/09_scaling": "# Focal temperature scaling\n\nOf networks.\n",
     "notebooks/ledger": "# The ledger\n\nprop5, prop, temperature scaling of all.\n",
     "book/verdicts": "# Verdicts\n\nprop5, prop, temperature scaling.\n",
-    "book/checks": "# Checks\n\n```{py:module} claims.prop5\n```\n\n```{py:function} temperature_scaling(prop)\n```\n\nprop5\n",
+    "book/checks": "# Checks\n\n```{py:module} claims.prop5\n```\n\n```{py:function} temperature_scaling()\n```\n",
 }
 
 
