@@ -87,7 +87,8 @@ def test_show_and_proof_are_markdown():
 
 def test_what_is_recalled_is_a_line_that_leads_to_the_card():
     first, second = recall("kk24.prop1", "kk24.prop5")._repr_markdown_().split("\n")
-    assert first.startswith("* **") and f'href="ledger.html#{card_anchor("kk24.prop1")}"' in first
+    assert first.startswith("* **")
+    assert f'href="ledger.html#{card_anchor("kk24.prop1")}"' in first
     assert find("kk24.prop5").verdict_in_full in second
     assert "```" not in first + second
 
