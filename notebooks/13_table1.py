@@ -200,9 +200,9 @@ explore("reliability", sample=logit_sample(one.test.logits, one.test.labels))
 note("table1", one_ece=100 * metrics.ece(softmax(one.test.logits.astype(float), axis=1), one.test.labels))
 
 # %% [markdown]
-# Of all its test images the ECE as trained is {glue:text}`table1-one-ece:.2f` %; a sample has its own. Each $\gamma$ has a
-# temperature that suits it best, the valley. Which pair does best on new images is the question; each network's was
-# chosen on validation images:
+# Of all its test images the ECE as trained is {glue:text}`table1-one-ece:.2f` %; a sample has its own. Each $\gamma$
+# has a temperature that suits it best, the valley. Which pair does best on new images is the question; each network's
+# was chosen on validation images:
 
 # %% tags=["hide-input"]
 gains = results.contrast(frame, "method", "temperature")
