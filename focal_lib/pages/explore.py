@@ -7,6 +7,7 @@ moves by itself. A figure more is a function here and one of the same name there
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from IPython.display import HTML
@@ -264,7 +265,7 @@ def _best_temperature(sample: np.ndarray, gamma: float) -> float:
     return math.exp(found.x)
 
 
-FIGURES = {
+FIGURES: dict[str, Callable[..., str]] = {
     "binary": _binary,
     "bounds": _bounds,
     "simplex": _simplex,
