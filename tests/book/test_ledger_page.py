@@ -114,7 +114,12 @@ ASKING = """
 """
 
 
-def found_in_chromium(tmp_path, claims, inside, address=""):
+def found_in_chromium(tmp_path, claims, inside, address="", wait=True):
+    """What the script in the page found.
+
+    Args:
+        wait: for what comes later; time is then Chromium's own, and measures nothing.
+    """
     file = tmp_path / "page.html"
     file.write_text(page(claims, ASKING + inside))
     command = [
@@ -186,13 +191,13 @@ def test_a_thousand_claims_are_filtered_at_once(tmp_path):
         for (let i = 0; i < 15; i++) for (const text of ["gamma 5", "", "prop 7", "zzz", "lower", "paper"]) {
           const began = performance.now(); ask("text", text);
           found.times[text] = Math.min(found.times[text] ?? Infinity, performance.now() - began);
-          await later();
         }
         ask("text", ""); found.shown = shown().length;
         """,
+        wait=False,
     )
     assert found["shown"] == 1000
-    assert max(found["times"].values()) < 50, found["times"]  # milliseconds of script, undisturbed by others
+    assert 0 < max(found["times"].values()) < 50, found["times"]  # milliseconds of script, undisturbed by others
 
 
 def test_every_claim_is_a_row_in_full_sentences():
