@@ -128,6 +128,9 @@ table.style.format({"p0": "{:g}", "gamma*": "{:.6f}"}).hide().set_caption("The g
 #
 # ## The sample-dependent policy
 #
+# ```{index} ! FLSD-53
+# ```
+#
 # FLSD-53 takes $\gamma = 5$ for a small probability $q_y$ of the true class and $\gamma = 3$ for a larger one. The text
 # at hand changes at $q_y = 0.19$, '(as $g(0.19, 5) \approx 1$)' (it is {glue:text}`gradient-019:.4f`; exactly 1 at
 # {glue:text}`gradient-tau-five:.4f`); the published version, and so this book's `FLSD53` and the figure, at

@@ -43,12 +43,15 @@ runs: str = "_build/runs"  # where they are
 import json
 
 import pandas as pd
+from scipy.special import softmax
 
 from focal_lib import metrics, results, training
 from focal_lib.checkout import ROOT
 from focal_lib.claims import find, show
 from focal_lib.pages.differences import differences
+from focal_lib.pages.explore import explore
 from focal_lib.pages.footer import foot
+from focal_lib.pages.logit_sample import logit_sample
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure, point_figure
@@ -187,6 +190,20 @@ interval_figure(
 # to either side.
 #
 # ## Temperature or focal temperature scaling?
+#
+# What there is to choose from, for one of the networks, trained with cross-entropy:
+
+# %% tags=["remove-input"]
+one = next(run for run in trained if run.spec.label == "cross-entropy")
+explore("reliability", sample=logit_sample(one.test.logits, one.test.labels))
+
+# %% tags=["remove-input"]
+note("table1", one_ece=100 * metrics.ece(softmax(one.test.logits.astype(float), axis=1), one.test.labels))
+
+# %% [markdown]
+# Of all its test images the ECE as trained is {glue:text}`table1-one-ece:.2f` %; a sample has its own. Each $\gamma$
+# has a temperature that suits it best, the valley. Which pair does best on new images is the question; each network's
+# was chosen on validation images:
 
 # %% tags=["hide-input"]
 gains = results.contrast(frame, "method", "temperature")

@@ -28,7 +28,7 @@ theorem: str = "KK24_Prop1.kk24_prop1"  # whose lemmas to draw: file and name, a
 # %% tags=["remove-input"]
 from IPython.display import Markdown
 
-from focal_lib.claims import formal_page, ledger, show
+from focal_lib.claims import formal_page, ledger, recall
 from focal_lib.claims.formal import coq_version, kernel_checked
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
@@ -151,11 +151,11 @@ formal_page.theorem_list()
 #
 # ## Verdict
 #
-# Two statements of the paper as the ledger shows them, one that holds and one that does not; the others are in their
-# chapters.
+# Two statements of the paper, one that holds and one that does not; their evidence is in their chapters, as that of the
+# others.
 
 # %% tags=["remove-input"]
-show("kk24.prop4", "kk24.prop5")
+recall("kk24.prop4", "kk24.prop5")
 
 # %% tags=["remove-input"]
 foot("15_formal_proofs", theorem=theorem)

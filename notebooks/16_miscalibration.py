@@ -51,7 +51,7 @@ import numpy as np
 import pandas as pd
 
 from focal_lib import results, training
-from focal_lib.claims import show
+from focal_lib.claims import recall, show
 from focal_lib.claims.m20 import first_steps as beginning
 from focal_lib.pages.differences import differences
 from focal_lib.pages.footer import foot
@@ -418,7 +418,7 @@ show("m20.fig8_wrong_before_here", "m20.fig8_wrong_after_here")
 # The mechanism in short, each with its own evidence above:
 
 # %% tags=["remove-input"]
-show(
+recall(
     "m20.fig1_test_nll",
     "m20.nll_overfits_not_error",
     "m20.fig3_nll_wrong",

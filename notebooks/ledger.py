@@ -78,8 +78,9 @@ count_table([claim for claim in claims if not claim.of_paper])
 # %% [markdown]
 # ## Overview
 #
-# Each row leads to the evidence below, to where the chapter judges it, and to the code that checks it. What is searched,
-# filtered and sorted is kept in the page's address, so that a link to it shows the same; the evidence below follows.
+# Each row leads to the evidence below, to where the chapter judges it, and to the code that checks it. What is
+# searched, filtered and sorted is kept in the page's address, so that a link to it shows the same; the evidence below
+# follows.
 
 # %% tags=["remove-input"]
 overview(claims)

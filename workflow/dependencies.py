@@ -123,7 +123,7 @@ def claims_shown(notebook: Path) -> set[str]:
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             if name == "ledger":
                 ids |= set(known)
-            elif name in ("show", "find"):
+            elif name in ("show", "find", "recall"):
                 ids |= {str(arg.value) for arg in node.args if isinstance(arg, ast.Constant)}
     if unknown := sorted(ids - set(known)):
         raise ValueError(f"claims shown in {notebook.name} must be in the ledger. Got {', '.join(unknown)}.")

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
+from focal_lib.metrics import ece, reliability_bins
+from focal_lib.pages.logit_sample import logit_sample, sample_log_probs
 from focal_lib.theory.closest_temperature import closest_temperature
 from focal_lib.theory.confidence import confidence_change
 from focal_lib.theory.gain import confidence_threshold, peak_probability
@@ -84,6 +86,24 @@ def _minimisers() -> Cases:
     return found
 
 
+def reliability(sample: np.ndarray, gamma: float, temperature: float) -> list[Any]:
+    """ECE and NLL of a `logit_sample`, then confidence and accuracy of each bin."""
+    log_probs, labels = sample_log_probs(sample, gamma, temperature), np.zeros(len(sample), dtype=int)
+    bins = reliability_bins(np.exp(log_probs), labels)
+    means = [-float(log_probs[:, 0].mean()), *zip(bins.confidence.tolist(), bins.accuracy.tolist(), strict=True)]
+    return [ece(np.exp(log_probs), labels), *means]
+
+
+def _reliability() -> Cases:
+    rng = np.random.default_rng(0)
+    found: Cases = []
+    for n, scale in ((2, 1), (4, 5)):
+        sample = logit_sample(rng.normal(size=(30, n)) * scale, rng.integers(n, size=30))
+        pairs = [(g, t) for g in (0.0, 1.5, 5.0) for t in (0.2, 1.0, 4.0)]
+        found += [([sample.tolist(), g, t], reliability(sample, g, t)) for g, t in pairs]
+    return found
+
+
 FUNCTIONS: dict[str, Callable[[], Cases]] = {  # by their names in the script
     "focalLogit": _maps,
     "focalLogProbs": _simplex_maps,
@@ -94,6 +114,7 @@ FUNCTIONS: dict[str, Callable[[], Cases]] = {  # by their names in the script
     "tiedTop": _tied,
     "tiedCrossing": lambda: [([n, g], tied_crossing(n, g)) for n in CLASSES for g in SLIDER_GAMMAS],
     "fclMinimiser": _minimisers,
+    "reliability": _reliability,
     "printedHigh": lambda: [([g], printed_temperature_bounds(g)[1]) for g in SLIDER_GAMMAS],
 }
 

@@ -61,16 +61,19 @@
   let claims;
   let sorted = "";
 
+  function reveal(element, shown) {
+    if (element && element.hidden === shown) element.hidden = !shown; // what stays costs nothing
+  }
+
   function show(state) {
     const shown = chosen(claims, state);
     const groups = new Set();
     claims.forEach(({ row, card, group }, i) => {
-      row.hidden = !shown[i];
-      if (!card) return;
-      card.hidden = !shown[i];
+      reveal(row, shown[i]);
+      reveal(card, shown[i]);
       if (shown[i]) groups.add(group);
     });
-    for (const { group } of claims) if (group) group.hidden = !groups.has(group);
+    for (const { group } of claims) reveal(group, groups.has(group));
     if ((state.sort || "") !== sorted) sort((sorted = state.sort || ""));
     form.querySelector("output").textContent = `${shown.filter(Boolean).length} of ${rows.length} claims`;
   }

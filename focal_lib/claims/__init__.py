@@ -5,7 +5,7 @@
 ['kk24.ce_overconfident']
 """
 
-from focal_lib.claims.display import proof, show
+from focal_lib.claims.display import proof, recall, show
 from focal_lib.claims.evidence import (
     All,
     Certificate,
@@ -41,6 +41,7 @@ __all__ = [
     "find",
     "ledger",
     "proof",
+    "recall",
     "show",
     "step",
 ]

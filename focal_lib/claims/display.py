@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from focal_lib.claims.evidence import Derivation, Evidence, Step
-from focal_lib.claims.ledger import Claim, find
+from focal_lib.claims.ledger import Claim, find, ledger
+from focal_lib.claims.links import LEDGER_PAGE, link_ids
 
-__all__ = ["Proof", "Shown", "proof", "show"]
+__all__ = ["Proof", "Recalled", "Shown", "proof", "recall", "show"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,6 +35,29 @@ def show(*ids: str) -> Shown:
     for claim in found.claims:
         _ = claim.verdict
     return found
+
+
+@dataclass(frozen=True, repr=False)
+class Recalled:
+    """Claims in a line each, for a page that shows their evidence elsewhere."""
+
+    claims: tuple[Claim, ...]
+
+    def __repr__(self) -> str:
+        return self._repr_markdown_()
+
+    def _repr_markdown_(self) -> str:
+        lines = [f"* **{claim.verdict_in_full}**, `{claim.id}`: {claim.conclude()}." for claim in self.claims]
+        return link_ids("\n".join(lines), LEDGER_PAGE, {claim.id for claim in ledger()})
+
+
+def recall(*ids: str) -> Recalled:
+    """The claims that `show` has shown, a line each.
+
+    Raises:
+        ValueError: an unknown id.
+    """
+    return Recalled(show(*ids).claims)
 
 
 @dataclass(frozen=True, repr=False)

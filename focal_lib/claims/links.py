@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-__all__ = ["card_anchor", "link_ids", "verdict_anchor"]
+__all__ = ["LEDGER_PAGE", "card_anchor", "index_entry", "link_ids", "verdict_anchor"]
 
+LEDGER_PAGE = "ledger.html"  # from a chapter
 _ID = re.compile(r"`([a-z]+\d+\.\w+)`")
 
 
@@ -22,6 +23,16 @@ def card_anchor(id: str) -> str:
 def verdict_anchor(id: str) -> str:
     """That of its verdict in its chapter."""
     return f"verdict-{_slug(id)}"
+
+
+def index_entry(id: str, source: str) -> str:
+    """A directive that puts the claim into the book's index, and so before other pages in its search.
+
+    Args:
+        source: of a paper's claim, up to the first comma, 'KK24 Prop. 5'; '' for none.
+    """
+    entries = [name for name in (source.split(",")[0], id) if name]
+    return "```{index} " + ", ".join(f"! {name}" for name in entries) + "\n```\n\n"
 
 
 def link_ids(text: str, page: str, known: Container[str]) -> str:

@@ -24,7 +24,9 @@ def code_link(claim: Claim, text: str | None = None) -> str:
 
 
 def chapter_link(claim: Claim, text: str | None = None) -> str:
-    """Link to where the chapter shows the verdict, or that of a claim it corrects, or is corrected by; else its verdicts.
+    """Link to where the chapter shows this verdict, or a nearby one; else to the section of its verdicts.
+
+    Nearby is a claim that this one corrects, or one that corrects it.
 
     Args:
         text: of the link; else the number of the chapter and the heading.

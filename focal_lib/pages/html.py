@@ -18,7 +18,10 @@ from focal_lib.atomic_write import write_whole
 
 __all__ = ["as_html"]
 
-_DELIMITERS = r'MathJax = {tex: {inlineMath: [["$", "$"], ["\\(", "\\)"]], displayMath: [["$$", "$$"]]}, svg: {fontCache: "global"}};'
+_DELIMITERS = (
+    r'MathJax = {tex: {inlineMath: [["$", "$"], ["\\(", "\\)"]], displayMath: [["$$", "$$"]]}, '
+    r'svg: {fontCache: "global"}};'
+)
 _ONLINE = ("mathjax_url", "require_js_url", "jquery_url", "mermaid_js_url", "jupyter_widgets_base_url")
 
 

@@ -6,7 +6,7 @@ JupyterLab say, the picture stays as it is: so colours and widths are attributes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ _LEFT, _RIGHT = 34, 8
 _KINDS = {
     "one": 'stroke="#0072B2" stroke-width="2.5"',
     "two": 'stroke="#D55E00" stroke-width="2.5" stroke-dasharray="7 4"',
+    "gap": 'stroke="#D55E00" stroke-width="2.5"',
     "wide": 'stroke="#D55E00" stroke-width="5"',
     "three": 'stroke="currentColor" stroke-width="1.5" stroke-dasharray="2 3"',
     "thin": 'stroke="currentColor" stroke-width="1" stroke-opacity="0.5"',
@@ -108,7 +109,7 @@ def _panel(panel: Panel, above: int) -> str:
     ]
     marks += [_text(_LEFT - 5, above + _place(panel, left, y)[1] + 4, f"{y:g}", "end") for y in panel.y_ticks]
     marks.append(_text(WIDTH - _RIGHT, above + panel.height + 30, panel.x_label, "end") if panel.x_label else "")
-    marks.append(f'<g data-label="{panel.name}">{_text(2, above - 8, panel.y_label)}</g>' if panel.y_label else "")
+    marks.append(_text(2, above - 8, panel.y_label) if panel.y_label else "")
     frame = f'<rect {box} fill="none" stroke="currentColor" stroke-opacity="0.4"/>' if panel.x_ticks else ""
     inside = [_path(panel, line) for line in panel.lines]
     inside += [_text(*_place(panel, x, y), text, "middle") for x, y, text in panel.texts]
@@ -153,6 +154,7 @@ def figure_of(
     description: str,
     caption: str,
     task: str,
+    data: Mapping[str, str] | None = None,
 ) -> str:
     """A figure as HTML.
 
@@ -163,11 +165,13 @@ def figure_of(
         description: of what the picture shows whatever the numbers are, for those who do not see it.
         caption: what is drawn, and at which values.
         task: what to try.
+        data: what the script computes with besides the controls, by name.
     """
     inputs = "\n".join(_control(control) for control in controls)
+    kept = "".join(f' data-{key}="{escape(value)}"' for key, value in (data or {}).items())
     return (
-        f'<figure class="explore" data-explore="{name}">\n{_picture(panels, description)}\n'
-        f'<div class="explore-controls" hidden>\n<p>Try it: {escape(task)}</p>\n{inputs}\n'
-        '<p class="explore-says" aria-live="polite"></p>\n</div>\n'
+        f'<figure class="explore" data-explore="{name}"{kept}>\n{_picture(panels, description)}\n'
+        f'<fieldset class="explore-controls" hidden>\n<p>Try it: {escape(task)}</p>\n{inputs}\n'
+        '<p class="explore-says" aria-live="polite"></p>\n</fieldset>\n'
         f"<figcaption>{escape(caption)}</figcaption>\n</figure>"
     )

@@ -8,7 +8,7 @@ const reference = require("./explore_reference.json"); // made by python -m work
 const script = process.argv[2] || path.join(__dirname, "../../book/_static/explore.js");
 const formulas = require(path.resolve(script));
 
-const numbers = (value) => [value].flat();
+const numbers = (value) => [value].flat(Infinity);
 
 for (const [name, cases] of Object.entries(reference)) {
   test(name, () => {

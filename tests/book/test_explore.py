@@ -1,5 +1,6 @@
 """The figures that move: the script's formulas are Python's, its size, and that every part it moves is there."""
 
+import functools
 import json
 import re
 import shutil
@@ -10,9 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from scipy.special import softmax
 
+from focal_lib import metrics, results
 from focal_lib.checkout import ROOT
 from focal_lib.pages.explore import FIGURES, explore
+from focal_lib.pages.logit_sample import logit_sample, sample_log_probs
 from workflow import explore_reference
 
 SCRIPT = ROOT / "book" / "_static" / "explore.js"
@@ -39,10 +43,12 @@ def test_the_script_computes_what_python_does():
         ("expm1(x)", "(exp(x) - 1)", "focalLogit"),
         ("softplus(s) - x", "softplus(s) - 1.0000001 * x", "focalLogProbs"),
         ("abs(s) >= 1", "abs(s) >= 0", "focalLogit"),
-        ("2 * LN2 - 1", "0.386294", "temperatureBounds"),
+        ("beta(1e-7, gamma)", "beta(1e-3, gamma)", "temperatureBounds"),
         ("4 * lambda", "2 * lambda", "fclMinimiser"),
         ("i < 200", "i < 20", "closestTemperature"),
-        ("1 / n >= low", "1 / n >= 0.15", "tiedCrossing"),
+        ("max(peak(gamma), 1 / n)", "max(peak(gamma), 0.15)", "tiedCrossing"),
+        ("ceil(15 * top)", "ceil(14 * top)", "reliability"),
+        ("row[0] === 0", "row[1] === 0", "reliability"),
     ],
 )
 def test_a_planted_fault_is_noticed(tmp_path, before, after, noticed):
@@ -55,13 +61,18 @@ def test_a_planted_fault_is_noticed(tmp_path, before, after, noticed):
     assert f"not ok {list(explore_reference.FUNCTIONS).index(noticed) + 1} - {noticed}" in done.stdout
 
 
+def flat(found):
+    """Numbers of nested lists."""
+    return [value for part in found for value in flat(part)] if isinstance(found, list | tuple) else [found]
+
+
 @pytest.mark.parametrize("name", explore_reference.FUNCTIONS)
 def test_the_recorded_values_are_those_of_today(name):
     recorded = json.loads(explore_reference.FILE.read_text())[name]
     found = json.loads(json.dumps(explore_reference.FUNCTIONS[name]()))
     assert [case[0] for case in found] == [case[0] for case in recorded]
     for (_, today), (given, then) in zip(found, recorded, strict=True):
-        np.testing.assert_allclose(today, then, rtol=1e-10, atol=1e-13, err_msg=str(given))
+        np.testing.assert_allclose(flat(today), flat(then), rtol=1e-10, atol=1e-13, err_msg=str(given))
 
 
 def test_what_the_others_tied_lose_is_lost_below_the_crossing_only():
@@ -85,7 +96,7 @@ def test_pages_load_the_script_when_they_are_read():
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_each_figure_is_on_a_page(name):
-    pages = [page.stem for page in (ROOT / "notebooks").glob("*.py") if f'explore("{name}")' in page.read_text()]
+    pages = [page.stem for page in (ROOT / "notebooks").glob("*.py") if f'explore("{name}"' in page.read_text()]
     assert len(pages) == 1
 
 
@@ -102,13 +113,25 @@ class Elements(HTMLParser):
 
 def elements(name):
     parser = Elements()
-    parser.feed(explore(name).data)
+    parser.feed(shown(name))
     return parser.found
+
+
+@functools.cache
+def sample():
+    """Of the first recorded CIFAR-10 network trained with cross-entropy, as chapter 13 shows it."""
+    run = next(run for run in results.load_recorded("cifar10-resnet8") if run.spec.label == "cross-entropy")
+    return logit_sample(run.test.logits, run.test.labels)
+
+
+@functools.cache
+def shown(name):
+    return explore(name, **({"sample": sample()} if name == "reliability" else {})).data
 
 
 def function_of(name):
     """The text of a figure in the script."""
-    return re.search(rf"^    {name}\(.*?^    }},$", SCRIPT.read_text(), re.S | re.M)[0]
+    return re.search(rf"^  {name}\(.*?^  }},$", SCRIPT.read_text(), re.S | re.M)[0]
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -119,8 +142,8 @@ def test_a_figure_is_whole(name):
     assert picture["role"] == "img"
     assert len(picture["aria-label"]) > 60
     assert {"aria-live": "polite", "class": "explore-says"} in [attrs for tag, attrs in found if tag == "p"]
-    assert next(attrs for tag, attrs in found if tag == "div") == {"class": "explore-controls", "hidden": None}
-    html = explore(name).data
+    assert [attrs for tag, attrs in found if tag == "fieldset"] == [{"class": "explore-controls", "hidden": None}]
+    html = shown(name)
     assert re.search(r"<figcaption>.{60,}\.</figcaption>", html)
     assert re.search(r"<p>Try it: [a-z][^.]+\.</p>", html)
     assert html.count("<label>") == len([tag for tag, attrs in found if tag == "input" and attrs["type"] != "hidden"])
@@ -141,14 +164,42 @@ def test_script_and_picture_have_the_same_parts(name):
     found = elements(name)
     parts = {attrs["data-part"] for _, attrs in found if "data-part" in attrs}
     text = function_of(name)
-    drawn = set(re.findall(r'\.(?:line|part)\("(\w+)"', text))
+    drawn = set(re.findall(r'\.(?:line|dots|part)\("(\w+)"', text))
     assert drawn <= parts
     assert drawn, "a figure that moves nothing"
     panels = {attrs["data-panel"] for _, attrs in found if "data-panel" in attrs}
     inputs = {attrs["name"] for tag, attrs in found if tag == "input"}
-    arguments = re.match(r"\s+\w+\(\{ ([^}]*) \}, \{ ([^}]*) \}", text)
-    assert set(arguments[1].split(", ")) - {"inputs", "state"} <= panels
-    assert set(arguments[2].split(", ")) == inputs
+    view, values = re.match(r"\s+\w+\(\{ (.*?) \}, \{ ([^}]*) \}", text).groups()
+    handled = re.search(r", inputs: \{ T: slider, (\w+)", view)  # the script needs the elements themselves
+    assert set(view.split(", inputs")[0].split(", ")) - {"data"} <= panels
+    assert set(values.split(", ")) | set(handled.groups() if handled else ()) == inputs
+
+
+GIVEN = [(gamma, t) for gamma in (0.0, 0.7, 2.0, 5.0) for t in (0.2, 1.0, 2.5, 6.0)]
+
+
+@needs_node
+def test_ece_and_nll_of_the_sample_are_those_of_python():
+    code = "const [script, rows, given] = JSON.parse(require('fs').readFileSync(0));"
+    code += "const { reliability } = require(script);"
+    code += "console.log(JSON.stringify(given.map((pair) => reliability(rows, ...pair))))"
+    asked = json.dumps([str(SCRIPT), json.loads(dict(elements("reliability"))["figure"]["data-logits"]), GIVEN])
+    done = subprocess.run([str(NODE), "-e", code], input=asked, capture_output=True, text=True, check=True)
+    for (gamma, t), found in zip(GIVEN, json.loads(done.stdout), strict=True):
+        np.testing.assert_allclose(flat(found), flat(explore_reference.reliability(sample(), gamma, t)), rtol=1e-9)
+
+
+def test_a_sample_keeps_who_is_right_and_hardly_moves_the_probabilities():
+    rng = np.random.default_rng(1)
+    logits, labels = rng.normal(scale=4, size=(400, 5)), rng.integers(5, size=400)
+    logits[0] = [1.0, 1.01, 0, 0, 0]
+    labels[0] = 0
+    kept = logit_sample(logits, labels)
+    assert kept.shape == (400, 5)
+    np.testing.assert_array_equal(kept[:, 0] == 0, logits.argmax(axis=1) == labels)
+    probs = np.exp(sample_log_probs(kept, 0, 1))
+    assert abs(metrics.ece(probs, np.zeros(400, int)) - metrics.ece(softmax(logits, axis=1), labels)) < 0.01
+    assert len(logit_sample(logits, labels, 100)) == 100
 
 
 def test_no_other_figure():

@@ -5,7 +5,8 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from focal_lib.claims import Derivation, find, lemmas, proof, show
+from focal_lib.claims import Derivation, find, ledger, lemmas, proof, recall, show
+from focal_lib.claims.links import card_anchor, link_ids
 from focal_lib.claims.page import detail
 
 CONDITIONAL = ("m20.prop2_equality", "m20.principal_branch", "m20.prop1_iff", "kk24.prop1_negative")
@@ -49,7 +50,10 @@ def shown_html(markdown):
 @pytest.mark.parametrize("id", ["kk24.prop5", "kk24.prop1", *CONDITIONAL])
 def test_two_lines_say_what_holds_and_the_proof_is_folded_below_them(id):
     claim = find(id)
-    page = shown_html(claim._repr_markdown_())
+    entry, shown = claim._repr_markdown_().split("\n```\n", 1)  # the index is Sphinx's
+    named = f"! {claim.source.split(',')[0]}, " if claim.of_paper else ""
+    assert entry == f"```{{index}} {named}! {id}"
+    page = shown_html(shown)
     above, folded = page.split("<details>")
     lines = re.search(
         r"<p><strong>(.*?)</strong>: (.*)<br />\s*<em>What would change the verdict</em>: (.*)</p>", above
@@ -63,7 +67,7 @@ def test_two_lines_say_what_holds_and_the_proof_is_folded_below_them(id):
 def test_a_card_says_the_same_two_lines_above_its_fold():
     (block,) = [detail([find("kk24.prop5")]).data]
     above, below = block.split("```{dropdown} Evidence")
-    assert find("kk24.prop5").summary() in above
+    assert link_ids(find("kk24.prop5").summary(), "", {claim.id for claim in ledger()}) in above
     assert find("kk24.prop5").evidence.describe() in below
 
 
@@ -73,12 +77,26 @@ def test_measurements_of_one_claim_are_a_list():
 
 
 def test_show_and_proof_are_markdown():
-    assert show("kk24.prop5")._repr_markdown_().startswith("`kk24.prop5` (KK24 Prop. 5")
+    assert show("kk24.prop5")._repr_markdown_().startswith("```{index} ! KK24 Prop. 5, ! kk24.prop5\n```\n")
     steps = find("kk24.prop1").evidence.steps
     assert proof(steps)._repr_markdown_() == proof(Derivation(steps))._repr_markdown_()
     assert proof(steps)._repr_markdown_().startswith("**PROVED**\n\n1. ✓")
     with pytest.raises(ValueError, match=r"claim id must be a known one"):
         show("kk24.prop1", "kk24.no")
+
+
+def test_what_is_recalled_is_a_line_that_leads_to_the_card():
+    first, second = recall("kk24.prop1", "kk24.prop5")._repr_markdown_().split("\n")
+    assert first.startswith("* **")
+    assert f'href="ledger.html#{card_anchor("kk24.prop1")}"' in first
+    assert find("kk24.prop5").verdict_in_full in second
+    assert "```" not in first + second
+
+
+def test_an_id_leads_to_its_card_where_there_is_one():
+    text = link_ids("`kk24.prop1`, `kk24.none`, `numpy.exp2`, kk24.prop1", "ledger.html", {"kk24.prop1"})
+    assert text.count("<a ") == 1
+    assert text.endswith("`kk24.none`, `numpy.exp2`, kk24.prop1")
 
 
 def test_what_a_notebook_shows_reads_the_same_without_markdown_and_holds_no_address():

@@ -1,0 +1,21 @@
+// How Sphinx's search ranks what it finds: chapters, then the other pages, then the ledger; names in the code come last.
+// What stands in the index or in a heading counts more than a word somewhere on a page.
+"use strict";
+var Scorer = {
+  score([page, title, anchor, description, score]) {
+    if (description !== null) return score; // an object of the code
+    const kinds = [[/^notebooks\/\d/, 300], [/^notebooks\/ledger$/, 100], [/^book\/(api|checks)$/, 0]];
+    const kind = kinds.find(([pages]) => pages.test(page));
+    const named = anchor !== "" || title.includes(" > ");
+    return score + (kind ? kind[1] : 200) + (named ? 50 : 0);
+  },
+  // Sphinx's own
+  objNameMatch: 11,
+  objPartialMatch: 6,
+  objPrio: { 0: 15, 1: 5, 2: -5 },
+  objPrioDefault: 0,
+  title: 15,
+  partialTitle: 7,
+  term: 5,
+  partialTerm: 2,
+};
