@@ -65,7 +65,7 @@ report = calibrate(
 Markdown("\n\n".join(f"**{sentence}**" for sentence in report.summary.todo[:-1]))
 
 # %% tags=["remove-input"]
-report.summary.table().style.set_table_attributes('class="dataframe words"').set_uuid("summary")
+report.summary.table().style.format(escape="html").set_table_attributes('class="dataframe words"').set_uuid("summary")
 
 # %% tags=["remove-input"]
 said = *report.summary.gave, report.summary.split, *report.summary.sure, *report.notes

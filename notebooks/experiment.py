@@ -71,7 +71,9 @@ pd.DataFrame(
 
 # %%
 choices = {"data set": DATASETS, "network": MODELS}
-pd.DataFrame([(kind, ", ".join(names)) for kind, names in choices.items()], columns=["what", "names"]).style.hide()
+pd.DataFrame([(kind, ", ".join(names)) for kind, names in choices.items()], columns=["what", "names"]).style.format(
+    escape="html"
+).hide()
 
 # %% [markdown]
 # ## The run

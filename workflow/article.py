@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import html
 import re
-import shutil
 import subprocess
 import sys
 from importlib.resources import files
@@ -45,6 +44,7 @@ from focal_lib.training.cost import images_to_train
 from focal_lib.training.data.sources import find_source
 from focal_lib.training.grids import default_grid, read_grid, read_notes
 from focal_lib.training.localisation.plan import ONE, SEVERAL
+from workflow.chromium import find_chromium
 
 __all__ = ["article_html", "article_text", "count_pages", "print_pdf", "written_contrasts"]
 
@@ -217,7 +217,7 @@ def print_pdf(page: Path, out: Path) -> None:
         FileNotFoundError: there is no Chromium.
         subprocess.CalledProcessError: it failed.
     """
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    browser = find_chromium()
     if browser is None:
         raise FileNotFoundError("The article is printed by Chromium: apt install chromium. Got none in PATH.")
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer", f"--print-to-pdf={out}"]

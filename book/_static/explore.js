@@ -151,7 +151,7 @@
       const values = {};
       for (const name in inputs) values[name] = valueOf(inputs[name]);
       figure.querySelector(".explore-says").textContent = figures[figure.dataset.explore](view, values, event);
-      for (const output of figure.querySelectorAll("output")) output.textContent = output.nextElementSibling.value;
+      for (const value of figure.querySelectorAll(".explore-value")) value.textContent = value.nextElementSibling.value;
     }
     if (view.triangle) hold(view.triangle, inputs, draw);
     figure.addEventListener("input", draw);
