@@ -3,8 +3,8 @@
     python -m workflow.browser                    # make browser
     python -m workflow.browser -k 03_binary       # what pytest takes
 
-They have an environment of their own, `.venv-browser`, made at the first call from workflow/browser.lock. The browser is
-this machine's Chromium, since playwright's own is a download from outside the registry; the Nu HTML checker needs Java.
+They have an environment of their own, `.venv-browser`, made at the first call from workflow/browser.lock. The browser
+is this machine's Chromium, since playwright's own is a download from elsewhere; the Nu HTML checker needs Java.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def main(arguments: list[str]) -> int:
     except subprocess.CalledProcessError as error:  # no network
         print(f"The browser tests did not run: {' '.join(map(str, error.cmd))} failed.", file=sys.stderr)
         return 1
-    options = ["-p", "no:cacheprovider", "--confcutdir", TESTS, "-n", "auto", "--maxschedchunk", "1", *arguments]
-    command = [HOME / "bin" / "python", "-m", "pytest", *options, TESTS]
+    options = ["-p", "no:cacheprovider", "--confcutdir", str(TESTS), "-n", "auto", "--maxschedchunk", "1", *arguments]
+    command = [str(HOME / "bin" / "python"), "-m", "pytest", *options, str(TESTS)]
     return subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}).returncode
 
 

@@ -16,7 +16,9 @@ from sphinx.config import Config
 __all__ = ["describe", "setup"]
 
 LONGEST = 155  # characters, of which search engines show no more
-MATHJAX = "mathjax/startup.js"  # loads the parts that mathjax3_config names; tex-chtml.js has a menu as large as the rest
+MATHJAX = (
+    "mathjax/startup.js"  # loads the parts that mathjax3_config names; tex-chtml.js has a menu as large as the rest
+)
 
 
 def describe(doctree: nodes.document) -> str:

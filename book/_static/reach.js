@@ -3,9 +3,11 @@
 "use strict";
 (() => {
   function reach() {
-    for (const box of document.querySelectorAll(".bd-article :is(.math, mjx-container)"))
-      if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+    for (const box of document.querySelectorAll(".bd-article :is(.math, mjx-container)")) {
+      // less is an accent that leans out
+      if (box.scrollWidth > box.clientWidth + 4) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
+    }
   }
 
   let waiting;

@@ -16,7 +16,8 @@ def _largest_first(pages: list[Path]) -> list[Path]:
     return sorted(pages, key=lambda page: -page.stat().st_size)
 
 
-_ALL = [page for page in HTML.rglob("*.html") if "_static" not in page.parts]
+_FRONT = HTML / "index.html"  # Jupyter Book writes it: it leads to the first page at once
+_ALL = [page for page in HTML.rglob("*.html") if "_static" not in page.parts and page != _FRONT]
 SOURCES = _largest_first([page for page in _ALL if HTML / "_modules" in page.parents])  # of Python, one like the other
 PAGES = _largest_first([page for page in _ALL if HTML / "_modules" not in page.parents])
 

@@ -6,7 +6,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from tests.browser.built import PAGES, SOURCES, page_id
+from tests.browser.built import HTML, PAGES, SOURCES, page_id
+from tests.browser.visit import open_page
 
 
 class _Links(HTMLParser):
@@ -46,8 +47,16 @@ def test_links_within_the_book_lead_somewhere():
     assert not broken, "\n".join(broken)
 
 
+def test_the_front_leads_to_the_first_page(browser):
+    page, _ = open_page(browser, (HTML / "index.html").as_uri())
+    page.wait_for_url("**/book/index.html")
+    page.context.close()
+
+
 def test_broken_links_are_found(tmp_path):
     (tmp_path / "two.html").write_text('<p id="here">')
-    (tmp_path / "one.html").write_text('<a href="two.html#here"><a href="#x"><a href="two.html#gone"><a href="no.html">')
+    (tmp_path / "one.html").write_text(
+        '<a href="two.html#here"><a href="#x"><a href="two.html#gone"><a href="no.html">'
+    )
     found = broken_links(sorted(tmp_path.glob("*.html")), lambda page: page.name)
     assert found == ["one.html -> #x", "one.html -> no.html", "one.html -> two.html#gone"]

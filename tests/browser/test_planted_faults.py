@@ -10,7 +10,11 @@ HEAD = (
     '<meta charset="utf-8"><title>A page</title><meta name="description" content="Of tests.">'
     '<link rel="icon" href="data:,"><meta name="viewport" content="width=device-width">'
 )
-WIDE = '<mjx-container style="display: inline-block"><mjx-math style="display: inline-block; width: 500px">q</mjx-math></mjx-container>'
+WIDE = (
+    '<mjx-container style="display: inline-block"><mjx-math style="display: inline-block; width: 500px">q</mjx-math>'
+    "</mjx-container>"
+)
+NUMBER = '<span class="eqno" style="position: absolute; left: 40px">(1)</span>'
 
 
 def page(body: str, head: str = HEAD, start: str = '<html lang="en">') -> str:
@@ -47,7 +51,7 @@ FAULTS = {  # name -> page, kind of the finding, where, what it says
         "clipped", "light, 320 px", "before what scrolls",
     ),
     "number over its formula": (
-        page(f'<div tabindex="0" style="overflow-x: auto"><span class="eqno" style="position: absolute; left: 40px">(1)</span>{WIDE}</div>'),
+        page(f'<div tabindex="0" style="overflow-x: auto">{NUMBER}{WIDE}</div>'),
         "clipped", "light, 1400 px", "under its number",
     ),
     "folded and clipped": (
@@ -55,7 +59,8 @@ FAULTS = {  # name -> page, kind of the finding, where, what it says
         "clipped", "light, 320 px", "beyond p",
     ),
     "clipped code": (
-        page(f'<div style="overflow: hidden"><pre>{"long " * 99}</pre></div>'), "clipped", "light, 1400 px", "beyond div",
+        page(f'<div style="overflow: hidden"><pre>{"long " * 99}</pre></div>'),
+        "clipped", "light, 1400 px", "beyond div",
     ),
     "pale text": (page('<p style="color: #bbb; background: #fff">Pale.</p>'), "axe", "light", "color-contrast"),
     "pale text in the dark": (

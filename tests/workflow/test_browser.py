@@ -30,7 +30,7 @@ def test_without_a_network_it_says_what_failed(monkeypatch, capsys):
     def fail(*_):
         raise subprocess.CalledProcessError(1, ["python", "-m", "pip"])
 
-    monkeypatch.setattr(browser, "missing", lambda: [])
+    monkeypatch.setattr(browser, "missing", list)
     monkeypatch.setattr(browser, "make_environment", fail)
     assert browser.main([]) == 1
     assert "python -m pip failed" in capsys.readouterr().err
@@ -38,7 +38,7 @@ def test_without_a_network_it_says_what_failed(monkeypatch, capsys):
 
 def test_what_tests_find_is_its_exit_status(monkeypatch):
     asked = []
-    monkeypatch.setattr(browser, "missing", lambda: [])
+    monkeypatch.setattr(browser, "missing", list)
     monkeypatch.setattr(browser, "make_environment", lambda *_: None)
     monkeypatch.setattr(
         browser.subprocess,
@@ -46,7 +46,7 @@ def test_what_tests_find_is_its_exit_status(monkeypatch):
         lambda command, **_: asked.append(command) or subprocess.CompletedProcess(command, 3),
     )
     assert browser.main(["-k", "ledger"]) == 3
-    assert asked[0][-3:] == ["-k", "ledger", browser.TESTS]
+    assert asked[0][-3:] == ["-k", "ledger", str(browser.TESTS)]
 
 
 def test_make_test_leaves_them_alone():
