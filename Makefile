@@ -32,7 +32,7 @@ LINT := $(BIN)/ruff format --check -q . && $(BIN)/ruff check -q . && $(BIN)/mypy
         { floors=$$($(BIN)/lint-imports --no-logo --no-cache) || { echo "$$floors"; false; }; } && \
         $(BIN)/python -m workflow.linters
 
-.PHONY: book pdf test lint mutants bench proofs article clean help
+.PHONY: book pdf test browser lint mutants bench proofs article clean help
 .DEFAULT_GOAL := help
 
 book: $(READY) ## build the book
@@ -52,6 +52,9 @@ test: $(READY) ## run the whole test suite; what lint finds is told and fails no
 	FOCAL_RUNS=_build/smoke/runs $(BIN)/python -m pytest -n auto --dist loadfile -p workflow.nbval_sockets --nbval-lax \
 	--nbval-current-env -p no:cacheprovider $$again
 	@{ $(LINT); } || echo "The tests passed. What is above is for make lint."
+
+browser: book ## every page of the built book in Chromium: widths, colours, formulas, links, accessibility
+	@$(BIN)/python -m workflow.browser
 
 lint: $(READY) ## format, rules, types, the floors of focal_lib, what is not Python
 	@$(LINT)

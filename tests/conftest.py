@@ -6,6 +6,8 @@ from hypothesis import settings
 
 from focal_lib.theory.maps import focal_log_probs
 
+collect_ignore = ["browser"]  # make browser runs these, in an environment with playwright
+
 settings.register_profile("shared machine", deadline=None)
 settings.load_profile("shared machine")
 

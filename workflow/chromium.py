@@ -13,22 +13,18 @@ SECONDS = 1800  # before it is stopped: a whole book on a busy machine
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
-def find_chromium() -> str:
-    """Its path.
-
-    Raises:
-        FileNotFoundError: there is none.
-    """
-    found = next(filter(None, map(shutil.which, _NAMES)), None)
-    if found is None:
-        raise FileNotFoundError("PDFs are printed by Chromium: apt install chromium. Got none in PATH.")
-    return found
+def find_chromium() -> str | None:
+    """Its path, where there is one."""
+    return next(filter(None, map(shutil.which, _NAMES)), None)
 
 
 def _call(page: str, *options: str) -> bytes:
     """Formulas need the files of their fonts; virtual time passes while nothing is left to do."""
+    browser = find_chromium()
+    if browser is None:
+        raise FileNotFoundError("PDFs are printed by Chromium: apt install chromium. Got none in PATH.")
     always = ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"]
-    command = [find_chromium(), *always, "--virtual-time-budget=60000", *options, page]
+    command = [browser, *always, "--virtual-time-budget=60000", *options, page]
     return subprocess.run(command, check=True, capture_output=True, timeout=SECONDS).stdout
 
 

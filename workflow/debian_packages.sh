@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the project takes from Debian and is not there: Coq for `make proofs` (without it the verdicts rest on
-# sympy), node for the tests of the book's script, LightGBM's libgomp, the default images, a browser that prints.
+# sympy), node for the tests of the book's script, LightGBM's libgomp, the default images, a browser that prints and tests the book, Java for the checker of its HTML.
 set -euo pipefail
 cd "$(dirname "$0")"
 missing=()

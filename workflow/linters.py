@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-import venv
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
@@ -20,6 +19,7 @@ from pathlib import Path
 
 from focal_lib.checkout import ROOT
 from workflow.crate import METADATA
+from workflow.own_environment import make_environment
 
 __all__ = ["LINTERS", "complaints", "prepare"]
 
@@ -44,16 +44,8 @@ def prepare(home: Path = HOME, lock: Path = LOCK) -> None:
     Raises:
         subprocess.CalledProcessError: packages could not be installed.
     """
-    made_of = home / "made-of.lock"
-    if made_of.is_file() and made_of.read_text() == lock.read_text():
-        return
-    print(f"Installing linters into {home.name} ...", file=sys.stderr)
-    venv.create(home, with_pip=True)
-    python = home / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "-qq", "-r", lock], check=True)
     context = str(files("rocrate") / "data" / "ro-crate.jsonld")
-    subprocess.run([python, ROOT / "workflow" / "ro_crate_cache.py", context, home / "ro-crate"], check=True)
-    made_of.write_text(lock.read_text())
+    make_environment(home, lock, [ROOT / "workflow" / "ro_crate_cache.py", context, home / "ro-crate"])
 
 
 def complaints(names: Iterable[str], root: Path = ROOT, home: Path = HOME) -> dict[str, str]:

@@ -150,7 +150,7 @@ function start(figure) {
     const values = {};
     for (const { name, value } of view.inputs) values[name] = +value;
     figure.querySelector(".explore-says").textContent = figures[view.data.explore](view, values, event);
-    for (const output of figure.querySelectorAll("output")) output.textContent = output.nextElementSibling.value;
+    for (const said of figure.querySelectorAll(".explore-value")) said.textContent = said.nextElementSibling.value;
   }
   if (view.triangle) hold(view.triangle, view.inputs, draw);
   figure.addEventListener("input", draw);

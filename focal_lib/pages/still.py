@@ -142,7 +142,7 @@ def _control(control: Slider | Check | Hidden) -> str:
         return f'<label><input type="checkbox" name="{control.name}"{checked}> {escape(control.label)}</label>'
     limits = f'min="{control.low:g}" max="{control.high:g}" step="{control.step:g}" value="{control.value:g}"'
     return (
-        f"<label>{escape(control.label)} = <output>{control.value:g}</output>"
+        f'<label>{escape(control.label)} = <span class="explore-value">{control.value:g}</span>'
         f'<input type="range" name="{control.name}" {limits}></label>'
     )
 

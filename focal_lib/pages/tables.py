@@ -44,6 +44,6 @@ def captioned(table: pd.DataFrame, caption: str, *, precision: int = 3, index: b
     """
     if not caption.strip():
         raise ValueError(f"a table of the book must have a caption. Got {caption!r}.")
-    found = table.style.format(precision=precision, na_rep="").set_caption(caption)
+    found = table.style.format(precision=precision, na_rep="", escape="html").set_caption(caption)
     found = found.format_index(in_words, axis="columns")
     return found.format_index(in_words) if index else found.hide()

@@ -24,7 +24,8 @@ def test_no_extension_of_jupyter_book_is_missing_but_thebe():
 @pytest.mark.parametrize(("added", "times"), [([], 0), (["sphinx_thebe"], 2)])
 def test_a_page_has_no_script_of_thebe(tmp_path, added, times):
     config = {"extensions": [*extensions(), *added], "bibtex_bibfiles": []}
-    (tmp_path / "_config.yml").write_text(yaml.safe_dump({"sphinx": {"config": config}}))
+    sphinx = {"config": config, "local_extensions": {"workflow.page_head": str(ROOT)}}
+    (tmp_path / "_config.yml").write_text(yaml.safe_dump({"sphinx": sphinx}))
     (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: page\n")
     (tmp_path / "page.md").write_text("# A page\n")
     subprocess.run([Path(sys.executable).with_name("jupyter-book"), "build", tmp_path, "-q"], check=True)

@@ -1,0 +1,77 @@
+"""The figures that move: by keyboard each of their controls changes the picture and the sentence under it."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.built import HTML, ROOT, page_id
+from tests.browser.visit import open_page
+
+_NAME = re.compile(r'data-explore="(\w+)"')
+FIGURES = [(page, name) for page in sorted(HTML.glob("*/*.html")) for name in _NAME.findall(page.read_text())]
+
+each_figure = pytest.mark.parametrize(
+    ("path", "name"), FIGURES, ids=[f"{page_id(path)}-{name}" for path, name in FIGURES]
+)
+
+
+def _state(figure) -> tuple[list[str], str]:
+    """All that is drawn, and what is said."""
+    drawn = figure.locator("[data-part]").evaluate_all("parts => parts.map((part) => part.getAttribute('d'))")
+    return drawn, figure.locator(".explore-says").inner_text()
+
+
+def _pressed(page: Page, figure, control, keys: list[str]) -> list[str]:
+    """What the keys did not change: the picture, the sentence."""
+    control.focus()
+    before = _state(figure)
+    for key in keys:
+        page.keyboard.press(key)
+    after = _state(figure)
+    return [what for what, was, is_now in zip(("picture", "sentence"), before, after, strict=True) if was == is_now]
+
+
+def test_every_figure_of_the_notebooks_is_in_the_book():
+    asked = re.findall(r'explore\("(\w+)"\)', "".join(path.read_text() for path in (ROOT / "notebooks").glob("*.py")))
+    assert asked
+    assert {name for _, name in FIGURES} == set(asked)
+
+
+@each_figure
+def test_the_keyboard_moves_it(path, name, browser):
+    page, log = open_page(browser, path.as_uri(), width=320)
+    figure = page.locator(f"[data-explore={name}]")
+    controls = figure.locator("input:not([type=hidden]), [tabindex='0']")
+    assert controls.count() > 0
+    still = []
+    for i in range(controls.count()):
+        control = controls.nth(i)
+        kind = control.get_attribute("type")
+        at_end = kind == "range" and control.evaluate("slider => slider.value === slider.max")
+        keys = ["Space"] if kind == "checkbox" else ["ArrowLeft" if at_end else "ArrowRight"] * 5
+        if kind == "checkbox":  # it may already be as it asks: move what it undoes first
+            first = figure.locator("input[type=range]").last
+            first.focus()
+            page.keyboard.press("ArrowRight")
+        wrong = _pressed(page, figure, control, keys)
+        still += [f"{control.get_attribute('name') or 'the grip'} leaves the {what}" for what in wrong]
+    page.context.close()
+    assert still + log.findings == []
+
+
+@each_figure
+def test_touch_moves_it(path, name, browser):
+    """A slider is where a finger says; the page does not scroll away below it."""
+    page, log = open_page(browser, path.as_uri(), width=390)
+    figure = page.locator(f"[data-explore={name}]")
+    slider = figure.locator("input[type=range]").first
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    assert box["height"] >= 24, "too low for a finger"
+    before = _state(figure)
+    page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
+    after = _state(figure)
+    page.context.close()
+    assert all(was != is_now for was, is_now in zip(before, after, strict=True))
+    assert log.findings == []

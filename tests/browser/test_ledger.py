@@ -1,0 +1,86 @@
+"""The ledger's page: its search and menus choose among rows and cards, its count says how many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.built import HTML
+from tests.browser.visit import open_page
+
+LEDGER = HTML / "notebooks" / "ledger.html"
+ROWS = "table.ledger tbody tr"
+
+
+@pytest.fixture
+def ledger(browser: Browser) -> Iterator[Page]:
+    page, log = open_page(browser, LEDGER.as_uri())
+    yield page
+    page.context.close()
+    assert log.findings == []
+
+
+def _shown(page: Page) -> int:
+    return page.locator(ROWS).locator("visible=true").count()
+
+
+def _says(page: Page) -> int:
+    """The first number of the count."""
+    return int(page.locator(".ledger-filter output").inner_text().split()[0])
+
+
+@pytest.mark.parametrize("name", ["paper", "verdict"])
+def test_menus_choose(ledger, name):
+    every = ledger.locator(ROWS).count()
+    menu = ledger.locator(f".ledger-filter select[name={name}]")
+    values = menu.locator("option").evaluate_all("options => options.map((option) => option.value).filter(Boolean)")
+    assert len(values) > 2
+    shown = 0
+    for value in values:
+        menu.select_option(value)
+        rows = ledger.locator(ROWS).locator("visible=true")
+        assert set(rows.evaluate_all(f"rows => rows.map((row) => row.dataset.{name})")) == {value}
+        assert rows.count() == _says(ledger)
+        shown += rows.count()
+    assert shown == every
+
+
+def test_the_keyboard_chooses(ledger):
+    every = _shown(ledger)
+    ledger.locator(".ledger-filter select[name=paper]").focus()
+    ledger.keyboard.press("ArrowDown")
+    ledger.keyboard.press("Enter")
+    expect(ledger.locator(".ledger-filter output")).not_to_have_text(f"{every} of {every} claims")
+    assert 0 < _shown(ledger) == _says(ledger) < every
+
+
+def test_the_search_finds_a_proposition(ledger):
+    every = _shown(ledger)
+    ledger.locator(".ledger-filter input[type=search]").fill("Prop. 5")
+    expect(ledger.locator(".ledger-filter output")).not_to_have_text(f"{every} of {every} claims")
+    assert 0 < _shown(ledger) == _says(ledger) < every
+    assert "kk24.prop5" in ledger.locator(ROWS).locator("visible=true").first.inner_text()
+    ledger.locator(".ledger-filter button[type=reset]").click()
+    expect(ledger.locator(".ledger-filter output")).to_have_text(f"{every} of {every} claims")
+    assert _shown(ledger) == every
+
+
+def test_cards_follow(ledger):
+    ledger.locator(".ledger-filter input[type=search]").fill("Prop. 5")
+    differ = ledger.locator(ROWS).evaluate_all(
+        """rows => rows.filter((row) => {
+          const card = document.getElementById(row.dataset.card);
+          return row.checkVisibility() !== card.closest(".sd-col").checkVisibility();
+        }).map((row) => row.dataset.card)"""
+    )
+    assert differ == []
+
+
+def test_the_address_keeps_what_was_chosen(ledger):
+    ledger.locator(".ledger-filter select[name=paper]").select_option("m20")
+    chosen = _shown(ledger)
+    ledger.reload()
+    expect(ledger.locator(".ledger-filter select[name=paper]")).to_have_value("m20")
+    assert _shown(ledger) == chosen

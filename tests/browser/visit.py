@@ -1,0 +1,161 @@
+"""What a visit to a page finds wrong: at four widths, light and dark, everything that is folded opened.
+
+A page is loaded once, from its file; the width of the window and the colours are changed while it is open.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Request, TimeoutError
+
+__all__ = ["HEAVIEST", "MODES", "WIDTHS", "Finding", "open_page", "visit"]
+
+WIDTHS = (1400, 768, 390, 320)
+MODES = ("light", "dark")
+HEAVIEST = 2_500_000  # bytes that a page may load, its own among them
+
+_GEOMETRY = Path(__file__).with_name("geometry.js").read_text()
+_AXE = {"resultTypes": ["violations"], "preload": False}  # it would fetch styles, which a file may not
+_NOT_IN_FORMULAS = {"exclude": [["mjx-container"]]}  # half of all elements, none of them written by us
+_GRAVE = ("serious", "critical")
+_AT_REST = "*, *::before, *::after { transition: none !important; animation: none !important }"
+_UNFOLD = """() => {
+  document.querySelectorAll("details").forEach((fold) => (fold.open = true));
+  document.querySelectorAll(".toggle-hidden").forEach((fold) => fold.classList.remove("toggle-hidden"));
+}"""
+_SHOWS = "(mode) => [undefined, mode].includes(document.documentElement.dataset.theme)"
+_AFTER_RESIZING = "() => new Promise((done) => setTimeout(done, 400))"  # scripts of pages wait 300 ms for the last
+_HEAD = """() => {
+  const text = (selector, name) => document.querySelector(selector)?.getAttribute(name)?.trim();
+  return {
+    "title": document.title.trim(),
+    "language": text("html", "lang"),
+    "description": text("meta[name=description]", "content"),
+    "icon": text("link[rel~=icon]", "href"),
+  };
+}"""
+_WITHOUT_ALT = "() => [...document.querySelectorAll('img:not([alt]), img[alt=\"\"]')].map((image) => image.outerHTML)"
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong."""
+
+    kind: str  # console, request, head, alt, weight, mode, axe, overflow, clipped
+    where: str  # '' for the page at any width
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}{self.where and f', {self.where}'}: {self.what}"
+
+
+class Log:
+    """What a page said and asked for while it was open."""
+
+    def __init__(self, page: Page) -> None:
+        self.findings: list[Finding] = []
+        self.loaded: dict[Path, int] = {}  # file -> bytes
+        page.on("console", lambda said: said.type == "error" and self._add("console", said.text))
+        page.on("pageerror", lambda error: self._add("console", str(error)))
+        page.on("requestfailed", lambda asked: self._add("request", f"{asked.url} failed: {asked.failure}"))
+        page.on("request", self._note)
+
+    def _add(self, kind: str, what: str) -> None:
+        self.findings.append(Finding(kind, "", what))
+
+    def _note(self, request: Request) -> None:
+        address = urlsplit(request.url)
+        if address.scheme in ("data", "blob"):
+            return
+        if address.scheme != "file":
+            self._add("request", f"{request.url} is not of the book")
+            return
+        path = Path(unquote(address.path))
+        self.loaded[path] = path.stat().st_size if path.is_file() else 0
+
+    def weight(self) -> list[Finding]:
+        total = sum(self.loaded.values())
+        if total <= HEAVIEST:
+            return []
+        heavy = sorted(self.loaded.items(), key=lambda one: -one[1])[:4]
+        most = ", ".join(f"{path.name} {size:,}" for path, size in heavy)
+        return [Finding("weight", "", f"{total:,} bytes are loaded, at most {HEAVIEST:,} may be; {most}")]
+
+
+def open_page(browser: Browser, address: str, width: int = WIDTHS[0]) -> tuple[Page, Log]:
+    """A page whose formulas are set; nothing outside this machine can be reached. Close its context."""
+    size = {"width": width, "height": 900}
+    context = browser.new_context(viewport=size, color_scheme="light", reduced_motion="reduce", offline=True)
+    page = context.new_page()
+    log = Log(page)
+    page.set_default_timeout(120_000)
+    page.goto(address)
+    page.evaluate("async () => { await window.MathJax?.startup?.promise; await document.fonts.ready; }")
+    return page, log
+
+
+def visit(browser: Browser, path: Path, shots: Path | None = None, axe: bool = True) -> list[Finding]:
+    """All that is wrong with a page.
+
+    Args:
+        browser: of playwright.
+        path: the HTML file.
+        shots: folder for pictures of what was wrong, named as the page, with mode and width.
+        axe: whether to check accessibility, too.
+    """
+    page, log = open_page(browser, path.as_uri())
+    try:
+        found = _at_any_width(page) + log.weight()
+        page.evaluate(_UNFOLD)
+        page.add_style_tag(content=_AT_REST)
+        for mode in MODES:
+            page.emulate_media(color_scheme=mode)
+            found += _mode(page, mode)
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 900})
+                wrong = _geometry(page, f"{mode}, {width} px")
+                if axe and width == WIDTHS[0]:
+                    wrong += _axe(page, mode)
+                if wrong and shots:
+                    shots.mkdir(parents=True, exist_ok=True)
+                    page.screenshot(path=shots / f"{path.stem}-{mode}-{width}.png")
+                found += wrong
+        return log.findings + found
+    finally:
+        page.context.close()
+
+
+def _at_any_width(page: Page) -> list[Finding]:
+    missing = [what for what, content in page.evaluate(_HEAD).items() if not content]
+    without_alt = page.evaluate(_WITHOUT_ALT)
+    return [Finding("head", "", f"no {what}") for what in missing] + [
+        Finding("alt", "", f"no alternative text: {image[:120]}") for image in without_alt
+    ]
+
+
+def _mode(page: Page, mode: str) -> list[Finding]:
+    """The book's pages follow the reader's choice of colours."""
+    try:
+        page.wait_for_function(_SHOWS, arg=mode, timeout=5000)
+    except TimeoutError:
+        return [Finding("mode", mode, "the page has other colours")]
+    return []
+
+
+def _geometry(page: Page, where: str) -> list[Finding]:
+    return [Finding(kind, where, what) for kind, what in page.evaluate(_GEOMETRY)]
+
+
+def _axe(page: Page, mode: str) -> list[Finding]:
+    page.evaluate(_AFTER_RESIZING)
+    violations = Axe().run(page, context=_NOT_IN_FORMULAS, options=_AXE).response["violations"]
+    return [
+        Finding(
+            "axe", mode, f"{one['id']}, {one['impact']}, {len(one['nodes'])} times: {one['nodes'][0]['html'][:200]}"
+        )
+        for one in violations
+        if one["impact"] in _GRAVE
+    ]

@@ -1,0 +1,58 @@
+"""What `make browser` needs, and that `make test` leaves its tests to it."""
+
+import subprocess
+
+import pytest
+
+from focal_lib.checkout import ROOT
+from tests import conftest
+from workflow import browser
+
+
+def test_it_says_what_is_missing(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(browser.shutil, "which", lambda name: None)
+    monkeypatch.setattr(browser, "BOOK", tmp_path / "index.html")
+    monkeypatch.setattr(browser, "make_environment", lambda *_: pytest.fail("nothing is to be installed"))
+    assert browser.main([]) == 1
+    said = capsys.readouterr().err
+    assert all(what in said for what in ("apt install chromium", "apt install default-jre-headless", "make book"))
+
+
+def test_nothing_is_missing_where_all_is_there(monkeypatch, tmp_path):
+    monkeypatch.setattr(browser.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(browser, "BOOK", tmp_path)
+    assert browser.missing() == ["the book (make book)"]
+    monkeypatch.setattr(browser, "BOOK", ROOT / "README.md")
+    assert browser.missing() == []
+
+
+def test_without_a_network_it_says_what_failed(monkeypatch, capsys):
+    def fail(*_):
+        raise subprocess.CalledProcessError(1, ["python", "-m", "pip"])
+
+    monkeypatch.setattr(browser, "missing", list)
+    monkeypatch.setattr(browser, "make_environment", fail)
+    assert browser.main([]) == 1
+    assert "python -m pip failed" in capsys.readouterr().err
+
+
+def test_what_tests_find_is_its_exit_status(monkeypatch):
+    asked = []
+    monkeypatch.setattr(browser, "missing", list)
+    monkeypatch.setattr(browser, "make_environment", lambda *_: None)
+    monkeypatch.setattr(
+        browser.subprocess,
+        "run",
+        lambda command, **_: asked.append(command) or subprocess.CompletedProcess(command, 3),
+    )
+    assert browser.main(["-k", "ledger"]) == 3
+    assert asked[0][-3:] == ["-k", "ledger", str(browser.TESTS)]
+
+
+def test_make_test_leaves_them_alone():
+    assert [ROOT / "tests" / name for name in conftest.collect_ignore] == [browser.TESTS]
+    assert (browser.TESTS / "conftest.py").is_file()
+
+
+def test_ci_ends_with_them():
+    assert (ROOT / ".ci/run").read_text().splitlines()[-1] == "make browser"

@@ -1,0 +1,54 @@
+"""Tests of the built book in a browser: tests/browser, over _build/html.
+
+    python -m workflow.browser                    # make browser
+    python -m workflow.browser -k 03_binary       # what pytest takes
+
+They have an environment of their own, `.venv-browser`, made at the first call from workflow/browser.lock. The browser
+is this machine's Chromium, since playwright's own is a download from elsewhere; the Nu HTML checker needs Java.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+from focal_lib.checkout import ROOT
+from workflow.chromium import find_chromium
+from workflow.own_environment import make_environment
+
+__all__ = ["missing"]
+
+HOME = ROOT / ".venv-browser"
+LOCK = ROOT / "workflow" / "browser.lock"
+TESTS = ROOT / "tests" / "browser"
+BOOK = ROOT / "_build" / "html" / "index.html"
+
+
+def missing() -> list[str]:
+    """What the tests need and this machine lacks, each with where to get it."""
+    needed = {
+        "Chromium or Google Chrome (Debian, Ubuntu: apt install chromium)": find_chromium(),
+        "Java 11 or newer (Debian, Ubuntu: apt install default-jre-headless)": shutil.which("java"),
+        "the book (make book)": BOOK.is_file(),
+    }
+    return [what for what, found in needed.items() if not found]
+
+
+def main(arguments: list[str]) -> int:
+    if lacking := missing():
+        print("The browser tests need what is not here:", *lacking, sep="\n  ", file=sys.stderr)
+        return 1
+    try:
+        make_environment(HOME, LOCK)
+    except subprocess.CalledProcessError as error:  # no network
+        print(f"The browser tests did not run: {' '.join(map(str, error.cmd))} failed.", file=sys.stderr)
+        return 1
+    options = ["-p", "no:cacheprovider", "--confcutdir", str(TESTS), "-n", "auto", "--maxschedchunk", "1", *arguments]
+    command = [str(HOME / "bin" / "python"), "-m", "pytest", *options, str(TESTS)]
+    return subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

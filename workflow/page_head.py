@@ -1,0 +1,54 @@
+"""Sphinx: the head of each page. A description for search engines, and MathJax without what the book does not use.
+
+A page's description is its first paragraph, where the page does not state one.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+__all__ = ["describe", "setup"]
+
+LONGEST = 155  # characters, of which search engines show no more
+MATHJAX = (
+    "mathjax/startup.js"  # loads the parts that mathjax3_config names; tex-chtml.js has a menu as large as the rest
+)
+
+
+def describe(doctree: nodes.document) -> str:
+    """The first paragraph that is long enough to say something, on one line, cut at a word; '' if there is none."""
+    for section in doctree.findall(nodes.section):
+        for paragraph in section.children:
+            if isinstance(paragraph, nodes.paragraph):
+                words = re.sub(r"\\(\w+)", r"\1", " ".join(paragraph.astext().split()))
+                if len(words) > LONGEST:
+                    words = words[: LONGEST - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
+                if len(words) > LONGEST / 3:
+                    return words
+    return ""
+
+
+def _add_description(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    if 'name="description"' in context.get("metatags", ""):
+        return
+    title = html.unescape(re.sub(r"<[^>]+>", "", context.get("title") or pagename))
+    text = (describe(doctree) if doctree else "") or f"{title}, in the book '{app.config.project}'"
+    context["metatags"] = f'{context.get("metatags", "")}\n<meta name="description" content="{html.escape(text)}" />'
+
+
+def _use_parts(app: Sphinx, config: Config) -> None:
+    config.mathjax_path = MATHJAX  # after sphinx-mathjax-offline has set it
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("config-inited", _use_parts)
+    app.connect("html-page-context", _add_description)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
