@@ -349,8 +349,8 @@ note("table1", whole_epochs=begun[0].spec.training.epochs)
 # %% [markdown]
 # The networks above are small, and so are their training sets. `workflow/grids/cifar10-record.yaml` has larger ones: a
 # {glue:text}`table1-whole-model` on {glue:text}`table1-whole-n:,` images with crops and flips,
-# {glue:text}`table1-whole-epochs` epochs, with the comparisons written down before. {glue:text}`table1-whole-runs` of its
-# {glue:text}`table1-whole-planned` runs are recorded. Their test errors are {glue:text}`table1-whole-min:.1f` to
+# {glue:text}`table1-whole-epochs` epochs, with the comparisons written down before. {glue:text}`table1-whole-runs` of
+# its {glue:text}`table1-whole-planned` runs are recorded. Their test errors are {glue:text}`table1-whole-min:.1f` to
 # {glue:text}`table1-whole-max:.1f` %, those of the small networks {glue:text}`table1-small-min:.1f` to
 # {glue:text}`table1-small-max:.1f` %. Nothing is concluded from them before all are in: no claim reads them.
 

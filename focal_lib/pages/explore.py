@@ -14,7 +14,7 @@ from IPython.display import HTML
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 
-from focal_lib.metrics import ece, reliability_bins
+from focal_lib.metrics.bins import ece, reliability_bins
 from focal_lib.pages.logit_sample import sample_log_probs
 from focal_lib.pages.plots.simplex import project, simplex_grid
 from focal_lib.pages.still import Check, Hidden, Line, Panel, Slider, figure_of
