@@ -28,15 +28,21 @@ def _is_checkout() -> bool:
     return (ROOT / "workflow" / "Snakefile").is_file()
 
 
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True).stdout.strip()
+
+
 def commit() -> str:
     """The commit of the checkout, with '-dirty' where it was changed; '' for an installed package.
 
+    What is recorded in `results` does not count: a record that is being written is no change of what writes it.
     FOCAL_COMMIT tells that of a copy without its history.
     """
     if not _is_checkout():  # git would find a repository around site-packages
         return ""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        named = _git("describe", "--always", "--abbrev=12")
+        changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")
+        return f"{named}-dirty" if changed else named
     except (OSError, subprocess.CalledProcessError):
         return os.environ.get("FOCAL_COMMIT", "")

@@ -22,3 +22,19 @@ def test_an_installed_package_has_no_commit_even_inside_a_repository(tmp_path, m
     (tmp_path / "workflow").mkdir()
     (tmp_path / "workflow" / "Snakefile").touch()
     assert checkout.commit()
+
+
+def test_a_record_that_is_being_written_is_no_change_of_the_code(tmp_path, monkeypatch):
+    for name in ("workflow/Snakefile", "results/table.parquet", "notebooks/one.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "all"]):
+        subprocess.run([*git, *command], check=True)
+    monkeypatch.setattr(checkout, "ROOT", tmp_path)
+    clean = checkout.commit()
+    (tmp_path / "results" / "table.parquet").unlink()
+    (tmp_path / "other.txt").touch()
+    assert checkout.commit() == clean
+    (tmp_path / "notebooks" / "one.py").write_text("1\n")
+    assert checkout.commit() == f"{clean}-dirty"
