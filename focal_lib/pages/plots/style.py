@@ -79,4 +79,4 @@ def use_style() -> None:
     if ipython is not None and ipython.get_ipython() is not None:
         from matplotlib_inline.backend_inline import set_matplotlib_formats
 
-        set_matplotlib_formats("svg", metadata={"Date": None})
+        set_matplotlib_formats("svg", "png", metadata={"Date": None})  # the latter for small pictures on cards
