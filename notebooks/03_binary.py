@@ -202,8 +202,9 @@ line_figure(logits, excess, "logit $s$", r"slope $- \gamma$", zero=True, ylim=(-
 #
 # :::{admonition} What to remember
 # :class: tip
-# * What focal loss is least at is not the true probability, but a $q$ nearer to one half ($\gamma > 0$): for $p = 0.8$
-#   and $\gamma = 2$ it is {glue:text}`binary-minimiser-printed:.4f`.
+# * Where the mean of focal loss is least, the prediction is not the true probability, but a $q$ nearer to one half
+#   ($\gamma > 0$, and $p$ none of 0, $\frac12$, 1): for $p = 0.8$ and $\gamma = 2$ it is
+#   {glue:text}`binary-minimiser-printed:.4f`.
 # * The focal calibration map $\hat p$ leads from $q$ back to $p$. It depends on $\gamma$ alone, not on data, and seen
 #   through it focal loss is proper.
 # * In logits the map is a line with a small bend. Its slope lies between $\max(1, \gamma)$ and $\gamma + 1$ for

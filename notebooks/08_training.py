@@ -212,9 +212,10 @@ show("m20.gamma_order_here", "m20.gamma_too_high")
 #   $\gamma =$ {glue:text}`training-gamma-top:g`, a difference of {glue:text}`training-excess:.1f` (95 % t interval
 #   {glue:text}`training-excess-low:.1f` to {glue:text}`training-excess-high:.1f`). So what focal loss changes is mainly
 #   the fixed map in front.
-# * What is left for a temperature after the map is about the temperature of cross-entropy: within
-#   {glue:text}`training-within:g` % by the intervals for {glue:text}`training-borne-out` of
-#   {glue:text}`training-losses` values of $\gamma$; for all of them together the verdict is below.
+# * What is left for a temperature after the map is {glue:text}`training-after-low:.2f` to
+#   {glue:text}`training-after-high:.2f` times the temperature of cross-entropy: within {glue:text}`training-within:g` %
+#   by the intervals for {glue:text}`training-borne-out` of {glue:text}`training-losses` values of $\gamma$; for all of
+#   them together the verdict is below.
 # * The temperature nearest to the map does not stand for it: this is contradicted for
 #   {glue:text}`training-contradicted` of {glue:text}`training-losses`.
 # * These are small networks and few seeds. Whether a higher $\gamma$ has a better ECE after scaling and a worse

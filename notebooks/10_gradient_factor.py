@@ -263,7 +263,7 @@ show("m20.nll_not_convex", "m20.temperature_by_ece")
 #   {glue:text}`gradient-tau-three:.4f` only, and not just before its step: not all the way to one half.
 # * Focal loss is at least $\mathrm{CE} - \gamma H$ for every $\gamma \ge 0$. With two classes what it predicts has a
 #   higher entropy than the truth, unless that is 0, $\frac12$ or 1; with four the order can be the opposite.
-# * Over $T$ the log-loss has one minimum, though it is not convex: no search is caught by another one.
+# * Over $T$ the log-loss is not convex, but each local minimum is the global one: no search is caught by another.
 # * Whether a temperature chosen by ECE is better than one chosen by log-loss was asked of networks on CIFAR-10; see the
 #   verdict there.
 # :::

@@ -108,10 +108,10 @@ note("published", three_pre=int(fixed.loc["focal 3", "pre"]), three_post=int(fix
 note("published", three_rows=int(fixed.loc["focal 3", "rows"]))
 
 # %% [markdown]
-# Each paper's own method wins most rows of its own table; neither wins all. M20's text says 'all the baselines' in one
-# sentence and 'broadly' in the next; L25's says 'overall' and 'consistently'. Of the three fixed $\gamma$ in M20's
-# Table 7, $\gamma = 3$ is best in {glue:text}`published-three-pre` of {glue:text}`published-three-rows` rows before
-# temperature scaling and in {glue:text}`published-three-post` after it.
+# M20's and L25's own methods each win most rows of their own table; neither wins all. M20's text says 'all the
+# baselines' in one sentence and 'broadly' in the next; L25's says 'overall' and 'consistently'. Of the three fixed
+# $\gamma$ in M20's Table 7, $\gamma = 3$ is best in {glue:text}`published-three-pre` of
+# {glue:text}`published-three-rows` rows before temperature scaling and in {glue:text}`published-three-post` after it.
 #
 # ## Does the order survive temperature scaling?
 #
@@ -425,9 +425,9 @@ note("published", gains_tiny=int((below & ~on_cifar).sum()), gains_tiny_all=int(
 # significantly so, at 5 % after Holm's correction for {glue:text}`published-gains` rows, in
 # {glue:text}`published-gains-below`: in {glue:text}`published-gains-cifar` of {glue:text}`published-gains-cifar-all` on
 # CIFAR, and in {glue:text}`published-gains-tiny` of {glue:text}`published-gains-tiny-all` on Tiny-ImageNet, where the
-# authors' code fits and tests on the same images, which favours the method with one parameter more. Seeds are shared,
-# so paired intervals, which the paper does not print, could be narrower. The chapter before, [](#ch-table1), measures
-# the same on networks of our own.
+# text tells of separate validation images, but the authors' published code, as we read it, fits and tests on the same,
+# which favours the method with one parameter more. Seeds are shared, so paired intervals, which the paper does not
+# print, could be narrower. The chapter before, [](#ch-table1), measures the same on networks of our own.
 #
 # ```{exercise}
 # :label: ex-published-nll
@@ -441,8 +441,8 @@ note("published", gains_tiny=int((below & ~on_cifar).sum()), gains_tiny_all=int(
 #
 # :::{admonition} What to remember
 # :class: tip
-# * Each paper's own method wins most rows of its own table, and neither wins all. Nearly every printed number is one
-#   training run.
+# * M20's and L25's own methods each win most rows of their own main table, before and after temperature scaling, and
+#   neither wins all. Nearly all numbers of these two are of one training run.
 # * The order of the losses before temperature scaling is at most loosely related to that after it: Kendall's $\tau$ is
 #   {glue:text}`published-m20-tau:.2f` in M20 ({glue:text}`published-m20-related`) and
 #   {glue:text}`published-l25-tau:.2f` in L25 ({glue:text}`published-l25-related`).
@@ -453,7 +453,8 @@ note("published", gains_tiny=int((below & ~on_cifar).sum()), gains_tiny_all=int(
 # * In KK24's Table 1 focal temperature scaling has the lower ECE in {glue:text}`published-gains-negative` of
 #   {glue:text}`published-gains` legible rows, significantly so (5 %, Holm) in {glue:text}`published-gains-cifar` of
 #   {glue:text}`published-gains-cifar-all` on CIFAR and in {glue:text}`published-gains-tiny` of
-#   {glue:text}`published-gains-tiny-all` on Tiny-ImageNet, where the authors' code fits and tests on the same images.
+#   {glue:text}`published-gains-tiny-all` on Tiny-ImageNet, where the authors' published code, as we read it, fits and
+#   tests on the same images.
 # :::
 #
 # ## Verdict

@@ -436,7 +436,7 @@ line_figure(np.array(marks), over, "epochs", "distance from the truth", xscale="
 # :class: tip
 # * With a linear model and flipped labels focal loss with $\gamma =$ {glue:text}`simple-gamma-linear:g` keeps the
 #   weights at {glue:text}`simple-ratio:.2f` of those of cross-entropy: about the temperature of its map,
-#   {glue:text}`simple-temperature:.2f`. The decision regions are the same.
+#   {glue:text}`simple-temperature:.2f`. The direction of the two lines is judged below.
 # * Smaller weights need not mean better calibration. As fitted, what focal loss says is {glue:text}`simple-linear-raw`
 #   what cross-entropy says; after the map the distances from the truth differ by {glue:text}`simple-mapped-gap:+.3f`
 #   (root mean square). Cross-entropy itself is {glue:text}`simple-ce-side` here, and {glue:text}`simple-high:.0f` % of

@@ -349,7 +349,7 @@ note("unknown", gap_least=gap.min(), gap_most=gap.max(), gap_where=" ".join(map(
 #   cross-entropy and {glue:text}`unknown-nll-focal:+.2f` for focal loss, on average. It can do harm: for focal loss it
 #   raises the adaptive ECE in {glue:text}`unknown-harmed-focal` of {glue:text}`unknown-cells` kinds and severities
 #   (intervals each for itself), and lowers it in {glue:text}`unknown-helped-focal`.
-# * Neither the map nor a temperature has a guarantee on data other than those it was fitted on.
+# * On data of another kind than those of training, or of the fit, neither the map nor a temperature has a guarantee.
 # * FCL and the other contrasts with cross-entropy by the largest probability are in the verdicts; these are small
 #   networks, trained on garments.
 # :::

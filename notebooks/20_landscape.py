@@ -23,8 +23,8 @@
 # {glue:text}`landscape-steps` steps of $\gamma$. But these are Hessians of different losses. By one loss for all,
 # cross-entropy, the trace where focal loss with $\gamma = 3$ leads is {glue:text}`landscape-ce:s` times that where
 # cross-entropy leads; with training images, which some of these networks fit so well that it nearly vanishes,
-# {glue:text}`landscape-said:s`. And no flatness fixes the calibration: one layer multiplied by
-# {glue:text}`landscape-factor:g` and the next divided by it multiply the trace by
+# {glue:text}`landscape-ce-train:s` times; of both together, {glue:text}`landscape-said:s`. And no flatness fixes the
+# calibration: one layer multiplied by {glue:text}`landscape-factor:g` and the next divided by it multiply the trace by
 # {glue:text}`landscape-by-factor:.2g`, and no probability changes but by rounding.
 #
 # :::{admonition} As printed: KN24 abstract, captions of Figs. 2 and 3
@@ -288,7 +288,8 @@ note("landscape", said=results.say_places(found))
 #   ({glue:text}`landscape-names:s`); it falls in {glue:text}`landscape-falls` of {glue:text}`landscape-steps` steps of
 #   $\gamma$.
 # * By cross-entropy, one landscape for all networks, the trace where $\gamma = 3$ leads is {glue:text}`landscape-ce:s`
-#   times that where cross-entropy leads; with training images, {glue:text}`landscape-said:s`.
+#   times that where cross-entropy leads, {glue:text}`landscape-ce-train:s` times with training images; of validation
+#   and training together, {glue:text}`landscape-said:s`.
 # * Flatness does not decide calibration: layers can be rescaled so that the trace grows
 #   {glue:text}`landscape-by-factor:.2g`-fold and no probability changes but by rounding. That this is possible is
 #   proved.

@@ -397,8 +397,9 @@ results.format_contrasts(found[found["table"] == families[2]], f"{families[2]}: 
 #
 # :::{admonition} What to remember
 # :class: tip
-# * Small networks that see the whole distribution do what theory says: with $\gamma = 3$, $\lambda = \frac12$ they lean
-#   by {glue:text}`fclnet-lean-half:+.1f` points, where {glue:text}`fclnet-asked-half:+.1f` was expected.
+# * Small networks that see the whole distribution lean from the truth nearly as theory says (the verdicts below say
+#   within what, and for which $\lambda$): with $\gamma = 3$, $\lambda = \frac12$ they lean by
+#   {glue:text}`fclnet-lean-half:+.1f` points, where {glue:text}`fclnet-asked-half:+.1f` was expected.
 # * In networks that have fitted {glue:text}`fclnet-n:,` images $\gamma$ lowers the confidence and $\lambda$ gives it
 #   back. With $\gamma = 3$ confidence less accuracy is {glue:text}`fclnet-gap-zero:+.1f`,
 #   {glue:text}`fclnet-gap-half:+.1f` and {glue:text}`fclnet-gap-most:+.1f` points for $\lambda$ of 0, $\frac12$ and
