@@ -29,20 +29,25 @@ def _is_checkout() -> bool:
 
 
 def _git(*arguments: str) -> str:
-    return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
-def commit() -> str:
+def commit(*, written: str = "") -> str:
     """The commit of the checkout, with '-dirty' where it was changed; '' for an installed package.
 
-    What is recorded in `results` does not count: a record that is being written is no change of what writes it.
     FOCAL_COMMIT tells that of a copy without its history.
+
+    Args:
+        written: a folder that does not count: what is being recorded is no change of what records it.
     """
     if not _is_checkout():  # git would find a repository around site-packages
         return ""
     try:
         named = _git("describe", "--always", "--abbrev=12")
-        changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")
+        aside = ["--", ".", f":!{written}"] if written else []
+        changed = _git("status", "--porcelain", "--untracked-files=no", *aside)
         return f"{named}-dirty" if changed else named
     except (OSError, subprocess.CalledProcessError):
         return os.environ.get("FOCAL_COMMIT", "")

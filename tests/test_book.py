@@ -18,27 +18,16 @@ from focal_lib.pages import plots
 from focal_lib.pages.execute import describe_parameters
 from focal_lib.pages.footer import command
 from focal_lib.parameters import parse_parameters
+from tests.book.current import HTML, needs_book
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
 EXECUTED = sorted((ROOT / "_build/notebooks").glob("[!.]*.ipynb"))
-HTML = ROOT / "_build/html"
 KINDS = [m.name for m in pkgutil.iter_modules(plots.__path__) if m.name not in ("style", "front")]
 PLOTS = {name for kind in KINDS for name in importlib.import_module(f"{plots.__name__}.{kind}").__all__}
 CHAPTERS = [path for path in SOURCES if path.stem[0].isdigit()]
 
 on_sources = pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.stem)
-
-
-def _book_is_current():
-    """Whether make book has run since the last change: links into an older book would mislead."""
-    index = HTML / "index.html"
-    inputs = [p for folder in ("book", "notebooks", "focal_lib") for p in (ROOT / folder).rglob("*.*") if p.is_file()]
-    newest = max(p.stat().st_mtime for p in inputs if p.suffix in (".py", ".md", ".css", ".js", ".bib"))
-    return index.exists() and index.stat().st_mtime > newest
-
-
-needs_book = pytest.mark.skipif(not _book_is_current(), reason="make book has not run since the last change")
 
 
 def _toc_files():

@@ -35,6 +35,7 @@ def test_a_record_that_is_being_written_is_no_change_of_the_code(tmp_path, monke
     clean = checkout.commit()
     (tmp_path / "results" / "table.parquet").unlink()
     (tmp_path / "other.txt").touch()
-    assert checkout.commit() == clean
-    (tmp_path / "notebooks" / "one.py").write_text("1\n")
+    assert checkout.commit(written="results") == clean
     assert checkout.commit() == f"{clean}-dirty"
+    (tmp_path / "notebooks" / "one.py").write_text("1\n")
+    assert checkout.commit(written="results") == f"{clean}-dirty"

@@ -10,7 +10,7 @@ done < debian_packages.txt
 [ ${#missing[@]} -eq 0 ] && exit 0
 as_root=$([ "$(id -u)" = 0 ] || echo sudo)
 if [ -n "$as_root" ] && ! command -v sudo >/dev/null; then
-  echo "Not installed, as that takes root or sudo: ${missing[*]}. Without them some tests are skipped." >&2
+  echo "Not installed, as that takes root or sudo: ${missing[*]}. Without them some tests are skipped, and make browser fails." >&2
   exit 0
 fi
 $as_root apt-get update -qq

@@ -15,7 +15,7 @@ __all__ = ["made_by", "rows_so_far"]
 
 def made_by(module: str) -> dict[str, str]:
     """Columns that say which code made a row: a commit for readers, and a digest of what its numbers depend on."""
-    return {"commit": commit(), "code": digest(Path(module))}
+    return {"commit": commit(written="results"), "code": digest(Path(module))}
 
 
 def rows_so_far(record: Path, code: str) -> list[dict[Any, Any]]:

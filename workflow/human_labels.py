@@ -53,7 +53,7 @@ def main(minutes: float, out: Path = OUT, seeds: int = max(SEEDS.values())) -> N
     parts = [pd.read_parquet(out)] if out.exists() else []
     keys = ["model", "classes", "labels", "loss", "seed"]
     done = {tuple(row) for part in parts for row in part[keys].drop_duplicates().itertuples(index=False)}
-    end, code = time.process_time() + 60 * minutes, commit()
+    end, code = time.process_time() + 60 * minutes, commit(written="results")
     out.parent.mkdir(parents=True, exist_ok=True)
     for plan in (plan for seed in range(1, seeds + 1) for plan in plans(seed)):
         if time.process_time() > end:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from html import escape
@@ -23,7 +24,7 @@ from bs4 import BeautifulSoup, Tag
 from focal_lib.checkout import ROOT
 from workflow.chromium import count_pages, print_pdf, run_page
 
-__all__ = ["clipped", "contents", "joined_page", "make_pdf"]
+__all__ = ["clipped", "joined_page", "make_pdf", "pages_in_order"]
 
 HTML = ROOT / "_build" / "html"
 OUT = ROOT / "_build" / "focal.pdf"
@@ -34,7 +35,7 @@ LEFT_OUT = (
 POINTERS = ("id", "for", "headers", "aria-labelledby", "aria-describedby", "aria-controls", "xlink:href")
 
 
-def contents(toc: Path) -> list[str]:
+def pages_in_order(toc: Path) -> list[str]:
     """The pages in their order, 'book/index' first."""
     found = yaml.safe_load(toc.read_text())
     return [found["root"], *(chapter["file"] for part in found["parts"] for chapter in part["chapters"])]
@@ -142,7 +143,7 @@ def make_pdf(html: Path, toc: Path, out: Path) -> int:
         ValueError: something would be clipped; the message lists it.
     """
     page = out.with_suffix(".html")
-    page.write_text(joined_page(html, contents(toc)))
+    page.write_text(joined_page(html, pages_in_order(toc)))
     if wide := clipped(page):
         raise ValueError("No line may leave the printed page. Got:\n" + "\n".join(wide))
     print_pdf(page, out)
@@ -152,7 +153,7 @@ def make_pdf(html: Path, toc: Path, out: Path) -> int:
 def main() -> int:
     try:
         pages = make_pdf(HTML, ROOT / "_toc.yml", OUT)
-    except (FileNotFoundError, ValueError) as error:
+    except (FileNotFoundError, ValueError, RuntimeError, subprocess.SubprocessError) as error:
         print(error, file=sys.stderr)
         return 1
     print(f"The book is at {OUT.relative_to(ROOT)}, {pages} pages")

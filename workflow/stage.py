@@ -9,12 +9,16 @@ next, and links to terms. Only files that differ are written, so that Sphinx reb
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
+from focal_lib.claims import Claim, ledger
+from focal_lib.claims.links import index_entry, verdict_anchor
 from workflow.contents import (
     Contents,
     Page,
@@ -32,6 +36,7 @@ from workflow.thumbnails import find_figure, thumbnail
 SCHEMA = Path("focal_lib/claims/ledger.schema.json")  # on the page 'How a verdict is reached'
 INDEX = Path("book/index.md")
 TERMS = Path("book/terms.md")
+_VERDICT = re.compile(r'^<span id="(verdict-[\w-]+)"></span>', re.MULTILINE)
 MARKS = {
     "% cards": cards,
     "% paths": path_list,
@@ -76,8 +81,25 @@ def _index(text: str, contents: Contents) -> str:
     return text
 
 
+def add_index_entries(notebook: NotebookNode, claims: Iterable[Claim]) -> None:
+    """Above each verdict of the notebook a directive that puts its claim into the index, and so into the search."""
+    entries = {
+        verdict_anchor(claim.id): index_entry(claim.id, claim.source if claim.of_paper else "") for claim in claims
+    }
+
+    def entry(match: re.Match[str]) -> str:
+        return entries[match[1]] + match[0]
+
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if "text/markdown" in output.get("data", {}):
+                shown = "".join(output.data["text/markdown"])
+                output.data["text/markdown"] = _VERDICT.sub(entry, shown)
+
+
 def _chapter(notebook: NotebookNode, contents: Contents, name: str) -> str:
-    """The notebook with a line under its title, and where a path goes on one above its foot."""
+    """The notebook with a line under its title, and where a path goes on one above its foot; its verdicts indexed."""
+    add_index_entries(notebook, ledger())
     if name.split("/")[1][0].isdigit():
         first = notebook.cells[0]
         head, title, rest = first.source.partition(f"# {contents.pages[name].title}\n")

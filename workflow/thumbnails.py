@@ -34,6 +34,8 @@ def find_figure(notebook: NotebookNode, name: str) -> Figure:
         pictures = [o.data["image/png"] for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
         if names and "figure" in settings and names[-1] == name and pictures:
             return Figure(base64.b64decode(pictures[0]), settings["image"]["alt"])
+    if name in names:
+        raise ValueError(f"figure {name} must be a PNG, too. Got other forms only.")
     raise ValueError(f"figure must be one of {', '.join(names) or 'none, as there is none'}. Got {name!r}.")
 
 

@@ -19,9 +19,12 @@
   }
 
   // TeX and plain text alike: "\gamma", "γ" and "gamma" are one word, a dot or a dash parts two.
-  const GREEK = { α: "alpha", β: "beta", γ: "gamma", ε: "varepsilon", λ: "lambda", τ: "tau", φ: "phi" };
+  const GREEK = {
+    α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "epsilon", η: "eta", θ: "theta", κ: "kappa", λ: "lambda",
+    μ: "mu", ν: "nu", π: "pi", ρ: "rho", σ: "sigma", τ: "tau", φ: "phi", ω: "omega",
+  };
   function words(text) {
-    const spelt = text.normalize("NFKD").replace(/[α-ω]/g, (letter) => ` ${GREEK[letter] || letter} `);
+    const spelt = text.normalize("NFKD").replace(/\\var(?=[a-z])/g, "\\").replace(/[α-ω]/g, (letter) => ` ${GREEK[letter] || letter} `);
     return ` ${spelt.toLowerCase().replace(/\p{Mark}/gu, "").replace(/[^\p{Letter}\p{Number}]+/gu, " ").trim()} `;
   }
 

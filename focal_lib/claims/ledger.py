@@ -18,7 +18,7 @@ from typing import Any
 from focal_lib.claims.evidence import Conditional, Evidence, Unchecked
 from focal_lib.claims.formal import Faithful, Formal
 from focal_lib.claims.judgement import HOLDS, Verdict
-from focal_lib.claims.links import LEDGER_PAGE, index_entry, link_ids, verdict_anchor
+from focal_lib.claims.links import LEDGER_PAGE, link_ids, verdict_anchor
 from focal_lib.pages.folds import fold
 
 __all__ = ["PAPERS", "RETIRED", "Claim", "Fidelity", "claim", "corrected_by", "find", "ledger", "search"]
@@ -204,8 +204,7 @@ class Claim:
 
     def _repr_markdown_(self) -> str:
         shown = f"{self._head()}\n\n{fold('Evidence', self.proof())}"
-        entry = index_entry(self.id, self.source if self.of_paper else "")
-        return f'{entry}<span id="{verdict_anchor(self.id)}"></span>{link_ids(shown, LEDGER_PAGE, _REGISTRY)}'
+        return f'<span id="{verdict_anchor(self.id)}"></span>{link_ids(shown, LEDGER_PAGE, _REGISTRY)}'
 
 
 def claim(

@@ -102,8 +102,6 @@ def _closing(lines: list[str], start: int, fence: str) -> int:
 
 
 def _directive(opening: re.Match[str], inside: list[str], known: _Known) -> str:
-    if opening["kind"] == "index":
-        return ""
     options = {}
     while inside and (option := re.match(r"^:(\w+):[ \t]*(.*)$", inside[0])):
         options[option[1]] = option[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -44,6 +45,10 @@ def captioned(table: pd.DataFrame, caption: str, *, precision: int = 3, index: b
     """
     if not caption.strip():
         raise ValueError(f"a table of the book must have a caption. Got {caption!r}.")
-    found = table.style.format(precision=precision, na_rep="", escape="html").set_caption(caption)
-    found = found.format_index(in_words, axis="columns")
-    return found.format_index(in_words) if index else found.hide()
+    found = table.style.format(precision=precision, na_rep="", escape="html").set_caption(html.escape(caption))
+    found = found.format_index(_head, axis="columns")
+    return found.format_index(_head) if index else found.hide()
+
+
+def _head(name: Any) -> str:
+    return html.escape(in_words(name))

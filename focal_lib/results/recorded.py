@@ -14,13 +14,16 @@ __all__ = ["load_recorded", "read_landscape", "read_searches", "read_table", "re
 
 
 @functools.cache
-def load_recorded(name: str) -> tuple[Result, ...]:
-    """The runs in results/<name>, of the grid workflow/grids/<name>.yaml; of a grid that takes days, those so far.
+def load_recorded(name: str, *, part: bool = False) -> tuple[Result, ...]:
+    """The runs in results/<name>, of the grid workflow/grids/<name>.yaml.
+
+    Args:
+        part: those that are there, at least one, of a grid that takes days.
 
     Raises:
-        FileNotFoundError: there are no such runs, as in an installed package.
+        FileNotFoundError: there are no such runs, as in an installed package, or not all.
     """
-    return tuple(load_runs(ROOT / "workflow" / "grids" / f"{name}.yaml", ROOT / "results" / name, part=True))
+    return tuple(load_runs(ROOT / "workflow" / "grids" / f"{name}.yaml", ROOT / "results" / name, part=part))
 
 
 @functools.cache

@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 from focal_lib.checkout import ROOT
+from tests.book.current import HTML, needs_book
 
 SCORER = ROOT / "book" / "_static" / "search_scorer.js"
 CHECK = Path(__file__).with_name("search.test.js")
-BUILT = ROOT / "_build" / "html"
 NODE = shutil.which("node")
 
 pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
@@ -74,7 +74,7 @@ def test_without_the_scorer_code_comes_before_a_chapter(tmp_path):
     assert found.index("book/checks") < found.index("notebooks/07_others")
 
 
-@pytest.mark.skipif(not (BUILT / "searchindex.js").is_file(), reason="the book is not built: make book")
+@needs_book
 @pytest.mark.parametrize(
     ("query", "chapter"),
     [
@@ -86,4 +86,4 @@ def test_without_the_scorer_code_comes_before_a_chapter(tmp_path):
     ],
 )
 def test_the_book_finds_the_chapter_first(query, chapter):
-    assert first(BUILT, query)[0][0] == f"notebooks/{chapter}"
+    assert first(HTML, query)[0][0] == f"notebooks/{chapter}"

@@ -33,7 +33,7 @@ def _pressed(page: Page, figure, control, keys: list[str]) -> list[str]:
 
 
 def test_every_figure_of_the_notebooks_is_in_the_book():
-    asked = re.findall(r'explore\("(\w+)"\)', "".join(path.read_text() for path in (ROOT / "notebooks").glob("*.py")))
+    asked = re.findall(r'explore\("(\w+)"', "".join(path.read_text() for path in (ROOT / "notebooks").glob("*.py")))
     assert asked
     assert {name for _, name in FIGURES} == set(asked)
 

@@ -58,10 +58,6 @@ def test_exercises_and_solutions():
     assert plain == "**Exercise 1.1.** Show it.\n\n<details>\n<summary>Solution</summary>\n\nDone.\n\n</details>"
 
 
-def test_what_is_for_the_index_is_left_out():
-    assert plain_markdown("A\n```{index} ! KK24 Prop. 5\n```\nB", GLUED, LABELS).split() == ["A", "B"]
-
-
 def test_boxes_within_boxes():
     card = "::::{grid} 1\n:gutter: 2\n\n:::{grid-item-card}\n**id**\n\n```{dropdown} Evidence\n1. x\n```\n:::\n::::"
     plain = plain_markdown(card, GLUED, LABELS)

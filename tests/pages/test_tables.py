@@ -30,6 +30,15 @@ def test_caption_heads_numbers_and_gaps():
     assert not BeautifulSoup(captioned(table, "x", index=False).to_html(), "html.parser").select("tbody th")
 
 
+def test_what_looks_like_markup_is_shown_as_it_is():
+    table = pd.DataFrame({"<b>x</b>": ["<i>cell</i>"]}, index=["<script>1</script>"])
+    shown = BeautifulSoup(captioned(table, "Where p < q & q > 0").to_html(), "html.parser")
+    assert shown.caption.get_text() == "Where p < q & q > 0"
+    assert [cell.get_text() for cell in shown.select("th.col_heading, th.row_heading, td")] == [
+        *("<b>x</b>", "<script>1</script>", "<i>cell</i>")
+    ]
+
+
 def test_without_a_caption_it_is_refused():
     with pytest.raises(ValueError, match="must have a caption"):
         captioned(pd.DataFrame(), " ")

@@ -1,7 +1,6 @@
 """The article: its numbers come from the records, its metadata agree with the citation, it has four pages."""
 
 import re
-import shutil
 
 import pytest
 import yaml
@@ -12,7 +11,7 @@ from focal_lib.claims import readme, verdicts
 from focal_lib.claims.ledger import ledger
 from tests.results.test_recorded import WITHOUT_RUNS
 from workflow import article
-from workflow.chromium import count_pages, print_pdf
+from workflow.chromium import count_pages, find_chromium, print_pdf
 from workflow.codemeta import CITATION
 
 TEMPLATE = (ROOT / "article" / "article.md").read_text()
@@ -68,7 +67,7 @@ def test_metadata_agree_with_the_citation_and_the_references():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
+@pytest.mark.skipif(find_chromium() is None, reason="needs Chromium")
 def test_it_has_four_pages_whose_formulas_are_set(tmp_path):
     page, out = tmp_path / "article.html", tmp_path / "article.pdf"
     page.write_text(article.article_html())

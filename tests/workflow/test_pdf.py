@@ -1,7 +1,6 @@
 """The book as one PDF: ids do not meet, nothing is clipped, it is tagged and has bookmarks."""
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +10,10 @@ import yaml
 from bs4 import BeautifulSoup
 
 from focal_lib.checkout import ROOT
-from workflow.pdf import clipped, contents, joined_page, make_pdf
+from workflow.chromium import find_chromium
+from workflow.pdf import clipped, joined_page, make_pdf, pages_in_order
 
-needs_chromium = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium: apt install chromium")
+needs_chromium = pytest.mark.skipif(find_chromium() is None, reason="needs Chromium: apt install chromium")
 PAGE = """<html><head><title>One — A book</title><link rel="stylesheet" href="_static/a.css?v=1">
 <script src="_static/other.js"></script></head><body><nav>elsewhere</nav><article class="bd-article">
 <section id="question"><h1>{title}<a class="headerlink" href="#question">#</a></h1>
@@ -35,7 +35,7 @@ def book(tmp_path):
 
 
 def test_pages_come_in_the_order_of_the_contents():
-    pages = contents(ROOT / "_toc.yml")
+    pages = pages_in_order(ROOT / "_toc.yml")
     assert pages[0] == "book/index"
     assert pages.index("notebooks/02_convexity") < pages.index("notebooks/03_binary") < pages.index("book/references")
 
@@ -101,6 +101,7 @@ def test_a_book_of_two_pages_becomes_a_tagged_pdf_with_bookmarks(tmp_path):
     del config["bibtex_bibfiles"]
     own = {"html_static_path": [str(ROOT / "book" / "_static")], "bibtex_bibfiles": []}
     config["sphinx"]["config"] |= own
+    config["sphinx"]["local_extensions"] = {"workflow.page_head": str(ROOT)}
     (tmp_path / "_config.yml").write_text(yaml.safe_dump(config))
     (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: one\nparts:\n- caption: P\n  chapters:\n  - file: two\n")
     title = "Second " * 12 + "title"

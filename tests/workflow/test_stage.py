@@ -9,8 +9,9 @@ import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from PIL import Image
 
+from focal_lib.claims import ledger, show
 from workflow.reading_time import HOW_TIMED
-from workflow.stage import INDEX, SCHEMA, TERMS, stage
+from workflow.stage import INDEX, SCHEMA, TERMS, add_index_entries, stage
 
 TOC = {"root": "book/index", "parts": [{"caption": "One", "chapters": [{"file": f"notebooks/0{i}_x"} for i in (1, 2)]}]}
 SAID = {
@@ -71,6 +72,16 @@ def test_a_chapter_has_its_beginning_links_and_end(project):
     assert "[chapter 2](#ch-2): *Chapter of 2*" in first.cells[-2].source
     assert first.cells[-1].source == second.cells[-1].source == "foot()"
     assert len(second.cells) == 3, "nothing follows the last of a path"
+
+
+def test_claims_come_into_the_index_where_their_verdicts_stand():
+    shown = show("kk24.prop5", "kk24.prop2")._repr_markdown_()
+    output = nbformat.v4.new_output("display_data", {"text/markdown": shown})
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("show()", outputs=[output])])
+    add_index_entries(notebook, ledger())
+    text = notebook.cells[0].outputs[0].data["text/markdown"]
+    assert text.startswith("```{index} ! KK24 Prop. 5, ! kk24.prop5\n```\n\n<span")
+    assert "\n\n```{index} ! KK24 Prop. 2, ! kk24.prop2\n```\n\n<span" in text
 
 
 def test_what_did_not_change_is_not_written_and_what_is_gone_is_removed(project):
