@@ -5,6 +5,7 @@ A page is loaded once, from its file; the width of the window and the colours ar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -97,27 +98,36 @@ def open_page(browser: Browser, address: str, width: int = WIDTHS[0]) -> tuple[P
     return page, log
 
 
-def visit(browser: Browser, path: Path, shots: Path | None = None, axe: bool = True) -> list[Finding]:
+def visit(
+    browser: Browser,
+    path: Path,
+    shots: Path | None = None,
+    axe: bool = True,
+    widths: Sequence[int] = WIDTHS,
+    modes: Sequence[str] = MODES,
+) -> list[Finding]:
     """All that is wrong with a page.
 
     Args:
         browser: of playwright.
         path: the HTML file.
         shots: folder for pictures of what was wrong, named as the page, with mode and width.
-        axe: whether to check accessibility, too.
+        axe: whether to check accessibility, too, at the first width.
+        widths: of the window, in pixels.
+        modes: 'light', 'dark'.
     """
     page, log = open_page(browser, path.as_uri())
     try:
         found = _at_any_width(page) + log.weight()
         page.evaluate(_UNFOLD)
         page.add_style_tag(content=_AT_REST)
-        for mode in MODES:
+        for mode in modes:
             page.emulate_media(color_scheme=mode)
             found += _mode(page, mode)
-            for width in WIDTHS:
+            for width in widths:
                 page.set_viewport_size({"width": width, "height": 900})
                 wrong = _geometry(page, f"{mode}, {width} px")
-                if axe and width == WIDTHS[0]:
+                if axe and width == widths[0]:
                     wrong += _axe(page, mode)
                 if wrong and shots:
                     shots.mkdir(parents=True, exist_ok=True)
