@@ -250,8 +250,8 @@ found = recorded[SEVERAL].query("method == 'none'")
 labels = found[found["metric"].isin(["auroc", "ece", "classwise-ece", "mce", "nll", "error"])]
 table = labels.pivot_table(index="loss", columns="metric", values="value", sort=False)
 table = table.drop(index="untrained")[["auroc", "error", "ece", "classwise-ece", "mce", "nll"]]
-form = table.reset_index().style.format(precision=2).format("{:.4f}", subset=["nll"]).hide()
-form.set_caption("The record, several garments: in per cent but for the NLL, means over seeds")
+caption = "The record, several garments: in per cent but for the NLL, means over seeds"
+captioned(table.reset_index(), caption, precision=2, index=False).format("{:.4f}", subset=["nll"])
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "AUROC with FCL minus that with binary cross-entropy, in points, a row for each class of garments, with t intervals and a line at zero."}, "figure": {"name": "fig-looks-labels", "caption": "AUROC with FCL minus that with binary cross-entropy, by class, in points, mean and 95 % t interval over paired seeds, each for itself; the record. Counterpart of L25 Table 9."}}
 interval_figure(
