@@ -61,11 +61,15 @@ class Log:
         self.loaded: dict[Path, int] = {}  # file -> bytes
         page.on("console", lambda said: said.type == "error" and self._add("console", said.text))
         page.on("pageerror", lambda error: self._add("console", str(error)))
-        page.on("requestfailed", lambda asked: self._add("request", f"{asked.url} failed: {asked.failure}"))
+        page.on("requestfailed", self._note_failure)
         page.on("request", self._note)
 
     def _add(self, kind: str, what: str) -> None:
         self.findings.append(Finding(kind, "", what))
+
+    def _note_failure(self, request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # the page was left before it came
+            self._add("request", f"{request.url} failed: {request.failure}")
 
     def _note(self, request: Request) -> None:
         address = urlsplit(request.url)

@@ -52,7 +52,3 @@ def test_what_tests_find_is_its_exit_status(monkeypatch):
 def test_make_test_leaves_them_alone():
     assert [ROOT / "tests" / name for name in conftest.collect_ignore] == [browser.TESTS]
     assert (browser.TESTS / "conftest.py").is_file()
-
-
-def test_ci_ends_with_them():
-    assert (ROOT / ".ci/run").read_text().splitlines()[-1] == "make browser"
