@@ -10,7 +10,6 @@ from pathlib import Path
 
 import jupytext
 import pytest
-import yaml
 
 from focal_lib.claims import ledger
 from focal_lib.cli import main
@@ -19,6 +18,7 @@ from focal_lib.pages.execute import describe_parameters
 from focal_lib.pages.footer import command
 from focal_lib.parameters import parse_parameters
 from tests.book.current import HTML, needs_book
+from workflow.contents import pages_in_order
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
@@ -30,11 +30,6 @@ CHAPTERS = [path for path in SOURCES if path.stem[0].isdigit()]
 on_sources = pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.stem)
 
 
-def _toc_files():
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
-    return [toc["root"], *(c["file"] for part in toc["parts"] for c in part["chapters"])]
-
-
 def _cells(path, kind):
     return [cell for cell in jupytext.read(path).cells if cell.cell_type == kind]
 
@@ -42,7 +37,7 @@ def _cells(path, kind):
 def test_every_page_is_in_the_contents_and_exists():
     pages = {f"notebooks/{p.stem}" for p in SOURCES}
     pages |= {f"book/{p.stem}" for p in (ROOT / "book").glob("*.md")}
-    assert set(_toc_files()) == pages
+    assert set(pages_in_order(ROOT / "_toc.yml")) == pages
 
 
 def _documented(page):

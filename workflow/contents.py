@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-__all__ = ["Contents", "Page", "cards", "chapter_end", "chapter_front", "path_list", "read_contents"]
+__all__ = ["Contents", "Page", "cards", "chapter_end", "chapter_front", "pages_in_order", "path_list", "read_contents"]
 
 _CHAPTER = re.compile(r"notebooks/(\d+)_")
 _LABEL = re.compile(r"^\(([\w-]+)\)=\n# (.+)$", re.MULTILINE)
@@ -38,6 +38,12 @@ class Contents:
     parts: Mapping[str, Sequence[str]]
     paths: Mapping[str, Sequence[str]]
     pages: Mapping[str, Page]
+
+
+def pages_in_order(toc: Path) -> list[str]:
+    """The pages of a table of contents in their order, the root first."""
+    found = yaml.safe_load(toc.read_text())
+    return [found["root"], *(chapter["file"] for part in found["parts"] for chapter in part["chapters"])]
 
 
 def read_contents(toc: Path, chapters: Path) -> Contents:

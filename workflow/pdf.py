@@ -18,13 +18,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import yaml
 from bs4 import BeautifulSoup, Tag
 
 from focal_lib.checkout import ROOT
 from workflow.chromium import count_pages, print_pdf, run_page
+from workflow.contents import pages_in_order
 
-__all__ = ["clipped", "joined_page", "make_pdf", "pages_in_order"]
+__all__ = ["clipped", "joined_page", "make_pdf"]
 
 HTML = ROOT / "_build" / "html"
 OUT = ROOT / "_build" / "focal.pdf"
@@ -33,12 +33,6 @@ LEFT_OUT = (
     "script, style, .headerlink, button, .copybtn, .explore-controls, .ledger-filter, .d-print-none, .sd-d-print-none"
 )
 POINTERS = ("id", "for", "headers", "aria-labelledby", "aria-describedby", "aria-controls", "xlink:href")
-
-
-def pages_in_order(toc: Path) -> list[str]:
-    """The pages in their order, 'book/index' first."""
-    found = yaml.safe_load(toc.read_text())
-    return [found["root"], *(chapter["file"] for part in found["parts"] for chapter in part["chapters"])]
 
 
 def joined_page(html: Path, pages: Sequence[str]) -> str:

@@ -30,18 +30,21 @@ _ONE = re.compile(r"\{[\w:]+\}`[^`]*`|\$[^$]+\$|`[^`]*`|\]\([^)]*\)")  # is read
 _SHOWN = ("image/png", "image/svg+xml", "text/html")
 
 
-def count_words(text: str) -> int:
-    """The words of a text in MyST that are not folded; a formula within a line is one, one that stands alone none."""
+def _unfolded(text: str) -> str:
     for pattern in _FOLDED:
         text = pattern.sub("", text)
+    return text
+
+
+def count_words(text: str) -> int:
+    """The words of a text in MyST that are not folded; a formula within a line is one, one that stands alone none."""
+    text = _unfolded(text)
     text = _ONE.sub("x", _MARKUP.sub("", _FORMULA.sub("", text)))
     return len(re.findall(r"\w[\w'’.-]*", text))
 
 
 def _formulas(text: str) -> int:
-    for pattern in _FOLDED:
-        text = pattern.sub("", text)
-    return len(_FORMULA.findall(text))
+    return len(_FORMULA.findall(_unfolded(text)))
 
 
 def minutes_of_text(text: str) -> int:

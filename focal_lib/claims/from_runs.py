@@ -15,10 +15,10 @@ import pandas as pd
 from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.printed_effects import PrintedEffect
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.intervals import paired_t_interval, t_interval, t_interval_if_any
+from focal_lib.metrics.intervals import paired_t_interval, t_interval
 from focal_lib.results import by_run
 from focal_lib.results.recorded import load_recorded, read_table
-from focal_lib.results.written_contrasts import STEPS, compare_eces, difference_by_seed
+from focal_lib.results.written_contrasts import compare_eces, difference_by_seed, interval_over_seeds
 from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.store import Result, load_runs
 
@@ -112,7 +112,7 @@ def contrast_by_seed(
     sign = contrast.claimed if sign is None else sign
     values = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
     printed = "positive" if sign > 0 else "negative"
-    interval = t_interval_if_any(values, step=STEPS.get(contrast.metric, 0.0))
+    interval = interval_over_seeds(values, contrast.metric)
     return replace(Measurement.signed(quantity, printed, interval, sign, over_seeds(values)), said=said)
 
 
@@ -144,7 +144,7 @@ def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: Prin
     """A contrast of recorded runs against the effect claimed; a remark names the other ECEs that say otherwise."""
     table = read_table(name)
     differences = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
-    interval = t_interval_if_any(differences)
+    interval = interval_over_seeds(differences, contrast.metric)
     found = Measurement.signed(quantity, printed.text, interval, printed.sign, over_seeds(differences), printed.size)
     return replace(found, remark=_other_eces(table, contrast))
 

@@ -10,7 +10,7 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 
 from focal_lib.checkout import ROOT
-from focal_lib.metrics.intervals import t_interval_if_any
+from focal_lib.metrics.intervals import Interval, t_interval_if_any
 from focal_lib.metrics.significance import smallest_effect, t_p_value
 from focal_lib.results.over_seeds import correct_together
 from focal_lib.training.contrasts import Contrast, Setting
@@ -18,16 +18,16 @@ from focal_lib.training.grids import read_contrasts
 
 __all__ = [
     "ECES",
-    "STEPS",
     "compare_eces",
     "difference_by_seed",
     "evaluate_contrasts",
     "find_contrast",
     "format_contrasts",
+    "interval_over_seeds",
     "primary_contrast",
 ]
 
-STEPS = {"epochs-to-low": 1.0, "epochs-to-error": 1.0}  # of metrics that are whole numbers
+_STEPS = {"epochs-to-low": 1.0, "epochs-to-error": 1.0}  # of metrics that are whole numbers
 ECES = ("ece", "adaptive-ece", "classwise-ece", "smooth-ece")  # of METRICS
 _EVALUATED = ["table", "name", "primary", "metric", "claimed", "difference", "low", "high", "seeds"]
 _EVALUATED += ["p", "p_adjusted", "smallest", "significant"]
@@ -99,6 +99,11 @@ def _mean_by_seed(table: pd.DataFrame, metric: str, setting: Setting) -> pd.Seri
     return wide.mean(axis="columns")
 
 
+def interval_over_seeds(differences: pd.Series, metric: str, level: float = 0.95) -> Interval:
+    """Student's t interval of what `difference_by_seed` gives of a metric; of one seed none. Knows whole numbers."""
+    return t_interval_if_any(differences, level=level, step=_STEPS.get(metric, 0.0))
+
+
 def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level: float = 0.95) -> pd.DataFrame:
     """One row a contrast: its difference over seeds with Student's t interval, and whether it is significant.
 
@@ -115,7 +120,7 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
     rows = []
     for c in contrasts:
         differences = difference_by_seed(table, c.metric, c.ours, c.theirs)
-        i = t_interval_if_any(differences, level=level, step=STEPS.get(c.metric, 0.0))
+        i = interval_over_seeds(differences, c.metric, level)
         p, smallest = (t_p_value(i), smallest_effect(i)) if i.kind else (np.nan, np.nan)
         rows.append(
             {"table": c.table, "name": c.name, "primary": c.primary, "metric": c.metric, "claimed": c.claimed}

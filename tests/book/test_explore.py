@@ -3,8 +3,6 @@
 import functools
 import json
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -17,23 +15,16 @@ from focal_lib import metrics, results
 from focal_lib.checkout import ROOT
 from focal_lib.pages.explore import FIGURES, explore
 from focal_lib.pages.logit_sample import logit_sample, sample_log_probs
+from tests.book.in_node import check_in_node, needs_node, plant, run_node
 from workflow import explore_reference
 
 SCRIPT = ROOT / "book" / "_static" / "explore.js"
 CHECK = Path(__file__).with_name("explore.test.js")
-NODE = shutil.which("node")
-
-needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
-
-
-def run(script: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(NODE), str(CHECK), str(script)], capture_output=True, text=True)
 
 
 @needs_node
 def test_the_script_computes_what_python_does():
-    done = run(SCRIPT)
-    assert done.returncode == 0, done.stdout
+    check_in_node(CHECK, SCRIPT)
 
 
 @needs_node
@@ -52,13 +43,8 @@ def test_the_script_computes_what_python_does():
     ],
 )
 def test_a_planted_fault_is_noticed(tmp_path, before, after, noticed):
-    text = SCRIPT.read_text()
-    assert before in text
-    planted = tmp_path / "explore.js"
-    planted.write_text(text.replace(before, after))
-    done = run(planted)
-    assert done.returncode == 1
-    assert f"not ok {list(explore_reference.FUNCTIONS).index(noticed) + 1} - {noticed}" in done.stdout
+    said = plant(tmp_path, CHECK, SCRIPT, before, after)
+    assert f"not ok {list(explore_reference.FUNCTIONS).index(noticed) + 1} - {noticed}" in said
 
 
 def flat(found):
@@ -184,7 +170,7 @@ def test_ece_and_nll_of_the_sample_are_those_of_python():
     code += "const { reliability } = require(script);"
     code += "console.log(JSON.stringify(given.map((pair) => reliability(rows, ...pair))))"
     asked = json.dumps([str(SCRIPT), json.loads(dict(elements("reliability"))["figure"]["data-logits"]), GIVEN])
-    done = subprocess.run([str(NODE), "-e", code], input=asked, capture_output=True, text=True, check=True)
+    done = run_node("-e", code, input=asked, check=True)
     for (gamma, t), found in zip(GIVEN, json.loads(done.stdout), strict=True):
         np.testing.assert_allclose(flat(found), flat(explore_reference.reliability(sample(), gamma, t)), rtol=1e-9)
 

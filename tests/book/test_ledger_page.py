@@ -3,8 +3,6 @@
 import html
 import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,24 +15,18 @@ from focal_lib.claims.links import card_anchor, verdict_anchor
 from focal_lib.claims.overview import overview, short_statement
 from focal_lib.claims.page import chapter_link, detail
 from focal_lib.claims.places import places
-from workflow.chromium import find_chromium
+from tests.book.in_node import check_in_node, needs_node, plant
+from workflow.chromium import find_chromium, run_page
 
 SCRIPT = ROOT / "book" / "_static" / "ledger.js"
 CHECK = Path(__file__).with_name("ledger.test.js")
-NODE, CHROMIUM = shutil.which("node"), find_chromium()
 
-needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-
-
-def run(script: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(NODE), str(CHECK), str(script)], capture_output=True, text=True)
+needs_chromium = pytest.mark.skipif(find_chromium() is None, reason="chromium is not installed")
 
 
 @needs_node
 def test_the_script_finds_sorts_and_keeps_what_is_asked():
-    done = run(SCRIPT)
-    assert done.returncode == 0, done.stdout
+    check_in_node(CHECK, SCRIPT)
 
 
 @needs_node
@@ -49,13 +41,8 @@ def test_the_script_finds_sorts_and_keeps_what_is_asked():
     ],
 )
 def test_a_planted_fault_is_noticed(tmp_path, before, after, noticed):
-    text = SCRIPT.read_text()
-    assert before in text
-    planted = tmp_path / "ledger.js"
-    planted.write_text(text.replace(before, after))
-    done = run(planted)
-    assert done.returncode == 1
-    assert re.search(rf"^not ok \d+ - {noticed}", done.stdout, re.M), done.stdout
+    said = plant(tmp_path, CHECK, SCRIPT, before, after)
+    assert re.search(rf"^not ok \d+ - {noticed}", said, re.M), said
 
 
 def proved():
@@ -119,17 +106,9 @@ def found_in_chromium(tmp_path, claims, inside, address=""):
     """What the script in the page found."""
     file = tmp_path / "page.html"
     file.write_text(page(claims, ASKING + inside))
-    command = [
-        str(CHROMIUM),
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--virtual-time-budget=20000",
-        "--dump-dom",
-    ]
-    done = subprocess.run([*command, file.as_uri() + address], capture_output=True, text=True, timeout=120)
-    kept = re.search(r'<pre id="found">(.+?)</pre>', done.stdout)
-    assert kept, done.stderr
+    came_to = run_page(file, address)
+    kept = re.search(r'<pre id="found">(.+?)</pre>', came_to)
+    assert kept, came_to
     return json.loads(html.unescape(kept[1]))
 
 
@@ -173,7 +152,7 @@ def test_a_reader_searches_filters_and_sorts(tmp_path):
 @needs_chromium
 def test_an_address_shows_what_it_says(tmp_path):
     ask = "found.shown = shown(); found.text = form.elements.text.value; found.paper = form.elements.paper.value;"
-    found = found_in_chromium(tmp_path, made(12), ask, "#text=ece&paper=m20&verdict=NO+SUCH&sort=-claim")
+    found = found_in_chromium(tmp_path, made(12), ask, "text=ece&paper=m20&verdict=NO+SUCH&sort=-claim")
     assert found == {"shown": ["11", "9", "7", "5", "3", "1"], "text": "ece", "paper": "m20"}
 
 

@@ -1,7 +1,6 @@
 """What a reader finds first: chapters before the code, by Sphinx's own search with the book's scorer, in node."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,12 +10,12 @@ import yaml
 
 from focal_lib.checkout import ROOT
 from tests.book.current import HTML, needs_book
+from tests.book.in_node import needs_node, run_node
 
 SCORER = ROOT / "book" / "_static" / "search_scorer.js"
 CHECK = Path(__file__).with_name("search.test.js")
-NODE = shutil.which("node")
 
-pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
+pytestmark = needs_node
 
 PAGES = {
     "index": "# A book\n\n```{toctree}\n:glob:\nnotebooks/*\nbook/*\n```\n",
@@ -31,7 +30,7 @@ PAGES = {
 
 def first(folder: Path, *queries: str) -> list[list[str]]:
     """Pages in the order in which they are found, for each query."""
-    done = subprocess.run([str(NODE), str(CHECK), str(folder), *queries], capture_output=True, text=True, check=True)
+    done = run_node(CHECK, folder, *queries, check=True)
     return [[page for page, *_ in found] for found in json.loads(done.stdout)]
 
 

@@ -11,7 +11,8 @@ from bs4 import BeautifulSoup
 
 from focal_lib.checkout import ROOT
 from workflow.chromium import find_chromium
-from workflow.pdf import clipped, joined_page, make_pdf, pages_in_order
+from workflow.contents import pages_in_order
+from workflow.pdf import clipped, joined_page, make_pdf
 
 needs_chromium = pytest.mark.skipif(find_chromium() is None, reason="needs Chromium: apt install chromium")
 PAGE = """<html><head><title>One — A book</title><link rel="stylesheet" href="_static/a.css?v=1">
