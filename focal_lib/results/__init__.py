@@ -1,5 +1,12 @@
 """What runs say together, and beside what the papers print."""
 
+from focal_lib.results.architectures import (
+    ARCHITECTURE_CONTRASTS,
+    contrasts_by_network,
+    map_by_network,
+    nearest_temperature,
+    share_lowered,
+)
 from focal_lib.results.by_run import (
     compare_scaling,
     confidence_gaps,
@@ -145,6 +152,7 @@ from focal_lib.results.written_unknown import (
 )
 
 __all__ = [
+    "ARCHITECTURE_CONTRASTS",
     "CALIBRATOR_CONTRASTS",
     "CONFIDENT",
     "CONVERGING",
@@ -173,6 +181,7 @@ __all__ = [
     "confidence_where_agreed",
     "confident_shares",
     "contrast",
+    "contrasts_by_network",
     "correct_together",
     "correlate_orders",
     "count_best",
@@ -202,6 +211,7 @@ __all__ = [
     "lowest_epoch",
     "m20_fig8",
     "m20_table6",
+    "map_by_network",
     "map_over",
     "match_papers",
     "match_restated",
@@ -218,6 +228,7 @@ __all__ = [
     "minus_cross_entropy",
     "minus_full",
     "name_factors",
+    "nearest_temperature",
     "negative_by_loss",
     "nll_surface",
     "nll_temperature",
@@ -240,6 +251,7 @@ __all__ = [
     "say_places",
     "say_steps",
     "search_valley",
+    "share_lowered",
     "share_within",
     "shift_contrasts",
     "summarise",

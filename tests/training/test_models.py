@@ -55,6 +55,20 @@ def airbench(channels, classes):
     return total + before * classes + classes
 
 
+def mixer(channels, classes, tokens, width=64, layers=4):
+    """Tolstikhin et al. (2021) section 2: two pairs of linear layers and two normalisations a layer."""
+    hidden = width // 2, 4 * width
+    mixing = 2 * tokens * hidden[0] + hidden[0] + tokens + 2 * width * hidden[1] + hidden[1] + width
+    return channels * 16 * width + width + layers * (mixing + 4 * width) + 2 * width + width * classes + classes
+
+
+def convnext(channels, classes):
+    """Liu et al. (2022) Fig. 4: a depthwise 7x7, two linear layers with expansion 4, a scale for each channel."""
+    block = lambda width: 50 * width + 2 * width + 8 * width**2 + 5 * width + width  # noqa: E731
+    stages = 2 * block(32) + 64 + (4 * 32 * 64 + 64) + 2 * block(64)
+    return channels * 16 * 32 + 32 + 64 + stages + 128 + 64 * classes + classes
+
+
 def dense(channels, classes, growth=32):
     """Huang et al. (2017): normalisation before each convolution; transitions halve the channels."""
     total, width = channels * 64 * 9, 64
@@ -83,6 +97,8 @@ def dense(channels, classes, growth=32):
         ("mlp", 3072 * 100 + 100 + 100 * 10 + 10),
         ("vit", 192 * (3 * 16 + 1 + 1 + 65) + 12 * (12 * 192**2 + 13 * 192) + 2 * 192 + 193 * 10),
         ("small-vit", 32 * (3 * 64 + 1 + 1 + 17) + 2 * (8 * 32**2 + 11 * 32) + 2 * 32 + 33 * 10),
+        ("small-mixer", mixer(3, 10, 64)),
+        ("small-convnext", convnext(3, 10)),
     ],
 )
 def test_parameter_counts(name, expected):
@@ -117,6 +133,8 @@ def test_published_counts():
         "resnet50-tiny-imagenet",
         "small-vit",
         "vit",
+        "small-mixer",
+        "small-convnext",
     ],
 )
 @pytest.mark.parametrize(("channels", "size", "classes"), [(3, 32, 100), (1, 28, 10)])
@@ -141,3 +159,7 @@ def test_unknown_names_and_depths():
         models.build("vit", 3, 30, 10)
     with pytest.raises(ValueError, match=r"small-vit needs .* multiple of 4. Got 30"):
         models.build("small-vit", 3, 30, 10)
+    with pytest.raises(ValueError, match=r"small-mixer needs .* multiple of 4. Got 30"):
+        models.build("small-mixer", 3, 30, 10)
+    with pytest.raises(ValueError, match=r"small-convnext needs .* 8 x 8. Got 7 x 7"):
+        models.build("small-convnext", 3, 7, 10)

@@ -1,4 +1,4 @@
-"""Networks for pictures. Blocks are torchvision's; what differs is the stem, made for small images."""
+"""Networks of convolutions for pictures, and all by name. Blocks are torchvision's; what differs is the stem."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from torch import Tensor, nn
 from torchvision.models.densenet import DenseNet
 from torchvision.models.resnet import BasicBlock, Bottleneck, ResNet, resnet50
-from torchvision.models.vision_transformer import VisionTransformer
+
+from focal_lib.training.models.patches import small_convnext, small_mixer, small_vit, vit
 
 __all__ = [
     "IMAGE_MODELS",
@@ -18,8 +19,6 @@ __all__ = [
     "resnet50_tiny_imagenet",
     "small_cnn",
     "small_resnet",
-    "small_vit",
-    "vit",
     "wide_resnet",
 ]
 
@@ -164,40 +163,6 @@ def resnet50_tiny_imagenet(channels: int, size: int, classes: int) -> nn.Module:
     return model
 
 
-def vit(channels: int, size: int, classes: int) -> nn.Module:
-    """Vision transformer of the Ti size, patches of 4x4: 12 layers, width 192, 3 heads (KN24 Fig. 2 says 'ViT').
-
-    Raises:
-        ValueError: a size that is no multiple of 4.
-    """
-    if size % 4:
-        raise ValueError(f"vit needs a size that is a multiple of 4. Got {size}.")
-    model = VisionTransformer(
-        image_size=size, patch_size=4, num_layers=12, num_heads=3, hidden_dim=192, mlp_dim=768, num_classes=classes
-    )
-    if channels != 3:
-        model.conv_proj = nn.Conv2d(channels, 192, 4, stride=4)
-    nn.init.trunc_normal_(model.heads.head.weight, std=0.02)  # torchvision's zeros would leave gradients of 0 behind it
-    return model
-
-
-def small_vit(channels: int, size: int, classes: int) -> nn.Module:
-    """A vision transformer small enough to look at its Hessian: 16 patches, 2 layers, width 32, 4 heads.
-
-    Raises:
-        ValueError: a size that is no multiple of 4.
-    """
-    if size % 4:
-        raise ValueError(f"small-vit needs a size that is a multiple of 4. Got {size}.")
-    model = VisionTransformer(
-        image_size=size, patch_size=size // 4, num_layers=2, num_heads=4, hidden_dim=32, mlp_dim=64, num_classes=classes
-    )
-    if channels != 3:
-        model.conv_proj = nn.Conv2d(channels, 32, size // 4, stride=size // 4)
-    nn.init.trunc_normal_(model.heads.head.weight, std=0.02)  # as in vit
-    return model
-
-
 IMAGE_MODELS: dict[str, Callable[[int, int, int], nn.Module]] = {
     "small-cnn": small_cnn,
     "airbench-cnn": airbench_cnn,
@@ -213,4 +178,6 @@ IMAGE_MODELS: dict[str, Callable[[int, int, int], nn.Module]] = {
     "resnet50-tiny-imagenet": resnet50_tiny_imagenet,
     "small-vit": small_vit,
     "vit": vit,
+    "small-mixer": small_mixer,
+    "small-convnext": small_convnext,
 }

@@ -1,0 +1,76 @@
+"""The map on networks' predictions, against brute force and exact cases."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import log_softmax
+
+from focal_lib import results
+from focal_lib.checkout import ROOT
+from focal_lib.results.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
+from focal_lib.results.over_seeds import measure
+from focal_lib.theory.maps import focal_log_probs
+from focal_lib.training.grids import read_grid
+
+
+@pytest.fixture
+def logits():
+    return 2 * np.random.default_rng(0).standard_normal((200, 5))
+
+
+def test_the_nearest_temperature_is_that_of_a_fine_grid(logits):
+    grid = np.linspace(0.2, 1.2, 2001)
+    mapped = np.exp(focal_log_probs(logits, 2.0))
+    cross = [-(mapped * log_softmax(logits / t, -1)).sum(-1).mean() for t in grid]
+    assert results.nearest_temperature(logits, 2.0) == pytest.approx(grid[np.argmin(cross)], abs=5e-4)
+
+
+def test_no_map_is_temperature_one(logits):
+    assert results.nearest_temperature(logits, 0.0) == pytest.approx(1, abs=1e-5)
+    assert results.share_lowered(logits, 0.0) == 0
+
+
+def test_one_prediction_of_two_classes_has_its_temperature_exactly():
+    """With two classes any map of one point is a temperature: the ratio of its log odds."""
+    z = np.array([[1.3, 0.0]])
+    mapped = focal_log_probs(z, 3.0)
+    assert results.nearest_temperature(z, 3.0) == pytest.approx(1.3 / float(mapped[0, 0] - mapped[0, 1]), abs=1e-5)
+
+
+def test_the_share_lowered(logits):
+    """No prediction of two classes loses confidence (KK24 Prop. 5); one of a hundred that spreads its mass does."""
+    assert results.share_lowered(logits[:, :2], 5.0) == 0
+    spread = np.log([[0.05, *[0.95 / 99] * 99]])
+    certain = 30 * np.eye(100)[:1]
+    assert np.exp(focal_log_probs(spread, 5.0)).max() < 0.05
+    assert results.share_lowered(np.concatenate([spread, certain, certain, certain]), 5.0) == 0.25
+
+
+def test_a_row_a_network_with_its_interval(made_results):
+    table = results.map_by_network(made_results, 3.0)
+    [row] = table.to_dict("records")
+    plain = [run for run in made_results if run.spec.label == "cross-entropy"]
+    each = [results.nearest_temperature(run.test.logits, 3.0) for run in plain]
+    assert row["networks"] == 4
+    assert row["nearest"] == pytest.approx(np.mean(each))
+    assert (row["high"] - row["low"]) / 2 == pytest.approx(3.182446305 * np.std(each, ddof=1) / 2, rel=1e-6)
+    assert row["error"] == pytest.approx(np.mean([(r.test.logits.argmax(-1) != r.test.labels).mean() for r in plain]))
+    one = results.map_by_network(plain[:1], 3.0).iloc[0]
+    assert np.isnan([one["low"], one["high"]]).all()
+
+
+def test_contrasts_are_of_each_network_and_corrected_together(made_results):
+    table = measure(made_results, [("temperature", "nll"), ("focal-temperature", "nll"),
+                                   ("temperature", "adaptive-ece"), ("focal-temperature", "adaptive-ece")])  # fmt: skip
+    two = pd.concat([table.assign(model="one"), table.assign(model="two")])
+    found = contrasts_by_network(two, ARCHITECTURE_CONTRASTS)
+    assert found["model"].tolist() == ["one", "one", "two", "two"]
+    alone = results.evaluate_contrasts(table, ARCHITECTURE_CONTRASTS)
+    np.testing.assert_allclose(found["p"], [*alone["p"], *alone["p"]])
+    np.testing.assert_allclose(found["p_adjusted"].min(), min(1, 4 * found["p"].min()))
+    assert not found["primary"].any()
+
+
+def test_the_contrasts_are_of_what_the_grid_trains():
+    trained = {spec.label for spec in read_grid(ROOT / "workflow/grids/fashion-mnist-architectures.yaml")}
+    assert trained == set(ARCHITECTURE_CONTRASTS[0].ours.losses)
