@@ -72,13 +72,15 @@ def compare(call: Callable[[], object], ids: list[int]) -> tuple[float, float]:
     """Median seconds quiet and busy, in turns."""
     once = seconds_of(call)
     repeats = int(np.clip(_SECONDS / once, 3, _MOST))
-    quiet, busy = [], []
+    quiet: list[float] = []
+    busy: list[float] = []
     for _ in range(repeats):
-        quiet.append(seconds_of(call))
-        send(ids, signal.SIGCONT)
-        time.sleep(0.05)  # until they run
-        busy.append(seconds_of(call))
-        send(ids, signal.SIGSTOP)
+        for times, what in ((quiet, signal.SIGSTOP), (busy, signal.SIGCONT)):
+            send(ids, what)
+            time.sleep(0.05)  # until they rest, or run
+            call()  # after a pause caches are cold
+            times.append(seconds_of(call))
+    send(ids, signal.SIGSTOP)
     return median(quiet), median(busy)
 
 
