@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser import visit as visits
 from tests.browser.visit import visit
 
 HEAD = (
@@ -67,6 +66,10 @@ FAULTS = {  # name -> page, kind of the finding, where, what it says
         page("<style>@media (prefers-color-scheme: dark) {p {color: #bbb; background: #fff}}</style><p>Pale.</p>"),
         "axe", "dark", "color-contrast",
     ),
+    "fold that stays shut": (
+        page('<details class="hide" onclick="event.preventDefault()"><summary>More</summary><p>x</p></details>'),
+        "fold", "", "does not open",
+    ),
     "one theme only": (page("", start='<html lang="en" data-theme="light">'), "mode", "dark", "other colours"),
 }  # fmt: skip
 
@@ -88,10 +91,17 @@ def test_a_planted_fault_is_found(name, browser: Browser, tmp_path):
         assert list(tmp_path.glob("shots/page-*.png")), "no picture of it was kept"
 
 
-def test_a_heavy_page_is_found(browser: Browser, tmp_path, monkeypatch):
+def test_a_heavy_page_is_found(browser: Browser, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(WELL)
-    monkeypatch.setattr(visits, "HEAVIEST", 100)
-    [finding] = visit(browser, path)
+    [finding] = visit(browser, path, heaviest=100)
     assert finding.kind == "weight"
     assert "page.html" in finding.what
+
+
+def test_faults_among_many_alike_are_found(browser: Browser, tmp_path):
+    """Of neighbours of one make two are looked at: one that is made otherwise is looked at, too."""
+    rows = "<li>dark</li>" * 20 + '<li class="pale">pale</li>' + "<li>dark</li>" * 20
+    path = tmp_path / "page.html"
+    path.write_text(page(f"<style>.pale {{color: #bbb; background: #fff}}</style><article><ul>{rows}</ul></article>"))
+    assert {finding.what.split(",")[0] for finding in visit(browser, path)} == {"color-contrast"}

@@ -13,6 +13,8 @@ from urllib.parse import unquote, urlsplit
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Request, TimeoutError
 
+from tests.browser.folds import shut_folds
+
 __all__ = ["HEAVIEST", "MODES", "WIDTHS", "Finding", "open_page", "visit"]
 
 WIDTHS = (1400, 768, 390, 320)
@@ -21,12 +23,31 @@ HEAVIEST = 2_500_000  # bytes that a page may load, its own among them
 
 _GEOMETRY = Path(__file__).with_name("geometry.js").read_text()
 _AXE = {"resultTypes": ["violations"], "preload": False}  # it would fetch styles, which a file may not
-_NOT_IN_FORMULAS = {"exclude": [["mjx-container"]]}  # half of all elements, none of them written by us
+_OF_COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}  # the only rules that a mode could break
 _GRAVE = ("serious", "critical")
 _AT_REST = "*, *::before, *::after { transition: none !important; animation: none !important }"
 _UNFOLD = """() => {
   document.querySelectorAll("details").forEach((fold) => (fold.open = true));
   document.querySelectorAll(".toggle-hidden").forEach((fold) => fold.classList.remove("toggle-hidden"));
+}"""
+# What axe need not see hundreds of times: the inside of formulas, which is MathJax's; of words of code of one kind and
+# colour, and of neighbours of one make, such as the ledger's cards, all but the first two.
+_THIN = """() => {
+  document.querySelectorAll("mjx-container").forEach((formula) => formula.replaceChildren("x"));
+  const seen = new Map();
+  const often = (of, key) => of.set(key, (of.get(key) ?? 0) + 1).get(key) > 2;
+  document.querySelectorAll("pre span[class]:not(:has(*))").forEach((word) => {
+    const { color, backgroundColor } = getComputedStyle(word);
+    const ground = getComputedStyle(word.closest("div, pre")).backgroundColor;
+    if (often(seen, [word.className, color, backgroundColor, ground].join())) word.replaceWith(...word.childNodes);
+  });
+  const name = (one) => [one.tagName, one.getAttribute("class"), one.dataset?.verdict].join(".");
+  const make = (one) => [one, ...one.querySelectorAll("*")].map(name).join();
+  for (const parent of [...document.querySelectorAll("article, article *")].reverse()) {
+    if (parent.childElementCount < 6) continue;
+    const makes = new Map();
+    for (const child of [...parent.children]) if (often(makes, make(child))) child.remove();
+  }
 }"""
 _SHOWS = "(mode) => [undefined, mode].includes(document.documentElement.dataset.theme)"
 _AFTER_RESIZING = "() => new Promise((done) => setTimeout(done, 400))"  # scripts of pages wait 300 ms for the last
@@ -45,7 +66,7 @@ _WITHOUT_ALT = "() => [...document.querySelectorAll('img:not([alt]), img[alt=\"\
 class Finding(NamedTuple):
     """One thing that is wrong."""
 
-    kind: str  # console, request, head, alt, weight, mode, axe, overflow, clipped
+    kind: str  # console, request, head, alt, weight, fold, mode, axe, overflow, clipped
     where: str  # '' for the page at any width
     what: str
 
@@ -81,13 +102,13 @@ class Log:
         path = Path(unquote(address.path))
         self.loaded[path] = path.stat().st_size if path.is_file() else 0
 
-    def weight(self) -> list[Finding]:
+    def weight(self, heaviest: int) -> list[Finding]:
         total = sum(self.loaded.values())
-        if total <= HEAVIEST:
+        if total <= heaviest:
             return []
         heavy = sorted(self.loaded.items(), key=lambda one: -one[1])[:4]
         most = ", ".join(f"{path.name} {size:,}" for path, size in heavy)
-        return [Finding("weight", "", f"{total:,} bytes are loaded, at most {HEAVIEST:,} may be; {most}")]
+        return [Finding("weight", "", f"{total:,} bytes are loaded, at most {heaviest:,} may be; {most}")]
 
 
 def open_page(browser: Browser, address: str, width: int = WIDTHS[0]) -> tuple[Page, Log]:
@@ -109,6 +130,7 @@ def visit(
     axe: bool = True,
     widths: Sequence[int] = WIDTHS,
     modes: Sequence[str] = MODES,
+    heaviest: int = HEAVIEST,
 ) -> list[Finding]:
     """All that is wrong with a page.
 
@@ -119,10 +141,12 @@ def visit(
         axe: whether to check accessibility, too, at the first width.
         widths: of the window, in pixels.
         modes: 'light', 'dark'.
+        heaviest: bytes that the page may load.
     """
     page, log = open_page(browser, path.as_uri())
     try:
-        found = _at_any_width(page) + log.weight()
+        found = _at_any_width(page) + log.weight(heaviest)
+        found += [Finding("fold", "", shut) for shut in shut_folds(page)]
         page.evaluate(_UNFOLD)
         page.add_style_tag(content=_AT_REST)
         for mode in modes:
@@ -130,16 +154,27 @@ def visit(
             found += _mode(page, mode)
             for width in widths:
                 page.set_viewport_size({"width": width, "height": 900})
-                wrong = _geometry(page, f"{mode}, {width} px")
-                if axe and width == widths[0]:
-                    wrong += _axe(page, mode)
-                if wrong and shots:
-                    shots.mkdir(parents=True, exist_ok=True)
-                    page.screenshot(path=shots / f"{path.stem}-{mode}-{width}.png")
-                found += wrong
+                found += _kept(_geometry(page, f"{mode}, {width} px"), page, shots, f"{path.stem}-{mode}-{width}")
+        if axe:
+            page.set_viewport_size({"width": widths[0], "height": 900})
+            page.evaluate(_AFTER_RESIZING)
+            page.evaluate(_THIN)
+            for mode in reversed(modes):  # the last is still shown
+                page.emulate_media(color_scheme=mode)
+                _mode(page, mode)
+                wrong = _axe(page, mode, _AXE if mode == modes[0] else _AXE | _OF_COLOURS)
+                found += _kept(wrong, page, shots, f"{path.stem}-{mode}-axe")
         return log.findings + found
     finally:
         page.context.close()
+
+
+def _kept(wrong: list[Finding], page: Page, shots: Path | None, name: str) -> list[Finding]:
+    """What is wrong, as it came, with a picture of it."""
+    if wrong and shots:
+        shots.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=shots / f"{name}.png")
+    return wrong
 
 
 def _at_any_width(page: Page) -> list[Finding]:
@@ -153,7 +188,7 @@ def _at_any_width(page: Page) -> list[Finding]:
 def _mode(page: Page, mode: str) -> list[Finding]:
     """The book's pages follow the reader's choice of colours."""
     try:
-        page.wait_for_function(_SHOWS, arg=mode, timeout=5000)
+        page.wait_for_function(_SHOWS, arg=mode, timeout=30_000)
     except TimeoutError:
         return [Finding("mode", mode, "the page has other colours")]
     return []
@@ -163,9 +198,8 @@ def _geometry(page: Page, where: str) -> list[Finding]:
     return [Finding(kind, where, what) for kind, what in page.evaluate(_GEOMETRY)]
 
 
-def _axe(page: Page, mode: str) -> list[Finding]:
-    page.evaluate(_AFTER_RESIZING)
-    violations = Axe().run(page, context=_NOT_IN_FORMULAS, options=_AXE).response["violations"]
+def _axe(page: Page, mode: str, options: dict[str, object]) -> list[Finding]:
+    violations = Axe().run(page, options=options).response["violations"]
     return [
         Finding(
             "axe", mode, f"{one['id']}, {one['impact']}, {len(one['nodes'])} times: {one['nodes'][0]['html'][:200]}"

@@ -32,6 +32,7 @@ def probability_regions(
         ax.axis("off")
     for ax, (title, probs) in zip(axes.ravel(), panels.items(), strict=False):
         shades = ax.contourf(x, y, probs.T, levels=np.linspace(0, 1, 11), cmap="PuOr_r", alpha=0.85)
+        shades.set_rasterized(True)  # as paths they take half a megabyte
         for level, style in ((0.1, "--"), (0.5, "-"), (0.9, "--")):
             if probs.min() < level < probs.max():
                 ax.contour(x, y, probs.T, levels=[level], colors="black", linestyles=style, linewidths=1.3)

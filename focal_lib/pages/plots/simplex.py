@@ -80,6 +80,7 @@ def maps_on_triangle(points: np.ndarray, values: Mapping[str, np.ndarray], label
     for ax, (title, value) in zip(axes, values.items(), strict=False):
         levels = MaxNLocator(8).tick_values(0, top)
         shades = ax.tricontourf(x, y, value, levels=levels, cmap="cividis")
+        shades.set_rasterized(True)  # as paths they take a third of a megabyte
         ax.tricontour(x, y, value, levels=levels[1:-1], colors="white", linewidths=0.6)
         _triangle(ax, title)
     fig.colorbar(shades, ax=axes, label=label, shrink=0.8)
