@@ -72,6 +72,7 @@ bench: $(VENV)/ready-bench ## speed, as ratios, other libraries among them
 	@$(BIN)/python -m benchmarks
 	@$(BIN)/python -m benchmarks.libraries
 	@$(BIN)/python -m benchmarks.busy
+	@$(BIN)/python -m benchmarks.ledger_page
 
 $(VENV)/ready-bench: $(READY) benchmarks/requirements.lock
 	@$(BIN)/python -m pip install -qq -r benchmarks/requirements.lock
