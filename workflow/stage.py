@@ -33,7 +33,10 @@ from workflow.reading_time import HOW_TIMED, minutes_of_notebook, minutes_of_tex
 from workflow.terms import glossary, link_terms
 from workflow.thumbnails import find_figure, thumbnail
 
-SCHEMA = Path("focal_lib/claims/ledger.schema.json")  # on the page 'How a verdict is reached'
+SHOWN_WHOLE = (
+    Path("focal_lib/claims/ledger.schema.json"),  # on the page 'How a verdict is reached'
+    Path("CITATION.cff"),  # on that of references
+)
 INDEX = Path("book/index.md")
 TERMS = Path("book/terms.md")
 _VERDICT = re.compile(r'^<span id="(verdict-[\w-]+)"></span>', re.MULTILINE)
@@ -47,7 +50,7 @@ MARKS = {
 def stage(notebooks: Path, target: Path) -> None:
     """Make `target` hold the configuration, book/**, notebooks/*.ipynb and what pages show whole, and nothing else."""
     executed = {p.stem: p for p in notebooks.glob("[!.]*.ipynb") if ".failed" not in p.name}
-    wanted: dict[Path, Path | bytes] = {p: p for p in (Path("_config.yml"), Path("_toc.yml"), SCHEMA)}
+    wanted: dict[Path, Path | bytes] = {p: p for p in (Path("_config.yml"), Path("_toc.yml"), *SHOWN_WHOLE)}
     wanted |= {p: p for p in Path("book").rglob("*") if p.is_file()}
     wanted |= {Path("notebooks") / p.name: p for p in executed.values()}
     contents = read_contents(Path("_toc.yml"), Path("book/chapters.yaml"))

@@ -11,7 +11,7 @@ from PIL import Image
 
 from focal_lib.claims import ledger, show
 from workflow.reading_time import HOW_TIMED
-from workflow.stage import INDEX, SCHEMA, TERMS, add_index_entries, stage
+from workflow.stage import INDEX, SHOWN_WHOLE, TERMS, add_index_entries, stage
 
 TOC = {"root": "book/index", "parts": [{"caption": "One", "chapters": [{"file": f"notebooks/0{i}_x"} for i in (1, 2)]}]}
 SAID = {
@@ -39,7 +39,10 @@ def chapter(number):
 def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     files = {"_config.yml": "", "_toc.yml": yaml.safe_dump(TOC), "book/chapters.yaml": yaml.safe_dump(SAID)}
-    files |= {str(SCHEMA): "{}", str(INDEX): PAGE, str(TERMS): "# T\n\n```{glossary}\nECE\n  A gap.\n```\n"}
+    files |= {str(path): "{}" for path in SHOWN_WHOLE} | {
+        str(INDEX): PAGE,
+        str(TERMS): "# T\n\n```{glossary}\nECE\n  A gap.\n```\n",
+    }
     files |= {f"executed/0{i}_x.ipynb": chapter(i) for i in (1, 2)}
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
