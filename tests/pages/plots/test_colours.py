@@ -14,7 +14,7 @@ from focal_lib.checkout import ROOT
 from focal_lib.losses.by_name import BUILDERS
 from focal_lib.metrics.bins import Bins
 from focal_lib.pages.plots import curves, epochs, use_style, valley
-from focal_lib.pages.plots.colours import CROSS_ENTROPY, LOSSES, SERIES, colour_of, gamma_colour
+from focal_lib.pages.plots.colours import ACCENTS, CROSS_ENTROPY, LOSSES, SERIES, colour_of, gamma_colour
 
 GAMMAS = (-0.5, 0, 0.5, 1, 2, 3, 4, 5, 7, 10, 20)  # of the book's curves
 ALL = {f"gamma {gamma}": gamma_colour(gamma) for gamma in GAMMAS} | LOSSES
@@ -60,6 +60,13 @@ def test_the_style_sheet_does_with_figures_what_is_measured_here():
     theme = files("sphinx_book_theme") / "theme/sphinx_book_theme/static/styles/sphinx-book-theme.css"
     [variables] = re.findall(r"html\[data-theme=dark\]\{([^}]*--pst-color-background:[^}]*)\}", theme.read_text())
     assert f"--pst-color-background:{DARK}" in variables
+
+
+def test_figures_that_move_have_the_same_two_colours():
+    style = (ROOT / "book" / "_static" / "book.css").read_text()
+    light, dark = re.findall(r"\.explore \{[^{}]*--explore-one: (#\w+); --explore-two: (#\w+);", style)
+    assert light == tuple(colour.lower() for colour in ACCENTS)
+    assert dark == tuple(to_hex(on_dark(colour)) for colour in ACCENTS)
 
 
 @pytest.mark.parametrize("name", [*ALL, *SERIES])
