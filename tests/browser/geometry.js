@@ -15,7 +15,8 @@
     if (!boxes.has(element)) boxes.set(element, element.getBoundingClientRect());
     return boxes.get(element);
   };
-  const shown = (element) => element.checkVisibility() && boxOf(element).width > 1 && boxOf(element).height > 1;
+  const shown = (element) =>
+    element.checkVisibility({ visibilityProperty: true }) && boxOf(element).width > 1 && boxOf(element).height > 1;
   const tell = (kind, element, more) => {
     if (!found.length) {
       element.style.outline = "3px solid red";
