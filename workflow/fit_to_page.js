@@ -5,23 +5,32 @@
 
 const SMALLEST = 0.5;
 const SMALL = 0.7;
-const FITTED = "table, mjx-container[display='true'], mjx-container, svg, pre";
+const TABLES = "table";
+const OTHERS = "mjx-container, svg, pre"; // after the tables that they may stand in
+
+// Each of them in an article, with its width, the room it has and its zoom. Read together and written together: one
+// layout of a whole book takes seconds.
+function measure(selector) {
+  return [...document.querySelectorAll("article.bd-article")].flatMap((article) => {
+    const right = article.getBoundingClientRect().right;
+    return [...article.querySelectorAll(selector)].map((one) => {
+      const box = one.getBoundingClientRect();
+      const zoom = Number(one.style.zoom) || 1;
+      return { one, zoom, room: right - box.left, width: Math.max(box.width, zoom * one.scrollWidth) };
+    });
+  });
+}
+
+function shrink(selector) {
+  const wide = measure(selector).filter(({ room, width }) => room > 0 && width > room + 1);
+  for (const { one, zoom, room, width } of wide) one.style.zoom = Math.max(SMALLEST, (zoom * (room - 2)) / width);
+}
 
 function fit() {
-  for (const article of document.querySelectorAll("article.bd-article")) {
-    const right = article.getBoundingClientRect().right;
-    for (const one of article.querySelectorAll(FITTED)) {
-      const box = one.getBoundingClientRect();
-      const room = right - box.left;
-      const zoom = Number(one.style.zoom) || 1;
-      let width = Math.max(box.width, zoom * one.scrollWidth);
-      if (one.localName === "table" && width * SMALL > room) {
-        one.classList.add("tight");
-        width = Math.max(one.getBoundingClientRect().width, zoom * one.scrollWidth);
-      }
-      if (width > room + 1 && room > 0) one.style.zoom = Math.max(SMALLEST, (zoom * (room - 2)) / width);
-    }
-  }
+  const small = measure(TABLES).filter(({ room, width }) => width * SMALL > room);
+  for (const { one } of small) one.classList.add("tight");
+  shrink(TABLES);
+  shrink(OTHERS);
 }
 
 // Text, formulas, pictures beyond the right edge of the page, and what scrolls or is hidden in a box of its own.
