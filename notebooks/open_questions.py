@@ -27,7 +27,7 @@
 # | what a negative calibration $\gamma$ is for | measured on small networks | below |
 # | the best calibration $\gamma$, from that of training | measured, beside the theory | below |
 # | what the decomposition means for generalisation | measured, small networks | {ref}`ch-training`, {ref}`ch-raters` |
-# | is the map like $T < 1$ on other architectures? | measured on five small networks | below |
+# | is the map like $T < 1$ on other architectures? | measured on small networks | below |
 # | the whole landscape of $(\gamma, T)$ | searched for every network | below, {ref}`ch-fts` |
 # | data out of distribution | measured on small networks | {ref}`ch-unknown` |
 
@@ -331,8 +331,9 @@ note("questions", top=top, validation=len(trained[0].validation.labels))
 #
 # The map is a fixed function; what an architecture changes is where its predictions lie. On the test predictions of
 # cross-entropy networks: the temperature that comes nearest to the map there (least mean Kullback-Leibler divergence),
-# the factor of the line above, and the share of predictions whose top probability the map lowers. A vision
-# transformer, an MLP-Mixer and a ConvNeXt, all small, were trained for this on the images of the book's grid and kept.
+# the share of predictions whose top probability the map lowers, and, whatever this map's $\gamma$, the factor of the
+# line above. A vision transformer, an MLP-Mixer and a ConvNeXt, all small, were trained for this on images of
+# Fashion-MNIST and kept.
 
 # %% tags=["hide-input"]
 kept = ("fashion-mnist-architectures", "cifar10-resnet8", "cifar100-resnet8")
@@ -340,16 +341,16 @@ sets = [trained, *(results.load_recorded(name) for name in kept)]
 by_network = pd.concat([results.map_by_network(networks, gamma) for networks in sets], ignore_index=True)
 shares = by_network.assign(error=100 * by_network["error"], lowered=100 * by_network["lowered"])
 heads = {"dataset": "data set", "model": "network", "error": "test error (%)", "nearest": "nearest T"}
-heads |= {"low": "95 % from", "high": "to", "lowered": "lowered (%)"}
+heads |= {"low": "95 % from", "high": "to", "lowered": "lowered (%)", "factor": "factor, gamma 0 to 1"}
 text = shares.rename(columns=heads).style.format(precision=2).hide()
 text.set_caption(f"The map with gamma = {gamma:g} on test predictions of cross-entropy networks; t intervals")
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "The temperature nearest to the map on the test predictions of each network, with t intervals over seeds, and a line at 1, where the map would change nothing."}, "figure": {"name": "fig-questions-architectures", "caption": "The temperature nearest to the map on the test predictions of cross-entropy networks: mean and 95 % t interval over seeds, each for itself; none of one seed. At 1 the map would change nothing."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The temperature nearest to the map on the test predictions of each network, with t intervals over seeds, and a line at 1, between sharper and flatter."}, "figure": {"name": "fig-questions-architectures", "caption": "The temperature nearest to the map on the test predictions of cross-entropy networks: mean and 95 % t interval over seeds, each for itself; none of one seed. Left of 1 the map makes these predictions sharper on the whole, right of it flatter."}}
 names = by_network["model"] + ", " + by_network["dataset"]
 interval_figure(names, by_network["nearest"], by_network["low"], by_network["high"], "nearest temperature", reference=1)
 
 # %% [markdown]
-# And does focal temperature scaling improve on temperature scaling there? Mean over networks of
+# And does focal temperature scaling improve on temperature scaling with these three? Mean over networks of
 # {glue:text}`questions-new-losses`, each score with what was fitted for it; written down before the runs, in
 # `focal_lib/results/architectures.py`.
 
@@ -362,25 +363,25 @@ form.format(precision=4, subset=["difference", "95 % from", "to", "power 80 %"])
 # %% tags=["remove-input"]
 note("questions", gamma=gamma, nearest_low=by_network["nearest"].min(), nearest_high=by_network["nearest"].max())
 note("questions", lowered=100 * by_network["lowered"].max(), sets=len(by_network))
-top_row = by_network.loc[by_network["lowered"].idxmax()]
-note("questions", lowered_on=f"{top_row['model']} on {top_row['dataset']}")
+most = by_network[(by_network["lowered"] == by_network["lowered"].max()) & (by_network["lowered"] > 0)]
+note("questions", lowered_on=" and ".join(most["model"] + " on " + most["dataset"]) or "none of them")
 note("questions", factor_least=by_network["factor"].min(), factor_most=by_network["factor"].max())
 for word, sign in (("lower", -1), ("higher", 1)):
     found = named[named["significant"] & (np.sign(named["difference"]) == sign)]["name"]
     note("questions", {f"new-{word}": "; ".join(found) or "none"})
-note("questions", few=sets[1][0].spec.n_train, new_losses=" and ".join(results.ARCHITECTURE_CONTRASTS[0].ours.losses))
+note("questions", few=results.load_recorded(kept[0])[0].spec.n_train, new_losses=" and ".join(results.ARCHITECTURE_CONTRASTS[0].ours.losses))
 note("questions", new=len(named), all_below=("below 1" if (by_network["nearest"] < 1).all() else "not always below 1"))
 
 # %% [markdown]
 # For $\gamma =$ {glue:text}`questions-gamma:g` the nearest temperature is {glue:text}`questions-nearest-low:.2f` to
 # {glue:text}`questions-nearest-high:.2f` on these {glue:text}`questions-sets` pairs of data set and network,
-# {glue:text}`questions-all-below`, and the factor {glue:text}`questions-factor-least:.2f` to
+# {glue:text}`questions-all-below`. The factor from $\gamma = 0$ to 1 is {glue:text}`questions-factor-least:.2f` to
 # {glue:text}`questions-factor-most:.2f`. The largest share of predictions that lose confidence is
 # {glue:text}`questions-lowered:.1f` %, of {glue:text}`questions-lowered-on`. That some can, with four classes or more,
 # is proved ({ref}`ch-confidence`); a network that spreads its probability over many classes can stay below the
 # threshold often. Of the {glue:text}`questions-new` contrasts focal temperature scaling is significantly lower in:
-# {glue:text}`questions-new-lower`; higher in: {glue:text}`questions-new-higher`. These networks are small and see
-# {glue:text}`questions-few:,` images; nothing is measured of large ones.
+# {glue:text}`questions-new-lower`; higher in: {glue:text}`questions-new-higher`. The three trained for
+# this are small and saw {glue:text}`questions-few:,` images; nothing is measured of large ones.
 #
 # ## The landscape
 #

@@ -6,7 +6,7 @@
 const SMALLEST = 0.5;
 const SMALL = 0.7;
 const TABLES = "table";
-const OTHERS = "mjx-container, svg, pre"; // after the tables that they may stand in
+const OTHERS = "mjx-container, svg, pre"; // none stands in another; after the tables that they may stand in
 
 // Each of them in an article, with its width, the room it has and its zoom. Read together and written together: one
 // layout of a whole book takes seconds.

@@ -136,8 +136,8 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
 
 
 def format_contrasts(found: pd.DataFrame, caption: str) -> Styler:
-    """What `evaluate_contrasts` found as a table for a page."""
-    named = found[list(_SHOWN)].rename(columns=_SHOWN)
+    """What `evaluate_contrasts` found as a table for a page; primary where it has that column."""
+    named = found[[column for column in _SHOWN if column in found]].rename(columns=_SHOWN)
     form = named.style.format(precision=3).format("{:.2g}", subset=["p", "p, Holm"])
     return form.hide().set_caption(caption)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 __all__ = ["FOLDS", "shut_folds"]
 
@@ -20,10 +20,19 @@ def shut_folds(page: Page) -> list[str]:
     for fold, opener in FOLDS.items():
         every = page.locator(fold)
         for i in range(every.count() if fold.startswith(".solution") else min(1, every.count())):
-            before = every.nth(i).bounding_box()["height"]
+            before = _height(every.nth(i))
+            if before == 0:
+                shut.append(f"{fold} {i} cannot be seen")
+                continue
             every.nth(i).locator(opener).first.focus()
             page.keyboard.press("Enter")
-            after = every.nth(i).bounding_box()["height"]
+            after = _height(every.nth(i))
             if not after > before + 5:
                 shut.append(f"{fold} {i} does not open: {before} px high, then {after}")
     return shut
+
+
+def _height(one: Locator) -> float:
+    """In pixels; 0 of what is not shown."""
+    box = one.bounding_box()
+    return box["height"] if box else 0.0

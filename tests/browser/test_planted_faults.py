@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.visit import visit
+from tests.browser.visit import THIN, open_page, visit
 
 HEAD = (
     '<meta charset="utf-8"><title>A page</title><meta name="description" content="Of tests.">'
@@ -85,7 +85,7 @@ def test_a_planted_fault_is_found(name, browser: Browser, tmp_path):
     text, kind, where, what = FAULTS[name]
     path = tmp_path / "page.html"
     path.write_text(text)
-    found = visit(browser, path, tmp_path / "shots")
+    found = visit(browser, path, tmp_path / "shots", patience=2000)
     assert [one for one in found if one.kind == kind and one.where == where and what in one.what], found
     if kind in ("overflow", "clipped", "axe"):
         assert list(tmp_path.glob("shots/page-*.png")), "no picture of it was kept"
@@ -99,9 +99,36 @@ def test_a_heavy_page_is_found(browser: Browser, tmp_path):
     assert "page.html" in finding.what
 
 
-def test_faults_among_many_alike_are_found(browser: Browser, tmp_path):
+ALIKE = '<li><a href="x" class="reference">dark</a></li>'
+OTHERWISE = {  # one among forty of one make -> what axe says
+    "a class": ('<li class="pale"><a href="x" class="reference">dark</a> pale</li>', "color-contrast"),
+    "a style": ('<li style="color: #bbb; background: #fff">pale</li>', "color-contrast"),
+    "no text": ('<li><a href="x" class="reference"></a></li>', "link-name"),
+    "no label": ('<li><input type="text"></li>', "label"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_one_fault_among_many_alike_is_found(name, browser: Browser, tmp_path):
     """Of neighbours of one make two are looked at: one that is made otherwise is looked at, too."""
-    rows = "<li>dark</li>" * 20 + '<li class="pale">pale</li>' + "<li>dark</li>" * 20
+    fault, rule = OTHERWISE[name]
     path = tmp_path / "page.html"
-    path.write_text(page(f"<style>.pale {{color: #bbb; background: #fff}}</style><article><ul>{rows}</ul></article>"))
-    assert {finding.what.split(",")[0] for finding in visit(browser, path)} == {"color-contrast"}
+    style = "<style>.pale {color: #bbb; background: #fff}</style>"
+    path.write_text(page(f"{style}<article><ul>{ALIKE * 20}{fault}{ALIKE * 20}</ul></article>"))
+    assert rule in {finding.what.split(",")[0] for finding in visit(browser, path)}
+
+
+def test_one_pale_word_of_code_is_found(browser: Browser, tmp_path):
+    words = '<span class="k">if</span> ' * 20
+    path = tmp_path / "page.html"
+    style = "<style>.k {color: #000} .pale .k {color: #bbb} pre {background: #fff}</style>"
+    path.write_text(page(f'{style}<pre>{words}</pre><div class="pale"><pre>{words}</pre></div>'))
+    assert "color-contrast" in {finding.what.split(",")[0] for finding in visit(browser, path)}
+
+
+def test_neighbours_of_one_make_are_left_out(browser: Browser, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(page(f"<article><ul>{ALIKE * 40}</ul></article>"))
+    opened, _ = open_page(browser, path.as_uri())
+    assert opened.evaluate(THIN) == 38
+    opened.context.close()

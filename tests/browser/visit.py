@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, Request, TimeoutError
 
 from tests.browser.folds import shut_folds
 
-__all__ = ["HEAVIEST", "MODES", "WIDTHS", "Finding", "open_page", "visit"]
+__all__ = ["HEAVIEST", "MODES", "THIN", "WIDTHS", "Finding", "open_page", "visit"]
 
 WIDTHS = (1400, 768, 390, 320)
 MODES = ("light", "dark")
@@ -23,31 +23,36 @@ HEAVIEST = 2_500_000  # bytes that a page may load, its own among them
 
 _GEOMETRY = Path(__file__).with_name("geometry.js").read_text()
 _AXE = {"resultTypes": ["violations"], "preload": False}  # it would fetch styles, which a file may not
-_OF_COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}  # the only rules that a mode could break
+_OF_COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}  # the rules that look at colours
 _GRAVE = ("serious", "critical")
 _AT_REST = "*, *::before, *::after { transition: none !important; animation: none !important }"
 _UNFOLD = """() => {
   document.querySelectorAll("details").forEach((fold) => (fold.open = true));
   document.querySelectorAll(".toggle-hidden").forEach((fold) => fold.classList.remove("toggle-hidden"));
 }"""
-# What axe need not see hundreds of times: the inside of formulas, which is MathJax's; of words of code of one kind and
-# colour, and of neighbours of one make, such as the ledger's cards, all but the first two.
-_THIN = """() => {
+# What axe need not see hundreds of times: the inside of formulas, which is MathJax's; of words of code of one kind, in
+# boxes of one kind, and of neighbours of one make, such as the ledger's cards, all but the first two. Of one make are
+# those with the same tags, attributes and classes in the same order, with text in the same places.
+THIN = """() => {
   document.querySelectorAll("mjx-container").forEach((formula) => formula.replaceChildren("x"));
-  const seen = new Map();
   const often = (of, key) => of.set(key, (of.get(key) ?? 0) + 1).get(key) > 2;
+  const seen = new Map();
+  const kind = (one) => `${one.getAttribute("class")} ${one.getAttribute("style")}`;
+  const boxes = (one) => (one ? `${kind(one)} ${boxes(one.parentElement)}` : "");
   document.querySelectorAll("pre span[class]:not(:has(*))").forEach((word) => {
-    const { color, backgroundColor } = getComputedStyle(word);
-    const ground = getComputedStyle(word.closest("div, pre")).backgroundColor;
-    if (often(seen, [word.className, color, backgroundColor, ground].join())) word.replaceWith(...word.childNodes);
+    if (often(seen, boxes(word))) word.replaceWith(...word.childNodes);
   });
-  const name = (one) => [one.tagName, one.getAttribute("class"), one.dataset?.verdict].join(".");
-  const make = (one) => [one, ...one.querySelectorAll("*")].map(name).join();
+  const own = new Set(["id", "href", "src", "alt", "title", "for", "name", "value", "headers", "d"]);
+  const attribute = ({ name, value }) => (own.has(name) ? `${name} ${value.trim() !== ""}` : `${name} ${value}`);
+  const name = (one) => [one.tagName, ...[...one.attributes].map(attribute), one.textContent.trim() !== ""].join();
+  const make = (one) => [one, ...one.querySelectorAll("*")].map(name).join(";");
+  let removed = 0;
   for (const parent of [...document.querySelectorAll("article, article *")].reverse()) {
     if (parent.childElementCount < 6) continue;
     const makes = new Map();
-    for (const child of [...parent.children]) if (often(makes, make(child))) child.remove();
+    for (const child of [...parent.children]) if (often(makes, make(child))) removed += child.remove() ?? 1;
   }
+  return removed;
 }"""
 _SHOWS = "(mode) => [undefined, mode].includes(document.documentElement.dataset.theme)"
 _AFTER_RESIZING = "() => new Promise((done) => setTimeout(done, 400))"  # scripts of pages wait 300 ms for the last
@@ -131,6 +136,7 @@ def visit(
     widths: Sequence[int] = WIDTHS,
     modes: Sequence[str] = MODES,
     heaviest: int = HEAVIEST,
+    patience: int = 30_000,
 ) -> list[Finding]:
     """All that is wrong with a page.
 
@@ -142,6 +148,7 @@ def visit(
         widths: of the window, in pixels.
         modes: 'light', 'dark'.
         heaviest: bytes that the page may load.
+        patience: milliseconds until the page must have the colours that the reader asks for.
     """
     page, log = open_page(browser, path.as_uri())
     try:
@@ -151,20 +158,20 @@ def visit(
         page.add_style_tag(content=_AT_REST)
         for mode in modes:
             page.emulate_media(color_scheme=mode)
-            found += _mode(page, mode)
+            found += _mode(page, mode, patience)
             for width in widths:
                 page.set_viewport_size({"width": width, "height": 900})
                 found += _kept(_geometry(page, f"{mode}, {width} px"), page, shots, f"{path.stem}-{mode}-{width}")
         if axe:
             page.set_viewport_size({"width": widths[0], "height": 900})
             page.evaluate(_AFTER_RESIZING)
-            page.evaluate(_THIN)
+            page.evaluate(THIN)
             for mode in reversed(modes):  # the last is still shown
                 page.emulate_media(color_scheme=mode)
-                _mode(page, mode)
+                found += _mode(page, mode, patience)
                 wrong = _axe(page, mode, _AXE if mode == modes[0] else _AXE | _OF_COLOURS)
                 found += _kept(wrong, page, shots, f"{path.stem}-{mode}-axe")
-        return log.findings + found
+        return list(dict.fromkeys(log.findings + found))
     finally:
         page.context.close()
 
@@ -185,10 +192,10 @@ def _at_any_width(page: Page) -> list[Finding]:
     ]
 
 
-def _mode(page: Page, mode: str) -> list[Finding]:
+def _mode(page: Page, mode: str, patience: int) -> list[Finding]:
     """The book's pages follow the reader's choice of colours."""
     try:
-        page.wait_for_function(_SHOWS, arg=mode, timeout=30_000)
+        page.wait_for_function(_SHOWS, arg=mode, timeout=patience)
     except TimeoutError:
         return [Finding("mode", mode, "the page has other colours")]
     return []

@@ -7,6 +7,7 @@ from scipy.special import log_softmax
 
 from focal_lib import results
 from focal_lib.checkout import ROOT
+from focal_lib.metrics.significance import holm
 from focal_lib.results.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
 from focal_lib.results.over_seeds import measure
 from focal_lib.theory.maps import focal_log_probs
@@ -38,7 +39,7 @@ def test_one_prediction_of_two_classes_has_its_temperature_exactly():
 
 
 def test_the_share_lowered(logits):
-    """No prediction of two classes loses confidence (KK24 Prop. 5); one of a hundred that spreads its mass does."""
+    """No prediction of two classes loses confidence, as KK24 Prop. 5 says; one of a hundred that is spread does."""
     assert results.share_lowered(logits[:, :2], 5.0) == 0
     spread = np.log([[0.05, *[0.95 / 99] * 99]])
     certain = 30 * np.eye(100)[:1]
@@ -62,13 +63,33 @@ def test_a_row_a_network_with_its_interval(made_results):
 def test_contrasts_are_of_each_network_and_corrected_together(made_results):
     table = measure(made_results, [("temperature", "nll"), ("focal-temperature", "nll"),
                                    ("temperature", "adaptive-ece"), ("focal-temperature", "adaptive-ece")])  # fmt: skip
-    two = pd.concat([table.assign(model="one"), table.assign(model="two")])
-    found = contrasts_by_network(two, ARCHITECTURE_CONTRASTS)
+    rng = np.random.default_rng(0)
+    other = table.assign(model="two", value=table["value"] + 0.01 * rng.standard_normal(len(table)))
+    found = contrasts_by_network(pd.concat([table.assign(model="one"), other]), ARCHITECTURE_CONTRASTS)
+    alone = [results.evaluate_contrasts(part, ARCHITECTURE_CONTRASTS) for part in (table, other)]
+    p = np.concatenate([one["p"] for one in alone])
     assert found["model"].tolist() == ["one", "one", "two", "two"]
-    alone = results.evaluate_contrasts(table, ARCHITECTURE_CONTRASTS)
-    np.testing.assert_allclose(found["p"], [*alone["p"], *alone["p"]])
-    np.testing.assert_allclose(found["p_adjusted"].min(), min(1, 4 * found["p"].min()))
-    assert not found["primary"].any()
+    np.testing.assert_allclose(found["p"], p)
+    np.testing.assert_allclose(found["p_adjusted"], holm(p))
+    assert found["significant"].tolist() == (holm(p) <= 0.05).tolist()
+    assert not np.allclose(holm(p), 4 * p)  # Bonferroni would be another
+
+
+def test_runs_that_are_no_replicates_are_refused(made_results):
+    with pytest.raises(ValueError, match=r"one cross-entropy run a data set, network and seed. Got 5"):
+        results.map_by_network([*made_results, made_results[0]], 3.0)
+
+
+@pytest.mark.parametrize("gamma", [-0.9, -0.5, 1.0, 20.0, 100.0])
+def test_the_nearest_temperature_has_room(logits, gamma):
+    """It lies about where theory puts that of two classes, far from the ends of the search."""
+    inverse = 1 / results.nearest_temperature(logits, gamma)
+    assert min(1, gamma + 1) * 0.9 < inverse < max(1, gamma + 1) * 1.1
+
+
+def test_predictions_that_any_temperature_leaves_alone_have_none():
+    assert np.isnan(results.nearest_temperature(np.zeros((3, 4)), 2.0))
+    assert np.isnan(results.nearest_temperature(np.array([[0.0, -1e6]]), 2.0))
 
 
 def test_the_contrasts_are_of_what_the_grid_trains():

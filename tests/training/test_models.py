@@ -163,3 +163,23 @@ def test_unknown_names_and_depths():
         models.build("small-mixer", 3, 30, 10)
     with pytest.raises(ValueError, match=r"small-convnext needs .* 8 x 8. Got 7 x 7"):
         models.build("small-convnext", 3, 7, 10)
+
+
+def test_a_layer_of_the_mixer_is_the_papers_two_equations():
+    """Tolstikhin et al. (2021) Eq. (1): U = X + W2 s(W1 LN(X)) over tokens, Y = U + W4 s(W3 LN(U)) over channels."""
+    torch.manual_seed(0)
+    layer = models.build("small-mixer", 1, 12, 5).layers[0]  # 9 tokens, 64 channels
+    x = torch.randn(3, 9, 64)
+
+    def mixed(mlp, of):
+        first, second = (part for part in mlp if isinstance(part, torch.nn.Linear))
+        hidden = torch.nn.functional.gelu(torch.einsum("...i,hi->...h", of, first.weight) + first.bias)
+        return torch.einsum("...h,oh->...o", hidden, second.weight) + second.bias
+
+    def normalised(x, norm):
+        centred = x - x.mean(-1, keepdim=True)
+        return centred / (centred.square().mean(-1, keepdim=True) + norm.eps).sqrt() * norm.weight + norm.bias
+
+    u = x + mixed(layer.tokens, normalised(x, layer.before_tokens).mT).mT
+    y = u + mixed(layer.channels, normalised(u, layer.before_channels))
+    torch.testing.assert_close(layer(x), y, rtol=1e-5, atol=1e-5)

@@ -1,5 +1,5 @@
 """Networks that cut a picture into patches first: vision transformers, MLP-Mixer, ConvNeXt; torchvision's where it has
-them, with a stem made for small images."""
+them."""
 
 from __future__ import annotations
 
@@ -79,6 +79,8 @@ class _Mixer(nn.Module):
 def small_mixer(channels: int, size: int, classes: int) -> nn.Module:
     """An MLP-Mixer (Tolstikhin et al. 2021, arXiv 2105.01601) for small images: patches of 4x4, 4 layers, width 64.
 
+    Weights begin as torch's layers have them, where its authors choose their own.
+
     Raises:
         ValueError: a size that is no multiple of 4.
     """
@@ -89,7 +91,8 @@ def small_mixer(channels: int, size: int, classes: int) -> nn.Module:
 
 def small_convnext(channels: int, size: int, classes: int) -> nn.Module:
     """A ConvNeXt (Liu et al. 2022, arXiv 2201.03545) for small images: a stem of 4x4, then two stages of two blocks,
-    width 32 and 64. No path is dropped at random.
+    width 32 and 64. No path is dropped at random. Of 28x28 images the second stage, of stride 2, leaves out the last of
+    seven rows and columns.
 
     Raises:
         ValueError: a size below 8, of which nothing is left for the second stage.
