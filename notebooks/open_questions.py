@@ -369,7 +369,8 @@ note("questions", factor_least=by_network["factor"].min(), factor_most=by_networ
 for word, sign in (("lower", -1), ("higher", 1)):
     found = named[named["significant"] & (np.sign(named["difference"]) == sign)]["name"]
     note("questions", {f"new-{word}": "; ".join(found) or "none"})
-note("questions", few=results.load_recorded(kept[0])[0].spec.n_train, new_losses=" and ".join(results.ARCHITECTURE_CONTRASTS[0].ours.losses))
+note("questions", few=results.load_recorded(kept[0])[0].spec.n_train)
+note("questions", new_losses=" and ".join(results.ARCHITECTURE_CONTRASTS[0].ours.losses))
 note("questions", new=len(named), all_below=("below 1" if (by_network["nearest"] < 1).all() else "not always below 1"))
 
 # %% [markdown]
