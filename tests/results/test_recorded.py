@@ -25,7 +25,7 @@ WITHOUT_RUNS = {  # tables alone
 }
 UNFINISHED = {"cifar10-record"}  # recorded run by run: some of its grid's, and a table of these
 FOLDERS = sorted(p.name for p in (ROOT / "results").iterdir() if p.is_dir() and p.name not in WITHOUT_RUNS)
-KEY = ["loss", "seed", "method", "objective", "metric"]
+KEY = ["model", "loss", "seed", "method", "objective", "metric"]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
