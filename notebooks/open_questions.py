@@ -357,7 +357,7 @@ interval_figure(names, by_network["nearest"], by_network["low"], by_network["hig
 # %% tags=["hide-input"]
 new = results.contrasts_by_network(results.read_table(kept[0]), results.ARCHITECTURE_CONTRASTS)
 named = new.assign(name=new["model"] + ", " + new["metric"])
-form = results.format_contrasts(named, "Focal temperature scaling minus temperature scaling; Holm over all")
+form = results.format_contrasts(named, "Focal minus plain temperature scaling, NLL in nats, ECE in points; Holm")
 form.format(precision=4, subset=["difference", "95 % from", "to", "power 80 %"])
 
 # %% tags=["remove-input"]
