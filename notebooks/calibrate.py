@@ -79,11 +79,11 @@ Markdown("\n".join(f"* {sentence}" for sentence in dict.fromkeys(said) if senten
 #
 # Error and the ECE family in per cent. Of two ECEs, `ece` has 15 bins of equal width and `adaptive-ece` 15 of equal
 # mass. The intervals, at 95 % over samples, are exact binomial ones for the error and percentile bootstrap for NLL and
-# Brier score, which reach as far as the means of labels that the samples do not contradict. A bootstrap of an ECE
-# cannot reach 0 and does not cover, so those of the binned errors invert a simulated test (see {ref}`coverage of both
-# <sec-coverage>`), or are bounds for a classwise ECE of few counts; noise only adds to such an error, which therefore
-# may lie above its interval. In round brackets stands an estimate with less of this bias. The smooth ECE has no
-# interval.
+# Brier score, widened for rare errors that may be missing among the samples. A bootstrap of an ECE cannot reach 0, and
+# holds the truth less often than it says, so those of the binned errors invert a simulated test (see {ref}`coverage of
+# both <sec-coverage>`), or are bounds for a classwise ECE of few counts; on average noise makes such an error too
+# large, so that it may lie above its interval. In round brackets stands an estimate with less of this bias. The smooth
+# ECE has no interval.
 
 # %%
 captioned(report.metric_table(), "Metrics of each method, with 95 % intervals")
@@ -93,11 +93,11 @@ captioned(report.metric_table(), "Metrics of each method, with 95 % intervals")
 #
 # Method minus reference over the same samples. What decides are proper scores, NLL and Brier score: their differences
 # are means over samples and have t intervals, which all hold together with 95 % (Bonferroni); a star marks those that
-# leave out 0. They reach as far as the means of other labels that these samples do not contradict, as rare errors may
-# be missing among them. A richer method is recommended where the interval of its gain in such a score lies above a
-# relevant share (`--relevant`, here {glue:text}`calibrate-relevant:g` %), the best of them, not the surest. The ECE
-# (`adaptive-ece`, of equal mass, in percentage points) is told without an interval, as the bootstrap's of such a
-# difference does not cover.
+# leave out 0. They, too, are widened for rare errors that may be missing among the samples. A richer method is
+# recommended where the interval of its gain in such a score lies above a relevant share (`--relevant`, here
+# {glue:text}`calibrate-relevant:g` %); of several, the one of the largest gain. The ECE (`adaptive-ece`, of equal mass,
+# in percentage points) is told without an interval, as the bootstrap's of such a difference holds the truth less often
+# than it says.
 
 # %% tags=["remove-input"]
 note("calibrate", relevant=100 * relevant)
@@ -117,8 +117,8 @@ Markdown("\n\n".join([report.reliability_caption(), *map(report.reliability_alt,
 # %% [markdown]
 # ## When to trust an answer
 #
-# With what is kept, on the samples that were not fitted on: thresholds of the confidence with a certified bound on the
-# errors above them, and the classes whose confidence is off.
+# With the calibrator that is kept, on the samples that were not fitted on: thresholds of the confidence with a
+# certified bound on the errors above them, and the classes whose confidence is off.
 
 # %% tags=["remove-input"]
 Markdown("\n".join(f"* {sentence}" for sentence in report.decisions.sentences()))

@@ -64,6 +64,6 @@ def say_without_coq(count: int) -> str:
         return ""
     one = count == 1
     return (
-        f"{count} verdict{' rests' if one else 's rest'} on sympy and ball arithmetic alone: Coq has not checked "
-        f"{'its' if one else 'their'} formal proof{'' if one else 's'} on this machine ('make proofs')."
+        f"{count} verdict{' has a formal proof' if one else 's have formal proofs'}, too, which Coq did not check for "
+        f"this build ('make proofs'): here {'it rests' if one else 'they rest'} on sympy and ball arithmetic."
     )

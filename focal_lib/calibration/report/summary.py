@@ -67,12 +67,12 @@ def summarise(report: Report) -> Summary:
         command="" if report.kept == AS_GIVEN else "focal apply calibrator.json new.npy --out probs.npy",
         sure=(
             f"All is measured on {_tested(report)}, each unseen by the fit that scores it.",
-            f"The advice goes by NLL and Brier score. The intervals of all {count} differences hold together with "
+            f"The advice is based on NLL and Brier score. The intervals of all {count} differences hold together with "
             "95 %, however many methods were tried.",
             "In the table each interval in square brackets holds with 95 % by itself; in round brackets stands an "
             f"estimate of the ECE with less bias. 'Calibrated?' tests all answers as a whole: no where p < {_SIZE:g}, "
-            f"that is, where fewer than {_SIZE:.0%} of the samples of a calibrated model have so large an ECE.",
-            "All this is of data like these: of another time or place, measure again.",
+            f"that is, where a calibrated model has so large an ECE in fewer than {_SIZE:.0%} of test sets like this.",
+            "All this holds for data like these; on data of another time or place, measure again.",
         ),
         cautions=(*report.suspicions, *_too_few(report), *describe_cautions(report.evaluation, methods)),
     )
