@@ -381,8 +381,9 @@ class All:
         said = first.would_change_among(count) if isinstance(first, Measurement) else first.would_change()
         if not others or isinstance(first, Counterexample):
             return said
-        which = f"any of {len(self._leaves)} parts" if self.verdict in HOLDS else f"each of {1 + len(others)} parts"
-        return f"in {which}; in {'the one named' if isinstance(first, Measurement) else 'the first'}, {said}"
+        needed = f"one of {len(self._leaves)}" if self.verdict in HOLDS else f"each of {1 + len(others)}"
+        named = "the one named" if isinstance(first, Measurement) else "the first"
+        return f"a change in {needed} parts; for {named}: {said}"
 
 
 def _verdict_among(part: Evidence, count: int) -> Verdict:

@@ -159,7 +159,7 @@ class Measurement:
         if not judged.kind and not math.isnan(judged.low):
             return f"a value {'outside' if verdict == Verdict.REPRODUCED else 'within'} {claimed}; no chance is in it"
         if verdict == Verdict.REPRODUCED:
-            return f"data whose interval reaches beyond what is claimed, {claimed}"
+            return f"data whose interval is not wholly in what is claimed, {claimed}"
         if verdict == Verdict.NOT_REPRODUCED:
             return f"data whose interval holds what is {self.said}, {self._said_in_words}"
         return f"more data: {self._could_decide(judged)}"

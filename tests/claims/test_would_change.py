@@ -99,7 +99,7 @@ def test_a_measured_sign_says_which_interval_or_how_many_seeds():
 
     shown = signed(-0.3, -0.1)
     assert shown.conclude().endswith("[-0.3, -0.1] (95 % t interval, 4 seeds) lies in what is claimed, below 0")
-    assert shown.would_change() == "data whose interval reaches beyond what is claimed, below 0"
+    assert shown.would_change() == "data whose interval is not wholly in what is claimed, below 0"
     denied = signed(-0.3, 0.1, -0.5)
     assert denied.would_change() == "data whose interval holds what is printed, -0.5"
     assert "holds nothing of what is printed, -0.5" in denied.conclude()
@@ -150,8 +150,8 @@ def test_of_several_parts_the_weakest_speaks():
     assert All((POINT, proved)).would_change() == POINT.would_change()
     good, bad = Measurement("T", "2", 2.0, 2.0, 0.1), Measurement("S", "2", 3.0, 2.0, 0.1)
     assert All((good, bad)).conclude() == "it is not so here in 1 of 2 parts, namely S: " + bad.reason_among(1)
-    assert All((bad, bad)).would_change() == f"in each of 2 parts; in the one named, {bad.would_change()}"
-    assert All((good, good)).would_change().startswith("in any of 2 parts; in the one named, a value outside")
+    assert All((bad, bad)).would_change() == f"a change in each of 2 parts; for the one named: {bad.would_change()}"
+    assert All((good, good)).would_change().startswith("a change in one of 2 parts; for the one named: a value outside")
     assert All(()).would_change() == Derivation(()).would_change()
 
 
