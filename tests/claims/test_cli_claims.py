@@ -90,7 +90,7 @@ def test_verify_says_how_many_verdicts_lack_the_kernels_word(run, monkeypatch):
     before = Record("PROVED", formal=True)
     known = Check("kk24.prop1", before, before)
     lacking = known._replace(now=Record("PROVED"), kernel=False, awaits_kernel=True)
-    for checks, last in (([known], "1 of 1 verdicts as recorded."), ([lacking], "1 verdict rests on sympy")):
+    for checks, last in (([known], "1 of 1 verdicts as recorded."), ([lacking], "1 verdict has a formal proof")):
         monkeypatch.setattr(verdicts, "check_all", lambda ids, checks=checks: iter(checks))
         result = run("kk24.prop1", "--verify")
         assert result.exit_code == 0

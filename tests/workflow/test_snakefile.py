@@ -16,7 +16,7 @@ from focal_lib.training.grids import read_grid
 from focal_lib.training.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("focal_lib", "workflow", "notebooks", "book", "_config.yml", "_toc.yml")
+COPIED = ("focal_lib", "workflow", "notebooks", "book", "_config.yml", "_toc.yml", "CITATION.cff")
 pytestmark = pytest.mark.slow
 
 
