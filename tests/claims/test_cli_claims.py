@@ -95,7 +95,7 @@ def test_verify_says_how_many_verdicts_lack_the_kernels_word(run, monkeypatch):
         result = run("kk24.prop1", "--verify")
         assert result.exit_code == 0
         assert result.output.splitlines()[-1].startswith(last)
-    assert result.output.endswith("on this machine ('make proofs').\n")
+    assert result.output.endswith("here it rests on sympy and ball arithmetic.\n")
 
 
 def test_record_refuses_a_part_of_the_ledger_and_says_what_changed(run, monkeypatch):
