@@ -340,9 +340,9 @@ kept = ("fashion-mnist-architectures", "cifar10-resnet8", "cifar100-resnet8")
 sets = [trained, *(results.load_recorded(name) for name in kept)]
 by_network = pd.concat([results.map_by_network(networks, gamma) for networks in sets], ignore_index=True)
 shares = by_network.assign(error=100 * by_network["error"], lowered=100 * by_network["lowered"])
-heads = {"dataset": "data set", "model": "network", "error": "test error (%)", "nearest": "nearest T"}
+heads = {"dataset": "data set", "model": "network", "networks": "seeds", "error": "error (%)", "nearest": "nearest T"}
 heads |= {"low": "95 % from", "high": "to", "lowered": "lowered (%)", "factor": "factor, gamma 0 to 1"}
-text = shares.rename(columns=heads).style.format(precision=2).hide()
+text = shares.rename(columns=heads).style.format(precision=2, na_rep="–").hide()
 text.set_caption(f"The map with gamma = {gamma:g} on test predictions of cross-entropy networks; t intervals")
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "The temperature nearest to the map on the test predictions of each network, with t intervals over seeds, and a line at 1, between sharper and flatter."}, "figure": {"name": "fig-questions-architectures", "caption": "The temperature nearest to the map on the test predictions of cross-entropy networks: mean and 95 % t interval over seeds, each for itself; none of one seed. Left of 1 the map makes these predictions sharper on the whole, right of it flatter."}}
