@@ -18,7 +18,6 @@ GIVEN = {  # what it says -> why it stays
     "“autocorrect” not allowed on element “input”": "the theme's search; in the standard, and newer than the checker",
     "Element “style” not allowed as child of element “div”": "so pandas colours its tables",
     "Element “div” not allowed as child of element “pre”": "so Sphinx marks a function in a source",
-    "The “border” attribute on the “table” element is obsolete": "so pandas writes its tables",
 }
 
 
