@@ -11,21 +11,27 @@ from torchvision.ops import MLP
 __all__ = ["small_convnext", "small_mixer", "small_vit", "vit"]
 
 
+def _check_size(name: str, size: int) -> None:
+    if size % 4:
+        raise ValueError(f"{name} needs a size that is a multiple of 4. Got {size}.")
+
+
+def _transformer(channels: int, size: int, classes: int, patch: int, **sizes: int) -> nn.Module:
+    model = VisionTransformer(image_size=size, patch_size=patch, num_classes=classes, **sizes)
+    if channels != 3:
+        model.conv_proj = nn.Conv2d(channels, sizes["hidden_dim"], patch, stride=patch)
+    nn.init.trunc_normal_(model.heads.head.weight, std=0.02)  # torchvision's zeros would leave gradients of 0 behind it
+    return model
+
+
 def vit(channels: int, size: int, classes: int) -> nn.Module:
     """Vision transformer of the Ti size, patches of 4x4: 12 layers, width 192, 3 heads (KN24 Fig. 2 says 'ViT').
 
     Raises:
         ValueError: a size that is no multiple of 4.
     """
-    if size % 4:
-        raise ValueError(f"vit needs a size that is a multiple of 4. Got {size}.")
-    model = VisionTransformer(
-        image_size=size, patch_size=4, num_layers=12, num_heads=3, hidden_dim=192, mlp_dim=768, num_classes=classes
-    )
-    if channels != 3:
-        model.conv_proj = nn.Conv2d(channels, 192, 4, stride=4)
-    nn.init.trunc_normal_(model.heads.head.weight, std=0.02)  # torchvision's zeros would leave gradients of 0 behind it
-    return model
+    _check_size("vit", size)
+    return _transformer(channels, size, classes, 4, num_layers=12, num_heads=3, hidden_dim=192, mlp_dim=768)
 
 
 def small_vit(channels: int, size: int, classes: int) -> nn.Module:
@@ -34,15 +40,8 @@ def small_vit(channels: int, size: int, classes: int) -> nn.Module:
     Raises:
         ValueError: a size that is no multiple of 4.
     """
-    if size % 4:
-        raise ValueError(f"small-vit needs a size that is a multiple of 4. Got {size}.")
-    model = VisionTransformer(
-        image_size=size, patch_size=size // 4, num_layers=2, num_heads=4, hidden_dim=32, mlp_dim=64, num_classes=classes
-    )
-    if channels != 3:
-        model.conv_proj = nn.Conv2d(channels, 32, size // 4, stride=size // 4)
-    nn.init.trunc_normal_(model.heads.head.weight, std=0.02)  # as in vit
-    return model
+    _check_size("small-vit", size)
+    return _transformer(channels, size, classes, size // 4, num_layers=2, num_heads=4, hidden_dim=32, mlp_dim=64)
 
 
 class _MixerLayer(nn.Module):
@@ -84,8 +83,7 @@ def small_mixer(channels: int, size: int, classes: int) -> nn.Module:
     Raises:
         ValueError: a size that is no multiple of 4.
     """
-    if size % 4:
-        raise ValueError(f"small-mixer needs a size that is a multiple of 4. Got {size}.")
+    _check_size("small-mixer", size)
     return _Mixer(channels, size // 4, 4, 64, 4, classes)
 
 
