@@ -29,6 +29,7 @@ from workflow.contents import (
     path_list,
     read_contents,
 )
+from workflow.light_svg import lighten_figures
 from workflow.reading_time import HOW_TIMED, minutes_of_notebook, minutes_of_text
 from workflow.terms import glossary, link_terms
 from workflow.thumbnails import find_figure, thumbnail
@@ -101,8 +102,10 @@ def add_index_entries(notebook: NotebookNode, claims: Iterable[Claim]) -> None:
 
 
 def _chapter(notebook: NotebookNode, contents: Contents, name: str) -> str:
-    """The notebook with a line under its title, and where a path goes on one above its foot; its verdicts indexed."""
+    """The notebook with a line under its title, and where a path goes on one above its foot; its verdicts indexed, its
+    figures lighter."""
     add_index_entries(notebook, ledger())
+    lighten_figures(notebook)
     if name.split("/")[1][0].isdigit():
         first = notebook.cells[0]
         head, title, rest = first.source.partition(f"# {contents.pages[name].title}\n")
