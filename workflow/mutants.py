@@ -214,9 +214,7 @@ class Run:
         self.lock, self.told = threading.Lock(), set[str]()
         self.unchanged = {row["digest"]: Ran(**row["ran"]) for row in _lines(UNCHANGED)}
         BUILD.mkdir(parents=True, exist_ok=True)
-        self.trees: queue.Queue[Path] = queue.Queue()
-        for number in range(jobs):
-            self.trees.put(_copy(BUILD / f"copy-{number}"))
+        self.jobs, self.trees = jobs, queue.Queue[Path]()
         self.context = multiprocessing.get_context("forkserver")
         used = {file for found in self.stages.values() for stage in found for file in stage.sources}
         self.context.set_forkserver_preload(preloaded(used))
@@ -285,12 +283,14 @@ class Run:
         keys = {m: (m.path, self.key(m)["mutant"]) for m in mutants}
         return {m: known[keys[m]] for m in mutants if keys[m] in known}
 
-    def all(self, mutants: list[Mutant], jobs: int) -> dict[Mutant, dict[str, Any]]:
+    def all(self, mutants: list[Mutant]) -> dict[Mutant, dict[str, Any]]:
         """Mutant -> row; those without a row yet meet their tests now."""
         rows = self.found(mutants)
         todo = [m for m in mutants if m not in rows]
         print(f"{len(mutants)} mutants, {len(rows)} known from before", flush=True)
-        pool = ThreadPoolExecutor(jobs)
+        for number in range(self.jobs):
+            self.trees.put(_copy(BUILD / f"copy-{number}"))
+        pool = ThreadPoolExecutor(self.jobs)
         with FOUND.open("a") as file, contextlib.ExitStack() as stack:
             stack.callback(pool.shutdown, wait=False, cancel_futures=True)
             file.write("\n")  # the last line may be half of one
@@ -399,7 +399,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     os.environ["OMP_NUM_THREADS"] = "1"
     run = Run(sources, options.jobs, count=options.stages)
-    rows = run.found(todo) if options.known else run.all(todo, options.jobs)
+    rows = run.found(todo) if options.known else run.all(todo)
     if options.record:
         record(run, rows, listed)
     survivors = _report(rows, listed, sources)
