@@ -53,7 +53,14 @@ def calls(n: int, classes: int) -> Iterator[tuple[str, Callable[[], object], np.
     z, y = synthetic_logits(n, classes)
     p = np.exp(z - z.max(1, keepdims=True))
     p /= p.sum(1, keepdims=True)
-    for metric in (metrics.ece, metrics.adaptive_ece, metrics.classwise_ece, metrics.nll, metrics.brier):
+    for metric in (
+        metrics.ece,
+        metrics.adaptive_ece,
+        metrics.classwise_ece,
+        metrics.nll,
+        metrics.brier,
+        metrics.all_metrics,
+    ):
         yield metric.__name__, lambda metric=metric: metric(p, y), p  # type: ignore[misc]
     yield "temperature, nll", lambda: TemperatureScaling().fit(z, y), z
     yield "focal temperature, nll", lambda: FocalTemperatureScaling("nll", "newton").fit(z, y), z

@@ -116,13 +116,13 @@ def equal_mass_starts(n: int, n_bins: int) -> np.ndarray:
 def _equal_mass(confidence: np.ndarray, n_bins: int) -> np.ndarray:
     """Bin of equal mass of each sample; samples that tie across an edge fill the bins in their order, (n,)."""
     starts = equal_mass_starts(len(confidence), n_bins)
-    ordered = np.sort(confidence)  # several times faster than a stable argsort, which would say the same
+    ordered = np.partition(confidence, np.r_[starts - 1, starts])  # right at the edges, which takes half of a sort
     edges = ordered[starts]
     values = torch.from_numpy(np.ascontiguousarray(confidence))
     index = torch.bucketize(values, torch.from_numpy(edges), right=True).numpy()
     for value in np.unique(edges[edges == ordered[starts - 1]]):
-        tied, first = np.flatnonzero(confidence == value), np.searchsorted(ordered, value)
-        index[tied] = np.searchsorted(starts, first + np.arange(len(tied)), side="right")
+        tied, lower = np.flatnonzero(confidence == value), np.count_nonzero(confidence < value)
+        index[tied] = np.searchsorted(starts, lower + np.arange(len(tied)), side="right")
     return index
 
 

@@ -126,6 +126,14 @@ def test_one_pale_word_of_code_is_found(browser: Browser, tmp_path):
     assert "color-contrast" in {finding.what.split(",")[0] for finding in visit(browser, path)}
 
 
+def test_one_pale_formula_is_found(browser: Browser, tmp_path):
+    formulas = "<p>as <code><span>g</span></code> <em>is</em> <mjx-container>q</mjx-container></p>" * 20
+    path = tmp_path / "page.html"
+    style = "<style>body {background: #fff} .pale mjx-container {color: #bbb}</style>"
+    path.write_text(page(f'{style}<article>{formulas}<div class="pale">{formulas}</div></article>'))
+    assert "color-contrast" in {finding.what.split(",")[0] for finding in visit(browser, path)}
+
+
 def test_neighbours_of_one_make_are_left_out(browser: Browser, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(page(f"<article><ul>{ALIKE * 40}</ul></article>"))

@@ -30,24 +30,30 @@ _UNFOLD = """() => {
   document.querySelectorAll("details").forEach((fold) => (fold.open = true));
   document.querySelectorAll(".toggle-hidden").forEach((fold) => fold.classList.remove("toggle-hidden"));
 }"""
-# What axe need not see hundreds of times: the inside of formulas, which is MathJax's; of words of code of one kind, in
-# boxes of one kind, and of neighbours of one make, such as the ledger's cards, all but the first two. Of one make are
-# those with the same tags, attributes and classes in the same order, with text in the same places.
+# What axe need not see hundreds of times: the inside of formulas, which is MathJax's; of words in boxes of one kind,
+# and of neighbours of one make, such as the ledger's cards, all but the first two. Of one kind are those with the same
+# tag and attributes; of one make those with elements of the same kinds in the same order, with text in the same places.
 THIN = """() => {
-  document.querySelectorAll("mjx-container").forEach((formula) => formula.replaceChildren("x"));
+  document.querySelectorAll("mjx-container").forEach((formula) => formula.replaceChildren("formula"));
   const often = (of, key) => of.set(key, (of.get(key) ?? 0) + 1).get(key) > 2;
-  const seen = new Map();
-  const kind = (one) => `${one.getAttribute("class")} ${one.getAttribute("style")}`;
-  const boxes = (one) => (one ? `${kind(one)} ${boxes(one.parentElement)}` : "");
-  document.querySelectorAll("pre span[class]:not(:has(*))").forEach((word) => {
-    if (often(seen, boxes(word))) word.replaceWith(...word.childNodes);
-  });
-  const own = new Set(["id", "href", "src", "alt", "title", "for", "name", "value", "headers", "d"]);
+  const own = new Set(["id", "href", "src", "alt", "title", "for", "name", "value", "headers", "d", "aria-labelledby",
+    "aria-describedby", "aria-controls", "data-clipboard-target", "data-bs-target"]);
   const attribute = ({ name, value }) => (own.has(name) ? `${name} ${value.trim() !== ""}` : `${name} ${value}`);
-  const name = (one) => [one.tagName, ...[...one.attributes].map(attribute), one.textContent.trim() !== ""].join();
+  const kind = (one) => [one.tagName, ...[...one.attributes].map(attribute)].join();
+  const boxes = (one) => (one ? `${kind(one)};${boxes(one.parentElement)}` : "");
+  const seen = new Map();
+  const words = "article :is(span, em, strong, code, mjx-container):not(:has(*), [id], [role], [tabindex])";
+  for (let left = true; left; ) {
+    left = false;
+    for (const word of document.querySelectorAll(words)) {
+      if (seen.get(word) || !often(seen, boxes(word))) seen.set(word, true);
+      else left = word.replaceWith(...word.childNodes) ?? true;
+    }
+  }
+  const name = (one) => `${kind(one)},${one.textContent.trim() !== ""}`;
   const make = (one) => [one, ...one.querySelectorAll("*")].map(name).join(";");
   let removed = 0;
-  for (const parent of [...document.querySelectorAll("article, article *")].reverse()) {
+  for (const parent of [...document.querySelectorAll("body *")].reverse()) {
     if (parent.childElementCount < 6) continue;
     const makes = new Map();
     for (const child of [...parent.children]) if (often(makes, make(child))) removed += child.remove() ?? 1;
