@@ -7,11 +7,12 @@ itself, the others are corrected together by Holm.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from focal_lib.training.contrasts import Contrast, Setting
 
-__all__ = ["CIFAR", "FRESH_DIGITS", "RECORDED_DIGITS", "SHIFTS", "digit_contrasts", "shift_contrasts"]
+__all__ = ["CIFAR", "CIFAR_SHIFTS", "FRESH_DIGITS", "RECORDED_DIGITS", "SHIFTS", "digit_contrasts", "shift_contrasts"]
 
 CE = "cross-entropy"
 SHIFTS = ("gaussian-noise", "gaussian-blur", "contrast")  # of severity 1 to 5
@@ -79,17 +80,23 @@ CIFAR = tuple(
         _detection(f"FCL, {unknown}", "flsd-53"),
         _detection(f"FCL, {unknown}", "fcl 4 1.5", "entropy"),
         _detection(f"FCL, {unknown}", "fcl 4 1.5", after="temperature"),
+        _detection(f"FCL, {unknown}", "focal 3"),
     )
 )
 
 
-def shift_contrasts(gamma: float = 3) -> tuple[Contrast, ...]:
+def shift_contrasts(gamma: float = 3, table: str = "shift") -> tuple[Contrast, ...]:
     """Scalings of cross-entropy and of focal loss, fitted on clean images, on corrupted ones.
 
     What was written down has gamma 3, and Gaussian noise, Gaussian blur and contrast of severity 1 to 5.
     """
     both = (CE, f"focal {gamma:g}")
-    found = [_shift(loss, "nll", "focal-temperature", "temperature", primary=loss == CE) for loss in both]
-    found += [_shift(loss, "adaptive-ece", "focal-temperature", "temperature") for loss in both]
-    found += [_shift(loss, metric, "temperature") for metric in ("nll", "adaptive-ece") for loss in both]
+    ask = functools.partial(_shift, table=table)
+    found = [ask(loss, "nll", "focal-temperature", "temperature", primary=loss == CE) for loss in both]
+    found += [ask(loss, "adaptive-ece", "focal-temperature", "temperature") for loss in both]
+    found += [ask(loss, metric, "temperature") for metric in ("nll", "adaptive-ece") for loss in both]
     return tuple(found)
+
+
+# those of cifar10-unknown.yaml: all corruptions of CIFAR-10-C that can be made here, of severity 1 to 5
+CIFAR_SHIFTS = shift_contrasts(3, "CIFAR-10-C")

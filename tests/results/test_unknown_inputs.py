@@ -8,7 +8,7 @@ from focal_lib import metrics, results
 from focal_lib.calibration import FocalTemperatureScaling, TemperatureScaling
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from focal_lib.results import unknown_inputs
-from focal_lib.results.written_unknown import CIFAR, FRESH_DIGITS, RECORDED_DIGITS
+from focal_lib.results.written_unknown import CIFAR, CIFAR_SHIFTS, FRESH_DIGITS, RECORDED_DIGITS
 from focal_lib.training.contrasts import Setting
 from focal_lib.training.data.dataset import Dataset, Split
 
@@ -108,13 +108,14 @@ def test_more_images_than_there_are_is_refused(made_results, asked):
 def test_what_was_written_down_stays():
     """The contrasts were committed before any network was shown these images: another one would be another question."""
     digits, shift = results.digit_contrasts(), results.shift_contrasts()
-    assert [len(family) for family in (digits, RECORDED_DIGITS, FRESH_DIGITS, CIFAR, shift)] == [9, 5, 4, 10, 8]
+    sizes = [len(family) for family in (digits, RECORDED_DIGITS, FRESH_DIGITS, CIFAR, shift, CIFAR_SHIFTS)]
+    assert sizes == [9, 5, 4, 12, 8, 8]
     assert digits[0].ours == Setting(("focal 3",))
     assert digits[0].metric == "auroc max-probability"
     assert {c.claimed for c in digits if c.metric.startswith("fpr95")} == {-1}
     assert shift[0].ours == Setting(("cross-entropy",), "focal-temperature", "nll")
     assert shift[0].theirs == Setting(("cross-entropy",), "temperature", "nll")
-    for family in (digits, RECORDED_DIGITS, FRESH_DIGITS, shift):
+    for family in (digits, RECORDED_DIGITS, FRESH_DIGITS, shift, CIFAR_SHIFTS):
         assert [c.primary for c in family] == [True] + [False] * (len(family) - 1)
     assert {c.theirs.losses for c in (*digits, *RECORDED_DIGITS, *CIFAR)} == {("cross-entropy",)}
 
