@@ -124,9 +124,10 @@ def proper_part_calibrated() -> Evidence:
 @claim(
     "kk24.focal_temperature_near_one",
     source="KK24 sections 2 and 4.1",
-    statement=rf"The optimal temperature of focal loss is nearer 1 than that of cross-entropy. ({SIZE}.)",
+    statement=rf"For focal loss 'the optimal temperature is frequently close to 1', that of cross-entropy 'often reported to be in the range of [1.5, 3]'. "
+    rf"(Taken as: that of focal loss is nearer 1; how near is not judged. {SIZE}.)",
     chapter=CHAPTER,
-    fidelity="paraphrased",
+    fidelity="our reading",
     needs="runs",
 )
 def focal_temperature_near_one() -> Evidence:
