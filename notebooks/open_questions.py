@@ -232,8 +232,8 @@ note("questions", below=int((focal["mean"] < focal["gamma"]).sum()), focal_cells
 # %% tags=["hide-input"]
 scores = results.read_table("open-questions")
 asked = results.evaluate_contrasts(scores[scores["dataset"] == "cifar10"], results.CALIBRATOR_CONTRASTS)
-form = results.format_contrasts(asked, "Focal temperature scaling minus the other, CIFAR-10, all losses; Holm")
-form.format(precision=4, subset=["difference", "95 % from", "to", "power 80 %"])
+caption = "Focal temperature scaling minus the other, CIFAR-10, all losses; Holm"
+results.format_contrasts(asked, caption, precision=4)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Difference of the NLL on test data between focal temperature scaling and each other scaling, with t intervals over seeds, and a line at 0."}, "figure": {"name": "fig-questions-scores", "caption": "NLL after focal temperature scaling minus that after another scaling, CIFAR-10, mean over nine losses, 95 % t intervals over three seeds, each for itself. Right of 0 the other is better."}}
 by_nll = asked[asked["metric"] == "nll"]
@@ -357,8 +357,8 @@ interval_figure(names, by_network["nearest"], by_network["low"], by_network["hig
 # %% tags=["hide-input"]
 new = results.contrasts_by_network(results.read_table(kept[0]), results.ARCHITECTURE_CONTRASTS)
 named = new.assign(name=new["model"] + ", " + new["metric"])
-form = results.format_contrasts(named, "Focal minus plain temperature scaling, NLL in nats, ECE in points; Holm")
-form.format(precision=4, subset=["difference", "95 % from", "to", "power 80 %"])
+caption = "Focal minus plain temperature scaling, NLL in nats, ECE in points; Holm"
+results.format_contrasts(named, caption, precision=4)
 
 # %% tags=["remove-input"]
 note("questions", gamma=gamma, nearest_low=by_network["nearest"].min(), nearest_high=by_network["nearest"].max())
