@@ -62,11 +62,13 @@ from focal_lib.results.landscape_over_gamma import (
     evaluate_by_network,
     factors_at,
     means_over_gamma,
+    name_factor_intervals,
     name_factors,
     ratios_over_gamma,
     say_places,
     say_steps,
     share_within,
+    values_over_gamma,
 )
 from focal_lib.results.over_seeds import (
     SCALINGS,
@@ -227,6 +229,7 @@ __all__ = [
     "measure_trained",
     "minus_cross_entropy",
     "minus_full",
+    "name_factor_intervals",
     "name_factors",
     "nearest_temperature",
     "negative_by_loss",
@@ -259,5 +262,6 @@ __all__ = [
     "unknown_images",
     "validation_temperatures",
     "valley_factor",
+    "values_over_gamma",
     "write_table",
 ]
