@@ -46,7 +46,7 @@
 # ours.
 
 # %% tags=["parameters"]
-grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read, with cross-entropy; of small-cnn, or of mlp
+grid: str = "workflow/grids/fashion-mnist.yaml"  # with cross-entropy; small-cnn or mlp: others by workflow.landscape
 runs: str = "_build/runs"  # where they are, with their weights
 gamma: float = 3.0  # the focal loss of the grid to look at most closely; above 0
 images: int = 50  # validation images of each network that curvature is measured on here; at least 1
