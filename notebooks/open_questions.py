@@ -119,7 +119,8 @@ valley_figure(across, up, results.nll_surface(drawn, across, up), len(drawn.vali
 # %% [markdown]
 # Along the bottom, one parameter can stand for the other; the thick line says how far. What does a search along one
 # curve lose? Each searches $\gamma$ alone; the own line is what KK24 section 5.2 proposes, here by NLL. The full search
-# takes Newton steps in both, from several starts. All recorded CIFAR networks:
+# takes Newton steps in both, from several starts. All {glue:text}`questions-recorded` ResNets of [](#ch-table1) on
+# CIFAR-10 and CIFAR-100; what the book has recorded elsewhere is not among them:
 
 # %% tags=["hide-input"]
 recorded = results.read_searches()
@@ -224,7 +225,7 @@ note("questions", below=int((focal["mean"] < focal["gamma"]).sum()), focal_cells
 #
 # ## Against vector and matrix scaling, and others
 #
-# On the recorded CIFAR networks: focal temperature scaling against scalings with parameters for each class, all fitted
+# On the same recorded networks: focal temperature scaling against scalings with parameters for each class, all fitted
 # on the same validation data as the package does by default, their penalties not tuned. Judged by proper scores. What
 # to compare was written down before, in `focal_lib/results/calibrators_compared.py`; left out are
 # {glue:text}`questions-left-out`.
@@ -387,7 +388,7 @@ note("questions", new=len(named), all_below=("below 1" if (by_network["nearest"]
 # ## The landscape
 #
 # Chapter {ref}`ch-fts` searches KK24's whole grid of $(\gamma, T)$ by ECE for every network of the book's grid and
-# shows one landscape; {ref}`fig-questions-valley` is one by NLL, {ref}`page-calibrate` shows that of any logits.
+# shows one landscape; {numref}`fig-questions-valley` is one by NLL, {ref}`page-calibrate` shows that of any logits.
 #
 # ## Out of distribution
 #

@@ -70,7 +70,8 @@ def ce_temperature() -> Evidence:
     """What is typical, no single data set says."""
     return Unchecked(
         "typical of the data sets and networks of the work that KK24 cites; no training of that size is on record here. "
-        "kk24.ce_temperature_above_one measures the sign"
+        "Temperatures of such networks would come from `focal grid workflow/grids/kk24-table1.yaml` and "
+        "`focal grid workflow/grids/kk24-tinyimagenet.yaml`; kk24.ce_temperature_above_one measures the sign"
     )
 
 
