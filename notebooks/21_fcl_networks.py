@@ -224,7 +224,9 @@ cell_map(here, r"$\gamma$", r"$\lambda$", "confidence - accuracy (points)", sign
 
 # %% tags=["remove-input"]
 rises, steps = results.count_higher(here)
-again = live.merge(recorded, on=["dataset", "loss", "seed", "method", "objective", "metric"], suffixes=("", "_recorded"))
+again = live.merge(
+    recorded, on=["dataset", "loss", "seed", "method", "objective", "metric"], suffixes=("", "_recorded")
+)
 again = again[again["metric"] == "ece"]
 apart = (again["value"] - again["value_recorded"]).abs().max() if len(again) else np.nan
 fitted = live[live["metric"] == "train-error"]["value"].max()
