@@ -205,15 +205,15 @@ strips = {
 }
 fig9 = summary[(summary["metric"] == "ece") & (summary["method"] == "none") & summary["loss"].isin(compared)]
 in_order = fig9.sort_values("mean").replace({"loss": NAMES})
-listed = zip(in_order["loss"], in_order["mean"], strict=True)
-note("table1", fig9=", ".join(f"{loss} {mean:.1f}" for loss, mean in listed))
+fig9_words = in_order["loss"] + " " + in_order["mean"].map("{:.1f}".format)
+note("table1", fig9=", ".join(fig9_words))
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Reliability diagrams, a column for each loss, above as trained and below after a temperature: accuracy over confidence by bin with the diagonal, and the share of the samples in each bin."}, "figure": {"name": "fig-table1-reliability", "caption": "Reliability on CIFAR-10's test images, bins of equal width, all seeds together, as trained and after a temperature that each network's validation images chose by ECE. Grey: the shares of the bins; orange: the gaps. Counterpart of L25 Fig. 9."}}
 reliability_strip(strips)
 
 # %% [markdown]
 # ECE as trained, mean over seeds, from the lowest: {glue:text}`table1-fig9` (%). What differs significantly from
-# cross-entropy {numref}`fig-table1-losses` says.
+# cross-entropy {numref}`fig-table1-losses` says; the other losses are not compared with each other here.
 #
 # ## Temperature or focal temperature scaling?
 #

@@ -145,7 +145,7 @@ show("kn24.fig2", "kn24.fig2_ends")
 paths = {name: results.means_over_gamma(table, name, "trace own validation", "ece") for name in networks}
 over = {name: results.values_over_gamma(table, name, "ece") for name in networks}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "ECE over the trace of the Hessian of focal loss on validation images, a line a network through its values of gamma in order."}, "figure": {"name": "fig-landscape-ece", "caption": "ECE of equal width (%) against the trace of the Hessian of the loss trained with, on validation images; a point a $\\gamma$, joined in order, means over seeds, with 95 % t intervals of the ECE, each for itself. Counterpart of KN24 Fig. 3."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "ECE, with t intervals, over the trace of the Hessian of focal loss on validation images, a line a network through its values of gamma in order."}, "figure": {"name": "fig-landscape-ece", "caption": "ECE of equal width (%) against the trace of the Hessian of the loss trained with, on validation images; a point a $\\gamma$, joined in order, means over seeds, with 95 % t intervals of the ECE, each for itself. Counterpart of KN24 Fig. 3."}}
 point_figure(paths, "trace of the Hessian, validation", "ECE (%)", xscale="log")
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "ECE over the gamma of training, a line a network with t intervals."}, "figure": {"name": "fig-landscape-ece-gamma", "caption": "ECE of equal width (%) over $\\gamma$, mean and 95 % t interval over seeds, each for itself. Counterpart of the ECE in KN24 Fig. 2."}}
