@@ -100,6 +100,7 @@ from focal_lib.results.recorded import (
     load_recorded,
     read_landscape,
     read_searches,
+    read_shift,
     read_table,
     read_unknown,
 )
@@ -108,6 +109,7 @@ from focal_lib.results.rescaled_layers import (
 )
 from focal_lib.results.unknown_inputs import (
     compare_by_shift,
+    keep_plain_focal,
     mean_over_shifts,
     measure_detection,
     measure_shift,
@@ -145,6 +147,8 @@ from focal_lib.results.written_landscape import (
     eigenvalue_contrasts,
 )
 from focal_lib.results.written_unknown import (
+    CIFAR,
+    CIFAR_SHIFTS,
     FRESH_DIGITS,
     RECORDED_DIGITS,
     digit_contrasts,
@@ -154,6 +158,8 @@ from focal_lib.results.written_unknown import (
 __all__ = [
     "ARCHITECTURE_CONTRASTS",
     "CALIBRATOR_CONTRASTS",
+    "CIFAR",
+    "CIFAR_SHIFTS",
     "CONFIDENT",
     "CONVERGING",
     "FACTORS",
@@ -203,6 +209,7 @@ __all__ = [
     "gains_of_kk24",
     "gradient_norms_at",
     "histories",
+    "keep_plain_focal",
     "kk24_table1",
     "l25_table9",
     "lean_over_lambda",
@@ -241,6 +248,7 @@ __all__ = [
     "read_fcl",
     "read_landscape",
     "read_searches",
+    "read_shift",
     "read_table",
     "read_unknown",
     "recorded_data",

@@ -42,7 +42,7 @@ def glass_blur(x: np.ndarray, setting: tuple[float, int], rng: Rng) -> np.ndarra
     return gaussian_blur(x, sigma, rng)
 
 
-def motion_blur(x: np.ndarray, setting: tuple[float, float], rng: Rng) -> np.ndarray:
+def motion_blur(x: np.ndarray, setting: tuple[int, float], rng: Rng) -> np.ndarray:
     """Each image smeared in a direction of its own, within 45 degrees of its rows."""
     return smear(x, *setting, rng.uniform(-45, 45, len(x)))
 
