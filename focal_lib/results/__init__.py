@@ -115,6 +115,11 @@ from focal_lib.results.unknown_inputs import (
     measure_shift,
     unknown_images,
 )
+from focal_lib.results.unknown_views import (
+    evaluate_by_unknown,
+    over_severity,
+    say_significant,
+)
 from focal_lib.results.valley import (
     cheap_searches,
     minus_full,
@@ -198,6 +203,7 @@ __all__ = [
     "digit_contrasts",
     "eigenvalue_contrasts",
     "evaluate_by_network",
+    "evaluate_by_unknown",
     "evaluate_contrasts",
     "experiment_table",
     "factors_at",
@@ -241,6 +247,7 @@ __all__ = [
     "nll_temperature",
     "normalised_curves",
     "over_seeds_by_epoch",
+    "over_severity",
     "over_training_gamma",
     "primary_contrast",
     "printed_tables",
@@ -257,6 +264,7 @@ __all__ = [
     "resample_gain",
     "say_best",
     "say_places",
+    "say_significant",
     "say_steps",
     "search_valley",
     "share_lowered",
