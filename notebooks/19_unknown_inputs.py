@@ -43,10 +43,10 @@
 # calibration on the data that a network was trained for; what becomes of it elsewhere is open there.
 
 # %% tags=["parameters"]
-grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read
+grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read, of cross-entropy and focal loss
 runs: str = "_build/runs"  # where they are, with their weights
 unknown: str = "mnist-5k"  # whose images are unknown: a data set of images as large as those of the grid
-gamma: float = 3.0  # the focal loss of the grid to look at most closely; above 0
+gamma: float = 3.0  # the focal loss of the grid to look at most closely; above 0, one of the grid's
 corruptions: str = "gaussian-noise, gaussian-blur, contrast"  # of focal_lib.training.data.CORRUPTIONS
 images: int = 5000  # test images to corrupt; at least 15, for as many bins
 
@@ -63,7 +63,7 @@ from focal_lib.pages.plots.curves import panel_figure, point_figure
 from focal_lib.pages.tables import captioned
 
 use_style()
-trained = training.load_runs(grid, runs)
+trained = results.keep_plain_focal(training.load_runs(grid, runs), gamma)
 detected = results.measure_detection(trained, unknown, runs)
 gammas = sorted(set(detected["gamma"]) - {0})
 focal = f"focal {gamma:g}"
@@ -268,23 +268,15 @@ show("l25.fcl_other_shifts", "l25.flsd53_digits", "l25.energy_fresh_seeds")
 kinds = tuple(name.strip() for name in corruptions.split(","))
 chosen = [run for run in trained if run.spec.gamma in (0, gamma)]
 shifted = results.measure_shift(chosen, kinds, images=images, root=runs)
-
-
-def by_severity(corruption: str, loss: str, method: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Severities, mean gap and half of its t interval over seeds."""
-    cell = shifted.query("corruption == @corruption and loss == @loss and method == @method and metric == 'gap'")
-    wide = cell.pivot(index="seed", columns="severity", values="value")
-    intervals = [metrics.t_interval(wide[s]) for s in wide]
-    return wide.columns.to_numpy(), wide.mean().to_numpy(), np.array([(i.high - i.low) / 2 for i in intervals])
-
-
-# %% tags=["hide-input"]
 lines = {
     f"{loss}, {names[method]}": (loss, method)
     for loss in ("cross-entropy", focal)
     for method in ("none", "temperature")
 }
-panels = {kind: {label: by_severity(kind, *line) for label, line in lines.items()} for kind in kinds}
+panels = {
+    kind: {label: results.over_severity(shifted, *line, "gap", (kind,)) for label, line in lines.items()}
+    for kind in kinds
+}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Confidence minus accuracy over the severity of a corruption, a panel each, for cross-entropy and focal loss, as trained and after a temperature fitted on clean images."}, "figure": {"name": "fig-unknown-shift", "caption": "Confidence minus accuracy, in points, over severity (0: clean images), mean and 95 % t interval over seeds. Above 0 a network is overconfident, below 0 underconfident."}}
 panel_figure(panels, "severity", "confidence - accuracy", reference=0)

@@ -3,43 +3,65 @@
     focal grid workflow/grids/fashion-mnist-unknown.yaml --cores 2
     python -m workflow.unknown_inputs fashion-mnist-unknown fashion-mnist-fresh
 
-The rows of `results.measure_detection` of a grid's runs, for each set of images that they are shown.
-`notebooks/19_unknown_inputs.py` reads what this leaves.
+The rows of `results.measure_detection` of a grid's runs, for each set of images that they are shown, in <grid>.parquet;
+of cifar10-unknown also those of `results.measure_shift`, of every corruption of CIFAR-10-C that can be made, on the
+first 2,000 test images, in <grid>-shift.parquet. `notebooks/19_unknown_inputs.py` reads what this leaves.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from focal_lib.checkout import ROOT, commit
 from focal_lib.results.over_seeds import write_table
-from focal_lib.results.unknown_inputs import measure_detection
-from focal_lib.training.store import default_runs, load_runs
+from focal_lib.results.unknown_inputs import measure_detection, measure_shift
+from focal_lib.training.data.corruptions import CORRUPTION_KINDS
+from focal_lib.training.store import Result, default_runs, load_runs
 
 SHOWN = {
     "fashion-mnist-unknown": ("mnist-5k",),
     "fashion-mnist-fresh": ("mnist-5k",),
     "cifar10-unknown": ("cifar100", "cifar10-c-gaussian-noise-5"),
 }
+SHIFTED = {"cifar10-unknown": 2000}  # grid -> test images, under each corruption and severity
 
 
-def main() -> None:
+def detect(runs: Sequence[Result], unknown: Sequence[str], root: Path) -> pd.DataFrame:
+    """`measure_detection` for each set of images, one below the other."""
+    return pd.concat([measure_detection(runs, name, root) for name in unknown], ignore_index=True)
+
+
+def shift(runs: Sequence[Result], images: int, root: Path) -> pd.DataFrame:
+    """`measure_shift` for each kind of corruptions, which alone is in memory; column `images`: of how many."""
+    parts = []
+    for kind, corruptions in CORRUPTION_KINDS.items():
+        parts.append(measure_shift(runs, corruptions, images=images, root=root).assign(images=images))
+        print(f"{kind}: {len(parts[-1]):,} rows", flush=True)
+    return pd.concat(parts, ignore_index=True)
+
+
+def main(given: Sequence[str] | None = None) -> None:
     """Each grid, one after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("grids", nargs="+", choices=SHOWN)
     parser.add_argument("--root", type=Path, help="where the runs are; default: FOCAL_RUNS or _build/runs")
-    given = parser.parse_args()
-    root, made_by = given.root or default_runs(), commit()  # before a table changes the checkout
-    for grid in given.grids:
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "unknown-inputs", help="where the tables go")
+    asked = parser.parse_args(given)
+    root, made_by = asked.root or default_runs(), commit()  # before a table changes the checkout
+    asked.out.mkdir(parents=True, exist_ok=True)
+    for grid in asked.grids:
         runs = load_runs(ROOT / "workflow" / "grids" / f"{grid}.yaml", root)
-        table = pd.concat([measure_detection(runs, unknown, root) for unknown in SHOWN[grid]], ignore_index=True)
-        out = ROOT / "results" / "unknown-inputs" / f"{grid}.parquet"
-        out.parent.mkdir(parents=True, exist_ok=True)
-        write_table(table.assign(commit=made_by), out)
-        print(f"{out.relative_to(ROOT)}: {len(table):,} rows of {len(runs)} runs")
+        tables = {grid: detect(runs, SHOWN[grid], root)}
+        if grid in SHIFTED:
+            tables[f"{grid}-shift"] = shift(runs, SHIFTED[grid], root)
+        for name, table in tables.items():
+            out = asked.out / f"{name}.parquet"
+            write_table(table.assign(commit=made_by), out)
+            print(f"{out}: {len(table):,} rows of {len(runs)} runs")
 
 
 if __name__ == "__main__":

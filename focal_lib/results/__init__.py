@@ -103,6 +103,7 @@ from focal_lib.results.recorded import (
     load_recorded,
     read_landscape,
     read_searches,
+    read_shift,
     read_table,
     read_unknown,
 )
@@ -111,10 +112,16 @@ from focal_lib.results.rescaled_layers import (
 )
 from focal_lib.results.unknown_inputs import (
     compare_by_shift,
+    keep_plain_focal,
     mean_over_shifts,
     measure_detection,
     measure_shift,
     unknown_images,
+)
+from focal_lib.results.unknown_views import (
+    evaluate_by_unknown,
+    over_severity,
+    say_significant,
 )
 from focal_lib.results.valley import (
     cheap_searches,
@@ -148,6 +155,8 @@ from focal_lib.results.written_landscape import (
     eigenvalue_contrasts,
 )
 from focal_lib.results.written_unknown import (
+    CIFAR,
+    CIFAR_SHIFTS,
     FRESH_DIGITS,
     RECORDED_DIGITS,
     digit_contrasts,
@@ -157,6 +166,8 @@ from focal_lib.results.written_unknown import (
 __all__ = [
     "ARCHITECTURE_CONTRASTS",
     "CALIBRATOR_CONTRASTS",
+    "CIFAR",
+    "CIFAR_SHIFTS",
     "CONFIDENT",
     "CONVERGING",
     "FACTORS",
@@ -195,6 +206,7 @@ __all__ = [
     "digit_contrasts",
     "eigenvalue_contrasts",
     "evaluate_by_network",
+    "evaluate_by_unknown",
     "evaluate_contrasts",
     "experiment_table",
     "factors_at",
@@ -206,6 +218,7 @@ __all__ = [
     "gains_of_kk24",
     "gradient_norms_at",
     "histories",
+    "keep_plain_focal",
     "kk24_table1",
     "l25_table9",
     "lean_over_lambda",
@@ -238,6 +251,7 @@ __all__ = [
     "nll_temperature",
     "normalised_curves",
     "over_seeds_by_epoch",
+    "over_severity",
     "over_training_gamma",
     "primary_contrast",
     "printed_tables",
@@ -245,6 +259,7 @@ __all__ = [
     "read_fcl",
     "read_landscape",
     "read_searches",
+    "read_shift",
     "read_table",
     "read_unknown",
     "recorded_data",
@@ -254,6 +269,7 @@ __all__ = [
     "resample_gain",
     "say_best",
     "say_places",
+    "say_significant",
     "say_steps",
     "search_valley",
     "share_lowered",

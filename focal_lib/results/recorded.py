@@ -10,7 +10,7 @@ from focal_lib.checkout import ROOT
 from focal_lib.results.landscape import add_logs
 from focal_lib.training.store import Result, load_runs
 
-__all__ = ["load_recorded", "read_landscape", "read_searches", "read_table", "read_unknown"]
+__all__ = ["load_recorded", "read_landscape", "read_searches", "read_shift", "read_table", "read_unknown"]
 
 
 @functools.cache
@@ -59,6 +59,18 @@ def read_unknown(grid: str, unknown: str) -> pd.DataFrame:
     if unknown not in shown:
         raise ValueError(f"unknown must be one of {', '.join(shown)}. Got {unknown!r}.")
     return table[table["unknown"] == unknown].reset_index(drop=True)
+
+
+@functools.cache
+def read_shift(grid: str) -> pd.DataFrame:
+    """What the runs of a grid said of corrupted images: results/unknown-inputs/<grid>-shift.parquet.
+
+    See `measure_shift`; column `images`: of how many.
+
+    Raises:
+        FileNotFoundError: there is no such table, as in an installed package.
+    """
+    return pd.read_parquet(ROOT / "results" / "unknown-inputs" / f"{grid}-shift.parquet")
 
 
 @functools.cache

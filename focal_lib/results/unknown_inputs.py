@@ -23,7 +23,15 @@ from focal_lib.training import data
 from focal_lib.training.new_inputs import logits_on
 from focal_lib.training.store import Result, array_checksum
 
-__all__ = ["SCALED", "compare_by_shift", "mean_over_shifts", "measure_detection", "measure_shift", "unknown_images"]
+__all__ = [
+    "SCALED",
+    "compare_by_shift",
+    "keep_plain_focal",
+    "mean_over_shifts",
+    "measure_detection",
+    "measure_shift",
+    "unknown_images",
+]
 
 SCALED = tuple(fit for fit in FITS if fit.objective in ("", "nll"))
 SHIFT_METRICS = ("error", "nll", "adaptive-ece")
@@ -36,6 +44,22 @@ def unknown_images(name: str) -> np.ndarray:
     found = data.load(name)
     parts = (found.train, found.test) if name == "mnist-5k" else (found.test,)
     return np.concatenate([part.inputs for part in parts])
+
+
+def keep_plain_focal(results: Iterable[Result], gamma: float) -> list[Result]:
+    """Cross-entropy and focal losses of fixed gamma among runs, which can stand on one axis of gamma.
+
+    Raises:
+        ValueError: none of cross-entropy, or none of this gamma, which is not 0.
+    """
+    given = list(results)
+    kept = [result for result in given if result.spec.loss == "focal"]
+    labels = list(dict.fromkeys(result.spec.label for result in given))
+    wanted = "cross-entropy", f"focal {gamma:g}"
+    if not gamma or not set(wanted) <= set(labels):
+        asked = f"gamma must be that of a focal loss of the grid, above 0, beside cross-entropy. Got {gamma:g}"
+        raise ValueError(f"{asked}, of a grid with {', '.join(labels) or 'no runs'}.")
+    return kept
 
 
 def measure_detection(results: Iterable[Result], unknown: str, root: str | Path | None = None) -> pd.DataFrame:

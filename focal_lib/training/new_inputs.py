@@ -11,6 +11,8 @@ from focal_lib.training.spec import Spec
 
 __all__ = ["logits_on"]
 
+AT_ONCE = 100  # images: with more a CPU waits for its memory, and the logits are the same
+
 
 def logits_on(
     specs: Iterable[Spec], images: Mapping[str, np.ndarray], root: str | Path | None = None, device: str = "auto"
@@ -44,7 +46,7 @@ def logits_on(
         model, found = network(spec, own, weights, where), {}
         with torch.inference_mode():
             for name, given in images.items():
-                parts = [given[at : at + 1000] for at in range(0, len(given), 1000)]
+                parts = [given[at : at + AT_ONCE] for at in range(0, len(given), AT_ONCE)]
                 tensors = (to_tensors(data.Split(p, np.zeros(len(p), np.int64)), where, mean, std)[0] for p in parts)
                 found[name] = torch.cat([model(tensor).float().cpu() for tensor in tensors]).numpy()
         yield spec, found

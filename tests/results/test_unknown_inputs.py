@@ -1,16 +1,19 @@
 """Tables of detection and of shift, on runs made up: by their definitions, and asked once."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import softmax
 
 from focal_lib import metrics, results
 from focal_lib.calibration import FocalTemperatureScaling, TemperatureScaling
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
-from focal_lib.results import unknown_inputs
+from focal_lib.results import recorded, unknown_inputs
 from focal_lib.results.written_unknown import CIFAR, CIFAR_SHIFTS, FRESH_DIGITS, RECORDED_DIGITS
 from focal_lib.training.contrasts import Setting
+from focal_lib.training.data.corruptions import CORRUPTION_KINDS
 from focal_lib.training.data.dataset import Dataset, Split
+from workflow import unknown_inputs as recording
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(0, 256, (60, 4, 4, 1), dtype=np.uint8)
@@ -126,3 +129,36 @@ def test_recorded_answers_name_what_was_shown():
     table = results.read_unknown("fashion-mnist-unknown", "mnist-5k")
     assert set(table["loss"]) == {"cross-entropy", "focal 3", "flsd-53", "fcl 4 1.5", "fcl 2 0.5"}
     assert table.groupby("loss")["seed"].nunique().unique().tolist() == [4]
+
+
+def test_the_recording_of_cifar10(made_results, asked, monkeypatch, tmp_path):
+    """Every kind of corruption, as `measure_shift` has it; and what reads it."""
+    monkeypatch.setattr(recording, "load_runs", lambda path, root: [*made_results[:2], *made_results[4:6]])
+    monkeypatch.setattr(recording, "SHIFTED", {"cifar10-unknown": 50})
+    monkeypatch.setattr(recorded, "ROOT", tmp_path)
+    out = tmp_path / "results" / "unknown-inputs"
+    recording.main(["cifar10-unknown", "--out", str(out), "--root", str(tmp_path)])
+    recorded.read_unknown.cache_clear()
+    recorded.read_shift.cache_clear()
+    table = results.read_shift("cifar10-unknown")
+    recorded.read_shift.cache_clear()
+    assert len(table) == 4 * 14 * 6 * 3 * 4  # runs, corruptions, severities, scalings, metrics
+    assert set(table["images"]) == {50}
+    assert table["commit"].str.len().min() > 6
+    assert tuple(table["corruption"].unique()) == tuple(name for kind in CORRUPTION_KINDS.values() for name in kind)
+    wanted = results.measure_shift([*made_results[:2], *made_results[4:6]], ("fog",), images=50)
+    found = table[table["corruption"] == "fog"][wanted.columns]
+    assert found.reset_index(drop=True).equals(wanted)
+    shown = pd.read_parquet(out / "cifar10-unknown.parquet")["unknown"]
+    assert set(shown) == {"cifar100", "cifar10-c-gaussian-noise-5"}
+    answered = results.evaluate_contrasts(results.mean_over_shifts(table), CIFAR_SHIFTS)
+    assert len(answered) == len(CIFAR_SHIFTS)
+
+
+def test_plain_focal_losses_are_kept(made_results, make_result):
+    others = [make_result("flsd-53", 0), make_result("fcl", 0, gamma=3, lam=0.5)]
+    kept = results.keep_plain_focal([*others, *made_results], 3)
+    assert [run.spec.label for run in kept] == ["cross-entropy"] * 4 + ["focal 3"] * 4
+    for runs, gamma in ((made_results, 2), (made_results, 0), (made_results[4:], 3), (others, 3), ([], 3)):
+        with pytest.raises(ValueError, match=r"gamma must be that of a focal loss .* Got \d, of a grid with"):
+            results.keep_plain_focal(runs, gamma)

@@ -1,12 +1,15 @@
-"""CIFAR-10-C's corruptions: what each leaves alone, and colours against the standard library's HSV."""
+"""CIFAR-10-C's corruptions: what each leaves alone; colours, shuffles, fractals and lines against slow definitions."""
 
 import colorsys
+import math
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from focal_lib.training import data
 from focal_lib.training.data import corruptions
+from focal_lib.training.data.corruption_kinds import blur, digital, weather
 
 RNG = np.random.default_rng(1)
 IMAGES = RNG.integers(0, 256, (6, 32, 32, 3), dtype=np.uint8)
@@ -21,20 +24,31 @@ def test_same_type_and_shape_seeded_and_stronger_with_severity(name):
     assert done[0].shape == SMOOTH.shape
     np.testing.assert_array_equal(done[0], corruptions.corrupt(SMOOTH, name, 1))
     change = [np.abs(d.astype(float) - SMOOTH).mean() for d in done]
-    if name not in ("saturate", "pixelate"):  # grey stays grey; smooth stays smooth
+    if name == "elastic-transform":  # the field moves more, the corners less
+        assert min(change) > 0
+    elif name not in ("saturate", "pixelate"):  # grey stays grey; smooth stays smooth
         assert change[1] > change[0] > 0
+    if name in ("glass-blur", "motion-blur", "snow", "fog", "elastic-transform"):
+        another = corruptions.corrupt(SMOOTH, name, 5, seed=1)
+        assert (another != done[1]).any()
+        assert (done[1][0] != done[1][1]).any()  # images that are equal, each with its own
 
 
-@pytest.mark.parametrize(
-    "name", ["gaussian-blur", "defocus-blur", "zoom-blur", "contrast", "pixelate", "jpeg-compression"]
-)
+def test_kinds_are_cifar10_c_without_frost():
+    names = [name for kind in corruptions.CORRUPTION_KINDS.values() for name in kind]
+    assert len(names) == len(set(names)) == 14
+    assert set(corruptions.CORRUPTIONS) - set(names) == {"gaussian-blur", "speckle-noise", "saturate"}
+
+
+MIXED = ["gaussian-blur", "defocus-blur", "zoom-blur", "glass-blur", "motion-blur", "elastic-transform"]
+
+
+@pytest.mark.parametrize("name", [*MIXED, "contrast", "pixelate", "jpeg-compression"])
 def test_a_flat_image_stays_flat(name):
     assert np.abs(corruptions.corrupt(FLAT, name, 5).astype(int) - 100).max() <= 1
 
 
-@pytest.mark.parametrize(
-    "name", ["gaussian-blur", "defocus-blur", "zoom-blur", "contrast", "pixelate", "jpeg-compression", "brightness"]
-)
+@pytest.mark.parametrize("name", [*MIXED, "contrast", "pixelate", "jpeg-compression", "brightness", "snow", "fog"])
 def test_a_grey_image_is_one_channel_of_its_colour_image(name):
     """With jpeg up to what its colour space rounds away."""
     grey = IMAGES[..., :1]
@@ -73,6 +87,129 @@ def test_brightness_and_saturation_against_colorsys(severity):
         np.testing.assert_allclose(one, wanted, atol=1.01 / 255)
         wanted = hsv(pixel, lambda h, s, v: (h, min(s * times + plus, 1), v))
         np.testing.assert_allclose(two, wanted, atol=1.01 / 255)
+
+
+@pytest.mark.parametrize(("name", "channels"), [(n, c) for n in corruptions.CORRUPTIONS for c in (1, 3)])
+def test_small_grey_images_and_ones_whose_side_is_no_power_of_two(name, channels):
+    if (name, channels) != ("saturate", 1):
+        images = RNG.integers(0, 256, (2, 28, 28, channels), dtype=np.uint8)
+        assert corruptions.corrupt(images, name, 4).shape == images.shape
+
+
+@pytest.mark.parametrize("severity", [1, 3, 5])
+def test_glass_blur_goes_from_pixel_to_pixel_as_its_authors_do(severity):
+    """One image and pixel after the other, from the last; a colour image's 'swap' of views leaves a copy."""
+    sigma, rounds = corruptions.CORRUPTIONS["glass-blur"][1][severity - 1]
+    rng, wanted = np.random.default_rng(0), IMAGES / 255.0
+    wanted = np.stack([ndimage.gaussian_filter(image, (sigma, sigma, 0), mode="nearest") for image in wanted])
+    for _ in range(rounds):
+        up, left = rng.integers(0, 2, (2, 6, 30, 30))
+        for image in range(6):
+            x = wanted[image]
+            for h in range(31, 1, -1):
+                for w in range(31, 1, -1):
+                    there = h - up[image, h - 2, w - 2], w - left[image, h - 2, w - 2]
+                    x[h, w], x[there] = x[there], x[h, w]
+    wanted = np.stack([ndimage.gaussian_filter(image, (sigma, sigma, 0), mode="nearest") for image in wanted])
+    found = blur.glass_blur(IMAGES / 255.0, (sigma, rounds), np.random.default_rng(0))
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
+def test_a_smear_is_half_a_gaussian_on_one_side():
+    point = np.zeros((4, 21, 21, 1))
+    point[:, 10, 10] = 1.0
+    found = blur.smear(point, 4, 1.5, np.array([0.0, 90.0, 180.0, -45.0]))[..., 0]
+    np.testing.assert_allclose(found.sum((1, 2)), 1, atol=1e-5)  # the mean is kept
+    weights = np.array([math.exp(-(i**2) / 4.5) for i in range(9)])
+    weights /= weights.sum()
+    np.testing.assert_allclose(found[0, 10, 10::-1][:9], weights, atol=1e-6)  # each pixel looks to its right
+    np.testing.assert_allclose(found[1, 10::-1, 10][:9], weights, atol=1e-6)
+    np.testing.assert_allclose(found[2, 10, 10:19], weights, atol=1e-6)
+    aslant = found[3]  # looks up and to the right, where steps are rounded
+    wanted = np.zeros((21, 21))
+    for i, weight in enumerate(weights):
+        away = math.ceil(i * math.cos(math.pi / 4) - 0.5)
+        wanted[10 - math.ceil(-i * math.sin(math.pi / 4) - 0.5), 10 - away] += weight
+    np.testing.assert_allclose(aslant, wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize(("size", "decay"), [(2, 3.0), (8, 1.75), (32, 3.0)])
+def test_the_fractal_is_means_of_four_neighbours_and_noise(size, decay):
+    found = weather.plasma(2, size, decay, np.random.default_rng(3))
+    rng, wanted = np.random.default_rng(3), np.zeros((2, size, size))
+    step, wobble = size, 100.0
+    while step >= 2:
+        half = step // 2
+        noise = rng.uniform(-(wobble**2), wobble**2, (3, 2, size // step, size // step))
+        for image, at in enumerate(wanted):
+            for i in range(0, size, step):
+                for j in range(0, size, step):
+                    four = [at[(i + a) % size, (j + b) % size] for a in (0, step) for b in (0, step)]
+                    at[i + half, j + half] = np.mean(four) + noise[0, image, i // step, j // step]
+            for which, (down, right) in enumerate(((0, half), (half, 0)), start=1):
+                for i in range(0, size, step):
+                    for j in range(0, size, step):
+                        y, x = i + down, j + right
+                        ways = ((half, 0), (-half, 0), (0, half), (0, -half))
+                        four = [at[(y + a) % size, (x + b) % size] for a, b in ways]
+                        at[y, x] = np.mean(four) + noise[which, image, i // step, j // step]
+        step, wobble = half, wobble / decay
+    wanted -= wanted.min((1, 2), keepdims=True)
+    wanted /= wanted.max((1, 2), keepdims=True)
+    np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+def test_fog_keeps_the_brightest_and_black_and_snow_only_brightens():
+    for severity in (1, 5):
+        foggy = corruptions.corrupt(IMAGES, "fog", severity)
+        assert (foggy.max((1, 2, 3)) <= IMAGES.max((1, 2, 3))).all()
+        snowy = corruptions.corrupt(IMAGES, "snow", severity).astype(int)
+        assert (snowy >= IMAGES.astype(int) - 1).all()  # rounded down
+    thickness, decay = corruptions.CORRUPTIONS["fog"][1][2]
+    flat = weather.fog(FLAT / 255.0, (thickness, decay), np.random.default_rng(0))
+    level = 100 / 255
+    assert flat.max() == pytest.approx(level)
+    assert flat.min() == pytest.approx(level**2 / (level + thickness))
+    assert not corruptions.corrupt(np.zeros_like(FLAT), "fog", 5).any()
+
+
+def test_snow_falls_and_lies_twice():
+    """Of black images only flakes are left, and a little grey; the second half of them is the first, turned."""
+    setting = corruptions.CORRUPTIONS["snow"][1][4]
+    found = weather.snow(np.zeros((5, 32, 32, 1)), setting, np.random.default_rng(0))
+    flakes = found - (1 - setting[-1]) * 0.5
+    np.testing.assert_allclose(flakes, flakes[:, ::-1, ::-1], atol=1e-12)
+    assert flakes.min() >= -1e-12
+    along, across = (np.abs(np.diff(flakes, axis=axis)).mean() for axis in (1, 2))
+    assert along < across  # streaks are steep
+
+
+def test_elastic_transform_draws_three_corners_to_where_it_says():
+    corners, most = np.array([[26, 26], [26, 6], [6, 6]]), 0.08
+    found = digital.elastic_transform(IMAGES / 255.0, (0, 0, most), np.random.default_rng(2))
+    moved = corners + np.random.default_rng(2).uniform(-most * 32, most * 32, (6, 3, 2))
+    for image, drawn, got in zip(IMAGES / 255.0, moved, found, strict=True):
+        edges, new = (corners[1:] - corners[0]).T, (drawn[1:] - drawn[0]).T
+        there = edges @ np.linalg.inv(new)  # of a place (x, y) in the new image, in the old
+        for pixel in ((16, 16), (10, 20), (3, 30)):
+            x, y = corners[0] + there @ (np.array(pixel)[::-1] - drawn[0])
+            rows, columns = [[[y]], [[x]]]
+            want = [
+                ndimage.map_coordinates(image[..., c], [rows[0], columns[0]], order=1, mode="mirror") for c in range(3)
+            ]
+            np.testing.assert_allclose(got[pixel], np.ravel(want), atol=1e-9)
+    same = digital.elastic_transform(IMAGES / 255.0, (0, 0, 0), np.random.default_rng(2))
+    np.testing.assert_allclose(same, IMAGES / 255.0, atol=1e-9)
+
+
+def test_an_elastic_field_moves_pixels_by_so_much():
+    """On a ramp a pixel's change says how far it came: by noise of variance 1/3, smoothed."""
+    ramp = np.broadcast_to(np.arange(64.0)[:, None, None], (300, 64, 64, 1)) / 255
+    strength, sigma = 0.08, 0.06
+    found = digital.elastic_transform(ramp, (strength, sigma, 0), np.random.default_rng(2))
+    moved = 255 * (found - ramp)[:, 16:-16, 16:-16]
+    kernel = ndimage.gaussian_filter1d(np.eye(1, 129, 64)[0], sigma * 64, truncate=3)
+    assert moved.std() == pytest.approx(strength * 64 * np.sqrt(1 / 3) * (kernel**2).sum(), rel=0.04)
 
 
 def test_bad_input():

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from focal_lib.training.data import places
-from focal_lib.training.data.corruptions import CORRUPTIONS, corrupt
+from focal_lib.training.data.corruptions import CORRUPTION_KINDS, CORRUPTIONS, corrupt
 from focal_lib.training.data.dataset import Dataset, Split, split
 from focal_lib.training.data.fashion_mnist import CLASSES
 from focal_lib.training.data.images import IMAGE_SETS, load_images
@@ -23,6 +23,7 @@ from focal_lib.training.data.text import TEXT_SETS, load_text
 
 __all__ = [
     "CORRUPTIONS",
+    "CORRUPTION_KINDS",
     "DATASETS",
     "SOURCES",
     "DataSource",
