@@ -118,6 +118,15 @@ def test_one_fault_among_many_alike_is_found(name, browser: Browser, tmp_path):
     assert rule in {finding.what.split(",")[0] for finding in visit(browser, path)}
 
 
+@pytest.mark.parametrize("box", ["article", "nav"])
+def test_one_reference_to_nothing_is_found(box, browser: Browser, tmp_path):
+    named = '<li><a href="x" aria-labelledby="{}"></a></li>'
+    links = named.format("there") * 20 + named.format("lost") + named.format("there") * 20
+    path = tmp_path / "page.html"
+    path.write_text(page(f'<p id="there">There.</p><{box}><ul>{links}</ul></{box}>'))
+    assert "link-name" in {finding.what.split(",")[0] for finding in visit(browser, path)}
+
+
 def test_one_pale_word_of_code_is_found(browser: Browser, tmp_path):
     words = '<span class="k">if</span> ' * 20
     path = tmp_path / "page.html"
