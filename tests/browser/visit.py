@@ -44,12 +44,12 @@ THIN = """() => {
     : own.has(name) ? `${name} ${value.trim() !== ""}` : `${name} ${value}`;
   const kind = (one) => [one.tagName, ...[...one.attributes].map(attribute)].join();
   const boxes = (one) => (one ? `${kind(one)};${boxes(one.parentElement)}` : "");
-  const seen = new Map();
+  const [seen, kept] = [new Map(), new Set()];
   const words = "article :is(span, em, strong, code, mjx-container):not(:has(*), [id], [role], [tabindex])";
   for (let left = true; left; ) {
     left = false;
     for (const word of document.querySelectorAll(words)) {
-      if (seen.get(word) || !often(seen, boxes(word))) seen.set(word, true);
+      if (kept.has(word) || !often(seen, boxes(word))) kept.add(word);
       else left = word.replaceWith(...word.childNodes) ?? true;
     }
   }
