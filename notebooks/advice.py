@@ -38,16 +38,22 @@ from focal_lib.calibration import (
     ADVICE_ERRORS,
     KNOWN_TRUTHS,
     count_advice_errors,
+    count_advised,
     judge_advice,
     made_up_population,
 )
 from focal_lib.checkout import ROOT
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
+from focal_lib.pages.plots import use_style
+from focal_lib.pages.plots.curves import panel_figure
 from focal_lib.pages.tables import captioned
+
+use_style()
 
 decisions = pd.read_parquet(ROOT / "results/advice/decisions.parquet")
 coverage = pd.read_parquet(ROOT / "results/advice/coverage.parquet")
+power = pd.read_parquet(ROOT / "results/advice/power.parquet")
 together = count_advice_errors(decisions, by=["relevant"]).set_index("error")
 low_rate = 0.93  # of intervals at 95 %: clearly too few hold
 note("advice", relevant=100 * decisions["relevant"].iloc[0])
@@ -176,6 +182,62 @@ Markdown(
     "settings take part in every round, large ones in few, so theirs are the wide intervals. Each decision has samples "
     "of its own, and those of a made-up truth another population for each seed and number of classes. Rates over all "
     "of them are of this mixture of truths, classes and sizes, and of no single model."
+)
+
+# %% [markdown]
+# (sec-power)=
+# ## How much must there be to gain?
+#
+# The truths above have much to gain, or nothing. Here a method gains a known share of the expected NLL, around the
+# smallest relevant amount: a temperature over the logits as given, or vector scaling over the best temperature
+# (`calibration.population_with_gain`). A method is advised where it gains the relevant amount for certain, so that with
+# few samples a gain must be several times as large to be found.
+
+# %% tags=["hide-input"]
+gaining = {"temperature": "a temperature gains", "vector": "vector scaling gains over it"}
+advised = count_advised(power).assign(times=lambda table: table["gain"] / power["relevant"].iloc[0])
+panels = {
+    title: {
+        f"{n:,} samples": (
+            of["times"].to_numpy(),
+            of["rate"].to_numpy(),
+            of[["low", "high"]].sub(of["rate"], axis=0).abs().to_numpy().T,
+        )
+        for n, of in advised[advised["gaining"] == kind].groupby("samples")
+    }
+    for kind, title in gaining.items()
+}
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Share of decisions in which a method that has the gain was advised, over the true gain in multiples of the smallest relevant amount, a line for each number of samples, for a temperature and for vector scaling."}, "figure": {"name": "fig-advice-power", "caption": "Share of recorded decisions in which a method was advised that can have the gain, over what is truly gained, in multiples of the smallest relevant amount, with exact 95 % intervals."}}
+panel_figure(panels, "true gain / relevant amount", "share advised", ylim=(-0.03, 1.03))
+
+
+# %% tags=["remove-input"]
+def found_from(kind, n):
+    """The smallest gain from which on four of five decisions find it."""
+    of = advised[(advised["gaining"] == kind) & (advised["samples"] == n)].sort_values("times")
+    often = of["rate"].ge(0.8)[::-1].cummin()[::-1]
+    return f"{of.loc[often, 'times'].min():g} times" if often.any() else "none of those tried"
+
+
+smallest = advised[advised["times"] <= 1]
+Markdown(
+    "Where the gain is at most the relevant amount, a method that has it was advised in "
+    f"{share_of(smallest['advised'].sum(), smallest['runs'].sum())} decisions. From here on it was advised in at least "
+    "four of five, in multiples of the relevant amount:\n\n"
+    + "\n".join(
+        f"* {title}: "
+        + ", ".join(f"{found_from(kind, n)} with {n:,} samples" for n in sorted(power["samples"].unique()))
+        for kind, title in gaining.items()
+    )
+)
+
+# %% tags=["remove-input"]
+codes = ", ".join(sorted(set(power["commit"])))
+Markdown(
+    f"{len(power):,} decisions on populations of their own, with {power['classes'].iloc[0]} classes, made with commit "
+    f"{codes}. "
+    "`nice python -m workflow.advice_power --minutes 25` goes on with the record, or makes it again elsewhere."
 )
 
 # %% [markdown]

@@ -10,6 +10,7 @@ from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrix
 from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES, PAPER_TEMPERATURES, TemperatureScaling
 from focal_lib.calibration.calibrators.torch_module import write_onnx
 from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
+from focal_lib.calibration.evaluation.advice_power import count_advised, population_with_gain
 from focal_lib.calibration.evaluation.advice_rates import (
     ADVICE_ERRORS,
     KNOWN_TRUTHS,
@@ -59,11 +60,13 @@ __all__ = [
     "calibrate",
     "check",
     "count_advice_errors",
+    "count_advised",
     "decide",
     "false_alarm_rates",
     "judge_advice",
     "load_calibrator",
     "made_up_population",
+    "population_with_gain",
     "read_logits",
     "save_calibrator",
     "write_onnx",

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from workflow import advice_rates, coverage, going_on
+from workflow import advice_power, advice_rates, coverage, going_on
 
 
 def test_decisions_go_on(tmp_path, monkeypatch):
@@ -19,6 +19,21 @@ def test_decisions_go_on(tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(second.head(1), first)
     advice_rates.main(0, 9, out)  # no time: what there is stays
     pd.testing.assert_frame_equal(pd.read_parquet(out), second)
+
+
+def test_power_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(advice_power, "SAMPLES", (60,))
+    monkeypatch.setattr(advice_power, "GAINS", (0.0, 0.1))
+    monkeypatch.setattr(advice_power, "CLASSES", 3)
+    out = tmp_path / "power.parquet"
+    advice_power.main(5, 1, out)
+    first = pd.read_parquet(out)
+    settings = [["temperature", 0.0], ["temperature", 0.1], ["vector", 0.0], ["vector", 0.1]]
+    assert first[["gaining", "gain"]].to_numpy().tolist() == settings
+    advice_power.main(5, 2, out)
+    second = pd.read_parquet(out)
+    assert second["seed"].tolist() == [0] * 4 + [1] * 4
+    pd.testing.assert_frame_equal(second.head(4), first)
 
 
 def test_rows_of_another_code_are_refused(tmp_path, monkeypatch):
