@@ -14,12 +14,22 @@ LEDGER = HTML / "notebooks" / "ledger.html"
 ROWS = "table.ledger tbody tr"
 
 
-@pytest.fixture
-def ledger(browser: Browser) -> Iterator[Page]:
+@pytest.fixture(scope="module")
+def opened(browser: Browser) -> Iterator[Page]:
+    """Opened once: a page as long as this one takes seconds to set."""
     page, log = open_page(browser, LEDGER.as_uri())
     yield page
     page.context.close()
     assert log.findings == []
+
+
+@pytest.fixture
+def ledger(opened: Page) -> Page:
+    """With every claim shown."""
+    opened.locator(".ledger-filter button[type=reset]").click()
+    every = opened.locator(ROWS).count()
+    expect(opened.locator(".ledger-filter output")).to_have_text(f"{every} of {every} claims")
+    return opened
 
 
 def _shown(page: Page) -> int:
