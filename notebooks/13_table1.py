@@ -43,6 +43,7 @@ runs: str = "_build/runs"  # where they are
 import json
 
 import pandas as pd
+from IPython.display import Markdown
 from scipy.special import softmax
 
 from focal_lib import metrics, results, training
@@ -56,6 +57,7 @@ from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure, point_figure
 from focal_lib.pages.plots.epochs import reliability_strip
+from focal_lib.pages.tables import captioned
 
 use_style()
 trained = results.load_recorded(recorded)
@@ -261,7 +263,7 @@ row = results.evaluate_contrasts(frame, [primary]).iloc[0]
 judged = find("kk24.table1_ece_focal_losses")
 note("table1", gain=row["difference"], gain_low=row["low"], gain_high=row["high"], gain_seeds=int(row["seeds"]))
 note("table1", gain_smallest=row["smallest"], gain_losses=", ".join(NAMES.get(k, k) for k in primary.ours.losses))
-note("table1", gain_verdict=str(judged.verdict), gain_printed=judged.evidence.printed, contrasts=len(asked))
+note("table1", gain_verdict=str(judged.verdict), gain_printed=judged.evidence.printed)
 note("table1", gain_written="written down" if written else "not written down")
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Adaptive ECE after focal temperature scaling minus after temperature scaling for each loss with wide intervals; cross-entropy above zero, most focal losses below, most intervals across zero."}, "figure": {"name": "fig-table1-methods", "caption": "Adaptive ECE (equal mass) after focal temperature scaling minus after temperature scaling, both chosen by it, in percentage points, paired over seeds, 95 % t intervals, each for itself."}}
@@ -308,35 +310,26 @@ table.style.format(precision=2, subset=heads[1:]).hide().set_caption(
 # ## What was written down before
 
 # %% tags=["hide-input"]
-COLUMNS = {"table": "table", "name": "contrast", "primary": "primary", "metric": "metric", "difference": "difference"}
-COLUMNS |= {"low": "95 % from", "high": "to", "seeds": "seeds", "p": "p", "p_adjusted": "p, Holm"}
-COLUMNS |= {"significant": "significant", "smallest": "power 80 %"}
-
-
-def listed(found: pd.DataFrame, caption: str) -> object:
-    """A table of contrasts."""
-    named = found[[name for name in COLUMNS if name in found]].rename(columns=COLUMNS)
-    form = named.style.format(precision=2).format("{:.2g}", subset=[c for c in ("p", "p, Holm") if c in named])
-    return form.hide().set_caption(caption)
-
-
 found = results.evaluate_contrasts(frame, asked)
-listed(found, f"Contrasts of workflow/grids/{recorded}.yaml") if asked else None
+results.format_contrasts(found, f"Contrasts of workflow/grids/{recorded}.yaml") if asked else None
 
 # %% tags=["hide-input"]
 by_eces = results.compare_eces(frame, asked)
-other = by_eces[by_eces["apart"].astype(bool)]
-note("table1", contrasts_significant=int(found["significant"].sum()), contrasts_apart=len(other))
-listed(other, "The same by another ECE, where sign or significance are other, each for itself") if len(other) else None
+other = by_eces[by_eces["apart"].astype(bool)].drop(columns=["own", "apart"])
+caption = "The same by another ECE, where sign or significance are other, each for itself"
+captioned(other, caption, precision=2, index=False) if len(other) else None
+
+# %% tags=["remove-input"]
+Markdown(
+    f"""The grid file of these runs holds {len(asked)} contrasts, of which {found["significant"].sum()} are significant
+at 5 %. By another ECE, with the fits as they are, sign or significance would be other in {len(other)} cases. The first
+of each table is the primary one and stands for itself, and the others of the table are corrected together ('p, Holm');
+'power 80 %' is the smallest difference that these seeds would have shown in four of five cases."""
+    if asked
+    else "The grid file of these runs holds no contrasts: every comparison above is one that was thought of afterwards."
+)
 
 # %% [markdown]
-# The grid file of these runs holds {glue:text}`table1-contrasts` contrasts, of which
-# {glue:text}`table1-contrasts-significant` are significant at 5 %. By another ECE, with the fits as they are, sign or
-# significance would be other in {glue:text}`table1-contrasts-apart` cases. Where there are contrasts, the first of each
-# table is the primary one and stands for itself, and the others of the table are corrected together ('p, Holm'); 'power
-# 80 %' is the smallest difference that these seeds would have shown in four of five cases. Where there are none, every
-# comparison above is one that was thought of afterwards.
-#
 # ## A hundred classes
 
 # %% tags=["remove-input"]

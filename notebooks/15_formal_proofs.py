@@ -109,7 +109,7 @@ layered_figure(formal_page.lemma_pairs(theorem), {theorem.split(".")[1]})
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Files of proofs in rows: at the bottom Calculus, Sums and FocalLoss, above them EntropyRatio, Weight, Gain and BinaryMap, then the files named after propositions of the papers, such as KK24 Prop. 5."}, "figure": {"name": "fig-formal-files", "caption": "The files of `proofs/`; those in blue are named after a statement of a paper."}}
 files = formal_page.file_pairs()
-layered_figure(files, {name for pair in files for name in pair if name.startswith(("KK24", "M20", "L25"))})
+layered_figure(files, {name for pair in files for name in pair if name.startswith(("KK24", "KN24", "M20", "L25"))})
 
 # %% [markdown]
 # ## The claims

@@ -160,9 +160,7 @@ pairs = {"by focal loss": "trace own validation", "by cross-entropy": "trace ce 
 by_seed = {text: results.relation_by_seed(table, metric) for text, metric in pairs.items()}
 relations = {text: found.groupby("model", sort=False).agg(["mean", "min", "max"]) for text, found in by_seed.items()}
 shown = pd.concat(relations, axis="columns")
-shown.style.format(precision=2).set_caption(
-    "Rank correlation of ECE with the trace over $\\gamma$ of a seed, over seeds"
-)
+captioned(shown, "Rank correlation of ECE with the trace over the gammas of a seed, over seeds", precision=2)
 
 # %% tags=["remove-input"]
 for key, text in (("own", "by focal loss"), ("ce", "by cross-entropy")):
@@ -245,9 +243,7 @@ captioned(
 
 # %% tags=["hide-input"]
 at = results.factors_at(table, results.MIDDLE)
-at.style.format(precision=3).set_caption(
-    f"Focal loss with $\\gamma = {results.MIDDLE:g}$ over cross-entropy, geometric means over seeds"
-)
+captioned(at, f"Focal loss with gamma = {results.MIDDLE:g} over cross-entropy, geometric means over seeds")
 
 # %% tags=["remove-input"]
 for key, name in (("loss", "loss"), ("spread", "spread"), ("sensitivity", "sensitivity"), ("weights", "weights")):

@@ -149,7 +149,7 @@ show("l25.bias_here", "l25.bias_as_asked_here", "l25.map_here")
 # least where all probability is on a likeliest class. So it does not draw towards the truth but past it, away from one
 # half, while focal loss draws towards one half. With $\gamma = 3$ what the sum asks for on two moons leans towards one
 # half up to $\lambda =$ {glue:text}`fclnet-below:g` at least, and away from it from {glue:text}`fclnet-crosses:g` on,
-# of those recorded. Of {glue:text}`fclnet-of-absolute` networks with $\lambda \ge 2$
+# of those recorded. Of {glue:text}`fclnet-of-absolute` networks with $\lambda \ge 2$,
 # {glue:text}`fclnet-towards-absolute` lean towards one half all the same; of the {glue:text}`fclnet-near-absolute` that
 # are within {glue:text}`fclnet-near:g` of the truth after their map {glue:text}`fclnet-near-towards-absolute`. (That
 # split was made after seeing them.) The sum, too, is proper after a map:

@@ -292,7 +292,7 @@ for key, sign in (("raised", 1), ("lowered", -1)):
 #
 # All labels together, as so many problems of two classes: the ECE with FCL is {glue:text}`looks-ece`, the MCE
 # {glue:text}`looks-mce`; with focal loss the ECE is {glue:text}`looks-focal-ece`. These are of the larger of $q_k$ and
-# $1-q_k$, in bins of equal width; the column 'classwise-ece' is of $q_k$ itself. Which one Table 9 means, L25 does not
+# $1-q_k$, in bins of equal width; the column 'classwise ECE' is of $q_k$ itself. Which one Table 9 means, L25 does not
 # say.
 #
 # ### After the map

@@ -259,7 +259,7 @@ interval_figure(
     reference=0,
 )
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "The same rank correlations without the losses that learned nothing here, with a line at zero."}, "figure": {"name": "fig-text-order-left", "caption": "As [](#fig-text-order), without the losses that learned nothing here."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The same rank correlations without the losses that learned nothing here, with a line at zero."}, "figure": {"name": "fig-text-order-left", "caption": "As {numref}`fig-text-order`, without the losses that learned nothing here."}}
 interval_figure(
     [f"{r.label}, {'before' if r.stage == 'pre' else 'after'}, {r.losses} losses" for r in left.itertuples()],
     *(left[c].tolist() for c in ("tau", "low", "high")),

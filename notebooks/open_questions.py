@@ -113,11 +113,11 @@ ends = 0.7 * min(map(np.min, curves.values())), 1.15 * max(map(np.max, curves.va
 up = np.linspace(*ends, points)
 best = {"best of all": tuple(own.loc["full"])}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Shades of the validation NLL above its least over the calibration gamma and the temperature, with the curve of the theory, the network's own line and the best pair."}, "figure": {"name": "fig-questions-valley", "caption": "NLL on validation data above its least, in nats, of one CIFAR-10 network. White: the pairs that these samples do not tell from the best by a likelihood ratio test at 5 %."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Shades of the validation NLL above its least over the calibration gamma and the temperature, with the curve of the theory, the network's own line and the best pair."}, "figure": {"name": "fig-questions-valley", "caption": "NLL on validation data above its least, in nats, of one CIFAR-10 network. Inside the outline: the pairs that these samples do not tell from the best by a likelihood ratio test at 5 %."}}
 valley_figure(across, up, results.nll_surface(drawn, across, up), len(drawn.validation.labels), curves, best)
 
 # %% [markdown]
-# Along the bottom, one parameter can stand for the other; the thick line says how far. What does a search along one
+# Along the bottom, one parameter can stand for the other; the outline says how far. What does a search along one
 # curve lose? Each searches $\gamma$ alone; the own line is what KK24 section 5.2 proposes, here by NLL. The full search
 # takes Newton steps in both, from several starts. All {glue:text}`questions-recorded` ResNets of [](#ch-table1) on
 # CIFAR-10 and CIFAR-100; what the book has recorded elsewhere is not among them:

@@ -115,7 +115,8 @@ def chapter_end(contents: Contents, name: str) -> str:
             steps.append(f"{PATH_NAMES[path]}, {link}" + (f": *{title}*" if _number(following[0]) else ""))
     if not steps:
         return ""
-    return ":::{div} chapter-next\n**Next.** " + "; ".join(steps) + ".\n:::"
+    first, *others = (step if step.endswith(("?*", "!*")) else f"{step}." for step in steps)
+    return f":::{{div}} chapter-next\n**Next.** {' '.join([first, *others])}\n:::"
 
 
 def path_list(contents: Contents) -> str:

@@ -33,6 +33,7 @@ from workflow.light_svg import lighten_figures
 from workflow.reading_time import HOW_TIMED, minutes_of_notebook, minutes_of_text
 from workflow.terms import glossary, link_terms
 from workflow.thumbnails import find_figure, thumbnail
+from workflow.wide_figures import mark_wide_figures
 
 SHOWN_WHOLE = (
     Path("focal_lib/claims/ledger.schema.json"),  # on the page 'How a verdict is reached'
@@ -103,8 +104,9 @@ def add_index_entries(notebook: NotebookNode, claims: Iterable[Claim]) -> None:
 
 def _chapter(notebook: NotebookNode, contents: Contents, name: str) -> str:
     """The notebook with a line under its title, and where a path goes on one above its foot; its verdicts indexed, its
-    figures lighter."""
+    figures lighter, the wide ones marked."""
     add_index_entries(notebook, ledger())
+    mark_wide_figures(notebook)
     lighten_figures(notebook)
     if name.split("/")[1][0].isdigit():
         first = notebook.cells[0]

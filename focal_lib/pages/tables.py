@@ -9,20 +9,23 @@ from typing import Any
 import pandas as pd
 from pandas.io.formats.style import Styler
 
+from focal_lib.metrics.detection import DETECTION_SCORES
+
 __all__ = ["WORDS", "captioned", "in_words"]
 
 WORDS = {
     "adaptive-ece": "adaptive ECE",
-    "auroc": "AUROC by",
+    "auroc": "AUROC",
     "brier": "Brier score",
     "classwise-ece": "classwise ECE",
     "ece": "ECE",
-    "fpr95": "FPR at 95 % by",
+    "fpr95": "FPR at 95 %",
     "max-probability": "largest probability",
     "mce": "MCE",
     "nll": "NLL",
     "smooth-ece": "smooth ECE",
 }
+_SCORED = re.compile(rf"\b(auroc|fpr95) ({'|'.join(DETECTION_SCORES)})\b")
 _SHORT = re.compile(rf"(?<![\w-])({'|'.join(sorted(WORDS, key=len, reverse=True))})(?![\w-])")
 
 
@@ -30,7 +33,7 @@ def in_words(name: Any) -> str:
     """A head of a table with the short names of records spelt out; a number in its shortest form."""
     if isinstance(name, float):
         return f"{name:g}"
-    return _SHORT.sub(lambda found: WORDS[found[0]], str(name))
+    return _SHORT.sub(lambda found: WORDS[found[0]], _SCORED.sub(r"\1 by \2", str(name)))
 
 
 def captioned(table: pd.DataFrame, caption: str, *, precision: int = 3, index: bool = True) -> Styler:
@@ -41,10 +44,10 @@ def captioned(table: pd.DataFrame, caption: str, *, precision: int = 3, index: b
         index: whether the index is shown.
 
     Raises:
-        ValueError: no caption.
+        ValueError: no caption, or one with a formula, which would be shown as its source.
     """
-    if not caption.strip():
-        raise ValueError(f"a table of the book must have a caption. Got {caption!r}.")
+    if not caption.strip() or "$" in caption:
+        raise ValueError(f"a table of the book must have a caption without formulas. Got {caption!r}.")
     found = table.style.format(precision=precision, na_rep="", escape="html").set_caption(html.escape(caption))
     found = found.format_index(_head, axis="columns")
     return found.format_index(_head) if index else found.hide()

@@ -12,6 +12,8 @@ def test_short_names_are_spelt_out_and_words_are_not_touched():
     assert in_words("adaptive-ece (%)") == "adaptive ECE (%)"
     assert in_words("ece, after") == "ECE, after"
     assert in_words("auroc max-probability") == "AUROC by largest probability"
+    assert in_words("fpr95 energy") == "FPR at 95 % by energy"
+    assert in_words("auroc") == "AUROC"
     assert in_words("recent pre-ece") == "recent pre-ece"
     assert in_words(0.5) == "0.5"
 
@@ -42,3 +44,8 @@ def test_what_looks_like_markup_is_shown_as_it_is():
 def test_without_a_caption_it_is_refused():
     with pytest.raises(ValueError, match="must have a caption"):
         captioned(pd.DataFrame(), " ")
+
+
+def test_a_formula_in_a_caption_is_refused():
+    with pytest.raises(ValueError, match="a caption without formulas"):
+        captioned(pd.DataFrame(), "over $\\gamma$")

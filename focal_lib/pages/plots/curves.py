@@ -14,6 +14,8 @@ from focal_lib.pages.plots.style import curve_styles
 
 __all__ = ["dot_figure", "interval_figure", "line_figure", "panel_figure", "point_figure", "scatter_figure"]
 
+_LETTERS = 11  # of a legend, on an inch
+
 
 def line_figure(
     x: np.ndarray,
@@ -172,10 +174,14 @@ def scatter_figure(
 
 
 def _finish(fig: Figure, *, legend: bool, **axes: Any) -> Figure:
-    """The one panel labelled; shown where a cell ends in it, not before."""
+    """The one panel labelled, its legend below, where nothing is drawn; shown where a cell ends in it, not before."""
     (ax,) = fig.axes
     ax.set(**axes)
-    if legend:
-        ax.legend()
+    handles, labels = ax.get_legend_handles_labels()
+    if legend and labels:
+        columns = max(1, int(_LETTERS * fig.get_figwidth() // (max(map(len, labels)) + 6)))
+        rows = -(-len(labels) // min(columns, 4))
+        fig.set_figheight(fig.get_figheight() + 0.24 * rows)
+        fig.legend(handles, labels, loc="outside lower center", ncols=min(columns, 4))
     plt.close(fig)
     return fig

@@ -31,16 +31,16 @@ def layered_figure(pairs: Iterable[tuple[str, str]], emphasised: Collection[str]
     graph = nx.transitive_reduction(full)
     rows = [sorted(row) for row in nx.topological_generations(graph.reverse())]
     place = _order(graph, rows)
-    fig, ax = plt.subplots(figsize=(width, 0.62 * len(rows) + 0.3))
+    fig, ax = plt.subplots(figsize=(width, 0.8 * len(rows) + 0.3))
     for upper, lower in graph.edges:
         (x, y), (u, v) = place[upper], place[lower]
         ax.plot([x, u], [y, v], color="0.7", linewidth=0.8, zorder=1)
     for name, (x, y) in place.items():
         strong = name in emphasised
         box = {"boxstyle": "round,pad=0.25", "facecolor": "#cfe3f3" if strong else "white", "edgecolor": "0.4"}
-        label = name.replace("_", "_\n", 1) if len(name) > 14 else name
+        label = name.replace("_", "_\n") if len(name) > 12 else name
         ax.text(
-            x, y, label, ha="center", va="center", fontsize=6.5, color="black", bbox=box, zorder=2, linespacing=0.95
+            x, y, label, ha="center", va="center", fontsize=7.5, color="black", bbox=box, zorder=2, linespacing=0.95
         )
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(rows) - 0.4))
     ax.axis("off")

@@ -37,10 +37,9 @@ def cell_map(
     most = max(float(np.nanmax(np.abs(numbers))), 1e-12)
     shades = {"cmap": "RdBu_r", "vmin": -most, "vmax": most} if signed else {"cmap": "cividis_r"}
     image = ax.imshow(numbers, origin="lower", aspect="auto", **shades)
-    middle, span = (0.0, most) if signed else (float(np.nanmean(numbers)), np.inf)
     for (row, column), number in np.ndenumerate(numbers):
-        dark = abs(number) > 0.6 * span if signed else number > middle
-        ax.text(column, row, f"{number:.{digits}f}", ha="center", va="center", color="white" if dark else "black")
+        ink = _ink_on(image.cmap(image.norm(number)))
+        ax.text(column, row, f"{number:.{digits}f}", ha="center", va="center", color=ink)
     for x, y in marked:
         if x in values.columns and y in values.index:
             column, row = int(np.flatnonzero(values.columns == x)[0]), int(np.flatnonzero(values.index == y)[0])
@@ -53,3 +52,10 @@ def cell_map(
     fig.colorbar(image, ax=ax, label=label)
     plt.close(fig)
     return fig
+
+
+def _ink_on(colour: Sequence[float]) -> str:
+    """Black or white, which has the larger contrast on an RGB colour (relative luminance as in WCAG 2)."""
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3])
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "white" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "black"

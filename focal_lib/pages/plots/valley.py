@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import BoundaryNorm
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from scipy import stats
 
 from focal_lib.pages.plots.style import curve_styles
@@ -27,7 +28,7 @@ def valley_figure(
 ) -> Figure:
     """NLL above its least as shades, the pairs that the samples do not tell from the best, curves T(gamma), points.
 
-    The white contour holds the pairs whose likelihood ratio to the best of the grid is not significant at 5 %: 2 n
+    The contour holds the pairs whose likelihood ratio to the best of the grid is not significant at 5 %: 2 n
     times the difference of NLL is below the quantile of chi squared with two degrees of freedom.
 
     Args:
@@ -42,10 +43,11 @@ def valley_figure(
     norm = BoundaryNorm(LEVELS, 256, extend="max")
     shades = ax.contourf(gammas, temperatures, above, levels=LEVELS, cmap="cividis_r", norm=norm, extend="max")
     told_apart = stats.chi2.ppf(0.95, 2) / 2 / samples
-    ax.contour(gammas, temperatures, above, levels=[told_apart], colors="white", linewidths=2)
+    ax.contour(gammas, temperatures, above, levels=[told_apart], colors="black", linewidths=2)
     styles = curve_styles(curves)
     for name, curve in curves.items():
-        ax.plot(gammas, curve, label=name, **styles[name])
+        casing = [withStroke(linewidth=4.5, foreground="white")]
+        ax.plot(gammas, curve, label=name, path_effects=casing, **styles[name])
     for (name, (g, t)), marker in zip(marks.items(), "osD^vPX*", strict=False):
         ax.plot(g, t, marker, color="white", markeredgecolor="black", markersize=9, label=name, clip_on=False, zorder=5)
     ax.set(xlabel=r"$\gamma$ of the calibration map", ylabel="temperature $T$")

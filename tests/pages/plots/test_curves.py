@@ -10,7 +10,10 @@ X = np.linspace(0, 1, 5)
 def test_lines_have_labels_of_their_own_and_marked_points():
     fig = line_figure(X, {"a": X, "b": X**2}, "x", "y", zero=True, points={"here": (0.5, 0.25)}, ylim=(-1, 1))
     (ax,) = fig.axes
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+    (legend,) = fig.legends  # below the axes
+    assert [text.get_text() for text in legend.get_texts()] == ["a", "b"]
+    fig.draw_without_rendering()
+    assert legend.get_window_extent().y1 <= ax.get_tightbbox().y0
     assert [text.get_text() for text in ax.texts] == ["here"]
     assert ax.get_ylim() == (-1, 1)
 

@@ -1,0 +1,38 @@
+"""What stands beside a formula stays with it, and no word is lost."""
+
+import pytest
+from docutils import nodes
+from docutils.core import publish_doctree
+
+from workflow.punctuation import CLASS, keep_together
+
+
+def sentence(text):
+    """A paragraph; between dollars stand formulas."""
+    parts = [nodes.math("", part) if i % 2 else nodes.Text(part) for i, part in enumerate(text.split("$"))]
+    return nodes.paragraph("", "", *[part for part in parts if part.astext()])
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("It is ($g$), as printed.", ["(g),"]),
+        ("With $q$.", ["q."]),
+        ("'above $T$' and '$n > 2$'", ["T'", "'n > 2'"]),
+        ("For $a$ and $b$ alone", []),
+        ("f($a$) of $a$s", ["a)"]),
+        ("($a$)($b$)", ["(a)", "(b)"]),
+    ],
+)
+def test_beside_formulas(text, kept):
+    page = sentence(text)
+    keep_together(page)
+    assert page.astext() == text.replace("$", "")
+    assert [one.astext() for one in page.findall(nodes.inline) if CLASS in one["classes"]] == kept
+
+
+def test_formulas_of_their_own_line_are_left():
+    page = publish_doctree(".. math:: a\n\nText.\n")
+    before = page.pformat()
+    keep_together(page)
+    assert page.pformat() == before
