@@ -229,7 +229,9 @@ moved = results.find_moved_columns(cells).replace({"metric": METRICS, "stage": W
 kept = ["dataset", "metric", "stage", "value", "table_m20", "loss_m20", "table_l25", "loss_l25"]
 titles = ["data set", "metric", "scaling", "value", "table in M20", "loss there", "table in L25", "loss there "]
 named = moved[kept].set_axis(titles, axis="columns")
-named.style.format(precision=2).hide().set_caption("Values of M20 that L25 prints under another loss")
+named.style.format(precision=2).hide().set_caption(
+    "Values of M20, before and after scaling, that L25 prints under another loss, both of them"
+)
 
 # %% tags=["remove-input"]
 twin = cells.query("paper == 'L25' and dataset == 'CIFAR-10' and network == 'DenseNet-121' and loss == 'cross-entropy'")

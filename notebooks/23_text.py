@@ -374,10 +374,10 @@ form.set_caption("One setting minus another, paired over seeds; errors and ECE i
 # The folder of a data set is a parameter, and a file that is missing in it is named:
 #
 # ```
-# focal notebook 23_text -p dataset sst -p folder FOLDER -p n_train 6920 -p n_validation 872 -p epochs 0 \
-#     -p batch_size 0 --out sst.ipynb
-# focal notebook 23_text -p dataset ag-news -p folder FOLDER -p n_train 115000 -p n_validation 5000 -p epochs 0 \
-#     -p batch_size 0 --out ag-news.ipynb
+# focal notebook 23_text -p dataset sst -p folder FOLDER -p n_train 6920 -p n_validation 872 \
+#     -p epochs 0 -p batch_size 0 --out sst.ipynb
+# focal notebook 23_text -p dataset ag-news -p folder FOLDER -p n_train 115000 -p n_validation 5000 \
+#     -p epochs 0 -p batch_size 0 --out ag-news.ipynb
 # ```
 #
 # `sst` wants `train.txt`, `dev.txt` and `test.txt` of parse trees, `ag-news` `train.csv` and `test.csv`,

@@ -265,10 +265,10 @@ captioned(
 )
 
 # %% tags=["remove-input"]
-spans = {name: f"in {100 * table[name].min():.0f} to {100 * table[name].max():.0f} of 100" for name in intervals}
+spans = {name: f"in {table[name].min():.0%} to {table[name].max():.0%}" for name in intervals}
 Markdown(
     f"Over these {len(table)} settings, {intervals_runs} samples each, the percentile interval holds the true ECE "
-    f"{spans['percentile bootstrap']} samples, the inverted test {spans['inverted test']}. `focal calibrate` prints "
+    f"{spans['percentile bootstrap']} of them, the inverted test {spans['inverted test']}. `focal calibrate` prints "
     "the latter."
 )
 

@@ -117,7 +117,9 @@ false_alarms = pd.concat([false_alarms.assign(made="recorded"), here.assign(made
 
 # %% tags=["remove-input"]
 captioned(
-    false_alarms.set_index("samples"), "Streams of a calibrated model with an alarm by then, 95 % interval", precision=4
+    false_alarms.sort_values("samples").set_index("samples"),
+    "Streams of a calibrated model with an alarm by then, 95 % interval",
+    precision=4,
 )
 
 # %% [markdown]
@@ -135,7 +137,9 @@ rows = {
 delays = pd.DataFrame(rows).T.rename_axis(["temperature", "drift after"])
 
 # %% tags=["remove-input"]
-captioned(delays, "Alarms of streams that drift, delays in samples")
+captioned(delays, "Alarms of streams that drift, delays in samples").format(
+    "{:,.0f}", subset=["median delay", "90 % delay"]
+)
 
 # %% [markdown]
 # ## Answer only where it is sure enough

@@ -125,7 +125,7 @@ valley_figure(across, up, results.nll_surface(drawn, across, up), len(drawn.vali
 # %% tags=["hide-input"]
 recorded = results.read_searches()
 cheap = results.cheap_searches(recorded)
-form = cheap.style.format(precision=5).format("{:.1f}", subset="faster").hide()
+form = cheap.style.format(precision=5, na_rep="").format("{:.1f}", subset="faster", na_rep="").hide()
 form.set_caption("NLL minus that of the full search: validation; test with t interval over seeds; worst on test")
 
 # %% tags=["remove-input"]
@@ -157,12 +157,12 @@ note("questions", recorded=len(lost), picture=picture, near=near)
 
 # %% tags=["hide-input"]
 negative = results.negative_by_loss(searched)
-form = negative.rename(columns={"at_end": "at the end"}).style.format(precision=5).hide()
+form = negative.rename(columns={"at_end": "at the end"}).style.format(precision=5, na_rep="").hide()
 form.set_caption("Best gamma below 0, at the end of the search; NLL then minus the best NLL with gamma >= 0")
 
 # %% tags=["hide-input"]
 gained = results.cheap_searches(searched, ["not negative"]).set_index("dataset")[["test", "low", "high", "worst"]]
-form = gained.style.format(precision=5)
+form = gained.style.format(precision=5, na_rep="")
 form.set_caption("Test NLL without negative gamma minus with it, over all networks; t intervals over seeds")
 
 # %% tags=["remove-input"]
@@ -205,7 +205,7 @@ point_figure(groups, r"$\gamma$ of training", r"best calibration $\gamma$", diag
 
 # %% tags=["hide-input"]
 form = by_training.rename(columns={"temperature": "T", "t_low": "T from", "t_high": "T to"})
-form = form.style.format(precision=2).format("{:g}", subset=["gamma", "seeds"])
+form = form.style.format(precision=2, na_rep="").format("{:g}", subset=["gamma", "seeds"])
 form.set_caption("Best calibration gamma with its t interval; the T beside it with its own")
 
 # %% tags=["remove-input"]
@@ -264,7 +264,7 @@ for word, sign in (("better", -1), ("worse", 1)):
     note("questions", {f"focal-{word}": "; ".join(named) or "none"})
 said = "significant" if primary["significant"] else "not significant"
 note("questions", primary=primary["difference"], primary_low=primary["low"], primary_high=primary["high"], said=said)
-note("questions", contrasts=len(asked), left_out="; ".join(f"{k}, {why}" for k, why in results.LEFT_OUT.items()))
+note("questions", contrasts=len(asked), left_out="; ".join(f"{k}, which {why}" for k, why in results.LEFT_OUT.items()))
 note("questions", best_method=", ".join(f"{row.idxmin()} ({name})" for name, row in gaps.iterrows()))
 
 # %% [markdown]
@@ -313,7 +313,7 @@ text.set_caption("Method minus focal temperature scaling, t intervals over seeds
 for name in ("vector", "matrix"):
     for column, key in zip(columns, ("error", "ece", "nll"), strict=True):
         row = compared[(compared["method"] == name) & (compared["metric"] == column)].iloc[0]
-        sign = "lower" if row["to"] < 0 else "higher" if row["95 % from"] > 0 else "not clearly another"
+        sign = "lower" if row["to"] < 0 else "higher" if row["95 % from"] > 0 else "not clearly other"
         note("questions", {f"{name}-{key}": sign, f"{name}-{key}-by": row["difference"]})
 note("questions", top=top, validation=len(trained[0].validation.labels))
 

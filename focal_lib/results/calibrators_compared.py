@@ -30,7 +30,7 @@ LEFT_OUT = {
     "histogram": "gives a class probability 0, so its NLL may be infinite",
     "isotonic": "gives a class probability 0, so its NLL may be infinite",
     "venn-abers": "counts samples, and gives two probabilities that are merged",
-    "splines": "no library of the lock file has them",
+    "splines": "no library of the lock file has",
 }
 LOSSES = (
     "cross-entropy",

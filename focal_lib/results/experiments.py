@@ -51,7 +51,8 @@ def _status(name: str, planned: int, live: Mapping[str, Sequence[Result]]) -> st
     if recorded:
         part = "" if recorded == planned else f" in part, {recorded} runs"
         return f"recorded{part}; compute used: {compute}"
-    if (ROOT / "results" / "unknown-inputs" / f"{name}.parquet").is_file():
+    results = ROOT / "results"
+    if (results / "unknown-inputs" / f"{name}.parquet").is_file() or (results / name / "table.parquet").is_file():
         return "trained; its tables are recorded, not its runs"
     return "not run"
 
@@ -60,7 +61,7 @@ def experiment_table(found: Sequence[Experiment]) -> pd.DataFrame:
     """A row for each, those that were run first; a line for each difference."""
     rows = []
     for one in sorted(found, key=lambda one: one.status == "not run"):
-        differs = (*one.notes.differs, *(f"missing: {line}" for line in one.notes.missing))
+        differs = (*one.notes.differs, *(f"missing: {line.replace('`', '')}" for line in one.notes.missing))
         runs = f"{one.runs:,} runs, {one.images:,} images; {one.status}"
         rows.append((f"{one.name}: {one.notes.reproduces}", "\n".join(f"• {line}" for line in differs), runs))
     return pd.DataFrame(rows, columns=["experiment", "differs from the paper in", "runs"])

@@ -165,7 +165,7 @@ def picture_table(images: np.ndarray, captions: Sequence[str], *, columns: int =
     if len(images) != len(captions):
         raise ValueError(f"captions must be one for each of {len(images)} pictures. Got {len(captions)}.")
     rows = max(1, -(-len(images) // columns))
-    fig, axes = plt.subplots(rows, columns, figsize=(2.3 * columns, 2.9 * rows), squeeze=False)
+    fig, axes = plt.subplots(rows, columns, figsize=(2.3 * columns, 3.1 * rows), squeeze=False)
     for ax in axes.flat:
         ax.axis("off")
     for ax, image, caption in zip(axes.flat, images, captions, strict=False):
