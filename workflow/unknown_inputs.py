@@ -1,7 +1,7 @@
 """What networks whose weights are not kept said of unknown inputs, recorded into results/unknown-inputs/.
 
     focal grid workflow/grids/fashion-mnist-unknown.yaml --cores 2
-    python -m workflow.unknown_inputs fashion-mnist-unknown fashion-mnist-fresh
+    python -m workflow.unknown_inputs fashion-mnist-unknown fashion-mnist-fresh cifar10-unknown
 
 The rows of `results.measure_detection` of a grid's runs, for each set of images that they are shown, in <grid>.parquet;
 of cifar10-unknown also those of `results.measure_shift`, of every corruption of CIFAR-10-C that can be made, on the
