@@ -181,10 +181,10 @@ show(
 
 # %% [markdown]
 # What the paper says of its isolines is right, too, if 'a curved triangle' is read as the third harmonic of their
-# radius.
+# radius. Read against the second harmonic, that of an oval, it is not.
 
 # %% tags=["remove-input"]
-show("kk24.fig4_minimum", "kk24.fig4_shapes")
+show("kk24.fig4_minimum", "kk24.fig4_shapes", "kk24.fig4_ratio")
 
 # %% tags=["remove-input"]
 foot("05_simplex", gammas=gammas, truth=truth)

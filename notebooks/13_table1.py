@@ -55,6 +55,7 @@ from focal_lib.pages.logit_sample import logit_sample
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure, point_figure
+from focal_lib.pages.plots.epochs import reliability_strip
 
 use_style()
 trained = results.load_recorded(recorded)
@@ -188,6 +189,31 @@ interval_figure(
 # correction it would be {glue:text}`table1-better-after-alone` and {glue:text}`table1-worse-after-alone`. That is what
 # {glue:text}`table1-seeds` seeds can say: after scaling an interval reaches up to {glue:text}`table1-widest:.1f` points
 # to either side.
+#
+# L25's Fig. 9 has reliability diagrams of cross-entropy, FLSD-53, dual focal loss and FCL: 'Focal Calibration Loss
+# achieves the best calibration among the methods, with the lowest ECE and a relatively low MCE.' The same losses here,
+# where they were recorded:
+
+# %% tags=["hide-input"]
+compared = [loss for loss in ("cross-entropy", "flsd-53", "dual-focal 5", "fcl 3 0.5") if loss in set(frame["loss"])]
+scaled = frame[(frame["method"] == "temperature") & (frame["objective"] == "ece") & (frame["metric"] == "ece")]
+divisors = scaled.set_index(["loss", "seed"])["temperature"].to_dict()
+stages = {"as trained": None, "after a temperature": divisors}
+strips = {
+    stage: {NAMES.get(loss, loss): bins for loss, bins in results.reliability_by_loss(trained, compared, by).items()}
+    for stage, by in stages.items()
+}
+fig9 = summary[(summary["metric"] == "ece") & (summary["method"] == "none") & summary["loss"].isin(compared)]
+in_order = fig9.sort_values("mean").replace({"loss": NAMES})
+fig9_words = in_order["loss"] + " " + in_order["mean"].map("{:.1f}".format)
+note("table1", fig9=", ".join(fig9_words))
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Reliability diagrams, a column for each loss, above as trained and below after a temperature: accuracy over confidence by bin with the diagonal, and the share of the samples in each bin."}, "figure": {"name": "fig-table1-reliability", "caption": "Reliability on CIFAR-10's test images, bins of equal width, all seeds together, as trained and after a temperature that each network's validation images chose by ECE. Grey: the shares of the bins; orange: the gaps. Counterpart of L25 Fig. 9."}}
+reliability_strip(strips)
+
+# %% [markdown]
+# ECE as trained, mean over seeds, from the lowest: {glue:text}`table1-fig9` (%). What differs significantly from
+# cross-entropy {numref}`fig-table1-losses` says; the other losses are not compared with each other here.
 #
 # ## Temperature or focal temperature scaling?
 #

@@ -146,6 +146,25 @@ line_figure(
 show("m20.linear_bounded")
 
 # %% [markdown]
+# M20 draw the decision boundaries of both losses, which give 'the same decision regions'. The probabilities of these
+# fits to the first draw, with its first samples:
+
+# %% tags=["hide-input"]
+span = np.linspace(-1 - 3 * spread, 1 + 3 * spread, 80)
+plane = np.stack(np.meshgrid(span, span, indexing="ij"), axis=-1)
+fitted = {g: linear_model.fit_linear_model(x, labels, g).weights for g in names}
+boundaries = {names[g]: expit(plane @ weights) for g, weights in fitted.items()}
+angles = {g: np.degrees(np.arctan2(*weights[::-1])) for g, weights in fitted.items()}
+note("simple", angle=max(abs(angle - angles[0.0]) for angle in angles.values()))
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Maps of the probability of class one over the plane of the four clusters, one a loss, each with a straight line at one half, dashed lines at one tenth and nine tenths where these are reached, and samples drawn on top."}, "figure": {"name": "fig-simple-linear", "caption": "Probability of class 1 by the linear model, first draw: a line at one half, dashed ones a tenth from either end; up to 200 of the samples, class 1 as crosses. Counterpart of M20 Fig. 6 (b) and (c)."}}
+probability_regions(span, span, boundaries, (x[:200], labels[:200]))
+
+# %% [markdown]
+# The directions of the lines at one half differ from that of cross-entropy by at most
+# {glue:text}`simple-angle:.2f` degrees in this draw.
+
+# %% [markdown]
 # ## Smaller by how much?
 #
 # If the model could follow the truth, focal loss would predict $\hat p^{-1}$ of it, and the binary map is nearly a

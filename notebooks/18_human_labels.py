@@ -105,7 +105,9 @@ note("raters", n_train=n_train, n_validation=n_validation, seeds=seeds, fcl_gamm
 # difference of cross-entropies, and unbiased. Only the level needs the entropy of $p$. It is estimated by the
 # jackknife: the truth itself would lie about {glue:text}`raters-kl-noise:.4f` away from the votes in KL, and that is
 # taken out. It is the smaller part of the noise where nearly all raters agree, and none where all do, so that levels of
-# KL stay somewhat too high. For two classes the energy distance is the squared distance, so it adds nothing.
+# KL stay somewhat too high. For two classes the energy distance is the squared distance, so it adds nothing. Of three
+# ordered classes it would count negative for positive as farther off than for neutral; the record has no such column,
+# and compares three classes by KL and by the squared distance alone.
 #
 # ## What theory speaks of
 #
@@ -125,9 +127,9 @@ note("raters", n_train=n_train, n_validation=n_validation, seeds=seeds, fcl_gamm
 # labels; the weakest penalty is what is called 'to the end' below.
 #
 # Recorded: more seeds of it, a network on averaged word vectors and GP-CNN, both from GloVe vectors and with Adam, at
-# the epoch of least validation loss and at the last one. M20's Tree-LSTM needs parse trees, which these sentences do
-# not have. FCL has $\gamma =$ {glue:text}`raters-fcl-gamma:g` and $\lambda =$ {glue:text}`raters-fcl-lam:g`, L25's
-# pair.
+# the epoch of least validation loss and at the last one. M20's Tree-LSTM was not trained on these votes. It could be:
+# [](#ch-text) trains one on film reviews, their words halved down to single ones in place of parse trees. FCL has
+# $\gamma =$ {glue:text}`raters-fcl-gamma:g` and $\lambda =$ {glue:text}`raters-fcl-lam:g`, L25's pair.
 
 # %% tags=["remove-input"]
 seconds = record.drop_duplicates(["model", "classes", "labels", "loss", "seed"])

@@ -48,6 +48,8 @@
 gammas: str = "0, 2, 4"  # of the networks trained here, comma separated, none below 0
 lams: str = "0, 0.5, 4.5"  # lambda, comma separated, none below 0, and 0 among them
 seeds: int = 2  # networks a loss, from seed 1 on; at least 1
+dataset: str = "fashion-mnist"  # images; in colour as well, such as cifar10
+hidden: int = 100  # units of the network; at least 1. L25's networks: workflow/grids/l25-figures.yaml
 n_train: int = 1000  # images; at least 20
 epochs: int = 100  # at least 1
 gamma: float = 3.0  # on two moons; above 0
@@ -196,9 +198,10 @@ note("fclnet", shift_least=shift.min(), shift_most=shift.max(), shift_zero=shift
 note("fclnet", n=fcl_networks.N_TRAIN)
 differences(
     [
-        "Fashion-MNIST, of 14 x 14 pixels by means of blocks, where L25 has CIFAR-10, CIFAR-100 and others",
-        f"one hidden layer of {fcl_networks.HIDDEN} units, Adam for {fcl_networks.EPOCHS} epochs recorded and "
-        f"{epochs} here, where L25 has ResNets",
+        f"Fashion-MNIST recorded and {dataset} here, at half of its width and height by means of blocks, where L25 "
+        "has CIFAR-10, CIFAR-100 and others",
+        f"one hidden layer of {fcl_networks.HIDDEN} units recorded and {hidden} here, Adam for {fcl_networks.EPOCHS} "
+        f"epochs recorded and {epochs} here, where L25 has ResNets",
         f"{fcl_networks.N_TRAIN:,} training images recorded, few enough to fit, and {n_train:,} here; "
         f"{fcl_networks.N_VALIDATION:,} validation images",
         f"{recorded['seed'].nunique()} seeds recorded, where L25 has one",
@@ -210,10 +213,10 @@ differences(
 
 # %% tags=["hide-input"]
 numbers = tuple(range(1, seeds + 1))
-images = fcl_networks.load_pooled("fashion-mnist", numbers, n_train, fcl_networks.N_VALIDATION)
+images = fcl_networks.load_pooled(dataset, numbers, n_train, fcl_networks.N_VALIDATION)
 chosen = [fcl_networks.fcl(float(g), float(x)) for g in gammas.split(",") for x in lams.split(",")]
-trained = [fcl_networks.train_on_images(loss, images, numbers, epochs) for loss in chosen]
-live = pd.concat([results.measure_trained(each, images, "fashion-mnist") for each in trained], ignore_index=True)
+trained = [fcl_networks.train_on_images(loss, images, numbers, epochs, hidden) for loss in chosen]
+live = pd.concat([results.measure_trained(each, images, dataset) for each in trained], ignore_index=True)
 here = results.map_over(live, "confidence-gap")
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "A cell for each gamma and lambda with the confidence minus the accuracy in points, of networks trained on this page: red cells are overconfident, blue ones underconfident."}, "figure": {"name": "fig-fclnet-gap", "caption": "Confidence minus accuracy in points, of networks trained on this page, over $\\gamma$ and $\\lambda$."}}
@@ -221,7 +224,9 @@ cell_map(here, r"$\gamma$", r"$\lambda$", "confidence - accuracy (points)", sign
 
 # %% tags=["remove-input"]
 rises, steps = results.count_higher(here)
-again = live.merge(recorded, on=["loss", "seed", "method", "objective", "metric"], suffixes=("", "_recorded"))
+again = live.merge(
+    recorded, on=["dataset", "loss", "seed", "method", "objective", "metric"], suffixes=("", "_recorded")
+)
 again = again[again["metric"] == "ece"]
 apart = (again["value"] - again["value_recorded"]).abs().max() if len(again) else np.nan
 fitted = live[live["metric"] == "train-error"]["value"].max()
@@ -424,6 +429,8 @@ foot(
     gammas=gammas,
     lams=lams,
     seeds=seeds,
+    dataset=dataset,
+    hidden=hidden,
     n_train=n_train,
     epochs=epochs,
     gamma=gamma,

@@ -119,7 +119,8 @@ valley_figure(across, up, results.nll_surface(drawn, across, up), len(drawn.vali
 # %% [markdown]
 # Along the bottom, one parameter can stand for the other; the thick line says how far. What does a search along one
 # curve lose? Each searches $\gamma$ alone; the own line is what KK24 section 5.2 proposes, here by NLL. The full search
-# takes Newton steps in both, from several starts. All recorded CIFAR networks:
+# takes Newton steps in both, from several starts. All {glue:text}`questions-recorded` ResNets of [](#ch-table1) on
+# CIFAR-10 and CIFAR-100; what the book has recorded elsewhere is not among them:
 
 # %% tags=["hide-input"]
 recorded = results.read_searches()
@@ -224,7 +225,7 @@ note("questions", below=int((focal["mean"] < focal["gamma"]).sum()), focal_cells
 #
 # ## Against vector and matrix scaling, and others
 #
-# On the recorded CIFAR networks: focal temperature scaling against scalings with parameters for each class, all fitted
+# On the same recorded networks: focal temperature scaling against scalings with parameters for each class, all fitted
 # on the same validation data as the package does by default, their penalties not tuned. Judged by proper scores. What
 # to compare was written down before, in `focal_lib/results/calibrators_compared.py`; left out are
 # {glue:text}`questions-left-out`.
@@ -232,8 +233,8 @@ note("questions", below=int((focal["mean"] < focal["gamma"]).sum()), focal_cells
 # %% tags=["hide-input"]
 scores = results.read_table("open-questions")
 asked = results.evaluate_contrasts(scores[scores["dataset"] == "cifar10"], results.CALIBRATOR_CONTRASTS)
-form = results.format_contrasts(asked, "Focal temperature scaling minus the other, CIFAR-10, all losses; Holm")
-form.format(precision=4, subset=["difference", "95 % from", "to", "power 80 %"])
+caption = "Focal temperature scaling minus the other, CIFAR-10, all losses; Holm"
+results.format_contrasts(asked, caption, precision=4)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Difference of the NLL on test data between focal temperature scaling and each other scaling, with t intervals over seeds, and a line at 0."}, "figure": {"name": "fig-questions-scores", "caption": "NLL after focal temperature scaling minus that after another scaling, CIFAR-10, mean over nine losses, 95 % t intervals over three seeds, each for itself. Right of 0 the other is better."}}
 by_nll = asked[asked["metric"] == "nll"]
@@ -357,8 +358,8 @@ interval_figure(names, by_network["nearest"], by_network["low"], by_network["hig
 # %% tags=["hide-input"]
 new = results.contrasts_by_network(results.read_table(kept[0]), results.ARCHITECTURE_CONTRASTS)
 named = new.assign(name=new["model"] + ", " + new["metric"])
-form = results.format_contrasts(named, "Focal minus plain temperature scaling, NLL in nats, ECE in points; Holm")
-form.format(precision=4, subset=["difference", "95 % from", "to", "power 80 %"])
+caption = "Focal minus plain temperature scaling, NLL in nats, ECE in points; Holm"
+results.format_contrasts(named, caption, precision=4)
 
 # %% tags=["remove-input"]
 note("questions", gamma=gamma, nearest_low=by_network["nearest"].min(), nearest_high=by_network["nearest"].max())
@@ -387,7 +388,7 @@ note("questions", new=len(named), all_below=("below 1" if (by_network["nearest"]
 # ## The landscape
 #
 # Chapter {ref}`ch-fts` searches KK24's whole grid of $(\gamma, T)$ by ECE for every network of the book's grid and
-# shows one landscape; {ref}`fig-questions-valley` is one by NLL, {ref}`page-calibrate` shows that of any logits.
+# shows one landscape; {numref}`fig-questions-valley` is one by NLL, {ref}`page-calibrate` shows that of any logits.
 #
 # ## Out of distribution
 #

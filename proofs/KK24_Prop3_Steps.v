@@ -45,3 +45,13 @@ Proof.
     replace (- s * (logit_gap gamma s / s)) with (- logit_gap gamma s) in H by (field; lra). lra.
   - unfold logit_gap, f_gamma. apply exp_ln. apply Rdiv_lt_0_compat; apply one_plus_u; lra.
 Qed.
+
+(* not vacuous: gamma = 4 and s = -1, where f is above 5^(-1/2) and below its value 1 at 0 *)
+Example kk24_prop3_steps_example : Rpower (4 + 1) (- 1 / 2) < f_gamma 4 (- 1) < f_gamma 4 0.
+Proof.
+  split; [apply kk24_prop3_proof_negative; lra|].
+  destruct (kk24_prop3_proof_increasing 4 ltac:(lra)) as (_ & Z & M & _). rewrite Z.
+  destruct (M (- 1) 1 ltac:(lra)) as [A _]. pose proof (one_plus_u 4 1 ltac:(lra)) as P.
+  unfold f_gamma. replace (- - 1) with 1 by ring. apply (Rmult_lt_reg_r (1 + 4 * u 1)); [exact P|].
+  unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra.
+Qed.

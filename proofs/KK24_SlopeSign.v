@@ -29,3 +29,14 @@ Proof.
   split; [lra|]. split; [lra|]. rewrite binary_map_weights by assumption. rewrite !focal_slope_weight by lra.
   pose proof (weight_pos gamma q G Q). pose proof (weight_pos gamma (1 - q) G ltac:(lra)). field. lra.
 Qed.
+
+(* not vacuous: gamma = 2 and q = 1/2 *)
+Example kk24_slope_sign_example : focal_slope 2 (1 / 2) = - (ln 2 + 1 / 2) /\ focal_slope 2 (1 / 2) < 0 /\
+  0 < - focal_slope 2 (1 - 1 / 2) - focal_slope 2 (1 / 2).
+Proof.
+  split; [|split].
+  - unfold focal_slope. replace (1 - 1 / 2) with (1 / 2) by field. change (Rpower (1 / 2) 2) with (Rpower (1 / 2) (INR 2)).
+    rewrite Rpower_pow, ln_div, ln_1 by lra. simpl. field.
+  - apply (kk24_prop5_negative_f 2 (1 / 2)); lra.
+  - apply (kk24_prop2_sign 2 (1 / 2)); lra.
+Qed.

@@ -35,3 +35,13 @@ Proof.
     + pose proof (focal_below_log gamma (1 / 2) G ltac:(lra)). lra.
   - intros -> p P. unfold focal_loss, log_loss, Rpower. rewrite Rmult_0_l, exp_0. ring.
 Qed.
+
+(* not vacuous: gamma = 2 and p = 1/2, where focal loss is a quarter of cross-entropy *)
+Example kn24_fig1_example : log_loss (1 / 2) = ln 2 /\ focal_loss 2 (1 / 2) = ln 2 / 4 /\ focal_loss 2 (1 / 2) < log_loss (1 / 2).
+Proof.
+  assert (L : ln (1 / 2) = - ln 2) by (replace (1 / 2) with (/ 2) by field; apply ln_Rinv; lra). split; [|split].
+  - unfold log_loss. rewrite L. ring.
+  - unfold focal_loss. rewrite L. replace (1 - 1 / 2) with (1 / 2) by field. change (Rpower (1 / 2) 2) with (Rpower (1 / 2) (INR 2)).
+    rewrite Rpower_pow by lra. simpl. field.
+  - apply kn24_loss_smaller; lra.
+Qed.

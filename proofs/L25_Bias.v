@@ -372,3 +372,20 @@ Proof.
   exists p. split; [exact P|]. apply proper_minimises; [|apply open_closed, P].
   intros r q R Q S. apply l25_gamma_0_strictly_proper; assumption.
 Qed.
+
+(* not vacuous: two classes, gamma = 2 and the truth (4/5, 1/5): there is a minimiser for every lambda >= 0, from some lambda on it is
+   as the theorem says, and the term with 1 / lambda is not 0 *)
+Example l25_bias_example : open_simplex 2 skewed /\ gain 2 (skewed 0) < mean_gain 2 2 skewed /\
+  (forall lambda, 0 <= lambda -> exists q, minimises 2 (fcl 2 2 lambda) skewed q) /\
+  exists C lambda_0, 0 < lambda_0 /\ forall lambda, lambda_0 <= lambda -> exists q, minimises 2 (fcl 2 2 lambda) skewed q /\
+    Rabs ((q 0%nat - skewed 0) - (gain 2 (skewed 0) - mean_gain 2 2 skewed) / (2 * lambda)) <= C / (lambda * lambda).
+Proof.
+  assert (P : open_simplex 2 skewed).
+  { split; [|simpl; field]. intros i I. destruct i as [|[|i]]; [simpl; lra|simpl; lra|lia]. }
+  assert (M : forall lambda, 0 <= lambda -> exists q, minimises 2 (fcl 2 2 lambda) skewed q).
+  { intros lambda L. destruct (l25_minimiser_exists 2 2 lambda skewed ltac:(lia) ltac:(lra) L P) as (q & _ & M). exists q. exact M. }
+  split; [exact P|]. split; [|split; [exact M|]].
+  - unfold mean_gain. simpl. pose proof (gain_skewed 2 ltac:(lra)). lra.
+  - destruct (l25_bias 2 2 skewed ltac:(lia) ltac:(lra) P) as (C & l0 & L0 & B). exists C, l0. split; [exact L0|].
+    intros lambda L. destruct (M lambda ltac:(lra)) as [q Q]. exists q. split; [exact Q|]. apply (B lambda q L Q). lia.
+Qed.

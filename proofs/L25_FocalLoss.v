@@ -39,3 +39,18 @@ Proof.
   - pose proof (entropy_2_decreasing (Rmax p (1 - p)) (Rmax x (1 - x)) ltac:(lra) L ltac:(lra)). lra.
   - rewrite L in E. lra.
 Qed.
+
+(* not vacuous: gamma = 2 and two classes; (3/4, 1/4) is the minimiser for some truth (p, 1 - p), which is further from (1/2, 1/2)
+   and has less entropy *)
+Example l25_focal_loss_example : ~ proper 2 (focal_loss_n 2) /\ exists p, 3 / 4 < p < 1 /\
+  minimises 2 (focal_loss_n 2) (two p) (two (3 / 4)) /\ entropy 2 (two p) < entropy 2 (two (3 / 4)).
+Proof.
+  split; [apply (l25_focal_improper 2 2); [lia|lra]|].
+  destruct (m20_entropy_example 2 (3 / 4) ltac:(lra) ltac:(lra)) as [p [P M]]. exists p.
+  pose proof (two_simplex p ltac:(lra)) as S.
+  pose proof (minimiser_slopes 2 2 0 (two p) (two (3 / 4)) 0 1 S (proj1 (minimises_focal 2 2 _ _ S) M) ltac:(lia) ltac:(lia)
+    ltac:(unfold two; simpl; lra) ltac:(unfold two; simpl; lra)) as E.
+  unfold slope, two in E. simpl in E. rewrite !focal_slope_gain in E by lra.
+  pose proof (solution_nearer 2 p (3 / 4) ltac:(lra) P ltac:(lra) ltac:(lra) ltac:(lra)) as N.
+  split; [lra|]. split; [exact M|]. apply (l25_higher_entropy 2 p (3 / 4)); try lra. exact M.
+Qed.

@@ -138,3 +138,15 @@ Proof.
   assert (0 < (eta2 - eta1) * (gain gamma v2 / v2)) by (apply Rmult_lt_0_compat; lra).
   assert (0 < lambda * (eta2 - eta1)) by (apply Rmult_lt_0_compat; lra). lra.
 Qed.
+
+(* not vacuous: gamma = 2, lambda = 1; the roots for the true probabilities 1/4 and 1/2 *)
+Example l25_phi_example : exists v1 v2, 1 / 4 < v1 /\ v1 < v2 /\ 1 / 2 < v2 < 1 /\
+  phi 2 1 (1 / 4) v1 = 0 /\ phi 2 1 (1 / 2) v2 = 0.
+Proof.
+  destruct (l25_phi 2 1 (1 / 4) ltac:(lra) ltac:(lra) ltac:(lra)) as (_ & _ & _ & _ & v1 & [V1 Z1] & _).
+  destruct (l25_phi 2 1 (1 / 2) ltac:(lra) ltac:(lra) ltac:(lra)) as (_ & _ & _ & _ & v2 & [V2 Z2] & _).
+  exists v1, v2. pose proof (l25_phi_root_above 2 1 (1 / 4) v1 ltac:(lra) ltac:(lra) ltac:(lra) V1 Z1).
+  pose proof (l25_phi_root_above 2 1 (1 / 2) v2 ltac:(lra) ltac:(lra) ltac:(lra) V2 Z2).
+  pose proof (l25_phi_root_increasing 2 1 (1 / 4) (1 / 2) v1 v2 ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra) V1 Z1 V2 Z2).
+  repeat split; try assumption; lra.
+Qed.

@@ -44,7 +44,6 @@ Proof.
   pose proof (l25_order_preserving n gamma lambda p q k i G L P M K I O). specialize (H k K). lra.
 Qed.
 
-(* not vacuous: for all gamma, lambda >= 0 every (x, 1 - x) is the minimiser for one p = (p, 1 - p), 0 < p < 1 *)
 Definition two (x : R) : nat -> R := fun i => if Nat.eqb i 0 then x else 1 - x.
 
 Lemma two_simplex x : 0 <= x <= 1 -> simplex 2 (two x).
@@ -53,6 +52,7 @@ Proof.
   intros i I. unfold two. destruct (Nat.eqb i 0); lra.
 Qed.
 
+(* not vacuous: for all gamma, lambda >= 0 every (x, 1 - x) is the minimiser for one p = (p, 1 - p), 0 < p < 1 *)
 Theorem l25_minimisers_exist gamma lambda x : 0 <= gamma -> 0 <= lambda -> 0 < x < 1 ->
   exists p, 0 < p < 1 /\ minimises 2 (fcl 2 gamma lambda) (two p) (two x).
 Proof.
@@ -78,4 +78,14 @@ Proof.
     replace (focal_slope gamma (1 - x)) with (- b) by (unfold b; ring).
     assert (E : p * (4 * lambda + a + b) = 4 * lambda * x + b) by (unfold p; field; lra). lra.
   - intros i _ Z. exfalso. unfold two in Z. destruct (Nat.eqb i 0); lra.
+Qed.
+
+(* not vacuous: gamma = 2, lambda = 1; (3/4, 1/4) is the minimiser for some truth (p, 1 - p) with p > 1/2 *)
+Example l25_order_preserving_example : exists p, 1 / 2 < p < 1 /\ minimises 2 (fcl 2 2 1) (two p) (two (3 / 4)).
+Proof.
+  destruct (l25_minimisers_exist 2 1 (3 / 4) ltac:(lra) ltac:(lra) ltac:(lra)) as [p [P M]]. exists p. split; [|exact M].
+  pose proof (minimiser_slopes 2 2 1 (two p) (two (3 / 4)) 0 1 (two_simplex p ltac:(lra)) M ltac:(lia) ltac:(lia)
+    ltac:(unfold two; simpl; lra) ltac:(unfold two; simpl; lra)) as E.
+  unfold slope, two in E. simpl in E. pose proof (focal_slope_negative 2 (1 - 3 / 4) ltac:(lra) ltac:(lra)) as N.
+  pose proof (focal_slope_increasing 2 (1 - 3 / 4) (3 / 4) ltac:(lra) ltac:(lra) ltac:(lra) ltac:(lra)) as I. nra.
 Qed.

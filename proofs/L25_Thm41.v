@@ -7,7 +7,7 @@
    [l25_thm41_norms] are steps 1, 2 and 4 of App. A.2: equivalent under the reading that they say this. *)
 
 From Coq Require Import Reals Lra Lia Psatz.
-From Focal Require Import Focal Sums Calculus FocalLoss KK24_Prop4 L25_FocalCalibrationLoss L25_NotProper.
+From Focal Require Import Focal Sums Calculus FocalLoss KK24_Prop4 L25_FocalCalibrationLoss L25_NotProper L25_Bias.
 Open Scope R_scope.
 
 Theorem l25_thm41_norm n gamma lambda mu p q r : lambda < mu -> simplex n p ->
@@ -44,4 +44,12 @@ Proof.
   lra.
 Qed.
 
-(* not vacuous: [l25_minimisers_exist] (two classes) and [l25_minimiser_exists] (n classes) give minimisers *)
+(* not vacuous: two classes, gamma = 2, the truth (4/5, 1/5), lambda = 0 and 1; [l25_minimiser_exists] gives minimisers for every
+   number of classes *)
+Example l25_thm41_example : simplex 2 skewed /\ exists q r, minimises 2 (fcl 2 2 0) skewed q /\ minimises 2 (fcl 2 2 1) skewed r /\
+  squared_distance 2 r skewed <= squared_distance 2 q skewed.
+Proof.
+  destruct l25_bias_example as (P & _ & M & _). pose proof (open_closed 2 skewed P) as S.
+  destruct (M 0 ltac:(lra)) as [q Q]. destruct (M 1 ltac:(lra)) as [r T]. split; [exact S|]. exists q, r.
+  split; [exact Q|]. split; [exact T|]. apply (l25_thm41_norm 2 2 0 1); [lra|exact S|exact Q|exact T].
+Qed.

@@ -219,4 +219,44 @@ Proof.
     unfold shift. rewrite Rplus_0_r, Rmin_right, Rmax_right; lra.
 Qed.
 
+(* not vacuous: gamma = 2, lambda = 1. (3/4, 1/4) is the minimiser for some truth (p, 1 - p); its gap is 0, and moving it to
+   (1/2, 1/2) raises the expected loss by 1/8 or more *)
+Example l25_thm45_example : exists p, 0 < p < 1 /\ minimises 2 (fcl 2 2 1) (two p) (two (3 / 4)) /\
+  is_gap (fcl 2 2 1) p (3 / 4) 0 /\
+  1 / 8 <= risk 2 (fcl 2 2 1) (two p) (two (1 / 2)) - risk 2 (fcl 2 2 1) (two p) (two (3 / 4)).
+Proof.
+  destruct (l25_minimisers_exist 2 1 (3 / 4) ltac:(lra) ltac:(lra) ltac:(lra)) as [p [P M]]. exists p.
+  split; [exact P|]. split; [exact M|]. split; [apply l25_thm45_corrected; [exact P|lra|exact M]|].
+  assert (U : supports 2 (two (1 / 2)) (two p)) by (intros i _ _; unfold two; destruct (Nat.eqb i 0); lra).
+  pose proof (l25_thm45_growth 2 2 1 (two p) (two (3 / 4)) (two (1 / 2)) ltac:(lra) ltac:(lra) (two_simplex p ltac:(lra)) M
+    (two_simplex (1 / 2) ltac:(lra)) U) as E.
+  assert (D : squared_distance 2 (two (1 / 2)) (two (3 / 4)) = 1 / 8) by (unfold squared_distance, two; simpl; field).
+  lra.
+Qed.
+
+(* not vacuous: gamma = 2, lambda = 1, two inputs of weight 1/2 with the minimisers (3/4, 1/4) and (1/4, 3/4), every map of
+   predictions admissible: the gap is 0, and to answer (1/2, 1/2) everywhere costs 1/8 or more *)
+Example l25_thm45_own_minimiser_example : let q (x : nat) := two (if Nat.eqb x 0 then 3 / 4 else 1 / 4) in exists p : nat -> R,
+  (forall x, (x < 2)%nat -> simplex 2 (two (p x)) /\ minimises 2 (fcl 2 2 1) (two (p x)) (q x)) /\
+  let expected (predict : nat -> nat -> R) := sum 2 (fun x => 1 / 2 * risk 2 (fcl 2 2 1) (two (p x)) (predict x)) in
+  is_lub (fun gain => exists kappa : (nat -> R) -> nat -> R,
+    (True /\ forall x, (x < 2)%nat -> simplex 2 (kappa (q x)) /\ supports 2 (kappa (q x)) (two (p x))) /\
+    gain = expected q - expected (fun x => kappa (q x))) 0 /\
+  1 / 8 <= expected (fun _ => two (1 / 2)) - expected q.
+Proof.
+  intros q. destruct (l25_minimisers_exist 2 1 (3 / 4) ltac:(lra) ltac:(lra) ltac:(lra)) as [p0 [P0 M0]].
+  destruct (l25_minimisers_exist 2 1 (1 / 4) ltac:(lra) ltac:(lra) ltac:(lra)) as [p1 [P1 M1]].
+  exists (fun x => if Nat.eqb x 0 then p0 else p1). set (p := fun x => if Nat.eqb x 0 then p0 else p1).
+  assert (H : forall x, (x < 2)%nat -> simplex 2 (two (p x)) /\ minimises 2 (fcl 2 2 1) (two (p x)) (q x)).
+  { intros x _. unfold p, q. destruct (Nat.eqb x 0); (split; [apply two_simplex; lra|assumption]). }
+  split; [exact H|]. intros expected.
+  destruct (l25_thm45_own_minimiser 2 2 2 1 (fun _ => 1 / 2) (fun x => two (p x)) q (fun _ => True) ltac:(lra) ltac:(lra)
+    ltac:(intros; lra) H I) as [G C].
+  split; [exact G|]. specialize (C (fun _ => two (1 / 2))).
+  assert (K : forall x, (x < 2)%nat -> simplex 2 (two (1 / 2)) /\ supports 2 (two (1 / 2)) (two (p x))).
+  { intros x _. split; [apply two_simplex; lra|]. intros i _ _. unfold two. destruct (Nat.eqb i 0); lra. }
+  specialize (C (conj I K)). cbv beta in C. fold expected in C. eapply Rle_trans; [|exact C].
+  unfold squared_distance, q, two. simpl. lra.
+Qed.
+
 (* M20_Entropy.v has an example by interval; what is used of it here is not *)

@@ -113,4 +113,8 @@ Proof.
   unfold c in *. lra.
 Qed.
 
-(* not vacuous: [m20_slope_not_decreasing] has numbers for gamma = 2 *)
+(* not vacuous: the slope falls from 1/4 to 3/4 for gamma = 1, and rises somewhere for gamma = 2 ([m20_slope_not_decreasing] says
+   where) *)
+Example m20_gain_slope_example : Derive (gain 1) (3 / 4) < Derive (gain 1) (1 / 4) /\
+  exists x y, 0 < x /\ x < y /\ y < 1 /\ Derive (gain 2) x < Derive (gain 2) y.
+Proof. split; [apply m20_slope_decreases; lra|apply m20_slope_rises_above_1; lra]. Qed.

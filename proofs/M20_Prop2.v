@@ -316,3 +316,18 @@ Proof.
     repeat split; lra).
   assert (0 < (w - y0 p0) / - ln (1 - p0)) by (apply Rdiv_lt_0_compat; lra). lra.
 Qed.
+
+(* not vacuous: for p0 other than 1/2 the principal branch has a value w, which gives gamma = 0 below 1/2 and a negative gamma above *)
+Example m20_principal_branch_example p0 : 0 < p0 < 1 -> p0 <> 1 / 2 -> exists w, -1 <= w /\ w * exp w = lambert_argument p0 /\
+  (p0 < 1 / 2 -> lambert_gamma p0 w = 0) /\ (1 / 2 < p0 -> lambert_gamma p0 w < 0).
+Proof.
+  intros H N. destruct (m20_rhs_minimum p0 H) as [[[A|A] B] M]; [|exfalso; apply N, M; symmetry; exact A].
+  destruct (IVT (fun w => w * exp w - lambert_argument p0) (-1) 0) as [w [W E]].
+  - intros w. apply (derive_continuity _ _ ((1 + w) * exp w - 0)).
+    apply (is_derive_minus (fun w => w * exp w) (fun _ => lambert_argument p0)); [apply xexp_derivative|apply is_derive_Reals, derivable_pt_lim_const].
+  - lra.
+  - lra.
+  - lra.
+  - assert (Z : w * exp w = lambert_argument p0) by lra. exists w. split; [apply W|]. split; [exact Z|].
+    split; intros L; [apply m20_principal_branch_is_zero|apply m20_principal_branch_negative]; try exact Z; try apply W; lra.
+Qed.

@@ -285,3 +285,13 @@ Definition m20_threshold_theorems :=
    m20_regularises_more).
 Definition m20_threshold_theorems_by_interval :=
   (m20_slope_not_decreasing, m20_seven, m20_policy_regularises, m20_policy_accelerates, m20_g_at_019).
+
+(* not vacuous: gamma = 2, where g is above 1 and rising at 1/50, below 1 and falling at 1/2, and smaller there for gamma = 3 *)
+Example m20_threshold_example : 1 < gain 2 (1 / 50) /\ 0 < Derive (gain 2) (1 / 50) /\
+  gain 2 (1 / 2) < 1 /\ Derive (gain 2) (1 / 2) < 0 /\ gain 3 (1 / 2) < gain 2 (1 / 2).
+Proof.
+  rewrite (is_derive_unique _ _ _ (m20_gain_slope 2 (1 / 50) ltac:(lra))).
+  rewrite (is_derive_unique _ _ _ (m20_gain_slope 2 (1 / 2) ltac:(lra))). unfold k, Rpower.
+  split; [rewrite gain_value; interval with (i_prec 60)|]. split; [interval with (i_prec 60)|].
+  split; [apply m20_threshold_below_half; lra|]. split; [interval with (i_prec 60)|]. apply m20_regularises_more; lra.
+Qed.

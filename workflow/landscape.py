@@ -2,6 +2,7 @@
 
     focal grid workflow/grids/landscape.yaml --cores 2
     nice python -m workflow.landscape      # goes on where it stopped; about 10 minutes of one core
+    python -m workflow.landscape --grid workflow/grids/kn24-curvature.yaml --out curvature.parquet
 
 A row a network and metric, see `results.measure_landscape`. `notebooks/20_landscape.py` and claims read what this
 leaves. The weights are not kept.
@@ -56,4 +57,11 @@ def main(
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=Path, help="where the runs are; default: FOCAL_RUNS or _build/runs")
-    main(parser.parse_args().root)
+    parser.add_argument("--grid", type=Path, default=GRID, help="of which runs; another one needs an --out of its own")
+    parser.add_argument("--out", type=Path, default=OUT, help="the table")
+    parser.add_argument("--images", type=int, default=IMAGES, help="of each split; default: %(default)s")
+    parser.add_argument("--signs", type=int, default=SIGNS, help="random vectors a trace, from 2; default: %(default)s")
+    given = parser.parse_args()
+    if given.grid.resolve() != GRID and given.out == OUT:
+        parser.error("another --grid needs an --out of its own: results/landscape is of landscape.yaml")
+    main(**vars(given))

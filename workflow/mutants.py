@@ -245,7 +245,7 @@ class Run:
                 usual = self.without_changes(stage, tree)
                 if usual.seconds:
                     place.write_bytes(mutant.applied(source))
-                    tests, limit = _quickest_first(stage.tests, usual), 10 + 5 * usual.cpu
+                    tests, limit = _quickest_first(stage.tests, usual), 5 + 2 * usual.cpu
                     noticed = run_tests(self.context, tree, tests, seconds=limit, left_out=usual.failed).noticed
                     place.write_bytes(source)
                 if noticed != SURVIVED:

@@ -1,4 +1,4 @@
-"""Calibrators and searches on every recorded CIFAR network: results/open-questions/table.parquet, searches.parquet.
+"""Calibrators and searches on the ResNets of chapter 13: results/open-questions/table.parquet, searches.parquet.
 
     nice python -m workflow.open_questions      # about ten minutes of one core, no training
 

@@ -86,10 +86,13 @@ def step_of_several(text: str, *equations: tuple[Any, Any]) -> Step:
 
 @dataclass(frozen=True)
 class Derivation:
-    """A proof whose every step sympy reduced to 0 or to true: PROVED."""
+    """A proof whose every step sympy reduced to 0 or to true: PROVED. A step that two lemmas share stands once."""
 
     steps: tuple[Step, ...]
     remark: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", tuple(dict.fromkeys(self.steps)))
 
     @property
     def verdict(self) -> Verdict:

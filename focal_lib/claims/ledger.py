@@ -21,7 +21,18 @@ from focal_lib.claims.judgement import HOLDS, Verdict
 from focal_lib.claims.links import LEDGER_PAGE, link_ids, verdict_anchor
 from focal_lib.pages.folds import fold
 
-__all__ = ["PAPERS", "RETIRED", "Claim", "Fidelity", "claim", "corrected_by", "find", "ledger", "search"]
+__all__ = [
+    "PAPERS",
+    "PROVED_WITHOUT_COQ",
+    "RETIRED",
+    "Claim",
+    "Fidelity",
+    "claim",
+    "corrected_by",
+    "find",
+    "ledger",
+    "search",
+]
 
 _REGISTRY: dict[str, Claim] = {}
 PAPERS = {"kk24": "KK24", "m20": "M20", "kn24": "KN24", "l25": "L25"}  # in the order of the book
@@ -63,6 +74,8 @@ class Fidelity(StrEnum):
     OURS = "ours"  # in no paper: a correction, a sharper statement, an answer to a question left open
 
 
+PROVED_WITHOUT_COQ = (Verdict.PROVED, Verdict.CERTIFIED)
+NOT_TRIED = "not on the list of what was to be formalised, and not tried"
 _SETTLED = (*HOLDS, Verdict.CONDITIONAL, Verdict.REFUTED, Verdict.NOT_REPRODUCED)
 _OF_OURS = {Verdict.REPRODUCED: Verdict.CONFIRMED, Verdict.NOT_REPRODUCED: Verdict.NOT_CONFIRMED}
 
@@ -82,6 +95,7 @@ class Claim:
     headline: str = ""  # what the claim says, for its row of the README; '' for none
     formal: Formal | None = None  # the theorems in Coq that say it, or deny it where it is refuted
     _instead: str | Callable[[Any], str] = ""
+    not_formalised: str = NOT_TRIED  # why, of a claim that sympy or ball arithmetic proves
 
     @cached_property
     def _checked(self) -> tuple[Evidence, Verdict, float]:
@@ -190,8 +204,11 @@ class Claim:
         )
 
     def proof(self) -> str:
-        """Markdown: the evidence, and the formal proofs."""
-        return self.evidence.describe() + ("" if self.formal is None else f"\n\n{self.formal.describe()}")
+        """Markdown: the evidence, and the formal proofs or why there are none."""
+        formal = self.formal.describe() if self.formal else ""
+        if not self.formal and self.without_kernel in PROVED_WITHOUT_COQ:
+            formal = f"Not formalised in Coq: {self.not_formalised}."
+        return self.evidence.describe() + (formal and f"\n\n{formal}")
 
     def describe(self) -> str:
         """Markdown: what it says, where, what holds of it, and the proof."""
@@ -219,6 +236,7 @@ def claim(
     headline: str = "",
     formal: Formal | None = None,
     instead: str | Callable[[Any], str] = "",
+    not_formalised: str = NOT_TRIED,
 ) -> Callable[[Callable[[], Evidence]], Callable[[], Evidence]]:
     """Register the decorated function as the check of a claim.
 
@@ -234,6 +252,7 @@ def claim(
         headline: the claim in a few words, for a row of the README.
         formal: the theorems in Coq that say it, or its negation where it is refuted; see `claims.formal.formal`.
         instead: what holds instead, for the same row. Words, or a function of the evidence that puts the numbers in.
+        not_formalised: why there is no formal proof, where one was tried.
 
     Raises:
         ValueError: the id is taken or retired; `fidelity` is none of the four, or not 'ours' for a correction;
@@ -259,7 +278,7 @@ def claim(
         put_right = (corrects,) if isinstance(corrects, str) else corrects
         near = Fidelity(fidelity)
         _REGISTRY[id] = Claim(
-            id, source, statement, chapter, checked, put_right, near, needs, headline, formal, instead
+            id, source, statement, chapter, checked, put_right, near, needs, headline, formal, instead, not_formalised
         )
         return checked
 

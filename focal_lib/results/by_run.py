@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS, FocalTemperatureScaling
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.methods import build
-from focal_lib.metrics.bins import adaptive_ece_of
+from focal_lib.metrics.bins import Bins, adaptive_ece_of, reliability_bins
 from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece_difference
 from focal_lib.metrics.intervals import Interval
 from focal_lib.metrics.scores import nll, top_label
@@ -31,6 +31,7 @@ __all__ = [
     "confidence_gaps",
     "format_mean_sd",
     "nll_temperature",
+    "reliability_by_loss",
     "resample_gain",
     "temperature_by_gamma",
     "validation_temperatures",
@@ -88,6 +89,32 @@ def nll_temperature(result: Result, calibration_gamma: float) -> float:
         return float(-focal_log_probs(logits / np.exp(log_t), calibration_gamma)[np.arange(len(labels)), labels].mean())
 
     return float(np.exp(minimize_scalar(loss, bounds=(-3, 4), method="bounded", options={"xatol": 1e-4}).x))
+
+
+def reliability_by_loss(
+    results: Iterable[Result], losses: Sequence[str], temperatures: Mapping[tuple[str, int], float] | None = None
+) -> dict[str, Bins]:
+    """loss -> 15 bins of equal width on test data, the samples of all seeds together.
+
+    Args:
+        losses: labels, in the order asked for.
+        temperatures: (loss, seed) -> what the logits are divided by; None: by 1.
+
+    Raises:
+        ValueError: no run of a loss. KeyError: no temperature of a run.
+    """
+    parts: dict[str, list[Result]] = {loss: [] for loss in losses}
+    for result in results:
+        parts.get(result.spec.label, []).append(result)
+    found = {}
+    for loss, runs in parts.items():
+        if not runs:
+            raise ValueError(f"results must hold runs of each loss. Got none of {loss}.")
+        by = [1.0 if temperatures is None else temperatures[loss, run.spec.seed] for run in runs]
+        logits = [run.test.logits.astype(np.float64) / t for run, t in zip(runs, by, strict=True)]
+        labels = np.concatenate([run.test.labels for run in runs])
+        found[loss] = reliability_bins(softmax(np.concatenate(logits), -1), labels)
+    return found
 
 
 def format_mean_sd(groups: DataFrameGroupBy, digits: int = 2) -> pd.DataFrame:

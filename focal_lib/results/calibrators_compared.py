@@ -1,4 +1,4 @@
-"""Focal temperature scaling against calibrators with a number, or many, a class, on every recorded CIFAR network.
+"""Focal temperature scaling against calibrators with a number, or many, a class, on the ResNets of chapter 13.
 
 `CALIBRATOR_CONTRASTS` were written down before the record was made; one network of each data set had been tried for the
 time that each method takes, and its NLL had been seen. The primary one stands for itself, the others are corrected by

@@ -16,11 +16,13 @@ __all__ = [
     "evaluate_by_network",
     "factors_at",
     "means_over_gamma",
+    "name_factor_intervals",
     "name_factors",
     "ratios_over_gamma",
     "say_places",
     "say_steps",
     "share_within",
+    "values_over_gamma",
 ]
 
 FACTORS = {"trace": "exact own", "loss": "loss factor", "spread": "spread", "sensitivity": "sensitivity"}
@@ -57,14 +59,26 @@ def ratios_over_gamma(table: pd.DataFrame, model: str, metric: str) -> Points:
     return np.array(wide.columns), np.array([i.estimate for i in found]), None if np.isnan(half).all() else half
 
 
-def means_over_gamma(table: pd.DataFrame, model: str, first: str, second: str) -> tuple[np.ndarray, np.ndarray, None]:
-    """Means over seeds of two metrics, a point a gamma, in order: for `point_figure`.
+def values_over_gamma(table: pd.DataFrame, model: str, metric: str) -> Points:
+    """A metric: gammas, means over seeds, half of the t intervals; for `point_figure`.
 
     Raises:
         ValueError: no such rows.
     """
-    one, two = (_wide(table, model, metric).mean() for metric in (first, second))
-    return one.to_numpy(), two.to_numpy(), None
+    wide = _wide(table, model, metric)
+    found = [t_interval_if_any(wide[gamma].to_numpy()) for gamma in wide]
+    half = np.array([(i.high - i.low) / 2 for i in found])
+    return np.array(wide.columns), np.array([i.estimate for i in found]), None if np.isnan(half).all() else half
+
+
+def means_over_gamma(table: pd.DataFrame, model: str, first: str, second: str) -> Points:
+    """Means over seeds of two metrics, a point a gamma, in order, and half of the t intervals of the second.
+
+    Raises:
+        ValueError: no such rows.
+    """
+    _, means, half = values_over_gamma(table, model, second)
+    return _wide(table, model, first).mean().to_numpy(), means, half
 
 
 def factors_at(table: pd.DataFrame, gamma: float, splits: Sequence[str] = ("train", "validation")) -> pd.DataFrame:
@@ -120,14 +134,21 @@ def name_factors(differences: Iterable[float]) -> str:
     return ", ".join(f"{np.exp(difference):.2f}" for difference in differences)
 
 
+def name_factor_intervals(found: pd.DataFrame) -> str:
+    """'0.45 (0.35 to 0.58), 1.05 (0.85 to 1.29)': rows of `evaluate_contrasts`, of logarithms, with their intervals."""
+    ends = np.exp(found[["difference", "low", "high"]]).itertuples(index=False)
+    return ", ".join(f"{factor:.2f} ({low:.2f} to {high:.2f})" for factor, low, high in ends)
+
+
 def say_places(found: pd.DataFrame) -> str:
     """In how many rows of `evaluate_contrasts`, differences of logarithms of a trace, it is larger, and smaller.
 
-    By Holm over these rows at 5 %, whatever they were corrected with before.
+    By Holm over these rows at 5 %, whatever they were corrected with before, and the text says so.
     """
     significant = holm(found["p"]) <= 0.05
     larger, smaller = (int((significant & (sign * found["difference"] > 0)).sum()) for sign in (1, -1))
-    return f"significantly larger in {larger} of these {len(found)} comparisons, smaller in {smaller}"
+    how = f"at 5 % by Holm's correction over these {len(found)}"
+    return f"significantly larger in {larger} of {len(found)} comparisons, smaller in {smaller}, {how}"
 
 
 def say_steps(found: pd.DataFrame) -> str:

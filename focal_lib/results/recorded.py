@@ -38,7 +38,7 @@ def read_table(name: str) -> pd.DataFrame:
 
 @functools.cache
 def read_searches() -> pd.DataFrame:
-    """What `search_valley` gives of every recorded CIFAR network: results/open-questions/searches.parquet.
+    """What `search_valley` gives of cifar10-resnet8 and cifar100-resnet8: results/open-questions/searches.parquet.
 
     Raises:
         FileNotFoundError: there is no such table, as in an installed package.

@@ -11,7 +11,7 @@ from scipy.special import log_softmax, softmax
 from focal_lib.metrics.bins import Bins, reliability_bins
 from focal_lib.results.confident import share_above
 from focal_lib.training.follow import Followed, Snapshot
-from focal_lib.training.store import Result
+from focal_lib.training.store import Logits, Result
 
 __all__ = [
     "describe_followed",
@@ -51,12 +51,18 @@ def _describe(snap: Snapshot) -> dict[str, float]:
     """Of the training samples: error, mean probability of the true class, median gradient norm, norm of the logits.
 
     The logits' norm is a mean over samples, of logits less their mean over the classes, which the softmax ignores. Of
-    the test samples: above_99 and right_above_99, see `confident.share_above`.
+    the test samples: error; true_class_right and true_class_wrong, the mean probability of the true class where the
+    network is right and where it is not, nan where there is no such sample; above_99 and right_above_99, see
+    `confident.share_above`.
     """
     logits, labels = snap.train.logits.astype(np.float64), snap.train.labels
-    true_class = np.exp(log_softmax(logits, -1)[np.arange(len(labels)), labels])
+    true_class, of_test = _true_class(snap.train), _true_class(snap.test)
+    hit = snap.test.logits.argmax(-1) == snap.test.labels
     share, right = share_above(snap.test)
     return {
+        "test_error": float((~hit).mean()),
+        "true_class_right": float(of_test[hit].mean()) if hit.any() else np.nan,
+        "true_class_wrong": float(of_test[~hit].mean()) if not hit.all() else np.nan,
         "train_error": float((logits.argmax(-1) != labels).mean()),
         "true_class": float(true_class.mean()),
         "gradient_norm": float(np.median(snap.gradient_norms)),
@@ -65,6 +71,11 @@ def _describe(snap: Snapshot) -> dict[str, float]:
         "above_99": share,
         "right_above_99": right,
     }
+
+
+def _true_class(part: Logits) -> np.ndarray:
+    """The probability of each sample's true class, (n,)."""
+    return np.exp(log_softmax(part.logits.astype(np.float64), -1)[np.arange(len(part.labels)), part.labels])
 
 
 def over_seeds_by_epoch(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, dict[str, Band]]:

@@ -31,8 +31,8 @@ _STEPS = {"epochs-to-low": 1.0, "epochs-to-error": 1.0}  # of metrics that are w
 ECES = ("ece", "adaptive-ece", "classwise-ece", "smooth-ece")  # of METRICS
 _EVALUATED = ["table", "name", "primary", "metric", "claimed", "difference", "low", "high", "seeds"]
 _EVALUATED += ["p", "p_adjusted", "smallest", "significant"]
-_SHOWN = {"name": "contrast", "primary": "primary", "difference": "difference", "low": "95 % from", "high": "to"}
-_SHOWN |= {"seeds": "seeds", "p": "p", "p_adjusted": "p, Holm", "significant": "significant", "smallest": "power 80 %"}
+_SHOWN = {"name": "contrast", "difference": "difference", "interval": "95 % t interval", "seeds": "seeds", "p": "p"}
+_SHOWN |= {"p_adjusted": "p, Holm", "significant": "significant", "smallest": "power 80 %"}
 # compared in the runs for which nothing was written down before; to add gamma 2 afterwards would be a choice by result
 _NOT_WRITTEN = ("focal 1", "focal 3", "focal 5", "focal 7", "flsd-53")
 
@@ -135,10 +135,21 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
     return found.assign(significant=found["p_adjusted"] <= 1 - level)
 
 
-def format_contrasts(found: pd.DataFrame, caption: str) -> Styler:
-    """What `evaluate_contrasts` found as a table for a page; primary where it has that column."""
-    named = found[[column for column in _SHOWN if column in found]].rename(columns=_SHOWN)
-    form = named.style.format(precision=3).format("{:.2g}", subset=["p", "p, Holm"])
+def format_contrasts(found: pd.DataFrame, caption: str, *, precision: int = 3) -> Styler:
+    """What `evaluate_contrasts` found as a table for a page; the primary contrast says so."""
+
+    def say(value: float) -> str:
+        return f"{value:+.{precision}f}".replace("-", "−")
+
+    primary = found.get("primary", pd.Series(False, index=found.index))
+    shown = found.assign(
+        name=found["name"] + np.where(primary, " (primary)", ""),
+        difference=found["difference"].map(say),
+        interval=found["low"].map(say) + " to " + found["high"].map(say),
+        significant=np.where(found["significant"], "yes", "no"),
+    )
+    named = shown[[column for column in _SHOWN if column in shown]].rename(columns=_SHOWN)
+    form = named.style.format(precision=precision).format("{:.2g}", subset=["p", "p, Holm"])
     return form.hide().set_caption(caption)
 
 

@@ -6,7 +6,7 @@ from scipy.special import softmax
 
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
-from focal_lib.metrics.bins import adaptive_ece
+from focal_lib.metrics.bins import adaptive_ece, ece
 from focal_lib.metrics.scores import nll
 from focal_lib.results import by_run
 from focal_lib.theory.maps import focal_log_probs
@@ -27,6 +27,23 @@ def test_gaps_before_and_after_the_map(made_results):
     assert first["mapped_gap"] == first["gap"]  # gamma 0: no map
     focal = frame[frame["gamma"] == 3]
     assert (focal["mapped_confidence"] > focal["confidence"]).all()
+
+
+def test_reliability_takes_all_seeds_of_a_loss_together(made_results):
+    label = made_results[0].spec.label
+    runs = [run for run in made_results if run.spec.label == label]
+    halved = {(label, run.spec.seed): 2.0 for run in runs}
+    for temperatures, t in ((None, 1.0), (halved, 2.0)):
+        bins = by_run.reliability_by_loss(made_results, [label], temperatures)[label]
+        probs = np.concatenate([softmax(run.test.logits.astype(float) / t, -1) for run in runs])
+        labels = np.concatenate([run.test.labels for run in runs])
+        assert bins.count.sum() == len(labels)
+        right = bins.accuracy @ bins.count / len(labels)
+        assert right == pytest.approx((probs.argmax(-1) == labels).mean())
+        gap = np.abs(bins.accuracy - bins.confidence) @ bins.count / len(labels)
+        assert gap == pytest.approx(ece(probs, labels))
+    with pytest.raises(ValueError, match=r"Got none of focal 99"):
+        by_run.reliability_by_loss(made_results, ["focal 99"])
 
 
 def test_validation_temperatures(made_results):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from focal_lib import results
-from focal_lib.metrics import paired_t_interval
+from focal_lib.metrics import paired_t_interval, t_interval
 from tests.results.test_landscape import rows
 
 FIRST = [[1.0, 2.0], [2.0, 8.0], [4.0, 4.0]]
@@ -33,7 +33,17 @@ def test_means_go_through_the_gammas_in_order():
     x, y, error = results.means_over_gamma(table(trace=FIRST, ece=FIRST[::-1])[::-1], "mlp", "trace", "ece")
     np.testing.assert_allclose(x, [1.5, 5.0, 4.0])
     np.testing.assert_allclose(y, [4.0, 5.0, 1.5])
-    assert error is None
+    interval = t_interval([1.0, 2.0])
+    assert error[2] == pytest.approx((interval.high - interval.low) / 2)
+    alone = table(trace=FIRST, ece=[row[:1] for row in FIRST])
+    assert results.means_over_gamma(alone, "mlp", "trace", "ece")[2] is None
+
+
+def test_values_over_gamma_have_an_interval_each():
+    gammas, means, half = results.values_over_gamma(table(ece=FIRST)[::-1], "mlp", "ece")
+    assert gammas.tolist() == [0, 1, 2]
+    np.testing.assert_allclose(means, np.mean(FIRST, axis=1))
+    assert half[1] == pytest.approx((t_interval(FIRST[1]).high - t_interval(FIRST[1]).low) / 2)
 
 
 def test_contrasts_of_each_network_and_what_is_said_of_them():
@@ -47,10 +57,13 @@ def test_contrasts_of_each_network_and_what_is_said_of_them():
     assert evaluated["network"].tolist() == ["mlp"] * 3 + ["small-cnn"] * 3
     assert evaluated["name"].iloc[0] == "mlp: log top own validation: focal 2 - cross-entropy"
     assert evaluated["significant"].tolist() == [True, True, False] * 2
-    assert results.say_places(evaluated) == "significantly larger in 2 of these 6 comparisons, smaller in 2"
+    said = "significantly larger in 2 of 6 comparisons, smaller in 2, at 5 % by Holm's correction over these 6"
+    assert results.say_places(evaluated) == said
     steps = results.say_steps(evaluated)
     assert steps == "mlp: in 2 of 3 steps, significantly in 2; small-cnn: in 1 of 3 steps, significantly in 0"
     assert results.name_factors(np.log([0.5, 1.25])) == "0.50, 1.25"
+    ends = pd.DataFrame(np.log([[0.5, 0.25, 1.0], [1.25, 1.0, 1.5]]), columns=["difference", "low", "high"])
+    assert results.name_factor_intervals(ends) == "0.50 (0.25 to 1.00), 1.25 (1.00 to 1.50)"
 
 
 def test_factors_at_one_gamma_multiply_to_the_trace():

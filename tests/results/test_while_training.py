@@ -44,7 +44,24 @@ def test_a_snapshot_against_sample_by_sample(followed):
     assert row["logit_norm"] == pytest.approx(np.mean(norms))
     assert row["train_error"] == pytest.approx(wrong / 12)
     assert row["weight_norm"] == 4.0
+    part, by_hit = followed[3].snapshots[2].test, {True: [], False: []}
+    for logits, label in zip(part.logits.astype(float), part.labels, strict=True):
+        by_hit[bool(logits.argmax() == label)].append(softmax(logits)[label])
+    assert row["test_error"] == pytest.approx(len(by_hit[False]) / 30)
+    assert row["true_class_right"] == pytest.approx(np.mean(by_hit[True]))
+    assert row["true_class_wrong"] == pytest.approx(np.mean(by_hit[False]))
     assert row["gradient_norm"] == np.median(followed[3].snapshots[2].gradient_norms)
+
+
+def test_without_a_mistake_nothing_is_said_of_mistakes(followed):
+    snap = followed[0].snapshots[0]
+    labels = snap.test.logits.argmax(-1)
+    for shift, nothing in ((0, "true_class_wrong"), (1, "true_class_right")):
+        test = Logits(snap.test.logits, (labels + shift) % 4)
+        only = Snapshot(0, snap.train, test, snap.gradient_norms, 2.0)
+        row = while_training.describe_followed([Followed(Spec(), (only,))]).iloc[0]
+        both = row[["true_class_right", "true_class_wrong"]]
+        assert both.index[both.isna()].tolist() == [nothing]
 
 
 def test_the_norm_of_logits_knows_nothing_of_what_the_softmax_ignores(followed):

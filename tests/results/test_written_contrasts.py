@@ -16,6 +16,7 @@ from focal_lib.results.written_contrasts import (
     compare_eces,
     difference_by_seed,
     evaluate_contrasts,
+    format_contrasts,
     primary_contrast,
 )
 from focal_lib.training.contrasts import Contrast, Setting
@@ -143,3 +144,14 @@ def test_without_contrasts_the_tables_are_empty():
     assert none.empty
     assert none.columns.tolist() == some.columns.tolist()
     assert compare_eces(made(), ()).empty
+
+
+def test_contrasts_on_a_page_say_interval_sign_and_which_is_primary():
+    found = pd.DataFrame({"name": ["a", "b"], "difference": [-0.12345, 2.0], "low": [-0.5, 1.0], "high": [0.25, 3.0]})
+    found = found.assign(seeds=3, p=[0.5, 0.001], p_adjusted=[0.5, 0.002], significant=[False, True], smallest=0.4)
+    shown = format_contrasts(found.assign(primary=[True, False]), "Two").data
+    assert list(shown["contrast"]) == ["a (primary)", "b"]
+    assert list(shown["difference"]) == ["−0.123", "+2.000"]
+    assert list(shown["95 % t interval"]) == ["−0.500 to +0.250", "+1.000 to +3.000"]
+    assert list(shown["significant"]) == ["no", "yes"]
+    assert list(format_contrasts(found, "Two", precision=1).data["contrast"]) == ["a", "b"]

@@ -51,7 +51,6 @@ def minimiser_range() -> Evidence:
                 symbols.binary_map_of_logit(s, 0),
                 s,
             ),
-            *logit_form_steps(),
             *map_slope_steps(),
             step_of_several(
                 r"$\gamma = S/s$ with $0 < s < S$: $\operatorname{logit} FC(s) = S + s - R(s)$, beyond $S$ as $R(s) < s$ by $R(0) = 0$, "
@@ -78,7 +77,7 @@ def minimiser_range() -> Evidence:
 )
 def prop2() -> Evidence:
     """The map from the stationarity condition; its logit form; slope between max(1, gamma) and gamma + 1."""
-    return Derivation((*stationarity_steps(), *logit_form_steps(), *map_slope_steps()), PROOF_END)
+    return Derivation((*stationarity_steps(), *map_slope_steps()), PROOF_END)
 
 
 PROOF_END = (

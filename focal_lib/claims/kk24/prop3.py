@@ -9,10 +9,9 @@ import sympy as sp
 from focal_lib.claims.evidence import All, Derivation, Evidence, Step, Unchecked, step, step_of_several
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.lemmas.binary_map import logit_form_steps
 from focal_lib.claims.lemmas.gap_slope import gap_slope_below_log_steps
 from focal_lib.claims.lemmas.logit_gap import logit_gap_steps
-from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps
+from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps, slope_of_u_steps
 from focal_lib.claims.measurement import Measurement
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
@@ -185,7 +184,7 @@ def prop3_proof_increasing() -> Evidence:
                 sp.exp(symbols.logit_gap(s, g)).subs(s, 0),
                 1,
             ),
-            *gap_slope_steps()[:2],
+            *slope_of_u_steps()[:2],
             step(
                 r"the numerator has the slope $\gamma(u-q) > 0$, the denominator $-\gamma(\bar u - \bar q) < 0$",
                 sp.diff(1 + g * symbols.u(-s), s),
@@ -250,7 +249,6 @@ def prop3_proof_negative() -> Evidence:
     """f(-s) = 1/f(s): the half s < 0 is the mirror image of s > 0."""
     return Derivation(
         (
-            *logit_form_steps()[1:],
             *gap_slope_steps(),
             *logit_gap_steps(),
         ),
@@ -341,10 +339,21 @@ def _width(bounds: tuple[float, float]) -> float:
     fidelity="quoted",
 )
 def prop3_example_theory() -> Evidence:
-    """The formulas at gamma = 4."""
+    """The formulas at gamma = 4, and the map's own bounds between them."""
     low, high = printed_temperature_bounds(4.0)
+    sharp = temperature_bounds(4.0)
     return All(
         (
+            Measurement(
+                r"smallest $T$ that the map needs, less 0.2",
+                "not below 0",
+                sharp[0] - 0.2,
+                holds=sharp[0] - 0.2 >= -1e-12,
+                said="claimed",
+            ),
+            Measurement(
+                r"0.238 less the largest", "not below 0", 0.238 - sharp[1], holds=sharp[1] <= 0.238, said="claimed"
+            ),
             Measurement(r"$1/(\gamma+1)$", "0.2", low, 0.2, 5e-4),
             Measurement(r"$1/(\gamma+1-\frac12\log(\gamma+1))$", "0.238", high, 0.238, 5e-4),
         )

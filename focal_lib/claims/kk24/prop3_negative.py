@@ -77,6 +77,7 @@ def slope_at_zero_steps(below: bool) -> tuple[Step, ...]:
     statement=r"For $-1 < \gamma < 0$ the map lies between the temperatures $1/\beta(0)$ and $1/(\gamma+1)$.",
     chapter="04_temperature_bounds",
     fidelity="ours",
+    not_formalised="tried; it needs more than the lemmas at hand",
 )
 def negative_bounds() -> Evidence:
     """beta falls from beta(0) to gamma + 1."""

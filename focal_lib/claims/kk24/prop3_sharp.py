@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sympy as sp
 
-from focal_lib.claims.evidence import All, Conditional, Derivation, Disproof, Evidence, Step, step
+from focal_lib.claims.evidence import All, Conditional, Derivation, Disproof, Evidence, Step, step, step_of_several
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.binary_map import logit_form_steps
+from focal_lib.claims.lemmas.map_slope import limits_of_u, map_slope_steps
 from focal_lib.claims.lemmas.published import published_slope_step, published_turning_steps
-from focal_lib.claims.lemmas.turning import monotone_certificate, start_margin, turning_certificate
+from focal_lib.claims.lemmas.turning import monotone_certificate, turning_certificate
 from focal_lib.theory import symbols
 from focal_lib.theory.temperature_bounds import largest_monotone_gamma
 
@@ -40,6 +42,22 @@ def prop3_sharp() -> Evidence:
     return Conditional(limit, inside, outside)
 
 
+def _end_steps() -> tuple[Step, ...]:
+    """s R' - R -> -log(1+gamma) as s -> oo, with t = e^-s."""
+    t = sp.Symbol("t", positive=True)
+    high, low = sp.log(1 + t) / t - 1 / (1 + t), t * sp.log(1 + 1 / t) - t / (1 + t)  # u - q, and mirrored
+    return (
+        step_of_several(
+            r"$s(u - q) \to 0$ and $s(\bar u - \bar q) \to 0$ as $s \to \infty$, so $sR' \to 0$",
+            (high.subs(t, sp.exp(-s)) - (symbols.u(s) - 1 / (1 + sp.exp(-s))), 0),
+            (low.subs(t, sp.exp(-s)) - (symbols.u(-s) - 1 / (1 + sp.exp(s))), 0),
+            (sp.limit(sp.log(t) * high, t, 0, "+"), 0),
+            (sp.limit(sp.log(t) * low, t, 0, "+"), 0),
+        ),
+        step_of_several(r"$u \to 1$ and $\bar u \to 0$, so $R \to \log(1+\gamma)$", *limits_of_u()),
+    )
+
+
 def _slope_of_quotient_step() -> Step:
     f = sp.Function("R")(s)
     return step(
@@ -59,20 +77,15 @@ def _slope_of_quotient_step() -> Step:
 )
 def prop3_sharp_above() -> Evidence:
     """R'' changes sign once, so s R' - R and with it beta' change sign once, for every gamma > gamma_c."""
-    f = sp.Function("R")(s)
-    turning = sp.diff(f / s, s) * s**2
     after = Derivation(
         (
-            Step(
-                r"at $s \to 0$ and $\gamma = 5.6354$ the sign of $R''$ is positive, so it is for every larger $\gamma$",
-                bool(start_margin("5.6354") < 0),
-            ),
-            step(
-                r"$(R/s)' s^2 = sR' - R$, whose derivative is $sR''$: it rises from 0, then falls, and ends negative",
-                sp.diff(turning, s),
-                s * sp.diff(f, s, 2),
-            ),
-        )
+            *published_turning_steps(),
+            _slope_of_quotient_step(),
+            *_end_steps(),
+            *map_slope_steps(),
+        ),
+        r"For $\gamma > \gamma_c$ $R'' > 0$ near 0, and by the monotone ratios it changes sign at most once. $sR' - R$ is 0 at 0 and ends at $-\log(1+\gamma) < 0$: "
+        r"so it rises, then falls, and is 0 once, where $\beta = \gamma + 1 - R/s$ has its minimum, above $\gamma$ as $R' < 1$; from there $\beta$ rises to $\gamma + 1$.",
     )
     return All((turning_certificate(), after))
 
@@ -93,6 +106,7 @@ def prop3_limits() -> Evidence:
     low = sp.limit(symbols.u(-sp.Symbol("s", positive=True)), sp.Symbol("s", positive=True), sp.oo)
     return Derivation(
         (
+            *logit_form_steps(),
             step(r"slope at 0", slope, g + 1 - g * (2 * sp.log(2) - 1) / (1 + g * sp.log(2))),
             published_slope_step(),
             step(r"$u(s) \to 1$", high, 1),

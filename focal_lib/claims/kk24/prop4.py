@@ -92,6 +92,7 @@ def prop4_bijection() -> Evidence:
     statement=r"For $-1 < \gamma < 0$, where $w$ is not monotone, the map is still a bijection of the simplex.",
     chapter=CHAPTER,
     fidelity="ours",
+    not_formalised="tried; it needs more than the lemmas at hand, Hadamard's theorem first of all",
 )
 def prop4_negative() -> Evidence:
     """The Jacobian never vanishes and faces go to faces, so Hadamard's theorem applies."""

@@ -72,7 +72,7 @@ def prop5_large() -> Evidence:
 @claim(
     "kk24.prop5_threshold",
     source="KK24 Prop. 5, corrected",
-    statement=r"If $q_{\max} \ge \tau(\gamma)$, the root of $g(q) = 1$ above $p^*$, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
+    statement=r"If $\gamma > 0$ and $q_{\max} \ge \tau(\gamma)$, the root of $g(q) = 1$ above $p^*$, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("equivalent", "kk24_prop5_tau", "m20_unimodal", "m20_gain_ends"),
@@ -100,7 +100,7 @@ def prop5_threshold() -> Evidence:
 @claim(
     "kk24.prop5_threshold_sharp",
     source="KK24 Prop. 5, corrected",
-    statement=r"Below $\tau(\gamma)$ it fails for some $n$: with the other classes equal, the top probability falls for large $n$.",
+    statement=r"Below $\tau(\gamma)$, $\gamma > 0$, it fails for some $n$: with the other classes equal, the top probability falls for large $n$.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("exact", "kk24_prop5_tau_sharp"),
@@ -139,7 +139,7 @@ def _fall_equal_rest(g: int, top: Fraction, n: int) -> flint.arb:
     "kk24.prop5_two_classes",
     source="KK24 Prop. 5, the case n = 2",
     # Prop. 5 as printed, at n = 2; the shape of the curve: section 3.2
-    statement=r"For $n = 2$ the probability of the predicted class never becomes lower.",
+    statement=r"For $n = 2$ and $\gamma > 0$ the probability of the predicted class never becomes lower.",
     chapter=CHAPTER,
     fidelity="paraphrased",
     formal=formal("exact", "kk24_prop5_two_classes"),
@@ -229,7 +229,7 @@ def prop5_dominates() -> Evidence:
 @claim(
     "kk24.prop5_near_uniform",
     source="KK24 Prop. 5, corrected",
-    statement=r"Next to the uniform distribution of $n$ classes it fails if $1/n < p^*(\gamma)$ and holds if $1/n > p^*(\gamma)$.",
+    statement=r"For $\gamma > 0$, next to the uniform distribution of $n$ classes it fails if $1/n < p^*(\gamma)$ and holds if $1/n > p^*(\gamma)$.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("exact", "kk24_prop5_near_uniform"),

@@ -70,7 +70,8 @@ def ce_temperature() -> Evidence:
     """What is typical, no single data set says."""
     return Unchecked(
         "typical of the data sets and networks of the work that KK24 cites; no training of that size is on record here. "
-        "kk24.ce_temperature_above_one measures the sign"
+        "Temperatures of such networks would come from `focal grid workflow/grids/kk24-table1.yaml` and "
+        "`focal grid workflow/grids/kk24-tinyimagenet.yaml`; kk24.ce_temperature_above_one measures the sign"
     )
 
 
@@ -124,9 +125,10 @@ def proper_part_calibrated() -> Evidence:
 @claim(
     "kk24.focal_temperature_near_one",
     source="KK24 sections 2 and 4.1",
-    statement=rf"The optimal temperature of focal loss is nearer 1 than that of cross-entropy. ({SIZE}.)",
+    statement=rf"For focal loss 'the optimal temperature is frequently close to 1', that of cross-entropy 'often reported to be in the range of [1.5, 3]'. "
+    rf"(Taken as: that of focal loss is nearer 1; how near is not judged. {SIZE}.)",
     chapter=CHAPTER,
-    fidelity="paraphrased",
+    fidelity="our reading",
     needs="runs",
 )
 def focal_temperature_near_one() -> Evidence:

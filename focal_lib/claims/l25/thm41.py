@@ -147,7 +147,7 @@ def overconfident_often() -> Evidence:
 @claim(
     "l25.focal_overconfident_where",
     source="L25 section 1, for the minimiser of focal loss",
-    statement=r"The minimiser of focal loss, its top probability compared with that of the truth, is overconfident only for $n \ge 4$ and $0 < \gamma < "
+    statement=r"For $\gamma \ge 0$ the minimiser of focal loss, its top probability compared with that of the truth, is overconfident only for $n \ge 4$ and $0 < \gamma < "
     r"\gamma^*(\frac{1}{n-1})$, and there at some posteriors; for two and three classes never.",
     chapter=CHAPTER,
     fidelity="ours",

@@ -155,5 +155,6 @@ def square_gap_steps(gain: Callable[[Any, Any], Any] | None = None) -> tuple[Ste
 def state_of_the_art() -> Evidence:
     """Needs the paper's networks on the paper's data."""
     return Unchecked(
-        "needs ResNets, Wide-ResNet, DenseNet and a text CNN trained with eight losses on six data sets; the paper used one seed"
+        "needs ResNets, Wide-ResNet, DenseNet and a text CNN trained with seven losses on six data sets: `focal grid workflow/grids/NAME.yaml` with "
+        "l25-tables, l25-text and l25-tinyimagenet, whose files say what they lack; the paper used one seed"
     )

@@ -33,13 +33,18 @@ def stationarity_steps() -> tuple[Step, ...]:
 
 
 def logit_form_steps() -> tuple[Step, ...]:
-    """logit FC(s) = (gamma+1) s - R(s), R odd, by q = 1/(1+e^-s) with e^s = t > 0."""
+    """logit FC(s) = (gamma+1) s - R(s), R odd, by q = 1/(1+e^-s) with e^s = t > 0: what ties R to the printed map."""
     t = sp.Symbol("t", positive=True)
     printed = ((1 / symbols.binary_map() - 1).subs(q, t / (1 + t))).simplify()
-    form = t ** (-(gamma + 1)) * (1 + gamma * t * sp.log(1 + 1 / t)) / (1 + gamma * sp.log(1 + t) / t)
+    form = sp.exp(-symbols.binary_map_of_logit(sp.log(t)))
     ratio = sp.simplify(sp.expand_log(sp.powsimp(sp.simplify(printed / form), force=True), force=True))
     return (
         step(r"odds of the map at $q = 1/(1+e^{-s})$ are $e^{-(\gamma+1)s + R(s)}$", ratio, 1),
+        step(
+            r"$\operatorname{logit} FC(s) = (\gamma+1)s - R(s)$, $R(s) = \log\frac{1+\gamma u(s)}{1+\gamma u(-s)}$",
+            symbols.binary_map_of_logit(),
+            (gamma + 1) * s - symbols.logit_gap(),
+        ),
         step(r"$R(-s) = -R(s)$", symbols.logit_gap(-s) + symbols.logit_gap(s), 0, _log_sum),
     )
 

@@ -55,6 +55,7 @@ def confidence_proof() -> Derivation:
     """Where gamma >= gamma*(1/(n-1)), no distribution over n classes loses confidence, n >= 3."""
     g, n, b0, fall, fall_m = sp.symbols("gamma n b A B", positive=True)  # A = -G''(b), B = -G''(m)
     m = (1 - b0) / (n - 1)
+    top, below = sp.symbols("m d", positive=True)
     big_g = sp.Function("G")
     difference = g * sp.log(1 - b0) + big_g(b0) - g * sp.log(1 - m) - big_g(m)
     second = sp.diff(difference, b0, 2).doit()
@@ -66,10 +67,11 @@ def confidence_proof() -> Derivation:
     return Derivation(
         (
             *threshold_steps(),
-            step(
-                r"distributions with $q_{\max} = m < \frac{1}{n-1}$ have every $q_i \ge \varepsilon = 1 - (n-1)m$",
-                1 - (n - 1) * m,
-                b0,
+            step_of_several(
+                r"a class $q_i = 1 - \sum_{j\ne i}q_j$ beside $n - 1$ others, each at most $q_{\max} = m$, so with $\sum_{j\ne i}(m - q_j) = d \ge 0$: "
+                r"$q_i = \varepsilon + d$, $\varepsilon = 1 - (n-1)m$, that is $m = \frac{1-\varepsilon}{n-1}$",
+                ((1 - ((n - 1) * top - below)) - (1 - (n - 1) * top), below),
+                (sp.solve(1 - (n - 1) * top - b0, top)[0], m),
             ),
             *entropy_ratio_steps(),
             *log_entropy_ratio_steps(),
@@ -90,7 +92,7 @@ def confidence_proof() -> Derivation:
             *critical_gamma_steps(),
             gain_at_half_step(),  # for n = 3: gamma*(1/2) = 0
         ),
-        r"For $n = 3$ the last step says $\gamma^*(\frac12) = 0$. Since $G'' < 0$ increases and $\varepsilon \le m$: $G''(\varepsilon) \le G''(m) \le G''(m)/(n-1)^2$. So $D$ is concave on "
+        r"For $n = 3$ the step on $g(\frac12)$ says $\gamma^*(\frac12) = 0$. Since $G'' < 0$ increases and $\varepsilon \le m$: $G''(\varepsilon) \le G''(m) \le G''(m)/(n-1)^2$. So $D$ is concave on "
         r"$[0, \frac1n]$, with $D(0) = -\log g(\frac1{n-1}) \ge 0$ by the condition and $D(\frac1n) = 0$: $D \ge 0$, that is "
         r"$h(\varepsilon) \le h(m)$. As $h$ falls, then rises, $h(q_i) \le \max(h(\varepsilon), h(m)) = h(m)$ for every class, so "
         r"$\sum_i q_i h(q_i) \le h(m)$. Those with $m \ge \frac1{n-1}$ have $m \ge \tau(\gamma)$, as the condition says "

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sympy as sp
 
 from focal_lib.claims.evidence import Step, step
+from focal_lib.claims.lemmas.binary_map import logit_form_steps
 from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps
-from focal_lib.claims.lemmas.map_slope import gap_slope_steps
+from focal_lib.claims.lemmas.map_slope import slope_of_u_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls
 
@@ -23,6 +24,7 @@ def logit_gap_steps() -> tuple[Step, ...]:
     with balls.precision():
         below_half = 2 * balls.exact(2).log() - 1 < balls.exact("1/2")
     return (
+        *logit_form_steps(),
         step(
             r"$\partial_t \log\frac{1+tu}{1+t\bar u} = \frac{u-\bar u}{(1+tu)(1+t\bar u)}$, so $R$ is its integral over $t$ from 0 to $\gamma$",
             sp.diff(sp.log((1 + t * uu) / (1 + t * vv)), t),
@@ -40,7 +42,7 @@ def logit_gap_steps() -> tuple[Step, ...]:
             sp.diff(high - low, s),
             high + low - 1,
         ),
-        *gap_slope_steps()[:2],
+        *slope_of_u_steps()[:2],
         step(
             r"$u > q$ and $\bar u > 1 - q$, so $u + \bar u > 1$ and $(1+tu)(1+t\bar u) \ge 1 + t(u+\bar u) > 1 + t$",
             sp.expand((1 + t * uu) * (1 + t * vv)) - t**2 * uu * vv,

@@ -7,19 +7,36 @@ from typing import Any
 import sympy as sp
 
 from focal_lib.claims.evidence import Step, step, step_of_several
+from focal_lib.claims.lemmas.binary_map import logit_form_steps
 from focal_lib.theory import symbols
 
-__all__ = ["gap_slope_steps", "geometric_mean_steps", "limits_of_u", "map_slope_steps"]
+__all__ = ["gap_slope_steps", "geometric_mean_steps", "limits_of_u", "map_slope_steps", "slope_of_u_steps"]
 
 s, gamma = symbols.s, symbols.gamma
 
 
 def gap_slope_steps() -> tuple[Step, ...]:
-    """u' = u - q with q < u < 1 at q = sigmoid(s), and R' written with it: both its parts have the sign of gamma."""
-    t = sp.Symbol("t", positive=True)  # e^-s
+    """Of the printed map's R, R' written with u' = u - q, q < u < 1: both its parts have the sign of gamma."""
     q = 1 / (1 + sp.exp(-s))
     high, low = symbols.u(s), symbols.u(-s)
     parts = gamma * (high - q) / (1 + gamma * high) + gamma * (low - (1 - q)) / (1 + gamma * low)
+    return (
+        *logit_form_steps(),
+        *slope_of_u_steps(),
+        step(
+            r"$R' = \frac{\gamma(u-q)}{1+\gamma u} + \frac{\gamma(\bar u-\bar q)}{1+\gamma\bar u}$ with $\bar u = u(-s)$, "
+            r"$\bar q = 1 - q$: for $\gamma > 0$ both parts are positive, and the slope $\gamma + 1 - R' < \gamma + 1$",
+            sp.diff(symbols.logit_gap(), s),
+            parts,
+        ),
+    )
+
+
+def slope_of_u_steps() -> tuple[Step, ...]:
+    """u' = u - q with q < u < 1 at q = sigmoid(s)."""
+    t = sp.Symbol("t", positive=True)  # e^-s
+    q = 1 / (1 + sp.exp(-s))
+    high = symbols.u(s)
     above = sp.log(1 + t) - t / (1 + t)  # t (u - q)
     below = t - sp.log(1 + t)  # t (1 - u)
     return (
@@ -33,12 +50,6 @@ def gap_slope_steps() -> tuple[Step, ...]:
             r"$u < 1$: $t\,(1-u) = t - \log(1+t)$ is 0 at 0 with derivative $t/(1+t) > 0$",
             (below.subs(t, 0), 0),
             (sp.diff(below, t), t / (1 + t)),
-        ),
-        step(
-            r"$R' = \frac{\gamma(u-q)}{1+\gamma u} + \frac{\gamma(\bar u-\bar q)}{1+\gamma\bar u}$ with $\bar u = u(-s)$, "
-            r"$\bar q = 1 - q$: for $\gamma > 0$ both parts are positive, and the slope $\gamma + 1 - R' < \gamma + 1$",
-            sp.diff(symbols.logit_gap(), s),
-            parts,
         ),
     )
 

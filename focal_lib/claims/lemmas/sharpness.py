@@ -87,7 +87,11 @@ def sharper_steps() -> tuple[Step, ...]:
             n - 3 + 2 * low,
         ),
         step(r"at $\varepsilon = \frac1n$ the two points meet: $D = 0$", m.subs(low, 1 / n), 1 / n),
-        step(r"at $\varepsilon = 0$ it is $v(\frac{1}{n-1}) \ge 0$: so $D > 0$ between", m.subs(low, 0), 1 / (n - 1)),
+        step(
+            r"at $\varepsilon = 0$ it is $v(\frac{1}{n-1}) - v(0) = v(\frac{1}{n-1}) \ge 0$: so $D > 0$ between",
+            weight_growth().subs(q, m.subs(low, 0)) - sp.limit(weight_growth(), q, 0, "+"),
+            weight_growth().subs(q, 1 / (n - 1)),
+        ),
         *convexity_proof().steps,
     )
 

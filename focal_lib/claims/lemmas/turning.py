@@ -9,6 +9,7 @@ import flint
 import sympy as sp
 
 from focal_lib.claims.evidence import All, Certificate, Derivation, Step, step
+from focal_lib.claims.lemmas.binary_map import logit_form_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, checker, formulas, search
 
@@ -165,7 +166,7 @@ def turning_certificate() -> Certificate:
         turning_boxes(),
         Fraction(0),
         FAR,
-        (_curvature_identity(), *odd, _start_signs(), *far_steps()),
+        (*logit_form_steps(), _curvature_identity(), *odd, _start_signs(), *far_steps()),
     )
 
 

@@ -19,11 +19,12 @@ HERE = (
     rf"for each of $\gamma = 1, 2, 3$, where M20 has FLSD-53; {SIZE}; temperatures by ECE on validation, as M20 choose "
     "them, here of equal mass, and here not near 1"
 )
+HERE_BEFORE = rf"for each of $\gamma = 1, 2, 3$, where M20 has FLSD-53; {SIZE}"
 MISTAKES = (
     r"'On misclassified samples, we observe a very low confidence for the focal loss model.' (Taken as: a lower mean "
     r"confidence than cross-entropy's, how low is not judged"
 )
-ALIKE = rf"on the test samples that the four networks of a seed all misclassify, {HERE}.)"
+ALIKE = "on the test samples that the four networks of a seed all misclassify, {}.)"
 
 
 @functools.cache
@@ -52,7 +53,7 @@ def _against_cross_entropy(
     "m20.table6_before_here",
     source="M20 section 6, on Table 6, taken further",
     statement=r"'$|S_{99}|$ for the focal loss model is much lower than for the cross-entropy' model 'before temperature "
-    rf"scaling'. (Taken as: lower, how much is not judged, {HERE}.)",
+    rf"scaling'. (Taken as: lower, how much is not judged, {HERE_BEFORE}.)",
     chapter=CHAPTER,
     fidelity="ours",
     needs="runs",
@@ -94,10 +95,10 @@ def table6_right_here() -> Evidence:
 
 @claim(
     "m20.fig8_wrong_before_here",
-    source="M20 App. F, Fig. 8, before temperature scaling",
-    statement=rf"{MISTAKES} before temperature scaling, {ALIKE}",
+    source="M20 App. F, Fig. 8, before temperature scaling, asked of the book's networks",
+    statement=rf"{MISTAKES} before temperature scaling, {ALIKE.format(HERE_BEFORE)}",
     chapter=CHAPTER,
-    fidelity="our reading",
+    fidelity="ours",
     needs="runs",
 )
 def fig8_wrong_before_here() -> Evidence:
@@ -107,10 +108,10 @@ def fig8_wrong_before_here() -> Evidence:
 
 @claim(
     "m20.fig8_wrong_after_here",
-    source="M20 App. F, Fig. 8, after temperature scaling",
-    statement=rf"{MISTAKES} after temperature scaling, {ALIKE}",
+    source="M20 App. F, Fig. 8, after temperature scaling, asked of the book's networks",
+    statement=rf"{MISTAKES} after temperature scaling, {ALIKE.format(HERE)}",
     chapter=CHAPTER,
-    fidelity="our reading",
+    fidelity="ours",
     needs="runs",
 )
 def fig8_wrong_after_here() -> Evidence:

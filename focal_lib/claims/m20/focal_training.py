@@ -151,8 +151,8 @@ def fig3_true_class_right() -> Evidence:
 def fig3_confidence_kept() -> Evidence:
     """A number of four networks."""
     return Unchecked(
-        "needs M20's four networks, ResNet-50 on CIFAR-10: how confident a network is depends on data and "
-        "architecture, so that the book's neither confirm nor "
+        "needs M20's four networks, ResNet-50 on CIFAR-10: `focal grid workflow/grids/m20-figures.yaml`; how confident "
+        "a network is depends on data and architecture, so that the book's neither confirm nor "
         "contradict it; m20.fig3_confidence_here says what they have"
     )
 

@@ -50,8 +50,8 @@ def weight_norm_late() -> Evidence:
 def weight_norm_early() -> Evidence:
     """It is about one network and its 350 epochs."""
     return Unchecked(
-        "needs a ResNet-50 trained on CIFAR-10 for 350 epochs with M20's learning rates, as workflow/grids/m20-figures.yaml says; what the norms "
-        "are early in the book's own runs m20.weight_norm_fifth says"
+        "needs a ResNet-50 trained on CIFAR-10 for 350 epochs with M20's learning rates: `focal grid workflow/grids/m20-figures.yaml`; what the "
+        "norms are early in the book's own runs m20.weight_norm_fifth says"
     )
 
 

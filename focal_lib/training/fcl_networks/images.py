@@ -88,20 +88,23 @@ class Trained:
     train_error: np.ndarray
 
 
-def train_on_images(loss: TrainedLoss, images: Images, seeds: tuple[int, ...], epochs: int) -> Trained:
+def train_on_images(
+    loss: TrainedLoss, images: Images, seeds: tuple[int, ...], epochs: int, hidden: int = HIDDEN
+) -> Trained:
     """One hidden layer, Adam, batches that a seed orders: runs of one seed differ in their loss alone.
 
     The means of the networks' losses are added, and Adam works entry by entry: each network is trained as it would be
     alone.
 
     Raises:
-        ValueError: epochs below 1; seeds that are not those of the images in number.
+        ValueError: epochs or hidden units below 1; seeds that are not those of the images in number.
     """
     check_number(epochs, "epochs", minimum=1)
+    check_number(hidden, "hidden", minimum=1)
     x, labels = images.train
     if len(seeds) != len(x):
         raise ValueError(f"seeds must be as many as the images have, {len(x)}. Got {len(seeds)}.")
-    networks = StackedNetworks(seeds, (x.shape[-1], HIDDEN, images.classes), torch.float32)
+    networks = StackedNetworks(seeds, (x.shape[-1], hidden, images.classes), torch.float32)
     criterion, optimiser = loss.build(), torch.optim.Adam(networks.parameters(), RATE)
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
     each = torch.arange(len(seeds))[:, None]

@@ -1,9 +1,15 @@
 """The slope of the map in logits: another map must not pass."""
 
+import pytest
 import sympy as sp
 
-from focal_lib.claims.evidence import step_of_several
-from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps
+from focal_lib.claims.evidence import Derivation, step_of_several
+from focal_lib.claims.judgement import Verdict
+from focal_lib.claims.kk24 import prop2, prop3
+from focal_lib.claims.lemmas.binary_map import logit_form_steps
+from focal_lib.claims.lemmas.logit_gap import logit_gap_steps
+from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps, slope_of_u_steps
+from focal_lib.claims.lemmas.turning import turning_certificate
 from focal_lib.theory import symbols
 
 
@@ -24,4 +30,24 @@ def test_errors_of_one_step_do_not_cancel():
 def test_steps_need_the_true_u(monkeypatch):
     u = symbols.u
     monkeypatch.setattr(symbols, "u", lambda s: u(s) + 1)
-    assert not gap_slope_steps()[0].holds
+    assert not slope_of_u_steps()[0].holds
+
+
+@pytest.mark.parametrize("check", [prop2.prop2_slope, prop2.prop2_proper_part_sides, prop3.prop3, prop3.prop3_log])
+@pytest.mark.parametrize("name", ["binary_map", "binary_map_of_logit"])
+def test_claims_on_the_map_hang_on_the_printed_one(monkeypatch, check, name):
+    """Twice the gamma in one of its forms, and the slope and the bounds are those of another map."""
+    assert check().verdict == Verdict.PROVED
+    printed = getattr(symbols, name)
+    monkeypatch.setattr(symbols, name, lambda *values: printed(*values).subs(symbols.gamma, 2 * symbols.gamma))
+    assert check().verdict == Verdict.FAILED
+
+
+def test_the_turning_certificate_hangs_on_the_printed_map():
+    assert set(logit_form_steps()) <= set(turning_certificate().remainder)
+
+
+def test_a_step_of_two_lemmas_stands_once():
+    steps = gap_slope_steps()
+    assert Derivation((*steps, *logit_gap_steps(), *steps)).steps[: len(steps)] == steps
+    assert len(set(Derivation((*steps, *steps)).steps)) == len(steps)

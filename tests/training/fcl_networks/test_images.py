@@ -66,6 +66,13 @@ def test_curves_end_with_what_is_returned(monkeypatch):
     assert found.curves["loss"].iloc[-1] < found.curves["loss"].iloc[0]
 
 
+def test_the_hidden_layer_can_be_of_another_size():
+    pictures = load_pooled("made-up", (1,), 60, 40)
+    default, same, wider = (train_on_images(TrainedLoss(), pictures, (1,), 1, *h) for h in ((), (100,), (130,)))
+    assert np.array_equal(default.test, same.test)
+    assert not np.allclose(default.test, wider.test)
+
+
 def test_a_seed_has_the_same_images_whoever_is_beside_it():
     one, two = load_pooled("made-up", (5,), 60, 40), load_pooled("made-up", (4, 5), 60, 40)
     assert torch.equal(one.train[0][0], two.train[0][1])
@@ -78,5 +85,7 @@ def test_bad_input():
     pictures = load_pooled("made-up", (1,), 60, 40)
     with pytest.raises(ValueError, match="epochs"):
         train_on_images(TrainedLoss(), pictures, (1,), 0)
+    with pytest.raises(ValueError, match="hidden"):
+        train_on_images(TrainedLoss(), pictures, (1,), 1, hidden=0)
     with pytest.raises(ValueError, match="seeds"):
         train_on_images(TrainedLoss(), pictures, (1, 2), 1)
