@@ -19,13 +19,14 @@ import pandas as pd
 from focal_lib.checkout import ROOT, commit
 from focal_lib.results.over_seeds import write_table
 from focal_lib.results.unknown_inputs import measure_detection, measure_shift
+from focal_lib.results.unknown_views import CIFAR_SHOWN
 from focal_lib.training.data.corruptions import CORRUPTION_KINDS
 from focal_lib.training.store import Result, default_runs, load_runs
 
 SHOWN = {
     "fashion-mnist-unknown": ("mnist-5k",),
     "fashion-mnist-fresh": ("mnist-5k",),
-    "cifar10-unknown": ("cifar100", "cifar10-c-gaussian-noise-5"),
+    "cifar10-unknown": CIFAR_SHOWN,
 }
 SHIFTED = {"cifar10-unknown": 2000}  # grid -> test images, under each corruption and severity
 

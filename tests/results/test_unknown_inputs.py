@@ -137,7 +137,7 @@ def test_what_cifar10_networks_said_is_of_every_corruption_and_loss():
     assert set(table["loss"]) == {"cross-entropy", "focal 3", "flsd-53", "fcl 4 1.5", "fcl 2 0.5"}
     assert len(table) == 15 * 14 * 6 * 3 * 4  # runs, corruptions, severities, scalings, metrics
     assert set(table["images"]) == {2000}
-    shown = results.evaluate_by_unknown("cifar10-unknown", CIFAR, ("cifar100", "cifar10-c-gaussian-noise-5"))
+    shown = results.evaluate_by_unknown("cifar10-unknown", CIFAR, results.CIFAR_SHOWN)
     assert list(shown["seeds"].unique()) == [3]
 
 
