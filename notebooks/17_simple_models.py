@@ -157,7 +157,7 @@ boundaries = {names[g]: expit(plane @ weights) for g, weights in fitted.items()}
 angles = {g: np.degrees(np.arctan2(*weights[::-1])) for g, weights in fitted.items()}
 note("simple", angle=max(abs(angle - angles[0.0]) for angle in angles.values()))
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Maps of the probability of class one over the plane of the four clusters, one a loss, each with a straight line at one half, dashed lines at one tenth and nine tenths where these are reached, and samples drawn on top."}, "figure": {"name": "fig-simple-linear", "caption": "Probability of class 1 by the linear model, first draw: a line at one half, dashed ones a tenth from either end; up to 200 of the samples, class 1 as crosses. Counterpart of M20 Fig. 6 (b) and (c)."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Maps of the probability of class one over the plane of the four clusters, one a loss, each with a straight line at one half, dashed lines at one tenth and nine tenths where these are reached, and samples drawn on top."}, "figure": {"name": "fig-simple-linear", "caption": "Probability of class 1 by the linear model, first draw: a line at one half, dashed ones a tenth from either end; the first samples, class 1 as crosses. Counterpart of M20 Fig. 6 (b) and (c)."}}
 probability_regions(span, span, boundaries, (x[:200], labels[:200]))
 
 # %% [markdown]

@@ -136,7 +136,7 @@ def name_factors(differences: Iterable[float]) -> str:
 
 def name_factor_intervals(found: pd.DataFrame) -> str:
     """'0.45 (0.35 to 0.58), 1.05 (0.85 to 1.29)': rows of `evaluate_contrasts`, of logarithms, with their intervals."""
-    ends = np.exp(found[["difference", "low", "high"]]).itertuples(index=False)
+    ends = np.exp(found[["difference", "low", "high"]].to_numpy())
     return ", ".join(f"{factor:.2f} ({low:.2f} to {high:.2f})" for factor, low, high in ends)
 
 

@@ -109,8 +109,8 @@ def fig1_training_error() -> Evidence:
     """It is about one run and its learning rates."""
     return Unchecked(
         "needs a ResNet-50 trained on CIFAR-10 for 350 epochs with these drops of the learning rate, each epoch "
-        "evaluated: `focal grid workflow/grids/m20-figures.yaml`; of an MLP whose learning rate drops, too, "
-        "fig-miscalibration-drops shows the training error"
+        "evaluated: `focal grid workflow/grids/m20-figures.yaml`; chapter 16 draws the training error of an "
+        "MLP whose learning rate drops, too"
     )
 
 
