@@ -288,7 +288,8 @@ panel_figure(panels, "severity", "confidence - accuracy", reference=0)
 
 # %% tags=["hide-input"]
 of_shift = results.evaluate_contrasts(results.mean_over_shifts(shifted), results.shift_contrasts(gamma))
-results.format_contrasts(of_shift, "Means over corruptions and severities; written down before; the others with Holm")
+written = "written down before; " if (gamma, set(kinds)) == (3, set(results.SHIFTS)) else ""
+results.format_contrasts(of_shift, f"Means over corruptions and severities; {written}the others with Holm")
 
 # %% tags=["hide-input"]
 ece = results.compare_by_shift(shifted, "adaptive-ece", "temperature", "none")

@@ -19,7 +19,7 @@ STYLES = Path("_static/styles/pydata-sphinx-theme.css")
 FONTS = Path("_static/vendor/fontawesome/webfonts")
 NAMES = ("fa-solid-900", "fa-regular-400", "fa-brands-400")
 _NAMED = re.compile(r"\bfa-[a-z0-9]+(?:-[a-z0-9]+)*")
-_RULE = re.compile(r'((?:\.fa-[a-z0-9-]+::?before,?)+)\{content:"[^"]*"\}')
+_RULE = re.compile(r'((?:\.fa-[a-z0-9-]+::?before,?)+)\{content:"([^"]*)"\}')
 _ESCAPED = re.compile(r"\\([ef][0-9a-f]{3})\b")  # Unicode's private use area, as styles write it
 _PLAIN = re.compile("[\ue000-\uf8ff]")
 
@@ -47,10 +47,18 @@ def trim_icons(html: Path) -> None:
         if named not in text:
             raise ValueError(f"{STYLES} must load {name}.woff2, else .ttf. Got no such rule.")
         text = text.replace(named, f'{font}.woff) format("woff")')
-    shown = _shown(text, *(path.read_text() for path in html.rglob("*.css") if path != styles))
+    shown = {_code(rule[2]) for rule in _RULE.finditer(text)}
+    shown |= _shown(*(text if path == styles else path.read_text() for path in html.rglob("*.css")))
     for name in NAMES:
         _write_subset(html / FONTS / name, shown)
     styles.write_text(text)
+
+
+def _code(content: str) -> int:
+    """Of the one character that a style writes as such, escaped, or as hexadecimal digits: `\\f0c9`, `\\+`, `A`."""
+    if len(content) > 2:
+        return int(content.removeprefix("\\"), 16)
+    return ord(content[-1])
 
 
 def _shown(*styles: str) -> set[int]:

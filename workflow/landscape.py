@@ -39,6 +39,9 @@ def main(
     made = made_by(__file__)  # before a table changes the checkout
     rows = rows_so_far(out, made["code"])
     done = {tuple(row[name] for name in KEY) for row in rows}
+    if apart := {(row["images"], row["signs"]) for row in rows} - {(images, signs)}:
+        found = " and ".join(f"{n} images, {signs} signs" for n, signs in sorted(apart))
+        raise ValueError(f"images and signs must be those of the rows in {out.name}, {found}. Got {images}, {signs}.")
     out.parent.mkdir(parents=True, exist_ok=True)
     for spec in sorted(read_grid(grid), key=lambda s: s.seed):
         if (spec.model, spec.label, spec.seed) in done:
@@ -62,6 +65,6 @@ if __name__ == "__main__":
     parser.add_argument("--images", type=int, default=IMAGES, help="of each split; default: %(default)s")
     parser.add_argument("--signs", type=int, default=SIGNS, help="random vectors a trace, from 2; default: %(default)s")
     given = parser.parse_args()
-    if given.grid.resolve() != GRID and given.out == OUT:
+    if given.grid.resolve() != GRID.resolve() and given.out.resolve() == OUT.resolve():
         parser.error("another --grid needs an --out of its own: results/landscape is of landscape.yaml")
     main(**vars(given))

@@ -208,13 +208,13 @@ def _fitting(entry: dict[str, str], function: str, mutants: list[Mutant], source
 class Run:
     """Mutants against their stages, each job in a copy of its own; `found.jsonl` grows by a line for each."""
 
-    def __init__(self, sources: dict[str, bytes], jobs: int, count: int = 3) -> None:
+    def __init__(self, sources: dict[str, bytes], count: int = 3) -> None:
         self.sources = sources
         self.stages = {path: [s for s in stages(path) if s.name in STAGES[:count]] for path in sources}
         self.lock, self.told = threading.Lock(), set[str]()
         self.unchanged = {row["digest"]: Ran(**row["ran"]) for row in _lines(UNCHANGED)}
         BUILD.mkdir(parents=True, exist_ok=True)
-        self.jobs, self.trees = jobs, queue.Queue[Path]()
+        self.trees = queue.Queue[Path]()
         self.context = multiprocessing.get_context("forkserver")
         used = {file for found in self.stages.values() for stage in found for file in stage.sources}
         self.context.set_forkserver_preload(preloaded(used))
@@ -283,14 +283,14 @@ class Run:
         keys = {m: (m.path, self.key(m)["mutant"]) for m in mutants}
         return {m: known[keys[m]] for m in mutants if keys[m] in known}
 
-    def all(self, mutants: list[Mutant]) -> dict[Mutant, dict[str, Any]]:
+    def all(self, mutants: list[Mutant], jobs: int) -> dict[Mutant, dict[str, Any]]:
         """Mutant -> row; those without a row yet meet their tests now."""
         rows = self.found(mutants)
         todo = [m for m in mutants if m not in rows]
         print(f"{len(mutants)} mutants, {len(rows)} known from before", flush=True)
-        for number in range(self.jobs):
+        for number in range(jobs):
             self.trees.put(_copy(BUILD / f"copy-{number}"))
-        pool = ThreadPoolExecutor(self.jobs)
+        pool = ThreadPoolExecutor(jobs)
         with FOUND.open("a") as file, contextlib.ExitStack() as stack:
             stack.callback(pool.shutdown, wait=False, cancel_futures=True)
             file.write("\n")  # the last line may be half of one
@@ -398,8 +398,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{len(todo)} mutants, {len(listed)} listed as equivalent")
         return 0
     os.environ["OMP_NUM_THREADS"] = "1"
-    run = Run(sources, options.jobs, count=options.stages)
-    rows = run.found(todo) if options.known else run.all(todo)
+    run = Run(sources, count=options.stages)
+    rows = run.found(todo) if options.known else run.all(todo, options.jobs)
     if options.record:
         record(run, rows, listed)
     survivors = _report(rows, listed, sources)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from focal_lib.claims.formal import kernel_checked
-from focal_lib.claims.ledger import PROVED_WITHOUT_COQ, RETIRED, Claim, corrected_by
+from focal_lib.claims.ledger import RETIRED, Claim, corrected_by
 from focal_lib.claims.verdicts import records
 
 __all__ = ["SCHEMA", "as_json"]
@@ -53,17 +53,12 @@ def _entry(claim: Claim, record: Any) -> dict[str, Any]:
         "verdict_without_coq": record and record.verdict,
         "instead": record.instead if record else "",
         "formal": formal,
-        "not_formalised": _not_formalised(claim, record),
+        "not_formalised": claim.why_not_formalised(record and record.verdict),
         "corrects": list(claim.corrects),
         "corrected_by": corrected_by(claim.id),
         "needs": claim.needs,
         "location": claim.location,
     }
-
-
-def _not_formalised(claim: Claim, record: Any) -> str | None:
-    proved = record is not None and record.verdict in PROVED_WITHOUT_COQ
-    return claim.not_formalised if proved and claim.formal is None else None
 
 
 def _now(claim: Claim) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from IPython.display import Markdown
 
 from focal_lib.claims.formal import Statement, definition, kernel_checked, lemmas_below, statements, walk
 from focal_lib.claims.judgement import HOLDS, Verdict
-from focal_lib.claims.ledger import PROVED_WITHOUT_COQ, Claim
+from focal_lib.claims.ledger import Claim
 from focal_lib.claims.verdicts import records
 
 __all__ = ["claim_table", "counts", "definitions", "file_pairs", "lemma_pairs", "proof_steps", "theorem_list"]
@@ -61,7 +61,7 @@ def counts(claims: Sequence[Claim]) -> dict[str, int]:
         "conditional": len(conditional),
         "denied": len(said) - len(proved) - len(conditional),
         "related": sum(c.formal is not None for c in claims) - len(said),
-        "not_formal": sum(on_record.get(c.id) in PROVED_WITHOUT_COQ for c in claims if c.formal is None),
+        "not_formal": sum(c.why_not_formalised(on_record.get(c.id)) is not None for c in claims),
         "axioms": len({axiom for axiom in axioms if not axiom.startswith(PROCESSOR)}),
         "processor": len({axiom for axiom in axioms if axiom.startswith(PROCESSOR)}),
     }

@@ -23,7 +23,6 @@ from focal_lib.pages.folds import fold
 
 __all__ = [
     "PAPERS",
-    "PROVED_WITHOUT_COQ",
     "RETIRED",
     "Claim",
     "Fidelity",
@@ -74,7 +73,7 @@ class Fidelity(StrEnum):
     OURS = "ours"  # in no paper: a correction, a sharper statement, an answer to a question left open
 
 
-PROVED_WITHOUT_COQ = (Verdict.PROVED, Verdict.CERTIFIED)
+_PROVED_WITHOUT_COQ = (Verdict.PROVED, Verdict.CERTIFIED)
 NOT_TRIED = "not on the list of what was to be formalised, and not tried"
 _SETTLED = (*HOLDS, Verdict.CONDITIONAL, Verdict.REFUTED, Verdict.NOT_REPRODUCED)
 _OF_OURS = {Verdict.REPRODUCED: Verdict.CONFIRMED, Verdict.NOT_REPRODUCED: Verdict.NOT_CONFIRMED}
@@ -206,9 +205,13 @@ class Claim:
     def proof(self) -> str:
         """Markdown: the evidence, and the formal proofs or why there are none."""
         formal = self.formal.describe() if self.formal else ""
-        if not self.formal and self.without_kernel in PROVED_WITHOUT_COQ:
-            formal = f"Not formalised in Coq: {self.not_formalised}."
+        if why := self.why_not_formalised(self.without_kernel):
+            formal = f"Not formalised in Coq: {why}."
         return self.evidence.describe() + (formal and f"\n\n{formal}")
+
+    def why_not_formalised(self, verdict: str | None) -> str | None:
+        """The reason, of a claim with this verdict without Coq that sympy or ball arithmetic proves, not Coq."""
+        return self.not_formalised if self.formal is None and verdict in _PROVED_WITHOUT_COQ else None
 
     def describe(self) -> str:
         """Markdown: what it says, where, what holds of it, and the proof."""

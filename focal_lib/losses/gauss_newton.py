@@ -22,12 +22,20 @@ from focal_lib.losses.forward_mode import load_forward_mode
 __all__ = ["gauss_newton_traces", "logit_grams", "logit_hessians"]
 
 
-def logit_grams(model: nn.Module, inputs: Tensor, batch_size: int = 25) -> Tensor:
+_JACOBIANS = 2 << 30  # bytes of Jacobians in memory at once, by default; one sample's at least
+
+
+def logit_grams(model: nn.Module, inputs: Tensor, batch_size: int | None = None) -> Tensor:
     """J J^T of each sample, J the Jacobian of its logits in all weights: (n, K, K) float64.
 
     Args:
-        batch_size: samples whose Jacobians, K times the weights each, are in memory at once.
+        batch_size: samples whose Jacobians, K times the weights each, are in memory at once; by default at most 25, and
+            2 GiB of them, or one.
     """
+    if batch_size is None:
+        with torch.no_grad():
+            each = model(inputs[:1]).numel() * sum(p.numel() * p.element_size() for p in model.parameters())
+        batch_size = max(1, min(25, _JACOBIANS // each))
     load_forward_mode()
     model.eval()
     weights = {name: value.detach() for name, value in model.named_parameters()}

@@ -160,6 +160,7 @@ from focal_lib.results.written_unknown import (
     CIFAR_SHIFTS,
     FRESH_DIGITS,
     RECORDED_DIGITS,
+    SHIFTS,
     digit_contrasts,
     shift_contrasts,
 )
@@ -179,6 +180,7 @@ __all__ = [
     "NETWORKS",
     "RECORDED_DIGITS",
     "SCALINGS",
+    "SHIFTS",
     "Experiment",
     "add_logs",
     "agreed",

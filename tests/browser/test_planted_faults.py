@@ -1,5 +1,7 @@
 """Each fault that a visit looks for is found on a small page that has it, and a page without is passed."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Browser
 
@@ -99,6 +101,13 @@ def test_a_heavy_page_is_found(browser: Browser, tmp_path):
     assert "page.html" in finding.what
 
 
+def rules_broken(browser: Browser, folder: Path, body: str) -> set[str]:
+    """What axe calls wrong with a page of this body."""
+    path = folder / "page.html"
+    path.write_text(page(body))
+    return {finding.what.split(",")[0] for finding in visit(browser, path)}
+
+
 ALIKE = '<li><a href="x" class="reference">dark</a></li>'
 OTHERWISE = {  # one among forty of one make -> what axe says
     "a class": ('<li class="pale"><a href="x" class="reference">dark</a> pale</li>', "color-contrast"),
@@ -112,26 +121,31 @@ OTHERWISE = {  # one among forty of one make -> what axe says
 def test_one_fault_among_many_alike_is_found(name, browser: Browser, tmp_path):
     """Of neighbours of one make two are looked at: one that is made otherwise is looked at, too."""
     fault, rule = OTHERWISE[name]
-    path = tmp_path / "page.html"
     style = "<style>.pale {color: #bbb; background: #fff}</style>"
-    path.write_text(page(f"{style}<article><ul>{ALIKE * 20}{fault}{ALIKE * 20}</ul></article>"))
-    assert rule in {finding.what.split(",")[0] for finding in visit(browser, path)}
+    body = f"{style}<article><ul>{ALIKE * 20}{fault}{ALIKE * 20}</ul></article>"
+    assert rule in rules_broken(browser, tmp_path, body)
+
+
+@pytest.mark.parametrize("box", ["article", "nav"])
+def test_one_reference_to_nothing_is_found(box, browser: Browser, tmp_path):
+    named = '<li><a href="x" aria-labelledby="{}"></a></li>'
+    links = named.format("there") * 20 + named.format("lost") + named.format("there") * 20
+    body = f'<p id="there">There.</p><{box}><ul>{links}</ul></{box}>'
+    assert "link-name" in rules_broken(browser, tmp_path, body)
 
 
 def test_one_pale_word_of_code_is_found(browser: Browser, tmp_path):
     words = '<span class="k">if</span> ' * 20
-    path = tmp_path / "page.html"
     style = "<style>.k {color: #000} .pale .k {color: #bbb} pre {background: #fff}</style>"
-    path.write_text(page(f'{style}<pre>{words}</pre><div class="pale"><pre>{words}</pre></div>'))
-    assert "color-contrast" in {finding.what.split(",")[0] for finding in visit(browser, path)}
+    body = f'{style}<pre>{words}</pre><div class="pale"><pre>{words}</pre></div>'
+    assert "color-contrast" in rules_broken(browser, tmp_path, body)
 
 
 def test_one_pale_formula_is_found(browser: Browser, tmp_path):
     formulas = "<p>as <code><span>g</span></code> <em>is</em> <mjx-container>q</mjx-container></p>" * 20
-    path = tmp_path / "page.html"
     style = "<style>body {background: #fff} .pale mjx-container {color: #bbb}</style>"
-    path.write_text(page(f'{style}<article>{formulas}<div class="pale">{formulas}</div></article>'))
-    assert "color-contrast" in {finding.what.split(",")[0] for finding in visit(browser, path)}
+    body = f'{style}<article>{formulas}<div class="pale">{formulas}</div></article>'
+    assert "color-contrast" in rules_broken(browser, tmp_path, body)
 
 
 def test_neighbours_of_one_make_are_left_out(browser: Browser, tmp_path):

@@ -36,17 +36,20 @@ _UNFOLD = """() => {
 THIN = """() => {
   document.querySelectorAll("mjx-container").forEach((formula) => formula.replaceChildren("formula"));
   const often = (of, key) => of.set(key, (of.get(key) ?? 0) + 1).get(key) > 2;
-  const own = new Set(["id", "href", "src", "alt", "title", "for", "name", "value", "headers", "d", "aria-labelledby",
-    "aria-describedby", "aria-controls", "data-clipboard-target", "data-bs-target"]);
-  const attribute = ({ name, value }) => (own.has(name) ? `${name} ${value.trim() !== ""}` : `${name} ${value}`);
+  const own = new Set(["id", "href", "src", "alt", "title", "for", "name", "value", "headers", "d"]);
+  const names = /^(aria-(labelledby|describedby|controls|owns)|data-(clipboard|bs)-target)$/; // other elements
+  const found = (id) => document.getElementById(id.replace(/^#/, "")) !== null;
+  const attribute = ({ name, value }) =>
+    names.test(name) ? `${name} ${value.trim().split(/\\s+/).every(found)}`
+    : own.has(name) ? `${name} ${value.trim() !== ""}` : `${name} ${value}`;
   const kind = (one) => [one.tagName, ...[...one.attributes].map(attribute)].join();
   const boxes = (one) => (one ? `${kind(one)};${boxes(one.parentElement)}` : "");
-  const seen = new Map();
+  const [seen, kept] = [new Map(), new Set()];
   const words = "article :is(span, em, strong, code, mjx-container):not(:has(*), [id], [role], [tabindex])";
   for (let left = true; left; ) {
     left = false;
     for (const word of document.querySelectorAll(words)) {
-      if (seen.get(word) || !often(seen, boxes(word))) seen.set(word, true);
+      if (kept.has(word) || !often(seen, boxes(word))) kept.add(word);
       else left = word.replaceWith(...word.childNodes) ?? true;
     }
   }

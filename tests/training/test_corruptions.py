@@ -40,6 +40,17 @@ def test_kinds_are_cifar10_c_without_frost():
     assert set(corruptions.CORRUPTIONS) - set(names) == {"gaussian-blur", "speckle-noise", "saturate"}
 
 
+@pytest.mark.parametrize("factor", [1.0, 1.01, 1.06, 1.11, 1.26, 1.75, 2.25])
+@pytest.mark.parametrize("size", [28, 32])
+def test_enlarged_as_scipy_does(size, factor):
+    x = np.random.default_rng(0).random((2, size, size, 3))
+    side = int(np.ceil(size / factor))
+    start = (size - side) // 2
+    zoomed = ndimage.zoom(x[:, start : start + side, start : start + side], (1, factor, factor, 1), order=1)
+    cut = (zoomed.shape[1] - size) // 2
+    assert np.abs(blur.enlarge(x, factor) - zoomed[:, cut : cut + size, cut : cut + size]).max() < 1e-12
+
+
 MIXED = ["gaussian-blur", "defocus-blur", "zoom-blur", "glass-blur", "motion-blur", "elastic-transform"]
 
 

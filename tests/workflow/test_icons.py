@@ -18,7 +18,7 @@ def html(tmp_path):
     for name in (STYLES, *(FONTS / f"{name}.{kind}" for name in NAMES for kind in ("ttf", "woff2"))):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(THEME / name.relative_to("_static"), tmp_path / name)
-    (tmp_path / "index.html").write_text('<button class="fa-solid fa-bars"></button>')
+    (tmp_path / "index.html").write_text('<button class="fa-solid fa-bars"></button><i class="fa-plus fa-a"></i>')
     (tmp_path / "_static" / "own.js").write_text("button.classList.add('fa-ghost')")
     (tmp_path / "_static" / "own.css").write_text(r'.mine::before { content: "\f6e2\f111" }')
     return tmp_path
@@ -27,7 +27,13 @@ def html(tmp_path):
 def test_icons_of_pages_scripts_and_styles_stay(html):
     trim_icons(html)
     shown = TTFont(html / FONTS / "fa-solid-900.woff").getBestCmap()
-    assert {BARS, 0xF6E2, 0xF111} <= shown.keys()  # fa-bars; fa-ghost, by a script and as a style writes it; fa-circle
+    assert {
+        BARS,
+        ord("+"),
+        ord("A"),
+        0xF6E2,
+        0xF111,
+    } <= shown.keys()  # fa-bars; fa-ghost, by a script and as a style writes it; fa-circle
     assert DRAGON not in shown
     assert len(shown) < 60
     styles = (html / STYLES).read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import sympy as sp
 
 from focal_lib.claims.evidence import All, Derivation, Evidence, Step, Unchecked, step, step_of_several
@@ -15,6 +16,7 @@ from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps, 
 from focal_lib.claims.measurement import Measurement
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
+from focal_lib.theory.maps import focal_logit
 from focal_lib.theory.temperature_bounds import (
     printed_temperature_bounds,
     temperature_bounds,
@@ -339,20 +341,25 @@ def _width(bounds: tuple[float, float]) -> float:
     fidelity="quoted",
 )
 def prop3_example_theory() -> Evidence:
-    """The formulas at gamma = 4, and the map's own bounds between them."""
+    """The formulas at gamma = 4, and the temperatures that the map itself needs on logits up to 30 between them."""
     low, high = printed_temperature_bounds(4.0)
-    sharp = temperature_bounds(4.0)
+    s = np.linspace(0.01, 30, 3000)
+    needed = s / focal_logit(s, 4.0)
     return All(
         (
             Measurement(
-                r"smallest $T$ that the map needs, less 0.2",
+                r"smallest $T = s/\operatorname{logit} FC(s)$, less 0.2",
                 "not below 0",
-                sharp[0] - 0.2,
-                holds=sharp[0] - 0.2 >= -1e-12,
+                needed.min() - 0.2,
+                holds=needed.min() >= 0.2,
                 said="claimed",
             ),
             Measurement(
-                r"0.238 less the largest", "not below 0", 0.238 - sharp[1], holds=sharp[1] <= 0.238, said="claimed"
+                r"0.238 less the largest",
+                "not below 0",
+                0.238 - needed.max(),
+                holds=needed.max() <= 0.238,
+                said="claimed",
             ),
             Measurement(r"$1/(\gamma+1)$", "0.2", low, 0.2, 5e-4),
             Measurement(r"$1/(\gamma+1-\frac12\log(\gamma+1))$", "0.238", high, 0.238, 5e-4),

@@ -102,14 +102,13 @@ def prop3_limits() -> Evidence:
     """The slope at 0, and R bounded by log(1+gamma)."""
     g = symbols.gamma
     slope = sp.diff(symbols.binary_map_of_logit(s, g), s).subs(s, 0)
-    high = sp.limit(symbols.u(sp.Symbol("s", positive=True)), sp.Symbol("s", positive=True), sp.oo)
-    low = sp.limit(symbols.u(-sp.Symbol("s", positive=True)), sp.Symbol("s", positive=True), sp.oo)
+    high, low = limits_of_u()
     return Derivation(
         (
             *logit_form_steps(),
             step(r"slope at 0", slope, g + 1 - g * (2 * sp.log(2) - 1) / (1 + g * sp.log(2))),
             published_slope_step(),
-            step(r"$u(s) \to 1$", high, 1),
-            step(r"$u(-s) \to 0$, so $R \to \log(1+\gamma)$ and $R/s \to 0$", low, 0),
+            step(r"$u(s) \to 1$", *high),
+            step(r"$u(-s) \to 0$, so $R \to \log(1+\gamma)$ and $R/s \to 0$", *low),
         )
     )

@@ -74,12 +74,16 @@ def zoom_blur(x: np.ndarray, top: float, rng: Rng) -> np.ndarray:
 
 
 def enlarge(x: np.ndarray, factor: float) -> np.ndarray:
-    """The middle of images, linearly interpolated to their size."""
+    """The middle of images, linearly interpolated, and cut to their size: scipy's zoom, which the authors call.
+
+    It may be a pixel or two larger than they are before it is cut.
+    """
     size = x.shape[1]
     side = int(np.ceil(size / factor))
     start = (size - side) // 2
     crop = x[:, start : start + side, start : start + side]
-    between = np.linspace(0, side - 1, size)
+    larger = round(side * factor)
+    between = np.linspace(0, side - 1, larger)[(larger - size) // 2 :][:size]
     mix = np.stack([np.interp(between, np.arange(side), one) for one in np.eye(side)], -1)  # (size, side)
     tall = (mix @ crop.reshape(len(x), side, -1)).reshape(len(x), size, side, -1)
     return mix @ tall
