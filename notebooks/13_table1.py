@@ -192,7 +192,8 @@ interval_figure(
 #
 # L25's Fig. 9 has reliability diagrams of cross-entropy, FLSD-53, dual focal loss and FCL: 'Focal Calibration Loss
 # achieves the best calibration among the methods, with the lowest ECE and a relatively low MCE.' The same losses here,
-# where they were recorded, FCL with $\gamma = 3$ and $\lambda = 0.5$ where L25 has 4 and 1.5 for its ResNet-110:
+# where they were recorded, FCL with $\gamma = 3$ and $\lambda = 0.5$, where L25 has $\gamma = 4$ and
+# $\lambda = 1.5$ for its ResNet-110:
 
 # %% tags=["hide-input"]
 compared = [loss for loss in ("cross-entropy", "flsd-53", "dual-focal 5", "fcl 3 0.5") if loss in set(frame["loss"])]

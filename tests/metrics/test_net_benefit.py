@@ -1,5 +1,7 @@
 """Decision curves against the definition, sample by sample."""
 
+import functools
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -22,11 +24,16 @@ def benefits(acts, event, t):
     return np.array([0 if not a else 1 if e else -t / (1 - t) for a, e in zip(acts, event, strict=True)])
 
 
+@functools.cache  # a root search each
+def exact_interval(count, n, level):
+    return binomtest(count, n).proportion_ci(level)
+
+
 def interval(gains, up, down, level):
     """MOVER of the shares of samples that gain `up` and that lose `down`, by exact intervals of each."""
     n, above, below = len(gains), int((gains > 0).sum()), int((gains < 0).sum())
     a, b = above / n, below / n
-    of_a, of_b = (binomtest(count, n).proportion_ci(level) for count in (above, below))
+    of_a, of_b = (exact_interval(count, n, level) for count in (above, below))
     corr = 1.0 if 1 in (a, b) else np.sqrt(a * b / ((1 - a) * (1 - b)))
     ends = []
     for sign, one, two in ((-1, a - of_a.low, of_b.high - b), (1, of_a.high - a, b - of_b.low)):

@@ -112,4 +112,5 @@ def test_what_ends_for_rounding_alone_is_a_fit(monkeypatch, gradient, refused):
         with pytest.raises(RuntimeError, match="did not converge: precision loss"):
             fit_linear_model(*noisy_clusters(10, 0), 1.0)
     else:
-        assert fit_linear_model(*noisy_clusters(10, 0), 1.0).loss == 0.5
+        fit = fit_linear_model(*noisy_clusters(10, 0), 1.0)
+        assert (fit.loss, fit.gradient) == (0.5, gradient)

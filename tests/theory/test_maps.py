@@ -102,6 +102,40 @@ def test_round_trip_of_many_classes_with_large_gamma(classes, gamma):
     np.testing.assert_allclose(back, log_q, rtol=1e-12, atol=1e-12)
 
 
+def root_and_calls(function, low, high, start):
+    points = []
+    bracket = (torch.tensor([end], dtype=torch.float64) for end in (low, high, start))
+    root = maps._newton(lambda x: points.append(float(x)) or function(x), *bracket)
+    return float(root), points
+
+
+def test_newton_steps_to_and_fro_are_bisected():
+    """Newton's steps for sign(x) sqrt(abs(x)) lead from x to -x and back, for ever."""
+
+    def signed_root(x):
+        return torch.sign(x) * x.abs().sqrt(), 1 / (2 * x.abs().sqrt())
+
+    for start in (1.0, -1.0):
+        root, points = root_and_calls(signed_root, -1.2, 1.7, start)
+        assert abs(root) < 1e-15
+        assert len(points) < 80
+
+
+def test_newton_stays_in_its_bracket():
+    """From 1.4 on the steps for arctan grow without end."""
+    root, points = root_and_calls(lambda x: (torch.atan(x), 1 / (1 + x**2)), -3.0, 40.0, 20.0)
+    assert abs(root) < 1e-15
+    assert len(points) < 20
+    assert all(-3 <= point <= 40 for point in points)
+
+
+@pytest.mark.parametrize("end", [-1.0, 2.0])
+def test_newton_takes_a_step_to_the_end_of_its_bracket(end):
+    root, points = root_and_calls(lambda x: (3 * (x - end), torch.full_like(x, 3.0)), -1.0, 2.0, 0.5)
+    assert root == end
+    assert len(points) == 2
+
+
 @given(logits, st.floats(0, 1000), gammas)
 def test_binary_is_odd_and_increasing(s, step, gamma):
     low, high = maps.focal_logit(np.array([s, s + step]), gamma)

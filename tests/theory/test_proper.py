@@ -50,13 +50,13 @@ def test_the_proper_part_is_proper(n, gamma, seed):
     assert np.all(own <= proper.conditional_risk(proper.proper_focal_loss(others, gamma), p) + 1e-9)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=12)
 @given(st.integers(2, 6), st.floats(0, 12), st.floats(0, 50), st.integers(0, 2**32 - 1))
 def test_the_map_of_fcl_is_the_inverse_of_its_minimiser(n, gamma, lam, seed):
-    p = np.random.default_rng(seed).dirichlet(np.ones(n)) * 0.98 + 0.02 / n
+    p = np.random.default_rng(seed).dirichlet(np.ones(n), 10) * 0.98 + 0.02 / n
     q = focal_calibration_minimiser(p, gamma, lam)
     found = np.exp(proper.focal_calibration_log_probs(np.log(q), gamma, lam))
-    assert found.sum() == pytest.approx(1, abs=1e-12)
+    np.testing.assert_allclose(found.sum(-1), 1, atol=1e-12)
     np.testing.assert_allclose(found, p, atol=1e-7)
 
 
@@ -132,21 +132,21 @@ def test_focal_calibration_minimiser_of_two_classes(gamma, lam, expected):
     assert found == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10**6), classes=st.integers(2, 6), gamma=st.floats(0, 6), lam=st.floats(0, 20))
 def test_focal_calibration_minimiser_is_a_minimum_and_keeps_order(seed, classes, gamma, lam):
     rng = np.random.default_rng(seed)
-    p = rng.dirichlet(np.ones(classes)) * 0.98 + 0.02 / classes
+    p = rng.dirichlet(np.ones(classes), 5) * 0.98 + 0.02 / classes
     q = focal_calibration_minimiser(p, gamma, lam)
 
     def risk(v):
-        return float((p * focal_loss_values(v, gamma)).sum() + lam * ((v - p) ** 2).sum())
+        return (p * focal_loss_values(v, gamma)).sum(-1) + lam * ((v - p) ** 2).sum(-1)
 
-    assert q.sum() == pytest.approx(1, abs=1e-12)
-    assert list(np.argsort(q)) == list(np.argsort(p))
+    np.testing.assert_allclose(q.sum(-1), 1, atol=1e-12)
+    np.testing.assert_array_equal(np.argsort(q), np.argsort(p))
     for _ in range(10):
-        other = 0.97 * q + 0.03 * rng.dirichlet(np.ones(classes))
-        assert risk(other) >= risk(q) - 1e-12
+        other = 0.97 * q + 0.03 * rng.dirichlet(np.ones(classes), 5)
+        assert np.all(risk(other) >= risk(q) - 1e-12)
 
 
 def test_focal_calibration_minimiser_without_square_is_the_focal_minimiser():
