@@ -33,11 +33,13 @@ from focal_lib.results.fcl_networks import read_fcl
 from focal_lib.results.landscape_over_gamma import evaluate_by_network
 from focal_lib.results.over_seeds import format_as_kk24
 from focal_lib.results.raters_record import evaluate_written
-from focal_lib.results.recorded import read_landscape, read_table, read_unknown
+from focal_lib.results.recorded import read_landscape, read_shift, read_table, read_unknown
 from focal_lib.results.texts_record import evaluate_written_texts
+from focal_lib.results.unknown_inputs import mean_over_shifts
+from focal_lib.results.unknown_views import CIFAR_SHOWN, evaluate_by_unknown
 from focal_lib.results.written_contrasts import evaluate_contrasts, primary_contrast
 from focal_lib.results.written_landscape import NETWORKS, calibration_contrasts, cause_contrasts, eigenvalue_contrasts
-from focal_lib.results.written_unknown import FRESH_DIGITS, RECORDED_DIGITS
+from focal_lib.results.written_unknown import CIFAR, CIFAR_SHIFTS, FRESH_DIGITS, RECORDED_DIGITS
 from focal_lib.training import fcl_networks
 from focal_lib.training.cost import images_to_train
 from focal_lib.training.data.sources import find_source
@@ -147,6 +149,7 @@ def _gain() -> dict[str, Any]:
 
 def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
     """Folder of results -> experiment -> its contrasts that were written down before, evaluated."""
+    cifar = "cifar10-unknown"
     digits = {name: read_unknown(name, "mnist-5k") for name in ("fashion-mnist-unknown", "fashion-mnist-fresh")}
     curvature = [
         {name: eigenvalue_contrasts(gammas) for name, gammas in NETWORKS.items()},
@@ -160,6 +163,8 @@ def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
         "unknown-inputs": {
             "unknown digits, FCL and FLSD-53": evaluate_contrasts(digits["fashion-mnist-unknown"], RECORDED_DIGITS),
             "unknown digits, fresh seeds": evaluate_contrasts(digits["fashion-mnist-fresh"], FRESH_DIGITS),
+            "CIFAR-100 and noise shown to networks on CIFAR-10": evaluate_by_unknown(cifar, CIFAR, CIFAR_SHOWN),
+            "corruptions of CIFAR-10": evaluate_contrasts(mean_over_shifts(read_shift(cifar)), CIFAR_SHIFTS),
         },
         "landscape": {
             "curvature": pd.concat([evaluate_by_network(read_landscape(), written) for written in curvature])

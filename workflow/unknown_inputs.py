@@ -1,7 +1,7 @@
 """What networks whose weights are not kept said of unknown inputs, recorded into results/unknown-inputs/.
 
     focal grid workflow/grids/fashion-mnist-unknown.yaml --cores 2
-    python -m workflow.unknown_inputs fashion-mnist-unknown fashion-mnist-fresh
+    python -m workflow.unknown_inputs fashion-mnist-unknown fashion-mnist-fresh cifar10-unknown
 
 The rows of `results.measure_detection` of a grid's runs, for each set of images that they are shown, in <grid>.parquet;
 of cifar10-unknown also those of `results.measure_shift`, of every corruption of CIFAR-10-C that can be made, on the
@@ -19,13 +19,14 @@ import pandas as pd
 from focal_lib.checkout import ROOT, commit
 from focal_lib.results.over_seeds import write_table
 from focal_lib.results.unknown_inputs import measure_detection, measure_shift
+from focal_lib.results.unknown_views import CIFAR_SHOWN
 from focal_lib.training.data.corruptions import CORRUPTION_KINDS
 from focal_lib.training.store import Result, default_runs, load_runs
 
 SHOWN = {
     "fashion-mnist-unknown": ("mnist-5k",),
     "fashion-mnist-fresh": ("mnist-5k",),
-    "cifar10-unknown": ("cifar100", "cifar10-c-gaussian-noise-5"),
+    "cifar10-unknown": CIFAR_SHOWN,
 }
 SHIFTED = {"cifar10-unknown": 2000}  # grid -> test images, under each corruption and severity
 

@@ -119,6 +119,7 @@ from focal_lib.results.unknown_inputs import (
     unknown_images,
 )
 from focal_lib.results.unknown_views import (
+    CIFAR_SHOWN,
     evaluate_by_unknown,
     over_severity,
     say_significant,
@@ -169,6 +170,7 @@ __all__ = [
     "CALIBRATOR_CONTRASTS",
     "CIFAR",
     "CIFAR_SHIFTS",
+    "CIFAR_SHOWN",
     "CONFIDENT",
     "CONVERGING",
     "FACTORS",

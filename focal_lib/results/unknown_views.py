@@ -12,7 +12,9 @@ from focal_lib.results.recorded import read_unknown
 from focal_lib.results.written_contrasts import evaluate_contrasts
 from focal_lib.training.contrasts import Contrast
 
-__all__ = ["evaluate_by_unknown", "over_severity", "say_significant"]
+__all__ = ["CIFAR_SHOWN", "evaluate_by_unknown", "over_severity", "say_significant"]
+
+CIFAR_SHOWN = ("cifar100", "cifar10-c-gaussian-noise-5")  # those that the contrasts of CIFAR are about
 
 
 def over_severity(

@@ -131,6 +131,16 @@ def test_recorded_answers_name_what_was_shown():
     assert table.groupby("loss")["seed"].nunique().unique().tolist() == [4]
 
 
+def test_what_cifar10_networks_said_is_of_every_corruption_and_loss():
+    table = results.read_shift("cifar10-unknown")
+    assert tuple(table["corruption"].unique()) == tuple(name for kind in CORRUPTION_KINDS.values() for name in kind)
+    assert set(table["loss"]) == {"cross-entropy", "focal 3", "flsd-53", "fcl 4 1.5", "fcl 2 0.5"}
+    assert len(table) == 15 * 14 * 6 * 3 * 4  # runs, corruptions, severities, scalings, metrics
+    assert set(table["images"]) == {2000}
+    shown = results.evaluate_by_unknown("cifar10-unknown", CIFAR, results.CIFAR_SHOWN)
+    assert list(shown["seeds"].unique()) == [3]
+
+
 def test_the_recording_of_cifar10(made_results, asked, monkeypatch, tmp_path):
     """Every kind of corruption, as `measure_shift` has it; and what reads it."""
     monkeypatch.setattr(recording, "load_runs", lambda path, root: [*made_results[:2], *made_results[4:6]])
