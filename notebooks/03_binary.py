@@ -42,7 +42,7 @@ import pandas as pd
 import sympy as sp
 
 from focal_lib import theory
-from focal_lib.claims import lemmas, proof, show
+from focal_lib.claims import lemmas, proof, show, show_rest
 from focal_lib.pages.explore import explore
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
@@ -234,6 +234,9 @@ show("kk24.prop2_differentiable", "kk24.negative_inverse_sigmoid", "kk24.prop2_n
 
 # %% tags=["remove-input"]
 show("kk24.prop2_sign", "kk24.prop2_weight")
+
+# %% tags=["remove-input"]
+show_rest("03_binary")
 
 # %% tags=["remove-input"]
 foot("03_binary", gammas=gammas, true_probability=true_probability)

@@ -35,7 +35,7 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from focal_lib import theory
-from focal_lib.claims import lemmas, proof, show
+from focal_lib.claims import lemmas, proof, show, show_rest
 from focal_lib.pages.explore import explore
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
@@ -290,6 +290,9 @@ show(
     "kk24.prop3_example_lower_corrected",
     "kk24.fig3_tighter",
 )
+
+# %% tags=["remove-input"]
+show_rest("04_temperature_bounds")
 
 # %% tags=["remove-input"]
 foot("04_temperature_bounds", gamma=gamma, radius=radius)

@@ -37,7 +37,7 @@ import numpy as np
 from scipy.special import softmax
 
 from focal_lib import theory
-from focal_lib.claims import lemmas, proof, show
+from focal_lib.claims import lemmas, proof, show, show_rest
 from focal_lib.pages.explore import explore
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
@@ -185,6 +185,9 @@ show(
 
 # %% tags=["remove-input"]
 show("kk24.fig4_minimum", "kk24.fig4_shapes", "kk24.fig4_ratio")
+
+# %% tags=["remove-input"]
+show_rest("05_simplex")
 
 # %% tags=["remove-input"]
 foot("05_simplex", gammas=gammas, truth=truth)

@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from focal_lib import theory
-from focal_lib.claims import lemmas, proof, show
+from focal_lib.claims import lemmas, proof, show, show_rest
 from focal_lib.pages.explore import explore
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
@@ -232,6 +232,9 @@ show(
     "kk24.prop4_inflection",
     "kk24.prop4_inflection_corrected",
 )
+
+# %% tags=["remove-input"]
+show_rest("06_confidence")
 
 # %% tags=["remove-input"]
 foot("06_confidence", gamma=gamma, classes=classes)

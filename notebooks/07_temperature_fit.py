@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 
 from focal_lib import theory
-from focal_lib.claims import show
+from focal_lib.claims import show, show_rest
 from focal_lib.claims.kk24.temperature_fit import GAMMAS, fits, line
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
@@ -237,6 +237,9 @@ show(
     "kk24.typical_temperature",
     "kk24.typical_temperature_classes",
 )
+
+# %% tags=["remove-input"]
+show_rest("07_temperature_fit")
 
 # %% tags=["remove-input"]
 foot("07_temperature_fit", reach=reach)

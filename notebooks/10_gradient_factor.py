@@ -41,7 +41,7 @@ import pandas as pd
 import sympy as sp
 
 from focal_lib import theory
-from focal_lib.claims import lemmas, proof, show
+from focal_lib.claims import lemmas, proof, show, show_rest
 from focal_lib.losses import FLSD53
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
@@ -282,6 +282,9 @@ show(
     "m20.app_h_below_one",
     "m20.nll_local_optimum",
 )
+
+# %% tags=["remove-input"]
+show_rest("10_gradient_factor")
 
 # %% tags=["remove-input"]
 foot("10_gradient_factor", p0=p0, gammas=gammas)

@@ -43,7 +43,7 @@ import sympy as sp
 from scipy.optimize import brentq
 
 from focal_lib import results, theory, training
-from focal_lib.claims import show
+from focal_lib.claims import show, show_rest
 from focal_lib.pages.differences import differences
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
@@ -271,6 +271,9 @@ show(
     "kn24.fig4",
     "kn24.fig4_after_scaling",
 )
+
+# %% tags=["remove-input"]
+show_rest("11_curvature")
 
 # %% tags=["remove-input"]
 foot("11_curvature", gammas=gammas, penalty_runs=penalty_runs)

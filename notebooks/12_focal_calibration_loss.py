@@ -41,7 +41,7 @@ import sympy as sp
 from scipy.optimize import brentq
 
 from focal_lib import theory, training
-from focal_lib.claims import show
+from focal_lib.claims import show, show_rest
 from focal_lib.pages.differences import differences
 from focal_lib.pages.explore import explore
 from focal_lib.pages.footer import foot
@@ -281,6 +281,9 @@ show(
     "l25.a6_reading",
     "l25.a6_mapping",
 )
+
+# %% tags=["remove-input"]
+show_rest("12_focal_calibration_loss")
 
 # %% tags=["remove-input"]
 foot("12_focal_calibration_loss", gamma=gamma, truth=truth)

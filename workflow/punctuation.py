@@ -1,4 +1,4 @@
-"""Sphinx: a formula in a sentence stays in one line with the brackets, quotation marks and stops beside it.
+"""Sphinx: a formula stays in one line with the brackets, quotation marks and stops beside it, a number with its %.
 
 Browsers break lines on both sides of what MathJax sets, as if it were a picture.
 """
@@ -11,10 +11,12 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-__all__ = ["CLASS", "keep_together", "setup"]
+__all__ = ["CLASS", "keep_percent", "keep_together", "setup"]
 
 CLASS = "together"  # see book/_static/book.css
 _BEFORE = re.compile(r"(?:(?<=\s)|^)[(\[‘“'\"]+$")
+_PERCENT = re.compile(r"(?:(?<=\d)|^) %")  # a number may stand before the text
+_CODE = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw, nodes.comment)
 _AFTER = re.compile(r"^[.,;:!?)\]’”'\"]+")
 
 
@@ -46,6 +48,18 @@ def _taken(parent: nodes.Element, at: int, beside: re.Pattern[str]) -> str:
     return found[0]
 
 
+def keep_percent(tree: nodes.Element) -> None:
+    """No line ends before a percent sign; code stays as it is."""
+    for text in list(tree.findall(nodes.Text)):
+        if " %" in text and not isinstance(text.parent, _CODE):
+            text.parent.replace(text, nodes.Text(_PERCENT.sub("\N{NO-BREAK SPACE}%", text)))
+
+
+def _set(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    keep_together(doctree)
+    keep_percent(doctree)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.connect("doctree-resolved", lambda app, doctree, docname: keep_together(doctree))
+    app.connect("doctree-resolved", _set)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

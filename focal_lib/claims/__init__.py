@@ -5,7 +5,7 @@
 ['kk24.ce_overconfident']
 """
 
-from focal_lib.claims.display import proof, recall, show
+from focal_lib.claims.display import proof, recall, show, show_rest
 from focal_lib.claims.evidence import (
     All,
     Certificate,
@@ -43,5 +43,6 @@ __all__ = [
     "proof",
     "recall",
     "show",
+    "show_rest",
     "step",
 ]

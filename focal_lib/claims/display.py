@@ -9,7 +9,9 @@ from focal_lib.claims.evidence import Derivation, Evidence, Step
 from focal_lib.claims.ledger import Claim, find, ledger
 from focal_lib.claims.links import LEDGER_PAGE, link_ids
 
-__all__ = ["Proof", "Recalled", "Shown", "proof", "recall", "show"]
+__all__ = ["Proof", "Recalled", "Rest", "Shown", "proof", "recall", "show", "show_rest"]
+
+_shown: set[str] = set()  # ids of claims that the notebook of this process has shown
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,6 +36,7 @@ def show(*ids: str) -> Shown:
     found = Shown(tuple(find(id) for id in ids))
     for claim in found.claims:
         _ = claim.verdict
+    _shown.update(ids)
     return found
 
 
@@ -58,6 +61,31 @@ def recall(*ids: str) -> Recalled:
         ValueError: an unknown id.
     """
     return Recalled(show(*ids).claims)
+
+
+@dataclass(frozen=True, repr=False)
+class Rest(Recalled):
+    """Claims in a line each, folded: those that a chapter's text has no room for."""
+
+    def _repr_markdown_(self) -> str:
+        if not self.claims:
+            return ""
+        title = f"{len(self.claims)} more of this chapter's claims"
+        return f"```{{dropdown}} {title}\n{super()._repr_markdown_()}\n```"
+
+
+def show_rest(chapter: str) -> Rest:
+    """The claims of a chapter, '06_confidence', that `show` has not shown in this process.
+
+    Raises:
+        ValueError: a chapter without claims.
+    """
+    own = [claim for claim in ledger() if claim.chapter == chapter]
+    if not own:
+        known = ", ".join(sorted({claim.chapter for claim in ledger()}))
+        raise ValueError(f"chapter must be one that has claims: {known}. Got {chapter}.")
+    left = [claim.id for claim in own if claim.id not in _shown]
+    return Rest(show(*left).claims)
 
 
 @dataclass(frozen=True, repr=False)

@@ -119,7 +119,8 @@ class Measurement:
     def conclude(self) -> str:
         if self.verdict == Verdict.FAILED:
             return NOTHING
-        return f"{SO_HERE[self.verdict]}: {self.reason_among(1)}"
+        of_what = f"{self.quantity}: " if self.quantity and not self._judged.kind else ""
+        return f"{SO_HERE[self.verdict]}: {of_what}{self.reason_among(1)}"
 
     def reason_among(self, parts: int) -> str:
         """Why the verdict, as one of so many parts, is what it is."""
@@ -131,8 +132,12 @@ class Measurement:
         if math.isnan(judged.low):
             return f"{self.measured:.4g} is one value, without an interval"
         if not judged.kind:
-            where = "in" if verdict == Verdict.REPRODUCED else "outside"
-            return f"{self.measured:.6g} lies {where} what is {self.said}, {_range(self.claimed)}"
+            so, one = verdict == Verdict.REPRODUCED, _one_number(self.claimed)
+            if one:
+                return f"{self.measured:.6g} is " + (
+                    f"what is {self.said}" if so else f"not what is {self.said}, {one}"
+                )
+            return f"{self.measured:.6g} lies {'in' if so else 'outside'} what is {self.said}, {_range(self.claimed)}"
         what = f"the interval {_labelled(judged, self.over)}"
         if verdict == Verdict.REPRODUCED:
             return f"{what} lies in what is claimed, {_range(self.claimed)}"
@@ -157,7 +162,10 @@ class Measurement:
             return "a number, or a sign, that is claimed"
         verdict, claimed, judged = self.verdict_among(parts), _range(self.claimed), self._judged
         if not judged.kind and not math.isnan(judged.low):
-            return f"a value {'outside' if verdict == Verdict.REPRODUCED else 'within'} {claimed}; no chance is in it"
+            reproduced = verdict == Verdict.REPRODUCED
+            if one := _one_number(self.claimed):
+                return f"{'another value than' if reproduced else 'the value'} {one}; no chance is in it"
+            return f"a value {'outside' if reproduced else 'within'} {claimed}; no chance is in it"
         if verdict == Verdict.REPRODUCED:
             return f"data whose interval is not wholly in what is claimed, {claimed}"
         if verdict == Verdict.NOT_REPRODUCED:
@@ -173,12 +181,19 @@ class Measurement:
             return "no interval says how much"
         now = _could_show(interval, self.over, bool(self.sign))
         found = min(abs(interval.estimate - end) for end in self.claimed if math.isfinite(end))
-        effect, whose = (found, "found") if self.size is None else (abs(self.size), "printed")
+        effect = found if self.size is None else abs(self.size)
+        whose = f"the {effect:.2g} that is found" if self.size is None else f"what is printed ({self.printed})"
         needed = values_needed(interval, effect, POWER)
         if needed is None:
             return now
-        place = self.over or f"{1 + (interval.degrees or 0):g}"
-        return f"{now}; the {effect:.2g} that is {whose} would take about {needed:,} in place of {place}"
+        unit = self.over.removeprefix(f"{1 + (interval.degrees or 0):g} ") or "values"
+        return f"{now}, {whose} with about {needed:,} {unit}"
+
+
+def _one_number(values: Range) -> str:
+    """'2' where the range is a number, or so narrow that its ends are written alike; else ''."""
+    low, high = (f"{end:.6g}" for end in values)
+    return low if low == high else ""
 
 
 def _range(values: Range) -> str:

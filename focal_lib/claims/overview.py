@@ -85,7 +85,8 @@ def _form(claims: Sequence[Claim]) -> str:
     }
     return (
         '<form class="ledger-filter" role="search" aria-label="Claims" hidden>'
-        '<label>search <input type="search" name="text" placeholder="Prop. 5, temperature ECE" autocomplete="off">'
+        '<label>search <input type="search" name="text" placeholder="Prop. 5, temperature ECE" size="26" '
+        'autocomplete="off">'
         f"</label>{''.join(_menu(name, entries) for name, entries in menus.items())}"
         f'<button type="reset">show all</button><output>{len(claims)} of {len(claims)} claims</output></form>'
     )
@@ -108,7 +109,7 @@ def _row(claim: Claim) -> str:
         "verdict": f'<span class="verdict">{claim.verdict_in_full}</span>',
         "claim": f'<a href="#{card_anchor(claim.id)}">{claim.id}</a>'
         + (f"<small>corrects {corrects}</small>" if corrects else ""),
-        "statement": _INLINE.renderInline(short_statement(claim.statement)),
+        "statement": f"<div>{_INLINE.renderInline(short_statement(claim.statement))}</div>",
         "source": escape(claim.source),
         "whose": whose + near,
         "chapter": chapter_link(claim, str(claim.chapter_number)),

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from focal_lib.checkout import ROOT
+from focal_lib.claims import ledger
 from tests.book.prose import typed_numbers
 from workflow.contents import cards, chapter_end, chapter_front, label_and_title, path_list, read_contents
 
@@ -133,3 +134,12 @@ def test_paths_take_the_sum_of_their_pages():
 def test_no_number_is_typed_in_what_cards_say():
     said = [text for page in CONTENTS.pages.values() for text in (page.about, *page.needs.values())]
     assert [number for text in said for number in typed_numbers(text)] == []
+
+
+@pytest.mark.parametrize("chapter", sorted({claim.chapter for claim in ledger()}))
+def test_a_chapter_shows_each_of_its_claims(chapter):
+    """By its id, or folded with the rest."""
+    text = (ROOT / "notebooks" / f"{chapter}.py").read_text()
+    left = [claim.id for claim in ledger() if claim.chapter == chapter and f'"{claim.id}"' not in text]
+    assert f'show_rest("{chapter}")' in text or not left
+    assert left or "show_rest(" not in text, "nothing is left to show"

@@ -5,7 +5,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from focal_lib.claims import Derivation, find, ledger, lemmas, proof, recall, show
+from focal_lib.claims import Derivation, display, find, ledger, lemmas, proof, recall, show, show_rest
 from focal_lib.claims.links import card_anchor, link_ids
 from focal_lib.claims.page import detail
 
@@ -102,3 +102,15 @@ def test_what_a_notebook_shows_reads_the_same_without_markdown_and_holds_no_addr
         assert repr(one) == one._repr_markdown_()
         assert " at 0x" not in repr(one)
         assert len(repr(one)) < 20_000
+
+
+def test_the_rest_is_what_the_chapter_has_not_shown(monkeypatch):
+    own = [claim.id for claim in ledger() if claim.chapter == "02_convexity"]
+    monkeypatch.setattr(display, "_shown", set())
+    show(*own[:-1])
+    left = show_rest("02_convexity")
+    assert [claim.id for claim in left.claims] == own[-1:]
+    assert left._repr_markdown_().startswith("```{dropdown} 1 more of this chapter's claims\n* **")
+    assert show_rest("02_convexity")._repr_markdown_() == ""
+    with pytest.raises(ValueError, match="must be one that has claims: 01_overconfidence, .* Got 2_convexity"):
+        show_rest("2_convexity")

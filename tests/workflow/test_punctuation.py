@@ -4,7 +4,7 @@ import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
 
-from workflow.punctuation import CLASS, keep_together
+from workflow.punctuation import CLASS, keep_percent, keep_together
 
 
 def sentence(text):
@@ -36,3 +36,11 @@ def test_formulas_of_their_own_line_are_left():
     before = page.pformat()
     keep_together(page)
     assert page.pformat() == before
+
+
+def test_a_number_keeps_its_percent_sign():
+    page = publish_doctree("Of 95 % and 5 %, not a % b; ``95 %``.")
+    page[0].append(nodes.inline("", "7", classes=["pasted-text"]))
+    page[0].append(nodes.Text(" % of all"))
+    keep_percent(page)
+    assert page[0].astext() == "Of 95\u00a0% and 5\u00a0%, not a % b; 95 %.7\u00a0% of all"

@@ -101,7 +101,7 @@ def prop3_proof_bound() -> Evidence:
     """The bound cannot be read with certainty."""
     return Unchecked(
         "the bound of f' is damaged in the text that was read, both times; what is left of its derivation, a comparison with "
-        "(gamma + 1)^2, fits (gamma + 1)/2. kk24.prop3_proof_gap says what no constant can do"
+        r"$(\gamma + 1)^2$, fits $(\gamma + 1)/2$. kk24.prop3_proof_gap says what no constant can do"
     )
 
 

@@ -208,7 +208,7 @@ def linear_bounded() -> Evidence:
             end = gradient_flow(x, labels, gamma, np.array([1e6]))[-1]
             fit = fit_linear_model(x, labels, gamma).weights
             apart.append(float(np.linalg.norm(end - fit) / np.linalg.norm(fit)))
-        quantity = f"gamma = {gamma:g}: relative distance of the flow at time 10^6 from the minimum, the largest of {len(apart)} draws"
+        quantity = f"gamma = {gamma:g}: relative distance of the flow at time $10^6$ from the minimum, the largest of {len(apart)} draws"
         parts.append(Measurement(quantity, "0", max(apart), 0.0, 1e-5, said="claimed"))
     return All(tuple(parts))
 

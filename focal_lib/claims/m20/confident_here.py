@@ -96,7 +96,7 @@ def table6_right_here() -> Evidence:
 @claim(
     "m20.fig8_wrong_before_here",
     source="M20 App. F, Fig. 8, before temperature scaling, asked of the book's networks",
-    statement=rf"{MISTAKES} before temperature scaling, {ALIKE.format(HERE_BEFORE)}",
+    statement=rf"{MISTAKES}, before temperature scaling, {ALIKE.format(HERE_BEFORE)}",
     chapter=CHAPTER,
     fidelity="ours",
     needs="runs",
@@ -109,7 +109,7 @@ def fig8_wrong_before_here() -> Evidence:
 @claim(
     "m20.fig8_wrong_after_here",
     source="M20 App. F, Fig. 8, after temperature scaling, asked of the book's networks",
-    statement=rf"{MISTAKES} after temperature scaling, {ALIKE.format(HERE)}",
+    statement=rf"{MISTAKES}, after temperature scaling, {ALIKE.format(HERE)}",
     chapter=CHAPTER,
     fidelity="ours",
     needs="runs",

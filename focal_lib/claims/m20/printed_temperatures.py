@@ -119,9 +119,9 @@ def temperatures_higher() -> Evidence:
 @claim(
     "m20.temperatures_printed",
     source="M20 Table 1, row by row",
-    statement=r"In Table 1 15 of the 20 temperatures of cross-entropy and MMCE lie between 2.0 and 2.8, all of them "
+    statement=r"In Table 1, 15 of the 20 temperatures of cross-entropy and MMCE lie between 2.0 and 2.8, all of them "
     r"from 1.5 to 3.4; 7 of the "
-    r"10 of FLSD-53 between 0.9 and 1.1, all from 0.7 to 1.5; of the other focal losses in Table 7 15 of 60, all from "
+    r"10 of FLSD-53 between 0.9 and 1.1, all from 0.7 to 1.5; of the other focal losses in Table 7, 15 of 60, all from "
     r"0.5 to 2.6.",
     chapter=CHAPTER,
     fidelity="ours",
