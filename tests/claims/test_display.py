@@ -112,5 +112,5 @@ def test_the_rest_is_what_the_chapter_has_not_shown(monkeypatch):
     assert [claim.id for claim in left.claims] == own[-1:]
     assert left._repr_markdown_().startswith("```{dropdown} 1 more of this chapter's claims\n* **")
     assert show_rest("02_convexity")._repr_markdown_() == ""
-    with pytest.raises(ValueError, match="must be one that has claims: 01_overconfidence, .* Got 2_convexity"):
+    with pytest.raises(ValueError, match=r"must be one that has claims: 01_overconfidence, .* Got 2_convexity"):
         show_rest("2_convexity")
