@@ -327,7 +327,7 @@ note("unknown", gap_least=gap.min(), gap_most=gap.max(), gap_where=" ".join(map(
 #
 # {glue:text}`unknown-cifar-runs` networks were trained for this on {glue:text}`unknown-cifar-n:,` images of CIFAR-10,
 # {glue:text}`unknown-cifar-seeds` seeds a loss (`workflow/grids/cifar10-unknown.yaml`). What they said is recorded,
-# their weights are not: of CIFAR-100's test images and of CIFAR-10's under Gaussian noise of severity 5, as unknown
+# their weights are not: of CIFAR-100's test images and of CIFAR-10's under the strongest Gaussian noise, as unknown
 # inputs; and of {glue:text}`unknown-cifar-images:,` of CIFAR-10's test images under every corruption of CIFAR-10-C but
 # one, {glue:text}`unknown-cifar-made` of them, at {glue:text}`unknown-cifar-severities` severities. The one is frost:
 # photographs of its authors, laid over the image, which are not at hand. The others are made here, with the authors'
@@ -395,7 +395,7 @@ for loss, key in (("cross-entropy", "ce"), ("focal 3", "focal")):
 # {glue:text}`unknown-hundred-smallest:.1f` points would have shown in four of five cases, and
 # {glue:text}`unknown-noise-fcl:+.1f` on noise ({glue:text}`unknown-noise-low:+.1f` to
 # {glue:text}`unknown-noise-high:+.1f`), where {glue:text}`unknown-noise-smallest:.1f` would have. As trained, the
-# adaptive ECE of cross-entropy is {glue:text}`unknown-cifar-clean-ce:.1f` % on clean images and, at severity 5, between
+# adaptive ECE of cross-entropy is {glue:text}`unknown-cifar-clean-ce:.1f` % on clean images and, at the highest severity, between
 # {glue:text}`unknown-cifar-least-ce:.1f` and {glue:text}`unknown-cifar-most-ce:.1f` % by kind, highest with
 # {glue:text}`unknown-cifar-worst-ce`; that of $\gamma = 3$ is {glue:text}`unknown-cifar-clean-focal:.1f` %, and between
 # {glue:text}`unknown-cifar-least-focal:.1f` and {glue:text}`unknown-cifar-most-focal:.1f` %, highest with

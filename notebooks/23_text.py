@@ -170,6 +170,15 @@ sizes.style.format({"processor seconds": "{:.0f}"}).hide().set_caption("The reco
 panels = {"validation accuracy": "accuracy", "validation NLL": "nll"}
 epoch_panels({title: texts_record.curves_by_epoch(runs, field) for title, field in panels.items()})
 
+# %% tags=["remove-input"]
+by_loss = texts_record.curves_by_epoch(runs, "nll")
+alike = np.array_equal(by_loss["focal 3"], by_loss["flsd-53"])
+note("text", alike="one line here: no $q_y$ of theirs was so low" if alike else "two lines here: some were so low")
+
+# %% [markdown]
+# FLSD-53 has $\gamma = 5$ where $q_y < 0.2$ and $\gamma = 3$ elsewhere. Focal loss with $\gamma = 3$ and FLSD-53 are
+# {glue:text}`text-alike`.
+
 # %% tags=["hide-input"]
 beside = texts_record.beside_printed(live, "ece", texts_record.printed_row(dataset)).rename_axis(index=None)
 caption = f"ECE (%) here and in the papers' row {texts_record.printed_row(dataset)}; what was trained on this page"
