@@ -395,12 +395,12 @@ for loss, key in (("cross-entropy", "ce"), ("focal 3", "focal")):
 # {glue:text}`unknown-hundred-smallest:.1f` points would have shown in four of five cases, and
 # {glue:text}`unknown-noise-fcl:+.1f` on noise ({glue:text}`unknown-noise-low:+.1f` to
 # {glue:text}`unknown-noise-high:+.1f`), where {glue:text}`unknown-noise-smallest:.1f` would have. As trained, the
-# adaptive ECE of cross-entropy is {glue:text}`unknown-cifar-clean-ce:.1f` % on clean images and, at the highest severity, between
-# {glue:text}`unknown-cifar-least-ce:.1f` and {glue:text}`unknown-cifar-most-ce:.1f` % by kind, highest with
-# {glue:text}`unknown-cifar-worst-ce`; that of $\gamma = 3$ is {glue:text}`unknown-cifar-clean-focal:.1f` %, and between
-# {glue:text}`unknown-cifar-least-focal:.1f` and {glue:text}`unknown-cifar-most-focal:.1f` %, highest with
-# {glue:text}`unknown-cifar-worst-focal`. On average over all of them the map in place of the temperature changes it by
-# {glue:text}`unknown-cifar-map-ce:+.2f` points for cross-entropy ({glue:text}`unknown-cifar-map-ce-low:+.2f` to
+# adaptive ECE of cross-entropy is {glue:text}`unknown-cifar-clean-ce:.1f` % on clean images and, at the highest
+# severity, between {glue:text}`unknown-cifar-least-ce:.1f` and {glue:text}`unknown-cifar-most-ce:.1f` % by kind,
+# highest with {glue:text}`unknown-cifar-worst-ce`; that of $\gamma = 3$ is {glue:text}`unknown-cifar-clean-focal:.1f`
+# %, and between {glue:text}`unknown-cifar-least-focal:.1f` and {glue:text}`unknown-cifar-most-focal:.1f` %, highest
+# with {glue:text}`unknown-cifar-worst-focal`. On average over all of them the map in place of the temperature changes
+# it by {glue:text}`unknown-cifar-map-ce:+.2f` points for cross-entropy ({glue:text}`unknown-cifar-map-ce-low:+.2f` to
 # {glue:text}`unknown-cifar-map-ce-high:+.2f`) and by {glue:text}`unknown-cifar-map-focal:+.2f` for $\gamma = 3$
 # ({glue:text}`unknown-cifar-map-focal-low:+.2f` to {glue:text}`unknown-cifar-map-focal-high:+.2f`; each interval for
 # itself). All are means over {glue:text}`unknown-cifar-seeds` seeds of one small network.
