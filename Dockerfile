@@ -1,11 +1,13 @@
 # Builds the book when a container of it starts, and serves it. What was built is kept in a volume:
 #   docker build --build-arg COMMIT=$(git describe --always --dirty --abbrev=12) -t focal .
 #   docker run --rm -p 8000:8000 -v focal-build:/home/focal/book/_build focal     # then http://localhost:8000
-FROM python:3.12-bookworm AS environment
+FROM python:3.12-bookworm AS system
 COPY workflow/debian_packages.sh workflow/debian_packages.txt /opt/debian/
 RUN bash /opt/debian/debian_packages.sh && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 1000 --create-home --shell /bin/bash focal
 USER 1000
+
+FROM system AS environment
 WORKDIR /home/focal/book
 # the pinned packages before the sources: another commit does not install them again
 COPY --chown=focal requirements.lock ./
