@@ -86,7 +86,14 @@ Markdown("\n".join(f"* {sentence}" for sentence in dict.fromkeys(said) if senten
 # ECE has no interval.
 
 # %%
-captioned(report.metric_table(), "Metrics of each method, with 95 % intervals")
+metrics_of = report.metric_table()
+captioned(metrics_of.iloc[:, :3], "Error and proper scores of each method, with 95 % intervals")
+
+# %%
+captioned(metrics_of.iloc[:, 3:6], "Calibration errors of each method, with 95 % intervals")
+
+# %%
+captioned(metrics_of.iloc[:, 6:], "Further calibration errors of each method, with 95 % intervals")
 
 # %% [markdown]
 # ## Differences

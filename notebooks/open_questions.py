@@ -394,7 +394,7 @@ note("questions", new=len(named), all_below=("below 1" if (by_network["nearest"]
 #
 # {ref}`ch-unknown` shows the networks of the book's grid digits and corrupted images. The CIFAR networks of chapter
 # {ref}`ch-table1` keep no weights, so that nothing new can be shown to them. Small ones were trained for this, and are
-# shown CIFAR-100 and the corruptions of CIFAR-10 in {ref}`sec-unknown-cifar`. Large ones have not been asked.
+# shown CIFAR-100 and most corruptions of CIFAR-10-C in {ref}`sec-unknown-cifar`. Large ones have not been asked.
 
 # %% tags=["remove-input"]
 foot("open_questions", grid=grid, runs=runs, l2=l2, gamma=gamma, picture=picture, points=points)

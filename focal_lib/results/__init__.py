@@ -121,6 +121,9 @@ from focal_lib.results.unknown_inputs import (
 from focal_lib.results.unknown_views import (
     CIFAR_SHOWN,
     evaluate_by_unknown,
+    extremes_over_corruptions,
+    levels_under_shift,
+    minus_cross_entropy_under_shift,
     over_severity,
     say_significant,
 )
@@ -213,6 +216,7 @@ __all__ = [
     "evaluate_by_unknown",
     "evaluate_contrasts",
     "experiment_table",
+    "extremes_over_corruptions",
     "factors_at",
     "find_equal_rows",
     "find_moved_columns",
@@ -226,6 +230,7 @@ __all__ = [
     "kk24_table1",
     "l25_table9",
     "lean_over_lambda",
+    "levels_under_shift",
     "list_experiments",
     "load_recorded",
     "lowest_epoch",
@@ -246,6 +251,7 @@ __all__ = [
     "measure_shift",
     "measure_trained",
     "minus_cross_entropy",
+    "minus_cross_entropy_under_shift",
     "minus_full",
     "name_factor_intervals",
     "name_factors",

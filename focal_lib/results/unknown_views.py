@@ -9,10 +9,19 @@ import pandas as pd
 
 from focal_lib.metrics.intervals import t_interval
 from focal_lib.results.recorded import read_unknown
+from focal_lib.results.unknown_inputs import mean_over_shifts
 from focal_lib.results.written_contrasts import evaluate_contrasts
-from focal_lib.training.contrasts import Contrast
+from focal_lib.training.contrasts import Contrast, Setting
 
-__all__ = ["CIFAR_SHOWN", "evaluate_by_unknown", "over_severity", "say_significant"]
+__all__ = [
+    "CIFAR_SHOWN",
+    "evaluate_by_unknown",
+    "extremes_over_corruptions",
+    "levels_under_shift",
+    "minus_cross_entropy_under_shift",
+    "over_severity",
+    "say_significant",
+]
 
 CIFAR_SHOWN = ("cifar100", "cifar10-c-gaussian-noise-5")  # those that the contrasts of CIFAR are about
 
@@ -35,6 +44,53 @@ def over_severity(
     wide = kept.pivot_table(index="seed", columns="severity", values="value", aggfunc="mean")
     intervals = [t_interval(wide[severity]) for severity in wide]
     return wide.columns.to_numpy(), wide.mean().to_numpy(), np.array([(i.high - i.low) / 2 for i in intervals])
+
+
+def levels_under_shift(table: pd.DataFrame) -> pd.DataFrame:
+    """Means over seeds, of clean images and of all corruptions and severities: error, adaptive ECE (%) and NLL.
+
+    Args:
+        table: what `measure_shift` gives.
+
+    Returns:
+        A row a loss; columns (what, 'clean' or 'corrupted'), the last two metrics as trained and after a temperature.
+    """
+    shown = {"error (%)": ("none", "error")}
+    for name, metric in (("adaptive ECE (%)", "adaptive-ece"), ("NLL", "nll")):
+        shown |= {f"{name}, as trained": ("none", metric), f"{name}, temperature": ("temperature", metric)}
+    parts = {}
+    for name, (method, metric) in shown.items():
+        kept = table[(table["method"] == method) & (table["metric"] == metric)]
+        for images, rows in (("clean", kept["severity"] == 0), ("corrupted", kept["severity"] > 0)):
+            parts[name, images] = kept[rows].groupby("loss", sort=False)["value"].mean()
+    return pd.DataFrame(parts).rename_axis(index=None)
+
+
+def extremes_over_corruptions(
+    table: pd.DataFrame, loss: str, method: str = "none", metric: str = "adaptive-ece"
+) -> tuple[tuple[str, float], tuple[str, float]]:
+    """The corruptions at whose highest severity the metric is least and largest, with its means over seeds."""
+    kept = table[(table["loss"] == loss) & (table["method"] == method) & (table["metric"] == metric)]
+    means = kept[kept["severity"] == table["severity"].max()].groupby("corruption")["value"].mean()
+    least, most = means.idxmin(), means.idxmax()
+    return (str(least), float(means[least])), (str(most), float(means[most]))
+
+
+def minus_cross_entropy_under_shift(table: pd.DataFrame, loss: str) -> pd.DataFrame:
+    """A loss minus cross-entropy over all corruptions and severities, as trained and after a temperature by NLL.
+
+    Written down by nobody before: t intervals over seeds, each for itself.
+
+    Returns:
+        What `evaluate_contrasts` does, a row for adaptive ECE and NLL, (metric, method) as index.
+    """
+    asked = {}
+    for metric in ("adaptive-ece", "nll"):
+        for method, objective in (("none", ""), ("temperature", "nll")):
+            ours, theirs = (Setting((one,), method, objective) for one in (loss, "cross-entropy"))
+            asked[metric, method] = Contrast("seen afterwards", f"{metric}, {method}", metric, ours, theirs, -1)
+    found = evaluate_contrasts(mean_over_shifts(table), asked.values())
+    return found.set_index(pd.MultiIndex.from_tuples(list(asked), names=["metric", "method"]))
 
 
 def evaluate_by_unknown(grid: str, contrasts: Iterable[Contrast], unknown: Sequence[str]) -> pd.DataFrame:

@@ -68,20 +68,27 @@ def population_with_gain(gaining: str, gain: float, classes: int, *, seed: int =
 
 
 def count_advised(decisions: pd.DataFrame) -> pd.DataFrame:
-    """How often a method was advised that can have the gain, with its 95 % interval (Clopper & Pearson 1934).
+    """How often the method that can gain was advised, with its 95 % interval (Clopper & Pearson 1934).
 
-    Where a temperature gains, that is any method; where vector scaling gains over it, any but a temperature.
+    Where a temperature can gain, any method counts, which all have one; where vector scaling can, it alone.
 
     Args:
         decisions: of judge_advice on these populations, with their 'gaining' and 'gain'.
 
     Returns:
-        gaining, samples, gain, runs, advised, and rate with low and high.
+        gaining, samples, gain, runs, advised, rate with low and high; worth it: the share of decisions in which its
+        fit truly gained the relevant amount, over the logits as given or over the fitted temperature, in expected NLL
+        or Brier score.
     """
-    without = {"temperature": {AS_GIVEN.label}, "vector": {AS_GIVEN.label, TEMPERATURE.label}}
     rows = []
     for (gaining, n, gain), part in decisions.groupby(["gaining", "samples", "gain"]):
-        advised, runs = int((~part["advised"].isin(without[gaining])).sum()), len(part)
+        vector = gaining == "vector"
+        found = part["advised"].eq("vector") if vector else part["advised"].ne(AS_GIVEN.label)
+        before = TEMPERATURE.label if vector else AS_GIVEN.label
+        gained = [1 - part[f"{score}: {gaining}"] / part[f"{score}: {before}"] for score in ("nll", "brier")]
+        worth = pd.concat(gained, axis=1).ge(part["relevant"], axis=0).any(axis=1)
+        advised, runs = int(found.sum()), len(part)
         low, high = exact_binomial_ends(advised, runs, 0.025)
-        rows.append((gaining, n, gain, runs, advised, advised / runs, float(low), float(high)))
-    return pd.DataFrame(rows, columns=["gaining", "samples", "gain", "runs", "advised", "rate", "low", "high"])
+        rows.append((gaining, n, gain, runs, advised, advised / runs, float(low), float(high), float(worth.mean())))
+    columns = ["gaining", "samples", "gain", "runs", "advised", "rate", "low", "high", "worth it"]
+    return pd.DataFrame(rows, columns=columns)

@@ -57,15 +57,13 @@ def test_bad_input(given, said):
 
 def test_what_was_advised_is_counted():
     advised = ["as given", "temperature", "vector", "focal-temperature by adaptive-ece"]
-    rows = pd.DataFrame(
-        [(g, 0.01, 500, a) for g in GAINING for a in advised], columns=["gaining", "gain", "samples", "advised"]
-    )
+    scores = {"nll: as given": 1.0, "brier: as given": 0.5, "relevant": 0.005, "gain": 0.01, "samples": 500}
+    scores |= {"nll: temperature": [0.99, 0.996, 1.1, 1.1], "brier: temperature": [0.6, 0.49, 0.6, 0.6]}
+    scores |= {"nll: vector": [0.99, 0.99, 1.1, 1.1], "brier: vector": [0.6, 0.49, 0.6, 0.5]}
+    rows = pd.concat([pd.DataFrame({"gaining": kind, "advised": advised, **scores}) for kind in GAINING])
     found = count_advised(rows).set_index("gaining")
-    assert found["advised"].to_dict() == {"temperature": 3, "vector": 2}
-    low, high = exact_binomial_ends(2, 4, 0.025)
-    assert found.loc["vector", ["runs", "rate", "low", "high"]].tolist() == [
-        4,
-        0.5,
-        pytest.approx(low),
-        pytest.approx(high),
-    ]
+    assert found["advised"].to_dict() == {"temperature": 3, "vector": 1}
+    assert found["worth it"].to_dict() == {"temperature": 0.5, "vector": 0.5}
+    low, high = exact_binomial_ends(1, 4, 0.025)
+    values = found.loc["vector", ["runs", "rate", "low", "high"]].tolist()
+    assert values == [4, 0.25, pytest.approx(low), pytest.approx(high)]
