@@ -311,11 +311,13 @@ table.style.format(precision=2, subset=heads[1:]).hide().set_caption(
 
 # %% tags=["hide-input"]
 found = results.evaluate_contrasts(frame, asked)
-results.format_contrasts(found, f"Contrasts of workflow/grids/{recorded}.yaml") if asked else None
+named = found.assign(name=found["table"] + ": " + found["name"] + ", " + found["metric"])
+results.format_contrasts(named, f"Contrasts of workflow/grids/{recorded}.yaml") if asked else None
 
 # %% tags=["hide-input"]
 by_eces = results.compare_eces(frame, asked)
 other = by_eces[by_eces["apart"].astype(bool)].drop(columns=["own", "apart"])
+other = other.rename(columns={"name": "contrast", "low": "95 % from", "high": "to"})
 caption = "The same by another ECE, where sign or significance are other, each for itself"
 captioned(other, caption, precision=2, index=False) if len(other) else None
 

@@ -173,11 +173,11 @@ epoch_panels({title: texts_record.curves_by_epoch(runs, field) for title, field 
 # %% tags=["remove-input"]
 by_loss = texts_record.curves_by_epoch(runs, "nll")
 alike = np.array_equal(by_loss["focal 3"], by_loss["flsd-53"])
-note("text", alike="one line here: no $q_y$ of theirs was so low" if alike else "two lines here: some were so low")
+note("text", alike="one line" if alike else "two lines")
 
 # %% [markdown]
-# FLSD-53 has $\gamma = 5$ where $q_y < 0.2$ and $\gamma = 3$ elsewhere. Focal loss with $\gamma = 3$ and FLSD-53 are
-# {glue:text}`text-alike`.
+# FLSD-53 has $\gamma = 5$ where $q_y < 0.2$ and $\gamma = 3$ elsewhere: until some $q_y$ is so low, it is focal loss with
+# $\gamma = 3$. Here the two are {glue:text}`text-alike`.
 
 # %% tags=["hide-input"]
 beside = texts_record.beside_printed(live, "ece", texts_record.printed_row(dataset)).rename_axis(index=None)

@@ -138,7 +138,7 @@ delays = pd.DataFrame(rows).T.rename_axis(["temperature", "drift after"])
 
 # %% tags=["remove-input"]
 captioned(delays, "Alarms of streams that drift, delays in samples").format(
-    "{:,.0f}", subset=["median delay", "90 % delay"]
+    "{:,.0f}", subset=["median delay", "90 % delay"], na_rep=""
 )
 
 # %% [markdown]

@@ -1,6 +1,6 @@
 """Sphinx: negative numbers of prose and tables with a minus sign, not the hyphen that Python writes.
 
-Screen readers pass over a hyphen. A zero that rounding has left a sign loses it. Code, formulas and names stay.
+Screen readers pass over a hyphen. Code, formulas and names stay as they are.
 """
 
 from __future__ import annotations
@@ -9,18 +9,17 @@ import re
 from typing import Any
 
 from docutils import nodes
-from sphinx import addnodes
 from sphinx.application import Sphinx
+
+from workflow.prose import prose
 
 __all__ = ["setup", "with_minus", "with_minus_in_cells"]
 
 _MINUS = "\N{MINUS SIGN}"
 # begins the text, or stands after a space or a bracket
-_NEGATIVE = re.compile(r"(?<![^\s(\[±])-((?:\d[\d,]*)?\.?\d+)")
+_NEGATIVE = re.compile(r"(?<![^\s(\[±])-(?=\.?\d)")
 _CELL = re.compile(r"(<td[^>]*>)([^<]*-[^<]*)(</td>)")
-_OF_NUMBERS = re.compile(r"[-+\d.,;\s\[\]()±%*e]+")
-_CODE = (nodes.literal, nodes.literal_block, addnodes.desc_signature)
-_LEFT = (*_CODE, nodes.math, nodes.math_block, nodes.raw, nodes.comment)
+_OF_NUMBERS = re.compile(r"(?:[-+\d.,;\s\[\]()±%*e]|\bto\b)+")
 
 
 def with_minus(text: str, *, begins: bool = True) -> str:
@@ -30,8 +29,7 @@ def with_minus(text: str, *, begins: bool = True) -> str:
         begins: whether nothing stands before it, else a hyphen at its beginning belongs to a name.
     """
     before = "" if begins else "x"
-    found = _NEGATIVE.sub(lambda of: (_MINUS if of[1].strip("0.,") else "") + of[1], before + text)
-    return found.removeprefix(before)
+    return _NEGATIVE.sub(_MINUS, before + text).removeprefix(before)
 
 
 def with_minus_in_cells(html: str) -> str:
@@ -47,19 +45,10 @@ def _set_signs(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for raw in list(doctree.findall(nodes.raw)):
         if "html" in raw.get("format", "") and "<td" in raw.astext():
             raw.parent.replace(raw, nodes.raw(raw.rawsource, with_minus_in_cells(raw.astext()), **raw.attributes))
-    for text in list(doctree.findall(nodes.Text)):
-        parent = text.parent
-        if "-" in text and not any(isinstance(one, _LEFT) for one in _around(text)):
-            begins = "pasted-text" in parent.get("classes", []) or parent.index(text) == 0
-            parent.replace(text, nodes.Text(with_minus(str(text), begins=begins)))
-
-
-def _around(node: nodes.Node) -> list[nodes.Node]:
-    found = []
-    while node.parent is not None:
-        node = node.parent
-        found.append(node)
-    return found
+    for text in prose(doctree):
+        if "-" in text:
+            begins = "pasted-text" in text.parent.get("classes", []) or text.parent.index(text) == 0
+            text.parent.replace(text, nodes.Text(with_minus(str(text), begins=begins)))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

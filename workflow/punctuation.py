@@ -11,12 +11,13 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from workflow.prose import prose
+
 __all__ = ["CLASS", "keep_percent", "keep_together", "setup"]
 
 CLASS = "together"  # see book/_static/book.css
 _BEFORE = re.compile(r"(?:(?<=\s)|^)[(\[‘“'\"]+$")
 _PERCENT = re.compile(r"(?:(?<=\d)|^)\s%")  # a number may stand before the text
-_CODE = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw, nodes.comment)
 _AFTER = re.compile(r"^[.,;:!?)\]’”'\"]+")
 
 
@@ -50,8 +51,8 @@ def _taken(parent: nodes.Element, at: int, beside: re.Pattern[str]) -> str:
 
 def keep_percent(tree: nodes.Element) -> None:
     """No line ends before a percent sign; code stays as it is."""
-    for text in list(tree.findall(nodes.Text)):
-        if "%" in text and not isinstance(text.parent, _CODE):
+    for text in prose(tree):
+        if "%" in text:
             text.parent.replace(text, nodes.Text(_PERCENT.sub("\N{NO-BREAK SPACE}%", text)))
 
 

@@ -134,9 +134,9 @@ class Measurement:
         if not judged.kind:
             so, one = verdict == Verdict.REPRODUCED, _one_number(self.claimed)
             if one:
-                return f"{self.measured:.6g} is " + (
-                    f"what is {self.said}" if so else f"not what is {self.said}, {one}"
-                )
+                digits = ".6g" if so or f"{self.measured:.6g}" != one else ".12g"  # written alike, yet another number
+                told = f"what is {self.said}" if so else f"not the {one} that is {self.said}"
+                return f"{self.measured:{digits}} is {told}"
             return f"{self.measured:.6g} lies {'in' if so else 'outside'} what is {self.said}, {_range(self.claimed)}"
         what = f"the interval {_labelled(judged, self.over)}"
         if verdict == Verdict.REPRODUCED:
@@ -164,7 +164,7 @@ class Measurement:
         if not judged.kind and not math.isnan(judged.low):
             reproduced = verdict == Verdict.REPRODUCED
             if one := _one_number(self.claimed):
-                return f"{'another value than' if reproduced else 'the value'} {one}; no chance is in it"
+                return f"{'a value other than' if reproduced else 'the value'} {one}; no chance is in it"
             return f"a value {'outside' if reproduced else 'within'} {claimed}; no chance is in it"
         if verdict == Verdict.REPRODUCED:
             return f"data whose interval is not wholly in what is claimed, {claimed}"
@@ -184,14 +184,15 @@ class Measurement:
         effect = found if self.size is None else abs(self.size)
         whose = f"the {effect:.2g} that is found" if self.size is None else f"what is printed ({self.printed})"
         needed = values_needed(interval, effect, POWER)
-        if needed is None:
+        have = 1 + (interval.degrees or 0)
+        if needed is None or needed <= have:
             return now
-        unit = self.over.removeprefix(f"{1 + (interval.degrees or 0):g} ") or "values"
-        return f"{now}, {whose} with about {needed:,} {unit}"
+        unit = self.over.removeprefix(f"{have:g} ") or "values"
+        return f"{now}; {whose} would show with about {needed:,} {unit}"
 
 
 def _one_number(values: Range) -> str:
-    """'2' where the range is a number, or so narrow that its ends are written alike; else ''."""
+    """'2' where the range is a number, or holds none but those that are written so; else ''."""
     low, high = (f"{end:.6g}" for end in values)
     return low if low == high else ""
 

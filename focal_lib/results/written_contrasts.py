@@ -139,7 +139,7 @@ def format_contrasts(found: pd.DataFrame, caption: str, *, precision: int = 3) -
     """What `evaluate_contrasts` found as a table for a page; the primary contrast says so."""
 
     def say(value: float) -> str:
-        return f"{value:+.{precision}f}".replace("-", "−")
+        return f"{value:+.{precision}f}"
 
     primary = found.get("primary", pd.Series(False, index=found.index))
     shown = found.assign(

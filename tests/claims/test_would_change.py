@@ -86,10 +86,12 @@ def test_a_number_without_chance_falls_with_another():
     assert far.would_change() == "a value within 1.9 to 2.1; no chance is in it"
     one = Measurement("rows", "10", 10.0, 10.0)
     assert one.conclude() == "it is so here: rows: 10 is what is printed"
-    assert one.would_change() == "another value than 10; no chance is in it"
+    assert one.would_change() == "a value other than 10; no chance is in it"
     other = Measurement("rows", "0.2055", 0.3, 0.2055, 1e-9)
-    assert other.conclude() == "it is not so here: rows: 0.3 is not what is printed, 0.2055"
+    assert other.conclude() == "it is not so here: rows: 0.3 is not the 0.2055 that is printed"
     assert other.would_change() == "the value 0.2055; no chance is in it"
+    alike = Measurement("rows", "0.2055", 0.20550001, 0.2055, 1e-9)
+    assert alike.conclude() == "it is not so here: rows: 0.20550001 is not the 0.2055 that is printed"
     asked = Measurement("error", "< 1", 1.2, holds=False, said="asked")
     assert asked.conclude() == "it is not so here: error: 1.2 where < 1 is asked"
     assert asked.would_change() == "other numbers, computed or asked; no chance is in them"
@@ -112,8 +114,8 @@ def test_a_measured_sign_says_which_interval_or_how_many_seeds():
     open_ = signed(-0.3, 0.1, -0.2)
     assert open_.conclude().startswith("it is open: the interval [-0.3, 0.1]")
     assert "with 4 seeds an effect of" in open_.would_change()
-    assert open_.would_change().endswith("would show (power 80 %), what is printed (lower) with about 6 seeds")
-    assert signed(-0.3, 0.1).would_change().endswith(", the 0.1 that is found with about 15 seeds")
+    assert open_.would_change().endswith("(power 80 %); what is printed (lower) would show with about 6 seeds")
+    assert signed(-0.3, 0.1).would_change().endswith("; the 0.1 that is found would show with about 15 seeds")
     assert "that is found" not in signed(-0.2, 0.2).would_change()  # no number of them shows an effect of 0
 
 

@@ -151,7 +151,7 @@ def test_contrasts_on_a_page_say_interval_sign_and_which_is_primary():
     found = found.assign(seeds=3, p=[0.5, 0.001], p_adjusted=[0.5, 0.002], significant=[False, True], smallest=0.4)
     shown = format_contrasts(found.assign(primary=[True, False]), "Two").data
     assert list(shown["contrast"]) == ["a (primary)", "b"]
-    assert list(shown["difference"]) == ["−0.123", "+2.000"]
-    assert list(shown["95 % t interval"]) == ["−0.500 to +0.250", "+1.000 to +3.000"]
+    assert list(shown["difference"]) == ["-0.123", "+2.000"]
+    assert list(shown["95 % t interval"]) == ["-0.500 to +0.250", "+1.000 to +3.000"]
     assert list(shown["significant"]) == ["no", "yes"]
     assert list(format_contrasts(found, "Two", precision=1).data["contrast"]) == ["a", "b"]

@@ -15,8 +15,7 @@ from workflow.minus_signs import _set_signs, with_minus, with_minus_in_cells
         ("-0.134 [-0.154, -0.115] *", "−0.134 [−0.154, −0.115] *"),
         ("FLSD-53 and CIFAR-100 from 2-3 to 1e-5", "FLSD-53 and CIFAR-100 from 2-3 to 1e-5"),
         ("a list - 5 of them, well-known, --minutes 5", "a list - 5 of them, well-known, --minutes 5"),
-        ("-0.0000", "0.0000"),
-        ("-0.0000 to -0", "0.0000 to 0"),
+        ("-0.00", "−0.00"),  # of which an interval says that it leaves out 0
         ("-0.0005, -0.10, -7.7e-05, -10", "−0.0005, −0.10, −7.7e-05, −10"),
     ],
 )
@@ -29,9 +28,9 @@ def test_what_follows_a_name_without_a_space_is_no_number():
 
 
 def test_cells():
-    html = "<td class='a'>-0.5 ± 0.1</td><td>-5 of FLSD-53</td><td>2024-05-01</td><td>-0.00</td>"
+    html = "<td class='a'>-0.5 ± 0.1</td><td>-5 of FLSD-53</td><td>2024-05-01</td><td>-0.1 to -0.0</td>"
     assert with_minus_in_cells(html) == (
-        "<td class='a'>−0.5 ± 0.1</td><td>-5 of FLSD-53</td><td>2024-05-01</td><td>0.00</td>"
+        "<td class='a'>−0.5 ± 0.1</td><td>-5 of FLSD-53</td><td>2024-05-01</td><td>−0.1 to −0.0</td>"
     )
 
 

@@ -20,6 +20,12 @@ def test_no_extension_of_jupyter_book_is_missing_but_thebe():
     assert set(get_default_sphinx_config()["extensions"]) - set(extensions()) == {"sphinx_thebe"}
 
 
+def test_our_own_extensions_run():
+    """Jupyter Book adds local ones to its own list, which ours replaces."""
+    local = yaml.safe_load((ROOT / "_config.yml").read_text())["sphinx"]["local_extensions"]
+    assert set(local) == {name for name in extensions() if name.startswith("workflow.")}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("added", "times"), [([], 0), (["sphinx_thebe"], 2)])
 def test_a_page_has_no_script_of_thebe_and_lists_its_references(tmp_path, added, times):

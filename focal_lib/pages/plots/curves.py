@@ -10,11 +10,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from focal_lib.pages.plots.colours import ACCENTS, colour_of
+from focal_lib.pages.plots.legends import put_legend_below
 from focal_lib.pages.plots.style import curve_styles
 
 __all__ = ["dot_figure", "interval_figure", "line_figure", "panel_figure", "point_figure", "scatter_figure"]
-
-_LETTERS = 11  # of a legend, on an inch
 
 
 def line_figure(
@@ -120,7 +119,7 @@ def panel_figure(
             ax.errorbar(x, y, yerr=error, label=label, capsize=3, **styles[label])
         ax.set(title=title, xlabel=xlabel, **axes)
     row[0, 0].set(ylabel=ylabel)
-    fig.legend(*row[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    put_legend_below(fig, row[0, 0])
     plt.close(fig)
     return fig
 
@@ -177,11 +176,7 @@ def _finish(fig: Figure, *, legend: bool, **axes: Any) -> Figure:
     """The one panel labelled, its legend below, where nothing is drawn; shown where a cell ends in it, not before."""
     (ax,) = fig.axes
     ax.set(**axes)
-    handles, labels = ax.get_legend_handles_labels()
-    if legend and labels:
-        columns = max(1, int(_LETTERS * fig.get_figwidth() // (max(map(len, labels)) + 6)))
-        rows = -(-len(labels) // min(columns, 4))
-        fig.set_figheight(fig.get_figheight() + 0.24 * rows)
-        fig.legend(handles, labels, loc="outside lower center", ncols=min(columns, 4))
+    if legend:
+        put_legend_below(fig, ax)
     plt.close(fig)
     return fig

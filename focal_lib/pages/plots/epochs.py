@@ -14,6 +14,7 @@ from PIL import Image as Pictures
 
 from focal_lib.metrics.bins import Bins
 from focal_lib.pages.plots.colours import ACCENTS, colour_of
+from focal_lib.pages.plots.legends import put_legend_below
 from focal_lib.pages.plots.style import curve_styles
 
 __all__ = ["MANY", "epoch_panels", "histogram_panels", "picture_table", "reliability_film", "reliability_strip"]
@@ -57,14 +58,9 @@ def epoch_panels(
     for ax in list(axes.flat)[max(0, len(panels) - columns) : len(panels)]:
         ax.set_xlabel(xlabel)
         ax.tick_params(labelbottom=True)
-    _legend_below(fig, axes.flat[0])
+    put_legend_below(fig, axes.flat[0])
     plt.close(fig)
     return fig
-
-
-def _legend_below(fig: Figure, ax: Axes) -> None:
-    handles, labels = ax.get_legend_handles_labels()
-    fig.legend(handles, labels, loc="outside lower center", ncols=min(4, max(1, len(labels))))
 
 
 def histogram_panels(panels: Mapping[str, Mapping[str, np.ndarray]], xlabel: str, *, lowest: float) -> Figure:
@@ -84,7 +80,7 @@ def histogram_panels(panels: Mapping[str, Mapping[str, np.ndarray]], xlabel: str
             ax.stairs(shares, edges, label=label, linewidth=1.6, **styles[label])
         ax.set(title=title, xscale="log", xlabel=xlabel)
     axes[0, 0].set_ylabel("share of the samples")
-    _legend_below(fig, axes[0, 0])
+    put_legend_below(fig, axes[0, 0])
     plt.close(fig)
     return fig
 

@@ -1,4 +1,4 @@
-"""Values over two parameters, a cell each, with the number written in it."""
+"""Values over two parameters, a cell each, with the number written in it; empty where there is none."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ def cell_map(
     shades = {"cmap": "RdBu_r", "vmin": -most, "vmax": most} if signed else {"cmap": "cividis_r"}
     image = ax.imshow(numbers, origin="lower", aspect="auto", **shades)
     for (row, column), number in np.ndenumerate(numbers):
-        ink = _ink_on(image.cmap(image.norm(number)))
-        ax.text(column, row, f"{number:.{digits}f}", ha="center", va="center", color=ink)
+        if np.isfinite(number):
+            ink = _ink_on(image.cmap(image.norm(number)))
+            ax.text(column, row, f"{number:.{digits}f}", ha="center", va="center", color=ink)
     for x, y in marked:
         if x in values.columns and y in values.index:
             column, row = int(np.flatnonzero(values.columns == x)[0]), int(np.flatnonzero(values.index == y)[0])

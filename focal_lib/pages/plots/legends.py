@@ -1,0 +1,27 @@
+"""The legend of a figure, below its panels, where nothing is drawn."""
+
+from __future__ import annotations
+
+import re
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+__all__ = ["put_legend_below"]
+
+_LETTERS = 11  # of a legend, on an inch
+_MOST = 4  # columns
+_ROW = 0.24  # inches
+_COMMAND = re.compile(r"\\[a-z]+|[${}^_\\]")
+
+
+def put_legend_below(fig: Figure, ax: Axes) -> None:
+    """What this panel has a label for, in as many columns as fit; the figure grows by its rows. Nothing without one."""
+    handles, labels = ax.get_legend_handles_labels()
+    if not labels:
+        return
+    longest = max(len(_COMMAND.sub("", label)) for label in labels)
+    columns = min(_MOST, len(labels), max(1, int(_LETTERS * fig.get_figwidth() // (longest + 6))))
+    fig.set_layout_engine("constrained")  # else it would lie upon the words of the axis
+    fig.set_figheight(fig.get_figheight() + _ROW * -(-len(labels) // columns))
+    fig.legend(handles, labels, loc="outside lower center", ncols=columns)
