@@ -176,8 +176,8 @@ alike = np.array_equal(by_loss["focal 3"], by_loss["flsd-53"])
 note("text", alike="one line" if alike else "two lines")
 
 # %% [markdown]
-# FLSD-53 has $\gamma = 5$ where $q_y < 0.2$ and $\gamma = 3$ elsewhere: until some $q_y$ is so low, it is focal loss with
-# $\gamma = 3$. Here the two are {glue:text}`text-alike`.
+# FLSD-53 has $\gamma = 5$ where $q_y < 0.2$ and $\gamma = 3$ elsewhere: until some $q_y$ is so low, it is focal loss
+# with $\gamma = 3$. Here the two are {glue:text}`text-alike`.
 
 # %% tags=["hide-input"]
 beside = texts_record.beside_printed(live, "ece", texts_record.printed_row(dataset)).rename_axis(index=None)

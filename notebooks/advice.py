@@ -30,6 +30,7 @@ seed: int = 0  # seed of the simulations; at least 0
 # %% tags=["hide-input"]
 from functools import partial
 
+import numpy as np
 import pandas as pd
 from IPython.display import Markdown
 
@@ -86,6 +87,9 @@ def held(of):
 
 
 # %% tags=["remove-input"]
+by_gain = count_advised(power).assign(times=lambda table: table["gain"] / power["relevant"].iloc[0])
+four = by_gain[(by_gain["gaining"] == "temperature") & by_gain["times"].round(6).eq(4)]
+found_four = ", ".join(f"{r.advised} of {r.runs} with {r.samples:,} samples" for r in four.itertuples())
 open_still = "" if together.loc["worse", "high"] <= 0.05 else ", too few decisions to say that it is below 5 %"
 bold, timid = (together.loc[error, "wrong"] for error in ("worse", "leaves alone"))
 how = "too careful more often than too bold" if timid > bold else "too bold at least as often as too careful"
@@ -114,7 +118,9 @@ classes ({few.sum():,} of the {len(sizes):,} of at most {sizes.median():,.0f} sa
 recommends a richer method than temperature scaling, that is truly worse by a relevant amount in
 {said("worse")}{open_still}. Where it recommends anything, that is worse than the logits as given in {said("harms")}.
 Where something is better by a relevant amount, the logits are left alone in {by_size("leaves alone")}, and something
-else is advised that is worse than it by that amount in {by_size("misses")}. The advice rests on intervals of the
+else is advised that is worse than it by that amount in {by_size("misses")}. Where the best temperature could lower the
+NLL by four times the relevant amount, a method is advised in {found_four} ({{ref}}`more <sec-power>`). The advice rests
+on intervals of the
 differences in NLL and Brier score: {of_differences}. {of_errors}; a setting is
 a number of classes and a model. All of this is of samples that are independent and count the same, with a set to fit
 on and one to test on.
@@ -196,45 +202,42 @@ Markdown(
 
 # %% tags=["hide-input"]
 possible = {"temperature": "temperature over as given", "vector": "vector over temperature"}
-advised = count_advised(power).assign(times=lambda table: table["gain"] / power["relevant"].iloc[0])
-
-
-def line_of(of, share):
-    error = of[["low", "high"]].sub(of["rate"], axis=0).abs().to_numpy().T if share == "rate" else None
-    return of["times"].to_numpy(), of[share].to_numpy(), error
-
-
-said_of = {"rate": "advised", "worth it": "worth it"}
 panels = {
     title: {
-        f"{n:,} samples, {said}": line_of(of, share)
-        for n, of in advised[advised["gaining"] == kind].groupby("samples")
-        for share, said in said_of.items()
+        f"{n:,} samples": (of["times"].to_numpy(), of["rate"].to_numpy(), np.abs(of[["low", "high"]].T - of["rate"]))
+        for n, of in by_gain[by_gain["gaining"] == kind].groupby("samples")
     }
     for kind, title in possible.items()
 }
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Share of decisions in which the method was advised, and in which its fit was truly worth it, over what the best fit could gain in multiples of the smallest relevant amount, for several numbers of samples; a panel for a temperature and one for vector scaling."}, "figure": {"name": "fig-advice-power", "caption": "Share of recorded decisions in which the method was advised, with exact 95 % intervals, and in which its fit truly gained the relevant amount in NLL or Brier score (worth it), over what the best such fit could gain of the NLL, in multiples of the relevant amount."}}
-panel_figure(panels, "possible gain / relevant amount", "share of decisions")
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Share of decisions in which the method was advised over what its best fit could gain in multiples of the smallest relevant amount, a line for each number of samples; a panel for a temperature and one for vector scaling."}, "figure": {"name": "fig-advice-power", "caption": "Share of recorded decisions in which the method was advised, with exact 95 % intervals, over what its best fit could gain of the NLL, in multiples of the relevant amount."}}
+panel_figure(panels, "possible gain / relevant amount", "share advised")
+
+# %% tags=["remove-input"]
+worth = by_gain.assign(gaining=by_gain["gaining"].map(possible))
+worth = worth.pivot(index=["gaining", "samples"], columns="times", values="worth it").rename_axis(columns="gain")
+captioned(
+    worth, "Share of decisions in which the fit truly gained the relevant amount, by the possible gain", precision=2
+)
 
 
 # %% tags=["remove-input"]
 def found_from(kind, n):
     """The smallest possible gain tried from which on at least four of five decisions found it."""
-    of = advised[(advised["gaining"] == kind) & (advised["samples"] == n)].sort_values("times")
+    of = by_gain[(by_gain["gaining"] == kind) & (by_gain["samples"] == n)].sort_values("times")
     often = of["rate"].ge(0.8)[::-1].cummin()[::-1]
     return f"{of.loc[often, 'times'].min():g} times" if often.any() else "none of those tried"
 
 
 counts = sorted(power["samples"].unique())
-needless = advised[advised["worth it"] == 0]
+needless = by_gain[by_gain["worth it"] == 0]
 Markdown(
     "The smallest possible gain tried, in multiples of the relevant amount, from which on the method was advised in at "
-    f"least four of five of the decisions, of {advised['runs'].min()} to {advised['runs'].max()} each, with "
+    f"least four of five of the decisions, of {by_gain['runs'].min()} to {by_gain['runs'].max()} each, with "
     f"{', '.join(f'{n:,}' for n in counts)} samples to fit on and as many to test on:\n\n"
     + "\n".join(f"* {title}: {', '.join(found_from(kind, n) for n in counts)}" for kind, title in possible.items())
-    + f"\n\nIn the settings where no fit was worth it, the method was advised in {needless['advised'].sum()} of "
-    f"{needless['runs'].sum():,} decisions."
+    + "\n\nIn the settings where no fit gained the relevant amount, the method was advised in "
+    f"{needless['advised'].sum()} of {needless['runs'].sum():,} decisions."
 )
 
 # %% tags=["remove-input"]
