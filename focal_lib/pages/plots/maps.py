@@ -39,7 +39,7 @@ def cell_map(
     image = ax.imshow(numbers, origin="lower", aspect="auto", **shades)
     for (row, column), number in np.ndenumerate(numbers):
         if np.isfinite(number):
-            ink = _ink_on(image.cmap(image.norm(number)))
+            ink = _ink_on(np.asarray(image.cmap(image.norm(number))))
             ax.text(column, row, f"{number:.{digits}f}", ha="center", va="center", color=ink)
     for x, y in marked:
         if x in values.columns and y in values.index:
@@ -55,8 +55,8 @@ def cell_map(
     return fig
 
 
-def _ink_on(colour: Sequence[float]) -> str:
+def _ink_on(colour: np.ndarray) -> str:
     """Black or white, which has the larger contrast on an RGB colour (relative luminance as in WCAG 2)."""
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3])
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3].tolist())
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return "white" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "black"
