@@ -114,7 +114,8 @@ Markdown(
     f"""```{{admonition}} Verdict
 :class: important
 Over the recorded decisions, of {sizes.min():,} to {sizes.max():,} samples and {kinds.min()} to {kinds.max():,}
-classes ({few.sum():,} of the {len(sizes):,} of at most {sizes.median():,.0f} samples), the advice is {how}. Where it
+classes, not each size with each number of classes ({few.sum():,} of the {len(sizes):,} of at most
+{sizes.median():,.0f} samples), the advice is {how}. Where it
 recommends a richer method than temperature scaling, that is truly worse by a relevant amount in
 {said("worse")}{open_still}. Where it recommends anything, that is worse than the logits as given in {said("harms")}.
 Where something is better by a relevant amount, the logits are left alone in {by_size("leaves alone")}, and something
@@ -166,7 +167,8 @@ Markdown("\n".join(f"* *{name}*: {words}." for name, words in ADVICE_ERRORS.item
 # ## Recorded: sample sizes and numbers of classes
 #
 # The same for other sample sizes and numbers of classes, as far as the record goes, and with recorded models whose
-# samples of CIFAR, of validation and test, are drawn from as if they were all there is. All truths together:
+# samples of CIFAR, of validation and test, are drawn from as if they were all there is. What has no row was not run:
+# many samples of many classes take long. Groups, weights and folds are in none of these decisions. All truths together:
 
 # %% tags=["remove-input"]
 wrong_by_size = table_of(count_advice_errors(decisions, by=["classes", "samples"]), ["classes", "samples"]).sort_index()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 import zipfile
@@ -46,6 +47,11 @@ def parquet(frame, **options):
 
 
 FRAME = pd.DataFrame(Z, columns=list("abc")).assign(label=Y)
+QUESTIONS = [  # of lm-evaluation-harness
+    {"doc_id": i, "doc": {}, "arguments": {"gen_args_0": {"arg_0": "Which?", "arg_1": "a"}}, "target": str(y)}
+    | {"resps": [[[str(v), "False"]] for v in z], "filtered_resps": [[str(v), "False"] for v in z], "filter": "none"}
+    for i, (z, y) in enumerate(zip(Z[:6], Y, strict=False))
+]
 CONTENTS = {
     "stored.npz": npz(np.savez),
     "deflated.npz": npz(np.savez_compressed),
@@ -53,6 +59,7 @@ CONTENTS = {
     "two.npy": npy(Z, (2, 0)),
     "comma.csv": FRAME.head(8).to_csv(index=False).encode(),
     "plain.parquet": parquet(FRAME),
+    "samples_x.jsonl": "\n".join(map(json.dumps, QUESTIONS)).encode(),
     "nullable.parquet": parquet(FRAME.convert_dtypes(), compression="zstd"),
 }
 
@@ -115,6 +122,12 @@ def test_damaged_predictions(tmp_path, name):
 
     one()
     assert not list(tmp_path.glob(".*"))
+
+
+def test_undamaged_ones_are_read(tmp_path):
+    for name in ("samples_x.jsonl", "comma.csv", "plain.parquet", "stored.npz"):
+        (tmp_path / name).write_bytes(CONTENTS[name])
+        assert len(read_logits(tmp_path / name)) in (1, 2)
 
 
 def test_damaged_calibrators(tmp_path):
