@@ -89,7 +89,11 @@ def held(of):
 # %% tags=["remove-input"]
 by_gain = count_advised(power).assign(times=lambda table: table["gain"] / power["relevant"].iloc[0])
 four = by_gain[(by_gain["gaining"] == "temperature") & by_gain["times"].round(6).eq(4)]
-found_four = ", ".join(f"{r.advised} of {r.runs} with {r.samples:,} samples" for r in four.itertuples())
+of_gains = (
+    "Where the best temperature could lower the NLL by four times the relevant amount, a method is advised in "
+    + ", ".join(f"{r.advised} of {r.runs} with {r.samples:,} samples" for r in four.itertuples())
+    + " ({ref}`more <sec-power>`)"
+)
 open_still = "" if together.loc["worse", "high"] <= 0.05 else ", too few decisions to say that it is below 5 %"
 bold, timid = (together.loc[error, "wrong"] for error in ("worse", "leaves alone"))
 how = "too careful more often than too bold" if timid > bold else "too bold at least as often as too careful"
@@ -115,16 +119,13 @@ Markdown(
 :class: important
 Over the recorded decisions, of {sizes.min():,} to {sizes.max():,} samples and {kinds.min()} to {kinds.max():,}
 classes, not each size with each number of classes ({few.sum():,} of the {len(sizes):,} of at most
-{sizes.median():,.0f} samples), the advice is {how}. Where it
-recommends a richer method than temperature scaling, that is truly worse by a relevant amount in
-{said("worse")}{open_still}. Where it recommends anything, that is worse than the logits as given in {said("harms")}.
-Where something is better by a relevant amount, the logits are left alone in {by_size("leaves alone")}, and something
-else is advised that is worse than it by that amount in {by_size("misses")}. Where the best temperature could lower the
-NLL by four times the relevant amount, a method is advised in {found_four} ({{ref}}`more <sec-power>`). The advice rests
-on intervals of the
-differences in NLL and Brier score: {of_differences}. {of_errors}; a setting is
-a number of classes and a model. All of this is of samples that are independent and count the same, with a set to fit
-on and one to test on.
+{sizes.median():,.0f} samples), the advice is {how}. Where it recommends a richer method than temperature scaling, that
+is truly worse by a relevant amount in {said("worse")}{open_still}. Where it recommends anything, that is worse than
+the logits as given in {said("harms")}. Where something is better by a relevant amount, the logits are left alone in
+{by_size("leaves alone")}, and something else is advised that is worse than it by that amount in {by_size("misses")}.
+{of_gains}. The advice rests on intervals of the differences in NLL and Brier score: {of_differences}. {of_errors}; a
+setting is a number of classes and a model. All of this is of samples that are independent and count the same, with a
+set to fit on and one to test on.
 ```"""
 )
 
