@@ -90,10 +90,10 @@ metrics_of = report.metric_table()
 captioned(metrics_of.iloc[:, :3], "Error and proper scores of each method, with 95 % intervals")
 
 # %%
-captioned(metrics_of.iloc[:, 3:6], "Calibration errors of each method, with 95 % intervals")
+captioned(metrics_of.iloc[:, 3:5], "Calibration errors of each method, with 95 % intervals")
 
 # %%
-captioned(metrics_of.iloc[:, 6:], "Further calibration errors of each method, with 95 % intervals")
+captioned(metrics_of.iloc[:, 5:], "Further calibration errors of each method, with 95 % intervals")
 
 # %% [markdown]
 # ## Differences
