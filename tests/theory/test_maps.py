@@ -102,6 +102,14 @@ def test_round_trip_of_many_classes_with_large_gamma(classes, gamma):
     np.testing.assert_allclose(back, log_q, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("classes", [3, 10, 1000])
+@pytest.mark.parametrize("gamma", [0.5, 3.0, 100.0])
+def test_round_trip_at_the_uniform_distribution(classes, gamma):
+    """There the top logit is at the lower end of what it can be."""
+    log_q = np.full(classes, -np.log(classes))
+    np.testing.assert_allclose(maps.inverse_focal_log_probs(log_q, gamma), log_q, rtol=1e-13)
+
+
 def root_and_calls(function, low, high, start):
     points = []
     bracket = (torch.tensor([end], dtype=torch.float64) for end in (low, high, start))
