@@ -9,6 +9,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from workflow.prose import rewrite_tables
+
 __all__ = ["setup", "with_long_cells"]
 
 _LONG = 24  # letters
@@ -29,9 +31,7 @@ def with_long_cells(text: str) -> str:
 
 
 def _mark_cells(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    for raw in list(doctree.findall(nodes.raw)):
-        if "html" in raw.get("format", "") and "<table" in raw.astext():
-            raw.parent.replace(raw, nodes.raw(raw.rawsource, with_long_cells(raw.astext()), **raw.attributes))
+    rewrite_tables(doctree, with_long_cells)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

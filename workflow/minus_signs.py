@@ -11,7 +11,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from workflow.prose import prose
+from workflow.prose import prose, rewrite_tables
 
 __all__ = ["setup", "with_minus", "with_minus_in_cells"]
 
@@ -42,9 +42,7 @@ def _in_cell(text: str) -> str:
 
 
 def _set_signs(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    for raw in list(doctree.findall(nodes.raw)):
-        if "html" in raw.get("format", "") and "<td" in raw.astext():
-            raw.parent.replace(raw, nodes.raw(raw.rawsource, with_minus_in_cells(raw.astext()), **raw.attributes))
+    rewrite_tables(doctree, with_minus_in_cells)
     for text in prose(doctree):
         if "-" in text:
             begins = "pasted-text" in text.parent.get("classes", []) or text.parent.index(text) == 0

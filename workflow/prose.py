@@ -1,13 +1,13 @@
-"""Text of a page that is neither code nor a formula, for what is set in it."""
+"""Text of a page that is neither code nor a formula, and its tables, for what is set in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from docutils import nodes
 from sphinx import addnodes
 
-__all__ = ["prose"]
+__all__ = ["prose", "rewrite_tables"]
 
 # what a reader may copy, a package's descriptions with their defaults among it, and formulas
 _NO_PROSE = (
@@ -24,3 +24,10 @@ def prose(tree: nodes.Element) -> Iterator[nodes.Text]:
             around = around.parent
         if around is None:
             yield text
+
+
+def rewrite_tables(tree: nodes.Element, change: Callable[[str], str]) -> None:
+    """The HTML of tables that notebooks put out, changed in place."""
+    for raw in list(tree.findall(nodes.raw)):
+        if "html" in raw.get("format", "") and "<td" in raw.astext():
+            raw.parent.replace(raw, nodes.raw(raw.rawsource, change(raw.astext()), **raw.attributes))
