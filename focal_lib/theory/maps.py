@@ -317,9 +317,9 @@ def _solve_simplex(log_p: Tensor, gamma: Tensor) -> Tensor:
 
     others = log_p.masked_fill(is_top, -math.inf)
     margin = log_p.gather(-1, top) - torch.logsumexp(others, -1, keepdim=True)
+    # At least the uniform distribution's logit. At most this: w(q) / q lies between 1/(1 + gamma) and 1 where it is
+    # smaller than at the top class. Both with room for rounding.
     low = torch.full_like(margin, -math.log(log_p.shape[-1] - 1) - 1e-3)
-    high = margin.clamp(min=0) + 1 + torch.log1p(gamma)
-    while bool((short := excess(high)[0] < 0).any()):
-        high = torch.where(short, 2 * high, high)
+    high = margin + torch.log1p(gamma) + 1e-3
     start = torch.minimum(torch.maximum(margin / (1 + gamma), low), high)
     return classes(_newton(excess, low, high, start))

@@ -117,15 +117,17 @@ def root_and_calls(function, low, high, start):
     return float(root), points
 
 
-def test_newton_steps_to_and_fro_are_bisected():
+@pytest.mark.parametrize("middle", [0.0, 5.0])
+def test_newton_steps_to_and_fro_are_bisected(middle):
     """Newton's steps for sign(x) sqrt(abs(x)) lead from x to -x and back, for ever."""
 
     def signed_root(x):
+        x = x - middle
         return torch.sign(x) * x.abs().sqrt(), 1 / (2 * x.abs().sqrt())
 
     for start in (1.0, -1.0):
-        root, points = root_and_calls(signed_root, -1.2, 1.7, start)
-        assert abs(root) < 1e-15
+        root, points = root_and_calls(signed_root, middle - 1.2, middle + 1.7, middle + start)
+        assert abs(root - middle) < 1e-15 + 4e-15 * middle
         assert len(points) < 80
 
 

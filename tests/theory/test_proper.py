@@ -93,6 +93,19 @@ def test_zeros_stay_and_faces_are_smaller_problems():
     np.testing.assert_array_equal(q[1], [1, 0, 0])
 
 
+def test_faces_in_a_batch_of_any_shape():
+    faces = np.array([[[0.8, 0.2, 0.0], [0.0, 0.995, 0.005]], [[0.2, 0.0, 0.8], [0.2, 0.5, 0.3]]])
+    q = proper.focal_minimiser(faces, 2.0)
+    for point, found in zip(faces.reshape(-1, 3), q.reshape(-1, 3), strict=True):
+        np.testing.assert_allclose(found[point > 0], proper.focal_minimiser(point[point > 0], 2.0), rtol=1e-14)
+    np.testing.assert_array_equal(q[faces == 0], 0)
+
+
+def test_sums_that_rounding_moved_are_made_1():
+    p = np.array([0.8, 0.2])
+    np.testing.assert_allclose(proper.focal_minimiser(p * (1 + 9e-7), 2.0), proper.focal_minimiser(p, 2.0), rtol=1e-14)
+
+
 def test_torch_in_torch_out():
     assert isinstance(proper.focal_minimiser(torch.tensor([0.8, 0.2]), 2.0), torch.Tensor)
 
