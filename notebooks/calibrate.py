@@ -144,7 +144,7 @@ Markdown("\n\n".join([report.landscape_caption(), *report.theory]))
 #
 # `report.save(folder)` writes the fitted calibrator (JSON, no pickle), the metrics and the page, all or none. `focal
 # apply` and `focal export` take the calibrator further, `focal check --calibrator` tests it ({ref}`page-command-line`),
-# and {ref}`page-own-model` shows it inside other libraries.
+# {ref}`page-own-model` shows it inside other libraries, and {ref}`page-three-models` takes three the whole way.
 
 # %%
 if out:

@@ -48,10 +48,7 @@ class NpyReader:
             ValueError: the stream ends early.
         """
         n, rest = self.shape[0], self.shape[1:]
-        numbers = max(1, math.prod(rest))
-        if numbers > _AT_ONCE:
-            require_memory(4 * 8 * numbers, f"a sample of shape {rest}")
-        size = max(1, min(size, _AT_ONCE // numbers))
+        size = _at_once(rest, size)
         for start in range(0, n, size):
             count = min(size, n - start)
             wanted = count * math.prod(rest) * self.dtype.itemsize
@@ -63,7 +60,7 @@ class NpyReader:
 
 @dataclass(frozen=True)
 class ArrayReader:
-    """Samples (n, ...) in memory, read as a stream is."""
+    """Samples (n, ...) in memory, or in a memory map, read as a stream is."""
 
     values: np.ndarray
 
@@ -76,9 +73,18 @@ class ArrayReader:
         return self.values.dtype
 
     def chunks(self, size: int) -> Iterator[np.ndarray]:
-        """Arrays of at most that many samples."""
+        """Arrays of at most that many samples; of fewer where each is large."""
+        size = _at_once(self.shape[1:], size)
         for start in range(0, len(self.values), size):
             yield self.values[start : start + size]
+
+
+def _at_once(sample: tuple[int, ...], size: int) -> int:
+    """How many samples of this shape to hold in memory, at most `size`; memory for one is asked for."""
+    numbers = max(1, math.prod(sample))
+    if numbers > _AT_ONCE:
+        require_memory(4 * 8 * numbers, f"a sample of shape {sample}")
+    return max(1, min(size, _AT_ONCE // numbers))
 
 
 @contextmanager
@@ -88,8 +94,8 @@ def open_scores(path: Path, given: str = "logits") -> Iterator[NpyReader | Array
     Of npz the array `logits`, or by what is given `probs` or `log_probs`; or the one that there is.
 
     Raises:
-        ValueError: no such file, or other than numbers of samples, stored sample by sample; of a file another length
-            than its header says.
+        ValueError: no such file, or other than numbers of samples; of a pipe, stored class by class; of a file another
+            length than its header says.
     """
     if str(path) == "-":
         if sys.stdin is None:
@@ -124,14 +130,19 @@ def _check_scores(name: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
         raise ValueError(f"{name} must hold scores of samples, (n, K) say. Got {dtype} {shape}.")
 
 
-def _after_header(stream: IO[bytes], name: str) -> NpyReader:
+def _after_header(stream: IO[bytes], name: str) -> NpyReader | ArrayReader:
     shape, by_column, dtype = header = read_header(stream, f"{name} must be an npy file")
     _check_scores(name, shape, dtype)
-    if by_column and min(shape) > 1 and len(shape) > 1:
-        raise ValueError(f"{name} must be stored row by row: save np.ascontiguousarray(logits).")
-    if (length := _length(stream)) is not None and length - stream.tell() != header.size:
+    length = _length(stream)
+    if length is not None and length - stream.tell() != header.size:
         there = length - stream.tell()
         raise ValueError(f"{name} must hold {shape[0]:,} samples, {header.size:,} bytes. It has {there:,}.")
+    if by_column and min(shape) > 1 and len(shape) > 1:  # as pandas' to_numpy gives it
+        if length is None:
+            raise ValueError(
+                f"a pipe must be stored row by row: save np.ascontiguousarray(logits). Got {name} by column."
+            )
+        return ArrayReader(np.memmap(stream, dtype, "r", offset=stream.tell(), shape=shape, order="F"))
     return NpyReader(stream, shape, dtype)
 
 

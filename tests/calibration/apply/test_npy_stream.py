@@ -64,6 +64,25 @@ def test_npz_of_several_arrays_without_logits(tmp_path, fit):
         apply_calibrator(fit, tmp_path / "z.npz", tmp_path / "p.npy")
 
 
+@pytest.mark.parametrize("shape", [(70, 5), (7, 10, 5)])
+def test_a_file_that_is_stored_class_by_class(tmp_path, shape):
+    """As np.save writes what pandas' to_numpy gives."""
+    by_column = np.asfortranarray(Z.reshape(shape).astype(">f4"))
+    np.save(tmp_path / "z.npy", by_column)
+    with open_scores(tmp_path / "z.npy") as source:
+        assert (source.shape, source.dtype) == (shape, np.dtype(">f4"))
+        np.testing.assert_array_equal(np.concatenate(list(source.chunks(33))), by_column)
+
+
+def test_a_pipe_that_is_stored_class_by_class(monkeypatch):
+    given = io.BytesIO()
+    np.save(given, np.asfortranarray(Z))
+    given.seek(0)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given))
+    with pytest.raises(ValueError, match="row by row"), open_scores(Path("-")):
+        pass
+
+
 def test_a_failure_leaves_the_old_file(tmp_path):
     np.save(tmp_path / "p.npy", Z)
     before = (tmp_path / "p.npy").read_bytes()
@@ -108,7 +127,6 @@ def write_cut(path):
     [
         (write_cut, r"x\.npy must hold 70 samples, 2,800 bytes\. It has 2,700"),
         (lambda path: path.write_text("no npy"), "x.npy must be an npy file"),
-        (lambda path: np.save(path, np.asfortranarray(Z)), "row by row"),
         (lambda path: np.save(path, Z[0]), r"of classes must have the 5 classes of fit, shape \(n, 5\)\. Got \(5,\)"),
         (lambda path: np.save(path, Z.astype(str)), r"must hold scores of samples, \(n, K\) say"),
         (lambda path: np.save(path, softmax(Z, -1)), "--given probs"),
