@@ -1,4 +1,4 @@
-// Figures that move: focal_lib/pages/explore.py draws them still; here are their sliders and what these change.
+// Figures that move: focal_lib/pages/explore.py draws them still; here is what sliders change.
 // Formulas are focal_lib's: tests/book/explore.test.js compares them.
 "use strict";
 (() => {
@@ -167,7 +167,7 @@ for (let i = 1; i < 8; i++) for (let j = 1; i + j < 8; j++) field.push([i / 8, j
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
-// q follows pointers and arrow keys.
+// q follows pointers and arrow keys; no finger scrolls.
 function hold({ part }, { q1, q2, q3 }, draw) {
   const grip = part("grip");
   const held = [q1, q2, q3];
@@ -187,6 +187,7 @@ function hold({ part }, { q1, q2, q3 }, draw) {
     event.preventDefault();
     move(project(held.map((input) => +input.value)).map((at, i) => at + 0.02 * step[i]));
   };
+  grip.ontouchstart = (event) => event.preventDefault();
   grip.onpointerdown = ({ pointerId }) => grip.setPointerCapture(pointerId);
   grip.onpointermove = ({ pointerId, x, y }) => {
     if (!grip.hasPointerCapture(pointerId)) return;
@@ -195,7 +196,7 @@ function hold({ part }, { q1, q2, q3 }, draw) {
   };
 }
 
-// --- the figures: each draws what its inputs say, and tells it ---
+// --- the figures ---
 
 function curve(f, low = 0.005, high = 0.995) {
   const xs = Array.from({ length: 101 }, (_, i) => low + ((high - low) * i) / 100);

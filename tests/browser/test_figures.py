@@ -60,18 +60,60 @@ def test_the_keyboard_moves_it(path, name, browser):
     assert still + log.findings == []
 
 
+def _middle(element) -> tuple[float, float]:
+    element.scroll_into_view_if_needed()
+    box = element.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
 @each_figure
 def test_touch_moves_it(path, name, browser):
-    """A slider is where a finger says; the page does not scroll away below it."""
-    page, log = open_page(browser, path.as_uri(), width=390)
+    """A slider is where a finger says."""
+    page, log = open_page(browser, path.as_uri(), width=390, fingers=True)
     figure = page.locator(f"[data-explore={name}]")
     slider = figure.locator("input[type=range]").first
-    slider.scroll_into_view_if_needed()
+    _, y = _middle(slider)
     box = slider.bounding_box()
     assert box["height"] >= 24, "too low for a finger"
     before = _state(figure)
-    page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
+    page.touchscreen.tap(box["x"] + 0.9 * box["width"], y)
     after = _state(figure)
     page.context.close()
     assert all(was != is_now for was, is_now in zip(before, after, strict=True))
     assert log.findings == []
+
+
+_WITH_GRIP = [(path, name) for path, name in FIGURES if name == "simplex"]
+
+
+@pytest.mark.parametrize(("path", "name"), _WITH_GRIP, ids=[page_id(path) for path, _ in _WITH_GRIP])
+def test_a_finger_drags_the_grip(path, name, browser):
+    """It follows, and the page does not scroll away below it."""
+    page, log = open_page(browser, path.as_uri(), width=390, fingers=True)
+    figure = page.locator(f"[data-explore={name}]")
+    x, y = _middle(figure.locator("[data-part=grip]"))
+    before, scrolled = _state(figure), page.evaluate("scrollY")
+    finger = page.context.new_cdp_session(page)
+    for kind, at in (("touchStart", (x, y)), ("touchMove", (x + 20, y - 30)), ("touchMove", (x + 40, y - 60))):
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": at[0], "y": at[1]}]})
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    now = _middle(figure.locator("[data-part=grip]"))
+    after, scrolls = _state(figure), page.evaluate("scrollY")
+    page.context.close()
+    assert all(was != is_now for was, is_now in zip(before, after, strict=True))
+    assert now == (pytest.approx(x + 40, abs=3), pytest.approx(y - 60, abs=3))
+    assert scrolls == scrolled
+    assert log.findings == []
+
+
+@each_figure
+def test_without_scripts_it_is_a_picture(path, name, browser):
+    page, _ = open_page(browser, path.as_uri(), width=390, scripts=False)
+    figure = page.locator(f"[data-explore={name}]")
+    shown = figure.locator(".explore-picture").is_visible(), figure.locator("figcaption").is_visible()
+    drawn = [line for line in _state(figure)[0] if line]
+    controls = figure.locator("input:visible, button:visible").count()
+    page.context.close()
+    assert shown == (True, True)
+    assert drawn
+    assert controls == 0

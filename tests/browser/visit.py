@@ -125,15 +125,29 @@ class Log:
         return [Finding("weight", "", f"{total:,} bytes are loaded, at most {heaviest:,} may be; {most}")]
 
 
-def open_page(browser: Browser, address: str, width: int = WIDTHS[0]) -> tuple[Page, Log]:
-    """A page whose formulas are set; nothing outside this machine can be reached. Close its context."""
-    size = {"width": width, "height": 900}
-    context = browser.new_context(viewport=size, color_scheme="light", reduced_motion="reduce", offline=True)
+def open_page(
+    browser: Browser, address: str, width: int = WIDTHS[0], *, fingers: bool = False, scripts: bool = True
+) -> tuple[Page, Log]:
+    """A page whose formulas are set; nothing outside this machine can be reached. Close its context.
+
+    Args:
+        fingers: on a screen that is touched.
+        scripts: none of the page's run without.
+    """
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme="light",
+        reduced_motion="reduce",
+        offline=True,
+        has_touch=fingers,
+        java_script_enabled=scripts,
+    )
     page = context.new_page()
     log = Log(page)
     page.set_default_timeout(120_000)
     page.goto(address)
-    page.evaluate("async () => { await window.MathJax?.startup?.promise; await document.fonts.ready; }")
+    if scripts:
+        page.evaluate("async () => { await window.MathJax?.startup?.promise; await document.fonts.ready; }")
     return page, log
 
 
