@@ -167,7 +167,7 @@ for (let i = 1; i < 8; i++) for (let j = 1; i + j < 8; j++) field.push([i / 8, j
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
-// q follows pointers and arrow keys; no finger scrolls.
+// q follows pointers and arrow keys.
 function hold({ part }, { q1, q2, q3 }, draw) {
   const grip = part("grip");
   const held = [q1, q2, q3];
