@@ -1,4 +1,4 @@
-"""Tests of the built book in a browser: tests/browser, over _build/html.
+"""Tests of the built book in a browser: tests/browser, over _build/html; and of a report that `focal calibrate` leaves.
 
     python -m workflow.browser                    # make browser
     python -m workflow.browser -k 03_binary       # what pytest takes
@@ -24,6 +24,8 @@ HOME = ROOT / ".venv-browser"
 LOCK = ROOT / "workflow" / "browser.lock"
 TESTS = ROOT / "tests" / "browser"
 BOOK = ROOT / "_build" / "html" / "index.html"
+REPORT = ROOT / "_build" / "browser-report"
+PREDICTIONS = ROOT / "results" / "cifar10-resnet8" / "598cf2a97b66ca1c" / "logits.npz"
 
 
 def missing() -> list[str]:
@@ -45,6 +47,8 @@ def main(arguments: list[str]) -> int:
     except subprocess.CalledProcessError as error:  # no network
         print(f"The browser tests did not run: {' '.join(map(str, error.cmd))} failed.", file=sys.stderr)
         return 1
+    calibrate = [sys.executable, "-m", "focal_lib.cli", "calibrate", str(PREDICTIONS), "--out", str(REPORT)]
+    subprocess.run([*calibrate, "--methods", "all", "--resamples", "50"], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
     options = ["-p", "no:cacheprovider", "--confcutdir", str(TESTS), "-n", "auto", "--maxschedchunk", "1", *arguments]
     command = [str(HOME / "bin" / "python"), "-m", "pytest", *options, str(TESTS)]
     return subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}).returncode

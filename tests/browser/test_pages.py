@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.built import PAGES, SHOTS, SOURCES, page_id
+from tests.browser.built import PAGES, REPORT, SHOTS, SOURCES, page_id
 from tests.browser.visit import HEAVIEST, MODES, WIDTHS, visit
 
 HEAVIER = {  # bytes
@@ -22,4 +22,10 @@ def test_nothing_is_wrong_with_source(page, browser):
     """One like the other: widest and narrowest; the first as any page."""
     one = {} if page == SOURCES[0] else {"axe": False, "widths": (WIDTHS[0], WIDTHS[-1]), "modes": MODES[:1]}
     found = visit(browser, page, SHOTS, **one)
+    assert not found, "\n".join(map(str, found))
+
+
+def test_nothing_is_wrong_with_a_report(browser):
+    """What `focal calibrate` leaves, with every method."""
+    found = visit(browser, REPORT, SHOTS)
     assert not found, "\n".join(map(str, found))

@@ -46,7 +46,10 @@ def test_what_tests_find_is_its_exit_status(monkeypatch):
         lambda command, **_: asked.append(command) or subprocess.CompletedProcess(command, 3),
     )
     assert browser.main(["-k", "ledger"]) == 3
-    assert asked[0][-3:] == ["-k", "ledger", str(browser.TESTS)]
+    calibrate, tests = asked
+    assert calibrate[2:5] == ["focal_lib.cli", "calibrate", str(browser.PREDICTIONS)]
+    assert browser.PREDICTIONS.is_file()
+    assert tests[-3:] == ["-k", "ledger", str(browser.TESTS)]
 
 
 def test_make_test_leaves_them_alone():
