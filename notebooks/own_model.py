@@ -25,7 +25,7 @@ seed: int = 0  # seed of the data and the network; at least 0
 
 # %% tags=["hide-input"]
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
@@ -106,7 +106,8 @@ captioned(scores_of({"before": before, "after": after}), "The network on test da
 # `focal apply` use it):
 
 # %%
-folder = Path(mkdtemp())
+home = TemporaryDirectory()  # removed with the kernel
+folder = Path(home.name)
 write_onnx(fit.to_module(), classes=4, path=folder / "calibrator.onnx")
 save_calibrator(fit, folder / "calibrator.json")
 again = load_calibrator(folder / "calibrator.json")

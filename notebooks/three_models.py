@@ -24,13 +24,14 @@
 # %% tags=["parameters"]
 images: int = 2000  # images of Fashion-MNIST that the trees are trained on; at least 100
 trees: int = 50  # rounds of boosting; at least 1
+sentences: int = None  # of film reviews, drawn at random; none for all; at least 200
 resamples: int = 1000  # number of resamples of the bootstrap; at least 1
 seed: int = 0  # seed of the splits, and of the trees; at least 0
 
 # %% tags=["hide-input"]
 from contextlib import chdir
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -58,7 +59,8 @@ from focal_lib.training.data import class_names, load
 from focal_lib.training.data.text import REVIEWS, text_folder
 
 use_style()
-folder = Path(mkdtemp())
+home = TemporaryDirectory()  # removed with the kernel
+folder = Path(home.name)
 aside = {}  # model -> probabilities as given, probabilities after, labels
 
 
@@ -137,6 +139,7 @@ else:
 analyser = SentimentIntensityAnalyzer()
 file = text_folder("movie-reviews") / REVIEWS[0]
 reviews = pd.read_csv(file, sep="\t", quoting=3, header=None, names=["id", "mean", "text"], encoding_errors="replace")
+reviews = reviews if sentences is None else reviews.sample(sentences, random_state=seed)
 compound = np.array([analyser.polarity_scores(text)["compound"] for text in reviews["text"]])
 praise = (reviews["mean"] > 0).to_numpy().astype(int)
 given, new, y_given, y_new = train_test_split(compound, praise, test_size=1 / 2, random_state=seed)
@@ -192,4 +195,4 @@ reliability_diagrams({name: metrics.reliability_bins(p, y) for name, (p, _, y) i
 reliability_diagrams({name: metrics.reliability_bins(p, y) for name, (_, p, y) in aside.items()})
 
 # %% tags=["remove-input"]
-foot("three_models", images=images, trees=trees, resamples=resamples, seed=seed)
+foot("three_models", images=images, trees=trees, sentences=sentences, resamples=resamples, seed=seed)
