@@ -48,7 +48,8 @@ def main(arguments: list[str]) -> int:
         print(f"The browser tests did not run: {' '.join(map(str, error.cmd))} failed.", file=sys.stderr)
         return 1
     calibrate = [sys.executable, "-m", "focal_lib.cli", "calibrate", str(PREDICTIONS), "--out", str(REPORT)]
-    subprocess.run([*calibrate, "--methods", "all", "--resamples", "50"], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    calibrate += ["--methods", "all", "--resamples", "50"]
+    subprocess.run(calibrate, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
     options = ["-p", "no:cacheprovider", "--confcutdir", str(TESTS), "-n", "auto", "--maxschedchunk", "1", *arguments]
     command = [str(HOME / "bin" / "python"), "-m", "pytest", *options, str(TESTS)]
     return subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}).returncode
