@@ -269,8 +269,9 @@ def gaps_of_epochs(table: pd.DataFrame, metrics: tuple[str, ...] = ("error", "ec
 def gap_last_minus_best(level: float = 0.95) -> pd.DataFrame:
     """FLSD-53 minus cross-entropy in ECE as trained, at the last epoch of both, less the same at the best one.
 
-    A row a setting. None of `written_contrasts`: asked when the results had been seen, as the difference of two contrasts that are,
-    one of which is significant in more settings than the other. Paired over seeds; Holm over the settings.
+    A row a setting. None of `written_contrasts`: asked when the results had been seen, as the difference of two
+    contrasts that are, one of which is significant in more settings than the other. Paired over seeds; Holm over the
+    settings.
 
     Returns:
         table (setting), name; difference, low, high (t interval, each for itself), seeds, p, p_adjusted, significant;
@@ -336,7 +337,7 @@ def spread_over_seeds(table: pd.DataFrame, kept: str, without: Sequence[str] = (
 
 
 def count_steadier(table: pd.DataFrame, without: Sequence[str] = ()) -> tuple[int, int]:
-    """Of how many losses the ECE as trained has a smaller `spread_over_seeds` at the last epoch than at the best, of all."""
+    """Losses whose ECE as trained has a smaller `spread_over_seeds` at the last epoch than at the best; all losses."""
     losses = [loss for loss in dict.fromkeys(table["loss"]) if loss not in without]
     of = {loss: table[table["loss"] == loss] for loss in losses}
     less = [spread_over_seeds(of[loss], LAST) < spread_over_seeds(of[loss], BEST) for loss in losses]
