@@ -55,6 +55,7 @@ WORDS = {
     "gp-cnn": "GP-CNN",
     "gp-cnn-glove": "GP-CNN with GloVe vectors",
     "mlp": "MLP",
+    **{f"resnet{depth}": f"ResNet-{depth}" for depth in (8, 18, 20, 50, 110)},
     "small-cnn": "small CNN",
     "small-vit": "small ViT",
     "tree-lstm": "Tree-LSTM",
