@@ -18,11 +18,9 @@
 # **The question.** Focal loss finds, says the decomposition, the inverse map of the true probabilities. Mostly these
 # are unknown. Where several people labelled each sentence they are nearly known. Does the map bring a focal model to
 # what people said? **In short:** with weights chosen on validation labels, a focal model after its map, against the
-# same model as it is, is {glue:text}`raters-primary` recorded settings. Against cross-entropy it is
-# {glue:text}`raters-against-ce`. Against a temperature fitted on held-out labels the map is
-# {glue:text}`raters-sharpened`; with three classes, where the two differ in shape, {glue:text}`raters-three`. Of models
-# trained on to the end, focal loss as it is, against cross-entropy, is {glue:text}`raters-late-focal`, and after the
-# map, against as it is, {glue:text}`raters-late-map`.
+# same model as it is, is {glue:text}`raters-primary`. {glue:text}`raters-exclude` Against cross-entropy the mapped
+# model is {glue:text}`raters-against-ce`; the map, against a temperature fitted on held-out labels, is
+# {glue:text}`raters-sharpened`.
 #
 # :::{admonition} As printed: KK24 sections 2 and 3.3
 # 'the authors proved the existence of the closed-form transformation that recovers true class probability from the
@@ -231,7 +229,7 @@ caption = "Distance to the raters, one setting minus another, paired over seeds;
 captioned(evaluated[list(columns)].rename(columns=columns), caption, index=False, spelt=True)
 
 # %% tags=["remove-input"]
-count = raters_record.count_relations
+count = raters_record.sum_up_relations
 primary = "focal: after its map minus as it is"
 three = evaluated[evaluated["table"] == "linear, three classes"]
 note(
@@ -356,7 +354,7 @@ interval_figure(
 # * Where several people rated a sentence, the share of them that said 'positive' is nearly the true probability. Here
 #   models are held against that.
 # * With weights chosen on validation labels, a focal model after its map, against the same model as it is, is
-#   {glue:text}`raters-primary` recorded settings; against cross-entropy it is {glue:text}`raters-against-ce`.
+#   {glue:text}`raters-primary`; against cross-entropy it is {glue:text}`raters-against-ce`.
 # * Against a temperature fitted on held-out labels, which the map does not need, the map is
 #   {glue:text}`raters-sharpened`. With three classes, where the two differ in shape, it is {glue:text}`raters-three`.
 # * Trained on to the end, focal loss as it is, against cross-entropy, is {glue:text}`raters-late-focal`, and the map

@@ -275,12 +275,12 @@ note("fclnet", best_gamma=best_focal, best_focal=float(ece.loc[0.0, best_focal])
 
 # %% [markdown]
 # Cross-entropy, in the corner, has {glue:text}`fclnet-ce:.1f` %. {glue:text}`fclnet-best:s` (The least of many means
-# flatters itself a little.) Of the {glue:text}`fclnet-inside` pairs of A.10 {glue:text}`fclnet-better` have a lower mean than focal loss with the same
-# $\gamma$. From one $\lambda$ to the next confidence minus accuracy rises in {glue:text}`fclnet-recorded-rises` of
-# {glue:text}`fclnet-recorded-steps` steps with $\gamma > 0$. So a low ECE is no sign of a square that corrects: the
-# square makes a focal network more confident, which helps where $\gamma$ has made it underconfident, up to the point of
-# balance, and harms beyond. The $\lambda$ of the least mean {glue:text}`fclnet-same:s` for all $\gamma$ here. Networks
-# that have overfitted less, or more, may have another.
+# flatters itself a little.) Of the {glue:text}`fclnet-inside` pairs of A.10 {glue:text}`fclnet-better` have a lower
+# mean than focal loss with the same $\gamma$. From one $\lambda$ to the next confidence minus accuracy rises in
+# {glue:text}`fclnet-recorded-rises` of {glue:text}`fclnet-recorded-steps` steps with $\gamma > 0$. So a low ECE is no
+# sign of a square that corrects: the square makes a focal network more confident, which helps where $\gamma$ has made
+# it underconfident, up to the point of balance, and harms beyond. The $\lambda$ of the least mean
+# {glue:text}`fclnet-same:s` for all $\gamma$ here. Networks that have overfitted less, or more, may have another.
 
 # %% tags=["hide-input"]
 stages = {"as trained": ("none", ""), "after a temperature": ("temperature", "ece")}
@@ -354,9 +354,9 @@ note("fclnet", low=LOW, near_error=NEAR)
 results.format_contrasts(found[found["table"] == families[4]], f"{families[4]}: in epochs")
 
 # %% [markdown]
-# Epochs to low loss: until {glue:text}`fclnet-low:g` of the range is left. Epochs to low error: until the test error is at
-# most {glue:text}`fclnet-near-error:g` points above its least; that needs no normalisation. Epochs are whole numbers:
-# where all seeds differ by the same number, the interval is as wide as rounding both makes it.
+# Epochs to low loss: until {glue:text}`fclnet-low:g` of the range is left. Epochs to low error: until the test error is
+# at most {glue:text}`fclnet-near-error:g` points above its least; that needs no normalisation. Epochs are whole
+# numbers: where all seeds differ by the same number, the interval is as wide as rounding both makes it.
 
 # %% tags=["remove-input"]
 show("l25.convergence")

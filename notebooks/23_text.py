@@ -255,9 +255,9 @@ note("text", fcl_error=count(evaluated, "FCL minus cross-entropy, error", ("lowe
 # Kendall's $\tau$ between the losses' order by ECE here and in each printed row, one number a seed. It is 1 for the
 # same order and 0 for unrelated ones. So few losses leave much to chance: the intervals are over seeds, and say nothing
 # of the chance in a printed row, which is of single runs. Of seeds that all have one $\tau$ the interval is as wide as
-# the steps of $\tau$ make it. Among all orders that the losses could have, a mean $\tau$ as far from 0 as ours is significant at 5 % for
-# {glue:text}`text-related` of {glue:text}`text-rows` rows. A network that learned nothing is well calibrated, so losses
-# whose error is nearer to chance than to the best one are left out of the second figure:
+# the steps of $\tau$ make it. Among all orders that the losses could have, a mean $\tau$ as far from 0 as ours is
+# significant at 5 % for {glue:text}`text-related` of {glue:text}`text-rows` rows. A network that learned nothing is
+# well calibrated, so losses whose error is nearer to chance than to the best one are left out of the second figure:
 # {glue:text}`text-at-chance`. The order of the {glue:text}`text-left` left that M20 has, by ECE as trained, has a mean
 # $\tau$ of {glue:text}`text-tau-sst:.2f` with M20's row on film reviews and of {glue:text}`text-tau-news:.2f` with its
 # row on 20 Newsgroups, over {glue:text}`text-tau-seeds` seeds; of all orders of these losses a share of
