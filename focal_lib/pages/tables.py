@@ -29,6 +29,8 @@ WORDS = {
     "fcl-gap": "gap in FCL",
     "focal-gap": "gap in focal loss",
     "fpr95": "FPR at 95 %",
+    "kl": "KL",
+    "l2": "squared distance",
     "log-gap": "gap in log-loss",
     "max-probability": "largest probability",
     "mce": "MCE",
@@ -52,6 +54,7 @@ WORDS = {
     "structured-matrix": "structured matrix",
     # networks
     "airbench-cnn": "AirBench CNN",
+    "averaged-embedding": "averaged embedding",
     "gp-cnn": "GP-CNN",
     "gp-cnn-glove": "GP-CNN with GloVe vectors",
     "mlp": "MLP",
