@@ -101,7 +101,7 @@ def say_best(values: pd.DataFrame) -> str:
     least = f"The least mean is {values[gamma][lam]:.1f} %, of {in_words(fcl(float(gamma), float(lam)).label)}"
     if lam == 0:
         return f"{least}: of all these losses one without a square is best."
-    plain = float(values.columns[values.loc[0.0].to_numpy().argmin()])
+    plain = float(values.columns.to_numpy(dtype=float)[values.loc[0.0].to_numpy().argmin()])
     without = f"{values[plain][0.0]:.1f} %, of {in_words(fcl(plain, 0.0).label)}"
     return f"{least}; the least without a square is {without}."
 
