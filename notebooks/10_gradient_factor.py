@@ -29,7 +29,8 @@
 # $b = p_0\log p_0$.
 # :::
 #
-# What M20 call $p$, the probability that the network gives to the true class, is $q$ in this book.
+# What M20 call $p$, the probability that the network gives to the true class, is $q$ in this book. Their Appendix G, on
+# a linear model whose data have known probabilities, has a chapter of its own, {ref}`ch-simple`.
 
 # %% tags=["parameters"]
 p0: float = 0.25  # threshold whose gamma is computed; in (0, 1)
@@ -212,11 +213,6 @@ table.style.format(precision=4).format("{:.6f}", subset=["entropy"]).hide().set_
 show("m20.entropy_binary", "m20.entropy_many_classes")
 
 # %% [markdown]
-# ## A linear model
-#
-# Appendix G shows both losses on a logistic regression, which can be fitted exactly and whose data have known
-# probabilities: {ref}`ch-simple`.
-#
 # ## Temperature
 #
 # The paper searches temperatures on a grid since 'NLL is not a convex function of temperature' and an optimiser may

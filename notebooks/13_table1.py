@@ -57,7 +57,7 @@ from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure, point_figure
 from focal_lib.pages.plots.epochs import reliability_strip
-from focal_lib.pages.tables import captioned
+from focal_lib.pages.tables import captioned, in_words
 
 use_style()
 trained = results.load_recorded(recorded)
@@ -365,12 +365,12 @@ errors = {"small": frame, "whole": of_begun}
 errors = {name: table.query("metric == 'error' and method == 'none'")["value"] for name, table in errors.items()}
 note("table1", {f"{name}-{end}": getattr(values, end)() for name, values in errors.items() for end in ("min", "max")})
 note("table1", whole_runs=len(begun), whole_planned=len(training.read_grid(f"workflow/grids/{recorded_whole}.yaml")))
-note("table1", whole_n=begun[0].spec.n_train, whole_model=begun[0].spec.model)
+note("table1", whole_n=begun[0].spec.n_train, whole_model=in_words(begun[0].spec.model))
 note("table1", whole_epochs=begun[0].spec.training.epochs)
 
 # %% [markdown]
-# The networks above are small, and so are their training sets. `workflow/grids/cifar10-record.yaml` has larger ones: a
-# {glue:text}`table1-whole-model` on {glue:text}`table1-whole-n:,` images with crops and flips,
+# The networks above are small, and so are their training sets. `workflow/grids/cifar10-record.yaml` has larger ones, of
+# the kind {glue:text}`table1-whole-model`, on {glue:text}`table1-whole-n:,` images with crops and flips,
 # {glue:text}`table1-whole-epochs` epochs, with the comparisons written down before. {glue:text}`table1-whole-runs` of
 # its {glue:text}`table1-whole-planned` runs are recorded. Their test errors are {glue:text}`table1-whole-min:.1f` to
 # {glue:text}`table1-whole-max:.1f` %, those of the small networks {glue:text}`table1-small-min:.1f` to

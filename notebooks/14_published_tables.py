@@ -42,22 +42,13 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure, scatter_figure
+from focal_lib.pages.tables import in_words
 
 use_style()
 cells = results.printed_tables()
-METRICS = {
-    "ece": "ECE",
-    "adaptive-ece": "adaptive ECE",
-    "classwise-ece": "classwise ECE",
-    "smooth-ece": "smooth ECE",
-    "mce": "MCE",
-    "nll": "NLL",
-    "error": "error",
-    "auroc": "AUROC",
-}
+METRICS = {metric: in_words(metric) for metric in cells["metric"].unique()}
 WHEN = {"pre": "before", "post": "after"}
-LOSSES = {"fcl": "FCL", "flsd-53": "FLSD-53", "flsd-532": "FLSD-532"}
-LOSSES |= {"mmce": "MMCE", "brier": "Brier", "fcl-l1": "FCL with L1"}
+LOSSES = {loss: in_words(loss) for loss in cells["loss"].unique()}
 
 # %% tags=["remove-input"]
 calibration = cells["metric"].isin(["ece", "adaptive-ece", "classwise-ece", "smooth-ece", "mce"])
@@ -198,10 +189,7 @@ note("published", seed_share=100 * apart["post"] / spread)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "ECE after temperature scaling in L25 against M20 for the same data set, network and loss; the points scatter about the diagonal, most of them within a point, a few further."}, "figure": {"name": "fig-published-two", "caption": "ECE (%) after temperature scaling of the same data set, network and loss in the two papers (CIFAR). On the line they would agree."}}
 scatter_figure(
-    {
-        LOSSES.get(loss, loss): (part["value_m20"], part["value_l25"])
-        for loss, part in after.groupby("loss", sort=False)
-    },
+    {LOSSES[loss]: (part["value_m20"], part["value_l25"]) for loss, part in after.groupby("loss", sort=False)},
     "ECE (%) in M20",
     "ECE (%) in L25",
     diagonal=True,
@@ -411,7 +399,7 @@ show("l25.lambda_selected")
 # %% tags=["hide-input"]
 gains = results.gains_of_kk24(results.kk24_table1())
 titles = ["data set", "loss", "temperature", "focal temperature", "difference", "95 % from", "to", "p", "p, Holm"]
-named = gains.replace({"loss": LOSSES}).set_axis(titles, axis="columns")
+named = gains.assign(loss=gains["loss"].map(in_words)).set_axis(titles, axis="columns")
 text = named.style.format(precision=2).format("{:.2g}", subset=["p", "p, Holm"]).hide()
 text.set_caption("KK24's Table 1: adaptive ECE (%) after either scaling; intervals each for itself")
 

@@ -189,7 +189,7 @@ line_figure(grid_gammas, curves, r"$\gamma$", "ratio off the temperature (%)", z
 # {glue:text}`simple-t-low:.2f` at {glue:text}`simple-gamma-high:g`, the ratio is off it by at most
 # {glue:text}`simple-off-one:.1f` % at $\gamma = 1$ and {glue:text}`simple-off-all:.1f` % anywhere, over
 # {glue:text}`simple-settings:d` settings of spread and flipped labels. In this model M20's 'weight magnification' and
-# KK24's temperature are one thing, which the map undoes.
+# KK24's temperature are nearly one thing, which the map nearly undoes.
 
 # %% tags=["remove-input"]
 show("m20.linear_ratio")
@@ -278,7 +278,8 @@ note("simple", ce_side=sides[under.estimate > 0], ce_gap=100 * under.estimate, h
 # M20 look at the mistakes alone. With cross-entropy {glue:text}`simple-high:.0f` % of them are made 'with greater than
 # 90% confidence'. The plateau is at {glue:text}`simple-plateau:g` here. With M20's share of flipped labels, a tenth, it
 # is at that very confidence, so that the share of such mistakes hangs on the spread, and of a single draw from narrow
-# clusters on chance; with fewer flipped labels the plateau lies higher, and M20's 'almost always' can be true.
+# clusters, or of few samples, on chance; with fewer flipped labels the plateau lies higher, and M20's 'almost always'
+# can be true.
 
 # %% tags=["hide-input"]
 levels = np.linspace(0.5, 0.999, 200)

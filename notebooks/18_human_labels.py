@@ -18,11 +18,9 @@
 # **The question.** Focal loss finds, says the decomposition, the inverse map of the true probabilities. Mostly these
 # are unknown. Where several people labelled each sentence they are nearly known. Does the map bring a focal model to
 # what people said? **In short:** with weights chosen on validation labels, a focal model after its map, against the
-# same model as it is, is {glue:text}`raters-primary` recorded settings. Against cross-entropy it is
-# {glue:text}`raters-against-ce`. Against a temperature fitted on held-out labels the map is
-# {glue:text}`raters-sharpened`; with three classes, where the two differ in shape, {glue:text}`raters-three`. Of models
-# trained on to the end, focal loss as it is, against cross-entropy, is {glue:text}`raters-late-focal`, and after the
-# map, against as it is, {glue:text}`raters-late-map`.
+# same model as it is, is {glue:text}`raters-primary`. {glue:text}`raters-exclude` Against cross-entropy the mapped
+# model is {glue:text}`raters-against-ce`; the map, against a temperature fitted on held-out labels, is
+# {glue:text}`raters-sharpened`.
 #
 # :::{admonition} As printed: KK24 sections 2 and 3.3
 # 'the authors proved the existence of the closed-form transformation that recovers true class probability from the
@@ -51,6 +49,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure, point_figure
+from focal_lib.pages.tables import captioned, in_words
 from focal_lib.results import raters, raters_record
 from focal_lib.training.raters.plan import FCL, GAMMA, VALIDATED, Plan, losses_compared
 from focal_lib.training.raters.train import train
@@ -135,8 +134,8 @@ note("raters", n_train=n_train, n_validation=n_validation, seeds=seeds, fcl_gamm
 seconds = record.drop_duplicates(["model", "classes", "labels", "loss", "seed"])
 by_setting = seconds.groupby(["model", "classes"], sort=False).agg(seeds=("seed", "nunique"), s=("cpu_seconds", "sum"))
 columns = {"model": "model", "classes": "classes", "seeds": "seeds", "s": "processor seconds"}
-shown = by_setting.reset_index().rename(columns=columns).style.format({"processor seconds": "{:.0f}"}).hide()
-shown.set_caption("The record: seeds, and the time that all models of a setting took")
+caption = "The record: seeds, and the time that all models of a setting took"
+captioned(by_setting.reset_index().rename(columns=columns), caption, precision=0, index=False, spelt=True)
 
 # %% [markdown]
 # ## Prediction against raters
@@ -193,8 +192,8 @@ interval_figure(
 shown = table[(table["kept"] == VALIDATED) & table["metric"].isin(["kl", "l2", "gap", "accuracy"])]
 means = shown.pivot_table(index=["loss", "method"], columns="metric", values="value", sort=False)
 means = means[["kl", "l2", "gap", "accuracy"]].rename(columns={"kl": "KL", "l2": "squared distance"}).sort_values("KL")
-form = means.reset_index().style.format(precision=3).hide()
-form.set_caption("Linear model, means over seeds. Gap: top probability less the share of raters who say so (accuracy)")
+caption = "Linear model, means over seeds. Gap: top probability less the share of raters who say so (accuracy)"
+captioned(means.reset_index().rename_axis(columns=None), caption, index=False, spelt=True)
 
 # %% tags=["hide-input"]
 own = [o for o in outcomes if o.plan.label == focal and o.kept == VALIDATED]
@@ -204,7 +203,7 @@ over_sentences = metrics.t_interval(moved)
 note("raters", moved=over_sentences.estimate, moved_low=over_sentences.low, moved_high=over_sentences.high)
 first = against_ce.iloc[0]
 note("raters", improved=100 * np.mean(moved < 0))
-note("raters", least=first["label"] if first["difference"] < 0 else "cross-entropy")
+note("raters", least=in_words(first["label"]) if first["difference"] < 0 else "cross-entropy")
 
 # %% [markdown]
 # Least KL, among those trained here, has {glue:text}`raters-least`; what the intervals do not tell apart stays open.
@@ -226,11 +225,11 @@ note("raters", least=first["label"] if first["difference"] < 0 else "cross-entro
 # %% tags=["hide-input"]
 columns = {"table": "setting", "name": "contrast", "metric": "metric", "difference": "difference", "low": "95 % from"}
 columns |= {"high": "to", "seeds": "seeds", "p_adjusted": "p, corrected", "significant": "significant"}
-text = evaluated[list(columns)].rename(columns=columns).style.format(precision=3).hide()
-text.set_caption("Distance to the raters, one setting minus another, paired over seeds; t intervals, each for itself")
+caption = "Distance to the raters, one setting minus another, paired over seeds; t intervals, each for itself"
+captioned(evaluated[list(columns)].rename(columns=columns), caption, index=False, spelt=True)
 
 # %% tags=["remove-input"]
-count = raters_record.count_relations
+count = raters_record.sum_up_relations
 primary = "focal: after its map minus as it is"
 three = evaluated[evaluated["table"] == "linear, three classes"]
 note(
@@ -355,7 +354,7 @@ interval_figure(
 # * Where several people rated a sentence, the share of them that said 'positive' is nearly the true probability. Here
 #   models are held against that.
 # * With weights chosen on validation labels, a focal model after its map, against the same model as it is, is
-#   {glue:text}`raters-primary` recorded settings; against cross-entropy it is {glue:text}`raters-against-ce`.
+#   {glue:text}`raters-primary`; against cross-entropy it is {glue:text}`raters-against-ce`.
 # * Against a temperature fitted on held-out labels, which the map does not need, the map is
 #   {glue:text}`raters-sharpened`. With three classes, where the two differ in shape, it is {glue:text}`raters-three`.
 # * Trained on to the end, focal loss as it is, against cross-entropy, is {glue:text}`raters-late-focal`, and the map

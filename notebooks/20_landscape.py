@@ -17,17 +17,14 @@
 #
 # **The question.** {cite:t}`kn24` conjecture that a lower curvature is one of the reasons why focal loss calibrates.
 # [](#ch-curvature) looks at the loss itself. Here are the networks: how curved is the loss in their weights, does it
-# become flatter as $\gamma$ grows, and is it this that calibrates? **In short:** with $\gamma = 7$ the top eigenvalue
-# of the Hessian of the loss trained with, on validation images, is {glue:text}`landscape-top:s` times that of
-# cross-entropy ({glue:text}`landscape-names:s`; in brackets 95 % t intervals over seeds, each for itself). Its mean
-# falls in {glue:text}`landscape-falls` of {glue:text}`landscape-steps` steps of $\gamma$, significantly in
-# {glue:text}`landscape-falls-sure` (5 %, Holm over the steps of a network). But these are Hessians of different losses.
-# By one loss for all, cross-entropy, the trace where focal loss with $\gamma = 3$ leads is
-# {glue:text}`landscape-ce:s` times that where cross-entropy leads; with training images, which some of these networks
-# fit so well that it nearly vanishes, {glue:text}`landscape-ce-train:s` times; of both together, it is
-# {glue:text}`landscape-said:s`. And no flatness fixes the calibration: one layer multiplied by
-# {glue:text}`landscape-factor:g` and the next divided by it multiply the trace by
-# {glue:text}`landscape-by-factor:.2g`, and no probability changes but by rounding.
+# become flatter as $\gamma$ grows, and is it this that calibrates? **In short:** how flat it is depends on the loss
+# whose Hessian is taken, and no flatness fixes the calibration. By the loss trained with, on validation images, the top
+# eigenvalue falls, in the mean, in {glue:text}`landscape-falls` of {glue:text}`landscape-steps` steps of $\gamma$,
+# significantly in {glue:text}`landscape-falls-sure` (5 %, Holm over the steps of a network). By one loss for all,
+# cross-entropy, the trace where focal loss with $\gamma = 3$ leads is, against that where cross-entropy leads, on
+# validation and on training images, {glue:text}`landscape-said:s`. And one layer multiplied by
+# {glue:text}`landscape-factor:g` and the next divided by it multiply the trace by {glue:text}`landscape-by-factor:.2g`,
+# and no probability changes but by rounding.
 #
 # :::{admonition} As printed: KN24 abstract, captions of Figs. 2 and 3
 # 'Our analysis suggests that focal loss reduces the curvature of the loss surface in training the model. This
@@ -65,7 +62,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import panel_figure, point_figure
-from focal_lib.pages.tables import captioned
+from focal_lib.pages.tables import captioned, in_words
 
 use_style()
 table = results.read_landscape()
@@ -95,7 +92,11 @@ near, estimates = results.share_within(table[(table["model"] != "small-vit") & ~
 note("landscape", near=near, estimates=estimates)
 traces = table[table["metric"].str.startswith("trace")]
 relative = (100 * traces["error"] / traces["value"].abs()).groupby(traces["model"]).median()
-note("landscape", relative=", ".join(f"{relative[name]:.0f}" for name in networks), names=", ".join(networks))
+note(
+    "landscape",
+    relative=", ".join(f"{relative[name]:.0f}" for name in networks),
+    names=", ".join(map(in_words, networks)),
+)
 differences(training.read_notes("workflow/grids/landscape.yaml").differs)
 
 # %% [markdown]

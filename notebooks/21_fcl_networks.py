@@ -26,7 +26,9 @@
 # {glue:text}`fclnet-gap-most:+.1f` points for $\lambda$ of 0, $\frac12$ and $\frac92$, and the ECE
 # {glue:text}`fclnet-ece-zero:.1f`, {glue:text}`fclnet-ece-half:.1f` and {glue:text}`fclnet-ece-most:.1f` %. With the
 # absolute distance in place of the squared one, $\gamma = 4$ and $\lambda = \frac32$, it is
-# {glue:text}`fclnet-absolute:.1f` % in place of {glue:text}`fclnet-squared:.1f` %.
+# {glue:text}`fclnet-absolute:.1f` % in place of {glue:text}`fclnet-squared:.1f` % as trained; after a temperature the
+# squared one is {glue:text}`fclnet-distance-after:s`. FCL's error, against that of cross-entropy, is
+# {glue:text}`fclnet-fcl-error:s`.
 #
 # :::{admonition} As printed: L25 sections 5.5.1 to 5.5.3
 # 'The FCL shows faster convergence, reaching a low normalized test loss more quickly than the other loss functions.'
@@ -68,16 +70,24 @@ from focal_lib.pages.differences import differences
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import dot_figure, line_figure, point_figure
+from focal_lib.pages.plots.curves import dot_figure, line_figure, panel_figure, point_figure
 from focal_lib.pages.plots.epochs import epoch_panels
 from focal_lib.pages.plots.maps import cell_map
+from focal_lib.pages.tables import captioned, in_words
 from focal_lib.results.fcl_networks import LOW, NEAR
+from focal_lib.results.localisation_record import say_contrast
 from focal_lib.training import fcl_networks
 from focal_lib.training import simple_models as simple
 
 use_style()
 recorded, moons_recorded = results.read_fcl("images"), results.read_fcl("moons")
 found = results.evaluate_contrasts(recorded, fcl_networks.written_contrasts())
+
+# %% tags=["remove-input"]
+pair = "fcl 4 1.5{0} minus fcl-l1 4 1.5{0}"
+note("fclnet", distance=say_contrast(found, f"ece: {pair.format(' as trained')}"))
+note("fclnet", distance_after=say_contrast(found, f"ece: {pair.format(' after temperature by ece')}"))
+note("fclnet", fcl_error=say_contrast(found, "error: fcl 4 1.5 as trained minus cross-entropy as trained"))
 
 # %% [markdown]
 # ## The bias, seen in a network
@@ -245,14 +255,14 @@ note("fclnet", rises=rises, steps=steps, again=len(again), again_said=said, fitt
 # %% tags=["hide-input"]
 ece, gap = results.map_over(recorded, "ece"), results.map_over(recorded, "confidence-gap")
 pairs = fcl_networks.chosen_by_l25()
-best, better, inside = results.say_best(ece, pairs)
+better, inside = results.count_better(ece, pairs)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "A cell for each gamma and lambda with the expected calibration error in per cent, recorded networks, mean over seeds. The cells of the pairs that L25 chose have a frame."}, "figure": {"name": "fig-fclnet-ece", "caption": "ECE (equal width, %) as trained over $\\gamma$ and $\\lambda$, mean over recorded seeds. Frames: the pairs of L25 A.10. Counterpart of L25 Fig. 6."}}
 cell_map(ece, r"$\gamma$", r"$\lambda$", "ECE (%)", marked=pairs)
 
 # %% tags=["remove-input"]
 rises, steps = results.count_higher(gap)
-note("fclnet", best=best, best_ece=float(ece.min().min()), better=better, inside=inside, ce=float(ece.loc[0.0, 0.0]))
+note("fclnet", best=results.say_best(ece), better=better, inside=inside, ce=float(ece.loc[0.0, 0.0]))
 note("fclnet", recorded_rises=rises, recorded_steps=steps, recorded_seeds=int(recorded["seed"].nunique()))
 note("fclnet", gap_ce=gap.loc[0.0, 0.0])
 note("fclnet", gap_zero=gap.loc[0.0, 3.0], gap_half=gap.loc[0.5, 3.0], gap_most=gap.loc[4.5, 3.0])
@@ -264,15 +274,13 @@ best_focal = float(ece.loc[0.0].idxmin())
 note("fclnet", best_gamma=best_focal, best_focal=float(ece.loc[0.0, best_focal]))
 
 # %% [markdown]
-# Cross-entropy, in the corner, has {glue:text}`fclnet-ce:.1f` %. The least mean is {glue:text}`fclnet-best-ece:.1f` %,
-# of *{glue:text}`fclnet-best`*; the least without a square is {glue:text}`fclnet-best-focal:.1f` %, with $\gamma =$
-# {glue:text}`fclnet-best-gamma:g`. (The least of many means flatters itself a little.) Of the
-# {glue:text}`fclnet-inside` pairs of A.10 {glue:text}`fclnet-better` have a lower mean than focal loss with the same
-# $\gamma$. From one $\lambda$ to the next confidence minus accuracy rises in {glue:text}`fclnet-recorded-rises` of
-# {glue:text}`fclnet-recorded-steps` steps with $\gamma > 0$. So a low ECE is no sign of a square that corrects: the
-# square makes a focal network more confident, which helps where $\gamma$ has made it underconfident, up to the point of
-# balance, and harms beyond. The $\lambda$ of the least mean {glue:text}`fclnet-same:s` for all $\gamma$ here. Networks
-# that have overfitted less, or more, may have another.
+# Cross-entropy, in the corner, has {glue:text}`fclnet-ce:.1f` %. {glue:text}`fclnet-best:s` (The least of many means
+# flatters itself a little.) Of the {glue:text}`fclnet-inside` pairs of A.10 {glue:text}`fclnet-better` have a lower
+# mean than focal loss with the same $\gamma$. From one $\lambda$ to the next confidence minus accuracy rises in
+# {glue:text}`fclnet-recorded-rises` of {glue:text}`fclnet-recorded-steps` steps with $\gamma > 0$. So a low ECE is no
+# sign of a square that corrects: the square makes a focal network more confident, which helps where $\gamma$ has made
+# it underconfident, up to the point of balance, and harms beyond. The $\lambda$ of the least mean
+# {glue:text}`fclnet-same:s` for all $\gamma$ here. Networks that have overfitted less, or more, may have another.
 
 # %% tags=["hide-input"]
 stages = {"as trained": ("none", ""), "after a temperature": ("temperature", "ece")}
@@ -280,6 +288,20 @@ along = {name: results.along_lambda(recorded, 3.0, "ece", *how) for name, how in
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "ECE in per cent over lambda with gamma 3, as trained and after a temperature, with t intervals over seeds."}, "figure": {"name": "fig-fclnet-along", "caption": "ECE (%) over $\\lambda$ with $\\gamma = 3$, as trained and after a temperature chosen by ECE on validation images (recorded; mean, 95 % t interval)."}}
 point_figure(along, r"$\lambda$", "ECE (%)")
+
+# %% [markdown]
+# Fig. 6 of L25 has other metrics, too. A temperature changes no class, hence not the error, and the last panel has one
+# line twice.
+
+# %% tags=["hide-input"]
+others = {"NLL": "nll", "adaptive ECE (%)": "adaptive-ece", "classwise ECE (%)": "classwise-ece", "error (%)": "error"}
+by_metric = {
+    title: {name: results.along_lambda(recorded, 3.0, metric, *how) for name, how in stages.items()}
+    for title, metric in others.items()
+}
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Four panels over lambda with gamma 3, as trained and after a temperature, with t intervals over seeds: NLL, adaptive ECE, classwise ECE and error. The two curves of the error are the same."}, "figure": {"name": "fig-fclnet-metrics", "caption": "NLL, adaptive ECE, classwise ECE and error over $\\lambda$ with $\\gamma = 3$, as trained and after a temperature chosen by ECE on validation images (recorded; mean, 95 % t interval, each for itself). With {numref}`fig-fclnet-along` the counterpart of L25 Fig. 6."}}
+panel_figure(by_metric, r"$\lambda$", "", one_scale=False)
 
 # %% [markdown]
 # Contrasts written down after a trial with another seed and before these were run; the first of each table stands for
@@ -332,9 +354,9 @@ note("fclnet", low=LOW, near_error=NEAR)
 results.format_contrasts(found[found["table"] == families[4]], f"{families[4]}: in epochs")
 
 # %% [markdown]
-# `epochs-to-low`: until {glue:text}`fclnet-low:g` of the range is left. `epochs-to-error`: until the test error is at
-# most {glue:text}`fclnet-near-error:g` points above its least; that needs no normalisation. Epochs are whole numbers:
-# where all seeds differ by the same number, the interval is as wide as rounding both makes it.
+# Epochs to low loss: until {glue:text}`fclnet-low:g` of the range is left. Epochs to low error: until the test error is
+# at most {glue:text}`fclnet-near-error:g` points above its least; that needs no normalisation. Epochs are whole
+# numbers: where all seeds differ by the same number, the interval is as wide as rounding both makes it.
 
 # %% tags=["remove-input"]
 show("l25.convergence")
@@ -369,19 +391,18 @@ line_figure(knots, best_maps, "probability", "recalibrated", diagonal=True, ylim
 show("l25.thm45_here", "l25.thm45_overfitted_here")
 
 # %% tags=["hide-input"]
-results.format_contrasts(found[found["table"] == families[3]], f"{families[3]}: in points, of the log-gap in nats")
+results.format_contrasts(found[found["table"] == families[3]], f"{families[3]}: in points, log-loss in nats")
 
 # %% [markdown]
-# `ece-change`: by how many points a temperature changes the ECE. `log-gap`: what the smooth recalibration of the
+# Change of ECE: by how many points a temperature changes it. Gap in log-loss: what the smooth recalibration of the
 # confidence, fitted on validation images, takes off its log-loss on test images. The whole record:
 
 # %% tags=["hide-input"]
-shown = {"confidence-gap": "gap", "ece-change": "ECE moved", "log-gap": "log-gap", "focal-gap": "focal-gap"}
-shown |= {"fcl-gap": "FCL-gap"}
+shown = {name: in_words(name) for name in ("confidence-gap", "ece-change", "log-gap", "focal-gap", "fcl-gap")}
 some = ["cross-entropy", "focal 3", "fcl 3 0.5", "fcl 3 4.5", "fcl 4 1.5", "fcl-l1 4 1.5", "flsd-53", "brier"]
 of_some = recorded[recorded["loss"].isin(some) & recorded["metric"].isin(shown)]
 table = of_some.pivot_table(index="loss", columns="metric", values="value")[list(shown)].loc[some]
-table.rename(columns=shown).style.format(precision=3).set_caption("Mean over seeds; gap: confidence - accuracy")
+captioned(table.rename(columns=shown).rename_axis(index=None, columns=None), "Means over seeds")
 
 # %% [markdown]
 # ## Against other losses
@@ -413,16 +434,18 @@ results.format_contrasts(found[found["table"] == families[2]], f"{families[2]}: 
 # * So a low ECE is a balance of the two: {glue:text}`fclnet-ece-zero:.1f`, {glue:text}`fclnet-ece-half:.1f` and
 #   {glue:text}`fclnet-ece-most:.1f` % for the same $\lambda$. A focal loss alone,
 #   $\gamma =$ {glue:text}`fclnet-best-gamma:g`, has {glue:text}`fclnet-best-focal:.1f` %.
-# * The squared distance did better than the absolute one: {glue:text}`fclnet-squared:.1f` against
-#   {glue:text}`fclnet-absolute:.1f` % with $\gamma = 4$, $\lambda = \frac32$.
-# * Whether FCL needs less recalibration, converges faster or has the lowest error is judged below, and not all of it
-#   reproduces.
+# * As trained, with $\gamma = 4$ and $\lambda = \frac32$, the ECE of the squared distance, against that of the absolute
+#   one, is {glue:text}`fclnet-distance:s`; after a temperature it is {glue:text}`fclnet-distance-after:s`.
+# * With the same $\gamma$ and $\lambda$ FCL's test error, against that of cross-entropy, is
+#   {glue:text}`fclnet-fcl-error:s`.
+# * Whether FCL needs less recalibration, converges faster or errs less than cross-entropy is judged below and above,
+#   and not all of it reproduces.
 # :::
 #
 # ## Verdict
 
 # %% tags=["remove-input"]
-show("l25.fcl_lower_here", "l25.minimal_change_here", "l25.log_gap_here")
+show("l25.fcl_lower_here", "l25.fcl_error_here", "l25.minimal_change_here", "l25.log_gap_here")
 
 # %% tags=["remove-input"]
 foot(

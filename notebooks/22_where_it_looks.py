@@ -17,13 +17,12 @@
 #
 # **The question.** Does a network that is trained with focal loss, or with L25's focal calibration loss, look at the
 # object more precisely than one trained with cross-entropy? And does it tell several labels better? **In short:** of
-# the energy of a heat map {glue:text}`looks-ce-one:.1f` % lies in the object's box with cross-entropy where a canvas
-# has one garment, {glue:text}`looks-ce-several:.1f` % where it has several. With FCL this is
-# {glue:text}`looks-energy-one`, and {glue:text}`looks-energy-several`. Against focal loss with the same $\gamma$, FCL
-# is {glue:text}`looks-square-one`, and {glue:text}`looks-square-several`. The share of the image that holds half of a
-# map is with focal loss, against cross-entropy, {glue:text}`looks-spread-one`, and {glue:text}`looks-spread-several`.
-# Of several labels, the mean AUROC with FCL is {glue:text}`looks-auroc` against cross-entropy, the ECE
-# {glue:text}`looks-ece`; after the map of FCL the ECE is {glue:text}`looks-mapped-fcl` against FCL as trained.
+# the contrasts of heat maps for which L25's words have a sign, with one garment on a canvas
+# {glue:text}`looks-signs-one`; with several, {glue:text}`looks-signs-several`. The share of a map's energy in the
+# object's box with FCL, against cross-entropy, is {glue:text}`looks-energy-one` with one garment and
+# {glue:text}`looks-energy-several` with several. Of several labels, the mean AUROC with FCL is
+# {glue:text}`looks-auroc` against cross-entropy, the ECE {glue:text}`looks-ece`; after the map of FCL the ECE is
+# {glue:text}`looks-mapped-fcl` against FCL as trained.
 #
 # :::{admonition} As printed: L25 section 5.3.1, Fig. 1
 # 'For Cross Entropy, the heatmaps show broader regions of activation, which suggest that the model has less certainty
@@ -65,7 +64,7 @@ from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure
 from focal_lib.pages.plots.heat_maps import heat_map_table
-from focal_lib.pages.tables import captioned
+from focal_lib.pages.tables import captioned, in_words
 from focal_lib.results import localisation_record
 from focal_lib.training.data.canvases import GARMENT, SIDE
 from focal_lib.training.localisation.grad_cam import grad_cam
@@ -172,7 +171,7 @@ more = energy[plans[2].label] > energy[plans[0].label]
 said = (
     "Pictures could be chosen that show either." if 0 < more.mean() < 1 else "No choice of pictures shows the opposite."
 )
-note("looks", live_more=100 * more.mean(), live_apart=apart.mean(), live_fcl=plans[2].label, live_said=said)
+note("looks", live_more=100 * more.mean(), live_apart=apart.mean(), live_fcl=in_words(plans[2].label), live_said=said)
 
 # %% [markdown]
 # A picture decides little. Over all {glue:text}`looks-boxes:,` boxes of these networks, {glue:text}`looks-live-fcl` has

@@ -17,16 +17,10 @@
 #
 # **The question.** The papers' tables have a few rows on texts: 20 Newsgroups, the Stanford Sentiment Treebank, AG
 # News. Do focal losses calibrate text classifiers, too, and is the order of the losses the printed one? **In short:**
-# on film reviews, with small networks and weights of the best validation accuracy, FLSD-53, against cross-entropy, has
-# an ECE as trained that is {glue:text}`text-before` recorded settings, and after a temperature one that is
-# {glue:text}`text-after`. FCL's, against that of FLSD-53, is {glue:text}`text-fcl` as trained. With the last epoch in
-# place of the best one FLSD-53, against cross-entropy, is {glue:text}`text-late-both`, and the ECE of a loss varies by
-# {glue:text}`text-spread-last:.1f` points from seed to seed in place of {glue:text}`text-spread-best:.1f` (standard
-# deviation). The order of the {glue:text}`text-left` losses that learned and that M20 has, by ECE as trained, has a
-# rank correlation of {glue:text}`text-tau-sst:.2f` with M20's row on film reviews and of {glue:text}`text-tau-news:.2f`
-# with its row on 20 Newsgroups, means over {glue:text}`text-tau-seeds` seeds; of all orders of these losses a share of
-# {glue:text}`text-tau-sst-p:.2f` and {glue:text}`text-tau-news-p:.2f` is as far from 0. Those two printed rows have
-# {glue:text}`text-tau-printed:.2f` with each other, over the same losses.
+# small networks on film reviews, and few seeds, tell {glue:text}`text-told`. As trained, with weights of the best
+# validation accuracy, the ECE of FLSD-53 is, against that of cross-entropy, {glue:text}`text-before`; after a
+# temperature it is {glue:text}`text-after`. Of {glue:text}`text-rows` rank correlations of the losses' order with a
+# printed one {glue:text}`text-related` are significant at 5 %. Which epoch is kept {glue:text}`text-matters`.
 #
 # :::{admonition} As printed: M20 section 7
 # 'Extensive experiments on a variety of computer vision (CIFAR-10/100) and NLP (20 Newsgroups/SST) datasets, and with a
@@ -48,15 +42,16 @@ batch_size: int = 32  # at least 1; 0: as the recipe has
 import numpy as np
 import pandas as pd
 
+from focal_lib import results
 from focal_lib.claims import show
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure, panel_figure
 from focal_lib.pages.plots.epochs import epoch_panels
-from focal_lib.pages.tables import captioned
+from focal_lib.pages.tables import captioned, in_words
 from focal_lib.results import texts_record
-from focal_lib.results.raters_record import count_relations
+from focal_lib.results.raters_record import count_relations, sum_up_relations
 from focal_lib.results.texts import measure_texts
 from focal_lib.training.data import text, tokens
 from focal_lib.training.texts.plan import BEST, CHIEF, FCL, LAST, LOSSES, SETTINGS, make_specs
@@ -67,11 +62,15 @@ record = texts_record.record_of(CHIEF)
 evaluated = texts_record.evaluate_written_texts()
 
 # %% tags=["remove-input"]
-count = count_relations
-note("text", before=count(evaluated, "FLSD-53 minus cross-entropy", ("lower", "higher")))
-note("text", after=count(evaluated, "FLSD-53 minus cross-entropy, after", ("lower", "higher")))
-note("text", fcl=count(evaluated, "FCL minus FLSD-53", ("lower", "higher")))
-note("text", late_both=count(evaluated, "last epoch: FLSD-53 minus cross-entropy", ("lower", "higher")))
+count, ways = count_relations, ("lower", "higher")
+note("text", told=texts_record.say_how_much_is_told(evaluated))
+note("text", before=sum_up_relations(evaluated, "FLSD-53 minus cross-entropy", ways))
+note("text", after=sum_up_relations(evaluated, "FLSD-53 minus cross-entropy, after", ways))
+note("text", fcl=sum_up_relations(evaluated, "FCL minus FLSD-53", ways))
+note("text", late_both=sum_up_relations(evaluated, "last epoch: FLSD-53 minus cross-entropy", ways))
+changes = texts_record.gap_last_minus_best()
+note("text", matters=texts_record.say_whether_epoch_matters(evaluated, changes))
+note("text", change=sum_up_relations(changes, changes["name"].iloc[0], ways))
 at_chance = texts_record.near_chance(record)
 orders, left = (texts_record.rank_correlations(record, without) for without in ((), at_chance))
 for key, row in (("sst", "M20 SST Binary"), ("news", "M20 20 Newsgroups")):
@@ -82,7 +81,9 @@ note("text", left=tau["losses"], tau_seeds=tau["seeds"])
 # %% tags=["remove-input"]
 for key, kept in (("best", BEST), ("last", LAST)):
     note("text", {f"spread-{key}": texts_record.spread_over_seeds(record, kept, at_chance)})
-note("text", at_chance=", ".join(at_chance) or "none")
+steadier, learners = texts_record.count_steadier(record, at_chance)
+note("text", steadier=steadier, learners=learners, record_seeds=record["seed"].nunique())
+note("text", at_chance=", ".join(map(in_words, at_chance)) or "none")
 note("text", related=int((orders["p"] <= 0.05).sum()), rows=len(orders))
 learned = set(record["loss"]) - set(at_chance)
 printed, of_left = (texts_record.printed_orders(among) for among in (None, learned))
@@ -136,7 +137,7 @@ live = measure_texts(runs)
 
 # %% tags=["remove-input"]
 first = specs[0]
-note("text", dataset=dataset, model=first.model, seeds=seeds, n_train=n_train, n_validation=n_validation)
+note("text", dataset=dataset, model=in_words(first.model), seeds=seeds, n_train=n_train, n_validation=n_validation)
 note("text", epochs=first.training.epochs, batch=first.training.batch_size, test=len(corpus.test))
 note("text", fcl_gamma=FCL[0], fcl_lam=FCL[1], losses=len(LOSSES))
 
@@ -171,18 +172,16 @@ panels = {"validation accuracy": "accuracy", "validation NLL": "nll"}
 epoch_panels({title: texts_record.curves_by_epoch(runs, field) for title, field in panels.items()})
 
 # %% tags=["remove-input"]
-by_loss = texts_record.curves_by_epoch(runs, "nll")
-alike = np.array_equal(by_loss["focal 3"], by_loss["flsd-53"])
-note("text", alike="one line" if alike else "two lines")
+note("text", alike=texts_record.say_networks_alike(runs, "focal 3", "flsd-53"))
 
 # %% [markdown]
 # FLSD-53 has $\gamma = 5$ where $q_y < 0.2$ and $\gamma = 3$ elsewhere: until some $q_y$ is so low, it is focal loss
-# with $\gamma = 3$. Here the two are {glue:text}`text-alike`.
+# with $\gamma = 3$. Here the two are, but for rounding, {glue:text}`text-alike`. The table is of the epochs kept.
 
 # %% tags=["hide-input"]
 beside = texts_record.beside_printed(live, "ece", texts_record.printed_row(dataset)).rename_axis(index=None)
 caption = f"ECE (%) here and in the papers' row {texts_record.printed_row(dataset)}; what was trained on this page"
-beside.style.format(precision=2, na_rep="").set_caption(caption)
+captioned(beside, caption, precision=2)
 
 # %% [markdown]
 # ## Who is best calibrated?
@@ -231,12 +230,12 @@ note("text", fcl_after=count(evaluated, "FCL minus FLSD-53, after", ("lower", "h
 note("text", fcl_error=count(evaluated, "FCL minus cross-entropy, error", ("lower", "higher")))
 
 # %% [markdown]
-# FLSD-53 minus cross-entropy, GP-CNN with two classes: {glue:text}`text-chief:+.1f` points as trained, 95 % t interval
-# [{glue:text}`text-chief-low:+.1f`, {glue:text}`text-chief-high:+.1f`], and {glue:text}`text-scaled:+.1f`
-# [{glue:text}`text-scaled-low:+.1f`, {glue:text}`text-scaled-high:+.1f`] after a temperature. That temperature is, on
-# average, {glue:text}`text-t-focal` for FLSD-53 and {glue:text}`text-t-ce` for cross-entropy, in the order of the
-# table; M20 prints {glue:text}`text-t-sst:g` for FLSD-53 on SST. Below 1 a network is underconfident, which is the
-# risk that a focal loss takes where few epochs are kept.
+# FLSD-53 minus cross-entropy, GP-CNN with two classes: {glue:text}`text-chief:+.1f` points as trained (95 % t interval
+# {glue:text}`text-chief-low:+.1f` to {glue:text}`text-chief-high:+.1f`), and {glue:text}`text-scaled:+.1f` after a
+# temperature (95 % t interval {glue:text}`text-scaled-low:+.1f` to {glue:text}`text-scaled-high:+.1f`). That
+# temperature is, on average, {glue:text}`text-t-focal` for FLSD-53 and {glue:text}`text-t-ce` for cross-entropy, in the
+# order of the table; M20 prints {glue:text}`text-t-sst:g` for FLSD-53 on SST. Where it is below 1 a network is
+# underconfident.
 #
 # By the contrasts written down before the runs, corrected by Holm, of those settings that have the losses: against the
 # Brier score the ECE of FLSD-53 is {glue:text}`text-brier-before` as trained and {glue:text}`text-brier-after` after a
@@ -245,6 +244,7 @@ note("text", fcl_error=count(evaluated, "FCL minus cross-entropy, error", ("lowe
 # of everything, and with $\lambda = 8$ little leads away from there. M20's code divides by the numbers of samples once
 # more, so that the same $\lambda$ weighs less there.
 #
+# FCL's ECE as trained, against that of FLSD-53, is {glue:text}`text-fcl`.
 # Against cross-entropy FLSD-53's error is {glue:text}`text-error`, and its NLL after a temperature by ECE
 # {glue:text}`text-nll-after`. FCL, against cross-entropy, has an ECE as trained that is {glue:text}`text-fcl-ce`, and
 # an error that is {glue:text}`text-fcl-error`; against FLSD-53, after a temperature, its ECE is
@@ -254,11 +254,15 @@ note("text", fcl_error=count(evaluated, "FCL minus cross-entropy, error", ("lowe
 #
 # Kendall's $\tau$ between the losses' order by ECE here and in each printed row, one number a seed. It is 1 for the
 # same order and 0 for unrelated ones. So few losses leave much to chance: the intervals are over seeds, and say nothing
-# of the chance in a printed row, which is of single runs. An interval of no width says that all seeds have one $\tau$.
-# Among all orders that the losses could have, a mean $\tau$ as far from 0 as ours is significant at 5 % for
-# {glue:text}`text-related` of {glue:text}`text-rows` rows. A network that learned nothing is well calibrated, so losses
-# whose error is nearer to chance than to the best one are left out of the second figure:
-# {glue:text}`text-at-chance`.
+# of the chance in a printed row, which is of single runs. Of seeds that all have one $\tau$ the interval is as wide as
+# the steps of $\tau$ make it. Among all orders that the losses could have, a mean $\tau$ as far from 0 as ours is
+# significant at 5 % for {glue:text}`text-related` of {glue:text}`text-rows` rows. A network that learned nothing is
+# well calibrated, so losses whose error is nearer to chance than to the best one are left out of the second figure:
+# {glue:text}`text-at-chance`. The order of the {glue:text}`text-left` left that M20 has, by ECE as trained, has a mean
+# $\tau$ of {glue:text}`text-tau-sst:.2f` with M20's row on film reviews and of {glue:text}`text-tau-news:.2f` with its
+# row on 20 Newsgroups, over {glue:text}`text-tau-seeds` seeds; of all orders of these losses a share of
+# {glue:text}`text-tau-sst-p:.2f` and {glue:text}`text-tau-news-p:.2f` is as far from 0. Those two printed rows have
+# {glue:text}`text-tau-printed:.2f` with each other, over the same losses.
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Rank correlations with intervals between the order of the losses here and in the printed rows on texts, before and after temperature scaling, with a line at zero."}, "figure": {"name": "fig-text-order", "caption": "Kendall's $\\tau$ of the losses' order by ECE with that of a printed row: recorded GP-CNN, two classes; mean over seeds and 95 % t interval, cut at $-1$ and 1, each for itself."}}
 interval_figure(
@@ -304,22 +308,35 @@ note("text", late_ce_error=count(evaluated, "cross-entropy: last epoch minus bes
 
 # %% tags=["hide-input"]
 kept = texts_record.epochs_kept(record)
-columns = {"first": "epoch from", "latest": "to", "lowest": "ECE from", "highest": "to ", "tau": "tau of the two"}
-form = kept.rename(columns=columns).style.format(precision=1).format("{:.2f}", subset="tau of the two", na_rep="")
-form.hide().set_caption(
-    "Epoch of the best validation accuracy, and the ECE (%) as trained there: lowest and highest seed"
+columns = {"loss": "loss", "first": "epoch from", "latest": "to", "lowest": "ECE from", "highest": "to "}
+caption = "Epoch of the best validation accuracy, and the ECE (%) as trained there: lowest and highest seed"
+form = captioned(
+    kept.rename(columns=columns | {"tau": "tau of the two"}), caption, precision=1, index=False, spelt=True
 )
+form.format("{:.2f}", subset="tau of the two", na_rep="")
 
 # %% [markdown]
-# The standard deviation over seeds of the ECE as trained, averaged over the losses that learned, is
-# {glue:text}`text-spread-best:.1f` points at the best epoch and {glue:text}`text-spread-last:.1f` at the last. A table
-# of single runs shows one such draw a loss.
+# The standard deviation over {glue:text}`text-record-seeds` seeds of the ECE as trained, averaged over the losses that
+# learned, is {glue:text}`text-spread-best:.1f` points at the best epoch and {glue:text}`text-spread-last:.1f` at the
+# last; it is smaller at the last in {glue:text}`text-steadier` of {glue:text}`text-learners` losses. These share their
+# seeds, so that they are no independent trials, and no interval is given. A table of single runs shows one such draw a
+# loss.
 #
 # With GP-CNN and two classes the mean error of a loss moves by at most {glue:text}`text-late-error:.1f` points, the ECE
 # by up to {glue:text}`text-late-ece:.1f`. By the written contrasts the ECE of cross-entropy is
 # {glue:text}`text-late-ce` recorded settings at the last epoch, its error {glue:text}`text-late-ce-error`; the ECE of
 # FLSD-53 is {glue:text}`text-late-focal`. At the last epoch of both, the ECE of FLSD-53, against cross-entropy, is
 # {glue:text}`text-late-both`.
+#
+# At the best epoch it was {glue:text}`text-before`. That one difference is significant in more settings than the other
+# would not show that they differ. So their own difference is taken, which was not written down before:
+
+# %% tags=["hide-input"]
+caption = "FLSD-53 minus cross-entropy in ECE as trained, last epoch minus best, in points; asked afterwards, Holm"
+results.format_contrasts(changes.assign(name=changes["table"]), caption, precision=1)
+
+# %% [markdown]
+# It is {glue:text}`text-change`.
 #
 # ## Texts from elsewhere
 #
@@ -341,8 +358,8 @@ panel_figure(panels, "", "ECE (%)", **ticks)
 # %% tags=["hide-input"]
 moved = texts_record.differences_by_source(record, "nll", "nll")
 moved = moved[moved["loss"].isin(["cross-entropy", "flsd-53", "fcl 4 3"])]
-form = moved.rename(columns={"low": "95 % from", "high": "to"}).style.format(precision=3).hide()
-form.set_caption("NLL before and after a temperature by NLL on film reviews; t intervals over seeds, each for itself")
+caption = "NLL before and after a temperature by NLL on film reviews; t intervals over seeds, each for itself"
+captioned(moved.rename(columns={"low": "95 % from", "high": "to"}), caption, index=False, spelt=True)
 
 # %% tags=["remove-input"]
 unknown = {name: 100 * tokens.share_unknown(part.inputs) for name, part in others.items()}
@@ -373,8 +390,8 @@ note("text", there_focal_nll=count(evaluated, f"{name}, NLL after", ("lower", "h
 # %% tags=["hide-input"]
 columns = {"table": "setting", "name": "contrast", "metric": "metric", "difference": "difference", "low": "95 % from"}
 columns |= {"high": "to", "seeds": "seeds", "p_adjusted": "p, corrected", "significant": "significant"}
-form = evaluated[list(columns)].rename(columns=columns).style.format(precision=3).hide()
-form.set_caption("One setting minus another, paired over seeds; errors and ECE in points; t intervals, each for itself")
+caption = "One setting minus another, paired over seeds; errors and ECE in points; t intervals, each for itself"
+captioned(evaluated[list(columns)].rename(columns=columns), caption, index=False, spelt=True)
 
 # %% [markdown]
 # (sec-text-real)=
@@ -414,12 +431,12 @@ form.set_caption("One setting minus another, paired over seeds; errors and ECE i
 # :::{admonition} What to remember
 # :class: tip
 # * On film reviews, with weights of the best validation accuracy, the ECE of FLSD-53 as trained, against cross-entropy,
-#   is {glue:text}`text-before` recorded settings; after a temperature it is {glue:text}`text-after`. Its error is
+#   is {glue:text}`text-before`; after a temperature it is {glue:text}`text-after`. Its error is
 #   {glue:text}`text-error`.
 # * FCL's ECE as trained, against FLSD-53, is {glue:text}`text-fcl`.
-# * Which epoch is kept matters. With the last one FLSD-53, against cross-entropy, is {glue:text}`text-late-both`, and
-#   the ECE of a loss varies from seed to seed by {glue:text}`text-spread-last:.1f` points in place of
-#   {glue:text}`text-spread-best:.1f` (standard deviation). A table of single runs shows one such draw.
+# * Which epoch is kept {glue:text}`text-matters`. With the last one the ECE of FLSD-53, against cross-entropy, is
+#   {glue:text}`text-late-both`. That difference, less the same at the best epoch, is {glue:text}`text-change` (asked
+#   afterwards). A table of single runs shows one draw of an epoch and of a seed.
 # * Of {glue:text}`text-rows` rank correlations of the losses' order with a printed one {glue:text}`text-related` are
 #   significant at 5 %. So few losses leave much to chance.
 # * MMCE in one of its forms learned nothing here. Calibration without a look at the error, or at a proper score, is no

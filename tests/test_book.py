@@ -16,6 +16,7 @@ from focal_lib.cli import main
 from focal_lib.pages import plots
 from focal_lib.pages.execute import describe_parameters
 from focal_lib.pages.footer import command
+from focal_lib.pages.tables import WORDS, in_words
 from focal_lib.parameters import parse_parameters
 from tests.book.current import HTML, needs_book
 from workflow.contents import pages_in_order
@@ -26,6 +27,10 @@ EXECUTED = sorted((ROOT / "_build/notebooks").glob("[!.]*.ipynb"))
 KINDS = [m.name for m in pkgutil.iter_modules(plots.__path__) if m.name not in ("style", "front")]
 PLOTS = {name for kind in KINDS for name in importlib.import_module(f"{plots.__name__}.{kind}").__all__}
 CHAPTERS = [path for path in SOURCES if path.stem[0].isdigit()]
+
+# heads and labels of rows as records have them; a page on which names are typed has these in cells
+RAW = "|".join(sorted(WORDS, key=len, reverse=True))
+SHORT = re.compile(rf"^(?:pre|post|ts|fts)$|\w_\w|(?<![\w-])(?:{RAW})(?![\w-])")
 
 on_sources = pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.stem)
 
@@ -163,7 +168,7 @@ def test_executed_notebook_holds_no_error_or_warning(path):
 
 
 @pytest.mark.parametrize("path", EXECUTED, ids=lambda p: p.stem)
-def test_every_table_has_a_caption_and_words_for_heads(path):
+def test_every_table_has_a_caption_and_words_for_heads_and_rows(path):
     """But for the ledger's, whose heading stands above its search. `_` and the names of stages are of records."""
     for cell in json.loads(path.read_text())["cells"]:
         for output in cell.get("outputs", []):
@@ -172,8 +177,15 @@ def test_every_table_has_a_caption_and_words_for_heads(path):
                     continue
                 assert re.search(r"<caption\b[^>]*>[^<]*\w", table), "".join(cell["source"])
                 heads = [re.sub("<[^>]*>", "", head) for head in re.findall(r"<th\b[^>]*>(.*?)</th>", table, re.S)]
-                short = [head for head in heads if re.search(r"^(?:pre|post|ts|fts)$|\w_\w|\b(?:ece|nll)\b", head)]
+                short = [head for head in heads if SHORT.search(head)]
                 assert not short, f"{short}: {''.join(cell['source'])}"
+
+
+@pytest.mark.parametrize("label", ["fcl 4 3", "flsd-53", "brier", "ece, after", "small-cnn", "pre", "mean_ece"])
+def test_names_of_records_are_known_from_words(label):
+    assert SHORT.search(label)
+    if "_" not in label and label != "pre":
+        assert not SHORT.search(in_words(label))
 
 
 @on_sources

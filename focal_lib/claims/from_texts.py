@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 
 from focal_lib.claims.evidence import All
@@ -15,7 +14,7 @@ from focal_lib.claims.from_runs import contrast_by_seed, name_metric, over_seeds
 from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.results.texts import RECORD, name_kept
-from focal_lib.results.texts_record import order_with_printed, p_of_no_relation, record_of
+from focal_lib.results.texts_record import order_with_printed, p_of_no_relation, record_of, tau_interval
 from focal_lib.results.written_contrasts import difference_by_seed, find_contrast
 from focal_lib.training.contrasts import Contrast
 from focal_lib.training.texts.plan import BEST, ELSEWHERE, SETTINGS, written_contrasts
@@ -91,11 +90,14 @@ def temperature_of_texts(setting: str, loss: str, other: str, sign: int) -> Meas
 
 def order_of_texts(setting: str, paper: str, dataset: str, stage: str) -> Measurement:
     """Kendall's tau of the losses' order by ECE here and in a printed row, a number a seed, against above 0."""
-    taus = np.asarray(order_with_printed(record_of(setting), paper, dataset, stage))
+    table = record_of(setting)
+    taus = order_with_printed(table, paper, dataset, stage)
     when = "before" if stage == "pre" else "after"
     quantity = (
         f"Kendall's tau of the order by ECE (equal width) {when} scaling with {paper}'s row {dataset} [{setting}]"
     )
-    found = Measurement.signed(quantity, "positive", t_interval_if_any(taus), 1, over_seeds(taus))
-    p = p_of_no_relation(record_of(setting), paper, dataset, stage)
+    found = Measurement.signed(
+        quantity, "positive", tau_interval(table, taus, paper, dataset, stage), 1, over_seeds(taus)
+    )
+    p = p_of_no_relation(table, paper, dataset, stage)
     return replace(found, said="asked", remark=f"Of all orders of these losses a share of {p:.2g} is as far from 0")

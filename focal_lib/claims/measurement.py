@@ -221,4 +221,6 @@ def _could_show(interval: Interval, over: str, sign: bool) -> str:
         return "no interval says what could have been shown"
     what = "an effect" if sign else "a distance from what is claimed"
     smallest = smallest_effect(interval, POWER)
+    if interval.within is not None and sign and smallest > max(map(abs, interval.within)):
+        return f"with {over or 'these data'} no effect that it can have would show (power {100 * POWER:g} %)"
     return f"with {over or 'these data'} {what} of {smallest:.2g} or more would show (power {100 * POWER:g} %)"

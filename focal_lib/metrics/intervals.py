@@ -14,6 +14,8 @@ __all__ = [
     "Interval",
     "bootstrap",
     "bootstrap_draws",
+    "clipped",
+    "correlation_interval",
     "exact_binomial_ends",
     "mean_and_range",
     "paired_t_interval",
@@ -31,6 +33,7 @@ class Interval:
         level: its confidence level.
         degrees: of freedom, of a t interval.
         debiased: of an estimate that is biased, as an ECE is, one that is less so and lies in the interval.
+        within: the ends at which it was cut, see `clipped`; error: its standard error before that, of a t interval.
     """
 
     estimate: float
@@ -40,12 +43,18 @@ class Interval:
     level: float = 0.95
     degrees: float | None = None
     debiased: float | None = None
+    within: tuple[float, float] | None = None
+    error: float | None = None
 
     def scaled(self, factor: float) -> Interval:
         """In other units: factor 100 for per cent."""
         low, high = sorted((factor * self.low, factor * self.high))
         debiased = None if self.debiased is None else factor * self.debiased
-        return replace(self, estimate=factor * self.estimate, low=low, high=high, debiased=debiased)
+        found = replace(self, estimate=factor * self.estimate, low=low, high=high, debiased=debiased)
+        if self.within is None:
+            return found
+        least, most = sorted(factor * end for end in self.within)
+        return replace(found, within=(least, most), error=None if self.error is None else abs(factor) * self.error)
 
     @property
     def is_confidence(self) -> bool:
@@ -59,7 +68,7 @@ class Interval:
         Raises:
             ValueError: it is no t interval.
         """
-        return (self.high - self.low) / 2 / self.quantile()
+        return (self.high - self.low) / 2 / self.quantile() if self.error is None else self.error
 
     def at(self, level: float) -> Interval:
         """The t interval of the same data at another level.
@@ -68,7 +77,8 @@ class Interval:
             ValueError: it is no t interval; level not in (0, 1).
         """
         half = self.standard_error * self.quantile(level)
-        return replace(self, low=self.estimate - half, high=self.estimate + half, level=level)
+        found = replace(self, low=self.estimate - half, high=self.estimate + half, level=level)
+        return found if self.within is None else clipped(found, *self.within)
 
     def quantile(self, level: float | None = None) -> float:
         """Of Student's t: half the width of a t interval, at its own level or another, in standard errors.
@@ -82,6 +92,15 @@ class Interval:
         if not 0 < chosen < 1:
             raise ValueError(f"level must be in (0, 1). Got {chosen}.")
         return float(stats.t.ppf((1 + chosen) / 2, self.degrees))
+
+
+def clipped(interval: Interval, least: float, most: float) -> Interval:
+    """The interval cut at the least and the most that what it estimates can be: -1 and 1 of a correlation."""
+    if not interval.kind:
+        return interval
+    error = interval.standard_error if interval.kind == "t" else None
+    low, high = max(interval.low, least), min(interval.high, most)
+    return replace(interval, low=low, high=high, within=(least, most), error=error)
 
 
 def bootstrap(
@@ -179,6 +198,19 @@ def t_interval_if_any(values: Any, *, level: float = 0.95, step: float = 0.0) ->
     if found.shape == (1,):
         return Interval(float(found[0]), np.nan, np.nan)
     return t_interval(found, level=level, step=step)
+
+
+def correlation_interval(values: Any, step: float = 0.0, *, level: float = 0.95) -> Interval:
+    """Mean of correlations (n,), one a seed say, with its Student t interval cut at -1 and 1; of one value none.
+
+    Args:
+        step: by how much such a correlation of ranks changes at least, 4 / (k (k - 1)) of Kendall's and 12 / (k (k^2 -
+            1)) of Spearman's of k things; see `t_interval` for what seeds show that all have the same.
+
+    Raises:
+        ValueError: no value, or a negative step.
+    """
+    return clipped(t_interval_if_any(values, level=level, step=step), -1.0, 1.0)
 
 
 def exact_binomial_ends(count: Any, n: Any, tail: Any) -> tuple[np.ndarray, np.ndarray]:

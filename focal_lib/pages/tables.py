@@ -6,7 +6,9 @@ import html
 import re
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from pandas.io.formats.style import Styler
 
 from focal_lib.metrics.detection import DETECTION_SCORES
@@ -14,34 +16,84 @@ from focal_lib.metrics.detection import DETECTION_SCORES
 __all__ = ["WORDS", "captioned", "in_words"]
 
 WORDS = {
+    # metrics and scores
     "adaptive-ece": "adaptive ECE",
     "auroc": "AUROC",
-    "brier": "Brier score",
+    "brier": "Brier score",  # the loss, too
     "classwise-ece": "classwise ECE",
+    "confidence-gap": "confidence minus accuracy",
     "ece": "ECE",
+    "ece-change": "change of ECE",
+    "epochs-to-error": "epochs to low error",
+    "epochs-to-low": "epochs to low loss",
+    "fcl-gap": "gap in FCL",
+    "focal-gap": "gap in focal loss",
     "fpr95": "FPR at 95 %",
+    "kl": "KL",
+    "l2": "squared distance",
+    "log-gap": "gap in log-loss",
     "max-probability": "largest probability",
     "mce": "MCE",
     "nll": "NLL",
     "smooth-ece": "smooth ECE",
+    # losses
+    "adafocal": "AdaFocal",
+    "dual-focal": "dual focal",
+    "fcl": "FCL",
+    "fcl-l1": "FCL with L1",
+    "flsd-53": "FLSD-53",
+    "flsd-532": "FLSD-532",
+    "focal-scheduled-531": "focal 5-3-1",
+    "focal-scheduled-532": "focal 5-3-2",
+    "hessian-trace": "Hessian trace",
+    "label-smoothing": "label smoothing",
+    "mmce": "MMCE",
+    "proper-focal": "proper focal",
+    # calibrators
+    "focal-temperature": "focal temperature",
+    "structured-matrix": "structured matrix",
+    # networks
+    "airbench-cnn": "AirBench CNN",
+    "averaged-embedding": "averaged embedding",
+    "gp-cnn": "GP-CNN",
+    "gp-cnn-glove": "GP-CNN with GloVe vectors",
+    "mlp": "MLP",
+    **{f"resnet{depth}": f"ResNet-{depth}" for depth in (8, 18, 20, 50, 110)},
+    "small-cnn": "small CNN",
+    "small-vit": "small ViT",
+    "tree-lstm": "Tree-LSTM",
+    "tree-lstm-glove": "Tree-LSTM with GloVe vectors",
 }
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_BOTH = re.compile(rf"(?<![\w-])(fcl|fcl-l1) {_NUMBER} {_NUMBER}(?![\w.]*\w)")  # with gamma and lambda
+_LAMBDA = re.compile(rf"(?<![\w-])mmce {_NUMBER}(?![\w.]*\w)")
 _SCORED = re.compile(rf"\b(auroc|fpr95) ({'|'.join(DETECTION_SCORES)})\b")
 _SHORT = re.compile(rf"(?<![\w-])({'|'.join(sorted(WORDS, key=len, reverse=True))})(?![\w-])")
 
 
 def in_words(name: Any) -> str:
-    """A head of a table with the short names of records spelt out; a number in its shortest form."""
+    """A name as a reader knows it: short names of records spelt out, yes or no, a number in its shortest form.
+
+    'fcl 4 1.5' -> 'FCL (γ 4, λ 1.5)', 'ece elsewhere' -> 'ECE elsewhere', True -> 'yes'.
+    """
+    if isinstance(name, bool | np.bool_):
+        return "yes" if name else "no"
     if isinstance(name, float):
         return f"{name:g}"
-    return _SHORT.sub(lambda found: WORDS[found[0]], _SCORED.sub(r"\1 by \2", str(name)))
+    text = _SCORED.sub(r"\1 by \2", str(name))
+    text = _LAMBDA.sub(r"mmce (λ \1)", _BOTH.sub(r"\1 (γ \2, λ \3)", text))
+    return _SHORT.sub(lambda found: WORDS[found[0]], text)
 
 
-def captioned(table: pd.DataFrame, caption: str, *, precision: int = 3, index: bool = True) -> Styler:
+def captioned(
+    table: pd.DataFrame, caption: str, *, precision: int = 3, index: bool = True, spelt: bool = False
+) -> Styler:
     """The table with a caption, heads in words, and empty cells where there is no value.
 
     Args:
         precision: digits behind the point, of columns of numbers.
         index: whether the index is shown.
+        spelt: whether cells of text, of yes and of no are `in_words`, too; not where they are to be typed as they are.
 
     Raises:
         ValueError: no caption, or one with a formula, which would be shown as its source.
@@ -49,6 +101,9 @@ def captioned(table: pd.DataFrame, caption: str, *, precision: int = 3, index: b
     if not caption.strip() or "$" in caption:
         raise ValueError(f"a table of the book must have a caption without formulas. Got {caption!r}.")
     found = table.style.format(precision=precision, na_rep="", escape="html").set_caption(html.escape(caption))
+    if spelt:
+        numbers = [is_numeric_dtype(kind) and not is_bool_dtype(kind) for kind in table.dtypes]
+        found = found.format(_head, subset=table.columns[~np.array(numbers, dtype=bool)], na_rep="")
     found = found.format_index(_head, axis="columns")
     return found.format_index(_head) if index else found.hide()
 

@@ -46,6 +46,7 @@ from focal_lib.results.fcl_networks import (
 )
 from focal_lib.results.fcl_views import (
     along_lambda,
+    count_better,
     count_higher,
     lean_over_lambda,
     map_over,
@@ -206,6 +207,7 @@ __all__ = [
     "correct_together",
     "correlate_orders",
     "count_best",
+    "count_better",
     "count_clear",
     "count_higher",
     "describe_followed",

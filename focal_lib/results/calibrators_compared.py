@@ -18,6 +18,7 @@ from focal_lib.calibration.methods import METHODS, build
 from focal_lib.metrics.intervals import t_interval
 from focal_lib.metrics.scores import sample_scores
 from focal_lib.metrics.significance import t_p_value
+from focal_lib.pages.tables import in_words
 from focal_lib.results.over_seeds import correct_together
 from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.store import Result
@@ -25,7 +26,15 @@ from focal_lib.training.store import Result
 __all__ = ["CALIBRATOR_CONTRASTS", "LEFT_OUT", "OTHERS", "compare_calibrators", "count_clear", "difference_to_focal"]
 
 FOCAL = "focal-temperature"
-OTHERS = ("temperature", "vector", "matrix", "beta", "dirichlet", "structured-matrix")
+_SCALINGS = {
+    "temperature": "temperature scaling",
+    "vector": "vector scaling",
+    "matrix": "matrix scaling",
+    "beta": "beta calibration",
+    "dirichlet": "Dirichlet calibration",
+    "structured-matrix": "structured matrix scaling",
+}
+OTHERS = tuple(_SCALINGS)
 LEFT_OUT = {
     "histogram": "gives a class probability 0, so its NLL may be infinite",
     "isotonic": "gives a class probability 0, so its NLL may be infinite",
@@ -45,7 +54,9 @@ def _contrast(other: str, metric: str) -> Contrast:
     """Focal temperature scaling minus another method, both by their first objective; -1: KK24 claims it improves."""
     ours, theirs = (Setting(LOSSES, method, METHODS[method].first) for method in (FOCAL, other))
     primary = (other, metric) == ("temperature", "nll")
-    return Contrast("proper scores", f"minus {other}, {metric}", metric, ours, theirs, -1, primary)
+    return Contrast(
+        "proper scores", f"{in_words(metric)} against {_SCALINGS[other]}", metric, ours, theirs, -1, primary
+    )
 
 
 CALIBRATOR_CONTRASTS = tuple(_contrast(other, metric) for metric in ("nll", "brier") for other in OTHERS)

@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.metrics.intervals import t_interval
+from focal_lib.pages.tables import in_words
 from focal_lib.training.fcl_networks.plan import fcl
 
 __all__ = [
     "along_lambda",
+    "count_better",
     "count_higher",
     "lean_over_lambda",
     "map_over",
@@ -93,9 +95,19 @@ def normalised_curves(epochs: pd.DataFrame, losses: Sequence[str], last: int, co
     return found
 
 
-def say_best(values: pd.DataFrame, chosen: Sequence[tuple[float, float]]) -> tuple[str, int, int]:
-    """Where a map of errors is least; and of the chosen pairs in it, how many are below lambda = 0 of their gamma."""
+def say_best(values: pd.DataFrame) -> str:
+    """Where a map of errors in per cent is least, and whether that is with a square or without, in a sentence."""
     lam, gamma = values.stack().idxmin()  # type: ignore[misc]
+    least = f"The least mean is {values[gamma][lam]:.1f} %, of {in_words(fcl(float(gamma), float(lam)).label)}"
+    if lam == 0:
+        return f"{least}: of all these losses one without a square is best."
+    plain = float(values.columns.to_numpy(dtype=float)[values.loc[0.0].to_numpy().argmin()])
+    without = f"{values[plain][0.0]:.1f} %, of {in_words(fcl(plain, 0.0).label)}"
+    return f"{least}; the least without a square is {without}."
+
+
+def count_better(values: pd.DataFrame, chosen: Sequence[tuple[float, float]]) -> tuple[int, int]:
+    """Of the chosen pairs in a map of errors, how many are below lambda = 0 of their gamma; and how many there are."""
     inside = [(g, strength) for g, strength in chosen if g in values.columns and strength in values.index]
     better = sum(bool(values[g][strength] < values[g][0.0]) for g, strength in inside)
-    return fcl(float(gamma), float(lam)).label, int(better), len(inside)
+    return int(better), len(inside)

@@ -27,6 +27,7 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.intervals import Interval, correlation_interval
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import Result
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from focal_lib.training.data.dataset import Dataset
     from focal_lib.training.fit import Parts
 
-__all__ = ["add_logs", "measure_factors", "measure_landscape", "relation_by_seed"]
+__all__ = ["add_logs", "measure_factors", "measure_landscape", "relation_by_seed", "relation_interval"]
 
 SPLITS = ("train", "validation")
 QUALITY = ("error", "nll", "ece", "adaptive-ece")
@@ -201,3 +202,8 @@ def relation_by_seed(table: pd.DataFrame, first: str, second: str = "ece") -> pd
         raise ValueError(f"gammas must be at least three. Got {0 if wide.empty else groups.size().min()}.")
     ranks = groups.rank()
     return ranks.groupby(["model", "seed"], sort=False).apply(lambda part: part[first].corr(part[second]))
+
+
+def relation_interval(by_seed: pd.Series, gammas: int, level: float = 0.95) -> Interval:
+    """Of what `relation_by_seed` gives of one model, over so many gammas: see `correlation_interval`."""
+    return correlation_interval(by_seed.dropna(), 12 / (gammas * (gammas**2 - 1)), level=level)

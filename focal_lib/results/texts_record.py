@@ -9,22 +9,26 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
-from focal_lib.metrics.intervals import Interval, t_interval_if_any
+from focal_lib.metrics.intervals import Interval, correlation_interval, t_interval_if_any
+from focal_lib.metrics.significance import smallest_effect, t_p_value
+from focal_lib.results.over_seeds import correct_together
 from focal_lib.results.printed import printed_tables
 from focal_lib.results.printed.side_by_side import compare_with_printed, printed_name
 from focal_lib.results.recorded import read_table
 from focal_lib.results.texts import RECORD, name_kept
-from focal_lib.results.written_contrasts import evaluate_contrasts
-from focal_lib.training.texts.plan import BEST, SETTINGS, written_contrasts
+from focal_lib.results.written_contrasts import difference_by_seed, evaluate_contrasts, find_contrast
+from focal_lib.training.texts.plan import BEST, LAST, SETTINGS, written_contrasts
 from focal_lib.training.texts.train import IN, TextRun
 
 __all__ = [
     "PRINTED_ROWS",
     "beside_printed",
+    "count_steadier",
     "curves_by_epoch",
     "differences_by_source",
     "epochs_kept",
     "evaluate_written_texts",
+    "gap_last_minus_best",
     "gaps_of_epochs",
     "minus_cross_entropy_in_ece",
     "near_chance",
@@ -36,8 +40,12 @@ __all__ = [
     "printed_text_row",
     "rank_correlations",
     "record_of",
+    "say_how_much_is_told",
+    "say_networks_alike",
+    "say_whether_epoch_matters",
     "spread_over_seeds",
     "summarise_texts",
+    "tau_interval",
 ]
 
 PRINTED_ROWS = {  # as printed -> the networks of the rows on texts that both papers' losses are in
@@ -46,6 +54,8 @@ PRINTED_ROWS = {  # as printed -> the networks of the rows on texts that both pa
     "AG News": "Global Pooling CNN",
 }
 _OF_DATASET = {"20-newsgroups": "20 Newsgroups", "20-newsgroups-m20": "20 Newsgroups", "ag-news": "AG News"}
+_GAP = "FLSD-53 minus cross-entropy"  # of written_contrasts, and there at the last epoch too
+_ROUNDING = 1e-4  # of logits, accuracies and NLLs after training in float32
 _STAGES = {"pre": ("none", ""), "post": ("temperature", "ece")}  # of the order by ECE
 
 
@@ -171,6 +181,14 @@ def order_with_printed(table: pd.DataFrame, paper: str, dataset: str, stage: str
     return pd.Series({seed: _tau(row, printed) for seed, row in wide.iterrows()}).dropna()
 
 
+def tau_interval(
+    table: pd.DataFrame, taus: pd.Series, paper: str, dataset: str, stage: str, level: float = 0.95
+) -> Interval:
+    """Of what `order_with_printed` gives: `correlation_interval`, whose step is that of so many losses in common."""
+    shared = len(_eces_by_seed(table, stage).columns.intersection(_order(paper, dataset, stage).index))
+    return correlation_interval(taus, 4 / (shared * (shared - 1)), level=level)
+
+
 def p_of_no_relation(table: pd.DataFrame, paper: str, dataset: str, stage: str) -> float:
     """Share of all orders of a printed row's losses whose mean tau over seeds is as far from 0 as the printed order's.
 
@@ -217,17 +235,11 @@ def rank_correlations(table: pd.DataFrame, without: Sequence[str] = (), level: f
         for stage in _STAGES:
             taus = order_with_printed(table, paper, dataset, stage)
             if len(taus):
-                i = _clipped(t_interval_if_any(taus, level=level))
+                i = tau_interval(table, taus, paper, dataset, stage, level)
                 shared = len(names & set(_order(paper, dataset, stage).index))
                 p = p_of_no_relation(table, paper, dataset, stage)
                 found.append((f"{paper} {dataset}", stage, shared, len(taus), i.estimate, i.low, i.high, p))
     return pd.DataFrame(found, columns=["label", "stage", "losses", "seeds", "tau", "low", "high", "p"])
-
-
-def _clipped(found: Interval) -> Interval:
-    return Interval(
-        found.estimate, float(np.maximum(found.low, -1)), float(np.minimum(found.high, 1)), found.kind, found.level
-    )
 
 
 def curves_by_epoch(runs: Sequence[TextRun], field: str) -> dict[str, tuple[np.ndarray, ...]]:
@@ -254,11 +266,82 @@ def gaps_of_epochs(table: pd.DataFrame, metrics: tuple[str, ...] = ("error", "ec
     return pd.DataFrame(found, columns=["loss", "metric", "best", "last", "difference", "low", "high"])
 
 
+def gap_last_minus_best(level: float = 0.95) -> pd.DataFrame:
+    """FLSD-53 minus cross-entropy in ECE as trained, at the last epoch of both, less the same at the best one.
+
+    A row a setting. None of `written_contrasts`: asked when the results had been seen, as the difference of two
+    contrasts that are, one of which is significant in more settings than the other. Paired over seeds; Holm over the
+    settings.
+
+    Returns:
+        table (setting), name; difference, low, high (t interval, each for itself), seeds, p, p_adjusted, significant;
+        smallest, as `evaluate_contrasts`.
+
+    Raises:
+        FileNotFoundError: there is no record.
+    """
+    rows = []
+    for setting in SETTINGS:
+        table, written = name_kept(record_of(setting)), written_contrasts(setting)
+        late, early = (find_contrast(written, name) for name in (f"last epoch: {_GAP}", _GAP))
+        gaps = [difference_by_seed(table, each.metric, each.ours, each.theirs) for each in (late, early)]
+        values = (gaps[0] - gaps[1]).dropna()
+        i = t_interval_if_any(values, level=level)
+        p, smallest = (t_p_value(i), smallest_effect(i)) if i.kind else (np.nan, np.nan)
+        rows.append((setting, f"{_GAP}: last epoch minus best", i.estimate, i.low, i.high, len(values), p, smallest))
+    columns = ["table", "name", "difference", "low", "high", "seeds", "p", "smallest"]
+    return correct_together(pd.DataFrame(rows, columns=columns), level)
+
+
+def say_how_much_is_told(evaluated: pd.DataFrame) -> str:
+    """'little apart: of 55 contrasts ..., 7 are significant': how many of the written contrasts are."""
+    told = int(evaluated["significant"].sum())
+    much = "much" if 2 * told > len(evaluated) else "little"
+    return f"{much} apart: of {len(evaluated)} contrasts that were written down before, {told} are significant"
+
+
+def say_whether_epoch_matters(evaluated: pd.DataFrame, changes: pd.DataFrame) -> str:
+    """'matters' where a contrast between last and best epoch of the same loss, or of the gap, shows it; 'may matter'.
+
+    Args:
+        evaluated: from `evaluate_written_texts`.
+        changes: from `gap_last_minus_best`.
+    """
+    own = evaluated[evaluated["name"].str.endswith(": last epoch minus best") & (evaluated["metric"] == "ece")]
+    return "matters" if own["significant"].any() or changes["significant"].any() else "may matter"
+
+
+def say_networks_alike(runs: Sequence[TextRun], first: str, second: str) -> str:
+    """Whether two losses, by their labels, went the same way while training, and at the epochs that were kept.
+
+    But for the rounding of float32: 'one line in both panels', 'two lines, and at the epochs kept the same networks',
+    'two lines, and at the epochs kept other networks in 1 of 2 seeds'.
+    """
+    curves = (curves_by_epoch(runs, field) for field in ("accuracy", "nll"))
+    if all(np.allclose(found[first], found[second], rtol=0, atol=_ROUNDING) for found in curves):
+        return "one line in both panels"
+    one, two = (
+        {run.spec.seed: run.weights[BEST] for run in runs if run.spec.label == loss} for loss in (first, second)
+    )
+    said = [(one[seed].tests[IN].logits, two[seed].tests[IN].logits) for seed in one]
+    apart = sum(not np.allclose(a, b, rtol=0, atol=_ROUNDING) for a, b in said)
+    kept = f"other networks in {apart} of {len(said)} seeds" if apart else "the same networks"
+    return f"two lines, and at the epochs kept {kept}"
+
+
 def spread_over_seeds(table: pd.DataFrame, kept: str, without: Sequence[str] = ()) -> float:
     """Standard deviation over seeds of the ECE as trained, in points: mean over losses; weights BEST or LAST."""
     own = table[(table["source"] == IN) & (table["kept"] == kept) & (table["metric"] == "ece")]
     own = own[(own["method"] == "none") & ~own["loss"].isin(without)]
     return float(own.groupby("loss")["value"].std(ddof=1).mean())
+
+
+def count_steadier(table: pd.DataFrame, without: Sequence[str] = ()) -> tuple[int, int]:
+    """Losses whose ECE as trained has a smaller `spread_over_seeds` at the last epoch than at the best; all losses."""
+    losses = [loss for loss in dict.fromkeys(table["loss"]) if loss not in without]
+    of = {loss: table[table["loss"] == loss] for loss in losses}
+    less = [spread_over_seeds(of[loss], LAST) < spread_over_seeds(of[loss], BEST) for loss in losses]
+    return sum(less), len(less)
 
 
 def epochs_kept(table: pd.DataFrame) -> pd.DataFrame:

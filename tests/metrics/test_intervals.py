@@ -8,6 +8,8 @@ from focal_lib.metrics.intervals import (
     Interval,
     bootstrap,
     bootstrap_draws,
+    clipped,
+    correlation_interval,
     exact_binomial_ends,
     mean_and_range,
     paired_t_interval,
@@ -149,3 +151,30 @@ def test_exact_ends_are_where_the_tails_are_of_that_size():
 def test_exact_ends_of_weighted_counts_lie_between_those_of_whole_ones():
     few, between, more = (np.array(exact_binomial_ends(count, 10, 0.025)) for count in (3, 3.5, 4))
     assert ((few < between) & (between < more)).all()
+
+
+def test_a_cut_interval_keeps_its_error():
+    whole, cut = t_interval([0.8, 1.0, 0.6]), correlation_interval([0.8, 1.0, 0.6])
+    assert (cut.low, cut.high) == (whole.low, 1.0)
+    assert whole.high > 1
+    assert cut.standard_error == pytest.approx(whole.standard_error)
+    wider, narrower = cut.at(0.99), cut.at(0.5)
+    assert (wider.low, wider.high) == (pytest.approx(whole.at(0.99).low), 1.0)
+    assert (narrower.low, narrower.high) == pytest.approx((whole.at(0.5).low, whole.at(0.5).high))
+    scaled = cut.scaled(-100)
+    assert (scaled.low, scaled.high) == (-100, pytest.approx(-100 * whole.low))
+    assert scaled.at(0.99).low == -100
+    assert scaled.standard_error == pytest.approx(100 * whole.standard_error)
+
+
+def test_what_has_no_interval_is_not_cut():
+    found = correlation_interval([0.5])
+    assert (found.estimate, found.kind) == (0.5, "")
+    assert np.isnan(found.low)
+    assert clipped(mean_and_range([-2.0, 0.0]), -1, 1).low == -1
+
+
+def test_equal_correlations_say_no_more_than_their_steps():
+    found = correlation_interval([1.0, 1.0, 1.0, 1.0], 0.2)
+    assert found.low == pytest.approx(1 - 0.2 / np.sqrt(6) / 2 * stats.t.ppf(0.975, 3))
+    assert found.high == 1

@@ -1,11 +1,16 @@
 """Tables say what they are, in words."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
 from focal_lib.metrics.by_name import METRICS
+from focal_lib.pages.plots.colours import colour_of
 from focal_lib.pages.tables import WORDS, captioned, in_words
+from focal_lib.training.spec import LOSSES
+
+ECE_OF_TWO = "ECE: FCL (γ 3, λ 0.5) as trained minus FCL with L1 (γ 4, λ 1.5) as trained"
 
 
 def test_short_names_are_spelt_out_and_words_are_not_touched():
@@ -16,6 +21,52 @@ def test_short_names_are_spelt_out_and_words_are_not_touched():
     assert in_words("auroc") == "AUROC"
     assert in_words("recent pre-ece") == "recent pre-ece"
     assert in_words(0.5) == "0.5"
+    assert in_words("ece elsewhere") == "ECE elsewhere"
+    assert in_words(True) == "yes"
+    assert in_words(np.bool_(False)) == "no"
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ("fcl 4 3", "FCL (γ 4, λ 3)"),
+        ("ece: fcl 3 0.5 as trained minus fcl-l1 4 1.5 as trained", ECE_OF_TWO),
+        ("mmce 8", "MMCE (λ 8)"),
+        ("mmce, M20", "MMCE, M20"),
+        ("label-smoothing 0.05", "label smoothing 0.05"),
+        ("dual-focal 2", "dual focal 2"),
+        ("flsd-53, best", "FLSD-53, best"),
+        ("focal 3", "focal 3"),
+        ("tree-lstm-glove", "Tree-LSTM with GloVe vectors"),
+    ],
+)
+def test_labels_of_runs_are_spelt_out_once(label, said):
+    assert in_words(label) == said
+    assert in_words(said) == said
+
+
+def test_every_loss_of_runs_has_words():
+    assert {loss for loss in LOSSES if "-" in loss or not LOSSES[loss]} <= set(WORDS)
+
+
+def test_the_colour_of_a_loss_is_that_of_its_label():
+    for label in (
+        "fcl 4 3",
+        "fcl-l1 4 1.5",
+        "mmce 8",
+        "dual-focal 2",
+        "label-smoothing 0.05",
+        "flsd-532",
+        "proper-focal 2",
+    ):
+        assert colour_of(in_words(label)) == colour_of(label)
+
+
+def test_cells_are_spelt_out_where_it_is_asked():
+    table = pd.DataFrame({"loss": ["fcl 2 1 <"], "sure": [True], "nll": [0.25], "none": [None]})
+    plain, spelt = (captioned(table, "x", index=False, spelt=spelt).to_html() for spelt in (False, True))
+    cells = [[cell.get_text() for cell in BeautifulSoup(shown, "html.parser").select("td")] for shown in (plain, spelt)]
+    assert cells == [["fcl 2 1 <", "True", "0.250", ""], ["FCL (γ 2, λ 1) <", "yes", "0.250", ""]]
 
 
 def test_every_metric_of_the_tables_has_words():

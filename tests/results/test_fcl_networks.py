@@ -12,6 +12,7 @@ from focal_lib.metrics import ece
 from focal_lib.results.fcl_networks import CONVERGING, LOW, epochs_to, measure_lean, measure_trained, read_fcl
 from focal_lib.results.fcl_views import (
     along_lambda,
+    count_better,
     count_higher,
     lean_over_lambda,
     map_over,
@@ -107,8 +108,12 @@ def test_views_of_a_table():
     np.testing.assert_allclose(mean, [4, 4.5, 5])
     np.testing.assert_allclose(half, 12.706, atol=1e-3)  # t of one degree of freedom, standard error 1
     np.testing.assert_allclose(along_lambda(made_up(), 2.0, "ece", absolute=True)[1], [4, 14.5, 15])
-    assert say_best(values, [(2.0, 0.5), (7.0, 1.0)]) == ("cross-entropy", 0, 1)
-    assert say_best(-values, [(2.0, 0.5), (2.0, 1.0)]) == ("fcl 2 1", 2, 2)
+    assert count_better(values, [(2.0, 0.5), (7.0, 1.0)]) == (0, 1)
+    assert count_better(-values, [(2.0, 0.5), (2.0, 1.0)]) == (2, 2)
+    without = "The least mean is 2.0 %, of cross-entropy: of all these losses one without a square is best."
+    assert say_best(values) == without
+    said = "The least mean is 5.0 %, of FCL (γ 2, λ 1); the least without a square is 6.0 %, of focal 2."
+    assert say_best(10 - values) == said
 
 
 def test_normalised_curves_go_from_one_to_zero():

@@ -23,6 +23,7 @@ from focal_lib.results.raters_record import (
     evaluate_written,
     find_written,
     say_whether_uses_exclude,
+    sum_up_relations,
     temperature_ratios,
 )
 from focal_lib.results.recorded import read_table
@@ -106,7 +107,7 @@ def _evaluated(**signs):
     rows = [
         {"table": setting, "name": names[which], "difference": sign or 0.5, "significant": sign != 0}
         for which, both in signs.items()
-        for setting, sign in zip(("linear", "GP-CNN"), both, strict=True)
+        for setting, sign in zip(("linear", "GP-CNN"), both, strict=len(both) > 1)
     ]
     return pd.DataFrame(rows)
 
@@ -115,6 +116,23 @@ def test_relations_are_counted():
     found = _evaluated(validated=(-1, 0), late=(1, 1))
     assert count_relations(found, "focal: after its map minus as it is") == "nearer in 1 of 2, not told apart in 1 of 2"
     assert count_relations(found, "to the end: focal after its map minus as it is") == "farther in 2 of 2"
+
+
+@pytest.mark.parametrize(
+    ("signs", "said"),
+    [
+        ((-1, -1), "nearer in each of 2 settings"),
+        ((1, 0), "farther in 1 of 2 settings and nearer in none"),
+        ((-1, 0), "nearer in 1 of 2 settings and farther in none"),
+        ((-1, 1), "nearer in 1 and farther in 1 of 2 settings"),
+        ((0, 0), "not told apart in any of 2 settings"),
+        ((0,), "not told apart in the one setting"),
+        ((1,), "farther in the one setting"),
+    ],
+)
+def test_relations_are_summed_up(signs, said):
+    found = _evaluated(validated=signs, late=signs)
+    assert sum_up_relations(found, "focal: after its map minus as it is") == said
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,15 @@ import pandas as pd
 import pytest
 from scipy.stats import kendalltau
 
+from focal_lib.metrics.significance import holm
 from focal_lib.results import texts_record
 from focal_lib.results.printed import printed_tables
 from focal_lib.results.recorded import read_table
 from focal_lib.results.texts import RECORD
 from focal_lib.results.written_contrasts import find_contrast
-from focal_lib.training.texts.plan import BEST, FIRST_SEED, LAST, SETTINGS, written_contrasts
-from focal_lib.training.texts.train import IN
+from focal_lib.training.store import Logits
+from focal_lib.training.texts.plan import BEST, FIRST_SEED, LAST, SETTINGS, make_specs, written_contrasts
+from focal_lib.training.texts.train import IN, Epoch, TextRun, Weights
 
 LOSSES = ("cross-entropy", "brier", "mmce 8", "focal 3", "flsd-53")
 
@@ -50,7 +52,9 @@ def test_the_printed_order_correlates_with_itself(turned, expected):
     rows = texts_record.rank_correlations(table).set_index(["label", "stage"])
     row = rows.loc[("M20 SST Binary", "pre")]
     assert (row["losses"], row["seeds"]) == (5, 3)
-    assert row[["tau", "low", "high"]].tolist() == pytest.approx([expected] * 3)
+    assert row["tau"] == pytest.approx(expected)
+    assert -1 <= row["low"] <= row["tau"] <= row["high"] <= 1
+    assert row["high"] - row["low"] == pytest.approx(4 / 20 / np.sqrt(18) * 4.302653)  # one of the ends is cut
     assert rows.loc[("L25 AG News", "pre"), "losses"] == 4  # which has no focal 3
 
 
@@ -119,6 +123,72 @@ def test_means_differences_and_epochs():
     beside = texts_record.beside_printed(table, "ece", "SST Binary")
     assert beside.loc["flsd-53", ("as trained", "M20")] == 9.19
     assert beside.loc["flsd-53", ("as trained", "here")] == pytest.approx(3)
+
+
+def test_the_change_of_a_gap_is_the_difference_of_two_contrasts():
+    evaluated, found = texts_record.evaluate_written_texts(), texts_record.gap_last_minus_best()
+    assert found["table"].tolist() == list(SETTINGS)
+    for setting, change in found.set_index("table")["difference"].items():
+        own = evaluated[evaluated["table"] == setting].set_index("name")["difference"]
+        expected = own["last epoch: FLSD-53 minus cross-entropy"] - own["FLSD-53 minus cross-entropy"]
+        assert change == pytest.approx(expected)
+    assert found["low"].lt(found["difference"]).all()
+    np.testing.assert_allclose(found["p_adjusted"], holm(found["p"]))
+    assert "FLSD-53 minus cross-entropy: last epoch minus best" not in set(evaluated["name"])
+
+
+@pytest.mark.parametrize(
+    ("written", "changed", "said"),
+    [(False, False, "may matter"), (True, False, "matters"), (False, True, "matters")],
+)
+def test_an_epoch_matters_where_a_contrast_shows_it(written, changed, said):
+    names = ["cross-entropy: last epoch minus best", "cross-entropy: last epoch minus best, error", "a minus b"]
+    evaluated = pd.DataFrame({"name": names, "metric": ["ece", "error", "ece"], "significant": [written, True, True]})
+    assert texts_record.say_whether_epoch_matters(evaluated, pd.DataFrame({"significant": [changed]})) == said
+
+
+def test_how_much_the_contrasts_tell():
+    found = pd.DataFrame({"significant": [True, False, False]})
+    said = "little apart: of 3 contrasts that were written down before, 1 are significant"
+    assert texts_record.say_how_much_is_told(found) == said
+    assert texts_record.say_how_much_is_told(~found).startswith("much apart: of 3")
+
+
+def _run(loss, seed, nlls, kept):
+    """A run with these NLLs over the epochs, whose kept weights say one number."""
+    logits = Logits(np.full((2, 2), kept), np.zeros(2, dtype=int))
+    weights = {name: Weights(1, logits, {IN: logits}) for name in (BEST, LAST)}
+    (spec,) = make_specs("film-snippets-2", seed, [loss])
+    return TextRun(spec, tuple(Epoch(i + 1, 0.5, nll) for i, nll in enumerate(nlls)), weights)
+
+
+@pytest.mark.parametrize(
+    ("nlls", "kept", "said"),
+    [
+        ((0.6, 0.5 + 1e-9), 1.0, "one line in both panels"),
+        ((0.6, 0.4), 1.0 + 1e-7, "two lines, and at the epochs kept the same networks"),
+        ((0.6, 0.4), 2.0, "two lines, and at the epochs kept other networks in 1 of 2 seeds"),
+    ],
+)
+def test_whether_two_losses_went_the_same_way(nlls, kept, said):
+    runs = [_run("focal 3", seed, (0.6, 0.5), 1.0) for seed in (1, 2)]
+    runs += [_run("flsd-53", 1, (0.6, 0.5), 1.0), _run("flsd-53", 2, nlls, kept)]
+    assert texts_record.say_networks_alike(runs, "focal 3", "flsd-53") == said
+
+
+def test_losses_that_are_steadier_at_the_last_epoch():
+    table = _table({"cross-entropy": 8.0, "flsd-53": 3.0, "brier": 5.0}, late=-1.0)
+    assert texts_record.count_steadier(table) == (3, 3)
+    assert texts_record.count_steadier(_table({"cross-entropy": 8.0, "brier": 5.0}), ("brier",)) == (0, 1)
+
+
+def test_seeds_of_one_tau_say_no_more_than_its_steps():
+    table = _table(_printed_order("M20", "SST Binary"))
+    taus = texts_record.order_with_printed(table, "M20", "SST Binary", "pre")
+    found = texts_record.tau_interval(table, taus, "M20", "SST Binary", "pre")
+    step = 4 / (5 * 4)  # two of five losses that change places
+    assert found.low == pytest.approx(1 - step / np.sqrt(6) / np.sqrt(3) * 4.302653)
+    assert found.high == 1
 
 
 def test_the_record_is_whole():

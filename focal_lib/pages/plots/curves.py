@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from focal_lib.pages.plots.colours import ACCENTS, colour_of
 from focal_lib.pages.plots.legends import put_legend_below
 from focal_lib.pages.plots.style import curve_styles
+from focal_lib.pages.tables import in_words
 
 __all__ = ["dot_figure", "interval_figure", "line_figure", "panel_figure", "point_figure", "scatter_figure"]
 
@@ -107,10 +108,16 @@ def panel_figure(
     ylabel: str,
     *,
     reference: float | None = None,
+    one_scale: bool = True,
     **axes: Any,
 ) -> Figure:
-    """Panels beside each other with one y axis, a title each, and the groups of `point_figure` in it; one legend."""
-    fig, row = plt.subplots(1, len(panels), figsize=(3.1 * len(panels) + 0.6, 4.2), sharey=True, squeeze=False)
+    """Panels beside each other, a title each, and the groups of `point_figure` in it; one legend.
+
+    Args:
+        one_scale: whether the panels have one y axis; not where they show things of different units.
+    """
+    size = (3.1 * len(panels) + 0.6, 4.2)
+    fig, row = plt.subplots(1, len(panels), figsize=size, sharey=one_scale, squeeze=False)
     styles = curve_styles((label for groups in panels.values() for label in groups), markers=True)
     for ax, (title, groups) in zip(row[0], panels.items(), strict=True):
         if reference is not None:
@@ -151,7 +158,7 @@ def interval_figure(
         colour = colour_of(label) or ACCENTS[0]
         ax.errorbar(at[row], row, xerr=error[:, row : row + 1], fmt="o", color=colour, capsize=3)
     ax.invert_yaxis()
-    return _finish(fig, legend=False, yticks=rows, yticklabels=list(labels), xlabel=xlabel)
+    return _finish(fig, legend=False, yticks=rows, yticklabels=[in_words(label) for label in labels], xlabel=xlabel)
 
 
 def scatter_figure(

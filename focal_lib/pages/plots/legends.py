@@ -7,6 +7,8 @@ import re
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from focal_lib.pages.tables import in_words
+
 __all__ = ["put_legend_below"]
 
 _LETTERS = 11  # of a legend, on an inch
@@ -17,7 +19,8 @@ _COMMAND = re.compile(r"\\[a-z]+|[${}^_\\]")
 
 def put_legend_below(fig: Figure, ax: Axes) -> None:
     """What this panel has a label for, in as many columns as fit; the figure grows by its rows. Nothing without one."""
-    handles, labels = ax.get_legend_handles_labels()
+    handles, names = ax.get_legend_handles_labels()
+    labels = [in_words(name) for name in names]
     if not labels:
         return
     longest = max(len(_COMMAND.sub("", label)) for label in labels)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from focal_lib.metrics.intervals import Interval, t_interval_if_any
+from focal_lib.metrics.intervals import correlation_interval
 from focal_lib.metrics.significance import holm
 
 __all__ = [
@@ -109,7 +108,7 @@ def correlate_orders(
     for first, second in pairs:
         taus = [_taus(networks, permutations, rng) for networks in _by_dataset(own, first, second)]
         means = np.mean([t.mean(0) for t in taus], axis=0)  # as printed, then permuted
-        i = _clipped([float(t[:, 0].mean()) for t in taus], level)
+        i = correlation_interval([float(t[:, 0].mean()) for t in taus], level=level)
         p = float((np.abs(means) >= abs(means[0]) - 1e-12).mean())  # the printed order is one of them
         row = (" ".join(first), " ".join(second), len(taus), sum(map(len, taus)), i.estimate, i.low, i.high, p)
         found.append(row)
@@ -134,11 +133,6 @@ def _taus(networks: np.ndarray, permutations: int, rng: np.random.Generator) -> 
     shuffled = signs[:, 1][:, orders[:, :, None], orders[:, None, :]]
     pairs = np.sqrt((signs**2).sum((2, 3)).prod(1))  # that are no ties
     return np.asarray(np.einsum("nij,npij->np", signs[:, 0], shuffled) / pairs[:, None])
-
-
-def _clipped(taus: list[float], level: float) -> Interval:
-    found = t_interval_if_any(taus, level=level)
-    return replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0)) if found.kind else found
 
 
 def gains_of_kk24(frame: pd.DataFrame, seeds: int = 5, level: float = 0.95) -> pd.DataFrame:

@@ -33,6 +33,17 @@ def given(monkeypatch):
     return lambda **how: monkeypatch.setattr(landscape, "table", lambda: made_up(**how))
 
 
+def test_correlations_stay_between_their_ends(given):
+    given(top=lambda g: np.exp(-g), trace_ce=lambda g: 1 / (1 + g), ece=lambda g: np.exp(-g))
+    found = landscape.relation()
+    assert found.verdict == Verdict.REPRODUCED
+    for part in found.parts:
+        assert part.measured == pytest.approx(1)
+        assert part.interval.low < part.interval.high == 1  # of equal seeds, too
+    shown = landscape.relation().parts[0].interval.at(0.999)
+    assert shown.high == 1
+
+
 def test_a_flatter_landscape_with_the_least_ece_in_the_middle(given):
     given(top=lambda g: np.exp(-g), trace_ce=lambda g: 1 / (1 + g), ece=lambda g: 1 + (g - 3) ** 2)
     assert landscape.fig2().verdict == Verdict.REPRODUCED
