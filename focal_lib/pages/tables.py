@@ -19,13 +19,18 @@ WORDS = {
     "brier": "Brier score",
     "classwise-ece": "classwise ECE",
     "ece": "ECE",
+    "fcl": "FCL",
+    "fcl-l1": "FCL-L1",
+    "flsd-53": "FLSD-53",
     "fpr95": "FPR at 95 %",
     "max-probability": "largest probability",
     "mce": "MCE",
+    "minus none": "minus as trained",
     "nll": "NLL",
     "smooth-ece": "smooth ECE",
 }
 _SCORED = re.compile(rf"\b(auroc|fpr95) ({'|'.join(DETECTION_SCORES)})\b")
+_LOSS = re.compile(r"(?<![\w-])(fcl|fcl-l1) ([\d.]+) ([\d.]+)(?![\w.])")  # as Spec.label has them
 _SHORT = re.compile(rf"(?<![\w-])({'|'.join(sorted(WORDS, key=len, reverse=True))})(?![\w-])")
 
 
@@ -33,7 +38,8 @@ def in_words(name: Any) -> str:
     """A head of a table with the short names of records spelt out; a number in its shortest form."""
     if isinstance(name, float):
         return f"{name:g}"
-    return _SHORT.sub(lambda found: WORDS[found[0]], _SCORED.sub(r"\1 by \2", str(name)))
+    spelt = _LOSS.sub(r"\1 (gamma \2, lambda \3)", _SCORED.sub(r"\1 by \2", str(name)))
+    return _SHORT.sub(lambda found: WORDS[found[0]], spelt)
 
 
 def captioned(table: pd.DataFrame, caption: str, *, precision: int = 3, index: bool = True) -> Styler:

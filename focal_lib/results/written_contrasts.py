@@ -12,6 +12,7 @@ from pandas.io.formats.style import Styler
 from focal_lib.checkout import ROOT
 from focal_lib.metrics.intervals import Interval, t_interval_if_any
 from focal_lib.metrics.significance import smallest_effect, t_p_value
+from focal_lib.pages.tables import in_words
 from focal_lib.results.over_seeds import correct_together
 from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.grids import read_contrasts
@@ -136,14 +137,14 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
 
 
 def format_contrasts(found: pd.DataFrame, caption: str, *, precision: int = 3) -> Styler:
-    """What `evaluate_contrasts` found as a table for a page; the primary contrast says so."""
+    """What `evaluate_contrasts` found as a table for a page, names in words; the primary contrast says so."""
 
     def say(value: float) -> str:
         return f"{value:+.{precision}f}"
 
     primary = found.get("primary", pd.Series(False, index=found.index))
     shown = found.assign(
-        name=found["name"] + np.where(primary, " (primary)", ""),
+        name=found["name"].map(in_words) + np.where(primary, " (primary)", ""),
         difference=found["difference"].map(say),
         interval=found["low"].map(say) + " to " + found["high"].map(say),
         significant=np.where(found["significant"], "yes", "no"),

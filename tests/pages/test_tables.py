@@ -16,6 +16,9 @@ def test_short_names_are_spelt_out_and_words_are_not_touched():
     assert in_words("auroc") == "AUROC"
     assert in_words("recent pre-ece") == "recent pre-ece"
     assert in_words(0.5) == "0.5"
+    assert in_words("fcl 4 1.5, auroc energy") == "FCL (gamma 4, lambda 1.5), AUROC by energy"
+    assert in_words("fcl-l1 3 0.5") == "FCL-L1 (gamma 3, lambda 0.5)"
+    assert in_words("flsd-53: temperature minus none, nll") == "FLSD-53: temperature minus as trained, NLL"
 
 
 def test_every_metric_of_the_tables_has_words():
