@@ -23,6 +23,7 @@ __all__ = [
     "levels_under_shift",
     "minus_cross_entropy_under_shift",
     "over_severity",
+    "say_better",
     "say_harm",
     "say_significant",
     "tabulate_changes",
@@ -145,6 +146,13 @@ def largest_changes(changes: pd.DataFrame) -> pd.DataFrame:
     by_loss = changes.groupby("loss", sort=False)["difference"]
     ends = pd.concat([by_loss.idxmax(), by_loss.idxmin()])
     return changes.loc[ends.sort_index(kind="stable").to_numpy()]
+
+
+def say_better(row: pd.Series) -> str:
+    """'better than' or 'worse than' of a row of `evaluate_contrasts` on AUROC, or that neither is measured."""
+    if not row["significant"]:
+        return "not measurably better or worse than"
+    return "better than" if row["difference"] > 0 else "worse than"
 
 
 def say_harm(changes: pd.DataFrame, loss: str) -> str:
