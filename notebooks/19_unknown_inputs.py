@@ -29,7 +29,7 @@
 #   {glue:text}`unknown-fresh-energy:+.1f` (95 % t interval {glue:text}`unknown-fresh-energy-low:+.1f` to
 #   {glue:text}`unknown-fresh-energy-high:+.1f`), {glue:text}`unknown-fresh-energy-said`.
 # * AUROC by energy minus by the largest probability, means of the losses: {glue:text}`unknown-energy-least:+.1f` to
-#   {glue:text}`unknown-energy-most:+.1f` points in the runs in which this was seen,
+#   {glue:text}`unknown-energy-most:+.1f` points in the runs of this page,
 #   {glue:text}`unknown-fresh-score-least:+.1f` to {glue:text}`unknown-fresh-score-most:+.1f` on fresh seeds, and
 #   {glue:text}`unknown-cifar-score-least:+.1f` to {glue:text}`unknown-cifar-score-most:+.1f` of networks on CIFAR-10.
 # * Where a temperature fitted on clean images raises the adaptive ECE significantly (5 %, Holm over all losses,
@@ -272,11 +272,11 @@ note("unknown", fcl_outside=("both inside", "one inside and one outside", "both 
 # other shifts, are {glue:text}`unknown-fcl-outside` of this interval.
 #
 # That the score matters, energy in place of the largest probability, was seen in the first seeds and not written down.
-# There it is {glue:text}`unknown-energy-least:+.1f` to {glue:text}`unknown-energy-most:+.1f` points, means of the
-# losses; on the fresh seeds {glue:text}`unknown-fresh-score-least:+.1f` to
-# {glue:text}`unknown-fresh-score-most:+.1f`, and these alone are judged. A claim of several parts, all of which must
-# hold, is judged part by part without Holm's correction ([](#page-verdicts)); so a part of one below may be decided
-# that is not significant in a table here.
+# In the runs of this page it is {glue:text}`unknown-energy-least:+.1f` to {glue:text}`unknown-energy-most:+.1f` points,
+# means of the losses; on the fresh seeds {glue:text}`unknown-fresh-score-least:+.1f` to
+# {glue:text}`unknown-fresh-score-most:+.1f`, and the verdict below is of these. A claim of several parts, all of which
+# must hold, is judged part by part without Holm's correction ([](#page-verdicts)); so a part of one below may be
+# decided that is not significant in a table here.
 
 # %% tags=["remove-input"]
 show("l25.fcl_other_shifts", "l25.flsd53_digits", "l25.energy_fresh_seeds", "l25.energy_above_probability")

@@ -133,7 +133,7 @@ def temperature_changes(table: pd.DataFrame) -> pd.DataFrame:
 
 def tabulate_changes(changes: pd.DataFrame) -> pd.DataFrame:
     """What `temperature_changes` gives in a column a severity, in points, * where significant after Holm."""
-    said = changes["difference"].map("{:+.1f}".format) + np.where(changes["significant"], " *", "")
+    said = [f"{row.difference:+.1f}{' *' * bool(row.significant)}" for row in changes.itertuples()]
     kept = changes.assign(said=said, corruption=changes["corruption"].str.replace("-", " "))
     wide = kept.pivot_table(
         index=["loss", "corruption"], columns="severity", values="said", aggfunc="first", sort=False
@@ -158,8 +158,9 @@ def say_better(row: pd.Series) -> str:
 def say_harm(changes: pd.DataFrame, loss: str) -> str:
     """Where a temperature raises a loss's adaptive ECE after Holm: 'contrast 2, 3', or 'nowhere'."""
     raised = changes[(changes["loss"] == loss) & changes["significant"] & (changes["difference"] > 0)]
-    where = raised.groupby("corruption", sort=False)["severity"].agg(lambda found: ", ".join(map(str, found)))
-    return "; ".join(f"{name.replace('-', ' ')} {at}" for name, at in where.items()) or "nowhere"
+    where = raised.groupby("corruption", sort=False)["severity"]
+    said = [f"{str(name).replace('-', ' ')} {', '.join(map(str, found))}" for name, found in where]
+    return "; ".join(said) or "nowhere"
 
 
 def energy_minus_probability(table: pd.DataFrame) -> pd.DataFrame:
@@ -170,8 +171,8 @@ def energy_minus_probability(table: pd.DataFrame) -> pd.DataFrame:
     """
     trained = table[table["method"] == "none"]
     wide = trained.pivot(index="seed", columns=["metric", "loss"], values="value")
-    gain = wide["auroc energy"] - wide["auroc max-probability"]
-    return gain[list(trained["loss"].unique())]
+    gain = wide.xs("auroc energy", axis="columns") - wide.xs("auroc max-probability", axis="columns")
+    return pd.DataFrame(gain)[list(trained["loss"].unique())]
 
 
 def evaluate_by_unknown(grid: str, contrasts: Iterable[Contrast], unknown: Sequence[str]) -> pd.DataFrame:
