@@ -156,8 +156,6 @@ chief = asked[asked["primary"]].iloc[0]
 note("unknown", chief_signed=chief["difference"], chief_low=chief["low"], chief_high=chief["high"])
 note("unknown", chief_said=results.say_better(chief), chief_smallest=chief["smallest"])
 note("unknown", significant=asked["significant"].sum(), contrasts=len(asked))
-gain = results.energy_minus_probability(detected).mean()
-note("unknown", energy_least=gain.min(), energy_most=gain.max())
 pairs = as_trained[as_trained["metric"] == "auroc max-probability"].pivot(index="seed", columns="loss", values="value")
 lower = pairs.drop(columns="cross-entropy").lt(pairs["cross-entropy"], axis=0)
 note("unknown", pairs=lower.size, pairs_lower=lower.to_numpy().sum())
@@ -255,10 +253,14 @@ for key, name in asked_again.items():
     note("unknown", {f"fresh-{key}-said": "significant" if row["significant"] else "not significant"})
 row = again[asked_again["fcl"]]
 outside = sum(not row["low"] <= gain <= row["high"] for gain in gains)
-scored = results.energy_minus_probability(on_fresh).mean()
-note("unknown", fresh_score_least=scored.min(), fresh_score_most=scored.max())
 note("unknown", first_seeds=recorded["seed"].nunique(), fresh_seeds=on_fresh["seed"].nunique())
 note("unknown", fcl_outside=("both inside", "one inside and one outside", "both outside")[outside])
+
+# %% tags=["remove-input"]
+gain = results.energy_minus_probability(detected).mean()
+note("unknown", energy_least=gain.min(), energy_most=gain.max())
+scored = results.energy_minus_probability(on_fresh).mean()
+note("unknown", fresh_score_least=scored.min(), fresh_score_most=scored.max())
 
 # %% [markdown]
 # In brackets 95 % t intervals, each for itself. By energy the AUROC of $\gamma = 3$ is
