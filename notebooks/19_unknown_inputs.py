@@ -488,8 +488,10 @@ aurocs = answers.pivot_table(index="loss", columns=["unknown", "metric"], values
 captioned(aurocs.rename_axis(index=None, columns=[None, None]), "AUROC (%) as trained, means over seeds", precision=1)
 
 # %% tags=["remove-input"]
-note("unknown", cifar_detection=results.say_significant(told))
 note("unknown", cifar_score_least=min(map(min, by_shown)), cifar_score_most=max(map(max, by_shown)))
+
+# %% tags=["remove-input"]
+note("unknown", cifar_detection=results.say_significant(told))
 chiefs = told[told["primary"]].set_index("table")
 energy = [contrast for contrast in results.digit_contrasts((3,)) if contrast.metric == "auroc energy"]
 for key, name in (("hundred", "cifar100"), ("noise", "cifar10-c-gaussian-noise-5")):
