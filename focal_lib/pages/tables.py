@@ -34,6 +34,7 @@ WORDS = {
     "log-gap": "gap in log-loss",
     "max-probability": "largest probability",
     "mce": "MCE",
+    "minus none": "minus as trained",
     "nll": "NLL",
     "smooth-ece": "smooth ECE",
     # losses

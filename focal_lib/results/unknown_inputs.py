@@ -18,6 +18,7 @@ from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.detection import DETECTION_SCORES, auroc, fpr_at_tpr
 from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.metrics.scores import top_label
+from focal_lib.metrics.significance import t_p_value
 from focal_lib.results.by_run import FITS, Fit, build_scaling
 from focal_lib.training import data
 from focal_lib.training.new_inputs import logits_on
@@ -167,7 +168,7 @@ def compare_by_shift(table: pd.DataFrame, metric: str, ours: str, theirs: str) -
     """A metric after one scaling minus after another, paired over seeds, of each loss, corruption and severity.
 
     Returns:
-        loss, corruption, severity, ours, theirs (means); difference, low, high: t interval, each for itself.
+        loss, corruption, severity, ours, theirs (means); difference, low, high: 95 % t interval, each for itself; p.
 
     Raises:
         ValueError: runs of one seed alone.
@@ -178,8 +179,9 @@ def compare_by_shift(table: pd.DataFrame, metric: str, ours: str, theirs: str) -
         wide = cell.pivot(index="seed", columns="method", values="value")
         i = paired_t_interval(wide[ours], wide[theirs])
         means = wide[ours].mean(), wide[theirs].mean()
-        rows.append((loss, corruption, severity, *means, i.estimate, i.low, i.high))
-    return pd.DataFrame(rows, columns=["loss", "corruption", "severity", "ours", "theirs", "difference", "low", "high"])
+        rows.append((loss, corruption, severity, *means, i.estimate, i.low, i.high, t_p_value(i)))
+    columns = ["loss", "corruption", "severity", "ours", "theirs", "difference", "low", "high", "p"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _scaled(result: Result, fit: Fit, *logits: np.ndarray) -> list[np.ndarray]:

@@ -8,19 +8,27 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.metrics.intervals import t_interval
+from focal_lib.results.over_seeds import correct_together
 from focal_lib.results.recorded import read_unknown
-from focal_lib.results.unknown_inputs import mean_over_shifts
-from focal_lib.results.written_contrasts import evaluate_contrasts
+from focal_lib.results.unknown_inputs import compare_by_shift, mean_over_shifts
+from focal_lib.results.written_contrasts import difference_by_seed, evaluate_contrasts
 from focal_lib.training.contrasts import Contrast, Setting
 
 __all__ = [
     "CIFAR_SHOWN",
+    "energy_minus_probability",
     "evaluate_by_unknown",
     "extremes_over_corruptions",
+    "largest_changes",
     "levels_under_shift",
     "minus_cross_entropy_under_shift",
     "over_severity",
+    "say_better",
+    "say_harm",
     "say_significant",
+    "tabulate_changes",
+    "temperature_changes",
+    "temperature_under",
 ]
 
 CIFAR_SHOWN = ("cifar100", "cifar10-c-gaussian-noise-5")  # those that the contrasts of CIFAR are about
@@ -91,6 +99,80 @@ def minus_cross_entropy_under_shift(table: pd.DataFrame, loss: str) -> pd.DataFr
             asked[metric, method] = Contrast("seen afterwards", f"{metric}, {method}", metric, ours, theirs, -1)
     found = evaluate_contrasts(mean_over_shifts(table), asked.values())
     return found.set_index(pd.MultiIndex.from_tuples(list(asked), names=["metric", "method"]))
+
+
+def temperature_under(table: pd.DataFrame, corruption: str, loss: str) -> pd.Series:
+    """Adaptive ECE after a temperature by NLL minus as trained, mean over the severities of a corruption, by seed.
+
+    Args:
+        table: what `measure_shift` gives.
+
+    Raises:
+        ValueError: no such corruption or loss.
+    """
+    ours, theirs = Setting((loss,), "temperature", "nll"), Setting((loss,))
+    return difference_by_seed(mean_over_shifts(table[table["corruption"] == corruption]), "adaptive-ece", ours, theirs)
+
+
+def temperature_changes(table: pd.DataFrame) -> pd.DataFrame:
+    """Adaptive ECE after a temperature minus as trained, a row a loss, corruption and severity; Holm over all of them.
+
+    Nobody had written them down before: they are corrected together.
+
+    Args:
+        table: what `measure_shift` gives.
+
+    Returns:
+        What `compare_by_shift` and `correct_together` do, and name: 'focal 3, contrast 3'.
+    """
+    found = compare_by_shift(table, "adaptive-ece", "temperature", "none")
+    found = correct_together(found[found["severity"] > 0].reset_index(drop=True))
+    place = found["corruption"].str.replace("-", " ") + " " + found["severity"].astype(str)
+    return found.assign(name=found["loss"] + ", " + place)
+
+
+def tabulate_changes(changes: pd.DataFrame) -> pd.DataFrame:
+    """What `temperature_changes` gives in a column a severity, in points, * where significant after Holm."""
+    said = [f"{row.difference:+.1f}{' *' * bool(row.significant)}" for row in changes.itertuples()]
+    kept = changes.assign(said=said, corruption=changes["corruption"].str.replace("-", " "))
+    wide = kept.pivot_table(
+        index=["loss", "corruption"], columns="severity", values="said", aggfunc="first", sort=False
+    )
+    return wide.rename_axis(index=["loss", "corruption"], columns="severity")
+
+
+def largest_changes(changes: pd.DataFrame) -> pd.DataFrame:
+    """Largest rise and largest fall of each loss in what `temperature_changes` gives, for `format_contrasts`."""
+    by_loss = changes.groupby("loss", sort=False)["difference"]
+    ends = pd.concat([by_loss.idxmax(), by_loss.idxmin()])
+    return changes.loc[ends.sort_index(kind="stable").to_numpy()]
+
+
+def say_better(row: pd.Series) -> str:
+    """'better than' or 'worse than' of a row of `evaluate_contrasts` on AUROC, or that neither is measured."""
+    if not row["significant"]:
+        return "not measurably better or worse than"
+    return "better than" if row["difference"] > 0 else "worse than"
+
+
+def say_harm(changes: pd.DataFrame, loss: str) -> str:
+    """Where a temperature raises a loss's adaptive ECE after Holm: 'contrast 2, 3', or 'nowhere'."""
+    raised = changes[(changes["loss"] == loss) & changes["significant"] & (changes["difference"] > 0)]
+    where = raised.groupby("corruption", sort=False)["severity"]
+    said = [f"{str(name).replace('-', ' ')} {', '.join(map(str, found))}" for name, found in where]
+    return "; ".join(said) or "nowhere"
+
+
+def energy_minus_probability(table: pd.DataFrame) -> pd.DataFrame:
+    """AUROC by energy minus by the largest probability, as trained, in points: a row a seed, a column a loss.
+
+    Args:
+        table: what `measure_detection` gives, of one set of unknown images.
+    """
+    trained = table[table["method"] == "none"]
+    wide = trained.pivot(index="seed", columns=["metric", "loss"], values="value")
+    gain = wide.xs("auroc energy", axis="columns") - wide.xs("auroc max-probability", axis="columns")
+    return pd.DataFrame(gain)[list(trained["loss"].unique())]
 
 
 def evaluate_by_unknown(grid: str, contrasts: Iterable[Contrast], unknown: Sequence[str]) -> pd.DataFrame:

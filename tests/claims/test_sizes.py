@@ -26,10 +26,14 @@ def test_a_statement_names_the_size_of_its_runs(claim):
 
 @pytest.mark.parametrize("claim", [c for c in ledger() if c.needs == SHOWN], ids=lambda claim: claim.id)
 def test_a_statement_names_the_size_of_the_networks_that_were_shown_something(claim):
-    for grid in ("fashion-mnist-unknown", "fashion-mnist-fresh"):
+    of_cifar = "ResNet-8" in claim.statement
+    assert of_cifar == ("cifar" in claim.id)
+    for grid in ("cifar10-unknown",) if of_cifar else ("fashion-mnist-unknown", "fashion-mnist-fresh"):
         for spec in read_grid(ROOT / "workflow" / "grids" / f"{grid}.yaml"):
             assert f"{spec.n_train:,} training images" in claim.statement
-            assert (spec.dataset, spec.model) == ("fashion-mnist", "small-cnn")
+            assert (spec.dataset, spec.model) == (
+                ("cifar10", "resnet8") if of_cifar else ("fashion-mnist", "small-cnn")
+            )
 
 
 @pytest.mark.parametrize("claim", [c for c in ledger() if c.needs == CURVATURE], ids=lambda claim: claim.id)

@@ -38,6 +38,8 @@ def test_short_names_are_spelt_out_and_words_are_not_touched():
         ("flsd-53, best", "FLSD-53, best"),
         ("focal 3", "focal 3"),
         ("tree-lstm-glove", "Tree-LSTM with GloVe vectors"),
+        ("fcl 4 1.5, auroc energy", "FCL (γ 4, λ 1.5), AUROC by energy"),
+        ("flsd-53: temperature minus none, nll", "FLSD-53: temperature minus as trained, NLL"),
     ],
 )
 def test_labels_of_runs_are_spelt_out_once(label, said):

@@ -1,5 +1,7 @@
 """Tables of detection and of shift, on runs made up: by their definitions, and asked once."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -143,7 +145,7 @@ def test_what_cifar10_networks_said_is_of_every_corruption_and_loss():
 
 def test_the_recording_of_cifar10(made_results, asked, monkeypatch, tmp_path):
     """Every kind of corruption, as `measure_shift` has it; and what reads it."""
-    monkeypatch.setattr(recording, "load_runs", lambda path, root: [*made_results[:2], *made_results[4:6]])
+    monkeypatch.setattr(recording, "load_runs", lambda path, root, part: [*made_results[:2], *made_results[4:6]])
     monkeypatch.setattr(recording, "SHIFTED", {"cifar10-unknown": 50})
     monkeypatch.setattr(recorded, "ROOT", tmp_path)
     out = tmp_path / "results" / "unknown-inputs"
@@ -163,6 +165,44 @@ def test_the_recording_of_cifar10(made_results, asked, monkeypatch, tmp_path):
     assert set(shown) == {"cifar100", "cifar10-c-gaussian-noise-5"}
     answered = results.evaluate_contrasts(results.mean_over_shifts(table), CIFAR_SHIFTS)
     assert len(answered) == len(CIFAR_SHIFTS)
+
+
+def test_any_grid_is_shown_other_images_and_the_record_is_left(made_results, asked, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(recording, "load_runs", lambda path, root, part: made_results[:4] if part else [])
+    monkeypatch.setattr(recording, "ROOT", tmp_path)
+    monkeypatch.setattr(recording, "commit", lambda: "1234567")
+    (tmp_path / "workflow" / "grids").mkdir(parents=True)
+    (tmp_path / "workflow" / "grids" / "mine.yaml").touch()
+    recording.main(["mine", "--shown", "svhn", "else", "--root", str(tmp_path)])
+    table = pd.read_parquet(tmp_path / "_build" / "unknown-inputs" / "mine.parquet")
+    assert set(table["unknown"]) == {"svhn", "else"}
+    assert not (tmp_path / "results").exists()
+    means = recording.mean_aurocs(table)
+    assert list(means.columns) == [f"auroc {score}" for score in ("max-probability", "entropy", "energy")]
+    wanted = table.query("method == 'none' and metric == 'auroc energy' and unknown == 'svhn'")["value"].mean()
+    row = means.xs(("svhn", "cross-entropy"), level=["unknown", "loss"])
+    assert row["auroc energy"].item() == pytest.approx(wanted)
+    assert "auroc energy" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["mine"], r"grids must be among fashion-mnist-unknown.* Got mine; others go with --shown"),
+        (["cifar10-unknown", "--shown", "nothing-such"], r"--shown: dataset must be one of"),
+        (["cifar10-unknown", "--shown", "svhn"], r"--shown: svhn was not found. Provide it"),
+    ],
+)
+def test_what_cannot_be_shown_is_said(given, said, monkeypatch, capsys):
+    def missing(name):
+        if name == "svhn":
+            raise FileNotFoundError("svhn was not found. Provide it")
+        raise ValueError("dataset must be one of ...")
+
+    monkeypatch.setattr(unknown_inputs.data, "load", missing)
+    with pytest.raises(SystemExit):
+        recording.main(given)
+    assert re.search(said, capsys.readouterr().err)
 
 
 def test_plain_focal_losses_are_kept(made_results, make_result):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from focal_lib import metrics, results
 from focal_lib.results import unknown_views
@@ -77,3 +78,75 @@ def test_how_many_are_significant_in_words(signs, said):
         {"difference": [*signs, 1, -1], "claimed": 1, "significant": [True] * len(signs) + [False] * 2}
     )
     assert results.say_significant(found) == said
+
+
+def made_shift(changes):
+    """A table of `measure_shift` with these changes of adaptive ECE by a temperature: (loss, corruption, severity)."""
+    same = {"dataset": "x", "model": "y", "metric": "adaptive-ece"}
+    rows = []
+    for (loss, corruption, severity), by_seed in changes.items():
+        where = same | {"loss": loss, "corruption": corruption, "severity": severity}
+        for seed, change in enumerate(by_seed):
+            for method, objective, value in (("none", "", 5.0), ("temperature", "nll", 5 + change)):
+                rows.append(where | {"seed": seed, "method": method, "objective": objective, "value": value})
+    return pd.DataFrame(rows)
+
+
+CHANGES = {
+    ("focal 3", "contrast", 0): (9.0, 9.1, 9.2),
+    ("focal 3", "contrast", 1): (4.0, 4.01, 4.02),
+    ("focal 3", "contrast", 2): (1.0, 3.0, 2.0),
+    ("focal 3", "gaussian-blur", 1): (-6.0, -6.01, -6.02),
+    ("focal 3", "gaussian-blur", 2): (-0.1, 0.2, 0.1),
+    ("cross-entropy", "contrast", 1): (-8.0, -8.2, -8.1),
+    ("cross-entropy", "contrast", 2): (-1.0, 1.0, 0.5),
+    ("cross-entropy", "gaussian-blur", 1): (-3.0, -3.0, -2.9),
+    ("cross-entropy", "gaussian-blur", 2): (0.1, -0.3, 0.3),
+}
+
+
+def test_what_was_not_written_down_is_corrected_over_all_losses_corruptions_and_severities():
+    found = results.temperature_changes(made_shift(CHANGES))
+    assert len(found) == 8  # without clean images
+    p = [stats.ttest_1samp(found_by_seed, 0).pvalue for (*_, severity), found_by_seed in CHANGES.items() if severity]
+    by_name = found.set_index("name")
+    assert sorted(found["p"]) == pytest.approx(sorted(p))
+    assert sorted(found["p_adjusted"]) == pytest.approx(sorted(metrics.holm(p)))
+    assert by_name.loc["focal 3, contrast 2", "low"] < 0 < by_name.loc["focal 3, contrast 2", "high"]
+    assert by_name.loc["focal 3, contrast 1", "significant"]
+    assert by_name.loc["focal 3, gaussian blur 1", "difference"] == pytest.approx(-6.01)
+    shown = results.tabulate_changes(found)
+    assert shown.loc[("focal 3", "contrast")].tolist() == ["+4.0 *", "+2.0"]
+    assert shown.loc[("cross-entropy", "gaussian blur")].tolist() == ["-3.0 *", "+0.0"]
+    ends = results.largest_changes(found)
+    assert list(ends["name"]) == [
+        *("cross-entropy, contrast 2", "cross-entropy, contrast 1"),
+        *("focal 3, contrast 1", "focal 3, gaussian blur 1"),
+    ]
+    assert results.say_harm(found, "focal 3") == "contrast 1"
+    assert results.say_harm(found, "cross-entropy") == "nowhere"
+    both = found.assign(significant=found["difference"] > 0)
+    assert results.say_harm(both, "focal 3") == "contrast 1, 2; gaussian blur 2"
+
+
+def test_better_is_said_where_it_is_significant():
+    row = pd.Series({"significant": True, "difference": 1.0})
+    assert results.say_better(row) == "better than"
+    assert results.say_better(pd.Series({"significant": True, "difference": -1.0})) == "worse than"
+    assert results.say_better(pd.Series({"significant": False, "difference": 9.0})).startswith("not measurably")
+
+
+def test_of_one_corruption_the_change_is_the_mean_over_its_severities():
+    assert results.temperature_under(made_shift(CHANGES), "contrast", "focal 3").tolist() == pytest.approx(
+        [2.5, 3.505, 3.01]
+    )
+    with pytest.raises(ValueError, match="table must"):
+        results.temperature_under(made_shift(CHANGES), "fog", "focal 3")
+
+
+def test_energy_minus_the_largest_probability_is_of_the_same_networks():
+    table = results.read_unknown("fashion-mnist-fresh", "mnist-5k")
+    gain = results.energy_minus_probability(table)
+    assert list(gain.columns) == ["cross-entropy", "focal 3", "fcl 4 1.5"]
+    rows = table.query("loss == 'focal 3' and seed == 5 and method == 'none'").set_index("metric")["value"]
+    assert gain.loc[5, "focal 3"] == pytest.approx(rows["auroc energy"] - rows["auroc max-probability"])

@@ -242,3 +242,34 @@ def test_as_a_data_set(write_npz, tmp_path, monkeypatch):
     np.testing.assert_array_equal(corrupted.test.inputs, data.corrupt(clean.test.inputs, "jpeg-compression", 4))
     with pytest.raises(ValueError, match="must read cifar10-c-<corruption>-<severity 1 to 5>"):
         data.load("cifar10-c-contrast")
+
+
+def test_a_published_file_is_read_where_it_is_given(write_npz, tmp_path, monkeypatch):
+    """Five severities one after the other; a corruption without a file is made."""
+    write_npz(tmp_path / "cifar10", shape=(32, 32, 3))
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    folder = tmp_path / "cifar-10-c"
+    folder.mkdir()
+    images = np.random.default_rng(3).integers(0, 256, (20, 32, 32, 3), dtype=np.uint8)
+    np.save(folder / "motion_blur.npy", images)
+    np.save(folder / "frost.npy", images[::-1])
+    np.save(folder / "labels.npy", np.tile(np.array([3, 1, 4, 1], np.uint8), 5))
+    for severity in (1, 4, 5):
+        test = data.load(f"cifar10-c-motion-blur-{severity}").test
+        np.testing.assert_array_equal(test.inputs, images[4 * severity - 4 : 4 * severity])
+        assert test.labels.tolist() == [3, 1, 4, 1]
+        assert test.labels.dtype == np.int64
+    np.testing.assert_array_equal(data.load("cifar10-c-frost-1").test.inputs, images[:-5:-1])
+    clean = data.load("cifar10").test
+    np.testing.assert_array_equal(data.load("cifar10-c-fog-2").test.inputs, data.corrupt(clean.inputs, "fog", 2))
+    with pytest.raises(ValueError, match=r"severity must be 1 to 5. Got 6"):
+        data.load("cifar10-c-motion-blur-6")
+    np.save(folder / "motion_blur.npy", images[:10])
+    with pytest.raises(ValueError, match=r"motion_blur.npy must be of shape .* Got \(10, 32, 32, 3\) and 20 labels"):
+        data.load("cifar10-c-motion-blur-1")
+    np.save(folder / "motion_blur.npy", images.astype(float))
+    with pytest.raises(ValueError, match=r"motion_blur.npy images must be uint8"):
+        data.load("cifar10-c-motion-blur-1")
+    (folder / "labels.npy").unlink()
+    with pytest.raises(ValueError, match=r"must hold whole npy files, labels.npy too"):
+        data.load("cifar10-c-motion-blur-1")

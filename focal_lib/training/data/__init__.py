@@ -4,7 +4,8 @@ Each is looked for in `FOCAL_DATA/<name>` first: `train.npz` and `test.npz` for 
 (n, H, W, C), `labels` int64 (n,)), the published files for texts. Then it is fetched, as a Debian package or by the
 downloads of torchvision, scikit-learn and pip, and kept under `FOCAL_CACHE` (default: the user's cache folder).
 
-`cifar10-c-<corruption>-<severity>` is CIFAR-10 with its test images corrupted; see `corruptions`.
+`cifar10-c-<corruption>-<severity>` is CIFAR-10 with its test images corrupted: those of the published file where it is
+given, see `cifar10_c`, else made here, see `corruptions`.
 
     python -m focal_lib.training.data fashion-mnist     # fetch it, or say why not
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from focal_lib.training.data import places
+from focal_lib.training.data.cifar10_c import read_published
 from focal_lib.training.data.corruptions import CORRUPTION_KINDS, CORRUPTIONS, corrupt
 from focal_lib.training.data.dataset import Dataset, Split, split
 from focal_lib.training.data.fashion_mnist import CLASSES
@@ -66,5 +68,7 @@ def _corrupted(name: str) -> Dataset:
     if not severity.isdigit():
         raise ValueError(f"dataset must read cifar10-c-<corruption>-<severity 1 to 5>. Got {name!r}.")
     clean = load_images("cifar10")
-    images = corrupt(clean.test.inputs, corruption, int(severity))
-    return replace(clean, name=name, test=Split(images, clean.test.labels))
+    given = read_published(corruption, int(severity))
+    if given is None:
+        given = Split(corrupt(clean.test.inputs, corruption, int(severity)), clean.test.labels)
+    return replace(clean, name=name, test=given)

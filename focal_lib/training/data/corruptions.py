@@ -1,9 +1,9 @@
 """CIFAR-10-C, generated, and the same done to grey images.
 
 Corruptions of Hendrycks & Dietterich (2019) with the settings of their severities for 32x32 images: 14 of the 15 of
-CIFAR-10-C, in CORRUPTION_KINDS, and three that it has beside them. Frost is left out: it is the authors' photographs,
-laid over the images. Motion blur has ImageMagick's kernel, computed here; nothing is rounded between steps. What is
-random is seeded.
+CIFAR-10-C, in CORRUPTION_KINDS, and three that it has beside them. Frost is not made here: it lays photographs of the
+authors over the images, which the package imagecorruptions carries. Motion blur has ImageMagick's kernel, computed
+here; nothing is rounded between steps. What is random is seeded.
 """
 
 from __future__ import annotations

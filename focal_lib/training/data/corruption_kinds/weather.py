@@ -1,4 +1,4 @@
-"""Snow, fog, and light. Frost is not here: it is five photographs of the authors' laid over the images."""
+"""Snow, fog, and light. Frost, which lays photographs of ImageNet-C's authors over the images, is not made here."""
 
 from __future__ import annotations
 
