@@ -16,14 +16,14 @@
 # # Open questions
 #
 # **What is this?** {cite:t}`kk24` leave questions to future work, and a summary of the paper that we read beside it
-# lists four of them and three next checks. What is known now of each, and what is not. **In short:** fitted by log-loss,
-# focal temperature scaling changes the NLL of temperature scaling on CIFAR-10 by {glue:text}`questions-primary:+.4f`
-# (95 % t interval {glue:text}`questions-primary-low:+.4f` to {glue:text}`questions-primary-high:+.4f`),
-# {glue:text}`questions-said`. Among {glue:text}`questions-others` scalings with parameters for each class its NLL is
-# significantly lower than that of {glue:text}`questions-rivals-better`, and higher than that of
-# {glue:text}`questions-rivals-worse`. On {glue:text}`questions-new-networks` other architectures, against temperature
-# scaling, its adaptive ECE is significantly lower on {glue:text}`questions-new-ece-lower` and higher on
-# {glue:text}`questions-new-ece-higher`, its NLL lower on {glue:text}`questions-new-nll-lower` and higher on
+# lists four of them and three next checks. What is known now of each, and what is not. **In short:** fitted by
+# log-loss, focal temperature scaling changes the NLL of temperature scaling on CIFAR-10 by
+# {glue:text}`questions-primary:+.4f` (95 % t interval {glue:text}`questions-primary-low:+.4f` to
+# {glue:text}`questions-primary-high:+.4f`), {glue:text}`questions-said`. Among {glue:text}`questions-others` scalings
+# with parameters for each class its NLL is significantly lower than that of {glue:text}`questions-rivals-better`, and
+# higher than that of {glue:text}`questions-rivals-worse`. On {glue:text}`questions-new-networks` other architectures,
+# against temperature scaling, its adaptive ECE is significantly lower on {glue:text}`questions-new-ece-lower` and
+# higher on {glue:text}`questions-new-ece-higher`, its NLL lower on {glue:text}`questions-new-nll-lower` and higher on
 # {glue:text}`questions-new-nll-higher`. A search along one curve instead of all pairs changes the NLL by
 # {glue:text}`questions-valley-mean:+.4f` nats on average. The networks are small; what is compared was written down
 # before, and significant is at 5 %, corrected by Holm.
@@ -438,8 +438,8 @@ note("questions", new=len(named), all_below=("below 1" if (by_network["nearest"]
 #
 # {ref}`ch-unknown` shows the networks of the book's grid digits and corrupted images. The CIFAR networks of chapter
 # {ref}`ch-table1` keep no weights, so that nothing new can be shown to them. Small ones were trained for this, and are
-# shown CIFAR-100 and most corruptions of CIFAR-10-C in [that chapter, too](#sec-unknown-cifar). Large ones have not been
-# asked.
+# shown CIFAR-100 and most corruptions of CIFAR-10-C in [that chapter, too](#sec-unknown-cifar). Large ones have
+# not been asked.
 #
 # :::{admonition} What to remember
 # :class: tip
