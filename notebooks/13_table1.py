@@ -350,6 +350,7 @@ of_many = of_many.set_index("loss")["mean"].sort_values()
 others = of_many.drop("cross-entropy")
 note("table1", many_ce=of_many["cross-entropy"], many_low=others.min(), many_high=others.max())
 agrees = "contradicts" if of_many.index[0] == "cross-entropy" else "agrees with"
+note("table1", many_least=of_many.iloc[0], many_next=of_many.iloc[1], many_most=of_many.iloc[-1])
 note("table1", many_first=of_many.index[0], many_agrees=agrees)
 
 # %% tags=["hide-input"]

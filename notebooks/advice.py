@@ -104,11 +104,9 @@ compared = decisions[decisions["intervals"] > 0]
 
 # %% tags=["remove-input"]
 by_truth = count_advice_errors(decisions, by=["truth"]).query("error == 'worse' and wrong > 0")
-of_kinds = "by what is true " + ", ".join(
-    f"{r.wrong} of {r.runs} such decisions were worse where the model is '{r.truth}'"
-    for r in by_truth.sort_values("wrong", ascending=False).itertuples()
-)
-of_kinds = of_kinds if len(by_truth) else "this was so with no kind of model"
+by_truth = by_truth.sort_values("wrong", ascending=False)
+kinds_of = ", ".join(f"{r.wrong} of {r.runs} where it is '{r.truth}'" for r in by_truth.itertuples())
+of_kinds = f"by kind of model {kinds_of or 'in none'}" + (", in none of the others" if kinds_of else "")
 of_differences = (
     f"all of a decision, which hold together with 95 %, held the truth in "
     f"{share_of(compared['all hold'].sum(), len(compared))} decisions, and in "

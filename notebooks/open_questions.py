@@ -60,7 +60,7 @@ import numpy as np
 import pandas as pd
 
 from focal_lib import calibration, metrics, results, theory, training
-from focal_lib.claims import show
+from focal_lib.claims import find, show
 from focal_lib.pages.differences import differences
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
@@ -413,6 +413,7 @@ for word, sign in (("lower", -1), ("higher", 1)):
         count = int(named[named["name"].isin(found)]["metric"].eq(metric).sum())
         note("questions", {f"new-{key}-{word}": count})
 of_ece = named[named["metric"] == "adaptive-ece"]["difference"]
+note("questions", new_ece_verdict=str(find("kk24.architectures_ece").verdict))
 note("questions", new_networks=named["model"].nunique(), new_ece_least=of_ece.min(), new_ece_most=of_ece.max())
 note("questions", few=results.load_recorded(kept[0])[0].spec.n_train)
 note("questions", new_losses=" and ".join(results.ARCHITECTURE_CONTRASTS[0].ours.losses))
