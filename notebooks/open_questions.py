@@ -406,6 +406,8 @@ note("questions", lowered=100 * by_network["lowered"].max(), sets=len(by_network
 most = by_network[(by_network["lowered"] == by_network["lowered"].max()) & (by_network["lowered"] > 0)]
 note("questions", lowered_on=" and ".join(most["model"] + " on " + most["dataset"]) or "none of them")
 note("questions", factor_least=by_network["factor"].min(), factor_most=by_network["factor"].max())
+
+# %% tags=["remove-input"]
 for word, sign in (("lower", -1), ("higher", 1)):
     found = named[named["significant"] & (np.sign(named["difference"]) == sign)]["name"]
     note("questions", {f"new-{word}": "; ".join(found) or "none"})
