@@ -17,8 +17,8 @@
 #
 # **The question.** Theory says that a network trained with focal loss is underconfident on its training data by exactly
 # the focal map, and that this compensates for overconfidence on new data. Is that what happens? **In short:** on the
-# training data, yes: after the map confidence and accuracy differ by at most {glue:text}`training-train-left:.2f`
-# points there, on average over seeds. On test data confidence falls with $\gamma$ as hoped. After the map a focal
+# training data confidence and accuracy differ, after the map, by at most {glue:text}`training-train-left:.2f` points,
+# on average over seeds. On test data confidence falls with $\gamma$ as hoped. After the map a focal
 # network needs the temperature that cross-entropy needs, within {glue:text}`training-within:g` %, for
 # {glue:text}`training-borne-out` of {glue:text}`training-losses` values of $\gamma$. That one temperature stands for
 # the map is contradicted for {glue:text}`training-contradicted` of them.
