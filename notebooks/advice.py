@@ -103,6 +103,10 @@ words = (f"at most {sizes.median():,.0f}", "more")
 compared = decisions[decisions["intervals"] > 0]
 
 # %% tags=["remove-input"]
+by_truth = count_advice_errors(decisions, by=["truth"]).query("error == 'worse' and wrong > 0")
+by_truth = by_truth.sort_values("wrong", ascending=False)
+kinds_of = ", ".join(f"{r.wrong} of {r.runs} where it is '{r.truth}'" for r in by_truth.itertuples())
+of_kinds = f"by kind of model {kinds_of or 'in none'}" + (", in none of the others" if kinds_of else "")
 of_differences = (
     f"all of a decision, which hold together with 95 %, held the truth in "
     f"{share_of(compared['all hold'].sum(), len(compared))} decisions, and in "
@@ -119,13 +123,13 @@ Markdown(
 :class: important
 Over the recorded decisions, of {sizes.min():,} to {sizes.max():,} samples and {kinds.min()} to {kinds.max():,}
 classes, not each size with each number of classes ({few.sum():,} of the {len(sizes):,} of at most
-{sizes.median():,.0f} samples), the advice is {how}. Where it recommends a richer method than temperature scaling, that
-is truly worse by a relevant amount in {said("worse")}{open_still}. Where it recommends anything, that is worse than
-the logits as given in {said("harms")}. Where something is better by a relevant amount, the logits are left alone in
-{by_size("leaves alone")}, and something else is advised that is worse than it by that amount in {by_size("misses")}.
-{of_gains}. The advice rests on intervals of the differences in NLL and Brier score: {of_differences}. {of_errors}; a
-setting is a number of classes and a model. All of this is of samples that are independent and count the same, with a
-set to fit on and one to test on.
+{sizes.median():,.0f} samples), the advice is {how}. Where it recommends a richer method than temperature scaling,
+that is truly worse by a relevant amount in {said("worse")}{open_still}; {of_kinds}. Where it recommends anything,
+that is worse than the logits as given in {said("harms")}. Where something is better by a relevant amount, the logits
+are left alone in {by_size("leaves alone")}, and something else is advised that is worse than it by that amount in
+{by_size("misses")}. {of_gains}. The advice rests on intervals of the differences in NLL and Brier score:
+{of_differences}. {of_errors}; a setting is a number of classes and a model. All of this is of samples that are
+independent and count the same, with a set to fit on and one to test on.
 ```"""
 )
 

@@ -69,6 +69,9 @@ captioned(recipes, "Recipes of training", index=False)
 uses = pd.DataFrame([(name, ", ".join(own) or "none") for name, own in LOSSES.items()], columns=["loss", "parameters"])
 captioned(uses, "Losses and the parameters they take", index=False)
 
+# %% [markdown]
+# Cross-entropy is the focal loss with $\gamma = 0$: `loss="focal", gamma=0`.
+
 # %%
 choices = {"data set": DATASETS, "network": MODELS}
 choices = pd.DataFrame([(kind, ", ".join(names)) for kind, names in choices.items()], columns=["what", "names"])

@@ -27,6 +27,7 @@ from focal_lib.claims.tally import GROUPS, tallies, tally, tally_table
 from focal_lib.claims.verdicts import recorded, records
 from focal_lib.pages.citations import cite, reference_list
 from focal_lib.results import localisation_record
+from focal_lib.results.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
 from focal_lib.results.calibrators_compared import CALIBRATOR_CONTRASTS
 from focal_lib.results.experiments import list_experiments
 from focal_lib.results.fcl_networks import read_fcl
@@ -158,6 +159,7 @@ def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
     ]
     of_fcl = fcl_networks.written_contrasts()
     calibrators = read_table("open-questions").query("dataset == 'cifar10'")
+    architectures = contrasts_by_network(read_table("fashion-mnist-architectures"), ARCHITECTURE_CONTRASTS)
     return {
         "human-labels": {"models trained on the labels of raters": evaluate_written()},
         "unknown-inputs": {
@@ -175,6 +177,7 @@ def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
             "heat maps, several garments": localisation_record.evaluate_written(SEVERAL),
         },
         "texts": {"text classifiers": evaluate_written_texts()},
+        "fashion-mnist-architectures": {"other architectures": architectures},
         "open-questions": {"calibrators": evaluate_contrasts(calibrators, CALIBRATOR_CONTRASTS)},
     }
 

@@ -92,6 +92,12 @@ def _link(contents: Contents, name: str) -> str:
     return f"[{text}](#{page.label})"
 
 
+def _titled_link(contents: Contents, name: str) -> str:
+    """'[3, *Two classes*](#ch-binary)', or the title of a page that is no chapter."""
+    page, number = contents.pages[name], _number(name)
+    return f"[{number}, *{page.title}*](#{page.label})" if number else _link(contents, name)
+
+
 def _duration(minutes: int) -> str:
     return f"{minutes} minute{'s' if minutes > 1 else ''}"
 
@@ -120,11 +126,11 @@ def chapter_end(contents: Contents, name: str) -> str:
 
 
 def path_list(contents: Contents) -> str:
-    """The reading paths, an item each, with the sum of their reading times."""
+    """The reading paths, an item each, with the titles of their pages and the sum of their reading times."""
     lines = []
     for path, names in contents.paths.items():
         hours = sum(contents.pages[name].minutes for name in names) / 60
-        links = ", ".join(_link(contents, name) for name in names)
+        links = "; ".join(_titled_link(contents, name) for name in names)
         lines.append(f"* **{PATH_NAMES[path]}** (about {hours:.1f} hours): {links}.")
     return "\n".join(lines)
 

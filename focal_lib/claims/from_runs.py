@@ -6,6 +6,7 @@ Where the runs are missing these functions raise FileNotFoundError, which `claim
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,12 @@ from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import paired_t_interval, t_interval
 from focal_lib.results import by_run
 from focal_lib.results.recorded import load_recorded, read_table
-from focal_lib.results.written_contrasts import compare_eces, difference_by_seed, interval_over_seeds
+from focal_lib.results.written_contrasts import (
+    compare_eces,
+    difference_by_seed,
+    evaluate_contrasts,
+    interval_over_seeds,
+)
 from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.store import Result, load_runs
 
@@ -29,6 +35,7 @@ __all__ = [
     "difference",
     "focal_gammas",
     "gaps",
+    "measure_among",
     "measure_contrast",
     "name_metric",
     "over_seeds",
@@ -114,6 +121,29 @@ def contrast_by_seed(
     printed = "positive" if sign > 0 else "negative"
     interval = interval_over_seeds(values, contrast.metric)
     return replace(Measurement.signed(quantity, printed, interval, sign, over_seeds(values)), said=said)
+
+
+def measure_among(
+    quantity: str, table: pd.DataFrame, contrast: Contrast, family: Sequence[Contrast], said: str = "printed"
+) -> Measurement:
+    """`contrast_by_seed` as one of a family: its interval excludes 0 just where Holm's correction finds it significant.
+
+    That is the interval whose chance to miss is that of the contrast's own, times its p value over the corrected one.
+
+    Raises:
+        ValueError: the contrast is not of the family; as `difference_by_seed`.
+    """
+    if contrast not in family:
+        raise ValueError(f"the contrast must be of the family. Got {contrast.name!r} and {len(family)} others.")
+    alone = contrast_by_seed(quantity, table, contrast, said)
+    if alone.interval is None or not alone.interval.kind:
+        return alone
+    row = evaluate_contrasts(table, family).iloc[list(family).index(contrast)]
+    if not row["p_adjusted"] > row["p"]:
+        return alone
+    level = 1 - (1 - alone.interval.level) * row["p"] / row["p_adjusted"]
+    corrected = f"p = {row['p']:.2g}, {row['p_adjusted']:.2g} by Holm"
+    return replace(alone, interval=alone.interval.at(float(level)), remark=corrected)
 
 
 def paired(quantity: str, printed: str, first: Any, second: Any, sign: int, said: str = "printed") -> Measurement:

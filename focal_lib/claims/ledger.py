@@ -86,7 +86,7 @@ class Claim:
     id: str  # 'kk24.prop1'
     source: str  # 'KK24 Prop. 1, App. A.1'
     statement: str  # MyST markdown with LaTeX
-    chapter: str  # notebook that derives it: '02_convexity'
+    chapter: str  # notebook that derives it: '02_convexity', or 'open_questions'
     check: Callable[[], Evidence]
     corrects: tuple[str, ...] = ()  # ids of the claims this one puts right
     fidelity: Fidelity = Fidelity.OURS
@@ -160,9 +160,15 @@ class Claim:
         return self.id.split(".")[0]
 
     @property
-    def chapter_number(self) -> int:
-        """6 of '06_confidence'."""
-        return int(self.chapter.split("_")[0])
+    def chapter_number(self) -> str:
+        """'6' of '06_confidence'; '' of a page that is no chapter."""
+        number = self.chapter.split("_")[0]
+        return str(int(number)) if number.isdigit() else ""
+
+    @property
+    def place(self) -> str:
+        """'Chapter 6' of '06_confidence', 'Open questions' of 'open_questions'."""
+        return f"Chapter {self.chapter_number}" if self.chapter_number else self.chapter.replace("_", " ").capitalize()
 
     @property
     def location(self) -> str:

@@ -211,7 +211,7 @@ def _labelled(interval: Interval, over: str) -> str:
         return f"(no interval{', ' * bool(over)}{over})"
     name = interval.kind
     if name != "min to max":
-        name = f"{100 * interval.level:g} % {name} interval"
+        name = f"{100 * interval.level:.4g} % {name} interval"
     return f"[{interval.low:.4g}, {interval.high:.4g}] ({name}{', ' * bool(over)}{over})"
 
 

@@ -112,7 +112,7 @@ def _row(claim: Claim) -> str:
         "statement": f"<div>{_INLINE.renderInline(short_statement(claim.statement))}</div>",
         "source": escape(claim.source),
         "whose": whose + near,
-        "chapter": chapter_link(claim, str(claim.chapter_number)),
+        "chapter": chapter_link(claim, claim.chapter_number or claim.place.lower()),
         "code": code_link(claim, "line " + claim.location.rsplit(":", 1)[1]),
     }
     sorted_by = {"verdict": f' data-key="{list(Verdict).index(claim.verdict)}"'}

@@ -29,13 +29,13 @@ def chapter_link(claim: Claim, text: str | None = None) -> str:
     Nearby is a claim that this one corrects, or one that corrects it.
 
     Args:
-        text: of the link; else the number of the chapter and the heading.
+        text: of the link; else the chapter, or page, and the heading.
     """
     shown = places(ROOT)
     near = [claim.id, *claim.corrects, *corrected_by(claim.id)]
     id = next((id for id in near if (claim.chapter, id) in shown), "")
     place, heading = (verdict_anchor(id), shown[claim.chapter, id]) if id else ("verdict", "Verdict")
-    return f'<a href="{claim.chapter}.html#{place}">{text or f"Chapter {claim.chapter_number}, {heading}"}</a>'
+    return f'<a href="{claim.chapter}.html#{place}">{text or f"{claim.place}, {heading}"}</a>'
 
 
 def together(claims: Sequence[Claim]) -> list[Claim]:

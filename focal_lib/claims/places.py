@@ -22,7 +22,7 @@ def places(root: Path) -> dict[tuple[str, str], str]:
     Nothing where there are no notebooks, as in an installed package.
     """
     found: dict[tuple[str, str], str] = {}
-    for path in sorted((root / "notebooks").glob("[0-9]*.py")):
+    for path in sorted((root / "notebooks").glob("*.py")):
         heading = ""
         for cell in jupytext.read(path).cells:
             if cell.cell_type == "markdown":

@@ -64,6 +64,6 @@ def say_without_coq(count: int) -> str:
         return ""
     one = count == 1
     return (
-        f"{count} verdict{' has a formal proof' if one else 's have formal proofs'}, too, which Coq did not check on "
-        f"this machine ('make proofs'): here {'it rests' if one else 'they rest'} on sympy and ball arithmetic."
+        f"{count} verdict{' has a formal proof' if one else 's have formal proofs'} in Coq, too; Coq was not run when "
+        f"these pages were made, and here {'it rests' if one else 'they rest'} on sympy and ball arithmetic."
     )

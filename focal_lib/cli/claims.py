@@ -62,7 +62,7 @@ def claims(text: str | None, as_data: bool, verify: bool, record: bool, paper: s
         click.echo(json.dumps(as_json(wanted, check=alone is not None), indent=1, ensure_ascii=False))
     elif alone:
         click.echo(alone.describe())
-        click.echo(f"\nChapter {alone.chapter}; code {alone.location}; checked in {alone.seconds:.1f} s.")
+        click.echo(f"\n{alone.place} ({alone.chapter}); code {alone.location}; checked in {alone.seconds:.1f} s.")
     else:
         _list(wanted)
 

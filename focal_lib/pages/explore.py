@@ -69,7 +69,7 @@ def _binary() -> str:
         Line("gap", "one", _points(_GRID, (scaled - mapped) / found.error)),
     ]
     gap = Panel(
-        "gap", (0, 1, -1.15, 1.15), differences, "model's probability q", "difference, in parts of the largest", ends,
+        "gap", (0, 1, -1.15, 1.15), differences, "model's probability q", "difference / largest difference", ends,
         height=70,
     )  # fmt: skip
     return figure_of(

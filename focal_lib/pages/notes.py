@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from myst_nb import glue
 
-__all__ = ["note"]
+__all__ = ["at_most", "note"]
+
+
+def at_most(value: float, digits: int = 2) -> float:
+    """The value rounded up, for a sentence with 'at most': 0.16 of 0.153; what is written with so many digits stays."""
+    unit = 10.0**digits
+    return math.ceil(float(value) * unit * (1 - 1e-12)) / unit
 
 
 def note(page: str, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:

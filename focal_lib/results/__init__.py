@@ -14,6 +14,7 @@ from focal_lib.results.by_run import (
     nll_temperature,
     reliability_by_loss,
     resample_gain,
+    say_signs,
     temperature_by_gamma,
     validation_temperatures,
 )
@@ -293,6 +294,7 @@ __all__ = [
     "say_harm",
     "say_places",
     "say_significant",
+    "say_signs",
     "say_steps",
     "search_valley",
     "share_lowered",

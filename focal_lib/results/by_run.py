@@ -33,6 +33,7 @@ __all__ = [
     "nll_temperature",
     "reliability_by_loss",
     "resample_gain",
+    "say_signs",
     "temperature_by_gamma",
     "validation_temperatures",
 ]
@@ -121,6 +122,14 @@ def format_mean_sd(groups: DataFrameGroupBy, digits: int = 2) -> pd.DataFrame:
     """Text table 'mean ± standard deviation' of each group, over seeds say: ``frame.groupby("loss")``."""
     mean, sd = groups.mean(), groups.std(ddof=1)
     return mean.map(f"{{:.{digits}f}}".format) + " ± " + sd.map(f"{{:.{digits}f}}".format)
+
+
+def say_signs(table: pd.DataFrame, of: str, low: str, high: str, what: str) -> str:
+    """'the NLL is lower with gamma 3, 5, not clearly other with gamma 0': by the intervals from `low` to `high`."""
+    below, above = table[high] < 0, table[low] > 0
+    parts = {"lower": below, "higher": above, "not clearly other": ~below & ~above}
+    named = {word: ", ".join(f"{value:g}" for value in table.loc[holds, of]) for word, holds in parts.items()}
+    return f"{what} is " + ", ".join(f"{word} with {of} {values}" for word, values in named.items() if values)
 
 
 class Fit(NamedTuple):

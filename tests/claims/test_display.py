@@ -114,3 +114,7 @@ def test_the_rest_is_what_the_chapter_has_not_shown(monkeypatch):
     assert show_rest("02_convexity")._repr_markdown_() == ""
     with pytest.raises(ValueError, match=r"must be one that has claims: 01_overconfidence, .* Got 2_convexity"):
         show_rest("2_convexity")
+
+
+def test_a_page_that_is_no_chapter_is_named():
+    assert [find(id).place for id in ("kk24.prop5", "kk24.architectures_ece")] == ["Chapter 6", "Open questions"]

@@ -197,9 +197,9 @@ def test_a_related_theorem_and_a_failed_check_wait_for_no_kernel():
 
 def test_verdicts_without_coq_are_counted_in_words():
     waiting = [formal_claim(Derivation((TRUE,))) for _ in range(2)]
-    assert without_coq(waiting).startswith("2 verdicts have formal proofs, too, which Coq did not check on this")
+    assert without_coq(waiting).startswith("2 verdicts have formal proofs in Coq, too; Coq was not run when these")
     assert without_coq([]) == ""
-    assert say_without_coq(1).startswith("1 verdict has a formal proof, too,")
+    assert say_without_coq(1).startswith("1 verdict has a formal proof in Coq, too;")
     assert say_without_coq(1).endswith("here it rests on sympy and ball arithmetic.")
 
 

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pytest
 from myst_nb import glue  # noqa: F401  (what `note` calls must be there)
 
 from focal_lib.checkout import ROOT
@@ -30,3 +31,9 @@ def test_numbers_of_other_pages_are_quoted_with_a_format():
     quoted = [text for page in pages for text in re.findall(r"\{glue:text\}`([^`]*::[^`]*)`", page.read_text())]
     assert quoted
     assert [text for text in quoted if not re.search(r"::[^:]+:[^:]*[a-z%]$", text)] == []
+
+
+@pytest.mark.parametrize(("value", "said"), [(0.153, 0.16), (0.15, 0.15), (0.1, 0.1), (0.0, 0.0), (2.999, 3.0)])
+def test_what_is_said_to_be_at_most_is_no_less(value, said):
+    assert notes.at_most(value) == pytest.approx(said, abs=1e-12)
+    assert notes.at_most(100 * value, 0) >= 100 * value - 1e-9

@@ -1,6 +1,7 @@
 """Tables with a row a run, against the calibrators and metrics they are made of."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import softmax
 
@@ -119,3 +120,10 @@ def test_temperature_for_each_gamma_rises(made_results):
 def test_mean_and_sd_as_text(compared):
     table = by_run.format_mean_sd(compared[["method", "nll"]].assign(nll=[0.25] * 6 + [0.75] * 6).groupby("method"))
     assert table.loc["none", "nll"] == "0.50 ± 0.35"
+
+
+def test_signs_are_said_with_what_they_are_of():
+    table = pd.DataFrame({"gamma": [0.0, 1.0, 2.5, 3.0], "low": [-1, -2, 1, 0], "high": [1, -1, 2, 0]})
+    said = by_run.say_signs(table, "gamma", "low", "high", "it")
+    assert said == "it is lower with gamma 1, higher with gamma 2.5, not clearly other with gamma 0, 3"
+    assert by_run.say_signs(table[:1], "gamma", "low", "high", "it") == "it is not clearly other with gamma 0"

@@ -8,7 +8,7 @@ from pybtex.database import parse_file
 
 from focal_lib.checkout import ROOT
 from focal_lib.claims import readme, verdicts
-from focal_lib.claims.ledger import ledger
+from focal_lib.claims.ledger import find, ledger
 from tests.results.test_recorded import WITHOUT_RUNS
 from workflow import article
 from workflow.chromium import count_pages, find_chromium, print_pdf
@@ -78,4 +78,14 @@ def test_it_has_four_pages_whose_formulas_are_set(tmp_path):
 
 def test_every_record_with_written_contrasts_is_counted():
     """Leaving out those that went against a claim would flatter the papers."""
-    assert set(article.written_contrasts()) == WITHOUT_RUNS - {"advice", "watch"}
+    assert set(article.written_contrasts()) == WITHOUT_RUNS - {"advice", "watch"} | {"fashion-mnist-architectures"}
+
+
+def test_a_verdict_is_that_of_the_interval_beside_it():
+    gain, text = article._gain(), re.sub(r"\s+", " ", article.article_text())
+    interval = find("kk24.table1_ece_focal_losses").evidence.interval
+    assert (interval.estimate, interval.low, interval.high) == (gain["difference"], gain["low"], gain["high"])
+    shown = article._shown(verdicts.recorded()["kk24.table1_ece_focal_losses"])
+    assert f"interval {gain['low']:+.2f} to {gain['high']:+.2f}: {shown}." in text
+    assert '"kk24.table1_ece_focal_losses"' in TEMPLATE
+    assert '"kk24.table1_ece_every_loss"' not in TEMPLATE

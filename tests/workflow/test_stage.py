@@ -57,7 +57,7 @@ def staged(project):
 
 def test_the_landing_page_has_paths_cards_and_times(project):
     text = staged(project)[str(INDEX)].read_text()
-    assert "[chapter 1](#ch-1), [chapter 2](#ch-2)" in text
+    assert "[1, *Chapter of 1*](#ch-1); [2, *Chapter of 2*](#ch-2)" in text
     assert text.count(":::{grid-item-card}") == 2
     assert ":img-top: /book/thumbnails/02_x.png" in text
     assert ":img-alt: A line." in text
