@@ -32,12 +32,12 @@ x = sp.Symbol("x", positive=True)
 @claim(
     "kk24.minimiser",
     source="KK24 section 3.1",
-    statement=r"At a point with $p = 0.8$ focal loss 'will result in the prediction of a lower value of around 0.62' for $\gamma = 2$.",
+    statement=r"At a point with $p = 0.8$ focal loss 'will result in the prediction of a lower value of around 0.62' for $\gamma = 2$. (Our reading of 'around': within 0.01.)",
     chapter=CHAPTER,
-    fidelity="quoted",
+    fidelity="our reading",
 )
 def minimiser() -> Evidence:
-    """The minimiser at p = 0.8, gamma = 2, within one unit of the last printed digit."""
+    """The minimiser at p = 0.8, gamma = 2; 'around' is taken as one unit of the last printed digit."""
     measured = float(focal_minimiser([[0.8, 0.2]], 2.0)[0, 0])
     return Measurement(r"$q^*(0.8)$ for $\gamma = 2$", "around 0.62", measured, expected=0.62, tolerance=0.01)
 
