@@ -354,4 +354,4 @@ def tops_where_largest(gamma: float, inverse_temperature: float) -> list[float]:
     sets, values, differences = DeviationSearch(gamma, 3, PAPER_CUBE).extremes(inverse_temperature)
     heights = np.abs(differences)
     highest = np.flatnonzero(heights >= heights.max() - SAME_HEIGHT)
-    return sorted({round(float(sets.probs(k, int(values[k])).max()), 4) for k in highest})
+    return sorted({round(float(sets.probs(int(k), int(values[k])).max()), 4) for k in highest})
