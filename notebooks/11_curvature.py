@@ -105,8 +105,8 @@ print(
 )
 
 # %% [markdown]
-# With that exponent $\gamma$ the third sentence is right. 'Smaller loss' holds for every $\gamma > 0$ and every $p$; 'smaller gradient' holds
-# exactly above $\tau(\gamma)$, which says how close to 1 is close enough.
+# With Lin et al.'s exponent the third sentence is right. 'Smaller loss' holds for every $\gamma > 0$ and every $p$;
+# 'smaller gradient' holds exactly above $\tau(\gamma)$, which says how close to 1 is close enough.
 #
 # ## Curvature in the probability
 #
@@ -262,10 +262,7 @@ show(
     "kn24.fig1_coincide",
     "kn24.fig1_gradient_diverges",
     "kn24.fig1_other_exponent",
-    "kn24.fig1_loss_smaller",
-    "kn24.fig1_loss_smaller_reading",
     "kn24.fig1_gradient_smaller",
-    "kn24.fig1_gradient_where",
     "kn24.theorem1",
     "kn24.curvature_probability_low",
     "kn24.curvature_probability_high",

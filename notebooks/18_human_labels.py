@@ -341,8 +341,8 @@ interval_figure(
 
 # %% [markdown]
 # Trained on to the end, focal loss as it is, against cross-entropy, is {glue:text}`raters-late-focal`. After its map,
-# against as it is, it is {glue:text}`raters-late-map`. {glue:text}`raters-exclude` With validated weights, focal loss as
-# it is, against cross-entropy, is {glue:text}`raters-validated-focal` settings; that comparison was made when the
+# against as it is, it is {glue:text}`raters-late-map`. {glue:text}`raters-exclude` With validated weights, focal loss
+# as it is, against cross-entropy, is {glue:text}`raters-validated-focal` settings; that comparison was made when the
 # others had been seen.
 #
 # ```{exercise}

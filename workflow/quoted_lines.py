@@ -2,10 +2,10 @@
 
     python -m workflow.quoted_lines FOLDER
 
-FOLDER holds the texts, *.txt, one a paper; which is whose is told by the quotations found in it. Letters and digits are
-compared, so that spaces, hyphenation, ligatures, quotation marks and signs make no difference; where a formula stands
-in a quotation, the words on both sides of it must follow each other. Writes focal_lib/claims/quoted_lines.json and names
-what was not found.
+FOLDER holds the texts, *.txt, one a paper; which is whose is told by the quotations found in it. Letters and digits
+are compared, so that spaces, hyphenation, ligatures, quotation marks and signs make no difference; where a formula
+stands in a quotation, the words on both sides of it must follow each other. Writes focal_lib/claims/quoted_lines.json
+and names what was not found.
 """
 
 from __future__ import annotations
