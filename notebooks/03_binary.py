@@ -233,7 +233,7 @@ show("kk24.prop2_differentiable", "kk24.negative_inverse_sigmoid", "kk24.prop2_n
 # finite if it is read as the condition asks.
 
 # %% tags=["remove-input"]
-show("kk24.prop2_sign", "kk24.prop2_weight")
+show("kk24.prop2_sign", "kk24.prop2_weight", "kk24.prop2_weight_reading")
 
 # %% tags=["remove-input"]
 show_rest("03_binary")

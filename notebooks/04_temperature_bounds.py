@@ -98,15 +98,20 @@ note(
 #
 # ## Why the printed proof does not give the bound
 #
-# The proof bounds $f'$, for $f = e^R$, by a constant whose formula is damaged in the text at hand, and then says that
-# the derivative of $(\gamma+1)^{s/2}$ is larger than $f'$. So it is: $R' < \frac12\log(1+\gamma)$ at every logit, and
-# with it $f' = R'e^R$ is below. But it does not follow from such a bound: at $s = 0$ that derivative is
-# $\frac12\log(\gamma+1)$, so the constant would have to be at most that, and $f'$ itself exceeds it from $\gamma =$
-# {glue:text}`bounds-proof-fails:.2f` on. What is left of the derivation, a comparison with $(\gamma+1)^2$, fits the
-# constant $\frac{\gamma+1}{2}$, which is larger still.
+# The proof bounds $f'$, for $f = e^R$, by a constant whose formula is damaged in the text at hand, and then says of a
+# function, damaged as well, that its derivative is larger than $f'$. If that is $(\gamma+1)^{s/2}$, so it is: $R' <
+# \frac12\log(1+\gamma)$ at every logit, and with it $f' = R'e^R$ is below. But it does not follow from such a bound:
+# at $s = 0$ that derivative is $\frac12\log(\gamma+1)$, so the constant would have to be at most that, and $f'$
+# itself exceeds it from $\gamma =$ {glue:text}`bounds-proof-fails:.2f` on. What is left of the derivation, a
+# comparison with $(\gamma+1)^2$, fits the constant $\frac{\gamma+1}{2}$, which is larger still.
 
 # %% tags=["remove-input"]
-show("kk24.prop3_proof_bound", "kk24.prop3_proof_comparison_holds", "kk24.prop3_proof_gap")
+show(
+    "kk24.prop3_proof_bound",
+    "kk24.prop3_proof_comparison_holds",
+    "kk24.prop3_proof_comparison_reading",
+    "kk24.prop3_proof_gap",
+)
 
 # %% [markdown]
 # The steps around it are sound: $f$ increases through 1 at $s = 0$, and both discriminants are negative. The half

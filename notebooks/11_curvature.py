@@ -94,8 +94,8 @@ line_figure(p, slopes, "probability of the true class $p$", "$p\\,L'(p)$", zero=
 # Cross-entropy is $\gamma = 0$, not 1. And for $0 < \gamma < 1$ the gradient does converge, to 0, as sympy confirms
 # with $r = 1 - p$; it is the second derivative that diverges, like $\gamma(1+\gamma)r^{\gamma-1}$. Both sentences
 # would be right for a loss $-(1-p)^{\gamma-1}\log p$, so the figure may have been drawn with another exponent (the
-# third, of $\gamma \ge 1$, would then hold above 1 only); as the definition's formula is lost, the ledger judges
-# neither.
+# third, of $\gamma \ge 1$, would then hold above 1 only). No one exponent makes all three true; as the definition's
+# formula is lost, the ledger judges none of them.
 
 # %% tags=["nbval-check-output"]
 r, g = sp.symbols("r gamma", positive=True)
@@ -105,8 +105,8 @@ print(
 )
 
 # %% [markdown]
-# The third sentence is right. 'Smaller loss' holds for every $\gamma > 0$ and every $p$; 'smaller gradient' holds
-# exactly above $\tau(\gamma)$, which says how close to 1 is close enough.
+# With Lin et al.'s exponent the third sentence is right. 'Smaller loss' holds for every $\gamma > 0$ and every $p$;
+# 'smaller gradient' holds exactly above $\tau(\gamma)$, which says how close to 1 is close enough.
 #
 # ## Curvature in the probability
 #

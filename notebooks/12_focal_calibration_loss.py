@@ -115,7 +115,7 @@ line_figure(lams, sizes, r"$\lambda$", "distance to the truth", xscale="log", ys
 explore("fcl")
 
 # %% tags=["remove-input"]
-show("l25.a8")
+show("l25.a8", "l25.a8_reading")
 
 # %% [markdown]
 # And the other way round: the proof says of $\lambda = \gamma = 0$, cross-entropy, that it is 'not strictly proper

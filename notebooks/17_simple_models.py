@@ -135,12 +135,13 @@ line_figure(
 )
 
 # %% [markdown]
-# It levels off. With flipped labels no line separates the classes, so every loss has a finite minimum: here
-# {glue:text}`simple-norm-ce:.2f` for cross-entropy and {glue:text}`simple-norm-focal:.2f` for $\gamma =$
-# {glue:text}`simple-gamma-linear:g`. (As far as the damaged text shows, '2' is the last label on the axis of M20's Fig.
-# 5 (b).) Gradient descent with learning rate {glue:text}`simple-step:g` is at most {glue:text}`simple-off-flow:.1e`
-# from the flow in {glue:text}`simple-iterations:,` iterations, after which its norm is {glue:text}`simple-left:.4f` of
-# the minimum's. The minimum is where it goes, so the larger norm is the minimum's, not the path's.
+# It levels off. The flipped labels lie among the others, so no line separates the classes, and every loss has a
+# finite minimum: here {glue:text}`simple-norm-ce:.2f` for cross-entropy and {glue:text}`simple-norm-focal:.2f` for
+# $\gamma =$ {glue:text}`simple-gamma-linear:g`. (As far as the damaged text shows, '2' is the last label on the axis
+# of M20's Fig. 5 (b).) Gradient descent with learning rate {glue:text}`simple-step:g` is at most
+# {glue:text}`simple-off-flow:.1e` from the flow in {glue:text}`simple-iterations:,` iterations, after which its norm
+# is {glue:text}`simple-left:.4f` of the minimum's. The minimum is where it goes, so the larger norm is the minimum's,
+# not the path's.
 
 # %% tags=["remove-input"]
 show("m20.linear_bounded")

@@ -313,7 +313,8 @@ note("raters", majority_map=count(evaluated, "majority: focal after its map minu
 # ## Trained on to the end
 #
 # KK24's explanation is about networks that fit their training data too well: there focal loss is underconfident on
-# them, and so less overconfident on new data. With the last epoch, or the weakest penalty, that is what is compared.
+# them, and so less overconfident on new data. KK24 evaluate at the last epoch. With the last epoch, or the weakest
+# penalty, that is what is compared.
 
 # %% tags=["hide-input"]
 late = evaluated[
@@ -326,6 +327,8 @@ rows = late.assign(label=late["table"] + ": " + late["name"].map(names).fillna("
 
 # %% tags=["remove-input"]
 note("raters", exclude=raters_record.say_whether_uses_exclude(evaluated))
+seen = raters_record.evaluate_seen_afterwards()
+note("raters", validated_focal=count(seen, raters_record.SEEN_AFTERWARDS))
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Differences in Kullback-Leibler divergence to the raters with t intervals, on an axis that is logarithmic away from zero, three rows for each setting: what the map does with validated weights, focal loss minus cross-entropy after training to the end, and what the map does after training to the end."}, "figure": {"name": "fig-raters-end", "caption": "Difference in KL to the raters, mean and 95 % t interval over paired seeds, each for itself: focal loss after its map minus as it is, with the weights of least validation loss and trained on to the end; and focal loss minus cross-entropy, to the end. The axis is linear near 0 and logarithmic beyond."}}
 interval_figure(
@@ -337,7 +340,9 @@ interval_figure(
 
 # %% [markdown]
 # Trained on to the end, focal loss as it is, against cross-entropy, is {glue:text}`raters-late-focal`. After its map,
-# against as it is, it is {glue:text}`raters-late-map`. {glue:text}`raters-exclude`
+# against as it is, it is {glue:text}`raters-late-map`. {glue:text}`raters-exclude` With validated weights, focal loss
+# as it is, against cross-entropy, is {glue:text}`raters-validated-focal` settings; that comparison was made when the
+# others had been seen.
 #
 # ```{exercise}
 # :label: ex-raters-noise
@@ -372,6 +377,7 @@ show(
     "kk24.raters_map_not_temperature",
     "kk24.raters_temperature_left",
     "kk24.raters_overfitted",
+    "kk24.raters_validated",
     "kk24.raters_overfitted_map",
     "kk24.raters_majority",
     "l25.raters_fcl",

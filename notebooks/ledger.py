@@ -88,8 +88,10 @@ overview(claims)
 # %% [markdown]
 # ## Evidence
 #
-# A claim as printed and what corrects it stand side by side. The two lines under a statement say what the verdict means
-# for it, and what would make the verdict change; the proof, or what was measured, is folded below them.
+# A claim as printed and what corrects it stand side by side. The two lines under a statement say what the verdict
+# means for it, and what would make the verdict change; the proof, or what was measured, is folded below them. A 'line
+# of the text at hand' is where quoted words stand in the plain text that was read, made from the published paper and
+# not distributed with the book ({ref}`verdicts-texts`).
 
 # %% tags=["remove-input"]
 detail(claims)

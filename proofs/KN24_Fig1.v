@@ -21,8 +21,9 @@ Proof.
   assert (1 * - ln p < exp (gamma * ln (1 - p)) * - ln p) by (apply Rmult_lt_compat_r; lra). lra.
 Qed.
 
-(* 'When gamma >= 1, the loss for well-classified samples (p close to 1) is smaller than that for cross-entropy'
-   (kn24.fig1_loss_smaller). Faithful: exact, for every gamma > 0 and every p between 0 and 1. *)
+(* KN24's 'When gamma >= 1, the loss for well-classified samples (p close to 1) is smaller than that for cross-entropy'
+   (kn24.fig1_loss_smaller) is not judged, as the loss is lost. Faithful: ours (kn24.fig1_loss_smaller_reading), exact, for every
+   gamma > 0 and every p between 0 and 1. *)
 Theorem kn24_loss_smaller gamma p : 0 < gamma -> 0 < p < 1 -> focal_loss gamma p < log_loss p.
 Proof. apply focal_below_log. Qed.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from focal_lib.claims.formal import kernel_checked
 from focal_lib.claims.ledger import RETIRED, Claim, corrected_by
+from focal_lib.claims.quoted_lines import lines_of, read_lines
 from focal_lib.claims.verdicts import records
 
 __all__ = ["SCHEMA", "as_json"]
@@ -30,6 +31,7 @@ def as_json(claims: Sequence[Claim], check: bool = False) -> dict[str, Any]:
     return {
         "version": version("focal-lib"),
         "coq_checked_here": bool(kernel_checked()),
+        "texts": read_lines()["texts"],
         "claims": entries,
         "retired": [{"id": id, "now": now.split(", ")} for id, now in RETIRED.items()],
     }
@@ -47,6 +49,7 @@ def _entry(claim: Claim, record: Any) -> dict[str, Any]:
         "paper": claim.paper,
         "source": claim.source,
         "statement": claim.statement,
+        "lines": lines_of(claim.id),
         "chapter": claim.chapter,
         "fidelity": str(claim.fidelity),
         "verdict": record and record.in_full,

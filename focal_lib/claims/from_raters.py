@@ -5,15 +5,24 @@ Where the record is missing these functions raise FileNotFoundError, which `clai
 
 from __future__ import annotations
 
-from focal_lib.claims.from_runs import contrast_by_seed, over_seeds
+from focal_lib.claims.from_runs import contrast_by_seed, over_seeds, paired
 from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import t_interval
 from focal_lib.results.raters import RECORD, name_settings
-from focal_lib.results.raters_record import SETTINGS, find_written, temperature_ratios
+from focal_lib.results.raters_record import SETTINGS, find_written, gap_sizes, seen_afterwards, temperature_ratios
 from focal_lib.results.recorded import read_table
+from focal_lib.training.contrasts import Contrast
 from focal_lib.training.raters.plan import GAMMA
 
-__all__ = ["NEEDS", "SIZE", "TWO_CLASSES", "contrast_of_raters", "temperature_left"]
+__all__ = [
+    "NEEDS",
+    "SIZE",
+    "TWO_CLASSES",
+    "contrast_of_raters",
+    "contrast_seen_afterwards",
+    "size_of_gap",
+    "temperature_left",
+]
 
 NEEDS = f"results/{RECORD}"
 TWO_CLASSES = [name for name, (_, classes) in SETTINGS.items() if classes == 2]
@@ -23,10 +32,25 @@ _METRICS = {"kl": "KL", "l2": "squared distance"}
 
 def contrast_of_raters(setting: str, name: str, sign: int, said: str = "claimed") -> Measurement:
     """A contrast that was written down, in one setting, against the sign claimed; paired over seeds."""
-    contrast = find_written(setting, name)
+    return _measure(setting, find_written(setting, name), sign, said)
+
+
+def contrast_seen_afterwards(setting: str, sign: int) -> Measurement:
+    """Focal loss minus cross-entropy, validated weights, in one setting, against the sign claimed."""
+    return _measure(setting, seen_afterwards(setting), sign, "claimed")
+
+
+def _measure(setting: str, contrast: Contrast, sign: int, said: str) -> Measurement:
     table = name_settings(read_table(RECORD), *SETTINGS[setting])
-    quantity = f"{_METRICS[contrast.metric]} to the raters [{setting}], {name}"
+    quantity = f"{_METRICS[contrast.metric]} to the raters [{setting}], {contrast.name}"
     return contrast_by_seed(quantity, table, contrast, said, sign)
+
+
+def size_of_gap(setting: str, kept: str, sign: int, said: str = "claimed") -> Measurement:
+    """Size of focal loss's gap to the raters less cross-entropy's, in one setting, against the sign claimed."""
+    what = "size of the gap between mean top probability and share of raters"
+    quantity = f"{what} [{setting}], {kept}: focal minus cross-entropy"
+    return paired(quantity, "positive" if sign > 0 else "negative", *gap_sizes(setting, kept), sign, said)
 
 
 def temperature_left(setting: str, tolerance: float) -> Measurement:

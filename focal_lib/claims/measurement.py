@@ -137,13 +137,26 @@ class Measurement:
                 digits = ".6g" if so or f"{self.measured:.6g}" != one else ".12g"  # written alike, yet another number
                 told = f"what is {self.said}" if so else f"not the {one} that is {self.said}"
                 return f"{self.measured:{digits}} is {told}"
-            return f"{self.measured:.6g} lies {'in' if so else 'outside'} what is {self.said}, {_range(self.claimed)}"
+            where = ("within" if self._ours else "in") if so else "outside"
+            return f"{self.measured:.6g} lies {where} {self._what_is_said}, {_range(self.claimed)}"
         what = f"the interval {_labelled(judged, self.over)}"
         if verdict == Verdict.REPRODUCED:
             return f"{what} lies in what is claimed, {_range(self.claimed)}"
         if verdict == Verdict.NOT_REPRODUCED:
-            return f"{what} holds nothing of what is {self.said}, {self._said_in_words}"
+            return (
+                f"{what} holds nothing {'within' if self._ours else 'of'} {self._what_is_said}, {self._said_in_words}"
+            )
         return f"{what} holds values that are claimed, {_range(self.claimed)}, and others"
+
+    @property
+    def _ours(self) -> bool:
+        """Whether the tolerance is ours: a number is printed, how near is near enough is not."""
+        return self.said == "printed" and self.tolerance > 0
+
+    @property
+    def _what_is_said(self) -> str:
+        """'what is claimed', 'our tolerance of what is printed'."""
+        return f"{'our tolerance of ' * self._ours}what is {self.said}"
 
     @property
     def _said_in_words(self) -> str:
@@ -169,7 +182,9 @@ class Measurement:
         if verdict == Verdict.REPRODUCED:
             return f"data whose interval is not wholly in what is claimed, {claimed}"
         if verdict == Verdict.NOT_REPRODUCED:
-            return f"data whose interval holds what is {self.said}, {self._said_in_words}"
+            return (
+                f"data whose interval holds {'a value within ' * self._ours}{self._what_is_said}, {self._said_in_words}"
+            )
         return f"more data: {self._could_decide(judged)}"
 
     def _could_decide(self, interval: Interval) -> str:

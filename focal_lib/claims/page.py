@@ -12,6 +12,7 @@ from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.ledger import PAPERS, Claim, corrected_by, ledger
 from focal_lib.claims.links import card_anchor, link_ids, verdict_anchor
 from focal_lib.claims.places import places
+from focal_lib.claims.quoted_lines import say_lines
 from focal_lib.claims.tally import say_without_coq, tallies, tally_table
 
 __all__ = ["both_tallies", "chapter_link", "code_link", "count_table", "detail", "together", "without_coq"]
@@ -101,7 +102,7 @@ def _card(claim: Claim) -> str:
     title = f"<a id='{card_anchor(claim.id)}'></a>**{claim.id}**"
     links = f"{chapter_link(claim)}; {code_link(claim)}, checked in {claim.seconds:.1f} s"
     parts = (
-        f"{title}\n\n*{claim.source}; {claim.fidelity}.*{corrected}",
+        f"{title}\n\n*{'; '.join(filter(None, (claim.source, claim.fidelity, say_lines(claim.id))))}.*{corrected}",
         f'<div class="claim-statement">\n\n{claim.statement}\n\n</div>',
         claim.summary(),
         f"```{{dropdown}} Evidence\n{claim.proof()}\n```",

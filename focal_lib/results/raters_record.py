@@ -6,19 +6,24 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.metrics.intervals import t_interval_if_any
+from focal_lib.results.over_seeds import correct_together
 from focal_lib.results.raters import RECORD, name_settings
 from focal_lib.results.recorded import read_table
 from focal_lib.results.written_contrasts import evaluate_contrasts, find_contrast
-from focal_lib.training.contrasts import Contrast
-from focal_lib.training.raters.plan import VALIDATED, written_contrasts
+from focal_lib.training.contrasts import Contrast, Setting
+from focal_lib.training.raters.plan import VALIDATED, losses_compared, written_contrasts
 
 __all__ = [
+    "SEEN_AFTERWARDS",
     "SETTINGS",
     "count_relations",
     "differences_from",
+    "evaluate_seen_afterwards",
     "evaluate_written",
     "find_written",
+    "gap_sizes",
     "say_whether_uses_exclude",
+    "seen_afterwards",
     "sum_up_relations",
     "temperature_ratios",
 ]
@@ -29,6 +34,9 @@ SETTINGS = {  # name -> model, classes; each is a family of contrasts
     "GP-CNN": ("gp-cnn", 2),
     "linear, three classes": ("linear", 3),
 }
+
+
+SEEN_AFTERWARDS = "validated: focal minus cross-entropy"
 
 
 def _written(setting: str) -> tuple[Contrast, ...]:
@@ -53,6 +61,41 @@ def evaluate_written() -> pd.DataFrame:
     table = read_table(RECORD)
     found = [evaluate_contrasts(name_settings(table, *SETTINGS[name]), _written(name)) for name in SETTINGS]
     return pd.concat(found, ignore_index=True)
+
+
+def seen_afterwards(setting: str) -> Contrast:
+    """Focal loss minus cross-entropy in KL, weights of least validation loss: asked when the others had been seen."""
+    ce, focal, *_ = losses_compared()
+    ours, theirs = (Setting((f"{loss}, drawn, {VALIDATED}",), "none", "") for loss in (focal, ce))
+    return Contrast(setting, SEEN_AFTERWARDS, "kl", ours, theirs, 1)
+
+
+def evaluate_seen_afterwards() -> pd.DataFrame:
+    """`seen_afterwards` in every setting: what `evaluate_contrasts` gives, Holm's correction over the settings.
+
+    Raises:
+        FileNotFoundError: there is no record.
+    """
+    table = read_table(RECORD)
+    found = [evaluate_contrasts(name_settings(table, *SETTINGS[name]), [seen_afterwards(name)]) for name in SETTINGS]
+    return correct_together(pd.concat(found, ignore_index=True))
+
+
+def gap_sizes(setting: str, kept: str) -> tuple[np.ndarray, np.ndarray]:
+    """Of focal loss and cross-entropy, a number a seed: how far the mean top probability is from the share of raters.
+
+    The share is that of the raters who say the top class; the distance is of means, so over- and underconfidence in
+    different items may cancel. Drawn labels, as trained.
+
+    Raises:
+        FileNotFoundError: there is no record.
+    """
+    table = name_settings(read_table(RECORD), *SETTINGS[setting])
+    rows = table[(table["metric"] == "gap") & (table["method"] == "none")]
+    wide = rows.pivot(index="seed", columns="loss", values="value").abs()
+    ce, focal, *_ = losses_compared()
+    pairs = wide[[f"{focal}, drawn, {kept}", f"{ce}, drawn, {kept}"]].dropna().to_numpy()
+    return pairs[:, 0], pairs[:, 1]
 
 
 def temperature_ratios(model: str, classes: int, gamma: float, method: str) -> np.ndarray:

@@ -8,6 +8,7 @@ from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.ledger import find
 from focal_lib.results import raters_record, recorded
 from focal_lib.results.raters import RECORD
+from focal_lib.training.raters.plan import END, VALIDATED
 
 PRIMARY = "focal: after its map minus as it is"
 
@@ -71,3 +72,22 @@ def test_seeds_are_paired(changed):
     changed(lambda table: pd.DataFrame(table).assign(seed=table["seed"] + 100 * (table["method"] == "map")))
     with pytest.raises(ValueError, match="paired by seed"):
         from_raters.contrast_of_raters("linear", PRIMARY, -1)
+
+
+def test_the_gap_is_judged_by_its_size(changed):
+    """Underconfidence is no better calibration; and what is right at the end is not with validated weights."""
+    assert from_raters.size_of_gap("linear", END, -1).verdict == Verdict.REPRODUCED
+    assert from_raters.size_of_gap("linear", VALIDATED, 1).verdict == Verdict.REPRODUCED
+    before = from_raters.size_of_gap("averaged embedding", END, -1).measured
+    changed(lambda table: table.assign(value=table["value"].where(table["metric"] != "gap", -table["value"])))
+    assert from_raters.size_of_gap("averaged embedding", END, -1).measured == pytest.approx(before)
+    changed(lambda table: table.assign(value=table["value"].where(table["metric"] != "gap", 1 / table["value"])))
+    assert from_raters.size_of_gap("linear", END, -1).verdict == Verdict.NOT_REPRODUCED
+
+
+def test_a_comparison_that_was_seen_afterwards_is_read_from_the_record(changed):
+    found = raters_record.evaluate_seen_afterwards()
+    assert (found["p_adjusted"] >= found["p"]).all()
+    assert from_raters.contrast_seen_afterwards("linear", 1).verdict == Verdict.REPRODUCED
+    changed(_opposite)
+    assert from_raters.contrast_seen_afterwards("linear", 1).verdict == Verdict.NOT_REPRODUCED

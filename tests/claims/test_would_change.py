@@ -79,11 +79,14 @@ def test_a_search_falls_with_a_point():
 
 def test_a_number_without_chance_falls_with_another():
     near = Measurement("T", "2", 2.05, 2.0, 0.1)
-    assert near.conclude() == "it is so here: T: 2.05 lies in what is printed, 1.9 to 2.1"
+    assert near.conclude() == "it is so here: T: 2.05 lies within our tolerance of what is printed, 1.9 to 2.1"
     assert near.would_change() == "a value outside 1.9 to 2.1; no chance is in it"
     far = Measurement("T", "2", 3.0, 2.0, 0.1)
-    assert far.conclude() == "it is not so here: T: 3 lies outside what is printed, 1.9 to 2.1"
+    assert far.conclude() == "it is not so here: T: 3 lies outside our tolerance of what is printed, 1.9 to 2.1"
     assert far.would_change() == "a value within 1.9 to 2.1; no chance is in it"
+    assert (
+        Measurement("T", "2", 2.05, 2.0, 0.1, said="claimed").conclude().endswith("lies in what is claimed, 1.9 to 2.1")
+    )
     one = Measurement("rows", "10", 10.0, 10.0)
     assert one.conclude() == "it is so here: rows: 10 is what is printed"
     assert one.would_change() == "a value other than 10; no chance is in it"
@@ -111,6 +114,11 @@ def test_a_measured_sign_says_which_interval_or_how_many_seeds():
     denied = signed(-0.3, 0.1, -0.5)
     assert denied.would_change() == "data whose interval holds what is printed, -0.5"
     assert "holds nothing of what is printed, -0.5" in denied.conclude()
+    apart = Measurement.near("T", "2", Interval(3.0, 2.8, 3.2, "t", 0.95, 3), 2.0, 0.1)
+    assert apart.conclude().endswith("holds nothing within our tolerance of what is printed, 1.9 to 2.1")
+    assert (
+        apart.would_change() == "data whose interval holds a value within our tolerance of what is printed, 1.9 to 2.1"
+    )
     open_ = signed(-0.3, 0.1, -0.2)
     assert open_.conclude().startswith("it is open: the interval [-0.3, 0.1]")
     assert "with 4 seeds an effect of" in open_.would_change()

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import sympy as sp
 
-from focal_lib.claims.evidence import Conditional, Derivation, Disproof, Evidence, Step, step, step_of_several
+from focal_lib.claims.evidence import (
+    Conditional,
+    Derivation,
+    Disproof,
+    Evidence,
+    Step,
+    Unchecked,
+    step,
+    step_of_several,
+)
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.binary_map import logit_form_steps, stationarity_steps
@@ -23,12 +32,12 @@ x = sp.Symbol("x", positive=True)
 @claim(
     "kk24.minimiser",
     source="KK24 section 3.1",
-    statement=r"At a point with $p = 0.8$ focal loss 'will result in the prediction of a lower value of around 0.62' for $\gamma = 2$.",
+    statement=r"At a point with $p = 0.8$ focal loss 'will result in the prediction of a lower value of around 0.62' for $\gamma = 2$. (Our reading of 'around': within 0.01.)",
     chapter=CHAPTER,
-    fidelity="quoted",
+    fidelity="our reading",
 )
 def minimiser() -> Evidence:
-    """The minimiser at p = 0.8, gamma = 2, within one unit of the last printed digit."""
+    """The minimiser at p = 0.8, gamma = 2; 'around' is taken as one unit of the last printed digit."""
     measured = float(focal_minimiser([[0.8, 0.2]], 2.0)[0, 0])
     return Measurement(r"$q^*(0.8)$ for $\gamma = 2$", "around 0.62", measured, expected=0.62, tolerance=0.01)
 
@@ -258,14 +267,27 @@ def prop2_sign() -> Evidence:
 @claim(
     "kk24.prop2_weight",
     source="KK24 App. A.2, proof",
-    # the two terms of w are damaged
-    statement=r"The weight $w(p)$ of the properness condition is positive 'due to partial loss monotonicity and' 'is finite for all $p$ on $(0, 1)$', "
-    r"and with it the partial losses satisfy the condition. (Read so, the formula being damaged: $w$ is the sum of the derivatives of "
-    r"$L_1^*$ at $1-p$ and $L_0^*$ at $p$, each by its own argument.)",
+    statement=r"Of a weight of the properness condition, whose formula is damaged in the text at hand: '$w(p) > 0$ due to partial loss monotonicity and "
+    r"$w(p)$ is finite for all $p$ on' $(0, 1)$.",
     chapter=CHAPTER,
-    fidelity="our reading",
+    fidelity="quoted",
 )
 def prop2_weight() -> Evidence:
+    """Both terms of w are damaged."""
+    return Unchecked(
+        "the formula of the weight is damaged in the text at hand, both times; kk24.prop2_weight_reading proves it as the condition asks for it"
+    )
+
+
+@claim(
+    "kk24.prop2_weight_reading",
+    source="KK24 App. A.2, proof, under a reading",
+    statement=r"Under the reading that the weight $w(p)$ is the sum of the derivatives of $L_1^*$ at $1-p$ and $L_0^*$ at $p$, each by its own argument, what "
+    r"is said of it is true ($\gamma > 0$): it is positive and finite on $(0, 1)$, and with it the partial losses satisfy the condition of properness.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def prop2_weight_reading() -> Evidence:
     """With A = -L'(1-q), B = -L'(q) and the slope of the map: w = (A + B)/p', w p = A/p', w (1-p) = B/p'."""
     one, other, slope = sp.symbols("A B P", positive=True)
     p = one / (one + other)

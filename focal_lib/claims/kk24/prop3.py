@@ -108,13 +108,27 @@ def prop3_proof_bound() -> Evidence:
 @claim(
     "kk24.prop3_proof_comparison_holds",
     source="KK24 App. A.3, proof",
-    # the right side is damaged
-    statement=r"'The derivative of the function' $(\gamma+1)^{s/2}$ 'is higher than derivative' $f'(s)$ 'for $s > 0$', every $\gamma > 0$. (Read so; "
-    r"part of the line is damaged.)",
+    statement=r"'The derivative of the function' of a formula that is damaged in the text at hand 'is higher than derivative' $f'(s)$ 'for $s > 0$'.",
     chapter=CHAPTER,
-    fidelity="our reading",
+    fidelity="quoted",
 )
 def prop3_proof_comparison_holds() -> Evidence:
+    """The formula of the function is damaged."""
+    return Unchecked(
+        "the formula of the function, and that of its derivative, are damaged in the text at hand; kk24.prop3_proof_comparison_reading proves it "
+        "of the function that the step before names"
+    )
+
+
+@claim(
+    "kk24.prop3_proof_comparison_reading",
+    source="KK24 App. A.3, proof, under a reading",
+    statement=r"Under the reading that the function is $(\gamma+1)^{s/2}$ the sentence is true: for every $\gamma > 0$ its derivative is higher than "
+    r"$f'(s)$ for $s > 0$.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def prop3_proof_comparison_reading() -> Evidence:
     """f' = R' e^R with R' below half of log(1 + gamma), which gives the bound of Prop. 3 besides."""
     g, gap = sp.Symbol("gamma", positive=True), sp.Function("R")(s)
     return Derivation(

@@ -147,19 +147,39 @@ def a7() -> Evidence:
     "l25.a8",
     source="L25 section 4.3, App. A.8",
     statement=r"'The Focal Calibration Loss is strictly proper if and only if' two conditions hold that 'and' joins and the text at hand has "
-    r"lost. (As case 2 of the proof is where 'FCL reduces to the focal loss', they are taken as $\lambda > 0$ and $\gamma \ge 0$.)",
+    r"lost.",
     chapter=CHAPTER,
-    fidelity="our reading",
-    formal=formal("equivalent", "l25_not_proper"),
-    headline="strictly proper",
-    instead="biased, by O(1/lambda)",
+    fidelity="quoted",
 )
 def a8() -> Evidence:
-    """gamma = 2, p = (0.8, 0.2): for every lambda the risk still falls when q leaves p."""
-    return Counterexample(
-        r"$\gamma = 2$, $p = (0.8, 0.2)$, any $\lambda$: at $q = p$ the risk has the slope $g(0.2) - g(0.8) > 0$ in $q_1$, so a smaller "
-        r"$q_1$ is better",
-        _gain_gap(),
+    """The conditions are missing."""
+    return Unchecked(
+        "the text at hand has lost both conditions; l25.a8_reading says that no condition helps that leaves a gamma above 0, l25.a3 that the "
+        "conclusion drawn in words is false"
+    )
+
+
+@claim(
+    "l25.a8_reading",
+    source="L25 section 4.3, App. A.8, under any reading",
+    statement=r"For no $\gamma > 0$, and whatever $\lambda$, is FCL proper, so it is not strictly proper either. (Case 2 of the proof is where 'FCL reduces "
+    r"to the focal loss': were the conditions $\lambda > 0$ and $\gamma \ge 0$, or any others that leave a $\gamma > 0$, the sentence would be false.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    formal=formal("exact", "l25_not_proper"),
+)
+def a8_reading() -> Evidence:
+    """At q = p the slopes -g(p_i) differ for some p, whatever lambda; p = (0.8, 0.2) for gamma = 2."""
+    with balls.precision():
+        differ = bool(_gain_gap() > 0)
+    return Derivation(
+        (
+            *residual_steps(),
+            *gain_limit_steps(),
+            Step(r"for example $\gamma = 2$, $p = (0.8, 0.2)$: $g(0.2) > g(0.8)$, in ball arithmetic", differ),
+        ),
+        r"$g(p) \to 0$ as $p \to 1$ while $g(1-p) \to 1$: at some $q = p$ of two classes the slopes differ, and moving towards the class with the larger "
+        r"$g$ lowers the risk. The same with more classes, where the others have $p_i = 0$: their $\lambda q_i^2$ has slope 0 at $q_i = 0$.",
     )
 
 
@@ -198,13 +218,13 @@ def a8_zero() -> Evidence:
 
 @claim(
     "l25.a8_when",
-    source="L25 App. A.8, corrected",
+    source="L25 App. A.3, corrected; App. A.8",
     statement=r"For $\gamma > 0$ the minimiser of FCL is $p$ exactly where $g(p_i, \gamma)$ is the same for every class with $p_i > 0$, whatever "
     r"$\lambda$.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("exact", "l25_unbiased_iff"),
-    corrects=("l25.a8", "l25.a3"),
+    corrects="l25.a3",
 )
 def a8_when() -> Evidence:
     """Stationarity at q = p: all -g(p_i) equal; the risk is strictly convex, so that is sufficient."""
@@ -270,6 +290,8 @@ def focal_improper() -> Evidence:
     chapter=CHAPTER,
     fidelity="quoted",
     formal=formal("equivalent", "l25_not_proper"),
+    headline="its minimiser is the truth",
+    instead="biased, by O(1/lambda)",
 )
 def a3() -> Evidence:
     """The residual -g(p_i) at q = p is not the same for every class."""
@@ -286,7 +308,7 @@ def a3() -> Evidence:
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("exact", "l25_bias", "l25_minimiser_exists"),
-    corrects=("l25.a8", "l25.a3"),
+    corrects="l25.a3",
 )
 def bias() -> Evidence:
     """Stationarity with q = p + x/lambda, to first order in 1/lambda."""

@@ -104,16 +104,37 @@ def thm41_norm() -> Evidence:
 
 @claim(
     "l25.thm41_norms",
-    source="L25 App. A.2, steps 1, 2 and 4",
-    statement=r"$|\max q - \max p| \le \lVert q-p\rVert_\infty \le \lVert q-p\rVert_2$, and "
-    r"$\mathbb{E}\lVert q - e_Y\rVert^2 = \lVert q-p\rVert^2 + 1 - \lVert p\rVert^2$. (The formulas are lost; so are they most likely meant.)",
+    source="L25 App. A.2, step 2",
+    statement=r"'[T]he infinity norm is less than or equal to the Euclidean norm.' (The formula beside these words is lost; the words suffice.)",
     chapter=CHAPTER,
-    fidelity="our reading",
-    formal=formal("equivalent", "l25_thm41_norms", "l25_expected_square"),
+    fidelity="quoted",
+    formal=formal("equivalent", "l25_thm41_norms"),
 )
 def thm41_norms() -> Evidence:
+    """The square of the Euclidean norm, less that of one class."""
+    return Derivation((norms_step(),), "The sum of squares is at least each of them, the largest, too.")
+
+
+def norms_step(power: int = 2) -> Step:
+    """The squared Euclidean norm is the square of one entry and the rest, a sum of squares; of another power it is not."""
+    d, rest = sp.symbols("d r", nonnegative=True)
+    return step(
+        r"$\lVert q-p\rVert_2^2 - d_i^2 = \sum_{k\ne i} d_k^2 \ge 0$", sp.sqrt(d**2 + rest) ** power - d**2, rest
+    )
+
+
+@claim(
+    "l25.thm41_norms_reading",
+    source="L25 App. A.2, steps 1, 2 and 4, under a reading",
+    statement=r"Under the reading that the lost formulas of steps 1, 2 and 4 are these, they are true: $|\max q - \max p| \le \lVert q-p\rVert_\infty \le \lVert q-p\rVert_2$, and "
+    r"$\mathbb{E}\lVert q - e_Y\rVert^2 = \lVert q-p\rVert^2 + 1 - \lVert p\rVert^2$.",
+    chapter=CHAPTER,
+    fidelity="ours",
+    formal=formal("equivalent", "l25_thm41_norms", "l25_expected_square"),
+)
+def thm41_norms_reading() -> Evidence:
     """The expected square, class by class; the inequalities for one class and another."""
-    top, below, other, d, rest = sp.symbols("q_j u v d r", nonnegative=True)
+    top, below, other = sp.symbols("q_j u v", nonnegative=True)
     return Derivation(
         (
             *squared_distance_steps(),
@@ -122,7 +143,7 @@ def thm41_norms() -> Evidence:
                 (top - other) - (top - (other + below)),
                 below,
             ),
-            step(r"$\lVert q-p\rVert_2^2 - d_i^2 = \sum_{k\ne i} d_k^2 \ge 0$", sp.sqrt(d**2 + rest) ** 2 - d**2, rest),
+            norms_step(),
         ),
         r"The inequalities, for every $n$: at $j = \arg\max q$, $\max p \ge p_j$, so $\max q - \max p \le q_j - p_j$, and symmetrically; and "
         r"the sum of squares is at least each of them.",

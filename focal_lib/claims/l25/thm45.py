@@ -36,9 +36,11 @@ def gap_of_focal_minimiser(top: str, shifted: str, gamma: int, lam: Fraction) ->
 @claim(
     "l25.thm45",
     source="L25 Thm. 4.5, App. A.14",
-    statement=r"'For any predictor and any distribution', FCL 'yields a smaller (or equal) post-processing gap than focal loss alone'. (The "
-    r"formula of the gap is lost; taken as: the risk minus the least risk over updates of the prediction that are 1-Lipschitz in it, "
-    r"after Blasiok et al.)",
+    statement=r"'For any predictor and any distribution', FCL 'yields a smaller (or equal) post-processing gap than focal loss alone', where "
+    r"'the post-processing gap quantifies how much a smooth recalibration function could improve a classifier's calibration under a given loss'. "
+    r"(Eqs. 9 and 16 are lost, and the words suffice. Taken as: how much the expected loss falls by the best change of the prediction that is "
+    r"1-Lipschitz in it, after Blasiok et al., who are cited for it. What refutes it is a shift by a constant: it does so for every set of "
+    r"recalibrations that holds the shifts.)",
     chapter=CHAPTER,
     fidelity="our reading",
     formal=formal("equivalent", "l25_thm45_refuted"),
@@ -46,7 +48,7 @@ def gap_of_focal_minimiser(top: str, shifted: str, gamma: int, lam: Fraction) ->
     instead="of any predictor it is not; of FCL's own minimiser it is 0",
 )
 def thm45() -> Evidence:
-    """The minimiser of focal loss has gap 0 for focal loss, not for FCL."""
+    """The minimiser of focal loss has gap 0 for focal loss, not for FCL, as soon as a shift is a recalibration."""
     return Counterexample(
         r"$\gamma = 2$, $\lambda = 1$, the constant predictor $0.63$ that minimises focal loss: its focal gap is 0; moving it to $0.7$ lowers FCL",
         gap_of_focal_minimiser("0.63", "0.7", 2, Fraction(1)),

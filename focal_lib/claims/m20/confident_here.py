@@ -20,6 +20,7 @@ HERE = (
     "them, here of equal mass, and here not near 1"
 )
 HERE_BEFORE = rf"for each of $\gamma = 1, 2, 3$, where M20 has FLSD-53; {SIZE}"
+PRINTED_SETTING = "ResNet-50 and ResNet-110 on CIFAR-10 with FLSD-53"
 MISTAKES = (
     r"'On misclassified samples, we observe a very low confidence for the focal loss model.' (Taken as: a lower mean "
     r"confidence than cross-entropy's, how low is not judged"
@@ -40,10 +41,16 @@ def where_agreed() -> pd.DataFrame:
 
 
 def _against_cross_entropy(
-    name: str, frame: pd.DataFrame, column: str, sign: int, stage: str, **where: str
+    name: str,
+    frame: pd.DataFrame,
+    column: str,
+    sign: int,
+    stage: str,
+    gammas: tuple[float, ...] = GAMMAS,
+    **where: str,
 ) -> Iterator[Measurement]:
     """For each gamma, focal minus cross-entropy at a stage, paired over seeds."""
-    for gamma in GAMMAS:
+    for gamma in gammas:
         focal, base = (values_by_seed(frame, column, gamma=g, stage=stage, **where) for g in (gamma, 0.0))
         quantity = rf"{name} {stage} temperature scaling, $\gamma = {gamma:g}$ minus cross-entropy (Fashion-MNIST)"
         yield paired(quantity, "positive" if sign > 0 else "negative", focal, base, sign, "claimed")
@@ -53,14 +60,15 @@ def _against_cross_entropy(
     "m20.table6_before_here",
     source="M20 section 6, on Table 6, taken further",
     statement=r"'$|S_{99}|$ for the focal loss model is much lower than for the cross-entropy' model 'before temperature "
-    rf"scaling'. (Taken as: lower, how much is not judged, {HERE_BEFORE}.)",
+    rf"scaling'. (Taken as: lower, how much is not judged, for $\gamma = 1$ and $2$, where M20 has {PRINTED_SETTING}; {SIZE}. For $\gamma = 3$: "
+    r"m20.table6_before.)",
     chapter=CHAPTER,
     fidelity="ours",
     needs="runs",
 )
 def table6_before_here() -> Evidence:
-    """Shares of the test samples with a confidence of 0.99 or more."""
-    return All(tuple(_against_cross_entropy("share above 0.99", shares(), "share", -1, "before")))
+    """Shares of the test samples with a confidence of 0.99 or more; gamma = 3 is m20.table6_before's."""
+    return All(tuple(_against_cross_entropy("share above 0.99", shares(), "share", -1, "before", GAMMAS[:2])))
 
 
 @claim(

@@ -31,10 +31,10 @@ def test_a_loss_that_is_differentiable_at_0_is_no_counterexample(monkeypatch):
 
 def test_the_sign_and_the_weight_need_focal_loss(monkeypatch):
     assert prop2.prop2_sign().verdict == Verdict.PROVED
-    assert prop2.prop2_weight().verdict == Verdict.PROVED
+    assert prop2.prop2_weight_reading().verdict == Verdict.PROVED
     slope = symbols.focal_loss_slope
     monkeypatch.setattr(symbols, "focal_loss_slope", lambda *values: -slope(*values) if values else -slope())
-    assert prop2.prop2_weight().verdict == Verdict.FAILED
+    assert prop2.prop2_weight_reading().verdict == Verdict.FAILED
     loss = symbols.focal_loss
     monkeypatch.setattr(symbols, "focal_loss", lambda *values: loss(*values) + 1 if values else loss() + 1)
     assert prop2.prop2_sign().verdict == Verdict.FAILED

@@ -25,11 +25,11 @@ def test_the_bounds_for_many_classes_need_the_true_map(monkeypatch):
 
 
 def test_the_comparison_of_derivatives_needs_the_true_slope(monkeypatch):
-    assert prop3.prop3_proof_comparison_holds().verdict == Verdict.PROVED
+    assert prop3.prop3_proof_comparison_reading().verdict == Verdict.PROVED
     assert prop3.prop3_proof_increasing().verdict == Verdict.PROVED
     u = symbols.u
     monkeypatch.setattr(symbols, "u", lambda s: 2 * u(s))
-    assert prop3.prop3_proof_comparison_holds().verdict == Verdict.FAILED
+    assert prop3.prop3_proof_comparison_reading().verdict == Verdict.FAILED
     assert prop3.prop3_proof_increasing().verdict == Verdict.FAILED
     assert prop3.prop3_proof_negative_gap().verdict == Verdict.FAILED
 

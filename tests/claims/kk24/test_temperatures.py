@@ -38,3 +38,14 @@ def test_a_weight_that_is_not_the_maps_keeps_no_order(monkeypatch):
     weight = symbols.weight
     monkeypatch.setattr(symbols, "weight", lambda q=symbols.q: weight(q) * sp.exp(q))
     assert focal_temperature_scaling.accuracy_unchanged().verdict == Verdict.FAILED
+
+
+def test_of_two_hills_as_high_the_one_nearer_to_a_corner_is_judged(monkeypatch):
+    beta = temperature_fit.fits(3, temperature_fit.PAPER_CUBE)[0.5].inverse_temperature
+    tops = temperature_fit.tops_where_largest(0.5, beta)
+    assert np.allclose(tops, [0.444, 0.780], atol=1e-3)
+    assert len(temperature_fit.tops_where_largest(0.5, 1.01 * beta)) == 1, "at no other temperature are they as high"
+    monkeypatch.setattr(temperature_fit, "tops_where_largest", lambda *_: [0.444, 0.9])
+    assert temperature_fit.fig7_corners().verdict == Verdict.REPRODUCED
+    monkeypatch.setattr(temperature_fit, "tops_where_largest", lambda *_: [0.444, 0.7])
+    assert temperature_fit.fig7_corners().verdict == Verdict.NOT_REPRODUCED

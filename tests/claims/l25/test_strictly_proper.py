@@ -18,6 +18,7 @@ def test_the_root_needs_the_slope_of_focal_loss(monkeypatch):
     monkeypatch.setattr(symbols, "focal_loss_slope", lambda *values: -slope(*values))
     assert strictly_proper.a6_mapping().verdict == Verdict.FAILED
     assert strictly_proper.a8_when().verdict == Verdict.FAILED
+    assert strictly_proper.a8_reading().verdict == Verdict.FAILED
 
 
 def test_without_a_slope_that_falls_the_order_is_not_kept(monkeypatch):

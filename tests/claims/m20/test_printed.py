@@ -192,3 +192,12 @@ def test_another_share_is_noticed(stage, share, monkeypatch):
     table.loc[(table["loss"] == "focal") & (table["stage"] == stage), "share"] = share
     monkeypatch.setattr(confident_predictions, "m20_table6", lambda: table)
     assert confident_predictions.table6_printed().verdict == Verdict.NOT_REPRODUCED
+
+
+def test_a_confidence_that_falls_as_far_is_noticed(monkeypatch):
+    assert confident_predictions.table6_temperatures().verdict == Verdict.REPRODUCED
+    table = m20_table6()
+    focal = (table["loss"] == "focal") & (table["network"] == "ResNet-110")
+    table.loc[focal, "share"] = [99.0, 4.0]
+    monkeypatch.setattr(confident_predictions, "m20_table6", lambda: table)
+    assert confident_predictions.table6_temperatures().verdict == Verdict.NOT_REPRODUCED
