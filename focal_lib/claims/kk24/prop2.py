@@ -188,7 +188,8 @@ def prop2_differentiable() -> Evidence:
     g, r = sp.symbols("gamma r", positive=True)  # q = r/(1+r)
     part = -symbols.focal_loss_slope(r / (1 + r), g)
     return Conditional(
-        "$0 < q < 1$",
+        "q",
+        sp.Interval(0, 1),
         Derivation(
             (
                 step(
@@ -203,6 +204,7 @@ def prop2_differentiable() -> Evidence:
                 ),
             ),
             "The other partial loss is its mirror image, so the two terms of the denominator have one sign and it is not 0.",
+            sp.Interval.open(0, 1),
         ),
         Disproof(
             Derivation(
@@ -215,6 +217,7 @@ def prop2_differentiable() -> Evidence:
                     step(r"nor a value: $1/L(q) \to 0$", sp.limit(1 / symbols.focal_loss(q, g), q, 0, "+"), 0),
                 ),
                 "So the partial loss of class 1 has none at $q = 0$, and its mirror image, that of class 2, none at $q = 1$.",
+                sp.FiniteSet(0, 1),
             )
         ),
     )
