@@ -289,7 +289,8 @@ class Conditional:
             )
         if isinstance(self.outside, Disproof) and not self.exact:
             raise ValueError(
-                f"the two sides must be all cases, {self.domain}: a disproof is of every other. Got {within} and {beyond}."
+                f"the two sides must be all cases, {self.domain}: a disproof is of every other. "
+                f"Got {within} and {beyond}."
             )
 
     @property
@@ -466,8 +467,8 @@ class All:
         if self.verdict == Verdict.UNDECIDED and every > 1:
             shown = f"each of the {1 + len(others)} that are open" if others else "the one that is open"
             return (
-                f"one of {every} parts whose data contradict it, and {SO_HERE[Verdict.NOT_REPRODUCED]}; or {shown} shown, "
-                f"and {SO_HERE[Verdict.REPRODUCED]}; for the one named: {said}"
+                f"one of {every} parts whose data contradict it, and {SO_HERE[Verdict.NOT_REPRODUCED]}; "
+                f"or {shown} shown, and {SO_HERE[Verdict.REPRODUCED]}; for the one named: {said}"
             )
         if not others or isinstance(first, Counterexample):
             return said
