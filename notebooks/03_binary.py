@@ -236,7 +236,7 @@ show("kk24.prop2_negative", "kk24.prop2_below")
 # finite if it is read as the condition asks.
 
 # %% tags=["remove-input"]
-show("kk24.prop2_sign", "kk24.prop2_weight")
+show("kk24.prop2_sign", "kk24.prop2_sign_reason", "kk24.prop2_weight")
 
 # %% tags=["remove-input"]
 show_rest("03_binary")
