@@ -220,12 +220,15 @@ line_figure(logits, excess, "logit $s$", r"slope $- \gamma$", zero=True, ylim=(-
 show("kk24.prop2", "kk24.prop2_slope", "kk24.minimiser")
 
 # %% [markdown]
-# Two remarks of the paper hold with a condition: that the partial losses are differentiable holds inside $(0, 1)$, not
-# at the ends, which are limits; and the shape of the map for negative $\gamma$ is not that of the most negative ones.
-# It is a map at all only for $\gamma \ge -1$.
+# One remark of the paper holds with a condition: that the partial losses are differentiable holds inside $(0, 1)$, not
+# at the ends, which are limits. The shape of the map for negative $\gamma$ is that of those the paper uses, not that of
+# the most negative ones. It is a map at all only for $\gamma \ge -1$.
 
 # %% tags=["remove-input"]
-show("kk24.prop2_differentiable", "kk24.negative_inverse_sigmoid", "kk24.prop2_negative", "kk24.prop2_below")
+show("kk24.prop2_differentiable", "kk24.negative_inverse_sigmoid", "kk24.negative_confidence_falls")
+
+# %% tags=["remove-input"]
+show("kk24.prop2_negative", "kk24.prop2_below")
 
 # %% [markdown]
 # Two more steps of the proof stand. The sign 'due to convexity' needs one thing besides, that the loss is least at 1;
@@ -233,7 +236,7 @@ show("kk24.prop2_differentiable", "kk24.negative_inverse_sigmoid", "kk24.prop2_n
 # finite if it is read as the condition asks.
 
 # %% tags=["remove-input"]
-show("kk24.prop2_sign", "kk24.prop2_weight", "kk24.prop2_weight_reading")
+show("kk24.prop2_sign", "kk24.prop2_sign_reason", "kk24.prop2_weight", "kk24.prop2_weight_reading")
 
 # %% tags=["remove-input"]
 show_rest("03_binary")

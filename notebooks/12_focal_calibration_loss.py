@@ -167,7 +167,10 @@ show("l25.thm41", "l25.thm41_top")
 # but a bound that falls does not say that the loss does.
 
 # %% tags=["remove-input"]
-show("l25.higher_entropy", "l25.overconfident_often", "l25.focal_overconfident_where", "l25.eq8_entropy")
+show("l25.higher_entropy", "l25.higher_entropy_two_classes", "l25.eq8_entropy")
+
+# %% tags=["remove-input"]
+show("l25.overconfident_often", "l25.focal_overconfident_where")
 
 # %% [markdown]
 # ## The function phi

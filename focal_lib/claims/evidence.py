@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 import sympy as sp
+from sympy.core.symbol import Str
 
 from focal_lib.claims.judgement import HOLDS, NOTHING, SO_HERE, Verdict
 from focal_lib.claims.measurement import Measurement
@@ -28,6 +29,7 @@ __all__ = [
     "Step",
     "Unchecked",
     "certificates",
+    "say_set",
     "step",
     "step_of_several",
 ]
@@ -90,6 +92,7 @@ class Derivation:
 
     steps: tuple[Step, ...]
     remark: str = ""
+    where: sp.Set | None = None  # the cases it proves, as a side of a `Conditional`
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", tuple(dict.fromkeys(self.steps)))
@@ -125,6 +128,11 @@ class Disproof:
     """A derivation of the opposite: REFUTED without a single point, as for 'may get stuck'."""
 
     opposite: Derivation
+
+    @property
+    def where(self) -> sp.Set | None:
+        """The cases in which the opposite is proved."""
+        return self.opposite.where
 
     @property
     def verdict(self) -> Verdict:
@@ -206,6 +214,7 @@ class Counterexample:
     text: str
     margin: Any  # flint.arb, proved > 0
     how: str = "proved by ball arithmetic"
+    where: sp.Set | None = None  # the case that it is one of, as a side of a `Conditional`
 
     @property
     def verdict(self) -> Verdict:
@@ -255,15 +264,45 @@ class Search:
 
 @dataclass(frozen=True)
 class Conditional:
-    """True under `condition`, false elsewhere or at least somewhere else.
+    """True under a condition, false elsewhere or at least somewhere else.
 
-    `outside` is a Disproof, of every case outside the condition, or a Counterexample, which is one: only the first is
-    an 'if and only if'.
+    The condition is the set of cases that `inside` says it proves, its `where`. `outside` is a Disproof, of every other
+    case of `domain`, or a Counterexample, which is one: 'if and only if' is said where the two sides leave no case out.
+
+    Raises:
+        ValueError: a side does not say where; the sets overlap, or leave `domain`; a Disproof leaves a case out.
     """
 
-    condition: str
+    parameter: str  # what the condition is about, in LaTeX, or in words where the cases are words: 'the data set'
+    domain: sp.Set  # the cases of the claim
     inside: Evidence
     outside: Disproof | Counterexample
+    names: Mapping[sp.Expr, str] = field(default_factory=dict)  # LaTeX for ends of the sets that have a name
+    remark: str = ""  # what the condition is, after it
+
+    def __post_init__(self) -> None:
+        within, beyond = _where(self.inside), _where(self.outside)
+        apart = within.is_subset(self.domain - beyond) and beyond.is_subset(self.domain - within)
+        if not apart or within.is_empty or beyond.is_empty:
+            raise ValueError(
+                f"the two sides must be apart, within {self.domain}, and neither empty. Got {within} and {beyond}."
+            )
+        if isinstance(self.outside, Disproof) and not self.exact:
+            raise ValueError(
+                f"the two sides must be all cases, {self.domain}: a disproof is of every other. "
+                f"Got {within} and {beyond}."
+            )
+
+    @property
+    def exact(self) -> bool:
+        """Whether the two sides leave no case out."""
+        within, beyond = _where(self.inside), _where(self.outside)
+        return bool(self.domain - within == beyond and self.domain - beyond == within)
+
+    @property
+    def condition(self) -> str:
+        """In Markdown, from the set that `inside` proves."""
+        return say_set(self.parameter, _where(self.inside), self.names) + self.remark
 
     @property
     def verdict(self) -> Verdict:
@@ -278,9 +317,8 @@ class Conditional:
         return max(sides, key=list(Verdict).index)
 
     def describe(self) -> str:
-        everywhere = isinstance(self.outside, Disproof)
-        head = f"Holds if and only if {self.condition}" if everywhere else f"Holds if {self.condition}"
-        fails = "Fails everywhere else" if everywhere else "Fails, for example, at"
+        head = f"Holds if and only if {self.condition}" if self.exact else f"Holds if {self.condition}"
+        fails = "Fails everywhere else" if isinstance(self.outside, Disproof) else "Fails, for example, at"
         return (
             f"{head} ({self.weaker}).\n\n*Inside* ({self.inside.verdict}):\n\n"
             f"{self.inside.describe()}\n\n*{fails}*:\n\n{self.outside.describe()}"
@@ -289,15 +327,57 @@ class Conditional:
     def conclude(self) -> str:
         if self.verdict == Verdict.FAILED:
             return NOTHING
-        if isinstance(self.outside, Disproof):
+        if self.exact:
             return f"it holds if {self.condition}, and only then"
         return f"it holds if {self.condition}; elsewhere there is a point where it is false"
 
     def would_change(self) -> str:
+        inside = self.inside.would_change()
         if isinstance(self.outside, Disproof):
-            inside, outside = self.inside.would_change(), self.outside.opposite.would_change()
+            outside = self.outside.opposite.would_change()
             return f"{inside}, on either side" if inside == outside else f"inside, {inside}; outside, {outside}"
-        return f"inside, {self.inside.would_change()}; or, for the better, a proof that it is false everywhere else"
+        if self.exact:
+            return f"inside, {inside}; outside, nothing: one point where it is false suffices"
+        open_ = say_set(self.parameter, self.domain - _where(self.inside) - _where(self.outside), self.names)
+        return f"inside, {inside}; or, for the better, a proof for some of the other cases, {open_}"
+
+
+def _where(side: Evidence) -> sp.Set:
+    """The cases that a side of a `Conditional` says it is about."""
+    found = getattr(side, "where", None)
+    if not isinstance(found, sp.Set):
+        raise ValueError(f"each side of a condition must say where, with a set of sympy. Got {found!r}.")
+    return found
+
+
+def say_set(parameter: str, cases: sp.Set, names: Mapping[sp.Expr, str] | None = None) -> str:
+    """'$0 < p_0 \\le 1$', '$q \\in \\{0, 1\\}$', 'the data set is SVHN': that the parameter lies in the set.
+
+    Raises:
+        NotImplementedError: neither an interval, nor finitely many cases, nor several of these.
+    """
+    if isinstance(cases, sp.Union):
+        parts = sorted(cases.args, key=sp.default_sort_key)
+        return " or ".join(say_set(parameter, part, names) for part in parts)
+    if isinstance(cases, sp.FiniteSet):
+        words = [element for element in cases.args if isinstance(element, Str)]
+        if words:
+            return f"{parameter} is {' or '.join(map(str, words))}"
+        told = [_say_end(element, names) for element in sorted(cases.args)]
+        return f"${parameter} = {told[0]}$" if len(told) == 1 else rf"${parameter} \in \{{{', '.join(told)}\}}$"
+    if not isinstance(cases, sp.Interval):
+        raise NotImplementedError(f"cases must be intervals or finitely many. Got {cases}.")
+    above, below = cases.start, cases.end
+    from_, to = ("<" if cases.left_open else r"\le"), ("<" if cases.right_open else r"\le")
+    if below == sp.oo:
+        greater = ">" if cases.left_open else r"\ge"
+        return f"${parameter} {greater} {_say_end(above, names)}$"
+    low = "" if above == -sp.oo else f"{_say_end(above, names)} {from_} "
+    return f"${low}{parameter} {to} {_say_end(below, names)}$"
+
+
+def _say_end(end: sp.Expr, names: Mapping[sp.Expr, str] | None) -> str:
+    return (names or {}).get(end) or sp.latex(end)
 
 
 @dataclass(frozen=True)
@@ -312,6 +392,7 @@ class All:
     """
 
     parts: tuple[Evidence, ...]
+    where: sp.Set | None = None  # the cases that they prove together, as a side of a `Conditional`
 
     def __post_init__(self) -> None:
         kinds = {interval.kind for interval in self._intervals}
@@ -382,10 +463,17 @@ class All:
     def would_change(self) -> str:
         (first, count), *others = self._deciding or [(Derivation(()), 1)]
         said = first.would_change_among(count) if isinstance(first, Measurement) else first.would_change()
+        every = len(self._leaves)
+        if self.verdict == Verdict.UNDECIDED and every > 1:
+            shown = f"each of the {1 + len(others)} that are open" if others else "the one that is open"
+            return (
+                f"one of {every} parts whose data contradict it, and {SO_HERE[Verdict.NOT_REPRODUCED]}; "
+                f"or {shown} shown, and {SO_HERE[Verdict.REPRODUCED]}; for the one named: {said}"
+            )
         if not others or isinstance(first, Counterexample):
             return said
-        needed = f"one of {len(self._leaves)}" if self.verdict in HOLDS else f"each of {1 + len(others)}"
         named = "the one named" if isinstance(first, Measurement) else "the first"
+        needed = f"one of {len(self._leaves)}" if self.verdict in HOLDS else f"each of {1 + len(others)}"
         return f"a change in {needed} parts; for {named}: {said}"
 
 

@@ -1,5 +1,6 @@
 """What a verdict means and what would change it, for each kind of evidence; and that such a change does change it."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import flint
@@ -145,17 +146,49 @@ def test_one_seed_needs_a_second():
     assert alone.would_change() == "more data: of one value there is no interval"
 
 
+ABOVE, BELOW = sp.Interval.open(0, sp.oo), sp.Interval(-sp.oo, 0)
+
+
+def condition(inside, outside):
+    return Conditional("x", sp.S.Reals, inside, outside)
+
+
 def test_a_condition_falls_with_either_side():
-    proved = Derivation((TRUE,))
-    exactly = Conditional("$x > 0$", proved, Disproof(Derivation((TRUE, OTHER))))
+    proved, denied = Derivation((TRUE,), where=ABOVE), Disproof(Derivation((TRUE,), where=BELOW))
+    exactly = condition(proved, Disproof(Derivation((TRUE, OTHER), where=BELOW)))
     assert exactly.conclude() == "it holds if $x > 0$, and only then"
     assert exactly.would_change().endswith("on either side")
-    searched = Conditional("$x > 0$", Search("", 5, 1.0), Disproof(proved))
+    searched = condition(All((Search("", 5, 1.0),), ABOVE), denied)
     assert searched.would_change().startswith("inside, one point")
     assert "; outside, a step" in searched.would_change()
-    partly = Conditional("$x > 0$", proved, POINT)
+    partly = condition(proved, replace(POINT, where=sp.FiniteSet(-1)))
     assert partly.conclude() == "it holds if $x > 0$; elsewhere there is a point where it is false"
-    assert partly.would_change().endswith("or, for the better, a proof that it is false everywhere else")
+    others = "$x < -1$ or $-1 < x \\le 0$"
+    assert partly.would_change().endswith(f"or, for the better, a proof for some of the other cases, {others}")
+
+
+def test_of_one_case_left_a_point_says_all():
+    sides = Derivation((TRUE,), where=ABOVE), replace(POINT, where=sp.FiniteSet(0))
+    only = Conditional("x", sp.Interval(0, sp.oo), *sides)
+    assert only.conclude() == "it holds if $x > 0$, and only then"
+    assert only.would_change().endswith("outside, nothing: one point where it is false suffices")
+
+
+def test_what_is_open_is_decided_by_one_part_or_by_all():
+    def rise(low, high):
+        return Measurement.signed("rise", "> 0", Interval((low + high) / 2, low, high, "t", 0.95, 3), 1, "4 seeds")
+
+    shown, open_, denied = rise(0.1, 0.3), rise(-0.1, 0.3), rise(-2.0, -1.9)
+    assert All((open_, open_, denied)).verdict == Verdict.NOT_REPRODUCED
+    assert All((shown, open_, shown)).verdict == Verdict.UNDECIDED
+    assert All((shown, shown, shown)).verdict == Verdict.REPRODUCED
+    said = All((shown, open_, open_)).would_change()
+    assert said.startswith(
+        "one of 3 parts whose data contradict it, and it is not so here; or each of the 2 that are open shown, "
+        "and it is so here; for the one named: more data"
+    )
+    assert "or the one that is open shown, and" in All((shown, open_, shown)).would_change()
+    assert All((open_,)).would_change() == open_.would_change()
 
 
 def test_of_several_parts_the_weakest_speaks():
@@ -193,8 +226,8 @@ def test_the_kernels_word_goes_first(monkeypatch):
     assert formal_claim(POINT, fidelity="quoted").conclude() == (
         "it is false: Coq's kernel has checked a proof of the contrary"
     )
-    condition = Conditional("$x > 0$", proved, Disproof(proved))
-    assert formal_claim(condition).conclude().endswith("only then: Coq's kernel has checked a proof")
+    sides = replace(proved, where=ABOVE), Disproof(replace(proved, where=BELOW))
+    assert formal_claim(condition(*sides)).conclude().endswith("only then: Coq's kernel has checked a proof")
 
 
 def test_a_related_theorem_and_a_failed_check_wait_for_no_kernel():

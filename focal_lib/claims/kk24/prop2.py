@@ -19,6 +19,7 @@ from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.binary_map import logit_form_steps, stationarity_steps
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.map_slope import gap_slope_steps, limits_of_u, map_slope_steps
+from focal_lib.claims.lemmas.threshold import gain_positive_step
 from focal_lib.claims.measurement import Measurement
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls
@@ -197,7 +198,8 @@ def prop2_differentiable() -> Evidence:
     g, r = sp.symbols("gamma r", positive=True)  # q = r/(1+r)
     part = -symbols.focal_loss_slope(r / (1 + r), g)
     return Conditional(
-        "$0 < q < 1$",
+        "q",
+        sp.Interval(0, 1),
         Derivation(
             (
                 step(
@@ -212,6 +214,7 @@ def prop2_differentiable() -> Evidence:
                 ),
             ),
             "The other partial loss is its mirror image, so the two terms of the denominator have one sign and it is not 0.",
+            sp.Interval.open(0, 1),
         ),
         Disproof(
             Derivation(
@@ -224,6 +227,7 @@ def prop2_differentiable() -> Evidence:
                     step(r"nor a value: $1/L(q) \to 0$", sp.limit(1 / symbols.focal_loss(q, g), q, 0, "+"), 0),
                 ),
                 "So the partial loss of class 1 has none at $q = 0$, and its mirror image, that of class 2, none at $q = 1$.",
+                sp.FiniteSet(0, 1),
             )
         ),
     )
@@ -232,34 +236,43 @@ def prop2_differentiable() -> Evidence:
 @claim(
     "kk24.prop2_sign",
     source="KK24 App. A.2, proof",
-    statement=r"'Both nominator and denominator have the same sign due to the convexity of the focal loss. Also, the denominator is never zero' "
+    # the reason that is given, convexity, is kk24.prop2_sign_reason
+    statement=r"'Both nominator and denominator have the same sign'; 'Also, the denominator is never zero' "
     r"($\gamma > 0$, $0 < q < 1$; the ratio, damaged in the text at hand, is $\hat p = \frac{-L'(1-q)}{-L'(1-q) - L'(q)}$).",
     chapter=CHAPTER,
     fidelity="our reading",
-    formal=formal("equivalent", "kk24_prop2_sign", "kk24_prop5_negative_f"),
+    formal=formal("exact", "kk24_prop2_sign", "kk24_prop5_negative_f"),
 )
 def prop2_sign() -> Evidence:
+    """L' = -g/q is negative, so both are positive."""
+    return Derivation(
+        (gain_positive_step(), stationarity_steps()[1]),
+        r"So $-L'(1-q) > 0$ and $-L'(q) > 0$: numerator and denominator are positive, and the ratio, whose odds are $L'(1-q)$ to $L'(q)$, "
+        r"is the printed map.",
+    )
+
+
+@claim(
+    "kk24.prop2_sign_reason",
+    source="KK24 App. A.2, proof",
+    statement=r"They have the same sign 'due to the convexity of the focal loss'. (Taken as: $L' < 0$ follows from the convexity of $L$ and "
+    r"that its least value, 0, is at 1; $\gamma > 0$, $0 < q < 1$.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+)
+def prop2_sign_reason() -> Evidence:
     """A convex L that is 0 at 1 and positive before it has a negative slope: its tangent lies below it."""
-    g = sp.Symbol("gamma", positive=True)
-    one, other = sp.symbols("A B", positive=True)  # -L'(1-q), -L'(q)
+    g, r = sp.symbols("gamma r", positive=True)  # q = 1/(1+r)
+    before = sp.expand_log(sp.factor(symbols.focal_loss(1 / (1 + r), g)), force=True)
     return Derivation(
         (
             *convexity_proof().steps,
+            step(r"$L \to 0$ as $q \to 1$", sp.limit(symbols.focal_loss(q, g), q, 1, "-"), 0),
             step(
-                r"$L \to 0$ as $q \to 1$: $\log q \to 0$, and $(1-q)^\gamma \le 1$",
-                sp.limit(sp.log(q), q, 1, "-"),
-                0,
+                r"$L = \big(\frac{r}{1+r}\big)^\gamma\log(1+r) > 0$ at $q = \frac{1}{1+r}$, $r > 0$", before.is_positive
             ),
-            step(r"$L = (1-q)^\gamma(-\log q)$", symbols.focal_loss(q, g), (1 - q) ** g * -sp.log(q)),
-            step(r"$-\log q > 0$ for $q = e^{-x}$, $x > 0$: so $L > 0$", (-sp.log(sp.exp(-x))).is_positive),
-            step(
-                r"numerator and denominator are $A = -L'(1-q)$ and $A + B$, $B = -L'(q)$: $\hat p/(1-\hat p) = A/B$",
-                (one / (one + other)) / (1 - one / (one + other)),
-                one / other,
-            ),
-            *stationarity_steps()[1:],
         ),
-        r"By convexity $0 = L(1) \ge L(q) + (1-q)\,L'(q)$, so $L'(q) \le -\frac{L(q)}{1-q} < 0$ on $(0, 1)$: $A > 0$ and $A + B > 0$. "
+        r"By convexity $0 = L(1) \ge L(q) + (1-q)\,L'(q)$, so $L'(q) \le -\frac{L(q)}{1-q} < 0$ on $(0, 1)$. "
         r"Convexity alone would not do, $(q-\frac12)^2$ is convex, too; that the loss is least at 1 is used as well.",
     )
 

@@ -420,4 +420,5 @@ def prop3_example_lower() -> Evidence:
 def prop3_example_lower_corrected() -> Evidence:
     """The exact lower bound on (-10, 10), rounded down to the grid."""
     low = temperature_bounds(4.0, radius=10)[0]
-    return Measurement(r"lower $T$ on $(-10, 10)$", "0.206", math.floor(1000 * low) / 1000, 0.206, 1e-9)
+    found = math.floor(1000 * low) / 1000
+    return Measurement(r"lower $T$ on $(-10, 10)$", "0.206", found, 0.206, 1e-9, said="claimed")

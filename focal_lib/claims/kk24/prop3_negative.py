@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from focal_lib.claims.evidence import All, Conditional, Derivation, Disproof, Evidence, Step, step, step_of_several
+from focal_lib.claims.evidence import All, Derivation, Evidence, Step, step, step_of_several
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.map_slope import limits_of_u
 from focal_lib.claims.lemmas.turning_negative import falling_certificate
@@ -16,24 +16,37 @@ CHAPTER = "03_binary"
 @claim(
     "kk24.negative_inverse_sigmoid",
     source="KK24 section 3.2",
+    # the negative gamma of section 5.1 are -0.5 and -0.25
     statement=r"'Technically, negative $\gamma$ could also be plugged into the calibration map, yielding an \"inverse\"-sigmoid shape on the "
-    r"opposite side of the diagonal', shown in Fig. 1. (Taken as: for every $-1 \le \gamma < 0$ confidence falls everywhere.)",
+    r"opposite side of the diagonal', shown in Fig. 1. (Taken as: for $\gamma = -0.5$ and $-0.25$, those of section 5.1, confidence falls everywhere.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )
 def negative_inverse_sigmoid() -> Evidence:
-    """beta falls from beta(0), which is at most 1 from gamma = 2 - 2/log 2 on; below, confidence rises near s = 0."""
-    last = float(2 - 2 / sp.log(2))
-    return Conditional(
-        rf"$\gamma \ge 2 - \frac{{2}}{{\log2}} = {last:.6f}$ (among $-1 \le \gamma < 0$), where the slope at 0 is at most 1",
-        All((falling_certificate(), Derivation((*falling_steps(), *slope_at_zero_steps(below=False))))),
-        Disproof(
-            Derivation(
-                slope_at_zero_steps(below=True),
-                "The slope of the map in logits is above 1 at $s = 0$, so confidence rises for small $s$.",
-            )
-        ),
+    """Both lie above the gamma from which on beta falls from a value of at most 1."""
+    printed = (sp.Rational(-1, 2), sp.Rational(-1, 4))
+    above = Step(
+        r"$\gamma = -0.5$ and $-0.25$ lie between that root and 0", all(bool(ROOT < gamma < 0) for gamma in printed)
     )
+    return All((falling_certificate(), Derivation((*falling_steps(), *slope_at_zero_steps(below=False), above))))
+
+
+@claim(
+    "kk24.negative_confidence_falls",
+    source="KK24 section 3.2, for every negative gamma",
+    statement=r"For $-1 \le \gamma < 0$ the map lowers confidence everywhere if and only if $\gamma \ge 2 - \frac{2}{\log2}$; below that it "
+    r"raises it next to $q = \frac12$.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def negative_confidence_falls() -> Evidence:
+    """beta falls from beta(0), which is at most 1 from gamma = 2 - 2/log 2 on; below, confidence rises near s = 0."""
+    steps = (*falling_steps(), *slope_at_zero_steps(below=False), *slope_at_zero_steps(below=True))
+    rises = "Where the slope of the map in logits is above 1 at $s = 0$, confidence rises for small $s$."
+    return All((falling_certificate(), Derivation(steps, rises)))
+
+
+ROOT = 2 - 2 / sp.log(2)  # of beta(0) = 1
 
 
 def falling_steps() -> tuple[Step, ...]:
@@ -57,8 +70,7 @@ def slope_at_zero_steps(below: bool) -> tuple[Step, ...]:
     g, away = sp.Symbol("gamma", real=True), sp.Symbol("d", positive=True)
     slope = sp.diff(symbols.binary_map_of_logit(symbols.s, g), symbols.s).subs(symbols.s, 0)
     written = g * (g * sp.log(2) + 2 - 2 * sp.log(2)) / (1 + g * sp.log(2))
-    root = 2 - 2 / sp.log(2)
-    factor = (g * sp.log(2) + 2 - 2 * sp.log(2)).subs(g, root + (-away if below else away))
+    factor = (g * sp.log(2) + 2 - 2 * sp.log(2)).subs(g, ROOT + (-away if below else away))
     side, sign = ("below", "positive") if below else ("above", "negative")
     return (
         step(r"$\beta(0) - 1 = \frac{\gamma\,(\gamma\log2 + 2 - 2\log2)}{1+\gamma\log2}$", slope - 1, written),

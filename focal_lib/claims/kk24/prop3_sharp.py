@@ -30,16 +30,21 @@ s = symbols.s
 def prop3_sharp() -> Evidence:
     """beta increases in abs(s) exactly up to gamma_c = 5.635...; above, it falls at first."""
     last = f"{largest_monotone_gamma():.12f}"[:-2]  # rounded down
+    turning = largest_monotone_gamma(sp.log(2), sp.sqrt)
     exactly = published_turning_steps()
-    inside = All((monotone_certificate(last), Derivation((*exactly, published_slope_step()))))
+    inside = All(
+        (monotone_certificate(last), Derivation((*exactly, published_slope_step()))), sp.Interval.Lopen(0, turning)
+    )
     outside = Disproof(
         Derivation(
             (*exactly, _slope_of_quotient_step()),
             r"For $\gamma > \gamma_c$: near 0 $R'' > 0$, so $R/s$ rises from $R'(0)$ and $\beta = \gamma + 1 - R/s$ falls below $\beta(0)$.",
+            sp.Interval.open(turning, sp.oo),
         )
     )
-    limit = rf"$\gamma \le \gamma_c = {last}\ldots$, the root of $R^{{(3)}}(0) = 0$"
-    return Conditional(limit, inside, outside)
+    names = {turning: r"\gamma_c"}
+    root = rf", $\gamma_c = {last}\ldots$ being the root of $R^{{(3)}}(0) = 0$"
+    return Conditional(r"\gamma", sp.Interval.open(0, sp.oo), inside, outside, names, root)
 
 
 def _end_steps() -> tuple[Step, ...]:

@@ -16,6 +16,7 @@ from focal_lib.claims.lemmas.map_slope import map_slope_steps
 from focal_lib.claims.lemmas.published import published_threshold_step
 from focal_lib.claims.lemmas.sharpness import sharper_proof
 from focal_lib.claims.lemmas.threshold import gain_positive_step, threshold_steps
+from focal_lib.claims.lemmas.weight import printed_weight_steps, top_class_step
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 from focal_lib.theory.gain import confidence_threshold
@@ -79,16 +80,11 @@ def prop5_large() -> Evidence:
     corrects="kk24.prop5",
 )
 def prop5_threshold() -> Evidence:
-    """p_max >= q_max iff sum q_i h(q_i) <= h(q_max); above tau every h(q_i) <= h(q_max)."""
-    p_max, total = sp.symbols("h_m S", positive=True)
-    m = sp.Symbol("m", positive=True)
+    """p_max >= q_max iff S = sum q_i h(q_i) <= h(q_max); above tau every h(q_i) <= h(q_max)."""
     return Derivation(
         (
-            step(
-                r"$\hat p_{\max} - q_{\max} = m\,(h(m) - S)/S$ with $S = \sum_i q_i h(q_i)$",
-                m * p_max / total - m,
-                m * (p_max - total) / total,
-            ),
+            *printed_weight_steps(),
+            top_class_step(),
             *threshold_steps(),
             published_threshold_step(),
         ),
@@ -114,6 +110,8 @@ def prop5_threshold_sharp() -> Evidence:
     falls = [_fall_equal_rest(g, Fraction(round(0.98e6 * confidence_threshold(g)), 10**6), n) for g in (1, 2, 3)]
     return Derivation(
         (
+            *printed_weight_steps(),
+            top_class_step(),
             step(r"$\lim_n S - h(m) = (1-m)(1-h(m)) > 0$ for $h(m) < 1$", limit, (1 - m) * (1 - h)),
             step(r"each other class has $h(q_i) \to h(0) = 1$: $b \to 0$", sp.limit(symbols.entropy_ratio(), q, 0), 0),
             Step(
@@ -244,6 +242,8 @@ def prop5_near_uniform() -> Evidence:
     slope = sp.Derivative(h(q), q).subs(q, 1 / n).doit()
     return Derivation(
         (
+            *printed_weight_steps(),
+            top_class_step(),
             step(
                 r"$\frac{d}{d\varepsilon}\big[\sum_i w(\frac1n+\varepsilon\delta_i) - h(\frac1n+\varepsilon\delta_1)\big]_0 = "
                 r"w'(\frac1n)\sum_i\delta_i - h'(\frac1n)\,\delta_1 = -h'(\frac1n)\,\delta_1$, as $\sum_i\delta_i = 0$",

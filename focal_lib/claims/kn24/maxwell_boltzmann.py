@@ -38,12 +38,13 @@ def theorem2() -> Evidence:
     r"entropy-constrained optimization problem linked to "
     r"a Maxwell–Boltzmann posterior'.",
     chapter=CHAPTER,
-    fidelity="paraphrased",
+    fidelity="quoted",
 )
 def maxwell_boltzmann() -> Evidence:
     """The problem, its constraint and the posterior are in lost formulas."""
     return Unchecked(
-        "the text at hand has lost the problem, its constraint and the posterior, of which it does not say over what "
+        "its first half, on curvature, is that of kn24.theorem1; of the second the text at hand has lost the problem, its "
+        "constraint and the posterior, of which it does not say over what "
         "it is, weights or classes; "
         "kn24.gibbs says which problem a Maxwell-Boltzmann distribution solves, kn24.entropy_constrained "
         "compares focal loss with the bound of Lemma 1"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sympy as sp
 
-from focal_lib.claims.evidence import Derivation, Evidence, step
+from focal_lib.claims.evidence import Derivation, Evidence, Step, step
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
+from focal_lib.claims.lemmas.threshold import gain_positive_step
 from focal_lib.theory import symbols
 
 CHAPTER = "17_simple_models"
@@ -21,11 +22,11 @@ CHAPTER = "17_simple_models"
     fidelity="ours",
 )
 def proper_after_map() -> Evidence:
-    """Stationarity is linear in p."""
-    q, lam, c, mean, total = sp.symbols("q lambda c \\bar{g} V", positive=True)
-    gain = sp.Symbol("g", positive=True)
-    p = q * (2 * lam * q - c) / (2 * lam * q + gain)
-    gamma = symbols.gamma
+    """Stationarity is linear in p, and that p sums to 1 is linear in the multiplier."""
+    q, gain, mean = sp.symbols("q g \\bar{g}", positive=True)
+    lam, c, gamma = sp.Symbol("lambda", nonnegative=True), sp.Symbol("c", real=True), symbols.gamma
+    found = sp.solve(sp.Symbol("p") * -gain / q + 2 * lam * (q - sp.Symbol("p")) - c, sp.Symbol("p"))[0]
+    map_ = q * (2 * lam * q + mean) / (2 * lam * q + gain)
     return Derivation(
         (
             step(
@@ -34,27 +35,38 @@ def proper_after_map() -> Evidence:
                 sp.expand(-symbols.gain(q, gamma) / (1 - q) ** (gamma - 1)),
                 lambda e: sp.simplify(sp.powsimp(e, force=True)),
             ),
+            gain_positive_step(),
             step(
                 r"so $p_iL'(q_i) + 2\lambda(q_i - p_i) = c$ has the solution $p_i = q_i\frac{2\lambda q_i - c}{2\lambda q_i + g_i}$",
-                -p * gain / q + 2 * lam * (q - p),
-                c,
+                found,
+                q * (2 * lam * q - c) / (2 * lam * q + gain),
             ),
             step(
                 r"$q_i - p_i = v_i(g_i + c)$",
-                q - p,
+                q - found,
                 (q / (2 * lam * q + gain)) * (gain + c),
             ),
-            step(
-                r"summed, $0 = \sum_i v_ig_i + c\sum_i v_i$: $c = -\bar g$ (with $V = \sum_i v_i$, $\sum_i v_ig_i = \bar gV$)",
-                (mean * total + c * total).subs(c, -mean),
-                0,
-            ),
-            step(
-                r"and $p_i > 0$, as $\bar g > 0$, a mean of $g_j > 0$ with weights $v_j > 0$",
-                p.subs(c, -mean).is_positive,
+            multiplier_step(c),
+            Step(
+                r"and $p_i = q_i\frac{2\lambda q_i + \bar g}{2\lambda q_i + g_i} > 0$, as $\bar g > 0$, a mean of $g_j > 0$ with weights $v_j > 0$",
+                (sp.simplify(found.subs(c, -mean) - map_), map_.is_positive),
             ),
             *convexity_proof().steps,
         ),
         r"The risk is convex, strictly so where every $p_i > 0$: the $q$ that is stationary for this $p$ is its one minimum. So each $q$ inside the simplex "
         r"is the prediction for exactly one $p$, and after the map the prediction is the truth. $\lambda = 0$ is the focal calibration map, $\gamma = 0$ the identity.",
+    )
+
+
+def multiplier_step(c: sp.Symbol, excess: int = 0) -> Step:
+    """The one c with which p, of any number of classes, has the sum of q, or that less the excess."""
+    n, i = sp.symbols("n i", integer=True, positive=True)
+    v, g = sp.IndexedBase("v"), sp.IndexedBase("g")
+    weights, weighted = sp.Sum(v[i], (i, 1, n)), sp.Sum(v[i] * g[i], (i, 1, n))
+    total, product = sp.symbols("V W", positive=True)
+    difference = sp.factor_terms(sp.expand(sp.Sum(v[i] * (g[i] + c), (i, 1, n))))  # of the sums of q and p
+    roots = sp.solve(difference.subs({weights: total, weighted: product}) - excess, c)
+    return step(
+        r"summed, $0 = \sum_i v_i(g_i + c)$, as $p$ and $q$ sum to 1: $c = -\sum_i v_ig_i / \sum_i v_i = -\bar g$, for every number of classes",
+        roots == [-product / total],
     )

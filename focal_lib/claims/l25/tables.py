@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import flint
+import sympy as sp
+from sympy.core.symbol import Str
 
 from focal_lib.claims.evidence import All, Conditional, Counterexample, Evidence
 from focal_lib.claims.from_tables import (
@@ -179,20 +181,24 @@ def errors_rows() -> Evidence:
 )
 def auroc_highest() -> Evidence:
     """Counted in the printed table, each data set for itself."""
+    names = ("CIFAR-10-C", "SVHN")
     corrupted, svhn = (
-        [most_rows_won("L25", "AUROC table", stage, "fcl", dataset=dataset) for stage in STAGES]
-        for dataset in ("CIFAR-10/CIFAR-10-C", "CIFAR-10/SVHN")
+        [most_rows_won("L25", "AUROC table", stage, "fcl", dataset=f"CIFAR-10/{name}") for stage in STAGES]
+        for name in names
     )
+    those, others = (sp.FiniteSet(Str(name)) for name in names)
     most = 3  # of four networks
     short = max(most - part.measured for part in svhn)
     counts = " and ".join(f"{part.measured:g}" for part in svhn)
     return Conditional(
-        "the data set is CIFAR-10-C",
-        All(tuple(corrupted)),
+        "the data set",
+        sp.Union(those, others),
+        All(tuple(corrupted), those),
         Counterexample(
             f"SVHN: FCL has the highest for {counts} of four networks, before and after",
             flint.arb(short),
             "counted in the printed table, single runs without uncertainty",
+            others,
         ),
     )
 

@@ -10,6 +10,7 @@ import sympy as sp
 from focal_lib.claims.evidence import Derivation, Step, step, step_of_several
 from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps, log_entropy_ratio_steps
 from focal_lib.claims.lemmas.threshold import gain_at_half_step, threshold_steps
+from focal_lib.claims.lemmas.weight import printed_weight_steps, top_class_step
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 
@@ -37,6 +38,8 @@ def tied_classes_fall_steps() -> tuple[Step, ...]:
     h = h0 + h1 * (m - 1 / (n - 1))  # h near 1/(n-1), to first order
     excess = sp.diff((n - 1) * m * h + e - h, e).subs(e, 0)
     return (
+        *printed_weight_steps(),
+        top_class_step(),
         step(
             r"$\frac{d}{d\varepsilon}\left[\sum_i w(q_i) - h(m)\right]_{\varepsilon=0} = 1 - h(\frac1{n-1})$, positive where "
             r"$g(\frac1{n-1}) > 1$",
@@ -66,6 +69,8 @@ def confidence_proof() -> Derivation:
     written = g * (1 / (n - 2 + b0) ** 2 - 1 / (1 - b0) ** 2) - (fall - fall_m / (n - 1) ** 2)
     return Derivation(
         (
+            *printed_weight_steps(),
+            top_class_step(),
             *threshold_steps(),
             step_of_several(
                 r"a class $q_i = 1 - \sum_{j\ne i}q_j$ beside $n - 1$ others, each at most $q_{\max} = m$, so with $\sum_{j\ne i}(m - q_j) = d \ge 0$: "

@@ -7,6 +7,7 @@ import sympy as sp
 from focal_lib.claims.evidence import Derivation, Step, step, step_of_several
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps
+from focal_lib.claims.lemmas.weight import printed_weight_steps
 from focal_lib.theory import symbols
 
 __all__ = ["SHARPER", "sharper_proof", "sharper_steps", "three_classes_step", "weight_growth", "weight_growth_steps"]
@@ -62,6 +63,7 @@ def sharper_steps() -> tuple[Step, ...]:
     m = (1 - low) / (n - 1)
     xi = sp.Symbol("xi")
     return (
+        *printed_weight_steps(),
         step(
             r"$\partial_\gamma\log\hat p_i = v(q_i) - \frac{S'}{S}$ with $S = \sum_j w(q_j)$, where $\frac{S'}{S} = \sum_j\hat p_j\,v(q_j)$",
             sp.diff(sp.log(w / total), gamma),

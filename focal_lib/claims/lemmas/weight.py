@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sympy as sp
 
-from focal_lib.claims.evidence import Step, step
+from focal_lib.claims.evidence import Step, step, step_of_several
 from focal_lib.theory import symbols
 
-__all__ = ["lagrange_steps", "weight_steps"]
+__all__ = ["lagrange_steps", "printed_weight_steps", "top_class_step", "weight_steps"]
 
 q, gamma = symbols.q, symbols.gamma
 
@@ -17,22 +17,28 @@ def lagrange_steps() -> tuple[Step, ...]:
     p, lam = sp.symbols("p lambda", positive=True)
     stationary = sp.solve(sp.Eq(p * symbols.focal_loss_slope(), -lam), p)[0]
     common = (1 - q) ** (gamma - 1)
-    printed = 1 / ((1 - q) ** gamma * (1 / q - gamma * sp.log(q) / (1 - q)))  # the summand of Eq. (1)
-
-    def tidy(expression: sp.Expr) -> sp.Expr:
-        return sp.simplify(sp.powsimp(sp.expand(expression), force=True))
-
     return (
         step(
             r"$p_j L'(q_j) + \lambda = 0$ gives $p_j = \lambda w(q_j)$, $w = -1/L'$",
             1 / (stationary / lam) / common,
             -symbols.focal_loss_slope() / common,
-            tidy,
+            _tidy,
         ),
-        step(
-            r"$w$ is the summand of the printed map", 1 / printed / common, -symbols.focal_loss_slope() / common, tidy
-        ),
+        _summand_step(),
     )
+
+
+def _summand_step() -> Step:
+    """Of Eq. (1), from the slope of the loss."""
+    common = (1 - q) ** (gamma - 1)
+    printed = 1 / ((1 - q) ** gamma * (1 / q - gamma * sp.log(q) / (1 - q)))
+    return step(
+        r"$w$ is the summand of the printed map", 1 / printed / common, -symbols.focal_loss_slope() / common, _tidy
+    )
+
+
+def _tidy(expression: sp.Expr) -> sp.Expr:
+    return sp.simplify(sp.powsimp(sp.expand(expression), force=True))
 
 
 def weight_steps() -> tuple[Step, ...]:
@@ -51,4 +57,28 @@ def weight_steps() -> tuple[Step, ...]:
         step(r"$b \to 0$ as $q \to 0$, so $w/q \to 1$ and $w \to 0$", sp.limit(b, q, 0, "+"), 0),
         step(r"$b \to 1$ as $q \to 1$", sp.limit(b, q, 1, "-"), 1),
         step(r"and $r^\gamma \to 0$ as $r = 1 - q \to 0$, so $w \to \infty$", sp.limit(r**g, r, 0, "+"), 0),
+    )
+
+
+def printed_weight_steps() -> tuple[Step, ...]:
+    """w = q h, h = 1/g, is the summand of the printed map: what ties a proof about g or h to Eq. (1)."""
+    g = sp.Symbol("gamma", positive=True)
+    return (
+        _summand_step(),
+        weight_steps()[1],
+        step_of_several(
+            r"so $w = q\,h(q)$ with $h = \frac1g$, $g = (1-q)^\gamma(1+\gamma b)$",
+            (symbols.weight(q, g), q / symbols.gain(q, g)),
+            (symbols.gain(q, g), (1 - q) ** g * (1 + g * symbols.entropy_ratio())),
+        ),
+    )
+
+
+def top_class_step() -> Step:
+    """What the map does to the top class, m, from its weight: p_m = w(m) / S."""
+    m, total = sp.symbols("m S", positive=True)
+    return step(
+        r"$\hat p_{\max} - q_{\max} = \frac{w(m)}{S} - m = m\,(h(m) - S)/S$ with $m = q_{\max}$, $S = \sum_i w(q_i) = \sum_i q_i h(q_i)$",
+        symbols.weight(m, gamma) / total - m,
+        m * (1 / symbols.gain(m, gamma) - total) / total,
     )

@@ -43,7 +43,7 @@ def app_h() -> Evidence:
     statement=r"$(1-q)^\gamma \ge 1 - \gamma q$ 'by Bernoulli's inequality $\forall\gamma \ge 1$ and $0 \le q \le 1$'.",
     chapter=CHAPTER,
     fidelity="quoted",
-    formal=formal("equivalent", "m20_app_h_bernoulli"),
+    formal=formal("related", "m20_app_h_bernoulli"),  # for q < 1
 )
 def bernoulli() -> Evidence:
     """The difference is 0 at q = 0 and rises where (1-q)^(gamma-1) <= 1."""
@@ -57,6 +57,10 @@ def bernoulli() -> Evidence:
             step(
                 r"$1-(1-q)^{\gamma-1} = 1 - e^{-(\gamma-1)a}$, $a = -\log(1-q)$, is 0 at $a = 0$ and does not fall for $\gamma \ge 1$",
                 power.subs(a, 0) == 0 and sp.diff(power, a).is_nonnegative,
+            ),
+            Step(
+                r"at $q = 1$, $\gamma = 1 + d$: $0^\gamma = 0$, and $1 - \gamma = -d \le 0$",
+                (f.subs({q: 1, g: 1 + above}) - above, above.is_nonnegative),
             ),
         )
     )

@@ -73,10 +73,13 @@ def prop1_iff() -> Evidence:
     """The norms have the ratio abs(g) where that of cross-entropy is not 0, and g > 0; where it is 0 both are."""
     with balls.precision():
         margin = formulas.gain(balls.exact("1/10"), balls.exact(1)) - 1
+    zero = "a zero feature vector, of a norm of 0: both norms are 0, yet $g(0.1, 1) > 1$"
     return Conditional(
-        r"the cross-entropy gradient is not 0",
-        Derivation((*factor_steps(), gain_positive_step())),
-        Counterexample(r"a zero feature vector: both norms are 0, yet $g(0.1, 1) > 1$", margin),
+        r"\lVert\partial_w L_c\rVert",
+        sp.Interval(0, sp.oo),
+        Derivation((*factor_steps(), gain_positive_step()), where=sp.Interval.open(0, sp.oo)),
+        Counterexample(zero, margin, where=sp.FiniteSet(0)),
+        remark=r" (for every $q$ and $\gamma$)",
     )
 
 
@@ -105,10 +108,15 @@ def k_decreasing() -> Evidence:
 def g_slope_decreasing() -> Evidence:
     """For gamma <= 1 g'' < 0; for larger gamma g'' > 0 near p = 1."""
     return Conditional(
-        r"$0 < \gamma \le 1$",
-        Derivation((*gain_concave_steps(), *gain_slope_end_steps())),
+        r"\gamma",
+        sp.Interval.open(0, sp.oo),
+        Derivation((*gain_concave_steps(), *gain_slope_end_steps()), where=sp.Interval.Lopen(0, 1)),
         Disproof(
-            Derivation(gain_curvature_steps(), r"So for $\gamma > 1$ $\partial_p g$ increases near $p = 1$, to 0.")
+            Derivation(
+                gain_curvature_steps(),
+                r"So for $\gamma > 1$ $\partial_p g$ increases near $p = 1$, to 0.",
+                sp.Interval.open(1, sp.oo),
+            )
         ),
     )
 

@@ -70,6 +70,9 @@ def branch_steps() -> tuple[Step, ...]:
     )
 
 
+HALF = sp.Rational(1, 2)
+BELOW, ABOVE = sp.Interval.open(0, HALF), sp.Interval.open(HALF, 1)  # cases of p0
+CASES = sp.Interval.open(0, 1)
 GAMMA_STAR = r"$\gamma^* = \frac ab + \frac1{\log a}W_{-1}\big(-\frac1b a^{1-a/b}\log a\big)$"
 
 
@@ -79,6 +82,7 @@ def below_half() -> Derivation:
         (*lambert_steps(), *branch_steps(), *critical_gamma_steps(), *threshold_steps(), published_lambert_step()),
         r"So for $p_0 < \frac12$ $\gamma^* > 0$ is the one positive root of $g(p_0, \gamma) = 1$. For $\gamma \ge \gamma^*$: $g(p_0, \gamma) \le 1$, "
         r"and $g(\cdot, \gamma)$, having fallen to at most 1 at $p_0$, stays below 1 after it.",
+        BELOW,
     )
 
 
@@ -125,9 +129,10 @@ def prop2_equality() -> Evidence:
             (*lambert_steps(), *branch_steps(), step(r"$g(p, 0) = 1$ for every $p$", symbols.gain(q, 0), 1)),
             r"For $p_0 \ge \frac12$, $f(p_0) \le 0$ and $y_0 \le -1$, so $W_{-1}$ returns $y_0$ and $\gamma^* = 0$: the equality holds for "
             r"every $p$, not only for $p_0$.",
+            sp.Interval.Ropen(HALF, 1),
         )
     )
-    return Conditional(r"$0 < p_0 < \frac12$", below_half(), outside)
+    return Conditional("p_0", CASES, below_half(), outside)
 
 
 def above_half_steps() -> tuple[Step, ...]:
@@ -157,12 +162,14 @@ def above_half_steps() -> tuple[Step, ...]:
 def principal_branch() -> Evidence:
     """Negative for p0 > 1/2; for p0 <= 1/2 the principal branch returns y0, and gamma is exactly 0."""
     return Conditional(
-        r"$p_0 > \frac12$",
-        Derivation((*lambert_steps(), *branch_steps(), *above_half_steps())),
+        "p_0",
+        CASES,
+        Derivation((*lambert_steps(), *branch_steps(), *above_half_steps()), where=ABOVE),
         Disproof(
             Derivation(
                 (*lambert_steps(), *branch_steps()),
                 r"For $p_0 \le \frac12$, $y_0 \ge -1$, so $W_0$ returns $y_0$, which is $\gamma = 0$, not a negative value.",
+                sp.Interval.Lopen(0, HALF),
             )
         ),
     )

@@ -1,5 +1,6 @@
 """Negative gamma: a map from -1 on, and where the formulas are changed, no proof."""
 
+import pytest
 import sympy as sp
 
 from focal_lib.claims.judgement import Verdict
@@ -29,12 +30,24 @@ def test_a_loss_that_is_differentiable_at_0_is_no_counterexample(monkeypatch):
     assert prop2.prop2_differentiable().verdict == Verdict.FAILED
 
 
-def test_the_sign_and_the_weight_need_focal_loss(monkeypatch):
-    assert prop2.prop2_sign().verdict == Verdict.PROVED
+def test_the_weight_needs_focal_loss(monkeypatch):
     assert prop2.prop2_weight_reading().verdict == Verdict.PROVED
     slope = symbols.focal_loss_slope
     monkeypatch.setattr(symbols, "focal_loss_slope", lambda *values: -slope(*values) if values else -slope())
     assert prop2.prop2_weight_reading().verdict == Verdict.FAILED
-    loss = symbols.focal_loss
-    monkeypatch.setattr(symbols, "focal_loss", lambda *values: loss(*values) + 1 if values else loss() + 1)
+
+
+@pytest.mark.parametrize("name", ["focal_loss", "focal_loss_slope", "binary_map"])
+def test_the_sign_needs_focal_loss_and_its_map(monkeypatch, name):
+    assert prop2.prop2_sign().verdict == Verdict.PROVED
+    true = getattr(symbols, name)
+    monkeypatch.setattr(symbols, name, lambda q=symbols.q, *values: q * true(q, *values))
     assert prop2.prop2_sign().verdict == Verdict.FAILED
+
+
+@pytest.mark.parametrize("fault", [lambda loss: loss + 1, lambda loss: -loss, lambda loss: loss**2])
+def test_the_reason_needs_a_convex_loss_that_is_least_at_1(monkeypatch, fault):
+    assert prop2.prop2_sign_reason().verdict == Verdict.PROVED
+    loss = symbols.focal_loss
+    monkeypatch.setattr(symbols, "focal_loss", lambda *values: fault(loss(*values)))
+    assert prop2.prop2_sign_reason().verdict == Verdict.FAILED

@@ -1,0 +1,22 @@
+"""The map after which FCL is proper: another loss, or a distribution that does not sum to 1, must not pass."""
+
+import pytest
+import sympy as sp
+
+from focal_lib.claims.judgement import Verdict
+from focal_lib.claims.l25.calibration_map import multiplier_step, proper_after_map
+from focal_lib.theory import symbols
+
+
+@pytest.mark.parametrize("name", ["gain", "focal_loss", "focal_loss_slope", "entropy_ratio"])
+def test_the_map_needs_focal_loss(monkeypatch, name):
+    assert proper_after_map().verdict == Verdict.PROVED
+    true = getattr(symbols, name)
+    monkeypatch.setattr(symbols, name, lambda *values: 2 * true(*values))
+    assert proper_after_map().verdict == Verdict.FAILED
+
+
+def test_the_multiplier_needs_sums_of_1():
+    c = sp.Symbol("c")
+    assert multiplier_step(c).holds
+    assert not multiplier_step(c, excess=1).holds
