@@ -31,13 +31,46 @@ def by_epoch(result: Result, split: str) -> pd.DataFrame:
     return history[history["split"] == split].sort_values("epoch")
 
 
-def change(name: str, column: str, sign: int, split: str = "test") -> Measurement:
-    """The last evaluated epoch minus the first, over seeds, against the sign claimed."""
+def change(name: str, column: str, sign: int, split: str = "test", *, while_any: bool = False) -> Measurement:
+    """The last evaluated epoch minus the first, over seeds, against the sign claimed.
+
+    Args:
+        while_any: to the last epoch at which the column has a value, as that of misclassified samples has not once
+            every sample is learnt.
+
+    Raises:
+        ValueError: a run has a value at fewer than two epochs.
+    """
     histories = [by_epoch(result, split)[column] for result in cross_entropy_runs()]
+    histories = [h.dropna() for h in histories] if while_any else histories
+    if (fewest := min(map(len, histories))) < 2:
+        raise ValueError(f"{column} must have a value at two epochs or more of each run. Got {fewest}.")
     changes = np.array([float(h.iloc[-1] - h.iloc[0]) for h in histories])
-    quantity = f"{name}, last epoch minus fifth (Fashion-MNIST, cross-entropy)"
+    last = "last epoch with such a sample" if while_any else "last epoch"
+    quantity = f"{name}, {last} minus fifth (Fashion-MNIST, cross-entropy)"
     claimed = "positive" if sign > 0 else "negative"
     return signed_by_seed(quantity, claimed, changes, sign)
+
+
+@claim(
+    "m20.fig1_train_nll",
+    source="M20 section 3, Fig. 1 (a)",
+    statement=r"'The average train NLL (for both correctly and incorrectly classified training samples) broadly "
+    r"decreases throughout training.' (Taken as: by sign, of all, of the correctly classified and of the misclassified, "
+    r"of which the last epoch is the last evaluated one that has any; " + TAKEN + ".)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig1_train_nll() -> Evidence:
+    """Three changes: of all training samples, the correctly classified and the others, while there are any."""
+    return All(
+        (
+            change("train NLL", "nll", -1, "train"),
+            change("train NLL of correctly classified samples", "nll_right", -1, "train"),
+            change("train NLL of misclassified samples", "nll_wrong", -1, "train", while_any=True),
+        )
+    )
 
 
 @claim(
