@@ -14,7 +14,9 @@ from focal_lib.results.by_run import (
     nll_temperature,
     reliability_by_loss,
     resample_gain,
+    straightness,
     temperature_by_gamma,
+    temperature_lines,
     validation_temperatures,
 )
 from focal_lib.results.calibrators_compared import (
@@ -287,8 +289,10 @@ __all__ = [
     "share_lowered",
     "share_within",
     "shift_contrasts",
+    "straightness",
     "summarise",
     "temperature_by_gamma",
+    "temperature_lines",
     "unknown_images",
     "validation_temperatures",
     "valley_factor",
