@@ -244,14 +244,12 @@ panel_figure(of_cifar, r"$\gamma$ of the calibration map", "best temperature")
 said = []
 for title, found in of_cifar.items():
     r2, off = zip(*(results.straightness(small, best) for _, best, _ in found.values()), strict=True)
-    said.append(
-        f"on {title} it is {min(r2):.2f} to {max(r2):.2f}, and no point is farther than {max(off):.2f} off in $T$"
-    )
+    said.append(f"on {title} {min(r2):.2f} to {max(r2):.2f}, no temperature more than {max(off):.2f} off the line")
 note("fts", straight_cifar="; ".join(said))
 
 # %% [markdown]
-# $R^2$ of the straight line through each: {glue:text}`fts-straight-cifar:s`. Where the temperature hardly changes with
-# $\gamma$, small deviations make a low $R^2$. These networks are of one seed, and no claim is judged by them.
+# $R^2$ of the straight line through each is {glue:text}`fts-straight-cifar:s`. Where the temperature hardly changes with
+# $\gamma$, small deviations make a low $R^2$. Drawn are networks of one seed, and no claim is judged by them.
 #
 # That grid search already skips what cannot win: a temperature whose mean confidence is further from the accuracy than
 # the best ECE so far. Nothing is lost by it, for any $\gamma > -1$: whatever the temperature, the calibrated confidence

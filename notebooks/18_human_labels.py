@@ -129,11 +129,11 @@ note("raters", n_train=n_train, n_validation=n_validation, seeds=seeds, fcl_gamm
 # labels; the weakest penalty is what is called 'to the end' below.
 #
 # Recorded: more seeds of it, a network on averaged word vectors and GP-CNN, both from GloVe vectors and with Adam, at
-# the epoch of least validation loss and at the last one. M20's Tree-LSTM is not among them, and the contrasts below were
-# written down without it. [](#ch-text) trains one on film reviews, their words halved down to single ones in place of
-# parse trees; there a sentence takes it {glue:text}`raters-tree-times:.0f` times the processor time that it takes
-# GP-CNN. What it would say of the raters is open. FCL has $\gamma =$ {glue:text}`raters-fcl-gamma:g` and $\lambda =$
-# {glue:text}`raters-fcl-lam:g`, L25's pair.
+# the epoch of least validation loss and at the last one. M20's Tree-LSTM is not among them, and the contrasts below
+# were written down without it. [](#ch-text) trains one on film reviews, their words halved down to single ones in place
+# of parse trees; there a sentence takes it {glue:text}`raters-tree-times:.0f` times the processor time that it takes
+# GP-CNN. What it would say of the raters is open. FCL has $\gamma =$ {glue:text}`raters-fcl-gamma:g` and
+# $\lambda =$ {glue:text}`raters-fcl-lam:g`, L25's pair.
 
 # %% tags=["remove-input"]
 seconds = record.drop_duplicates(["model", "classes", "labels", "loss", "seed"])
