@@ -117,7 +117,7 @@ names = {"NLL": "nll", "classification error": "error", "ECE (equal mass)": "ada
 by_column = results.over_seeds_by_epoch(both, list(names.values()))
 panels = {title: by_column[column] for title, column in names.items()}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "NLL, classification error and ECE of cross-entropy over the epochs, on training and on test data, with an upright line where the test NLL is lowest."}, "figure": {"name": "fig-miscalibration-turn", "caption": "Cross-entropy over the epochs. Counterpart of M20 Fig. 1, without a drop of the learning rate."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "NLL, classification error and ECE of cross-entropy over the epochs, on training and on test data, with an upright line where the test NLL is lowest."}, "figure": {"name": "fig-miscalibration-turn", "caption": "Cross-entropy over the epochs. Counterpart of M20 Fig. 1 (c), and of the NLL of all samples in (a) and (b), without a drop of the learning rate."}}
 epoch_panels(panels, columns=3, marks=[turn])
 
 # %% tags=["remove-input"]
@@ -145,8 +145,29 @@ show("m20.nll_overfits_not_error", "m20.nll_turns_early", "m20.fig1_training_err
 # %% [markdown]
 # ## Right and wrong apart
 #
-# The mean over all test samples can hide two movements. With the samples that a network classifies correctly apart from
-# the others, for cross-entropy and for focal loss:
+# The mean over all samples can hide two movements. Cross-entropy first, with the samples that a network classifies
+# correctly apart from the others, on training and on test data:
+
+# %% tags=["hide-input"]
+names = {"NLL, right": "nll_right", "NLL, wrong": "nll_wrong"}
+names |= {"entropy, right": "entropy_right", "entropy, wrong": "entropy_wrong"}
+by_column = results.over_seeds_by_epoch(both, list(names.values()))
+beside_test = {title: by_column[column] for title, column in names.items()}
+note("miscalibration", last_mistakes=results.last_mistakes(splits["train"], spec.n_train))
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Four panels over the epochs of cross-entropy, a line for training and one for test data: NLL of right and of wrong samples, entropy of right and of wrong ones."}, "figure": {"name": "fig-miscalibration-train", "caption": "Cross-entropy, samples classified correctly (right) and not (wrong), on training and on test data. Counterpart of M20 Fig. 1 (a) and (b)."}}
+epoch_panels(beside_test)
+
+# %% [markdown]
+# Where no network misclassifies a sample, the lines of wrong samples have no value; else they are means over the
+# networks that do, be the samples ever so few. The last evaluated epoch with a mistake on training data:
+# {glue:text}`miscalibration-last-mistakes:s`. What the ledger judges of training data:
+
+# %% tags=["remove-input"]
+show("m20.fig1_train_nll")
+
+# %% [markdown]
+# On test data, for cross-entropy and for focal loss:
 
 # %% tags=["hide-input"]
 tests = results.histories(trained, "test")
@@ -155,7 +176,7 @@ names |= {"entropy, right": "entropy_right", "entropy, wrong": "entropy_wrong", 
 by_column = results.over_seeds_by_epoch(tests, list(names.values()))
 apart = {title: by_column[column] for title, column in names.items()}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Six panels over the epochs, a line for each loss: NLL of right, of wrong and of all test samples; entropy of right and of wrong ones; ECE."}, "figure": {"name": "fig-miscalibration-apart", "caption": "On test data, samples classified correctly (right) and not (wrong). Counterpart of M20 Figs. 1 (b) and 3 (a) to (d), (g)."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Six panels over the epochs, a line for each loss: NLL of right, of wrong and of all test samples; entropy of right and of wrong ones; ECE."}, "figure": {"name": "fig-miscalibration-apart", "caption": "Cross-entropy and focal loss on test data, samples classified correctly (right) and not (wrong). Counterpart of M20 Fig. 3 (a) to (d), (g)."}}
 epoch_panels(apart, columns=3)
 
 # %% [markdown]

@@ -23,7 +23,7 @@ Proof.
 Qed.
 
 (* 'Focal loss often yields higher-entropy predictions, leading to underconfident outputs even when the true probability is near 0
-   or 1' (l25.higher_entropy, two classes). Faithful: exact under that reading: for every truth but 0, 1/2 and 1. *)
+   or 1' (l25.higher_entropy_two_classes). Faithful: exact: for every truth but 0, 1/2 and 1. *)
 Theorem l25_higher_entropy gamma p x : 0 < gamma -> 0 < p < 1 -> p <> 1 / 2 ->
   minimises 2 (focal_loss_n gamma) (two p) (two x) ->
   entropy 2 (two p) < entropy 2 (two x) /\ Rmax x (1 - x) < Rmax p (1 - p).

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from focal_lib.checkout import ROOT
 from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.printed_effects import PrintedEffect
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.intervals import paired_t_interval, t_interval
+from focal_lib.metrics.intervals import paired_t_interval, t_interval, t_interval_if_any
 from focal_lib.results import by_run
 from focal_lib.results.recorded import load_recorded, read_table
 from focal_lib.results.written_contrasts import (
@@ -30,6 +31,7 @@ from focal_lib.training.store import Result, load_runs
 
 __all__ = [
     "COMPENSATION",
+    "M20_FIGURES",
     "SIZE",
     "comparison",
     "difference",
@@ -41,12 +43,15 @@ __all__ = [
     "over_seeds",
     "paired",
     "results",
+    "runs_if_trained",
     "signed_by_seed",
+    "signed_if_any",
     "temperatures",
     "values_by_seed",
 ]
 
 COMPENSATION = 0.1  # relative distance from the map's temperature that still counts as it
+M20_FIGURES = "m20-figures"  # the grid of M20's own networks, data and epochs
 SIZE = "Fashion-MNIST, 2,000 training images, small CNN"  # of the default grid, for statements
 
 
@@ -54,6 +59,20 @@ SIZE = "Fashion-MNIST, 2,000 training images, small CNN"  # of the default grid,
 def results() -> tuple[Result, ...]:
     """The runs of the default grid."""
     return tuple(load_runs())
+
+
+def runs_if_trained(grid: str) -> tuple[Result, ...]:
+    """The runs of workflow/grids/<grid>.yaml, where `focal run` keeps them; none where not all of them are there.
+
+    For a grid of a paper's size, of which the book records nothing: who trains it has its claims checked.
+
+    Raises:
+        RunDamaged, SeveralVersions: as `load_runs`.
+    """
+    try:
+        return tuple(load_runs(ROOT / "workflow" / "grids" / f"{grid}.yaml"))
+    except FileNotFoundError:  # RunMissing, or no checkout
+        return ()
 
 
 def classes() -> int:
@@ -99,13 +118,18 @@ def focal_gammas(frame: pd.DataFrame) -> list[float]:
 
 def over_seeds(values: Any) -> str:
     """'4 seeds', for an interval over values one a seed."""
-    return f"{len(values)} seeds"
+    return f"{len(values)} {'seed' if len(values) == 1 else 'seeds'}"
 
 
 def signed_by_seed(quantity: str, printed: str, values: Any, sign: int, said: str = "printed") -> Measurement:
     """The mean of values, one a seed, against the sign claimed."""
     found = Measurement.signed(quantity, printed, t_interval(values), sign, over_seeds(values))
     return replace(found, said=said)
+
+
+def signed_if_any(quantity: str, printed: str, values: Any, sign: int) -> Measurement:
+    """As `signed_by_seed`; of one seed, which has no interval and decides nothing, the value."""
+    return Measurement.signed(quantity, printed, t_interval_if_any(values), sign, over_seeds(values))
 
 
 def contrast_by_seed(

@@ -34,7 +34,9 @@ __all__ = [
     "reliability_by_loss",
     "resample_gain",
     "say_signs",
+    "straightness",
     "temperature_by_gamma",
+    "temperature_lines",
     "validation_temperatures",
 ]
 
@@ -211,6 +213,21 @@ def resample_gain(
         top_label(np.exp(focal_log_probs(logits / temperature, gamma)), labels) for gamma, temperature in (pair, other)
     )
     return bootstrap_adaptive_ece_difference((one, correct), (two, correct), resamples=resamples, seed=result.spec.seed)
+
+
+def temperature_lines(runs: Iterable[Result], gammas: Sequence[float]) -> dict[str, np.ndarray]:
+    """Loss -> `temperature_by_gamma` of its first seed: cross-entropy and focal losses of a fixed gamma, by gamma."""
+    plain = sorted((run for run in runs if run.spec.loss == "focal"), key=lambda run: (run.spec.gamma, run.spec.seed))
+    first = {run.spec.label: run for run in reversed(plain)}
+    return {label: temperature_by_gamma(run, gammas) for label, run in reversed(first.items())}
+
+
+def straightness(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
+    """Of points and their least-squares line: R^2, nan where all y are the same; the largest distance in y."""
+    given = np.asarray(y, dtype=np.float64)
+    left = given - np.polyval(np.polyfit(x, given, 1), x)
+    spread = float(((given - given.mean()) ** 2).sum())
+    return (1 - float((left**2).sum()) / spread if spread else np.nan), float(np.abs(left).max())
 
 
 def temperature_by_gamma(result: Result, gammas: Sequence[float]) -> np.ndarray:

@@ -17,6 +17,7 @@ __all__ = [
     "describe_followed",
     "gradient_norms_at",
     "histories",
+    "last_mistakes",
     "lowest_epoch",
     "minus_cross_entropy",
     "over_seeds_by_epoch",
@@ -34,6 +35,17 @@ def histories(runs: Iterable[Result], split: str = "test") -> pd.DataFrame:
         kept = run.history[run.history["split"] == split].sort_values("epoch")
         frames.append(kept.assign(loss=run.spec.label, gamma=run.spec.gamma, seed=run.spec.seed))
     return pd.concat(frames, ignore_index=True)
+
+
+def last_mistakes(frame: pd.DataFrame, samples: int) -> str:
+    """'epoch 45, 6 samples of 2 networks': the last epoch at which histories on so many samples have a mistake."""
+    wrong = frame[frame["error"] > 0]
+    if wrong.empty:
+        return "none, as no sample is misclassified at any of these epochs"
+    last = wrong[wrong["epoch"] == wrong["epoch"].max()]
+    networks = "1 network" if len(last) == 1 else f"{len(last)} networks"
+    many = round(float(last["error"].sum() * samples))
+    return f"epoch {last['epoch'].iloc[0]}, {many} {'sample' if many == 1 else 'samples'} of {networks}"
 
 
 def describe_followed(followed: Iterable[Followed]) -> pd.DataFrame:

@@ -127,3 +127,19 @@ def test_signs_are_said_with_what_they_are_of():
     said = by_run.say_signs(table, "gamma", "low", "high", "it")
     assert said == "it is lower with gamma 1, higher with gamma 2.5, not clearly other with gamma 0, 3"
     assert by_run.say_signs(table[:1], "gamma", "low", "high", "it") == "it is not clearly other with gamma 0"
+
+
+def test_temperature_lines_are_of_the_first_seed_of_each_plain_loss(made_results):
+    found = by_run.temperature_lines(made_results[::-1], [0.0, 1.0])
+    plain = [run for run in made_results if run.spec.loss == "focal"]
+    assert list(found) == [run.spec.label for run in sorted(plain, key=lambda r: r.spec.gamma) if run.spec.seed == 0]
+    for label, best in found.items():
+        first = next(run for run in plain if run.spec.label == label and run.spec.seed == 0)
+        assert (best == by_run.temperature_by_gamma(first, [0.0, 1.0])).all()
+
+
+def test_straightness_of_a_line_and_of_what_is_none():
+    assert by_run.straightness([0, 1, 2], [1, 3, 5]) == pytest.approx((1, 0))
+    r2, off = by_run.straightness([-1, 0, 1], [0, 3, 0])  # the best line is y = 1
+    assert (r2, off) == pytest.approx((0, 2))
+    assert np.isnan(by_run.straightness([0, 1], [2, 2])[0])

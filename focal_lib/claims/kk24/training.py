@@ -71,7 +71,8 @@ def ce_temperature() -> Evidence:
     return Unchecked(
         "typical of the data sets and networks of the work that KK24 cites; no training of that size is on record here. "
         "Temperatures of such networks would come from `focal grid workflow/grids/kk24-table1.yaml` and "
-        "`focal grid workflow/grids/kk24-tinyimagenet.yaml`; kk24.ce_temperature_above_one measures the sign"
+        "`focal grid workflow/grids/kk24-tinyimagenet.yaml`, and whether they are typically 2 to 2.5 is then to be judged "
+        "by hand, from `results.validation_temperatures` of these runs; kk24.ce_temperature_above_one measures the sign"
     )
 
 

@@ -158,5 +158,6 @@ def state_of_the_art() -> Evidence:
     """Needs the paper's networks on the paper's data."""
     return Unchecked(
         "needs ResNets, Wide-ResNet, DenseNet and a text CNN trained with seven losses on six data sets: `focal grid workflow/grids/NAME.yaml` with "
-        "l25-tables, l25-text and l25-tinyimagenet, whose files say what they lack; the paper used one seed"
+        "l25-tables, l25-text and l25-tinyimagenet, whose files say what they lack; the verdict is then to be computed by hand, from the metrics "
+        "that the same commands with `--table FILE.parquet` write; the paper used one seed"
     )

@@ -66,6 +66,29 @@ def test_figures_1_and_2(claim, opposite, monkeypatch):
     assert claim().verdict == Verdict.NOT_REPRODUCED
 
 
+FALLING = AS_PRINTED | {"nll": (0.5, 0.02), "nll_wrong": (2.0, 1.1)}  # as the training NLL does
+
+
+@pytest.mark.parametrize("opposite", [{"nll": (0.5, 0.6)}, {"nll_right": (0.02, 0.2)}, {"nll_wrong": (1.1, 2.0)}])
+def test_the_training_nll_falls(opposite, monkeypatch):
+    monkeypatch.setattr(overfitting, "results", lambda: made(changes=FALLING))
+    assert overfitting.fig1_train_nll().verdict == Verdict.REPRODUCED
+    monkeypatch.setattr(overfitting, "results", lambda: made(changes=FALLING | opposite))
+    assert overfitting.fig1_train_nll().verdict == Verdict.NOT_REPRODUCED
+
+
+def test_a_change_ends_where_no_sample_is_left(monkeypatch):
+    """Of the misclassified samples, of which a learnt training set has none, and the test set others."""
+    histories = [pd.DataFrame({"epoch": [10, 5, 15], "split": "train", "nll_wrong": [1.1, 2.0, np.nan]})] * 2
+    runs = [Run(SimpleNamespace(gamma=0.0, seed=seed), h, None, None) for seed, h in enumerate(histories)]
+    monkeypatch.setattr(overfitting, "results", lambda: runs)
+    assert overfitting.change("", "nll_wrong", -1, "train", while_any=True).measured == pytest.approx(-0.9)
+    for run in runs:
+        run.history.loc[0, "nll_wrong"] = np.nan
+    with pytest.raises(ValueError, match=r"nll_wrong must have a value at two epochs or more .* Got 1"):
+        overfitting.change("", "nll_wrong", -1, "train", while_any=True)
+
+
 @pytest.mark.parametrize(
     ("claim", "asked", "opposite"),
     [
