@@ -67,6 +67,7 @@ from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure, point_figure
 from focal_lib.pages.plots.valley import valley_figure
+from focal_lib.pages.tables import in_words
 from focal_lib.results.valley import GAMMAS
 
 use_style()
@@ -383,7 +384,7 @@ text = shares.rename(columns=heads).style.format(precision=2, na_rep="–").hide
 text.set_caption(f"The map with gamma = {gamma:g} on test predictions of cross-entropy networks; 95 % t intervals")
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "The temperature nearest to the map on the test predictions of each network, with t intervals over seeds, and a line at 1, between sharper and flatter."}, "figure": {"name": "fig-questions-architectures", "caption": "The temperature nearest to the map on the test predictions of cross-entropy networks: mean and 95 % t interval over seeds, each for itself; none of one seed. Left of 1 the map makes these predictions sharper on the whole, right of it flatter."}}
-names = by_network["model"] + ", " + by_network["dataset"]
+names = (by_network["model"] + ", " + by_network["dataset"]).map(in_words)
 interval_figure(names, by_network["nearest"], by_network["low"], by_network["high"], "nearest temperature", reference=1)
 
 # %% [markdown]
@@ -396,7 +397,7 @@ differences(training.read_notes(f"workflow/grids/{kept[0]}.yaml").differs)
 
 # %% tags=["hide-input"]
 new = results.contrasts_by_network(results.read_table(kept[0]), results.ARCHITECTURE_CONTRASTS)
-named = new.assign(name=new["model"] + ", " + new["metric"])
+named = new.assign(name=(new["model"] + ", " + new["metric"]).map(in_words))
 caption = "Focal minus plain temperature scaling, NLL in nats, ECE in points; Holm"
 results.format_contrasts(named, caption, precision=4)
 
@@ -404,7 +405,7 @@ results.format_contrasts(named, caption, precision=4)
 note("questions", gamma=gamma, nearest_low=by_network["nearest"].min(), nearest_high=by_network["nearest"].max())
 note("questions", lowered=100 * by_network["lowered"].max(), sets=len(by_network))
 most = by_network[(by_network["lowered"] == by_network["lowered"].max()) & (by_network["lowered"] > 0)]
-note("questions", lowered_on=" and ".join(most["model"] + " on " + most["dataset"]) or "none of them")
+note("questions", lowered_on=" and ".join((most["model"] + " on " + most["dataset"]).map(in_words)) or "none of them")
 note("questions", factor_least=by_network["factor"].min(), factor_most=by_network["factor"].max())
 
 # %% tags=["remove-input"]
