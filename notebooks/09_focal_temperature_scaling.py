@@ -249,8 +249,8 @@ for title, found in of_cifar.items():
 note("fts", straight_cifar="; ".join(said))
 
 # %% [markdown]
-# $R^2$ of the straight line through each is {glue:text}`fts-straight-cifar:s`. Where the temperature hardly changes with
-# $\gamma$, small deviations make a low $R^2$. Drawn are networks of one seed, and no claim is judged by them.
+# $R^2$ of the straight line through each is {glue:text}`fts-straight-cifar:s`. Where the temperature hardly changes
+# with $\gamma$, small deviations make a low $R^2$. Drawn are networks of one seed, and no claim is judged by them.
 #
 # That grid search already skips what cannot win: a temperature whose mean confidence is further from the accuracy than
 # the best ECE so far. Nothing is lost by it, for any $\gamma > -1$: whatever the temperature, the calibrated confidence
