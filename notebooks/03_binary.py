@@ -231,9 +231,9 @@ show("kk24.prop2_differentiable", "kk24.negative_inverse_sigmoid", "kk24.negativ
 show("kk24.prop2_negative", "kk24.prop2_below")
 
 # %% [markdown]
-# Two more steps of the proof stand. The sign 'due to convexity' needs one thing besides, that the loss is least at 1;
+# Two more steps of the proof. The sign 'due to convexity' needs one thing besides, that the loss is least at 1;
 # and the weight of the properness condition, whose formula is damaged in the text at hand, is positive and
-# finite if it is read as the condition asks.
+# finite under the reading that the condition asks for.
 
 # %% tags=["remove-input"]
 show("kk24.prop2_sign", "kk24.prop2_sign_reason", "kk24.prop2_weight", "kk24.prop2_weight_reading")

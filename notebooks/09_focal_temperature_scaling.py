@@ -19,9 +19,10 @@
 # temperature alone. Does focal temperature scaling calibrate better? **In short:** on these models, chosen by ECE as
 # the paper does, it wins on validation data by construction; on test data {glue:text}`fts-better` of
 # {glue:text}`fts-total` runs are significantly better for it and {glue:text}`fts-worse` worse. Chosen by log-loss,
-# {glue:text}`fts-nll-said`. Small networks of other kinds, and other scalings, are in [](#page-questions). The paper's
-# open question, whether a search along a line is enough: it gives up at most {glue:text}`fts-line-slack:g` points in
-# {glue:text}`fts-line-under` of {glue:text}`fts-total` runs.
+# against a temperature alone and by 95 % intervals each for itself, {glue:text}`fts-nll-said`. Small networks of other
+# kinds, and other scalings, are in [](#page-questions). The paper's open question, whether a search along a line is
+# enough: it gives up at most {glue:text}`fts-line-slack:g` points in {glue:text}`fts-line-under` of
+# {glue:text}`fts-total` runs.
 #
 # :::{admonition} As printed: KK24 sections 4.2 and 5.2
 # Focal temperature scaling composes the map with temperature scaling and optimises $(\gamma_{ev}, T)$ on a validation

@@ -315,7 +315,7 @@ note("raters", majority=count(evaluated, "cross-entropy: majority minus drawn"))
 note("raters", majority_map=count(evaluated, "majority: focal after its map minus as it is"))
 
 # %% [markdown]
-# Cross-entropy on the majority, against labels drawn from the votes, is {glue:text}`raters-majority` settings with two
+# Cross-entropy on the majority, against labels drawn from the votes, is {glue:text}`raters-majority`, all with two
 # classes. Focal loss on the majority, after its map against as it is, is {glue:text}`raters-majority-map`.
 #
 # ## Trained on to the end
@@ -349,8 +349,8 @@ interval_figure(
 # %% [markdown]
 # Trained on to the end, focal loss as it is, against cross-entropy, is {glue:text}`raters-late-focal`. After its map,
 # against as it is, it is {glue:text}`raters-late-map`. {glue:text}`raters-exclude` With validated weights, focal loss
-# as it is, against cross-entropy, is {glue:text}`raters-validated-focal` settings; that comparison was made when the
-# others had been seen.
+# as it is, against cross-entropy, is {glue:text}`raters-validated-focal`; that comparison was made when the others
+# had been seen.
 #
 # ```{exercise}
 # :label: ex-raters-noise

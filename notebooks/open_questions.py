@@ -291,7 +291,7 @@ for word, sign in (("better", -1), ("worse", 1)):
     named = certain[np.sign(certain["difference"]) == sign]["name"]
     note("questions", {f"focal-{word}": "; ".join(named) or "none"})
     rivals = certain[(certain["metric"] == "nll") & ~certain["primary"] & (np.sign(certain["difference"]) == sign)]
-    names = rivals["name"].str.extract("^minus (.*), nll$")[0]
+    names = rivals["name"].str.removeprefix("NLL against ")
     note("questions", {f"rivals-{word}": ", ".join(names) or "none of them", f"rivals-{word}-count": len(names)})
 said = "significant" if primary["significant"] else "not significant"
 note("questions", primary=primary["difference"], primary_low=primary["low"], primary_high=primary["high"], said=said)

@@ -61,6 +61,8 @@ WORDS = {
     "mlp": "MLP",
     **{f"resnet{depth}": f"ResNet-{depth}" for depth in (8, 18, 20, 50, 110)},
     "small-cnn": "small CNN",
+    "small-convnext": "small ConvNeXt",
+    "small-mixer": "small Mixer",
     "small-vit": "small ViT",
     "tree-lstm": "Tree-LSTM",
     "tree-lstm-glove": "Tree-LSTM with GloVe vectors",

@@ -127,11 +127,11 @@ def format_mean_sd(groups: DataFrameGroupBy, digits: int = 2) -> pd.DataFrame:
 
 
 def say_signs(table: pd.DataFrame, of: str, low: str, high: str, what: str) -> str:
-    """'the NLL is lower with gamma 3, 5, not clearly other with gamma 0': by the intervals from `low` to `high`."""
+    """'the NLL is lower with gamma 3, 5; not clearly other with gamma 0': by the intervals from `low` to `high`."""
     below, above = table[high] < 0, table[low] > 0
     parts = {"lower": below, "higher": above, "not clearly other": ~below & ~above}
     named = {word: ", ".join(f"{value:g}" for value in table.loc[holds, of]) for word, holds in parts.items()}
-    return f"{what} is " + ", ".join(f"{word} with {of} {values}" for word, values in named.items() if values)
+    return f"{what} is " + "; ".join(f"{word} with {of} {values}" for word, values in named.items() if values)
 
 
 class Fit(NamedTuple):

@@ -317,8 +317,8 @@ def _solve_simplex(log_p: Tensor, gamma: Tensor) -> Tensor:
 
     others = log_p.masked_fill(is_top, -math.inf)
     margin = log_p.gather(-1, top) - torch.logsumexp(others, -1, keepdim=True)
-    # At least the uniform distribution's logit. At most this: w(q) / q lies between 1/(1 + gamma) and 1 where it is
-    # smaller than at the top class. Both with room for rounding.
+    # At least the uniform distribution's logit. At most this: w(q) / q, which falls from 1 and then rises, is at least
+    # 1/(1 + gamma), and at most 1 for a class where it is larger than at the top one. Both with room for rounding.
     low = torch.full_like(margin, -math.log(log_p.shape[-1] - 1) - 1e-3)
     high = margin + torch.log1p(gamma) + 1e-3
     start = torch.minimum(torch.maximum(margin / (1 + gamma), low), high)

@@ -86,6 +86,10 @@ def test_touch_moves_it(path, name, browser):
 _WITH_GRIP = [(path, name) for path, name in FIGURES if name == "simplex"]
 
 
+def test_a_figure_has_a_grip():
+    assert _WITH_GRIP
+
+
 @pytest.mark.parametrize(("path", "name"), _WITH_GRIP, ids=[page_id(path) for path, _ in _WITH_GRIP])
 def test_a_finger_drags_the_grip(path, name, browser):
     """It follows, and the page does not scroll away below it."""

@@ -125,7 +125,7 @@ def test_mean_and_sd_as_text(compared):
 def test_signs_are_said_with_what_they_are_of():
     table = pd.DataFrame({"gamma": [0.0, 1.0, 2.5, 3.0], "low": [-1, -2, 1, 0], "high": [1, -1, 2, 0]})
     said = by_run.say_signs(table, "gamma", "low", "high", "it")
-    assert said == "it is lower with gamma 1, higher with gamma 2.5, not clearly other with gamma 0, 3"
+    assert said == "it is lower with gamma 1; higher with gamma 2.5; not clearly other with gamma 0, 3"
     assert by_run.say_signs(table[:1], "gamma", "low", "high", "it") == "it is not clearly other with gamma 0"
 
 
