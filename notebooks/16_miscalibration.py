@@ -66,6 +66,7 @@ from focal_lib.pages.plots.epochs import (
     reliability_film,
     reliability_strip,
 )
+from focal_lib.pages.tables import in_words
 from focal_lib.results import while_training
 from focal_lib.training import data
 
@@ -363,7 +364,7 @@ show("m20.gradient_norms")
 # %% tags=["hide-input"]
 shares = results.confident_shares(trained)
 beside = results.beside_table6(shares)
-beside.rename_axis(index=None).style.format(precision=1).set_caption(
+beside.rename_axis(index=None).rename(index=in_words).style.format(precision=1).set_caption(
     f"Test samples with a confidence of {results.CONFIDENT:g} or more, and how many of them are right, in per cent"
 )
 

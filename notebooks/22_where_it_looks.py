@@ -231,8 +231,8 @@ for short, name in (("one", ONE), ("several", SEVERAL)):
 # {glue:text}`looks-energy-several` for several; with focal loss {glue:text}`looks-focal-one`, and
 # {glue:text}`looks-focal-several`. The pointing game, FCL against cross-entropy: {glue:text}`looks-hits-one`, and
 # {glue:text}`looks-hits-several`. The spread of the heat with focal loss, against
-# cross-entropy: {glue:text}`looks-spread-one`, and {glue:text}`looks-spread-several`. Of the contrasts for which L25's words have a sign,
-# {glue:text}`looks-signs-one` (one garment), {glue:text}`looks-signs-several` (several).
+# cross-entropy: {glue:text}`looks-spread-one`, and {glue:text}`looks-spread-several`. Of the contrasts for which
+# L25's words have a sign, {glue:text}`looks-signs-one` (one garment), {glue:text}`looks-signs-several` (several).
 #
 # A network that was never trained has {glue:text}`looks-untrained-one:.1f` % and
 # {glue:text}`looks-untrained-several:.1f` %, a constant map {glue:text}`looks-box-one:.1f` % and

@@ -283,7 +283,9 @@ clear.style.hide().set_caption(
 
 # %% tags=["hide-input"]
 gaps = results.difference_to_focal(scores, "nll")
-gaps.style.format("{:+.4f}").set_caption("NLL on test data minus that of focal temperature scaling, mean over networks")
+gaps.rename(index=in_words, columns=in_words).style.format("{:+.4f}").set_caption(
+    "NLL on test data minus that of focal temperature scaling, mean over networks"
+)
 
 # %% tags=["remove-input"]
 primary, certain = asked[asked["primary"]].iloc[0], asked[asked["significant"]]
@@ -297,7 +299,7 @@ said = "significant" if primary["significant"] else "not significant"
 note("questions", primary=primary["difference"], primary_low=primary["low"], primary_high=primary["high"], said=said)
 note("questions", others=sum(not m.primary and m.metric == "nll" for m in results.CALIBRATOR_CONTRASTS))
 note("questions", contrasts=len(asked), left_out="; ".join(f"{k}, which {why}" for k, why in results.LEFT_OUT.items()))
-note("questions", best_method=", ".join(f"{row.idxmin()} ({name})" for name, row in gaps.iterrows()))
+note("questions", best_method=", ".join(f"{in_words(row.idxmin())} ({name})" for name, row in gaps.iterrows()))
 
 # %% [markdown]
 # Against temperature scaling, the primary contrast, the NLL changes by {glue:text}`questions-primary:+.4f`

@@ -29,7 +29,8 @@ resamples: int = 1000  # number of resamples of the bootstrap; at least 1
 seed: int = 0  # seed of the splits, and of the trees; at least 0
 
 # %% tags=["hide-input"]
-from contextlib import chdir
+import sys
+from contextlib import chdir, redirect_stderr
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -66,7 +67,7 @@ aside = {}  # model -> probabilities as given, probabilities after, labels
 
 def focal(line):
     """The command `focal`, as in a shell, in the folder of this page."""
-    with chdir(folder):
+    with chdir(folder), redirect_stderr(sys.stdout):
         main(line.split(), standalone_mode=False)
 
 

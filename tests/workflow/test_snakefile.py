@@ -95,7 +95,7 @@ def test_younger_data_change_nothing(finished):
 
 
 def test_a_changed_source_no_page_runs_makes_the_book_that_shows_it(finished):
-    assert to_make(finished, "focal_lib/cli/calibrate.py") == {"book"}
+    assert to_make(finished, "focal_lib/cli/__main__.py") == {"book"}
 
 
 def test_what_killed_builds_left_is_removed(finished):
