@@ -119,7 +119,7 @@ def _reliability(ax: Axes, bins: Bins, loss: str) -> None:
     ax.set(xlim=(0, 1.03), ylim=(0, 1.03))
 
 
-def reliability_film(frames: Mapping[str, Mapping[str, Bins]], *, milliseconds: int = 200, dpi: int = 66) -> Image:
+def reliability_film(frames: Mapping[str, Mapping[str, Bins]], *, milliseconds: int = 200, dpi: int = 60) -> Image:
     """The panels of each moment, side by side, one moment after the other: a PNG that moves once and then stands.
 
     Programs that know no moving PNG show the last moment.
