@@ -385,8 +385,8 @@ right = 1 - errors.mean() / 100
 note("unknown", cifar_floor=100 * np.sqrt(2 / np.pi * right * (1 - right) * 15 / seen), cifar_right=100 * right)
 for loss, key in (("cross-entropy", "ce"), ("focal 3", "focal")):
     for said, method in (("as trained", "none"), ("temperature", "temperature")):
-        clean, shifted = levels.loc[loss, f"adaptive ECE (%), {said}"]
-        note("unknown", {f"cifar-{method}-{key}-clean": clean, f"cifar-{method}-{key}-shifted": shifted})
+        _, shifted = levels.loc[loss, f"adaptive ECE (%), {said}"]
+        note("unknown", {f"cifar-{method}-{key}-shifted": shifted})
 
 # %% [markdown]
 # These networks are small and have seen few images: they err in {glue:text}`unknown-cifar-error-least:.0f` to

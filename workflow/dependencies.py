@@ -15,7 +15,18 @@ from pathlib import Path
 
 import grimp
 
-__all__ = ["claims_shown", "claims_that_use", "digest", "face", "modules_used", "notebook_modules", "sources"]
+from focal_lib.atomic_write import write_whole
+
+__all__ = [
+    "claims_shown",
+    "claims_that_use",
+    "digest",
+    "face",
+    "keep_digest",
+    "modules_used",
+    "notebook_modules",
+    "sources",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "focal_lib"
@@ -184,3 +195,21 @@ def digest(path: Path) -> str:
     for name in sources(modules_used(path)):
         found.update(name.encode() + (ROOT / name).read_bytes())
     return found.hexdigest()[:12]
+
+
+@functools.cache
+def _content(name: str) -> bytes:
+    return hashlib.sha256((ROOT / name).read_bytes()).digest()
+
+
+def keep_digest(where: Path, names: Iterable[str]) -> str:
+    """Keep the digest of these files of the project, names and contents, in a file; the file's name.
+
+    It is written where the digest is another one, so that its time is that of the last change: an input that stands
+    for hundreds of files.
+    """
+    found = hashlib.sha256(b"".join(name.encode() + _content(name) for name in sorted(set(names)))).hexdigest()
+    if not where.exists() or where.read_text() != found:
+        where.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(where, lambda part: part.write_text(found))
+    return str(where)

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from focal_lib.claims.from_runs import over_seeds
+from focal_lib.claims.from_runs import signed_if_any
 from focal_lib.claims.measurement import Measurement
-from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.results.localisation import RECORD
 from focal_lib.results.localisation_record import of_setting
 from focal_lib.results.written_contrasts import difference_by_seed
@@ -32,6 +31,4 @@ def contrast_of_record(setting: str, name: str, sign: int) -> Measurement:
     contrast = written[name]
     values = difference_by_seed(of_setting(setting), contrast.metric, contrast.ours, contrast.theirs)
     printed = "negative" if sign < 0 else "positive"
-    quantity = f"{name}, {setting}, in points"
-    found = Measurement.signed(quantity, printed, t_interval_if_any(values), sign, over_seeds(values))
-    return replace(found, said="claimed")
+    return replace(signed_if_any(f"{name}, {setting}, in points", printed, values, sign), said="claimed")

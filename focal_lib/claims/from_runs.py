@@ -30,6 +30,7 @@ from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.store import Result, load_runs
 
 __all__ = [
+    "CIFAR_SIZE",
     "COMPENSATION",
     "M20_FIGURES",
     "SIZE",
@@ -53,6 +54,7 @@ __all__ = [
 COMPENSATION = 0.1  # relative distance from the map's temperature that still counts as it
 M20_FIGURES = "m20-figures"  # the grid of M20's own networks, data and epochs
 SIZE = "Fashion-MNIST, 2,000 training images, small CNN"  # of the default grid, for statements
+CIFAR_SIZE = "CIFAR-10, 4,000 training images, ResNet-8"  # of the networks under shift, for statements
 
 
 @functools.cache

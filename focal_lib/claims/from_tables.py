@@ -10,6 +10,7 @@ from focal_lib.claims.measurement import Measurement
 from focal_lib.results.printed import printed_tables
 
 __all__ = [
+    "M20_TABLE_6",
     "losses_at_lowest",
     "lower_mean",
     "most_rows_among_lowest",
@@ -27,6 +28,7 @@ __all__ = [
     "size_of_change",
 ]
 
+M20_TABLE_6 = "ResNet-50 and ResNet-110 on CIFAR-10 with FLSD-53"  # its networks, for statements
 _WHEN = {"pre": " before temperature scaling", "post": " after temperature scaling"}
 _NAMES = {"error": "table of errors", "AUROC table": "table of AUROC"}
 _HIGHER_IS_BETTER = ("AUROC table",)

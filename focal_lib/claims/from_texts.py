@@ -10,7 +10,7 @@ from dataclasses import replace
 import pandas as pd
 
 from focal_lib.claims.evidence import All
-from focal_lib.claims.from_runs import contrast_by_seed, name_metric, over_seeds
+from focal_lib.claims.from_runs import contrast_by_seed, name_metric, over_seeds, signed_if_any
 from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.results.texts import RECORD, name_kept
@@ -85,7 +85,7 @@ def temperature_of_texts(setting: str, loss: str, other: str, sign: int) -> Meas
     values = (wide[loss] - wide[other]).dropna()
     quantity = f"$T$ by ECE (equal width), {loss} minus {other} [{setting}]"
     printed = "negative" if sign < 0 else "positive"
-    return Measurement.signed(quantity, printed, t_interval_if_any(values), sign, over_seeds(values))
+    return signed_if_any(quantity, printed, values, sign)
 
 
 def order_of_texts(setting: str, paper: str, dataset: str, stage: str) -> Measurement:

@@ -121,14 +121,19 @@ def temperature_ratios(model: str, classes: int, gamma: float, method: str) -> n
     return ratio.to_numpy()
 
 
+def _relations(evaluated: pd.DataFrame, name: str, words: tuple[str, str]) -> list[str]:
+    """A contrast in every setting that has it: the first word where below 0, the second above, else not told apart."""
+    rows = evaluated[evaluated["name"] == name]
+    found = zip(rows["significant"], rows["difference"], strict=True)
+    return [words[int(difference > 0)] if significant else "not told apart" for significant, difference in found]
+
+
 def count_relations(evaluated: pd.DataFrame, name: str, words: tuple[str, str] = ("nearer", "farther")) -> str:
     """'nearer in 3 of 4, not told apart in 1 of 4': one contrast in every setting that has it, after correction.
 
     A contrast counts as told apart where it is significant among those of its setting.
     """
-    rows = evaluated[evaluated["name"] == name]
-    found = zip(rows["significant"], rows["difference"], strict=True)
-    said = [words[int(difference > 0)] if significant else "not told apart" for significant, difference in found]
+    said = _relations(evaluated, name, words)
     order = [*words, "not told apart"]
     return ", ".join(f"{word} in {said.count(word)} of {len(said)}" for word in order if word in said)
 
@@ -138,19 +143,18 @@ def sum_up_relations(evaluated: pd.DataFrame, name: str, words: tuple[str, str] 
 
     'not told apart in any of 3 settings' where no setting tells.
     """
-    rows = evaluated[evaluated["name"] == name]
-    signs = np.sign(rows["difference"]).where(rows["significant"], 0)
-    counts = {word: int((signs == sign).sum()) for word, sign in zip(words, (-1, 1), strict=True)}
+    said = _relations(evaluated, name, words)
+    counts = {word: said.count(word) for word in words}
     told = [word for word in words if counts[word]]
-    if len(rows) == 1:
-        return f"{''.join(told) or 'not told apart'} in the one setting"
-    of = f"{len(rows)} settings"
+    if len(said) == 1:
+        return f"{said[0]} in the one setting"
+    of = f"{len(said)} settings"
     if not told:
         return f"not told apart in any of {of}"
     if len(told) == 2:
         return f"{words[0]} in {counts[words[0]]} and {words[1]} in {counts[words[1]]} of {of}"
     (word,) = told
-    if counts[word] == len(rows):
+    if counts[word] == len(said):
         return f"{word} in each of {of}"
     return f"{word} in {counts[word]} of {of} and {words[word == words[0]]} in none"
 

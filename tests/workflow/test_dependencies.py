@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from workflow.dependencies import claims_shown, notebook_modules, sources
+from workflow.dependencies import claims_shown, keep_digest, notebook_modules, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -66,3 +66,13 @@ def test_unknown_claim_is_refused(tmp_path):
     page.write_text('show("kk24.prop99")\n')
     with pytest.raises(ValueError, match=r"must be in the ledger. Got kk24.prop99"):
         claims_shown(page)
+
+
+def test_a_digest_is_written_again_only_where_contents_differ(tmp_path):
+    where = tmp_path / "digests" / "page"
+    keep_digest(where, ["README.md", "_toc.yml"])
+    first, before = where.read_text(), where.stat().st_mtime_ns
+    assert keep_digest(where, ["_toc.yml", "README.md", "README.md"]) == str(where)
+    assert where.stat().st_mtime_ns == before
+    keep_digest(where, ["README.md"])
+    assert where.read_text() != first

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pandas as pd
 
 from focal_lib.claims.evidence import All, Evidence
-from focal_lib.claims.from_runs import SIZE, name_metric, results, signed_by_seed
+from focal_lib.claims.from_runs import CIFAR_SIZE, SIZE, name_metric, results, signed_by_seed
 from focal_lib.claims.judgement import interval_among
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
@@ -25,7 +25,6 @@ LOSSES = ("cross-entropy", "focal 3")
 NOT_ASKED = "which KK24 measures in distribution only"
 CORRUPTED = f"({SIZE}; 5,000 test images under Gaussian noise, Gaussian blur and reduced contrast, severities 1 to 5, their mean.)"
 RECORDED = "results/unknown-inputs"
-CIFAR_SIZE = "CIFAR-10, 4,000 training images, ResNet-8"
 ON_CIFAR = f"({CIFAR_SIZE}; the first 2,000 test images under 14 corruptions of CIFAR-10-C made here, severities 1 to 5, their mean.)"
 
 

@@ -7,7 +7,7 @@ import functools
 import pandas as pd
 
 from focal_lib.claims.evidence import All, Evidence
-from focal_lib.claims.from_runs import SIZE, contrast_by_seed, results, signed_by_seed
+from focal_lib.claims.from_runs import CIFAR_SIZE, SIZE, contrast_by_seed, results, signed_by_seed
 from focal_lib.claims.from_tables import rows_higher
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
@@ -23,7 +23,7 @@ RECORDED = "results/unknown-inputs"
 STAGES = ("pre", "post")
 ON_DIGITS = f"({SIZE}; 5,000 of MNIST's digits as unknown inputs; score: the largest probability, as trained.)"
 ON_CIFAR = (
-    "(CIFAR-10, 4,000 training images, ResNet-8; unknown inputs: the test images of CIFAR-100, and CIFAR-10's own under the strongest Gaussian noise of "
+    f"{CIFAR_SIZE}; unknown inputs: the test images of CIFAR-100, and CIFAR-10's own under the strongest Gaussian noise of "
     "CIFAR-10-C; as trained"
 )
 
@@ -151,7 +151,7 @@ def energy_above_probability() -> Evidence:
 @claim(
     "l25.energy_above_probability_cifar",
     source="L25 section 5.4, which does not say by which score",
-    statement=rf"By energy the AUROC is higher than by the largest probability, for cross-entropy, $\gamma = 3$, FLSD-53 and FCL. {ON_CIFAR}; not written down "
+    statement=rf"By energy the AUROC is higher than by the largest probability, for cross-entropy, $\gamma = 3$, FLSD-53 and FCL. ({ON_CIFAR}; not written down "
     r"before.)",
     chapter=CHAPTER,
     fidelity="ours",
@@ -169,7 +169,7 @@ def energy_above_probability_cifar() -> Evidence:
     source="L25 section 5.4",
     statement=r"'This suggests that the FCL generalize well across different types of OoD shifts.' (Taken as: a higher AUROC than cross-entropy on both of two "
     r"shifts, with each of the paper's two pairs of $\gamma$ and $\lambda$ for CIFAR-10. The paper does not say by which score; here it is the largest "
-    rf"probability. {ON_CIFAR[1:]}.)",
+    rf"probability. {ON_CIFAR}.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs=RECORDED,
@@ -182,7 +182,7 @@ def fcl_cifar() -> Evidence:
 @claim(
     "l25.flsd53_cifar",
     source="L25 section 5.4, its column of FLSD-53, asked of the book's networks",
-    statement=rf"FLSD-53 has a higher AUROC than cross-entropy by the largest probability. {ON_CIFAR}.)",
+    statement=rf"FLSD-53 has a higher AUROC than cross-entropy by the largest probability. ({ON_CIFAR}.)",
     chapter=CHAPTER,
     fidelity="ours",
     needs=RECORDED,

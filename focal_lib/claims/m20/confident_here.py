@@ -9,6 +9,7 @@ import pandas as pd
 
 from focal_lib.claims.evidence import All, Evidence
 from focal_lib.claims.from_runs import SIZE, paired, results, signed_by_seed, values_by_seed
+from focal_lib.claims.from_tables import M20_TABLE_6
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
 from focal_lib.results.confident import CONFIDENT, confidence_where_agreed, confident_shares
@@ -20,7 +21,6 @@ HERE = (
     "them, here of equal mass, and here not near 1"
 )
 HERE_BEFORE = rf"for each of $\gamma = 1, 2, 3$, where M20 has FLSD-53; {SIZE}"
-PRINTED_SETTING = "ResNet-50 and ResNet-110 on CIFAR-10 with FLSD-53"
 MISTAKES = (
     r"'On misclassified samples, we observe a very low confidence for the focal loss model.' (Taken as: a lower mean "
     r"confidence than cross-entropy's, how low is not judged"
@@ -60,7 +60,7 @@ def _against_cross_entropy(
     "m20.table6_before_here",
     source="M20 section 6, on Table 6, taken further",
     statement=r"'$|S_{99}|$ for the focal loss model is much lower than for the cross-entropy' model 'before temperature "
-    rf"scaling'. (Taken as: lower, how much is not judged, for $\gamma = 1$ and $2$, where M20 has {PRINTED_SETTING}; {SIZE}. For $\gamma = 3$: "
+    rf"scaling'. (Taken as: lower, how much is not judged, for $\gamma = 1$ and $2$, where M20 has {M20_TABLE_6}; {SIZE}. For $\gamma = 3$: "
     r"m20.table6_before.)",
     chapter=CHAPTER,
     fidelity="ours",

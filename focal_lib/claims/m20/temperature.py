@@ -12,6 +12,7 @@ from scipy.special import softmax
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.claims.evidence import All, Derivation, Disproof, Evidence, Step, step
 from focal_lib.claims.from_runs import SIZE, difference, paired, results
+from focal_lib.claims.from_tables import M20_TABLE_6
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.printed_effects import PrintedEffect
@@ -101,7 +102,6 @@ def nll_inverse_temperature() -> Evidence:
 
 GRID = tuple(round(0.1 * i, 1) for i in range(1, 101))  # M20's, section 6
 TAKEN = rf"$\gamma = 3$, by sign; {SIZE}"
-PRINTED_SETTING = "the paper's are ResNet-50 and ResNet-110 on CIFAR-10 with FLSD-53"  # of Table 6
 
 
 def _runs(gamma: float) -> list[Result]:
@@ -132,7 +132,7 @@ def _share_above(gamma: float, temper: bool, level: float = 0.99) -> np.ndarray:
     statement=r"'$|S_{99}|$', the share of test samples 'predicted with a confidence of 0.99 or more', 'for the focal "
     r"loss model is much lower "
     r"than for the cross-entropy' model 'before temperature scaling'. (Taken as: lower, how much is not judged, "
-    rf"{TAKEN}; {PRINTED_SETTING}.)",
+    rf"{TAKEN}; the paper's are {M20_TABLE_6}.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs="runs",
@@ -148,7 +148,7 @@ def table6_before() -> Evidence:
     source="M20 section 6, Table 6",
     statement=r"'After temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for' "
     r"cross-entropy. (Taken as: higher, how much is not judged, with the "
-    rf"temperature of least validation ECE, equal width, {TAKEN}; {PRINTED_SETTING}.)",
+    rf"temperature of least validation ECE, equal width, {TAKEN}; the paper's are {M20_TABLE_6}.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs="runs",
