@@ -18,6 +18,7 @@ import grimp
 from focal_lib.atomic_write import write_whole
 
 __all__ = [
+    "claim_modules",
     "claims_shown",
     "claims_that_use",
     "digest",
@@ -110,7 +111,7 @@ def _used(path: Path) -> set[str]:
 
 
 @functools.cache
-def _claim_modules() -> dict[str, str]:
+def claim_modules() -> dict[str, str]:
     """Claim id -> module that defines it."""
     found = {}
     for path in sorted((ROOT / PACKAGE / "claims").glob("*/*.py")):
@@ -127,7 +128,7 @@ def claims_shown(notebook: Path) -> set[str]:
     Raises:
         ValueError: an id that no module defines.
     """
-    known = _claim_modules()
+    known = claim_modules()
     ids: set[str] = set()
     for node in _nodes(notebook):
         if isinstance(node, ast.Call):
@@ -148,13 +149,13 @@ def modules_used(path: Path) -> set[str]:
 
 def claims_that_use(module: str) -> dict[str, str]:
     """Claim id -> module that defines it, of those whose check depends on the module."""
-    using = {name for name in set(_claim_modules().values()) if module in _closure([name])}
-    return {id: name for id, name in _claim_modules().items() if name in using}
+    using = {name for name in set(claim_modules().values()) if module in _closure([name])}
+    return {id: name for id, name in claim_modules().items() if name in using}
 
 
 def notebook_modules(notebook: Path) -> set[str]:
     """Every focal_lib module the notebook runs."""
-    return _closure(_used(notebook) | {_claim_modules()[id] for id in claims_shown(notebook)})
+    return _closure(_used(notebook) | {claim_modules()[id] for id in claims_shown(notebook)})
 
 
 @functools.cache

@@ -5,8 +5,9 @@
 
 Works on copies in _build/mutants, made anew each time, never on the tree: killed at any moment it leaves the tree as it
 was. What it found so far is in _build/mutants/found.jsonl, and a new run goes on from there; a result counts as long as
-the tests that gave it and all that they use are the same. With `--record` it is kept in results/mutants, too, where
-other machines go on from it and readers find it. A mutant meets, until one notices,
+the test that noticed it is the same, with all that it uses; where nobody noticed, all tests that it met. With
+`--record` it is kept in results/mutants, too, where other machines go on from it and readers find it. A mutant meets,
+until one notices,
 
 1. the tests of its module: theory/maps.py has tests/theory/test_maps.py;
 2. the other tests of tests/theory that use the module, the quickest first;
@@ -55,6 +56,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SUBJECT = "focal_lib/theory"
 TESTS = "tests/theory"
 CLAIMS = "tests/claims/test_ledger.py"
+VERDICTS = "focal_lib/claims/verdicts.json"
 VERDICT = CLAIMS + "::test_verdict_is_as_recorded[{}]"
 BUILD = ROOT / "_build" / "mutants"
 FOUND = BUILD / "found.jsonl"
@@ -81,11 +83,15 @@ class Stage:
 
     def digest(self, without: str = "") -> str:
         """Of the contents of all its files, but for the one that is changed."""
-        found = hashlib.sha256(repr(self.tests).encode())
-        for path in sorted({*self.sources} - {without}):
-            content = (ROOT / path).read_bytes()
-            found.update(path.encode() + (_code(content) if path.endswith(".py") else content))
-        return found.hexdigest()[:16]
+        return _digest(repr(self.tests), {*self.sources} - {without})
+
+
+def _digest(said: str, files: Iterable[str]) -> str:
+    found = hashlib.sha256(said.encode())
+    for path in sorted(files):
+        content = (ROOT / path).read_bytes()
+        found.update(path.encode() + (_code(content) if path.endswith(".py") else content))
+    return found.hexdigest()[:16]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -127,12 +133,7 @@ def stages(path: str) -> list[Stage]:
     others = tuple(file for file in files if file != nearest and path in _sources_of_test(file))
     module = ".".join(Path(path).with_suffix("").parts)
     claims = dependencies.claims_that_use(module)
-    ledger = {
-        "focal_lib/claims/verdicts.json",
-        CLAIMS,
-        *_above(CLAIMS),
-        *dependencies.sources({module, *claims.values()}),
-    }
+    ledger = {VERDICTS, CLAIMS, *_above(CLAIMS), *dependencies.sources({module, *claims.values()})}
     own = (nearest,) if nearest in files else ()
     found = [
         Stage(STAGES[0], own, tuple(source for file in own for source in _sources_of_test(file))),
@@ -140,6 +141,24 @@ def stages(path: str) -> list[Stage]:
         Stage(STAGES[2], tuple(VERDICT.format(id) for id in claims), tuple(sorted(ledger))),
     ]
     return [stage for stage in found if stage.tests]
+
+
+@functools.cache
+def noticing(noticed: str, path: str) -> str:
+    """Digest of the one test that noticed a mutant of this file, and of what it uses but for the file.
+
+    '' where it was none, 'out of time', or there is no such test any more.
+    """
+    file, _, test = noticed.removesuffix(" (import)").partition("::")
+    if not file.endswith(".py") or not (ROOT / file).exists():
+        return ""
+    if file != CLAIMS or not test:
+        return _digest(noticed, _sources_of_test(file) - {path})
+    id = test.partition("[")[2].removesuffix("]")
+    if noticed != VERDICT.format(id) or id not in (module := dependencies.claim_modules()):
+        return ""
+    verdict = json.loads((ROOT / VERDICTS).read_text())["verdicts"].get(id)
+    return _digest(f"{noticed} {verdict}", {CLAIMS, *_above(CLAIMS), *dependencies.sources({module[id]})} - {path})
 
 
 def preloaded(files: Iterable[str]) -> list[str]:
@@ -255,15 +274,18 @@ class Run:
             self.trees.put(tree)
         until = stage.name if stage else ""
         seconds = round(time.perf_counter() - started, 2)
-        found = {"stage": until, "digest": self.digest(mutant.path, until), "noticed": noticed, "s": seconds}
+        digest = self.digest(mutant.path, until, noticed)
+        found = {"stage": until, "digest": digest, "noticed": noticed, "s": seconds}
         return self.key(mutant) | found
 
     def key(self, mutant: Mutant) -> dict[str, str]:
         changed = hashlib.sha256(_code(mutant.applied(self.sources[mutant.path]))).hexdigest()[:16]
         return {"path": mutant.path, "mutant": changed}
 
-    def digest(self, path: str, until: str) -> str:
+    def digest(self, path: str, until: str, noticed: str) -> str:
         """Of all that the outcome depends on, where the stage of this name was the last."""
+        if one := noticing(noticed, path):
+            return one
         names = [stage.name for stage in self.stages[path]]
         return _digests(tuple(self.stages[path][: names.index(until) + 1]) if until in names else (), path)
 
@@ -273,7 +295,9 @@ class Run:
         for row in (*_recorded(), *_lines(FOUND)):
             met = self.stages.get(row["path"], [])
             complete = row["noticed"] != SURVIVED or (bool(met) and row["stage"] == met[-1].name)
-            if row["path"] in self.sources and complete and row["digest"] == self.digest(row["path"], row["stage"]):
+            if not complete or row["path"] not in self.sources:
+                continue
+            if row["digest"] == self.digest(row["path"], row["stage"], row["noticed"]):
                 rows[row["path"], row["mutant"]] = row
         return rows
 

@@ -147,6 +147,32 @@ def test_a_digest_is_of_code_and_not_of_what_is_said_of_it(tmp_path, monkeypatch
     assert digest("def f(x:\n") != digest("def f(y:\n")  # no Python
 
 
+def test_a_result_depends_on_the_test_that_noticed_and_no_other(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "focal_lib/claims").mkdir(parents=True)
+    (tmp_path / mutants.VERDICTS).write_text('{"verdicts": {"kk24.prop1": "PROVED", "kk24.prop2": "PROVED"}}')
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    monkeypatch.setattr(mutants, "_sources_of_test", lambda path: frozenset([path]))
+    monkeypatch.setattr(mutants.dependencies, "sources", lambda modules: [])
+    maps, noticed = "focal_lib/theory/maps.py", "tests/theory/test_maps.py::test_x"
+    verdicts = [mutants.VERDICT.format(id) for id in ("kk24.prop1", "kk24.prop2")]
+
+    def digests() -> list[str]:
+        mutants.noticing.cache_clear()
+        return [mutants.noticing(by, maps) for by in (noticed, *verdicts)]
+
+    before = digests()
+    assert len({*before, ""}) == 4
+    (tmp_path / "tests/theory/test_proper.py").write_text("x = 1")
+    assert digests() == before
+    (tmp_path / mutants.VERDICTS).write_text('{"verdicts": {"kk24.prop1": "PROVED", "kk24.prop2": "FALSE"}}')
+    assert [a == b for a, b in zip(digests(), before, strict=True)] == [True, True, False]
+    (tmp_path / "tests/theory/test_maps.py").write_text("x = 1")
+    assert digests()[0] != before[0]
+    assert mutants.noticing("out of time", maps) == mutants.noticing("tests/theory/gone.py::test_x", maps) == ""
+    mutants.noticing.cache_clear()
+
+
 def test_every_entry_of_the_list_fits_and_has_a_reason(of_theory):
     sources = {path: (ROOT / path).read_bytes() for path in of_theory}
     found = [mutant for mutants in of_theory.values() for mutant in mutants]
