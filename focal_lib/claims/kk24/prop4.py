@@ -9,7 +9,7 @@ from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_ratio import entropy_ratio_steps
-from focal_lib.claims.lemmas.weight import lagrange_steps, weight_steps
+from focal_lib.claims.lemmas.weight import lagrange_steps, printed_weight_steps, weight_steps
 from focal_lib.claims.lemmas.weight_inflection import inflection_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
@@ -205,7 +205,7 @@ def prop4_inflection() -> Evidence:
 def prop4_inflection_corrected() -> Evidence:
     """The sign of w'' is that of a sum that increases from below 0 until all its terms are positive."""
     return Derivation(
-        inflection_steps(),
+        (*printed_weight_steps(), *inflection_steps()),
         r"Up to $q_0$ all four terms increase and the sum starts below 0; from $q_0$ on none is negative and the sum is positive: "
         r"it changes sign once, before $q_0$.",
     )

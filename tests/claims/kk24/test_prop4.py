@@ -27,5 +27,8 @@ def test_one_inflection_needs_the_true_b(monkeypatch):
     assert prop4.prop4_inflection_corrected().verdict == Verdict.PROVED
     assert all(0 < weight_inflection(gamma) < 1 / 6 for gamma in (0.01, 0.1, 1.0, 10.0))
     ratio = symbols.entropy_ratio
-    monkeypatch.setattr(symbols, "entropy_ratio", lambda q=symbols.q: 2 * ratio(q))
+    with monkeypatch.context() as planted:
+        planted.setattr(symbols, "entropy_ratio", lambda q=symbols.q: 2 * ratio(q))
+        assert prop4.prop4_inflection_corrected().verdict == Verdict.FAILED
+    monkeypatch.setattr(symbols, "weight", lambda q=symbols.q, gamma=symbols.gamma: q**7)
     assert prop4.prop4_inflection_corrected().verdict == Verdict.FAILED
