@@ -154,7 +154,8 @@ Proof.
   - pose proof (F j i A). lra.
 Qed.
 
-(* accuracy: the most probable classes are those of the largest score *)
+(* accuracy: the most probable classes are those of the largest score.
+   Faithfulness: exact: 'accuracy' as the set of classes that are most probable, for every sample. *)
 Theorem kk24_accuracy_unchanged n gamma T s i : (2 <= n)%nat -> -1 <= gamma -> 0 < T -> (i < n)%nat ->
   ((forall k, (k < n)%nat -> s k <= s i) <->
    (forall k, (k < n)%nat -> focal_temperature_scaling n gamma T s k <= focal_temperature_scaling n gamma T s i)).
@@ -164,7 +165,8 @@ Proof.
   - apply (kk24_focal_temperature_scaling_order n gamma T s i k N G Tp I K) in L. lra.
 Qed.
 
-(* not vacuous: what comes out is a distribution, for KK24's gamma = -1/2 too *)
+(* not vacuous: what comes out is a distribution, for KK24's gamma = -1/2 too.
+   Faithfulness: related: what the paper takes for granted, that scaled outputs are probabilities. *)
 Theorem focal_temperature_scaling_distribution n gamma T s : (2 <= n)%nat -> -1 <= gamma ->
   open_simplex n (focal_temperature_scaling n gamma T s).
 Proof. intros N G. apply focal_map_distribution; [exact N|exact G|]. apply softmax_open_simplex. lia. Qed.

@@ -40,6 +40,7 @@ Proof.
     rewrite Z. symmetry. exact E.
 Qed.
 
+(* Faithfulness: exact, for every number of classes. *)
 Theorem log_loss_proper n : proper n log_loss_n.
 Proof. intros p q Hp Hq S. apply log_loss_strictly_proper; assumption. Qed.
 

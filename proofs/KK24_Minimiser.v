@@ -99,6 +99,7 @@ Proof.
   pose proof (weight_pos gamma q Hg H). pose proof (weight_pos gamma (1 - q) Hg ltac:(lra)). field. lra.
 Qed.
 
+(* Faithfulness: equivalent: 'the map sends 0 to 0 and 1 to 1', as the limits at both ends. *)
 Theorem kk24_prop2_ends gamma eps : 0 <= gamma -> 0 < eps -> exists d, 0 < d < 1 /\
   forall q, 0 < q < d -> 0 < binary_map gamma q < eps /\ 1 - eps < binary_map gamma (1 - q) < 1.
 Proof.

@@ -204,6 +204,7 @@ Proof.
     rewrite logit_gap_0 in H. replace ((g + 1) * ((y + 1) / (g + 1))) with (y + 1) by (field; lra). lra.
 Qed.
 
+(* Faithfulness: ours, exact: the map is a bijection of (0, 1) for gamma in [-1, 0), too. *)
 Theorem kk24_prop2_negative gamma : -1 <= gamma < 0 ->
   (forall q, 0 < q < 1 -> 0 < binary_map gamma q < 1) /\
   (forall q r, 0 < q -> q < r -> r < 1 -> binary_map gamma q < binary_map gamma r) /\

@@ -262,6 +262,7 @@ Proof.
   assert (0 < gamma * u (- s)) by (apply Rmult_lt_0_compat; lra). assert (gamma * u s < gamma * 1) by (apply Rmult_lt_compat_l; lra). nra.
 Qed.
 
+(* Faithfulness: ours, exact: no smaller inverse temperature than gamma + 1 bounds the map. *)
 Theorem kk24_prop3_low_sharp gamma b : 0 < gamma -> b < gamma + 1 -> exists s, 0 < s /\ b * s < logit (FC gamma s).
 Proof.
   intros Hg Hb. pose proof (ln_pos (gamma + 1) ltac:(lra)) as L.

@@ -403,7 +403,8 @@ Qed.
 
 (* ---- the theorems ---- *)
 
-(* beta(s) >= beta_0 for every s exactly up to gamma_c; and then beta(s) > beta_0 *)
+(* beta(s) >= beta_0 for every s up to gamma_c and for no larger gamma; and then beta(s) > beta_0.
+   Faithfulness: ours, exact: the sharp form of KK24 Prop. 3 for the temperature 1 / beta_0. *)
 Theorem kk24_prop3_sharp gamma : 0 < gamma ->
   (forall s, 0 < s -> beta_0 gamma * s <= logit (FC gamma s)) <-> gamma <= gamma_c.
 Proof.
@@ -423,7 +424,8 @@ Proof.
   rewrite logit_FC by lra. unfold excess, beta_0 in *. lra.
 Qed.
 
-(* beta_0 is the limit at 0: no larger inverse temperature will do, for any gamma > 0 *)
+(* beta_0 is the limit at 0: no larger inverse temperature will do, for any gamma > 0.
+   Faithfulness: ours, exact: with the sharp temperature in place of the paper's. *)
 Theorem kk24_prop3_high_sharp gamma b : 0 < gamma -> beta_0 gamma < b -> exists s, 0 < s /\ logit (FC gamma s) < b * s.
 Proof.
   intros G B. destruct (steeper_somewhere (logit_gap gamma) (logit_gap_slope gamma 0) (gamma + 1 - b)
@@ -466,7 +468,8 @@ Proof.
   apply (Rmult_lt_reg_r (1 + gamma * ln 2)); [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. nra.
 Qed.
 
-(* in the form of KK24 Prop. 3, with the sharp temperature *)
+(* in the form of KK24 Prop. 3, with the sharp temperature.
+   Faithfulness: ours, exact: the paper's form of the proposition, for gamma up to gamma_c. *)
 Theorem kk24_prop3_sharp_temperatures gamma : 0 < gamma <= gamma_c ->
   let T_low := 1 / (gamma + 1) in let T_high := 1 / beta_0 gamma in
   (forall s, 0 <= s -> temperature_scaling T_high s <= FC gamma s <= temperature_scaling T_low s) /\

@@ -305,7 +305,8 @@ Proof.
     rewrite (map_injective n gamma q _ Hg Hq Hr); [reflexivity| |exact Hi]. intros k Hk. symmetry. apply Er. exact Hk.
 Qed.
 
-(* inside the simplex the map is Eq. (1) as printed *)
+(* inside the simplex the map is Eq. (1) as printed.
+   Faithfulness: exact: Eq. (1) with the paper's terms, on the open simplex, where none of them divides by 0. *)
 Theorem kk24_prop4_printed n gamma q j : open_simplex n q -> (forall i, (i < n)%nat -> q i < 1) -> (j < n)%nat ->
   focal_map_closed n gamma q j = focal_map n gamma q j.
 Proof.

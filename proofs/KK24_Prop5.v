@@ -125,6 +125,7 @@ Proof.
   apply (Rmult_lt_reg_r (w + 99 * v)); [lra|]. rewrite div_mult by lra. lra.
 Qed.
 
+(* Faithfulness: exact: the negation of the proposition, for every n and gamma at once. *)
 Theorem kk24_prop5_refuted : ~ (forall n gamma, 0 < gamma -> confidence_never_falls n gamma).
 Proof.
   intros H. destruct kk24_prop5_refuted_4 as [S [P [O L]]].
@@ -299,6 +300,7 @@ Proof.
   replace (1 / (INR 3 - 1)) with (1 / 2) by (simpl; field). lra.
 Qed.
 
+(* Faithfulness: ours, exact: the proposition for two classes. *)
 Theorem kk24_prop5_two_classes gamma : 0 < gamma -> confidence_never_falls 2 gamma.
 Proof.
   intros Hg q j Hq P. destruct (tau_exists gamma Hg) as [t [T T2]].

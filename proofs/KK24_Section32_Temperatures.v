@@ -40,6 +40,7 @@ Qed.
 
 (* ---- Fig. 2: a temperature above 1 / beta_0 is at every logit further from the map than 1 / beta_0 is ---- *)
 
+(* Faithfulness: equivalent: 'closest' as the distance of logits at each point. *)
 Theorem kk24_not_closest gamma T s : 0 < gamma <= gamma_c -> 1 / beta_0 gamma < T -> s <> 0 ->
   Rabs (FC gamma s - temperature_scaling (1 / beta_0 gamma) s) < Rabs (FC gamma s - temperature_scaling T s).
 Proof.
@@ -120,7 +121,8 @@ Proof.
     interval with (i_prec 60, i_bisect s, i_taylor s, i_degree 4).
 Qed.
 
-(* the printed 0.206 is no bound on (-20, 20): at logit 15 it is crossed *)
+(* the printed 0.206 is no bound on (-20, 20): at logit 15 it is crossed.
+   Faithfulness: equivalent: the printed number as a bound, at one logit. *)
 Theorem kk24_example_lower_refuted : temperature_scaling (206 / 1000) 15 < FC 4 15 /\ FC 4
   (- 15) < temperature_scaling (206 / 1000) (- 15).
 Proof.
@@ -130,7 +132,8 @@ Proof.
   split; [exact A|]. replace (- 15) with (Ropp 15) by lra. rewrite FC_mirror, temperature_scaling_mirror by lra. lra.
 Qed.
 
-(* it is what (-10, 10) gives: 0.206 bounds there, 0.207 does not *)
+(* it is what (-10, 10) gives: 0.206 bounds there, 0.207 does not.
+   Faithfulness: ours, equivalent: three decimals, from both sides. *)
 Theorem kk24_example_lower_10 : (forall s, 0 < s <= 10 -> FC 4 s < temperature_scaling (206 / 1000) s) /\
   temperature_scaling (207 / 1000) (999 / 100) < FC 4 (999 / 100).
 Proof.
@@ -141,7 +144,8 @@ Proof.
     assert (ln (1 + 4) < 161 / 100) by interval with (i_prec 60). lra.
 Qed.
 
-(* on (-20, 20) the search gives 0.203: it bounds, 0.204 does not *)
+(* on (-20, 20) the search gives 0.203: it bounds, 0.204 does not.
+   Faithfulness: ours, equivalent: three decimals, from both sides. *)
 Theorem kk24_example_lower_20 : (forall s, 0 < s <= 20 -> FC 4 s < temperature_scaling (203 / 1000) s) /\
   temperature_scaling (204 / 1000) (1999 / 100) < FC 4 (1999 / 100).
 Proof.

@@ -111,7 +111,7 @@ Proof.
   - apply l25_phi_root; assumption.
 Qed.
 
-(* the root is above the true probability *)
+(* the root is above the true probability. Faithfulness: ours, exact. *)
 Theorem l25_phi_root_above gamma lambda eta v : 0 < gamma -> 0 < lambda -> 0 < eta < 1 -> 0 < v < 1 ->
   phi gamma lambda eta v = 0 -> eta < v.
 Proof.

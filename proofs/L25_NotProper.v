@@ -59,7 +59,8 @@ Proof.
   rewrite !gain_at_truth in E by (simpl; lra). simpl in E. pose proof (gain_skewed gamma G). lra.
 Qed.
 
-(* the same in plain words: for every gamma > 0 and lambda some prediction has a smaller expected loss than the truth *)
+(* the same in plain words: for every gamma > 0 and lambda some prediction has a smaller expected loss than the truth.
+   Faithfulness: equivalent to 'not proper', by a distribution of two classes. *)
 Theorem l25_truth_is_beaten n gamma lambda : (2 <= n)%nat -> 0 < gamma ->
   exists q, simplex n q /\ supports n q skewed /\ risk n (fcl n gamma lambda) skewed q < risk n
     (fcl n gamma lambda) skewed skewed.
@@ -82,7 +83,7 @@ Proof. apply sum_nonneg. intros i _. apply Rle_0_sqr. Qed.
 Lemma squared_distance_self n p : squared_distance n p p = 0.
 Proof. unfold squared_distance. rewrite (sum_ext n _ (fun _ => 0)) by (intros; ring). rewrite sum_const. ring. Qed.
 
-(* gamma = 0: cross-entropy and the square, both proper *)
+(* gamma = 0: cross-entropy and the square, both proper. Faithfulness: ours, exact. *)
 Theorem l25_gamma_0_strictly_proper n lambda : 0 <= lambda -> strictly_proper n (fcl n 0 lambda).
 Proof.
   intros L p q P Q S. rewrite !fcl_risk by apply P.
@@ -127,6 +128,7 @@ Qed.
 
 (* ---- where the truth is the minimiser all the same: g the same for every class it can draw ---- *)
 
+(* Faithfulness: ours, exact. *)
 Theorem l25_unbiased_iff n gamma lambda p : 0 <= gamma -> 0 <= lambda -> simplex n p ->
   (minimises n (fcl n gamma lambda) p p <->
    forall i j, (i < n)%nat -> (j < n)%nat -> 0 < p i -> 0 < p j -> gain gamma (p i) = gain gamma (p j)).

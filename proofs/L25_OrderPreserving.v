@@ -35,7 +35,8 @@ Proof.
   lra.
 Qed.
 
-(* so the most probable class stays the most probable: Bayes-optimal decisions, L25 Def. 4.3 *)
+(* so the most probable class stays the most probable: Bayes-optimal decisions, L25 Def. 4.3.
+   Faithfulness: equivalent to Def. 4.3 at a minimiser. *)
 Theorem l25_classification_calibrated n gamma lambda p q i : 0 <= gamma -> 0 <= lambda ->
   simplex n p -> minimises n (fcl n gamma lambda) p q -> (i < n)%nat ->
   (forall k, (k < n)%nat -> q k <= q i) -> (forall k, (k < n)%nat -> p k <= p i).
@@ -52,7 +53,8 @@ Proof.
   intros i I. unfold two. destruct (Nat.eqb i 0); lra.
 Qed.
 
-(* not vacuous: for all gamma, lambda >= 0 every (x, 1 - x) is the minimiser for one p = (p, 1 - p), 0 < p < 1 *)
+(* not vacuous: for all gamma, lambda >= 0 every (x, 1 - x) is the minimiser for one p = (p, 1 - p), 0 < p < 1.
+   Faithfulness: related: an example that the hypothesis 'q is a minimiser' is met. *)
 Theorem l25_minimisers_exist gamma lambda x : 0 <= gamma -> 0 <= lambda -> 0 < x < 1 ->
   exists p, 0 < p < 1 /\ minimises 2 (fcl 2 gamma lambda) (two p) (two x).
 Proof.

@@ -20,7 +20,8 @@ Proof.
   apply Rnot_lt_le. intro C. nra.
 Qed.
 
-(* the top probabilities differ by at most the largest difference, that by at most the Euclidean distance *)
+(* the top probabilities differ by at most the largest difference, that by at most the Euclidean distance.
+   Faithfulness: equivalent, both inequalities for every pair of distributions. *)
 Theorem l25_thm41_norms n p q i j : (i < n)%nat -> (j < n)%nat ->
   (forall k, (k < n)%nat -> q k <= q i) -> (forall k, (k < n)%nat -> p k <= p j) ->
   (exists k, (k < n)%nat /\ Rabs (q i - p j) <= Rabs (q k - p k)) /\
@@ -34,7 +35,8 @@ Proof.
     apply (sum_term n (fun i => (q i - p i) * (q i - p i))); [intros; apply Rle_0_sqr|exact K].
 Qed.
 
-(* E || q - e_Y ||^2 = || q - p ||^2 + 1 - || p ||^2 *)
+(* E || q - e_Y ||^2 = || q - p ||^2 + 1 - || p ||^2.
+   Faithfulness: equivalent: the paper's expectation over labels, as a sum over the classes. *)
 Theorem l25_expected_square n p q : sum n p = 1 ->
   risk n (brier n) p q = squared_distance n q p + (1 - sum n (fun i => p i * p i)).
 Proof.

@@ -143,7 +143,8 @@ Lemma squared_distance_mixed n p q r t : squared_distance n (mixed t q r) p =
   (1 - t) * squared_distance n q p + t * squared_distance n r p - t * (1 - t) * squared_distance n r q.
 Proof. unfold squared_distance, mixed. rewrite <- !sum_scale, <- sum_plus, <- sum_minus. apply sum_ext. intros i _. ring. Qed.
 
-(* moving the minimiser q of FCL to r raises the expected FCL by at least lambda || r - q ||^2 *)
+(* moving the minimiser q of FCL to r raises the expected FCL by at least lambda || r - q ||^2.
+   Faithfulness: ours, equivalent: the quadratic growth that the paper's proof needs. *)
 Theorem l25_thm45_growth n gamma lambda p q r : 0 <= gamma -> 0 <= lambda -> simplex n p ->
   minimises n (fcl n gamma lambda) p q -> simplex n r -> supports n r p ->
   lambda * squared_distance n r q <= risk n (fcl n gamma lambda) p r - risk n (fcl n gamma lambda) p q.
@@ -207,7 +208,7 @@ Proof.
     intros x X. destruct (H x X) as [_ (S & U & _)]. split; assumption.
 Qed.
 
-(* each loss of two classes has gap 0 at its own minimiser, whatever the loss *)
+(* each loss of two classes has gap 0 at its own minimiser, whatever the loss. Faithfulness: ours, exact, for two classes. *)
 Theorem l25_thm45_corrected (L : loss) p x : 0 < p < 1 -> 0 < x < 1 -> minimises 2 L (two p) (two x) -> is_gap L p x 0.
 Proof.
   intros P X (_ & _ & M). split.

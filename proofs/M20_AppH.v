@@ -130,7 +130,8 @@ Proof.
   rewrite Rpower_1_base in A. lra.
 Qed.
 
-(* M20's first step: Bernoulli's inequality, for gamma >= 1 (and 0) and for no gamma between *)
+(* M20's first step: Bernoulli's inequality, for gamma >= 1 (and 0) and for no gamma between.
+   Faithfulness: related: one step of M20's argument, and for which gamma it holds. *)
 Theorem m20_app_h_bernoulli gamma : 0 <= gamma ->
   (forall q, 0 <= q < 1 -> 1 - gamma * q <= Rpower (1 - q) gamma) <-> gamma = 0 \/ 1 <= gamma.
 Proof.

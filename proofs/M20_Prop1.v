@@ -28,6 +28,7 @@ Qed.
 
 (* ---- any parameter t that the probability of the true class depends on ---- *)
 
+(* Faithfulness: related: the same factor for a parameter of any kind, not only a weight of the last layer. *)
 Theorem m20_prop1_any_parameter gamma (p : R -> R) t d : 0 < p t < 1 -> is_derive p t d ->
   exists c, is_derive (fun v => log_loss (p v)) t c /\
             is_derive (fun v => focal_loss gamma (p v)) t (printed_g gamma (p t) * c).
@@ -164,7 +165,8 @@ Proof.
   split; [exact Q|]. intros Z. split; [|exact Q]. intros H. split; [lra|]. rewrite F in H. nra.
 Qed.
 
-(* with a feature vector of 0 both gradients vanish, though g > 1: ten classes, so that p = 1/10, and gamma = 1 *)
+(* with a feature vector of 0 both gradients vanish, though g > 1: ten classes, so that p = 1/10, and gamma = 1.
+   Faithfulness: equivalent: one case in which the 'if and only if' of the norms does not hold. *)
 Theorem m20_prop1_norm_fails :
   let zero := fun _ : nat => 0 in let W := fun _ _ : nat => 0 in
   norm 10 1 (gradient (focal_loss_of 1 10 1 zero 0) W) <= norm 10 1 (gradient (cross_entropy_of 10 1 zero 0) W) /\

@@ -225,7 +225,8 @@ Proof.
     split; [lra|]. split; [lra|]. intros [_ C]. contradiction.
 Qed.
 
-(* M20 after Prop. 2: with gamma*, (i) g(p0) = 1, (ii) g > 1 below p0 and (iii) g < 1 above *)
+(* M20 after Prop. 2: with gamma*, (i) g(p0) = 1, (ii) g > 1 below p0 and (iii) g < 1 above.
+   Faithfulness: equivalent: the three statements of the paper, for p0 < 1/2 and the branch W_-1 as its inverse. *)
 Theorem m20_prop2_threshold p0 w : 0 < p0 < 1 / 2 -> is_lambert_minus1 (lambert_argument p0) w ->
   let gamma_star := lambert_gamma p0 w in
   is_gamma_star p0 gamma_star /\
@@ -238,7 +239,8 @@ Proof.
   - apply (gain_stays_below_1 gs p0 p); lra.
 Qed.
 
-(* not vacuous: every threshold below 1/2 has its gamma*, and only one *)
+(* not vacuous: every threshold below 1/2 has its gamma*, and only one.
+   Faithfulness: equivalent: the branch is defined by its equation, and this says that there is just one such number. *)
 Theorem m20_prop2_gamma_star_exists p0 : 0 < p0 < 1 -> exists! w, is_lambert_minus1 (lambert_argument p0) w.
 Proof.
   intros H. destruct (lambert_minus1_exists (y0 p0) (y0_neg p0 H)) as [w W].
@@ -246,7 +248,8 @@ Proof.
   intros v V. apply (lambert_minus1_unique (lambert_argument p0)); assumption.
 Qed.
 
-(* M20 gives no range of p0. From 1/2 on the formula gives gamma* = 0, and g = 1 at every p *)
+(* M20 gives no range of p0. From 1/2 on the formula gives gamma* = 0, and g = 1 at every p.
+   Faithfulness: equivalent: the formula where the paper's words give no range. *)
 Theorem m20_prop2_fails_from_half_on p0 w : 1 / 2 <= p0 < 1 -> is_lambert_minus1 (lambert_argument p0) w ->
   lambert_gamma p0 w = 0 /\ forall p, gain (lambert_gamma p0 w) p = 1.
 Proof.
@@ -258,7 +261,8 @@ Proof.
   split; [exact Z|]. intros p. rewrite Z. unfold gain, Rpower. rewrite Rmult_0_l, exp_0. ring.
 Qed.
 
-(* M20 App. B: "the principal branch yields a negative value for gamma": for p0 < 1/2 it yields exactly gamma = 0 *)
+(* M20 App. B: "the principal branch yields a negative value for gamma": for p0 < 1/2 it yields gamma = 0.
+   Faithfulness: equivalent: any number of that branch, w >= -1, by the equation that defines it. *)
 Theorem m20_principal_branch_is_zero p0 w : 0 < p0 < 1 / 2 -> w * exp w = lambert_argument p0 -> -1 <= w ->
   lambert_gamma p0 w = 0.
 Proof.
@@ -275,7 +279,8 @@ Proof.
   unfold lambert_gamma, y0. field. repeat split; lra.
 Qed.
 
-(* M20 App. B: the right-hand side of Eq. (10) is negative, "with a minimum possible value of -1/e that occurs at p0 = 0.5" *)
+(* M20 App. B: the right-hand side of Eq. (10) is negative, "with a minimum possible value of -1/e that occurs at p0 = 0.5".
+   Faithfulness: exact. *)
 Theorem m20_rhs_minimum p0 : 0 < p0 < 1 ->
   - exp (-1) <= lambert_argument p0 < 0 /\ (lambert_argument p0 = - exp (-1) <-> p0 = 1 / 2).
 Proof.

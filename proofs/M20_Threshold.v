@@ -35,7 +35,7 @@ Proof.
   - pose proof (U ((t + r) / 2) ltac:(lra)). pose proof (B ((t + r) / 2) ltac:(destruct T; lra)). lra.
 Qed.
 
-(* it lies below 1/2 *)
+(* it lies below 1/2. Faithfulness: equivalent: g < 1 from 1/2 on, so a threshold lies below. *)
 Theorem m20_threshold_below_half gamma p : 0 < gamma -> 1 / 2 <= p < 1 -> gain gamma p < 1.
 Proof.
   intros G P. pose proof (gain_half gamma G) as H. destruct (Req_dec p (1 / 2)) as [->|N]; [exact H|].
@@ -75,7 +75,7 @@ Qed.
 
 Definition k (gamma p : R) : R := 2 * (1 - p) / ln p + 1 - gamma * p.
 
-(* M20 Eq. (7): dg/dp = gamma (1-p)^(gamma-2) (- log p) k *)
+(* M20 Eq. (7): dg/dp = gamma (1-p)^(gamma-2) (- log p) k. Faithfulness: exact, with the paper's k. *)
 Theorem m20_gain_slope gamma p : 0 < p < 1 ->
   is_derive (gain gamma) p (gamma * Rpower (1 - p) (gamma - 2) * - ln p * k gamma p).
 Proof.
@@ -141,7 +141,7 @@ Proof.
     assert (0 <= gamma * (1 - p)) by (apply Rmult_le_pos; lra). apply Rabs_def1; lra.
 Qed.
 
-(* g rises up to one point and falls after it *)
+(* g rises up to one point and falls after it. Faithfulness: exact: one maximum inside (0, 1), by the sign of the slope. *)
 Theorem m20_unimodal gamma : 0 < gamma -> exists p_star, 0 < p_star < 1 /\
   (forall p, 0 < p < p_star -> 0 < Derive (gain gamma) p) /\ (forall p, p_star < p < 1 -> Derive (gain gamma) p < 0).
 Proof.
@@ -203,7 +203,8 @@ Proof.
     apply Rabs_def1; lra.
 Qed.
 
-(* the slope itself does not decrease: gamma = 2, 0.9 against 0.4 *)
+(* the slope itself does not decrease: gamma = 2, 0.9 against 0.4.
+   Faithfulness: equivalent: 'the slope decreases' as printed, at one pair of points. *)
 Theorem m20_slope_not_decreasing : Derive (gain 2) (4 / 10) < Derive (gain 2) (9 / 10).
 Proof.
   rewrite (is_derive_unique _ _ _ (m20_gain_slope 2 (4 / 10) ltac:(lra))).
@@ -212,6 +213,7 @@ Qed.
 
 (* ---- larger gamma ---- *)
 
+(* Faithfulness: exact, for p >= 1/2. *)
 Theorem m20_regularises_more p g1 g2 : 1 / 2 <= p < 1 -> 0 <= g1 -> g1 < g2 -> gain g2 p < gain g1 p.
 Proof.
   intros P G L. rewrite !gain_exp by lra. apply exp_increasing. unfold log_gain.
@@ -260,7 +262,7 @@ Proof.
   destruct (Rle_dec p (1 / 2)); split; apply m20_threshold_below_half; lra.
 Qed.
 
-(* it accelerates up to 0.2525, not up to 0.5, and not from 0.2526 on *)
+(* it accelerates up to 0.2525, not up to 0.5, and not from 0.2526 on. Faithfulness: ours, exact to four decimals. *)
 Theorem m20_policy_accelerates p : 0 < p < 1 ->
   (p <= 2525 / 10000 -> 1 < gain (policy_53 p) p) /\ (2526 / 10000 <= p -> gain (policy_53 p) p < 1).
 Proof.

@@ -17,6 +17,7 @@ WITHOUT_RUNS = {  # tables alone
     "fcl-networks",
     "human-labels",
     "landscape",
+    "mutants",
     "open-questions",
     "texts",
     "unknown-inputs",

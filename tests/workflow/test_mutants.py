@@ -330,3 +330,10 @@ def test_a_mutant_says_where_it_is():
     mutant = Mutant("focal_lib/theory/x.py", "f", source.index(b"*"), source.index(b"*") + 1, "/")
     assert mutant.line(source) == 2
     assert "-    return 2 * x\n+    return 2 / x" in mutant.diff(source)
+
+
+def test_every_mutant_on_record_was_noticed_or_has_its_reason():
+    recorded = pd.read_parquet(mutants.RECORD)
+    assert (recorded["noticed"].str.len() > 0).all()
+    assert set(recorded["stage"]) <= {*mutants.STAGES, mutants.LISTED}
+    assert set(recorded["path"]) >= {p for p in mutants.sources_to_change([]) if mutants_of(p, (ROOT / p).read_bytes())}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -160,3 +162,11 @@ def test_files_that_compute_and_those_above_them() -> None:
         "D": "From Focal Require C.",
     }
     assert computing(sources) == {"B", "C", "D"}
+
+
+def test_every_theorem_says_how_faithful_it_is() -> None:
+    recorded = json.loads((Path(__file__).resolve().parents[2] / "proofs" / "theorems.json").read_text())["statements"]
+    theorems = {one["name"]: one["note"] for one in recorded if one["kind"] == "Theorem"}
+    assert len(theorems) > 100
+    word = re.compile(r"\b(exact|equivalent|related)\b")
+    assert not [name for name, note in theorems.items() if not word.search(note)]
