@@ -32,7 +32,11 @@ __all__ = ["grid"]
 @click.option(
     "--record", type=click.Path(path_type=Path), help="Copy the finished runs there, without training logits."
 )
-@click.option("--table", type=click.Path(path_type=Path), help="Write test metrics of the finished runs, as parquet.")
+@click.option(
+    "--table",
+    type=click.Path(path_type=Path),
+    help="Write test metrics of the finished runs, as parquet; with --record of all that are recorded there.",
+)
 @click.option("--part", is_flag=True, help="With --record or --table: those that are finished, if not all are.")
 @click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
 def grid(
@@ -122,6 +126,8 @@ def _collect(path: Path, root: Path, record: Path | None, table: Path | None, pa
             if compute_used.update_readme(record.resolve().parent / "README.md"):
                 click.echo(f"compute used -> {record.parent / 'README.md'}")
         if table is not None:
+            if record is not None:  # earlier calls, or other machines, may have recorded more
+                results = load_runs(path.resolve(), record, part=part)
             over_seeds.write_table(over_seeds.measure(results), table)
             click.echo(f"{len(results)} runs -> {table}")
     except (OSError, ValueError) as error:

@@ -154,6 +154,15 @@ def test_grids_are_recorded_and_tabled(run, grid, tmp_path):
     assert pd.read_parquet(table)["loss"].unique().tolist() == ["cross-entropy", "focal 1"]
 
 
+def test_a_table_beside_a_record_holds_what_was_recorded_before(run, grid, tmp_path):
+    path = grid("gamma: [0, 1]")
+    kept, table = tmp_path / "kept", tmp_path / "table.parquet"
+    for spec, root in zip(read_grid(path), (tmp_path / "here", tmp_path / "another machine"), strict=True):
+        train(spec, root)
+        assert run("grid", path, "--root", root, "--record", kept, "--table", table, "--part").exit_code == 0
+    assert pd.read_parquet(table)["loss"].unique().tolist() == ["cross-entropy", "focal 1"]
+
+
 def test_only_runs_without_a_copy_decide_how_they_are_recorded(run, grid, tmp_path, monkeypatch):
     path, kept, asked = grid("gamma: [0, 1]"), tmp_path / "kept", []
     first, second = read_grid(path)
