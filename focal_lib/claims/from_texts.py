@@ -29,6 +29,7 @@ __all__ = [
     "order_of_texts",
     "settings_with",
     "similar_by",
+    "size_with",
     "temperature_of_texts",
 ]
 
@@ -39,6 +40,11 @@ SIZE = "film reviews, two small networks, weights of the best validation accurac
 def settings_with(name: str) -> tuple[str, ...]:
     """The settings for which a contrast of that name was written down."""
     return tuple(setting for setting in SETTINGS if name in [c.name for c in written_contrasts(setting)])
+
+
+def size_with(name: str) -> str:
+    """The settings that have a contrast, for statements."""
+    return f"film reviews; {' and '.join(settings_with(name))}; weights of the best validation accuracy"
 
 
 def _asked(setting: str, name: str) -> tuple[str, pd.DataFrame, Contrast]:

@@ -93,7 +93,7 @@ def ce_temperature_above_one() -> Evidence:
 
 @claim(
     "kk24.focal_underconfident",
-    source="KK24 sections 1 and 4.1",
+    source="KK24 Abstract, sections 1 and 6",
     statement=rf"Focal loss pushes the model to underconfident predictions on the training data. ({SIZE}.)",
     chapter=CHAPTER,
     fidelity="paraphrased",

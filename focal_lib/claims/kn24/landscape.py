@@ -152,7 +152,8 @@ def one_landscape() -> Evidence:
 @claim(
     "kn24.one_landscape_train",
     source="KN24 Abstract, asked of one loss for all networks",
-    statement=rf"The same on images that the networks were trained on. ({THREE} of them.)",
+    statement=rf"In the landscape of cross-entropy networks trained with focal loss, $\gamma = 3$, lie where the trace of the Hessian on images that they were "
+    rf"trained on is smaller than where cross-entropy leads. ({THREE} of these images.)",
     chapter=CHAPTER,
     fidelity="ours",
     needs=RECORDED,

@@ -123,15 +123,15 @@ def g_slope_decreasing() -> Evidence:
 
 @claim(
     "m20.g_unimodal",
-    source="M20 App. B, proof of Prop. 4, corrected",
-    statement=r"$\partial_p g$ is positive up to one point $p^*(\gamma)$ and negative after it: $g$ rises from 1, then falls to 0.",
+    source="M20 App. B, proof of Prop. 4",
+    statement=r"$g$ 'first monotonically increases starting from 1' (as $p \to 0$) 'and then monotonically decreases down to 0' (at $p = 1$). (For "
+    r"$\gamma > 0$; at 0 $g$ is constant.)",
     chapter=CHAPTER,
-    fidelity="ours",
+    fidelity="quoted",
     formal=formal("exact", "m20_unimodal", "m20_gain_slope", "m20_gain_ends"),
-    corrects="m20.g_slope_decreasing",
 )
 def g_unimodal() -> Evidence:
-    """Only the sign of k is needed."""
+    """Only the sign of k is needed, not the slope's decrease, from which the paper concludes it."""
     return Derivation((*threshold_steps(), *gain_limit_steps()))
 
 
