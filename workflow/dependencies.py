@@ -192,10 +192,12 @@ def sources(modules: Iterable[str]) -> list[str]:
 
 def digest(path: Path) -> str:
     """Of the contents of a file and of all that it imports of focal_lib: what numbers that it makes depend on."""
-    found = hashlib.sha256(path.read_bytes())
-    for name in sources(modules_used(path)):
-        found.update(name.encode() + (ROOT / name).read_bytes())
-    return found.hexdigest()[:12]
+    return hashlib.sha256(path.read_bytes() + _digest(sources(modules_used(path))).encode()).hexdigest()[:12]
+
+
+def _digest(names: Iterable[str]) -> str:
+    """Of files of the project, names and contents."""
+    return hashlib.sha256(b"".join(name.encode() + _content(name) for name in sorted(set(names)))).hexdigest()
 
 
 @functools.cache
@@ -209,7 +211,7 @@ def keep_digest(where: Path, names: Iterable[str]) -> str:
     It is written where the digest is another one, so that its time is that of the last change: an input that stands
     for hundreds of files.
     """
-    found = hashlib.sha256(b"".join(name.encode() + _content(name) for name in sorted(set(names)))).hexdigest()
+    found = _digest(names)
     if not where.exists() or where.read_text() != found:
         where.parent.mkdir(parents=True, exist_ok=True)
         write_whole(where, lambda part: part.write_text(found))
