@@ -167,8 +167,8 @@ Proof.
       assert (K : k gamma p < 0) by lra. set (w := gamma * Rpower (1 - p) (gamma - 2) * - ln p) in *. nra.
 Qed.
 
-(* g starts from 1 at p = 0 and ends at 0 at p = 1. Faithful: (m20.g_unimodal, with [m20_unimodal] and [m20_gain_slope])
-   exact, for every real gamma > 0. *)
+(* g starts from 1 at p = 0 and ends at 0 at p = 1, for every real gamma > 0.
+   Faithfulness: exact; with [m20_unimodal] and [m20_gain_slope] it is m20.g_unimodal. *)
 Theorem m20_gain_ends gamma : 0 < gamma ->
   (forall eps, 0 < eps -> exists d, 0 < d < 1 /\ forall p, 0 < p < d -> Rabs (gain gamma p - 1) < eps) /\
   (forall eps, 0 < eps -> exists d, 0 < d < 1 /\ forall p, 1 - d < p < 1 -> Rabs (gain gamma p - 0) < eps).

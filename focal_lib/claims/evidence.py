@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 import sympy as sp
-from sympy.core.symbol import Str
 
 from focal_lib.claims.judgement import HOLDS, NOTHING, SO_HERE, Verdict
 from focal_lib.claims.measurement import Measurement
@@ -273,7 +272,7 @@ class Conditional:
         ValueError: a side does not say where; the sets overlap, or leave `domain`; a Disproof leaves a case out.
     """
 
-    parameter: str  # what the condition is about, in LaTeX, or in words where the cases are words: 'the data set'
+    parameter: str  # what the condition is about, in LaTeX
     domain: sp.Set  # the cases of the claim
     inside: Evidence
     outside: Disproof | Counterexample
@@ -351,7 +350,7 @@ def _where(side: Evidence) -> sp.Set:
 
 
 def say_set(parameter: str, cases: sp.Set, names: Mapping[sp.Expr, str] | None = None) -> str:
-    """'$0 < p_0 \\le 1$', '$q \\in \\{0, 1\\}$', 'the data set is SVHN': that the parameter lies in the set.
+    """'$0 < p_0 \\le 1$', '$q \\in \\{0, 1\\}$': that the parameter lies in the set.
 
     Raises:
         NotImplementedError: neither an interval, nor finitely many cases, nor several of these.
@@ -360,9 +359,6 @@ def say_set(parameter: str, cases: sp.Set, names: Mapping[sp.Expr, str] | None =
         parts = sorted(cases.args, key=sp.default_sort_key)
         return " or ".join(say_set(parameter, part, names) for part in parts)
     if isinstance(cases, sp.FiniteSet):
-        words = [element for element in cases.args if isinstance(element, Str)]
-        if words:
-            return f"{parameter} is {' or '.join(map(str, words))}"
         told = [_say_end(element, names) for element in sorted(cases.args)]
         return f"${parameter} = {told[0]}$" if len(told) == 1 else rf"${parameter} \in \{{{', '.join(told)}\}}$"
     if not isinstance(cases, sp.Interval):

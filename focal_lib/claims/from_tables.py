@@ -142,16 +142,19 @@ def rows_higher(
     return rows_where(quantity, holds, expected)
 
 
-def rows_changed_no_more(paper: str, table: str, loss: str, other: str, expected: int | None = None) -> Measurement:
+def rows_changed_no_more(
+    paper: str, table: str, loss: str, other: str, expected: int | None = None, dataset: str | None = None
+) -> Measurement:
     """In how many rows temperature scaling changes `loss` by no more than `other`; without `expected`, whether in most.
 
     A remark names the rows where it changes more, with the values before and after.
     """
     before, after = (_wide(paper, table, stage, [loss, other]) for stage in ("pre", "post"))
     change = _change(paper, table, [loss, other]).abs()
-    more = change[loss] > change[other]
+    more = _of_dataset(change[loss] > change[other], dataset)
     values = [f"{', '.join(row)} ({before.loc[row, loss]:g} to {after.loc[row, loss]:g})" for row in more[more].index]
-    where = f"rows of {_named(paper, table)} that temperature scaling changes for {loss} by no more than for {other}"
+    rows = f"rows of {_named(paper, table)}{_on(dataset)}"
+    where = f"{rows} that temperature scaling changes for {loss} by no more than for {other}"
     remark = f"More in: {'; '.join(values)}" if values else ""
     return Measurement.counted(where, int((~more).sum()), len(more), expected, remark)
 

@@ -69,8 +69,8 @@ def test_a_card_says_the_same_two_lines_above_its_fold():
 
 
 def test_measurements_of_one_claim_are_a_list():
-    text = find("kk24.prop3_example_theory").evidence.describe()
-    assert len(items(text)) == 4
+    text = find("kk24.fig3_tighter").evidence.describe()
+    assert len(items(text)) == 2
 
 
 def test_show_and_proof_are_markdown():

@@ -72,7 +72,7 @@ def _relative_change(column: str, ours: dict[str, str], theirs: dict[str, str]) 
     "kk24.nll_kept",
     source="KK24 section 5.2, section 6, Table 1",
     statement=rf"Focal temperature scaling comes with 'log-loss being approximately the same', 'occasionally marginally losing'. "
-    rf"(Taken as: both chosen by log-loss, the test log-loss changes by at most 2 % on average. {SIZE}.)",
+    rf"(Taken as: both chosen by log-loss, the test log-loss changes by at most 2 %, our threshold, on average. {SIZE}.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs="runs",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import sympy as sp
 
 from focal_lib.claims.evidence import All, Derivation, Evidence, Step, Unchecked, step, step_of_several
@@ -16,7 +15,6 @@ from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps, 
 from focal_lib.claims.measurement import Measurement
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
-from focal_lib.theory.maps import focal_logit
 from focal_lib.theory.temperature_bounds import (
     printed_temperature_bounds,
     temperature_bounds,
@@ -355,29 +353,27 @@ def _width(bounds: tuple[float, float]) -> float:
     fidelity="quoted",
 )
 def prop3_example_theory() -> Evidence:
-    """The formulas at gamma = 4, and the temperatures that the map itself needs on logits up to 30 between them."""
-    low, high = printed_temperature_bounds(4.0)
-    s = np.linspace(0.01, 30, 3000)
-    needed = s / focal_logit(s, 4.0)
-    return All(
+    """Of all logits by kk24.prop3_log, whose bound lies below the printed one; the two numbers by the printed formulas."""
+    with balls.precision():
+        log5 = balls.exact(5).log()
+        sharper = 1 / (5 - (2 * balls.exact(2).log() - 1) * log5)
+        printed = 1 / (5 - log5 / 2)
+        below = sharper < balls.exact("0.238")
+        rounded = bool(printed > balls.exact("0.2375")) and bool(printed < balls.exact("0.2385"))
+    return Derivation(
         (
-            Measurement(
-                r"smallest $T = s/\operatorname{logit} FC(s)$, less 0.2",
-                "not below 0",
-                needed.min() - 0.2,
-                holds=needed.min() >= 0.2,
-                said="claimed",
+            *gap_slope_steps(),
+            *logit_gap_steps(),
+            step(
+                r"$\frac1{\gamma+1}$ at $\gamma = 4$ is 0.2",
+                1 / (symbols.gamma + 1).subs(symbols.gamma, 4),
+                sp.Rational(1, 5),
             ),
-            Measurement(
-                r"0.238 less the largest",
-                "not below 0",
-                0.238 - needed.max(),
-                holds=needed.max() <= 0.238,
-                said="claimed",
-            ),
-            Measurement(r"$1/(\gamma+1)$", "0.2", low, 0.2, 5e-4),
-            Measurement(r"$1/(\gamma+1-\frac12\log(\gamma+1))$", "0.238", high, 0.238, 5e-4),
-        )
+            Step(r"$\frac1{\gamma+1-(2\log2-1)\log(\gamma+1)}$ is below 0.238, in ball arithmetic", bool(below)),
+            Step(r"$\frac1{\gamma+1-\frac12\log(\gamma+1)}$ is 0.238 to three decimals, in ball arithmetic", rounded),
+        ),
+        rf"$\frac15 < T = s/\operatorname{{logit}} FC(s) < {float(sharper.mid()):.4f}$ for every $s$; the printed bound, {float(printed.mid()):.4f}, "
+        r"is rounded down to 0.238, which bounds all the same.",
     )
 
 

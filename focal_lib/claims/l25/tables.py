@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import flint
-import sympy as sp
-from sympy.core.symbol import Str
-
-from focal_lib.claims.evidence import All, Conditional, Counterexample, Evidence
+from focal_lib.claims.evidence import All, Evidence
 from focal_lib.claims.from_tables import (
     losses_at_lowest,
     lower_mean,
@@ -181,25 +177,12 @@ def errors_rows() -> Evidence:
 )
 def auroc_highest() -> Evidence:
     """Counted in the printed table, each data set for itself."""
-    names = ("CIFAR-10-C", "SVHN")
-    corrupted, svhn = (
-        [most_rows_won("L25", "AUROC table", stage, "fcl", dataset=f"CIFAR-10/{name}") for stage in STAGES]
-        for name in names
-    )
-    those, others = (sp.FiniteSet(Str(name)) for name in names)
-    most = 3  # of four networks
-    short = max(most - part.measured for part in svhn)
-    counts = " and ".join(f"{part.measured:g}" for part in svhn)
-    return Conditional(
-        "the data set",
-        sp.Union(those, others),
-        All(tuple(corrupted), those),
-        Counterexample(
-            f"SVHN: FCL has the highest for {counts} of four networks, before and after",
-            flint.arb(short),
-            "counted in the printed table, single runs without uncertainty",
-            others,
-        ),
+    return All(
+        tuple(
+            most_rows_won("L25", "AUROC table", stage, "fcl", dataset=f"CIFAR-10/{name}")
+            for name in ("CIFAR-10-C", "SVHN")
+            for stage in STAGES
+        )
     )
 
 
@@ -210,6 +193,7 @@ def auroc_highest() -> Evidence:
     r"CIFAR-10-C. For every network it has the highest on neither of the two data sets.",
     chapter=CHAPTER,
     fidelity="ours",
+    corrects="l25.auroc_highest",
 )
 def auroc_rows() -> Evidence:
     """Counted in the printed table."""
@@ -248,7 +232,7 @@ def minimal_change() -> Evidence:
     "l25.minimal_change_rows",
     source="L25 section 5.5.3, row by row",
     statement=r"In 9 of 12 rows of Table 4 temperature scaling changes the ECE of FCL by no more than that of FLSD-53, and in 6 its temperature is 1. "
-    r"In the others it is more: on Tiny-ImageNet, 20 Newsgroups and FinSen. So the mean change is 2.17 points for FCL and 2.08 for FLSD-53; "
+    r"In the other three, on Tiny-ImageNet, 20 Newsgroups and FinSen, it changes it by more. So the mean change is 2.17 points for FCL and 2.08 for FLSD-53; "
     r"the median is 0.1 and 0.615.",
     chapter=CHAPTER,
     fidelity="ours",
@@ -258,6 +242,10 @@ def minimal_change_rows() -> Evidence:
     return All(
         (
             rows_changed_no_more("L25", "Table 4", "fcl", "flsd-53", 9),
+            *(
+                rows_changed_no_more("L25", "Table 4", "fcl", "flsd-53", 0, dataset=dataset)
+                for dataset in ("Tiny-ImageNet", "20 Newsgroups", "FinSen")
+            ),
             rows_at_temperature("L25", "Table 4", "fcl", 1.0, 6),
             size_of_change("L25", "Table 4", "fcl", "mean", 2.17),
             size_of_change("L25", "Table 4", "flsd-53", "mean", 2.08),

@@ -128,7 +128,7 @@ def linear_lower_confidence() -> Evidence:
 @claim(
     "m20.linear_calibration",
     source="M20 App. G, 'Weight Magnification'",
-    statement=r"That focal loss keeps the weights of the model small 'helps in calibration'. (Taken, on App. G's linear model, as: the predicted "
+    statement=r"That focal loss keeps the weights of the model small 'helps in calibration'. (Said of networks; taken, on App. G's linear model, as: the predicted "
     rf"probabilities are nearer to the true ones than those of cross-entropy, in root mean square. {OURS}; for others see m20.linear_underconfident.)",
     chapter=CHAPTER,
     fidelity="our reading",

@@ -57,7 +57,7 @@ def table6_printed() -> Evidence:
     r"temperature-scaled model for focal "
     r"loss does not reduce as much as those of the models for cross-entropy and MMCE, for which the optimal "
     r"temperatures lie between 2.5 to 2.8'. "
-    r"(Taken as: these temperatures, in Table 1; and that $|S_{99}|$ of Table 6 falls by fewer points for focal loss than for either, in both networks.)",
+    r"(Taken as: these temperatures, in Table 1; and that $|S_{99}|$ of Table 6 falls by fewer points for focal loss than for either, in both networks. That the temperature is why is not judged.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )

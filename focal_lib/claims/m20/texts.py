@@ -150,7 +150,7 @@ def text_rows() -> Evidence:
 @claim(
     "m20.text_last_epoch",
     source="M20 appendix D, taken further",
-    statement="M20 'used the models with the best validation accuracy'. Those of the last epoch have a higher ECE, equal width, with cross-entropy, "
+    statement="For its texts M20 'used the models with the best validation accuracy'. Those of the last epoch have a higher ECE, equal width, with cross-entropy, "
     f"before temperature scaling. ({SIZE}, and of the last epoch.)",
     chapter=CHAPTER,
     fidelity="ours",

@@ -20,8 +20,10 @@ def test_a_harmonic_is_found_about_any_centre(which, harmonic):
 def test_the_same_shapes_for_every_gamma_are_no_trend(monkeypatch):
     found = {"brier": [(0.0, 0.0)] * 3, 0.0: [(0.2, 0.1)] * 3, 1.0: [(0.2, 0.12)] * 3, 3.0: [(0.2, 0.14)] * 3}
     monkeypatch.setattr(fig4, "_harmonics", found.__getitem__)
-    assert fig4.fig4_shapes().verdict == Verdict.REPRODUCED
+    assert fig4.fig4_shapes().verdict == fig4.fig4_triangle().verdict == Verdict.REPRODUCED
     found[3.0] = found[1.0]
+    assert fig4.fig4_triangle().verdict == Verdict.NOT_REPRODUCED
+    found[0.0] = [(0.1, 0.2)] * 3
     assert fig4.fig4_shapes().verdict == Verdict.NOT_REPRODUCED
 
 

@@ -38,16 +38,19 @@ def test_a_changed_cell_changes_the_conclusion(monkeypatch, changed):
     assert check().verdict == Verdict.NOT_REPRODUCED
 
 
-@pytest.mark.parametrize(
-    ("dataset", "network", "value"), [("CIFAR-10-C", "DenseNet-121", 50.0), ("SVHN", "ResNet-110", 99.9)]
-)
-def test_auroc_is_highest_for_most_networks_on_one_data_set_only(monkeypatch, dataset, network, value):
-    assert tables.auroc_highest().verdict == Verdict.CONDITIONAL
+def test_auroc_is_highest_for_most_networks_on_one_data_set_only(monkeypatch):
+    assert tables.auroc_highest().verdict == Verdict.NOT_REPRODUCED
     cells = printed_tables()
-    fcl = "table == 'AUROC table' and loss == 'fcl' and network == @network and dataset.str.endswith(@dataset)"
-    cells.loc[cells.query(fcl).index, "value"] = value
     monkeypatch.setattr(from_tables, "printed_tables", lambda: cells)
-    assert tables.auroc_highest().verdict == Verdict.FAILED
+    fcl = "table == 'AUROC table' and loss == 'fcl' and network == @network and dataset.str.endswith(@dataset)"
+
+    def change(dataset, network, value):
+        cells.loc[cells.query(fcl, local_dict={"dataset": dataset, "network": network}).index, "value"] = value
+
+    change("SVHN", "ResNet-110", 99.9)
+    assert tables.auroc_highest().verdict == Verdict.REPRODUCED
+    change("CIFAR-10-C", "DenseNet-121", 50.0)
+    assert tables.auroc_highest().verdict == Verdict.NOT_REPRODUCED
 
 
 def test_errors_are_lowest_in_most_rows_of_fcl_alone():
