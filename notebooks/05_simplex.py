@@ -180,8 +180,8 @@ show(
 )
 
 # %% [markdown]
-# What the paper says of its isolines is right, too, if 'more akin to a curved triangle' asks no more than a larger third
-# harmonic of their radius. Read against the second harmonic, that of an oval, it is not.
+# What the paper says of its isolines is right, too, if 'more akin to a curved triangle' asks no more than a larger
+# third harmonic of their radius. Read against the second harmonic, that of an oval, it is not.
 
 # %% tags=["remove-input"]
 show("kk24.fig4_minimum", "kk24.fig4_shapes", "kk24.fig4_triangle", "kk24.fig4_ratio")

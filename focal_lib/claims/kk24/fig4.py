@@ -82,7 +82,7 @@ def fig4_shapes() -> Evidence:
     "kk24.fig4_triangle",
     source="KK24 section 3.3 on Fig. 4",
     statement=r"The isolines of the proper part are 'more akin to a curved triangle, a trend that becomes more pronounced with increasing values of "
-    r"$\gamma$'. (Taken, for the least, as: the third harmonic of an isoline's radius about its centroid, over the mean, grows from cross-entropy to "
+    r"$\gamma$'. (Taken, at the least, as: the third harmonic of an isoline's radius about its centroid, over the mean, grows from cross-entropy to "
     r"$\gamma = 1$ to $3$ at each percentile of the figure. It grows with other harmonics, too: whether the shape is nearer to a triangle than to an oval "
     r"is kk24.fig4_ratio.)",
     chapter=CHAPTER,

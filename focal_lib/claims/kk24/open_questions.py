@@ -60,7 +60,7 @@ def _change(contrast: Contrast) -> str:
     "kk24.architectures_ece",
     source="KK24 section 5.2, on other architectures",
     statement=r"Focal temperature scaling 'could noticeably improve ECE among all baseline models'. (Taken as: against temperature scaling, both "
-    rf"chosen by ECE, equal mass, on each of {NETWORKS}.)",
+    rf"chosen by ECE, equal mass, on each of {NETWORKS}, by sign; how much is 'noticeably' is not judged.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs=f"results/{ARCHITECTURES}",

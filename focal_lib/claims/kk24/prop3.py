@@ -321,8 +321,8 @@ def prop3_proof_negative_gap() -> Evidence:
     "kk24.fig3_tighter",
     source="KK24 section 3.2, Fig. 3",
     statement=r"'The experimental bounds are considerably tighter than the theoretical' 'for logits in the range $(-20, 20)$'. (Taken as: the widths of "
-    r"Fig. 3, right, at most three quarters of the printed bounds' for $0.1 \le \gamma \le 10$, both for the exact bounds on these logits and for the paper's "
-    r"search, whose temperatures are multiples of 0.001.)",
+    r"Fig. 3, right, at most three quarters of the printed bounds' for $\gamma$ of 0.1, 0.5, 1, 2, 4 and 10, both for the exact bounds on these logits and for "
+    r"the paper's search, whose temperatures are multiples of 0.001, here with a logit step of 0.05.)",
     chapter=CHAPTER,
     fidelity="our reading",
 )
@@ -386,8 +386,9 @@ def prop3_example_theory() -> Evidence:
     formal=formal("equivalent", "kk24_example_upper"),
 )
 def prop3_example_upper() -> Evidence:
-    """The exact bound, rounded to the search's step."""
-    return Measurement("upper $T$", "0.218", temperature_bounds(4.0, radius=20)[1], 0.218, 5e-4)
+    """The exact bound, rounded up to the search's step."""
+    found = math.ceil(1000 * temperature_bounds(4.0, radius=20)[1]) / 1000
+    return Measurement("upper $T$ on $(-20, 20)$", "0.218", found, 0.218, 1e-9)
 
 
 @claim(
@@ -407,7 +408,7 @@ def prop3_example_lower() -> Evidence:
 @claim(
     "kk24.prop3_example_lower_corrected",
     source="KK24 section 3.2, corrected",
-    statement=r"0.206 is what the search gives on logits $(-10, 10)$, the largest multiple of 0.001 that bounds there.",
+    statement=r"For $\gamma = 4$, 0.206 is what the search gives on logits $(-10, 10)$, the largest multiple of 0.001 that bounds there.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("equivalent", "kk24_example_lower_10"),

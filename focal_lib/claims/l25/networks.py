@@ -62,8 +62,8 @@ def lambda_nll() -> Evidence:
 @claim(
     "l25.lambda_nll_scaled",
     source="L25 section 5.5.2, Fig. 6",
-    statement=r"'For post-temperature scaling, NLL values are generally lower, indicating improved calibration.' (Taken as: of $\gamma = 3$, $\lambda = "
-    rf"\frac12$, lower after a temperature by NLL than before. {HERE[1:-1]})",
+    statement=r"'For post-temperature scaling, NLL values are generally lower, indicating improved calibration.' (Taken as: for the one pair $\gamma = 3$, "
+    rf"$\lambda = \frac12$, lower after a temperature by NLL than before. Here: {SIZE}.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs=NEEDS,

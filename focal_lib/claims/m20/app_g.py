@@ -94,7 +94,8 @@ def linear_high_confidence() -> Evidence:
     "m20.linear_high_never",
     source="M20 App. G, Fig. 6 (a), for other spreads and sizes",
     statement=r"At none of nine spreads of the clusters from 0.05 to 1.5 (two of them are 2 apart) do as many as 90 % of the mistakes of cross-entropy have a "
-    rf"confidence above 90 %: 50, 200 and 1,000 samples with 10 % flipped labels, mean over {DRAWS} draws.",
+    r"confidence above 90 %: 50, 200 and 1,000 samples with 10 % flipped labels, at the exact minimum of the loss on them; mistakes of the whole "
+    rf"distribution, mean over {DRAWS} draws.",
     chapter=CHAPTER,
     fidelity="ours",
     corrects="m20.linear_high_confidence",

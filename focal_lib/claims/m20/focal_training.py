@@ -118,7 +118,7 @@ def _wrong(result: Result) -> float:
     source="M20 section 4, Fig. 3 (f)",
     statement=r"'The probabilities predicted for the correct classes for misclassified test samples are slightly "
     r"higher for focal loss than for cross-entropy.' (Taken "
-    rf"as: higher at the end of training, for each of $\gamma = 1, 2, 3$; {SIZE}.)",
+    rf"as: higher at the end of training, for each of $\gamma = 1, 2, 3$; how much is 'slightly' is not judged; {SIZE}.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs="runs",

@@ -180,7 +180,7 @@ def error_around_drops(history: pd.DataFrame, drops: Sequence[int]) -> tuple[flo
     source="M20 section 3, Fig. 2",
     statement=r"'Over time, the network gradually pushes all of the training samples towards the highest confidence "
     r"bin.' (Taken as: of 25 bins; at the end of "
-    rf"training it holds 99 % of them or more, cross-entropy; {SIZE}.)",
+    rf"training it holds 99 % of them or more, cross-entropy; 'gradually' is not judged; {SIZE}.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs="runs",
