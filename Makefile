@@ -45,7 +45,7 @@ pdf: book ## the whole book as one PDF with bookmarks, _build/focal.pdf, printed
 # a thread for each test worker; nbval runs again the notebooks with outputs that must be the same every time
 test: export OMP_NUM_THREADS := 1
 test: $(READY) ## run the whole test suite; what lint finds is told and fails nothing
-	@$(BIN)/python -m pytest -n auto --dist loadfile
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 	@$(SNAKEMAKE) notebooks --configfile workflow/smoke.yaml
 	@again=$$(for page in $$(cd notebooks && grep -l nbval-check-output *.py | sed 's/py$$/ipynb/'); do \
 	ls _build/smoke/notebooks/$$page 2>/dev/null || ls _build/notebooks/$$page || exit 1; done) && \

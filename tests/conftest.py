@@ -1,4 +1,8 @@
-"""What tests of several packages use: data made up for them, and no deadlines where the machine is shared."""
+"""What tests of several packages use: data made up for them, one thread each, and no deadlines."""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy and torch: sums of floats depend on the number of threads
 
 import numpy as np
 import pytest
@@ -10,6 +14,12 @@ collect_ignore = ["browser"]  # make browser runs these, in an environment with 
 
 settings.register_profile("shared machine", deadline=None)
 settings.load_profile("shared machine")
+
+
+def pytest_collection_modifyitems(items):
+    """Files with slow tests first: one of them begun last would leave the other cores idle."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,15 @@
-"""Networks of convolutions for pictures, and all by name. Blocks are torchvision's; what differs is the stem."""
+"""Networks of convolutions for pictures, and all by name. Blocks are torchvision's; what differs is the stem.
+
+torchvision takes over a second to import, so that the functions that need it do, and those who make no network wait
+for none.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from torch import Tensor, nn
-from torchvision.models.densenet import DenseNet
-from torchvision.models.resnet import BasicBlock, Bottleneck, ResNet, resnet50
 
 from focal_lib.training.models.patches import small_convnext, small_mixer, small_vit, vit
 
@@ -73,17 +76,20 @@ def mlp(channels: int, size: int, classes: int) -> nn.Module:
 
 
 def resnet(
-    layers: Sequence[int], block: type[BasicBlock] | type[Bottleneck] = Bottleneck
+    layers: Sequence[int], block: Literal["BasicBlock", "Bottleneck"] = "Bottleneck"
 ) -> Callable[[int, int, int], nn.Module]:
     """ResNet for images of 32x32: a 3x3 stem of stride 1 and no pooling (M20, KK24, L25).
 
     Args:
         layers: blocks in each of the four stages. (3, 4, 6, 3) is ResNet-50; (3, 4, 26, 3) is what the
             papers' code calls ResNet-110; (2, 2, 2, 2) of basic blocks is ResNet-18.
+        block: torchvision's name of it.
     """
 
     def make(channels: int, size: int, classes: int) -> nn.Module:
-        model = ResNet(block, list(layers), num_classes=classes)
+        from torchvision.models import resnet
+
+        model = resnet.ResNet(getattr(resnet, block), list(layers), num_classes=classes)
         model.conv1 = nn.Conv2d(channels, 64, 3, padding=1, bias=False)
         model.maxpool = nn.Identity()
         return model
@@ -95,6 +101,8 @@ class _WideResNet(nn.Module):
     """A stem of 16 channels, three stages of basic blocks, mean pooling, a linear layer."""
 
     def __init__(self, channels: int, classes: int, blocks: int, widths: Sequence[int]) -> None:
+        from torchvision.models.resnet import BasicBlock
+
         super().__init__()
         layers: list[nn.Module] = [nn.Conv2d(channels, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU()]
         before = 16
@@ -145,6 +153,8 @@ def small_resnet(channels: int, size: int, classes: int) -> nn.Module:
 
 def densenet121(channels: int, size: int, classes: int) -> nn.Module:
     """DenseNet-121, growth 32, for images of 32x32: a 3x3 stem, no normalisation or pooling after it."""
+    from torchvision.models.densenet import DenseNet
+
     model = DenseNet(growth_rate=32, block_config=(6, 12, 24, 16), num_init_features=64, num_classes=classes)
     model.features.conv0 = nn.Conv2d(channels, 64, 3, padding=1, bias=False)
     for name in ("norm0", "relu0", "pool0"):
@@ -157,6 +167,8 @@ def resnet50_tiny_imagenet(channels: int, size: int, classes: int) -> nn.Module:
 
     KK24 section 5.1 and L25 section 5 say ResNet-50 and not which stem.
     """
+    from torchvision.models.resnet import resnet50
+
     model = resnet50(num_classes=classes)
     if channels != 3:
         model.conv1 = nn.Conv2d(channels, 64, 7, stride=2, padding=3, bias=False)
@@ -169,7 +181,7 @@ IMAGE_MODELS: dict[str, Callable[[int, int, int], nn.Module]] = {
     "mlp": mlp,
     "resnet8": small_resnet,
     "resnet20": wide_resnet(20, 1),  # He et al. (2016) section 4.2, with projections as shortcuts
-    "resnet18": resnet((2, 2, 2, 2), BasicBlock),
+    "resnet18": resnet((2, 2, 2, 2), "BasicBlock"),
     "resnet50": resnet((3, 4, 6, 3)),
     "resnet110": resnet((3, 4, 26, 3)),
     "wide-resnet-16-4": wide_resnet(14, 4),  # by its authors' count of layers

@@ -4,9 +4,6 @@ them."""
 from __future__ import annotations
 
 from torch import Tensor, nn
-from torchvision.models.convnext import CNBlockConfig, ConvNeXt
-from torchvision.models.vision_transformer import VisionTransformer
-from torchvision.ops import MLP
 
 __all__ = ["small_convnext", "small_mixer", "small_vit", "vit"]
 
@@ -17,6 +14,8 @@ def _check_size(name: str, size: int) -> None:
 
 
 def _transformer(channels: int, size: int, classes: int, patch: int, **sizes: int) -> nn.Module:
+    from torchvision.models.vision_transformer import VisionTransformer
+
     model = VisionTransformer(image_size=size, patch_size=patch, num_classes=classes, **sizes)
     if channels != 3:
         model.conv_proj = nn.Conv2d(channels, sizes["hidden_dim"], patch, stride=patch)
@@ -48,6 +47,8 @@ class _MixerLayer(nn.Module):
     """Tokens mixed for each channel, then channels for each token; normalised before, added after."""
 
     def __init__(self, tokens: int, width: int, hidden: tuple[int, int]) -> None:
+        from torchvision.ops import MLP
+
         super().__init__()
         self.before_tokens, self.before_channels = nn.LayerNorm(width), nn.LayerNorm(width)
         self.tokens = MLP(tokens, [hidden[0], tokens], activation_layer=nn.GELU, inplace=None)
@@ -97,6 +98,8 @@ def small_convnext(channels: int, size: int, classes: int) -> nn.Module:
     """
     if size < 8:
         raise ValueError(f"small-convnext needs images of at least 8 x 8. Got {size} x {size}.")
+    from torchvision.models.convnext import CNBlockConfig, ConvNeXt
+
     model = ConvNeXt([CNBlockConfig(32, 64, 2), CNBlockConfig(64, None, 2)], num_classes=classes)
     if channels != 3:
         model.features[0][0] = nn.Conv2d(channels, 32, 4, stride=4)

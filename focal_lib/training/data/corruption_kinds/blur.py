@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import ndimage, signal
+from scipy import ndimage
 
 __all__ = ["defocus_blur", "enlarge", "gaussian_blur", "glass_blur", "motion_blur", "smear", "zoom_blur"]
 
@@ -17,12 +17,14 @@ def gaussian_blur(x: np.ndarray, sigma: float, rng: Rng) -> np.ndarray:
 
 def defocus_blur(x: np.ndarray, setting: tuple[float, float], rng: Rng) -> np.ndarray:
     """Convolution with an antialiased disk."""
+    from scipy.signal import fftconvolve  # takes longer to import than all else that reads data
+
     radius, alias = setting
     side = np.arange(-8, 9) if radius <= 8 else np.arange(-int(radius), int(radius) + 1)
     disk = (side[:, None] ** 2 + side**2 <= radius**2).astype(np.float64)
     kernel = ndimage.gaussian_filter(disk / disk.sum(), alias, mode="constant", radius=1)
     padded = np.pad(x, ((0, 0), (8, 8), (8, 8), (0, 0)), mode="reflect")
-    return signal.fftconvolve(padded, kernel[None, :, :, None], mode="valid", axes=(1, 2))
+    return fftconvolve(padded, kernel[None, :, :, None], mode="valid", axes=(1, 2))
 
 
 def glass_blur(x: np.ndarray, setting: tuple[float, int], rng: Rng) -> np.ndarray:
