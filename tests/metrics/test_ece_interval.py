@@ -22,7 +22,7 @@ from focal_lib.metrics.ece_interval import (
 )
 
 
-def share_that_holds(interval, truth, runs=200):
+def share_that_holds(interval, truth, runs=100):
     found = [interval(seed) for seed in range(runs)]
     return np.mean([f.low <= truth <= f.high for f in found])
 

@@ -20,7 +20,7 @@ def test_kills_change_nothing(small_data, tmp_path):
         "-m",
         "tests.training.kill_runs",
         str(tmp_path / "killed"),
-        os.environ.get("KILLS", "12"),
+        os.environ.get("KILLS", "8"),
     ]
     done = subprocess.run(
         command, cwd=ROOT, env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=1200

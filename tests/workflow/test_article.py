@@ -35,9 +35,13 @@ def test_no_number_is_typed():
     assert _typed_numbers(TEMPLATE + "\nIt is 0.49 points better in 7 of 10.") == ["0.49", "7", "10."]
 
 
-def test_verdicts_and_counts_are_the_ledgers(monkeypatch):
+@pytest.fixture(scope="module")
+def text():
+    return article.article_text()
+
+
+def test_verdicts_and_counts_are_the_ledgers(text, monkeypatch):
     recorded = verdicts.recorded()
-    text = article.article_text()
     failed = [c for c in ledger() if c.of_paper and recorded[c.id] in ("REFUTED", "NOT REPRODUCED", "NOT CONFIRMED")]
     assert failed
     [table] = re.findall(r"\| claim \| statement \| verdict \|\n\|[-|]+\n((?:\|.*\n)+)", text)
@@ -83,8 +87,8 @@ def test_every_record_with_written_contrasts_is_counted():
     }
 
 
-def test_a_verdict_is_that_of_the_interval_beside_it():
-    gain, text = article._gain(), re.sub(r"\s+", " ", article.article_text())
+def test_a_verdict_is_that_of_the_interval_beside_it(text):
+    gain, text = article._gain(), re.sub(r"\s+", " ", text)
     interval = find("kk24.table1_ece_focal_losses").evidence.interval
     assert (interval.estimate, interval.low, interval.high) == (gain["difference"], gain["low"], gain["high"])
     shown = article._shown(verdicts.recorded()["kk24.table1_ece_focal_losses"])

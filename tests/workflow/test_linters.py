@@ -22,6 +22,7 @@ needs_linters = pytest.mark.skipif(not (linters.HOME / "made-of.lock").is_file()
 @needs_linters
 @pytest.mark.parametrize("name", linters.LINTERS)
 def test_a_planted_fault_is_found(name, tmp_path):
+    """Without it nothing is found: make lint says so of the project itself."""
     path, stands, instead, said = FAULTS[name]
     top = ROOT / path.split("/")[0]
     if name == "crate":  # a small one
@@ -29,7 +30,6 @@ def test_a_planted_fault_is_found(name, tmp_path):
         (tmp_path / path).write_text(crate(tmp_path / top.name))
     else:
         (shutil.copytree if top.is_dir() else shutil.copy)(top, tmp_path / top.name)
-    assert linters.complaints([name], root=tmp_path) == {}
     text = (tmp_path / path).read_text()
     assert stands in text
     (tmp_path / path).write_text(text.replace(stands, instead))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from focal_lib.training.data import places
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["glove"]
 
@@ -54,9 +59,14 @@ def _read_text(path: Path, wanted: set[str]) -> dict[str, np.ndarray]:
 
 
 def _read_package(folder: Path, words: Sequence[str]) -> dict[str, np.ndarray]:
+    vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)
+    rows = _rows_of_package(folder).reindex(list(dict.fromkeys(words))).dropna().astype(int)
+    return {str(word): np.asarray(vectors[row], dtype=np.float32) for word, row in rows.items()}
+
+
+@functools.lru_cache(maxsize=1)
+def _rows_of_package(folder: Path) -> pd.Series[int]:
     import pandas as pd
 
     index = pd.read_parquet(folder / "glove_6B_index.parquet")["index"]
-    vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)
-    rows = pd.Series(np.arange(len(index)), index=index).reindex(list(dict.fromkeys(words))).dropna().astype(int)
-    return {str(word): np.asarray(vectors[row], dtype=np.float32) for word, row in rows.items()}
+    return pd.Series(np.arange(len(index)), index=index)
