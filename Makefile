@@ -45,8 +45,8 @@ pdf: book ## the whole book as one PDF with bookmarks, _build/focal.pdf, printed
 # one thread for each test worker, and more workers than cores, as many tests wait for processes; nbval runs again the notebooks with outputs that must be the same every time
 test: export OMP_NUM_THREADS := 1
 test: WORKERS = $(shell $(BIN)/python -c 'import os; print(3 * os.cpu_count() // 2)')
-test: $(READY) ## run the whole test suite; what lint finds is told and fails nothing
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+test: $(READY) ## all tests but the slow ones, which SLOW=1 adds; what lint finds is told and fails nothing
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(if $(SLOW),,-m "not slow")
 	@$(SNAKEMAKE) notebooks --configfile workflow/smoke.yaml
 	@again=$$(for page in $$(cd notebooks && grep -l nbval-check-output *.py | sed 's/py$$/ipynb/'); do \
 	ls _build/smoke/notebooks/$$page 2>/dev/null || ls _build/notebooks/$$page || exit 1; done) && \

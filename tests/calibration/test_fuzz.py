@@ -213,6 +213,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as Linux does")
 def test_files_that_lie_are_refused_before_memory_is_taken(tmp_path):
     """In a process that may take 300 MB more than it has; it takes 100, for text that is read before it is parsed."""

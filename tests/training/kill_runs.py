@@ -44,7 +44,7 @@ def work(specs: list[Spec], root: Path) -> None:
             for start in range(0, len(content), 1 + len(content) // 4):
                 file.write(content[start : start + 1 + len(content) // 4])
                 file.flush()
-                time.sleep(0.01)
+                time.sleep(0.03)
         return len(content)
 
     Path.write_bytes = slowly  # type: ignore[method-assign, assignment]

@@ -2,12 +2,14 @@
 
 import json
 
+import pytest
 import torch
 from click.testing import CliRunner
 
 from benchmarks.training import main
 
 
+@pytest.mark.slow
 def test_rates_of_a_small_network(tmp_path):
     out = tmp_path / "rates.json"
     flags = ["--model", "mlp", "--images", "128", "--device", "cpu", "--precision", "float32", "--way", "plain"]

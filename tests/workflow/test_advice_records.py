@@ -6,6 +6,7 @@ import pytest
 from workflow import advice_power, advice_rates, coverage, going_on
 
 
+@pytest.mark.slow
 def test_decisions_go_on(tmp_path, monkeypatch):
     monkeypatch.setattr(advice_rates, "EVERY", {(2, 60): 1, (3, 60): 2})
     monkeypatch.setattr(advice_rates, "KNOWN_TRUTHS", ("calibrated",))
@@ -21,6 +22,7 @@ def test_decisions_go_on(tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(pd.read_parquet(out), second)
 
 
+@pytest.mark.slow
 def test_power_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(advice_power, "SAMPLES", (60,))
     monkeypatch.setattr(advice_power, "GAINS", (0.1,))

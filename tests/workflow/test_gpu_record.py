@@ -45,6 +45,7 @@ def call(place, *more):
     return CliRunner().invoke(gpu_record.main, flags_of(place, *more))
 
 
+@pytest.mark.slow
 def test_calls_go_on_and_bring_every_run_home_once(place):
     command = [sys.executable, "-m", "workflow.gpu_record", *flags_of(place, "--minutes", "0.0001")]
     first = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -83,6 +84,7 @@ def test_what_is_too_much_for_one_call_waits_for_the_next(place, monkeypatch):
     assert sorted(digests) == sorted(spec.digest for spec in read_grid(place / "grid.yaml"))
 
 
+@pytest.mark.slow
 def test_a_failed_run_says_why(place):
     one = GRID.replace("seed: [0, 1]", "seed: 0")
     (place / "grid.yaml").write_text(one.replace("mlp", "vit").replace("n_validation: 30", "n_validation: 90"))

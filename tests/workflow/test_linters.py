@@ -20,7 +20,9 @@ needs_linters = pytest.mark.skipif(not (linters.HOME / "made-of.lock").is_file()
 
 
 @needs_linters
-@pytest.mark.parametrize("name", linters.LINTERS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "crate")) for name in linters.LINTERS]
+)
 def test_a_planted_fault_is_found(name, tmp_path):
     """Without it nothing is found: make lint says so of the project itself."""
     path, stands, instead, said = FAULTS[name]
