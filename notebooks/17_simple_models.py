@@ -479,6 +479,7 @@ show(
     "m20.linear_norm",
     "m20.linear_logits",
     "m20.linear_direction",
+    "m20.linear_direction_few",
     "m20.linear_high_confidence",
     "m20.linear_lower_confidence",
     "m20.linear_calibration",

@@ -101,6 +101,8 @@ FileCommand("planted", callback=calls[sys.argv[1]])([])
 
 def start(folder, name, **options):
     command = [sys.executable, "-c", COMMAND, name]
+    if os.name == "posix":  # under nohup SIGHUP is ignored, by what is started there, too
+        options["preexec_fn"] = lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)
     return subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, env=os.environ, **options)
 
 

@@ -320,7 +320,7 @@ def prop3_proof_negative_gap() -> Evidence:
 @claim(
     "kk24.fig3_tighter",
     source="KK24 section 3.2, Fig. 3",
-    statement=r"'The experimental bounds are considerably tighter than the theoretical' 'for logits in the range $(-20, 20)$'. (Taken as: the widths of "
+    statement=r"'The experimental bounds are considerably tighter than the theoretical'. (Taken as: for its logits, 'in the range $(-20, 20)$', the widths of "
     r"Fig. 3, right, at most three quarters of the printed bounds' for $\gamma$ of 0.1, 0.5, 1, 2, 4 and 10, both for the exact bounds on these logits and for "
     r"the paper's search, whose temperatures are multiples of 0.001, here with a logit step of 0.05.)",
     chapter=CHAPTER,

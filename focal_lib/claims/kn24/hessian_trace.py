@@ -28,7 +28,7 @@ def _traces(penalty: float) -> tuple[float, ...]:
     "kn24.fig4",
     source="KN24 Fig. 4",
     statement=r"A penalty on $\operatorname{Tr}(H)$ while training a two-layer MLP on CIFAR-10 lowers the trace and ECE. (Taken as: the largest "
-    r"penalty against none, taken on training batches; trace of the test loss; ECE of equal width; 4,000 training images, 30 epochs.)",
+    r"penalty against none, taken on training batches; trace of the test loss; ECE of equal width; 4,000 training images, 30 epochs, one learning rate.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs=f"results/{RUNS}",

@@ -21,7 +21,7 @@ LOST = (
 )
 SMALLER = (
     r"the text at hand has lost the formula of Definition 2, 'Focal Loss'. With Lin et al.'s exponent $\gamma$ the sentence is true "
-    r"(kn24.fig1_loss_smaller_reading, kn24.fig1_gradient_where), and the first of the caption is not; with $\gamma - 1$, which the first asks "
+    r"(kn24.fig1_loss_smaller_reading, kn24.fig1_gradient_where), and 'Focal loss coincides with cross-entropy' at $\gamma = 1$ is not; with $\gamma - 1$, which that asks "
     r"for, the two losses are equal at $\gamma = 1$ (kn24.fig1_other_exponent)"
 )
 q = symbols.q

@@ -108,4 +108,4 @@ def first_epoch() -> int:
 def gradient_norms() -> Evidence:
     """Log ratio, last over first evaluated epoch, of the 0.9 quantile over training samples."""
     base, focal = (np.log(followed(g, "gradient_q90", -1) / followed(g, "gradient_q90", 0)) for g in (0.0, 3.0))
-    return paired(f"log of the fall, cross-entropy minus focal {ON}", "positive", base, focal, 1)
+    return paired(f"log of last over fifth epoch, cross-entropy minus focal {ON}", "positive", base, focal, 1)
