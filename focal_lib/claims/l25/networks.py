@@ -78,7 +78,7 @@ def lambda_nll_scaled() -> Evidence:
         own = table[table["loss"] == (f"fcl 3 {lam:g}" if lam else "focal 3")]
         before, after = (own[own["objective"] == objective].set_index("seed")["value"] for objective in ("", "ece"))
         lower += paired_t_interval(after.sort_index(), before.sort_index(), level=1 - 0.05 / len(MAP_LAMBDAS)).high < 0
-    return Measurement.counted(f"$\\lambda$ with a lower NLL after a temperature by ECE", lower, len(MAP_LAMBDAS))
+    return Measurement.counted("$\\lambda$ with a lower NLL after a temperature by ECE", lower, len(MAP_LAMBDAS))
 
 
 @claim(
