@@ -386,7 +386,7 @@ note("table1", whole_epochs=begun[0].spec.training.epochs)
 # {glue:text}`table1-small-max:.1f` %. Nothing is concluded from them before all are in: no claim reads them.
 
 # %% tags=["hide-input"]
-form = results.format_as_kk24(of_begun)[["error (%)", "adaptive ECE (%)"]]
+form = results.format_as_kk24(of_begun).rename(index=in_words)[["error (%)", "adaptive ECE (%)"]]
 form.style.set_caption("Runs recorded so far, all of CIFAR-10; T and gamma chosen by adaptive ECE")
 
 # %% tags=["remove-input"]
