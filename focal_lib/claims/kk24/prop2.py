@@ -61,6 +61,8 @@ def minimiser_range() -> Evidence:
                 symbols.binary_map_of_logit(s, 0),
                 s,
             ),
+            *stationarity_steps(),
+            *convexity_proof().steps,
             *map_slope_steps(),
             step_of_several(
                 r"$\gamma = S/s$ with $0 < s < S$: $\operatorname{logit} FC(s) = S + s - R(s)$, beyond $S$ as $R(s) < s$ by $R(0) = 0$, "
@@ -69,7 +71,7 @@ def minimiser_range() -> Evidence:
                 (symbols.logit_gap(0), 0),
             ),
         ),
-        r"For $1/2 < q < p$, with logit $s < \operatorname{logit} p$: the map of $q$ is below $p$ at $\gamma = 0$ and, its "
+        r"Focal loss is least in the mean at the $q$ that the map takes to $p$. For $1/2 < q < p$, with logit $s < \operatorname{logit} p$: the map of $q$ is below $p$ at $\gamma = 0$ and, its "
         r"slope being above $\gamma$, beyond $p$ at $\gamma = \operatorname{logit} p / s$. It is continuous in $\gamma$, "
         "so some $\\gamma$ in between predicts exactly $q$.",
     )
@@ -308,8 +310,9 @@ def prop2_weight_reading() -> Evidence:
         (
             step(
                 r"by the chain rule $\frac{dL_0^*}{dp} = \frac{A}{\hat p'(q)}$, as $L_0(q) = L(1-q)$ has the slope $A = -L'(1-q)$",
-                sp.diff(symbols.focal_loss(1 - q), q) + sp.diff(symbols.focal_loss(x), x).subs(x, 1 - q),
+                (sp.diff(symbols.focal_loss(1 - q), q) + symbols.focal_loss_slope(1 - q)) * q ** (1 - gamma),
                 0,
+                lambda e: sp.simplify(sp.powsimp(sp.expand(e), force=True)),
             ),
             step_of_several(
                 r"and $L_1^*$ has by $1 - p$ the slope $\frac{B}{\hat p'(q)}$, $B = -L'(q)$: with their sum $w = \frac{A+B}{\hat p'}$ and "
@@ -317,7 +320,7 @@ def prop2_weight_reading() -> Evidence:
                 ((one + other) / slope * p, one / slope),
                 ((one + other) / slope * (1 - p), other / slope),
             ),
-            *stationarity_steps()[1:],
+            *stationarity_steps(),
             step(
                 r"$A, B > 0$: $-L'(q) = \frac{(1-q)^{\gamma-1}}{q}(1 - q - \gamma q\log q)$",
                 -symbols.focal_loss_slope() * q / (1 - q) ** (gamma - 1),
@@ -376,6 +379,7 @@ def prop2_proper_part_sides() -> Evidence:
     bulk = -sp.exp(x) * (1 - sp.exp(-x)) ** (g - 1) * (g * x * sp.exp(-x) + 1 - sp.exp(-x))
     return Derivation(
         (
+            *stationarity_steps(),
             *map_slope_steps(),
             step(
                 r"$L'(q) = -\frac{(1-q)^{\gamma-1}}{q}(1 - q - \gamma q\log q) < 0$",

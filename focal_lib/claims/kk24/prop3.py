@@ -148,7 +148,7 @@ def prop3_proof_comparison_reading() -> Evidence:
     "kk24.prop3_proof_gap",
     source="KK24 App. A.3, on the step from a bound of f' to the comparison of derivatives",
     statement=r"No constant bound of $f'$ gives the comparison for every $\gamma$: at $s = 0$ the derivative of $(\gamma+1)^{s/2}$ is "
-    r"$\frac12\log(\gamma+1)$, below $\frac{\gamma+1}{2}$ for every $\gamma > 0$, and $f'$ exceeds it at $\gamma = 4$, $s = 2.7$.",
+    r"$\frac12\log(\gamma+1)$, below $\frac{\gamma+1}{2}$ for every $\gamma > 0$, and $f'$ exceeds $\frac12\log(\gamma+1)$ at $\gamma = 4$, $s = 2.7$.",
     chapter=CHAPTER,
     fidelity="ours",
 )
@@ -175,7 +175,7 @@ def prop3_proof_gap() -> Evidence:
             ),
             Step(r"$\gamma = 4$, $s = 2.7$: $f' > \frac12\log 5$, in ball arithmetic", bool(exceeds)),
         ),
-        r"The bound itself is true, with another proof.",
+        r"Prop. 3's bound itself is true, with another proof.",
     )
 
 

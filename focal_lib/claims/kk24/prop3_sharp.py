@@ -21,7 +21,7 @@ s = symbols.s
 @claim(
     "kk24.prop3_sharp",
     source="sharpens KK24 Prop. 3",
-    statement=r"The smallest inverse temperature $\beta(s) = \operatorname{logit} FC(s)/s$ is its limit at 0, "
+    statement=r"For $\gamma > 0$ the smallest inverse temperature $\beta(s) = \operatorname{logit} FC(s)/s$ is its limit at 0, "
     r"$\gamma + 1 - \frac{\gamma(2\log 2-1)}{1+\gamma\log 2}$; the largest is $\gamma + 1$, in the limit.",
     chapter=CHAPTER,
     fidelity="ours",
@@ -98,7 +98,7 @@ def prop3_sharp_above() -> Evidence:
 @claim(
     "kk24.prop3_sharpness_zero",
     source="sharpens KK24 Prop. 3",
-    statement=r"$\lim_{s\to0}\beta(s) = \gamma + 1 - \frac{\gamma(2\log2-1)}{1+\gamma\log2}$ and $\lim_{s\to\infty}\beta(s) = \gamma+1$.",
+    statement=r"For $\gamma > 0$ $\lim_{s\to0}\beta(s) = \gamma + 1 - \frac{\gamma(2\log2-1)}{1+\gamma\log2}$ and $\lim_{s\to\infty}\beta(s) = \gamma+1$.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("exact", "kk24_prop3_limits"),

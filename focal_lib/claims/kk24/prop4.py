@@ -107,6 +107,7 @@ def prop4_negative() -> Evidence:
         drop = formulas.weight(balls.exact("0.8"), half) - formulas.weight(balls.exact("0.95"), half)
     return Derivation(
         (
+            *printed_weight_steps(sp.Symbol("gamma", negative=True)),
             step(
                 r"$(\log w)' = \frac1q - \frac{a}{1-q} + \frac{a\,b'}{1-ab}$ for $\gamma = -a$",
                 sp.simplify(log_slope - written),
@@ -190,6 +191,7 @@ def prop4_inflection() -> Evidence:
                 rf"$\gamma = 1$: on $[0.01, 0.05]$, {below}, $f = -w$ lies below its chord's middle", 2 * m - a - b
             ),
             Counterexample(rf"nor is $-f = w$ concave: on $[0.4, 0.6]$, {above}, it does", c + d - 2 * n),
+            Derivation(printed_weight_steps(), "So the $w$ of these numbers is $-1/L'$."),
         )
     )
 

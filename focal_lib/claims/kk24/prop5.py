@@ -197,7 +197,7 @@ def prop5_positive() -> Evidence:
 @claim(
     "kk24.prop5_positive_corrected",
     source="KK24 App. A.5, corrected",
-    statement=r"$f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases.",
+    statement=r"For $\gamma \ge 0$ $f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("exact", "kk24_prop5_negative_f"),

@@ -36,14 +36,22 @@ def gain_of_loss_step() -> Step:
     )
 
 
-def ratio_steps() -> tuple[Step, ...]:
-    """Second derivatives over those of cross-entropy: g - q g' in p, g - (1-q) g' in the logit."""
+def in_probability_steps() -> tuple[Step, ...]:
+    """The second derivative in p over that of cross-entropy is g - q g'."""
+    f = sp.Function("g")(q)
+    return (
+        gain_of_loss_step(),
+        step(r"$L' = -g/q$, so $q^2L'' = g - q\,g'$", q**2 * sp.diff(-f / q, q), f - q * sp.diff(f, q)),
+    )
+
+
+def in_logit_steps() -> tuple[Step, ...]:
+    """The second derivative in the logit over that of cross-entropy is g - (1-q) g'."""
     f = sp.Function("g")
     sigmoid = 1 / (1 + sp.exp(-s))
-    slope = -f(q) / q
     in_logit = sp.diff(-f(sigmoid) * (1 - sigmoid), s)
     return (
-        step(r"$L' = -g/q$, so $q^2L'' = g - q\,g'$", q**2 * sp.diff(slope, q), f(q) - q * sp.diff(f(q), q)),
+        gain_of_loss_step(),
         step(
             r"$\frac{d}{ds}L = -g\,(1-q)$ and $\frac{d^2}{ds^2}L = q(1-q)\,\big[g - (1-q)g'\big]$",
             (in_logit - _at_sigmoid(q * (1 - q) * (f(q) - (1 - q) * sp.diff(f(q), q)), sigmoid)).doit(),
@@ -73,7 +81,7 @@ def curvature_probability_low() -> Evidence:
     """g is strictly concave for gamma <= 1, so g - q g' increases from 1."""
     return Derivation(
         (
-            *ratio_steps()[:1],
+            *in_probability_steps(),
             *gain_concave_steps(),
             step(r"$(g - qg')' = -qg'' > 0$", *_slope_of_ratio()),
             step(
@@ -99,8 +107,7 @@ def curvature_probability_high() -> Evidence:
     per_power = slope_over_power()
     return Derivation(
         (
-            gain_of_loss_step(),
-            *ratio_steps()[:1],
+            *in_probability_steps(),
             *gain_curvature_steps(),
             step(r"$(g - qg')' = -qg''$: it rises from 1, then falls", *_slope_of_ratio()),
             step(
@@ -145,7 +152,7 @@ def _crossings(ratio: sp.Expr, points: dict[int, str]) -> Step:
 def curvature_logit_larger() -> Evidence:
     """In ball arithmetic."""
     excess = _ball(symbols.logit_curvature_ratio(q, g), "0.27", 2) - 2
-    return Derivation((*ratio_steps()[1:], Step(r"$g - (1-q)g' > 2$ there, in ball arithmetic", bool(excess > 0))))
+    return Derivation((*in_logit_steps(), Step(r"$g - (1-q)g' > 2$ there, in ball arithmetic", bool(excess > 0))))
 
 
 @claim(
@@ -168,7 +175,7 @@ def curvature_logit_high() -> Evidence:
     rest = sp.Symbol("r", positive=True)
     return Derivation(
         (
-            *ratio_steps()[1:],
+            *in_logit_steps(),
             *entropy_ratio_steps(),
             step(
                 r"$\rho = g - (1-q)g'$ has $\rho' = 2g' - (1-q)g''$",
@@ -217,7 +224,7 @@ def logit_convex_corrected() -> Evidence:
     negative = _ball(symbols.logit_curvature_ratio(q, g), "0.02", 2)
     return Derivation(
         (
-            *ratio_steps(),
+            *in_logit_steps(),
             step(
                 r"$b'(q) \to \infty$ as $q \to 0$, and with it $g' = (1-q)^\gamma\big[\gamma b' - \frac{\gamma(1+\gamma b)}{1-q}\big]$",
                 1 / sp.limit(sp.diff(symbols.entropy_ratio(), q), q, 0, "+"),

@@ -50,7 +50,8 @@ def fig4() -> Evidence:
 @claim(
     "kn24.fig4_after_scaling",
     source="KN24 Fig. 4, taken further",
-    statement=r"The advantage lasts: with the penalty ECE (equal width) is lower after temperature scaling, too.",
+    statement=r"The advantage of kn24.fig4 lasts: with the penalty ECE is lower after temperature scaling, too. (As there: the largest penalty against none, a "
+    r"two-layer MLP, CIFAR-10, 4,000 training images, 30 epochs; T chosen by ECE, equal width.)",
     chapter=CHAPTER,
     fidelity="ours",
     needs=f"results/{RUNS}",

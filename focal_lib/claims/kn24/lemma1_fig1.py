@@ -159,7 +159,7 @@ def fig1_loss_smaller_reading() -> Evidence:
 
 def gradient_ratio_steps() -> tuple[Step, ...]:
     """L' over that of cross-entropy is g, which rises from 1, then falls to 0."""
-    ratio = symbols.focal_loss_slope(q, g) / (-1 / q)
+    ratio = sp.diff(symbols.focal_loss(q, g), q) / (-1 / q)
     return (
         step(
             r"$L'/(-\frac1p) = g$",

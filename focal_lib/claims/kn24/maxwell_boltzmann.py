@@ -6,6 +6,9 @@ import sympy as sp
 
 from focal_lib.claims.evidence import Derivation, Evidence, Step, Unchecked, step, step_of_several
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.binary_map import stationarity_steps
+from focal_lib.claims.lemmas.curvature import convexity_proof
+from focal_lib.claims.lemmas.weight import printed_weight_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 
@@ -172,6 +175,9 @@ def entropy_constrained() -> Evidence:
                 slope.subs(q, sp.Rational(1, 2)),
                 2 - 4 * p,
             ),
+            *stationarity_steps(),
+            *convexity_proof().steps,
+            *printed_weight_steps(),
             Step(
                 rf"with $\gamma = 1$ and $p$ the focal map of $q = {SOLUTION}$, {float(truth.mid()):.4f}, the slope "
                 rf"there is {float(rise.mid()):.4f} $> 0$, in ball arithmetic",

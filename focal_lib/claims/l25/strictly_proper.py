@@ -12,6 +12,7 @@ import sympy as sp
 from focal_lib.claims.evidence import Counterexample, Derivation, Disproof, Evidence, Step, Unchecked, step
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.binary_map import stationarity_steps
 from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_bound import divergence_step, entropy_bound_steps
 from focal_lib.claims.lemmas.gradient_limit import gradient_limit_steps
@@ -38,6 +39,7 @@ def residual_steps() -> tuple[Step, ...]:
             sp.expand(-symbols.gain(p, g) / (1 - p) ** (g - 1)),
             lambda e: sp.simplify(sp.powsimp(e, force=True)),
         ),
+        gain_positive_step(),
     )
 
 
@@ -304,7 +306,7 @@ def a3() -> Evidence:
 @claim(
     "l25.bias",
     source="L25 section 4.3, corrected",
-    statement=r"Where every $p_i > 0$ the bias shrinks like $1/\lambda$: $q_i - p_i = \frac{g(p_i) - \frac1n\sum_j g(p_j)}{2\lambda} + O(\lambda^{-2})$.",
+    statement=r"For $\gamma \ge 0$ and where every $p_i > 0$ the bias shrinks like $1/\lambda$: $q_i - p_i = \frac{g(p_i) - \frac1n\sum_j g(p_j)}{2\lambda} + O(\lambda^{-2})$.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("exact", "l25_bias", "l25_minimiser_exists"),
@@ -401,7 +403,7 @@ def a6_reading() -> Evidence:
     "l25.a6_mapping",
     source="L25 App. A.6, after Cor. A.4, under the reading of l25.a6_reading",
     statement=r"Under the reading $\varphi(v) = -\eta L'(v) - 2\lambda(v-\eta)$ the sentence 'the function's monotonic decrease ensures a unique "
-    r"mapping between the predicted probabilities and the true class probabilities' is true: the root increases with $\eta$.",
+    r"mapping between the predicted probabilities and the true class probabilities' is true for $\gamma, \lambda > 0$: the root increases with $\eta$.",
     chapter=CHAPTER,
     fidelity="ours",
     formal=formal("exact", "l25_phi", "l25_phi_root_increasing"),
@@ -516,7 +518,7 @@ def higher_entropy() -> Evidence:
 def higher_entropy_two_classes() -> Evidence:
     """The slope of the map in logits exceeds 1, so the minimiser is nearer to one half; entropy falls away from there."""
     return Derivation(
-        (*map_slope_steps(), entropy_slope_step()),
+        (*stationarity_steps(), *convexity_proof().steps, *map_slope_steps(), entropy_slope_step()),
         r"The map takes the minimiser to the truth, fixes $\frac12$ (logit 0) and stretches logits: $|\operatorname{logit} p| > |\operatorname{logit} q|$, "
         r"for $q$ as near to 0 or 1 as one likes.",
     )

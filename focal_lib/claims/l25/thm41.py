@@ -14,6 +14,7 @@ from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_terms import entropy_terms_steps
 from focal_lib.claims.lemmas.fcl_minimiser import candidate, slack
 from focal_lib.claims.lemmas.squared_distance import squared_distance_steps
+from focal_lib.claims.lemmas.threshold import gain_positive_step
 from focal_lib.claims.lemmas.weight import lagrange_steps
 from focal_lib.theory.certificates import balls
 from focal_lib.theory.gain import critical_gamma
@@ -61,6 +62,7 @@ def thm41_top() -> Evidence:
         margin = (both - both_slack) - (focal + focal_slack)
     return Derivation(
         (
+            gain_positive_step(),
             Step(
                 rf"the top of FCL's minimiser is further from .20 than that of focal loss, by {float(margin.mid()):.3g}, in ball arithmetic",
                 bool(margin > 0),

@@ -58,7 +58,7 @@ def thm45() -> Evidence:
 @claim(
     "l25.thm45_corrected",
     source="L25 Thm. 4.5, corrected",
-    statement=r"Each loss has gap 0 at its own minimiser: FCL's at $q_\lambda$, focal loss's at $q_0$. On finitely many inputs, any post-processing of $q_\lambda$ that moves it by "
+    statement=r"For $\gamma, \lambda \ge 0$ each loss has gap 0 at its own minimiser: FCL's at $q_\lambda$, focal loss's at $q_0$. On finitely many inputs, any post-processing of $q_\lambda$ that moves it by "
     r"$d(x)$ raises the FCL risk by at least $\lambda\,\mathbb{E}\lVert d\rVert^2$.",
     chapter=CHAPTER,
     fidelity="ours",

@@ -24,7 +24,7 @@ def entropy_bound_steps() -> tuple[Step, ...]:
         step(
             r"$\mathrm{CE} - \mathrm{FL} = \sum_y p_y\,(-\log q_y)\big(1-(1-q_y)^\gamma\big)$ is linear in $p$: one-hot labels suffice",
             excess,
-            sp.diff(excess, p) * p,
+            p * -sp.log(q) * (1 - (1 - q) ** g),
             sp.expand,
         ),
         step(r"$1-(1-q)^\gamma = 1-e^{-\gamma a}$ with $a = -\log(1-q)$", 1 - sp.exp(-g * -sp.log(rest)), 1 - rest**g),

@@ -16,7 +16,7 @@ q, gamma = symbols.q, symbols.gamma
 def threshold_steps() -> tuple[Step, ...]:
     """g rises from 1, then falls to 0, so h = 1/g is at most 1 before tau and increasing after it."""
     b = symbols.entropy_ratio()
-    log_g = gamma * sp.log(1 - q) + sp.log(1 + gamma * b)
+    log_g = sp.expand_log(sp.log(symbols.gain()), force=True)
     k = symbols.gain_sign()
     factor = -gamma * sp.log(q) / ((1 - q) ** 2 * (1 + gamma * b))
     x = sp.Symbol("x", positive=True)
@@ -95,11 +95,13 @@ def larger_gamma_steps() -> tuple[Step, ...]:
     """d log g / d gamma is at most its value at gamma = 0, which is not positive for p >= 1/2."""
     g, rest, b = sp.symbols("gamma r b", positive=True)
     log_g = g * sp.log(rest) + sp.log(1 + g * b)
+    printed = sp.expand_log(sp.log(symbols.gain(q, g)), force=True)
     f = (1 - q) * sp.log(1 - q) - q * sp.log(q)  # (1-q) (log(1-q) + b)
     slope = sp.log(rest) + b / (1 + g * b)
     return (
         step_of_several(
-            r"$\partial_\gamma\log g = \log(1-p) + \frac{b}{1+\gamma b} = \log(1-p) + b - \frac{\gamma b^2}{1+\gamma b} \le \log(1-p) + b$",
+            r"$\log g = \gamma\log(1-p) + \log(1+\gamma b)$, so $\partial_\gamma\log g = \log(1-p) + \frac{b}{1+\gamma b} = \log(1-p) + b - \frac{\gamma b^2}{1+\gamma b} \le \log(1-p) + b$",
+            (printed, log_g.subs({rest: 1 - q, b: symbols.entropy_ratio()})),
             (sp.diff(log_g, g), slope),
             (slope, sp.log(rest) + b - g * b**2 / (1 + g * b)),
         ),

@@ -46,14 +46,15 @@ def far_coefficients() -> tuple[sp.Expr, ...]:
 
 
 def far_steps() -> tuple[Step, ...]:
-    """For s >= FAR the ratios -c_k/c_3 increase: C_k C_3 + C_k' C_3 - C_k C_3' < 0."""
+    """For s >= FAR c_3 is positive and the ratios -c_k/c_3 increase: C_k C_3 + C_k' C_3 - C_k C_3' < 0."""
     coefficients = far_coefficients()
     return (
         *(_far_identity(k) for k in range(4)),
+        Step(rf"$s \ge {FAR}$: $C_3 > 0$", bool(_far_enclosure(coefficients[3], 0) > 0)),
         *(
             Step(
                 rf"$s \ge {FAR}$: $C_{k}C_3 + C_{k}'C_3 - C_{k}C_3' < 0$, so $-c_{k}/c_3$ increases",
-                bool(_far_enclosure(coefficients[k], coefficients[3]) < 0),
+                bool(_far_enclosure(_far_slope(coefficients[k], coefficients[3]), 1) < 0),
             )
             for k in range(3)
         ),
@@ -90,13 +91,18 @@ def _by_s(expression: sp.Expr) -> sp.Expr:
     )
 
 
-def _far_enclosure(low: sp.Expr, top: sp.Expr) -> flint.arb:
-    """A ball that holds (C_k C_3 + C_k' C_3 - C_k C_3') / s for every s >= FAR.
+def _far_slope(low: sp.Expr, top: sp.Expr) -> sp.Expr:
+    """C_k C_3 + C_k' C_3 - C_k C_3', which has the sign of (c_k/c_3)'."""
+    return low * top + _by_s(low) * top - low * _by_s(top)
+
+
+def _far_enclosure(expression: sp.Expr, degree: int) -> flint.arb:
+    """A ball that holds the expression over s^degree for every s >= FAR.
 
     ell, alpha and their slopes are alternating series in x, so they lie between their first two
     partial sums; x^i s^j decreases in s once s > j / i.
     """
-    total = sp.Poly(sp.expand(low * top + _by_s(low) * top - low * _by_s(top)), x, s)
+    total = sp.Poly(sp.expand(expression), x, s)
     with balls.precision():
         end, far = (-balls.exact(FAR)).exp(), balls.exact(FAR)
         between = {
@@ -108,10 +114,10 @@ def _far_enclosure(low: sp.Expr, top: sp.Expr) -> flint.arb:
         }
         enclosure = balls.exact(0)
         for (i, j), coefficient in total.terms():
-            if i == 0 and j > 1:
-                raise ValueError(f"terms without x must be linear in s. Got s^{j}.")
-            size = end**i * far ** (j - 1)
-            power = size if (i, j) == (0, 1) else balls.exact(0).union(size)
+            if i == 0 and j > degree:
+                raise ValueError(f"terms without x must be of degree {degree} in s at most. Got s^{j}.")
+            size = end**i * far ** (j - degree)
+            power = size if (i, j) == (0, degree) else balls.exact(0).union(size)
             enclosure += sp.lambdify(list(between), coefficient)(*between.values()) * power
         return enclosure
 

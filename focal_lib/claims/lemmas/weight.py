@@ -10,6 +10,7 @@ from focal_lib.theory import symbols
 __all__ = ["lagrange_steps", "printed_weight_steps", "top_class_step", "weight_steps"]
 
 q, gamma = symbols.q, symbols.gamma
+positive = sp.Symbol("gamma", positive=True)
 
 
 def lagrange_steps() -> tuple[Step, ...]:
@@ -28,13 +29,12 @@ def lagrange_steps() -> tuple[Step, ...]:
     )
 
 
-def _summand_step() -> Step:
+def _summand_step(gamma: sp.Symbol = gamma) -> Step:
     """Of Eq. (1), from the slope of the loss."""
     common = (1 - q) ** (gamma - 1)
     printed = 1 / ((1 - q) ** gamma * (1 / q - gamma * sp.log(q) / (1 - q)))
-    return step(
-        r"$w$ is the summand of the printed map", 1 / printed / common, -symbols.focal_loss_slope() / common, _tidy
-    )
+    slope = symbols.focal_loss_slope(q, gamma)
+    return step(r"$w$ is the summand of the printed map", 1 / printed / common, -slope / common, _tidy)
 
 
 def _tidy(expression: sp.Expr) -> sp.Expr:
@@ -43,29 +43,36 @@ def _tidy(expression: sp.Expr) -> sp.Expr:
 
 def weight_steps() -> tuple[Step, ...]:
     """w = q / ((1-q)^gamma (1 + gamma b)) increases from 0 to infinity, for every gamma > 0."""
-    g, r = sp.symbols("gamma r", positive=True)
-    b = symbols.entropy_ratio()
+    r, b = sp.Symbol("r", positive=True), symbols.entropy_ratio()
     slope = sp.diff(-1 / sp.Function("L")(q).diff(q), q)
     second = sp.Function("L")(q).diff(q, 2) / sp.Function("L")(q).diff(q) ** 2
     return (
         step(r"$w' = L''/L'^2$, positive by Prop. 1", slope, second),
-        step(
-            r"$w = -1/L' = \frac{q}{(1-q)^\gamma(1+\gamma b)}$",
-            -sp.diff(symbols.focal_loss(q, g), q) / (1 - q) ** g,
-            (1 + g * b) / q,
-        ),
+        _weight_step(positive),
         step(r"$b \to 0$ as $q \to 0$, so $w/q \to 1$ and $w \to 0$", sp.limit(b, q, 0, "+"), 0),
         step(r"$b \to 1$ as $q \to 1$", sp.limit(b, q, 1, "-"), 1),
-        step(r"and $r^\gamma \to 0$ as $r = 1 - q \to 0$, so $w \to \infty$", sp.limit(r**g, r, 0, "+"), 0),
+        step(r"and $r^\gamma \to 0$ as $r = 1 - q \to 0$, so $w \to \infty$", sp.limit(r**positive, r, 0, "+"), 0),
     )
 
 
-def printed_weight_steps() -> tuple[Step, ...]:
-    """w = q h, h = 1/g, is the summand of the printed map: what ties a proof about g or h to Eq. (1)."""
-    g = sp.Symbol("gamma", positive=True)
+def _weight_step(g: sp.Symbol) -> Step:
+    """From the loss itself, by its derivative."""
+    return step(
+        r"$w = -1/L' = \frac{q}{(1-q)^\gamma(1+\gamma b)}$",
+        -sp.diff(symbols.focal_loss(q, g), q) / (1 - q) ** g,
+        (1 + g * symbols.entropy_ratio()) / q,
+    )
+
+
+def printed_weight_steps(g: sp.Symbol = positive) -> tuple[Step, ...]:
+    """w = q h, h = 1/g, is the summand of the printed map: what ties a proof about g or h to Eq. (1).
+
+    Args:
+        g: gamma, a symbol whose assumptions are the proof's.
+    """
     return (
-        _summand_step(),
-        weight_steps()[1],
+        _summand_step(g),
+        _weight_step(g),
         step_of_several(
             r"so $w = q\,h(q)$ with $h = \frac1g$, $g = (1-q)^\gamma(1+\gamma b)$",
             (symbols.weight(q, g), q / symbols.gain(q, g)),

@@ -10,9 +10,12 @@ import sympy as sp
 from focal_lib.claims.evidence import Derivation, Evidence, Step, step, step_of_several
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.binary_map import stationarity_steps
+from focal_lib.claims.lemmas.curvature import convexity_proof
 from focal_lib.claims.lemmas.entropy_bound import divergence_step, entropy_bound_steps
 from focal_lib.claims.lemmas.map_slope import map_slope_steps
 from focal_lib.claims.lemmas.sharpness import sharper_proof
+from focal_lib.claims.lemmas.weight import lagrange_steps, printed_weight_steps
 from focal_lib.theory import symbols
 from focal_lib.theory.certificates import balls, formulas
 
@@ -143,7 +146,7 @@ def app_h_hoelder() -> Evidence:
 @claim(
     "m20.app_h_sign",
     source="M20 App. H, second step, as the text at hand has it",
-    statement=r"Without bars, evidently lost in the text at hand, the step to $-\sum_ip_i\log q_i - \gamma\sum_ip_iq_i\log q_i$ is no equality: this exceeds "
+    statement=r"For $\gamma > 0$ and without bars, evidently lost in the text at hand, the step to $-\sum_ip_i\log q_i - \gamma\sum_ip_iq_i\log q_i$ is no equality: this exceeds "
     r"$-\sum_i(1-\gamma q_i)\,p_i\log q_i$ by $-2\gamma\sum_ip_iq_i\log q_i \ge 0$, which is 0 only where $q_i$ is 0 or 1 for every "
     r"$p_i > 0$. With a plus sign, or with bars, it is one.",
     chapter=CHAPTER,
@@ -204,6 +207,8 @@ def entropy_binary() -> Evidence:
     entropy = -q * sp.log(q) - (1 - q) * sp.log(1 - q)
     return Derivation(
         (
+            *stationarity_steps(),
+            *convexity_proof().steps,
             *map_slope_steps(),
             step(
                 r"$H' = \log\frac{1-q}{q}$: negative above $\frac12$, positive below",
@@ -235,7 +240,12 @@ def entropy_many_classes() -> Evidence:
     """In ball arithmetic; with more classes of probability 0 it is the same point."""
     change = entropy_change(("0.33", "0.33", "0.33", "0.01"), "1/2")
     return Derivation(
-        (Step(rf"$H(p) - H(q) = {float(change.mid()):.3g} > 0$, in ball arithmetic", bool(change > 0)),),
+        (
+            *lagrange_steps(),
+            *printed_weight_steps(),
+            *convexity_proof().steps,
+            Step(rf"$H(p) - H(q) = {float(change.mid()):.3g} > 0$, in ball arithmetic", bool(change > 0)),
+        ),
         r"A class of probability 0 in $p$ has probability 0 in the solution, so the same point serves for every $n \ge 4$.",
     )
 

@@ -156,7 +156,7 @@ def threshold() -> Evidence:
     "m20.regularises_more",
     source="M20 section 4, on Fig. 4a",
     statement=r"'With higher values of $\gamma$, the fall in $g$ gets steeper. We would thus expect the weight regularisation effect to be "
-    r"higher.' (Taken as: for $\frac12 \le p < 1$ a larger $\gamma$ gives a smaller factor $g$.)",
+    r"higher for models that use higher values of $\gamma$.' (Of the second sentence, taken as: for $\frac12 \le p < 1$ a larger $\gamma$ gives a smaller factor $g$.)",
     chapter=CHAPTER,
     fidelity="our reading",
     formal=formal("exact", "m20_regularises_more"),

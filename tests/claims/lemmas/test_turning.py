@@ -50,6 +50,13 @@ def test_a_slope_bound_one_percent_too_tight_fails():
 
 
 def test_far_from_zero_a_wrong_sign_fails():
-    coefficients = turning.far_coefficients()
-    assert turning._far_enclosure(coefficients[0], coefficients[3]) < 0
-    assert not turning._far_enclosure(-coefficients[0], coefficients[3]) < 0
+    first, *_, last = turning.far_coefficients()
+    assert turning._far_enclosure(turning._far_slope(first, last), 1) < 0
+    assert not turning._far_enclosure(turning._far_slope(-first, last), 1) < 0
+    assert turning._far_enclosure(last, 0) > 0
+    assert not turning._far_enclosure(-last, 0) > 0
+
+
+def test_far_from_zero_a_term_that_grows_too_fast_is_refused():
+    with pytest.raises(ValueError, match=r"degree 0 in s at most. Got s\^1"):
+        turning._far_enclosure(symbols.s + 1, 0)
