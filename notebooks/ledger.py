@@ -78,9 +78,8 @@ count_table([claim for claim in claims if not claim.of_paper])
 # %% [markdown]
 # ## Overview
 #
-# Each row leads to the evidence below, to where the chapter judges it, and to the code that checks it. What is
-# searched, filtered and sorted is kept in the page's address, so that a link to it shows the same; the evidence below
-# follows.
+# Each row leads to its card below, to where the chapter judges it, and to the code that checks it. What is searched,
+# filtered and sorted is kept in the page's address, so that a link to it shows the same; the cards below follow.
 
 # %% tags=["remove-input"]
 overview(claims)
@@ -89,8 +88,8 @@ overview(claims)
 # ## Evidence
 #
 # A claim as printed and what corrects it stand side by side. The two lines under a statement say what the verdict
-# means for it, and what would make the verdict change; the proof, or what was measured, is folded below them. A 'line
-# of the text at hand' is where quoted words stand in the plain text that was read, made from the published paper and
+# means for it, and what would make the verdict change. The proof, or what was measured, is folded under the verdict in
+# the chapter that the card leads to, and here where no chapter has it. A 'line of the text at hand' is where quoted words stand in the plain text that was read, made from the published paper and
 # not distributed with the book ({ref}`verdicts-texts`).
 
 # %% tags=["remove-input"]

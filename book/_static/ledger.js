@@ -121,7 +121,7 @@
   // Before MathJax replaces the formulas of the cards, which hold the statements in full.
   function start() {
     claims = rows.map((row) => {
-      const card = document.getElementById(row.dataset.card)?.closest(".sd-col");
+      const card = document.getElementById(row.dataset.card)?.closest(".sd-col, .claim-card:not(.sd-col *)");
       const statement = card?.querySelector(".claim-statement");
       const { verdict, paper, whose } = row.dataset;
       const text = words(`${row.textContent} ${statement ? statement.textContent : ""}`);

@@ -85,29 +85,35 @@ def without_coq(claims: Sequence[Claim]) -> str:
 
 
 def detail(claims: Sequence[Claim]) -> Markdown:
-    """Statement and evidence of each claim; a claim and its corrections stand side by side."""
+    """A card for each claim: statement, verdict, and a link to its evidence, which is folded in where no chapter has it.
+
+    A claim and its corrections stand side by side.
+    """
     known, corrections = {claim.id for claim in claims}, _corrections(claims)
     blocks = []
     for claim in claims:
         if claim.corrects and claim.corrects[0] in known:
             continue
-        cards = [_card(part) for part in (claim, *corrections.get(claim.id, []))]
-        columns = "1 1 2 2" if len(cards) > 1 else "1"
-        blocks.append(f"::::{{grid}} {columns}\n:gutter: 2\n\n" + "\n\n".join(cards) + "\n\n::::")
+        if beside := corrections.get(claim.id):
+            cards = "\n\n".join(_card(part, "grid-item-card") for part in (claim, *beside))
+            blocks.append(f"::::{{grid}} 1 1 2 2\n:gutter: 2\n\n{cards}\n\n::::")
+        else:
+            blocks.append(_card(claim, "card"))
     return Markdown("\n\n".join(blocks))
 
 
-def _card(claim: Claim) -> str:
+def _card(claim: Claim, kind: str) -> str:
     corrected = f" Corrects {', '.join(f'`{id}`' for id in claim.corrects)}." if claim.corrects else ""
     title = f"<a id='{card_anchor(claim.id)}'></a>**{claim.id}**"
     links = f"{chapter_link(claim)}; {code_link(claim)}, checked in {claim.seconds:.1f} s"
+    in_chapter = (claim.chapter, claim.id) in places(ROOT)
     parts = (
         f"{title}\n\n*{'; '.join(filter(None, (claim.source, claim.fidelity, say_lines(claim.id))))}.*{corrected}",
         f'<div class="claim-statement">\n\n{claim.statement}\n\n</div>',
         claim.summary(),
-        f"```{{dropdown}} Evidence\n{claim.proof()}\n```",
-        links,
+        "" if in_chapter else f"```{{dropdown}} Evidence\n{claim.proof()}\n```",
+        f"Evidence: {links}" if in_chapter else links,
     )
     known = {known.id for known in ledger()}
-    said = link_ids("\n\n".join(parts), "", known)
-    return f":::{{grid-item-card}}\n:class-card: claim-card\n\n{said}\n:::"
+    said = link_ids("\n\n".join(filter(None, parts)), "", known)
+    return f":::{{{kind}}}\n:class-card: claim-card\n\n{said}\n:::"

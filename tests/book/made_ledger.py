@@ -48,14 +48,16 @@ def made(count: int) -> list[Claim]:
     ]
 
 
+def _card(claim: Claim, *, in_grid: bool) -> str:
+    """As sphinx-design nests it."""
+    statement = f'<div class="claim-statement">{html.escape(claim.statement)}</div>'
+    card = f"<div class=\"sd-card claim-card\"><a id='{card_anchor(claim.id)}'></a>{statement}</div>"
+    return f'<div class="sd-container-fluid"><div class="sd-col">{card}</div></div>' if in_grid else card
+
+
 def page(claims: list[Claim], inside: str) -> str:
-    """The table with a card each, as sphinx-design nests them, and a script that runs when all is there."""
-    cards = "".join(
-        f'<div class="sd-container-fluid"><div class="sd-col"><div class="sd-card claim-card">'
-        f"<a id='{card_anchor(claim.id)}'></a>"
-        f'<div class="claim-statement">{html.escape(claim.statement)}</div></div></div></div>'
-        for claim in claims
-    )
+    """The table with a card each, in grids and alone, and a script that runs when all is there."""
+    cards = "".join(_card(claim, in_grid=i % 2 == 0) for i, claim in enumerate(claims))
     table = overview(claims).data.replace("../_static/ledger.js", SCRIPT.as_uri())
     return (
         f'<!doctype html><meta charset="utf-8"><title>ledger</title>{table}{cards}<pre id="found"></pre>'
@@ -67,7 +69,7 @@ def page(claims: list[Claim], inside: str) -> str:
 ASKING = """
   const form = document.querySelector("form"), shown = () => [...document.querySelectorAll("tbody tr")]
     .filter((row) => !row.hidden).map((row) => row.dataset.card.split("-").pop());
-  const cards = () => [...document.querySelectorAll(".sd-container-fluid")].filter((one) => !one.hidden).length;
+  const cards = () => [...document.querySelectorAll(".claim-card")].filter((one) => !one.closest("[hidden]")).length;
   const ask = (name, value) => {
     form.elements[name].value = value;
     form.dispatchEvent(new Event("input", { bubbles: true }));

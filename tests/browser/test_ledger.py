@@ -82,7 +82,7 @@ def test_cards_follow(ledger):
     differ = ledger.locator(ROWS).evaluate_all(
         """rows => rows.filter((row) => {
           const card = document.getElementById(row.dataset.card);
-          return row.checkVisibility() !== card.closest(".sd-col").checkVisibility();
+          return row.checkVisibility() !== card.closest(".claim-card").checkVisibility();
         }).map((row) => row.dataset.card)"""
     )
     assert differ == []

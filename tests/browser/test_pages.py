@@ -3,17 +3,12 @@
 import pytest
 
 from tests.browser.built import PAGES, REPORT, SHOTS, SOURCES, page_id
-from tests.browser.visit import HEAVIEST, MODES, WIDTHS, visit
-
-HEAVIER = {  # bytes
-    "notebooks/ledger": 3_400_000,  # every claim with its evidence, so that one search serves both
-    "book/api": 2_700_000,  # the whole package, so that one can search it by the browser
-}
+from tests.browser.visit import MODES, WIDTHS, visit
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_nothing_is_wrong_with(page, browser):
-    found = visit(browser, page, SHOTS, heaviest=HEAVIER.get(page_id(page), HEAVIEST))
+    found = visit(browser, page, SHOTS)
     assert not found, "\n".join(map(str, found))
 
 

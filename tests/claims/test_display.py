@@ -5,9 +5,8 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from focal_lib.claims import Derivation, display, find, ledger, lemmas, proof, recall, show, show_rest
+from focal_lib.claims import Derivation, display, find, ledger, lemmas, page, proof, recall, show, show_rest
 from focal_lib.claims.links import card_anchor, link_ids
-from focal_lib.claims.page import detail
 
 CONDITIONAL = ("m20.prop2_equality", "m20.principal_branch", "m20.prop1_iff", "kk24.prop1_negative")
 
@@ -32,8 +31,14 @@ def test_each_step_is_an_item_of_a_list(id):
     assert not [p for p in paragraphs_outside_lists(text) if "✓" in p]
 
 
-def test_a_card_keeps_the_lines_of_a_list_apart():
-    (block,) = [detail([find("m20.prop2_equality")]).data]
+@pytest.fixture()
+def no_chapter_has_it(monkeypatch):
+    """As in an installed package."""
+    monkeypatch.setattr(page, "places", lambda root: {})
+
+
+def test_a_card_keeps_the_lines_of_a_list_apart(no_chapter_has_it):
+    block = page.detail([find("m20.prop2_equality")]).data
     evidence = block.split("{dropdown} Evidence\n")[1].split("\n```")[0]
     assert len(items(evidence)) == len(re.findall("[✓✗]", evidence)) > 5
 
@@ -50,8 +55,8 @@ def shown_html(markdown):
 @pytest.mark.parametrize("id", ["kk24.prop5", "kk24.prop1", *CONDITIONAL])
 def test_two_lines_say_what_holds_and_the_proof_is_folded_below_them(id):
     claim = find(id)
-    page = shown_html(claim._repr_markdown_())
-    above, folded = page.split("<details>")
+    shown = shown_html(claim._repr_markdown_())
+    above, folded = shown.split("<details>")
     lines = re.search(
         r"<p><strong>(.*?)</strong>: (.*)<br />\s*<em>What would change the verdict</em>: (.*)</p>", above
     )
@@ -61,11 +66,25 @@ def test_two_lines_say_what_holds_and_the_proof_is_folded_below_them(id):
     assert folded.strip().endswith("</details>")
 
 
-def test_a_card_says_the_same_two_lines_above_its_fold():
-    (block,) = [detail([find("kk24.prop5")]).data]
+def test_a_card_says_the_same_two_lines_above_its_fold(no_chapter_has_it):
+    block = page.detail([find("kk24.prop5")]).data
     above, below = block.split("```{dropdown} Evidence")
     assert link_ids(find("kk24.prop5").summary(), "", {claim.id for claim in ledger()}) in above
     assert find("kk24.prop5").evidence.describe() in below
+
+
+def test_a_card_leads_to_the_evidence_that_its_chapter_has():
+    block = page.detail([find("kk24.prop5")]).data
+    assert link_ids(find("kk24.prop5").summary(), "", {claim.id for claim in ledger()}) in block
+    assert find("kk24.prop5").evidence.describe() not in block
+    assert 'Evidence: <a href="06_confidence.html#verdict-kk24-prop5">' in block
+
+
+def test_a_card_stands_alone_but_beside_its_correction():
+    alone, both = (page.detail([find(id) for id in ids]).data for ids in (["kk24.prop5"], ["l25.a3", "l25.bias"]))
+    assert alone.startswith(":::{card}")
+    assert both.startswith("::::{grid} 1 1 2 2")
+    assert both.count("{grid-item-card}") == 2
 
 
 def test_measurements_of_one_claim_are_a_list():
