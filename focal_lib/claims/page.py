@@ -85,7 +85,7 @@ def without_coq(claims: Sequence[Claim]) -> str:
 
 
 def detail(claims: Sequence[Claim]) -> Markdown:
-    """A card for each claim: statement, verdict, and a link to its evidence, which is folded in where no chapter has it.
+    """A card for each claim: statement, verdict, a link to its evidence, which is folded in where no chapter has it.
 
     A claim and its corrections stand side by side.
     """

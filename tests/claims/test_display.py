@@ -31,7 +31,7 @@ def test_each_step_is_an_item_of_a_list(id):
     assert not [p for p in paragraphs_outside_lists(text) if "✓" in p]
 
 
-@pytest.fixture()
+@pytest.fixture
 def no_chapter_has_it(monkeypatch):
     """As in an installed package."""
     monkeypatch.setattr(page, "places", lambda root: {})
