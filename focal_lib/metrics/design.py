@@ -13,11 +13,12 @@ independent samples as s is worth (Korn & Graubard 1998): shares near 0 are skew
 
 How far the samples of a group move together is told by the products of their residuals x (Kish 1965),
 
-.. math:: \rho = \sum_g P_g \Big/ \sum_g M_g , \qquad P_g = \sum_{i \ne j} x_i x_j , \quad
-    M_g = (m_g - 1) \sum_i x_i^2 \ge P_g ,
+.. math:: \rho = \sum_g P_g \Big/ \sum_g M_g , \qquad P_g = \sum_{i \ne j} w_i w_j x_i x_j , \quad
+    M_g = \sum_{i \ne j} w_i w_j \frac{x_i^2 + x_j^2}{2} \ge P_g ,
 
 a mean of :math:`P_g / M_g \le 1` with weights M_g. Sums over groups of m have :math:`1 + (m - 1) \rho` times the
-variance that they have where samples are independent.
+variance that they have where samples are independent, with weights
+:math:`1 + (\sum_g W_g^2 / \sum w^2 - 1) \rho`.
 """
 
 from __future__ import annotations
@@ -142,20 +143,23 @@ class Design:
 
         :math:`u + s (1 - u)`, of the upper end u >= 0 of the one-sided t interval of :math:`\rho`, and a share
         :math:`s = 1 - (1 - level)^{1/k}` that may move as one though none of k did: as many samples as the squares of
-        the residuals are worth, :math:`(\sum x^2)^2 / \sum x^4`, which of few errors among many samples is the number
-        of errors. 1 where fewer than two groups tell anything, 0 where samples are independent.
+        the residuals are worth, :math:`(\sum w^2 x^2)^2 / \sum w^4 x^4`, which of few errors among many samples is the
+        number of errors. 1 where fewer than two groups tell anything, 0 where samples are independent.
+
+        Args:
+            level: in (0.5, 1).
         """
         if self.groups is None:
             return 0.0
-        weighted = residuals if self.weights is None else self.weights * residuals
-        sizes = np.bincount(self.groups, None if self.weights is None else self.weights > 0)
-        square = weighted * weighted
-        sums, squares = np.bincount(self.groups, weighted), np.bincount(self.groups, square)
-        most = (sizes - 1) * squares
+        weights = np.ones(len(residuals)) if self.weights is None else self.weights
+        others = np.bincount(self.groups, weights)[self.groups] - weights
+        square = (weights * residuals) ** 2
+        pairs = np.bincount(self.groups, weights * residuals) ** 2 - np.bincount(self.groups, square)
+        most = np.bincount(self.groups, weights * residuals**2 * others)
         told = most > 0
         if np.count_nonzero(told) < 2:
             return 1.0
-        found = Design(most[told]).mean_interval((sums**2 - squares)[told] / most[told], level=2 * level - 1)
+        found = Design(most[told]).mean_interval(pairs[told] / most[told], level=2 * level - 1)
         high, unseen = float(np.clip(found.high, 0, 1)), 1 - (1 - level) ** (1 / _worth(square[told[self.groups]]))
         return high + (1 - high) * unseen
 

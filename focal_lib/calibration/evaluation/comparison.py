@@ -222,9 +222,10 @@ def _total(values: np.ndarray, design: Design) -> float:
 
 
 def _together(scores: SampleScores, design: Design) -> float:
-    """How many samples have one label between them, at most by what the errors leave open: Kish's design effect.
+    """By how much sums over labels may vary more than those of independent samples: Kish's design effect, >= 1.
 
-    Residuals are errors less those expected: in proportion to 1 - confidence, as many as there are.
+    1 + (m - 1) rho of groups of m, with the largest correlation of errors in a group that is left open. Residuals are
+    errors less those expected: in proportion to 1 - confidence, as many as there are.
     """
     n, wrong, doubt = len(scores.correct), 1 - scores.correct, 1 - scores.confidence
     of_all, expected = design.mean(wrong), design.mean(doubt)
