@@ -10,6 +10,15 @@ of one, and with equal weights this is the usual standard error. Student's t has
 :math:`(\sum_g W_g^2)^2 / \sum_g W_g^4 - 1` degrees of freedom: G - 1 where groups count the same, fewer where few of
 them count most. A share, such as an error, has the exact binomial interval; with weights or groups Wilson's for as many
 independent samples as s is worth (Korn & Graubard 1998): shares near 0 are skewed, and s may be 0.
+
+How far the samples of a group move together is told by the products of their residuals x (Kish 1965),
+
+.. math:: \rho = \sum_g P_g \Big/ \sum_g M_g , \qquad P_g = \sum_{i \ne j} w_i w_j x_i x_j , \quad
+    M_g = \sum_{i \ne j} w_i w_j \frac{x_i^2 + x_j^2}{2} \ge P_g ,
+
+a mean of :math:`P_g / M_g \le 1` with weights M_g. Sums over groups of m have :math:`1 + (m - 1) \rho` times the
+variance that they have where samples are independent, with weights
+:math:`1 + (\sum_g W_g^2 / \sum w^2 - 1) \rho`.
 """
 
 from __future__ import annotations
@@ -128,6 +137,31 @@ class Design:
         centre, half = share + q * q / (2 * count), q * np.sqrt(share * (1 - share) / count + (q / (2 * count)) ** 2)
         low, high = ((centre + sign * half) / (1 + q * q / count) for sign in (-1, 1))
         return Interval(share, max(0.0, float(low)), min(1.0, float(high)), "Wilson", level)
+
+    def correlation_at_most(self, residuals: np.ndarray, *, level: float = 0.95) -> float:
+        r"""The largest correlation of residuals (n,), of mean 0, within groups that they leave open; in [0, 1].
+
+        :math:`u + s (1 - u)`, of the upper end u >= 0 of the one-sided t interval of :math:`\rho`, and a share
+        :math:`s = 1 - (1 - level)^{1/k}` that may move as one though none of k did: as many samples as the squares of
+        the residuals are worth, :math:`(\sum w^2 x^2)^2 / \sum w^4 x^4`, which of few errors among many samples is the
+        number of errors. 1 where fewer than two groups tell anything, 0 where samples are independent.
+
+        Args:
+            level: in (0.5, 1).
+        """
+        if self.groups is None:
+            return 0.0
+        weights = np.ones(len(residuals)) if self.weights is None else self.weights
+        others = np.bincount(self.groups, weights)[self.groups] - weights
+        square = (weights * residuals) ** 2
+        pairs = np.bincount(self.groups, weights * residuals) ** 2 - np.bincount(self.groups, square)
+        most = np.bincount(self.groups, weights * residuals**2 * others)
+        told = most > 0
+        if np.count_nonzero(told) < 2:
+            return 1.0
+        found = Design(most[told]).mean_interval(pairs[told] / most[told], level=2 * level - 1)
+        high, unseen = float(np.clip(found.high, 0, 1)), 1 - (1 - level) ** (1 / _worth(square[told[self.groups]]))
+        return high + (1 - high) * unseen
 
     def weighted_correct(self, confidence: np.ndarray, correct: np.ndarray) -> np.ndarray:
         """Numbers (n,) in the place of correctness, whose unweighted gaps to the confidence are the weighted ones."""

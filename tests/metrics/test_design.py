@@ -164,3 +164,79 @@ def test_what_shows_an_ece_shows_an_mce():
     for seed in range(20):
         c, y, _ = simulate_sample(400, 0.1, seed)
         assert mce_interval_of(c, y).low >= ece_interval_of(c, y).low
+
+
+# --- how far samples of a group move together -----------------------------------------------
+
+
+def written_out(x, groups, level, w):
+    """The bound, pair by pair; group by group left out."""
+    pairs, most = [], []
+    for name in np.unique(groups):
+        own = [(i, j) for i in range(len(x)) for j in range(len(x)) if i != j and groups[i] == groups[j] == name]
+        pairs.append(sum(w[i] * w[j] * x[i] * x[j] for i, j in own))
+        most.append(sum(w[i] * w[j] * (x[i] ** 2 + x[j] ** 2) / 2 for i, j in own))
+    pairs, most = np.array(pairs), np.array(most)
+    pairs, most = pairs[most > 0], most[most > 0]
+    rho = pairs.sum() / most.sum()
+    left = [np.delete(pairs, g).sum() / np.delete(most, g).sum() for g in range(len(most))]
+    error = np.sqrt((len(most) - 1) / len(most) * ((np.array(left) - rho) ** 2).sum())
+    degrees = max(1.0, (most**2).sum() ** 2 / (most**4).sum() - 1)
+    high = np.clip(rho + error * stats.t.ppf(level, degrees), 0, 1)
+    square = (w * x)[np.array([np.count_nonzero(groups == g) > 1 for g in groups])] ** 2
+    return high + (1 - high) * (1 - (1 - level) ** ((square**2).sum() / square.sum() ** 2))
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_the_largest_correlation_in_groups_pair_by_pair(rng, level):
+    groups = np.r_[rng.integers(0, 12, 70), 20, 21]  # two are alone
+    x = rng.normal(size=72) + 0.7 * rng.normal(size=22)[groups]
+    found = Design(groups=groups).correlation_at_most(x, level=level)
+    assert found == pytest.approx(written_out(x, groups, level, np.ones(72)))
+    assert 0.1 < found < 1
+    weights = rng.uniform(0.5, 2, 72)
+    weights /= weights.mean()
+    weighted = Design(weights, groups).correlation_at_most(x, level=level)
+    assert weighted == pytest.approx(written_out(x, groups, level, weights))
+    nothing = Design(np.r_[weights, 0, 0], np.r_[groups, groups[0], 20]).correlation_at_most(
+        np.r_[x, 5, 5], level=level
+    )
+    assert nothing == pytest.approx(weighted)
+
+
+def test_correlations_that_are_known(rng):
+    """Of what is the same in a group 1, of what adds up to 0 what as many samples cannot show."""
+    groups = np.repeat(np.arange(30), 4)
+    assert Design(groups=groups).correlation_at_most(rng.normal(size=30)[groups]) == pytest.approx(1)
+    weights = rng.uniform(1, 3, 120)
+    assert Design(weights, groups).correlation_at_most(rng.normal(size=30)[groups]) == pytest.approx(1)
+    opposed = np.tile([1.0, -1.0, 1.0, -1.0], 30)
+    assert Design(groups=groups).correlation_at_most(opposed) == pytest.approx(1 - 0.05 ** (1 / 120))
+    assert PLAIN.correlation_at_most(opposed) == 0
+
+
+def test_correlations_that_are_open():
+    """Without an error, with all in one group, and of five in groups of their own: by the rule of three."""
+    groups = np.repeat(np.arange(40), 10)
+    x = np.zeros(400)
+    assert Design(groups=groups).correlation_at_most(x) == 1
+    x[3] = 1
+    assert Design(groups=groups).correlation_at_most(x) == 1
+    x[[14, 27, 38, 49]] = 1
+    assert Design(groups=groups).correlation_at_most(x) == pytest.approx(1 - 0.05 ** (1 / 5))
+    x[15:20] = 1
+    assert Design(groups=groups).correlation_at_most(x) > 0.8
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("share", [0.02, 0.2])
+def test_the_largest_correlation_covers(rho, share):
+    """Errors of which two in a group come from one draw with probability rho: below it 1 time of 20 at most."""
+    rng, groups, found = np.random.default_rng(5), np.repeat(np.arange(150), 10), []
+    for _ in range(200):
+        u = np.where(rng.random(1500) < np.sqrt(rho), rng.random(150)[groups], rng.random(1500))
+        x = (u < share).astype(float)
+        found.append(Design(groups=groups).correlation_at_most(x - x.mean()))
+    assert np.mean(np.array(found) < rho) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 200)
+    if share == 0.2:
+        assert np.median(found) < rho + 0.1

@@ -178,7 +178,6 @@ def _evaluation(
     weights = [None for _ in parts] if design.weights is None else np.split(design.weights, ends[:-1])
     scores, classwise, lowered, changed = {}, {}, {}, {}
     by_label: dict[tuple[Method, ...], PossibleLabels] = {}
-    together = 1.0 if design.groups is None else int(ends[-1]) / design.effective(int(ends[-1]))
     first = next(iter(fits))
     for method in (AS_GIVEN, *fits):
         references = () if method == AS_GIVEN else (AS_GIVEN,) if method == first else (AS_GIVEN, first)
@@ -190,7 +189,7 @@ def _evaluation(
         )
         scores[method], changed[method] = found.scores, found.changed
         n, loss = len(found.scores.correct), found.scores.log_loss
-        errors = _total(1 - found.scores.correct, design)
+        errors, together = _total(1 - found.scores.correct, design), _together(found.scores, design)
         by_label[(method,)] = PossibleLabels(found.of_scores, _total(loss, design), errors, n, together)
         for reference, moments in zip(references, found.of_differences, strict=True):
             with np.errstate(invalid="ignore"):
@@ -220,6 +219,19 @@ def _evaluation(
 
 def _total(values: np.ndarray, design: Design) -> float:
     return float(design.totals(values).sum())
+
+
+def _together(scores: SampleScores, design: Design) -> float:
+    """By how much sums over labels may vary more than those of independent samples: Kish's design effect, >= 1.
+
+    1 + (m - 1) rho of groups of m, with the largest correlation of errors in a group that is left open. Residuals are
+    errors less those expected: in proportion to 1 - confidence, as many as there are.
+    """
+    n, wrong, doubt = len(scores.correct), 1 - scores.correct, 1 - scores.confidence
+    of_all, expected = design.mean(wrong), design.mean(doubt)
+    residuals = wrong - (np.minimum(1, doubt * (of_all / expected)) if expected > 0 else of_all)
+    most = Design(design.weights).effective(n) / design.effective(n)
+    return 1 + (most - 1) * design.correlation_at_most(residuals)
 
 
 def _as_counts(gaps: ClassGaps, design: Design) -> ClassGaps:

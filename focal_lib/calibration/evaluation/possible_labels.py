@@ -14,7 +14,9 @@ error of up to 2 % at 95 % (the 'rule of three'); all right at 0.9, of up to 2 %
 contradicted the number of errors alone decides; where that is contradicted, too, there were many errors, and nothing is
 added to the interval.
 
-Labels of one group may be one label: their variances are those of as many samples as there are groups of equal size.
+Labels of one group may move together: their variances are larger by Kish's design effect, 1 + (m - 1) rho of groups of
+m, with the largest correlation rho that the errors leave open (Design.correlation_at_most). Errors by the dozen show
+whether they come in groups; of a few that is open, and of none the labels of a group may be one label.
 
 Labels are all that varies here. Where the samples are so certain that hardly an error is to be expected of any of
 these, what a mean is made of may lie in kinds of samples that are not among them, and nothing is known.
@@ -113,7 +115,8 @@ class PossibleLabels:
         loss: the sum of the log-losses, or of their differences.
         errors: the number of errors.
         n: number of samples.
-        together: how many samples have one label between them, of groups; 1 where they are independent.
+        together: by how much the variances of sums are larger, of groups: as if so many samples had one label between
+            them; 1 where they are independent.
     """
 
     moments: np.ndarray

@@ -189,15 +189,16 @@ class _Table:
         most = max(still, key=lambda m: max(c.most / c.score for c in found[m]))
         share = max(c.most / c.score for c in found[most])
         if np.isinf(share):
-            n, design = self.evaluation.n_test, self.evaluation.design
-            alone = design.groups is not None and design.independent(n) < 2
-            why = (
-                "all samples to test on are one group"
-                if alone
-                else f"{n:,} samples to test on hold too few errors to tell"
-            )
+            design = self.evaluation.design
+            alone = design.groups is not None and design.independent(self.evaluation.n_test) < 2
+            why = "all samples to test on are one group" if alone else f"{self.tested()} hold too few errors to tell"
             return f"Whether a{'nother' if other else ''} method gains is left open: {why}."
         return (
             f"Whether a{'nother' if other else ''} method gains {amount} of the NLL or Brier score is left open by the "
-            f"{self.evaluation.n_test:,} samples to test on: {most.label} may gain up to {min(share, 1):.1%}."
+            f"{self.tested()}: {most.label} may gain up to {min(share, 1):.1%}."
         )
+
+    def tested(self) -> str:
+        """'4,000 samples to test on', or '400 groups ...': what counts as one."""
+        n, design = self.evaluation.n_test, self.evaluation.design
+        return f"{n:,} samples to test on" if design.groups is None else f"{design.independent(n):,} groups to test on"

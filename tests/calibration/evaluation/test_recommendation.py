@@ -5,9 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
+from focal_lib.calibration.evaluation.advice_power import population_with_gain
+from focal_lib.calibration.evaluation.advice_rates import made_up_population
 from focal_lib.calibration.evaluation.comparison import Evaluation, differences, hold_out
 from focal_lib.calibration.evaluation.recommendation import advise
+from focal_lib.calibration.inputs.logit_sets import LogitSet
 from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE, Method, build, installed
 from focal_lib.calibration.report.fit_notes import describe_cautions, describe_fits, describe_theory
 from focal_lib.metrics.scores import SampleScores
@@ -199,3 +203,113 @@ def test_too_few_errors_are_said():
 def test_a_relevant_share_is_checked():
     with pytest.raises(ValueError, match=r"relevant must lie in \[0, 1\). Got 1.5"):
         advice_on(made_up(given=scores(1.0), first=scores(1.0, seed=1)), relevant=1.5)
+
+
+# --- samples in groups --------------------------------------------------------------------
+
+
+def in_groups(population, groups, size, together, rng):
+    """Groups of a size; two labels of one come from one draw, right or wrong alike, with probability `together`.
+
+    None: all samples of a group are one.
+    """
+    n, of = groups * size, np.repeat(np.arange(groups), size)
+    if together is None:
+        one = population.draw(groups, rng)
+        return LogitSet(one.logits[of], one.labels[of], groups=of)
+    index = rng.integers(0, len(population.logits), n)
+    draw = np.where(rng.random(n) < np.sqrt(together), rng.random(groups)[of], rng.random(n))
+    likeliest = np.argsort(-population.truth[index], axis=1)
+    steps = np.cumsum(np.take_along_axis(population.truth[index], likeliest, axis=1), axis=1)
+    labels = likeliest[np.arange(n), (steps < draw[:, None] * steps[:, -1:]).sum(1)]
+    return LogitSet(population.logits[index], labels, groups=of)
+
+
+def evaluated(population, groups, together, runs, size=10):
+    """Temperature scaling fitted on such groups and tested on others, once for each seed."""
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        sets = (in_groups(population, groups, size, together, rng) for _ in range(2))
+        yield hold_out(*sets, {TEMPERATURE: build(*TEMPERATURE)})
+
+
+def moving(evaluation, together):
+    """As if so many labels were one."""
+    of = {pair: replace(labels, together=together) for pair, labels in evaluation.by_label.items()}
+    return replace(evaluation, by_label=of)
+
+
+@pytest.mark.parametrize("classes", [2, 10])
+def test_a_gain_is_seen_in_150_groups_of_independent_labels(classes):
+    """As without groups; were the labels of each group one, hardly ever."""
+    seen = as_one = alone = 0
+    for found in evaluated(population_with_gain("temperature", 0.07, classes), 150, 0.0, 12):
+        seen += advice_on(found).method == TEMPERATURE
+        as_one += advice_on(moving(found, 10.0)).method == TEMPERATURE
+        parts = tuple((fits, LogitSet(data.logits, data.labels)) for fits, data in found.parts)
+        alone += advice_on(replace(moving(found, 1.0), parts=parts)).method == TEMPERATURE
+        assert found.by_label[TEMPERATURE, AS_GIVEN].together < 2
+    assert seen >= alone - 1 >= 9
+    assert as_one <= 3
+
+
+@pytest.mark.parametrize("truth", ["calibrated", "calibrated, rarely wrong"])
+def test_calibrated_logits_are_left_alone_though_labels_of_a_group_move_together(truth):
+    population, known, missed = made_up_population(truth, 2), 0, 0
+    for found in evaluated(population, 50, 0.3, 15):
+        assert advice_on(found).method is None
+        known += np.isfinite(missing(found, population))
+        missed += missing(found, population) == 1
+    assert known >= 12
+    assert missed <= 1
+
+
+def test_as_independent_the_rare_errors_of_a_group_would_be_taken_for_many():
+    """Samples ten times over: with the design effect intervals hold the truth, without it they miss it often."""
+    population, missed, independent = made_up_population("calibrated, rarely wrong", 2), 0, 0
+    for found in evaluated(population, 150, None, 25):
+        assert advice_on(found).method is None
+        missed += missing(found, population) == 1
+        independent += missing(moving(found, 1.0), population) == 1
+    assert missed <= 1
+    assert independent >= missed + 4
+
+
+def missing(evaluation, population):
+    """1 where an interval of a difference leaves out the truth, 0 where all hold it, nan where there is none."""
+    table = differences(evaluation).set_index("metric").loc[["nll", "brier"]].dropna(subset="low")
+    logs = evaluation.fits[TEMPERATURE].predict_log_proba(population.logits), np.log(softmax(population.logits, axis=1))
+    after, before = (dict(zip(("nll", "brier"), population.scores(log_p), strict=True)) for log_p in logs)
+    held = [row.low <= after[name] - before[name] <= row.high for name, row in table.iterrows()]
+    return float(not all(held)) if held else np.nan
+
+
+def test_labels_that_are_one_of_a_whole_group_count_as_one():
+    """Samples ten times over: their variances are ten times larger; apart, hardly; without an error, all is open."""
+    rng, population = np.random.default_rng(3), made_up_population("temperature", 3)
+    one = population.draw(300, rng)
+    ten = LogitSet(np.repeat(one.logits, 10, 0), np.repeat(one.labels, 10), groups=np.repeat(np.arange(300), 10))
+    apart = LogitSet(ten.logits, ten.labels, groups=rng.permutation(3000) // 10)
+    right = LogitSet(ten.logits, ten.logits.argmax(1), groups=apart.groups)
+    fits = {TEMPERATURE: build(*TEMPERATURE)}
+    sets = ten, right, one, apart
+    together = [hold_out(one, data, fits).by_label[TEMPERATURE, AS_GIVEN].together for data in sets]
+    assert together[:3] == pytest.approx([10, 10, 1])
+    assert 1 < together[3] < 1.4
+    w = rng.uniform(0.5, 2, 3000)
+    weighted = LogitSet(ten.logits, ten.labels, groups=ten.groups, weights=w)
+    of_weighted = hold_out(one, weighted, fits).by_label[TEMPERATURE, AS_GIVEN].together
+    assert of_weighted == pytest.approx((np.bincount(ten.groups, w) ** 2).sum() / (w**2).sum())
+
+
+def test_the_sentence_counts_groups():
+    rng, population = np.random.default_rng(0), made_up_population("calibrated", 2)
+    samples = [in_groups(population, 40, 10, 0.0, rng) for _ in range(2)]
+    found = hold_out(*samples, {TEMPERATURE: build(*TEMPERATURE)})
+    assert "is left open by the 40 groups to test on: temperature may gain" in advice_on(found).words
+    unknown = Possible({"nll": (np.nan, np.nan), "brier": (np.nan, np.nan)})
+    few = replace(found, by_label=dict.fromkeys(found.by_label, unknown))
+    assert advice_on(few).words.endswith("is left open: 40 groups to test on hold too few errors to tell.")
+    alone = LogitSet(samples[1].logits, samples[1].labels, groups=np.zeros(400, dtype=int))
+    only = hold_out(samples[0], alone, {TEMPERATURE: build(*TEMPERATURE)})
+    assert advice_on(only).words.endswith("is left open: all samples to test on are one group.")
