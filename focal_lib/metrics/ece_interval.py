@@ -132,7 +132,8 @@ def mce_interval_of(
         return found
     ece = _sum_of_gaps(confidence, correct, n_bins, binning, level, design)
     low, high = max(found.low, ece.low), max(found.high, ece.high)
-    return replace(found, low=low, high=high, debiased=max(found.debiased or 0.0, ece.low))
+    of_mean = ece.low if ece.debiased is None else ece.debiased
+    return replace(found, low=low, high=high, debiased=max(found.debiased or 0.0, of_mean))
 
 
 def classwise_ece_interval_of(gaps: ClassGaps, *, level: float = 0.95) -> Interval:

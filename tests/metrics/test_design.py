@@ -162,8 +162,9 @@ def test_of_few_groups_an_ece_has_no_interval():
 
 def test_what_shows_an_ece_shows_an_mce():
     for seed in range(20):
-        c, y, _ = simulate_sample(400, 0.1, seed)
-        assert mce_interval_of(c, y).low >= ece_interval_of(c, y).low
+        c, y, _ = simulate_sample(400, (0.0, 0.02, 0.1)[seed % 3], seed)
+        ece, mce = ece_interval_of(c, y), mce_interval_of(c, y)
+        assert (mce.low >= ece.low, mce.debiased >= ece.debiased, mce.high >= ece.high) == (True, True, True)
 
 
 # --- how far samples of a group move together -----------------------------------------------

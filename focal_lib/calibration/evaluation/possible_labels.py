@@ -11,8 +11,9 @@ more. Labels drawn from q have a sum of losses, or of differences, and a number 
 variances; they are contradicted where one of the two that were seen is too many standard deviations away, each at the
 level that is asked for. This is a test inverted: of 200 samples, all right at a confidence of 0.9999, it leaves an
 error of up to 2 % at 95 % (the 'rule of three'); all right at 0.9, of up to 2 %, too, and not of 10 %. Where all are
-contradicted the number of errors alone decides; where that is contradicted, too, there were many errors, and nothing is
-added to the interval.
+contradicted the number of errors alone decides, as long as it is below 50; from there on the samples' own spread says
+enough, and nothing is added to the interval. The truth of a real model lies on no such path, so that enough samples
+contradict all of it: the number of errors alone would then leave what the losses exclude.
 
 Labels of one group may move together: their variances are larger by Kish's design effect, 1 + (m - 1) rho of groups of
 m, with the largest correlation rho that the errors leave open (Design.correlation_at_most). Errors by the dozen show
@@ -41,6 +42,7 @@ BETWEEN = (  # from less to more certain than r, on to p, from more to less cert
 )
 _EXCLUDED = 1e150  # stands for the infinite loss of a label that a model excludes
 _FEWEST = 3.0  # errors to be expected, so that something is known
+_ENOUGH = 50.0  # errors that need no labels but those that were seen
 _STEPS = 20  # of an interpolation
 
 
@@ -126,7 +128,7 @@ class PossibleLabels:
     together: float = 1.0
 
     def means(self, level: float) -> dict[str, tuple[float, float]]:
-        """Ends of the mean 'nll' and 'brier' over labels that are not contradicted; none (inf, -inf) if all are.
+        """Ends of the mean 'nll' and 'brier' over labels that are not contradicted; none (inf, -inf) if nothing is added.
 
         nan where fewer than 3 errors are to be expected of any, and of the NLL where a label may come that a model
         excludes.
@@ -135,7 +137,8 @@ class PossibleLabels:
         limit, seen = norm.ppf((1 + level) / 2), float(np.clip(self.loss, -_EXCLUDED, _EXCLUDED))
         by_errors = _deviations(self.errors, errors, self.together * of_errors) <= limit
         within = by_errors & (_deviations(seen, loss, self.together * of_loss) <= limit)
-        within = within if within.any() else by_errors
+        if not within.any() and self.errors < _ENOUGH * self.together:
+            within = by_errors
         if not within.any():
             return dict.fromkeys(("nll", "brier"), (np.inf, -np.inf))
         if errors[within].max() < _FEWEST * self.together:

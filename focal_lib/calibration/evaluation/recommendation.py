@@ -51,8 +51,8 @@ class _Comparison:
 
     @property
     def better(self) -> bool:
-        """It gains a relevant amount for certain."""
-        return self.least >= self.relevant
+        """It gains a relevant amount for certain, and not nothing where any amount is relevant."""
+        return self.least >= self.relevant and self.least > 0
 
     @property
     def worse(self) -> bool:
@@ -61,11 +61,15 @@ class _Comparison:
 
     @property
     def settled(self) -> bool:
-        """It gains no relevant amount, for certain."""
-        return self.most < self.relevant
+        """It gains no relevant amount, for certain; of a score of 0 there is nothing to gain."""
+        return self.most < self.relevant or self.score == 0
+
+    def share(self, by: float) -> float:
+        """Of the reference's score, 0 of a score of 0."""
+        return by / self.score if self.score > 0 else 0.0
 
     def words(self) -> str:
-        gain, least = (f"{by:.3g} ({by / self.score:.1%})" for by in (self.gain, self.least))
+        gain, least = (f"{by:.3g} ({self.share(by):.1%})" for by in (self.gain, self.least))
         return f"the {_NAMES[self.metric]} falls by {gain}, with 95 % by at least {least}"
 
 
@@ -86,7 +90,7 @@ def advise(evaluation: Evaluation, differences: pd.DataFrame, *, relevant: float
     base = first if _is_better(table.against(first, AS_GIVEN)) else AS_GIVEN
     better = [method for method in others if _is_better(table.against(method, base))]
     if better:
-        best = max(better, key=lambda method: max(c.gain / c.score for c in table.against(method, base)))
+        best = max(better, key=lambda method: max(c.share(c.gain) for c in table.against(method, base)))
         if base == AS_GIVEN and table.gains_in_both(first, AS_GIVEN) and not table.gains_in_both(best, first):
             return Advice(first, f"Use {first.label} scaling: {table.instead(first, best)}.")
         return Advice(best, f"Use {best.label} rather than {_named(base)}: {table.gains(best, base)}.")
@@ -145,7 +149,7 @@ class _Table:
     def instead(self, first: Method, best: Method) -> str:
         """Why the simplest, whose gain is only estimated, rather than a richer one, whose gain is shown."""
         falls = (
-            f"the {_NAMES[c.metric]} falls by {c.gain:.3g} ({c.gain / c.score:.1%})"
+            f"the {_NAMES[c.metric]} falls by {c.gain:.3g} ({c.share(c.gain):.1%})"
             for c in self.against(first, AS_GIVEN)
         )
         shown = " and ".join(c.words() for c in self.against(best, AS_GIVEN) if c.better)
@@ -186,8 +190,8 @@ class _Table:
                 f"No{other} method that was tried gains {amount} of the NLL or Brier score, by intervals that hold "
                 "together with 95 %."
             )
-        most = max(still, key=lambda m: max(c.most / c.score for c in found[m]))
-        share = max(c.most / c.score for c in found[most])
+        most = max(still, key=lambda m: max(c.share(c.most) for c in found[m]))
+        share = max(c.share(c.most) for c in found[most])
         if np.isinf(share):
             design = self.evaluation.design
             alone = design.groups is not None and design.independent(self.evaluation.n_test) < 2

@@ -30,9 +30,9 @@ METRICS_CAPTION = (
 )
 DIFFERENCES_CAPTION = (
     "Method minus reference over the same samples. nll and brier, which decide, have t intervals that all {count} hold "
-    "together with 95 % (Bonferroni); * where such an interval leaves out 0. No standard error is less than that of "
-    "other labels which these samples do not contradict: rare errors may be missing among them. adaptive-ece, of "
-    "equal mass, in percentage points, has none, as a bootstrap's does not cover."
+    "together with 95 % (Bonferroni); * where such an interval leaves out 0. Where errors are few an interval reaches at "
+    "least as far as the means of other labels which these samples do not contradict: rare errors may be missing among "
+    "them. adaptive-ece, of equal mass, in percentage points, has none, as a bootstrap's does not cover."
 )
 SHOWN_CLASSES = 20  # rows of the table of classes, the worst first
 
@@ -78,9 +78,10 @@ def render(report: Report, *, whole: bool) -> str:
 def _metrics_caption(report: Report) -> str:
     design = report.evaluation.design
     over = "samples" if design.groups is None else "groups, whose samples are not independent"
-    means = "percentile bootstrap for error, NLL and Brier score"
+    means = "exact binomial for the error, percentile bootstrap for NLL and Brier score"
     if not design.is_plain:
         means = "Wilson's for the error, Student's t for NLL and Brier score"
+    means += ", the last two wider where rare errors may be missing"
     weighted = "" if design.weights is None else "Values are weighted. "
     return METRICS_CAPTION.format(how=f"{weighted}95 % intervals over {over}: {means}")
 

@@ -17,7 +17,8 @@ from focal_lib.calibration.evaluation.possible_labels import (
 )
 from focal_lib.calibration.evaluation.scoring import score
 from focal_lib.calibration.inputs.logit_sets import LogitSet
-from focal_lib.calibration.methods import AS_GIVEN, TEMPERATURE, build
+from focal_lib.calibration.methods import AS_GIVEN, TEMPERATURE, Method, build
+from focal_lib.checkout import ROOT
 
 
 def moments(w, q, loss, brier, top):
@@ -123,6 +124,28 @@ def test_without_errors_to_expect_nothing_is_known():
 
 def test_where_all_are_contradicted_nothing_is_added():
     assert of_equal_samples(0.9, 0.9, 100, 2000)["nll"] == (np.inf, -np.inf)
+
+
+@pytest.mark.parametrize(("errors", "added"), [(10, True), (1000, False)])
+def test_of_many_errors_their_number_alone_adds_nothing(errors, added):
+    """The losses that were seen contradict all that may be, as the truth is of another kind; so many errors do not."""
+    moments = np.array([[50.0, 5.0, errors, 1.0, errors], [60.0, 6.0, errors + 1.0, 1.0, errors]])
+    found = PossibleLabels(moments, 500.0, errors, 100 * errors).means(0.95)
+    assert (found["nll"] == (np.inf, -np.inf)) != added
+
+
+def test_more_samples_leave_less_open():
+    """A recorded network's ten times over, which contradict all that may be between two fits: intervals get narrower."""
+    with np.load(ROOT / "results" / "cifar10-resnet8" / "29a3956c68c248d0" / "logits.npz") as file:
+        fitted, test = (
+            (file[f"{part}_logits"].astype(float), file[f"{part}_labels"]) for part in ("validation", "test")
+        )
+    fits = {method: build(*method).fit(*fitted) for method in (TEMPERATURE, Method("vector", "nll"))}
+    once, often = (
+        differences(_evaluation(fits, [(fits, data)], data)).query("metric in ('nll', 'brier')")
+        for data in (LogitSet(*test), LogitSet(np.tile(test[0], (10, 1)), np.tile(test[1], 10)))
+    )
+    assert ((often["high"] - often["low"]) < 0.4 * (once["high"] - once["low"])).all()
 
 
 def test_a_label_that_one_of_them_excludes_makes_nothing_sure():

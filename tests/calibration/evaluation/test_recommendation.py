@@ -154,6 +154,20 @@ def test_a_gain_that_is_sure_but_too_small_is_none():
     assert advice_on(evaluation, relevant=0.001).method == FOCAL
 
 
+def test_where_any_gain_is_relevant_no_gain_is_none():
+    same = scores(0.5)
+    advice = advice_on(made_up(given=scores(0.6, 0.35), first=same, focal=same), relevant=0.0)
+    assert advice.method == TEMPERATURE
+
+
+def test_of_a_score_of_0_nothing_can_be_gained():
+    """A sure model, all right: its scores are 0, and a method's are not."""
+    ones, zeros = np.ones(4000), np.zeros(4000)
+    advice = advice_on(made_up(given=SampleScores(ones, ones, zeros, zeros), first=scores(0.1, 0.1)))
+    assert advice.method is None
+    assert "No method that was tried gains 0.5%" in advice.words
+
+
 def test_what_gains_in_one_score_and_loses_in_the_other_is_not_recommended():
     evaluation = made_up(given=scores(1.5), first=scores(1.0, seed=1), focal=scores(0.9, brier=0.32, seed=2))
     assert advice_on(evaluation).method == TEMPERATURE
