@@ -128,7 +128,7 @@ class PossibleLabels:
     together: float = 1.0
 
     def means(self, level: float) -> dict[str, tuple[float, float]]:
-        """Ends of the mean 'nll' and 'brier' over labels that are not contradicted; none (inf, -inf) if nothing is added.
+        """Ends of the mean 'nll' and 'brier' over labels that are not contradicted; (inf, -inf) if nothing is added.
 
         nan where fewer than 3 errors are to be expected of any, and of the NLL where a label may come that a model
         excludes.
