@@ -30,8 +30,8 @@ METRICS_CAPTION = (
 )
 DIFFERENCES_CAPTION = (
     "Method minus reference over the same samples. nll and brier, which decide, have t intervals that all {count} hold "
-    "together with 95 % (Bonferroni); * where such an interval leaves out 0. Where errors are few one reaches at least as "
-    "far as the means of other labels which these samples do not contradict: rare errors may be missing among them. "
+    "together with 95 % (Bonferroni); * where such an interval leaves out 0. Where errors are few one reaches at least "
+    "as far as the means of other labels which these samples do not contradict: rare errors may be missing among them. "
     "adaptive-ece, of equal mass, in percentage points, has none, as a bootstrap's does not cover."
 )
 SHOWN_CLASSES = 20  # rows of the table of classes, the worst first
