@@ -101,6 +101,25 @@ def test_no_proof_about_focal_loss_survives_another_loss(id, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("id", sorted(set(PROVED) - set(OTHERS)))
+def test_no_proof_about_focal_loss_survives_its_contrary(id, monkeypatch):
+    """What is least for the loss is greatest for its negative, though both are stationary there."""
+    loss, slope = symbols.focal_loss, symbols.focal_loss_slope
+    monkeypatch.setattr(symbols, "focal_loss", lambda *values: -loss(*values))
+    monkeypatch.setattr(symbols, "focal_loss_slope", lambda *values: -slope(*values))
+    assert falls(PROVED[id])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("id", OF_THE_BINARY_MAP)
+def test_no_proof_about_the_binary_map_survives_its_gap_turned(id, monkeypatch):
+    """R and -R are odd alike, and each other's mirror image."""
+    s, gamma, gap = symbols.s, symbols.gamma, symbols.logit_gap
+    monkeypatch.setattr(symbols, "logit_gap", lambda s=s, gamma=gamma: -gap(s, gamma))
+    assert falls(PROVED[id])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("id", OF_THE_BINARY_MAP)
 def test_no_proof_about_the_binary_map_survives_another_map(id, monkeypatch):
     """Its logit doubled, in each of the forms in which it is written."""

@@ -209,7 +209,7 @@ def _gain_of_criterion(column: str, chosen: str, other: str) -> np.ndarray:
     source="KK24 section 5.2",
     statement=rf"'When evaluating ECE, we could gain an extra 20 % relative improvement in average when optimizing for ECE on the validation set "
     rf"for the hyperparameter choice.' "
-    rf"(Taken as: a gain, plain temperature scaling; ECE of equal mass, KK24's. {SIZE}: the size is that of other data.)",
+    rf"(Taken as: a gain over choosing by log-loss, plain temperature scaling, mean over the losses; ECE of equal mass, KK24's. {SIZE}: the size is that of other data.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs="runs",

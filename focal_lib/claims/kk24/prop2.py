@@ -89,7 +89,7 @@ def minimiser_range() -> Evidence:
 )
 def prop2() -> Evidence:
     """The map from the stationarity condition; its logit form; slope between max(1, gamma) and gamma + 1."""
-    return Derivation((*stationarity_steps(), *map_slope_steps()), PROOF_END)
+    return Derivation((*stationarity_steps(), *convexity_proof().steps, *map_slope_steps()), PROOF_END)
 
 
 PROOF_END = (

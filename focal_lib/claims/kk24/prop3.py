@@ -193,16 +193,16 @@ def prop3_proof_increasing() -> Evidence:
     g = sp.Symbol("gamma", positive=True)
     return Derivation(
         (
-            step(
+            step_of_several(
                 r"$f = e^R = \frac{1+\gamma u(s)}{1+\gamma u(-s)}$, $u(s) = e^s\log(1+e^{-s})$, is 1 at $s = 0$",
-                sp.exp(symbols.logit_gap(s, g)).subs(s, 0),
-                1,
+                (sp.exp(symbols.logit_gap(s, g)), (1 + g * symbols.u(s)) / (1 + g * symbols.u(-s))),
+                (sp.exp(symbols.logit_gap(s, g)).subs(s, 0), 1),
             ),
             *slope_of_u_steps()[:2],
-            step(
+            step_of_several(
                 r"the numerator has the slope $\gamma(u-q) > 0$, the denominator $-\gamma(\bar u - \bar q) < 0$",
-                sp.diff(1 + g * symbols.u(-s), s),
-                -g * (symbols.u(-s) - 1 / (1 + sp.exp(s))),
+                (sp.diff(1 + g * symbols.u(s), s), g * (symbols.u(s) - 1 / (1 + sp.exp(-s)))),
+                (sp.diff(1 + g * symbols.u(-s), s), -g * (symbols.u(-s) - 1 / (1 + sp.exp(s)))),
             ),
         ),
         r"$u > q > 0$, so both are positive.",
@@ -213,7 +213,7 @@ def prop3_proof_increasing() -> Evidence:
     "kk24.prop3_proof_discriminant",
     source="KK24 App. A.3, proof",
     statement=r"'$\gamma^2(2\log^2(2) - 1) + \gamma(2\log(2) - 1) - 1 < 0$ $\forall\gamma$ as $D = (4\log^2(2) - 4\log(2) + 1) + 8\log^2(2) - 4 "
-    r"= -3 + 12\log^2(2) - 4\log(2) < 0$', and for $s < 0$ $\gamma^2\log(2) + \gamma(1 - 3\log(2)) + 1 > 0$. "
+    r"= -3 + 12\log^2(2) - 4\log(2) < 0$', and for $s < 0$ $\gamma^2\log(2) + \gamma(1 - 3\log(2)) + 1 > 0$ $\forall\gamma$. "
     r"(What stands before these is damaged and not checked.)",
     chapter=CHAPTER,
     fidelity="our reading",
@@ -229,11 +229,10 @@ def prop3_proof_discriminant() -> Evidence:
         other = (1 - 3 * log2) ** 2 - 4 * log2
     return Derivation(
         (
-            step(
-                r"the discriminant of the first is $-3 + 12\log^22 - 4\log2$",
-                first.discriminant(),
-                -3 + 12 * two**2 - 4 * two,
-                sp.expand,
+            step_of_several(
+                r"the discriminant of the first is $(4\log^22 - 4\log2 + 1) + 8\log^22 - 4 = -3 + 12\log^22 - 4\log2$",
+                (first.discriminant(), (4 * two**2 - 4 * two + 1) + 8 * two**2 - 4),
+                (first.discriminant(), -3 + 12 * two**2 - 4 * two),
             ),
             Step(
                 rf"it is negative, {float(printed.mid()):.6f}, as is $2\log^22 - 1$, in ball arithmetic",

@@ -32,8 +32,13 @@ def prop3_sharp() -> Evidence:
     last = f"{largest_monotone_gamma():.12f}"[:-2]  # rounded down
     turning = largest_monotone_gamma(sp.log(2), sp.sqrt)
     exactly = published_turning_steps()
+    rises = (
+        _slope_of_quotient_step(),
+        step_of_several(r"$u \to 1$ and $\bar u \to 0$, so $R/s \to 0$ and $\beta \to \gamma + 1$", *limits_of_u()),
+    )
     inside = All(
-        (monotone_certificate(last), Derivation((*exactly, published_slope_step()))), sp.Interval.Lopen(0, turning)
+        (monotone_certificate(last), Derivation((*exactly, published_slope_step(), *rises))),
+        sp.Interval.Lopen(0, turning),
     )
     outside = Disproof(
         Derivation(

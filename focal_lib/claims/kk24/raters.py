@@ -101,7 +101,7 @@ def raters_overfitted() -> Evidence:
     "kk24.raters_validated",
     source="KK24 abstract, with weights of least validation loss",
     statement="With weights of least validation loss a focal model is farther from the raters (KL) than one of cross-entropy, and its mean top "
-    rf"probability farther from the share of raters who say that class. ({SIZE}; contrasts seen afterwards.)",
+    rf"probability farther from the share of raters who say that class. ({SIZE}; {'; '.join(SETTINGS)}; contrasts seen afterwards.)",
     chapter=CHAPTER,
     fidelity="ours",
     needs=NEEDS,

@@ -186,7 +186,7 @@ def fig6_line() -> Evidence:
 @claim(
     "kk24.fig6_error",
     source="KK24 section 3.3, Fig. 6 right",
-    statement=r"For three classes the error rises to 8 % at $\gamma = 9$.",
+    statement=r"For three classes the error of the closest temperature rises to 8 % at $\gamma = 9$ (logits in $(-5, 5)$).",
     chapter=CHAPTER,
     fidelity="paraphrased",
 )

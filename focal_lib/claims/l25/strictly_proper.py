@@ -207,10 +207,10 @@ def cross_entropy_steps() -> tuple[Step, ...]:
 @claim(
     "l25.a8_zero",
     source="L25 App. A.8, case 2",
-    statement=r"With $\lambda = \gamma = 0$ FCL 'reduces to the cross-entropy loss, which is proper but not strictly proper without additional "
-    r"regularization'.",
+    statement=r"In case 2 the loss 'reduces to the cross-entropy loss, which is proper but not strictly proper without additional "
+    r"regularization'. (The conditions are lost; taken as: $\lambda = \gamma = 0$.)",
     chapter=CHAPTER,
-    fidelity="quoted",
+    fidelity="our reading",
     formal=formal("exact", "log_loss_strictly_proper", "l25_gamma_0_strictly_proper"),
 )
 def a8_zero() -> Evidence:

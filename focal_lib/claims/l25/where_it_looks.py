@@ -5,7 +5,7 @@ from __future__ import annotations
 from focal_lib.claims.evidence import All, Evidence, Unchecked
 from focal_lib.claims.from_localisation import NEEDS, contrast_of_record
 from focal_lib.claims.ledger import claim
-from focal_lib.training.localisation.plan import FCL, ONE, SEVERAL, losses_compared
+from focal_lib.training.localisation.plan import FCL, ONE, SEVERAL, Plan, losses_compared
 
 CHAPTER = "22_where_it_looks"
 BOTH = (ONE, SEVERAL)
@@ -101,7 +101,8 @@ def table9_garments() -> Evidence:
     "l25.labels_after_map",
     source="L25 App. A.16, taken further by KK24's decomposition",
     statement=r"Of several labels, each after the map of its own two classes, focal loss and FCL have a lower ECE, in bins of equal width, than as trained. (Here: "
-    rf"{SEVERAL} among cut-outs of others, $\gamma = {FCL[0]:g}$, $\lambda = {FCL[1]:g}$, a small network; no validation data are used.)",
+    rf"{SEVERAL} among cut-outs of others, $\gamma = {FCL[0]:g}$, $\lambda = {FCL[1]:g}$, a small network, "
+    rf"{Plan.n_train:,} canvases to train on, {Plan.epochs} epochs; no validation data are used.)",
     chapter=CHAPTER,
     fidelity="ours",
     needs=NEEDS,

@@ -75,7 +75,7 @@ def table6_before_here() -> Evidence:
     "m20.table6_after_here",
     source="M20 section 6, on Table 6, taken further",
     statement=r"'However, after temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for' "
-    rf"cross-entropy. (Taken as: higher, how much is not judged, {HERE}.)",
+    rf"cross-entropy. (MMCE was not run. Taken as: higher, how much is not judged, {HERE}.)",
     chapter=CHAPTER,
     fidelity="ours",
     needs="runs",
