@@ -25,7 +25,8 @@ __all__ = ["all_metrics"]
 def all_metrics(probs: Any, labels: Any, n_bins: int = 15) -> dict[str, float]:
     """The metrics of `by_name.METRICS`, as fractions, by their names: what each function gives, to rounding.
 
-    Samples are read and checked once; memory grows by two numbers a sample.
+    Samples are read and checked once, float32 as float32; memory grows by two numbers a sample, and the sums of each
+    chunk of some 2 MiB: 15 for each class and 4,096 for the smooth ECE.
 
     Args:
         probs: (n, K) distributions: array, tensor, memory map or Dask array.

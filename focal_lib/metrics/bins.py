@@ -93,7 +93,9 @@ def _width_index(values: Tensor, edges: Tensor, *, cells: int = 0) -> Tensor:
     scaled = values.double() * (n_bins * (1 - rounding))
     index = scaled.to(_whole(max(cells, n_bins))).clamp_(max=n_bins - 1)  # rounding may put a value above 1
     slack = 2 * n_bins * rounding  # of what the multiplication takes off, and rounding
-    if values.dtype == torch.float32 and slack < 2**-24 / n_bins:  # no float32 is so little above an edge
+    if (
+        values.dtype == torch.float32 and slack < 2**-24
+    ):  # no float32 is so little above an edge: n_bins times it is a multiple of its last digit
         return index
     above = scaled.frac_()
     if float(above.max()) > 1 - slack:
@@ -121,7 +123,7 @@ def assign_bins(confidence: np.ndarray, n_bins: int, binning: Binning) -> np.nda
     _check_bins(n_bins)
     if binning != "mass":
         raise ValueError(f"binning must be 'width' or 'mass'. Got {binning!r}.")
-    return _equal_mass(confidence, n_bins)
+    return _equal_mass(confidence, n_bins).astype(np.intp)
 
 
 def equal_mass_starts(n: int, n_bins: int) -> np.ndarray:
@@ -140,7 +142,7 @@ def _equal_mass(confidence: np.ndarray, n_bins: int) -> np.ndarray:
     cell, cells = _narrow_cells(np.asarray(confidence, dtype=np.float64))
     before = np.r_[0, np.cumsum(np.bincount(cell, minlength=cells))]  # samples in the cells below
     first, last = (np.searchsorted(before, ranks, side="right") - 1 for ranks in (starts, starts - 1))
-    index = np.cumsum(np.bincount(first, minlength=cells))[cell]
+    index = np.cumsum(np.bincount(first, minlength=cells)).astype(np.min_scalar_type(-n_bins))[cell]
     cut = np.zeros(cells, dtype=bool)
     cut[first[first == last]] = True
     inside = np.flatnonzero(cut[cell])
@@ -161,8 +163,9 @@ def _narrow_cells(values: np.ndarray) -> tuple[np.ndarray, int]:
     cell = np.empty(len(values), dtype=np.uint16)
     for start in range(0, len(values), _AT_ONCE):
         some = values[start : start + _AT_ONCE]
-        bits = np.minimum(some, 1 - some).view(np.int64) >> (52 - digits)  # exponent, then digits of the mantissa
-        bits -= (1023 - octaves) << digits
+        near = np.minimum(some, 1 - some).astype(np.float32)  # to round keeps the order
+        bits = near.view(np.int32) >> (23 - digits)  # exponent, then digits of the mantissa
+        bits -= (127 - octaves) << digits
         np.maximum(bits, 0, out=bits)
         cell[start : start + _AT_ONCE] = np.where(some > 0.5, 2 * middle - bits, bits)
     return cell, 2 * middle + 1
@@ -216,7 +219,8 @@ def ece_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15) -> flo
 
 def adaptive_ece_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15) -> float:
     """`adaptive_ece` of confidences (n,) and correctness (n,), unchecked."""
-    return _binned_error(confidence, correct, assign_bins(confidence, n_bins, "mass"))
+    _check_bins(n_bins)
+    return _binned_error(confidence, correct, _equal_mass(confidence, n_bins))
 
 
 def reliability_bins_of(
@@ -224,11 +228,14 @@ def reliability_bins_of(
 ) -> Bins:
     """`reliability_bins` of confidences (n,) and correctness (n,), unchecked."""
     index = assign_bins(confidence, n_bins, binning)
-    return filled_bins(np.stack([np.bincount(index, v, n_bins) for v in (np.ones(len(index)), confidence, correct)]))
+    return filled_bins(np.stack([np.bincount(index, v, n_bins) for v in (None, confidence, correct)]))
 
 
 def _binned_error(confidence: np.ndarray, correct: np.ndarray, index: np.ndarray) -> float:
-    return float(np.abs(np.bincount(index, confidence - correct)).sum() / len(confidence))
+    gap = torch.from_numpy(np.subtract(confidence, correct, dtype=np.float64))
+    with one_thread():
+        gaps = torch.bincount(torch.from_numpy(index), gap)
+    return float(gaps.abs().sum()) / len(confidence)
 
 
 def filled_bins(sums: np.ndarray) -> Bins:
@@ -319,5 +326,5 @@ def sum_cells(edges: Tensor, p: Tensor, *values: Tensor) -> Tensor:
 
 @functools.lru_cache(maxsize=4)
 def _first_cells(samples: int, classes: int, n_bins: int) -> Tensor:
-    """Of each class' bins the first, again and again, (samples classes,): to add a row to each is several times slower."""
+    """Of each class' bins the first, for every sample, (samples classes,); adding (classes,) to rows is far slower."""
     return torch.arange(0, n_bins * classes, n_bins, dtype=_whole(n_bins * classes)).repeat(samples)
