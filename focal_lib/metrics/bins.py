@@ -90,16 +90,14 @@ def _width_index(values: Tensor, edges: Tensor, *, cells: int = 0) -> Tensor:
     """
     n_bins = len(edges) + 1
     rounding = 8 * torch.finfo(torch.float64).eps
-    scaled = values.double() * (n_bins * (1 - rounding))
-    index = scaled.to(_whole(max(cells, n_bins))).clamp_(max=n_bins - 1)  # rounding may put a value above 1
+    scaled = (values.double() * (n_bins * (1 - rounding))).clamp_(max=n_bins - 0.5)  # the last bin, above 1 too
+    index = scaled.to(_whole(max(cells, n_bins)))
     slack = 2 * n_bins * rounding  # of what the multiplication takes off, and rounding
-    if (
-        values.dtype == torch.float32 and slack < 2**-24
-    ):  # no float32 is so little above an edge: n_bins times it is a multiple of its last digit
-        return index
+    if values.dtype == torch.float32 and slack < 2**-24:
+        return index  # n_bins times a float32 is no nearer to a whole number, as it is a multiple of its last digit
     above = scaled.frac_()
     if float(above.max()) > 1 - slack:
-        doubtful = np.flatnonzero(((above > 1 - slack) & (values < 1)).numpy())
+        doubtful = np.flatnonzero((above > 1 - slack).numpy())
         found = torch.bucketize(values.ravel()[doubtful].double(), edges)
         index.view(-1)[doubtful] = found.to(index.dtype)
     return index
@@ -107,7 +105,7 @@ def _width_index(values: Tensor, edges: Tensor, *, cells: int = 0) -> Tensor:
 
 def _whole(cells: int) -> torch.dtype:
     """The shortest whole numbers that count so many."""
-    return next(kind for kind in (torch.int16, torch.int32, torch.int64) if 2 * cells <= torch.iinfo(kind).max)
+    return next(kind for kind in (torch.int16, torch.int32, torch.int64) if cells <= torch.iinfo(kind).max)
 
 
 def assign_bins(confidence: np.ndarray, n_bins: int, binning: Binning) -> np.ndarray:
@@ -148,7 +146,8 @@ def _equal_mass(confidence: np.ndarray, n_bins: int) -> np.ndarray:
     inside = np.flatnonzero(cut[cell])
     inside = inside[np.argsort(confidence[inside], kind="stable")]
     within = cell[inside]
-    rank = before[within] + np.arange(len(inside)) - np.searchsorted(within, within)
+    held = np.bincount(within, minlength=cells)
+    rank = np.arange(len(inside)) + (before[:-1] - np.cumsum(held) + held)[within]
     index[inside] = np.searchsorted(starts, rank, side="right")
     return index
 

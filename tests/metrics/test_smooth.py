@@ -45,7 +45,7 @@ def test_a_calibrated_model_is_near_zero_and_a_certain_one_at_its_error():
 
 
 def test_a_sample_is_shared_by_the_points_beside_it():
-    """What the mass at the points (i + 1/2) / 4096 says of any straight line is what the samples say; at the ends too."""
+    """The mass at the points (i + 1/2) / 4096 says of any straight line what the samples say; at the ends too."""
     confidence = torch.tensor([0.0, 1e-5, 0.3, 0.50001, 0.7, 0.99999, 1.0], dtype=torch.float64)
     correct = torch.tensor([0, 1, 0, 0, 1, 1, 0], dtype=torch.float64)
     points = (torch.arange(4096) + 0.5) / 4096
