@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from focal_lib.metrics.bins import Binning, ClassGaps, adaptive_ece_of, assign_bins, inner_edges, sum_cells
@@ -106,9 +107,8 @@ def _fewer(draws: np.ndarray, degrees: float) -> np.ndarray:
 
 def weighted_class_gaps(p: Tensor, y: Tensor, weights: Tensor, n_bins: int = 15) -> ClassGaps:
     """`sum_class_gaps` of a chunk, unchecked: probabilities (m, K), labels (m,), weights (m,) of mean 1 over all."""
-    wide, w = p.double().numpy(), weights.numpy()[:, None]
-    gap = wide.copy()
-    gap[np.arange(len(gap)), y] -= 1
-    sums = sum_cells(inner_edges(n_bins), wide, w * gap, (w * gap) ** 2, w * w * wide * (1 - wide))
+    wide, w = p.double(), weights[:, None]
+    gap = wide.scatter_add(-1, y[:, None], torch.full((len(y), 1), -1.0, dtype=wide.dtype))
+    sums = sum_cells(inner_edges(n_bins), wide, w * gap, (w * gap) ** 2, w * w * wide * (1 - wide)).numpy()
     total, square, variance = sums.reshape(3, -1, n_bins)
     return ClassGaps(total, square, variance, len(wide))

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from focal_lib.validation import check_labels
 
-__all__ = ["CHUNK_SIZE", "Samples"]
+__all__ = ["CHUNK_SIZE", "Samples", "one_thread"]
 
 # numbers in a chunk, 2 MiB: what a fit keeps of it stays in the cache; twice as many of float32 that is left as it is
 CHUNK_SIZE = 262_144
@@ -165,13 +165,13 @@ def _each(
         return function(chunk, truth)
 
     starts = range(0, values.shape[0], step)
-    with _one_thread() as threads:
+    with one_thread() as threads:
         workers = min(threads, len(starts)) if len(starts) >= _LEAST_CHUNKS else 1
         return list(map(of, starts)) if workers == 1 else _in_parallel(of, starts, workers)
 
 
 @contextlib.contextmanager
-def _one_thread() -> Iterator[int]:
+def one_thread() -> Iterator[int]:
     """Operations of torch on one thread, this one's and that of threads begun meanwhile; how many it had."""
     threads = torch.get_num_threads()
     if threads == 1:
@@ -198,7 +198,7 @@ def _each_of_block(
 ) -> list[Found]:
     """On a Dask worker, which has as many threads as there are to be."""
     check_labels(labels, *values.shape)
-    with _one_thread():
+    with one_thread():
         return _each(function, check, single, values, labels)
 
 

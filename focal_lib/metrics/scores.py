@@ -23,6 +23,7 @@ __all__ = [
     "brier",
     "brier_sum",
     "checked_samples",
+    "label_probs",
     "log_loss_sum",
     "nll",
     "sample_scores",
@@ -74,13 +75,13 @@ def accuracy(probs: Any, labels: Any) -> float:
 def nll(probs: Any, labels: Any) -> float:
     """Mean of -log q_y, in nats; infinite where a label has probability 0. Errors as top_label."""
     samples = checked_samples(probs, labels)
-    return float(samples.total(log_loss_sum)) / len(samples)
+    return float(samples.total(_log_loss)) / len(samples)
 
 
 def brier(probs: Any, labels: Any) -> float:
     """Mean squared distance to the one-hot label, summed over classes: 0 to 2 (Brier 1950). Errors as top_label."""
     samples = checked_samples(probs, labels)
-    return float(samples.total(brier_sum)) / len(samples)
+    return float(samples.total(_brier)) / len(samples)
 
 
 def checked_samples(probs: Any, labels: Any, *, single: bool = True) -> Samples:
@@ -103,33 +104,43 @@ def _check(tolerance: float, p: Tensor) -> None:
         check_probs(p)  # says what is wrong
 
 
-def top_of_chunk(p: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """`top_label` of a chunk (m, K), (m,), unchecked."""
-    confidence = p.amax(-1)
-    correct = p.gather(-1, y[:, None])[:, 0] == confidence
-    doubtful = torch.nonzero(correct & (confidence < 0.501))[:, 0]  # tied classes have at most 1/2 each
+def label_probs(p: Tensor, y: Tensor) -> Tensor:
+    """What a chunk (m, K), (m,) gives to its labels, (m,) float64: several metrics need it."""
+    return p.gather(-1, y[:, None])[:, 0].double()
+
+
+def top_of_chunk(p: Tensor, y: Tensor, of_label: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """`top_label` of a chunk (m, K), (m,), unchecked.
+
+    Args:
+        of_label: `label_probs` of the chunk, where they are known.
+    """
+    confidence = p.amax(-1).double()
+    correct = (label_probs(p, y) if of_label is None else of_label) == confidence
+    doubtful = torch.from_numpy(np.flatnonzero((correct & (confidence < 0.501)).numpy()))  # tied have at most 1/2 each
     if len(doubtful):
-        correct[doubtful] = p[doubtful].argmax(-1) == y[doubtful]
-    return confidence.double().clamp(max=1), correct.double()  # rounding may put it above
+        rows = p[doubtful]
+        if int(torch.count_nonzero(rows == confidence[doubtful, None])) > len(rows):
+            correct[doubtful] = rows.argmax(-1) == y[doubtful]
+    return confidence.clamp_(max=1), correct.double()  # rounding may put it above
 
 
-def _log_loss(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-    return (-torch.log(p.gather(-1, y[:, None])[:, 0].double()),)
+def log_loss_sum(of_label: Tensor) -> Tensor:
+    """Of the `label_probs` of a chunk, (m,)."""
+    return -torch.log(of_label).sum()
 
 
-def _brier(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-    p = p.double()
-    return ((p * p).sum(-1) - 2 * p.gather(-1, y[:, None])[:, 0] + 1,)
+def brier_sum(p: Tensor, of_label: Tensor) -> Tensor:
+    """Of a chunk (m, K) and its `label_probs`; without a number for each sample it is faster."""
+    return _sum_of_squares(p) - 2 * of_label.sum() + len(p)
 
 
-def log_loss_sum(p: Tensor, y: Tensor) -> Tensor:
-    """Of a chunk (m, K), (m,), unchecked."""
-    return _log_loss(p, y)[0].sum()
+def _log_loss(p: Tensor, y: Tensor) -> Tensor:
+    return log_loss_sum(label_probs(p, y))
 
 
-def brier_sum(p: Tensor, y: Tensor) -> Tensor:
-    """Of a chunk (m, K), (m,), unchecked; without a number for each sample it is faster."""
-    return _sum_of_squares(p) - 2 * p.gather(-1, y[:, None]).double().sum() + len(p)
+def _brier(p: Tensor, y: Tensor) -> Tensor:
+    return brier_sum(p, label_probs(p, y))
 
 
 def _sum_of_squares(p: Tensor) -> float:
@@ -143,4 +154,5 @@ def _sum_of_squares(p: Tensor) -> float:
 
 
 def _scores(p: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-    return *top_of_chunk(p, y), *_log_loss(p, y), *_brier(p, y)
+    of_label, wide = label_probs(p, y), p.double()
+    return *top_of_chunk(p, y, of_label), -torch.log(of_label), (wide * wide).sum(-1) - 2 * of_label + 1

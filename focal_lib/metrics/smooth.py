@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 from scipy.fft import dct, idct
 from scipy.optimize import brentq
+from torch import Tensor
 
-from focal_lib.metrics.scores import top_label
+from focal_lib.metrics.samples import one_thread
+from focal_lib.metrics.scores import checked_samples, top_of_chunk
 
-__all__ = ["smooth_ece", "smooth_ece_of"]
+__all__ = ["residual_mass", "smooth_ece", "smooth_ece_of", "smooth_ece_of_mass"]
 
 _GRID = 4096  # points on [0, 1]
 
@@ -29,16 +32,33 @@ def smooth_ece(probs: Any, labels: Any) -> float:
     Raises:
         ValueError: probs or labels that are no such arrays.
     """
-    return smooth_ece_of(*top_label(probs, labels))
+    samples = checked_samples(probs, labels)
+    return smooth_ece_of_mass(samples.total(_mass_of_chunk) / len(samples))
 
 
 def smooth_ece_of(confidence: np.ndarray, correct: np.ndarray) -> float:
     """`smooth_ece` of confidences (n,) and correctness (n,), unchecked."""
-    place = np.clip(confidence * _GRID - 0.5, 0, _GRID - 1)
-    left = np.minimum(place.astype(np.intp), _GRID - 2)
-    share = place - left
-    residual = (confidence - correct) / len(confidence)
-    mass = np.bincount(left, residual * (1 - share), _GRID) + np.bincount(left + 1, residual * share, _GRID)
+    with one_thread():
+        mass = residual_mass(*(torch.tensor(each, dtype=torch.float64) for each in (confidence, correct)))
+    return smooth_ece_of_mass(mass.numpy() / len(confidence))
+
+
+def _mass_of_chunk(p: Tensor, y: Tensor) -> Tensor:
+    return residual_mass(*top_of_chunk(p, y))
+
+
+def residual_mass(confidence: Tensor, correct: Tensor) -> Tensor:
+    """Confidence minus correctness summed at points of [0, 1], each shared by the two nearest, (m,) -> (grid,)."""
+    place = confidence.mul(_GRID).sub_(0.5).clamp_(0, _GRID - 1)
+    left = place.to(torch.int16).clamp_(max=_GRID - 2)
+    residual = confidence - correct
+    to_the_right = residual * place.sub_(left)
+    right = torch.bincount(left, to_the_right, _GRID)
+    return torch.bincount(left, residual, _GRID) - right + right.roll(1)  # nothing is left of the last point
+
+
+def smooth_ece_of_mass(mass: np.ndarray) -> float:
+    """From the `residual_mass` of all samples over their number, (grid,)."""
     spectrum = dct(mass, norm="ortho")
     frequency = np.pi * np.arange(_GRID)
 

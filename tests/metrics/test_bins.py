@@ -23,6 +23,7 @@ from focal_lib.metrics.bins import (
 )
 from focal_lib.metrics.ece_interval import ece_interval
 from focal_lib.metrics.scores import top_label
+from focal_lib.metrics.smooth import smooth_ece_of
 
 
 def slow_ece(confidence, correct, n_bins):
@@ -53,7 +54,7 @@ def test_ece_of_equal_mass(seed, n_bins, n):
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-@pytest.mark.parametrize("n_bins", [1, 2, 3, 7, 10, 15, 49, 100, 1000, 12345])
+@pytest.mark.parametrize("n_bins", [1, 2, 3, 7, 10, 15, 49, 100, 1000, 12345, 300_007])
 def test_next_to_an_edge_too_the_bin_is_that_of_a_search(n_bins, kind):
     """Every edge, the three numbers on either side, and numbers between; next to 0 and 1 as well."""
     found = [np.arange(n_bins + 1).astype(kind) / kind(n_bins)]
@@ -85,6 +86,66 @@ def test_ties_fill_the_bins_in_the_order_of_samples(values, n_bins):
     for b, part in enumerate(np.array_split(order, n_bins)):
         expected[part] = b
     np.testing.assert_array_equal(assign_bins(confidence, n_bins, "mass"), expected)
+
+
+def stable_runs(values, n_bins):
+    """Runs of the sorted values, those that tie in their order."""
+    index = np.empty(len(values), int)
+    for b, part in enumerate(np.array_split(np.argsort(values, kind="stable"), n_bins)):
+        index[part] = b
+    return index
+
+
+@pytest.mark.parametrize("n", [1, 14, 15, 3000, 50_000])
+def test_equal_mass_wherever_the_values_crowd(n):
+    """Next to 0 or 1, at one value, in a narrow strip; above 1 by rounding, below every cell."""
+    rng = np.random.default_rng(n)
+    u = rng.random(n)
+    half = n // 2
+    for values in (
+        u,
+        1 - 1e-9 * u,
+        1e-9 * u,
+        1e-300 * u,
+        0.5 + 1e-12 * u,
+        np.full(n, 0.5),
+        np.r_[u[:half], np.ones(n - half)],
+        np.r_[np.zeros(n - half), u[:half]],
+        np.r_[u[:half], 1 + 1e-6 * u[half:]],
+        np.round(u, 2),
+    ):
+        for n_bins in (1, 15, 400):
+            np.testing.assert_array_equal(assign_bins(values, n_bins, "mass"), stable_runs(values, n_bins))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_classes_and_bins_of_many_classes(kind):
+    """More cells than the shortest whole numbers count, and values on edges among them."""
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.full(3000, 0.01), 50).astype(kind)
+    p[0] = 0
+    p[0, [3, 2900]] = 0.2, 0.8  # 3 / 15 and 12 / 15
+    y = rng.integers(0, 3000, 50)
+    by_class = [slow_ece(p[:, k].astype(float), (y == k).astype(float), 15) for k in range(3000)]
+    assert classwise_ece(p, y) == pytest.approx(np.mean(by_class), rel=1e-11)
+
+
+def test_a_core_that_searches_call_takes_one_thread(monkeypatch):
+    """Threads begun for a few thousand numbers wait for each other where other processes have the cores."""
+    seen, bincount, outside = [], torch.bincount, torch.get_num_threads()
+    monkeypatch.setattr(
+        torch, "bincount", lambda *args, **kw: seen.append(torch.get_num_threads()) or bincount(*args, **kw)
+    )
+    monkeypatch.setattr(torch, "bucketize", lambda *_, **__: pytest.fail("of all values, on every thread"))
+    torch.set_num_threads(2)
+    try:
+        values = np.random.default_rng(0).random(5000)
+        adaptive_ece_of(values, (values > 0.3).astype(float))
+        smooth_ece_of(values, (values > 0.3).astype(float))
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(outside)
+    assert set(seen) == {1}
 
 
 def test_no_sample_is_dropped_by_equal_mass(probs_and_labels):
