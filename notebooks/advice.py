@@ -56,7 +56,7 @@ decisions = pd.read_parquet(ROOT / "results/advice/decisions.parquet")
 coverage = pd.read_parquet(ROOT / "results/advice/coverage.parquet")
 power = pd.read_parquet(ROOT / "results/advice/power.parquet")
 together = count_advice_errors(decisions, by=["relevant"]).set_index("error")
-low_rate = 0.93  # of intervals at 95 %: clearly too few hold
+low_rate, high_rate = 0.93, 0.97  # of intervals at 95 %: below the one too few hold, above the other too many
 note("advice", relevant=100 * decisions["relevant"].iloc[0])
 
 # %% [markdown]
@@ -78,12 +78,19 @@ def by_size(error):
     return " and ".join(f"{p.wrong:.0f} of {p.runs:.0f} with {m} samples" for p, m in zip(parts, words, strict=True))
 
 
+# %% tags=["remove-input"]
+def clear(part):
+    """Settings whose rate is below 93 % by an exact 95 % interval, those whose rate is above 97 %, and all of them."""
+    rates = part.groupby(["of", "classes", "model", "samples"])[["hits", "runs"]].sum()
+    low, high = metrics.exact_binomial_ends(rates["hits"], rates["runs"], 0.025)
+    return (high < low_rate).sum(), (low > high_rate).sum(), len(rates)
+
+
 def held(of):
-    part = coverage[coverage["of"].isin(of)].groupby(["of", "classes", "model"])[["hits", "runs"]].sum()
-    low = (metrics.exact_binomial_ends(part["hits"], part["runs"], 0.025)[1] < low_rate).sum()
-    shared = part["hits"].sum() / part["runs"].sum()
-    surely = f"in {low} of {len(part)} settings below {low_rate:.0%} by an exact 95 % interval"
-    return f"{shared:.1%} of {part['runs'].sum():,} samples ({surely})"
+    part = coverage[coverage["of"].isin(of)]
+    low, high, settings = clear(part)
+    surely = f"clearly below {low_rate:.0%} in {low} of {settings} settings, clearly above {high_rate:.0%} in {high}"
+    return f"{part['hits'].sum() / part['runs'].sum():.1%} of {part['runs'].sum():,} samples ({surely})"
 
 
 # %% tags=["remove-input"]
@@ -118,6 +125,15 @@ of_errors = (
 )
 
 # %% tags=["remove-input"]
+at_most, binned = 1000, coverage["of"].isin(["ece", "adaptive-ece", "classwise-ece"])
+is_small = coverage["samples"] <= at_most
+wide_where = ", ".join(
+    f"{wide} of the {settings} settings with {size} samples"
+    for size, part in {f"at most {at_most:,}": is_small, "more": ~is_small}.items()
+    for _, wide, settings in [clear(coverage[binned & part])]
+)
+
+# %% tags=["remove-input"]
 Markdown(
     f"""```{{admonition}} Verdict
 :class: important
@@ -128,7 +144,8 @@ that is truly worse by a relevant amount in {said("worse")}{open_still}; {of_kin
 that is worse than the logits as given in {said("harms")}. Where something is better by a relevant amount, the logits
 are left alone in {by_size("leaves alone")}, and something else is advised that is worse than it by that amount in
 {by_size("misses")}. {of_gains}. The advice rests on intervals of the differences in NLL and Brier score:
-{of_differences}. {of_errors}; a setting is a number of classes and a model. All of this is of samples that are
+{of_differences}. {of_errors}; a setting is a number of samples, a number of classes and a model, judged by an exact
+95 % interval. Where too many hold, intervals are wider than they need be: {wide_where}. All of this is of samples that are
 independent and count the same, with a set to fit on and one to test on.
 ```"""
 )
@@ -289,11 +306,11 @@ Markdown(
 
 # %% [markdown]
 # Recorded, over sample sizes, classes and models that are calibrated, have somewhat or much too large logits, or too
-# small ones: the share of 95 %
-# intervals that hold the truth. With many classes the cells of a class and a bin have few counts, and classes depend on
-# one another. The interval of the classwise ECE of more than two classes allows for both: it holds at least as often as
-# it says, mostly more, and is wide. The MCE's truth is over the bins in which such a sample has anything as often as
-# not.
+# small ones: the share of 95 % intervals that hold the truth. Of few samples the intervals of all these errors hold it
+# more often than they say, as the second table counts. With many classes the cells of a class and a bin have few
+# counts, and classes depend on one another. The interval of the classwise ECE of more than two classes allows for both:
+# it holds at least as often as it says, mostly more, and is wide. The MCE's truth is over the bins in which such a
+# sample has anything as often as not.
 
 
 # %% tags=["remove-input"]
@@ -305,6 +322,11 @@ def shares(of, rows):
 
 errors = ["ece", "adaptive-ece", "mce", "classwise-ece"]
 captioned(shares(errors, ["classes", "samples"]), "95 % intervals that hold the truth, by classes and samples")
+
+# %% tags=["remove-input"]
+counts = pd.DataFrame({of: clear(coverage[coverage["of"] == of]) for of in errors}).T
+counts.columns = [f"clearly below {low_rate:.0%}", f"clearly above {high_rate:.0%}", "settings"]
+captioned(counts, "Settings of samples, classes and model whose share is clearly another than 95 %")
 
 # %% tags=["remove-input"]
 captioned(shares(errors, ["model"]), "95 % intervals that hold the truth, by model")

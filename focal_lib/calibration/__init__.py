@@ -18,6 +18,7 @@ from focal_lib.calibration.evaluation.advice_rates import (
     judge_advice,
     made_up_population,
 )
+from focal_lib.calibration.evaluation.method_table import method_table
 from focal_lib.calibration.evaluation.slices import by_slice
 from focal_lib.calibration.gate import Check, Outcome, check
 from focal_lib.calibration.inputs.logit_sets import LogitSet, as_logits
@@ -66,6 +67,7 @@ __all__ = [
     "judge_advice",
     "load_calibrator",
     "made_up_population",
+    "method_table",
     "population_with_gain",
     "read_logits",
     "save_calibrator",

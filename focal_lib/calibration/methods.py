@@ -56,12 +56,14 @@ class Kind:
     Attributes:
         needs: a module that fits it and is installed with focal-lib[methods]; '' for none.
         counts_samples: whether that module takes no weights, so that those of samples must be whole.
+        fitted_by: the package whose code finds the parameters.
     """
 
     calibrator: type[Calibrator]
     options: Mapping[str, Mapping[str, Any]]
     needs: str = ""
     counts_samples: bool = False
+    fitted_by: str = "focal-lib"
 
     @property
     def first(self) -> str:
@@ -78,11 +80,15 @@ METHODS: dict[str, Kind] = {
     "vector": Kind(VectorScaling, {"nll": {"l2": 1e-3}}),
     "matrix": Kind(MatrixScaling, {"nll": {"l2": 1e-3}}),
     "histogram": Kind(HistogramBinning, {"brier": {}}),  # a mean, and a rising step function, of least squares
-    "isotonic": Kind(IsotonicCalibration, {"brier": {}}),
-    "beta": Kind(BetaCalibration, {"nll": {}}, needs="betacal"),
-    "dirichlet": Kind(DirichletCalibration, {"nll": {"C": 0.01}}),
-    "venn-abers": Kind(VennAbersCalibration, {"brier": {}}, needs="venn_abers", counts_samples=True),
-    "structured-matrix": Kind(StructuredMatrixScaling, {"nll": {}}, needs="probmetrics", counts_samples=True),
+    "isotonic": Kind(IsotonicCalibration, {"brier": {}}, fitted_by="scikit-learn"),
+    "beta": Kind(BetaCalibration, {"nll": {}}, needs="betacal", fitted_by="betacal"),
+    "dirichlet": Kind(DirichletCalibration, {"nll": {"C": 0.01}}, fitted_by="scikit-learn"),
+    "venn-abers": Kind(
+        VennAbersCalibration, {"brier": {}}, needs="venn_abers", counts_samples=True, fitted_by="venn-abers"
+    ),
+    "structured-matrix": Kind(
+        StructuredMatrixScaling, {"nll": {}}, needs="probmetrics", counts_samples=True, fitted_by="probmetrics"
+    ),
 }
 
 AS_GIVEN = Method("as given", "")  # the logits before calibration

@@ -21,9 +21,10 @@ from torch import Tensor
 
 from focal_lib.calibration.inputs.logit_sets import Given, LogitSet
 from focal_lib.calibration.inputs.missing_options import is_missing
+from focal_lib.calibration.inputs.rounded import rounding_of
 from focal_lib.metrics.samples import Samples
 
-__all__ = ["association", "find_suspicions", "swapped_classes"]
+__all__ = ["association", "find_cautions", "find_suspicions", "swapped_classes"]
 
 FAR = 4.0  # standard errors: by chance one data set in 30,000 is as far
 _FEW = 5  # samples of a class, from which it can be seen to have changed places, or to be none
@@ -35,6 +36,7 @@ _LOOKED_AT = 100_000  # samples of a set whose columns are looked at
 _AT_FIRST = 1000  # of them, which tell most columns of whole numbers from others
 _ENOUGH = 20  # samples, from which a column can be seen to count them, or to be the label or the prediction
 _WHOLE = 50  # samples, from which whole numbers are no chance, even where steps of one half are rounded to
+_NOTHING = -87.3  # logits of probabilities up to here were 0, and read as 1.2e-38
 _HUNDRED = 5.0  # how far a sum of percentages, each rounded to a whole one, may be off
 
 
@@ -59,7 +61,24 @@ def find_suspicions(
         if not no_class:
             found += [f"Of the test set: {words[0].lower()}{words[1:]}" for words in _of_pairing(test)]
         found += _in_common(validation, test) + _groups_in_common(validation, test)
+    if fitted:  # a check of the top label does not see it
+        found += _rounded(validation, given) or _rounded(test, given)
     return found
+
+
+def find_cautions(validation: LogitSet, test: LogitSet, given: Given) -> list[str]:
+    """What to know of probabilities before the advice is followed: labels of probability 0 that no rounding made."""
+    if _rounded(validation, given) or _rounded(test, given):
+        return []  # which is suspicious
+    sets = {"": test} if validation is test else {" to fit on": validation, " to test on": test}
+    counts = {words: (_labels_of_nothing(data, given), len(data)) for words, data in sets.items()}
+    shown = " and ".join(f"{count:,} of {n:,} labels{words}" for words, (count, n) in counts.items() if count)
+    if not shown:
+        return []
+    return [
+        f"{shown} had probability 0, which is read as 1.2e-38, a log-loss of 87: no temperature repairs that, and few "
+        "such labels decide a fit and the NLL. If small probabilities were lost, give the logits."
+    ]
 
 
 # --- predictions and labels -----------------------------------------------------------------
@@ -379,6 +398,31 @@ def _of_numbers(data: LogitSet, given: Given) -> list[str]:
         which = f"lie in [0, 100], from {low:.3g} to {high:.3g}" if one_column else "sum to 100 in every sample"
         return [f"The numbers {which}, as percentages do and logits do not: divide by 100 and say --given probs."]
     return []
+
+
+def _labels_of_nothing(data: LogitSet, given: Given) -> int:
+    if given != "probs":
+        return 0
+
+    def chunk(z: Tensor, y: Tensor) -> int:
+        return int((z.gather(-1, y[:, None]) < _NOTHING).sum())
+
+    return sum(Samples(data.logits, data.labels).map(chunk))
+
+
+def _rounded(data: LogitSet, given: Given) -> list[str]:
+    """Probabilities of which rounding made 0, some of them of labels."""
+    count = _labels_of_nothing(data, given)
+    if not count:
+        return []
+    z = _looked_at(data)
+    rounding = rounding_of(np.where(z < _NOTHING, 0.0, np.exp(np.minimum(z, 0.0))))
+    if rounding is None:
+        return []
+    return [
+        f"The probabilities are rounded to {rounding.words}, and {count:,} of {len(data):,} labels have 0, whose "
+        "logarithm is not known and decides the fits: give more digits, or the logits."
+    ]
 
 
 def _like_percentages(z: np.ndarray, labels: np.ndarray) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from focal_lib.calibration.inputs.rounded import rounding_of
 from focal_lib.metrics.samples import Samples
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
 Given = Literal["logits", "log-probs", "probs"]
 Layout = Literal["classes", "binary", "multi-label", "segmentation", "tokens", "options"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+_LOOKED_AT = 10_000  # samples, for the cause of what is refused
 FLAG = {"logits": "--given logits", "log-probs": "--given log-probs", "probs": "--given probs"}
 
 
@@ -151,7 +153,8 @@ def check_given(values: np.ndarray, labels: np.ndarray, given: Given, name: str)
     if given == "probs" and not like_probs:
         raise ValueError(
             f"{name} were given as probabilities: they must lie in [0, 1] and sum to 1. Got values from "
-            f"{-minus_low:.4g} to {high:.4g}, a sample whose sum is off by {off_one:.3g}{_remedy(-minus_low, high)}."
+            f"{-minus_low:.4g} to {high:.4g}, a sample whose sum is off by {off_one:.3g}: "
+            f"{_remedy(values, -minus_low, high, off_one)}"
         )
     if given != "probs" and like_probs:
         raise ValueError(f"{name} look like probabilities, which sum to 1: say so with {FLAG['probs']}.")
@@ -162,11 +165,16 @@ def check_given(values: np.ndarray, labels: np.ndarray, given: Given, name: str)
         )
 
 
-def _remedy(low: float, high: float) -> str:
+def _remedy(values: np.ndarray, low: float, high: float, off_one: float) -> str:
     """Where numbers given as probabilities are none, for messages."""
     if low < 0:
-        return f": for logits say {FLAG['logits']}"
-    return ": are they percentages? Then divide by 100" if 1 < high <= 101 else ": is every column a class?"
+        return f"for logits say {FLAG['logits']}."
+    if 1 < high <= 101:
+        return "are they percentages? Then divide by 100."
+    rounding = rounding_of(np.asarray(values[:_LOOKED_AT], dtype=np.float64))
+    if rounding is not None and off_one <= 1.01 * rounding.unit * values.shape[1] / 2:
+        return f"are they rounded, to {rounding.words}? Then give more digits, or the logits."
+    return "is every column a class?"
 
 
 def _not_finite(z: Tensor, _: Tensor) -> tuple[Tensor]:

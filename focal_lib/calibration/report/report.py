@@ -21,7 +21,7 @@ from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.evaluation.comparison import Evaluation, cross_fit, differences, hold_out, measure
 from focal_lib.calibration.evaluation.recommendation import RELEVANT, Advice, advise, check_relevant
 from focal_lib.calibration.evaluation.slices import by_slice, slice_table
-from focal_lib.calibration.evaluation.suspicions import find_suspicions
+from focal_lib.calibration.evaluation.suspicions import find_cautions, find_suspicions
 from focal_lib.calibration.inputs.logit_sets import LogitSet, fit_and_test_sets
 from focal_lib.calibration.inputs.logits_file import Holds, options_in_words, read_logits
 from focal_lib.calibration.methods import (
@@ -134,6 +134,8 @@ def calibrate(
         suspicions = find_suspicions(fitted_on, test, given, one_set="all" in sets)
         if suspicions and not force:
             raise ValueError(f"{' '.join(suspicions)} Nothing was fitted. If it is as it should be: {FORCE}.")
+        if cautions := find_cautions(fitted_on, test, given):
+            fitted_on = replace(fitted_on, notes=(*fitted_on.notes, *cautions))
         names, chosen = list(calibrators), to_keep(keep, calibrators)
 
         def fitting(method: Method) -> None:

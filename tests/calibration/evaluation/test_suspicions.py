@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 
 from focal_lib.calibration import calibrate
-from focal_lib.calibration.evaluation.suspicions import FAR, association, find_suspicions, swapped_classes
+from focal_lib.calibration.evaluation.suspicions import (
+    FAR,
+    association,
+    find_cautions,
+    find_suspicions,
+    swapped_classes,
+)
 from focal_lib.calibration.gate import Outcome, check
-from focal_lib.calibration.inputs.logit_sets import LogitSet
+from focal_lib.calibration.inputs.logit_sets import LogitSet, convert
 
 
 @pytest.fixture(scope="module")
@@ -328,3 +334,87 @@ def test_models_of_rare_events_that_say_little_are_not_refused():
         data = LogitSet(np.stack([np.zeros(1000), logit], 1), y)
         refused += bool(find_suspicions(data, data, one_set=True, fitted=False))
     assert refused == 0
+
+
+@pytest.fixture(scope="module", params=[2, 10, 100])
+def sure_probabilities(request):
+    """Probabilities (4000, K) of a model whose logits are three times too large, with their labels."""
+    k, n = request.param, 4000
+    rng = np.random.default_rng(k)
+    z = rng.normal(size=(n, k)) * 3
+    y = (z + rng.gumbel(size=z.shape)).argmax(1)
+    p = np.exp(3 * (z - z.max(1, keepdims=True)))
+    return p / p.sum(1, keepdims=True), y
+
+
+def as_set(p, y):
+    return LogitSet(convert(p, "probs"), y)
+
+
+def cautions_of(p, y):
+    data = as_set(p, y)
+    return find_cautions(data, data, "probs")
+
+
+@pytest.mark.parametrize("decimals", [3, 4, 5])
+def test_rounded_probabilities_are_refused_with_their_cause(sure_probabilities, decimals):
+    p, y = sure_probabilities
+    p = np.round(p, decimals)
+    zeros = int((p[np.arange(len(y)), y] == 0).sum())
+    found = find_suspicions(as_set(p, y), as_set(p, y), "probs", one_set=True)
+    if p.shape[1] == 2 and decimals == 3:  # a forest of a thousand trees has such votes, too
+        assert found == []
+        assert cautions_of(p, y)[0].startswith(f"{zeros} of 4,000 labels had probability 0")
+        return
+    assert found[0].startswith(f"The probabilities are rounded to {decimals} decimals, and {zeros:,} of 4,000 labels")
+    assert cautions_of(p, y) == []
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_rounding_is_seen_whatever_the_kind_of_number(sure_probabilities, kind):
+    p, y = sure_probabilities
+    found = find_suspicions(*[as_set(np.round(p, 4).astype(kind), y)] * 2, "probs", one_set=True)
+    assert found[0].startswith("The probabilities are rounded to 4 decimals")
+
+
+def test_probabilities_of_half_precision(sure_probabilities):
+    p, y = sure_probabilities
+    found = find_suspicions(*[as_set(p.astype(np.float16), y)] * 2, "probs", one_set=True)
+    assert found[0].startswith("The probabilities are rounded to half precision (float16)")
+
+
+def test_rounding_that_no_label_meets_is_nothing(sure_probabilities):
+    p, y = sure_probabilities
+    kept = np.round(p, 4)[np.arange(len(y)), y] > 0
+    assert find_suspicions(*[as_set(np.round(p, 4)[kept], y[kept])] * 2, "probs", one_set=True) == []
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_probabilities_as_they_are_pass(sure_probabilities, kind):
+    p, y = sure_probabilities
+    assert find_suspicions(*[as_set(p.astype(kind), y)] * 2, "probs", one_set=True) == []
+    assert cautions_of(p.astype(kind), y) == []
+
+
+@pytest.mark.parametrize("trees", [1, 16, 80, 100, 300])
+def test_zeros_of_a_forest_are_a_caution(sure_probabilities, trees):
+    """Votes of trees are multiples of one part in so many, and no rounding; of one tree they are one-hot."""
+    p, y = sure_probabilities
+    votes = np.random.default_rng(0).multinomial(trees, p) / trees
+    zeros = int((votes[np.arange(len(y)), y] == 0).sum())
+    assert zeros
+    assert find_suspicions(*[as_set(votes, y)] * 2, "probs", one_set=True) == []
+    assert cautions_of(votes, y)[0].startswith(f"{zeros:,} of 4,000 labels had probability 0")
+
+
+def test_what_is_cautioned_of_is_in_the_report(sure_probabilities):
+    p, y = sure_probabilities
+    votes = np.random.default_rng(0).multinomial(20, p) / 20
+    report = calibrate((votes, y), "temperature", resamples=50, given="probs")
+    assert any("labels to fit on and" in note and "had probability 0" in note for note in report.notes)
+    with pytest.raises(ValueError, match=r"rounded to 4 decimals.*Nothing was fitted.*--force"):
+        calibrate((np.round(p, 4), y), "temperature", resamples=50, given="probs")
+    forced = calibrate((np.round(p, 4), y), "temperature", resamples=50, given="probs", force=True)
+    assert "rounded to 4 decimals" in forced.notes[0]
+    assert not any("had probability 0" in note for note in forced.notes)
+    assert check((np.round(p, 4), y), 0.9, given="probs").outcome is not Outcome.INVESTIGATE  # its ECE is right
