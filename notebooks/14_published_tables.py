@@ -35,14 +35,16 @@ least_equal: int = 3  # cells that two rows must share to be listed; at least 1
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
+from IPython.display import HTML
 
 from focal_lib import results
 from focal_lib.claims import show
+from focal_lib.pages.folds import fold
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure, scatter_figure
-from focal_lib.pages.tables import in_words
+from focal_lib.pages.tables import captioned, in_words
 
 use_style()
 cells = results.printed_tables()
@@ -67,6 +69,10 @@ contents = (
     )
 )
 contents.reset_index().style.hide().set_caption("Tables as data")
+
+# %% tags=["remove-input"]
+printed = [captioned(table, caption).to_html() for caption, table in results.tables_as_printed().items()]
+HTML(fold("The tables as printed", "\n".join(printed)))
 
 # %% [markdown]
 # ## Who is best?

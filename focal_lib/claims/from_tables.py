@@ -8,6 +8,7 @@ import pandas as pd
 
 from focal_lib.claims.measurement import Measurement
 from focal_lib.results.printed import printed_tables
+from focal_lib.results.printed.in_form import NAMES
 
 __all__ = [
     "M20_TABLE_6",
@@ -31,7 +32,6 @@ __all__ = [
 # Its networks, for statements; it prints 'Focal Loss', which the text before it makes FLSD-53.
 M20_TABLE_6 = "ResNet-50 and ResNet-110 on CIFAR-10 with focal loss, FLSD-53 by the context"
 _WHEN = {"pre": " before temperature scaling", "post": " after temperature scaling"}
-_NAMES = {"error": "table of errors", "AUROC table": "table of AUROC"}
 _HIGHER_IS_BETTER = ("AUROC table",)
 _SINGLE_RUNS = {"L25": " (single runs as printed, without uncertainty)"}  # L25 section 5: 'random seeds set to 1'
 
@@ -53,7 +53,7 @@ def rows_where(
 
 def _named(paper: str, table: str) -> str:
     """'M20 Table 1', 'L25, table of errors (single runs as printed, without uncertainty)'."""
-    name = f"{paper}, {_NAMES[table]}" if table in _NAMES else f"{paper} {table}"
+    name = f"{paper}, {NAMES[table]}" if table in NAMES else f"{paper} {table}"
     return name + _SINGLE_RUNS.get(paper, "")
 
 
