@@ -101,7 +101,7 @@ of_cnn = (
     f"{spec.dataset}, a small CNN and Adam, where M20 has CIFAR-10, ResNet-50 and 350 epochs of SGD, each evaluated"
 )
 differences(
-    [of_cnn, "several seeds, where M20's figures have one", of_mlp],
+    [of_cnn, "several seeds, where M20's figures have one", of_mlp, "ECE of equal mass, where M20's has equal width"],
     ["the training error between and after drops of the learning rate (Fig. 1 c), but for the MLP's"],
 )
 
@@ -359,7 +359,7 @@ show("m20.gradient_norms")
 #
 # M20 count the test samples 'predicted with a confidence of 0.99 or more', and how many of these are right, before and
 # after temperature scaling. The small CNNs, on average over seeds, and M20's Table 6 below (CIFAR-10; 'focal' is
-# FLSD-53). Temperatures are chosen by the ECE on validation, as theirs.
+# FLSD-53). Temperatures are chosen by the ECE on validation, as theirs, here of equal mass, theirs of equal width.
 
 # %% tags=["hide-input"]
 shares = results.confident_shares(trained)

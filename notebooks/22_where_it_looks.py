@@ -134,7 +134,8 @@ differences(
         "Both end in mean pooling and a linear layer.",
         "L25 does not print $\\gamma$ and $\\lambda$ of CheXNet, nor the loss of several labels.",
         "L25: Adam with a rate of 1e-4 that falls on plateaus, batches of 32, 100 epochs; here a rate that rises to "
-        f"1e-2 and falls, batches of 64, {int(made['epochs'])} epochs recorded. The same with X-rays, but for the epochs.",
+        f"1e-2 and falls, batches of 64, {int(made['epochs'])} epochs recorded. With X-rays the same, but for the "
+        "epochs.",
         "L25: ten crops of each test image; here the image itself.",
         "L25: a picture a loss, one network each; here numbers over seeds.",
         "L25 does not say whether heat maps are asked for the true label; here they are.",
