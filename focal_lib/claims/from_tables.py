@@ -14,15 +14,16 @@ __all__ = [
     "M20_TABLE_6",
     "losses_at_lowest",
     "lower_mean",
+    "most_rows_above_temperature",
     "most_rows_among_lowest",
     "most_rows_lowered",
-    "most_rows_near_temperature",
     "most_rows_won",
     "rank_in_row",
     "rows_at_temperature",
     "rows_changed_no_more",
     "rows_higher",
     "rows_lower",
+    "rows_near_temperature",
     "rows_where",
     "rows_won",
     "rows_won_in_words",
@@ -180,21 +181,30 @@ def size_of_change(paper: str, table: str, loss: str, average: str, expected: fl
     return Measurement(quantity, f"{expected:g}", size, expected, 0.005, said="claimed")
 
 
-def most_rows_near_temperature(paper: str, table: str, loss: str, low: float, high: float) -> Measurement:
-    """Whether the temperature printed for `loss` is from `low` to `high` in more than half of the rows of a table."""
+def rows_near_temperature(
+    paper: str, table: str, loss: str, low: float, high: float, expected: int | None = None
+) -> Measurement:
+    """In how many rows the temperature printed for `loss` is from `low` to `high`: `expected`, else in most."""
     quantity = f"rows of {_named(paper, table)} with T from {low:g} to {high:g} for {loss}"
-    return rows_where(quantity, _temperatures(paper, table, loss).between(low, high), name_others=False)
+    return rows_where(quantity, _temperatures(paper, table, loss).between(low, high), expected, name_others=False)
 
 
-def _temperatures(paper: str, table: str, loss: str) -> pd.Series:
-    cells = printed_tables().query("paper == @paper and table == @table and stage == 'post' and loss == @loss")
-    return cells["temperature"]
+def most_rows_above_temperature(paper: str, table: str, loss: str, temperature: float) -> Measurement:
+    """Whether the temperature printed for `loss` is above this one in more than half of the rows of a table."""
+    found = _temperatures(paper, table, loss)
+    quantity = f"rows of {_named(paper, table)} with T above {temperature:g} for {loss}"
+    return rows_where(quantity, found > temperature)
 
 
 def rows_at_temperature(paper: str, table: str, loss: str, temperature: float, expected: int) -> Measurement:
     """In how many rows of a table the temperature printed for `loss` is this one."""
     quantity = f"rows of {_named(paper, table)} with T = {temperature:g} for {loss}"
     return rows_where(quantity, _temperatures(paper, table, loss) == temperature, expected, name_others=False)
+
+
+def _temperatures(paper: str, table: str, loss: str) -> pd.Series:
+    cells = printed_tables().query("paper == @paper and table == @table and stage == 'post' and loss == @loss")
+    return cells.set_index(["dataset", "network"])["temperature"]
 
 
 def rank_in_row(
