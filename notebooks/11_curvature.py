@@ -221,7 +221,7 @@ note("curvature", penalty_seeds=len({r.spec.seed for r in penalised}))
 note("curvature", penalty_none=before[0], penalty_most=before[-1])
 note("curvature", penalty_none_after=after[0], penalty_most_after=after[-1])
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "ECE over the trace of the Hessian for five penalties. As trained it rises steeply with the trace; after temperature scaling it is low throughout, and highest at the smallest trace."}, "figure": {"name": "fig-curvature-penalty", "caption": "ECE (equal width, %) over the trace of the Hessian for five penalties, as trained and after temperature scaling by that ECE; mean and standard deviation over seeds."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "ECE over the trace of the Hessian for five penalties. As trained it rises steeply with the trace; after temperature scaling it is low throughout, and highest at the smallest trace."}, "figure": {"name": "fig-curvature-penalty", "caption": "ECE (equal width, %) over the trace of the Hessian for five penalties, as trained and after temperature scaling by that ECE; mean and standard deviation over seeds. Counterpart of KN24 Fig. 4."}}
 point_figure(ece_groups, "trace of the Hessian of the test loss", "ECE (%)", ylim=(0, None))
 
 # %% [markdown]

@@ -69,6 +69,7 @@ from focal_lib.pages.plots.epochs import (
 from focal_lib.pages.tables import in_words
 from focal_lib.results import while_training
 from focal_lib.training import data
+from focal_lib.training.data.sources import find_source
 
 use_style()
 trained = [run for run in training.load_runs(grid, runs) if run.spec.gamma <= 3]
@@ -97,9 +98,8 @@ note("miscalibration", runs=len(trained), n=spec.n_train, epochs=spec.training.e
 note("miscalibration", seeds=len({run.spec.seed for run in trained}), mlp_n=n_train, mlp_epochs=epochs)
 note("miscalibration", mlp_seeds=seeds, gammas=", ".join(sorted({f"{run.spec.gamma:g}" for run in trained} - {"0"})))
 of_mlp = "the MLP: two layers, no crops or flips, batches of 64, a learning rate of 0.05 at first, not 0.1"
-of_cnn = (
-    f"{spec.dataset}, a small CNN and Adam, where M20 has CIFAR-10, ResNet-50 and 350 epochs of SGD, each evaluated"
-)
+shown = find_source(spec.dataset).title
+of_cnn = f"{shown}, a small CNN and Adam, where M20 has CIFAR-10, ResNet-50 and 350 epochs of SGD, each evaluated"
 differences(
     [of_cnn, "several seeds, where M20's figures have one", of_mlp, "ECE of equal mass, where M20's has equal width"],
     ["the training error between and after drops of the learning rate (Fig. 1 c), but for the MLP's"],

@@ -194,7 +194,7 @@ columns = ["energy", "pointing", "spread", "empty", "box"]
 levels = pd.concat(recorded.values())
 means = levels.pivot_table(index=["dataset", "loss"], columns="metric", values="value", sort=False)[columns]
 text = means.reset_index().rename(columns={"dataset": "canvas", "empty": "maps of 0", "box": "constant map"})
-text = text.style.format(precision=1).hide()
+text = text.assign(loss=text["loss"].map(in_words)).style.format(precision=1).hide()
 text.set_caption("The record: in per cent, means over seeds. Constant map: the energy that it would have")
 
 # %% [markdown]
@@ -257,7 +257,7 @@ labels = found[found["metric"].isin(["auroc", "ece", "classwise-ece", "mce", "nl
 table = labels.pivot_table(index="loss", columns="metric", values="value", sort=False)
 table = table.drop(index="untrained")[["auroc", "error", "ece", "classwise-ece", "mce", "nll"]]
 caption = "The record, several garments: in per cent but for the NLL, means over seeds"
-captioned(table.reset_index(), caption, precision=2, index=False).format("{:.4f}", subset=["nll"])
+captioned(table.reset_index(), caption, precision=2, index=False, spelt=True).format("{:.4f}", subset=["nll"])
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "AUROC with FCL, and with focal loss, minus that with binary cross-entropy, in points, two rows for each class of garments, with t intervals and a line at zero."}, "figure": {"name": "fig-looks-labels", "caption": "AUROC with FCL, and with focal loss, minus that with binary cross-entropy, by class, in points, mean and 95 % t interval over paired seeds, each for itself; the record. Counterpart of L25 Table 9."}}
 interval_figure(
