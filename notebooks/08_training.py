@@ -180,8 +180,9 @@ note("training", within=100 * COMPENSATION, least_error=100 * theory.closest_tem
 # the map the worse, the more classes there are: at $\gamma =$ {glue:text}`training-gamma-top:g` the closest one is off
 # by {glue:text}`training-least-error:.0f` points somewhere on the simplex of {glue:text}`training-classes` classes, and
 # which one fits on the predictions a network makes depends on where on the simplex they lie. Cross-entropy needs $T =$
-# {glue:text}`training-t-ce:.2f`, where the paper holds 'a temperature of 2-2.5' for typical; at $\gamma =$
-# {glue:text}`training-gamma-top:g` the temperature left is {glue:text}`training-t-top:.2f`.
+# {glue:text}`training-t-ce:.2f`, where the paper holds 'a temperature of 2-2.5' for typical (how many of the printed
+# ones are in that range, [](#ch-published) counts); at $\gamma =$ {glue:text}`training-gamma-top:g` the temperature
+# left is {glue:text}`training-t-top:.2f`.
 #
 # How overconfidence comes about while a network trains is the question of [](#ch-miscalibration), on the same runs.
 #

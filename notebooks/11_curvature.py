@@ -182,9 +182,9 @@ note("curvature", max_two=two["largest ratio"], negative_two=two["negative below
 # So a focal loss with $\gamma = 2$ has up to {glue:text}`curvature-max-two:.2f` times the curvature of cross-entropy
 # in the logit where a sample is unsure, and is not convex there at all for $p$ below
 # {glue:text}`curvature-negative-two:.3f`. What late training sees, confident samples, is flat. Whether a Hessian in
-# the weights shrinks is a question about where a network's samples lie. KN24's experiment with focal losses (Fig. 2)
-# needs networks on CIFAR-100 and is marked so in the ledger; `focal grid workflow/grids/kn24-curvature.yaml` would
-# train them, and with `--dry-run` tells its cost. The one with a penalty can be repeated.
+# the weights shrinks is a question about where a network's samples lie: [](#ch-landscape) measures it on small
+# networks, as in KN24's Figs. 2 and 3. At KN24's size `focal grid workflow/grids/kn24-curvature.yaml` would train
+# them, and with `--dry-run` tells its cost. KN24's experiment with a penalty can be repeated:
 #
 # ## A penalty on the trace
 #
@@ -221,7 +221,7 @@ note("curvature", penalty_seeds=len({r.spec.seed for r in penalised}))
 note("curvature", penalty_none=before[0], penalty_most=before[-1])
 note("curvature", penalty_none_after=after[0], penalty_most_after=after[-1])
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "ECE over the trace of the Hessian for five penalties. As trained it rises steeply with the trace; after temperature scaling it is low throughout, and highest at the smallest trace."}, "figure": {"name": "fig-curvature-penalty", "caption": "ECE (equal width, %) over the trace of the Hessian for five penalties, as trained and after temperature scaling by that ECE; mean and standard deviation over seeds."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "ECE over the trace of the Hessian for five penalties. As trained it rises steeply with the trace; after temperature scaling it is low throughout, and highest at the smallest trace."}, "figure": {"name": "fig-curvature-penalty", "caption": "ECE (equal width, %) over the trace of the Hessian for five penalties, as trained and after temperature scaling by that ECE; mean and standard deviation over seeds. Counterpart of KN24 Fig. 4."}}
 point_figure(ece_groups, "trace of the Hessian of the test loss", "ECE (%)", ylim=(0, None))
 
 # %% [markdown]

@@ -194,7 +194,7 @@ phi = {rf"$\lambda = {lam:g}$": np.array([pull(x, truth, lam) for x in v]) for l
 roots = [brentq(pull, 1e-9, 1 - 1e-12, args=(eta, 1.0)) for eta in (truth, 1 - truth)]
 note("fcl", root=roots[0], roots=sum(roots))
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "The function phi for three values of lambda, decreasing, each crossing zero to the right of the marked true probability."}, "figure": {"name": "fig-fcl-phi", "caption": "$\\varphi$ for three $\\lambda$. The root lies above the true probability $\\eta$."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The function phi for three values of lambda, decreasing, each crossing zero to the right of the marked true probability."}, "figure": {"name": "fig-fcl-phi", "caption": "$\\varphi$ for three $\\lambda$. The root lies above the true probability $\\eta$. Counterpart of L25 Fig. 5."}}
 line_figure(v, phi, "$v$", r"$\varphi(v)$", zero=True, points={r"$\eta$": (truth, 0.0)})
 
 # %% [markdown]

@@ -69,6 +69,7 @@ from focal_lib.pages.plots.epochs import (
 from focal_lib.pages.tables import in_words
 from focal_lib.results import while_training
 from focal_lib.training import data
+from focal_lib.training.data.sources import find_source
 
 use_style()
 trained = [run for run in training.load_runs(grid, runs) if run.spec.gamma <= 3]
@@ -97,11 +98,10 @@ note("miscalibration", runs=len(trained), n=spec.n_train, epochs=spec.training.e
 note("miscalibration", seeds=len({run.spec.seed for run in trained}), mlp_n=n_train, mlp_epochs=epochs)
 note("miscalibration", mlp_seeds=seeds, gammas=", ".join(sorted({f"{run.spec.gamma:g}" for run in trained} - {"0"})))
 of_mlp = "the MLP: two layers, no crops or flips, batches of 64, a learning rate of 0.05 at first, not 0.1"
-of_cnn = (
-    f"{spec.dataset}, a small CNN and Adam, where M20 has CIFAR-10, ResNet-50 and 350 epochs of SGD, each evaluated"
-)
+shown = find_source(spec.dataset).title
+of_cnn = f"{shown}, a small CNN and Adam, where M20 has CIFAR-10, ResNet-50 and 350 epochs of SGD, each evaluated"
 differences(
-    [of_cnn, "several seeds, where M20's figures have one", of_mlp],
+    [of_cnn, "several seeds, where M20's figures have one", of_mlp, "ECE of equal mass, where M20's has equal width"],
     ["the training error between and after drops of the learning rate (Fig. 1 c), but for the MLP's"],
 )
 
@@ -359,7 +359,7 @@ show("m20.gradient_norms")
 #
 # M20 count the test samples 'predicted with a confidence of 0.99 or more', and how many of these are right, before and
 # after temperature scaling. The small CNNs, on average over seeds, and M20's Table 6 below (CIFAR-10; 'focal' is
-# FLSD-53). Temperatures are chosen by the ECE on validation, as theirs.
+# FLSD-53). Temperatures are chosen by the ECE on validation, as theirs, here of equal mass, theirs of equal width.
 
 # %% tags=["hide-input"]
 shares = results.confident_shares(trained)

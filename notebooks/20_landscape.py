@@ -133,7 +133,7 @@ results.format_contrasts(eigenvalues, "Differences of logarithms; the primary on
 
 # %% tags=["remove-input"]
 ends, others = (eigenvalues[eigenvalues["primary"] == primary] for primary in (True, False))
-note("landscape", by_network=results.say_steps(others))
+note("landscape", by_network=in_words(results.say_steps(others)))
 note("landscape", top=results.name_factor_intervals(ends))
 falls = others["difference"] < 0
 note("landscape", falls=falls.sum(), falls_sure=(falls & others["significant"]).sum(), steps=len(others))

@@ -1,9 +1,11 @@
 """Networks on canvases of garments, their heat maps against boxes, recorded: results/where-it-looks/table.parquet.
 
     nice python -m workflow.where_it_looks --minutes 20      # of processor time; goes on where it stopped
-    python -m workflow.where_it_looks --chest --network densenet121 --n-train 86524 --n-test 25596 --out chest.parquet
+    python -m workflow.where_it_looks --chest --network densenet121 --n-train 86524 --n-test 25596 \\
+        --epochs 100 --seeds 1 --out chest.parquet
 
-The second, with the files of ChestX-ray14 in FOCAL_DATA/chest-xray14, is nearer to L25's setting.
+The second, with the files of ChestX-ray14 in FOCAL_DATA/chest-xray14, is nearer to L25's setting: all its losses, one
+after the other, on the CPU, until they are done.
 `notebooks/22_where_it_looks.py` and claims read what the first leaves: numbers, no image.
 """
 
@@ -14,6 +16,8 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
+import math
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -40,8 +44,8 @@ def plans(seed: int, settings: tuple[str, ...] = (ONE, SEVERAL), **sizes: Any) -
     return found
 
 
-def main(minutes: float, out: Path = OUT, seeds: int = SEEDS, **given: Any) -> None:
-    """Go on with the record until the processor time or the seeds are used up."""
+def main(minutes: float = math.inf, out: Path = OUT, seeds: int = SEEDS, **given: Any) -> None:
+    """Go on with the record until the processor time, where it is given, or the seeds are used up."""
     code = made_by(__file__)
     rows = rows_so_far(out, code["code"])
     done = {(row["dataset"], row["loss"], row["seed"]) for row in rows}
@@ -52,26 +56,29 @@ def main(minutes: float, out: Path = OUT, seeds: int = SEEDS, **given: Any) -> N
         write_whole(out, lambda part: pd.DataFrame(rows).to_parquet(part, index=False))
 
     for plan in (plan for seed in range(FIRST, FIRST + seeds) for plan in plans(seed, **given)):
-        if time.process_time() > end:
-            return
         if (plan.setting, plan.label, plan.seed) in done:
             continue
+        if time.process_time() > end:
+            print(f"out of minutes before {plan.label}, seed {plan.seed}: run it again to go on", file=sys.stderr)
+            return
         started = time.process_time()
         table = measure_plans([plan])
         rows += table.assign(cpu_seconds=time.process_time() - started, **code).to_dict("records")
         save()
 
 
-if __name__ == "__main__":
+def read_options(words: list[str] | None = None) -> dict[str, Any]:
+    """The arguments of `main`, from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=20, help="of processor time")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="of processor time; else until all is trained")
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--chest", action="store_true", help="chest X-rays in place of garments")
     for name, kind in (("network", str), ("n_train", int), ("n_test", int), ("epochs", int)):
         parser.add_argument(f"--{name.replace('_', '-')}", type=kind)
-    given = vars(parser.parse_args())
-    sizes = {n: given[n] for n in ("network", "n_train", "n_test", "epochs") if given[n] is not None}
-    if given["chest"]:
-        sizes["settings"] = (CHEST,)
-    main(given["minutes"], given["out"], given["seeds"], **sizes)
+    given = {name: value for name, value in vars(parser.parse_args(words)).items() if value is not None}
+    return given | ({"settings": (CHEST,)} if given.pop("chest") else {})
+
+
+if __name__ == "__main__":
+    main(**read_options())

@@ -7,7 +7,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from focal_lib.claims.evidence import Unchecked
 from focal_lib.claims.formal import kernel_checked
+from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.ledger import RETIRED, Claim, corrected_by
 from focal_lib.claims.quoted_lines import lines_of, read_lines
 from focal_lib.claims.verdicts import records
@@ -60,8 +62,16 @@ def _entry(claim: Claim, record: Any) -> dict[str, Any]:
         "corrects": list(claim.corrects),
         "corrected_by": corrected_by(claim.id),
         "needs": claim.needs,
+        "unchecked": _unchecked(claim, record),
         "location": claim.location,
     }
+
+
+def _unchecked(claim: Claim, record: Any) -> dict[str, Any] | None:
+    """Why a claim that is uncheckable on record is so, and what would check it; no other claim is looked at."""
+    if record is None or record.verdict != Verdict.UNCHECKABLE or not isinstance(claim.evidence, Unchecked):
+        return None
+    return {"reason": claim.evidence.reason, "commands": claim.evidence.commands}
 
 
 def _now(claim: Claim) -> dict[str, Any]:

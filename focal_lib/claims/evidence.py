@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -488,6 +489,11 @@ class Unchecked:
     @property
     def verdict(self) -> Verdict:
         return Verdict.UNCHECKABLE
+
+    @property
+    def commands(self) -> list[str]:
+        """Those that the reason names: what would check it, where data or machines are at hand."""
+        return re.findall(r"`((?:focal|make|python -m) [^`]+)`", self.reason)
 
     def describe(self) -> str:
         return self.reason

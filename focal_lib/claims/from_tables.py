@@ -8,20 +8,22 @@ import pandas as pd
 
 from focal_lib.claims.measurement import Measurement
 from focal_lib.results.printed import printed_tables
+from focal_lib.results.printed.in_form import NAMES
 
 __all__ = [
     "M20_TABLE_6",
     "losses_at_lowest",
     "lower_mean",
+    "most_rows_above_temperature",
     "most_rows_among_lowest",
     "most_rows_lowered",
-    "most_rows_near_temperature",
     "most_rows_won",
     "rank_in_row",
     "rows_at_temperature",
     "rows_changed_no_more",
     "rows_higher",
     "rows_lower",
+    "rows_near_temperature",
     "rows_where",
     "rows_won",
     "rows_won_in_words",
@@ -31,7 +33,6 @@ __all__ = [
 # Its networks, for statements; it prints 'Focal Loss', which the text before it makes FLSD-53.
 M20_TABLE_6 = "ResNet-50 and ResNet-110 on CIFAR-10 with focal loss, FLSD-53 by the context"
 _WHEN = {"pre": " before temperature scaling", "post": " after temperature scaling"}
-_NAMES = {"error": "table of errors", "AUROC table": "table of AUROC"}
 _HIGHER_IS_BETTER = ("AUROC table",)
 _SINGLE_RUNS = {"L25": " (single runs as printed, without uncertainty)"}  # L25 section 5: 'random seeds set to 1'
 
@@ -53,7 +54,7 @@ def rows_where(
 
 def _named(paper: str, table: str) -> str:
     """'M20 Table 1', 'L25, table of errors (single runs as printed, without uncertainty)'."""
-    name = f"{paper}, {_NAMES[table]}" if table in _NAMES else f"{paper} {table}"
+    name = f"{paper}, {NAMES[table]}" if table in NAMES else f"{paper} {table}"
     return name + _SINGLE_RUNS.get(paper, "")
 
 
@@ -180,21 +181,30 @@ def size_of_change(paper: str, table: str, loss: str, average: str, expected: fl
     return Measurement(quantity, f"{expected:g}", size, expected, 0.005, said="claimed")
 
 
-def most_rows_near_temperature(paper: str, table: str, loss: str, low: float, high: float) -> Measurement:
-    """Whether the temperature printed for `loss` is from `low` to `high` in more than half of the rows of a table."""
+def rows_near_temperature(
+    paper: str, table: str, loss: str, low: float, high: float, expected: int | None = None
+) -> Measurement:
+    """In how many rows the temperature printed for `loss` is from `low` to `high`: `expected`, else in most."""
     quantity = f"rows of {_named(paper, table)} with T from {low:g} to {high:g} for {loss}"
-    return rows_where(quantity, _temperatures(paper, table, loss).between(low, high), name_others=False)
+    return rows_where(quantity, _temperatures(paper, table, loss).between(low, high), expected, name_others=False)
 
 
-def _temperatures(paper: str, table: str, loss: str) -> pd.Series:
-    cells = printed_tables().query("paper == @paper and table == @table and stage == 'post' and loss == @loss")
-    return cells["temperature"]
+def most_rows_above_temperature(paper: str, table: str, loss: str, temperature: float) -> Measurement:
+    """Whether the temperature printed for `loss` is above this one in more than half of the rows of a table."""
+    found = _temperatures(paper, table, loss)
+    quantity = f"rows of {_named(paper, table)} with T above {temperature:g} for {loss}"
+    return rows_where(quantity, found > temperature)
 
 
 def rows_at_temperature(paper: str, table: str, loss: str, temperature: float, expected: int) -> Measurement:
     """In how many rows of a table the temperature printed for `loss` is this one."""
     quantity = f"rows of {_named(paper, table)} with T = {temperature:g} for {loss}"
     return rows_where(quantity, _temperatures(paper, table, loss) == temperature, expected, name_others=False)
+
+
+def _temperatures(paper: str, table: str, loss: str) -> pd.Series:
+    cells = printed_tables().query("paper == @paper and table == @table and stage == 'post' and loss == @loss")
+    return cells.set_index(["dataset", "network"])["temperature"]
 
 
 def rank_in_row(

@@ -91,6 +91,9 @@ from focal_lib.results.printed import (
     m20_table6,
     printed_tables,
 )
+from focal_lib.results.printed.in_form import (
+    tables_as_printed,
+)
 from focal_lib.results.printed.side_by_side import (
     compare_with_printed,
 )
@@ -306,6 +309,7 @@ __all__ = [
     "shift_contrasts",
     "straightness",
     "summarise",
+    "tables_as_printed",
     "tabulate_changes",
     "temperature_by_gamma",
     "temperature_changes",

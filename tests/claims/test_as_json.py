@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from focal_lib.claims import Verdict, find, ledger, verdicts
 from focal_lib.claims.as_json import SCHEMA, as_json
+from focal_lib.claims.evidence import Unchecked
 from focal_lib.claims.formal import Faithful
 from focal_lib.claims.ledger import PAPERS, RETIRED, Fidelity
 from focal_lib.cli import main
@@ -40,7 +41,8 @@ def test_the_schema_knows_every_word():
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("verdict", "TRUE"), ("id", "prop5"), ("corrects", ["x"]), ("location", ""), ("formal", {})]
+    ("key", "value"),
+    [("verdict", "TRUE"), ("id", "prop5"), ("corrects", ["x"]), ("location", ""), ("formal", {}), ("unchecked", {})],
 )
 def test_a_planted_fault_is_seen(whole, key, value):
     planted = copy.deepcopy(whole)
@@ -61,6 +63,26 @@ def test_it_says_what_the_ledger_and_the_record_say(whole):
         assert (entry["formal"] is None) == (find(id).formal is None)
     assert {retired["id"]: ", ".join(retired["now"]) for retired in whole["retired"]} == RETIRED
     assert {id for retired in whole["retired"] for id in retired["now"]} <= IDS
+
+
+def test_what_cannot_be_checked_says_why_and_by_which_command(whole):
+    found = {e["id"]: e["unchecked"] for e in whole["claims"] if e["verdict"] == "UNCHECKABLE HERE"}
+    assert len(found) > 10
+    assert all(e["unchecked"] is None for e in whole["claims"] if e["id"] not in found)
+    for id, unchecked in found.items():
+        wanted = find(id).evidence.reason if isinstance(find(id).evidence, Unchecked) else None  # its runs are here
+        assert (unchecked and unchecked["reason"]) == wanted
+    assert found["l25.chexnet"]["commands"][0].startswith("python -m workflow.where_it_looks --chest ")
+    assert found["kk24.ce_temperature"]["commands"] == [
+        f"focal grid workflow/grids/{grid}.yaml" for grid in ("kk24-table1", "kk24-tinyimagenet")
+    ]
+    assert found["kk24.prop2_weight"]["commands"] == []  # of a formula that is lost
+
+
+def test_a_reason_in_other_words_has_other_commands():
+    text = "needs a GPU: `focal grid A.yaml --cores 2`, then `results.read_table`, or `make book`"
+    assert Unchecked(text).commands == ["focal grid A.yaml --cores 2", "make book"]
+    assert Unchecked("the formula is lost").commands == []
 
 
 def test_one_claim_is_checked_and_comes_with_its_evidence():

@@ -1,13 +1,15 @@
 """The printed tables as data: cells read back from the papers' pages, and what follows from them."""
 
 import itertools
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from focal_lib.results.printed import kk24_table1, l25_table9, printed_tables, study
+from focal_lib.checkout import ROOT
+from focal_lib.results.printed import in_form, kk24_table1, l25_table9, m20_fig8, m20_table6, printed_tables, study
 from focal_lib.results.printed.side_by_side import compare_with_printed
 
 CELLS = printed_tables()
@@ -58,6 +60,56 @@ def test_l25_table_9_has_every_cell():
     assert wide.shape == (15, 4)
     assert wide.loc["Hernia", "FCL"] == 0.937
     assert ((wide > 0.6) & (wide < 1)).to_numpy().all()
+
+
+@pytest.fixture(scope="module")
+def shown():
+    return {caption.split(":")[0]: table for caption, table in in_form.tables_as_printed().items()}
+
+
+def test_tables_are_shown_as_printed(shown):
+    at = ("CIFAR-100", "ResNet-50")
+    assert shown["M20, Table 1"].loc[at, ("cross-entropy", "after")] == "3.42 (2.1)"
+    assert shown["M20, Table 1"].loc[at, ("cross-entropy", "before scaling")] == "17.52"
+    assert shown["M20, Table 10"].loc[at, "cross-entropy"] == "153.67"
+    assert shown["L25, Table 8"].loc[("CIFAR-10", "DenseNet-121"), ("FCL with L1", "ECE")] == "4.00"
+    assert shown["L25, Table 9"].loc["Average", ("FCL", "MCE")] == "0.3248"
+    assert shown["M20, Table 6"].loc[("CIFAR-10", "ResNet-50"), ("focal", "share", "after")] == "14.27"
+    kk24 = shown["KK24, Table 1, its legible rows"]
+    assert kk24.loc[("CIFAR-10", "cross-entropy", "focal temperature"), "adaptive ECE"] == "0.71 ± 0.16 (2.36)"
+    assert kk24.loc[("CIFAR-10", "AdaFocal", "temperature"), "NLL"] == ""  # lost in the text at hand
+
+
+def test_no_cell_is_left_out(shown):
+    """As many as in the data, table by table."""
+    filled = {name: int((table != "").sum().sum()) for name, table in shown.items()}
+    six, nine = m20_table6()[["share", "accuracy"]], l25_table9()[["auroc", "ece", "mce"]]
+    wanted = {"M20, Table 6": six.size, "M20, Fig. 8": len(m20_fig8()), "L25, Table 9": int(nine.count().sum())}
+    kk24 = kk24_table1()[["gamma", "error", "nll", "adaptive_ece"]]
+    wanted["KK24, Table 1, its legible rows"] = int(kk24.count().sum())
+    for (paper, table), part in CELLS.groupby(["paper", "table"]):
+        wanted[f"{paper}, {in_form.NAMES.get(table, table)}"] = len(part)
+    assert filled == wanted
+
+
+def promised(page):
+    """Of 'every figure and table': the names of M20's that it says are as printed in chapter 14."""
+    own = page.split("## M20")[1].split("## KN24")[0]
+    rows, found = re.findall(r"^\| ((?:Fig|Table).*?) \| (.*) \|$", own, re.M), set()
+    for k, (name, here) in enumerate(rows):
+        if "as printed in [](#ch-published)" in (rows[k - 1][1] if here == "the same" else here):
+            kind = name.split()[0].rstrip("s")
+            found |= {f"M20, {kind} {number}" for number in re.findall(r"\b\d+\b", name)}
+    return found
+
+
+def test_what_the_page_of_figures_promises_is_shown(shown):
+    page = (ROOT / "book" / "figures_and_tables.md").read_text()
+    found = promised(page)
+    assert len(found) > 10
+    assert found <= set(shown)
+    more = page.replace("| Fig. 7: what focal loss predicts | ", "| Fig. 7: | as printed in [](#ch-published); ")
+    assert promised(more) - set(shown) == {"M20, Fig. 7"}
 
 
 def test_kk24_pairs():

@@ -1,8 +1,14 @@
 """The record of networks with heat maps goes on where it stopped, and holds rows of one code."""
 
+import itertools
+import re
+import shlex
+
 import pandas as pd
 import pytest
 
+from focal_lib.checkout import ROOT
+from focal_lib.claims import find
 from focal_lib.training.localisation.plan import CHEST, ONE, SEVERAL
 from workflow import where_it_looks
 from workflow.where_it_looks import FIRST
@@ -21,13 +27,16 @@ def asked(monkeypatch):
     return found
 
 
-def test_each_network_is_trained_once(tmp_path, asked):
+def test_each_network_is_trained_once(tmp_path, asked, capsys):
     out = tmp_path / "record" / "table.parquet"
     where_it_looks.main(5, out, seeds=1)
     assert asked == where_it_looks.plans(FIRST)
     where_it_looks.main(5, out, seeds=2)
     assert asked == where_it_looks.plans(FIRST) + where_it_looks.plans(FIRST + 1)
+    where_it_looks.main(0, out, seeds=2)
+    assert capsys.readouterr().err == ""  # nothing is left to do
     where_it_looks.main(0, out, seeds=3)  # no time: what there is stays
+    assert capsys.readouterr().err.startswith(f"out of minutes before cross-entropy, seed {FIRST + 2}")
     table = pd.read_parquet(out)
     assert len(asked) == len(set(asked)) == len(table) == 16
     assert {"cpu_seconds", "commit", "code"} <= set(table)
@@ -48,3 +57,37 @@ def test_plans_of_a_seed():
     }
     assert {p.seed for p in found} == {3}
     assert {p.network for p in where_it_looks.plans(1, (CHEST,), network="densenet121")} == {"densenet121"}
+
+
+def commands(text):
+    """The options of each command of this module in a text."""
+    found = re.findall(r"workflow\.where_it_looks (--chest --[^`]*?parquet)", text.replace("\\\n", " "))
+    return [shlex.split(options) for options in found]
+
+
+@pytest.fixture(params=["page", "claim", "module"])
+def printed(request):
+    (words,) = commands(
+        {
+            "page": (ROOT / "book" / "figures_and_tables.md").read_text(),
+            "claim": find("l25.chexnet").check().describe(),
+            "module": where_it_looks.__doc__,
+        }[request.param]
+    )
+    return words
+
+
+def test_the_printed_command_trains_every_loss_to_its_end(tmp_path, asked, monkeypatch, printed):
+    """However long one takes, at the paper's size."""
+    hours = itertools.count(step=3600.0)
+    monkeypatch.setattr(where_it_looks.time, "process_time", lambda: next(hours))
+    options = where_it_looks.read_options(printed)
+    where_it_looks.main(**options | {"out": tmp_path / "chest.parquet"})
+    labels = ["cross-entropy", "focal 3", "fcl 3 0.5"]
+    assert [p.label for p in asked] == [*labels, "untrained"]
+    assert {(p.setting, p.network, p.n_train, p.n_test, p.epochs) for p in asked[:3]} == {
+        (CHEST, "densenet121", 86_524, 25_596, 100)
+    }
+    asked.clear()
+    where_it_looks.main(**options | {"out": tmp_path / "planted.parquet", "minutes": 20})
+    assert [p.label for p in asked] == []  # as it was with a default of 20 minutes: it stops, too early

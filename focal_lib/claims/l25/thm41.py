@@ -162,7 +162,8 @@ def thm41_norms_reading() -> Evidence:
 def overconfident_often() -> Evidence:
     """'Often' names no setting."""
     return Unchecked(
-        "'often' names no setting and no share of cases that could be counted; l25.focal_overconfident_where says for which classes and "
+        "'often' names no setting and no share of cases that could be counted; l25.overconfident_printed counts the paper's own "
+        "temperatures, l25.focal_overconfident_where says for which classes and "
         "gamma the minimiser of focal loss can be overconfident, chapter 8 measures networks"
     )
 

@@ -67,7 +67,7 @@ def test_fcl_changes_less_than_cross_entropy_in_every_row():
 def test_what_most_rows_contradict_is_not_reproduced():
     found = [
         from_tables.rows_changed_no_more("L25", "Table 4", "cross-entropy", "fcl"),
-        from_tables.most_rows_near_temperature("L25", "Table 4", "cross-entropy", 0.9, 1.1),
+        from_tables.rows_near_temperature("L25", "Table 4", "cross-entropy", 0.9, 1.1),
         from_tables.most_rows_lowered("L25", "Table 4", "fcl"),
     ]
     assert [part.verdict for part in found] == [Verdict.NOT_REPRODUCED] * 3
@@ -116,3 +116,15 @@ def test_four_rows_of_table_9_are_lower():
     found = chexnet.table9_rows()
     assert found.verdict == Verdict.REPRODUCED
     assert found.remark == "Not in: Cardiomegaly, Infiltration, Pleural Thickening, Pneumothorax"
+
+
+def test_temperatures_of_focal_loss_are_above_one_in_most_rows(monkeypatch):
+    """In 7 of 12; one less and it is no more than half."""
+    found = tables.overconfident_printed()
+    assert (found.measured, found.verdict) == (7, Verdict.REPRODUCED)
+    assert "CIFAR-10, DenseNet-121" in found.remark
+    cells = printed_tables()
+    row = (cells["loss"] == "flsd-53") & (cells["table"] == "Table 4") & (cells["paper"] == "L25")
+    cells.loc[row & (cells["dataset"] == "AG News") & (cells["stage"] == "post"), "temperature"] = 1.0
+    monkeypatch.setattr(from_tables, "printed_tables", lambda: cells)
+    assert tables.overconfident_printed().verdict == Verdict.NOT_REPRODUCED
