@@ -46,9 +46,9 @@ def frost(x: np.ndarray, setting: tuple[float, float], rng: Rng) -> np.ndarray:
     if room.min() < 1:
         least = " x ".join(str(side) for side in np.add(room.min(0), (height, width)))
         raise ValueError(f"images for frost must be smaller than {least} pixels. Got {height} x {width}.")
-    which = rng.integers(0, len(photographs), n)
-    top, left = rng.integers(0, room[which].T)
-    parts = [photographs[k][i : i + height, j : j + width] for k, i, j in zip(which, top, left, strict=True)]
+    which: np.ndarray = np.asarray(rng.integers(0, len(photographs), n))
+    corners: np.ndarray = np.asarray(rng.integers(0, room[which].T)).T
+    parts = [photographs[k][i : i + height, j : j + width] for k, (i, j) in zip(which, corners, strict=True)]
     layer = np.stack(parts) if channels == 3 else np.stack(parts) @ LUMA[:, None]
     return kept * x + added * layer
 
