@@ -113,10 +113,11 @@ def squared_distance_to_raters(probs: np.ndarray, votes: Votes) -> np.ndarray:
 def energy_to_raters(probs: np.ndarray, votes: Votes) -> np.ndarray:
     r"""Unbiased estimate (n,) of the energy distance of ordered classes, 1 apart from each to the next.
 
-    .. math:: 2E|X-Y| - E|X-X'| - E|Y-Y'| = 2\sum_{k<K} (Q_k-P_k)^2 (Székely & Rizzo 2013)
+    .. math:: 2E|X-Y| - E|X-X'| - E|Y-Y'| = 2\textstyle\sum_{k<K} (Q_k-P_k)^2
 
-    for classes :math:`X, X'` as predicted, :math:`Y, Y'` as raters say, :math:`Q_k, P_k` their chance to be at most k;
-    less the noise of the votes, so that it may be below 0. For two classes it is `squared_distance_to_raters`.
+    (Székely & Rizzo 2013) for classes :math:`X, X'` as predicted, :math:`Y, Y'` as raters say, :math:`Q_k, P_k` their
+    chances to be at most k; less the noise of the votes, so that it may be below 0. For two classes it is
+    `squared_distance_to_raters`.
 
     Raises:
         ValueError: probs are not (n, K).

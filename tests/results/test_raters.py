@@ -90,6 +90,17 @@ def test_the_energy_distance_is_measured_where_it_is_another_than_the_squared_on
         assert found["energy"] == pytest.approx(energy_to_raters(probs, votes).mean())
 
 
+def test_the_record_has_the_energy_distance_of_every_model_of_three_classes():
+    record = read_table(RECORD)
+    three = record[record["classes"] == 3]
+    by_metric = three.pivot(
+        index=["model", "labels", "loss", "kept", "seed", "method"], columns="metric", values="value"
+    )
+    assert by_metric[["kl", "l2", "energy"]].notna().all(axis=None)
+    assert "energy" not in set(record.loc[record["classes"] == 2, "metric"])
+    assert (by_metric["energy"] != by_metric["l2"]).all()
+
+
 def test_the_contrasts_find_their_settings():
     table = name_settings(measure_outcomes([_outcome(seed) for seed in (1, 2, 3)]), "linear")
     primary, *_ = written_contrasts("linear")
