@@ -4,8 +4,8 @@
     python -m workflow.unknown_inputs fashion-mnist-unknown fashion-mnist-fresh cifar10-unknown
 
 The rows of `results.measure_detection` of a grid's runs, for each set of images that they are shown, in <grid>.parquet;
-of cifar10-unknown also those of `results.measure_shift`, of every corruption of CIFAR-10-C that can be made, on the
-first 2,000 test images, in <grid>-shift.parquet. `notebooks/19_unknown_inputs.py` reads what this leaves.
+of cifar10-unknown also those of `results.measure_shift`, of every corruption of CIFAR-10-C, on the first 2,000 test
+images, in <grid>-shift.parquet. `notebooks/19_unknown_inputs.py` reads what this leaves.
 
 Any grid can be shown other images, its finished runs at least; the mean AUROCs are printed, the table goes elsewhere:
 

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import xlogy
 
-__all__ = ["Votes", "divergence_to_raters", "squared_distance_to_raters"]
+__all__ = ["Votes", "divergence_to_raters", "energy_to_raters", "squared_distance_to_raters"]
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,33 @@ def _entropy(shares: np.ndarray) -> np.ndarray:
 def squared_distance_to_raters(probs: np.ndarray, votes: Votes) -> np.ndarray:
     r"""Unbiased estimate (n,) of :math:`\lVert q-p\rVert^2`: to the votes, less their noise; it may be below 0.
 
-    For two classes it is the energy distance between the two distributions over labels, too (a distance of 1 between
-    the classes).
+    For two classes it is the energy distance between the two distributions over labels, too; `energy_to_raters`.
 
     Raises:
         ValueError: probs are not (n, K).
     """
     _check(probs, votes)
     distance: np.ndarray = ((probs - votes.shares) ** 2).sum(-1) - votes.squared_noise
+    return distance
+
+
+def energy_to_raters(probs: np.ndarray, votes: Votes) -> np.ndarray:
+    r"""Unbiased estimate (n,) of the energy distance of ordered classes, 1 apart from each to the next.
+
+    .. math:: 2E|X-Y| - E|X-X'| - E|Y-Y'| = 2\textstyle\sum_{k<K} (Q_k-P_k)^2
+
+    (Székely & Rizzo 2013) for classes :math:`X, X'` as predicted, :math:`Y, Y'` as raters say, :math:`Q_k, P_k` their
+    chances to be at most k; less the noise of the votes, so that it may be below 0. For two classes it is
+    `squared_distance_to_raters`.
+
+    Raises:
+        ValueError: probs are not (n, K).
+    """
+    _check(probs, votes)
+    up_to = votes.worth.cumsum(-1)[:, :-1]  # of each answer, for each class but the last
+    said = votes.counts @ up_to / votes.raters[:, None]
+    noise = (votes.counts @ up_to**2 / votes.raters[:, None] - said**2) / (votes.raters - 1)[:, None]
+    distance: np.ndarray = 2 * ((probs.cumsum(-1)[:, :-1] - said) ** 2 - noise).sum(-1)
     return distance
 
 

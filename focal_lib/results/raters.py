@@ -11,7 +11,7 @@ from scipy.special import log_softmax
 
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.metrics.intervals import t_interval
-from focal_lib.metrics.votes import Votes, divergence_to_raters, squared_distance_to_raters
+from focal_lib.metrics.votes import Votes, divergence_to_raters, energy_to_raters, squared_distance_to_raters
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.training.raters.plan import Plan
 from focal_lib.training.raters.train import Outcome, train
@@ -57,14 +57,16 @@ def measure_distances(log_probs: np.ndarray, votes: Votes) -> dict[str, float]:
     """Means over items, in natural units.
 
     Returns:
-        kl, l2: to the raters, their noise taken out; accuracy: the share of raters who say the top class;
-        gap: the top probability less that share.
+        kl, l2: to the raters, their noise taken out; energy, of more than two classes, taken as ordered: the same (of
+        two it is l2); accuracy: the share of raters who say the top class; gap: the top probability less that share.
     """
     top = log_probs.argmax(-1)[:, None]
     agree = np.take_along_axis(votes.shares, top, -1)
+    ordered = {"energy": float(energy_to_raters(np.exp(log_probs), votes).mean())} if log_probs.shape[-1] > 2 else {}
     return {
         "kl": float(divergence_to_raters(log_probs, votes).mean()),
         "l2": float(squared_distance_to_raters(np.exp(log_probs), votes).mean()),
+        **ordered,
         "accuracy": float(agree.mean()),
         "gap": float((np.exp(np.take_along_axis(log_probs, top, -1)) - agree).mean()),
     }

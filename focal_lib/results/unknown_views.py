@@ -13,6 +13,7 @@ from focal_lib.results.recorded import read_unknown
 from focal_lib.results.unknown_inputs import compare_by_shift, mean_over_shifts
 from focal_lib.results.written_contrasts import difference_by_seed, evaluate_contrasts
 from focal_lib.training.contrasts import Contrast, Setting
+from focal_lib.training.data.corruptions import CORRUPTION_KINDS
 
 __all__ = [
     "CIFAR_SHOWN",
@@ -23,6 +24,7 @@ __all__ = [
     "levels_under_shift",
     "minus_cross_entropy_under_shift",
     "over_severity",
+    "say_absent",
     "say_better",
     "say_harm",
     "say_significant",
@@ -161,6 +163,17 @@ def say_harm(changes: pd.DataFrame, loss: str) -> str:
     where = raised.groupby("corruption", sort=False)["severity"]
     said = [f"{str(name).replace('-', ' ')} {', '.join(map(str, found))}" for name, found in where]
     return "; ".join(said) or "nowhere"
+
+
+def say_absent(table: pd.DataFrame) -> str:
+    """Which corruptions of CIFAR-10-C, all of which are made here, a table of `measure_shift` is without: 'frost'.
+
+    Returns:
+        Their names as a list in words, 'none' where all are there.
+    """
+    there = set(table["corruption"])
+    absent = [name.replace("-", " ") for kind in CORRUPTION_KINDS.values() for name in kind if name not in there]
+    return " and ".join(filter(None, [", ".join(absent[:-1]), *absent[-1:]])) or "none"
 
 
 def energy_minus_probability(table: pd.DataFrame) -> pd.DataFrame:

@@ -98,5 +98,6 @@ def shift_contrasts(gamma: float = 3, table: str = "shift") -> tuple[Contrast, .
     return tuple(found)
 
 
-# those of cifar10-unknown.yaml: all corruptions of CIFAR-10-C that can be made here, of severity 1 to 5
+# those of cifar10-unknown.yaml: all corruptions of CIFAR-10-C that could be made here then, which was without frost, of
+# severity 1 to 5
 CIFAR_SHIFTS = shift_contrasts(3, "CIFAR-10-C")

@@ -6,7 +6,8 @@ import pytest
 
 from focal_lib.checkout import ROOT
 from focal_lib.claims import ledger
-from focal_lib.results.recorded import load_recorded, read_table
+from focal_lib.results.recorded import load_recorded, read_shift, read_table
+from focal_lib.training.data.corruptions import CORRUPTION_KINDS
 from focal_lib.training.grids import read_grid
 from focal_lib.training.recipes import RECIPES
 
@@ -34,6 +35,16 @@ def test_a_statement_names_the_size_of_the_networks_that_were_shown_something(cl
             assert (spec.dataset, spec.model) == (
                 ("cifar10", "resnet8") if of_cifar else ("fashion-mnist", "small-cnn")
             )
+
+
+def test_a_statement_names_the_corruptions_of_its_record():
+    named = [claim for claim in ledger() if "corruptions of CIFAR-10-C" in claim.statement]
+    assert len(named) == 3
+    under, main = read_shift("cifar10-unknown"), {name for kind in CORRUPTION_KINDS.values() for name in kind}
+    (images,), shown = set(under["images"]), set(under["corruption"])
+    assert shown <= main
+    wanted = f"the first {images:,} test images under {len(shown)} of the {len(main)} corruptions of CIFAR-10-C"
+    assert {wanted in claim.statement for claim in named} == {True}
 
 
 @pytest.mark.parametrize("claim", [c for c in ledger() if c.needs == CURVATURE], ids=lambda claim: claim.id)

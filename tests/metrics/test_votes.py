@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import xlogy
 from scipy.stats import multinomial
 
-from focal_lib.metrics.votes import Votes, divergence_to_raters, squared_distance_to_raters
+from focal_lib.metrics.votes import Votes, divergence_to_raters, energy_to_raters, squared_distance_to_raters
 
 HALVES = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
 WORTHS = pytest.mark.parametrize("worth", [HALVES, np.eye(3)], ids=["two classes", "three classes"])
@@ -72,12 +72,42 @@ def test_as_written_out_vote_by_vote(worth, counts):
     assert votes.corrected_entropy[0] == pytest.approx(entropy, abs=1e-10)
 
 
+def _energy(one, two):
+    """By definition: twice the mean distance between two classes, less that within each, for classes on a line."""
+    places = np.arange(len(one))
+    apart = np.abs(places[:, None] - places)
+    return 2 * one @ apart @ two - one @ apart @ one - two @ apart @ two
+
+
 @given(p=st.floats(0, 1), q=st.floats(0, 1))
 def test_the_energy_distance_of_two_classes_is_the_squared_distance(p, q):
     one, two = np.array([1 - p, p]), np.array([1 - q, q])
-    apart = 1 - np.eye(2)  # the distance between the classes
-    energy = 2 * one @ apart @ two - one @ apart @ one - two @ apart @ two
-    assert energy == pytest.approx(((one - two) ** 2).sum(), abs=1e-12)
+    assert _energy(one, two) == pytest.approx(((one - two) ** 2).sum(), abs=1e-12)
+
+
+FOUR = np.array([[1, 0, 0, 0], [0, 0.5, 0.25, 0.25], [0, 0.1, 0.1, 0.8]])
+
+
+@pytest.mark.parametrize("worth", [HALVES, np.eye(3), np.eye(3)[[1, 2, 0]], FOUR])
+@pytest.mark.parametrize("m", [2, 5, 9])
+def test_the_energy_distance_is_unbiased(worth, m):
+    counts, chance = _every_outcome(m)
+    votes, truth = Votes(counts, worth), ANSWERS @ worth
+    for q in (truth, np.roll(truth, 1), np.full(len(truth), 1 / len(truth))):
+        found = chance @ energy_to_raters(np.tile(q, (len(counts), 1)), votes)
+        assert found == pytest.approx(_energy(q, truth), rel=1e-12, abs=1e-14)
+
+
+@given(counts=st.tuples(*[st.integers(0, 9)] * 3).filter(lambda c: sum(c) >= 2), q=st.floats(0, 1))
+def test_of_two_classes_the_energy_distance_to_raters_is_the_squared_one(counts, q):
+    probs, votes = np.array([[1 - q, q]]), Votes(np.array([counts]), HALVES)
+    assert energy_to_raters(probs, votes)[0] == pytest.approx(squared_distance_to_raters(probs, votes)[0], abs=1e-12)
+
+
+def test_by_energy_the_far_end_is_farther_than_the_middle_and_by_the_square_it_is_not():
+    votes = Votes(np.array([[0, 0, 7]] * 3), np.eye(3))  # all say the last
+    np.testing.assert_allclose(energy_to_raters(np.eye(3), votes), [4, 2, 0])
+    np.testing.assert_allclose(squared_distance_to_raters(np.eye(3), votes), [2, 2, 0])
 
 
 def test_unanimous_raters_leave_no_noise_and_a_certain_mistake_is_infinitely_far():
@@ -98,3 +128,5 @@ def test_what_is_refused():
         Votes(np.array([[1, 1, 1], [0, 1, 0]]), HALVES)
     with pytest.raises(ValueError, match=r"must have shape \(n, K\) = \(1, 2\). Got \(1, 3\)"):
         squared_distance_to_raters(np.ones((1, 3)) / 3, Votes(np.array([[1, 1, 1]]), HALVES))
+    with pytest.raises(ValueError, match=r"must have shape \(n, K\) = \(1, 3\). Got \(1, 2\)"):
+        energy_to_raters(np.ones((1, 2)) / 2, Votes(np.array([[1, 1, 1]]), np.eye(3)))

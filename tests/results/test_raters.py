@@ -6,10 +6,11 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
-from focal_lib.metrics.votes import Votes
+from focal_lib.metrics.votes import Votes, energy_to_raters
 from focal_lib.results.raters import (
     RECORD,
     fit_temperature,
+    measure_distances,
     measure_outcomes,
     measure_plans,
     name_settings,
@@ -77,6 +78,27 @@ def test_the_temperature_is_the_one_a_search_finds():
 
     found = minimize_scalar(crossed, bounds=(0.1, 60), method="bounded", options={"xatol": 1e-7}).x
     assert fit_temperature(logits, targets) == pytest.approx(found, rel=1e-3)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_energy_distance_is_measured_where_it_is_another_than_the_squared_one(classes):
+    probs = np.random.default_rng(0).dirichlet(np.ones(classes), 5)
+    votes = Votes(np.random.default_rng(1).integers(1, 9, (5, 3)), WORTH[classes])
+    found = measure_distances(np.log(probs), votes)
+    assert list(found) == ["kl", "l2", *["energy"] * (classes > 2), "accuracy", "gap"]
+    if classes > 2:
+        assert found["energy"] == pytest.approx(energy_to_raters(probs, votes).mean())
+
+
+def test_the_record_has_the_energy_distance_of_every_model_of_three_classes():
+    record = read_table(RECORD)
+    three = record[record["classes"] == 3]
+    by_metric = three.pivot(
+        index=["model", "labels", "loss", "kept", "seed", "method"], columns="metric", values="value"
+    )
+    assert by_metric[["kl", "l2", "energy"]].notna().all(axis=None)
+    assert "energy" not in set(record.loc[record["classes"] == 2, "metric"])
+    assert (by_metric["energy"] != by_metric["l2"]).all()
 
 
 def test_the_contrasts_find_their_settings():

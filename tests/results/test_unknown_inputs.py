@@ -134,16 +134,19 @@ def test_recorded_answers_name_what_was_shown():
 
 
 def test_what_cifar10_networks_said_is_of_every_corruption_and_loss():
+    """Of every one but frost, which could be made only later: either all networks were shown it or none."""
     table = results.read_shift("cifar10-unknown")
-    assert tuple(table["corruption"].unique()) == tuple(name for kind in CORRUPTION_KINDS.values() for name in kind)
+    made = [name for kind in CORRUPTION_KINDS.values() for name in kind]
+    shown = list(table["corruption"].unique())
+    assert shown in (made, [name for name in made if name != "frost"])
     assert set(table["loss"]) == {"cross-entropy", "focal 3", "flsd-53", "fcl 4 1.5", "fcl 2 0.5"}
-    assert len(table) == 15 * 14 * 6 * 3 * 4  # runs, corruptions, severities, scalings, metrics
+    assert len(table) == 15 * len(shown) * 6 * 3 * 4  # runs, corruptions, severities, scalings, metrics
     assert set(table["images"]) == {2000}
     shown = results.evaluate_by_unknown("cifar10-unknown", CIFAR, results.CIFAR_SHOWN)
     assert list(shown["seeds"].unique()) == [3]
 
 
-def test_the_recording_of_cifar10(made_results, asked, monkeypatch, tmp_path):
+def test_the_recording_of_cifar10(made_results, asked, photographs, monkeypatch, tmp_path):
     """Every kind of corruption, as `measure_shift` has it; and what reads it."""
     monkeypatch.setattr(recording, "load_runs", lambda path, root, part: [*made_results[:2], *made_results[4:6]])
     monkeypatch.setattr(recording, "SHIFTED", {"cifar10-unknown": 50})
@@ -154,7 +157,7 @@ def test_the_recording_of_cifar10(made_results, asked, monkeypatch, tmp_path):
     recorded.read_shift.cache_clear()
     table = results.read_shift("cifar10-unknown")
     recorded.read_shift.cache_clear()
-    assert len(table) == 4 * 14 * 6 * 3 * 4  # runs, corruptions, severities, scalings, metrics
+    assert len(table) == 4 * 15 * 6 * 3 * 4  # runs, corruptions, severities, scalings, metrics
     assert set(table["images"]) == {50}
     assert table["commit"].str.len().min() > 6
     assert tuple(table["corruption"].unique()) == tuple(name for kind in CORRUPTION_KINDS.values() for name in kind)

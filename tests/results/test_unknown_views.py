@@ -8,6 +8,7 @@ from scipy import stats
 from focal_lib import metrics, results
 from focal_lib.results import unknown_views
 from focal_lib.results.written_unknown import CIFAR
+from focal_lib.training.data import CORRUPTION_KINDS
 
 RNG = np.random.default_rng(0)
 
@@ -127,6 +128,18 @@ def test_what_was_not_written_down_is_corrected_over_all_losses_corruptions_and_
     assert results.say_harm(found, "cross-entropy") == "nowhere"
     both = found.assign(significant=found["difference"] > 0)
     assert results.say_harm(both, "focal 3") == "contrast 1, 2; gaussian blur 2"
+
+
+def test_the_corruptions_that_a_table_is_without_are_named():
+    every = [name for kind in CORRUPTION_KINDS.values() for name in kind]
+    for absent, said in (
+        ((), "none"),
+        (("frost",), "frost"),
+        (("frost", "jpeg-compression"), "frost and jpeg compression"),
+        (("fog", "frost", "shot-noise"), "shot noise, frost and fog"),
+    ):
+        there = [name for name in every if name not in absent]
+        assert results.say_absent(pd.DataFrame({"corruption": [*there, "saturate", *there]})) == said
 
 
 def test_better_is_said_where_it_is_significant():

@@ -17,6 +17,9 @@ SMOOTH = np.broadcast_to(np.linspace(20, 220, 32).astype(np.uint8)[:, None, None
 FLAT = np.full((2, 32, 32, 3), 100, np.uint8)
 
 
+pytestmark = pytest.mark.usefixtures("photographs")
+
+
 @pytest.mark.parametrize("name", corruptions.CORRUPTIONS)
 def test_same_type_and_shape_seeded_and_stronger_with_severity(name):
     done = [corruptions.corrupt(SMOOTH, name, severity) for severity in (1, 5)]
@@ -24,19 +27,19 @@ def test_same_type_and_shape_seeded_and_stronger_with_severity(name):
     assert done[0].shape == SMOOTH.shape
     np.testing.assert_array_equal(done[0], corruptions.corrupt(SMOOTH, name, 1))
     change = [np.abs(d.astype(float) - SMOOTH).mean() for d in done]
-    if name == "elastic-transform":  # the field moves more, the corners less
+    if name in ("elastic-transform", "frost"):  # the field moves more, the corners less; frost darkens, then brightens
         assert min(change) > 0
     elif name not in ("saturate", "pixelate"):  # grey stays grey; smooth stays smooth
         assert change[1] > change[0] > 0
-    if name in ("glass-blur", "motion-blur", "snow", "fog", "elastic-transform"):
+    if name in ("glass-blur", "motion-blur", "snow", "frost", "fog", "elastic-transform"):
         another = corruptions.corrupt(SMOOTH, name, 5, seed=1)
         assert (another != done[1]).any()
         assert (done[1][0] != done[1][1]).any()  # images that are equal, each with its own
 
 
-def test_kinds_are_cifar10_c_without_frost():
+def test_kinds_are_those_of_cifar10_c():
     names = [name for kind in corruptions.CORRUPTION_KINDS.values() for name in kind]
-    assert len(names) == len(set(names)) == 14
+    assert len(names) == len(set(names)) == 15
     assert set(corruptions.CORRUPTIONS) - set(names) == {"gaussian-blur", "speckle-noise", "saturate"}
 
 
@@ -213,6 +216,49 @@ def test_elastic_transform_draws_three_corners_to_where_it_says():
     np.testing.assert_allclose(same, IMAGES / 255.0, atol=1e-9)
 
 
+@pytest.mark.parametrize("severity", [1, 2, 3, 4, 5])
+def test_frost_is_a_part_of_a_photograph_and_the_image_both_weighted(photographs, severity):
+    """Pixel by pixel; which photograph and where, as the same generator says."""
+    kept, added = ((1, 0.2), (1, 0.3), (0.9, 0.4), (0.85, 0.4), (0.75, 0.45))[severity - 1]
+    rng = np.random.default_rng(0)
+    which = rng.integers(0, 5, len(IMAGES))
+    rooms = [(photographs[k].shape[0] - 32, photographs[k].shape[1] - 32) for k in which]
+    corners = rng.integers(0, np.array(rooms).T)
+    found = corruptions.corrupt(IMAGES, "frost", severity)
+    for image, k, top, left, one in zip(IMAGES, which, *corners, found, strict=True):
+        for row, column, colour in ((0, 0, 0), (31, 31, 2), (3, 17, 1), (20, 5, 0)):
+            wanted = kept * image[row, column, colour] + added * photographs[k][top + row, left + column, colour]
+            assert abs(int(one[row, column, colour]) - min(wanted, 255)) <= 1
+
+
+def test_frost_is_of_every_photograph_and_of_every_place(photographs):
+    black = np.zeros((4000, 32, 32, 3), np.uint8)
+    found = weather.frost(black, (1, 1), np.random.default_rng(1)) * 255
+    parts = [
+        photograph[i : i + 32, j : j + 32].astype(float)
+        for photograph in photographs
+        for i in range(photograph.shape[0] - 32)  # the last place is never taken: so its authors have it
+        for j in range(photograph.shape[1] - 32)
+    ]
+    assert len({image.round().astype(np.uint8).tobytes() for image in found}) == len(parts)
+    seen = {image.round().astype(np.uint8).tobytes() for image in found}
+    assert seen == {part.astype(np.uint8).tobytes() for part in parts}
+
+
+def test_on_grey_images_frost_is_grey():
+    black = np.zeros((20, 32, 32, 3), np.uint8)
+    colour, grey = (weather.frost(black[..., :c], (1, 1), np.random.default_rng(1)) for c in (3, 1))
+    np.testing.assert_allclose(grey, colour @ weather.LUMA[:, None], atol=1e-12)
+    assert np.ptp(colour, axis=-1).max() > 0.1
+
+
+@pytest.mark.parametrize("shape", [(34, 32), (32, 36), (64, 64)])
+def test_frost_is_not_laid_over_images_as_large_as_a_photograph(shape):
+    with pytest.raises(ValueError, match=rf"must be smaller than 34 x 36 pixels. Got {shape[0]} x {shape[1]}"):
+        corruptions.corrupt(np.zeros((2, *shape, 3), np.uint8), "frost", 1)
+    assert corruptions.corrupt(np.zeros((2, 33, 35, 3), np.uint8), "frost", 1).any()
+
+
 def test_an_elastic_field_moves_pixels_by_so_much():
     """On a ramp a pixel's change says how far it came: by noise of variance 1/3, smoothed."""
     ramp = np.broadcast_to(np.arange(64.0)[:, None, None], (300, 64, 64, 1)) / 255
@@ -225,7 +271,7 @@ def test_an_elastic_field_moves_pixels_by_so_much():
 
 def test_bad_input():
     with pytest.raises(ValueError, match="corruption must be one of gaussian-noise"):
-        corruptions.corrupt(IMAGES, "frost", 1)
+        corruptions.corrupt(IMAGES, "spatter", 1)
     with pytest.raises(ValueError, match=r"severity must be 1 to 5. Got 6"):
         corruptions.corrupt(IMAGES, "contrast", 6)
     with pytest.raises(ValueError, match=r"for saturate must be uint8 of shape \(n, H, W, 3\)"):
@@ -252,14 +298,14 @@ def test_a_published_file_is_read_where_it_is_given(write_npz, tmp_path, monkeyp
     folder.mkdir()
     images = np.random.default_rng(3).integers(0, 256, (20, 32, 32, 3), dtype=np.uint8)
     np.save(folder / "motion_blur.npy", images)
-    np.save(folder / "frost.npy", images[::-1])
+    np.save(folder / "spatter.npy", images[::-1])
     np.save(folder / "labels.npy", np.tile(np.array([3, 1, 4, 1], np.uint8), 5))
     for severity in (1, 4, 5):
         test = data.load(f"cifar10-c-motion-blur-{severity}").test
         np.testing.assert_array_equal(test.inputs, images[4 * severity - 4 : 4 * severity])
         assert test.labels.tolist() == [3, 1, 4, 1]
         assert test.labels.dtype == np.int64
-    np.testing.assert_array_equal(data.load("cifar10-c-frost-1").test.inputs, images[:-5:-1])
+    np.testing.assert_array_equal(data.load("cifar10-c-spatter-1").test.inputs, images[:-5:-1])
     clean = data.load("cifar10").test
     np.testing.assert_array_equal(data.load("cifar10-c-fog-2").test.inputs, data.corrupt(clean.inputs, "fog", 2))
     with pytest.raises(ValueError, match=r"severity must be 1 to 5. Got 6"):

@@ -5,7 +5,7 @@ import pytest
 from focal_lib.training.data import DATASETS, SOURCES, find_source
 
 
-@pytest.mark.parametrize("name", [*DATASETS, "glove"])
+@pytest.mark.parametrize("name", [*DATASETS, "cifar10-c-frost-3", "glove"])
 def test_each_data_set_has_a_source(name):
     source = find_source(name.replace("<corruption>-<severity>", "fog-3"))
     assert source.url.startswith("http")
@@ -15,13 +15,14 @@ def test_each_data_set_has_a_source(name):
 
 
 def test_the_longest_beginning_counts():
+    assert find_source("cifar10-c-frost-3") is SOURCES["cifar10-c-frost-"]
     assert find_source("cifar10-c-fog-3") is SOURCES["cifar10-c-"]
     assert find_source("cifar100") is SOURCES["cifar100"]
     assert find_source("cifar10") is SOURCES["cifar10"]
 
 
 def test_no_source_is_of_nothing():
-    named = [name.replace("<corruption>-<severity>", "fog-3") for name in (*DATASETS, "glove")]
+    named = [name.replace("<corruption>-<severity>", "fog-3") for name in (*DATASETS, "cifar10-c-frost-3", "glove")]
     assert {id(find_source(name)) for name in named} == {id(source) for source in SOURCES.values()}
 
 

@@ -25,7 +25,7 @@ LOSSES = ("cross-entropy", "focal 3")
 NOT_ASKED = "which KK24 measures in distribution only"
 CORRUPTED = f"({SIZE}; 5,000 test images under Gaussian noise, Gaussian blur and reduced contrast, severities 1 to 5, their mean.)"
 RECORDED = "results/unknown-inputs"
-ON_CIFAR = f"({CIFAR_SIZE}; the first 2,000 test images under 14 corruptions of CIFAR-10-C made here, severities 1 to 5, their mean.)"
+ON_CIFAR = f"({CIFAR_SIZE}; the first 2,000 test images under 14 of the 15 corruptions of CIFAR-10-C made here, severities 1 to 5, their mean.)"
 
 
 @functools.cache

@@ -5,7 +5,7 @@ Each is looked for in `FOCAL_DATA/<name>` first: `train.npz` and `test.npz` for 
 downloads of torchvision, scikit-learn and pip, and kept under `FOCAL_CACHE` (default: the user's cache folder).
 
 `cifar10-c-<corruption>-<severity>` is CIFAR-10 with its test images corrupted: those of the published file where it is
-given, see `cifar10_c`, else made here, see `corruptions`.
+given, see `cifar10_c`, else made here, see `corruptions`; with frost from photographs, see `frost_photographs`.
 
     python -m focal_lib.training.data fashion-mnist     # fetch it, or say why not
 """

@@ -1,9 +1,8 @@
 """CIFAR-10-C, generated, and the same done to grey images.
 
-Corruptions of Hendrycks & Dietterich (2019) with the settings of their severities for 32x32 images: 14 of the 15 of
-CIFAR-10-C, in CORRUPTION_KINDS, and three that it has beside them. Frost is not made here: it lays photographs of the
-authors over the images, which the package imagecorruptions carries. Motion blur has ImageMagick's kernel, computed
-here; nothing is rounded between steps. What is random is seeded.
+Corruptions of Hendrycks & Dietterich (2019) with the settings of their severities for 32x32 images: the 15 of
+CIFAR-10-C, in CORRUPTION_KINDS, and three that it has beside them. Frost needs photographs, see `frost_photographs`.
+Motion blur has ImageMagick's kernel, computed here; nothing is rounded between steps. What is random is seeded.
 """
 
 from __future__ import annotations
@@ -29,7 +28,8 @@ def corrupt(images: np.ndarray, name: str, severity: int, seed: int = 0) -> np.n
         severity: 1 (mild) to 5.
 
     Raises:
-        ValueError: an unknown name or severity; images of another type or shape.
+        ValueError: an unknown name or severity; images of another type or shape; too large ones for frost.
+        FileNotFoundError: the photographs of frost are nowhere to be had.
     """
     if name not in CORRUPTIONS:
         raise ValueError(f"corruption must be one of {', '.join(CORRUPTIONS)}. Got {name!r}.")
@@ -68,6 +68,7 @@ CORRUPTIONS: dict[str, tuple[Callable[[np.ndarray, Any, Rng], np.ndarray], tuple
             (0.3, 0.3, 1.25, 0.65, 14, 12, 0.8),
         ),
     ),
+    "frost": (weather.frost, ((1, 0.2), (1, 0.3), (0.9, 0.4), (0.85, 0.4), (0.75, 0.45))),
     "fog": (weather.fog, ((0.2, 3), (0.5, 3), (0.75, 2.5), (1, 2), (1.5, 1.75))),
     "brightness": (weather.brightness, (0.05, 0.1, 0.15, 0.2, 0.3)),
     "contrast": (digital.contrast, (0.75, 0.5, 0.4, 0.3, 0.15)),
@@ -80,10 +81,10 @@ CORRUPTIONS: dict[str, tuple[Callable[[np.ndarray, Any, Rng], np.ndarray], tuple
     "pixelate": (digital.pixelate, (0.95, 0.9, 0.85, 0.75, 0.65)),
 }
 
-# the kinds of CIFAR-10-C and their corruptions, without frost
+# the kinds of CIFAR-10-C and their corruptions
 CORRUPTION_KINDS: dict[str, tuple[str, ...]] = {
     "noise": ("gaussian-noise", "shot-noise", "impulse-noise"),
     "blur": ("defocus-blur", "glass-blur", "motion-blur", "zoom-blur"),
-    "weather": ("snow", "fog", "brightness"),
+    "weather": ("snow", "frost", "fog", "brightness"),
     "digital": ("contrast", "elastic-transform", "pixelate", "jpeg-compression"),
 }

@@ -50,6 +50,12 @@ SOURCES = {  # name, or its beginning -> source; the longest beginning counts
         "those of CIFAR-10",
         "Hendrycks and Dietterich (2019)",
     ),
+    "cifar10-c-frost-": DataSource(
+        "CIFAR-10 with frost like that of CIFAR-10-C, made here with the photographs in imagecorruptions",
+        "https://github.com/bethgelab/imagecorruptions",
+        "those of CIFAR-10; the package and its photographs: Apache-2.0",
+        "Hendrycks and Dietterich (2019); Michaelis et al. (2019), arXiv:1907.07484",
+    ),
     "svhn": DataSource(
         "Street View House Numbers",
         "http://ufldl.stanford.edu/housenumbers",

@@ -1,12 +1,13 @@
-"""Snow, fog, and light. Frost, which lays photographs of ImageNet-C's authors over the images, is not made here."""
+"""Snow, frost, fog, and light."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from focal_lib.training.data.corruption_kinds.blur import enlarge, smear
+from focal_lib.training.data.frost_photographs import frost_photographs
 
-__all__ = ["brightness", "fog", "plasma", "snow"]
+__all__ = ["brightness", "fog", "frost", "plasma", "snow"]
 
 Rng = np.random.Generator
 LUMA = np.array([0.299, 0.587, 0.114])  # of red, green and blue in grey
@@ -26,6 +27,30 @@ def snow(x: np.ndarray, setting: tuple[float, float, float, float, int, float, f
     grey = x @ LUMA[:, None] if x.shape[-1] == 3 else x
     whitened = kept * x + (1 - kept) * np.maximum(x, 1.5 * grey + 0.5)
     return whitened + flakes + flakes[:, ::-1, ::-1]
+
+
+def frost(x: np.ndarray, setting: tuple[float, float], rng: Rng) -> np.ndarray:
+    """To each image a part of a photograph added, which one and where at random.
+
+    Args:
+        setting: weights of the image and of the photograph, which is grey where the image is.
+
+    Raises:
+        ValueError: images that are not smaller than the smallest photograph.
+        FileNotFoundError: the photographs are nowhere to be had, see `frost_photographs`.
+    """
+    kept, added = setting
+    n, height, width, channels = x.shape
+    photographs = [photograph / 255 for photograph in frost_photographs()]
+    room = np.array([photograph.shape[:2] for photograph in photographs]) - (height, width)
+    if room.min() < 1:
+        least = " x ".join(str(side) for side in np.add(room.min(0), (height, width)))
+        raise ValueError(f"images for frost must be smaller than {least} pixels. Got {height} x {width}.")
+    which: np.ndarray = np.asarray(rng.integers(0, len(photographs), n))
+    corners: np.ndarray = np.asarray(rng.integers(0, room[which].T)).T
+    parts = [photographs[k][i : i + height, j : j + width] for k, (i, j) in zip(which, corners, strict=True)]
+    layer = np.stack(parts) if channels == 3 else np.stack(parts) @ LUMA[:, None]
+    return kept * x + added * layer
 
 
 def fog(x: np.ndarray, setting: tuple[float, float], rng: Rng) -> np.ndarray:
