@@ -145,8 +145,8 @@ that is worse than the logits as given in {said("harms")}. Where something is be
 are left alone in {by_size("leaves alone")}, and something else is advised that is worse than it by that amount in
 {by_size("misses")}. {of_gains}. The advice rests on intervals of the differences in NLL and Brier score:
 {of_differences}. {of_errors}; a setting is a number of samples, a number of classes and a model, judged by an exact
-95 % interval. Where too many hold, intervals are wider than they need be: {wide_where}. All of this is of samples that are
-independent and count the same, with a set to fit on and one to test on.
+95 % interval. Where too many hold, intervals are wider than they need be: {wide_where}. All of this is of samples that
+are independent and count the same, with a set to fit on and one to test on.
 ```"""
 )
 

@@ -15,9 +15,10 @@
 # (page-own-model)=
 # # Calibrate the model of another library
 #
-# How do the logits of a torch, scikit-learn or Hugging Face model get in, and how does the calibrated model get out?
-# Each way below ends with a model that gives calibrated probabilities. For a report on a file of logits, see
-# {ref}`page-calibrate`; for commands, which need no Python, {ref}`page-command-line`.
+# How do the logits of a torch or scikit-learn model get in, or what has the shape of Hugging Face's outputs, and how
+# does the calibrated model get out? Each way below ends with a model that gives calibrated probabilities. The data are
+# made up; {ref}`page-three-models` has real ones. For a report on a file of logits, see {ref}`page-calibrate`; for
+# commands, which need no Python, {ref}`page-command-line`.
 
 # %% tags=["parameters"]
 samples: int = 4000  # samples made up to train on, as many to validate and to test on; at least 1000
@@ -147,16 +148,17 @@ t = pipeline[-1].temperature_
 f"T = {t:.3f}: the forest is {'under' if t < 1 else 'over'}confident here."
 
 # %% [markdown]
-# ## Hugging Face style outputs
+# ## Outputs of the shape of Hugging Face's
 #
 # `Trainer.predict` gives an object with `predictions`, which are logits, and `label_ids`; a model's own output has
 # `.logits`. Both are arrays or tensors of shape (n, K) already. Language models give (batch, length, vocabulary):
 # flatten the first two axes and drop the labels that are `-100`, the padding (`calibrate` takes them as they are).
+# Below is the shape of such an object alone: no model of Hugging Face made its numbers, but the network of above.
 
 
 # %%
 class PredictionOutput(NamedTuple):
-    """The shape of transformers' own, so that this page needs no download."""
+    """The shape of transformers' own, without it."""
 
     predictions: np.ndarray
     label_ids: np.ndarray

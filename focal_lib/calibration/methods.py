@@ -24,6 +24,7 @@ __all__ = [
     "ALL",
     "AS_GIVEN",
     "DEFAULT",
+    "ECE_NUMBERS",
     "METHODS",
     "Kind",
     "Method",
@@ -99,6 +100,7 @@ DEFAULT = (
     Method("focal-temperature", "adaptive-ece"),
     Method("vector", "nll"),
 )
+ECE_NUMBERS = 5_000_000  # logits to fit on, above which the default has no search of an ECE: minutes
 ALL = (*DEFAULT, *(Method(name, METHODS[name].first) for name in METHODS if name not in dict(DEFAULT)))
 
 

@@ -26,6 +26,7 @@ from focal_lib.calibration.inputs.logit_sets import LogitSet, fit_and_test_sets
 from focal_lib.calibration.inputs.logits_file import Holds, options_in_words, read_logits
 from focal_lib.calibration.methods import (
     AS_GIVEN,
+    ECE_NUMBERS,
     Method,
     alike_for_all_columns,
     build,
@@ -80,7 +81,8 @@ def calibrate(
         data: path of an npz, npy, csv or parquet file, which is read once; (scores, labels), arrays or tensors, (n, K)
             and (n,), say; two such pairs, for validation and test; or what read_logits gave.
         methods: names such as 'temperature,vector' or 'focal-temperature:adaptive-ece', after the colon what is
-            minimised, in a string or a list; 'all'; default temperature, focal temperature by NLL and by ECE, vector.
+            minimised, in a string or a list; 'all'; default temperature, focal temperature by NLL and (of up to
+            5,000,000 logits to fit on) by ECE, vector.
         share: of the samples, to fit on, where there is one set; None for half of them.
         folds: number of folds of cross-fitting, in place of the split, where there is one set; 0 for the split.
         seed: of the split or the folds, and of the intervals.
@@ -115,6 +117,7 @@ def calibrate(
     say = _Steps(progress, 3 + len(calibrators) * (folds + 1))
     say("reading")
     sets = read_logits(data, seed=int(seed), **holds)
+    by_default = not (methods.strip() if isinstance(methods, str) else methods)
     named = not isinstance(methods, str) or methods.strip().lower() not in ("", "all")
     if any(own.layout == "options" for own in sets.values()):
         calibrators = alike_for_all_columns(calibrators, named=named)
@@ -130,6 +133,16 @@ def calibrate(
             calibrators = {method: own for method, own in calibrators.items() if method not in left_out}
             say.total -= len(left_out) * (folds + 1)
             words = f"Left out, as weights are not whole: {', '.join(method.label for method in left_out)}."
+            fitted_on = replace(fitted_on, notes=(*fitted_on.notes, words))
+        numbers = len(fitted_on) * fitted_on.classes
+        searched = [method for method in calibrators if method.objective in ("ece", "adaptive-ece")]
+        if by_default and numbers > ECE_NUMBERS and searched:
+            calibrators = {method: own for method, own in calibrators.items() if method not in searched}
+            say.total -= len(searched) * (folds + 1)
+            names_of = ",".join(f"{method.name}:{method.objective}" for method in searched)
+            words = (
+                f"Left out, as it takes long with {numbers:,} logits to fit on: {names_of}. Name it, to have it fitted."
+            )
             fitted_on = replace(fitted_on, notes=(*fitted_on.notes, words))
         suspicions = find_suspicions(fitted_on, test, given, one_set="all" in sets)
         if suspicions and not force:

@@ -504,3 +504,21 @@ def test_all_leaves_out_methods_that_count_samples_where_weights_are_not_whole(d
     report = calibrate(weighted, **FAST | {"methods": "all"})
     assert {"venn-abers", "structured-matrix"}.isdisjoint(method.name for method in report.fits)
     assert any(note.startswith("Left out, as weights are not whole: ") for note in report.notes)
+
+
+def test_of_many_numbers_the_default_searches_no_ece(monkeypatch):
+    """Minutes at K = 20,000; who names the method has it, and 'all' is all."""
+    rng = np.random.default_rng(0)
+    z = 2 * rng.normal(size=(400, 5))
+    y = (z / 2 + rng.gumbel(size=z.shape)).argmax(1)
+    searched = ("focal-temperature", "adaptive-ece")
+    assert searched in calibrate((z, y), resamples=10).fits
+    monkeypatch.setattr("focal_lib.calibration.report.report.ECE_NUMBERS", 999)  # 1,000 to fit on
+    steps = []
+    report = calibrate((z, y), resamples=10, progress=lambda *step: steps.append(step))
+    assert list(report.fits) == [("temperature", "nll"), ("focal-temperature", "nll"), ("vector", "nll")]
+    assert "it takes long with 1,000 logits to fit on: focal-temperature:adaptive-ece." in " ".join(report.notes)
+    assert steps[-1][1] == steps[-1][2] - 1
+    assert searched in calibrate((z, y), "focal-temperature:adaptive-ece", resamples=10).fits
+    monkeypatch.setattr("focal_lib.calibration.report.report.ECE_NUMBERS", 1000)
+    assert searched in calibrate((z, y), resamples=10).fits
