@@ -534,7 +534,7 @@ for key, name in (("hundred", "cifar100"), ("noise", "cifar10-c-gaussian-noise-5
 # Other images, SVHN among them, are shown to these networks once their weights are there, and to those of L25's size
 # (`l25-tables`, for a GPU) likewise; SVHN is fetched, or read from `FOCAL_DATA/svhn` ([](#page-rerun)). The AUROCs are
 # printed, the table goes to `_build/unknown-inputs`. Without `--shown` the record is made anew, of all
-# corruptions; the networks take about 35 minutes of one core.
+# corruptions; the networks are trained in less than an hour of one core.
 #
 # ```sh
 # focal grid workflow/grids/cifar10-unknown.yaml --cores 2

@@ -89,8 +89,9 @@ overview(claims)
 #
 # A claim as printed and what corrects it stand side by side. The two lines under a statement say what the verdict
 # means for it, and what would make the verdict change. The proof, or what was measured, is folded under the verdict in
-# the chapter that the card leads to, and here where no chapter has it. A 'line of the text at hand' is where quoted words stand in the plain text that was read, made from the published paper and
-# not distributed with the book ({ref}`verdicts-texts`).
+# the chapter that the card leads to, and here where no chapter has it. A 'line of the text at hand' is where quoted
+# words stand in the plain text that was read, made from the published paper and not distributed with the book
+# ({ref}`verdicts-texts`).
 
 # %% tags=["remove-input"]
 detail(claims)
