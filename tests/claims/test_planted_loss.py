@@ -32,7 +32,6 @@ OF_THE_BINARY_MAP = [
     "kk24.prop3_sharp",
     "kk24.prop3_sharp_above",
     "kk24.prop3_sharpness_zero",
-    "kk24.prop5_two_classes",
 ]
 OF_G = [
     "m20.k_decreasing",

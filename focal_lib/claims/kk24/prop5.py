@@ -12,6 +12,7 @@ import sympy as sp
 from focal_lib.claims.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, step
 from focal_lib.claims.formal import formal
 from focal_lib.claims.ledger import claim
+from focal_lib.claims.lemmas.binary_map import stationarity_steps
 from focal_lib.claims.lemmas.map_slope import map_slope_steps
 from focal_lib.claims.lemmas.published import published_threshold_step
 from focal_lib.claims.lemmas.sharpness import sharper_proof
@@ -145,7 +146,9 @@ def _fall_equal_rest(g: int, top: Fraction, n: int) -> flint.arb:
 def prop5_two_classes() -> Evidence:
     """The slope of the logit map exceeds 1."""
     return Derivation(
-        map_slope_steps(), r"The map is odd in logits with slope above 1, so $|\operatorname{logit}\hat p| > |s|$."
+        (*printed_weight_steps(), stationarity_steps()[1], *map_slope_steps()),
+        r"For two classes Eq. (1) has the odds $w(1-q)/w(q) = L'(q)/L'(1-q)$, those of the binary map, which is odd in logits with slope above 1: "
+        r"$|\operatorname{logit}\hat p| > |s|$.",
     )
 
 

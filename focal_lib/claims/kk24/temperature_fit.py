@@ -173,7 +173,7 @@ def fig2_caption_corrected() -> Evidence:
     "kk24.fig6_line",
     source="KK24 Fig. 6, left, section 3.3",
     statement=r"For three classes the line 'could be approximated with a function $\frac1T \approx 0.64\cdot\gamma + 0.91$'. (Taken as: within 0.01 "
-    r"and 0.03 of least squares.)",
+    r"and 0.03 of least squares; $\gamma$ up to 10, logits in $(-5, 5)$, as printed.)",
     chapter=CHAPTER,
     fidelity="our reading",
     headline="three classes: 1/T = 0.64 gamma + 0.91",

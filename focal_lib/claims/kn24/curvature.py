@@ -151,7 +151,8 @@ def _crossings(ratio: sp.Expr, points: dict[int, str]) -> Step:
 )
 def curvature_logit_larger() -> Evidence:
     """In ball arithmetic."""
-    excess = _ball(symbols.logit_curvature_ratio(q, g), "0.27", 2) - 2
+    gained = symbols.gain(q, g)
+    excess = _ball(gained - (1 - q) * sp.diff(gained, q), "0.27", 2) - 2
     return Derivation((*in_logit_steps(), Step(r"$g - (1-q)g' > 2$ there, in ball arithmetic", bool(excess > 0))))
 
 

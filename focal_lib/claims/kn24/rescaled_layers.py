@@ -22,12 +22,14 @@ CHAPTER = "20_landscape"
 def flat_by_scaling() -> Evidence:
     """The loss as a function F(p, q) of one weight p of the first and one weight q of the second of the two layers."""
     p, q, z, place = sp.symbols("p q z y", real=True)
-    a, first, second, others = sp.symbols("a T_1 T_2 T_0", positive=True)
+    a, above = sp.symbols("a T", positive=True)
+    first, second, others = sp.symbols("T_1 T_2 T_0", real=True)
     loss = sp.Function("F")
     moved = loss(a * p, q / a)  # equal to F(p, q), whatever p and q
     in_first = sp.Subs(sp.diff(loss(place, q / a), place, 2), place, a * p)
     in_second = sp.Subs(sp.diff(loss(a * p, place), place, 2), place, q / a)
-    trace = first / a**2 + a**2 * second + others
+    shares = ((in_first / sp.diff(moved, p, 2)).doit(), (in_second / sp.diff(moved, q, 2)).doit())
+    trace = sp.simplify(shares[0]) * first + sp.simplify(shares[1]) * second + others
     return Derivation(
         (
             step_of_several(
@@ -45,9 +47,11 @@ def flat_by_scaling() -> Evidence:
                 (sp.diff(moved, q, 2).doit(), (in_second / a**2).doit()),
             ),
             step_of_several(
-                r"summed over the weights, the trace is $T_1/a^2 + a^2T_2 + T_0$: without bound at both ends",
-                (1 / sp.limit(trace, a, sp.oo), 0),
-                (1 / sp.limit(trace, a, 0, "+"), 0),
+                r"summed over the weights, the trace is $T_1/a^2 + a^2T_2 + T_0$: without bound as $a \to 0$ where $T_1 > 0$, as "
+                r"$a \to \infty$ where $T_2 > 0$, whatever the other parts",
+                (trace, first / a**2 + a**2 * second + others),
+                (1 / sp.limit(trace.subs(first, above), a, 0, "+"), 0),
+                (1 / sp.limit(trace.subs(second, above), a, sp.oo), 0),
             ),
         )
     )

@@ -7,6 +7,7 @@ import sympy as sp
 from focal_lib.claims.evidence import Derivation, Evidence, Step, step
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.lemmas.curvature import convexity_proof
+from focal_lib.claims.lemmas.squared_distance import class_share, squared_distance_steps
 from focal_lib.claims.lemmas.threshold import gain_positive_step
 from focal_lib.theory import symbols
 
@@ -25,7 +26,8 @@ def proper_after_map() -> Evidence:
     """Stationarity is linear in p, and that p sums to 1 is linear in the multiplier."""
     q, gain, mean = sp.symbols("q g \\bar{g}", positive=True)
     lam, c, gamma = sp.Symbol("lambda", nonnegative=True), sp.Symbol("c", real=True), symbols.gamma
-    found = sp.solve(sp.Symbol("p") * -gain / q + 2 * lam * (q - sp.Symbol("p")) - c, sp.Symbol("p"))[0]
+    p = sp.Symbol("p")
+    found = sp.solve(p * -gain / q + lam * sp.diff(class_share(q, p), q) - c, p)[0]
     map_ = q * (2 * lam * q + mean) / (2 * lam * q + gain)
     return Derivation(
         (
@@ -36,6 +38,12 @@ def proper_after_map() -> Evidence:
                 lambda e: sp.simplify(sp.powsimp(e, force=True)),
             ),
             gain_positive_step(),
+            *squared_distance_steps(),
+            step(
+                r"whose slope in $q_i$ is $2(q_i - p_i)$",
+                sp.diff(class_share(q, p), q),
+                2 * (q - p),
+            ),
             step(
                 r"so $p_iL'(q_i) + 2\lambda(q_i - p_i) = c$ has the solution $p_i = q_i\frac{2\lambda q_i - c}{2\lambda q_i + g_i}$",
                 found,
@@ -53,7 +61,7 @@ def proper_after_map() -> Evidence:
             ),
             *convexity_proof().steps,
         ),
-        r"The risk is convex, strictly so where every $p_i > 0$: the $q$ that is stationary for this $p$ is its one minimum. So each $q$ inside the simplex "
+        r"The risk is infinite where some $q_i = 0$, so its minimum lies inside the simplex. It is convex, strictly so where every $p_i > 0$: the $q$ that is stationary for this $p$ is its one minimum. So each $q$ inside the simplex "
         r"is the prediction for exactly one $p$, and after the map the prediction is the truth. $\lambda = 0$ is the focal calibration map, $\gamma = 0$ the identity.",
     )
 

@@ -23,8 +23,8 @@ SEEDS = tuple(range(200, 210))
 SAMPLES = 500
 OVER = f"{len(SEEDS)} seeds"
 SIZE = (
-    r"(Here: two moons, noise 0.2, as the data are taken to be; $\gamma = 10$, $\lambda = 1.5$, of which the text has lost the letters; 500 samples; "
-    r"learning rates 0.01 and 0.001, none being printed.)"
+    r"(Here: two moons, noise 0.2, as the data are taken to be; $\gamma = 10$, $\lambda = 1.5$, of which the text has lost the letters; 500 samples, "
+    r"all in one step of Adam, learning rates 0.01 and 0.001, none of these being printed.)"
 )
 
 

@@ -23,7 +23,9 @@ OVER = f"{DRAWS} draws"
 GAMMA = 1.0  # M20's
 SAMPLES = (50, 200, 1000)  # M20 prints none
 SPREADS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.25, 1.5)
-OURS = f"1,000 samples with 10 % flipped labels, mean over {DRAWS} draws. The spread of the clusters and the number of samples, which are not printed, are ours"
+DATA = "1,000 samples with 10 % flipped labels"
+NOT_PRINTED = "The spread of the clusters and the number of samples, which are not printed, are ours"
+OURS = f"{DATA}, mean over {DRAWS} draws. {NOT_PRINTED}"
 
 
 def _column(name: str, gamma: float) -> pd.Series:
@@ -67,7 +69,7 @@ def linear_logits() -> Evidence:
     "m20.linear_direction",
     source="M20 App. G, Fig. 6 (b), (c)",
     statement=r"Cross-entropy and focal loss 'both gives the same decision regions i.e. the weight vector points in the same region'. (Taken as: "
-    rf"weights at most 2 degrees apart in direction in each of {DRAWS} draws, $\gamma = 1$, at the exact minimum. {OURS}; for fewer samples see "
+    rf"weights at most 2 degrees apart in direction in each of {DRAWS} draws, $\gamma = 1$, at the exact minimum. {DATA}. {NOT_PRINTED}; for fewer samples see "
     r"m20.linear_direction_few.)",
     chapter=CHAPTER,
     fidelity="our reading",

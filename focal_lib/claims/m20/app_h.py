@@ -196,7 +196,7 @@ def app_h_kl() -> Evidence:
     "m20.entropy_binary",
     source="M20 App. H, Fig. 7",
     statement=r"'In a binary classification problem (i.e. $K = 2$)', 'solutions to focal loss will always have higher entropy than that of "
-    r"cross entropy'. (At $p = 0$, $\frac12$ and 1 both solutions are $p$; taken as: for every other $p$.)",
+    r"cross entropy'. (At $p = 0$, $\frac12$ and 1 both solutions are $p$; taken as: for every other $p$ and $\gamma > 0$.)",
     chapter=CHAPTER,
     fidelity="our reading",
     formal=formal("exact", "m20_entropy_binary", "kk24_map_recovers_truth", "kk24_prop4", "log_loss_strictly_proper"),

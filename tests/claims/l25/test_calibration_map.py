@@ -4,7 +4,9 @@ import pytest
 import sympy as sp
 
 from focal_lib.claims.judgement import Verdict
+from focal_lib.claims.l25 import calibration_map
 from focal_lib.claims.l25.calibration_map import multiplier_step, proper_after_map
+from focal_lib.claims.lemmas import squared_distance
 from focal_lib.theory import symbols
 
 
@@ -20,3 +22,9 @@ def test_the_multiplier_needs_sums_of_1():
     c = sp.Symbol("c")
     assert multiplier_step(c).holds
     assert not multiplier_step(c, excess=1).holds
+
+
+def test_the_map_of_fcl_needs_its_squared_distance(monkeypatch):
+    for module in (calibration_map, squared_distance):
+        monkeypatch.setattr(module, "class_share", lambda q, p: p * (q - 1) ** 2)
+    assert proper_after_map().verdict == Verdict.FAILED
