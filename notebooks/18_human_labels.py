@@ -144,7 +144,7 @@ seconds = record.drop_duplicates(["model", "classes", "labels", "loss", "seed"])
 by_setting = seconds.groupby(["model", "classes"], sort=False).agg(seeds=("seed", "nunique"), s=("cpu_seconds", "sum"))
 columns = {"model": "model", "classes": "classes", "seeds": "seeds", "s": "processor seconds"}
 caption = "The record: seeds, and the time that all models of a setting took; "
-caption += f"networks have {Plan('gp-cnn').epochs} epochs"
+caption += f"networks have {Plan.epochs} epochs"
 captioned(by_setting.reset_index().rename(columns=columns), caption, precision=0, index=False, spelt=True)
 
 # %% tags=["remove-input"]
