@@ -8,6 +8,7 @@ import sympy as sp
 
 from focal_lib.claims.judgement import Verdict
 from focal_lib.claims.ledger import ledger
+from focal_lib.claims.lemmas import turning, turning_negative
 from focal_lib.claims.verdicts import records
 from focal_lib.theory import symbols
 
@@ -77,6 +78,17 @@ WITHOUT_FOCAL_LOSS = [
 ]
 OTHERS = (*OF_THE_BINARY_MAP, *OF_G, *IN_NUMBERS, *WITHOUT_FOCAL_LOSS)
 PROVED = {c.id: c for c in ledger() if c.needs is None and Verdict(records()[c.id].verdict) in ANALYTIC}
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered():
+    """Proofs that are kept for the process, neither from before a formula was planted nor for after."""
+    kept = (turning.turning_certificate, turning_negative.falling_certificate)
+    for each in kept:
+        each.cache_clear()
+    yield
+    for each in kept:
+        each.cache_clear()
 
 
 def falls(claim):

@@ -37,7 +37,8 @@ def _temperature(gamma: float) -> np.ndarray:
 @claim(
     "kk24.ce_overconfident",
     source="KK24 sections 1 and 4.1",
-    statement=rf"Cross-entropy is well calibrated on the training data and overconfident on test data. ({SIZE}.)",
+    statement=rf"Cross-entropy is well calibrated on the training data and overconfident on test data. (Taken as: a gap of at most 0.01 on training data, our "
+    rf"threshold, and confidence above accuracy on test data. {SIZE}.)",
     chapter="01_overconfidence",
     fidelity="our reading",
     needs="runs",
@@ -134,7 +135,7 @@ def proper_part_calibrated() -> Evidence:
     "kk24.focal_temperature_near_one",
     source="KK24 sections 2 and 4.1",
     statement=rf"For focal loss 'the optimal temperature is frequently close to 1', that of cross-entropy 'often reported to be in the range of [1.5, 3]'. "
-    rf"(Taken as: that of focal loss is nearer 1; how near is not judged. {SIZE}.)",
+    rf"(Taken as: that of focal loss is nearer 1; neither how near nor the range is judged: chapter 8 has the temperatures. {SIZE}.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs="runs",

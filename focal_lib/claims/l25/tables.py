@@ -192,7 +192,7 @@ def auroc_highest() -> Evidence:
     "l25.auroc_rows",
     source="L25 section 5.4, row by row",
     statement=r"Of the seven losses FCL has the highest AUROC in 5 of 8 rows, before and after temperature scaling: in 2 of 4 on SVHN, in 3 of 4 on "
-    r"CIFAR-10-C. For every network it has the highest on neither of the two data sets.",
+    r"CIFAR-10-C. On neither of the two data sets has it the highest for all four networks.",
     chapter=CHAPTER,
     fidelity="ours",
     corrects="l25.auroc_highest",

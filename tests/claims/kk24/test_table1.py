@@ -1,12 +1,8 @@
-import pytest
-
-from focal_lib.claims import Verdict, from_tables
+from focal_lib.claims import Verdict
 from focal_lib.claims.from_runs import difference
-from focal_lib.claims.kk24 import table1
 from focal_lib.claims.kk24.table1 import ECE, RUNS, SCALED, focal_losses, gain_of_focal_losses
 from focal_lib.claims.ledger import find
 from focal_lib.claims.printed_effects import kk24_gain
-from focal_lib.results.printed import kk24_table1, printed_tables
 from focal_lib.results.recorded import read_table
 from focal_lib.results.written_contrasts import evaluate_contrasts, primary_contrast
 from focal_lib.training.contrasts import Setting
@@ -58,17 +54,3 @@ def test_other_eces_are_named_where_they_say_otherwise():
             same = same_side and other.measured * part.measured > 0
             assert (f" {metric} (" in part.remark or f"; {metric} (" in part.remark) == (not same), (losses, metric)
     assert ECE not in part.remark
-
-
-@pytest.mark.parametrize(("paper", "table"), [("M20", "Table 1"), ("L25", "Table 4"), ("KK24", "Table 1")])
-def test_another_printed_temperature_of_cross_entropy(monkeypatch, paper, table):
-    assert table1.ce_temperature_printed().verdict == Verdict.REPRODUCED
-    assert find("kk24.ce_temperature_printed").verdict == Verdict.CONFIRMED  # it is the book's own
-    cells, own = printed_tables(), kk24_table1()
-    here = (cells["paper"] == paper) & (cells["table"] == table) & (cells["loss"] == "cross-entropy")
-    cells.loc[here & (cells["dataset"] == "CIFAR-10") & (cells["network"] == "ResNet-50"), "temperature"] = 2.6
-    if paper == "KK24":
-        own.loc[(own["loss"] == "cross-entropy") & (own["dataset"] == "CIFAR-10"), "adaptive_ece_temperature"] = 2.0
-    monkeypatch.setattr(from_tables, "printed_tables", lambda: cells)
-    monkeypatch.setattr(table1, "kk24_table1", lambda: own)
-    assert table1.ce_temperature_printed().verdict == Verdict.NOT_REPRODUCED
