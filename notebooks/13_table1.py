@@ -144,7 +144,7 @@ others = {
     "smooth-ece": "Smooth ECE (%), the same temperature",
     "classwise-ece": "Classwise ECE (%), the same temperature",
 }
-folded = "\n".join(beside(metric, caption).to_html() for metric, caption in others.items())
+folded = "\n".join(beside(metric, caption).to_html(exclude_styles=True) for metric, caption in others.items())
 HTML(fold("Error, NLL, MCE, smooth and classwise ECE", folded))
 
 # %% [markdown]

@@ -71,7 +71,8 @@ contents = (
 contents.reset_index().style.hide().set_caption("Tables as data")
 
 # %% tags=["remove-input"]
-printed = [captioned(table, caption).to_html() for caption, table in results.tables_as_printed().items()]
+as_printed = results.tables_as_printed().items()
+printed = [captioned(table, caption).to_html(exclude_styles=True) for caption, table in as_printed]
 HTML(fold("The tables as printed", "\n".join(printed)))
 
 # %% [markdown]

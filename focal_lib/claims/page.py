@@ -105,14 +105,14 @@ def detail(claims: Sequence[Claim]) -> Markdown:
 def _card(claim: Claim, kind: str) -> str:
     corrected = f" Corrects {', '.join(f'`{id}`' for id in claim.corrects)}." if claim.corrects else ""
     title = f"<a id='{card_anchor(claim.id)}'></a>**{claim.id}**"
-    links = f"{chapter_link(claim)}; {code_link(claim)}, checked in {claim.seconds:.1f} s"
+    where = f"{chapter_link(claim)}, checked in {claim.seconds:.1f} s"
     in_chapter = (claim.chapter, claim.id) in places(ROOT)
     parts = (
-        f"{title}\n\n*{'; '.join(filter(None, (claim.source, claim.fidelity, say_lines(claim.id))))}.*{corrected}",
+        f"{title}<br />*{'; '.join(filter(None, (claim.source, claim.fidelity, say_lines(claim.id))))}.*{corrected}",
         f'<div class="claim-statement">\n\n{claim.statement}\n\n</div>',
         claim.summary(),
         "" if in_chapter else f"```{{dropdown}} Evidence\n{claim.proof()}\n```",
-        f"Evidence: {links}" if in_chapter else links,
+        f"Evidence: {where}" if in_chapter else where,
     )
     known = {known.id for known in ledger()}
     said = link_ids("\n\n".join(filter(None, parts)), "", known)
