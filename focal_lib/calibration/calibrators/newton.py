@@ -30,6 +30,7 @@ __all__ = ["GAMMA_RANGE", "fit_focal", "fit_temperature"]
 
 GAMMA_RANGE = (-0.9, 20.0)
 _SAMPLE = 20_000  # samples, at most, that give the start of a larger fit
+_NUMBERS, _AT_LEAST = 4_000_000, 500  # logits, at most, of those samples; with more classes than that allows, so many
 _SHARE, _FEW = 8, 50_000  # one sample in so many is enough for a temperature's start, of at least so many numbers
 _STARTS = (0.0, -0.8, 3.0, 10.0)  # gamma, temperature scaling first; with T near the line that KK24 Fig. 2 finds
 _CLOSE = 10.0  # minima of the subset whose log-likelihood is nearer than this to the best may change places
@@ -57,11 +58,17 @@ def fit_temperature(samples: FitSamples) -> tuple[float, float]:
 
 def _start_of_temperature(samples: FitSamples, middle: float) -> float:
     """log(1/T) of a subset's fit, or `middle` where there are few samples, or the subset has no minimum."""
-    subset = samples.subsample(min(_SAMPLE, max(len(samples) // _SHARE, _FEW // samples.classes)))
+    share = max(len(samples) // _SHARE, _FEW // samples.classes)
+    subset = samples.subsample(min(_most(samples.classes), share))
     if subset is samples:
         return middle
     u = _descend_temperature(subset, middle, _FAR)[1]
     return u if abs(u - middle) <= _FAR else middle
+
+
+def _most(classes: int) -> int:
+    """Samples, at most, of the subset that a larger fit starts from."""
+    return min(_SAMPLE, max(_AT_LEAST, _NUMBERS // classes))
 
 
 def _scale_and_side(z: Tensor, y: Tensor, w: Tensor | None = None) -> np.ndarray:
@@ -128,7 +135,7 @@ def fit_focal(samples: FitSamples, temperature: float, penalty: float = 0.0) -> 
     Args:
         temperature: of temperature scaling, gamma = 0.
     """
-    u, subset = -math.log(temperature), samples.subsample(_SAMPLE)
+    u, subset = -math.log(temperature), samples.subsample(_most(samples.classes))
     starts = [np.array([u - math.log1p(0.6 * gamma), gamma]) for gamma in _STARTS]
     found = [_descend_focal(subset, start, penalty) for start in starts]
     if subset is not samples:

@@ -29,6 +29,7 @@ __all__ = [
 
 _TEMPERATURES = np.geomspace(0.5, 2, 25)  # times that of temperature scaling; those of the fits are drawn as well
 _NUMBERS, _LEAST, _MOST = 200_000, 2000, 20_000  # logits, and samples, that the landscape is computed of
+_AT_ALL, _FEWEST = 4_000_000, 500  # beyond so many logits there are fewer samples, down to those
 
 
 def reliability_figure(evaluation: Evaluation, methods: Sequence[Method]) -> Figure:
@@ -105,7 +106,8 @@ def _surface(fitted_on: LogitSet) -> EceSurface:
 
 
 def _stride(fitted_on: LogitSet) -> int:
-    most = min(_MOST, max(_LEAST, _NUMBERS // fitted_on.classes))
+    least = min(_LEAST, max(_FEWEST, _AT_ALL // fitted_on.classes))
+    most = min(_MOST, max(least, _NUMBERS // fitted_on.classes))
     return max(1, len(fitted_on) // most)
 
 

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from focal_lib.calibration.calibrators.fit_samples import FitSamples
 from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
 from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
@@ -59,6 +60,18 @@ def test_a_large_fit_starts_from_a_subset(synthetic_logits, monkeypatch):
     monkeypatch.setattr("focal_lib.calibration.calibrators.newton._SAMPLE", 300)
     sampled = FocalTemperatureScaling("nll", "newton").fit(z, y)
     np.testing.assert_allclose(fitted_numbers(sampled), fitted_numbers(whole), rtol=1e-4)
+    assert sampled.objective_ == pytest.approx(whole.objective_, abs=1e-12)
+
+
+def test_with_many_classes_the_subset_has_fewer_samples(synthetic_logits, monkeypatch):
+    """What a pass over it costs are its logits: the samples of 20 classes would be as many with 2,000."""
+    z, y = synthetic_logits(1500, 300, gamma=1.0)
+    whole = FocalTemperatureScaling("nll", "newton").fit(z, y)
+    drawn, draw = [], FitSamples.subsample
+    monkeypatch.setattr(FitSamples, "subsample", lambda self, n: (drawn.append(n), draw(self, n))[1])
+    monkeypatch.setattr("focal_lib.calibration.calibrators.newton._NUMBERS", 150_000)
+    sampled = FocalTemperatureScaling("nll", "newton").fit(z, y)
+    assert max(drawn) == 500
     assert sampled.objective_ == pytest.approx(whole.objective_, abs=1e-12)
 
 

@@ -154,6 +154,14 @@ def test_a_fit_outside_the_landscape_is_said(draw_logits):
     assert inside.landscape().axes[1].get_ylabel() == "adaptive ECE (%)"
 
 
+def test_with_many_classes_the_landscape_has_fewer_samples_and_says_so(found, monkeypatch):
+    n = len(found.fitted_on)
+    monkeypatch.setattr(figures, "_AT_ALL", found.fitted_on.classes * 100)
+    monkeypatch.setattr(figures, "_FEWEST", 50)
+    monkeypatch.setattr(figures, "_NUMBERS", 0)
+    assert f"on one of {n // 100} of the samples fitted on" in found.landscape_caption()
+
+
 def test_figures_draw_the_ece_that_their_captions_name(found, data, monkeypatch):
     drawn = {}
     monkeypatch.setattr(figures, "landscape", lambda *shown: drawn.update(landscape=shown))
