@@ -34,6 +34,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
+from IPython.display import display
 from scipy.special import expit
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -308,12 +309,11 @@ captioned(pd.DataFrame(found, index=["T", "NLL"]).T, "One fit, three ways to hol
 # Splines are missing: no library of the lock file has them.
 
 # %%
-rows = {}
 for network in networks.split(","):
     sets = read_logits(ROOT / "results" / network.strip() / "logits.npz")
-    fewer = sets["validation"].take(np.random.default_rng(seed).permutation(len(sets["validation"]))[:fit_on])
-    rows[f"{sets['test'].classes} classes"] = method_table(fewer, sets["test"])
-captioned(pd.concat(rows, names=["network", "method"]), "All calibrators on recorded networks")
+    order = np.random.default_rng(seed).permutation(len(sets["validation"]))
+    table = method_table(sets["validation"].take(order[:fit_on]), sets["test"])
+    display(captioned(table, f"All calibrators on a recorded network of {sets['test'].classes} classes"))
 
 # %% tags=["remove-input"]
 foot("own_model", samples=samples, seed=seed, networks=networks, fit_on=fit_on)
