@@ -67,6 +67,10 @@ class Bins:
         probability, count = np.clip(self.confidence, 0, 1), self.count
         return tuple(binom.ppf(tail, count, probability) / count for tail in ((1 - level) / 2, (1 + level) / 2))
 
+    def consistency_together(self, *, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Where all accuracies fall together with that probability at least if the model is calibrated (Bonferroni)."""
+        return self.consistency(level=1 - (1 - level) / len(self.count))
+
 
 # --- which bin ----------------------------------------------------------------------------
 

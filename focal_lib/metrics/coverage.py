@@ -120,7 +120,7 @@ def cover_top_label(model: TopLabelModel, n: int, runs: int, *, seed: int = 0) -
             found[name].append(method(*sample))
         rejected += calibration_p_value_of(*sample, draws=199, seed=run) <= 0.05
         bins = reliability_bins_of(*sample)
-        low, high = bins.consistency(level=1 - 0.05 / len(bins.count))
+        low, high = bins.consistency_together()
         outside += bool(((bins.accuracy < low - 1e-12) | (bins.accuracy > high + 1e-12)).any())
     rows = [_row(name, truths[name], intervals) for name, intervals in found.items()]
     return [*rows, {"of": "p <= 0.05", "hits": rejected, "runs": runs}, {"of": "bands", "hits": outside, "runs": runs}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import subprocess
@@ -16,8 +17,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 
+from focal_lib.calibration import saved
 from focal_lib.calibration.apply.npy_stream import apply_calibrator
-from focal_lib.calibration.calibrators.linear import VectorScaling
+from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
+from focal_lib.calibration.calibrators.linear import MatrixScaling, VectorScaling
+from focal_lib.calibration.calibrators.one_vs_rest import HistogramBinning
+from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.inputs.logits_file import read_logits
 from focal_lib.calibration.saved import load_calibrator, save_calibrator
 
@@ -141,6 +146,56 @@ def test_damaged_calibrators(tmp_path):
         is_said(load_calibrator, tmp_path / "c.json")
 
     one()
+
+
+WRONG_NUMBERS = [None, True, -1, 0, 2, 1e30, -1e-300, 10**400]
+WRONG = st.sampled_from([*WRONG_NUMBERS, "", "nll", "3", [], [1.0], [[1.0]], [[1.0], []], [None], {}, {"a": 1}])
+SAVED = {  # a fit of each kind of parameters
+    "numbers": TemperatureScaling().fit(Z, Y),
+    "numbers of the map": FocalTemperatureScaling("nll", "newton").fit(Z, Y),
+    "a number a class": FIT,
+    "a matrix": MatrixScaling(1e-3).fit(Z, Y),
+    "steps": HistogramBinning(5).fit(Z, Y),
+}
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_calibrators_with_a_checksum_that_fits_and_contents_that_do_not(tmp_path, name):
+    """As another program, or somebody on purpose, would write them; what loads gives probabilities."""
+    path = tmp_path / "c.json"
+    save_calibrator(SAVED[name], path)
+    whole = json.loads(path.read_text())
+    places = [("method",), ("format",), ("parameters",), ("fitted",)]
+    places += [(part, key) for part in ("parameters", "fitted") for key in whole[part]]
+    places += [("fitted", key, 0) for key, value in whole["fitted"].items() if isinstance(value, list) and value]
+
+    @fuzz(150)
+    @given(st.lists(st.tuples(st.sampled_from(places), WRONG, st.booleans()), min_size=1, max_size=2))
+    def one(changes):
+        content = json.loads(json.dumps(whole))
+        del content["checksum"]
+        for place, value, taken_out in changes:
+            put(content, place, copy.deepcopy(value), taken_out)
+        path.write_text(json.dumps(content | {"checksum": saved._checksum(content)}))
+        is_said(probabilities_after, path)
+
+    one()
+
+
+def put(content, place, value, taken_out):
+    """Another value there, or none; nothing where an earlier change left no such place."""
+    *way, last = place
+    for step in way:
+        content = content[step] if isinstance(content, dict) and step in content else None
+    if isinstance(content, dict) and last != 0:
+        content.pop(last, None) if taken_out else content.update({last: value})
+    elif isinstance(content, list) and content and last == 0:
+        content[last] = value
+
+
+def probabilities_after(path):
+    p = load_calibrator(path).predict_proba(Z)
+    np.testing.assert_allclose(p.sum(1), 1, atol=1e-6)
 
 
 NUMBERS = st.one_of(st.integers(), st.floats(), st.sampled_from(["", "NaN", "1e999", "0x1", "1_0", "true", "-", "é"]))

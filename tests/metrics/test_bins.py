@@ -195,6 +195,15 @@ def test_consistency_is_the_binomial_of_the_bin():
     assert (low[0], high[0]) == (binom.ppf(0.05, 40, 0.8) / 40, binom.ppf(0.95, 40, 0.8) / 40)
 
 
+def test_all_bins_together_are_held_more_widely(probs_and_labels):
+    bins = reliability_bins(*probs_and_labels(), 10)
+    together = np.array(bins.consistency_together(level=0.9))
+    np.testing.assert_array_equal(together, bins.consistency(level=1 - 0.1 / len(bins.count)))
+    alone = np.array(bins.consistency(level=0.9))
+    assert ((together[0] <= alone[0]) & (together[1] >= alone[1])).all()
+    assert (together != alone).any()
+
+
 def test_tensors_and_arrays_agree(probs_and_labels):
     p, y = probs_and_labels()
     assert ece(torch.from_numpy(p), torch.from_numpy(y)) == ece(p, y)

@@ -112,4 +112,7 @@ def _numbers_of(fit: Any) -> dict[str, float]:
 
 
 def _of_bins(bins: Bins) -> dict[str, np.ndarray]:
-    return {"count": bins.count, "confidence": bins.confidence, "accuracy": bins.accuracy}
+    """Bins with samples; low and high are the bands of the diagram, which hold for all of them together with 95 %."""
+    low, high = bins.consistency_together()
+    found = {"count": bins.count, "confidence": bins.confidence, "accuracy": bins.accuracy}
+    return found | {"low if calibrated": low, "high if calibrated": high}

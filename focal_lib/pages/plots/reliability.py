@@ -41,7 +41,7 @@ def reliability_diagrams(panels: Mapping[str, Bins], bands: bool = False) -> Fig
 
 
 def _bands(top: Axes, below: Axes, bins: Bins) -> None:
-    low, high = bins.consistency(level=1 - 0.05 / len(bins.count))  # Bonferroni
+    low, high = bins.consistency_together()
     top.bar(bins.confidence, high - low, bottom=low, width=0.055, color="0.8", linewidth=0, zorder=1)
     for confidence, count in zip(bins.confidence, bins.count, strict=True):
         height = count / bins.count.sum()

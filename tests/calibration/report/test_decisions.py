@@ -124,6 +124,9 @@ def test_all_of_the_report_is_in_the_json(report, decisions):
             assert row[name] == (None if value != value else value)
     assert len(found["differences"]) == len(report.differences)
     assert sum(found["reliability"][0]["count"]) == report.evaluation.n_test
+    for diagram in found["reliability"]:
+        low, high = diagram["low if calibrated"], diagram["high if calibrated"]
+        assert all(a <= p <= b for a, p, b in zip(low, diagram["confidence"], high, strict=True))
     assert (found["notes"], found["provenance"]) == (list(report.notes), report.provenance)
     assert found["decisions"]["risk_coverage"]["bound"] == decisions.risk_coverage.bound.tolist()
     assert "decisions" not in json.loads(report_as_json(report))
