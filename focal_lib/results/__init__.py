@@ -107,6 +107,7 @@ from focal_lib.results.printed.study import (
     match_restated,
 )
 from focal_lib.results.recorded import (
+    SEARCHED,
     load_recorded,
     read_landscape,
     read_searches,
@@ -142,14 +143,14 @@ from focal_lib.results.unknown_views import (
     temperature_changes,
     temperature_under,
 )
-from focal_lib.results.valley import (
+from focal_lib.results.valley import nll_surface, search_valley, valley_factor
+from focal_lib.results.valley_views import (
     cheap_searches,
+    count_searched,
     minus_full,
     negative_by_loss,
-    nll_surface,
     over_training_gamma,
-    search_valley,
-    valley_factor,
+    say_missing,
 )
 from focal_lib.results.while_training import (
     describe_followed,
@@ -199,6 +200,7 @@ __all__ = [
     "NETWORKS",
     "RECORDED_DIGITS",
     "SCALINGS",
+    "SEARCHED",
     "SHIFTS",
     "Experiment",
     "add_logs",
@@ -225,6 +227,7 @@ __all__ = [
     "count_better",
     "count_clear",
     "count_higher",
+    "count_searched",
     "describe_followed",
     "difference_to_focal",
     "digit_contrasts",
@@ -301,6 +304,7 @@ __all__ = [
     "say_best",
     "say_better",
     "say_harm",
+    "say_missing",
     "say_places",
     "say_significant",
     "say_signs",
