@@ -74,7 +74,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import panel_figure, point_figure
-from focal_lib.pages.tables import captioned
+from focal_lib.pages.tables import captioned, in_words
 from focal_lib.training.data import CORRUPTION_KINDS
 
 use_style()
@@ -89,7 +89,9 @@ focal = f"focal {gamma:g}"
 # %% tags=["remove-input"]
 spec = trained[0].spec
 note("unknown", runs=len(trained), seeds=int(detected["seed"].nunique()), n=spec.n_train, epochs=spec.training.epochs)
-note("unknown", known=len(trained[0].test.labels), dataset=spec.dataset, unknown=unknown, gamma=gamma)
+note(
+    "unknown", known=len(trained[0].test.labels), dataset=in_words(spec.dataset), unknown=in_words(unknown), gamma=gamma
+)
 note("unknown", digits=len(results.unknown_images(unknown)))
 cells = results.printed_tables().query("table == 'AUROC table' and stage == 'pre'")
 printed = cells.pivot(index=["dataset", "network"], columns="loss", values="value")
@@ -334,7 +336,7 @@ for loss, key in (("cross-entropy", "ce"), (focal, "focal")):
     note("unknown", {f"nll-{key}": gain[f"{loss}: temperature minus none, nll"]})
     note("unknown", {f"map-{key}": gain[f"{loss}: focal-temperature minus temperature, nll"]})
 gap = shifted.query("metric == 'gap' and method == 'temperature'").groupby(["corruption", "severity"])["value"].mean()
-note("unknown", gap_least=gap.min(), gap_most=gap.max(), gap_where=" ".join(map(str, gap.idxmin())))
+note("unknown", gap_least=gap.min(), gap_most=gap.max(), gap_where=in_words(" ".join(map(str, gap.idxmin()))))
 
 # %% [markdown]
 # On {glue:text}`unknown-images` test images, over all corruptions and severities, the temperature changes the NLL by
@@ -431,7 +433,7 @@ for loss, key in (("cross-entropy", "ce"), ("focal 3", "focal")):
         {f"cifar-significant-{key}": int(of_cifar[of_cifar["name"].str.startswith(loss)]["significant"].sum())},
     )
     for said, (name, value) in zip(("least", "most"), results.extremes_over_corruptions(under, loss), strict=True):
-        note("unknown", {f"cifar-{said}-{key}": value, f"cifar-{said}-{key}-name": name.replace("-", " ")})
+        note("unknown", {f"cifar-{said}-{key}": value, f"cifar-{said}-{key}-name": in_words(name)})
 
 # %% tags=["remove-input"]
 reduced = metrics.t_interval(results.temperature_under(under, "contrast", "focal 3"))

@@ -53,6 +53,25 @@ WORDS = {
     # calibrators
     "focal-temperature": "focal temperature",
     "structured-matrix": "structured matrix",
+    # data sets
+    "cifar10": "CIFAR-10",
+    "cifar100": "CIFAR-100",
+    "fashion-mnist": "Fashion-MNIST",
+    "mnist-5k": "MNIST",
+    "svhn": "SVHN",
+    "tiny-imagenet": "Tiny-ImageNet",
+    # corruptions; those of one word need none
+    "defocus-blur": "defocus blur",
+    "elastic-transform": "elastic transform",
+    "gaussian-blur": "Gaussian blur",
+    "gaussian-noise": "Gaussian noise",
+    "glass-blur": "glass blur",
+    "impulse-noise": "impulse noise",
+    "jpeg-compression": "JPEG compression",
+    "motion-blur": "motion blur",
+    "shot-noise": "shot noise",
+    "speckle-noise": "speckle noise",
+    "zoom-blur": "zoom blur",
     # networks
     "airbench-cnn": "AirBench CNN",
     "averaged-embedding": "averaged embedding",
@@ -70,6 +89,7 @@ WORDS = {
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _BOTH = re.compile(rf"(?<![\w-])(fcl|fcl-l1) {_NUMBER} {_NUMBER}(?![\w.]*\w)")  # with gamma and lambda
 _LAMBDA = re.compile(rf"(?<![\w-])mmce {_NUMBER}(?![\w.]*\w)")
+_CORRUPTED = re.compile(r"(?<![\w-])cifar10-c-([a-z]+(?:-[a-z]+)*)-([1-5])(?![\w-])")
 _SCORED = re.compile(rf"\b(auroc|fpr95) ({'|'.join(DETECTION_SCORES)})\b")
 _SHORT = re.compile(rf"(?<![\w-])({'|'.join(sorted(WORDS, key=len, reverse=True))})(?![\w-])")
 
@@ -77,13 +97,14 @@ _SHORT = re.compile(rf"(?<![\w-])({'|'.join(sorted(WORDS, key=len, reverse=True)
 def in_words(name: Any) -> str:
     """A name as a reader knows it: short names of records spelt out, yes or no, a number in its shortest form.
 
-    'fcl 4 1.5' -> 'FCL (γ 4, λ 1.5)', 'ece elsewhere' -> 'ECE elsewhere', True -> 'yes'.
+    'fcl 4 1.5' -> 'FCL (γ 4, λ 1.5)', 'ece elsewhere' -> 'ECE elsewhere', 'cifar10-c-gaussian-noise-5' ->
+    'Gaussian noise, severity 5', True -> 'yes'.
     """
     if isinstance(name, bool | np.bool_):
         return "yes" if name else "no"
     if isinstance(name, float):
         return f"{name:g}"
-    text = _SCORED.sub(r"\1 by \2", str(name))
+    text = _SCORED.sub(r"\1 by \2", _CORRUPTED.sub(r"\1, severity \2", str(name)))
     text = _LAMBDA.sub(r"mmce (λ \1)", _BOTH.sub(r"\1 (γ \2, λ \3)", text))
     return _SHORT.sub(lambda found: WORDS[found[0]], text)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from focal_lib.metrics.intervals import t_interval
+from focal_lib.pages.tables import in_words
 from focal_lib.results.over_seeds import correct_together
 from focal_lib.results.recorded import read_unknown
 from focal_lib.results.unknown_inputs import compare_by_shift, mean_over_shifts
@@ -129,14 +130,14 @@ def temperature_changes(table: pd.DataFrame) -> pd.DataFrame:
     """
     found = compare_by_shift(table, "adaptive-ece", "temperature", "none")
     found = correct_together(found[found["severity"] > 0].reset_index(drop=True))
-    place = found["corruption"].str.replace("-", " ") + " " + found["severity"].astype(str)
+    place = found["corruption"].map(in_words) + " " + found["severity"].astype(str)
     return found.assign(name=found["loss"] + ", " + place)
 
 
 def tabulate_changes(changes: pd.DataFrame) -> pd.DataFrame:
     """What `temperature_changes` gives in a column a severity, in points, * where significant after Holm."""
     said = [f"{row.difference:+.1f}{' *' * bool(row.significant)}" for row in changes.itertuples()]
-    kept = changes.assign(said=said, corruption=changes["corruption"].str.replace("-", " "))
+    kept = changes.assign(said=said, corruption=changes["corruption"].map(in_words))
     wide = kept.pivot_table(
         index=["loss", "corruption"], columns="severity", values="said", aggfunc="first", sort=False
     )
@@ -161,7 +162,7 @@ def say_harm(changes: pd.DataFrame, loss: str) -> str:
     """Where a temperature raises a loss's adaptive ECE after Holm: 'contrast 2, 3', or 'nowhere'."""
     raised = changes[(changes["loss"] == loss) & changes["significant"] & (changes["difference"] > 0)]
     where = raised.groupby("corruption", sort=False)["severity"]
-    said = [f"{str(name).replace('-', ' ')} {', '.join(map(str, found))}" for name, found in where]
+    said = [f"{in_words(name)} {', '.join(map(str, found))}" for name, found in where]
     return "; ".join(said) or "nowhere"
 
 
@@ -172,7 +173,7 @@ def say_absent(table: pd.DataFrame) -> str:
         Their names as a list in words, 'none' where all are there.
     """
     there = set(table["corruption"])
-    absent = [name.replace("-", " ") for kind in CORRUPTION_KINDS.values() for name in kind if name not in there]
+    absent = [in_words(name) for kind in CORRUPTION_KINDS.values() for name in kind if name not in there]
     return " and ".join(filter(None, [", ".join(absent[:-1]), *absent[-1:]])) or "none"
 
 

@@ -115,19 +115,19 @@ def test_what_was_not_written_down_is_corrected_over_all_losses_corruptions_and_
     assert sorted(found["p_adjusted"]) == pytest.approx(sorted(metrics.holm(p)))
     assert by_name.loc["focal 3, contrast 2", "low"] < 0 < by_name.loc["focal 3, contrast 2", "high"]
     assert by_name.loc["focal 3, contrast 1", "significant"]
-    assert by_name.loc["focal 3, gaussian blur 1", "difference"] == pytest.approx(-6.01)
+    assert by_name.loc["focal 3, Gaussian blur 1", "difference"] == pytest.approx(-6.01)
     shown = results.tabulate_changes(found)
     assert shown.loc[("focal 3", "contrast")].tolist() == ["+4.0 *", "+2.0"]
-    assert shown.loc[("cross-entropy", "gaussian blur")].tolist() == ["-3.0 *", "+0.0"]
+    assert shown.loc[("cross-entropy", "Gaussian blur")].tolist() == ["-3.0 *", "+0.0"]
     ends = results.largest_changes(found)
     assert list(ends["name"]) == [
         *("cross-entropy, contrast 2", "cross-entropy, contrast 1"),
-        *("focal 3, contrast 1", "focal 3, gaussian blur 1"),
+        *("focal 3, contrast 1", "focal 3, Gaussian blur 1"),
     ]
     assert results.say_harm(found, "focal 3") == "contrast 1"
     assert results.say_harm(found, "cross-entropy") == "nowhere"
     both = found.assign(significant=found["difference"] > 0)
-    assert results.say_harm(both, "focal 3") == "contrast 1, 2; gaussian blur 2"
+    assert results.say_harm(both, "focal 3") == "contrast 1, 2; Gaussian blur 2"
 
 
 def test_the_corruptions_that_a_table_is_without_are_named():
@@ -135,7 +135,7 @@ def test_the_corruptions_that_a_table_is_without_are_named():
     for absent, said in (
         ((), "none"),
         (("frost",), "frost"),
-        (("frost", "jpeg-compression"), "frost and jpeg compression"),
+        (("frost", "jpeg-compression"), "frost and JPEG compression"),
         (("fog", "frost", "shot-noise"), "shot noise, frost and fog"),
     ):
         there = [name for name in every if name not in absent]
