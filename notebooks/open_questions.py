@@ -25,8 +25,8 @@
 # against temperature scaling, its adaptive ECE is significantly lower on {glue:text}`questions-new-ece-lower` and
 # higher on {glue:text}`questions-new-ece-higher`, its NLL lower on {glue:text}`questions-new-nll-lower` and higher on
 # {glue:text}`questions-new-nll-higher`. A search along one curve instead of all pairs changes the NLL by
-# {glue:text}`questions-valley-mean:+.4f` nats on average. The networks are small; what is compared was written down
-# before, and significant is at 5 %, corrected by Holm.
+# {glue:text}`questions-valley-mean:+.4f` nats on average over {glue:text}`questions-recorded` runs. The networks are
+# small; what is compared was written down before, and significant is at 5 %, corrected by Holm.
 #
 # :::{admonition} As printed: KK24 sections 5.2 and 6
 # Focal temperature scaling could noticeably improve ECE among all baseline models. Instead of a two-dimensional grid,
@@ -150,9 +150,9 @@ note("questions", records=counts["record"].nunique(), planned=counts["planned"].
 note("questions", missing=results.say_missing(recorded, counts))
 
 # %% [markdown]
-# Not all runs of its grid are searched of: {glue:text}`questions-missing:s`. What else the book has recorded is not
-# among them: the records of [](#ch-raters), [](#ch-unknown), [](#ch-landscape), [](#ch-fclnet), [](#ch-looks) and
-# [](#ch-text) are tables that keep no logits, and without logits nothing can be fitted.
+# Records that are not whole, and which of their runs are searched: {glue:text}`questions-missing:s`. What else the book
+# has recorded is not among them: the records of [](#ch-raters), [](#ch-unknown), [](#ch-landscape), [](#ch-fclnet),
+# [](#ch-looks) and [](#ch-text) are tables that keep no logits, and without logits nothing can be fitted.
 
 # %% tags=["hide-input"]
 cheap = results.cheap_searches(recorded)
@@ -180,15 +180,14 @@ note("questions", valley_worst_on=in_words(" on ".join(largest.idxmax())))
 
 # %% [markdown]
 # On test data the theory's curve loses {glue:text}`questions-valley-mean:+.4f` nats on average and
-# {glue:text}`questions-valley-worst:+.4f` at worst ({glue:text}`questions-valley-worst-on:s`), the own line {glue:text}`questions-own-line-mean:+.4f` and
-# {glue:text}`questions-own-line-worst:+.4f`; at most {glue:text}`questions-near` in
-# {glue:text}`questions-valley-near` and {glue:text}`questions-own-line-near` of {glue:text}`questions-recorded`
-# networks. They took a median of one part in {glue:text}`questions-valley-faster:.1f` and in
-# {glue:text}`questions-own-line-faster:.1f` of the full search's time, not counted the closest
-# temperatures of a number of classes, which are computed once. Temperature scaling, which is that curve's
-# point at $\gamma = 0$, loses {glue:text}`questions-temperature-mean:+.4f` on average; on
-# {glue:text}`questions-temperature-better` networks it has the lower NLL on test data. By adaptive ECE, which the
-# paper searches by: {ref}`ch-fts`.
+# {glue:text}`questions-valley-worst:+.4f` at worst ({glue:text}`questions-valley-worst-on:s`), the own line
+# {glue:text}`questions-own-line-mean:+.4f` and {glue:text}`questions-own-line-worst:+.4f`; at most
+# {glue:text}`questions-near` in {glue:text}`questions-valley-near` and {glue:text}`questions-own-line-near` of
+# {glue:text}`questions-recorded` networks. They took a median of one part in {glue:text}`questions-valley-faster:.1f`
+# and in {glue:text}`questions-own-line-faster:.1f` of the full search's time, not counted the closest temperatures of a
+# number of classes, which are computed once. Temperature scaling, which is that curve's point at $\gamma = 0$, loses
+# {glue:text}`questions-temperature-mean:+.4f` on average; on {glue:text}`questions-temperature-better` networks it has
+# the lower NLL on test data. By adaptive ECE, which the paper searches by: {ref}`ch-fts`.
 #
 # ## A negative gamma
 #
@@ -269,17 +268,18 @@ note("questions", cells=len(several), holds=int(holds.sum()), holds_both=int((ho
 note("questions", below=int((focal["mean"] < focal["gamma"]).sum()), focal_cells=len(focal))
 
 # %% [markdown]
-# Networks whose losses are no focal ones are not in it. The best calibration $\gamma$ is below that of training in {glue:text}`questions-below` of
-# {glue:text}`questions-focal-cells` cells with a focal loss. Of the {glue:text}`questions-cells` with several seeds,
-# the interval holds the $\gamma$ of training in {glue:text}`questions-holds`, and in {glue:text}`questions-holds-both`
-# that of $T$ holds 1 as well. Where it does not, that speaks against networks at the focal minimiser (each interval for
-# itself, uncorrected); where it does, it may be wide: along the valley $\gamma$ is known worst.
+# Networks whose losses are no focal ones are not in it. The best calibration $\gamma$ is below that of training in
+# {glue:text}`questions-below` of {glue:text}`questions-focal-cells` cells with a focal loss. Of the
+# {glue:text}`questions-cells` with several seeds, the interval holds the $\gamma$ of training in
+# {glue:text}`questions-holds`, and in {glue:text}`questions-holds-both` that of $T$ holds 1 as well. Where it does not,
+# that speaks against networks at the focal minimiser (each interval for itself, uncorrected); where it does, it may be
+# wide: along the valley $\gamma$ is known worst.
 #
 # ## Against vector and matrix scaling, and others
 #
-# On the ResNets of [](#ch-table1): focal temperature scaling against scalings with parameters for each class, all fitted
-# on the same validation data as the package does by default, their penalties not tuned. Judged by proper scores. What
-# to compare was written down before, in `focal_lib/results/calibrators_compared.py`; left out are
+# On the ResNets of [](#ch-table1): focal temperature scaling against scalings with parameters for each class, all
+# fitted on the same validation data as the package does by default, their penalties not tuned. Judged by proper scores.
+# What to compare was written down before, in `focal_lib/results/calibrators_compared.py`; left out are
 # {glue:text}`questions-left-out`. Only CIFAR-10 is compared so: CIFAR-100 has one seed, and no interval.
 
 # %% tags=["hide-input"]
@@ -307,9 +307,8 @@ clear = results.count_clear(scores, "nll").merge(
     results.count_clear(scores, "brier"), on=["dataset", "method", "networks"]
 )
 clear.columns = ["data set", "method", "networks", "NLL better", "worse", "Brier better", "worse "]
-clear.style.hide().set_caption(
-    "Networks in which the method is clearly better, or worse, than focal temperature scaling"
-)
+caption = "Networks in which the method is clearly better, or worse, than focal temperature scaling"
+captioned(clear, caption, index=False, spelt=True)
 
 # %% tags=["hide-input"]
 gaps = results.difference_to_focal(scores, "nll")
@@ -329,7 +328,7 @@ said = "significant" if primary["significant"] else "not significant"
 note("questions", primary=primary["difference"], primary_low=primary["low"], primary_high=primary["high"], said=said)
 note("questions", others=sum(not m.primary and m.metric == "nll" for m in results.CALIBRATOR_CONTRASTS))
 note("questions", contrasts=len(asked), left_out="; ".join(f"{k}, which {why}" for k, why in results.LEFT_OUT.items()))
-note("questions", best_method=", ".join(f"{in_words(row.idxmin())} ({name})" for name, row in gaps.iterrows()))
+note("questions", best_method=", ".join(in_words(f"{row.idxmin()} ({name})") for name, row in gaps.iterrows()))
 
 # %% [markdown]
 # Against temperature scaling, the primary contrast, the NLL changes by {glue:text}`questions-primary:+.4f`
@@ -412,8 +411,8 @@ by_network = pd.concat([results.map_by_network(networks, gamma) for networks in 
 shares = by_network.assign(error=100 * by_network["error"], lowered=100 * by_network["lowered"])
 heads = {"dataset": "data set", "model": "network", "networks": "seeds", "error": "error (%)", "nearest": "nearest T"}
 heads |= {"low": "95 % from", "high": "to", "lowered": "lowered (%)", "factor": "factor, gamma 0 to 1"}
-text = shares.rename(columns=heads).style.format(precision=2, na_rep="–").hide()
-text.set_caption(f"The map with gamma = {gamma:g} on test predictions of cross-entropy networks; 95 % t intervals")
+caption = f"The map with gamma = {gamma:g} on test predictions of cross-entropy networks; 95 % t intervals"
+captioned(shares.rename(columns=heads), caption, precision=2, index=False, spelt=True)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "The temperature nearest to the map on the test predictions of each network, with t intervals over seeds, and a line at 1, between sharper and flatter."}, "figure": {"name": "fig-questions-architectures", "caption": "The temperature nearest to the map on the test predictions of cross-entropy networks: mean and 95 % t interval over seeds, each for itself; none of one seed. Left of 1 the map makes these predictions sharper on the whole, right of it flatter."}}
 names = (by_network["model"] + ", " + by_network["dataset"]).map(in_words)
@@ -487,7 +486,7 @@ note("questions", new=len(named), all_below=("below 1" if (by_network["nearest"]
 #   temperature, significantly lower on {glue:text}`questions-new-ece-lower`; its NLL is significantly lower on
 #   {glue:text}`questions-new-nll-lower`.
 # * Along the theory's curve one number is searched instead of two: {glue:text}`questions-valley-mean:+.4f` nats on
-#   average.
+#   average over {glue:text}`questions-recorded` recorded runs.
 # * All of these networks are small, and seeds are few.
 # :::
 #

@@ -128,6 +128,7 @@ from focal_lib.results.unknown_inputs import (
 )
 from focal_lib.results.unknown_views import (
     CIFAR_SHOWN,
+    detection_by_severity,
     energy_minus_probability,
     evaluate_by_unknown,
     extremes_over_corruptions,
@@ -140,6 +141,7 @@ from focal_lib.results.unknown_views import (
     say_harm,
     say_significant,
     tabulate_changes,
+    tells_apart,
     temperature_changes,
     temperature_under,
 )
@@ -229,6 +231,7 @@ __all__ = [
     "count_higher",
     "count_searched",
     "describe_followed",
+    "detection_by_severity",
     "difference_to_focal",
     "digit_contrasts",
     "eigenvalue_contrasts",
@@ -317,6 +320,7 @@ __all__ = [
     "summarise",
     "tables_as_printed",
     "tabulate_changes",
+    "tells_apart",
     "temperature_by_gamma",
     "temperature_changes",
     "temperature_lines",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from focal_lib.metrics.intervals import t_interval
+from focal_lib.metrics.intervals import t_interval, t_interval_if_any
 from focal_lib.pages.tables import in_words
 from focal_lib.results.over_seeds import correct_together
 from focal_lib.results.recorded import read_unknown
@@ -18,6 +18,7 @@ from focal_lib.training.data.corruptions import CORRUPTION_KINDS
 
 __all__ = [
     "CIFAR_SHOWN",
+    "detection_by_severity",
     "energy_minus_probability",
     "evaluate_by_unknown",
     "extremes_over_corruptions",
@@ -30,6 +31,7 @@ __all__ = [
     "say_harm",
     "say_significant",
     "tabulate_changes",
+    "tells_apart",
     "temperature_changes",
     "temperature_under",
 ]
@@ -55,6 +57,38 @@ def over_severity(
     wide = kept.pivot_table(index="seed", columns="severity", values="value", aggfunc="mean")
     intervals = [t_interval(wide[severity]) for severity in wide]
     return wide.columns.to_numpy(), wide.mean().to_numpy(), np.array([(i.high - i.low) / 2 for i in intervals])
+
+
+def tells_apart(table: pd.DataFrame) -> bool:
+    """Whether a table of `measure_shift` has detection by severity: a record made before it was measured has not."""
+    return bool(table["metric"].str.startswith("auroc").any())
+
+
+def detection_by_severity(table: pd.DataFrame, losses: Sequence[str]) -> pd.DataFrame:
+    """AUROC and FPR at 95 % of telling corrupted images from clean ones as trained, in per cent, as text.
+
+    Args:
+        table: what `measure_shift` gives.
+
+    Returns:
+        A row a loss and severity, a column a metric: the mean over corruptions and seeds, '61.2 ± 0.9' with half of its
+        95 % t interval over seeds, '61.2' of one seed.
+
+    Raises:
+        ValueError: there is none in the table, or not of these losses.
+    """
+    kept = table[(table["method"] == "none") & table["metric"].str.startswith(("auroc", "fpr95"))]
+    kept = kept[kept["loss"].isin(losses)]
+    if kept.empty:
+        raise ValueError(f"table must have AUROC by severity of {', '.join(losses)}. Got none.")
+    means = kept.groupby(["loss", "severity", "metric", "seed"], sort=False)["value"].mean()
+    said = means.groupby(["loss", "severity", "metric"], sort=False).agg(_mean_and_half)
+    return said.unstack("metric", sort=False).rename_axis(columns=None)
+
+
+def _mean_and_half(values: pd.Series) -> str:
+    i = t_interval_if_any(values)
+    return f"{i.estimate:.1f}" + (f" ± {(i.high - i.low) / 2:.1f}" if i.kind else "")
 
 
 def levels_under_shift(table: pd.DataFrame) -> pd.DataFrame:

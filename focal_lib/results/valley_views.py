@@ -9,6 +9,7 @@ import pandas as pd
 
 from focal_lib.checkout import ROOT
 from focal_lib.metrics.intervals import Interval, t_interval_if_any
+from focal_lib.pages.tables import in_words
 from focal_lib.results.recorded import load_recorded
 from focal_lib.results.valley import GAMMAS
 from focal_lib.training.grids import read_grid
@@ -67,7 +68,7 @@ def say_missing(found: pd.DataFrame, counts: pd.DataFrame) -> str:
         done, planned = part["searched"].sum(), part["planned"].sum()
         if done < planned:
             own = found[found["record"] == record].groupby("seed")["loss"].unique()
-            by_seed = "; ".join(f"seed {seed} {', '.join(losses)}" for seed, losses in own.items())
+            by_seed = "; ".join(f"seed {seed} {', '.join(map(in_words, losses))}" for seed, losses in own.items())
             said.append(f"{record}, {done} of {planned}" + (f": {by_seed}" if done else ""))
     return ". ".join(said) or "none"
 

@@ -41,6 +41,24 @@ def test_over_severity_is_the_mean_over_corruptions_first():
         results.over_severity(table, "flsd-53", "none", "gap", ("fog",))
 
 
+def test_detection_by_severity_is_the_mean_over_corruptions_with_its_interval():
+    table = shift_table().query("severity > 0").replace({"metric": {"gap": "auroc energy", "nll": "fpr95 energy"}})
+    assert results.tells_apart(table)
+    assert not results.tells_apart(shift_table())
+    found = results.detection_by_severity(table, ["focal 3"])
+    assert list(found.columns) == ["auroc energy", "fpr95 energy"]
+    assert list(found.index) == [("focal 3", 1), ("focal 3", 5)]
+    cell = table.query("loss == 'focal 3' and severity == 5 and metric == 'auroc energy'")
+    wanted = metrics.t_interval(cell.groupby("seed")["value"].mean())
+    said = f"{wanted.estimate:.1f} ± {(wanted.high - wanted.low) / 2:.1f}"
+    assert found.loc[("focal 3", 5), "auroc energy"] == said
+    one = results.detection_by_severity(table.query("seed == 0"), ["focal 3", "cross-entropy"])
+    assert len(one) == 4
+    assert not one["auroc energy"].str.contains("±").any()
+    with pytest.raises(ValueError, match=r"table must have AUROC by severity of focal 3\. Got none"):
+        results.detection_by_severity(shift_table(), ["focal 3"])
+
+
 def test_each_set_of_images_has_its_contrasts(monkeypatch):
     losses = ("cross-entropy", "focal 3", "fcl 4 1.5", "fcl 2 0.5", "flsd-53")
     rows = [
