@@ -302,7 +302,7 @@ lines = {
     for method in ("none", "temperature")
 }
 panels = {
-    kind: {label: results.over_severity(shifted, *line, "gap", (kind,)) for label, line in lines.items()}
+    in_words(kind): {label: results.over_severity(shifted, *line, "gap", (kind,)) for label, line in lines.items()}
     for kind in kinds
 }
 
@@ -359,7 +359,7 @@ note("unknown", gap_least=gap.min(), gap_most=gap.max(), gap_where=in_words(" ".
 # %% tags=["hide-input"]
 scored = {"largest probability": "max-probability", "energy": "energy"}
 panels = {
-    kind: {
+    in_words(kind): {
         f"{loss}, {said}": results.over_severity(shifted, loss, "none", f"auroc {score}", (kind,))
         for loss in ("cross-entropy", focal)
         for said, score in scored.items()
@@ -367,7 +367,7 @@ panels = {
     for kind in kinds
 }
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "AUROC of telling corrupted images from clean ones over the severity of a corruption, a panel each, for cross-entropy and focal loss, by the largest probability and by energy, with one half as reference."}, "figure": {"name": "fig-unknown-severity", "caption": "AUROC (%) of telling corrupted images from the same ones as they were, over severity, as trained; mean and 95 % t interval over seeds, each for itself. At 50 one guesses."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "AUROC of telling corrupted images from clean ones over the severity of a corruption, a panel each, for cross-entropy and focal loss, by the largest probability and by energy, with one half as reference."}, "figure": {"name": "fig-unknown-severity", "caption": "AUROC (%) of telling corrupted images from the same ones as they were, over severity, as trained; mean and 95 % t interval over seeds, each for itself. Grey line: guessing."}}
 panel_figure(panels, "severity", "AUROC (%)", reference=50)
 
 # %% tags=["hide-input"]
