@@ -407,8 +407,8 @@ show("l25.lambda_selected")
 gains = results.gains_of_kk24(results.kk24_table1())
 titles = ["data set", "loss", "temperature", "focal temperature", "difference", "95 % from", "to", "p", "p, Holm"]
 named = gains.assign(loss=gains["loss"].map(in_words)).set_axis(titles, axis="columns")
-text = named.style.format(precision=2).format("{:.2g}", subset=["p", "p, Holm"]).hide()
-text.set_caption("KK24's Table 1: adaptive ECE (%) after either scaling; intervals each for itself")
+caption = "KK24's Table 1: adaptive ECE (%) after either scaling; intervals each for itself"
+captioned(named, caption, precision=2, index=False)
 
 # %% tags=["remove-input"]
 on_cifar = gains["dataset"].str.startswith("CIFAR")

@@ -18,16 +18,20 @@
 # **The question.** {cite:t}`m20` follow networks through training and explain what they see: cross-entropy goes on
 # pushing the confidence of what is already right, the weights grow, and mistakes become confident, too. Focal loss is
 # to start faster and then to hold the weights back. Is that what happens here? **In short:** with cross-entropy the
-# test NLL is lowest at epoch {glue:text}`miscalibration-turn`, on average over seeds. There
-# {glue:text}`miscalibration-turn-error:.0f` % of the training samples are still misclassified. From there to the end
-# the test NLL grows {glue:text}`miscalibration-nll-factor:.1f`-fold, while the test error
-# {glue:text}`miscalibration-error-word` by {glue:text}`miscalibration-error-change:.1f` points. Step by step, the
-# weights of a focal network with $\gamma =$ {glue:text}`miscalibration-gamma-top:g` are larger than those of
-# cross-entropy for {glue:text}`miscalibration-lead` of the first {glue:text}`miscalibration-steps` steps. And after
-# temperature scaling {glue:text}`miscalibration-ce-after:.0f` % of the predictions have a confidence of
-# {glue:text}`miscalibration-confident:g` or more with cross-entropy, {glue:text}`miscalibration-kept-after:.0f` % with
-# $\gamma =$ {glue:text}`miscalibration-kept:g`; in M20's Table 6 focal loss keeps
-# {glue:text}`miscalibration-table6-word`.
+# test NLL is lowest at epoch {glue:text}`miscalibration-turn`, on average over seeds
+# ({glue:text}`miscalibration-turn-seeds:s`). There {glue:text}`miscalibration-turn-error:.0f` % of the training samples
+# are still misclassified ({glue:text}`miscalibration-turn-error-span:s`). From there to the end the test NLL grows
+# {glue:text}`miscalibration-nll-factor:.1f`-fold ({glue:text}`miscalibration-nll-factor-span:s`), while the test error
+# {glue:text}`miscalibration-error-word` by {glue:text}`miscalibration-error-change:.1f` points (as a change,
+# {glue:text}`miscalibration-error-span:s`). Step by step, the weights of a focal network with
+# $\gamma =$ {glue:text}`miscalibration-gamma-top:g` are larger than those of cross-entropy for
+# {glue:text}`miscalibration-lead` of the first {glue:text}`miscalibration-steps` steps, on the mean over seeds
+# ({glue:text}`miscalibration-lead-seeds:s`). And after temperature scaling {glue:text}`miscalibration-ce-after:.0f` %
+# of the predictions have a confidence of {glue:text}`miscalibration-confident:g` or more with cross-entropy
+# ({glue:text}`miscalibration-ce-after-span:s`), {glue:text}`miscalibration-kept-after:.0f` % with
+# $\gamma =$ {glue:text}`miscalibration-kept:g` ({glue:text}`miscalibration-kept-after-span:s`); in M20's Table 6, which
+# has one network a row and no interval, focal loss keeps {glue:text}`miscalibration-table6-word`. Intervals are over
+# the seeds of these networks, each for itself; of the epoch and of the steps it is the range of the seeds.
 #
 # :::{admonition} As printed: M20 sections 3 and 4
 # The increase in average test NLL is caused only by the incorrectly classified samples, as the average NLL for the
@@ -56,7 +60,7 @@ from focal_lib.claims.m20 import first_steps as beginning
 from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.pages.differences import differences
 from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
+from focal_lib.pages.notes import note, say_spans
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.epochs import (
     MANY,
@@ -126,11 +130,22 @@ means = {split: frame.groupby("epoch")[["nll", "error", "adaptive_ece"]].mean() 
 at, end = means["test"].loc[turn], means["test"].iloc[-1]
 change = 100 * (end["error"] - at["error"])
 note("miscalibration", turn=turn, turn_error=100 * means["train"].loc[turn, "error"])
-note("miscalibration", nll_low=at["nll"], nll_end=end["nll"], nll_factor=end["nll"] / at["nll"])
+note("miscalibration", nll_low=at["nll"], nll_end=end["nll"])
 note("miscalibration", error_word="falls" if change < 0 else "rises", error_change=abs(change))
 learnt = means["train"].loc[turn, "error"] <= 0.01
 note("miscalibration", learnt="the set is learnt, as M20's" if learnt else "the set need not be learnt for that")
 note("miscalibration", ece_low=100 * at["adaptive_ece"], ece_end=100 * end["adaptive_ece"])
+
+# %% tags=["remove-input"]
+by_seed = splits["test"].pivot(index="seed", columns="epoch")
+ratio = by_seed["nll"].iloc[:, -1] / by_seed["nll"][turn]
+note("miscalibration", nll_factor=ratio.mean(), nll_factor_span=say_spans(ratio))
+changed = 100 * (by_seed["error"].iloc[:, -1] - by_seed["error"][turn])
+missed = 100 * splits["train"].pivot(index="seed", columns="epoch", values="error")[turn]
+note("miscalibration", error_span=say_spans(changed, signed=True), turn_error_span=say_spans(missed, within=(0, 100)))
+turns = by_seed["nll"].idxmin(axis="columns")
+own_turns = f"{turns.min()} to {turns.max()} in the {len(turns)} seeds by themselves"
+note("miscalibration", turn_seeds=own_turns if len(turns) > 1 else "one seed, no interval")
 
 # %% [markdown]
 # From epoch {glue:text}`miscalibration-turn` to the last the test NLL goes from {glue:text}`miscalibration-nll-low:.2f`
@@ -313,6 +328,9 @@ passed = beginning.threshold_steps(steps)
 lead = {gamma: beginning.steps_in_lead(steps, "weight_norm", gamma) for gamma in beginning.GAMMAS}
 note("miscalibration", steps=first_steps, samples=first_samples, gamma_top=max(lead), lead=lead[max(lead)])
 note("miscalibration", leads=", ".join(map(str, lead.values())))
+leads = [beginning.steps_in_lead(own, "weight_norm", max(lead)) for _, own in steps.groupby("seed")]
+own_leads = f"{min(leads)} to {max(leads)} in the {len(leads)} seeds by themselves"
+note("miscalibration", lead_seeds=own_leads if len(leads) > 1 else "one seed, no interval")
 at_steps = "; ".join(f"that of gamma {gamma:g} at {at:g}" for gamma, at in passed.items())
 note("miscalibration", passed=at_steps or "none is passed in every seed")
 
@@ -382,6 +400,9 @@ note(
 )
 note("miscalibration", kept_before=ours.iloc[-1, 0], kept_after=ours.iloc[-1, 2], kept=temperatures.index[-1])
 note("miscalibration", t_ce=temperatures.iloc[0], t_kept=temperatures.iloc[-1])
+left_over = 100 * shares[shares["stage"] == "after"].pivot(index="seed", columns="gamma", values="share")
+for key, gamma in (("ce", temperatures.index[0]), ("kept", temperatures.index[-1])):
+    note("miscalibration", {f"{key}-after-span": say_spans(left_over[gamma], within=(0, 100))})
 
 # %% [markdown]
 # Of what cross-entropy predicts with such a confidence the share that is right is
@@ -450,10 +471,10 @@ show("m20.fig8_wrong_before_here", "m20.fig8_wrong_after_here")
 # :::{admonition} What to remember
 # :class: tip
 # * With cross-entropy and a constant learning rate the test NLL turns at epoch {glue:text}`miscalibration-turn`, on
-#   average over seeds, when {glue:text}`miscalibration-turn-error:.0f` % of the training samples are still
-#   misclassified. By the last epoch it has grown {glue:text}`miscalibration-nll-factor:.1f`-fold; the test error
-#   {glue:text}`miscalibration-error-word` by {glue:text}`miscalibration-error-change:.1f` points. So accuracy does not
-#   tell when calibration is lost.
+#   average over seeds ({glue:text}`miscalibration-turn-seeds:s`), when {glue:text}`miscalibration-turn-error:.0f` % of
+#   the training samples are still misclassified. By the last epoch it has grown
+#   {glue:text}`miscalibration-nll-factor:.1f`-fold; the test error {glue:text}`miscalibration-error-word` by
+#   {glue:text}`miscalibration-error-change:.1f` points. So accuracy does not tell when calibration is lost.
 # * The test NLL rises with the samples that are classified wrongly; that of the others falls, as M20 say.
 # * Focal loss starts faster and then holds the weights back: those of the network with
 #   $\gamma =$ {glue:text}`miscalibration-gamma-top:g` are the larger ones for {glue:text}`miscalibration-lead` of the

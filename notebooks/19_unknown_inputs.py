@@ -74,7 +74,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import panel_figure, point_figure
-from focal_lib.pages.tables import captioned
+from focal_lib.pages.tables import captioned, in_words
 from focal_lib.training.data import CORRUPTION_KINDS
 
 use_style()
@@ -89,7 +89,9 @@ focal = f"focal {gamma:g}"
 # %% tags=["remove-input"]
 spec = trained[0].spec
 note("unknown", runs=len(trained), seeds=int(detected["seed"].nunique()), n=spec.n_train, epochs=spec.training.epochs)
-note("unknown", known=len(trained[0].test.labels), dataset=spec.dataset, unknown=unknown, gamma=gamma)
+note(
+    "unknown", known=len(trained[0].test.labels), dataset=in_words(spec.dataset), unknown=in_words(unknown), gamma=gamma
+)
 note("unknown", digits=len(results.unknown_images(unknown)))
 cells = results.printed_tables().query("table == 'AUROC table' and stage == 'pre'")
 printed = cells.pivot(index=["dataset", "network"], columns="loss", values="value")
@@ -300,7 +302,7 @@ lines = {
     for method in ("none", "temperature")
 }
 panels = {
-    kind: {label: results.over_severity(shifted, *line, "gap", (kind,)) for label, line in lines.items()}
+    in_words(kind): {label: results.over_severity(shifted, *line, "gap", (kind,)) for label, line in lines.items()}
     for kind in kinds
 }
 
@@ -334,7 +336,7 @@ for loss, key in (("cross-entropy", "ce"), (focal, "focal")):
     note("unknown", {f"nll-{key}": gain[f"{loss}: temperature minus none, nll"]})
     note("unknown", {f"map-{key}": gain[f"{loss}: focal-temperature minus temperature, nll"]})
 gap = shifted.query("metric == 'gap' and method == 'temperature'").groupby(["corruption", "severity"])["value"].mean()
-note("unknown", gap_least=gap.min(), gap_most=gap.max(), gap_where=" ".join(map(str, gap.idxmin())))
+note("unknown", gap_least=gap.min(), gap_most=gap.max(), gap_where=in_words(" ".join(map(str, gap.idxmin()))))
 
 # %% [markdown]
 # On {glue:text}`unknown-images` test images, over all corruptions and severities, the temperature changes the NLL by
@@ -348,6 +350,44 @@ note("unknown", gap_least=gap.min(), gap_most=gap.max(), gap_where=" ".join(map(
 # shift may lower the confidence of a network more than its accuracy; then a temperature above 1, right on clean images,
 # is wrong in the other direction. Neither the map nor the temperature has a guarantee where the data are other than
 # those it was fitted on.
+#
+# ## From which severity on is a shift noticed?
+#
+# The other way round, corrupted images are unknown inputs: how well are they told from the same images as they were?
+# As trained, not written down before.
+
+# %% tags=["hide-input"]
+scored = {"largest probability": "max-probability", "energy": "energy"}
+panels = {
+    in_words(kind): {
+        f"{loss}, {said}": results.over_severity(shifted, loss, "none", f"auroc {score}", (kind,))
+        for loss in ("cross-entropy", focal)
+        for said, score in scored.items()
+    }
+    for kind in kinds
+}
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "AUROC of telling corrupted images from clean ones over the severity of a corruption, a panel each, for cross-entropy and focal loss, by the largest probability and by energy, with one half as reference."}, "figure": {"name": "fig-unknown-severity", "caption": "AUROC (%) of telling corrupted images from the same ones as they were, over severity, as trained; mean and 95 % t interval over seeds, each for itself. Grey line: guessing."}}
+panel_figure(panels, "severity", "AUROC (%)", reference=50)
+
+# %% tags=["hide-input"]
+by_severity = results.detection_by_severity(shifted, ["cross-entropy", focal])
+caption = (
+    "Corrupted images told from clean ones, in per cent: mean over corruptions ± half of a 95 % t interval over seeds"
+)
+captioned(by_severity, caption)
+
+# %% tags=["remove-input"]
+ends = shifted.query("method == 'none' and metric == 'auroc max-probability'")
+ends = ends.groupby(["loss", "severity"])["value"].mean().unstack()
+for loss, key in (("cross-entropy", "ce"), (focal, "focal")):
+    note("unknown", {f"mild-{key}": ends.loc[loss].iloc[0], f"strong-{key}": ends.loc[loss].iloc[-1]})
+note("unknown", mild=ends.columns[0], strong=ends.columns[-1])
+
+# %% [markdown]
+# By the largest probability, over these corruptions, the AUROC is {glue:text}`unknown-mild-ce:.1f` % at severity
+# {glue:text}`unknown-mild` and {glue:text}`unknown-strong-ce:.1f` % at severity {glue:text}`unknown-strong` with
+# cross-entropy; {glue:text}`unknown-mild-focal:.1f` and {glue:text}`unknown-strong-focal:.1f` % with focal loss.
 #
 # (sec-unknown-cifar)=
 # ## CIFAR-10, and its corruptions
@@ -431,7 +471,7 @@ for loss, key in (("cross-entropy", "ce"), ("focal 3", "focal")):
         {f"cifar-significant-{key}": int(of_cifar[of_cifar["name"].str.startswith(loss)]["significant"].sum())},
     )
     for said, (name, value) in zip(("least", "most"), results.extremes_over_corruptions(under, loss), strict=True):
-        note("unknown", {f"cifar-{said}-{key}": value, f"cifar-{said}-{key}-name": name.replace("-", " ")})
+        note("unknown", {f"cifar-{said}-{key}": value, f"cifar-{said}-{key}-name": in_words(name)})
 
 # %% tags=["remove-input"]
 reduced = metrics.t_interval(results.temperature_under(under, "contrast", "focal 3"))
@@ -531,6 +571,19 @@ for key, name in (("hundred", "cifar100"), ("noise", "cifar10-c-gaussian-noise-5
 # {glue:text}`unknown-noise-energy:+.1f` on noise ({glue:text}`unknown-noise-energy-low:+.1f` to
 # {glue:text}`unknown-noise-energy-high:+.1f`).
 #
+# Corrupted images as unknown inputs, severity by severity and over all corruptions, not written down before:
+# {glue:text}`unknown-cifar-severity:s`.
+
+# %% tags=["hide-input"]
+recorded_apart = results.tells_apart(under)
+here = "below, as trained, against the same images as they were"
+absent = (
+    "the record was made before that was measured and has no such rows; the last of the commands below records them"
+)
+note("unknown", cifar_severity=here if recorded_apart else absent)
+captioned(results.detection_by_severity(under, ["cross-entropy", "focal 3"]), caption) if recorded_apart else None
+
+# %% [markdown]
 # Other images, SVHN among them, are shown to these networks once their weights are there, and to those of L25's size
 # (`l25-tables`, for a GPU) likewise; SVHN is fetched, or read from `FOCAL_DATA/svhn` ([](#page-rerun)). The AUROCs are
 # printed, the table goes to `_build/unknown-inputs`. Without `--shown` the record is made anew, of all

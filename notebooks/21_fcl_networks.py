@@ -19,16 +19,19 @@
 # one half, the less the larger $\lambda$ ({ref}`ch-fcl`). A network is not at its minimum, and may have fitted its
 # training set. What do $\gamma$ and $\lambda$ do to it, does the kind of distance matter, and what is left to
 # recalibrate? **In short:** networks that see the whole of two moons lean by {glue:text}`fclnet-lean-half:+.1f` points
-# with $\gamma = 3$, $\lambda = \frac12$; the theory has {glue:text}`fclnet-asked-half:+.1f`. Networks that have fitted
-# {glue:text}`fclnet-n:,` images with cross-entropy have a confidence {glue:text}`fclnet-gap-ce:+.1f` points off their
-# accuracy. $\gamma$ lowers it, and $\lambda$ gives back what $\gamma$ takes: with $\gamma = 3$ the confidence less the
-# accuracy is {glue:text}`fclnet-gap-zero:+.1f`, {glue:text}`fclnet-gap-half:+.1f` and
-# {glue:text}`fclnet-gap-most:+.1f` points for $\lambda$ of 0, $\frac12$ and $\frac92$, and the ECE
-# {glue:text}`fclnet-ece-zero:.1f`, {glue:text}`fclnet-ece-half:.1f` and {glue:text}`fclnet-ece-most:.1f` %. With the
-# absolute distance in place of the squared one, $\gamma = 4$ and $\lambda = \frac32$, it is
-# {glue:text}`fclnet-absolute:.1f` % in place of {glue:text}`fclnet-squared:.1f` % as trained; after a temperature the
-# squared one is {glue:text}`fclnet-distance-after:s`. FCL's error, against that of cross-entropy, is
-# {glue:text}`fclnet-fcl-error:s`.
+# with $\gamma = 3$, $\lambda = \frac12$ ({glue:text}`fclnet-lean-half-span:s`); the theory has
+# {glue:text}`fclnet-asked-half:+.1f`. Networks that have fitted {glue:text}`fclnet-n:,` images with cross-entropy have
+# a confidence {glue:text}`fclnet-gap-ce:+.1f` points off their accuracy ({glue:text}`fclnet-gap-ce-span:s`). $\gamma$
+# lowers it, and $\lambda$ gives back what $\gamma$ takes: with $\gamma = 3$ the confidence less the accuracy is
+# {glue:text}`fclnet-gap-zero:+.1f`, {glue:text}`fclnet-gap-half:+.1f` and {glue:text}`fclnet-gap-most:+.1f` points for
+# $\lambda$ of 0, $\frac12$ and $\frac92$ ({glue:text}`fclnet-gap-span:s`), and the ECE
+# {glue:text}`fclnet-ece-zero:.1f`, {glue:text}`fclnet-ece-half:.1f` and {glue:text}`fclnet-ece-most:.1f` %
+# ({glue:text}`fclnet-ece-span:s`). With the absolute distance in place of the squared one, $\gamma = 4$ and
+# $\lambda = \frac32$, it is {glue:text}`fclnet-absolute:.1f` % in place of {glue:text}`fclnet-squared:.1f` % as trained
+# ({glue:text}`fclnet-distances-span:s`); after a temperature the squared one is {glue:text}`fclnet-distance-after:s`.
+# FCL's error, against that of cross-entropy, is {glue:text}`fclnet-fcl-error:s`. Intervals are over the recorded
+# networks, {glue:text}`fclnet-networks` of two moons and {glue:text}`fclnet-recorded-seeds` seeds of images, each for
+# itself.
 #
 # :::{admonition} As printed: L25 sections 5.5.1 to 5.5.3
 # 'The FCL shows faster convergence, reaching a low normalized test loss more quickly than the other loss functions.'
@@ -68,7 +71,7 @@ from focal_lib import losses, results
 from focal_lib.claims import show
 from focal_lib.pages.differences import differences
 from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
+from focal_lib.pages.notes import note, say_spans
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import dot_figure, line_figure, panel_figure, point_figure
 from focal_lib.pages.plots.epochs import epoch_panels
@@ -125,6 +128,8 @@ note("fclnet", off=max(abs(x) for x in off.values()), gamma_moons=gamma)
 squared, absolute = (moons_recorded[moons_recorded["absolute"] == a] for a in (False, True))
 at = squared[squared["trained_on"] == "whole"].groupby("lam")[["lean", "asked", "distance", "mapped_distance"]].mean()
 note("fclnet", lean_half=at["lean"][0.5], asked_half=at["asked"][0.5])
+half = squared[(squared["trained_on"] == "whole") & (squared["lam"] == 0.5)]
+note("fclnet", lean_half_span=say_spans(half["lean"], signed=True))
 note("fclnet", lean_zero=at["lean"][0.0], before=at["distance"][0.5], after=at["mapped_distance"][0.5])
 crosses = absolute[absolute["trained_on"] == "whole"].groupby("lam")["asked"].mean()
 note("fclnet", crosses=crosses.index[crosses > 0].min(), below=crosses.index[crosses < 0].max())
@@ -272,6 +277,15 @@ note("fclnet", squared=means["fcl 4 1.5"], absolute=means["fcl-l1 4 1.5"])
 note("fclnet", same="is the same" if ece.idxmin().nunique() == 1 else "is not the same")
 best_focal = float(ece.loc[0.0].idxmin())
 note("fclnet", best_gamma=best_focal, best_focal=float(ece.loc[0.0, best_focal]))
+
+# %% tags=["remove-input"]
+plain = recorded[recorded["method"] == "none"].pivot_table(index="seed", columns=["metric", "loss"], values="value")
+three = [fcl_networks.fcl(3.0, lam).label for lam in (0.0, 0.5, 4.5)]
+spans = {"gap": say_spans(*(plain["confidence-gap", loss] for loss in three), signed=True)}
+spans["gap-ce"] = say_spans(plain["confidence-gap", "cross-entropy"], signed=True)
+spans["ece"] = say_spans(*(plain["ece", loss] for loss in three), within=(0, 100))
+spans["distances"] = say_spans(*(plain["ece", loss] for loss in ("fcl-l1 4 1.5", "fcl 4 1.5")), within=(0, 100))
+note("fclnet", {f"{key}-span": said for key, said in spans.items()})
 
 # %% [markdown]
 # Cross-entropy, in the corner, has {glue:text}`fclnet-ce:.1f` %. {glue:text}`fclnet-best:s` (The least of many means

@@ -25,8 +25,8 @@
 # against temperature scaling, its adaptive ECE is significantly lower on {glue:text}`questions-new-ece-lower` and
 # higher on {glue:text}`questions-new-ece-higher`, its NLL lower on {glue:text}`questions-new-nll-lower` and higher on
 # {glue:text}`questions-new-nll-higher`. A search along one curve instead of all pairs changes the NLL by
-# {glue:text}`questions-valley-mean:+.4f` nats on average. The networks are small; what is compared was written down
-# before, and significant is at 5 %, corrected by Holm.
+# {glue:text}`questions-valley-mean:+.4f` nats on average over {glue:text}`questions-recorded` runs. The networks are
+# small; what is compared was written down before, and significant is at 5 %, corrected by Holm.
 #
 # :::{admonition} As printed: KK24 sections 5.2 and 6
 # Focal temperature scaling could noticeably improve ECE among all baseline models. Instead of a two-dimensional grid,
@@ -44,7 +44,7 @@
 # | what the decomposition means for generalisation | measured, small networks | {ref}`ch-training`, {ref}`ch-raters` |
 # | is the map like $T < 1$ on other architectures? | measured on small networks | below |
 # | does focal temperature scaling help there? | measured on small networks, judged | below |
-# | the whole landscape of $(\gamma, T)$ | searched for the book's grid and two records | below, {ref}`ch-fts` |
+# | the whole landscape of $(\gamma, T)$ | searched for the book's grid and {glue:text}`questions-records` records | below, {ref}`ch-fts` |
 # | data out of distribution | measured on small networks | {ref}`ch-unknown` |
 
 # %% tags=["parameters"]
@@ -67,7 +67,7 @@ from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure, point_figure
 from focal_lib.pages.plots.valley import valley_figure
-from focal_lib.pages.tables import in_words
+from focal_lib.pages.tables import captioned, in_words
 from focal_lib.results.valley import GAMMAS
 
 use_style()
@@ -120,8 +120,7 @@ note("questions", factor_two=theory.closest_temperature(1.0, 2).inverse_temperat
 # %% tags=["hide-input"]
 searched = pd.concat([results.read_searches(), results.search_valley(trained, ("full", "not negative"))])
 drawn = next(run for run in results.load_recorded("cifar10-resnet8") if run.spec.label == picture)
-own = results.read_searches().query("dataset == 'cifar10' and loss == @picture and seed == @drawn.spec.seed")
-own = own.set_index("search")[["calibration_gamma", "temperature"]]
+own = searched[searched["run"] == drawn.spec.digest].set_index("search")[["calibration_gamma", "temperature"]]
 t_zero, t_one = (results.nll_temperature(drawn, g) for g in (0.0, 1.0))
 across = np.linspace(-0.8, 3, points)
 curves = {
@@ -138,19 +137,34 @@ valley_figure(across, up, results.nll_surface(drawn, across, up), len(drawn.vali
 # %% [markdown]
 # Along the bottom, one parameter can stand for the other; the outline says how far. What does a search along one
 # curve lose? Each searches $\gamma$ alone; the own line is what KK24 section 5.2 proposes, here by NLL. The full search
-# takes Newton steps in both, from several starts. All {glue:text}`questions-recorded` ResNets of [](#ch-table1) on
-# CIFAR-10 and CIFAR-100. What the book has recorded elsewhere is not among them: the records of
-# [](#ch-raters), [](#ch-unknown), [](#ch-landscape), [](#ch-fclnet), [](#ch-looks) and [](#ch-text) are tables
-# that keep no logits, and without logits nothing can be fitted. `fashion-mnist-architectures`, `cifar10-hessian` and
-# `cifar10-record`, which is not whole yet, have logits, too, of {glue:text}`questions-not-searched` networks. They were
-# not searched, which would take about a quarter of an hour; what is said below of recorded networks is not said of
-# these, and no reason but time speaks against it.
+# takes Newton steps in both, from several starts. Searched are {glue:text}`questions-recorded` recorded runs, of
+# {glue:text}`questions-records` records:
 
 # %% tags=["hide-input"]
 recorded = results.read_searches()
+counts = results.count_searched(recorded, results.SEARCHED)
+captioned(counts, "Records that keep logits: runs planned, recorded and searched", index=False, spelt=True)
+
+# %% tags=["remove-input"]
+note("questions", records=counts["record"].nunique(), planned=counts["planned"].sum())
+note("questions", missing=results.say_missing(recorded, counts))
+
+# %% [markdown]
+# Records that are not whole, and which of their runs are searched: {glue:text}`questions-missing:s`. What else the book
+# has recorded is not among them: the records of [](#ch-raters), [](#ch-unknown), [](#ch-landscape), [](#ch-fclnet),
+# [](#ch-looks) and [](#ch-text) are tables that keep no logits, and without logits nothing can be fitted.
+
+# %% tags=["hide-input"]
 cheap = results.cheap_searches(recorded)
-form = cheap.style.format(precision=5, na_rep="").format("{:.1f}", subset="faster", na_rep="").hide()
-form.set_caption("NLL minus that of the full search: validation; test with 95 % t interval over seeds; worst on test")
+form = captioned(
+    cheap.drop(columns="seeds"),
+    "NLL minus that of the full search: validation; test with 95 % t interval over seeds, of the losses that every "
+    "seed has; worst on test",
+    precision=5,
+    index=False,
+    spelt=True,
+)
+form.format("{:.1f}", subset="faster", na_rep="")
 
 # %% tags=["remove-input"]
 near = 0.001  # nats
@@ -161,20 +175,19 @@ for name in ("valley", "own line", "temperature"):
     note("questions", {f"{key}-better": int((lost["difference"] < 0).sum()), f"{key}-faster": lost["faster"].median()})
     note("questions", {f"{key}-near": int((lost["difference"] <= near).sum())})
 note("questions", recorded=len(lost), picture=picture, near=near)
-not_searched = ("fashion-mnist-architectures", "cifar10-hessian", "cifar10-record")
-note("questions", not_searched=sum(len(results.load_recorded(name, part=True)) for name in not_searched))
+largest = cheap[cheap["search"] == "valley"].set_index(["model", "dataset"])["worst"]
+note("questions", valley_worst_on=in_words(" on ".join(largest.idxmax())))
 
 # %% [markdown]
 # On test data the theory's curve loses {glue:text}`questions-valley-mean:+.4f` nats on average and
-# {glue:text}`questions-valley-worst:+.4f` at worst, the own line {glue:text}`questions-own-line-mean:+.4f` and
-# {glue:text}`questions-own-line-worst:+.4f`; at most {glue:text}`questions-near` in
-# {glue:text}`questions-valley-near` and {glue:text}`questions-own-line-near` of {glue:text}`questions-recorded`
-# networks. They took a median of one part in {glue:text}`questions-valley-faster:.1f` and in
-# {glue:text}`questions-own-line-faster:.1f` of the full search's time, not counted the closest
-# temperatures of a number of classes, which are computed once. Temperature scaling, which is that curve's
-# point at $\gamma = 0$, loses {glue:text}`questions-temperature-mean:+.4f` on average; on
-# {glue:text}`questions-temperature-better` networks it has the lower NLL on test data. By adaptive ECE, which the
-# paper searches by: {ref}`ch-fts`.
+# {glue:text}`questions-valley-worst:+.4f` at worst ({glue:text}`questions-valley-worst-on:s`), the own line
+# {glue:text}`questions-own-line-mean:+.4f` and {glue:text}`questions-own-line-worst:+.4f`; at most
+# {glue:text}`questions-near` in {glue:text}`questions-valley-near` and {glue:text}`questions-own-line-near` of
+# {glue:text}`questions-recorded` networks. They took a median of one part in {glue:text}`questions-valley-faster:.1f`
+# and in {glue:text}`questions-own-line-faster:.1f` of the full search's time, not counted the closest temperatures of a
+# number of classes, which are computed once. Temperature scaling, which is that curve's point at $\gamma = 0$, loses
+# {glue:text}`questions-temperature-mean:+.4f` on average; on {glue:text}`questions-temperature-better` networks it has
+# the lower NLL on test data. By adaptive ECE, which the paper searches by: {ref}`ch-fts`.
 #
 # ## A negative gamma
 #
@@ -183,13 +196,17 @@ note("questions", not_searched=sum(len(results.load_recorded(name, part=True)) f
 
 # %% tags=["hide-input"]
 negative = results.negative_by_loss(searched)
-form = negative.rename(columns={"at_end": "at the end"}).style.format(precision=5, na_rep="").hide()
-form.set_caption("Best gamma below 0, at the end of the search; NLL then minus the best NLL with gamma >= 0")
+shown = negative.rename(columns={"networks": "runs", "at_end": "at the end"})
+caption = "Best gamma below 0, at the end of the search; NLL then minus the best NLL with gamma >= 0"
+captioned(shown, caption, precision=5, index=False, spelt=True)
 
 # %% tags=["hide-input"]
-gained = results.cheap_searches(searched, ["not negative"]).set_index("dataset")[["test", "low", "high", "worst"]]
-form = gained.style.format(precision=5, na_rep="")
-form.set_caption("Test NLL without negative gamma minus with it, over all networks; 95 % t intervals over seeds")
+gained = results.cheap_searches(searched, ["not negative"])
+shown = gained[["dataset", "model", "runs", "losses", "seeds", "test", "low", "high", "worst"]]
+caption = (
+    "Test NLL without negative gamma minus with it; 95 % t intervals over seeds, of the losses that every seed has"
+)
+captioned(shown, caption, precision=5, index=False, spelt=True)
 
 # %% tags=["remove-input"]
 sums = negative[["networks", "negative", "at_end"]].sum()
@@ -197,17 +214,21 @@ of_ce = negative[negative["loss"] == "cross-entropy"][["networks", "negative"]].
 others = negative[(negative["loss"] != "cross-entropy") & (negative["negative"] > 0)]
 note("questions", all=sums["networks"], negative=sums["negative"], at_end=sums["at_end"])
 note("questions", lowest=GAMMAS[0], ce=of_ce["networks"], ce_negative=of_ce["negative"])
-note("questions", also_negative=", ".join(f"{r.loss} ({r.dataset})" for r in others.itertuples()) or "none")
-helped = [name for name, row in gained.iterrows() if row["low"] > 0]
-harmed = [name for name, row in gained.iterrows() if row["high"] < 0]
-note("questions", negative_helps=", ".join(helped) or "none", negative_harms=", ".join(harmed) or "none")
+note(
+    "questions",
+    also_negative=in_words(", ".join(f"{r.loss} ({r.model}, {r.dataset})" for r in others.itertuples()) or "none"),
+)
+networks = (gained["model"] + " on " + gained["dataset"]).map(in_words)
+helped, harmed = (", ".join(networks[rows]) or "none" for rows in (gained["low"] > 0, gained["high"] < 0))
+note("questions", negative_helps=helped, negative_harms=harmed, no_interval=int(gained["low"].isna().sum()))
 
 # %% [markdown]
 # It is negative for {glue:text}`questions-negative` of {glue:text}`questions-all` networks,
 # {glue:text}`questions-at-end` of them at the end of the search: for {glue:text}`questions-ce-negative` of the
 # {glue:text}`questions-ce` trained with cross-entropy; among other losses for {glue:text}`questions-also-negative`.
-# Data sets on which the interval says that allowing it lowers the test NLL: {glue:text}`questions-negative-helps`;
-# raises it: {glue:text}`questions-negative-harms`. One seed has no interval, and says nothing here.
+# Networks of which the interval says that allowing it lowers the test NLL: {glue:text}`questions-negative-helps`;
+# raises it: {glue:text}`questions-negative-harms`. Of {glue:text}`questions-no-interval` there is no interval, for want
+# of seeds, and nothing is said.
 #
 # ## The best calibration gamma, from the gamma of training
 #
@@ -216,17 +237,21 @@ note("questions", negative_helps=", ".join(helped) or "none", negative_harms=", 
 # diagonal below. A network that fits its training data too well is elsewhere, and a temperature is free to move it.
 
 # %% tags=["hide-input"]
-tables = {name: results.over_training_gamma(part) for name, part in searched.groupby("dataset", sort=False)}
+tables = {
+    in_words(" on ".join(names)): results.over_training_gamma(part)
+    for names, part in searched.groupby(["model", "dataset"], sort=False)
+}
 groups = {
     name: (
         *table[["gamma", "mean"]].to_numpy().T,
         np.stack([table["mean"] - table["low"], table["high"] - table["mean"]]),
     )
     for name, table in tables.items()
+    if len(table) > 1
 }
-by_training = pd.concat(tables, names=["data set", ""]).droplevel(1)
+by_training = pd.concat(tables, names=["network", ""]).droplevel(1)
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Best calibration gamma over the gamma of training, a line a data set with t intervals over seeds where there are several, and the diagonal that theory expects of the minimiser."}, "figure": {"name": "fig-questions-gamma", "caption": "The calibration $\\gamma$ that is best by validation NLL, $T$ fitted with it, over that of training: mean and 95 % t interval over seeds, each for itself, cut off where the search ends; none of one seed. The diagonal: what it would be if the network had found the focal minimiser, with $T = 1$."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Best calibration gamma over the gamma of training, a line a network with t intervals over seeds where there are several, and the diagonal that theory expects of the minimiser."}, "figure": {"name": "fig-questions-gamma", "caption": "The calibration $\\gamma$ that is best by validation NLL, $T$ fitted with it, over that of training: mean and 95 % t interval over seeds, each for itself, cut off where the search ends; none of one seed. The diagonal: what it would be if the network had found the focal minimiser, with $T = 1$."}}
 point_figure(groups, r"$\gamma$ of training", r"best calibration $\gamma$", diagonal=True)
 
 # %% tags=["hide-input"]
@@ -243,17 +268,18 @@ note("questions", cells=len(several), holds=int(holds.sum()), holds_both=int((ho
 note("questions", below=int((focal["mean"] < focal["gamma"]).sum()), focal_cells=len(focal))
 
 # %% [markdown]
-# The best calibration $\gamma$ is below that of training in {glue:text}`questions-below` of
-# {glue:text}`questions-focal-cells` cells with a focal loss. Of the {glue:text}`questions-cells` with several seeds,
-# the interval holds the $\gamma$ of training in {glue:text}`questions-holds`, and in {glue:text}`questions-holds-both`
-# that of $T$ holds 1 as well. Where it does not, that speaks against networks at the focal minimiser (each interval for
-# itself, uncorrected); where it does, it may be wide: along the valley $\gamma$ is known worst.
+# Networks whose losses are no focal ones are not in it. The best calibration $\gamma$ is below that of training in
+# {glue:text}`questions-below` of {glue:text}`questions-focal-cells` cells with a focal loss. Of the
+# {glue:text}`questions-cells` with several seeds, the interval holds the $\gamma$ of training in
+# {glue:text}`questions-holds`, and in {glue:text}`questions-holds-both` that of $T$ holds 1 as well. Where it does not,
+# that speaks against networks at the focal minimiser (each interval for itself, uncorrected); where it does, it may be
+# wide: along the valley $\gamma$ is known worst.
 #
 # ## Against vector and matrix scaling, and others
 #
-# On the same recorded networks: focal temperature scaling against scalings with parameters for each class, all fitted
-# on the same validation data as the package does by default, their penalties not tuned. Judged by proper scores. What
-# to compare was written down before, in `focal_lib/results/calibrators_compared.py`; left out are
+# On the ResNets of [](#ch-table1): focal temperature scaling against scalings with parameters for each class, all
+# fitted on the same validation data as the package does by default, their penalties not tuned. Judged by proper scores.
+# What to compare was written down before, in `focal_lib/results/calibrators_compared.py`; left out are
 # {glue:text}`questions-left-out`. Only CIFAR-10 is compared so: CIFAR-100 has one seed, and no interval.
 
 # %% tags=["hide-input"]
@@ -281,9 +307,8 @@ clear = results.count_clear(scores, "nll").merge(
     results.count_clear(scores, "brier"), on=["dataset", "method", "networks"]
 )
 clear.columns = ["data set", "method", "networks", "NLL better", "worse", "Brier better", "worse "]
-clear.style.hide().set_caption(
-    "Networks in which the method is clearly better, or worse, than focal temperature scaling"
-)
+caption = "Networks in which the method is clearly better, or worse, than focal temperature scaling"
+captioned(clear, caption, index=False, spelt=True)
 
 # %% tags=["hide-input"]
 gaps = results.difference_to_focal(scores, "nll")
@@ -303,7 +328,7 @@ said = "significant" if primary["significant"] else "not significant"
 note("questions", primary=primary["difference"], primary_low=primary["low"], primary_high=primary["high"], said=said)
 note("questions", others=sum(not m.primary and m.metric == "nll" for m in results.CALIBRATOR_CONTRASTS))
 note("questions", contrasts=len(asked), left_out="; ".join(f"{k}, which {why}" for k, why in results.LEFT_OUT.items()))
-note("questions", best_method=", ".join(f"{in_words(row.idxmin())} ({name})" for name, row in gaps.iterrows()))
+note("questions", best_method=", ".join(in_words(f"{row.idxmin()} ({name})") for name, row in gaps.iterrows()))
 
 # %% [markdown]
 # Against temperature scaling, the primary contrast, the NLL changes by {glue:text}`questions-primary:+.4f`
@@ -346,8 +371,8 @@ for name in ("temperature", "vector", "matrix"):
         rows.append((name, column, change.estimate, change.low, change.high, p))
 heads = ["method", "metric", "difference", "95 % from", "to", "p"]
 compared = results.correct_together(pd.DataFrame(rows, columns=heads))
-text = compared.drop(columns="significant").rename(columns={"p_adjusted": "p, Holm"}).style.format(precision=3).hide()
-text.set_caption("Method minus focal temperature scaling, 95 % t intervals over seeds, each for itself")
+caption = "Method minus focal temperature scaling, 95 % t intervals over seeds, each for itself"
+captioned(compared.drop(columns="significant").rename(columns={"p_adjusted": "p, Holm"}), caption, index=False)
 
 # %% tags=["remove-input"]
 for name in ("vector", "matrix"):
@@ -386,8 +411,8 @@ by_network = pd.concat([results.map_by_network(networks, gamma) for networks in 
 shares = by_network.assign(error=100 * by_network["error"], lowered=100 * by_network["lowered"])
 heads = {"dataset": "data set", "model": "network", "networks": "seeds", "error": "error (%)", "nearest": "nearest T"}
 heads |= {"low": "95 % from", "high": "to", "lowered": "lowered (%)", "factor": "factor, gamma 0 to 1"}
-text = shares.rename(columns=heads).style.format(precision=2, na_rep="–").hide()
-text.set_caption(f"The map with gamma = {gamma:g} on test predictions of cross-entropy networks; 95 % t intervals")
+caption = f"The map with gamma = {gamma:g} on test predictions of cross-entropy networks; 95 % t intervals"
+captioned(shares.rename(columns=heads), caption, precision=2, index=False, spelt=True)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "The temperature nearest to the map on the test predictions of each network, with t intervals over seeds, and a line at 1, between sharper and flatter."}, "figure": {"name": "fig-questions-architectures", "caption": "The temperature nearest to the map on the test predictions of cross-entropy networks: mean and 95 % t interval over seeds, each for itself; none of one seed. Left of 1 the map makes these predictions sharper on the whole, right of it flatter."}}
 names = (by_network["model"] + ", " + by_network["dataset"]).map(in_words)
@@ -461,7 +486,7 @@ note("questions", new=len(named), all_below=("below 1" if (by_network["nearest"]
 #   temperature, significantly lower on {glue:text}`questions-new-ece-lower`; its NLL is significantly lower on
 #   {glue:text}`questions-new-nll-lower`.
 # * Along the theory's curve one number is searched instead of two: {glue:text}`questions-valley-mean:+.4f` nats on
-#   average.
+#   average over {glue:text}`questions-recorded` recorded runs.
 # * All of these networks are small, and seeds are few.
 # :::
 #

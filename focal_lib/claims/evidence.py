@@ -14,6 +14,7 @@ import sympy as sp
 from focal_lib.claims.judgement import HOLDS, NOTHING, SO_HERE, Verdict
 from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import Interval
+from focal_lib.pages.tables import in_words
 from focal_lib.theory.certificates import checker
 from focal_lib.theory.certificates.checker import Box
 
@@ -453,7 +454,7 @@ class All:
             return first.conclude()
         if isinstance(first, Measurement):
             where = f"in {1 + len(others)} of {every} parts"
-            such = f"{'such as' if others else 'namely'} {first.quantity}"
+            such = f"{'such as' if others else 'namely'} {in_words(first.quantity)}"
             return f"{SO_HERE[self.verdict]} {where}, {such}: {first.reason_among(count)}"
         return f"{first.conclude()}; of {every} parts this is {'among ' if others else ''}the weakest"
 

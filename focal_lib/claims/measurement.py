@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from focal_lib.claims.judgement import NEGATIVE, NOTHING, POSITIVE, SO_HERE, Range, Verdict, interval_among, judge
 from focal_lib.metrics.intervals import Interval
 from focal_lib.metrics.significance import smallest_effect, values_needed
+from focal_lib.pages.tables import in_words
 
 __all__ = ["Measurement"]
 
@@ -108,18 +109,18 @@ class Measurement:
     def describe_among(self, parts: int) -> str:
         """Markdown: what was printed and measured, the interval, the verdict as one of so many parts."""
         span = "" if self.interval is None else f" {_labelled(self.interval, self.over)}"
-        text = f"{self.quantity}: {self.said} {self.printed}, recomputed {self.measured:.6g}{span}"
+        text = f"{in_words(self.quantity)}: {self.said} {self.printed}, recomputed {self.measured:.6g}{span}"
         verdict = self.verdict_among(parts)
         if parts > 1 or verdict == Verdict.UNDECIDED:  # alone, it is the claim's
             text += f": {verdict}"
         if verdict == Verdict.UNDECIDED and self.interval is not None:
             text += f"; {_could_show(self.interval, self.over, bool(self.sign))}"
-        return f"{text}. {self.remark}" if self.remark else text
+        return f"{text}. {in_words(self.remark)}" if self.remark else text
 
     def conclude(self) -> str:
         if self.verdict == Verdict.FAILED:
             return NOTHING
-        of_what = f"{self.quantity}: " if self.quantity and not self._judged.kind else ""
+        of_what = f"{in_words(self.quantity)}: " if self.quantity and not self._judged.kind else ""
         return f"{SO_HERE[self.verdict]}: {of_what}{self.reason_among(1)}"
 
     def reason_among(self, parts: int) -> str:

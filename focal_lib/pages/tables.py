@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import re
 from typing import Any
@@ -13,7 +14,7 @@ from pandas.io.formats.style import Styler
 
 from focal_lib.metrics.detection import DETECTION_SCORES
 
-__all__ = ["WORDS", "captioned", "in_words"]
+__all__ = ["WORDS", "captioned", "in_words", "say_p"]
 
 WORDS = {
     # metrics and scores
@@ -53,6 +54,25 @@ WORDS = {
     # calibrators
     "focal-temperature": "focal temperature",
     "structured-matrix": "structured matrix",
+    # data sets
+    "cifar10": "CIFAR-10",
+    "cifar100": "CIFAR-100",
+    "fashion-mnist": "Fashion-MNIST",
+    "mnist-5k": "MNIST",
+    "svhn": "SVHN",
+    "tiny-imagenet": "Tiny-ImageNet",
+    # corruptions; those of one word need none
+    "defocus-blur": "defocus blur",
+    "elastic-transform": "elastic transform",
+    "gaussian-blur": "Gaussian blur",
+    "gaussian-noise": "Gaussian noise",
+    "glass-blur": "glass blur",
+    "impulse-noise": "impulse noise",
+    "jpeg-compression": "JPEG compression",
+    "motion-blur": "motion blur",
+    "shot-noise": "shot noise",
+    "speckle-noise": "speckle noise",
+    "zoom-blur": "zoom blur",
     # networks
     "airbench-cnn": "AirBench CNN",
     "averaged-embedding": "averaged embedding",
@@ -70,6 +90,7 @@ WORDS = {
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _BOTH = re.compile(rf"(?<![\w-])(fcl|fcl-l1) {_NUMBER} {_NUMBER}(?![\w.]*\w)")  # with gamma and lambda
 _LAMBDA = re.compile(rf"(?<![\w-])mmce {_NUMBER}(?![\w.]*\w)")
+_CORRUPTED = re.compile(r"(?<![\w-])cifar10-c-([a-z]+(?:-[a-z]+)*)-([1-5])(?![\w-])")
 _SCORED = re.compile(rf"\b(auroc|fpr95) ({'|'.join(DETECTION_SCORES)})\b")
 _SHORT = re.compile(rf"(?<![\w-])({'|'.join(sorted(WORDS, key=len, reverse=True))})(?![\w-])")
 
@@ -77,13 +98,14 @@ _SHORT = re.compile(rf"(?<![\w-])({'|'.join(sorted(WORDS, key=len, reverse=True)
 def in_words(name: Any) -> str:
     """A name as a reader knows it: short names of records spelt out, yes or no, a number in its shortest form.
 
-    'fcl 4 1.5' -> 'FCL (γ 4, λ 1.5)', 'ece elsewhere' -> 'ECE elsewhere', True -> 'yes'.
+    'fcl 4 1.5' -> 'FCL (γ 4, λ 1.5)', 'ece elsewhere' -> 'ECE elsewhere', 'cifar10-c-gaussian-noise-5' ->
+    'Gaussian noise, severity 5', True -> 'yes'.
     """
     if isinstance(name, bool | np.bool_):
         return "yes" if name else "no"
     if isinstance(name, float):
         return f"{name:g}"
-    text = _SCORED.sub(r"\1 by \2", str(name))
+    text = _SCORED.sub(r"\1 by \2", _CORRUPTED.sub(r"\1, severity \2", str(name)))
     text = _LAMBDA.sub(r"mmce (λ \1)", _BOTH.sub(r"\1 (γ \2, λ \3)", text))
     return _SHORT.sub(lambda found: WORDS[found[0]], text)
 
@@ -94,7 +116,7 @@ def captioned(
     """The table with a caption, heads in words, and empty cells where there is no value.
 
     Args:
-        precision: digits behind the point, of columns of numbers.
+        precision: digits behind the point, of columns of numbers; those named 'p', and 'p, ...', are `say_p`.
         index: whether the index is shown.
         spelt: whether cells of text, of yes and of no are `in_words`, too; not where they are to be typed as they are.
 
@@ -103,12 +125,30 @@ def captioned(
     """
     if not caption.strip() or "$" in caption:
         raise ValueError(f"a table of the book must have a caption without formulas. Got {caption!r}.")
-    found = table.style.format(precision=precision, na_rep="", escape="html").set_caption(html.escape(caption))
+    cells = functools.partial(_cell, precision=precision)
+    found = table.style.format(cells, na_rep="", escape="html").set_caption(html.escape(caption))
+    p_values = [name for name in table.columns if str(name).split(",")[0] == "p" and is_numeric_dtype(table[name])]
+    found = found.format(say_p, subset=p_values, na_rep="")
     if spelt:
         numbers = [is_numeric_dtype(kind) and not is_bool_dtype(kind) for kind in table.dtypes]
         found = found.format(_head, subset=table.columns[~np.array(numbers, dtype=bool)], na_rep="")
     found = found.format_index(_head, axis="columns")
     return found.format_index(_head) if index else found.hide()
+
+
+def say_p(p: float) -> str:
+    """A p-value with three digits behind the point, '< 0.001' below them."""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _cell(value: Any, precision: int) -> Any:
+    """A number with so many digits, 0 for what those do not tell from it; 10,000 and more of a count with commas."""
+    if isinstance(value, int | np.integer) and abs(value) >= 10_000:
+        return f"{value:,}"
+    if not isinstance(value, float | np.floating):
+        return value
+    text = f"{value:.{precision}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
 
 
 def _head(name: Any) -> str:

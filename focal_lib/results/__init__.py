@@ -107,6 +107,7 @@ from focal_lib.results.printed.study import (
     match_restated,
 )
 from focal_lib.results.recorded import (
+    SEARCHED,
     load_recorded,
     read_landscape,
     read_searches,
@@ -127,6 +128,7 @@ from focal_lib.results.unknown_inputs import (
 )
 from focal_lib.results.unknown_views import (
     CIFAR_SHOWN,
+    detection_by_severity,
     energy_minus_probability,
     evaluate_by_unknown,
     extremes_over_corruptions,
@@ -139,17 +141,18 @@ from focal_lib.results.unknown_views import (
     say_harm,
     say_significant,
     tabulate_changes,
+    tells_apart,
     temperature_changes,
     temperature_under,
 )
-from focal_lib.results.valley import (
+from focal_lib.results.valley import nll_surface, search_valley, valley_factor
+from focal_lib.results.valley_views import (
     cheap_searches,
+    count_searched,
     minus_full,
     negative_by_loss,
-    nll_surface,
     over_training_gamma,
-    search_valley,
-    valley_factor,
+    say_missing,
 )
 from focal_lib.results.while_training import (
     describe_followed,
@@ -199,6 +202,7 @@ __all__ = [
     "NETWORKS",
     "RECORDED_DIGITS",
     "SCALINGS",
+    "SEARCHED",
     "SHIFTS",
     "Experiment",
     "add_logs",
@@ -225,7 +229,9 @@ __all__ = [
     "count_better",
     "count_clear",
     "count_higher",
+    "count_searched",
     "describe_followed",
+    "detection_by_severity",
     "difference_to_focal",
     "digit_contrasts",
     "eigenvalue_contrasts",
@@ -301,6 +307,7 @@ __all__ = [
     "say_best",
     "say_better",
     "say_harm",
+    "say_missing",
     "say_places",
     "say_significant",
     "say_signs",
@@ -313,6 +320,7 @@ __all__ = [
     "summarise",
     "tables_as_printed",
     "tabulate_changes",
+    "tells_apart",
     "temperature_by_gamma",
     "temperature_changes",
     "temperature_lines",

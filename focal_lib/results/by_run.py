@@ -121,9 +121,12 @@ def reliability_by_loss(
 
 
 def format_mean_sd(groups: DataFrameGroupBy, digits: int = 2) -> pd.DataFrame:
-    """Text table 'mean ± standard deviation' of each group, over seeds say: ``frame.groupby("loss")``."""
+    """Text table 'mean ± standard deviation' of each group, over seeds say: ``frame.groupby("loss")``.
+
+    One value has no standard deviation and stands alone.
+    """
     mean, sd = groups.mean(), groups.std(ddof=1)
-    return mean.map(f"{{:.{digits}f}}".format) + " ± " + sd.map(f"{{:.{digits}f}}".format)
+    return mean.map(f"{{:.{digits}f}}".format) + sd.map(lambda one: "" if np.isnan(one) else f" ± {one:.{digits}f}")
 
 
 def say_signs(table: pd.DataFrame, of: str, low: str, high: str, what: str) -> str:

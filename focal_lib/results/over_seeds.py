@@ -156,6 +156,8 @@ _SHOWN = {"none": "as trained", "temperature": "temperature", "focal-temperature
 def format_as_kk24(table: pd.DataFrame | Path) -> pd.DataFrame:
     """In the form of KK24 Table 1: a row a loss, 'mean ± sd (mean temperature)', a column a metric and method.
 
+    One run has no standard deviation: its value stands alone.
+
     NLL after scalings chosen by NLL; adaptive ECE, KK24's ECE (section 5.1), after scalings chosen by adaptive ECE.
     """
     frame = summarise(table)
@@ -171,6 +173,5 @@ def format_as_kk24(table: pd.DataFrame | Path) -> pd.DataFrame:
 
 def _as_text(part: pd.DataFrame, digits: int, method: str) -> pd.Series:
     text = part["mean"].map(f"{{:.{digits}f}}".format)
-    if (part["seeds"] > 1).any():
-        text += " ± " + part["sd"].map(f"{{:.{digits}f}}".format)
+    text += part["sd"].map(lambda sd: "" if np.isnan(sd) else f" ± {sd:.{digits}f}")
     return text if method == "none" else text + " (" + part["temperature"].map("{:.2f}".format) + ")"

@@ -10,7 +10,16 @@ from focal_lib.checkout import ROOT
 from focal_lib.results.landscape import add_logs
 from focal_lib.training.store import Result, load_runs
 
-__all__ = ["load_recorded", "read_landscape", "read_searches", "read_shift", "read_table", "read_unknown"]
+__all__ = ["SEARCHED", "load_recorded", "read_landscape", "read_searches", "read_shift", "read_table", "read_unknown"]
+
+# those with logits, whose valley is searched by `workflow.open_questions`
+SEARCHED = (
+    "cifar10-resnet8",
+    "cifar100-resnet8",
+    "cifar10-record",
+    "cifar10-hessian",
+    "fashion-mnist-architectures",
+)
 
 
 @functools.cache
@@ -38,7 +47,9 @@ def read_table(name: str) -> pd.DataFrame:
 
 @functools.cache
 def read_searches() -> pd.DataFrame:
-    """What `search_valley` gives of cifar10-resnet8 and cifar100-resnet8: results/open-questions/searches.parquet.
+    """What `search_valley` gives of the recorded runs that keep logits: results/open-questions/searches.parquet.
+
+    With columns `record`, the folder in results/, and `run`, the digest of the run's specification.
 
     Raises:
         FileNotFoundError: there is no such table, as in an installed package.

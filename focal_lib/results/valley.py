@@ -18,7 +18,6 @@ import pandas as pd
 from scipy.optimize import minimize, minimize_scalar
 
 from focal_lib.calibration.methods import build
-from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.metrics.scores import brier, nll
 from focal_lib.results.by_run import nll_temperature
 from focal_lib.theory.closest_temperature import closest_temperature
@@ -27,11 +26,7 @@ from focal_lib.training.store import Logits, Result
 
 __all__ = [
     "SEARCHES",
-    "cheap_searches",
-    "minus_full",
-    "negative_by_loss",
     "nll_surface",
-    "over_training_gamma",
     "search_valley",
     "valley_factor",
 ]
@@ -174,77 +169,3 @@ _SEARCH = {
     "valley": _valley,
     "own line": _own_line,
 }
-
-
-def over_training_gamma(found: pd.DataFrame, search: str = "full") -> pd.DataFrame:
-    """The calibration gamma of a search over the gamma of training, of cross-entropy and focal losses: a row a gamma.
-
-    Args:
-        found: of `search_valley`, one data set and network.
-
-    Returns:
-        gamma; mean, low and high of the calibration gamma, Student's t over seeds, cut off where the search ends, nan
-        and nan of one; temperature, t_low and t_high, the same of T; seeds.
-    """
-    rows = []
-    plain = found["loss"].isin(["cross-entropy", *(f"focal {g:g}" for g in found["gamma"].unique())])
-    for gamma, part in found[plain & (found["search"] == search)].groupby("gamma"):
-        i, t = (t_interval_if_any(part[column]) for column in ("calibration_gamma", "temperature"))
-        rows.append((gamma, i.estimate, *np.clip((i.low, i.high), *GAMMAS), t.estimate, t.low, t.high, len(part)))
-    return pd.DataFrame(rows, columns=["gamma", "mean", "low", "high", "temperature", "t_low", "t_high", "seeds"])
-
-
-def minus_full(found: pd.DataFrame, search: str, column: str = "nll") -> pd.DataFrame:
-    """A column of one search minus that of the full one, a row a network; negative: the search is better.
-
-    Returns:
-        dataset, loss, gamma, seed; difference; faster, how many times as long the full search took; calibration_gamma
-        of the full search.
-    """
-    keys = ["dataset", "loss", "gamma", "seed"]
-    ours, full = (found[found["search"] == name].set_index(keys) for name in (search, "full"))
-    both = pd.DataFrame({"difference": ours[column] - full[column], "faster": full["seconds"] / ours["seconds"]})
-    return both.assign(calibration_gamma=full["calibration_gamma"]).reset_index()
-
-
-def cheap_searches(
-    found: pd.DataFrame, searches: Sequence[str] = ("temperature", "valley", "own line")
-) -> pd.DataFrame:
-    """What each search gives up of NLL against the full one, and how much faster it is: a row a data set and search.
-
-    Returns:
-        dataset, search; networks; validation, the mean of the loss on validation; test, low, high: on test, mean over
-        losses, Student's t over seeds, nan and nan of one; worst, the largest on test; faster, the median.
-    """
-    rows = []
-    for dataset, part in found.groupby("dataset", sort=False):
-        for name in searches:
-            test, validation = minus_full(part, name), minus_full(part, name, "value")["difference"].mean()
-            i = t_interval_if_any(test.groupby("seed")["difference"].mean())
-            numbers = validation, i.estimate, i.low, i.high, test["difference"].max(), test["faster"].median()
-            rows.append((dataset, name, len(test), *numbers))
-    columns = ["dataset", "search", "networks", "validation", "test", "low", "high", "worst", "faster"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def negative_by_loss(found: pd.DataFrame) -> pd.DataFrame:
-    """How often the best calibration gamma is below 0, and what it gains: a row a data set and loss.
-
-    Returns:
-        dataset, loss; networks; negative, how many; at_end, how many at the end of the search; validation and test: the
-        NLL of the best gamma minus that of the best that is not negative, mean over the networks.
-    """
-    by = {
-        name: minus_full(found, "not negative", column) for name, column in (("validation", "value"), ("test", "nll"))
-    }
-    base = by["test"]
-    each = base.assign(
-        negative=base["calibration_gamma"] < 0,
-        at_end=base["calibration_gamma"] <= GAMMAS[0] + 1e-6,
-        validation=-by["validation"]["difference"],
-        test=-base["difference"],
-    )
-    groups = each.groupby(["dataset", "loss"], sort=False)
-    counts = groups[["negative", "at_end"]].sum().assign(networks=groups.size())
-    means = groups[["validation", "test"]].mean()
-    return counts[["networks", "negative", "at_end"]].join(means).reset_index()

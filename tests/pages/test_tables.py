@@ -8,6 +8,8 @@ from bs4 import BeautifulSoup
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.pages.plots.colours import colour_of
 from focal_lib.pages.tables import WORDS, captioned, in_words
+from focal_lib.training.data.corruptions import CORRUPTIONS
+from focal_lib.training.data.images import IMAGE_SETS
 from focal_lib.training.spec import LOSSES
 
 ECE_OF_TWO = "ECE: FCL (γ 3, λ 0.5) as trained minus FCL with L1 (γ 4, λ 1.5) as trained"
@@ -45,6 +47,37 @@ def test_short_names_are_spelt_out_and_words_are_not_touched():
 def test_labels_of_runs_are_spelt_out_once(label, said):
     assert in_words(label) == said
     assert in_words(said) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("cifar10-c-gaussian-noise-5", "Gaussian noise, severity 5"),
+        ("FCL, cifar10-c-jpeg-compression-1: energy", "FCL, JPEG compression, severity 1: energy"),
+        ("cifar10-c-fog-3", "fog, severity 3"),
+        ("resnet8 on cifar10", "ResNet-8 on CIFAR-10"),
+        ("cifar10-record, 11 of 38", "cifar10-record, 11 of 38"),  # a folder
+        ("cifar10-c-fog-6", "cifar10-c-fog-6"),  # none
+    ],
+)
+def test_data_sets_and_corruptions_have_words(name, said):
+    assert in_words(name) == said
+    assert in_words(said) == said
+
+
+def test_p_values_and_what_is_no_more_than_zero():
+    frame = pd.DataFrame(
+        {"difference": [-0.0001, -0.25], "p": [4e-18, 0.0314], "p, Holm": [0.001, np.nan], "n": [50_000, 500]}
+    )
+    cells = BeautifulSoup(captioned(frame, "Of two.").to_html(), "html.parser").select("td")
+    assert [cell.text for cell in cells] == ["0.000", "< 0.001", "0.001", "50,000", "-0.250", "0.031", "", "500"]
+
+
+def test_every_corruption_and_set_of_images_has_words():
+    assert not [name for name in (*CORRUPTIONS, *IMAGE_SETS) if "-" in in_words(name) and name == in_words(name)]
+    assert {in_words(f"cifar10-c-{name}-2") for name in CORRUPTIONS} == {
+        f"{in_words(name)}, severity 2" for name in CORRUPTIONS
+    }
 
 
 def test_every_loss_of_runs_has_words():

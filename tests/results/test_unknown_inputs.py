@@ -80,7 +80,7 @@ def test_of_digits_all_are_unknown_and_of_other_data_sets_the_test_images(asked)
 def test_shift_has_every_severity_and_clean_images_under_each_corruption(made_results, asked):
     kinds = ("contrast", "gaussian-noise")
     table = results.measure_shift(made_results, kinds, images=50, severities=(2, 5))
-    assert len(table) == 8 * 3 * 2 * 3 * 4  # runs, scalings, corruptions, severities, metrics
+    assert len(table) == 8 * 2 * (3 * 3 * 4 + 2 * 16)  # runs, corruptions, severities, scalings, metrics; and detection
     clean = table[table["severity"] == 0].set_index(["corruption", "loss", "seed", "method", "metric"])["value"]
     assert clean["contrast"].equals(clean["gaussian-noise"])
     run = made_results[1]
@@ -103,6 +103,28 @@ def test_shift_has_every_severity_and_clean_images_under_each_corruption(made_re
     wanted = metrics.paired_t_interval(wide["temperature"], wide["none"])
     row = compared.query("corruption == 'contrast' and severity == 2 and loss == 'focal 3'").iloc[0]
     assert tuple(row[["difference", "low", "high"]]) == pytest.approx((wanted.estimate, wanted.low, wanted.high))
+
+
+def test_corrupted_images_are_told_from_clean_ones_at_each_severity(made_results, asked):
+    table = results.measure_shift(made_results[4:6], ("contrast", "gaussian-blur"), images=50, severities=(1, 5))
+    run = made_results[5]
+    fit = TemperatureScaling("nll").fit(run.validation.logits, run.validation.labels)
+    corrupted = unknown_inputs.data.corrupt(IMAGES[:50], "contrast", 5)
+    known, other = (says(run.spec, images).astype(float) for images in (IMAGES[:50], corrupted))
+    where = "corruption == 'contrast' and severity == 5 and seed == 1"
+    rows = table.query(where).set_index(["method", "metric"])["value"]
+    energy = [metrics.energy_score(z) for z in (known, other)]
+    assert rows["none", "auroc energy"] == pytest.approx(100 * metrics.auroc(*energy))
+    assert rows["none", "fpr95 energy"] == pytest.approx(100 * metrics.fpr_at_tpr(*energy))
+    likely = [softmax(z / fit.temperature_, -1).max(-1) for z in (known, other)]
+    assert rows["temperature", "auroc max-probability"] == pytest.approx(100 * metrics.auroc(*likely), abs=1e-6)
+    assert ("focal-temperature", "auroc entropy") in rows.index
+    assert ("focal-temperature", "auroc energy") not in rows.index
+    apart = table["metric"].str.startswith(("auroc", "fpr95"))
+    assert set(table.loc[apart, "severity"]) == {1, 5}  # clean images are not told from themselves
+    means = results.mean_over_shifts(table)  # of other metrics as in a record of before
+    told = means["metric"].str.startswith(("auroc", "fpr95"))
+    pd.testing.assert_frame_equal(results.mean_over_shifts(table[~apart]), means[~told].reset_index(drop=True))
 
 
 def test_more_images_than_there_are_is_refused(made_results, asked):
@@ -140,7 +162,8 @@ def test_what_cifar10_networks_said_is_of_every_corruption_and_loss():
     shown = list(table["corruption"].unique())
     assert shown in (made, [name for name in made if name != "frost"])
     assert set(table["loss"]) == {"cross-entropy", "focal 3", "flsd-53", "fcl 4 1.5", "fcl 2 0.5"}
-    assert len(table) == 15 * len(shown) * 6 * 3 * 4  # runs, corruptions, severities, scalings, metrics
+    detection = 5 * 16 if results.tells_apart(table) else 0  # severities, metrics; none in a record of before
+    assert len(table) == 15 * len(shown) * (6 * 3 * 4 + detection)  # runs, corruptions, severities, scalings, metrics
     assert set(table["images"]) == {2000}
     shown = results.evaluate_by_unknown("cifar10-unknown", CIFAR, results.CIFAR_SHOWN)
     assert list(shown["seeds"].unique()) == [3]
@@ -157,7 +180,8 @@ def test_the_recording_of_cifar10(made_results, asked, photographs, monkeypatch,
     recorded.read_shift.cache_clear()
     table = results.read_shift("cifar10-unknown")
     recorded.read_shift.cache_clear()
-    assert len(table) == 4 * 15 * 6 * 3 * 4  # runs, corruptions, severities, scalings, metrics
+    assert len(table) == 4 * 15 * (6 * 3 * 4 + 5 * 16)  # runs, corruptions, severities, scalings, metrics; detection
+    assert results.tells_apart(table)
     assert set(table["images"]) == {50}
     assert table["commit"].str.len().min() > 6
     assert tuple(table["corruption"].unique()) == tuple(name for kind in CORRUPTION_KINDS.values() for name in kind)

@@ -41,6 +41,24 @@ def test_over_severity_is_the_mean_over_corruptions_first():
         results.over_severity(table, "flsd-53", "none", "gap", ("fog",))
 
 
+def test_detection_by_severity_is_the_mean_over_corruptions_with_its_interval():
+    table = shift_table().query("severity > 0").replace({"metric": {"gap": "auroc energy", "nll": "fpr95 energy"}})
+    assert results.tells_apart(table)
+    assert not results.tells_apart(shift_table())
+    found = results.detection_by_severity(table, ["focal 3"])
+    assert list(found.columns) == ["auroc energy", "fpr95 energy"]
+    assert list(found.index) == [("focal 3", 1), ("focal 3", 5)]
+    cell = table.query("loss == 'focal 3' and severity == 5 and metric == 'auroc energy'")
+    wanted = metrics.t_interval(cell.groupby("seed")["value"].mean())
+    said = f"{wanted.estimate:.1f} ± {(wanted.high - wanted.low) / 2:.1f}"
+    assert found.loc[("focal 3", 5), "auroc energy"] == said
+    one = results.detection_by_severity(table.query("seed == 0"), ["focal 3", "cross-entropy"])
+    assert len(one) == 4
+    assert not one["auroc energy"].str.contains("±").any()
+    with pytest.raises(ValueError, match=r"table must have AUROC by severity of focal 3\. Got none"):
+        results.detection_by_severity(shift_table(), ["focal 3"])
+
+
 def test_each_set_of_images_has_its_contrasts(monkeypatch):
     losses = ("cross-entropy", "focal 3", "fcl 4 1.5", "fcl 2 0.5", "flsd-53")
     rows = [
@@ -115,19 +133,19 @@ def test_what_was_not_written_down_is_corrected_over_all_losses_corruptions_and_
     assert sorted(found["p_adjusted"]) == pytest.approx(sorted(metrics.holm(p)))
     assert by_name.loc["focal 3, contrast 2", "low"] < 0 < by_name.loc["focal 3, contrast 2", "high"]
     assert by_name.loc["focal 3, contrast 1", "significant"]
-    assert by_name.loc["focal 3, gaussian blur 1", "difference"] == pytest.approx(-6.01)
+    assert by_name.loc["focal 3, Gaussian blur 1", "difference"] == pytest.approx(-6.01)
     shown = results.tabulate_changes(found)
     assert shown.loc[("focal 3", "contrast")].tolist() == ["+4.0 *", "+2.0"]
-    assert shown.loc[("cross-entropy", "gaussian blur")].tolist() == ["-3.0 *", "+0.0"]
+    assert shown.loc[("cross-entropy", "Gaussian blur")].tolist() == ["-3.0 *", "+0.0"]
     ends = results.largest_changes(found)
     assert list(ends["name"]) == [
         *("cross-entropy, contrast 2", "cross-entropy, contrast 1"),
-        *("focal 3, contrast 1", "focal 3, gaussian blur 1"),
+        *("focal 3, contrast 1", "focal 3, Gaussian blur 1"),
     ]
     assert results.say_harm(found, "focal 3") == "contrast 1"
     assert results.say_harm(found, "cross-entropy") == "nowhere"
     both = found.assign(significant=found["difference"] > 0)
-    assert results.say_harm(both, "focal 3") == "contrast 1, 2; gaussian blur 2"
+    assert results.say_harm(both, "focal 3") == "contrast 1, 2; Gaussian blur 2"
 
 
 def test_the_corruptions_that_a_table_is_without_are_named():
@@ -135,7 +153,7 @@ def test_the_corruptions_that_a_table_is_without_are_named():
     for absent, said in (
         ((), "none"),
         (("frost",), "frost"),
-        (("frost", "jpeg-compression"), "frost and jpeg compression"),
+        (("frost", "jpeg-compression"), "frost and JPEG compression"),
         (("fog", "frost", "shot-noise"), "shot noise, frost and fog"),
     ):
         there = [name for name in every if name not in absent]

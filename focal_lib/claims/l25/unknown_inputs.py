@@ -114,7 +114,7 @@ def _of_cifar(*places: int) -> All:
         written = [contrast for contrast in CIFAR if contrast.table.endswith(unknown)]
         table = read_unknown("cifar10-unknown", unknown)
         parts += [
-            contrast_by_seed(f"{written[place]}, in points, {unknown}", table, written[place], "asked")
+            contrast_by_seed(f"{written[place]}, in points [{unknown}]", table, written[place], "asked")
             for place in places
         ]
     return All(tuple(parts))
@@ -160,7 +160,7 @@ def energy_above_probability() -> Evidence:
 def energy_above_probability_cifar() -> Evidence:
     """On networks and images other than those in which it was seen."""
     return All(
-        tuple(part for name in CIFAR_SHOWN for part in _energy(read_unknown("cifar10-unknown", name), f", {name}"))
+        tuple(part for name in CIFAR_SHOWN for part in _energy(read_unknown("cifar10-unknown", name), f" [{name}]"))
     )
 
 

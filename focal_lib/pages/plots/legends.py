@@ -18,7 +18,10 @@ _COMMAND = re.compile(r"\\[a-z]+|[${}^_\\]")
 
 
 def put_legend_below(fig: Figure, ax: Axes) -> None:
-    """What this panel has a label for, in as many columns as fit; the figure grows by its rows. Nothing without one."""
+    """What this panel has a label for, in as many columns as fit; the figure grows by its rows. Nothing without one.
+
+    At the left, where a figure that is wider than a phone begins.
+    """
     handles, names = ax.get_legend_handles_labels()
     labels = [in_words(name) for name in names]
     if not labels:
@@ -27,4 +30,4 @@ def put_legend_below(fig: Figure, ax: Axes) -> None:
     columns = min(_MOST, len(labels), max(1, int(_LETTERS * fig.get_figwidth() // (longest + 6))))
     fig.set_layout_engine("constrained")  # else it would lie upon the words of the axis
     fig.set_figheight(fig.get_figheight() + _ROW * -(-len(labels) // columns))
-    fig.legend(handles, labels, loc="outside lower center", ncols=columns)
+    fig.legend(handles, labels, loc="outside lower left", ncols=columns)
