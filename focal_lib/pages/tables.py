@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import re
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,7 @@ def captioned(
         raise ValueError(f"a table of the book must have a caption without formulas. Got {caption!r}.")
     cells = functools.partial(_cell, precision=precision)
     found = table.style.format(cells, na_rep="", escape="html").set_caption(html.escape(caption))
-    p_values = [name for name in table.columns if str(name).split(",")[0] == "p" and is_numeric_dtype(table[name])]
+    p_values: list[Hashable] = [name for name in table.columns if str(name).split(",")[0] == "p" and is_numeric_dtype(table[name])]
     found = found.format(say_p, subset=p_values, na_rep="")
     if spelt:
         numbers = [is_numeric_dtype(kind) and not is_bool_dtype(kind) for kind in table.dtypes]
@@ -136,14 +137,14 @@ def captioned(
     return found.format_index(_head) if index else found.hide()
 
 
-def say_p(p: float) -> str:
+def say_p(p: Any) -> str:
     """A p-value with three digits behind the point, '< 0.001' below them."""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _cell(value: Any, precision: int) -> Any:
     """A number with so many digits, 0 for what those do not tell from it; 10,000 and more of a count with commas."""
-    if isinstance(value, int | np.integer) and abs(value) >= 10_000:
+    if isinstance(value, int | np.integer) and abs(int(value)) >= 10_000:
         return f"{value:,}"
     if not isinstance(value, float | np.floating):
         return value

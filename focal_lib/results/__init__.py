@@ -183,6 +183,7 @@ from focal_lib.results.written_unknown import (
     FRESH_DIGITS,
     RECORDED_DIGITS,
     SHIFTS,
+    corruptions_asked,
     digit_contrasts,
     shift_contrasts,
 )
@@ -225,6 +226,7 @@ __all__ = [
     "contrasts_by_network",
     "correct_together",
     "correlate_orders",
+    "corruptions_asked",
     "count_best",
     "count_better",
     "count_clear",

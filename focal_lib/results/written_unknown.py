@@ -10,9 +10,20 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
+import pandas as pd
+
 from focal_lib.training.contrasts import Contrast, Setting
 
-__all__ = ["CIFAR", "CIFAR_SHIFTS", "FRESH_DIGITS", "RECORDED_DIGITS", "SHIFTS", "digit_contrasts", "shift_contrasts"]
+__all__ = [
+    "CIFAR",
+    "CIFAR_SHIFTS",
+    "FRESH_DIGITS",
+    "RECORDED_DIGITS",
+    "SHIFTS",
+    "corruptions_asked",
+    "digit_contrasts",
+    "shift_contrasts",
+]
 
 CE = "cross-entropy"
 SHIFTS = ("gaussian-noise", "gaussian-blur", "contrast")  # of severity 1 to 5
@@ -101,3 +112,9 @@ def shift_contrasts(gamma: float = 3, table: str = "shift") -> tuple[Contrast, .
 # those of cifar10-unknown.yaml: all corruptions of CIFAR-10-C that could be made here then, which was without frost, of
 # severity 1 to 5
 CIFAR_SHIFTS = shift_contrasts(3, "CIFAR-10-C")
+_LATER = ("frost",)
+
+
+def corruptions_asked(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of what `CIFAR_SHIFTS` were written down for: without frost, which was made here later."""
+    return table[~table["corruption"].isin(_LATER)]

@@ -190,7 +190,9 @@ def test_the_recording_of_cifar10(made_results, asked, photographs, monkeypatch,
     assert found.reset_index(drop=True).equals(wanted)
     shown = pd.read_parquet(out / "cifar10-unknown.parquet")["unknown"]
     assert set(shown) == {"cifar100", "cifar10-c-gaussian-noise-5"}
-    answered = results.evaluate_contrasts(results.mean_over_shifts(table), CIFAR_SHIFTS)
+    asked = results.corruptions_asked(table)
+    assert set(table["corruption"]) - set(asked["corruption"]) == {"frost"}
+    answered = results.evaluate_contrasts(results.mean_over_shifts(asked), CIFAR_SHIFTS)
     assert len(answered) == len(CIFAR_SHIFTS)
 
 

@@ -17,7 +17,7 @@ from focal_lib.results.recorded import read_shift
 from focal_lib.results.unknown_inputs import mean_over_shifts, measure_shift
 from focal_lib.results.unknown_views import temperature_under
 from focal_lib.results.written_contrasts import difference_by_seed
-from focal_lib.results.written_unknown import CIFAR_SHIFTS, SHIFTS, shift_contrasts
+from focal_lib.results.written_unknown import CIFAR_SHIFTS, SHIFTS, corruptions_asked, shift_contrasts
 from focal_lib.training.contrasts import Contrast
 
 CHAPTER = "19_unknown_inputs"
@@ -143,7 +143,7 @@ def temperature_harms_cifar() -> Evidence:
 )
 def temperature_under_shift_cifar() -> Evidence:
     """Two of the contrasts that were written down before these networks were trained."""
-    return _asked("temperature", "nll", of_cifar(), CIFAR_SHIFTS)
+    return _asked("temperature", "nll", corruptions_asked(of_cifar()), CIFAR_SHIFTS)
 
 
 @claim(
@@ -156,7 +156,7 @@ def temperature_under_shift_cifar() -> Evidence:
 )
 def temperature_ece_under_shift_cifar() -> Evidence:
     """Two of the contrasts that were written down before these networks were trained."""
-    return _asked("temperature", "adaptive-ece", of_cifar(), CIFAR_SHIFTS)
+    return _asked("temperature", "adaptive-ece", corruptions_asked(of_cifar()), CIFAR_SHIFTS)
 
 
 @claim(
@@ -170,4 +170,4 @@ def temperature_ece_under_shift_cifar() -> Evidence:
 )
 def focal_scaling_under_shift_cifar() -> Evidence:
     """Two of the contrasts that were written down before these networks were trained, the primary one among them."""
-    return _asked("focal-temperature", "nll", of_cifar(), CIFAR_SHIFTS)
+    return _asked("focal-temperature", "nll", corruptions_asked(of_cifar()), CIFAR_SHIFTS)
