@@ -400,6 +400,8 @@ note(
 )
 note("miscalibration", kept_before=ours.iloc[-1, 0], kept_after=ours.iloc[-1, 2], kept=temperatures.index[-1])
 note("miscalibration", t_ce=temperatures.iloc[0], t_kept=temperatures.iloc[-1])
+
+# %% tags=["remove-input"]
 left_over = 100 * shares[shares["stage"] == "after"].pivot(index="seed", columns="gamma", values="share")
 for key, gamma in (("ce", temperatures.index[0]), ("kept", temperatures.index[-1])):
     note("miscalibration", {f"{key}-after-span": say_spans(left_over[gamma], within=(0, 100))})
