@@ -92,14 +92,14 @@ def test_decisions_told_and_not_told():
     same = [name for name in told if name.startswith(("nll", "brier")) or name in ("truth", "samples", "sizes")]
     assert [told[name] for name in same] == [not_told[name] for name in same]
     assert (told["samples"], told["sizes"], told["correlation"]) == (300, "30 of 10", 0.3)
-    sets = [grouped.draw([10] * 30, np.random.default_rng(seed)) for seed in range(2)]
+    one, two = (grouped.draw([10] * 30, np.random.default_rng(seed)) for seed in range(2))
     fits = {method: build(*method) for method in FAST}
-    with_groups = hold_out(*sets, fits)
-    without = hold_out(*(LogitSet(data.logits, data.labels) for data in sets), fits)
+    with_groups = hold_out(one, two, fits)
+    without = hold_out(LogitSet(one.logits, one.labels), LogitSet(two.logits, two.labels), fits)
     forgotten = _as_independent(with_groups)
     pd.testing.assert_frame_equal(differences(forgotten), differences(without))
     assert advise(forgotten, differences(forgotten)) == advise(without, differences(without))
-    wide, narrow = (differences(one)[["low", "high"]].diff(axis=1)["high"] for one in (with_groups, without))
+    wide, narrow = (differences(each)[["low", "high"]].diff(axis=1)["high"] for each in (with_groups, without))
     assert (wide.dropna() >= narrow.dropna()).mean() > 0.5
 
 
