@@ -37,11 +37,14 @@ from IPython.display import Markdown
 from focal_lib import metrics
 from focal_lib.calibration import (
     ADVICE_ERRORS,
+    GROUP_ERRORS,
     KNOWN_TRUTHS,
     count_advice_errors,
     count_advised,
+    count_group_errors,
     judge_advice,
     made_up_population,
+    mark_group_errors,
 )
 from focal_lib.checkout import ROOT
 from focal_lib.pages.footer import foot
@@ -55,6 +58,9 @@ use_style()
 decisions = pd.read_parquet(ROOT / "results/advice/decisions.parquet")
 coverage = pd.read_parquet(ROOT / "results/advice/coverage.parquet")
 power = pd.read_parquet(ROOT / "results/advice/power.parquet")
+grouped = pd.read_parquet(ROOT / "results/advice/groups.parquet")
+
+# %% tags=["remove-input"]
 together = count_advice_errors(decisions, by=["relevant"]).set_index("error")
 low_rate, high_rate = 0.93, 0.97  # of intervals at 95 %: below the one too few hold, above the other too many
 note("advice", relevant=100 * decisions["relevant"].iloc[0])
@@ -134,6 +140,20 @@ wide_where = ", ".join(
 )
 
 # %% tags=["remove-input"]
+said_of = {told: f"{'' if told else 'not '}told of the groups" for told in (True, False)}
+by_told = count_group_errors(grouped, by=["told"]).set_index(["told", "error"])
+
+
+def outside(told):
+    return share_of(*by_told.loc[(told, "truth outside"), ["wrong", "runs"]])
+
+
+of_groups = (
+    f"Where samples come in groups, a true difference is outside of its interval in {outside(True)} decisions that are "
+    f"{said_of[True]}, and in {outside(False)} that are {said_of[False]} ({{ref}}`more <sec-groups>`)"
+)
+
+# %% tags=["remove-input"]
 Markdown(
     f"""```{{admonition}} Verdict
 :class: important
@@ -146,7 +166,7 @@ are left alone in {by_size("leaves alone")}, and something else is advised that 
 {by_size("misses")}. {of_gains}. The advice rests on intervals of the differences in NLL and Brier score:
 {of_differences}. {of_errors}; a setting is a number of samples, a number of classes and a model, judged by an exact
 95 % interval. Where too many hold, intervals are wider than they need be: {wide_where}. All of this is of samples that
-are independent and count the same, with a set to fit on and one to test on.
+are independent. {of_groups}. All samples count the same, with a set to fit on and one to test on.
 ```"""
 )
 
@@ -169,10 +189,10 @@ captioned(advised, "What was advised, by what is true")
 
 
 # %% tags=["hide-input"]
-def table_of(counted, rows):
+def table_of(counted, rows, columns="error", order=tuple(ADVICE_ERRORS)):
     cells = [f"{r.wrong} of {r.runs} [{r.low:.0%}, {r.high:.0%}]" if r.runs else "none" for r in counted.itertuples()]
     text = counted.assign(text=cells)
-    return text.pivot(index=rows, columns="error", values="text")[list(ADVICE_ERRORS)]
+    return text.pivot(index=rows, columns=columns, values="text")[list(order)]
 
 
 # %%
@@ -190,7 +210,8 @@ Markdown("\n".join(f"* *{name}*: {words}." for name, words in ADVICE_ERRORS.item
 #
 # The same for other sample sizes and numbers of classes, as far as the record goes, and with recorded models whose
 # samples of CIFAR, of validation and test, are drawn from as if they were all there is. What has no row was not run:
-# many samples of many classes take long. Groups, weights and folds are in none of these decisions. All truths together:
+# many samples of many classes take long. Samples are independent in all of these decisions; groups have
+# [a section of their own](#sec-groups). Weights and folds are in no decision of this page. All truths together:
 
 # %% tags=["remove-input"]
 wrong_by_size = table_of(count_advice_errors(decisions, by=["classes", "samples"]), ["classes", "samples"]).sort_index()
@@ -270,6 +291,130 @@ Markdown(
     f"{len(power):,} decisions with {power['classes'].iloc[0]} classes, made with commit {codes}; a round has one "
     "population of each kind, distorted more for a larger gain, and draws new samples for each decision. "
     "`nice python -m workflow.advice_power --minutes 25` goes on with the record, or makes it again elsewhere."
+)
+
+# %% tags=["remove-input"]
+relevant = grouped["relevant"].iloc[0]
+times = (grouped.loc[grouped["gain"] > 0, "gain"] / relevant).round(6).unique()
+note("advice", grouped_classes=grouped["classes"].iloc[0], grouped_gains=" or ".join(f"{k:g}" for k in sorted(times)))
+kinds_of_sizes = list(dict.fromkeys(grouped["sizes"]))
+
+# %% [markdown]
+# (sec-groups)=
+# ## With groups
+#
+# Samples of one patient or one image are often right or wrong together, and `--groups` says which belong together. How
+# often is the advice wrong then, and how often if that is forgotten? Here groups are drawn from populations with
+# {glue:text}`advice-grouped-classes` classes: calibrated, often or rarely wrong, and with logits that are too large, so
+# that a temperature gains {glue:text}`advice-grouped-gains` times the relevant amount. A group has cases of one
+# difficulty, and true probabilities of its own, for which the model is too sure or not sure enough, in such a way that
+# a sample alone is as without groups: what is calibrated stays so, and expected scores are known
+# (`calibration.group_population`). How much that is, is said by the correlation of the log-losses of two samples of a
+# group. Of each draw, groups to fit on and as many others to test on, advice is taken twice: told of the groups, and
+# not.
+
+# %% tags=["remove-input"]
+shown = grouped.assign(told=grouped["told"].map({True: "yes", False: "no"}))
+given_advice = shown["advised"].ne("as given")
+wrong_in_groups = table_of(count_group_errors(shown), ["correlation", "told"], order=GROUP_ERRORS)
+captioned(
+    wrong_in_groups.rename_axis(index={"told": "told of groups"}),
+    "Wrong advice where samples come in groups, by their correlation",
+    precision=2,
+)
+
+# %% tags=["remove-input"]
+Markdown("\n".join(f"* *{name}*: {words}." for name, words in GROUP_ERRORS.items()))
+
+# %% [markdown]
+# The last of these by the sizes of the groups, all truths together:
+
+# %% tags=["hide-input"]
+by_sizes = count_group_errors(grouped, by=["sizes", "told", "correlation"]).query("error == 'truth outside'")
+panels = {
+    f"groups: {sizes}": {
+        said_of[told]: (of["correlation"].to_numpy(), of["rate"].to_numpy(), np.abs(of[["low", "high"]].T - of["rate"]))
+        for told in (True, False)
+        for of in [by_sizes[(by_sizes["sizes"] == sizes) & (by_sizes["told"] == told)].sort_values("correlation")]
+    }
+    for sizes in kinds_of_sizes
+}
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Share of decisions in which an interval leaves out the truth over the correlation within groups, a line for advice that is told of the groups and one for advice that is not; a panel for each kind of sizes."}, "figure": {"name": "fig-advice-groups", "caption": "Share of recorded decisions in which one of the intervals leaves out the truth, with exact 95 % intervals, over the correlation of log-losses within a group. The line is at the share that is allowed."}}
+panel_figure(panels, "correlation in a group", "share with truth outside", reference=0.05)
+
+# %% [markdown]
+# And how often a method is advised at all, by what is true, sizes together. Of calibrated logits all advice is wrong;
+# of the others there is something to gain:
+
+# %% tags=["remove-input"]
+gains = (shown["gain"] / relevant).map("temperature gains {:g} x".format)
+any_advice = shown.assign(
+    truth=shown["truth"].where(shown["gain"] == 0, gains), told=grouped["told"].map(said_of), wrong=given_advice
+)
+any_advice = any_advice.groupby(["truth", "correlation", "told"], sort=False)["wrong"].agg(wrong="sum", runs="size")
+low, high = metrics.exact_binomial_ends(any_advice["wrong"], any_advice["runs"], 0.025)
+any_advice = any_advice.assign(low=low, high=high).reset_index()
+captioned(
+    table_of(any_advice, ["truth", "correlation"], "told", said_of.values()),
+    "Decisions that advise a method, by what is true",
+    precision=2,
+)
+
+
+# %% tags=["remove-input"]
+allowed = 0.05
+
+
+def above_allowed(told):
+    """Settings whose rate is above what is allowed by an exact interval, in words."""
+    rates = by_sizes[by_sizes["told"] == told]
+    above = rates[rates["low"] > allowed]
+    where = "; ".join(f"{r.sizes}, correlation {r.correlation:g}: {r.rate:.0%}" for r in above.itertuples())
+    return f"in {len(above)} of {len(rates)}" + (f" ({where})" if where else "")
+
+
+# %% tags=["remove-input"]
+marks = mark_group_errors(grouped)
+keys = ["seed", "truth", "correlation", "sizes"]
+pairs = pd.concat([grouped[[*keys, "told"]], marks], axis=1).pivot(index=keys, columns="told", values=list(marks))
+
+
+def only(error, told):
+    """Draws in which the one decision makes the error and the other, which could make it, does not."""
+    return int((pairs[error, told].eq(1) & pairs[error, not told].eq(0)).sum())
+
+
+# %% tags=["remove-input"]
+once = "; ".join(f"*{error}* in {only(error, False)} not told, in {only(error, True)} told" for error in GROUP_ERRORS)
+silent = grouped[grouped["intervals"] == 0].groupby("told").size().reindex([True, False], fill_value=0)
+Markdown(
+    f"Clearly more than {allowed:.0%} of the decisions have a truth outside, by an exact 95 % interval for each of the "
+    f"sizes with each correlation, {above_allowed(True)} where they are {said_of[True]}, and {above_allowed(False)} "
+    f"where they are {said_of[False]}. On the same draws one decision alone makes an error that the other could make: "
+    f"{once}. There is no interval at all, as hardly an error is to be expected, in {silent[True]} decisions told and "
+    f"in {silent[False]} not told, of {len(pairs):,} each."
+)
+
+# %% tags=["remove-input"]
+most, least = grouped["gain"].max(), grouped["correlation"].min()
+easy = shown[(shown["gain"] == most) & (shown["correlation"] == least)].assign(found=given_advice)
+found = easy.groupby(["sizes", "told"])["found"].agg(["sum", "size"])
+of_easy = "; ".join(
+    f"{sizes}: {found.loc[(sizes, 'yes'), 'sum']} told, {found.loc[(sizes, 'no'), 'sum']} not told, of "
+    f"{found.loc[(sizes, 'yes'), 'size']}"
+    for sizes in kinds_of_sizes
+)
+Markdown(
+    f"Groups matter least at a correlation of {least:g}. There, where a temperature gains {most / relevant:g} times "
+    f"the relevant amount, {most:.0%} of the NLL, the decisions that advise a method are, with groups {of_easy}."
+)
+
+# %% tags=["remove-input"]
+codes = ", ".join(sorted(set(grouped["commit"])))
+Markdown(
+    f"{len(pairs):,} draws of {grouped['samples'].iloc[0]:,} samples, each decided twice, made with commit {codes}. "
+    "`nice python -m workflow.advice_groups --minutes 10` goes on with the record, or makes it again elsewhere."
 )
 
 # %% [markdown]

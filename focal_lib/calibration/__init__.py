@@ -10,6 +10,13 @@ from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrix
 from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES, PAPER_TEMPERATURES, TemperatureScaling
 from focal_lib.calibration.calibrators.torch_module import write_onnx
 from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
+from focal_lib.calibration.evaluation.advice_groups import (
+    GROUP_ERRORS,
+    count_group_errors,
+    group_population,
+    judge_advice_in_groups,
+    mark_group_errors,
+)
 from focal_lib.calibration.evaluation.advice_power import count_advised, population_with_gain
 from focal_lib.calibration.evaluation.advice_rates import (
     ADVICE_ERRORS,
@@ -31,6 +38,7 @@ from focal_lib.calibration.watch.watch import CalibrationWatch
 
 __all__ = [
     "ADVICE_ERRORS",
+    "GROUP_ERRORS",
     "KNOWN_TRUTHS",
     "M20_TEMPERATURES",
     "PAPER_GAMMAS",
@@ -62,11 +70,15 @@ __all__ = [
     "check",
     "count_advice_errors",
     "count_advised",
+    "count_group_errors",
     "decide",
     "false_alarm_rates",
+    "group_population",
     "judge_advice",
+    "judge_advice_in_groups",
     "load_calibrator",
     "made_up_population",
+    "mark_group_errors",
     "method_table",
     "population_with_gain",
     "read_logits",

@@ -1,9 +1,12 @@
 """The records of decisions and of coverage go on where they stopped, and repeat what they have."""
 
+from functools import partial
+
 import pandas as pd
 import pytest
 
-from workflow import advice_power, advice_rates, coverage, going_on
+from focal_lib.calibration.methods import DEFAULT
+from workflow import advice_groups, advice_power, advice_rates, coverage, going_on
 
 
 @pytest.mark.slow
@@ -35,6 +38,28 @@ def test_power_goes_on(tmp_path, monkeypatch):
     second = pd.read_parquet(out)
     assert second["seed"].tolist() == [0, 0, 1, 1]
     pd.testing.assert_frame_equal(second.head(2), first)
+
+
+def test_groups_go_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(advice_groups, "TRUTHS", ("calibrated", 0.1))
+    monkeypatch.setattr(advice_groups, "CORRELATIONS", (0.2,))
+    monkeypatch.setattr(advice_groups, "SIZES", ([5] * 12,))
+    monkeypatch.setattr(advice_groups, "CLASSES", 3)
+    monkeypatch.setattr(advice_groups, "_POPULATION", 300)
+    quick = partial(advice_groups.judge_advice_in_groups, methods=DEFAULT[:1])
+    monkeypatch.setattr(advice_groups, "judge_advice_in_groups", quick)
+    out = tmp_path / "advice" / "groups.parquet"
+    advice_groups.main(5, 1, out)
+    first = pd.read_parquet(out)
+    told = first[["gain", "correlation", "sizes", "told"]].to_numpy().tolist()
+    assert told == [[gain, 0.2, "12 of 5", told] for gain in (0.0, 0.1) for told in (True, False)]
+    assert first["commit"].str.len().min() > 6
+    advice_groups.main(5, 2, out)
+    second = pd.read_parquet(out)
+    assert second["seed"].tolist() == [0] * 4 + [1] * 4
+    pd.testing.assert_frame_equal(second.head(4), first)
+    advice_groups.main(0, 9, out)  # no time: what there is stays
+    pd.testing.assert_frame_equal(pd.read_parquet(out), second)
 
 
 def test_rows_of_another_code_are_refused(tmp_path, monkeypatch):

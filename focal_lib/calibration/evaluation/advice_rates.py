@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from focal_lib.calibration.evaluation.comparison import differences, hold_out
+from focal_lib.calibration.evaluation.comparison import Evaluation, differences, hold_out
 from focal_lib.calibration.evaluation.recommendation import RELEVANT, advise
 from focal_lib.calibration.inputs.logit_sets import LogitSet
 from focal_lib.calibration.inputs.logits_file import read_logits
@@ -32,9 +32,12 @@ __all__ = [
     "KNOWN_TRUTHS",
     "Population",
     "count_advice_errors",
+    "errors_of",
     "judge_advice",
+    "judge_evaluation",
     "made_up_population",
     "recorded_population",
+    "rng_of",
 ]
 
 # what is right in a made-up population
@@ -148,9 +151,16 @@ def judge_advice(
         differences there were, whether all hold the truth, and whether one is on the wrong side of 0; and of each
         method and of the logits as given the expected 'nll: <label>' and 'brier: <label>'.
     """
-    rng = np.random.default_rng([seed, n, population.classes, zlib.crc32(population.name.encode())])
+    rng = rng_of(population.name, population.classes, n, seed)
     fitted_on, test = population.draw(n, rng), population.draw(n, rng)
     evaluation = hold_out(fitted_on, test, {method: build(*method) for method in methods})
+    return judge_evaluation(evaluation, population, seed, relevant=relevant)
+
+
+def judge_evaluation(
+    evaluation: Evaluation, population: Population, seed: int, *, relevant: float = RELEVANT
+) -> dict[str, Any]:
+    """The advice on methods that were compared on samples of a population: what judge_advice returns."""
     table = differences(evaluation)
     advice = advise(evaluation, table, relevant=relevant)
     logs = {AS_GIVEN: special.log_softmax(population.logits, axis=1)}
@@ -159,13 +169,18 @@ def judge_advice(
     return {
         "truth": population.name,
         "classes": population.classes,
-        "samples": n,
+        "samples": evaluation.n_test,
         "seed": seed,
         "relevant": relevant,
         "advised": advice.kept.label,
         **_coverage(table, found | {method.name: found[method.label] for method in list(evaluation.fits)[:1]}),
         **{f"{score}: {label}": values[i] for i, score in enumerate(_SCORES) for label, values in found.items()},
     }
+
+
+def rng_of(name: str, classes: int, n: int, seed: int) -> np.random.Generator:
+    """Of a decision: those of two settings share no samples."""
+    return np.random.default_rng([seed, n, classes, zlib.crc32(name.encode())])
 
 
 def _coverage(differences: pd.DataFrame, scores: dict[str, tuple[float, float]]) -> dict[str, Any]:
@@ -201,7 +216,7 @@ def count_advice_errors(
         The setting, error, runs, wrong, and rate with low and high.
     """
     marked = pd.concat(
-        [decisions, pd.DataFrame([_errors(row) for _, row in decisions.iterrows()], decisions.index)], axis=1
+        [decisions, pd.DataFrame([errors_of(row) for _, row in decisions.iterrows()], decisions.index)], axis=1
     )
     rows = []
     for setting, part in marked.groupby(list(by), sort=False):
@@ -213,7 +228,12 @@ def count_advice_errors(
     return pd.DataFrame(rows, columns=[*by, "error", "runs", "wrong", "rate", "low", "high"])
 
 
-def _errors(row: pd.Series) -> dict[str, bool]:
+def errors_of(row: pd.Series) -> dict[str, bool]:
+    """Which of ADVICE_ERRORS a decision of judge_advice makes, and in which kinds of decisions it is.
+
+    `harms at all`, of a method that is worse than the logits as given by however little; `richer` than temperature,
+    `changed` logits, and a `gain` of a relevant amount to be had.
+    """
     labels = [name.removeprefix("nll: ") for name in row.index if name.startswith("nll: ") and pd.notna(row[name])]
     score = {label: np.array([row[f"{name}: {label}"] for name in _SCORES]) for label in labels}
     advised, amount = row["advised"], row["relevant"]
@@ -234,6 +254,7 @@ def _errors(row: pd.Series) -> dict[str, bool]:
     return {
         "worse": richer and worse(advised, TEMPERATURE.label, amount),
         "worse at all": richer and worse(advised, TEMPERATURE.label, 0.0),
+        "harms at all": worse(advised, AS_GIVEN.label, 0.0),
         "harms": worse(advised, AS_GIVEN.label, amount),
         "misses": missed and not stays,
         "leaves alone": missed and stays,
