@@ -7,6 +7,7 @@ counted, not known.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -79,7 +80,7 @@ def say_made(table: pd.DataFrame) -> str:
     return f"{made}; other processes had at most {others:.2f} cores meanwhile{busy}"
 
 
-def _size(n: int, classes: int) -> str:
+def _size(n: Any, classes: Any) -> str:
     return f"{n:,} x {classes}"
 
 
@@ -173,7 +174,7 @@ def say_busy(busy: pd.DataFrame | None) -> str:
     """The largest ratio, the largest share of reading speed, and one pass for all metrics beside one for each."""
     if busy is None:
         return _absent("busy")
-    worst, fastest = busy.loc[busy["ratio"].idxmax()], busy.loc[busy["reading_share"].idxmax()]
+    worst, fastest = (busy.iloc[int(busy[column].argmax())] for column in ("ratio", "reading_share"))
     parts = [
         f"With {busy['taken'].iloc[0]} of {busy['cores'].iloc[0]} cores taken by processes that never rest, a call "
         f"takes at most {worst['ratio']:.2f} times as long ({_say_call(worst)}).",
@@ -250,7 +251,7 @@ def say_large(large: pd.DataFrame | None) -> str:
         f"from a part of the samples, and {len(large) - len(timed)} have no time, for the reason in the note.",
     ]
     if measured["memory_gb"].notna().any():
-        most = measured.loc[measured["memory_gb"].idxmax()]
+        most = measured.iloc[int(measured["memory_gb"].argmax())]
         parts.append(
             f"The most memory is {most['memory_gb']:.2f} GB ({_say_large_row(most['what'])}), "
             f"{most['before_gb']:.2f} GB of it before that began; the file has {most['file_gb']:.2f} GB."
@@ -268,11 +269,12 @@ def _say_one_pass(measured: pd.DataFrame) -> str:
 
 
 def _say_difference(large: pd.DataFrame) -> str:
-    apart = ((large["value"] - large["in_memory"]).abs() / large["in_memory"].abs()).dropna()
-    if apart.empty:
+    known = large[large["in_memory"].notna() & large["value"].notna()]
+    if known.empty:
         return ""
-    most = apart.idxmax()
+    apart = np.abs(known["value"] / known["in_memory"] - 1).to_numpy()
+    most = int(apart.argmax())
     if apart[most] == 0:
         return f"All {len(apart)} numbers are those found in memory, to the last digit."
-    which = _say_large_row(large.loc[most, "what"])
+    which = _say_large_row(known["what"].iloc[most])
     return f"Relative to the numbers found in memory, {len(apart)} differ by at most {apart[most]:.0e} ({which})."
