@@ -245,10 +245,11 @@ def say_large(large: pd.DataFrame | None) -> str:
         return _absent("large")
     timed = large[large["seconds"].notna()]
     measured, estimates = timed[~timed["estimate"].astype(bool)], timed["estimate"].sum()
+    left = len(large) - len(timed)
     parts = [
         f"Measured {say_made(large)}.",
         f"Of {len(large)} rows {len(measured)} are measured, {estimates} {'is' if estimates == 1 else 'are'} estimated "
-        f"from a part of the samples, and {len(large) - len(timed)} have no time, for the reason in the note.",
+        f"from a part of the samples, and {left} {'has' if left == 1 else 'have'} no time, for the reason in the note.",
     ]
     if measured["memory_gb"].notna().any():
         most = measured.iloc[int(measured["memory_gb"].argmax())]

@@ -111,7 +111,7 @@ def test_what_is_measured_estimated_and_left_out():
     said = speed.say_large(large(*LARGE))
     rows = len(METRICS) + 4
     assert f"Of {rows} rows {rows - 2} are measured, 1 is estimated" in said
-    assert "and 1 have no time" in said
+    assert "and 1 has no time" in said
     assert "The most memory is 0.70 GB (all metrics at once), 0.40 GB of it before" in said
     assert f"one pass took 2.5 s, one after another {len(METRICS):.1f} s" in said
     assert "differ by at most 1e-02 (focal temperature by adaptive ECE)" in said
