@@ -69,11 +69,14 @@ article: $(READY) ## the article of four pages on what reproduced and what did n
 mutants: $(READY) ## change each formula of focal_lib/theory: do tests or claims notice? Hours; goes on where it was stopped
 	@$(BIN)/python -m workflow.mutants $(if $(filter all,$(CORES)),,--jobs $(CORES))
 
-bench: $(VENV)/ready-bench ## speed, as ratios, other libraries among them
+SPEED := results/speed
+bench: $(VENV)/ready-bench ## speed, as ratios, other libraries among them; LARGE=1 adds samples in a file, hours; RECORD=1 keeps what the book shows, of a quiet machine
 	@$(BIN)/python -m benchmarks
-	@$(BIN)/python -m benchmarks.libraries
-	@$(BIN)/python -m benchmarks.busy
+	@$(BIN)/python -m benchmarks.libraries $(if $(RECORD),--out $(SPEED)/libraries.parquet)
+	@$(BIN)/python -m benchmarks.busy $(if $(RECORD),--out $(SPEED)/busy.parquet)
 	@$(BIN)/python -m benchmarks.ledger_page
+	@$(if $(LARGE),$(BIN)/python -m benchmarks.large $(if $(RECORD),--out $(SPEED)/large.parquet))
+	@$(if $(RECORD),$(BIN)/python -m workflow.crate)
 
 $(VENV)/ready-bench: $(READY) benchmarks/requirements.lock
 	@$(BIN)/python -m pip install -qq -r benchmarks/requirements.lock

@@ -1,4 +1,4 @@
-"""Speed on a busy machine: python -m benchmarks.busy
+"""Speed on a busy machine: python -m benchmarks.busy [--size small] [--out FILE]
 
 Half of the cores get a process that never rests. Each call is timed in turns with these stopped and let go, so drift of
 the machine meets both; of two calls after a pause the second counts, as the first finds cold caches either way. A call
@@ -15,17 +15,28 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from statistics import median
 
+import click
 import numpy as np
 import pandas as pd
 import torch
 
+from benchmarks import record
 from benchmarks.__main__ import synthetic_logits
+from benchmarks.neighbours import Neighbours
 from focal_lib import metrics
 from focal_lib.calibration import FocalTemperatureScaling, TemperatureScaling, VectorScaling
 
-SIZES = ((5_000, 100), (1_000_000, 10))
+SIZES = {"small": (5_000, 100), "large": (1_000_000, 10)}
+HEADS = {  # of the printed table
+    "what": "what",
+    "quiet_ms": "quiet (ms)",
+    "busy_ms": "busy (ms)",
+    "ratio": "busy / quiet",
+    "reading_share": "share of reading speed",
+}
 _SECONDS, _MOST = 4.0, 15  # time of one way to call, and repeats
 
 
@@ -91,19 +102,35 @@ def compare(call: Callable[[], object], ids: list[int]) -> tuple[float, float]:
     return median(quiet), median(busy)
 
 
-def main() -> None:
-    """The table of each size, as printed."""
+def measure(n: int, classes: int, ids: list[int]) -> pd.DataFrame:
+    """A row a call: HEADS, the size, how many of the cores the processes `ids` take, and what others took."""
+    rows = []
+    neighbours = Neighbours(*ids)
+    for name, call, values in calls(n, classes):
+        quiet, busy = compare(call, ids)
+        reading = min(seconds_of(values.sum) for _ in range(5))
+        rows.append((n, classes, name, 1e3 * quiet, 1e3 * busy, busy / quiet, reading / quiet))
+    found = pd.DataFrame(rows, columns=["n", "classes", *HEADS])
+    return found.assign(taken=len(ids), cores=os.cpu_count() or 1, others=neighbours.cores())
+
+
+@click.command()
+@click.option("--size", type=click.Choice([*SIZES, "all"]), default="all", show_default=True)
+@record.out_option(*record.ENDINGS)
+def main(size: str, out: Path | None) -> None:
+    """Calls on a quiet and on a busy machine, and the share of the memory's speed that each reaches."""
+    tables = []
     cores = os.cpu_count() or 1
     with busy_processes(max(1, cores // 2)) as ids:
-        for n, classes in SIZES:
-            rows = []
-            for name, call, values in calls(n, classes):
-                quiet, busy = compare(call, ids)
-                reading = min(seconds_of(values.sum) for _ in range(5))
-                rows.append((name, 1e3 * quiet, 1e3 * busy, busy / quiet, reading / quiet))
-            columns = ["what", "quiet (ms)", "busy (ms)", "busy / quiet", "share of reading speed"]
+        for n, classes in SIZES.values() if size == "all" else (SIZES[size],):
+            found = measure(n, classes, ids)
             print(f"{n:,} x {classes}, torch with {torch.get_num_threads()} threads, {len(ids)} of {cores} cores taken")
-            print(pd.DataFrame(rows, columns=columns).to_string(index=False, float_format="{:,.2f}".format), flush=True)
+            print(f"other processes had {found['others'].iloc[0]:.2f} cores meanwhile")
+            shown = found[list(HEADS)].rename(columns=HEADS)
+            print(shown.to_string(index=False, float_format="{:,.2f}".format), flush=True)
+            tables.append(found)
+    if out is not None:
+        record.write(pd.concat(tables, ignore_index=True).assign(**record.about()), out)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,9 @@ import torch
 from scipy.special import log_softmax, softmax
 from tqdm import tqdm
 
+from benchmarks import record
 from benchmarks.__main__ import synthetic_logits
+from benchmarks.neighbours import Neighbours
 from focal_lib.calibration import TemperatureScaling
 from focal_lib.metrics import adaptive_ece, brier, classwise_ece, ece, mce, nll, smooth_ece
 
@@ -121,6 +123,7 @@ class Line:
     difference: float = math.nan  # of a metric; of temperatures T / T - 1
     nll_gap: float = math.nan  # NLL(theirs) - NLL(ours) of a temperature: below 0 theirs is nearer the optimum
     truth: float = math.nan
+    others: float = math.nan  # cores that other processes had while the lines of this size were measured
     note: str = ""  # why they may differ, or what went wrong
 
 
@@ -354,7 +357,7 @@ def measure(match: Match, data: Data) -> Line:
     except ModuleNotFoundError as error:  # the library, or something that it needs
         line.note = f"{MISSING} ({error.name})"
     except Exception as error:  # a comparison goes on past a library that fails
-        line.note = f"{type(error).__name__}: {error}"
+        line.note = record.in_short(error)
     return line
 
 
@@ -394,7 +397,7 @@ def matches(size: str) -> Iterator[tuple[Match, Data]]:
 
 def as_text(frame: pd.DataFrame) -> str:
     """The table as printed."""
-    shown = frame.drop(columns=["n", "classes", "version"]).dropna(axis=1, how="all")
+    shown = frame.drop(columns=["n", "classes", "version", "others"]).dropna(axis=1, how="all")
     formats = {
         "{:,.2f}": ("theirs_ms", "ours_ms", "ratio"),
         "{:.1f}": ("theirs_cores", "ours_cores"),
@@ -405,25 +408,9 @@ def as_text(frame: pd.DataFrame) -> str:
     return shown.to_string(index=False, na_rep="", formatters=formatters)
 
 
-def save(frame: pd.DataFrame, path: Path) -> None:
-    """Write the lines with the versions and the threads, parquet or csv by suffix."""
-    versions = {f"{name}_version": metadata.version(name) for name in ("focal-lib", "numpy", "scipy", "torch")}
-    frame = frame.assign(**versions, torch_threads=torch.get_num_threads())
-    if path.suffix == ".parquet":
-        frame.to_parquet(path, index=False)
-    else:
-        frame.to_csv(path, index=False)
-
-
-def _out(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
-    if path is not None and path.suffix not in (".parquet", ".csv"):
-        raise click.BadParameter(f"must end in .parquet or .csv. Got {path.name}.")
-    return path
-
-
 @click.command()
 @click.option("--size", type=click.Choice([*SIZES, "all"]), default="all", show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), callback=_out, help="Also write .parquet or .csv here.")
+@record.out_option(*record.ENDINGS)
 @click.option("--threads", type=click.IntRange(1), help="Of torch; 1 where others use the machine. Default: its own.")
 def main(size: str, out: Path | None, threads: int | None) -> None:
     """Ratios theirs / ours, medians of alternating calls, with both results."""
@@ -433,13 +420,17 @@ def main(size: str, out: Path | None, threads: int | None) -> None:
     logging.disable(logging.WARNING)  # torch-uncertainty tells of every fit without a network
     lines = []
     for name in SIZES if size == "all" else (size,):
+        neighbours = Neighbours()
         some = [measure(match, data) for match, data in tqdm(matches(name), desc=name, disable=None, leave=False)]
+        others = neighbours.cores()
+        some = [dataclasses.replace(line, others=others) for line in some]
         n, classes = SIZES[name]
         print(f"{n:,} x {classes} logits, torch with {torch.get_num_threads()} threads; cores = CPU time / wall time")
+        print(f"other processes had {others:.2f} cores meanwhile")
         print(as_text(pd.DataFrame([dataclasses.asdict(line) for line in some])), flush=True)
         lines += some
     if out is not None:
-        save(pd.DataFrame([dataclasses.asdict(line) for line in lines]), out)
+        record.write(pd.DataFrame([dataclasses.asdict(line) for line in lines]).assign(**record.about()), out)
 
 
 if __name__ == "__main__":

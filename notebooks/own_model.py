@@ -34,7 +34,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
+<<<<<<< HEAD
 from IPython.display import display
+=======
+from IPython.display import Markdown, display
+>>>>>>> speed
 from scipy.special import expit
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -68,6 +72,7 @@ from focal_lib.calibration import (
 from focal_lib.checkout import ROOT
 from focal_lib.pages.footer import foot
 from focal_lib.pages.tables import captioned
+from focal_lib.results import speed
 from focal_lib.theory import focal_logit
 
 torch.manual_seed(seed)
@@ -314,6 +319,50 @@ for network in networks.split(","):
     order = np.random.default_rng(seed).permutation(len(sets["validation"]))
     table = method_table(sets["validation"].take(order[:fit_on]), sets["test"])
     display(captioned(table, f"All calibrators on a recorded network of {sets['test'].classes} classes"))
+
+# %% [markdown]
+# (sec-how-fast)=
+# ## How fast, and how large
+#
+# The tables below are a record, not of the machine that made this page but of the one that is named: `make bench
+# RECORD=1` measures again. First, other libraries. Each gets its own call, on the input that its documentation shows;
+# ours gets the same data in turn. A ratio is the median time of theirs by that of ours, so above 1 ours is faster. The
+# difference is theirs minus ours, of temperatures theirs by ours minus 1.
+
+# %% tags=["remove-input"]
+libraries, busy, large = (speed.read_speed(name) for name in ("libraries", "busy", "large"))
+Markdown(speed.say_ratios(libraries))
+
+# %% tags=["remove-input"]
+if libraries is not None:
+    caption = "Other libraries' time by ours, and the difference of both results"
+    display(captioned(speed.compare_ratios(libraries), caption, precision=2, index=False))
+
+# %% [markdown]
+# Where other processes want the cores too, a call that waits for all of its threads is slowed by more than its share.
+# The last column is the time to add up the numbers that a call reads, on one thread, by the time of the call: at 1 it
+# would be as fast as memory is read once.
+
+# %% tags=["remove-input"]
+Markdown(speed.say_busy(busy))
+
+# %% tags=["remove-input"]
+if busy is not None:
+    caption = "Calls while the machine is quiet, and while processes that never rest have some of its cores"
+    display(captioned(speed.tabulate_busy(busy), caption, precision=2, index=False))
+
+# %% [markdown]
+# Last, logits in a file, read as a memory map by every method and metric. The metrics are those of probabilities that a
+# temperature calibrates as they are read. The file repeats one block of samples, so that each number can be compared
+# with that of the block in memory. Memory is what a process had for itself at most, with Python and its libraries. A
+# method that needs all samples in memory is left out.
+
+# %% tags=["remove-input"]
+Markdown(speed.say_large(large))
+
+# %% tags=["remove-input"]
+if large is not None:
+    display(captioned(speed.tabulate_large(large), speed.caption_large(large), precision=2, index=False))
 
 # %% tags=["remove-input"]
 foot("own_model", samples=samples, seed=seed, networks=networks, fit_on=fit_on)

@@ -1,0 +1,167 @@
+"""What the page says of a record of speed: on made-up tables, on the one there is, and where there is none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from focal_lib.checkout import ROOT
+from focal_lib.metrics.by_name import METRICS
+from focal_lib.results import speed
+
+MADE = {"machine": "A, 2 cores, x86_64", "commit": "abc", "others": 0.01}
+NAN = np.nan
+
+
+def libraries(*ratios, others=0.01):
+    """A metric of one library at two sizes for each pair of ratios, and a temperature."""
+    rows = []
+    for size, (n, classes) in enumerate(((50, 100), (1000, 10))):
+        for number, pair in enumerate(ratios):
+            rows.append((f"metric {number}", n, classes, "lib", "f", pair[size], 1e-9, NAN, "rounding"))
+        rows.append(("temperature", n, classes, "lib", "g", 5.0, 0.0, (2e-9, -1e-3)[size], ""))
+    columns = ["what", "n", "classes", "library", "form", "ratio", "difference", "nll_gap", "note"]
+    return pd.DataFrame(rows, columns=columns).assign(**MADE | {"others": others})
+
+
+def busy(all_at_once=3.0):
+    rows = [("all_metrics", all_at_once, 1.5, 0.5), ("focal temperature, nll", 7.0, 2.5, 0.01)]
+    rows += [(name, 1.0, 1.1, 0.2) for name in ("ece", "adaptive_ece", "classwise_ece", "nll", "brier")]
+    found = pd.DataFrame(rows, columns=["what", "quiet_ms", "ratio", "reading_share"])
+    return found.assign(n=1000, classes=10, busy_ms=found["quiet_ms"] * found["ratio"], taken=1, cores=2, **MADE)
+
+
+def large(*rows):
+    """Rows of what, seconds, whether estimated, memory, value, the value in memory, note."""
+    columns = ["what", "seconds", "estimate", "memory_gb", "value", "in_memory", "note"]
+    found = pd.DataFrame(rows, columns=columns)
+    about = {"samples": 10_000_000, "classes": 100, "dtype": "float16", "file_gb": 1.86, "before_gb": 0.4}
+    return found.assign(value_of="T", **about, **MADE)
+
+
+LARGE = (
+    ("temperature:nll", 20.0, False, 0.61, 2.0, 2.0, ""),
+    ("focal-temperature:adaptive-ece", 9000.0, True, NAN, 2.02, 2.0, "estimate: 20 times the 450.0 s of some"),
+    ("isotonic:brier", NAN, False, NAN, NAN, NAN, "does not stream"),
+    *((name, 1.0, False, 0.55, 0.5, 0.5, "") for name in METRICS),
+    ("all-metrics", 2.5, False, 0.7, 0.5, 0.5, ""),
+)
+
+
+# --- other libraries --------------------------------------------------------------------
+
+
+def test_ratios_all_above_one():
+    said = speed.say_ratios(libraries((3.0, 1.24)))
+    assert "The smallest ratio is 1.24, metric 0 of lib (f) at 1,000 x 10." in said
+    assert "0 of 4 ratios are below 1." in said
+    assert "on A, 2 cores, x86_64, at commit abc; other processes had at most 0.01 cores meanwhile." in said
+    assert "Of 2 temperatures ours has the lower NLL in 1, theirs in 1, and in 0 they are equal" in said
+
+
+def test_a_ratio_below_one_is_said_with_its_name():
+    said = speed.say_ratios(libraries((3.0, 2.0), (0.8, 1.5)))
+    assert "The smallest ratio is 0.80" in said
+    assert "1 of 6 ratios is below 1: metric 1 of lib (f) at 50 x 100." in said
+
+
+def test_a_machine_that_was_not_quiet_is_called_so():
+    assert "(not a quiet machine)" in speed.say_ratios(libraries((3.0, 2.0), others=0.7))
+    assert "quiet" not in speed.say_ratios(libraries((3.0, 2.0)))
+
+
+def test_ratios_side_by_side():
+    found = speed.compare_ratios(libraries((3.0, 1.24)))
+    row = found.set_index("what").loc["metric 0"]
+    assert (row["ratio, 50 x 100"], row["ratio, 1,000 x 10"], row["difference, 50 x 100"]) == (3.0, 1.24, "+1e-09")
+    assert "why not" not in found
+
+
+def test_a_library_that_was_missing_has_no_ratio_and_says_why():
+    table = libraries((3.0, 1.24), (NAN, NAN))
+    table.loc[table["what"] == "metric 1", "note"] = "not installed"
+    said = speed.say_ratios(table)
+    assert "0 of 4 ratios are below 1." in said
+    assert "2 of the calls could not be compared (lib)" in said
+    found = speed.compare_ratios(table).set_index("what")
+    assert found["why not"].to_dict() == {"metric 0": "", "metric 1": "not installed", "temperature": ""}
+    assert "No call was compared. 1 of the calls" in speed.say_ratios(table[table["ratio"].isna()].head(1))
+
+
+# --- a busy machine ---------------------------------------------------------------------
+
+
+def test_the_slowest_call_and_one_pass():
+    said = speed.say_busy(busy())
+    assert "With 1 of 2 cores taken" in said
+    assert "at most 2.50 times as long (focal temperature, NLL at 1,000 x 10)" in said
+    assert "1.0% to 50.0%, the largest for all metrics at once at 1,000 x 10" in said
+    assert f"all {len(METRICS)} metrics in one pass took 3.0 ms, the 5 of the table one after another 5.0 ms" in said
+    names = speed.tabulate_busy(busy())["what"].tolist()
+    assert names[:4] == ["all metrics at once", "focal temperature, NLL", "ECE", "adaptive ECE"]
+
+
+def test_one_pass_is_not_said_of_metrics_that_are_not_there():
+    assert "one pass" not in speed.say_busy(busy().iloc[:3])
+
+
+# --- samples in a file ------------------------------------------------------------------
+
+
+def test_what_is_measured_estimated_and_left_out():
+    said = speed.say_large(large(*LARGE))
+    rows = len(METRICS) + 4
+    assert f"Of {rows} rows {rows - 2} are measured, 1 is estimated" in said
+    assert "and 1 has no time" in said
+    assert "The most memory is 0.70 GB (all metrics at once), 0.40 GB of it before" in said
+    assert f"one pass took 2.5 s, one after another {len(METRICS):.1f} s" in said
+    assert "differ by at most 1e-02 (focal temperature by adaptive ECE)" in said
+    assert "to the last digit" in speed.say_large(large(*LARGE).drop(index=1))
+
+
+def test_large_table():
+    found = speed.tabulate_large(large(*LARGE)).set_index("what")
+    estimated = found.loc["focal temperature by adaptive ECE"]
+    assert (estimated["seconds"], estimated["minus in memory"]) == ("9,000.0 (estimate)", "+2e-02")
+    assert found.loc["isotonic by Brier score", ["seconds", "found", "note"]].tolist() == ["", "", "does not stream"]
+    assert speed.caption_large(large(*LARGE)) == (
+        "Logits 10,000,000 x 100, float16, 1.86 GB in a file (7.45 GB as float64)"
+    )
+
+
+def test_a_table_of_rows_without_time():
+    said = speed.say_large(large(LARGE[2]))
+    assert "Of 1 rows 0 are measured, 0 are estimated" in said
+    assert "memory is" not in said
+
+
+# --- the record -------------------------------------------------------------------------
+
+
+def test_a_record_that_is_not_there_is_said_with_the_command(tmp_path):
+    for name, say in (("libraries", speed.say_ratios), ("busy", speed.say_busy), ("large", speed.say_large)):
+        assert speed.read_speed(name, tmp_path) is None
+        assert "There is no record" in say(None)
+        assert "`make bench RECORD=1" in say(None)
+    with pytest.raises(ValueError, match="name must be one of libraries, busy, large"):
+        speed.read_speed("training")
+
+
+@pytest.mark.parametrize(
+    ("name", "say", "tabulate"),
+    [
+        ("libraries", speed.say_ratios, speed.compare_ratios),
+        ("busy", speed.say_busy, speed.tabulate_busy),
+        ("large", speed.say_large, speed.tabulate_large),
+    ],
+)
+def test_the_record_of_the_repository(name, say, tabulate):
+    """Where there is one; it names no place of the machine that made it."""
+    table = speed.read_speed(name)
+    if table is None:
+        assert "There is no record" in say(table)
+        return
+    assert "nan" not in say(table)
+    assert len(tabulate(table))
+    texts = table.select_dtypes(exclude="number").astype(str)
+    assert not texts.apply(lambda column: column.str.contains(str(ROOT), regex=False)).any().any()
+    assert not texts.apply(lambda column: column.str.contains(r"/(?:home|tmp|work|root)/")).any().any()
