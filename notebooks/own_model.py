@@ -34,11 +34,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-<<<<<<< HEAD
-from IPython.display import display
-=======
 from IPython.display import Markdown, display
->>>>>>> speed
 from scipy.special import expit
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier

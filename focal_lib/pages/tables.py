@@ -128,7 +128,8 @@ def captioned(
         raise ValueError(f"a table of the book must have a caption without formulas. Got {caption!r}.")
     cells = functools.partial(_cell, precision=precision)
     found = table.style.format(cells, na_rep="", escape="html").set_caption(html.escape(caption))
-    p_values: list[Hashable] = [name for name in table.columns if str(name).split(",")[0] == "p" and is_numeric_dtype(table[name])]
+    with_p = [name for name in table.columns if str(name).split(",")[0] == "p"]
+    p_values: list[Hashable] = [name for name in with_p if is_numeric_dtype(table[name])]
     found = found.format(say_p, subset=p_values, na_rep="")
     if spelt:
         numbers = [is_numeric_dtype(kind) and not is_bool_dtype(kind) for kind in table.dtypes]
