@@ -123,6 +123,10 @@ def test_form_of_table_1_is_by_kk24s_ece(measured):
     part = rows(measured, loss="focal 3", **BY_ADAPTIVE_ECE, metric="adaptive-ece")
     wanted = f"{part['value'].mean():.2f} ± {part['value'].std():.2f} ({part['temperature'].mean():.2f})"
     assert table.loc["focal 3", ("adaptive ECE (%)", "temperature")] == wanted
+    one = measured[(measured["seed"] == 0) | (measured["loss"] == "cross-entropy")]
+    mixed = over_seeds.format_as_kk24(one).map(lambda text: "±" in text)
+    assert mixed.loc["cross-entropy"].all()
+    assert not mixed.loc["focal 3"].any()  # one run: no deviation, and no 'nan'
     alone = over_seeds.format_as_kk24(measured[measured["seed"] == 0])
     assert "±" not in alone.loc["focal 3", ("NLL", "as trained")]
     assert isinstance(table, pd.DataFrame)
