@@ -172,11 +172,20 @@ def _data() -> dict[str, list[Path]]:
 
 
 @functools.cache
+def _tables_in() -> dict[str, list[Path]]:
+    """Tables of recorded runs, by the name of their folder in results/."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted((ROOT / "results").glob("*/*.parquet")):
+        found.setdefault(path.parent.name, []).append(path)
+    return found
+
+
+@functools.cache
 def _files_read(module: str) -> list[Path]:
-    """Files whose name the module holds as a text."""
+    """Files whose name, or whose folder in results/, the module holds as a text: it may put a name together."""
     nodes = _nodes(_path(module))
     names = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return [path for name in names & set(_data()) for path in _data()[name]]
+    return [path for known in (_data(), _tables_in()) for name in names & set(known) for path in known[name]]
 
 
 def sources(modules: Iterable[str]) -> list[str]:

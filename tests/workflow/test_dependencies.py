@@ -35,6 +35,12 @@ def test_what_a_module_reads_is_a_source():
     assert "proofs/theorems.json" in sources(["focal_lib.claims.ledger"])  # a verdict may be the kernel's
 
 
+def test_a_table_whose_name_a_module_puts_together_is_a_source():
+    wanted = {f"results/unknown-inputs/{name}.parquet" for name in ("cifar10-unknown", "cifar10-unknown-shift")}
+    assert wanted <= set(sources(notebook_modules(ROOT / "notebooks" / "19_unknown_inputs.py")))
+    assert "results/fcl-networks/moons.parquet" in sources(["focal_lib.results.fcl_networks"])
+
+
 def test_a_page_does_not_depend_on_all_that_a_face_imports():
     files = sources(notebook_modules(ROOT / "notebooks" / "02_convexity.py"))
     assert "focal_lib/theory/__init__.py" in files
