@@ -7,6 +7,7 @@ import pytest
 from focal_lib.checkout import ROOT
 from focal_lib.claims import ledger
 from focal_lib.results.recorded import load_recorded, read_shift, read_table
+from focal_lib.results.written_unknown import corruptions_asked
 from focal_lib.training.data.corruptions import CORRUPTION_KINDS
 from focal_lib.training.grids import read_grid
 from focal_lib.training.recipes import RECIPES
@@ -41,7 +42,7 @@ def test_a_statement_names_the_corruptions_of_its_record():
     named = [claim for claim in ledger() if "corruptions of CIFAR-10-C" in claim.statement]
     assert len(named) == 3
     under, main = read_shift("cifar10-unknown"), {name for kind in CORRUPTION_KINDS.values() for name in kind}
-    (images,), shown = set(under["images"]), set(under["corruption"])
+    (images,), shown = set(under["images"]), set(corruptions_asked(under)["corruption"])
     assert shown <= main
     wanted = f"the first {images:,} test images under {len(shown)} of the {len(main)} corruptions of CIFAR-10-C"
     assert {wanted in claim.statement for claim in named} == {True}
