@@ -481,7 +481,8 @@ chief = with_all.loc["cross-entropy: focal-temperature minus temperature, nll"]
 alike = int((with_all["significant"] == by_name["significant"]).sum())
 more = (
     "They are over the corruptions that could be made when they were written down; with "
-    f"{', '.join(map(in_words, later))}, made later, the primary one is {chief['difference']:+.4f} ({chief['low']:+.4f} to {chief['high']:+.4f}), and "
+    f"{', '.join(map(in_words, later))}, made later, the primary one is {chief['difference']:+.4f} "
+    f"({chief['low']:+.4f} to {chief['high']:+.4f}), and "
     f"{alike} of {len(with_all)} are as significant, or not, as before."
 )
 note("unknown", cifar_later=more if later else "")

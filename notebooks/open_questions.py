@@ -44,7 +44,7 @@
 # | what the decomposition means for generalisation | measured, small networks | {ref}`ch-training`, {ref}`ch-raters` |
 # | is the map like $T < 1$ on other architectures? | measured on small networks | below |
 # | does focal temperature scaling help there? | measured on small networks, judged | below |
-# | the whole landscape of $(\gamma, T)$ | searched, book's grid and {glue:text}`questions-records` records | below, {ref}`ch-fts` |
+# | the whole landscape of $(\gamma, T)$ | searched, {glue:text}`questions-records` records too | below, {ref}`ch-fts` |
 # | data out of distribution | measured on small networks | {ref}`ch-unknown` |
 
 # %% tags=["parameters"]
