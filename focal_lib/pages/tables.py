@@ -139,8 +139,8 @@ def captioned(
 
 
 def say_p(p: Any) -> str:
-    """A p-value with three digits behind the point, '< 0.001' below them."""
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    """A p-value for a cell of HTML: three digits behind the point, '&lt; 0.001' below them."""
+    return "&lt; 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _cell(value: Any, precision: int) -> Any:

@@ -69,8 +69,10 @@ def test_p_values_and_what_is_no_more_than_zero():
     frame = pd.DataFrame(
         {"difference": [-0.0001, -0.25], "p": [4e-18, 0.0314], "p, Holm": [0.001, np.nan], "n": [50_000, 500]}
     )
-    cells = BeautifulSoup(captioned(frame, "Of two.").to_html(), "html.parser").select("td")
+    text = captioned(frame, "Of two.").to_html()
+    cells = BeautifulSoup(text, "html.parser").select("td")
     assert [cell.text for cell in cells] == ["0.000", "< 0.001", "0.001", "50,000", "-0.250", "0.031", "", "500"]
+    assert ">&lt; 0.001<" in text
 
 
 def test_every_corruption_and_set_of_images_has_words():
