@@ -70,6 +70,7 @@ def _names(context: click.Context, option: click.Parameter, given: tuple[str, ..
 def main(samples: int, classes: int, only: list[str], limit: float, out: Path | None) -> None:
     """Fits and metrics of a memory map, with time and memory."""
     code = made_by(large_rows.__file__)
+    made = record.about() | code
     rows = _so_far(out, code["code"], samples, classes) if out is not None else []
     wanted = only or [name for name in large_rows.names() if name not in {row["what"] for row in rows}]
     if not wanted:
@@ -83,7 +84,7 @@ def main(samples: int, classes: int, only: list[str], limit: float, out: Path | 
             line = _in_own_process(name, folder, limit)
             print(as_text(line), flush=True)
             rows = [row for row in rows if row["what"] != name]
-            rows.append({**dataclasses.asdict(line), **record.about(), **code})
+            rows.append(dataclasses.asdict(line) | made)
             rows.sort(key=lambda row: large_rows.names().index(row["what"]))
             if out is not None:
                 record.write(pd.DataFrame(rows), out)

@@ -160,22 +160,19 @@ def notebook_modules(notebook: Path) -> set[str]:
 
 @functools.cache
 def _data() -> dict[str, list[Path]]:
-    """Files that modules read, by name: inside the package, the tables of recorded runs, what Coq's kernel checked."""
+    """Files that modules read, by name: inside the package, the tables of recorded runs, what Coq's kernel checked.
+
+    Tables by the name of their folder, too.
+    """
     inside = [p for p in (ROOT / PACKAGE).rglob("*.*") if p.suffix not in (".py", ".pyc") and p.is_file()]
     found: dict[str, list[Path]] = {}
     checked = [
         path for path in (ROOT / "proofs" / "theorems.json", ROOT / "_build/proofs/theorems.json") if path.exists()
     ]
-    for path in sorted([*inside, *(ROOT / "results").glob("*/*.parquet"), *checked]):
+    tables = sorted((ROOT / "results").glob("*/*.parquet"))
+    for path in sorted([*inside, *tables, *checked]):
         found.setdefault(path.name, []).append(path)
-    return found
-
-
-@functools.cache
-def _tables_in() -> dict[str, list[Path]]:
-    """Tables of recorded runs, by the name of their folder in results/."""
-    found: dict[str, list[Path]] = {}
-    for path in sorted((ROOT / "results").glob("*/*.parquet")):
+    for path in tables:
         found.setdefault(path.parent.name, []).append(path)
     return found
 
@@ -185,7 +182,7 @@ def _files_read(module: str) -> list[Path]:
     """Files whose name, or whose folder in results/, the module holds as a text: it may put a name together."""
     nodes = _nodes(_path(module))
     names = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return [path for known in (_data(), _tables_in()) for name in names & set(known) for path in known[name]]
+    return [path for name in names & set(_data()) for path in _data()[name]]
 
 
 def sources(modules: Iterable[str]) -> list[str]:

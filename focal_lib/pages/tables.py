@@ -15,7 +15,7 @@ from pandas.io.formats.style import Styler
 
 from focal_lib.metrics.detection import DETECTION_SCORES
 
-__all__ = ["WORDS", "captioned", "in_words", "say_p"]
+__all__ = ["WORDS", "captioned", "in_words"]
 
 WORDS = {
     # metrics and scores
@@ -117,7 +117,8 @@ def captioned(
     """The table with a caption, heads in words, and empty cells where there is no value.
 
     Args:
-        precision: digits behind the point, of columns of numbers; those named 'p', and 'p, ...', are `say_p`.
+        precision: digits behind the point, of columns of numbers; p-values, named 'p' or 'p, ...', have three,
+            and '< 0.001' below them.
         index: whether the index is shown.
         spelt: whether cells of text, of yes and of no are `in_words`, too; not where they are to be typed as they are.
 
@@ -130,7 +131,7 @@ def captioned(
     found = table.style.format(cells, na_rep="", escape="html").set_caption(html.escape(caption))
     with_p = [name for name in table.columns if str(name).split(",")[0] == "p"]
     p_values: list[Hashable] = [name for name in with_p if is_numeric_dtype(table[name])]
-    found = found.format(say_p, subset=p_values, na_rep="")
+    found = found.format(_p_value, subset=p_values, na_rep="")
     if spelt:
         numbers = [is_numeric_dtype(kind) and not is_bool_dtype(kind) for kind in table.dtypes]
         found = found.format(_head, subset=table.columns[~np.array(numbers, dtype=bool)], na_rep="")
@@ -138,7 +139,7 @@ def captioned(
     return found.format_index(_head) if index else found.hide()
 
 
-def say_p(p: Any) -> str:
+def _p_value(p: Any) -> str:
     """A p-value for a cell of HTML: three digits behind the point, '&lt; 0.001' below them."""
     return "&lt; 0.001" if p < 0.001 else f"{p:.3f}"
 

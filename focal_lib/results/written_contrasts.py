@@ -12,7 +12,7 @@ from pandas.io.formats.style import Styler
 from focal_lib.checkout import ROOT
 from focal_lib.metrics.intervals import Interval, t_interval_if_any
 from focal_lib.metrics.significance import smallest_effect, t_p_value
-from focal_lib.pages.tables import in_words, say_p
+from focal_lib.pages.tables import captioned, in_words
 from focal_lib.results.over_seeds import correct_together
 from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.grids import read_contrasts
@@ -150,8 +150,7 @@ def format_contrasts(found: pd.DataFrame, caption: str, *, precision: int = 3) -
         significant=np.where(found["significant"], "yes", "no"),
     )
     named = shown[[column for column in _SHOWN if column in shown]].rename(columns=_SHOWN)
-    form = named.style.format(precision=precision).format(say_p, subset=["p", "p, Holm"], na_rep="")
-    return form.hide().set_caption(caption)
+    return captioned(named, caption, precision=precision, index=False)
 
 
 def compare_eces(
