@@ -13,19 +13,18 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
+import functools
 import itertools
-import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-import pandas as pd
-
-from focal_lib.atomic_write import write_whole
 from focal_lib.calibration.evaluation.advice_groups import group_population, judge_advice_in_groups, sizes_in_words
 from focal_lib.calibration.evaluation.advice_power import population_with_gain
 from focal_lib.calibration.evaluation.advice_rates import Population, made_up_population
 from focal_lib.calibration.evaluation.recommendation import RELEVANT
 from focal_lib.checkout import ROOT
-from workflow.going_on import made_by, rows_so_far
+from workflow.going_on import go_on
 
 OUT = ROOT / "results" / "advice" / "groups.parquet"
 CLASSES = 10
@@ -35,7 +34,6 @@ TRUTHS: tuple[str | float, ...] = (*CALIBRATED, *GAINS)
 CORRELATIONS = (0.0, 0.05, 0.2, 0.5)
 SIZES = ([10] * 150, [50] * 30, [150] * 5 + [5] * 150)  # of groups: many, few, a few that are large
 _POPULATION = 5_000
-_SAVED_EVERY = 30.0  # seconds
 
 
 def _population(truth: str | float, number: int) -> Population:
@@ -47,28 +45,22 @@ def _population(truth: str | float, number: int) -> Population:
 
 def main(minutes: float, rounds: int, out: Path = OUT) -> None:
     """Go on with the record until the processor time or the rounds are used up."""
-    code = made_by(__file__)
-    rows = rows_so_far(out, code["code"])
-    done = {(row["seed"], row["gain"], row["truth"], row["correlation"], row["sizes"]) for row in rows}
-    end, saved = time.process_time() + 60 * minutes, time.monotonic()
-    out.parent.mkdir(parents=True, exist_ok=True)
+    go_on(out, __file__, ("seed", "gain", "truth", "correlation", "sizes"), _todo(rounds), minutes)
 
-    def save() -> None:
-        write_whole(out, lambda part: pd.DataFrame(rows).to_parquet(part, index=False))
 
+def _todo(rounds: int) -> Iterator[tuple[tuple[Any, ...], Callable[[], list[dict[str, Any]]]]]:
     for number, truth in itertools.product(range(rounds), TRUTHS):
         population, gain = _population(truth, number), 0.0 if isinstance(truth, str) else truth
         for correlation, sizes in itertools.product(CORRELATIONS, SIZES):
-            if time.process_time() > end:
-                break
-            if (number, gain, population.name, correlation, sizes_in_words(sizes)) not in done:
-                grouped = group_population(population, correlation)
-                found = judge_advice_in_groups(grouped, sizes, number)
-                rows += [row | {"gain": gain} | code for row in found]
-            if time.monotonic() - saved > _SAVED_EVERY:
-                save()
-                saved = time.monotonic()
-    save()
+            setting = (number, gain, population.name, correlation, sizes_in_words(sizes))
+            yield setting, functools.partial(_decide, population, gain, correlation, sizes, number)
+
+
+def _decide(
+    population: Population, gain: float, correlation: float, sizes: list[int], number: int
+) -> list[dict[str, Any]]:
+    found = judge_advice_in_groups(group_population(population, correlation), sizes, number)
+    return [row | {"gain": gain} for row in found]
 
 
 if __name__ == "__main__":

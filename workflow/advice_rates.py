@@ -15,12 +15,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
 import functools
-import time
 from pathlib import Path
+from typing import Any
 
-import pandas as pd
-
-from focal_lib.atomic_write import write_whole
 from focal_lib.calibration.evaluation.advice_rates import (
     KNOWN_TRUTHS,
     Population,
@@ -29,7 +26,7 @@ from focal_lib.calibration.evaluation.advice_rates import (
     recorded_population,
 )
 from focal_lib.checkout import ROOT
-from workflow.going_on import made_by, rows_so_far
+from workflow.going_on import go_on
 
 OUT = ROOT / "results" / "advice" / "decisions.parquet"
 RECORDED = {
@@ -53,7 +50,6 @@ EVERY = {  # (classes, samples) -> the setting is in the last of so many rounds
     (100, 5_000): 8,
     (1_000, 1_000): 8,
 }
-_SAVED_EVERY = 30.0  # seconds
 
 
 @functools.cache
@@ -78,25 +74,16 @@ def settings(number: int) -> list[tuple[str, int, int]]:
 
 def main(minutes: float, rounds: int, out: Path = OUT) -> None:
     """Go on with the record until the processor time or the rounds are used up."""
-    code = made_by(__file__)
-    rows = rows_so_far(out, code["code"])
-    done = {(row["truth"], row["classes"], row["samples"], row["seed"]) for row in rows}
-    end, saved = time.process_time() + 60 * minutes, time.monotonic()
-    out.parent.mkdir(parents=True, exist_ok=True)
+    todo = (
+        ((*setting, number), functools.partial(_decide, *setting, number))
+        for number in range(rounds)
+        for setting in settings(number)
+    )
+    go_on(out, __file__, ("truth", "classes", "samples", "seed"), todo, minutes)
 
-    def save() -> None:
-        write_whole(out, lambda part: pd.DataFrame(rows).to_parquet(part, index=False))
 
-    todo = [(*setting, number) for number in range(rounds) for setting in settings(number)]
-    for truth, classes, n, number in todo:
-        if time.process_time() > end:
-            break
-        if (truth, classes, n, number) not in done:
-            rows.append(judge_advice(_population(truth, classes, number), n, number) | code)
-        if time.monotonic() - saved > _SAVED_EVERY:
-            save()
-            saved = time.monotonic()
-    save()
+def _decide(truth: str, classes: int, n: int, number: int) -> list[dict[str, Any]]:
+    return [judge_advice(_population(truth, classes, number), n, number)]
 
 
 if __name__ == "__main__":

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from focal_lib.atomic_write import write_whole
 from focal_lib.checkout import commit
 from workflow.dependencies import digest
 
-__all__ = ["made_by", "rows_so_far"]
+__all__ = ["go_on", "made_by", "rows_so_far"]
+
+_SAVED_EVERY = 30.0  # seconds
 
 
 def made_by(module: str) -> dict[str, str]:
@@ -34,3 +39,42 @@ def rows_so_far(record: Path, code: str) -> list[dict[Any, Any]]:
             "move it aside to begin anew."
         )
     return found.to_dict("records")
+
+
+def go_on(
+    out: Path,
+    module: str,
+    keys: Sequence[str],
+    todo: Iterable[tuple[tuple[Any, ...], Callable[[], list[dict[str, Any]]]]],
+    minutes: float,
+) -> None:
+    """Rows of the settings that a record has not, until all are there or the processor time is used up.
+
+    Args:
+        out: the record, written whole every half minute and at the end.
+        module: file of the recorder, whose code the rows name.
+        keys: columns that tell settings apart.
+        todo: each setting, its values in these columns, and what gives its rows.
+        minutes: of processor time.
+
+    Raises:
+        SystemExit: another code made some of the rows that there are.
+    """
+    code = made_by(module)
+    rows = rows_so_far(out, code["code"])
+    done = {tuple(row[key] for key in keys) for row in rows}
+    end, saved = time.process_time() + 60 * minutes, time.monotonic()
+    out.parent.mkdir(parents=True, exist_ok=True)
+
+    def save() -> None:
+        write_whole(out, lambda part: pd.DataFrame(rows).to_parquet(part, index=False))
+
+    for setting, judge in todo:
+        if time.process_time() > end:
+            break
+        if setting not in done:
+            rows += [row | code for row in judge()]
+        if time.monotonic() - saved > _SAVED_EVERY:
+            save()
+            saved = time.monotonic()
+    save()
