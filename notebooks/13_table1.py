@@ -347,8 +347,8 @@ captioned(other, caption, precision=2, index=False) if len(other) else None
 Markdown(
     f"""The grid file of these runs holds {len(asked)} contrasts, of which {found["significant"].sum()} are significant
 at 5 %. By another ECE, with the fits as they are, sign or significance would be other in {len(other)} cases. The first
-of each table is the primary one and stands for itself, and the others of the table are corrected together ('p, Holm');
-'power 80 %' is the smallest difference that these seeds would have shown in four of five cases."""
+of each table is the primary one and stands for itself, and the others of the table are corrected together (Holm);
+'smallest that would show' is the smallest difference that these seeds would have shown in four of five cases."""
     if asked
     else "The grid file of these runs holds no contrasts: every comparison above is one that was thought of afterwards."
 )

@@ -405,7 +405,8 @@ show("l25.lambda_selected")
 
 # %% tags=["hide-input"]
 gains = results.gains_of_kk24(results.kk24_table1())
-titles = ["data set", "loss", "temperature", "focal temperature", "difference", "95 % from", "to", "p", "p, Holm"]
+titles = ["data set", "loss", "temperature", "focal temperature", "difference", "95 % from", "to", "p"]
+titles += ["p, corrected (Holm)"]
 named = gains.assign(loss=gains["loss"].map(in_words)).set_axis(titles, axis="columns")
 caption = "KK24's Table 1: adaptive ECE (%) after either scaling; intervals each for itself"
 captioned(named, caption, precision=2, index=False)

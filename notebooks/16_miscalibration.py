@@ -118,7 +118,7 @@ differences(
 splits = {split: results.histories(base, split) for split in ("train", "test")}
 turn = int(splits["test"].groupby("epoch")["nll"].mean().idxmin())
 both = pd.concat([frame.assign(loss=f"{split} data") for split, frame in splits.items()])
-names = {"NLL": "nll", "classification error": "error", "ECE (equal mass)": "adaptive_ece"}
+names = {"NLL (nats)": "nll", "error (share)": "error", "ECE (equal mass)": "adaptive_ece"}
 by_column = results.over_seeds_by_epoch(both, list(names.values()))
 panels = {title: by_column[column] for title, column in names.items()}
 
@@ -165,8 +165,8 @@ show("m20.nll_overfits_not_error", "m20.nll_turns_early", "m20.fig1_training_err
 # correctly apart from the others, on training and on test data:
 
 # %% tags=["hide-input"]
-names = {"NLL, right": "nll_right", "NLL, wrong": "nll_wrong"}
-names |= {"entropy, right": "entropy_right", "entropy, wrong": "entropy_wrong"}
+names = {"NLL, right (nats)": "nll_right", "NLL, wrong (nats)": "nll_wrong"}
+names |= {"entropy, right (nats)": "entropy_right", "entropy, wrong (nats)": "entropy_wrong"}
 by_column = results.over_seeds_by_epoch(both, list(names.values()))
 beside_test = {title: by_column[column] for title, column in names.items()}
 note("miscalibration", last_mistakes=results.last_mistakes(splits["train"], spec.n_train))
@@ -187,8 +187,9 @@ show("m20.fig1_train_nll")
 
 # %% tags=["hide-input"]
 tests = results.histories(trained, "test")
-names = {"NLL, right": "nll_right", "NLL, wrong": "nll_wrong", "NLL, all": "nll"}
-names |= {"entropy, right": "entropy_right", "entropy, wrong": "entropy_wrong", "ECE (equal mass)": "adaptive_ece"}
+names = {"NLL, right (nats)": "nll_right", "NLL, wrong (nats)": "nll_wrong", "NLL, all (nats)": "nll"}
+names |= {"entropy, right (nats)": "entropy_right", "entropy, wrong (nats)": "entropy_wrong"}
+names |= {"ECE (equal mass)": "adaptive_ece"}
 by_column = results.over_seeds_by_epoch(tests, list(names.values()))
 apart = {title: by_column[column] for title, column in names.items()}
 
@@ -289,8 +290,8 @@ show("m20.weight_norm_late", "m20.weight_norm_fifth", "m20.weight_norm_early")
 # classifies correctly (right) and of the others (wrong):
 
 # %% tags=["hide-input"]
-names = {"training error": "train_error", "test error": "test_error"}
-names |= {"true class, right": "true_class_right", "true class, wrong": "true_class_wrong"}
+names = {"training error (share)": "train_error", "test error (share)": "test_error"}
+names |= {f"probability of the true class, {kind}": f"true_class_{kind}" for kind in ("right", "wrong")}
 by_column = results.over_seeds_by_epoch(described, list(names.values()))
 dropped = {title: by_column[column] for title, column in names.items()}
 errors = described[described["gamma"] == 0].pivot(index="seed", columns="epoch", values="train_error")

@@ -133,11 +133,16 @@ note("simple", step=step, plateau=1 - flip, left=np.linalg.norm(path[-1]) / ends
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Norm of the weights over time on a logarithmic axis, a curve for each loss. Each rises from zero and levels off at the norm of its exact minimum, which is marked."}, "figure": {"name": "fig-simple-norm", "caption": "Norm of the weights along the gradient flow, first draw, and at the exact minimum. Time is learning rate times iterations. Counterpart of M20 Fig. 5 (b)."}}
 line_figure(
-    times, {names[g]: norm for g, norm in flows.items()}, "time", "norm of the weights", xscale="log", points=at_end
+    times,
+    {names[g]: norm for g, norm in flows.items()},
+    "time (learning rate times iterations)",
+    "norm of the weights",
+    xscale="log",
+    points=at_end,
 )
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Norm of the logits of the training samples over time on a logarithmic axis, a curve for each loss. Each rises from zero and levels off, the higher, the smaller gamma is."}, "figure": {"name": "fig-simple-logits", "caption": "Norm of the logits of all training samples along the same gradient flow. Counterpart of M20 Fig. 5 (a)."}}
-line_figure(times, logits_along, "time", "norm of the logits", xscale="log")
+line_figure(times, logits_along, "time (learning rate times iterations)", "norm of the logits", xscale="log")
 
 # %% [markdown]
 # It levels off. The flipped labels lie among the others, so no line separates the classes, and every loss has a
@@ -214,7 +219,15 @@ paths = {names[g]: (growth[g] / growth[0.0]).to_numpy() for g in values}
 limits = {rf"$1/(1+{g:g})$": (long_times[-1], 1 / (1 + g)) for g in values}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Norm of the focal weights over that of cross-entropy along the gradient flow on separable clusters, over time on a logarithmic axis. The curves sink slowly towards the marked limits one over one plus gamma."}, "figure": {"name": "fig-simple-separable", "caption": "Separable clusters: the norm with focal loss over that with cross-entropy, along the gradient flow. Dots: $1/(1+\\gamma)$."}}
-line_figure(long_times, paths, "time", "norm, focal over cross-entropy", xscale="log", points=limits, ylim=(0, 1))
+line_figure(
+    long_times,
+    paths,
+    "time (learning rate times iterations)",
+    "norm, focal over cross-entropy",
+    xscale="log",
+    points=limits,
+    ylim=(0, 1),
+)
 
 # %% [markdown]
 # Here the norm is the path's: who trains longer gets more of it, with either loss, though slowly. Twice the norm takes
@@ -441,7 +454,9 @@ best = {name: marks[int(curve.argmin())] for name, curve in over.items()}
 note("simple", best="; ".join(f"{name}: {epoch}" for name, epoch in best.items()), further=further)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Mean distance from the truth over epochs, both on logarithmic axes: a curve for each loss, and for focal loss and FCL one after their map."}, "figure": {"name": "fig-simple-epochs", "caption": "Root mean square distance from the truth while training, mean over seeds."}}
-line_figure(np.array(marks), over, "epochs", "distance from the truth", xscale="log", yscale="log", ylim=(None, 1))
+line_figure(
+    np.array(marks), over, "epochs", "distance from the truth (probability)", xscale="log", yscale="log", ylim=(None, 1)
+)
 
 # %% [markdown]
 # The epoch with the smallest mean distance, of those drawn, up to {glue:text}`simple-further:d`:

@@ -143,7 +143,7 @@ scores = {"energy": "energy", "minus entropy": "entropy", "largest probability":
 by_score = {name: by_gamma(score) for name, score in scores.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "AUROC minus that of cross-entropy, in points, over the gamma of training, with t intervals: a line each by energy, by minus the entropy and by the largest probability, and 0 as reference."}, "figure": {"name": "fig-unknown-auroc", "caption": "AUROC as trained minus that of cross-entropy, in points, over $\\gamma$ of training, by each score; mean and 95 % t interval over paired seeds, each for itself."}}
-point_figure(by_score, r"$\gamma$ of training", "AUROC minus cross-entropy's", reference=0)
+point_figure(by_score, r"$\gamma$ of training", "AUROC minus cross-entropy's (points)", reference=0)
 
 # %% [markdown]
 # What to compare was written down before any of these networks was shown an image of another kind: by L25's table,
@@ -307,7 +307,7 @@ panels = {
 }
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Confidence minus accuracy over the severity of a corruption, a panel each, for cross-entropy and focal loss, as trained and after a temperature fitted on clean images."}, "figure": {"name": "fig-unknown-shift", "caption": "Confidence minus accuracy, in points, over severity (0: clean images), mean and 95 % t interval over seeds. Above 0 a network is overconfident, below 0 underconfident."}}
-panel_figure(panels, "severity", "confidence - accuracy", reference=0)
+panel_figure(panels, "severity", "confidence - accuracy (points)", reference=0)
 
 # %% tags=["hide-input"]
 of_shift = results.evaluate_contrasts(results.mean_over_shifts(shifted), results.shift_contrasts(gamma))

@@ -372,7 +372,8 @@ for name in ("temperature", "vector", "matrix"):
 heads = ["method", "metric", "difference", "95 % from", "to", "p"]
 compared = results.correct_together(pd.DataFrame(rows, columns=heads))
 caption = "Method minus focal temperature scaling, 95 % t intervals over seeds, each for itself"
-captioned(compared.drop(columns="significant").rename(columns={"p_adjusted": "p, Holm"}), caption, index=False)
+shown = compared.drop(columns="significant").rename(columns={"p_adjusted": "p, corrected (Holm)"})
+captioned(shown, caption, index=False)
 
 # %% tags=["remove-input"]
 for name in ("vector", "matrix"):

@@ -33,7 +33,7 @@ ECES = ("ece", "adaptive-ece", "classwise-ece", "smooth-ece")  # of METRICS
 _EVALUATED = ["table", "name", "primary", "metric", "claimed", "difference", "low", "high", "seeds"]
 _EVALUATED += ["p", "p_adjusted", "smallest", "significant"]
 _SHOWN = {"name": "contrast", "difference": "difference", "interval": "95 % t interval", "seeds": "seeds", "p": "p"}
-_SHOWN |= {"p_adjusted": "p, Holm", "significant": "significant", "smallest": "power 80 %"}
+_SHOWN |= {"p_adjusted": "p, corrected (Holm)", "significant": "significant", "smallest": "smallest that would show"}
 # compared in the runs for which nothing was written down before; to add gamma 2 afterwards would be a choice by result
 _NOT_WRITTEN = ("focal 1", "focal 3", "focal 5", "focal 7", "flsd-53")
 

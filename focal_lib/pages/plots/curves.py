@@ -124,7 +124,7 @@ def panel_figure(
             ax.axhline(reference, color="0.3", linewidth=1)
         for label, (x, y, error) in groups.items():
             ax.errorbar(x, y, yerr=error, label=label, capsize=3, **styles[label])
-        ax.set(title=title, xlabel=xlabel, **axes)
+        ax.set(title=in_words(title), xlabel=xlabel, **axes)
     row[0, 0].set(ylabel=ylabel)
     put_legend_below(fig, row[0, 0])
     plt.close(fig)

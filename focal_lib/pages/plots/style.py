@@ -60,6 +60,7 @@ def use_style() -> None:
         {
             "figure.dpi": 110,
             "figure.constrained_layout.use": True,
+            "figure.constrained_layout.h_pad": 0.1,  # inches: titles do not touch the panel above
             "figure.facecolor": "white",
             "savefig.facecolor": "white",
             "svg.hashsalt": "focal",
