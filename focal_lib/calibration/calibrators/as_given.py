@@ -14,7 +14,7 @@ __all__ = ["AsGiven"]
 class AsGiven(MappedCalibrator):
     """p = softmax(z): temperature scaling with T = 1, whatever it is fitted on.
 
-    Attributes:
+    Fitted attributes:
         ``temperature_`` is 1, ``gamma_`` is 0; ``objective_``: the NLL.
         ``n_classes_``, ``classes_``: of fit.
 

@@ -24,7 +24,7 @@ __all__ = ["Calibrator", "LazyProbabilities"]
 class Calibrator(ClassifierMixin, BaseEstimator):
     """fit(X, y) on logits and labels, then predict_proba(X): of an array, a tensor or a Dask array the same kind.
 
-    Attributes:
+    Fitted attributes:
         ``n_classes_``: K, the columns of the logits.
         ``classes_``: (K,) the label of each column: 0 ... K-1, or the labels of fit in sorted order.
         ``n_features_in_``: K. ``feature_names_in_``: names of the columns, where fit had a DataFrame.

@@ -19,7 +19,7 @@ class DirichletCalibration(SeenClassesCalibrator):
         C: the sum of the log-losses is penalised by :math:`\lVert W \rVert^2 / 2C`; b is free.
         tol: where its solver stops.
 
-    Attributes:
+    Fitted attributes:
         ``weight_`` (seen, K), ``bias_`` (seen,), ``seen_``, ``n_classes_``, ``classes_``.
 
     Raises:

@@ -43,7 +43,7 @@ class FocalTemperatureScaling(MappedCalibrator):
         shrinkage: precision of a normal prior on gamma, for small validation sets: shrinkage gamma^2 / (2 n) is added
             to the objective, which draws towards plain temperature scaling.
 
-    Attributes:
+    Fitted attributes:
         ``temperature_``, ``gamma_``: the fit. Of pairs whose objective is equal to 1e-12 the simplest is taken: the
         smallest abs(gamma), then the T nearest to 1.
         ``objective_``: value at the fit, the shrinkage included.

@@ -86,7 +86,7 @@ class MatrixScaling(_LinearCalibrator):
     Args:
         l2: penalty on the squared distance of W from the identity and of b from 0.
 
-    Attributes:
+    Fitted attributes:
         ``weight_`` (K, K), ``bias_`` (K,), ``n_classes_``, ``classes_``.
 
     Raises:
@@ -107,7 +107,7 @@ class VectorScaling(_LinearCalibrator):
     Args:
         l2: penalty on the squared distance of v from 1 and of b from 0.
 
-    Attributes:
+    Fitted attributes:
         ``weight_`` (K,), ``bias_`` (K,), ``n_classes_``, ``classes_``.
 
     Raises:

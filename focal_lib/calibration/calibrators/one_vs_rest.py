@@ -35,7 +35,7 @@ class HistogramBinning(OneVsRest):
         binning: 'width', equal parts of [0, 1]; or 'mass', quantiles of p_k, as in the source. Of many classes each is
             rare and its labels share the top bin or two of equal mass: accuracy is lost.
 
-    Attributes:
+    Fitted attributes:
         ``edges_`` (seen, n_bins + 1), ``values_`` (seen, n_bins), ``seen_``, ``n_classes_``, ``classes_``.
 
     Raises:
@@ -77,7 +77,7 @@ class IsotonicCalibration(OneVsRest):
     scikit-learn's IsotonicRegression, linear between its thresholds and constant beyond them. Often a label of the
     test set has p' = 0, and then the NLL is infinite.
 
-    Attributes:
+    Fitted attributes:
         ``thresholds_``, ``values_``: those of every class seen, end to end; class ``seen_[i]`` has
         ``offsets_[i]`` to ``offsets_[i + 1]``. ``seen_``, ``n_classes_``, ``classes_``.
 
@@ -101,7 +101,7 @@ class BetaCalibration(OneVsRest):
 
     Fitted by the authors' package betacal, p clipped to the float64 epsilon as there.
 
-    Attributes:
+    Fitted attributes:
         ``a_``, ``b_``, ``c_`` (seen,), ``seen_``, ``n_classes_``, ``classes_``.
 
     Raises:

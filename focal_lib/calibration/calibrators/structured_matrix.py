@@ -22,7 +22,7 @@ class StructuredMatrixScaling(SeenClassesCalibrator):
     Args:
         strength: factor on all penalties of the package, its lambdas.
 
-    Attributes:
+    Fitted attributes:
         ``inverse_temperature_``: 1/T. ``uniform_``: c. ``weight_`` (seen, seen), ``bias_`` (seen,), ``seen_``,
         ``n_classes_``, ``classes_``.
 

@@ -26,7 +26,7 @@ class TemperatureScaling(MappedCalibrator):
         temperatures: the grid for an ECE; default KK24's 500.
         n_bins: of the ECE.
 
-    Attributes:
+    Fitted attributes:
         ``temperature_``: the fit; of those whose ECE is equal to 1e-12 the nearest to 1. ``gamma_`` is 0.
         ``objective_``: value at the fit.
         ``optimal_``: True: the NLL is convex in 1/T, and the ECE's optimum of the whole grid is found.

@@ -18,9 +18,9 @@ class VennAbersCalibration(OneVsRest):
     p_0 and p_1 are two isotonic regressions, of the samples with this one as a miss, and as a hit. One of the two is
     calibrated, whatever the scores; p' lies between them and is never 0 or 1.
 
-    Attributes:
+    Fitted attributes:
         ``low_thresholds_``, ``low_values_``: the steps of p_0 of every class seen, end to end; those of class
-            ``seen_[i]`` start at ``low_offsets_[i]``, and of its values, one more, at ``low_offsets_[i] + i``.
+        ``seen_[i]`` start at ``low_offsets_[i]``, and of its values, one more, at ``low_offsets_[i] + i``.
         ``high_thresholds_``, ``high_values_``, ``high_offsets_``: of p_1. ``seen_``, ``n_classes_``, ``classes_``.
 
     Raises:
