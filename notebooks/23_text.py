@@ -139,7 +139,14 @@ live = measure_texts(runs)
 
 # %% tags=["remove-input"]
 first = specs[0]
-note("text", dataset=dataset, model=in_words(first.model), seeds=seeds, n_train=n_train, n_validation=n_validation)
+note(
+    "text",
+    dataset=in_words(dataset),
+    model=in_words(first.model),
+    seeds=seeds,
+    n_train=n_train,
+    n_validation=n_validation,
+)
 note("text", epochs=first.training.epochs, batch=first.training.batch_size, test=len(corpus.test))
 note("text", fcl_gamma=FCL[0], fcl_lam=FCL[1], losses=len(LOSSES))
 

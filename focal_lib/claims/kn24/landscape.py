@@ -12,6 +12,7 @@ from focal_lib.claims.evidence import All, Evidence
 from focal_lib.claims.from_runs import contrast_by_seed, over_seeds
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
+from focal_lib.pages.tables import in_words
 from focal_lib.results.landscape import relation_by_seed, relation_interval
 from focal_lib.results.recorded import read_landscape
 from focal_lib.results.written_landscape import (
@@ -27,7 +28,8 @@ CHAPTER = "20_landscape"
 RECORDED = "results/landscape"
 OTHERS = ("small-cnn", "mlp")  # than ViT
 ON = "Fashion-MNIST, networks trained on 2,000 images, the Hessian on 200"
-THREE = f"three small networks: {', '.join(NETWORKS)}; {ON}"
+OTHERS_SAID = ", ".join(map(in_words, OTHERS))
+THREE = f"three small networks: {', '.join(map(in_words, NETWORKS))}; {ON}"
 
 
 @functools.cache
@@ -87,7 +89,7 @@ def fig2_ends() -> Evidence:
     source="KN24 Fig. 2",
     statement=r"'ECE reaches its minimum for ViT architecture around $\gamma$ = 10 and for other architectures around $\gamma = 3,4$', on CIFAR-100. "
     rf"(Taken as: ECE of equal width, as trained, is lower at $\gamma = 3$ than at 0, and higher at 7 than at 3; networks that are no transformers: "
-    rf"{', '.join(OTHERS)}; {ON}. Of ViT nothing is judged: no $\gamma$ above {GAMMAS[-1]:g} was run.)",
+    rf"{OTHERS_SAID}; {ON}. Of ViT nothing is judged: no $\gamma$ above {GAMMAS[-1]:g} was run.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs=RECORDED,
@@ -102,7 +104,7 @@ def fig2_ece() -> Evidence:
     source="KN24 Fig. 3",
     statement=r"'ECE reaches a minimum peak for all network architectures when $\operatorname{Tr}(H_{val})$ is reduced to a certain extent rather than "
     r"maximizing it', on CIFAR-100. (Taken as: trace and ECE of equal width are lower at $\gamma = 3$ than at 0, and at 7 the trace is lower still and ECE higher; "
-    rf"for the transformer their other figure has its least ECE near 10; here {', '.join(OTHERS)}; {ON} validation images.)",
+    rf"for the transformer their other figure has its least ECE near 10; here {OTHERS_SAID}; {ON} validation images.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs=RECORDED,
