@@ -23,9 +23,9 @@ export PATH := $(abspath $(BIN)):$(PATH)
 export PYTHONHASHSEED := 0
 export PYTHONWARNINGS := ignore::DeprecationWarning
 
-# --nolock: a build killed with -9 must not block the next one. Every output is written under
-# another name and renamed, so two builds at once waste time but never mix.
-SNAKEMAKE := PYTHONPATH=$(CURDIR)/workflow/plugins $(BIN)/snakemake --snakefile workflow/Snakefile \
+# --nolock: a build killed with -9 must not block the next one. workflow.one_build makes a second one wait.
+SNAKEMAKE := PYTHONPATH=$(CURDIR)/workflow/plugins $(BIN)/python -m workflow.one_build \
+             $(BIN)/snakemake --snakefile workflow/Snakefile \
              --cores $(CORES) --logger=focal --nolock --rerun-incomplete
 
 LINT := $(BIN)/ruff format --check -q . && $(BIN)/ruff check -q . && $(BIN)/mypy --no-error-summary && \

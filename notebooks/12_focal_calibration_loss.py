@@ -48,6 +48,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
+from focal_lib.pages.tables import captioned
 from focal_lib.theory import symbols
 
 use_style()
@@ -237,7 +238,7 @@ show("l25.a14_steps", "l25.a14_square_gap")
 # %% tags=["hide-input"]
 chosen = pd.DataFrame([(*key, *value) for key, value in training.FCL_OF_L25.items()])
 chosen.columns = ["data set", "network", "gamma", "lambda"]
-chosen.style.format(precision=1).hide().set_caption("FCL in L25's tables")
+captioned(chosen, "FCL in L25's tables", precision=1, index=False, spelt=True)
 
 # %% [markdown]
 # What those grids cannot do as the paper did:

@@ -67,7 +67,12 @@ def test_data_sets_and_corruptions_have_words(name, said):
 
 def test_p_values_and_what_is_no_more_than_zero():
     frame = pd.DataFrame(
-        {"difference": [-0.0001, -0.25], "p": [4e-18, 0.0314], "p, corrected (Holm)": [0.001, np.nan], "n": [50_000, 500]}
+        {
+            "difference": [-0.0001, -0.25],
+            "p": [4e-18, 0.0314],
+            "p, corrected (Holm)": [0.001, np.nan],
+            "n": [50_000, 500],
+        }
     )
     text = captioned(frame, "Of two.").to_html()
     cells = BeautifulSoup(text, "html.parser").select("td")
