@@ -17,21 +17,28 @@
 #
 # **The question.** {cite:t}`m20` follow networks through training and explain what they see: cross-entropy goes on
 # pushing the confidence of what is already right, the weights grow, and mistakes become confident, too. Focal loss is
-# to start faster and then to hold the weights back. Is that what happens here? **In short:** with cross-entropy the
-# test NLL is lowest at epoch {glue:text}`miscalibration-turn`, on average over seeds
-# ({glue:text}`miscalibration-turn-seeds:s`). There {glue:text}`miscalibration-turn-error:.0f` % of the training samples
-# are still misclassified ({glue:text}`miscalibration-turn-error-span:s`). From there to the end the test NLL grows
-# {glue:text}`miscalibration-nll-factor:.1f`-fold ({glue:text}`miscalibration-nll-factor-span:s`), while the test error
-# {glue:text}`miscalibration-error-word` by {glue:text}`miscalibration-error-change:.1f` points (as a change,
-# {glue:text}`miscalibration-error-span:s`). Step by step, the weights of a focal network with
-# $\gamma =$ {glue:text}`miscalibration-gamma-top:g` are larger than those of cross-entropy for
-# {glue:text}`miscalibration-lead` of the first {glue:text}`miscalibration-steps` steps, on the mean over seeds
-# ({glue:text}`miscalibration-lead-seeds:s`). And after temperature scaling {glue:text}`miscalibration-ce-after:.0f` %
-# of the predictions have a confidence of {glue:text}`miscalibration-confident:g` or more with cross-entropy
-# ({glue:text}`miscalibration-ce-after-span:s`), {glue:text}`miscalibration-kept-after:.0f` % with
-# $\gamma =$ {glue:text}`miscalibration-kept:g` ({glue:text}`miscalibration-kept-after-span:s`); in M20's Table 6, which
-# has one network a row and no interval, focal loss keeps {glue:text}`miscalibration-table6-word`. Intervals are over
-# the seeds of these networks, each for itself; of the epoch and of the steps it is the range of the seeds.
+# to start faster and then to hold the weights back. Is that what happens here?
+#
+# **In short:**
+#
+# * *The turn.* With cross-entropy the test NLL is lowest at epoch {glue:text}`miscalibration-turn`, on average over
+#   seeds ({glue:text}`miscalibration-turn-seeds:s`). There {glue:text}`miscalibration-turn-error:.0f` % of the training
+#   samples are still misclassified ({glue:text}`miscalibration-turn-error-span:s`).
+# * *After it.* From there to the end the test NLL grows {glue:text}`miscalibration-nll-factor:.1f`-fold
+#   ({glue:text}`miscalibration-nll-factor-span:s`), while the test error {glue:text}`miscalibration-error-word` by
+#   {glue:text}`miscalibration-error-change:.1f` points (as a change, {glue:text}`miscalibration-error-span:s`).
+# * *The start.* Step by step, the weights of a focal network with $\gamma =$
+#   {glue:text}`miscalibration-gamma-top:g` are larger than those of cross-entropy for
+#   {glue:text}`miscalibration-lead` of the first {glue:text}`miscalibration-steps` steps, on the mean over seeds
+#   ({glue:text}`miscalibration-lead-seeds:s`).
+# * *Confidence after temperature scaling.* {glue:text}`miscalibration-ce-after:.0f` % of the predictions have one of
+#   {glue:text}`miscalibration-confident:g` or more with cross-entropy ({glue:text}`miscalibration-ce-after-span:s`),
+#   {glue:text}`miscalibration-kept-after:.0f` % with $\gamma =$ {glue:text}`miscalibration-kept:g`
+#   ({glue:text}`miscalibration-kept-after-span:s`); in M20's Table 6, which has one network a row and no interval,
+#   focal loss keeps {glue:text}`miscalibration-table6-word`.
+#
+# Intervals are over the seeds of these networks, each for itself; of the epoch and of the steps it is the range of the
+# seeds.
 #
 # :::{admonition} As printed: M20 sections 3 and 4
 # The increase in average test NLL is caused only by the incorrectly classified samples, as the average NLL for the

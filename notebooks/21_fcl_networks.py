@@ -18,20 +18,26 @@
 # **The question.** {cite:t}`l25` add $\lambda\lVert q - e_y\rVert^2$ to focal loss. In theory the sum is biased towards
 # one half, the less the larger $\lambda$ ({ref}`ch-fcl`). A network is not at its minimum, and may have fitted its
 # training set. What do $\gamma$ and $\lambda$ do to it, does the kind of distance matter, and what is left to
-# recalibrate? **In short:** networks that see the whole of two moons lean by {glue:text}`fclnet-lean-half:+.1f` points
-# with $\gamma = 3$, $\lambda = \frac12$ ({glue:text}`fclnet-lean-half-span:s`); the theory has
-# {glue:text}`fclnet-asked-half:+.1f`. Networks that have fitted {glue:text}`fclnet-n:,` images with cross-entropy have
-# a confidence {glue:text}`fclnet-gap-ce:+.1f` points off their accuracy ({glue:text}`fclnet-gap-ce-span:s`). $\gamma$
-# lowers it, and $\lambda$ gives back what $\gamma$ takes: with $\gamma = 3$ the confidence less the accuracy is
-# {glue:text}`fclnet-gap-zero:+.1f`, {glue:text}`fclnet-gap-half:+.1f` and {glue:text}`fclnet-gap-most:+.1f` points for
-# $\lambda$ of 0, $\frac12$ and $\frac92$ ({glue:text}`fclnet-gap-span:s`), and the ECE
-# {glue:text}`fclnet-ece-zero:.1f`, {glue:text}`fclnet-ece-half:.1f` and {glue:text}`fclnet-ece-most:.1f` %
-# ({glue:text}`fclnet-ece-span:s`). With the absolute distance in place of the squared one, $\gamma = 4$ and
-# $\lambda = \frac32$, it is {glue:text}`fclnet-absolute:.1f` % in place of {glue:text}`fclnet-squared:.1f` % as trained
-# ({glue:text}`fclnet-distances-span:s`); after a temperature the squared one is {glue:text}`fclnet-distance-after:s`.
-# FCL's error, against that of cross-entropy, is {glue:text}`fclnet-fcl-error:s`. Intervals are over the recorded
-# networks, {glue:text}`fclnet-networks` of two moons and {glue:text}`fclnet-recorded-seeds` seeds of images, each for
-# itself.
+# recalibrate?
+#
+# **In short:**
+#
+# * Two moons, seen whole: with $\gamma = 3$, $\lambda = \frac12$ networks lean by {glue:text}`fclnet-lean-half:+.1f`
+#   points ({glue:text}`fclnet-lean-half-span:s`); the theory has {glue:text}`fclnet-asked-half:+.1f`.
+# * Images, {glue:text}`fclnet-n:,` of them, fitted: with cross-entropy the confidence is
+#   {glue:text}`fclnet-gap-ce:+.1f` points off the accuracy ({glue:text}`fclnet-gap-ce-span:s`). $\gamma$ lowers it, and
+#   $\lambda$ gives back what $\gamma$ takes: with $\gamma = 3$ and $\lambda$ of 0, $\frac12$ and $\frac92$ it is
+#   {glue:text}`fclnet-gap-zero:+.1f`, {glue:text}`fclnet-gap-half:+.1f` and {glue:text}`fclnet-gap-most:+.1f` points
+#   off ({glue:text}`fclnet-gap-span:s`), and the ECE {glue:text}`fclnet-ece-zero:.1f`,
+#   {glue:text}`fclnet-ece-half:.1f` and {glue:text}`fclnet-ece-most:.1f` % ({glue:text}`fclnet-ece-span:s`).
+# * The absolute distance in place of the squared one, $\gamma = 4$ and $\lambda = \frac32$: the ECE as trained is
+#   {glue:text}`fclnet-absolute:.1f` % in place of {glue:text}`fclnet-squared:.1f` %
+#   ({glue:text}`fclnet-distances-span:s`); after a temperature the squared one is
+#   {glue:text}`fclnet-distance-after:s`.
+# * FCL's error, against that of cross-entropy, is {glue:text}`fclnet-fcl-error:s`.
+#
+# Intervals are over the recorded networks, {glue:text}`fclnet-networks` of two moons and
+# {glue:text}`fclnet-recorded-seeds` seeds of images, each for itself.
 #
 # :::{admonition} As printed: L25 sections 5.5.1 to 5.5.3
 # 'The FCL shows faster convergence, reaching a low normalized test loss more quickly than the other loss functions.'

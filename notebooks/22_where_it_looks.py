@@ -16,13 +16,16 @@
 # # Where the network looks
 #
 # **The question.** Does a network that is trained with focal loss, or with L25's focal calibration loss, look at the
-# object more precisely than one trained with cross-entropy? And does it tell several labels better? **In short:** of
-# the contrasts of heat maps for which L25's words have a sign, with one garment on a canvas
-# {glue:text}`looks-signs-one`; with several, {glue:text}`looks-signs-several`. The share of a map's energy in the
-# object's box with FCL, against cross-entropy, is {glue:text}`looks-energy-one` with one garment and
-# {glue:text}`looks-energy-several` with several. Of several labels, the mean AUROC with FCL is
-# {glue:text}`looks-auroc` against cross-entropy, the ECE {glue:text}`looks-ece`; after the map of FCL the ECE is
-# {glue:text}`looks-mapped-fcl` against FCL as trained.
+# object more precisely than one trained with cross-entropy? And does it tell several labels better?
+#
+# **In short:**
+#
+# * Of the contrasts of heat maps for which L25's words have a sign, with one garment on a canvas
+#   {glue:text}`looks-signs-one`; with several, {glue:text}`looks-signs-several`.
+# * The share of a map's energy in the object's box with FCL, against cross-entropy, is {glue:text}`looks-energy-one`
+#   with one garment and {glue:text}`looks-energy-several` with several.
+# * Of several labels, the mean AUROC with FCL is {glue:text}`looks-auroc` against cross-entropy, the ECE
+#   {glue:text}`looks-ece`; after the map of FCL the ECE is {glue:text}`looks-mapped-fcl` against FCL as trained.
 #
 # :::{admonition} As printed: L25 section 5.3.1, Fig. 1
 # 'For Cross Entropy, the heatmaps show broader regions of activation, which suggest that the model has less certainty
