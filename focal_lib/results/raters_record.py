@@ -32,6 +32,7 @@ SETTINGS = {  # name -> model, classes; each is a family of contrasts
     "linear": ("linear", 2),
     "averaged embedding": ("averaged-embedding", 2),
     "GP-CNN": ("gp-cnn", 2),
+    "Tree-LSTM": ("tree-lstm", 2),  # added when the others had been seen, with their contrasts
     "linear, three classes": ("linear", 3),
 }
 

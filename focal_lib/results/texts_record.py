@@ -43,7 +43,6 @@ __all__ = [
     "say_how_much_is_told",
     "say_networks_alike",
     "say_whether_epoch_matters",
-    "seconds_per_text",
     "spread_over_seeds",
     "summarise_texts",
     "tau_interval",
@@ -76,16 +75,6 @@ def record_of(setting: str) -> pd.DataFrame:
         raise ValueError(f"setting must be one of {', '.join(SETTINGS)}. Got {setting!r}.")
     table, own = read_table(RECORD), SETTINGS[setting]
     return table[(table["dataset"] == own.dataset) & (table["model"] == own.model)]
-
-
-def seconds_per_text(setting: str) -> float:
-    """Processor seconds of a text in an epoch of training, mean over the recorded networks of one of SETTINGS.
-
-    Raises:
-        ValueError, FileNotFoundError: as `record_of`.
-    """
-    runs = record_of(setting).drop_duplicates(["loss", "seed"])
-    return float(runs["cpu_seconds"].mean() / (SETTINGS[setting].n_train * SETTINGS[setting].epochs))
 
 
 def evaluate_written_texts() -> pd.DataFrame:

@@ -205,18 +205,6 @@ def test_the_record_is_whole():
     assert evaluated.groupby("table")["primary"].sum().eq(1).all()
 
 
-def test_the_time_of_a_text_is_that_of_a_run_shared_among_texts_and_epochs(monkeypatch):
-    (name, *_), own = SETTINGS, next(iter(SETTINGS.values()))
-    rows = [
-        {"dataset": own.dataset, "model": own.model, "loss": loss, "seed": 2, "metric": metric, "cpu_seconds": seconds}
-        for loss, seconds in (("a", 1.0), ("b", 3.0))
-        for metric in ("ece", "nll")
-    ]
-    rows[1:1] = [{**rows[0], "model": "another", "cpu_seconds": 100.0}]
-    monkeypatch.setattr(texts_record, "read_table", lambda _: pd.DataFrame(rows))
-    assert texts_record.seconds_per_text(name) == pytest.approx(2 / own.n_train / own.epochs)
-
-
 def test_what_is_not_written_down_is_refused():
     with pytest.raises(ValueError, match=r"setting must be one of GP-CNN, two classes"):
         texts_record.record_of("GP-CNN")

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from focal_lib.losses.base import LogitLoss
-from focal_lib.training.models.text import GlobalPoolingCNN
+from focal_lib.training.models.text import GlobalPoolingCNN, TreeLSTM
 from focal_lib.training.raters.targets import expected_loss
 
-__all__ = ["NETWORKS", "AveragedEmbedding", "NetworkFit", "train_network"]
+__all__ = ["NETWORKS", "ON_TREES", "AveragedEmbedding", "NetworkFit", "train_network"]
 
 
 class AveragedEmbedding(nn.Module):
@@ -36,7 +36,9 @@ class AveragedEmbedding(nn.Module):
 NETWORKS: dict[str, Callable[[int, int, np.ndarray], nn.Module]] = {
     "averaged-embedding": AveragedEmbedding,
     "gp-cnn": GlobalPoolingCNN,
+    "tree-lstm": TreeLSTM,
 }
+ON_TREES = ("tree-lstm",)  # the others read tokens
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class NetworkFit:
 def train_network(
     model: nn.Module,
     loss: LogitLoss,
-    tokens: dict[str, np.ndarray],
+    sentences: dict[str, np.ndarray],
     targets: dict[str, np.ndarray],
     *,
     epochs: int,
@@ -65,7 +67,7 @@ def train_network(
     The validation loss is the network's own loss on the validation targets.
 
     Args:
-        tokens: 'train', 'validation' and 'test' -> int (n, L).
+        sentences: 'train', 'validation' and 'test' -> tokens int (n, L), or trees int (n, M, 4), see data.Split.
         targets: 'train' and 'validation' -> (n, K), distributions.
         seed: of the order of the batches.
 
@@ -74,7 +76,7 @@ def train_network(
     """
     if epochs < 1:
         raise ValueError(f"epochs must be at least 1. Got {epochs}.")
-    inputs = {name: torch.from_numpy(part).long() for name, part in tokens.items()}
+    inputs = {name: torch.from_numpy(part).long() for name, part in sentences.items()}
     goals = {name: torch.from_numpy(part).float() for name, part in targets.items()}
     optimiser = torch.optim.Adam(model.parameters(), lr=rate)
     generator = torch.Generator().manual_seed(seed)

@@ -11,10 +11,12 @@ import torch
 from focal_lib.losses.base import LogitLoss
 from focal_lib.losses.by_name import build
 from focal_lib.metrics.votes import Votes
+from focal_lib.training.data.tokens import UNKNOWN
+from focal_lib.training.data.trees import balanced_tree, encode_trees
 from focal_lib.training.data.vectors import glove
 from focal_lib.training.data.votes import load_reviews_with_votes
 from focal_lib.training.raters.linear import PENALTIES, Bags, fit_linear_path, make_bags
-from focal_lib.training.raters.networks import NETWORKS, train_network
+from focal_lib.training.raters.networks import NETWORKS, ON_TREES, train_network
 from focal_lib.training.raters.plan import END, VALIDATED, Plan
 from focal_lib.training.raters.targets import expected_loss, make_targets
 
@@ -33,6 +35,15 @@ class Sentences:
     def bags(self) -> Bags:
         """Features of the linear model."""
         return make_bags(*self.tokens.values())
+
+    @functools.cached_property
+    def trees(self) -> dict[str, np.ndarray]:
+        """The same sentences as binary trees int32 (n, M, 4), see data.Split: their words halved down to single ones."""
+        return {name: self._trees_of(rows) for name, rows in self.tokens.items()}
+
+    def _trees_of(self, rows: np.ndarray) -> np.ndarray:
+        words = [[self.vocabulary[token] for token in row[row > 0]] for row in rows]
+        return encode_trees([balanced_tree(row or [self.vocabulary[UNKNOWN]]) for row in words], self.vocabulary)
 
 
 @functools.lru_cache(maxsize=1)
@@ -116,7 +127,8 @@ def _train_network(
 ) -> tuple[Outcome, Outcome]:
     torch.manual_seed(plan.seed)
     model = NETWORKS[plan.model](len(data.vocabulary), plan.classes, glove(data.vocabulary))
-    found = train_network(model, loss, data.tokens, targets, epochs=plan.epochs, seed=plan.seed)
+    sentences = data.trees if plan.model in ON_TREES else data.tokens
+    found = train_network(model, loss, sentences, targets, epochs=plan.epochs, seed=plan.seed)
     best, last = (
         Outcome(plan, kept, fit.validation, fit.test, targets["validation"], data.votes["test"], fit.epoch)
         for kept, fit in zip((VALIDATED, END), found, strict=True)

@@ -1,5 +1,7 @@
 """The linear model against scikit-learn's, networks that repeat themselves, plans and their contrasts."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from focal_lib.losses.focal import FocalLoss, ProperFocalLoss
 from focal_lib.theory.maps import focal_log_probs
+from focal_lib.training.data.tokens import UNKNOWN
 from focal_lib.training.raters import train as module
 from focal_lib.training.raters.linear import fit_linear_path, make_bags
 from focal_lib.training.raters.networks import AveragedEmbedding, train_network
@@ -80,7 +83,7 @@ def test_networks_keep_the_epoch_of_least_validation_loss():
         trained(0)
 
 
-@pytest.mark.parametrize("model", ["linear", "averaged-embedding", "gp-cnn"])
+@pytest.mark.parametrize("model", ["linear", "averaged-embedding", "gp-cnn", "tree-lstm"])
 def test_models_are_trained(reviews, model, monkeypatch):
     monkeypatch.setattr(
         module, "glove", lambda words: np.random.default_rng(0).normal(size=(len(words), 6)).astype("f")
@@ -102,6 +105,20 @@ def test_sentences_are_shared_between_sizes_and_never_tested_on(reviews):
     assert (load_sentences(2, 2, 40, 60).tokens["validation"] != small.tokens["validation"]).any()
     with pytest.raises(ValueError, match=r"n_train \+ n_validation must be at most 180. Got 150 \+ 60"):
         load_sentences(1, 2, 150, 60)
+
+
+def test_trees_have_the_words_of_the_sentences(reviews):
+    load_sentences.cache_clear()
+    data = load_sentences(1, 2, 40, 60)
+
+    def leaves(tree, node=0):
+        left, right, token, _ = tree[node]
+        return [token] if token >= 0 else leaves(tree, left) + leaves(tree, right)
+
+    for name, rows in data.tokens.items():
+        assert [leaves(tree) for tree in data.trees[name]] == [row[row > 0].tolist() for row in rows]
+    (nothing,) = dataclasses.replace(data, tokens={"train": np.zeros((1, 5), dtype=np.int32)}).trees["train"]
+    assert leaves(nothing) == [UNKNOWN]
 
 
 def test_plans_say_what_they_are():
