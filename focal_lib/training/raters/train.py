@@ -38,7 +38,7 @@ class Sentences:
 
     @functools.cached_property
     def trees(self) -> dict[str, np.ndarray]:
-        """The same sentences as binary trees int32 (n, M, 4), see data.Split: their words halved down to single ones."""
+        """The same sentences as binary trees int32 (n, M, 4), see data.Split: their words halved again and again."""
         return {name: self._trees_of(rows) for name, rows in self.tokens.items()}
 
     def _trees_of(self, rows: np.ndarray) -> np.ndarray:
