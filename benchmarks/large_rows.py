@@ -110,7 +110,7 @@ def _why_not(name: str, n: int, classes: int) -> str:
     kind = METHODS.get(name.partition(":")[0])
     if kind is None or not issubclass(kind.calibrator, SeenClassesCalibrator):
         return ""
-    return f"does not stream: all log-probabilities in memory, {8 * n * classes / 2**30:,.2f} GB at least"
+    return f"does not stream: all log-probabilities in memory, {8 * n * classes / 1e9:,.2f} GB at least"
 
 
 def _prepare(name: str, z: np.ndarray, y: np.ndarray) -> Callable[[], Found]:
@@ -179,7 +179,7 @@ def own_memory() -> float:
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.is_file() else []
     found = [int(line.split()[1]) for line in lines if line.startswith("RssAnon")]
-    return found[0] / 2**20 if found else math.nan
+    return found[0] * 1024 / 1e9 if found else math.nan
 
 
 @contextlib.contextmanager
@@ -207,7 +207,7 @@ def _watched(line: Line) -> Iterator[None]:
 def empty(name: str, folder: Path) -> Line:
     """The row of that name before anything is measured."""
     z, _ = load(folder)
-    return Line("fit" if _is_fit(name) else "metric", name, *z.shape, str(z.dtype), z.nbytes / 2**30)
+    return Line("fit" if _is_fit(name) else "metric", name, *z.shape, str(z.dtype), z.nbytes / 1e9)
 
 
 def measure(name: str, folder: Path, limit: float) -> Line:

@@ -206,7 +206,7 @@ def _call_name(what: str) -> str:
 def caption_large(large: pd.DataFrame) -> str:
     """Of what size the samples are, and what they would take in float64."""
     first = large.iloc[0]
-    wide = 8 * first["samples"] * first["classes"] / 2**30
+    wide = 8 * first["samples"] * first["classes"] / 1e9
     return (
         f"Logits {_size(first['samples'], first['classes'])}, {first['dtype']}, {first['file_gb']:.2f} GB in a file "
         f"({wide:.2f} GB as float64)"

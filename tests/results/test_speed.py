@@ -34,7 +34,7 @@ def large(*rows):
     """Rows of what, seconds, whether estimated, memory, value, the value in memory, note."""
     columns = ["what", "seconds", "estimate", "memory_gb", "value", "in_memory", "note"]
     found = pd.DataFrame(rows, columns=columns)
-    about = {"samples": 10_000_000, "classes": 100, "dtype": "float16", "file_gb": 1.86, "before_gb": 0.4}
+    about = {"samples": 10_000_000, "classes": 100, "dtype": "float16", "file_gb": 2.0, "before_gb": 0.4}
     return found.assign(value_of="T", **about, **MADE)
 
 
@@ -124,7 +124,7 @@ def test_large_table():
     assert (estimated["seconds"], estimated["minus in memory"]) == ("9,000.0 (estimate)", "+2e-02")
     assert found.loc["isotonic by Brier score", ["seconds", "found", "note"]].tolist() == ["", "", "does not stream"]
     assert speed.caption_large(large(*LARGE)) == (
-        "Logits 10,000,000 x 100, float16, 1.86 GB in a file (7.45 GB as float64)"
+        "Logits 10,000,000 x 100, float16, 2.00 GB in a file (8.00 GB as float64)"
     )
 
 
