@@ -350,8 +350,9 @@ if busy is not None:
 # %% [markdown]
 # Last, logits in a file, read as a memory map by every method and metric. The metrics are those of probabilities that a
 # temperature calibrates as they are read. The file repeats one block of samples, so that each number can be compared
-# with that of the block in memory. Memory is what a process had for itself at most, with Python and its libraries. A
-# method that needs all samples in memory is left out.
+# with that of the block in memory; bins of equal mass can end elsewhere there, and change the adaptive ECE. Memory is
+# what a process had for itself at most, with Python and its libraries. A method that needs all samples in memory is
+# left out.
 
 # %% tags=["remove-input"]
 Markdown(speed.say_large(large))
