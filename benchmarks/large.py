@@ -49,7 +49,7 @@ def _in_own_process(name: str, folder: Path, limit: float) -> large_rows.Line:
 def as_text(line: large_rows.Line) -> str:
     """A line as printed."""
     time = f"{line.seconds:10,.1f} s{'?' if line.estimate else ' '}" if line.seconds == line.seconds else " " * 13
-    memory = f"{line.memory_gb:6.2f} GB" if line.memory_gb == line.memory_gb else " " * 9
+    memory = f"{line.memory_gb:6.2f} GiB" if line.memory_gb == line.memory_gb else " " * 10
     value = f"{line.value:12.6f}" if line.value == line.value else " " * 12
     return f"{line.what:42} {time} {memory} {value}   {line.note}"
 

@@ -59,7 +59,7 @@ class Line:
     samples: int
     classes: int
     dtype: str
-    file_gb: float
+    file_gb: float  # GiB, as the other two
     seconds: float = math.nan
     estimate: bool = False
     memory_gb: float = math.nan  # the most that the process had for itself
@@ -110,7 +110,7 @@ def _why_not(name: str, n: int, classes: int) -> str:
     kind = METHODS.get(name.partition(":")[0])
     if kind is None or not issubclass(kind.calibrator, SeenClassesCalibrator):
         return ""
-    return f"does not stream: all log-probabilities in memory, {8 * n * classes / 1e9:,.2f} GB at least"
+    return f"does not stream: all log-probabilities in memory, {8 * n * classes / 2**30:,.2f} GiB at least"
 
 
 def _prepare(name: str, z: np.ndarray, y: np.ndarray) -> Callable[[], Found]:
@@ -172,14 +172,14 @@ def _on_dask(folder: Path) -> Found:
 
 
 def own_memory() -> float:
-    """GB in memory that belong to this process alone, in Linux; nan elsewhere.
+    """GiB in memory that belong to this process alone, in Linux; nan elsewhere.
 
     Pages of a file that is mapped are the system's, to drop when it likes.
     """
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.is_file() else []
     found = [int(line.split()[1]) for line in lines if line.startswith("RssAnon")]
-    return found[0] * 1024 / 1e9 if found else math.nan
+    return found[0] / 2**20 if found else math.nan
 
 
 @contextlib.contextmanager
@@ -207,7 +207,7 @@ def _watched(line: Line) -> Iterator[None]:
 def empty(name: str, folder: Path) -> Line:
     """The row of that name before anything is measured."""
     z, _ = load(folder)
-    return Line("fit" if _is_fit(name) else "metric", name, *z.shape, str(z.dtype), z.nbytes / 1e9)
+    return Line("fit" if _is_fit(name) else "metric", name, *z.shape, str(z.dtype), z.nbytes / 2**30)
 
 
 def measure(name: str, folder: Path, limit: float) -> Line:

@@ -136,7 +136,7 @@ note("raters", n_train=n_train, n_validation=n_validation, seeds=seeds, fcl_gamm
 # and with Adam, at the epoch of least validation loss and at the last one. The Tree-LSTM is M20's network for sentences
 # with parse trees; these sentences have none, so that their words are halved down to single ones. It was added, with
 # the contrasts of the others, when the results of the others had been seen, and takes
-# {glue:text}`raters-tree-times:.1f` times the processor time of GP-CNN. FCL has
+# {glue:text}`raters-tree-times:.1f` times the recorded processor time of GP-CNN. FCL has
 # $\gamma =$ {glue:text}`raters-fcl-gamma:g` and $\lambda =$ {glue:text}`raters-fcl-lam:g`, L25's pair.
 
 # %% tags=["remove-input"]
@@ -229,7 +229,7 @@ note("raters", least=in_words(first["label"]) if first["difference"] < 0 else "c
 # ## The contrasts
 #
 # Written down in code before the recorded runs, after a trial with one seed that is none of theirs, on the same test
-# sentences. The first of each setting is primary and stands for itself; the others are corrected together, by Holm.
+# sentences; of the Tree-LSTM without a trial, when the others had been seen. The first of each setting is primary and stands for itself; the others are corrected together, by Holm.
 # $\gamma =$ {glue:text}`raters-recorded-gamma:g` throughout. A seed draws labels, weights, batches, and which sentences
 # of one pool to train on, of which any two seeds share most. So the intervals are about other training on nearly the
 # same sentences, and not about other test sentences, for which the smallest of these differences may not hold.
@@ -239,7 +239,7 @@ note("raters", least=in_words(first["label"]) if first["difference"] < 0 else "c
 
 # %% tags=["hide-input"]
 columns = {"table": "setting", "name": "contrast", "metric": "metric", "difference": "difference", "low": "95 % from"}
-columns |= {"high": "to", "seeds": "seeds", "p_adjusted": "p, corrected", "significant": "significant"}
+columns |= {"high": "to", "seeds": "seeds", "p_adjusted": "p, corrected (Holm)", "significant": "significant"}
 caption = "Distance to the raters, one setting minus another, paired over seeds; t intervals, each for itself"
 captioned(evaluated[list(columns)].rename(columns=columns), caption, index=False, spelt=True)
 

@@ -24,11 +24,11 @@
 #
 # * Two moons, seen whole: with $\gamma = 3$, $\lambda = \frac12$ networks lean by {glue:text}`fclnet-lean-half:+.1f`
 #   points ({glue:text}`fclnet-lean-half-span:s`); the theory has {glue:text}`fclnet-asked-half:+.1f`.
-# * Images, {glue:text}`fclnet-n:,` of them, fitted: with cross-entropy the confidence is
-#   {glue:text}`fclnet-gap-ce:+.1f` points off the accuracy ({glue:text}`fclnet-gap-ce-span:s`). $\gamma$ lowers it, and
-#   $\lambda$ gives back what $\gamma$ takes: with $\gamma = 3$ and $\lambda$ of 0, $\frac12$ and $\frac92$ it is
+# * Images, {glue:text}`fclnet-n:,` of them, fitted: with cross-entropy the confidence less the accuracy is
+#   {glue:text}`fclnet-gap-ce:+.1f` points ({glue:text}`fclnet-gap-ce-span:s`). $\gamma$ lowers that, and $\lambda$
+#   gives back what $\gamma$ takes: with $\gamma = 3$ and $\lambda$ of 0, $\frac12$ and $\frac92$ it is
 #   {glue:text}`fclnet-gap-zero:+.1f`, {glue:text}`fclnet-gap-half:+.1f` and {glue:text}`fclnet-gap-most:+.1f` points
-#   off ({glue:text}`fclnet-gap-span:s`), and the ECE {glue:text}`fclnet-ece-zero:.1f`,
+#   ({glue:text}`fclnet-gap-span:s`), and the ECE {glue:text}`fclnet-ece-zero:.1f`,
 #   {glue:text}`fclnet-ece-half:.1f` and {glue:text}`fclnet-ece-most:.1f` % ({glue:text}`fclnet-ece-span:s`).
 # * The absolute distance in place of the squared one, $\gamma = 4$ and $\lambda = \frac32$: the ECE as trained is
 #   {glue:text}`fclnet-absolute:.1f` % in place of {glue:text}`fclnet-squared:.1f` %

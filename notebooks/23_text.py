@@ -410,7 +410,7 @@ note("text", there_focal_nll=count(evaluated, f"{name}, NLL after", ("lower", "h
 
 # %% tags=["hide-input"]
 columns = {"table": "setting", "name": "contrast", "metric": "metric", "difference": "difference", "low": "95 % from"}
-columns |= {"high": "to", "seeds": "seeds", "p_adjusted": "p, corrected", "significant": "significant"}
+columns |= {"high": "to", "seeds": "seeds", "p_adjusted": "p, corrected (Holm)", "significant": "significant"}
 caption = "One setting minus another, paired over seeds; errors and ECE in points; t intervals, each for itself"
 captioned(evaluated[list(columns)].rename(columns=columns), caption, index=False, spelt=True)
 

@@ -335,7 +335,8 @@ if libraries is not None:
     display(captioned(speed.compare_ratios(libraries), caption, precision=2, index=False))
 
 # %% [markdown]
-# Where other processes want the cores too, a call that waits for all of its threads is slowed by more than its share.
+# Where other processes want the cores too, a call that waits for all of its threads could be slowed by more than its
+# share, of two cores by more than twice where one is taken.
 # The last column is the time to add up the numbers that a call reads, on one thread, by the time of the call: at 1 it
 # would be as fast as memory is read once.
 
@@ -348,11 +349,11 @@ if busy is not None:
     display(captioned(speed.tabulate_busy(busy), caption, precision=2, index=False))
 
 # %% [markdown]
-# Last, logits in a file, read as a memory map by every method and metric. The metrics are those of probabilities that a
+# Last, logits in a file, read as a memory map by the methods that stream and by the metrics. These are those of probabilities that a
 # temperature calibrates as they are read. The file repeats one block of samples, so that each number can be compared
 # with that of the block in memory; bins of equal mass can end elsewhere there, and change the adaptive ECE. Memory is
-# what a process had for itself at most, with Python and its libraries. A method that needs all samples in memory is
-# left out.
+# what the calling process had for itself at most, with Python and its libraries, and some numbers a sample that errors
+# need. A row without a time says why; what an estimate found is of the part that was measured.
 
 # %% tags=["remove-input"]
 Markdown(speed.say_large(large))

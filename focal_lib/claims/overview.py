@@ -101,7 +101,7 @@ def _menu(name: str, entries: Mapping[str, tuple[str, int]]) -> str:
 
 
 def _breaking(id: str) -> str:
-    """HTML of a name that may be broken after a dot or an underscore, and nowhere else."""
+    """HTML of a name that is broken after a dot or an underscore rather than elsewhere."""
     return re.sub(r"(?<=[._])", "<wbr>", escape(id))
 
 

@@ -1,7 +1,8 @@
 """Samples of numbers with labels, in chunks: arrays, memory maps and Dask arrays alike.
 
 Whatever is fitted or measured is a sum over samples, or a few numbers for each. A function of one chunk is mapped over
-all of them, so memory is bounded by the chunk; an array in memory, a memory map and a Dask array give the same sums.
+all of them, so memory is bounded by the chunk and those few numbers a sample, which of millions of samples are the
+larger part. An array in memory, a memory map and a Dask array give the same sums.
 
 Each chunk is worked on by one thread, and several chunks at a time. Left to itself torch splits each operation among
 its threads: a thousand parallel regions of some ten microseconds, each of which waits for its slowest thread. Where

@@ -178,8 +178,8 @@ def say_busy(busy: pd.DataFrame | None) -> str:
     parts = [
         f"With {busy['taken'].iloc[0]} of {busy['cores'].iloc[0]} cores taken by processes that never rest, a call "
         f"takes at most {worst['ratio']:.2f} times as long ({_say_call(worst)}).",
-        f"The share of reading speed is {busy['reading_share'].min():.1%} to {fastest['reading_share']:.1%}, the "
-        f"largest for {_say_call(fastest)}.",
+        f"The share of reading speed is {100 * busy['reading_share'].min():.2g} to "
+        f"{100 * fastest['reading_share']:.2g} %, the largest for {_say_call(fastest)}.",
     ]
     for (n, classes), part in busy.groupby(["n", "classes"], sort=False):
         times = part.set_index("what")["quiet_ms"]
@@ -206,10 +206,10 @@ def _call_name(what: str) -> str:
 def caption_large(large: pd.DataFrame) -> str:
     """Of what size the samples are, and what they would take in float64."""
     first = large.iloc[0]
-    wide = 8 * first["samples"] * first["classes"] / 1e9
+    wide = 8 * first["samples"] * first["classes"] / 2**30
     return (
-        f"Logits {_size(first['samples'], first['classes'])}, {first['dtype']}, {first['file_gb']:.2f} GB in a file "
-        f"({wide:.2f} GB as float64)"
+        f"Logits {_size(first['samples'], first['classes'])}, {first['dtype']}, {first['file_gb']:.2f} GiB in a file "
+        f"({wide:.2f} GiB as float64)"
     )
 
 
@@ -225,8 +225,8 @@ def tabulate_large(large: pd.DataFrame) -> pd.DataFrame:
                 "" if np.isnan(s) else f"{s:,.1f}" + " (estimate)" * bool(estimate)
                 for s, estimate in zip(large["seconds"], large["estimate"], strict=True)
             ],
-            "memory (GB)": large["memory_gb"],
-            "of it before (GB)": large["before_gb"],
+            "memory (GiB)": large["memory_gb"],
+            "of it before (GiB)": large["before_gb"],
             "found": ["" if np.isnan(value) else f"{value:.6f}" for value in large["value"]],
             "it is": large["value_of"],
             "minus in memory": (large["value"] - large["in_memory"]).map(_signed),
@@ -254,8 +254,8 @@ def say_large(large: pd.DataFrame | None) -> str:
     if measured["memory_gb"].notna().any():
         most = measured.iloc[int(measured["memory_gb"].argmax())]
         parts.append(
-            f"The most memory is {most['memory_gb']:.2f} GB ({_say_large_row(most['what'])}), "
-            f"{most['before_gb']:.2f} GB of it before that began; the file has {most['file_gb']:.2f} GB."
+            f"The most memory is {most['memory_gb']:.2f} GiB ({_say_large_row(most['what'])}), "
+            f"{most['before_gb']:.2f} GiB of it before that began; the file has {most['file_gb']:.2f} GiB."
         )
     parts += [_say_one_pass(measured), _say_difference(large)]
     return " ".join(filter(None, parts))

@@ -34,7 +34,7 @@ def large(*rows):
     """Rows of what, seconds, whether estimated, memory, value, the value in memory, note."""
     columns = ["what", "seconds", "estimate", "memory_gb", "value", "in_memory", "note"]
     found = pd.DataFrame(rows, columns=columns)
-    about = {"samples": 10_000_000, "classes": 100, "dtype": "float16", "file_gb": 2.0, "before_gb": 0.4}
+    about = {"samples": 10_000_000, "classes": 100, "dtype": "float16", "file_gb": 1.86, "before_gb": 0.4}
     return found.assign(value_of="T", **about, **MADE)
 
 
@@ -94,7 +94,7 @@ def test_the_slowest_call_and_one_pass():
     said = speed.say_busy(busy())
     assert "With 1 of 2 cores taken" in said
     assert "at most 2.50 times as long (focal temperature, NLL at 1,000 x 10)" in said
-    assert "1.0% to 50.0%, the largest for all metrics at once at 1,000 x 10" in said
+    assert "1 to 50 %, the largest for all metrics at once at 1,000 x 10" in said
     assert f"all {len(METRICS)} metrics in one pass took 3.0 ms, the 5 of the table one after another 5.0 ms" in said
     names = speed.tabulate_busy(busy())["what"].tolist()
     assert names[:4] == ["all metrics at once", "focal temperature, NLL", "ECE", "adaptive ECE"]
@@ -112,7 +112,7 @@ def test_what_is_measured_estimated_and_left_out():
     rows = len(METRICS) + 4
     assert f"Of {rows} rows {rows - 2} are measured, 1 is estimated" in said
     assert "and 1 has no time" in said
-    assert "The most memory is 0.70 GB (all metrics at once), 0.40 GB of it before" in said
+    assert "The most memory is 0.70 GiB (all metrics at once), 0.40 GiB of it before" in said
     assert f"one pass took 2.5 s, one after another {len(METRICS):.1f} s" in said
     assert "differ by at most 1e-02 (focal temperature by adaptive ECE)" in said
     assert "to the last digit" in speed.say_large(large(*LARGE).drop(index=1))
@@ -124,7 +124,7 @@ def test_large_table():
     assert (estimated["seconds"], estimated["minus in memory"]) == ("9,000.0 (estimate)", "+2e-02")
     assert found.loc["isotonic by Brier score", ["seconds", "found", "note"]].tolist() == ["", "", "does not stream"]
     assert speed.caption_large(large(*LARGE)) == (
-        "Logits 10,000,000 x 100, float16, 2.00 GB in a file (8.00 GB as float64)"
+        "Logits 10,000,000 x 100, float16, 1.86 GiB in a file (7.45 GiB as float64)"
     )
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from focal_lib.checkout import ROOT
-from workflow.one_build import LOCK, take_turn
+from workflow import one_build
+from workflow.one_build import take_turn
 
 WAITS = "Another build is at work in this folder: waiting for its end.\n"
 
@@ -23,7 +23,7 @@ def start(folder: Path, *command: str) -> subprocess.Popen[str]:
 
 
 def test_the_second_waits_for_the_first(tmp_path):
-    held = take_turn(tmp_path / LOCK)
+    held = take_turn(tmp_path)
     with start(tmp_path, "echo", "built") as second:
         assert second.stdout.readline() == WAITS
         os.close(held)
@@ -46,8 +46,36 @@ def test_a_failure_is_that_of_the_command(tmp_path):
         assert build.returncode == 3
 
 
-@pytest.mark.parametrize("word", ["book", "notebooks"])
-def test_make_builds_one_at_a_time(word):
-    lines = (ROOT / "Makefile").read_text().splitlines()
-    assert any(line.startswith("\t@$(SNAKEMAKE) " + word) for line in lines)
-    assert any(line.startswith("SNAKEMAKE := ") and "-m workflow.one_build" in line for line in lines)
+def test_who_stops_waiting_leaves_quietly(tmp_path):
+    held = take_turn(tmp_path)
+    with start(tmp_path, "echo", "built") as second:
+        assert second.stdout.readline() == WAITS
+        second.send_signal(signal.SIGINT)
+        assert second.communicate() == ("", "")
+        assert second.returncode == 130
+    os.close(held)
+
+
+def test_an_absent_command_is_named(tmp_path):
+    with start(tmp_path, "no-such-command") as build:
+        assert build.communicate() == (
+            "",
+            "a command that there is must come after workflow.one_build. Got no-such-command.\n",
+        )
+        assert build.returncode == 1
+
+
+def test_a_file_system_without_locks_is_built_on(tmp_path, monkeypatch, capsys):
+    def refuse(held, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(one_build.fcntl, "flock", refuse)
+    os.close(take_turn(tmp_path))
+    assert capsys.readouterr().err == "No lock here (No locks available): do not build twice at once.\n"
+
+
+def test_make_starts_snakemake_behind_the_lock_alone():
+    source = (ROOT / "Makefile").read_text().replace("\\\n", " ")
+    calls = [line for line in source.splitlines() if "bin/snakemake" in line or "$(BIN)/snakemake" in line]
+    assert len(calls) == 1
+    assert "-m workflow.one_build" in calls[0].split("$(BIN)/snakemake")[0]

@@ -25,7 +25,7 @@ CHAPTER = "18_human_labels"
     source="KK24 section 3.3, Prop. 4",
     statement="The 'focal calibration map is observed to equal with the transformation that maps the outputs from focal minimizers to the true "
     rf"class probabilities'. (Taken as: after its map what a focal model says is nearer to the raters, in KL; {SIZE}, weights of least "
-    "validation loss; a linear model with two and three classes, two small networks.)",
+    "validation loss; a linear model with two and three classes, three small networks, the Tree-LSTM added when the others had been seen.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs=NEEDS,
@@ -85,7 +85,7 @@ def raters_temperature_left() -> Evidence:
     "the test data, due to the generalization gap.' (Of the second half; the first, on the training data, is not tested. Taken as: trained on to the "
     "end, as KK24 do ('Results were evaluated on the last epoch'), the mean top probability of a focal model is nearer to the share of raters who say "
     "that class than that of one of cross-entropy, and the model nearer to the raters in KL, which holds more than calibration; only the second was "
-    rf"written down before the runs; {SIZE}. For weights of least validation loss: kk24.raters_validated.)",
+    rf"written down before the runs, and of the Tree-LSTM when the other models had been seen; {SIZE}. For weights of least validation loss: kk24.raters_validated.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs=NEEDS,
