@@ -229,7 +229,8 @@ note("raters", least=in_words(first["label"]) if first["difference"] < 0 else "c
 # ## The contrasts
 #
 # Written down in code before the recorded runs, after a trial with one seed that is none of theirs, on the same test
-# sentences; of the Tree-LSTM without a trial, when the others had been seen. The first of each setting is primary and stands for itself; the others are corrected together, by Holm.
+# sentences; of the Tree-LSTM without a trial, when the others had been seen. The first of each setting is primary and
+# stands for itself; the others are corrected together, by Holm.
 # $\gamma =$ {glue:text}`raters-recorded-gamma:g` throughout. A seed draws labels, weights, batches, and which sentences
 # of one pool to train on, of which any two seeds share most. So the intervals are about other training on nearly the
 # same sentences, and not about other test sentences, for which the smallest of these differences may not hold.

@@ -154,27 +154,23 @@ of_groups = (
 )
 
 # %% tags=["remove-input"]
-Markdown(
-    f"""```{{admonition}} Verdict
-:class: important
-Over the recorded decisions the advice is {how}.
-
-* **Too bold.** Where it recommends a richer method than temperature scaling, that is truly worse by a relevant
-  amount in
-  {said("worse")}{open_still}; {of_kinds}. Where it recommends anything, that is worse than the logits as given in
-  {said("harms")}.
+of_advice = f"""* **Too bold.** Where it recommends a richer method than temperature scaling, that is truly worse by a relevant
+  amount in {said("worse")}{open_still}; {of_kinds}. Where it recommends anything, that is worse than the logits as
+  given in {said("harms")}.
 * **Too careful.** Where something is better by a relevant amount, the logits are left alone in
   {by_size("leaves alone")}, and something else is advised that is worse than it by that amount in {by_size("misses")}.
-* **How much there must be to gain.** {of_gains}.
-* **Intervals of differences.** The advice rests on them, in NLL and Brier score: {of_differences}.
+* **How much there must be to gain.** {of_gains}."""
+
+# %% tags=["remove-input"]
+of_intervals = f"""* **Intervals of differences.** The advice rests on them, in NLL and Brier score: {of_differences}.
 * **Intervals of errors.** {of_errors}; a setting is a number of samples, a number of classes and a model, judged by an
   exact 95 % interval. Where too many hold, intervals are wider than they need be: {wide_where}.
 * **Groups.** All of the above is of samples that are independent. {of_groups}.
 * **What was tried.** Decisions of {sizes.min():,} to {sizes.max():,} samples and {kinds.min()} to {kinds.max():,}
   classes, not each size with each number of classes: {few.sum():,} of the {len(sizes):,} have at most
-  {sizes.median():,.0f} samples. All samples count the same, with a set to fit on and one to test on.
-```"""
-)
+  {sizes.median():,.0f} samples. All samples count the same, with a set to fit on and one to test on."""
+opening = f"Over the recorded decisions the advice is {how}."
+Markdown(f"```{{admonition}} Verdict\n:class: important\n{opening}\n\n{of_advice}\n{of_intervals}\n```")
 
 # %% [markdown]
 # ## A small simulation, live
