@@ -219,8 +219,8 @@ note("fclnet", shift_least=shift.min(), shift_most=shift.max(), shift_zero=shift
 note("fclnet", n=fcl_networks.N_TRAIN)
 differences(
     [
-        f"Fashion-MNIST recorded and {in_words(dataset)} here, at half of its width and height by means of blocks, where "
-        "L25 has CIFAR-10, CIFAR-100 and others",
+        f"Fashion-MNIST recorded and {in_words(dataset)} here, at half of its width and height by means of blocks, "
+        "where L25 has CIFAR-10, CIFAR-100 and others",
         f"one hidden layer of {fcl_networks.HIDDEN} units recorded and {hidden} here, Adam for {fcl_networks.EPOCHS} "
         f"epochs recorded and {epochs} here, where L25 has ResNets",
         f"{fcl_networks.N_TRAIN:,} training images recorded, few enough to fit, and {n_train:,} here; "

@@ -350,9 +350,10 @@ if busy is not None:
 
 # %% [markdown]
 # Last, logits in a file, read as a memory map by the methods that stream and by the metrics. These are those of
-# probabilities that a temperature calibrates as they are read. The file repeats one block of samples, so that each number can be compared
-# with that of the block in memory; bins of equal mass can end elsewhere there, and change the adaptive ECE. Memory is
-# what the calling process had for itself at most: Python and its libraries, and some numbers for each sample. A row without a time says why; what an estimate found is of the part that was measured.
+# probabilities that a temperature calibrates as they are read. The file repeats one block of samples, so that each
+# number can be compared with that of the block in memory; bins of equal mass can end elsewhere there, and change the
+# adaptive ECE. Memory is what the calling process had for itself at most: Python and its libraries, and some numbers
+# for each sample. A row without a time says why; what an estimate found is of the part that was measured.
 
 # %% tags=["remove-input"]
 Markdown(speed.say_large(large))
