@@ -155,8 +155,8 @@ of_groups = (
 
 # %% tags=["remove-input"]
 of_advice = f"""* **Too bold.** Where it recommends a richer method than temperature scaling, that is truly worse by a
-  relevant amount in {said("worse")}{open_still}; {of_kinds}. Where it recommends anything, that is worse than the logits as
-  given in {said("harms")}.
+  relevant amount in {said("worse")}{open_still}; {of_kinds}. Where it recommends anything, that is worse than the
+  logits as given in {said("harms")}.
 * **Too careful.** Where something is better by a relevant amount, the logits are left alone in
   {by_size("leaves alone")}, and something else is advised that is worse than it by that amount in {by_size("misses")}.
 * **How much there must be to gain.** {of_gains}."""
