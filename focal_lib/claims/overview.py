@@ -100,27 +100,21 @@ def _menu(name: str, entries: Mapping[str, tuple[str, int]]) -> str:
     return f'<label>{name} <select name="{name}"><option value="">all</option>{options}</select></label>'
 
 
-def _breaking(id: str) -> str:
-    """HTML of a name that is broken after a dot or an underscore rather than elsewhere."""
-    return re.sub(r"(?<=[._])", "<wbr>", escape(id))
-
-
 def _row(claim: Claim) -> str:
-    corrects = ", ".join(f'<a href="#{card_anchor(id)}">{_breaking(id)}</a>' for id in claim.corrects)
+    corrects = ", ".join(f'<a href="#{card_anchor(id)}">{id}</a>' for id in claim.corrects)
     whose = "paper's" if claim.of_paper else "book's"
     near = f"<small>{claim.fidelity}</small>" if claim.of_paper else ""
     place = str(claim.chapter_number or claim.place.lower())
     cells = {
         "verdict": f'<span class="verdict">{claim.verdict_in_full}</span>',
-        "claim": f'<a href="#{card_anchor(claim.id)}">{_breaking(claim.id)}</a>'
+        "claim": f'<a href="#{card_anchor(claim.id)}">{claim.id}</a>'
         + (f"<small>corrects {corrects}</small>" if corrects else ""),
         "statement": f"<div>{_INLINE.renderInline(short_statement(claim.statement))}</div>",
         "source": escape(claim.source),
         "whose": whose + near,
-        "chapter": chapter_link(claim, place) + f"<small>{code_link(claim, 'code')}</small>",
+        "chapter": f"{chapter_link(claim, place)}<br>{code_link(claim, 'code')}",
     }
-    keys = {"verdict": str(list(Verdict).index(claim.verdict)), "chapter": place}
-    sorted_by = {name: f' data-key="{escape(key)}"' for name, key in keys.items()}
+    sorted_by = {"verdict": f' data-key="{list(Verdict).index(claim.verdict)}"'}
     columns = "".join(f"<td{sorted_by.get(name, '')}>{cells[name]}</td>" for name in _COLUMNS)
     kinds = f"paper|{claim.fidelity}" if claim.of_paper else str(claim.fidelity)
     return (

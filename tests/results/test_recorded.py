@@ -17,6 +17,7 @@ WITHOUT_RUNS = {  # tables alone
     "advice",
     "fcl-networks",
     "human-labels",
+    "speed",
     "landscape",
     "mutants",
     "open-questions",
