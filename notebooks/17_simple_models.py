@@ -124,6 +124,7 @@ mean = fits.groupby("gamma").mean()
 note("simple", gradient=fits["gradient"].max(), gamma_linear=values[0], ratio=mean["norm"][values[0]] / mean["norm"][0])
 note("simple", temperature=theory.closest_temperature(values[0], 2).temperature, iterations=iterations)
 note("simple", off_flow=np.linalg.norm(path - along, axis=1).max(), norm_ce=ends[0.0], norm_focal=ends[values[0]])
+over_time = "time (learning rate times iterations)"
 note("simple", step=step, plateau=1 - flip, left=np.linalg.norm(path[-1]) / ends[values[0]])
 
 # %% [markdown]
@@ -135,14 +136,14 @@ note("simple", step=step, plateau=1 - flip, left=np.linalg.norm(path[-1]) / ends
 line_figure(
     times,
     {names[g]: norm for g, norm in flows.items()},
-    "time (learning rate times iterations)",
+    over_time,
     "norm of the weights",
     xscale="log",
     points=at_end,
 )
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Norm of the logits of the training samples over time on a logarithmic axis, a curve for each loss. Each rises from zero and levels off, the higher, the smaller gamma is."}, "figure": {"name": "fig-simple-logits", "caption": "Norm of the logits of all training samples along the same gradient flow. Counterpart of M20 Fig. 5 (a)."}}
-line_figure(times, logits_along, "time (learning rate times iterations)", "norm of the logits", xscale="log")
+line_figure(times, logits_along, over_time, "norm of the logits", xscale="log")
 
 # %% [markdown]
 # It levels off. The flipped labels lie among the others, so no line separates the classes, and every loss has a
@@ -222,7 +223,7 @@ limits = {rf"$1/(1+{g:g})$": (long_times[-1], 1 / (1 + g)) for g in values}
 line_figure(
     long_times,
     paths,
-    "time (learning rate times iterations)",
+    over_time,
     "norm, focal over cross-entropy",
     xscale="log",
     points=limits,

@@ -31,7 +31,7 @@ SEEDS = {
     ("averaged-embedding", 2): 10,
     ("gp-cnn", 2): 5,
     ("tree-lstm", 2): 5,
-}  # from 1 on; 0: the trial
+}  # from 1 on; 0: the trial, which the Tree-LSTM did not have
 _OTHER_GAMMAS = (1.0, 3.0, 5.0)
 
 

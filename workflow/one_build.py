@@ -1,8 +1,9 @@
 """One build by make at a time in a folder: python -m workflow.one_build COMMAND ...
 
 Two builds at once would write the same pages, and Sphinx would read the half of one. The second waits for the first.
-The command takes this process's place and keeps a lock on the folder, which the system gives back when it ends, be it
-killed; what a killed one had started may go on for a while. Where the file system has no locks there is none.
+The command takes this process's place and keeps a lock on the folder (filelock's would be closed there), which the
+system gives back when it ends, be it killed; what a killed one had started may go on for a while. Where the file
+system has no locks there is none.
 """
 
 from __future__ import annotations
