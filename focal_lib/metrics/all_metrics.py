@@ -16,6 +16,7 @@ from focal_lib.metrics.bins import (
     inner_edges,
     width_sums,
 )
+from focal_lib.metrics.samples import Parts
 from focal_lib.metrics.scores import brier_sum, checked_samples, label_probs, log_loss_sum, top_of_chunk
 from focal_lib.metrics.smooth import residual_mass, smooth_ece_of_mass
 
@@ -25,8 +26,7 @@ __all__ = ["all_metrics"]
 def all_metrics(probs: Any, labels: Any, n_bins: int = 15) -> dict[str, float]:
     """The metrics of `by_name.METRICS`, as fractions, by their names: what each function gives, to rounding.
 
-    Samples are read and checked once, float32 as float32; memory grows by two numbers a sample, and the sums of each
-    chunk of some 2 MiB: 15 for each class and 4,096 for the smooth ECE.
+    Samples are read and checked once, float32 as float32; memory grows by two numbers a sample.
 
     Args:
         probs: (n, K) distributions: array, tensor, memory map or Dask array.
@@ -37,9 +37,8 @@ def all_metrics(probs: Any, labels: Any, n_bins: int = 15) -> dict[str, float]:
         ValueError: probs not (n, K) distributions, labels no integers in 0 ... K-1, n_bins < 1.
     """
     samples = checked_samples(probs, labels)
-    confidences, corrects, *sums = zip(*samples.map(functools.partial(_of_chunk, inner_edges(n_bins))), strict=True)
-    confidence, correct = np.concatenate(confidences), np.concatenate(corrects)
-    log_loss, brier, gaps, width, mass = (np.sum(parts, axis=0) for parts in sums)
+    (confidence, correct), sums = samples.collect(functools.partial(_of_chunk, inner_edges(n_bins)))
+    log_loss, brier, gaps, width, mass = sums
     return {
         "error": 1 - float(correct.mean()),
         "nll": float(log_loss) / len(samples),
@@ -52,8 +51,8 @@ def all_metrics(probs: Any, labels: Any, n_bins: int = 15) -> dict[str, float]:
     }
 
 
-def _of_chunk(edges: Tensor, p: Tensor, y: Tensor) -> tuple[np.ndarray, ...]:
-    """Confidence (m,), correctness (m,), and what each metric sums."""
+def _of_chunk(edges: Tensor, p: Tensor, y: Tensor) -> Parts:
+    """Confidence (m,) and correctness (m,); and what each metric sums."""
     of_label = label_probs(p, y)
     confidence, correct = top_of_chunk(p, y, of_label)
     sums = (
@@ -63,4 +62,4 @@ def _of_chunk(edges: Tensor, p: Tensor, y: Tensor) -> tuple[np.ndarray, ...]:
         width_sums(edges, confidence, correct),
         residual_mass(confidence, correct),
     )
-    return confidence.numpy(), correct.numpy(), *(each.numpy() for each in sums)
+    return (confidence, correct), sums

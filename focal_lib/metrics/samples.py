@@ -1,8 +1,12 @@
 """Samples of numbers with labels, in chunks: arrays, memory maps and Dask arrays alike.
 
 Whatever is fitted or measured is a sum over samples, or a few numbers for each. A function of one chunk is mapped over
-all of them, so memory is bounded by the chunk and those few numbers a sample, which of millions of samples are the
-larger part. An array in memory, a memory map and a Dask array give the same sums.
+all of them, so memory is bounded by the chunk and those few numbers a sample. An array in memory, a memory map and a
+Dask array give the same sums.
+
+What a chunk gives is put where it belongs at once, and dropped. Kept in a list until the last chunk is done, thousands
+of small arrays lie between the large ones of the chunks, and the room that those leave is not given back: of ten
+million samples that made gibibytes (benchmarks/large.py).
 
 Each chunk is worked on by one thread, and several chunks at a time. Left to itself torch splits each operation among
 its threads: a thousand parallel regions of some ten microseconds, each of which waits for its slowest thread. Where
@@ -12,7 +16,9 @@ other processes had the cores, too, that made an ECE of 1,000,000 x 10 tens of t
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -23,13 +29,16 @@ from torch import Tensor
 
 from focal_lib.validation import check_labels
 
-__all__ = ["CHUNK_SIZE", "Samples", "one_thread"]
+__all__ = ["CHUNK_SIZE", "Parts", "Samples", "one_thread"]
 
 # numbers in a chunk, 2 MiB: what a fit keeps of it stays in the cache; twice as many of float32 that is left as it is
 CHUNK_SIZE = 262_144
 _LEAST_CHUNKS = 4  # from which on threads are worth starting
 Found = TypeVar("Found")
 Function = Callable[[Tensor, Tensor], Found]
+Numbers = np.ndarray | Tensor | float
+Parts = tuple[tuple[Numbers, ...], tuple[Numbers, ...]]  # of a chunk: an entry for each sample, and what is to be added
+Collected = tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]  # of all of them
 Check = Callable[[Tensor], None]
 
 
@@ -84,17 +93,25 @@ class Samples:
     def map(self, function: Function[Found]) -> list[Found]:
         """The function of each chunk, in order."""
         if self.on_dask:
-            return [found for block in self._on_workers(_each_of_block, function) for found in block]
-        return _each(function, self.check, self.single, self.values, self.labels)
+            return [found for block in self._on_workers(_list_of_block, function) for found in block]
+        return list(_each(function, self.check, self.single, self.values, self.labels))
 
-    def total(self, function: Function[np.ndarray | Tensor]) -> np.ndarray:
+    def total(self, function: Function[Numbers]) -> np.ndarray:
         """The sum of the function over all chunks."""
-        found = self._on_workers(_total_of_block, function) if self.on_dask else self.map(function)
-        return np.sum([np.asarray(part) for part in found], axis=0)
+        return self.collect(functools.partial(_to_add, function))[1][0]
 
-    def gather(self, function: Function[tuple[np.ndarray | Tensor, ...]]) -> tuple[np.ndarray, ...]:
+    def gather(self, function: Function[tuple[Numbers, ...]]) -> tuple[np.ndarray, ...]:
         """Of a function that gives arrays with an entry for each sample: those of all samples."""
-        return tuple(np.concatenate(parts) for parts in zip(*self.map(function), strict=True))
+        return self.collect(functools.partial(_to_keep, function))[0]
+
+    def collect(self, function: Function[Parts]) -> Collected:
+        """Of a function that gives arrays with an entry for each sample, and what is to be added: both, of all."""
+        if not self.on_dask:
+            return _collect(function, self.check, self.single, self.values, self.labels)
+        columns, sums = zip(*self._on_workers(_collect_of_block, function), strict=True)
+        return tuple(map(np.concatenate, zip(*columns, strict=True))), tuple(
+            np.sum(parts, axis=0) for parts in zip(*sums, strict=True)
+        )
 
     def subsample(self, count: int) -> Samples:
         """That many samples drawn at random, always the same, in memory; itself where there are not twice as many."""
@@ -153,8 +170,8 @@ def _tensor(array: np.ndarray, kind: type) -> Tensor:
 
 def _each(
     function: Function[Found], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
-) -> list[Found]:
-    """The function of every chunk of values in memory."""
+) -> Iterator[Found]:
+    """The function of every chunk of values in memory, in order; to be asked for all of them."""
 
     kind = np.float32 if single and values.dtype == np.float32 else np.float64
     step = _samples_at_once(values, kind)
@@ -168,7 +185,7 @@ def _each(
     starts = range(0, values.shape[0], step)
     with one_thread() as threads:
         workers = min(threads, len(starts)) if len(starts) >= _LEAST_CHUNKS else 1
-        return list(map(of, starts)) if workers == 1 else _in_parallel(of, starts, workers)
+        yield from map(of, starts) if workers == 1 else _in_parallel(of, starts, workers)
 
 
 @contextlib.contextmanager
@@ -185,25 +202,57 @@ def one_thread() -> Iterator[int]:
         torch.set_num_threads(threads)
 
 
-def _in_parallel(function: Callable[[int], Found], starts: Iterable[int], workers: int) -> list[Found]:
+def _in_parallel(function: Callable[[int], Found], starts: Iterable[int], workers: int) -> Iterator[Found]:
     with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-        tasks = [pool.submit(function, start) for start in starts]
+        tasks = deque(pool.submit(function, start) for start in starts)
         try:
-            return [task.result() for task in tasks]
+            while tasks:
+                yield tasks.popleft().result()
         finally:
             pool.shutdown(cancel_futures=True)  # after an error nobody wants the rest
 
 
-def _each_of_block(
+def _to_add(function: Function[Numbers], values: Tensor, labels: Tensor) -> Parts:
+    return (), (function(values, labels),)
+
+
+def _to_keep(function: Function[tuple[Numbers, ...]], values: Tensor, labels: Tensor) -> Parts:
+    return function(values, labels), ()
+
+
+def _collect(
+    function: Function[Parts], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
+) -> Collected:
+    """What the function gives of every chunk of values in memory."""
+    kept: list[np.ndarray] = []
+    added: list[np.ndarray] = []
+    start = 0
+    for columns, sums in _each(function, check, single, values, labels):
+        parts, more = [np.asarray(part) for part in columns], [np.asarray(part) for part in sums]
+        if not kept and not added:
+            kept = [np.empty((len(labels), *part.shape[1:]), part.dtype) for part in parts]
+            added = [np.zeros_like(part) for part in more]
+        for column, part in zip(kept, parts, strict=True):
+            column[start : start + len(part)] = part
+        for total, part in zip(added, more, strict=True):
+            total += part
+        start += len(parts[0]) if parts else 0
+    return tuple(kept), tuple(total[()] for total in added)
+
+
+def _list_of_block(
     function: Function[Found], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
 ) -> list[Found]:
     """On a Dask worker, which has as many threads as there are to be."""
     check_labels(labels, *values.shape)
     with one_thread():
-        return _each(function, check, single, values, labels)
+        return list(_each(function, check, single, values, labels))
 
 
-def _total_of_block(
-    function: Function[np.ndarray | Tensor], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
-) -> np.ndarray:
-    return np.sum([np.asarray(part) for part in _each_of_block(function, check, single, values, labels)], axis=0)
+def _collect_of_block(
+    function: Function[Parts], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
+) -> Collected:
+    """On a Dask worker, as `_list_of_block`."""
+    check_labels(labels, *values.shape)
+    with one_thread():
+        return _collect(function, check, single, values, labels)

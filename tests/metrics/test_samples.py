@@ -1,6 +1,7 @@
 """Samples in chunks: arrays, memory maps and Dask arrays give the same metrics."""
 
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -27,6 +28,34 @@ def test_samples_are_read_in_order():
     first, labels = Samples(z, y).gather(lambda v, t: (v[:, 0], t))
     np.testing.assert_array_equal(first, z[:, 0])
     np.testing.assert_array_equal(labels, y)
+
+
+def test_both_in_one_reading():
+    z, y = np.arange(3000.0).reshape(-1, 3), np.arange(1000) % 3
+    (first,), (sums, labels) = Samples(z, y).collect(lambda v, t: ((v[:, 0],), (v.sum(0), t.sum())))
+    np.testing.assert_array_equal(first, z[:, 0])
+    assert sums.tolist() == z.sum(0).tolist()
+    assert labels == y.sum()
+
+
+def test_what_a_chunk_gives_is_dropped(monkeypatch):
+    """Thousands of small arrays that are kept until the end hold far more memory than they have."""
+    given, most = [], 0
+
+    def chunk(v, _):
+        nonlocal most
+        most = max(most, sum(ref() is not None for ref in given))
+        found = v[:, 0].clone()
+        given.append(weakref.ref(found))
+        return (found,), (v.sum(0),)
+
+    monkeypatch.setattr(samples, "CHUNK_SIZE", 64)
+    z = np.arange(3000.0).reshape(-1, 3)
+    with samples.one_thread():  # several threads may be ahead of what is put together
+        (first,), _ = Samples(z, np.zeros(1000, int)).collect(chunk)
+    np.testing.assert_array_equal(first, z[:, 0])
+    assert len(given) > 40
+    assert most <= 2
 
 
 def test_a_subsample_keeps_the_order():
