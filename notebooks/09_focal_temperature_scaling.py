@@ -57,13 +57,14 @@ scaled = results.compare_scaling(trained)
 #
 # ```{math}
 # :label: eq-fts
-# p = \hat p_\gamma\big(\operatorname{softmax}(z/T)\big), \qquad (\gamma, T) \text{ fitted on validation data.}
+# p = \hat p_\gamma\big(\operatorname{softmax}(z/T)\big),
 # ```
 #
-# The grid is the paper's: {glue:text}`fts-grid` pairs. ECE on this page is the paper's, too: adaptive, with 15 bins of
-# equal mass. The class with the largest probability never changes, so accuracy is the same throughout. For
-# $\gamma \ge 0$ that is plain, as the map's weight $w$ increases. For the negative $\gamma$ of the grid $w$ falls
-# near 1 ([](#ch-simplex)), but two classes of one distribution have $x + y \le 1$, and for such $w$ keeps the order.
+# with $\gamma$ and $T$ fitted on validation data. The grid is the paper's: {glue:text}`fts-grid` pairs. ECE on this
+# page is the paper's, too: adaptive, with 15 bins of equal mass. The class with the largest probability never changes,
+# so accuracy is the same throughout. For $\gamma \ge 0$ that is plain, as the map's weight $w$ increases. For the
+# negative $\gamma$ of the grid $w$ falls near 1 ([](#ch-simplex)), but two classes of one distribution have
+# $x + y \le 1$, and for such $w$ keeps the order.
 
 # %% tags=["remove-input"]
 show("kk24.accuracy_unchanged")

@@ -411,8 +411,10 @@ show("l25.fig7_mapped")
 #
 # ```{math}
 # :label: eq-fcl-map
-# p_i = q_i\,\frac{2\lambda q_i + \bar g}{2\lambda q_i + g(q_i)}, \qquad
+# \begin{gathered}
+# p_i = q_i\,\frac{2\lambda q_i + \bar g}{2\lambda q_i + g(q_i)}, \\
 # \bar g = \frac{\sum_j v_jg(q_j)}{\sum_j v_j}, \qquad v_j = \frac{q_j}{2\lambda q_j + g(q_j)}.
+# \end{gathered}
 # ```
 #
 # So FCL, which is not proper ({ref}`ch-fcl`), is proper after a map, as focal loss is. `theory` has it as

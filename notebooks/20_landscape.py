@@ -198,10 +198,12 @@ show("kn24.fig2_ece", "kn24.fig3", "kn24.relation")
 #
 # ```{math}
 # :label: eq-landscape-factors
-# \operatorname{tr}H = \overline{\langle H_s, JJ^T\rangle}
-# = \underbrace{\frac{\operatorname{tr}H}{\operatorname{tr}H_{CE}}}_{\text{loss}}
+# \begin{aligned}
+# \operatorname{tr}H &= \overline{\langle H_s, JJ^T\rangle} \\
+# &= \underbrace{\frac{\operatorname{tr}H}{\operatorname{tr}H_{CE}}}_{\text{loss}}
 #   \cdot \underbrace{\vphantom{\frac{H}{H}}\overline{1 - \textstyle\sum_k p_k^2}}_{\text{spread}}
 #   \cdot \underbrace{\frac{\operatorname{tr}H_{CE}}{\overline{1 - \sum_k p_k^2}}}_{\text{sensitivity}},
+# \end{aligned}
 # ```
 #
 # a bar for the mean over images; $1 - \sum_k p_k^2$ is the trace of cross-entropy's $H_s$. Less concentrated
