@@ -29,7 +29,7 @@ from torch import Tensor
 
 from focal_lib.validation import check_labels
 
-__all__ = ["CHUNK_SIZE", "Parts", "Samples", "one_thread"]
+__all__ = ["CHUNK_SIZE", "Collected", "Parts", "Samples", "one_thread", "to_add"]
 
 # numbers in a chunk, 2 MiB: what a fit keeps of it stays in the cache; twice as many of float32 that is left as it is
 CHUNK_SIZE = 262_144
@@ -98,7 +98,7 @@ class Samples:
 
     def total(self, function: Function[Numbers]) -> np.ndarray:
         """The sum of the function over all chunks."""
-        return self.collect(functools.partial(_to_add, function))[1][0]
+        return self.collect(functools.partial(to_add, function))[1][0]
 
     def gather(self, function: Function[tuple[Numbers, ...]]) -> tuple[np.ndarray, ...]:
         """Of a function that gives arrays with an entry for each sample: those of all samples."""
@@ -212,8 +212,9 @@ def _in_parallel(function: Callable[[int], Found], starts: Iterable[int], worker
             pool.shutdown(cancel_futures=True)  # after an error nobody wants the rest
 
 
-def _to_add(function: Function[Numbers], values: Tensor, labels: Tensor) -> Parts:
-    return (), (function(values, labels),)
+def to_add(function: Callable[..., Numbers], *chunk: Tensor) -> Parts:
+    """For `collect`: nothing of each sample; what the function gives of the chunk is to be added."""
+    return (), (function(*chunk),)
 
 
 def _to_keep(function: Function[tuple[Numbers, ...]], values: Tensor, labels: Tensor) -> Parts:

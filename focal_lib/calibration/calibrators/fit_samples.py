@@ -17,7 +17,7 @@ from torch import Tensor
 
 from focal_lib.calibration.inputs.logit_sets import look_like_probs
 from focal_lib.calibration.inputs.missing_options import MISSING, is_missing
-from focal_lib.metrics.samples import Samples
+from focal_lib.metrics.samples import Collected, Parts, Samples, to_add
 
 __all__ = ["FitSamples", "is_sliced_as_it_is", "plain_array", "weighted_sum"]
 
@@ -80,13 +80,14 @@ class FitSamples(Samples):
         """The function of the logits and labels of each chunk, in order."""
         return super().map(function if self.weights is None else _without_weights(function))
 
-    def total(self, function: Callable[[Tensor, Tensor], np.ndarray | Tensor]) -> np.ndarray:
-        """The sum of the function of the logits and labels over all chunks."""
-        return super().total(function if self.weights is None else _without_weights(function))
+    def collect(self, function: Callable[[Tensor, Tensor], Parts]) -> Collected:
+        """What a function of the logits and labels gives of each sample, and its sums over all chunks."""
+        return super().collect(function if self.weights is None else _without_weights(function))
 
     def weighted_total(self, function: Callable[..., np.ndarray | Tensor]) -> np.ndarray:
         """The sum over all chunks of the function of logits, labels and, where samples have them, weights (m,)."""
-        return super().total(function if self.weights is None else _OfChunk(function, True))
+        added = functools.partial(to_add, function)
+        return self.collect(added if self.weights is None else _OfChunk(added, True))[1][0]
 
     def weighted_mean(self, function: Callable[..., np.ndarray | Tensor]) -> np.ndarray:
         """`weighted_total` for each unit of weight."""
