@@ -64,7 +64,8 @@ table.hide().set_uuid("experiments").set_table_attributes(words).set_caption("Gr
 # %% tags=["remove-input"]
 columns = ["data", "home", "terms", "to cite"]
 sources = pd.DataFrame([(s.title, s.url, s.terms, s.cite) for s in data.SOURCES.values()], columns=columns)
-listed = sources.style.format(escape="html").hide().set_uuid("sources").set_table_attributes(words)
+listed = sources.style.format(escape="html").set_properties(subset=["home"], **{"overflow-wrap": "anywhere"})
+listed.hide().set_uuid("sources").set_table_attributes(words)
 listed.set_caption("Data sets and word vectors that the package reads")
 
 # %% tags=["remove-input"]

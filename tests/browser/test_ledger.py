@@ -94,3 +94,16 @@ def test_the_address_keeps_what_was_chosen(ledger):
     ledger.reload()
     expect(ledger.locator(".ledger-filter select[name=paper]")).to_have_value("m20")
     assert _shown(ledger) == chosen
+
+
+@pytest.mark.parametrize("width", [1381, 1400, 1920])
+def test_no_word_of_the_table_is_broken(browser, width):
+    """A column too narrow for a word of its own breaks it; names of claims may break."""
+    page, _ = open_page(browser, LEDGER.as_uri())
+    page.set_viewport_size({"width": width, "height": 900})
+    page.add_style_tag(content="table.ledger * { overflow-wrap: normal !important; }")
+    broken = page.locator("table.ledger :is(td, th):not(:nth-child(2))").evaluate_all(
+        "cells => cells.filter((cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent)"
+    )
+    page.context.close()
+    assert broken == []
