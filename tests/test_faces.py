@@ -144,6 +144,7 @@ def test_claims_have_what_is_read_of_them():
         ("training", ("torch", "sympy", "flint", "matplotlib")),
     ],
 )
+@pytest.mark.slow
 def test_a_face_loads_no_more_than_it_needs(package, absent):
     code = f"import sys, focal_lib.{package}; print(*set({absent}) & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

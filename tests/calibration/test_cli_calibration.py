@@ -133,6 +133,7 @@ def saved(tmp_path, draw_logits):
     return fit, data.logits, tmp_path
 
 
+@pytest.mark.slow
 def test_apply_through_pipes(saved):
     fit, z, folder = saved
     command = [sys.executable, "-m", "focal_lib.cli", "apply", folder / "c.json", "-", "--out", "-", "--chunk", "99"]
@@ -201,6 +202,7 @@ def test_results_have_the_names_of_what_they_are(run, saved):
     assert sorted(path.name for path in folder.iterdir()) == ["c.json", "z.npy"]
 
 
+@pytest.mark.slow
 def test_export(run, saved):
     runtime = pytest.importorskip("onnxruntime")
     fit, z, folder = saved

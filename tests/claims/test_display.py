@@ -115,6 +115,7 @@ def test_an_id_leads_to_its_card_where_there_is_one():
     assert text.endswith("`kk24.none`, `numpy.exp2`, kk24.prop1")
 
 
+@pytest.mark.slow
 def test_what_a_notebook_shows_reads_the_same_without_markdown_and_holds_no_address():
     shown = [show("kk24.prop1", "kk24.prop5"), proof(lemmas.turning_certificate())]
     for one in shown:

@@ -113,6 +113,7 @@ def test_one_seed_is_undecided_alone_and_among_others():
     assert "Bonferroni" not in All((alone, clear)).describe()  # one interval, no correction
 
 
+@pytest.mark.slow
 def test_wrong_findings_are_rare_whatever_the_number_of_parts():
     """Of true claims at most 2.5 % are said not to be reproduced, of claims with no effect at most 2.5 % reproduced."""
     rng = np.random.default_rng(0)

@@ -36,6 +36,7 @@ def test_the_simulated_model_has_the_gap_it_says(gap):
     assert adaptive_ece_of(confidence, truth) == pytest.approx(np.mean(confidence - truth), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_of_a_calibrated_model_intervals_cover_and_tests_have_their_size():
     found = {row["of"]: row for row in cover_top_label(TopLabelModel.of_clouds(10, 1.0, size=20_000), 500, 100)}
     for name in ("ece", "adaptive-ece", "mce"):

@@ -60,6 +60,7 @@ def test_a_row_a_network_with_its_interval(made_results):
     assert np.isnan([one["low"], one["high"]]).all()
 
 
+@pytest.mark.slow
 def test_contrasts_are_of_each_network_and_corrected_together(made_results):
     table = measure(made_results, [("temperature", "nll"), ("focal-temperature", "nll"),
                                    ("temperature", "adaptive-ece"), ("focal-temperature", "adaptive-ece")])  # fmt: skip

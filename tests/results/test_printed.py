@@ -198,6 +198,7 @@ def test_p_values_are_those_of_all_permutations():
     assert found["p"] == pytest.approx(wanted, abs=0.01)  # 10 of 120; twice permuted apart they would be fewer
 
 
+@pytest.mark.slow
 def test_unrelated_orders_are_seldom_called_related():
     rng, low = np.random.default_rng(1), 0
     for _ in range(200):

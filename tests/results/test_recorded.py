@@ -32,6 +32,7 @@ KEY = ["model", "loss", "seed", "method", "objective", "metric"]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.slow
 def test_runs_are_whole_and_their_table_is_theirs(folder):
     planned = {s.digest for s in read_grid(ROOT / "workflow" / "grids" / f"{folder}.yaml")}
     kept = {p.name for p in (ROOT / "results" / folder).iterdir() if p.is_dir()}
@@ -44,6 +45,7 @@ def test_runs_are_whole_and_their_table_is_theirs(folder):
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.slow
 def test_table_holds_what_the_fits_of_today_give(folder):
     """By NLL, which is quick, of every third run: a table from before a change of the fit shows here."""
     fitted = measure(

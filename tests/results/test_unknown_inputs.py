@@ -169,6 +169,7 @@ def test_what_cifar10_networks_said_is_of_every_corruption_and_loss():
     assert list(shown["seeds"].unique()) == [3]
 
 
+@pytest.mark.slow
 def test_the_recording_of_cifar10(made_results, asked, photographs, monkeypatch, tmp_path):
     """Every kind of corruption, as `measure_shift` has it; and what reads it."""
     monkeypatch.setattr(recording, "load_runs", lambda path, root, part: [*made_results[:2], *made_results[4:6]])

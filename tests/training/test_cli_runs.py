@@ -135,6 +135,7 @@ def test_grid_status_says_what_failed_and_why(run, grid):
     assert "must stay finite" in run("grid", path, "--status").output
 
 
+@pytest.mark.slow
 def test_grids_are_recorded_and_tabled(run, grid, tmp_path):
     path = grid("gamma: [0, 1]")
     root, kept, table = (tmp_path / name for name in ("runs", "kept", "table.parquet"))
@@ -154,6 +155,7 @@ def test_grids_are_recorded_and_tabled(run, grid, tmp_path):
     assert pd.read_parquet(table)["loss"].unique().tolist() == ["cross-entropy", "focal 1"]
 
 
+@pytest.mark.slow
 def test_a_table_beside_a_record_holds_what_was_recorded_before(run, grid, tmp_path):
     path = grid("gamma: [0, 1]")
     kept, table = tmp_path / "kept", tmp_path / "table.parquet"

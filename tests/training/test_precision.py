@@ -59,6 +59,7 @@ def test_logits_are_not_rounded():
 
 
 @pytest.mark.parametrize("how", [("resnet8", "cifar-cpu"), ("airbench-cnn", "cifar-one-cycle")], ids="-".join)
+@pytest.mark.slow
 def test_a_run_in_bf16_says_so_and_resumes_bitwise(small, tmp_path, monkeypatch, how):
     given = {"model": how[0], "recipe": how[1], "gamma": 2.0}
     spec = small(**given, precision="bf16")

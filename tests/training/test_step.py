@@ -45,6 +45,7 @@ def train(trainer, epochs=3):
 
 
 @pytest.mark.parametrize("loss", [name for name in BUILDERS if build(name, 2.0, 0.5, 7).one_graph])
+@pytest.mark.slow
 def test_a_compiled_step_gives_the_numbers_of_a_plain_one(loss):
     """Over rates, epochs and last batches one graph is made; of a gamma that is scheduled, one for each value."""
     counters.clear()
@@ -57,6 +58,7 @@ def test_a_compiled_step_gives_the_numbers_of_a_plain_one(loss):
 
 
 @pytest.mark.parametrize("recipe", [DROPS, CYCLE], ids=["drops, float32", "one cycle, bf16"])
+@pytest.mark.slow
 def test_a_network_with_batch_statistics_is_one_graph(recipe):
     counters.clear()
     compiled = make("compiled", model="airbench-cnn", recipe=recipe)

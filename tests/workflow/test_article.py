@@ -40,6 +40,7 @@ def text():
     return article.article_text()
 
 
+@pytest.mark.slow
 def test_verdicts_and_counts_are_the_ledgers(text, monkeypatch):
     recorded = verdicts.recorded()
     failed = [c for c in ledger() if c.of_paper and recorded[c.id] in ("REFUTED", "NOT REPRODUCED", "NOT CONFIRMED")]
@@ -80,6 +81,7 @@ def test_it_has_four_pages_whose_formulas_are_set(tmp_path):
     assert b"+MathJax_Math-Italic" in out.read_bytes(), "formulas are not set"
 
 
+@pytest.mark.slow
 def test_every_record_with_written_contrasts_is_counted():
     """Leaving out those that went against a claim would flatter the papers."""
     assert set(article.written_contrasts()) == WITHOUT_RUNS - {"advice", "mutants", "speed", "watch"} | {
@@ -87,6 +89,7 @@ def test_every_record_with_written_contrasts_is_counted():
     }
 
 
+@pytest.mark.slow
 def test_a_verdict_is_that_of_the_interval_beside_it(text):
     gain, text = article._gain(), re.sub(r"\s+", " ", text)
     interval = find("kk24.table1_ece_focal_losses").evidence.interval

@@ -95,6 +95,7 @@ def of_theory():
     return {path: mutants_of(path, (ROOT / path).read_bytes()) for path in mutants.sources_to_change([])}
 
 
+@pytest.mark.slow
 def test_each_file_of_theory_has_mutants_that_are_python(of_theory):
     for path, found in of_theory.items():
         assert path.endswith("__init__.py") or len(found) > 1
@@ -173,6 +174,7 @@ def test_a_result_depends_on_the_test_that_noticed_and_no_other(tmp_path, monkey
     mutants.noticing.cache_clear()
 
 
+@pytest.mark.slow
 def test_every_entry_of_the_list_fits_and_has_a_reason(of_theory):
     sources = {path: (ROOT / path).read_bytes() for path in of_theory}
     found = [mutant for mutants in of_theory.values() for mutant in mutants]
@@ -332,6 +334,7 @@ def test_a_mutant_says_where_it_is():
     assert "-    return 2 * x\n+    return 2 / x" in mutant.diff(source)
 
 
+@pytest.mark.slow
 def test_every_mutant_on_record_was_noticed_or_has_its_reason():
     recorded = pd.read_parquet(mutants.RECORD)
     assert (recorded["noticed"].str.len() > 0).all()

@@ -63,6 +63,7 @@ def test_a_large_fit_starts_from_a_subset(synthetic_logits, monkeypatch):
     assert sampled.objective_ == pytest.approx(whole.objective_, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_with_many_classes_the_subset_has_fewer_samples(synthetic_logits, monkeypatch):
     """What a pass over it costs are its logits: the samples of 20 classes would be as many with 2,000."""
     z, y = synthetic_logits(1500, 300, gamma=1.0)

@@ -38,6 +38,7 @@ def test_shrinkage_draws_gamma_to_zero(synthetic_logits):
     assert by_ece.gamma_ == 0
 
 
+@pytest.mark.slow
 def test_shrinkage_helps_where_samples_are_few(synthetic_logits):
     test, labels = synthetic_logits(20_000, 4, 10**6)
     worse = []

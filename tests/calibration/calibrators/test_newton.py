@@ -80,6 +80,7 @@ def test_one_sample_out_of_all_proportion_does_not_move_the_minimum(synthetic_lo
     assert TemperatureScaling("nll").fit(z, y).temperature_ == pytest.approx(wanted, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_known_parameters_are_recovered(synthetic_logits):
     z, y = synthetic_logits(200_000, 5, temperature=1.7)
     assert TemperatureScaling("nll").fit(z, y).temperature_ == pytest.approx(1.7, rel=0.02)
@@ -92,6 +93,7 @@ def test_known_parameters_are_recovered(synthetic_logits):
 @settings(deadline=None, max_examples=3, phases=(Phase.explicit, Phase.generate))
 @example(-0.84375, 3.0, 0)  # a second minimum lies at gamma -0.41
 @given(st.floats(-0.85, 6.0), st.floats(0.5, 3.0), st.integers(0, 10**6))
+@pytest.mark.slow
 def test_newton_recovers_what_made_the_labels(synthetic_logits, gamma, temperature, seed):
     """Along the ridge where gamma and T trade off, so the probabilities are compared."""
     z, y = synthetic_logits(60_000, 4, seed, temperature, gamma)

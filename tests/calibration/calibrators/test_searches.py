@@ -30,6 +30,7 @@ def plain_loop(z, y, gammas, temperatures):
     st.sampled_from([0.5, 1.0, 2.5]),
     st.sampled_from([-0.5, 0.0, 2.0]),
 )
+@pytest.mark.slow
 def test_grid_search_finds_the_plain_loops_optimum(synthetic_logits, seed, classes, temperature, gamma):
     z, y = synthetic_logits(120, classes, seed, temperature, gamma)
     gammas, temperatures = (-0.9, -0.5, 0.0, 0.25, 1.0, 5.0), np.arange(0.1, 5, 0.1)

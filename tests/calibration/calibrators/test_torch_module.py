@@ -48,6 +48,7 @@ METHODS = (
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
+@pytest.mark.slow
 def test_every_runtime_gives_the_same(synthetic_logits, method, tmp_path):
     runtime = pytest.importorskip("onnxruntime")
     fit = clone(method).fit(*synthetic_logits(600, 6))

@@ -134,6 +134,7 @@ def test_of_many_errors_their_number_alone_adds_nothing(errors, added):
     assert (found["nll"] == (np.inf, -np.inf)) != added
 
 
+@pytest.mark.slow
 def test_more_samples_leave_less_open():
     """A recorded network's ten times over, which contradict all that may be between two fits: narrower intervals."""
     with np.load(ROOT / "results" / "cifar10-resnet8" / "29a3956c68c248d0" / "logits.npz") as file:
@@ -211,6 +212,7 @@ def overconfident():
     return found
 
 
+@pytest.mark.slow
 def test_intervals_of_differences_hold_the_truth_together(overconfident):
     """Where as little as a standard error of what is seen would not: 95 per cent of the samples at least."""
     missed = 0
@@ -223,6 +225,7 @@ def test_intervals_of_differences_hold_the_truth_together(overconfident):
     assert missed <= 5
 
 
+@pytest.mark.slow
 def test_intervals_of_scores_hold_the_truth(overconfident):
     missed = plain = 0
     for evaluation, means in overconfident:

@@ -514,6 +514,7 @@ def test_all_leaves_out_methods_that_count_samples_where_weights_are_not_whole(d
     assert any(note.startswith("Left out, as weights are not whole: ") for note in report.notes)
 
 
+@pytest.mark.slow
 def test_of_many_numbers_the_default_searches_no_ece(monkeypatch):
     """Minutes at K = 20,000; who names the method has it, and 'all' is all."""
     rng = np.random.default_rng(0)

@@ -41,6 +41,7 @@ def test_false_alarms_are_at_most_alpha():
     assert (table["high"] >= table["false alarms"]).all()
 
 
+@pytest.mark.slow
 def test_what_is_within_the_tolerance_is_no_drift():
     """Confidences that are too high by 0.03, of 100 streams: seen by a strict watch, and by one that allows 0.01."""
     rng = np.random.default_rng(0)

@@ -43,6 +43,7 @@ def test_claims_on_the_map_hang_on_the_printed_one(monkeypatch, check, name):
     assert check().verdict == Verdict.FAILED
 
 
+@pytest.mark.slow
 def test_the_turning_certificate_hangs_on_the_printed_map():
     assert set(logit_form_steps()) <= set(turning_certificate().remainder)
 

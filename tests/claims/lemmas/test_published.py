@@ -35,6 +35,7 @@ def test_a_slope_that_is_off_fails(monkeypatch, factor):
     assert not published.published_slope_step().holds
 
 
+@pytest.mark.slow
 def test_a_turning_point_that_is_off_fails(monkeypatch):
     exact = published.largest_monotone_gamma
     for factor, holds in ((1, True), (0.99, False), (1.01, False)):
@@ -53,6 +54,7 @@ def test_the_claims_fall_with_them(monkeypatch):
             assert all(claim().verdict == Verdict.FAILED for claim in claims)
 
 
+@pytest.mark.slow
 def test_no_other_gamma_passes_for_the_turning_one(monkeypatch):
     """Below gamma_c the certificate holds, too: that alone is no 'if and only if'."""
     proved = Derivation((step("", True),))

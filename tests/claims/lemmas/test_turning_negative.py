@@ -18,6 +18,7 @@ def certificate():
     return turning_negative.falling_certificate().parts[1]
 
 
+@pytest.mark.slow
 def test_it_holds_and_a_weaker_function_fails(certificate):
     assert certificate.verdict == Verdict.CERTIFIED
     for (name, function), slope in zip(certificate.functions.items(), ("1e-5", "1e-2"), strict=True):

@@ -14,6 +14,7 @@ def test_without_flipped_labels_cross_entropy_finds_the_truth():
     np.testing.assert_allclose(weights, [2.0, 0.0], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_whole_distribution_is_the_limit_of_samples():
     x, labels = noisy_clusters(200_000, 0)
     sample = fit_linear_model(x, labels, 1.0).weights

@@ -25,6 +25,7 @@ def test_against_adaptive_quadrature(point, noise):
     np.testing.assert_allclose(found, [density(arc) for arc in arcs], rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_it_is_scikit_learns():
     """Where the posterior says so, as many of its samples are of class 1; the best classifier is as good on them."""
     x, labels = make_moons(100_000, noise=0.2, random_state=0)
