@@ -1,5 +1,5 @@
 # make book   build the book: installs, fetches the data, runs every notebook, writes _build/html
-# make test   the whole test suite
+# make test   the test suite, but for slow tests
 # make help   everything else
 
 PYTHON ?= python3

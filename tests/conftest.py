@@ -17,9 +17,9 @@ settings.load_profile("shared machine")
 
 
 def pytest_collection_modifyitems(items):
-    """Files with slow tests first: one of them begun last would leave the other cores idle."""
+    """Files with slow tests first: one of them begun last would leave the other cores idle. The slowest plan builds."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(key=lambda item: (item.path not in slow, item.path.parent.name != "workflow"))
 
 
 @pytest.fixture(scope="session")

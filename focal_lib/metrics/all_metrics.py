@@ -26,7 +26,7 @@ __all__ = ["all_metrics"]
 def all_metrics(probs: Any, labels: Any, n_bins: int = 15) -> dict[str, float]:
     """The metrics of `by_name.METRICS`, as fractions, by their names: what each function gives, to rounding.
 
-    Samples are read and checked once, float32 as float32; memory grows by two numbers a sample.
+    Samples are read and checked once, float32 as float32; two numbers of each are kept.
 
     Args:
         probs: (n, K) distributions: array, tensor, memory map or Dask array.

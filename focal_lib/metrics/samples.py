@@ -4,7 +4,7 @@ Whatever is fitted or measured is a sum over samples, or a few numbers for each.
 all of them, so memory is bounded by the chunk and those few numbers a sample. An array in memory, a memory map and a
 Dask array give the same sums.
 
-What a chunk gives is put where it belongs at once, and dropped. Kept in a list until the last chunk is done, thousands
+What a chunk gives to `collect`, `gather` or `total` is put where it belongs at once, and dropped. Kept in a list until the last chunk is done, thousands
 of small arrays lie between the large ones of the chunks, and the room that those leave is not given back: of ten
 million samples that made gibibytes (benchmarks/large.py).
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -34,6 +35,7 @@ __all__ = ["CHUNK_SIZE", "Collected", "Parts", "Samples", "one_thread", "to_add"
 # numbers in a chunk, 2 MiB: what a fit keeps of it stays in the cache; twice as many of float32 that is left as it is
 CHUNK_SIZE = 262_144
 _LEAST_CHUNKS = 4  # from which on threads are worth starting
+_AHEAD = 4  # chunks begun for each thread, so that none waits for what is made of the results
 Found = TypeVar("Found")
 Function = Callable[[Tensor, Tensor], Found]
 Numbers = np.ndarray | Tensor | float
@@ -203,11 +205,15 @@ def one_thread() -> Iterator[int]:
 
 
 def _in_parallel(function: Callable[[int], Found], starts: Iterable[int], workers: int) -> Iterator[Found]:
+    """Results in order; only a few are there before they are asked for."""
     with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-        tasks = deque(pool.submit(function, start) for start in starts)
+        tasks = (pool.submit(function, start) for start in starts)
+        begun = deque(itertools.islice(tasks, _AHEAD * workers))
         try:
-            while tasks:
-                yield tasks.popleft().result()
+            while begun:
+                found = begun.popleft().result()
+                begun.extend(itertools.islice(tasks, 1))
+                yield found
         finally:
             pool.shutdown(cancel_futures=True)  # after an error nobody wants the rest
 
@@ -224,21 +230,35 @@ def _to_keep(function: Function[tuple[Numbers, ...]], values: Tensor, labels: Te
 def _collect(
     function: Function[Parts], check: Check | None, single: bool, values: np.ndarray, labels: np.ndarray
 ) -> Collected:
-    """What the function gives of every chunk of values in memory."""
+    """What the function gives of every chunk of values in memory.
+
+    Raises:
+        ValueError: not one entry for each sample; entries of another type than those of the first chunk.
+    """
+
+    def of(chunk: Tensor, truth: Tensor) -> tuple[int, Parts]:
+        return len(chunk), function(chunk, truth)
+
     kept: list[np.ndarray] = []
-    added: list[np.ndarray] = []
+    added: list[Any] = []
     start = 0
-    for columns, sums in _each(function, check, single, values, labels):
-        parts, more = [np.asarray(part) for part in columns], [np.asarray(part) for part in sums]
-        if not kept and not added:
+    for samples, (columns, sums) in _each(of, check, single, values, labels):
+        parts = [np.asarray(part) for part in columns]
+        if not start:
             kept = [np.empty((len(labels), *part.shape[1:]), part.dtype) for part in parts]
-            added = [np.zeros_like(part) for part in more]
         for column, part in zip(kept, parts, strict=True):
-            column[start : start + len(part)] = part
-        for total, part in zip(added, more, strict=True):
-            total += part
-        start += len(parts[0]) if parts else 0
-    return tuple(kept), tuple(total[()] for total in added)
+            if part.shape != (samples, *column.shape[1:]) or part.dtype != column.dtype:
+                raise ValueError(
+                    f"of each chunk a function must give {column.dtype} of shape {(samples, *column.shape[1:])}. Got "
+                    f"{part.dtype} of shape {part.shape}."
+                )
+            column[start : start + samples] = part
+        terms = [[np.asarray(part)] for part in sums]
+        if start:
+            terms = [[total, *term] for total, term in zip(added, terms, strict=True)]
+        added = [np.sum(term, axis=0) for term in terms]  # of whole numbers and truth values in int64
+        start += samples
+    return tuple(kept), tuple(added)
 
 
 def _list_of_block(

@@ -112,8 +112,10 @@ def focal_calibration_log_probs(log_probs: Any, gamma: float, lam: float) -> np.
 
     The inverse of `focal_calibration_minimiser`. With g as in M20 Prop. 1,
 
-    .. math:: p_i = q_i\,\frac{2\lambda q_i + \bar g}{2\lambda q_i + g(q_i)}, \\
+    .. math:: \begin{gathered}
+              p_i = q_i\,\frac{2\lambda q_i + \bar g}{2\lambda q_i + g(q_i)}, \\
               \bar g = \frac{\sum_j v_j g(q_j)}{\sum_j v_j}, \qquad v_j = \frac{q_j}{2\lambda q_j + g(q_j)}.
+              \end{gathered}
 
     For lam = 0 it is the focal calibration map of KK24 Eq. (1), for gamma = 0 the identity. Nothing cancels.
 

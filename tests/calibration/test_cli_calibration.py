@@ -202,7 +202,6 @@ def test_results_have_the_names_of_what_they_are(run, saved):
     assert sorted(path.name for path in folder.iterdir()) == ["c.json", "z.npy"]
 
 
-@pytest.mark.slow
 def test_export(run, saved):
     runtime = pytest.importorskip("onnxruntime")
     fit, z, folder = saved

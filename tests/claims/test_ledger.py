@@ -12,6 +12,7 @@ from focal_lib.claims import ledger as face
 from focal_lib.claims.judgement import HOLDS
 from focal_lib.claims.ledger import PAPERS, RETIRED, Fidelity
 from focal_lib.training.store import load_runs
+from tests.quick import first_is_quick
 
 CLAIMS = {claim.id: claim for claim in ledger()}
 
@@ -45,8 +46,7 @@ def two_seeds():
         function.cache_clear()
 
 
-@pytest.mark.parametrize("id", [id for id, claim in CLAIMS.items() if claim.needs == "runs"])
-@pytest.mark.slow
+@pytest.mark.parametrize("id", first_is_quick(id for id, claim in CLAIMS.items() if claim.needs == "runs"))
 def test_measured_claims_reach_a_verdict(id, two_seeds):
     """Measured anew; `focal claims --verify` does so with every seed and compares with the record."""
     claim = replace(CLAIMS[id])  # with a verdict of its own
@@ -62,6 +62,10 @@ def test_claim_is_complete(claim):
     assert claim.check.__doc__, "without a docstring the book has no source to link to"
     assert set(claim.corrects) <= set(CLAIMS)
     assert (ROOT / "notebooks" / f"{claim.chapter}.py").exists()
+
+
+def test_claims_that_take_seconds_are_claims():
+    assert set(TAKE_SECONDS) <= set(CLAIMS)
 
 
 def test_every_claim_is_on_record():

@@ -38,7 +38,8 @@ def test_both_in_one_reading():
     assert labels == y.sum()
 
 
-def test_what_a_chunk_gives_is_dropped(monkeypatch):
+@pytest.mark.parametrize("threads", [1, 3])
+def test_what_a_chunk_gives_is_dropped(threads, monkeypatch):
     """Thousands of small arrays that are kept until the end hold far more memory than they have."""
     given, most = [], 0
 
@@ -49,13 +50,40 @@ def test_what_a_chunk_gives_is_dropped(monkeypatch):
         given.append(weakref.ref(found))
         return (found,), (v.sum(0),)
 
-    monkeypatch.setattr(samples, "CHUNK_SIZE", 64)
+    monkeypatch.setattr(samples, "CHUNK_SIZE", 24)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
     z = np.arange(3000.0).reshape(-1, 3)
-    with samples.one_thread():  # several threads may be ahead of what is put together
-        (first,), _ = Samples(z, np.zeros(1000, int)).collect(chunk)
+    (first,), (total,) = Samples(z, np.zeros(1000, int)).collect(chunk)
     np.testing.assert_array_equal(first, z[:, 0])
-    assert len(given) > 40
-    assert most <= 2
+    np.testing.assert_array_equal(total, z.sum(0))
+    assert len(given) == 125
+    assert most <= 2 + samples._AHEAD * threads
+
+
+@pytest.mark.parametrize("dask", [False, True])
+def test_whole_numbers_and_truth_values_are_counted(dask, monkeypatch):
+    monkeypatch.setattr(samples, "CHUNK_SIZE", 30)
+    z, y = np.arange(3000.0).reshape(-1, 3), np.arange(1000) % 3
+    if dask:
+        z = pytest.importorskip("dask.array").from_array(z, chunks=(300, 3))
+    _, (yes, short, wide) = Samples(z, y).collect(
+        lambda v, _: ((), (v.sum() > 0, np.uint8(200), torch.tensor(2**30, dtype=torch.int32)))
+    )
+    assert (yes, short, wide) == (100, 20_000, 100 * 2**30)
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        (lambda v: v[::2, 0], r"float64 of shape \(10,\). Got float64 of shape \(5,\)"),
+        (lambda v: v[:, 0].long() if v[0, 0] == 0 else v[:, 0], "int64 of shape .* Got float64"),
+    ],
+)
+def test_each_sample_has_an_entry_of_one_type(entries, message, monkeypatch):
+    monkeypatch.setattr(samples, "CHUNK_SIZE", 30)
+    z = np.arange(3000.0).reshape(-1, 3)
+    with pytest.raises(ValueError, match=message):
+        Samples(z, np.zeros(1000, int)).gather(lambda v, _: (entries(v),))
 
 
 def test_a_subsample_keeps_the_order():

@@ -10,6 +10,7 @@ from focal_lib.metrics.by_name import METRICS
 from focal_lib.results.over_seeds import SCALINGS, measure
 from focal_lib.results.recorded import SEARCHED, load_recorded, read_table
 from focal_lib.training.grids import read_grid
+from tests.quick import first_is_quick
 from workflow.dependencies import modules_used, sources
 from workflow.open_questions import COMPARED
 
@@ -31,8 +32,7 @@ FOLDERS = sorted(p.name for p in (ROOT / "results").iterdir() if p.is_dir() and 
 KEY = ["model", "loss", "seed", "method", "objective", "metric"]
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-@pytest.mark.slow
+@pytest.mark.parametrize("folder", first_is_quick(FOLDERS))
 def test_runs_are_whole_and_their_table_is_theirs(folder):
     planned = {s.digest for s in read_grid(ROOT / "workflow" / "grids" / f"{folder}.yaml")}
     kept = {p.name for p in (ROOT / "results" / folder).iterdir() if p.is_dir()}
@@ -44,8 +44,7 @@ def test_runs_are_whole_and_their_table_is_theirs(folder):
     pd.testing.assert_frame_equal(table.tail(len(last)).reset_index(drop=True), last, rtol=1e-6)
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-@pytest.mark.slow
+@pytest.mark.parametrize("folder", first_is_quick(FOLDERS))
 def test_table_holds_what_the_fits_of_today_give(folder):
     """By NLL, which is quick, of every third run: a table from before a change of the fit shows here."""
     fitted = measure(

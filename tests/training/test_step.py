@@ -15,6 +15,7 @@ from focal_lib.training.monitor import summary
 from focal_lib.training.recipes import RECIPES
 from focal_lib.training.step import pick_way, take_step, use_fused_update
 from focal_lib.training.trainer import WARM_UP, Trainer
+from tests.quick import first_is_quick
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 IMAGES = torch.randn(40, 3, 32, 32, generator=torch.Generator().manual_seed(1)).contiguous(
@@ -44,8 +45,7 @@ def train(trainer, epochs=3):
     return means, trainer.logits(data[0])
 
 
-@pytest.mark.parametrize("loss", [name for name in BUILDERS if build(name, 2.0, 0.5, 7).one_graph])
-@pytest.mark.slow
+@pytest.mark.parametrize("loss", first_is_quick(name for name in BUILDERS if build(name, 2.0, 0.5, 7).one_graph))
 def test_a_compiled_step_gives_the_numbers_of_a_plain_one(loss):
     """Over rates, epochs and last batches one graph is made; of a gamma that is scheduled, one for each value."""
     counters.clear()
@@ -57,8 +57,7 @@ def test_a_compiled_step_gives_the_numbers_of_a_plain_one(loss):
     torch.testing.assert_close(logits, plain, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("recipe", [DROPS, CYCLE], ids=["drops, float32", "one cycle, bf16"])
-@pytest.mark.slow
+@pytest.mark.parametrize("recipe", first_is_quick([DROPS, CYCLE]), ids=["drops, float32", "one cycle, bf16"])
 def test_a_network_with_batch_statistics_is_one_graph(recipe):
     counters.clear()
     compiled = make("compiled", model="airbench-cnn", recipe=recipe)

@@ -6,7 +6,7 @@ A `fit` is a fitted calibrator, or None for the logits as given.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from focal_lib.calibration.evaluation.possible_labels import BETWEEN, moments_of
 from focal_lib.calibration.inputs.logit_sets import LogitSet
 from focal_lib.metrics.bins import ClassGaps, sum_class_gaps
 from focal_lib.metrics.design_gaps import weighted_class_gaps
-from focal_lib.metrics.samples import Samples
+from focal_lib.metrics.samples import Parts, Samples
 from focal_lib.metrics.scores import SampleScores, sample_scores, top_of_chunk
 
 __all__ = ["Scored", "log_probs", "score", "top_labels"]
@@ -65,24 +65,30 @@ def top_labels(fit: Any, data: LogitSet) -> tuple[np.ndarray, np.ndarray]:
 def score(fit: Any, data: LogitSet, weights: np.ndarray | None = None, references: Sequence[Any] = ()) -> Scored:
     """Scores of each sample; weights (n,) of mean 1 are those of the class gaps; references are fits, or None."""
 
-    def chunk(z: Tensor, y: Tensor, w: Tensor | None = None) -> Scored:
+    def chunk(z: Tensor, y: Tensor, w: Tensor | None = None) -> Parts:
         log_p = log_probs(fit, z)
         p = log_p.exp()
         gaps = sum_class_gaps(p, y) if w is None else weighted_class_gaps(p, y, w)
         log_loss = -log_p.gather(-1, y[:, None])[:, 0].numpy()  # p may underflow, log p does not
-        scores, lowered = replace(sample_scores(p, y), log_loss=log_loss), 0
+        scores, lowered = sample_scores(p, y), 0
         if getattr(fit, "gamma_", 0.0):
             before = torch.softmax(z / fit.temperature_, -1).amax(-1)
             lowered = int(np.count_nonzero(scores.confidence < before.numpy()))
         changed = 0 if fit is None else int((p.argmax(-1) != z.argmax(-1)).sum())
         apart = [moments_of_differences(log_p, log_probs(one, z), w) for one in references]
         of_differences = np.array(apart).reshape(-1, len(BETWEEN), 5)
-        return Scored(scores, gaps, lowered, changed, moments_of_scores(log_p, w), of_differences)
+        of_samples = (scores.confidence, scores.correct, log_loss, scores.brier)
+        return of_samples, (*gaps, lowered, changed, moments_of_scores(log_p, w), of_differences)
 
     if weights is None:
-        return Scored.concatenate(Samples(data.logits, data.labels).map(chunk))
-    beside = Samples(_WithWeights(data.logits, weights), data.labels)
-    return Scored.concatenate(beside.map(lambda zw, y: chunk(zw[:, :-1], y, zw[:, -1])))
+        of_samples, sums = Samples(data.logits, data.labels).collect(chunk)
+    else:
+        beside = Samples(_WithWeights(data.logits, weights), data.labels)
+        of_samples, sums = beside.collect(lambda zw, y: chunk(zw[:, :-1], y, zw[:, -1]))
+    gap, square, variance, n, lowered, changed, *moments = sums
+    return Scored(
+        SampleScores(*of_samples), ClassGaps(gap, square, variance, int(n)), int(lowered), int(changed), *moments
+    )
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from torch import Tensor
 from focal_lib.calibration.inputs.logit_sets import Given, LogitSet
 from focal_lib.calibration.inputs.missing_options import is_missing
 from focal_lib.calibration.inputs.rounded import rounding_of
-from focal_lib.metrics.samples import Samples
+from focal_lib.metrics.samples import Parts, Samples
 
 __all__ = ["association", "find_cautions", "find_suspicions", "swapped_classes"]
 
@@ -115,15 +115,14 @@ def _read_pairing(data: LogitSet) -> _Pairing:
     options = data.layout == "options"
     sums = _sums_of_options if options else functools.partial(_sums, _shares(data))
 
-    def chunk(z: Tensor, y: Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-        wrong = int((z.gather(-1, y[:, None])[:, 0] < z.amax(-1)).sum())
-        return sums(z, y).numpy(), _promised(z, y).numpy(), z.argmax(-1).numpy(), wrong
+    def chunk(z: Tensor, y: Tensor) -> Parts:
+        wrong = (z.gather(-1, y[:, None])[:, 0] < z.amax(-1)).sum()
+        return (z.argmax(-1),), (sums(z, y), _promised(z, y), wrong)
 
-    found, promised, predicted, wrong = zip(*Samples(data.logits, data.labels).map(chunk), strict=True)
-    missing, variance = np.sum(promised, axis=0)
+    (predicted,), (found, (missing, variance), wrong) = Samples(data.logits, data.labels).collect(chunk)
     short = missing / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, missing) if missing else 0.0
-    away = (_away_of_options if options else functools.partial(_away, data))(np.sum(found, axis=0))
-    return _Pairing(away, float(short), np.concatenate(predicted), sum(wrong))
+    away = (_away_of_options if options else functools.partial(_away, data))(found)
+    return _Pairing(away, float(short), predicted, int(wrong))
 
 
 def _promised(z: Tensor, y: Tensor) -> Tensor:

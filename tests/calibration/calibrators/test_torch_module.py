@@ -15,6 +15,7 @@ from focal_lib.calibration.calibrators.one_vs_rest import HistogramBinning
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule, write_onnx
 from focal_lib.theory.maps import focal_log_probs
+from tests.quick import first_is_quick
 
 
 def hard_logits(classes=6, seed=0):
@@ -47,8 +48,7 @@ METHODS = (
 )
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
-@pytest.mark.slow
+@pytest.mark.parametrize("method", first_is_quick(METHODS), ids=lambda method: type(method).__name__)
 def test_every_runtime_gives_the_same(synthetic_logits, method, tmp_path):
     runtime = pytest.importorskip("onnxruntime")
     fit = clone(method).fit(*synthetic_logits(600, 6))
