@@ -142,7 +142,7 @@ note("fts", better=sum(i.high < 0 for i in intervals), worse=sum(i.low > 0 for i
 note("fts", total=len(intervals), by_chance=0.025 * len(intervals), validation=len(run.validation.labels))
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Difference of the adaptive ECE on test data between focal and plain temperature scaling for each run, with bootstrap intervals, on both sides of zero. Most intervals contain zero."}, "figure": {"name": "fig-fts-differences", "caption": "Adaptive ECE on test data after focal minus after plain temperature scaling, in percentage points, with 95 % bootstrap intervals over test samples. Below zero is better."}}
-point_figure(groups, r"$\gamma$ of training", "difference of adaptive ECE", reference=0)
+point_figure(groups, r"$\gamma$ of training", "difference of adaptive ECE (points)", reference=0)
 
 # %% [markdown]
 # Of {glue:text}`fts-total` runs {glue:text}`fts-better` have an interval below zero, better with the map, and

@@ -117,7 +117,7 @@ ends = {g: float(np.linalg.norm(linear_model.fit_linear_model(x, labels, g).weig
 step = 0.1  # learning rate of gradient descent
 path = simple.gradient_descent(x, labels, values[0], rate=step, iterations=iterations)
 along = simple.gradient_flow(x, labels, values[0], step * np.arange(1, iterations + 1))
-at_end = {rf"$\gamma = {g:g}$" if g else "minimum": (times[-1], norm) for g, norm in ends.items()}
+at_end = {rf"$\gamma = {g:g}$" if g else "cross-entropy": (times[-1], norm) for g, norm in ends.items()}
 
 # %% tags=["remove-input"]
 mean = fits.groupby("gamma").mean()

@@ -164,9 +164,9 @@ differences(
 first = slice(shown)
 boxes = test.boxes[image, label]
 energy = {name: 100 * energy_in_box(found, boxes) for name, found in maps.items()}
-notes = {name: [f"{share:.0f} %" for share in values[first]] for name, values in energy.items()}
+notes = {in_words(name): [f"{share:.0f} %" for share in values[first]] for name, values in energy.items()}
 titles = [test.names[k] for k in label[first]]
-drawn = {name: found[first] for name, found in maps.items()}
+drawn = {in_words(name): found[first] for name, found in maps.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Canvases in the upper row, each with a blue box around the object that is asked for. Beneath them a row of heat maps for each loss, in red over the same canvases, with the share of the map that lies in the box."}, "figure": {"name": "fig-looks-maps", "caption": "Grad-CAM of networks trained with three losses on the same images, for the class that stands above; beneath each map the share of its energy that lies in the box. Counterpart of L25 Fig. 1."}}
 heat_map_table(test.images[image[first], ..., 0], boxes[first], drawn, titles, notes)

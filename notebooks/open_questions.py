@@ -290,7 +290,9 @@ results.format_contrasts(asked, caption, precision=4)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Difference of the NLL on test data between focal temperature scaling and each other scaling, with t intervals over seeds, and a line at 0."}, "figure": {"name": "fig-questions-scores", "caption": "NLL after focal temperature scaling minus that after another scaling, CIFAR-10, mean over nine losses, 95 % t intervals over three seeds, each for itself. Right of 0 the other is better."}}
 by_nll = asked[asked["metric"] == "nll"]
-interval_figure(by_nll["name"], by_nll["difference"], by_nll["low"], by_nll["high"], "difference of NLL", reference=0)
+interval_figure(
+    by_nll["name"], by_nll["difference"], by_nll["low"], by_nll["high"], "difference of NLL (nats)", reference=0
+)
 
 # %% [markdown]
 # Focal and plain temperature scaling have two parameters and one, the others several for each class.

@@ -37,7 +37,7 @@ class ClassReliability:
 
     @property
     def certain(self) -> np.ndarray:
-        """What the size of each gap is at least: 0 where the interval holds 0."""
+        """What the size of each gap is at least, 0 where the interval holds 0."""
         return _certain(self.low, self.high)
 
 

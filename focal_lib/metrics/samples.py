@@ -4,9 +4,9 @@ Whatever is fitted or measured is a sum over samples, or a few numbers for each.
 all of them, so memory is bounded by the chunk and those few numbers a sample. An array in memory, a memory map and a
 Dask array give the same sums.
 
-What a chunk gives to `collect`, `gather` or `total` is put where it belongs at once, and dropped. Kept in a list until the last chunk is done, thousands
-of small arrays lie between the large ones of the chunks, and the room that those leave is not given back: of ten
-million samples that made gibibytes (benchmarks/large.py).
+What a chunk gives to `collect`, `gather` or `total` is put where it belongs at once, and dropped. Kept in a list until
+the last chunk is done, thousands of small arrays lie between the large ones of the chunks, and the room that those
+leave is not given back: of ten million samples that made gibibytes (benchmarks/large.py).
 
 Each chunk is worked on by one thread, and several chunks at a time. Left to itself torch splits each operation among
 its threads: a thousand parallel regions of some ten microseconds, each of which waits for its slowest thread. Where

@@ -241,7 +241,7 @@ def policy_regularise() -> Evidence:
 
 @claim(
     "m20.policy_accelerate_corrected",
-    source="M20 section 5, on its idea of accelerating the rise of $q_y$ as long as $q_y < 0.5$",
+    source="M20 section 5, on its idea of accelerating the rise of q_y as long as q_y < 0.5",
     statement=r"The policy 5,3, with its step at 0.19 as the text at hand has it, accelerates, $g > 1$, for $0 < q_y < 0.2525$; from $0.2526$ on, still short of 0.5, $g < 1$.",
     chapter=CHAPTER,
     fidelity="ours",
