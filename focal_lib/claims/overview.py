@@ -107,7 +107,7 @@ def _row(claim: Claim) -> str:
     place = str(claim.chapter_number or claim.place.lower())
     cells = {
         "verdict": f'<span class="verdict">{claim.verdict_in_full}</span>',
-        "claim": f'<a href="#{card_anchor(claim.id)}">{claim.id}</a>'
+        "claim": f'<a href="#{card_anchor(claim.id)}">{claim.id.replace("_", "<wbr>_")}</a>'
         + (f"<small>corrects {corrects}</small>" if corrects else ""),
         "statement": f"<div>{_INLINE.renderInline(short_statement(claim.statement))}</div>",
         "source": escape(claim.source),

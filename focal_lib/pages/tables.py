@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import re
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from typing import Any
 
 import numpy as np
@@ -96,6 +96,7 @@ _BOTH = re.compile(rf"(?<![\w-])(fcl|fcl-l1) {_NUMBER} {_NUMBER}(?![\w.]*\w)")  
 _LAMBDA = re.compile(rf"(?<![\w-])mmce {_NUMBER}(?![\w.]*\w)")
 _CORRUPTED = re.compile(r"(?<![\w-])cifar10-c-([a-z]+(?:-[a-z]+)*)-([1-5])(?![\w-])")
 _SCORED = re.compile(rf"\b(auroc|fpr95) ({'|'.join(DETECTION_SCORES)})\b")
+_SYMBOL = re.compile(r"(γ|λ) (?=\d)")
 _SHORT = re.compile(rf"(?<![\w-])({'|'.join(sorted(WORDS, key=len, reverse=True))})(?![\w-])")
 
 
@@ -131,14 +132,21 @@ def captioned(
     if not caption.strip() or "$" in caption:
         raise ValueError(f"a table of the book must have a caption without formulas. Got {caption!r}.")
     cells = functools.partial(_cell, precision=precision)
+    numbers = [name for name, kind in table.dtypes.items() if is_numeric_dtype(kind) and not is_bool_dtype(kind)]
+    table = _in_one_head(table) if index else table
     found = table.style.format(cells, na_rep="", escape="html").set_caption(html.escape(caption))
+    if numbers and table.index.is_unique:  # as a Styler's classes need
+        found = found.set_td_classes(pd.DataFrame("number", index=table.index, columns=pd.Index(numbers)))
     with_p = [name for name in table.columns if str(name).split(",")[0] == "p"]
     p_values: list[Hashable] = [name for name in with_p if is_numeric_dtype(table[name])]
     found = found.format(_p_value, subset=p_values, na_rep="")
     if spelt:
-        numbers = [is_numeric_dtype(kind) and not is_bool_dtype(kind) for kind in table.dtypes]
-        found = found.format(_head, subset=table.columns[~np.array(numbers, dtype=bool)], na_rep="")
-    found = found.format_index(_head, axis="columns")
+        found = found.format(_head, subset=table.columns.drop(numbers), na_rep="")
+    last = table.columns.get_level_values(-1)
+    right = set(last[table.columns.isin(numbers)]) - set(last[~table.columns.isin(numbers)])
+    for level in range(levels := table.columns.nlevels):
+        head = functools.partial(_head, right=right) if level == levels - 1 else _head
+        found = found.format_index(head, axis="columns", level=level)
     return found.format_index(_head) if index else found.hide()
 
 
@@ -157,5 +165,16 @@ def _cell(value: Any, precision: int) -> Any:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
-def _head(name: Any) -> str:
-    return html.escape(in_words(name))
+def _head(name: Any, right: Collection[Any] = ()) -> str:
+    """A name for a cell of HTML, a symbol with its number; over numbers, at the right as they are."""
+    text = _SYMBOL.sub(r"\1&nbsp;", html.escape(in_words(name)))
+    return f'<span class="number">{text}</span>' if name in right else text
+
+
+def _in_one_head(table: pd.DataFrame) -> pd.DataFrame:
+    """The name of the only index in the last row of heads, where it would have a row of its own."""
+    if table.index.nlevels > 1 or table.index.name is None or any(table.columns.names):
+        return table
+    shown = table.rename_axis(index=None)
+    shown.columns = shown.columns.set_names([*table.columns.names[:-1], table.index.name])
+    return shown

@@ -108,7 +108,7 @@ def test_cells_are_spelt_out_where_it_is_asked():
     table = pd.DataFrame({"loss": ["fcl 2 1 <"], "sure": [True], "nll": [0.25], "none": [None]})
     plain, spelt = (captioned(table, "x", index=False, spelt=spelt).to_html() for spelt in (False, True))
     cells = [[cell.get_text() for cell in BeautifulSoup(shown, "html.parser").select("td")] for shown in (plain, spelt)]
-    assert cells == [["fcl 2 1 <", "True", "0.250", ""], ["FCL (γ 2, λ 1) <", "yes", "0.250", ""]]
+    assert cells == [["fcl 2 1 <", "True", "0.250", ""], ["FCL (γ\xa02, λ\xa01) <", "yes", "0.250", ""]]
 
 
 def test_every_metric_of_the_tables_has_words():
@@ -122,7 +122,22 @@ def test_caption_heads_numbers_and_gaps():
     assert [head.get_text().strip() for head in shown.select("thead .col_heading")] == ["NLL", "words"]
     assert [head.get_text() for head in shown.select("tbody th")] == ["0.5", "2"]
     assert [cell.get_text() for cell in shown.select("td")] == ["0.123", "a", "", "b"]
+    assert [cell.get_text() for cell in shown.select("td.number")] == ["0.123", ""]
+    assert [head.get_text() for head in shown.select("th:has(> .number)")] == ["NLL"]
     assert not BeautifulSoup(captioned(table, "x", index=False).to_html(), "html.parser").select("tbody th")
+
+
+def test_the_name_of_an_index_has_no_row_of_its_own():
+    runs = pd.DataFrame({("nll", "before"): [0.5], ("nll", "after"): [0.25]}, index=pd.Index(["x"], name="loss"))
+    for table, rows in (
+        (runs, [["", "NLL"], ["loss", "before", "after"]]),
+        (runs["nll"], [["loss", "before", "after"]]),
+        (runs["nll"].rename_axis(columns="when"), [["when", "before", "after"], ["loss", "", ""]]),
+    ):
+        shown = BeautifulSoup(captioned(table, "x").to_html(), "html.parser")
+        heads = [[head.get_text().strip() for head in row.select("th")] for row in shown.select("thead tr")]
+        assert heads == rows
+        assert table.index.name == "loss"
 
 
 def test_what_looks_like_markup_is_shown_as_it_is():
