@@ -74,6 +74,7 @@ def use_style() -> None:
             "ytick.color": "black",
             "lines.linewidth": 1.8,
             "legend.frameon": False,
+            "legend.handlelength": 3.6,  # of the size of letters: the longest of DASHES once, and where it begins anew
         }
     )
     ipython = sys.modules.get("IPython")  # `focal calibrate` draws without it
