@@ -69,7 +69,7 @@ def point_figure(
         ax.axhline(reference, color="0.3", linewidth=1)
     styles = curve_styles(groups, markers=True)
     for label, (x, y, error) in groups.items():
-        ax.errorbar(x, y, yerr=error, label=label, capsize=3, **styles[label])
+        ax.errorbar(x, y, yerr=error, label=label, capsize=3, elinewidth=1.2, **styles[label])
     return _finish(fig, legend=len(groups) > 1, xlabel=xlabel, ylabel=ylabel, **axes)
 
 
@@ -92,8 +92,7 @@ def dot_figure(
     styles = curve_styles([*groups, *lines], markers=True)
     width = max(float(np.ptp(x)) for x, _ in groups.values()) or 1.0
     for place, (label, (x, values)) in enumerate(groups.items()):
-        aside = 0.012 * width * (place - (len(groups) - 1) / 2)
-        at = np.repeat(x + aside, values.shape[1])
+        at = np.repeat(x + width * _aside(place, len(groups)), values.shape[1])
         dots = styles[label] | {"linestyle": "none", "markersize": 5, "alpha": 0.7}
         ax.plot(at, values.ravel(), label=f"{label}, networks" if label in lines else label, **dots)
     for label, (x, y) in lines.items():
@@ -109,12 +108,14 @@ def panel_figure(
     *,
     reference: float | None = None,
     one_scale: bool = True,
+    aside: bool = False,
     **axes: Any,
 ) -> Figure:
     """Panels beside each other, a title each, and the groups of `point_figure` in it; one legend.
 
     Args:
         one_scale: whether the panels have one y axis; not where they show things of different units.
+        aside: whether groups stand a little aside of each other, so that bars and markers do not cover each other.
     """
     size = (3.1 * len(panels) + 0.6, 4.2)
     fig, row = plt.subplots(1, len(panels), figsize=size, sharey=one_scale, squeeze=False)
@@ -122,8 +123,9 @@ def panel_figure(
     for ax, (title, groups) in zip(row[0], panels.items(), strict=True):
         if reference is not None:
             ax.axhline(reference, color="0.3", linewidth=1)
-        for label, (x, y, error) in groups.items():
-            ax.errorbar(x, y, yerr=error, label=label, capsize=3, **styles[label])
+        for place, (label, (x, y, error)) in enumerate(groups.items()):
+            at = x + float(np.ptp(x)) * _aside(place, len(groups)) if aside else x
+            ax.errorbar(at, y, yerr=error, label=label, capsize=3, elinewidth=1.2, **styles[label])
         ax.set(title=in_words(title), xlabel=xlabel, **axes)
     row[0, 0].set(ylabel=ylabel)
     put_legend_below(fig, row[0, 0])
@@ -177,6 +179,11 @@ def scatter_figure(
     if diagonal:
         ax.axline((0, 0), slope=1, color="0.6", linewidth=1)
     return _finish(fig, legend=True, xlabel=xlabel, ylabel=ylabel, **axes)
+
+
+def _aside(place: int, groups: int) -> float:
+    """By how much of the width of the data one of several groups is moved, so that they stand beside each other."""
+    return 0.012 * (place - (groups - 1) / 2)
 
 
 def _finish(fig: Figure, *, legend: bool, **axes: Any) -> Figure:

@@ -1,8 +1,16 @@
 """Families of curves and points."""
 
 import numpy as np
+import pytest
 
-from focal_lib.pages.plots.curves import dot_figure, interval_figure, line_figure, point_figure, scatter_figure
+from focal_lib.pages.plots.curves import (
+    dot_figure,
+    interval_figure,
+    line_figure,
+    panel_figure,
+    point_figure,
+    scatter_figure,
+)
 
 X = np.linspace(0, 1, 5)
 
@@ -50,3 +58,10 @@ def test_dots_and_lines_of_one_name_share_a_colour():
     assert by_name["a, networks"].get_color() == by_name["a, asked for"].get_color() != by_name["b"].get_color()
     np.testing.assert_allclose(by_name["b"].get_ydata(), [-1, -2, -3, -4])
     assert by_name["a, networks"].get_xdata()[0] < by_name["b"].get_xdata()[0]
+
+
+@pytest.mark.parametrize(("aside", "between"), [(False, 0.0), (True, 0.012)])
+def test_groups_of_a_panel_stand_aside_of_each_other_on_request(aside, between):
+    fig = panel_figure({"panel": {"a": (X, X, None), "b": (X, -X, None)}}, "x", "y", aside=aside)
+    first, second = (container[0].get_xdata() for container in fig.axes[0].containers)
+    np.testing.assert_allclose(second - first, between)
