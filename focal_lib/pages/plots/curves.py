@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -26,6 +26,7 @@ def line_figure(
     diagonal: bool = False,
     zero: bool = False,
     points: Mapping[str, tuple[float, float]] | None = None,
+    broad: Collection[str] = (),
     **axes: Any,
 ) -> Figure:
     """One line for each entry of `curves` over x, (m,) each.
@@ -33,6 +34,7 @@ def line_figure(
     Args:
         diagonal, zero: draw y = x, or y = 0, as a thin reference.
         points: labelled points (x, y) to mark.
+        broad: curves drawn broad and pale, under the others, so that one that nearly coincides with them shows.
         axes: passed to Axes.set, such as xscale='log' or ylim=(0, 1).
     """
     fig, ax = plt.subplots(figsize=(7, 4.2))
@@ -40,9 +42,10 @@ def line_figure(
         ax.plot(x, x, color="0.6", linewidth=1)
     if zero:
         ax.axhline(0, color="0.3", linewidth=1)
-    styles = curve_styles(curves)
+    styles = curve_styles(sorted(curves, key=lambda label: label in broad))
     for label, y in curves.items():
-        ax.plot(x, y, label=label, **styles[label])
+        pale = {"linestyle": "-", "linewidth": 7, "alpha": 0.35, "zorder": 1.5} if label in broad else {}
+        ax.plot(x, y, label=label, **(styles[label] | pale))
     for label, (px, py) in (points or {}).items():
         ax.plot(px, py, "ko", markersize=5)
         ax.annotate(label, (px, py), xytext=(6, 6), textcoords="offset points")

@@ -30,6 +30,14 @@ def test_one_line_needs_no_legend():
     assert line_figure(X, {"a": X}, "x", "y").axes[0].get_legend() is None
 
 
+def test_a_broad_line_lies_under_that_of_its_colour():
+    fig = line_figure(X, {"T of focal 2": X, "focal 2": X, "focal 3": -X}, "x", "y", broad=["T of focal 2"])
+    broad, thin, other = fig.axes[0].lines
+    assert broad.get_color() == thin.get_color() != other.get_color()
+    assert broad.get_linewidth() > 2 * thin.get_linewidth()
+    assert broad.get_zorder() < thin.get_zorder()
+
+
 def test_points_carry_their_error_bars():
     (ax,) = point_figure({"a": (X, X, np.full(5, 0.1)), "b": (X, X, None)}, "x", "y", reference=0).axes
     with_bars, without = ax.containers
