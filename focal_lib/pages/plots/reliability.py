@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from focal_lib.metrics.bins import Bins
 from focal_lib.pages.plots.colours import ACCENTS
+from focal_lib.pages.plots.legends import put_legend_below
 
 __all__ = ["landscape", "reliability_diagrams"]
 
@@ -65,7 +66,7 @@ def landscape(
     for (name, (g, t)), marker in zip(best.items(), "osD^vPX*", strict=False):
         ax.plot(g, t, marker, color="white", markeredgecolor="black", markersize=9, label=name, clip_on=False, zorder=5)
     ax.set(xlabel=r"$\gamma$ of the calibration map", ylabel="temperature $T$")
-    ax.legend(loc="upper left", frameon=True)
     fig.colorbar(shades, ax=ax, label=f"{metric} (%)")
+    put_legend_below(fig, ax)
     plt.close(fig)
     return fig
