@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from focal_lib.pages.plots.colours import ACCENTS, colour_of
 from focal_lib.pages.plots.legends import put_legend_below
-from focal_lib.pages.plots.style import curve_styles
+from focal_lib.pages.plots.style import WIDTH, curve_styles
 from focal_lib.pages.tables import in_words
 
 __all__ = ["dot_figure", "interval_figure", "line_figure", "panel_figure", "point_figure", "scatter_figure"]
@@ -37,7 +37,7 @@ def line_figure(
         broad: curves drawn broad and pale, under the others, so that one that nearly coincides with them shows.
         axes: passed to Axes.set, such as xscale='log' or ylim=(0, 1).
     """
-    fig, ax = plt.subplots(figsize=(7, 4.2))
+    fig, ax = plt.subplots(figsize=(WIDTH, 4.2))
     if diagonal:
         ax.plot(x, x, color="0.6", linewidth=1)
     if zero:
@@ -65,7 +65,7 @@ def point_figure(
 
     An error bar is its half-width (m,), or how far it reaches below and above (2, m).
     """
-    fig, ax = plt.subplots(figsize=(7, 4.2))
+    fig, ax = plt.subplots(figsize=(WIDTH, 4.2))
     if diagonal:
         ax.axline((0, 0), slope=1, color="0.6", linewidth=1)
     if reference is not None:
@@ -89,7 +89,7 @@ def dot_figure(
 
     A line has the colour of the group of its name, where there is one, else one of those that are left.
     """
-    fig, ax = plt.subplots(figsize=(7, 4.2))
+    fig, ax = plt.subplots(figsize=(WIDTH, 4.2))
     if reference is not None:
         ax.axhline(reference, color="0.3", linewidth=1)
     styles = curve_styles([*groups, *lines], markers=True)

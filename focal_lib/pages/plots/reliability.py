@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from focal_lib.metrics.bins import Bins
 from focal_lib.pages.plots.colours import ACCENTS
 from focal_lib.pages.plots.legends import put_legend_below
+from focal_lib.pages.plots.style import WIDTH
 
 __all__ = ["landscape", "reliability_diagrams"]
 
@@ -60,7 +61,7 @@ def landscape(
     metric: str = "adaptive ECE",
 ) -> Figure:
     """ECE (len(temperatures), len(gammas)) in per cent as contours over gamma and T, with marked points."""
-    fig, ax = plt.subplots(figsize=(7, 4.4))
+    fig, ax = plt.subplots(figsize=(WIDTH, 4.4))
     shades = ax.contourf(gammas, temperatures, 100 * ece, levels=12, cmap="cividis_r")
     ax.contour(gammas, temperatures, 100 * ece, levels=12, colors="white", linewidths=0.5)
     for (name, (g, t)), marker in zip(best.items(), "osD^vPX*", strict=False):

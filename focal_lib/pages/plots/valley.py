@@ -12,7 +12,7 @@ from matplotlib.patheffects import withStroke
 from scipy import stats
 
 from focal_lib.pages.plots.legends import put_legend_below
-from focal_lib.pages.plots.style import curve_styles
+from focal_lib.pages.plots.style import WIDTH, curve_styles
 
 __all__ = ["valley_figure"]
 
@@ -39,7 +39,7 @@ def valley_figure(
         curves: T at each gamma, (g,).
         marks: points (gamma, T).
     """
-    fig, ax = plt.subplots(figsize=(7, 4.4))
+    fig, ax = plt.subplots(figsize=(WIDTH, 4.4))
     above = nll - nll.min()
     norm = BoundaryNorm(LEVELS, 256, extend="max")
     shades = ax.contourf(gammas, temperatures, above, levels=LEVELS, cmap="cividis_r", norm=norm, extend="max")
