@@ -40,9 +40,9 @@ LIKE = 0.11  # colours that are no farther apart look alike to some reader, see 
 def curve_styles(labels: Iterable[str], markers: bool = False) -> dict[str, dict[str, Any]]:
     """Label -> keyword arguments for Axes.plot, for the curves of a figure, told apart by more than colour.
 
-    A curve whose label names a loss has that loss's colour, whoever stands beside it; of curves of one loss the second
-    has empty markers, the third half full ones. Others have colours that look like no loss's beside them, as long as
-    there are such. Cross-entropy is a full black line, and no other line is full beside it.
+    A curve whose label names a loss has that loss's colour, whoever stands beside it. Others have colours that look
+    like no loss's beside them, as long as there are such. Of curves of one colour the second has empty markers, the
+    third half full ones. Cross-entropy is a full black line, and no other line is full beside it.
 
     Raises:
         ValueError: more curves than can be told apart without colour.
