@@ -85,17 +85,18 @@ line_figure(gammas, curves, r"$\gamma$", "$1/T$")
 
 # %%
 s = np.linspace(-4, 4, 401)
-in_logits = {}
-for g in (0.5, 2.0, 3.0):
-    in_logits[rf"map, $\gamma = {g:g}$"] = theory.focal_logit(s, g)
-    in_logits[f"T = {fits(2)[g].temperature:.3f}"] = fits(2)[g].inverse_temperature * s
+chosen = (0.5, 2.0, 3.0)
+in_logits = {rf"map, $\gamma = {g:g}$": theory.focal_logit(s, g) for g in chosen}
+temperatures = {
+    rf"$T = {fits(2)[g].temperature:.3f}$, $\gamma = {g:g}$": fits(2)[g].inverse_temperature * s for g in chosen
+}
 
 # %% tags=["remove-input"]
 for g, name in ((0.5, "half"), (2.0, "two"), (3.0, "three")):
     note("fit", {f"t-{name}": fits(2)[g].temperature})
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "The map in logits for three gamma with the closest temperatures as straight lines through the origin. The lines of each pair nearly coincide."}, "figure": {"name": "fig-fit-logits", "caption": "The map in logits with the closest temperatures. Counterpart of KK24 Fig. 2, right, with the temperatures that belong to the $\\gamma$ shown."}}
-line_figure(s, in_logits, "logit $s$", "logit after the map")
+# %% tags=["remove-input"] mystnb={"image": {"alt": "The map in logits for three gamma as thin curves, each on a broad pale line of its colour through the origin, the closest temperature. The two of each pair nearly coincide."}, "figure": {"name": "fig-fit-logits", "caption": "The map in logits, thin, and the closest temperature, broad and pale, in the colour of their $\\gamma$. Counterpart of KK24 Fig. 2, right, with the temperatures that belong to the $\\gamma$ shown."}}
+line_figure(s, in_logits | temperatures, "logit $s$", "logit after the map", broad=temperatures)
 
 # %% [markdown]
 # The caption of the paper's figure gives for $\gamma = 0.5$ and $\gamma = 3$ the 'closest temperature scaling maps

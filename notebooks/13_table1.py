@@ -157,7 +157,7 @@ methods = {"as trained": "none", "temperature scaling": "temperature", "focal te
 shown = {}
 for label, method in methods.items():
     part = by_mass[(by_mass["method"] == method) & by_mass["objective"].isin(["", "adaptive-ece"])]
-    ticks = part["loss"].replace(NAMES | {"cross-entropy": "CE", "dual-focal 5": "dual"})
+    ticks = part["loss"].replace(NAMES | {"cross-entropy": "CE", "dual-focal 5": "dual"}).str.replace(" ", "\n")
     shown[label] = (ticks.to_numpy(), part["mean"].to_numpy(), part["sd"].to_numpy())
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Adaptive ECE of each loss as trained, after temperature scaling and after focal temperature scaling, with standard deviations, on a logarithmic scale. As trained it is highest for cross-entropy, lowest for the losses with a medium gamma and dual focal loss, and rises again to gamma 7; after scaling all are close together and low."}, "figure": {"name": "fig-table1-ece", "caption": "Adaptive ECE (%) on CIFAR-10, mean and standard deviation over seeds, as trained and after either scaling, chosen by adaptive ECE."}}

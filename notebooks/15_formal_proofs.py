@@ -100,14 +100,14 @@ formal_page.proof_steps("KK24_Prop1.kk24_prop1")
 #
 # The lemmas below one theorem; the parameter `theorem` of this page draws those of another:
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "A theorem at the top, the lemmas that its proof names in rows below it, down to those that use none."}, "figure": {"name": "fig-formal-lemmas", "caption": "A theorem, at the top, and the lemmas that it rests on; a line leads from a proof down to what it uses. What follows from other lines is left out."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "A theorem at the top, the lemmas that its proof names in rows below it, down to those that use none."}, "figure": {"name": "fig-formal-lemmas", "caption": "A theorem, at the top, and the lemmas that it rests on; a line leads from a proof down to what it uses. Lines down to one box join on their way; what follows from other lines is left out."}}
 layered_figure(formal_page.lemma_pairs(theorem), {theorem.split(".")[1]})
 
 # %% [markdown]
 # And the files. At the bottom, sums, calculus and the focal loss of one class; upon them the gain $g$, the weight $w$
 # and the binary map; at the top what the papers say:
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Files of proofs in rows: at the bottom Calculus, Sums and FocalLoss, above them EntropyRatio, Weight, Gain and BinaryMap, then the files named after propositions of the papers, such as KK24 Prop. 5."}, "figure": {"name": "fig-formal-files", "caption": "The files of `proofs/`; those in blue are named after a statement of a paper."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Files of proofs in rows: at the bottom Calculus and Sums, above them FocalLoss, EntropyRatio and Softmax, then Weight, Gain and BinaryMap. Most of the others, up to the top, are named after propositions of the papers, such as KK24 Prop. 5."}, "figure": {"name": "fig-formal-files", "caption": "The files of `proofs/`; those in blue are named after a statement of a paper. Lines as in {numref}`fig-formal-lemmas`."}}
 files = formal_page.file_pairs()
 layered_figure(files, {name for pair in files for name in pair if name.startswith(("KK24", "KN24", "M20", "L25"))})
 

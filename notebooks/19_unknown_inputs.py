@@ -454,8 +454,8 @@ panels = {
     for kind, kinds in CORRUPTION_KINDS.items()
 }
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Adaptive ECE over the severity of corruptions, a panel for each kind of them, for cross-entropy and focal loss with gamma 3: as trained, after a temperature and after focal temperature scaling fitted on clean images."}, "figure": {"name": "fig-unknown-cifar", "caption": "Adaptive ECE (equal mass, %) of networks on CIFAR-10 over severity (0: clean images), the mean over the three or four corruptions of a kind, with 95 % t intervals over seeds, each for itself."}}
-panel_figure(panels, "severity", "adaptive ECE (%)")
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Adaptive ECE over the severity of corruptions, a panel for each kind of them, for cross-entropy and focal loss with gamma 3: as trained, after a temperature and after focal temperature scaling fitted on clean images."}, "figure": {"name": "fig-unknown-cifar", "caption": "Adaptive ECE (equal mass, %) of networks on CIFAR-10 over severity (0: clean images), the mean over the three or four corruptions of a kind, with 95 % t intervals over seeds, each for itself. Markers are full as trained, empty after a temperature, half full after focal temperature scaling; curves stand a little aside of each other."}}
+panel_figure(panels, "severity", "adaptive ECE (%)", aside=True)
 
 # %% tags=["remove-input"]
 note("unknown", cifar_shift=results.say_significant(of_cifar))

@@ -97,6 +97,12 @@ _LAMBDA = re.compile(rf"(?<![\w-])mmce {_NUMBER}(?![\w.]*\w)")
 _CORRUPTED = re.compile(r"(?<![\w-])cifar10-c-([a-z]+(?:-[a-z]+)*)-([1-5])(?![\w-])")
 _SCORED = re.compile(rf"\b(auroc|fpr95) ({'|'.join(DETECTION_SCORES)})\b")
 _SYMBOL = re.compile(r"(γ|λ) (?=\d)")
+_CURVED = re.compile(
+    r"(?<![\w-])(log )?(top|trace|exact) (own|ce) (train|validation)\b"
+    r"|(?<![\w-])log (loss factor|spread|sensitivity) (train|validation)\b|(?<![\w-])log weight norm\b"
+)
+_CURVATURES = {"top": "largest eigenvalue", "trace": "trace", "exact": "exact trace"}
+_OF = {"own": "own loss", "ce": "cross-entropy", "train": "training images", "validation": "validation images"}
 _SHORT = re.compile(rf"(?<![\w-])({'|'.join(sorted(WORDS, key=len, reverse=True))})(?![\w-])")
 
 
@@ -110,9 +116,20 @@ def in_words(name: Any) -> str:
         return "yes" if name else "no"
     if isinstance(name, float):
         return f"{name:g}"
-    text = _SCORED.sub(r"\1 by \2", _CORRUPTED.sub(r"\1, severity \2", str(name)))
+    text = _CURVED.sub(_curved, str(name))
+    text = _SCORED.sub(r"\1 by \2", _CORRUPTED.sub(r"\1, severity \2", text))
     text = _LAMBDA.sub(r"mmce (λ \1)", _BOTH.sub(r"\1 (γ \2, λ \3)", text))
     return _SHORT.sub(lambda found: WORDS[found[0]], text)
+
+
+def _curved(found: re.Match[str]) -> str:
+    """'log top own validation' -> 'log of the largest eigenvalue (own loss, validation images)'."""
+    log, curvature, loss, images, factor, of_factor = found.groups()
+    if curvature:
+        return f"{'log of ' if log else ''}the {_CURVATURES[curvature]} ({_OF[loss]}, {_OF[images]})"
+    if not factor:
+        return "log of the norm of the weights"
+    return f"log of the factor of the {factor.removesuffix(' factor')} ({_OF[of_factor]})"
 
 
 def captioned(

@@ -1,6 +1,7 @@
 """Graphs in rows: everything stands above what it rests on, and only the lines needed are drawn."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 from focal_lib.pages.plots.graphs import layered_figure
@@ -30,6 +31,37 @@ def test_neighbours_come_to_stand_above_each_other():
     places, lines = _drawn(layered_figure([(f"u{i}", f"l{4 - i}") for i in range(5)]))
     assert all(places[f"u{i}"][0] == places[f"l{4 - i}"][0] for i in range(5))
     assert len(lines) == 5
+
+
+def test_lines_pass_between_the_boxes():
+    """One leads from the top past two rows, whose boxes would be in its way."""
+    ways = [("top", "left"), ("left", "low"), ("low", "base"), ("top", "far"), ("up", "left"), ("high", "far")]
+    figure = layered_figure([*ways, ("low", "far"), ("high", "left"), ("high", "base2"), ("top", "base2")])
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    boxes = {text.get_text(): text.get_bbox_patch().get_window_extent() for text in axes.texts}
+    for line in axes.lines:
+        points = axes.transData.transform(np.column_stack(line.get_data()))
+        at_ends = {name for name, box in boxes.items() for end in points[[0, -1]] if box.contains(*end)}
+        on_way = {name for name, box in boxes.items() if any(box.contains(*point) for point in points)}
+        assert on_way <= at_ends
+    assert len(axes.lines) > len(ways)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("increasing", "increasing"),
+        ("kk24_prop1", "kk24_prop1"),
+        ("focal_curvature_in_x", "focal_\ncurvature_\nin_x"),
+        ("L25_FocalCalibrationLoss", "L25_Focal\nCalibration\nLoss"),
+        ("KK24_ManyClasses", "KK24_Many\nClasses"),
+        ("temperatures", "temperatures"),
+    ],
+)
+def test_long_names_are_broken_between_words(name, shown):
+    places, _ = _drawn(layered_figure([(name, "x")]))
+    assert set(places) == {shown, "x"}
 
 
 def test_a_cycle_is_refused():

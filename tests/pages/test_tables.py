@@ -65,6 +65,24 @@ def test_data_sets_and_corruptions_have_words(name, said):
     assert in_words(said) == said
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("log top own validation", "log of the largest eigenvalue (own loss, validation images)"),
+        ("mlp: log trace ce train: focal 3", "MLP: log of the trace (cross-entropy, training images): focal 3"),
+        ("ECE with trace own validation", "ECE with the trace (own loss, validation images)"),
+        ("log loss factor validation", "log of the factor of the loss (validation images)"),
+        ("log spread train", "log of the factor of the spread (training images)"),
+        ("log weight norm", "log of the norm of the weights"),
+        ("log-gap", "gap in log-loss"),
+        ("exact own", "exact own"),
+    ],
+)
+def test_curvatures_have_words(name, said):
+    assert in_words(name) == said
+    assert in_words(said) == said
+
+
 def test_p_values_and_what_is_no_more_than_zero():
     frame = pd.DataFrame(
         {

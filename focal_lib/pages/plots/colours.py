@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import re
 
-from matplotlib.colors import LinearSegmentedColormap, to_hex
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 
-__all__ = ["ACCENTS", "CROSS_ENTROPY", "LOSSES", "SERIES", "colour_of", "gamma_colour"]
+__all__ = ["ACCENTS", "CROSS_ENTROPY", "LOSSES", "SERIES", "apart", "colour_of", "gamma_colour"]
 
 CROSS_ENTROPY = "#000000"
 LOSSES = {  # by the names of `losses.by_name`; labels may write a space for the hyphen
@@ -95,3 +96,31 @@ def colour_of(label: str) -> str | None:
         name = found["other"].lower()
         return LOSSES[_SPELT.get(name, name.replace(" ", "-"))]
     return gamma_colour(float(next(number for number in found.groups()[2:] if number)))
+
+
+def apart(one: str, other: str) -> float:
+    """How different two colours look: their distance in OKLab (Ottosson 2020); 0.02 is just seen."""
+    return float(np.linalg.norm(_oklab(one) - _oklab(other)))
+
+
+def _oklab(colour: str) -> np.ndarray:
+    rgb = np.asarray(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    lab: np.ndarray = _TO_LAB @ np.cbrt(_TO_CONES @ linear)
+    return lab
+
+
+_TO_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+_TO_LAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from focal_lib.pages.plots.colours import ACCENTS, colour_of
 from focal_lib.pages.plots.legends import put_legend_below
-from focal_lib.pages.plots.style import curve_styles
+from focal_lib.pages.plots.style import WIDTH, curve_styles
 from focal_lib.pages.tables import in_words
 
 __all__ = ["dot_figure", "interval_figure", "line_figure", "panel_figure", "point_figure", "scatter_figure"]
@@ -26,6 +26,7 @@ def line_figure(
     diagonal: bool = False,
     zero: bool = False,
     points: Mapping[str, tuple[float, float]] | None = None,
+    broad: Collection[str] = (),
     **axes: Any,
 ) -> Figure:
     """One line for each entry of `curves` over x, (m,) each.
@@ -33,16 +34,18 @@ def line_figure(
     Args:
         diagonal, zero: draw y = x, or y = 0, as a thin reference.
         points: labelled points (x, y) to mark.
+        broad: curves drawn broad and pale, under the others, so that one that nearly coincides with them shows.
         axes: passed to Axes.set, such as xscale='log' or ylim=(0, 1).
     """
-    fig, ax = plt.subplots(figsize=(7, 4.2))
+    fig, ax = plt.subplots(figsize=(WIDTH, 4.2))
     if diagonal:
         ax.plot(x, x, color="0.6", linewidth=1)
     if zero:
         ax.axhline(0, color="0.3", linewidth=1)
-    styles = curve_styles(curves)
+    styles = curve_styles(sorted(curves, key=lambda label: label in broad))
     for label, y in curves.items():
-        ax.plot(x, y, label=label, **styles[label])
+        pale = {"linestyle": "-", "linewidth": 7, "alpha": 0.35, "zorder": 1.5} if label in broad else {}
+        ax.plot(x, y, label=label, **(styles[label] | pale))
     for label, (px, py) in (points or {}).items():
         ax.plot(px, py, "ko", markersize=5)
         ax.annotate(label, (px, py), xytext=(6, 6), textcoords="offset points")
@@ -62,14 +65,14 @@ def point_figure(
 
     An error bar is its half-width (m,), or how far it reaches below and above (2, m).
     """
-    fig, ax = plt.subplots(figsize=(7, 4.2))
+    fig, ax = plt.subplots(figsize=(WIDTH, 4.2))
     if diagonal:
         ax.axline((0, 0), slope=1, color="0.6", linewidth=1)
     if reference is not None:
         ax.axhline(reference, color="0.3", linewidth=1)
     styles = curve_styles(groups, markers=True)
     for label, (x, y, error) in groups.items():
-        ax.errorbar(x, y, yerr=error, label=label, capsize=3, **styles[label])
+        ax.errorbar(x, y, yerr=error, label=label, capsize=3, elinewidth=1.2, **styles[label])
     return _finish(fig, legend=len(groups) > 1, xlabel=xlabel, ylabel=ylabel, **axes)
 
 
@@ -86,14 +89,13 @@ def dot_figure(
 
     A line has the colour of the group of its name, where there is one, else one of those that are left.
     """
-    fig, ax = plt.subplots(figsize=(7, 4.2))
+    fig, ax = plt.subplots(figsize=(WIDTH, 4.2))
     if reference is not None:
         ax.axhline(reference, color="0.3", linewidth=1)
     styles = curve_styles([*groups, *lines], markers=True)
     width = max(float(np.ptp(x)) for x, _ in groups.values()) or 1.0
     for place, (label, (x, values)) in enumerate(groups.items()):
-        aside = 0.012 * width * (place - (len(groups) - 1) / 2)
-        at = np.repeat(x + aside, values.shape[1])
+        at = np.repeat(x + width * _aside(place, len(groups)), values.shape[1])
         dots = styles[label] | {"linestyle": "none", "markersize": 5, "alpha": 0.7}
         ax.plot(at, values.ravel(), label=f"{label}, networks" if label in lines else label, **dots)
     for label, (x, y) in lines.items():
@@ -109,12 +111,14 @@ def panel_figure(
     *,
     reference: float | None = None,
     one_scale: bool = True,
+    aside: bool = False,
     **axes: Any,
 ) -> Figure:
     """Panels beside each other, a title each, and the groups of `point_figure` in it; one legend.
 
     Args:
         one_scale: whether the panels have one y axis; not where they show things of different units.
+        aside: whether groups stand a little aside of each other, so that bars and markers do not cover each other.
     """
     size = (3.1 * len(panels) + 0.6, 4.2)
     fig, row = plt.subplots(1, len(panels), figsize=size, sharey=one_scale, squeeze=False)
@@ -122,8 +126,9 @@ def panel_figure(
     for ax, (title, groups) in zip(row[0], panels.items(), strict=True):
         if reference is not None:
             ax.axhline(reference, color="0.3", linewidth=1)
-        for label, (x, y, error) in groups.items():
-            ax.errorbar(x, y, yerr=error, label=label, capsize=3, **styles[label])
+        for place, (label, (x, y, error)) in enumerate(groups.items()):
+            at = x + float(np.ptp(x)) * _aside(place, len(groups)) if aside else x
+            ax.errorbar(at, y, yerr=error, label=label, capsize=3, elinewidth=1.2, **styles[label])
         ax.set(title=in_words(title), xlabel=xlabel, **axes)
     row[0, 0].set(ylabel=ylabel)
     put_legend_below(fig, row[0, 0])
@@ -177,6 +182,11 @@ def scatter_figure(
     if diagonal:
         ax.axline((0, 0), slope=1, color="0.6", linewidth=1)
     return _finish(fig, legend=True, xlabel=xlabel, ylabel=ylabel, **axes)
+
+
+def _aside(place: int, groups: int) -> float:
+    """By how much of the width of the data one of several groups is moved, so that they stand beside each other."""
+    return 0.012 * (place - (groups - 1) / 2)
 
 
 def _finish(fig: Figure, *, legend: bool, **axes: Any) -> Figure:

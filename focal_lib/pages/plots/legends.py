@@ -6,14 +6,18 @@ import re
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from focal_lib.pages.tables import in_words
 
 __all__ = ["put_legend_below"]
 
-_LETTERS = 11  # of a legend, on an inch
+_LETTERS = 13  # of a legend, on an inch
 _MOST = 4  # columns
 _ROW = 0.24  # inches
+_GAP = 4  # letters as wide as what is between columns
+_LINE = 9 + _GAP  # as wide as a sample of a line with the space about it; see legend.handlelength in `style`
+_MARK = 5 + _GAP  # the same of a mark
 _COMMAND = re.compile(r"\\[a-z]+|[${}^_\\]")
 
 
@@ -26,8 +30,10 @@ def put_legend_below(fig: Figure, ax: Axes) -> None:
     labels = [in_words(name) for name in names]
     if not labels:
         return
-    longest = max(len(_COMMAND.sub("", label)) for label in labels)
-    columns = min(_MOST, len(labels), max(1, int(_LETTERS * fig.get_figwidth() // (longest + 6))))
+    marks = all(isinstance(handle, Line2D) and handle.get_linestyle() == "None" for handle in handles)
+    longest = max(len(_COMMAND.sub("", label)) for label in labels) + (_MARK if marks else _LINE)
+    columns = min(_MOST, len(labels), max(1, int((_LETTERS * fig.get_figwidth() + _GAP) // longest)))
     fig.set_layout_engine("constrained")  # else it would lie upon the words of the axis
     fig.set_figheight(fig.get_figheight() + _ROW * -(-len(labels) // columns))
-    fig.legend(handles, labels, loc="outside lower left", ncols=columns)
+    length = {"handlelength": 1.5} if marks else {}
+    fig.legend(handles, labels, loc="outside lower left", ncols=columns, **length)

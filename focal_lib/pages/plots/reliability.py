@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 
 from focal_lib.metrics.bins import Bins
 from focal_lib.pages.plots.colours import ACCENTS
+from focal_lib.pages.plots.legends import put_legend_below
+from focal_lib.pages.plots.style import WIDTH
 
 __all__ = ["landscape", "reliability_diagrams"]
 
@@ -59,13 +61,13 @@ def landscape(
     metric: str = "adaptive ECE",
 ) -> Figure:
     """ECE (len(temperatures), len(gammas)) in per cent as contours over gamma and T, with marked points."""
-    fig, ax = plt.subplots(figsize=(7, 4.4))
+    fig, ax = plt.subplots(figsize=(WIDTH, 4.4))
     shades = ax.contourf(gammas, temperatures, 100 * ece, levels=12, cmap="cividis_r")
     ax.contour(gammas, temperatures, 100 * ece, levels=12, colors="white", linewidths=0.5)
     for (name, (g, t)), marker in zip(best.items(), "osD^vPX*", strict=False):
         ax.plot(g, t, marker, color="white", markeredgecolor="black", markersize=9, label=name, clip_on=False, zorder=5)
     ax.set(xlabel=r"$\gamma$ of the calibration map", ylabel="temperature $T$")
-    ax.legend(loc="upper left", frameon=True)
     fig.colorbar(shades, ax=ax, label=f"{metric} (%)")
+    put_legend_below(fig, ax)
     plt.close(fig)
     return fig

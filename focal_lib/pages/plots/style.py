@@ -9,9 +9,11 @@ from typing import Any
 import matplotlib as mpl
 import seaborn as sns
 
-from focal_lib.pages.plots.colours import CROSS_ENTROPY, SERIES, colour_of
+from focal_lib.pages.plots.colours import CROSS_ENTROPY, SERIES, apart, colour_of
 
-__all__ = ["DASHES", "MARKERS", "curve_styles", "use_style"]
+__all__ = ["DASHES", "MARKERS", "WIDTH", "curve_styles", "use_style"]
+
+WIDTH = 6.0  # inches, of a figure of one panel: on a phone, 27rem wide, a point of its letters is a pixel
 
 # One of each a curve: grey print keeps them apart.
 DASHES: tuple[Any, ...] = (
@@ -27,13 +29,20 @@ DASHES: tuple[Any, ...] = (
     (0, (4, 1.5, 4, 1.5, 1, 1.5)),
 )
 MARKERS = "os^DvPXd<>"
+FILLS: tuple[dict[str, Any], ...] = (  # of markers that have one colour: full, empty, half full
+    {},
+    {"markerfacecolor": "white", "markersize": 7},
+    {"fillstyle": "bottom", "markerfacecoloralt": "white", "markersize": 8},
+)
+LIKE = 0.11  # colours that are no farther apart look alike to some reader, see `apart`
 
 
 def curve_styles(labels: Iterable[str], markers: bool = False) -> dict[str, dict[str, Any]]:
     """Label -> keyword arguments for Axes.plot, for the curves of a figure, told apart by more than colour.
 
-    A curve whose label names a loss has that loss's colour, whoever stands beside it. Cross-entropy is a full black
-    line, and no other line is full beside it.
+    A curve whose label names a loss has that loss's colour, whoever stands beside it. Others have colours that look
+    like no loss's beside them, as long as there are such. Of curves of one colour the second has empty markers, the
+    third half full ones. Cross-entropy is a full black line, and no other line is full beside it.
 
     Raises:
         ValueError: more curves than can be told apart without colour.
@@ -41,12 +50,19 @@ def curve_styles(labels: Iterable[str], markers: bool = False) -> dict[str, dict
     names = list(dict.fromkeys(labels))
     if len(names) > len(DASHES):
         raise ValueError(f"a figure must have at most {len(DASHES)} curves. Got {len(names)}: {', '.join(names)}.")
-    series = iter(SERIES * len(names))
+    of_losses = [colour for colour in map(colour_of, names) if colour]
+    free = sorted(SERIES, key=lambda colour: any(apart(colour, taken) < LIKE for taken in of_losses))
+    series = iter(free * len(names))
     colours = {name: colour_of(name) or next(series) for name in names}
     order = sorted(names, key=lambda name: colours[name] != CROSS_ENTROPY)
     shapes = dict(zip(order, zip(DASHES, MARKERS, strict=True), strict=False))
-    styles = {n: {"color": colours[n], "linestyle": shapes[n][0], "marker": shapes[n][1]} for n in names}
-    return styles if markers else {n: {k: v for k, v in s.items() if k != "marker"} for n, s in styles.items()}
+    styles: dict[str, dict[str, Any]] = {n: {"color": colours[n], "linestyle": shapes[n][0]} for n in names}
+    if not markers:
+        return styles
+    for i, name in enumerate(names):
+        before = sum(colours[other] == colours[name] for other in names[:i])
+        styles[name] |= {"marker": shapes[name][1]} | FILLS[before % len(FILLS)]
+    return styles
 
 
 def use_style() -> None:
@@ -74,6 +90,7 @@ def use_style() -> None:
             "ytick.color": "black",
             "lines.linewidth": 1.8,
             "legend.frameon": False,
+            "legend.handlelength": 3.6,  # of the size of letters: the longest of DASHES once, and where it begins anew
         }
     )
     ipython = sys.modules.get("IPython")  # `focal calibrate` draws without it

@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from scipy import stats
 
-from focal_lib.pages.plots.style import curve_styles
+from focal_lib.pages.plots.legends import put_legend_below
+from focal_lib.pages.plots.style import WIDTH, curve_styles
 
 __all__ = ["valley_figure"]
 
@@ -38,7 +39,7 @@ def valley_figure(
         curves: T at each gamma, (g,).
         marks: points (gamma, T).
     """
-    fig, ax = plt.subplots(figsize=(7, 4.4))
+    fig, ax = plt.subplots(figsize=(WIDTH, 4.4))
     above = nll - nll.min()
     norm = BoundaryNorm(LEVELS, 256, extend="max")
     shades = ax.contourf(gammas, temperatures, above, levels=LEVELS, cmap="cividis_r", norm=norm, extend="max")
@@ -52,7 +53,7 @@ def valley_figure(
         ax.plot(g, t, marker, color="white", markeredgecolor="black", markersize=9, label=name, clip_on=False, zorder=5)
     ax.set(xlabel=r"$\gamma$ of the calibration map", ylabel="temperature $T$")
     ax.set(ylim=(temperatures[0], temperatures[-1]))
-    ax.legend(loc="upper left", frameon=True)
     fig.colorbar(shades, ax=ax, label="NLL above its least", ticks=LEVELS)
+    put_legend_below(fig, ax)
     plt.close(fig)
     return fig

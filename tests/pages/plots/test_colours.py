@@ -14,7 +14,7 @@ from focal_lib.checkout import ROOT
 from focal_lib.losses.by_name import BUILDERS
 from focal_lib.metrics.bins import Bins
 from focal_lib.pages.plots import curves, epochs, use_style, valley
-from focal_lib.pages.plots.colours import ACCENTS, CROSS_ENTROPY, LOSSES, SERIES, colour_of, gamma_colour
+from focal_lib.pages.plots.colours import ACCENTS, CROSS_ENTROPY, LOSSES, SERIES, apart, colour_of, gamma_colour
 
 GAMMAS = (-0.5, 0, 0.5, 1, 2, 3, 4, 5, 7, 10, 20)  # of the book's curves
 ALL = {f"gamma {gamma}": gamma_colour(gamma) for gamma in GAMMAS} | LOSSES
@@ -32,16 +32,6 @@ def _contrast(one, other):
     """WCAG 2.2."""
     low, high = sorted(float(_linear(colour) @ [0.2126, 0.7152, 0.0722]) for colour in (one, other))
     return (high + 0.05) / (low + 0.05)
-
-
-def _lab(colour):
-    """OKLab (Ottosson 2020), where distances are as they are seen."""
-    cones = np.cbrt(
-        [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],
-         [0.0883024619, 0.2817188376, 0.6299787005]] @ _linear(colour)
-    )  # fmt: skip
-    return [[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099],
-            [0.0259040371, 0.7827717662, -0.8086757660]] @ cones  # fmt: skip
 
 
 def on_dark(colour):
@@ -93,11 +83,14 @@ def test_a_larger_gamma_is_lighter_and_colours_can_be_told_apart():
     assert above[0] == CROSS_ENTROPY
     seen = [_contrast(colour, "white") for colour in above]
     assert seen == sorted(seen, reverse=True)
-    near = {
-        pair: float(np.linalg.norm(np.subtract(_lab(ALL[pair[0]]), _lab(ALL[pair[1]]))))
-        for pair in itertools.combinations(ALL, 2)
-    }
+    near = {pair: apart(ALL[pair[0]], ALL[pair[1]]) for pair in itertools.combinations(ALL, 2)}
     assert min(near.values()) > 0.04, min(near, key=near.get)  # twice what is just seen
+
+
+def test_distance_is_that_of_oklab():
+    assert apart("black", "white") == pytest.approx(1, abs=1e-6)
+    assert apart("red", "white") == pytest.approx(math.hypot(1 - 0.627955, 0.224863, 0.125846), abs=1e-5)  # Ottosson
+    assert apart("#0072B2", "#0072B2") == 0
 
 
 def test_every_loss_of_the_book_has_a_colour():

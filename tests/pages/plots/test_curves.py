@@ -1,8 +1,16 @@
 """Families of curves and points."""
 
 import numpy as np
+import pytest
 
-from focal_lib.pages.plots.curves import dot_figure, interval_figure, line_figure, point_figure, scatter_figure
+from focal_lib.pages.plots.curves import (
+    dot_figure,
+    interval_figure,
+    line_figure,
+    panel_figure,
+    point_figure,
+    scatter_figure,
+)
 
 X = np.linspace(0, 1, 5)
 
@@ -20,6 +28,14 @@ def test_lines_have_labels_of_their_own_and_marked_points():
 
 def test_one_line_needs_no_legend():
     assert line_figure(X, {"a": X}, "x", "y").axes[0].get_legend() is None
+
+
+def test_a_broad_line_lies_under_that_of_its_colour():
+    fig = line_figure(X, {"T of focal 2": X, "focal 2": X, "focal 3": -X}, "x", "y", broad=["T of focal 2"])
+    broad, thin, other = fig.axes[0].lines
+    assert broad.get_color() == thin.get_color() != other.get_color()
+    assert broad.get_linewidth() > 2 * thin.get_linewidth()
+    assert broad.get_zorder() < thin.get_zorder()
 
 
 def test_points_carry_their_error_bars():
@@ -50,3 +66,10 @@ def test_dots_and_lines_of_one_name_share_a_colour():
     assert by_name["a, networks"].get_color() == by_name["a, asked for"].get_color() != by_name["b"].get_color()
     np.testing.assert_allclose(by_name["b"].get_ydata(), [-1, -2, -3, -4])
     assert by_name["a, networks"].get_xdata()[0] < by_name["b"].get_xdata()[0]
+
+
+@pytest.mark.parametrize(("aside", "between"), [(False, 0.0), (True, 0.012)])
+def test_groups_of_a_panel_stand_aside_of_each_other_on_request(aside, between):
+    fig = panel_figure({"panel": {"a": (X, X, None), "b": (X, -X, None)}}, "x", "y", aside=aside)
+    first, second = (container[0].get_xdata() for container in fig.axes[0].containers)
+    np.testing.assert_allclose(second - first, between)

@@ -27,5 +27,5 @@ def test_landscape_marks_the_chosen_pairs_and_names_its_metric():
     gammas, temperatures = np.linspace(0, 2, 4), np.linspace(1, 3, 5)
     values = np.add.outer(temperatures, gammas) / 100
     fig = landscape(gammas, temperatures, values, {"best": (0.0, 1.0)}, metric="ECE")
-    assert [text.get_text() for text in fig.axes[0].get_legend().get_texts()] == ["best"]
+    assert [text.get_text() for text in fig.legends[0].get_texts()] == ["best"]
     assert fig.axes[1].get_ylabel() == "ECE (%)"

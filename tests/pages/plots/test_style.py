@@ -2,8 +2,8 @@
 
 import pytest
 
-from focal_lib.pages.plots.colours import CROSS_ENTROPY, SERIES
-from focal_lib.pages.plots.style import DASHES, MARKERS, curve_styles
+from focal_lib.pages.plots.colours import CROSS_ENTROPY, SERIES, apart, gamma_colour
+from focal_lib.pages.plots.style import DASHES, LIKE, MARKERS, curve_styles
 
 
 def test_curves_differ_in_dash_and_in_marker():
@@ -29,3 +29,16 @@ def test_cross_entropy_alone_is_full_and_black():
 
 def test_a_label_twice_is_one_curve():
     assert len(curve_styles(["a", "b", "a"])) == 2
+
+
+@pytest.mark.parametrize("gamma", [2, 3, 4, 5])
+def test_what_is_of_no_loss_looks_like_none_beside_it(gamma):
+    colour = curve_styles([f"focal {gamma}", "the map"])["the map"]["color"]
+    assert colour in SERIES
+    assert apart(colour, gamma_colour(gamma)) >= LIKE
+
+
+def test_curves_of_one_loss_differ_in_how_their_markers_are_filled():
+    styles = curve_styles(["focal 3", "FCL", "focal 3, scaled", "focal 3, mapped"], markers=True)
+    fills = [(style.get("fillstyle"), style.get("markerfacecolor")) for style in styles.values()]
+    assert fills == [(None, None), (None, None), (None, "white"), ("bottom", None)]
