@@ -1,0 +1,61 @@
+"""What `make test` does with what its parts say, by programs in their place."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from focal_lib.checkout import ROOT
+
+PYTHON = """#!/bin/sh
+case "$*" in
+-c*) echo 2 ;;
+*linters*) exit 0 ;;
+*{part}*) echo "{part} ran"; exit {status} ;;
+*) echo "another ran" ;;
+esac
+"""
+
+
+@pytest.fixture
+def make_test(tmp_path):
+    """`make test` in a folder of its own where the linters and one part of the tests exit as told."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "a.py").write_text("nbval-check-output\n")
+    (tmp_path / "_build" / "notebooks").mkdir(parents=True)
+    (tmp_path / "_build" / "notebooks" / "a.ipynb").touch()
+
+    def run(ruff, part, status):
+        programs = {
+            "ruff": f"#!/bin/sh\necho ruff ran; exit {ruff}\n",
+            "python": PYTHON.format(part=part, status=status),
+        }
+        for name in ("mypy", "lint-imports"):
+            programs[name] = "#!/bin/sh\n"
+        for name, text in programs.items():
+            (tmp_path / name).write_text(text)
+            (tmp_path / name).chmod(0o755)
+        command = ["make", "--no-print-directory", "test", "READY=", f"BIN={tmp_path}"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    return run
+
+
+@pytest.mark.parametrize("part", ["no:cacheprovider", "snakemake"])
+def test_what_lint_finds_is_told_last_and_fails_nothing(make_test, part):
+    done = make_test(1, part, 0)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-2:] == ["ruff ran", "The tests passed. What is above is for make lint."]
+
+
+def test_nothing_is_told_where_lint_finds_nothing(make_test):
+    done = make_test(0, "snakemake", 0)
+    assert (done.returncode, done.stdout.splitlines()) == (0, ["another ran", "snakemake ran", "another ran"])
+
+
+@pytest.mark.parametrize(("part", "before"), [("no:cacheprovider", 2), ("snakemake", 1), ("loadscope", 0)])
+def test_a_part_that_fails_ends_it(make_test, part, before):
+    done = make_test(1, part, 3)
+    assert done.returncode
+    assert done.stdout.splitlines() == [*["another ran"] * before, f"{part} ran"]
