@@ -1,7 +1,8 @@
 """Calibrators and searches on recorded networks: results/open-questions/table.parquet, searches.parquet.
 
     nice python -m workflow.open_questions               # about a quarter of an hour of one core, no training
-    nice python -m workflow.open_questions searches      # a few minutes, of every record that keeps logits
+    nice python -m workflow.open_questions searches      # as long, of every record that keeps logits
+    nice python -m workflow.open_questions searches --add  # only of the runs that the table lacks
 
 The calibrators are compared on the ResNets of chapter 13. Of a record that is not whole, the runs that are there are
 searched; the page says which. `notebooks/open_questions.py` reads both.
@@ -30,17 +31,28 @@ OUT = ROOT / "results" / "open-questions"
 COMPARED = ("cifar10-resnet8", "cifar100-resnet8")
 
 
-def search(records: Iterable[str] = SEARCHED) -> pd.DataFrame:
-    """`search_valley` of every run that is there, with columns `record` and `run`, the digest of its specification."""
-    parts = []
+def search(records: Iterable[str] = SEARCHED, found: pd.DataFrame | None = None) -> pd.DataFrame:
+    """`search_valley` of every run that is there; with columns `record`, `run`, the digest of its spec, and `commit`.
+
+    Args:
+        found: an earlier table; of the runs that it has the rows are taken as they are.
+    """
+    code = commit()  # before the table changes the checkout
+    parts = {} if found is None else dict(iter(found.groupby("run")))
+    order = []
     for record, run in _runs("searches", records, part=True):
-        parts.append(search_valley([run]).assign(record=record, run=run.spec.digest))
-    return pd.concat(parts, ignore_index=True)
+        digest = run.spec.digest
+        order.append(digest)
+        if digest not in parts:
+            parts[digest] = search_valley([run]).assign(record=record, run=digest, commit=code)
+    return pd.concat([parts[digest] for digest in order], ignore_index=True)
 
 
 def compare(records: Iterable[str] = COMPARED) -> pd.DataFrame:
-    """`compare_calibrators` of every run."""
-    return pd.concat([compare_calibrators([run]) for _, run in _runs("table", records)], ignore_index=True)
+    """`compare_calibrators` of every run, with a column `commit`."""
+    code = commit()
+    parts = [compare_calibrators([run]) for _, run in _runs("table", records)]
+    return pd.concat(parts, ignore_index=True).assign(commit=code)
 
 
 def _runs(table: str, records: Iterable[str], *, part: bool = False) -> Iterator[tuple[str, Result]]:
@@ -57,13 +69,17 @@ def main(given: Sequence[str] | None = None) -> None:
     """The tables asked for, each written when whole."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{' or '.join(TABLES)}; default: both")
-    asked = parser.parse_args(given).tables or list(TABLES)
+    parser.add_argument("--add", action="store_true", help="search only the runs that the table of searches lacks")
+    options = parser.parse_args(given)
+    asked = options.tables or list(TABLES)
     if others := [name for name in asked if name not in TABLES]:
         parser.error(f"tables must be among {', '.join(TABLES)}. Got {', '.join(others)}.")
-    code = commit()  # before a table changes the checkout
+    if options.add and asked != ["searches"]:
+        parser.error(f"--add must stand with searches alone. Got {', '.join(asked)}.")
     OUT.mkdir(parents=True, exist_ok=True)
     for name in asked:
-        write_table(TABLES[name]().assign(commit=code), OUT / f"{name}.parquet")
+        path = OUT / f"{name}.parquet"
+        write_table(search(found=pd.read_parquet(path)) if options.add else TABLES[name](), path)
 
 
 if __name__ == "__main__":
