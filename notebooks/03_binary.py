@@ -48,6 +48,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
+from focal_lib.pages.tables import captioned
 from focal_lib.theory import symbols
 
 use_style()
@@ -89,7 +90,7 @@ chosen = [5.0, 12.0, 13.0, 36.0, 37.0]
 columns = {"logit": chosen, "printed formula": np.interp(chosen, grid, value)}
 table = pd.DataFrame(columns | {"exact logit": theory.focal_logit(chosen, 2.0)})
 formats = {"logit": "{:g}", "printed formula": "{:.16f}", "exact logit": "{:.6f}"}
-table.style.format(formats).hide().set_caption("The map with gamma = 2 in double precision")
+captioned(table, "The map with gamma = 2 in double precision", index=False).format(formats, na_rep="not a number")
 
 # %% tags=["remove-input"]
 note("binary", one_from=float(value.index[value == 1][0]), nan_from=float(value.index[value.isna()][0]))

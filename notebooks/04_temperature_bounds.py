@@ -41,6 +41,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
+from focal_lib.pages.tables import captioned
 
 use_style()
 
@@ -186,8 +187,8 @@ for g, reach in dict.fromkeys([(4.0, 10.0), (4.0, 20.0), (gamma, radius)]):
 
 # %% tags=["hide-input"]
 columns = ["gamma", "logits", "T low, search", "T high, search", "T low, exact", "T high, exact"]
-table = pd.DataFrame(rows, columns=columns).style.format(precision=6, subset=columns[4:])
-table.format(precision=3, subset=columns[2:4]).hide().set_caption("Bounds by the paper's search and exactly")
+table = captioned(pd.DataFrame(rows, columns=columns), "Bounds by the paper's search and exactly", index=False)
+table.format(precision=6, subset=columns[4:])
 
 # %% [markdown]
 # For $\gamma = 4$ the upper value agrees. The lower one is what the search gives on $(-10, 10)$, not on $(-20, 20)$.

@@ -41,6 +41,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
+from focal_lib.pages.tables import captioned
 
 use_style()
 
@@ -63,8 +64,8 @@ changes = [float(theory.confidence_change(np.array(q), g)) for g, q in examples]
 # %% tags=["hide-input"]
 shown = [(g, len(q), max(q), change) for (g, q), change in zip(examples, changes, strict=True)]
 table = pd.DataFrame(shown, columns=["gamma", "classes", "top before", "change of the top"])
-table.style.format({"gamma": "{:g}", "top before": "{:g}", "change of the top": "{:.2e}"}).hide().set_caption(
-    "Change of the top probability by the map"
+captioned(table, "Change of the top probability by the map", index=False).format(
+    {"gamma": "{:g}", "top before": "{:g}", "change of the top": "{:.2e}"}
 )
 
 # %% [markdown]
@@ -150,7 +151,7 @@ proof(lemmas.confidence_proof())
 # %% tags=["hide-input"]
 table = pd.DataFrame({"classes": [3, 4, 5, 6, 7, 8, 10, 20, 100, 1000]})
 table["smallest gamma"] = [theory.critical_gamma(n) for n in table["classes"]]
-table.style.format({"smallest gamma": "{:.6f}"}).hide().set_caption("From which gamma on confidence never falls")
+captioned(table, "From which gamma on confidence never falls", precision=6, index=False)
 
 # %% [markdown]
 # ## How much, and where?

@@ -43,6 +43,7 @@ from focal_lib.pages.notes import at_most, note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure, point_figure
 from focal_lib.pages.plots.simplex import maps_on_triangle, simplex_grid
+from focal_lib.pages.tables import captioned
 from focal_lib.theory import closest_temperature, deviation_from_map
 
 use_style()
@@ -123,7 +124,7 @@ lines.columns = ["classes", "slope printed", "intercept printed", "slope here", 
 point_figure(groups, r"$\gamma$", "$1/T$")
 
 # %% tags=["hide-input"]
-lines.style.format(precision=3).hide().set_caption(f"1/T as a line in gamma, least squares up to {GAMMAS[-1]:g}")
+captioned(lines, f"1/T as a line in gamma, least squares up to {GAMMAS[-1]:g}", index=False)
 
 # %%
 errors = {f"{n} classes": (gammas, np.array([100 * fits(n, reach)[g].error for g in GAMMAS]), None) for n in (3, 4)}
@@ -169,9 +170,7 @@ by_classes = pd.DataFrame(
     columns=["classes", "gamma", "1/T", "T", "largest error (points)"],
 )
 wide = by_classes.pivot(index="classes", columns="gamma", values=["T", "largest error (points)"])
-wide.style.format(precision=3).format_index("{:g}", axis=1, level=1).set_caption(
-    "The closest temperature over the whole simplex"
-)
+captioned(wide, "The closest temperature over the whole simplex")
 
 # %% tags=["remove-input"]
 many = by_classes[by_classes["classes"] == counts[-1]].set_index("gamma")

@@ -45,6 +45,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import at_most, note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import point_figure
+from focal_lib.pages.tables import captioned
 
 use_style()
 trained = training.load_runs(grid, runs)
@@ -70,7 +71,7 @@ differences(training.read_notes(grid).differs)
 columns = {"accuracy": "accuracy", "confidence": "confidence", "adaptive_ece": "adaptive ECE"}
 on_test = gaps[gaps["split"] == "test"].set_index("loss")[list(columns)].mul(100).rename(columns=columns)
 by_loss = results.format_mean_sd(on_test.groupby(level="loss", sort=False))
-by_loss.style.set_caption("On test data, in per cent: mean ± standard deviation over seeds")
+captioned(by_loss, "On test data, in per cent: mean ± standard deviation over seeds")
 
 # %% [markdown]
 # ## Underconfident on the training data
@@ -152,10 +153,8 @@ factors.columns = ["gamma", "measured", "95 % from", "to", "after the map", "95 
 factors[f"within {100 * COMPENSATION:g} % of 1"] = [str(verdict).lower() for verdict in direct]
 factors[f"closest to the map, {classes}"] = predicted
 factors[f"within {100 * COMPENSATION:g} % of that"] = [str(verdict).lower() for verdict in verdicts]
-text = factors.style.format(precision=3).format("{:g}", subset="gamma").hide()
-text.set_caption(
-    "Temperature over that of cross-entropy, before and after the map; t intervals over seeds, judged by them"
-)
+caption = "Temperature over that of cross-entropy, before and after the map; t intervals over seeds, judged by them"
+captioned(factors, caption, index=False).format("{:g}", subset="gamma")
 
 # %% tags=["remove-input"]
 ratio_to_map = factors["measured"] / predicted

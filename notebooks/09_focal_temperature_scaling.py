@@ -47,6 +47,7 @@ from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import panel_figure, point_figure
 from focal_lib.pages.plots.reliability import landscape
+from focal_lib.pages.tables import captioned
 
 use_style()
 trained = training.load_runs(grid, runs)
@@ -112,7 +113,7 @@ def by_loss(metric: str, scale: float, digits: int, objectives: tuple[str, ...])
 
 # %% tags=["hide-input"]
 by_ece = by_loss("adaptive_ece", 100, 2, ("", "adaptive-ece", "nll"))
-by_ece.style.set_caption("Adaptive ECE (%) on test data, mean ± standard deviation over seeds")
+captioned(by_ece, "Adaptive ECE (%) on test data, mean ± standard deviation over seeds")
 
 # %% [markdown]
 # The difference that matters is the paired one. For each run the test set is resampled; the interval is that of the
@@ -172,7 +173,7 @@ note("fts", ce_by_ece=100 * of_ce["adaptive-ece"], ce_by_nll=100 * of_ce["nll"])
 
 # %% tags=["hide-input"]
 by_nll = by_loss("nll", 1, 3, ("", "nll"))
-by_nll.style.set_caption("NLL on test data, mean ± standard deviation over seeds")
+captioned(by_nll, "NLL on test data, mean ± standard deviation over seeds")
 
 # %% tags=["hide-input"]
 fitted = scaled[scaled["objective"] == "nll"].pivot(index=["gamma", "seed"], columns="method")
@@ -183,9 +184,10 @@ for gamma, part in fitted.groupby(level="gamma"):
     rows.append((gamma, mean, change.estimate, change.low, change.high))
 columns = ["gamma of training", "mean fitted gamma", "change of NLL", "95 % from", "to"]
 changes = pd.DataFrame(rows, columns=columns)
-changes.style.format(precision=4).format("{:g}", subset="gamma of training").hide().set_caption(
+caption = (
     "NLL after focal temperature scaling minus after temperature scaling, both by NLL, 95 % t intervals over seeds"
 )
+captioned(changes, caption, precision=4, index=False).format("{:g}", subset="gamma of training")
 
 # %% tags=["remove-input"]
 of_nll = fitted["nll"].groupby(level="gamma").mean()

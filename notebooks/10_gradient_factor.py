@@ -48,6 +48,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
+from focal_lib.pages.tables import captioned
 from focal_lib.theory import symbols
 
 use_style()
@@ -120,7 +121,7 @@ note(
 # %% tags=["hide-input"]
 table = pd.DataFrame({"p0": [0.05, 0.1, 0.19, 0.2, 0.25, 0.3, 0.4, 0.5]})
 table["gamma*"] = [theory.lambert_gamma(v) for v in table["p0"]]
-table.style.format({"p0": "{:g}", "gamma*": "{:.6f}"}).hide().set_caption("The gamma with g(p0) = 1")
+captioned(table, "The gamma with g(p0) = 1", precision=6, index=False).format("{:g}", subset="p0")
 
 # %% [markdown]
 # For $p_0 =$ {glue:text}`gradient-p0:g` it is $\gamma^* =$ {glue:text}`gradient-lambert:.6f`. For
@@ -207,7 +208,7 @@ truth = np.exp(theory.focal_log_probs(np.log(solution), 0.5))
 table = pd.DataFrame([solution, truth], columns=[f"class {i}" for i in (1, 2, 3, 4)])
 table["entropy"] = [-(v * np.log(v)).sum() for v in (solution, truth)]
 table.insert(0, "", ["focal solution, gamma = 0.5", "its true probabilities"])
-table.style.format(precision=4).format("{:.6f}", subset=["entropy"]).hide().set_caption("A solution of lower entropy")
+captioned(table, "A solution of lower entropy", precision=4, index=False).format("{:.6f}", subset=["entropy"])
 
 # %% tags=["remove-input"]
 show("m20.entropy_binary", "m20.entropy_many_classes")

@@ -49,6 +49,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure, point_figure
+from focal_lib.pages.tables import captioned
 from focal_lib.theory import symbols
 
 use_style()
@@ -165,8 +166,9 @@ columns = ["gamma", "smaller in p above", "smaller in the logit above", "largest
 turns = pd.DataFrame(rows, columns=columns)
 
 # %% tags=["hide-input"]
-numbers = turns.style.format(precision=4, na_rep="never").format("{:g}", subset="gamma").hide()
-numbers.set_caption("Where the curvature of focal loss is smaller than that of cross-entropy, and where negative, in p")
+caption = "Where the curvature of focal loss is smaller than that of cross-entropy, and where negative, in p"
+numbers = captioned(turns, caption, index=False).format(precision=4, na_rep="never")
+numbers.format("{:g}", subset="gamma")
 
 # %% tags=["remove-input"]
 two = turns.set_index("gamma").loc[2.0]
@@ -203,9 +205,8 @@ last = [r.history[r.history["split"] == "test"].iloc[-1].to_dict() | {"tau": r.s
 groups = pd.DataFrame(last)[["tau", "accuracy", "hessian_trace", "nll"]].groupby("tau")
 columns = {"accuracy": "accuracy", "hessian_trace": "trace of the Hessian", "nll": "NLL"}
 by_penalty = results.format_mean_sd(groups, digits=3).rename(columns=columns).rename_axis(index="penalty")
-by_penalty.reset_index().style.format({"penalty": "{:g}"}).hide().set_caption(
-    "On test data after training, mean ± standard deviation over seeds"
-)
+caption = "On test data after training, mean ± standard deviation over seeds"
+captioned(by_penalty.reset_index(), caption, index=False).format("{:g}", subset="penalty")
 
 # %% tags=["hide-input"]
 eces = results.summarise(results.read_table(penalty_runs)).query("metric == 'ece'")

@@ -82,7 +82,7 @@ pair = np.array([truth, 1 - truth])
 strengths = [0, 0.5, 1, 2, 5, 10, 100, 1000]
 minima = {g: theory.focal_calibration_minimiser(pair, g, strengths)[:, 0] for g in (1.0, 2.0, 3.0)}
 table = pd.DataFrame({"lambda": strengths} | {f"gamma = {g:g}": values for g, values in minima.items()})
-table.style.format({"lambda": "{:g}"}, precision=6).hide().set_caption(f"What FCL predicts for p = {truth:g}")
+captioned(table, f"What FCL predicts for p = {truth:g}", precision=6, index=False).format("{:g}", subset="lambda")
 
 # %% tags=["remove-input"]
 slope = np.exp(theory.log_gain(truth, gamma)) - np.exp(theory.log_gain(1 - truth, gamma))
@@ -147,7 +147,7 @@ distances = np.linalg.norm(solved - posterior, axis=-1)
 note("fcl", widest=lams[int(gaps.argmax())])
 table = pd.DataFrame({"lambda": lams, "gap of the top": gaps, "distance to the truth": distances})
 formats = {"lambda": "{:g}", "gap of the top": "{:.3e}", "distance to the truth": "{:.3e}"}
-table.style.format(formats).hide().set_caption("Ten classes, gamma = 1")
+captioned(table, "Ten classes, gamma = 1", index=False).format(formats)
 
 # %% [markdown]
 # The distance falls, as it must: that is an exchange argument which holds for any added loss. The gap of the top class

@@ -111,12 +111,11 @@ differences(training.read_notes(f"workflow/grids/{recorded}.yaml").differs)
 
 # %% tags=["hide-input"]
 whole = results.format_as_kk24(frame).rename(index=NAMES)
-whole[["error (%)", "adaptive ECE (%)"]].style.set_caption(
-    "Mean ± standard deviation over seeds, mean temperature in brackets; T and gamma chosen by adaptive ECE"
-)
+caption = "Mean ± standard deviation over seeds, mean temperature in brackets; T and gamma chosen by adaptive ECE"
+captioned(whole[["error (%)", "adaptive ECE (%)"]], caption)
 
 # %% tags=["hide-input"]
-whole[["NLL"]].style.set_caption("The same for NLL, T and gamma chosen by NLL")
+captioned(whole[["NLL"]], "The same for NLL, T and gamma chosen by NLL")
 
 # %% [markdown]
 # ## Beside the printed numbers
@@ -128,7 +127,7 @@ whole[["NLL"]].style.set_caption("The same for NLL, T and gamma chosen by NLL")
 def beside(metric: str, caption: str) -> object:
     """Our numbers and the printed ones, a blank where a paper prints none."""
     table = results.compare_with_printed(frame, metric, "CIFAR-10").rename(index=NAMES)
-    return table.style.format(precision=2, na_rep="").set_caption(caption)
+    return captioned(table, caption, precision=2)
 
 
 beside("ece", "ECE (%), equal width, temperature chosen by it, as M20's and L25's")
@@ -313,9 +312,10 @@ apart = [ECES[metric] for metric in eces.loc[eces["apart"], "metric"]]
 note("table1", eces_apart=", ".join(apart) or "none of them", eces=len(eces) - 1)
 heads = ["judged by", "difference", "95 % from", "to"]
 table = eces.replace({"metric": ECES})[["metric", "difference", "low", "high"]].set_axis(heads, axis="columns")
-table.style.format(precision=2, subset=heads[1:]).hide().set_caption(
+caption = (
     "After focal temperature scaling minus after temperature scaling, mean over focal losses, each interval for itself"
 )
+captioned(table, caption, precision=2, index=False)
 
 # %% [markdown]
 # Of the {glue:text}`table1-eces` other ECEs these have another sign or another answer on significance, each interval
@@ -369,7 +369,7 @@ note("table1", many_first=of_many.index[0], many_agrees=agrees)
 
 # %% tags=["hide-input"]
 form = results.format_as_kk24(results.read_table(recorded_many)).rename(index=NAMES)
-form[["error (%)", "adaptive ECE (%)"]].style.set_caption("CIFAR-100, one seed, mean temperature in brackets")
+captioned(form[["error (%)", "adaptive ECE (%)"]], "CIFAR-100, one seed, mean temperature in brackets")
 
 # %% [markdown]
 # CIFAR-100, the same network, {glue:text}`table1-many-n` training images, {glue:text}`table1-many-epochs` epochs, one
@@ -401,7 +401,7 @@ note("table1", whole_epochs=begun[0].spec.training.epochs)
 
 # %% tags=["hide-input"]
 form = results.format_as_kk24(of_begun).rename(index=in_words)[["error (%)", "adaptive ECE (%)"]]
-form.style.set_caption("Runs recorded so far, all of CIFAR-10; T and gamma chosen by adaptive ECE")
+captioned(form, "Runs recorded so far, all of CIFAR-10; T and gamma chosen by adaptive ECE")
 
 # %% tags=["remove-input"]
 differences(training.read_notes(f"workflow/grids/{recorded_whole}.yaml").differs)
@@ -414,7 +414,7 @@ differences(training.read_notes(f"workflow/grids/{recorded_whole}.yaml").differs
 # %% tags=["hide-input"]
 live = results.measure(training.load_runs(grid, runs), [s for s in results.SCALINGS if s[1] in ("", "adaptive-ece")])
 form = results.format_as_kk24(live)[["error (%)", "adaptive ECE (%)"]]
-form.style.set_caption("Fashion-MNIST, mean ± standard deviation over seeds, mean temperature in brackets")
+captioned(form, "Fashion-MNIST, mean ± standard deviation over seeds, mean temperature in brackets")
 
 # %% [markdown]
 # ```{exercise}

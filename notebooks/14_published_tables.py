@@ -68,7 +68,7 @@ contents = (
         metric=("metric", lambda found: ", ".join(found.unique())), losses=("loss", "nunique"), cells=("value", "size")
     )
 )
-contents.reset_index().style.hide().set_caption("Tables as data")
+captioned(contents.reset_index(), "Tables as data", index=False)
 
 # %% tags=["remove-input"]
 as_printed = results.tables_as_printed().items()
@@ -91,7 +91,7 @@ def best(paper: str, table: str, losses: list[str] | None = None) -> pd.DataFram
 
 def shown(won: pd.DataFrame, caption: str) -> object:
     named = won.rename(index=LOSSES, columns=WHEN | {"rows": "of rows"}).rename_axis(index=None, columns=None)
-    return named.style.set_caption(caption)
+    return captioned(named, caption)
 
 
 # %% tags=["hide-input"]
@@ -184,7 +184,7 @@ shared["difference"] = shared["value_l25"] - shared["value_m20"]
 groups = shared.replace({"metric": METRICS, "stage": WHEN}).groupby(["metric", "stage"])["difference"]
 spreads = groups.agg(cells="size", mean="mean", sd="std", largest=lambda d: d.abs().max())
 spreads = spreads.rename(columns={"sd": "standard deviation", "largest": "largest, absolute"}).reset_index()
-spreads.style.format(precision=2).hide().set_caption("L25 minus M20 where both print a cell, in percentage points")
+captioned(spreads, "L25 minus M20 where both print a cell, in percentage points", precision=2, index=False)
 
 # %% tags=["remove-input"]
 both = shared[(shared["metric"] == "ece") & (shared["dataset"] != "20 Newsgroups")]
@@ -217,16 +217,15 @@ scatter_figure(
 again = results.match_restated(cells, "M20")
 twins = results.find_equal_rows(cells, least_equal)
 columns = {"row": "one row", "equal": "equal cells", "cells": "of cells"}
-twins.rename(columns=columns).style.hide().set_caption("Pairs of rows of one table with equal cells")
+captioned(twins.rename(columns=columns), "Pairs of rows of one table with equal cells", index=False)
 
 # %% tags=["hide-input"]
 moved = results.find_moved_columns(cells).replace({"metric": METRICS, "stage": WHEN}).replace(LOSSES)
 kept = ["dataset", "metric", "stage", "value", "table_m20", "loss_m20", "table_l25", "loss_l25"]
 titles = ["data set", "metric", "scaling", "value", "table in M20", "loss there", "table in L25", "loss there "]
 named = moved[kept].set_axis(titles, axis="columns")
-named.style.format(precision=2).hide().set_caption(
-    "Values of M20, before and after scaling, that L25 prints under another loss, both of them"
-)
+caption = "Values of M20, before and after scaling, that L25 prints under another loss, both of them"
+captioned(named, caption, precision=2, index=False)
 
 # %% tags=["remove-input"]
 twin = cells.query("paper == 'L25' and dataset == 'CIFAR-10' and network == 'DenseNet-121' and loss == 'cross-entropy'")
@@ -259,7 +258,7 @@ printed = by_loss.agg(["min", "median", "max"]).rename(columns={"min": "lowest",
 printed["0.9 to 1.1"] = by_loss.agg(lambda t: int(t.between(0.9, 1.1).sum()))
 printed["2.0 to 2.8"] = by_loss.agg(lambda t: int(t.between(2.0, 2.8).sum()))
 named = printed.rename_axis(index=None).assign(rows=by_loss.size())
-named.style.format("{:g}").set_caption("Temperatures chosen by ECE, M20's Tables 1 and 7")
+captioned(named, "Temperatures chosen by ECE, M20's Tables 1 and 7").format("{:g}")
 
 # %% [markdown]
 # Those of FLSD-53 lie near 1, and below those of cross-entropy and MMCE in every row, which mostly lie 'between 2.0 to
@@ -317,7 +316,7 @@ kind = np.where(figure["label"] == figure["predicted"], "right", "wrong")
 figure = figure.assign(images=kind, loss=figure["loss"].replace(LOSSES), when=figure["stage"].map(WHEN))
 means = figure.pivot_table(index="loss", columns=["images", "when"], values="confidence", sort=False)
 named = means.rename_axis(index=None, columns=["", ""])
-named.style.format(precision=3).set_caption("Mean confidence in M20's Fig. 8, before and after temperature scaling")
+captioned(named, "Mean confidence in M20's Fig. 8, before and after temperature scaling")
 
 # %% tags=["remove-input"]
 show(
@@ -350,7 +349,7 @@ xrays = results.l25_table9().pivot(index="pathology", columns="method", values="
 rows = xrays.drop("Average")
 averages = pd.DataFrame({"average, printed": xrays.loc["Average"], "mean of the rows": rows.mean()})
 named = averages.rename_axis(index=None)
-named.style.format(precision=4).set_caption(f"AUROC over {len(rows)} pathologies, L25's Table 9")
+captioned(named, f"AUROC over {len(rows)} pathologies, L25's Table 9", precision=4)
 
 # %% tags=["remove-input"]
 table4 = cells.query("paper == 'L25' and table == 'Table 4' and loss in ['fcl', 'flsd-53']")

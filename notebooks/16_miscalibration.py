@@ -77,7 +77,7 @@ from focal_lib.pages.plots.epochs import (
     reliability_film,
     reliability_strip,
 )
-from focal_lib.pages.tables import in_words
+from focal_lib.pages.tables import captioned
 from focal_lib.results import while_training
 from focal_lib.training import data
 from focal_lib.training.data.sources import find_source
@@ -390,9 +390,10 @@ show("m20.gradient_norms")
 # %% tags=["hide-input"]
 shares = results.confident_shares(trained)
 beside = results.beside_table6(shares)
-beside.rename_axis(index=None).rename(index=in_words).style.format(precision=1).set_caption(
+caption = (
     f"Test samples with a confidence of {results.CONFIDENT:g} or more, and how many of them are right, in per cent"
 )
+captioned(beside.rename_axis(index=None), caption, precision=1)
 
 # %% tags=["remove-input"]
 temperatures = shares[shares["stage"] == "after"].groupby("gamma")["temperature"].mean()
@@ -451,9 +452,8 @@ note(
     "miscalibration",
     shared_lowest=shared.query("kind == 'wrong'").groupby(["loss", "stage"])["confidence"].mean().min(),
 )
-named.droplevel("gamma").rename_axis(index=None, columns=["", ""]).style.format(precision=3).set_caption(
-    "Mean confidence on all samples that the networks of a seed all have right, or all wrong"
-)
+caption = "Mean confidence on all samples that the networks of a seed all have right, or all wrong"
+captioned(named.droplevel("gamma").rename_axis(index=None, columns=["", ""]), caption)
 
 # %% [markdown]
 # Four images prove nothing, so the ledger takes all that the networks of a seed agree on: on average

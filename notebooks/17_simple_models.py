@@ -72,6 +72,7 @@ from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import line_figure
 from focal_lib.pages.plots.regions import probability_regions
+from focal_lib.pages.tables import captioned
 from focal_lib.theory import linear_model
 from focal_lib.training import simple_models as simple
 
@@ -264,7 +265,7 @@ columns |= {"distance": "distance", "mapped_distance": "distance after the map",
 columns |= {"mapped_excess": "excess after the map"}
 table = results.format_mean_sd(fits.groupby("gamma")[list(columns)], 3).rename(columns=columns).T
 table.columns = [names[g].replace("$", "").replace(r"\gamma", "gamma") for g in table.columns]
-table.style.set_caption("Exact fits, mean and standard deviation over draws; distance: root mean square from the truth")
+captioned(table, "Exact fits, mean and standard deviation over draws; distance: root mean square from the truth")
 
 
 # %% tags=["remove-input"]
@@ -363,11 +364,11 @@ asked = simple.by_loss({loss: z[None] for loss, z in wanted.items()}, moons)
 columns = {"accuracy": "accuracy", "gap": "confidence minus accuracy", "distance": "distance"}
 columns |= {"mapped_distance": "after its map", "turning": "turning", "steepness": "steepness"}
 text = results.format_mean_sd(table.groupby("loss", sort=False)[list(columns)], 3).rename(columns=columns)
-text.style.set_caption(f"After {epochs} epochs, mean and standard deviation over seeds; turning in half turns")
+captioned(text, f"After {epochs} epochs, mean and standard deviation over seeds; turning in half turns")
 
 # %% tags=["hide-input"]
 ideal = asked.set_index("loss")[list(columns)].rename(columns=columns)
-ideal.style.format(precision=3).set_caption("The same of what the losses ask for")
+captioned(ideal, "The same of what the losses ask for")
 
 # %% tags=["remove-input"]
 at = table.groupby("loss").mean()
@@ -437,9 +438,8 @@ show("l25.proper_after_map")
 # %% tags=["hide-input"]
 contrasts = simple.written_contrasts(table, gamma, lam)
 note("simple", more=contrasts.set_index("question")["answer"]["the map does more than the square"])
-contrasts.style.format({"p (Holm)": "{:.2g}"}, precision=4).hide().set_caption(
-    f"Differences of the distance from the truth over {seeds} seeds, 95 % t intervals, answers at 5 % after Holm"
-)
+caption = f"Differences of the distance from the truth over {seeds} seeds, 95 % t intervals, answers at 5 % after Holm"
+captioned(contrasts, caption, precision=4, index=False).format("{:.2g}", subset="p (Holm)")
 
 # %% [markdown]
 # ## With more epochs

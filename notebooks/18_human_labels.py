@@ -345,8 +345,9 @@ said = record[(record["model"] == "linear") & (record["classes"] == 2) & (record
 said = said[said["loss"].isin([f"focal {GAMMA:g}", "cross-entropy"]) & said["method"].isin(["none", "map"])]
 said = said.assign(column=said["loss"] + said["method"].map({"none": "", "map": " after its map"}))
 kinds = said[said["metric"] == "kl"].groupby(["labels", "column"], sort=False)["value"]
-form = results.format_mean_sd(kinds, 3).unstack("column").reset_index().style.hide()
-form.set_caption("KL to the raters by the labels: recorded linear models, mean ± standard deviation over seeds")
+form = results.format_mean_sd(kinds, 3).unstack("column").reset_index()
+caption = "KL to the raters by the labels: recorded linear models, mean ± standard deviation over seeds"
+captioned(form, caption, index=False)
 
 # %% tags=["remove-input"]
 note("raters", majority=count(evaluated, "cross-entropy: majority minus drawn"))

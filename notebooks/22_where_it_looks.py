@@ -197,8 +197,8 @@ columns = ["energy", "pointing", "spread", "empty", "box"]
 levels = pd.concat(recorded.values())
 means = levels.pivot_table(index=["dataset", "loss"], columns="metric", values="value", sort=False)[columns]
 text = means.reset_index().rename(columns={"dataset": "canvas", "empty": "maps of 0", "box": "constant map"})
-text = text.assign(loss=text["loss"].map(in_words)).style.format(precision=1).hide()
-text.set_caption("The record: in per cent, means over seeds. Constant map: the energy that it would have")
+caption = "The record: in per cent, means over seeds. Constant map: the energy that it would have"
+captioned(text.assign(loss=text["loss"].map(in_words)), caption, precision=1, index=False)
 
 # %% [markdown]
 # What to compare was written down before the recorded networks were trained (`training/localisation/plan.py`); two

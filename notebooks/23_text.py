@@ -115,9 +115,7 @@ captioned(both.rename_axis(index=None), "L25, Tables 2, 4 and 6: per cent, and T
 # %% tags=["hide-input"]
 wide = printed.pivot(index=["rows", "losses"], columns="stage", values="tau")[["pre", "post"]].reset_index()
 named = wide.rename(columns={"pre": "before scaling", "post": "after"}).rename_axis(columns=None)
-named.style.format(precision=2).hide().set_caption(
-    "Kendall's tau between printed rows, by ECE; L25 takes some from M20"
-)
+captioned(named, "Kendall's tau between printed rows, by ECE; L25 takes some from M20", precision=2, index=False)
 
 # %% [markdown]
 # ## What was run
@@ -166,7 +164,7 @@ plans = [SETTINGS[name] for name in sizes.index]
 sizes = sizes.assign(texts=[s.n_train for s in plans], epochs=[s.epochs for s in plans])
 sizes["in batches of"] = [RECIPES[s.recipe].batch_size for s in plans]
 sizes = sizes.reset_index().rename(columns={"seconds": "processor seconds"})
-sizes.style.format({"processor seconds": "{:.0f}"}).hide().set_caption("The record")
+captioned(sizes, "The record", index=False).format("{:.0f}", subset="processor seconds")
 
 # %% tags=["remove-input"]
 differences(

@@ -92,7 +92,7 @@ straight = min(np.corrcoef(steps, row)[0, 1] ** 2 for row in fitted)
 # %% tags=["hide-input"]
 by_loss = pd.DataFrame({"loss": [run.spec.label for run in trained], "T, no map": fitted[:, 0], "factor": factors})
 form = results.format_mean_sd(by_loss.groupby("loss", sort=False), 3)
-form.style.set_caption("Best temperature, and its factor from gamma 0 to 1, mean ± standard deviation over seeds")
+captioned(form, "Best temperature, and its factor from gamma 0 to 1, mean ± standard deviation over seeds")
 
 # %% tags=["remove-input"]
 classes = trained[0].test.logits.shape[-1]
@@ -256,8 +256,8 @@ point_figure(groups, r"$\gamma$ of training", r"best calibration $\gamma$", diag
 
 # %% tags=["hide-input"]
 form = by_training.rename(columns={"temperature": "T", "t_low": "T from", "t_high": "T to"})
-form = form.style.format(precision=2, na_rep="").format("{:g}", subset=["gamma", "seeds"])
-form.set_caption("Best calibration gamma with its 95 % t interval; the T beside it with its own; each for itself")
+caption = "Best calibration gamma with its 95 % t interval; the T beside it with its own; each for itself"
+captioned(form, caption, precision=2).format("{:g}", subset=["gamma", "seeds"])
 
 # %% tags=["remove-input"]
 focal = by_training[by_training["gamma"] > 0]
@@ -314,9 +314,7 @@ captioned(clear, caption, index=False, spelt=True)
 
 # %% tags=["hide-input"]
 gaps = results.difference_to_focal(scores, "nll")
-gaps.rename(index=in_words, columns=in_words).style.format("{:+.4f}").set_caption(
-    "NLL on test data minus that of focal temperature scaling, mean over networks"
-)
+captioned(gaps, "NLL on test data minus that of focal temperature scaling, mean over networks").format("{:+.4f}")
 
 # %% tags=["remove-input"]
 primary, certain = asked[asked["primary"]].iloc[0], asked[asked["significant"]]
@@ -362,7 +360,7 @@ for run in (r for r in trained if r.spec.gamma in (0, top)):
 columns = ["error (%)", "adaptive ECE (%)", "NLL"]
 measured = pd.DataFrame(rows, columns=["method", "seed", *columns]).groupby(["method", "seed"], sort=False).mean()
 form = results.format_mean_sd(measured.groupby(level="method", sort=False), 3)
-form.style.set_caption("On test data, mean of both losses, then mean ± standard deviation over seeds")
+captioned(form, "On test data, mean of both losses, then mean ± standard deviation over seeds")
 
 # %% tags=["hide-input"]
 rows = []
