@@ -121,6 +121,7 @@
   // Before MathJax replaces the formulas of the cards, which hold the statements in full.
   function start() {
     claims = rows.map((row) => {
+      row.dataset.card = row.querySelector("a").hash.slice(1); // the claim's own link, to its card
       const card = document.getElementById(row.dataset.card)?.closest(".sd-col, .claim-card:not(.sd-col *)");
       const statement = card?.querySelector(".claim-statement");
       const { verdict, paper, whose } = row.dataset;

@@ -45,7 +45,7 @@ class Method(NamedTuple):
 
     @property
     def label(self) -> str:
-        """For legends and sentences: the objective is said where it is not the method's first."""
+        """For legends and sentences; the objective is said where it is not the method's first."""
         kind = METHODS.get(self.name)
         return self.name if kind is None or self.objective == kind.first else f"{self.name} by {self.objective}"
 

@@ -312,7 +312,7 @@ class Conditional:
 
     @property
     def weaker(self) -> Verdict:
-        """What the weaker of the two sides rests on: a disproof is a proof, a counterexample a ball's sign."""
+        """What the weaker of the two sides rests on; a disproof is a proof, a counterexample a ball's sign."""
         outside = Verdict.PROVED if isinstance(self.outside, Disproof) else Verdict.CERTIFIED
         sides = (self.inside.verdict, outside if self.outside.verdict == Verdict.REFUTED else Verdict.FAILED)
         return max(sides, key=list(Verdict).index)
@@ -493,7 +493,7 @@ class Unchecked:
 
     @property
     def commands(self) -> list[str]:
-        """Those that the reason names: what would check it, where data or machines are at hand."""
+        """Those that the reason names, which would check it, where data or machines are at hand."""
         return re.findall(r"`((?:focal|make|python -m) [^`]+)`", self.reason)
 
     def describe(self) -> str:

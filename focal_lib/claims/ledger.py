@@ -136,7 +136,7 @@ class Claim:
 
     @property
     def verdict_in_full(self) -> str:
-        """'CONDITIONAL (NUMERIC)', 'REFUTED (FORMALLY PROVED)': with what it rests on; else the verdict."""
+        """The verdict, where it is settled with what it rests on, as 'CONDITIONAL (NUMERIC)'."""
         found = self.evidence
         if self.formally_proved and self.verdict != Verdict.FORMALLY_PROVED:
             return f"{self.verdict} ({Verdict.FORMALLY_PROVED})"
@@ -172,7 +172,7 @@ class Claim:
 
     @property
     def location(self) -> str:
-        """Where the check is: 'focal_lib/claims/kk24/prop1.py:12'."""
+        """Where the check is, as 'focal_lib/claims/kk24/prop1.py:12'."""
         check = inspect.unwrap(self.check)
         path = Path(inspect.getfile(check)).resolve()
         root = Path(__file__).resolve().parents[2]

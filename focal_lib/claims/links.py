@@ -8,7 +8,11 @@ from collections.abc import Container
 __all__ = ["LEDGER_PAGE", "card_anchor", "index_entry", "link_ids", "verdict_anchor"]
 
 LEDGER_PAGE = "ledger.html"  # from a chapter
-_ID = re.compile(r"`([a-z]+\d+\.\w+)`")
+# An id of a claim, in code letters or not; first what may hold one and stays as it is: links, HTML code, longer code.
+_ID = re.compile(
+    r"<(a|code)\b.*?</\1>|\[[^\]]*\]\([^)]*\)|`(?P<code>[a-z]+\d+\.\w+)`|`[^`]*`|(?<![\w./-])(?P<bare>[a-z]+\d+\.[a-z]\w*)",
+    re.DOTALL,
+)
 
 
 def _slug(id: str) -> str:
@@ -36,15 +40,16 @@ def index_entry(id: str, source: str) -> str:
 
 
 def link_ids(text: str, page: str, known: Container[str]) -> str:
-    """The Markdown with each id of a known claim, between backticks, leading to its card.
+    """The Markdown with each id of a known claim, between backticks or not, leading to its card.
 
     Args:
         page: the ledger's address, relative to where the text stands; '' on the ledger's own.
     """
 
     def link(match: re.Match[str]) -> str:
-        if match[1] not in known:
+        id = match["code"] or match["bare"]
+        if id not in known:  # None is not
             return match[0]
-        return f'<a class="claim-id" href="{page}#{card_anchor(match[1])}"><code>{match[1]}</code></a>'
+        return f'<a class="claim-id" href="{page}#{card_anchor(id)}"><code>{id}</code></a>'
 
     return _ID.sub(link, text)

@@ -118,6 +118,5 @@ def _row(claim: Claim) -> str:
     columns = "".join(f"<td{sorted_by.get(name, '')}>{cells[name]}</td>" for name in _COLUMNS)
     kinds = f"paper|{claim.fidelity}" if claim.of_paper else str(claim.fidelity)
     return (
-        f'<tr data-card="{card_anchor(claim.id)}" data-verdict="{claim.verdict}" data-paper="{claim.paper}" '
-        f'data-whose="{kinds}">{columns}</tr>'
+        f'<tr data-verdict="{claim.verdict}" data-paper="{claim.paper}" data-whose="{kinds}">{columns}</tr>'
     )

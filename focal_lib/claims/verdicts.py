@@ -44,7 +44,7 @@ class Record(NamedTuple):
 
     @property
     def label(self) -> str:
-        """'REFUTED (FORMALLY PROVED)': the verdict, and whether the kernel settled it."""
+        """As 'REFUTED (FORMALLY PROVED)', the verdict and whether the kernel settled it."""
         settled = f" ({Verdict.FORMALLY_PROVED})" if self.formal and self.verdict not in HOLDS else ""
         return f"{self.in_full}{settled}"
 

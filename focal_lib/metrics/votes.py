@@ -66,7 +66,7 @@ class Votes:
 
     @cached_property
     def squared_noise(self) -> np.ndarray:
-        r"""Unbiased estimate (n,) of :math:`E\lVert s-p\rVert^2`: the sample variance of the votes over m."""
+        r"""Unbiased estimate (n,) of :math:`E\lVert s-p\rVert^2`, the sample variance of the votes over m."""
         squares = self.counts @ (self.worth**2).sum(-1) / self.raters
         return (squares - (self.shares**2).sum(-1)) / (self.raters - 1)
 
@@ -77,7 +77,7 @@ class Votes:
 
     @cached_property
     def corrected_entropy(self) -> np.ndarray:
-        """The jackknife's estimate (n,) of the entropy of p: its bias is of order 1/m^2, that of `entropy` of 1/m."""
+        """The jackknife's estimate (n,) of the entropy of p; its bias is of order 1/m^2, that of `entropy` of 1/m."""
         m = self.raters
         total = np.zeros(len(self))
         for answer, worth in enumerate(self.worth):  # without one vote for it
@@ -88,7 +88,7 @@ class Votes:
 
     @cached_property
     def divergence_noise(self) -> np.ndarray:
-        r"""Estimate (n,) of :math:`E\,\mathrm{KL}(s\Vert p)`: what the truth itself would be away from the votes."""
+        r"""Estimate (n,) of :math:`E\,\mathrm{KL}(s\Vert p)`, what the truth itself would be away from the votes."""
         return self.corrected_entropy - self.entropy
 
 

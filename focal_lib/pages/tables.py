@@ -56,9 +56,13 @@ WORDS = {
     "focal-temperature": "focal temperature",
     "structured-matrix": "structured matrix",
     # data sets
+    "20-newsgroups": "20 Newsgroups",
+    "20-newsgroups-m20": "20 Newsgroups in M20's split",
+    "ag-news": "AG News",
     "cifar10": "CIFAR-10",
     "cifar100": "CIFAR-100",
     "fashion-mnist": "Fashion-MNIST",
+    "finsen": "FinSen",
     "film-snippets-2": "film snippets in two classes",
     "film-snippets-2-trees": "film snippets in two classes, as trees",
     "film-snippets-3": "film snippets in three classes",
@@ -80,16 +84,20 @@ WORDS = {
     # networks
     "airbench-cnn": "AirBench CNN",
     "averaged-embedding": "averaged embedding",
+    "densenet121": "DenseNet-121",
     "gp-cnn": "GP-CNN",
     "gp-cnn-glove": "GP-CNN with GloVe vectors",
     "mlp": "MLP",
     **{f"resnet{depth}": f"ResNet-{depth}" for depth in (8, 18, 20, 50, 110)},
+    "resnet50-tiny-imagenet": "ResNet-50 for Tiny-ImageNet",
     "small-cnn": "small CNN",
     "small-convnext": "small ConvNeXt",
     "small-mixer": "small Mixer",
     "small-vit": "small ViT",
     "tree-lstm": "Tree-LSTM",
     "tree-lstm-glove": "Tree-LSTM with GloVe vectors",
+    "wide-resnet-16-4": "Wide ResNet 16-4",
+    "wide-resnet-26-10": "Wide ResNet 26-10",
 }
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _BOTH = re.compile(rf"(?<![\w-])(fcl|fcl-l1) {_NUMBER} {_NUMBER}(?![\w.]*\w)")  # with gamma and lambda

@@ -71,7 +71,7 @@ def detection_by_severity(table: pd.DataFrame, losses: Sequence[str]) -> pd.Data
         table: what `measure_shift` gives.
 
     Returns:
-        A row a loss and severity, a column a metric: the mean over corruptions and seeds, '61.2 ± 0.9' with half of its
+        A row a loss and severity, a column a metric, the mean over corruptions and seeds, '61.2 ± 0.9' with half of its
         95 % t interval over seeds, '61.2' of one seed.
 
     Raises:

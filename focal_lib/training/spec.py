@@ -138,24 +138,24 @@ class Spec:
 
     @property
     def digest(self) -> str:
-        """Hash of the record: the name of its folder."""
+        """Hash of the record, which names its folder."""
         return hashlib.sha256(json.dumps(self.as_dict, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
     def label(self) -> str:
-        """For tables and legends: 'cross-entropy', 'focal 3', 'fcl 2 0.5'."""
+        """For tables and legends, as 'cross-entropy', 'focal 3', 'fcl 2 0.5'."""
         if self.loss == "focal":
             return "cross-entropy" if self.gamma == 0 else f"focal {self.gamma:g}"
         return " ".join([self.loss, *(f"{getattr(self, name):g}" for name in LOSSES[self.loss])])
 
     @property
     def name(self) -> str:
-        """For messages: 'focal 3, seed 0'."""
+        """For messages, as 'focal 3, seed 0'."""
         return f"{self.label}, seed {self.seed}"
 
     @property
     def command(self) -> str:
-        """What makes it: 'focal run -p gamma 3 -p seed 1'."""
+        """The command that makes it, as 'focal run -p gamma 3 -p seed 1'."""
         uses = () if self.label == "cross-entropy" else LOSSES[self.loss]
         given = {f.name: getattr(self, f.name) for f in fields(self) if f.name in uses or _differs(self, f)}
         return " ".join(["focal run", *(f"-p {name} {str(value).removesuffix('.0')}" for name, value in given.items())])

@@ -96,7 +96,7 @@ def test_a_thousand_claims_are_searched(tmp_path):
 
 def test_every_claim_is_a_row_in_full_sentences():
     claims = made(4)
-    rows = re.findall(r"<tr data-card.*?</tr>", overview(claims).data)
+    rows = re.findall(r"<tr data-verdict.*?</tr>", overview(claims).data)
     assert len(rows) == 4
     assert 'data-whose="paper|quoted"' in rows[1]
     assert '<span class="math inline">\\(\\gamma = 1\\)</span> the ECE is lower.' in rows[1]

@@ -236,7 +236,7 @@ class Report:
 
     @property
     def kept(self) -> Method:
-        """The method that `save` keeps: the one asked for, or the recommended; AS_GIVEN where the logits stay."""
+        """The method that `save` keeps, the one asked for, or the recommended; AS_GIVEN where the logits stay."""
         return self.chosen or self.advice.kept
 
     @property
@@ -290,7 +290,7 @@ class Report:
 
     @cached_property
     def slices(self) -> pd.DataFrame | None:
-        """With what is kept: errors of the whole and slice by slice; None where none were given."""
+        """With what is kept, errors of the whole and slice by slice; None where none were given."""
         return by_slice(self.evaluation, self.kept) if self.evaluation.slices else None
 
     def slice_table(self) -> pd.DataFrame | None:

@@ -134,7 +134,7 @@ class CalibrationWatch:
 
     @property
     def e_value(self) -> float:
-        """Evidence against calibration now: 1 at the start, at most 1 in the mean while the model is calibrated."""
+        """Evidence against calibration now, 1 at the start, at most 1 in the mean while the model is calibrated."""
         return _exp(self._log_e)
 
     @property
@@ -144,7 +144,7 @@ class CalibrationWatch:
 
     @property
     def p_value(self) -> float:
-        """An anytime-valid one: the smallest alpha with which there would be an alarm by now."""
+        """Valid at any time, the smallest alpha with which there would be an alarm by now."""
         return min(1.0, math.exp(-self._largest))
 
     @property

@@ -46,7 +46,7 @@ class TrainedLoss(NamedTuple):
 
     @property
     def label(self) -> str:
-        """As `Spec.label`: 'cross-entropy', 'focal 3', 'fcl 3 0.5', 'fcl-l1 3 0.5', 'flsd-53'."""
+        """As `Spec.label`, so 'cross-entropy', 'focal 3', 'fcl 3 0.5', 'fcl-l1 3 0.5', 'flsd-53'."""
         if self.name == "focal" and not self.gamma:
             return "cross-entropy"
         return " ".join([self.name, *(f"{getattr(self, number):g}" for number in LOSSES[self.name])])
