@@ -186,7 +186,7 @@ logits = np.linspace(-12, 12, 601)
 excess = {rf"$\gamma = {g:g}$": theory.focal_logit_slope(logits, g) - g for g in (0.5, 1.0, 3.0, 10.0)}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Slope of the logit map minus gamma over the logit, for several gamma. All curves lie between zero and one and tend to one at both ends."}, "figure": {"name": "fig-binary-slope", "caption": "Slope of the map in logits, minus $\\gamma$. It stays strictly between $\\max(1,\\gamma) - \\gamma$ and 1."}}
-line_figure(logits, excess, "logit $s$", r"slope $- \gamma$", zero=True, ylim=(-0.05, 1.05))
+line_figure(logits, excess, "logit $s$", r"slope $-\; \gamma$", zero=True, ylim=(-0.05, 1.05))
 
 # %% [markdown]
 # ```{exercise}

@@ -96,7 +96,7 @@ gap_groups = {
 }
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Confidence minus accuracy over training gamma. On train it falls from near 0 ever further below and is near 0 after the map; on test it falls from far above 0 towards 0, and stays far above 0 after the map, rising a little with gamma."}, "figure": {"name": "fig-training-gaps", "caption": "Confidence minus accuracy, in percentage points, mean and standard deviation over seeds. After the map the training gap nearly vanishes for every $\\gamma$; the test gap is near that of cross-entropy, and a little above it for large $\\gamma$."}}
-point_figure(gap_groups, r"$\gamma$ of training ($0$: cross-entropy)", "confidence - accuracy (points)", reference=0)
+point_figure(gap_groups, r"$\gamma$ of training ($0$: cross-entropy)", "confidence $-$ accuracy (points)", reference=0)
 
 # %% tags=["remove-input"]
 mapped = 100 * gaps[gaps["split"] == "test"].pivot(index="seed", columns="gamma", values="mapped_gap")

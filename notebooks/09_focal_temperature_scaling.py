@@ -242,7 +242,7 @@ for name, title in (("cifar10-resnet8", "CIFAR-10"), ("cifar100-resnet8", "CIFAR
     found = results.temperature_lines(results.load_recorded(name), small)
     of_cifar[title] = {label: (np.array(small), best, None) for label, best in found.items()}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Two panels, CIFAR-10 and CIFAR-100: best temperature over calibration gamma, one line for each training loss."}, "figure": {"name": "fig-fts-lines-cifar", "caption": "The same on CIFAR: recorded ResNet-8, cross-entropy and focal losses, first seed. Counterpart of KK24 Fig. 8, whose networks are ResNet-50."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Two panels, CIFAR-10 and CIFAR-100: best temperature over calibration gamma, one line for each training loss."}, "figure": {"name": "fig-fts-lines-cifar", "caption": "The same on CIFAR: recorded ResNet-8, first seed, cross-entropy and the focal losses that are recorded of each. Counterpart of KK24 Fig. 8, whose networks are ResNet-50."}}
 panel_figure(of_cifar, r"$\gamma$ of the calibration map", "best temperature")
 
 # %% tags=["remove-input"]

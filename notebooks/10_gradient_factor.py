@@ -175,7 +175,7 @@ excess = {
 }
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Focal loss minus its lower bound over q, two classes, label certain. No curve falls below zero."}, "figure": {"name": "fig-gradient-entropy", "caption": "$\\mathrm{FL} - (\\mathrm{CE} - \\gamma H)$ for two classes and a certain label: never negative, also for $\\gamma < 1$."}}
-line_figure(grid, excess, "probability $q$ of the true class", "FL - (CE - $\\gamma H$)", zero=True)
+line_figure(grid, excess, "probability $q$ of the true class", r"FL $-$ (CE $-\; \gamma H$)", zero=True)
 
 # %% [markdown]
 # The paper's own steps after the first are right as well. The third is Hölder's inequality; the second, in the text at

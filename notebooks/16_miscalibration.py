@@ -440,7 +440,7 @@ classes = data.class_names(spec.dataset, group[0].test.logits.shape[-1])
 captions = [results.caption_agreed([group[0], group[-1]], sample, classes) for sample in chosen]
 note("miscalibration", seed=seed)
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Eight test images, the first four classified correctly by all networks, the others by none, each with its class and what two networks say with which confidence."}, "figure": {"name": "fig-miscalibration-images", "caption": "Above, images that all networks of one seed classify correctly; below, images that none does. Confidence before -> after temperature scaling. Counterpart of M20 Fig. 8."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Eight test images, the first four classified correctly by all networks, the others by none, each with its class and what two networks say with which confidence."}, "figure": {"name": "fig-miscalibration-images", "caption": "Above, images that all networks of one seed classify correctly; below, images that none does. Confidence before and after temperature scaling, with an arrow between them. Counterpart of M20 Fig. 8."}}
 picture_table(test.inputs[chosen], captions)
 
 # %% tags=["hide-input"]

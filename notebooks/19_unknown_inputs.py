@@ -307,7 +307,7 @@ panels = {
 }
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Confidence minus accuracy over the severity of a corruption, a panel each, for cross-entropy and focal loss, as trained and after a temperature fitted on clean images."}, "figure": {"name": "fig-unknown-shift", "caption": "Confidence minus accuracy, in points, over severity (0: clean images), mean and 95 % t interval over seeds. Above 0 a network is overconfident, below 0 underconfident."}}
-panel_figure(panels, "severity", "confidence - accuracy (points)", reference=0)
+panel_figure(panels, "severity", "confidence $-$ accuracy (points)", reference=0)
 
 # %% tags=["hide-input"]
 of_shift = results.evaluate_contrasts(results.mean_over_shifts(shifted), results.shift_contrasts(gamma))
@@ -595,6 +595,7 @@ absent = (
     "the record was made before that was measured and has no such rows; the last of the commands below records them"
 )
 note("unknown", cifar_severity=here if recorded_apart else absent)
+caption = "Corrupted images against clean ones, as trained, in per cent: mean over seeds ± half of its 95 % t interval"
 captioned(results.detection_by_severity(under, ["cross-entropy", "focal 3"]), caption) if recorded_apart else None
 
 # %% [markdown]

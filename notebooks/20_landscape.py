@@ -199,7 +199,7 @@ show("kn24.fig2_ece", "kn24.fig3", "kn24.relation")
 # ```{math}
 # :label: eq-landscape-factors
 # \begin{aligned}
-# \operatorname{tr}H &= \overline{\langle H_s, JJ^T\rangle} \\
+# \operatorname{tr}H &= \overline{\langle H_s, JJ^T\rangle} \\[1ex]
 # &= \underbrace{\frac{\operatorname{tr}H}{\operatorname{tr}H_{CE}}}_{\text{loss}}
 #   \cdot \underbrace{\vphantom{\frac{H}{H}}\overline{1 - \textstyle\sum_k p_k^2}}_{\text{spread}}
 #   \cdot \underbrace{\frac{\operatorname{tr}H_{CE}}{\overline{1 - \sum_k p_k^2}}}_{\text{sensitivity}},

@@ -241,7 +241,7 @@ live = pd.concat([results.measure_trained(each, images, dataset) for each in tra
 here = results.map_over(live, "confidence-gap")
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "A cell for each gamma and lambda with the confidence minus the accuracy in points, of networks trained on this page: red cells are overconfident, blue ones underconfident."}, "figure": {"name": "fig-fclnet-gap", "caption": "Confidence minus accuracy in points, of networks trained on this page, over $\\gamma$ and $\\lambda$."}}
-cell_map(here, r"$\gamma$", r"$\lambda$", "confidence - accuracy (points)", signed=True)
+cell_map(here, r"$\gamma$", r"$\lambda$", "confidence $-$ accuracy (points)", signed=True)
 
 # %% tags=["remove-input"]
 rises, steps = results.count_higher(here)

@@ -117,6 +117,4 @@ def _row(claim: Claim) -> str:
     sorted_by = {"verdict": f' data-key="{list(Verdict).index(claim.verdict)}"'}
     columns = "".join(f"<td{sorted_by.get(name, '')}>{cells[name]}</td>" for name in _COLUMNS)
     kinds = f"paper|{claim.fidelity}" if claim.of_paper else str(claim.fidelity)
-    return (
-        f'<tr data-verdict="{claim.verdict}" data-paper="{claim.paper}" data-whose="{kinds}">{columns}</tr>'
-    )
+    return f'<tr data-verdict="{claim.verdict}" data-paper="{claim.paper}" data-whose="{kinds}">{columns}</tr>'

@@ -111,6 +111,9 @@ _CURVED = re.compile(
 )
 _CURVATURES = {"top": "largest eigenvalue", "trace": "trace", "exact": "exact trace"}
 _OF = {"own": "own loss", "ce": "cross-entropy", "train": "training images", "validation": "validation images"}
+_LETTERS = {"gamma": "γ", "lambda": "λ"}
+_LETTER = re.compile(r"\b(?:gamma|lambda)\b")
+_TEXT_OF_NUMBERS = re.compile(r"[\[(]?[+−-]?\d[\d.,]*( %)?((, | ± | to )[+−-]?\d[\d.,]*( %)?)*[\])]?")
 _SHORT = re.compile(rf"(?<![\w-])({'|'.join(sorted(WORDS, key=len, reverse=True))})(?![\w-])")
 
 
@@ -158,20 +161,20 @@ def captioned(
         raise ValueError(f"a table of the book must have a caption without formulas. Got {caption!r}.")
     cells = functools.partial(_cell, precision=precision)
     numbers = [name for name, kind in table.dtypes.items() if is_numeric_dtype(kind) and not is_bool_dtype(kind)]
-    table = _in_one_head(table) if index else table
-    found = table.style.format(cells, na_rep="", escape="html").set_caption(html.escape(caption))
-    if numbers and table.index.is_unique:  # as a Styler's classes need
-        found = found.set_td_classes(pd.DataFrame("number", index=table.index, columns=pd.Index(numbers)))
+    table = _in_one_head(table) if index else table.reset_index(drop=True)
+    found = table.style.format(cells, na_rep="", escape="html").set_caption(_with_symbols(caption))
+    right = [name for name in table.columns if name in numbers or _reads_as_numbers(table[name])]
+    if right and table.index.is_unique:  # as a Styler's classes need
+        found = found.set_td_classes(pd.DataFrame("number", index=table.index, columns=pd.Index(right)))
     with_p = [name for name in table.columns if str(name).split(",")[0] == "p"]
     p_values: list[Hashable] = [name for name in with_p if is_numeric_dtype(table[name])]
     found = found.format(_p_value, subset=p_values, na_rep="")
     if spelt:
         found = found.format(_head, subset=table.columns.drop(numbers), na_rep="")
-    last = table.columns.get_level_values(-1)
-    right = set(last[table.columns.isin(numbers)]) - set(last[~table.columns.isin(numbers)])
-    for level in range(levels := table.columns.nlevels):
-        head = functools.partial(_head, right=right) if level == levels - 1 else _head
-        found = found.format_index(head, axis="columns", level=level)
+    for level in range(table.columns.nlevels):
+        heads = table.columns.get_level_values(level)
+        over = set(heads[table.columns.isin(right)]) - set(heads[~table.columns.isin(right)])
+        found = found.format_index(functools.partial(_head, right=over), axis="columns", level=level)
     return found.format_index(_head) if index else found.hide()
 
 
@@ -192,8 +195,19 @@ def _cell(value: Any, precision: int) -> Any:
 
 def _head(name: Any, right: Collection[Any] = ()) -> str:
     """A name for a cell of HTML, a symbol with its number; over numbers, at the right as they are."""
-    text = _SYMBOL.sub(r"\1&nbsp;", html.escape(in_words(name)))
+    text = _SYMBOL.sub(r"\1&nbsp;", _with_symbols(in_words(name)))
     return f'<span class="number">{text}</span>' if name in right else text
+
+
+def _with_symbols(text: str) -> str:
+    """Of plain text the HTML, with the letters gamma and lambda as the formulas have them."""
+    return _LETTER.sub(lambda found: _LETTERS[found[0]], html.escape(text))
+
+
+def _reads_as_numbers(column: pd.Series) -> bool:
+    """Whether there is text and all of it is numbers: '0.25', '-1.2 ± 0.3', '[0.1, 0.2]', or empty."""
+    texts = [value for value in column if isinstance(value, str) and value]
+    return bool(texts) and all(map(_TEXT_OF_NUMBERS.fullmatch, texts))
 
 
 def _in_one_head(table: pd.DataFrame) -> pd.DataFrame:

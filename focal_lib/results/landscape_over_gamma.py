@@ -85,8 +85,8 @@ def factors_at(table: pd.DataFrame, gamma: float, splits: Sequence[str] = ("trai
     """The trace and its three factors at one gamma, each over that of cross-entropy, geometric means over seeds.
 
     Returns:
-        A row a network and split, with trace, loss, spread, sensitivity, the first the product of the others; weights, the
-        ratio of the weight norms.
+        A row a network and split, with trace, loss, spread, sensitivity, the first the product of the others, and
+        weights, the ratio of the weight norms.
 
     Raises:
         ValueError: no rows of that gamma, or none with gamma 0.

@@ -145,6 +145,19 @@ def test_caption_heads_numbers_and_gaps():
     assert not BeautifulSoup(captioned(table, "x", index=False).to_html(), "html.parser").select("tbody th")
 
 
+def test_text_of_numbers_stands_as_numbers_do():
+    columns = {"mean": ["1.2 ± 0.3", ""], "interval": ["[−0.5, 1]", "[-1, 2]"], "loss": ["focal 2", "3"], "n": [1, 2]}
+    two = pd.DataFrame({("here", name): cells for name, cells in columns.items()} | {("there", "n"): [0.5, 1.5]})
+    for table, over in (
+        (pd.DataFrame(columns), ["mean", "interval", "n"]),
+        (two, ["there", "mean", "interval", "n", "n"]),
+    ):
+        shown = BeautifulSoup(captioned(table, "x").to_html(), "html.parser")
+        assert [head.get_text() for head in shown.select("th:has(> .number)")] == over
+        assert "number" in shown.find("td", string="1.2 ± 0.3")["class"]
+        assert "number" not in shown.find("td", string="3")["class"]
+
+
 def test_the_name_of_an_index_has_no_row_of_its_own():
     runs = pd.DataFrame({("nll", "before"): [0.5], ("nll", "after"): [0.25]}, index=pd.Index(["x"], name="loss"))
     for table, rows in (

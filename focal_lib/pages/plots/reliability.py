@@ -44,7 +44,7 @@ def reliability_diagrams(panels: Mapping[str, Bins], bands: bool = False) -> Fig
 
 def _bands(top: Axes, below: Axes, bins: Bins) -> None:
     low, high = bins.consistency_together()
-    top.bar(bins.confidence, high - low, bottom=low, width=0.055, color="0.8", linewidth=0, zorder=1)
+    top.bar(bins.confidence, high - low, bottom=low, width=0.055, color="0.8", linewidth=0, zorder=0.5)
     for confidence, count in zip(bins.confidence, bins.count, strict=True):
         height = count / bins.count.sum()
         below.annotate(
