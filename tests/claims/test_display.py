@@ -110,9 +110,24 @@ def test_what_is_recalled_is_a_line_that_leads_to_the_card():
 
 
 def test_an_id_leads_to_its_card_where_there_is_one():
-    text = link_ids("`kk24.prop1`, `kk24.none`, `numpy.exp2`, kk24.prop1", "ledger.html", {"kk24.prop1"})
-    assert text.count("<a ") == 1
-    assert text.endswith("`kk24.none`, `numpy.exp2`, kk24.prop1")
+    text = link_ids("`kk24.prop1`, `kk24.none`, `numpy.exp2`, (kk24.prop1.)", "ledger.html", {"kk24.prop1"})
+    card = '<a class="claim-id" href="ledger.html#claim-kk24-prop1"><code>kk24.prop1</code></a>'
+    assert text == f"{card}, `kk24.none`, `numpy.exp2`, ({card}.)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`focal claims kk24.prop1`",
+        "[kk24.prop1](#here)",
+        '<a href="#here">see kk24.prop1</a>',
+        "<code>kk24.prop1</code>",
+        "focal_lib/kk24.prop1",
+        "kk24.prop1_none",
+    ],
+)
+def test_an_id_within_something_else_stays_as_it_is(text):
+    assert link_ids(text, "ledger.html", {"kk24.prop1"}) == text
 
 
 @pytest.mark.slow
