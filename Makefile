@@ -53,7 +53,7 @@ test: $(READY) ## all tests but the slow ones, which SLOW=1 adds; what lint find
 	again=$$(for page in $$(cd notebooks && grep -l nbval-check-output *.py | sed 's/py$$/ipynb/'); do \
 	ls _build/smoke/notebooks/$$page 2>/dev/null || ls _build/notebooks/$$page || exit 1; done) && \
 	FOCAL_RUNS=_build/smoke/runs $(BIN)/python -m pytest -n auto --dist loadfile -p workflow.nbval_sockets --nbval-lax \
-	--nbval-current-env -p no:cacheprovider $$again || { kill $$linting; exit 1; }; \
+	--nbval-current-env -p no:cacheprovider $$again || { kill $$linting 2>/dev/null; exit 1; }; \
 	wait $$linting || { cat _build/lint.txt; echo "The tests passed. What is above is for make lint."; }
 
 browser: book ## every page of the built book in Chromium: widths, colours, formulas, links, accessibility

@@ -59,7 +59,7 @@ from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure, point_figure
 from focal_lib.pages.plots.epochs import reliability_strip
-from focal_lib.pages.tables import captioned, in_words
+from focal_lib.pages.tables import as_html, captioned, in_words
 
 use_style()
 trained = results.load_recorded(recorded)
@@ -143,7 +143,7 @@ others = {
     "smooth-ece": "Smooth ECE (%), the same temperature",
     "classwise-ece": "Classwise ECE (%), the same temperature",
 }
-folded = "\n".join(beside(metric, caption).to_html(exclude_styles=True) for metric, caption in others.items())
+folded = "\n".join(as_html(beside(metric, caption)) for metric, caption in others.items())
 HTML(fold("Error, NLL, MCE, smooth and classwise ECE", folded))
 
 # %% [markdown]

@@ -44,7 +44,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
 from focal_lib.pages.plots.curves import interval_figure, scatter_figure
-from focal_lib.pages.tables import captioned, in_words
+from focal_lib.pages.tables import as_html, captioned, in_words
 
 use_style()
 cells = results.printed_tables()
@@ -72,7 +72,7 @@ captioned(contents.reset_index(), "Tables as data", index=False)
 
 # %% tags=["remove-input"]
 as_printed = results.tables_as_printed().items()
-printed = [captioned(table, caption).to_html(exclude_styles=True) for caption, table in as_printed]
+printed = [as_html(captioned(table, caption)) for caption, table in as_printed]
 HTML(fold("The tables as printed", "\n".join(printed)))
 
 # %% [markdown]

@@ -104,8 +104,8 @@ formal_page.proof_steps("KK24_Prop1.kk24_prop1")
 layered_figure(formal_page.lemma_pairs(theorem), {theorem.split(".")[1]})
 
 # %% [markdown]
-# And the files. At the bottom, sums, calculus and the focal loss of one class; upon them the gain $g$, the weight $w$
-# and the binary map; at the top what the papers say:
+# And the files. At the bottom, sums and calculus; upon them the focal loss, the gain $g$, the weight $w$ and the binary
+# map; farther up, for the most part, what the papers say:
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Files of proofs in rows: at the bottom Calculus and Sums, above them FocalLoss, EntropyRatio and Softmax, then Weight, Gain and BinaryMap. Most of the others, up to the top, are named after propositions of the papers, such as KK24 Prop. 5."}, "figure": {"name": "fig-formal-files", "caption": "The files of `proofs/`; those in blue are named after a statement of a paper. Lines as in {numref}`fig-formal-lemmas`."}}
 files = formal_page.file_pairs()

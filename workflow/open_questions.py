@@ -27,7 +27,8 @@ from focal_lib.results.recorded import SEARCHED, load_recorded
 from focal_lib.results.valley import search_valley
 from focal_lib.training.store import Result
 
-OUT = ROOT / "results" / "open-questions"
+WRITTEN = "results/open-questions"
+OUT = ROOT / WRITTEN
 COMPARED = ("cifar10-resnet8", "cifar100-resnet8")
 
 
@@ -37,20 +38,19 @@ def search(records: Iterable[str] = SEARCHED, found: pd.DataFrame | None = None)
     Args:
         found: an earlier table; of the runs that it has the rows are taken as they are.
     """
-    code = commit()  # before the table changes the checkout
-    parts = {} if found is None else dict(iter(found.groupby("run")))
+    code = commit(written=WRITTEN)
+    parts = {} if found is None else dict(iter(found.groupby(["record", "run"])))
     order = []
     for record, run in _runs("searches", records, part=True):
-        digest = run.spec.digest
-        order.append(digest)
-        if digest not in parts:
-            parts[digest] = search_valley([run]).assign(record=record, run=digest, commit=code)
-    return pd.concat([parts[digest] for digest in order], ignore_index=True)
+        order.append((record, run.spec.digest))
+        if order[-1] not in parts:
+            parts[order[-1]] = search_valley([run]).assign(record=record, run=run.spec.digest, commit=code)
+    return pd.concat([parts[key] for key in order], ignore_index=True)
 
 
 def compare(records: Iterable[str] = COMPARED) -> pd.DataFrame:
     """`compare_calibrators` of every run, with a column `commit`."""
-    code = commit()
+    code = commit(written=WRITTEN)
     parts = [compare_calibrators([run]) for _, run in _runs("table", records)]
     return pd.concat(parts, ignore_index=True).assign(commit=code)
 

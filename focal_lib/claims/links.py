@@ -8,10 +8,17 @@ from collections.abc import Container
 __all__ = ["LEDGER_PAGE", "card_anchor", "index_entry", "link_ids", "verdict_anchor"]
 
 LEDGER_PAGE = "ledger.html"  # from a chapter
-# An id of a claim, in code letters or not; first what may hold one and stays as it is: links, HTML code, longer code.
+# An id of a claim, in code letters or not; first what may hold one and stays as it is.
 _ID = re.compile(
-    r"<(a|code)\b.*?</\1>|\[[^\]]*\]\([^)]*\)|`(?P<code>[a-z]+\d+\.\w+)`|`[^`]*`|(?<![\w./-])(?P<bare>[a-z]+\d+\.[a-z]\w*)",
-    re.DOTALL,
+    r"""
+    ^[ ]*(?P<block>`{3,}|~{3,})(?=\w).*?^[ ]*(?P=block)[ ]*$  # a block of code of a named language
+    | ^[ ]*(?:`{3,}|~{3,}|:{3,})[^\n]*$  # where a directive begins or ends, not what it holds
+    | <(?P<tag>a|code|pre)\b.*?</(?P=tag)> | </?[a-z][^<>]*> | <!--.*?-->
+    | \[[^\]]*\]\([^)]*\)
+    | `(?P<code>[a-z]+\d+\.\w+)` | ``[^`].*?`` | `[^`]*`
+    | (?<![\w./\#=?&:-])(?P<bare>[a-z]+\d+\.[a-z]\w*)(?![\w/-]|\.\w)
+    """,
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
 
 

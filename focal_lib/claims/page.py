@@ -114,6 +114,6 @@ def _card(claim: Claim, kind: str) -> str:
         "" if in_chapter else f"```{{dropdown}} Evidence\n{claim.proof()}\n```",
         f"Evidence: {where}" if in_chapter else where,
     )
-    known = {known.id for known in ledger()}
+    known = {known.id for known in ledger()} - {claim.id}  # whose card it is
     said = link_ids("\n\n".join(filter(None, parts)), "", known)
     return f":::{{{kind}}}\n:class-card: claim-card\n\n{said}\n:::"

@@ -15,7 +15,7 @@ from pandas.io.formats.style import Styler
 
 from focal_lib.metrics.detection import DETECTION_SCORES
 
-__all__ = ["WORDS", "captioned", "in_words"]
+__all__ = ["WORDS", "as_html", "captioned", "in_words"]
 
 WORDS = {
     # metrics and scores
@@ -111,9 +111,12 @@ _CURVED = re.compile(
 )
 _CURVATURES = {"top": "largest eigenvalue", "trace": "trace", "exact": "exact trace"}
 _OF = {"own": "own loss", "ce": "cross-entropy", "train": "training images", "validation": "validation images"}
+_STYLE_SHEET = re.compile(r"<style.*?</style>\s*", re.DOTALL)
 _LETTERS = {"gamma": "γ", "lambda": "λ"}
 _LETTER = re.compile(r"\b(?:gamma|lambda)\b")
-_TEXT_OF_NUMBERS = re.compile(r"[\[(]?[+−-]?\d[\d.,]*( %)?((, | ± | to )[+−-]?\d[\d.,]*( %)?)*[\])]?")
+_ONE = r"(?:[+−-]?\d[\d.,]*(?:e[+−-]?\d+)?(?: %)?|nan)"
+_SOME = rf"{_ONE}(?:(?:, | ± | to ){_ONE})*"
+_TEXT_OF_NUMBERS = re.compile(rf"(?:< )?{_SOME}(?: [\[(]{_SOME}[\])])?|[\[(]{_SOME}[\])]")
 _SHORT = re.compile(rf"(?<![\w-])({'|'.join(sorted(WORDS, key=len, reverse=True))})(?![\w-])")
 
 
@@ -162,9 +165,11 @@ def captioned(
     cells = functools.partial(_cell, precision=precision)
     numbers = [name for name, kind in table.dtypes.items() if is_numeric_dtype(kind) and not is_bool_dtype(kind)]
     table = _in_one_head(table) if index else table.reset_index(drop=True)
-    found = table.style.format(cells, na_rep="", escape="html").set_caption(_with_symbols(caption))
-    right = [name for name in table.columns if name in numbers or _reads_as_numbers(table[name])]
-    if right and table.index.is_unique:  # as a Styler's classes need
+    found = Styler(table, cell_ids=False).format(cells, na_rep="", escape="html").set_caption(_with_symbols(caption))
+    right = []
+    if table.index.is_unique and table.columns.is_unique:  # as a Styler's classes need
+        right = [name for name in table.columns if name in numbers or _reads_as_numbers(table[name])]
+    if right:
         found = found.set_td_classes(pd.DataFrame("number", index=table.index, columns=pd.Index(right)))
     with_p = [name for name in table.columns if str(name).split(",")[0] == "p"]
     p_values: list[Hashable] = [name for name in with_p if is_numeric_dtype(table[name])]
@@ -176,6 +181,11 @@ def captioned(
         over = set(heads[table.columns.isin(right)]) - set(heads[~table.columns.isin(right)])
         found = found.format_index(functools.partial(_head, right=over), axis="columns", level=level)
     return found.format_index(_head) if index else found.hide()
+
+
+def as_html(table: Styler) -> str:
+    """The table's HTML, to stand within other HTML: without the style sheet, which is empty."""
+    return _STYLE_SHEET.sub("", table.to_html())
 
 
 def _p_value(p: Any) -> str:
@@ -211,9 +221,10 @@ def _reads_as_numbers(column: pd.Series) -> bool:
 
 
 def _in_one_head(table: pd.DataFrame) -> pd.DataFrame:
-    """The name of the only index in the last row of heads, where it would have a row of its own."""
-    if table.index.nlevels > 1 or table.index.name is None or any(table.columns.names):
-        return table
-    shown = table.rename_axis(index=None)
-    shown.columns = shown.columns.set_names([*table.columns.names[:-1], table.index.name])
+    """Names of index and columns as heads; the only one in the last row of heads, where it would have its own."""
+    shown = table.copy(deep=False)
+    rows, columns = ([name and _head(name) for name in axis.names] for axis in (table.index, table.columns))
+    if len(rows) == 1 and rows[0] and not any(columns):
+        rows, columns = [None], [*columns[:-1], *rows]
+    shown.index, shown.columns = table.index.set_names(rows), table.columns.set_names(columns)
     return shown

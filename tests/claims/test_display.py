@@ -124,10 +124,24 @@ def test_an_id_leads_to_its_card_where_there_is_one():
         "<code>kk24.prop1</code>",
         "focal_lib/kk24.prop1",
         "kk24.prop1_none",
+        "kk24.prop1.html",
+        "kk24.prop1-none",
+        "https://here/#kk24.prop1",
+        '<span title="kk24.prop1">',
+        "``kk24.prop1``",
+        "```bash\nfocal claims kk24.prop1\n```",
     ],
 )
 def test_an_id_within_something_else_stays_as_it_is(text):
     assert link_ids(text, "ledger.html", {"kk24.prop1"}) == text
+
+
+def test_an_id_within_a_directive_leads_to_its_card():
+    text = "```{dropdown} Evidence\nBy `kk24.prop1`; run `focal claims kk24.prop1`.\n```\n\nAs kk24.prop1 says."
+    linked = link_ids(text, "", {"kk24.prop1"})
+    assert linked.count('<a class="claim-id"') == 2
+    assert "`focal claims kk24.prop1`" in linked
+    assert linked.startswith("```{dropdown} Evidence\nBy <a ")
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """Graphs in rows: everything stands above what it rests on, and only the lines needed are drawn."""
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -62,6 +64,15 @@ def test_lines_pass_between_the_boxes():
 def test_long_names_are_broken_between_words(name, shown):
     places, _ = _drawn(layered_figure([(name, "x")]))
     assert set(places) == {shown, "x"}
+
+
+def test_a_full_row_makes_the_figure_wider():
+    with plt.rc_context({"figure.constrained_layout.use": True}):  # as in the book
+        few, many = (layered_figure([("top", f"lemma_of_number_{i}") for i in range(n)]) for n in (3, 20))
+    assert few.get_figwidth() == 9 < many.get_figwidth()
+    many.draw_without_rendering()
+    boxes = [text.get_bbox_patch().get_window_extent() for text in many.axes[0].texts]
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
 
 
 def test_a_cycle_is_refused():

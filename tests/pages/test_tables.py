@@ -7,7 +7,8 @@ from bs4 import BeautifulSoup
 
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.pages.plots.colours import colour_of
-from focal_lib.pages.tables import WORDS, captioned, in_words
+from focal_lib.pages.tables import WORDS, as_html, captioned, in_words
+from focal_lib.results import format_as_kk24, read_table
 from focal_lib.training.data.corruptions import CORRUPTIONS
 from focal_lib.training.data.images import IMAGE_SETS
 from focal_lib.training.spec import LOSSES
@@ -156,6 +157,42 @@ def test_text_of_numbers_stands_as_numbers_do():
         assert [head.get_text() for head in shown.select("th:has(> .number)")] == over
         assert "number" in shown.find("td", string="1.2 ± 0.3")["class"]
         assert "number" not in shown.find("td", string="3")["class"]
+
+
+def test_a_temperature_in_brackets_belongs_to_its_number():
+    table = format_as_kk24(read_table("cifar10-resnet8"))[["error (%)", "adaptive ECE (%)"]]
+    shown = BeautifulSoup(as_html(captioned(table, "x")), "html.parser")
+    assert len(shown.select("td.number")) == len(shown.select("td")) > 0
+    assert len(shown.select("thead th:has(> .number)")) == len(shown.select("thead th.col_heading"))
+    assert not shown.select("style")
+    assert not shown.select("td[id]")
+
+
+@pytest.mark.parametrize("text", ["0.1 [0.0, 0.2]", "1.2 ± nan", "1e-5", "< 0.001", "-3 %", "2.0 to 3.0", "(1, 2)"])
+def test_this_reads_as_numbers(text):
+    assert len(BeautifulSoup(captioned(pd.DataFrame({"x": [text]}), "x").to_html(), "html.parser").select("td.number"))
+
+
+@pytest.mark.parametrize("text", ["12 of 40", "3 images", "3, a", "a 3", "3x", "-", "2020-01"])
+def test_that_does_not(text):
+    assert not BeautifulSoup(captioned(pd.DataFrame({"x": [text]}), "x").to_html(), "html.parser").select(".number")
+
+
+def test_equal_names_of_columns_or_rows_are_shown():
+    for table in (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), pd.DataFrame({"a": [1.0, 2.0]}, index=["x", "x"])):
+        shown = BeautifulSoup(captioned(table, "x").to_html(), "html.parser")
+        assert [cell.get_text() for cell in shown.select("td")] == ["1.000", "2.000"]
+        assert not shown.select(".number")
+
+
+def test_names_of_an_index_and_of_columns_are_heads():
+    table = pd.DataFrame({"x": [1.0]}, index=pd.Index(["a"], name="lambda"))
+    assert [h.get_text() for h in BeautifulSoup(captioned(table, "x").to_html(), "html.parser").select("thead th")] == [
+        *("λ", "x")
+    ]
+    table = table.rename_axis(columns="<b>gamma</b>")
+    heads = BeautifulSoup(captioned(table, "x").to_html(), "html.parser").select("thead th.index_name")
+    assert [head.get_text() for head in heads] == ["<b>γ</b>", "λ"]
 
 
 def test_the_name_of_an_index_has_no_row_of_its_own():

@@ -32,6 +32,7 @@ def searched(tmp_path, monkeypatch):
 
     records = {"first": ["a", "b"], "second": ["c"]}
     monkeypatch.setattr(open_questions, "OUT", tmp_path)
+    monkeypatch.setattr(open_questions, "commit", lambda written: f"all but {written}")
     monkeypatch.setattr(open_questions, "SEARCHED", tuple(records))
     monkeypatch.setattr(open_questions, "search_valley", search_valley)
     monkeypatch.setattr(open_questions, "load_recorded", lambda record, part: [Run(Spec(d)) for d in records[record]])
@@ -52,6 +53,15 @@ def test_runs_that_the_table_lacks_are_added_in_the_order_of_all(searched, tmp_p
     pd.testing.assert_frame_equal(again.drop(columns="commit"), whole.drop(columns="commit"))
     assert set(again.loc[again["run"] != "b", "commit"]) == {"before"}
     assert set(again.loc[again["run"] == "b", "commit"]) == set(whole["commit"])
+
+
+def test_a_run_of_two_records_is_searched_for_each(searched, monkeypatch):
+    monkeypatch.setattr(open_questions, "load_recorded", lambda record, part: [Run(Spec("a"))])
+    found = open_questions.search()
+    assert searched == ["a", "a"]
+    assert list(open_questions.search(found=found)["record"]) == ["first", "first", "second", "second"]
+    assert searched == ["a", "a"]
+    assert set(found["commit"]) == {"all but results/open-questions"}
 
 
 def test_only_searches_can_be_added_to(searched, capsys):

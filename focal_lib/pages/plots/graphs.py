@@ -17,6 +17,7 @@ Node = str | tuple[str, int]  # a name, or where the lines down to a name pass a
 SWEEPS = 40  # of the ordering within rows; it settles after a few
 LETTERS = 11  # on a line of a name, where a word ends by then
 SIZE = 10.5  # points
+LETTER = 0.6 * SIZE / 72  # inches, as wide as most letters are
 ROW = 1.0  # inches
 BAND = 0.28  # rows above and below a row's middle, which its boxes take: lines are upright there
 PASSAGE, MARGIN = 2.0, 3.5  # letters as wide as the lines between two boxes, and as what is about a name
@@ -31,7 +32,7 @@ def layered_figure(pairs: Iterable[tuple[str, str]], emphasised: Collection[str]
     Args:
         pairs: (upper, lower).
         emphasised: names with a darker box.
-        width: in inches.
+        width: in inches; more where a row needs it.
 
     Raises:
         ValueError: no pairs, or a cycle.
@@ -45,7 +46,8 @@ def layered_figure(pairs: Iterable[tuple[str, str]], emphasised: Collection[str]
     widths = {name: MARGIN + max(map(len, label.split("\n"))) for name, label in labels.items()}
     _pass_between(graph, rows)
     place = _order(graph, rows, widths)
-    fig, ax = plt.subplots(figsize=(width, ROW * len(rows) + 0.1))
+    fullest = max(sum(_rooms(row, widths)) for row in rows)
+    fig, ax = plt.subplots(figsize=(max(width, LETTER * fullest), ROW * len(rows) + 0.1))
     for upper, lower in graph.edges:
         ax.plot(*_line(place[upper], place[lower]), color="0.55", linewidth=1, zorder=1)
     for name, label in labels.items():
@@ -98,9 +100,14 @@ def _order(graph: nx.DiGraph, rows: Sequence[list[Node]], widths: Mapping[Node, 
     return place
 
 
+def _rooms(row: Sequence[Node], widths: Mapping[Node, float]) -> list[float]:
+    """What each takes of a row, in letters."""
+    return [widths.get(node, PASSAGE) for node in row]
+
+
 def _spread(row: Sequence[Node], height: int, widths: Mapping[Node, float], place: dict[Node, np.ndarray]) -> None:
     """Over the width, each with room as it needs it."""
-    room = np.array([widths.get(node, PASSAGE) for node in row])
+    room = np.array(_rooms(row, widths))
     room = room / room.sum()
     for node, x in zip(row, np.cumsum(room) - room / 2, strict=True):
         place[node] = np.array([x, float(height)])

@@ -25,6 +25,7 @@ from focal_lib.calibration.report import figures, report
 from focal_lib.calibration.report.report import FILES, calibrate
 from focal_lib.calibration.saved import load_calibrator
 from focal_lib.metrics.bins import adaptive_ece, reliability_bins_of
+from focal_lib.pages.tables import in_words
 from focal_lib.theory.maps import focal_log_probs
 
 FAST = {"methods": "temperature,focal-temperature,vector", "resamples": 50}
@@ -145,12 +146,12 @@ def test_a_fit_outside_the_landscape_is_said(draw_logits):
     assert "outside" not in inside.landscape_caption() or fit.gamma_ > 1
     fit.gamma_ = 7.0
     assert "The fit of focal-temperature by adaptive-ece, gamma = 7" in inside.landscape_caption()
-    labels = [text.get_text() for text in inside.landscape().axes[0].get_legend().get_texts()]
+    labels = [text.get_text() for text in inside.landscape().legends[0].get_texts()]
     assert labels == ["temperature"]
     fit.gamma_, fit.temperature_ = 2.0, inside.fits[TEMPERATURE].temperature_
     assert "outside" not in inside.landscape_caption()
-    labels = [text.get_text() for text in inside.landscape().axes[0].get_legend().get_texts()]
-    assert labels == ["temperature", "focal-temperature by adaptive-ece"]
+    labels = [text.get_text() for text in inside.landscape().legends[0].get_texts()]
+    assert labels == ["temperature", "focal temperature by adaptive ECE"]
     assert inside.landscape().axes[1].get_ylabel() == "adaptive ECE (%)"
 
 
@@ -190,9 +191,9 @@ def test_figures_leave_the_style_of_others_alone(found):
 def test_every_fit_of_a_temperature_is_in_the_landscape_or_its_caption(data):
     names = "focal-temperature", "focal-temperature:ece", "focal-temperature:adaptive-ece", "temperature:ece"
     found = calibrate((data.logits, data.labels), methods=(*names, "temperature:adaptive-ece"), resamples=50)
-    drawn = [text.get_text() for text in found.landscape().axes[0].get_legend().get_texts()]
+    drawn = [text.get_text() for text in found.landscape().legends[0].get_texts()]
     caption = found.landscape_caption()
-    assert all(m.label in drawn or f"The fit of {m.label}, gamma" in caption for m in found.fits)
+    assert all(in_words(m.label) in drawn or f"The fit of {m.label}, gamma" in caption for m in found.fits)
     assert len(drawn) >= 5
 
 
