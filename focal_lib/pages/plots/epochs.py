@@ -20,7 +20,6 @@ from focal_lib.pages.plots.style import curve_styles
 __all__ = ["MANY", "epoch_panels", "histogram_panels", "picture_table", "reliability_film", "reliability_strip"]
 
 COLOURS = 32  # of a moving picture
-MARKED = 4  # points of a curve over the epochs, or a few more
 MANY = 20  # samples in a bin whose accuracy is shown
 Band = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # x, mean, lowest, highest; (m,) each
 
@@ -33,7 +32,7 @@ def epoch_panels(
     marks: Sequence[float] = (),
     zero: Sequence[str] = (),
 ) -> Figure:
-    """A panel for each title, in it a line with its band for each loss, markers at some points; one legend for all.
+    """A panel for each title, in it a line with its band for each loss; one legend for all.
 
     Args:
         panels: title -> loss -> (x, mean, lowest, highest).
@@ -44,16 +43,14 @@ def epoch_panels(
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
     fig, axes = plt.subplots(rows, columns, figsize=(4.1 * columns, 3.0 * rows), sharex=True, squeeze=False)
-    styles = curve_styles((label for curves in panels.values() for label in curves), markers=True)
+    styles = curve_styles(label for curves in panels.values() for label in curves)
     for ax, (title, curves) in zip(axes.flat, panels.items(), strict=False):
         for mark in marks:
             ax.axvline(mark, color="0.6", linewidth=1)
         if title in zero:
             ax.axhline(0, color="0.3", linewidth=1)
         for label, (x, mean, low, high) in curves.items():
-            ax.plot(
-                x, mean, label=label, markevery=_some(len(x), list(styles).index(label), len(styles)), **styles[label]
-            )
+            ax.plot(x, mean, label=label, **styles[label])
             ax.fill_between(x, low, high, color=styles[label]["color"], alpha=0.15, linewidth=0)
         ax.set_title(title)
     for ax in axes.flat[len(panels) :]:
@@ -64,12 +61,6 @@ def epoch_panels(
     put_legend_below(fig, axes.flat[0])
     plt.close(fig)
     return fig
-
-
-def _some(points: int, curve: int, curves: int) -> tuple[int, int]:
-    """First point and step of a curve's markers, another first one for the next curve: those that coincide show."""
-    step = max(1, points // MARKED)
-    return curve * max(1, step // curves) % step, step
 
 
 def histogram_panels(panels: Mapping[str, Mapping[str, np.ndarray]], xlabel: str, *, lowest: float) -> Figure:

@@ -42,15 +42,6 @@ def test_panels_have_a_band_and_a_colour_for_each_loss_and_one_legend():
     assert [ax.get_xlabel() for ax in (first, second, third)] == ["", "epoch", "epoch"]
 
 
-@pytest.mark.parametrize("points", [3, 8, 21, 350])
-def test_curves_that_coincide_have_markers_at_different_points(points):
-    x = np.arange(float(points))
-    lines = epoch_panels({"a": dict.fromkeys(["cross-entropy", "focal 1"], (x, x, x, x))}).axes[0].lines
-    first, second = (set(range(points)[line.get_markevery()[0] :: line.get_markevery()[1]]) for line in lines)
-    assert 3 <= len(first) <= 8
-    assert points == 3 or not first & second
-
-
 def test_histograms_count_every_sample_once():
     values = np.array([0.0, 1e-9, 1e-3, 1.0, 10.0])
     fig = histogram_panels(
