@@ -164,7 +164,7 @@ def captioned(
         raise ValueError(f"a table of the book must have a caption without formulas. Got {caption!r}.")
     cells = functools.partial(_cell, precision=precision)
     numbers = [name for name, kind in table.dtypes.items() if is_numeric_dtype(kind) and not is_bool_dtype(kind)]
-    table = _in_one_head(table) if index else table.reset_index(drop=True)
+    table = _with_heads(table) if index else table.reset_index(drop=True)
     found = Styler(table, cell_ids=False).format(cells, na_rep="", escape="html").set_caption(_with_symbols(caption))
     right = []
     if table.index.is_unique and table.columns.is_unique:  # as a Styler's classes need
@@ -220,7 +220,7 @@ def _reads_as_numbers(column: pd.Series) -> bool:
     return bool(texts) and all(map(_TEXT_OF_NUMBERS.fullmatch, texts))
 
 
-def _in_one_head(table: pd.DataFrame) -> pd.DataFrame:
+def _with_heads(table: pd.DataFrame) -> pd.DataFrame:
     """Names of index and columns as heads; the only one in the last row of heads, where it would have its own."""
     shown = table.copy(deep=False)
     rows, columns = ([name and _head(name) for name in axis.names] for axis in (table.index, table.columns))
