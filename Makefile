@@ -22,6 +22,7 @@ BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 export PYTHONHASHSEED := 0
 export PYTHONWARNINGS := ignore::DeprecationWarning
+unexport PYTHONDONTWRITEBYTECODE # set in many containers: hundreds of processes would compile the same modules
 
 # --nolock: a build killed with -9 must not block the next one. workflow.one_build makes a second one wait.
 SNAKEMAKE := PYTHONPATH=$(CURDIR)/workflow/plugins $(BIN)/python -m workflow.one_build \

@@ -1,4 +1,4 @@
-// Figures that move: focal_lib/pages/explore.py draws them still; here is what sliders change.
+// Figures that move: focal_lib/pages/explore.py draws them still; sliders change them here.
 // Formulas are focal_lib's: tests/book/explore.test.js compares them.
 "use strict";
 (() => {
@@ -94,7 +94,7 @@ const logGain = (q, gamma) => gamma * log1p(-q) + log1p(gamma * entropyRatio(-lo
 const peak = (gamma) => root((q) => gamma * q - 1 - (2 * (1 - q)) / log(q), 1e-15, 1 - 1e-13);
 const confidenceThreshold = (gamma) => root((q) => -logGain(q, gamma), peak(gamma), 0.5);
 
-// The top probability after the map, the others tied, and up to which q it falls: 1/n, where all are tied, if nowhere
+// The top probability after the map, the others tied, and up to which q it falls: 1/n if nowhere
 const lift = (q, n, gamma) => logGain((1 - q) / (n - 1), gamma) - logGain(q, gamma);
 const tiedTop = (q, n, gamma) => sigmoid(logit(q) + lift(q, n, gamma));
 function tiedCrossing(n, gamma) {
@@ -108,7 +108,7 @@ function fclMinimiser(p, gamma, lambda) {
   return sigmoid(root((s) => pull(s) + 4 * lambda * (sigmoid(s) - p), -50, 50));
 }
 
-// ECE, NLL, [confidence, accuracy] of filled bins. A row: how far below the largest each logit is, the label's first
+// ECE, NLL, [confidence, accuracy] of filled bins. A row: how far each logit is below the largest, the label's first
 function reliability(rows, gamma, T) {
   const bins = Array.from({ length: 15 }, () => [0, 0, 0]);
   let nll = 0;
@@ -239,7 +239,7 @@ const figures = {
     triangle.line("step", [project(q), project(p)]);
     triangle.dots("p", project(p));
     for (const name of ["q", "grip"]) triangle.dots(name, project(q));
-    const list = (values) => `(${values.map((value) => value.toFixed(3)).join(", ")})`;
+    const list = (values) => `(${values.map((value) => value.toFixed(3)).join(", ")})`.replace(/-/g, "−");
     Object.assign(triangle.part("grip"), { ariaValueNow: q1, ariaValueText: list(q) });
     return `q = ${list(q)} becomes p = ${list(p)}, a change of ${list(q.map((value, i) => p[i] - value))}.`;
   },

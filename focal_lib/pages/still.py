@@ -98,6 +98,10 @@ def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="currentColor">{escape(text)}</text>'
 
 
+def _tick(value: float) -> str:
+    return f"{value:g}".replace("-", "\N{MINUS SIGN}")
+
+
 def _panel(panel: Panel, above: int) -> str:
     """Axes below this height of the picture; the lines in an SVG of their own, which cuts them off."""
     width = WIDTH - _LEFT - _RIGHT
@@ -105,9 +109,9 @@ def _panel(panel: Panel, above: int) -> str:
     span = " ".join(f"{value:g}" for value in panel.span)
     left, _, bottom, _ = panel.span
     marks = [
-        _text(_LEFT + _place(panel, x, bottom)[0], above + panel.height + 15, f"{x:g}", "middle") for x in panel.x_ticks
+        _text(_LEFT + _place(panel, x, bottom)[0], above + panel.height + 15, _tick(x), "middle") for x in panel.x_ticks
     ]
-    marks += [_text(_LEFT - 5, above + _place(panel, left, y)[1] + 4, f"{y:g}", "end") for y in panel.y_ticks]
+    marks += [_text(_LEFT - 5, above + _place(panel, left, y)[1] + 4, _tick(y), "end") for y in panel.y_ticks]
     marks.append(_text(WIDTH - _RIGHT, above + panel.height + 30, panel.x_label, "end") if panel.x_label else "")
     marks.append(_text(2, above - 8, panel.y_label) if panel.y_label else "")
     frame = f'<rect {box} fill="none" stroke="currentColor" stroke-opacity="0.4"/>' if panel.x_ticks else ""

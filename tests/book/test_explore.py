@@ -134,6 +134,7 @@ def test_a_figure_is_whole(name):
     assert re.search(r"<p>Try it: [a-z][^.]+\.</p>", html)
     assert html.count("<label>") == len([tag for tag, attrs in found if tag == "input" and attrs["type"] != "hidden"])
     assert "nan" not in html
+    assert not re.search(r">-[\d.]", html), "a hyphen before a number"
 
 
 @pytest.mark.parametrize("name", FIGURES)

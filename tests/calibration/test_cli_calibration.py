@@ -57,6 +57,7 @@ def test_what_should_be_known_before_the_advice_is_followed_is_said(run, tmp_pat
     assert any("samples and labels in the same order" in line for line in cautions)
 
 
+@pytest.mark.slow
 def test_calibrate_by_folds_with_chosen_methods(run, tmp_path, draw_logits):
     data = draw_logits(600, 2.0)
     np.save(tmp_path / "z.npy", data.logits.astype(np.float16))

@@ -107,6 +107,7 @@ def test_record_refuses_a_part_of_the_ledger_and_says_what_changed(run, monkeypa
     assert "every claim must be checked to be recorded" in result.output
 
 
+@pytest.mark.slow
 def test_boxes_of_a_certificate_can_be_checked_elsewhere(run, tmp_path):
     out = tmp_path / "boxes.json"
     assert run("kk24.prop3_sharp_above", "--boxes", str(out)).exit_code == 0

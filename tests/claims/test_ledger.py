@@ -17,7 +17,14 @@ from tests.quick import first_is_quick
 CLAIMS = {claim.id: claim for claim in ledger()}
 
 
-TAKE_SECONDS = ("kk24.negative_inverse_sigmoid", "l25.fig7_smoother", "m20.linear_high_never")
+TAKE_SECONDS = (
+    "kk24.negative_confidence_falls",
+    "kk24.negative_inverse_sigmoid",
+    "l25.fig7_sharp",
+    "l25.fig7_smoother",
+    "m20.linear_high_never",
+    "m20.linear_underconfident",
+)
 
 
 def marked(id):

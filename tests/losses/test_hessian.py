@@ -45,6 +45,7 @@ def test_trace_and_top_eigenvalue(setting, gamma):
         assert top == pytest.approx(float(torch.linalg.eigvalsh(matrix)[-1]), rel=2e-3)
 
 
+@pytest.mark.slow
 def test_attention_has_second_derivatives():
     torch.manual_seed(0)
     model, inputs, labels = build("small-vit", 1, 28, 10), torch.randn(4, 1, 28, 28), torch.arange(4)

@@ -47,6 +47,7 @@ def test_of_a_calibrated_model_intervals_cover_and_tests_have_their_size():
     assert found["bands"]["hits"] <= 12
 
 
+@pytest.mark.slow
 def test_of_an_overconfident_model_intervals_cover_and_tests_reject():
     found = {row["of"]: row for row in cover_top_label(TopLabelModel.of_clouds(10, 2.0, size=50_000), 2000, 40)}
     for name in ("ece", "adaptive-ece"):

@@ -20,6 +20,7 @@ from focal_lib.metrics.ece_interval import (
     mce_interval,
     mce_interval_of,
 )
+from tests.quick import first_is_quick
 
 
 def share_that_holds(interval, truth, runs=100):
@@ -30,7 +31,7 @@ def share_that_holds(interval, truth, runs=100):
 @pytest.mark.parametrize(
     ("value", "interval"), [(ece_of, ece_interval_of), (adaptive_ece_of, adaptive_ece_interval_of)]
 )
-@pytest.mark.parametrize("gap", [0.0, 0.01, 0.1])
+@pytest.mark.parametrize("gap", first_is_quick([0.0, 0.01, 0.1]))
 def test_ece_intervals_cover(gap, value, interval):
     c, _, truth = simulate_sample(1_000_000, gap, 10**6)
     true_ece = value(c, truth)
@@ -38,7 +39,7 @@ def test_ece_intervals_cover(gap, value, interval):
     assert 0.9 <= covered <= 1
 
 
-@pytest.mark.parametrize("gap", [0.0, 0.03, 0.1])
+@pytest.mark.parametrize("gap", first_is_quick([0.0, 0.03, 0.1]))
 def test_the_debiased_estimate_is_nearer_to_the_truth_and_in_the_interval(gap):
     c, _, truth = simulate_sample(1_000_000, gap, 10**6)
     true_ece = ece_of(c, truth)
@@ -62,6 +63,7 @@ def test_intervals_cover_where_errors_are_few(low, n):
         assert share_that_holds(lambda seed, f=interval: f(*sample(seed)), 0.0, 60) >= 0.9
 
 
+@pytest.mark.slow
 def test_mce_intervals_cover():
     c, _, truth = simulate_sample(1_000_000, 0.1, 10**6)
     used = c > 0.4  # bins below have few samples: their largest gap is no question of 2,000 samples

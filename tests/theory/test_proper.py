@@ -50,6 +50,7 @@ def test_the_proper_part_is_proper(n, gamma, seed):
     assert np.all(own <= proper.conditional_risk(proper.proper_focal_loss(others, gamma), p) + 1e-9)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=12)
 @given(st.integers(2, 6), st.floats(0, 12), st.floats(0, 50), st.integers(0, 2**32 - 1))
 def test_the_map_of_fcl_is_the_inverse_of_its_minimiser(n, gamma, lam, seed):

@@ -80,6 +80,7 @@ def test_a_loss_that_says_it_is_no_single_graph_is_none(loss):
         train(make("compiled", loss), epochs=1)
 
 
+@pytest.mark.slow
 def test_a_second_trainer_of_this_process_is_compiled_too():
     """PyTorch gives up on a function after eight graphs of it."""
     with torch._dynamo.config.patch(recompile_limit=1):
@@ -189,7 +190,7 @@ def graphs_on_the_cpu(monkeypatch):
     monkeypatch.setattr(torch.cuda, "stream", lambda stream: contextlib.nullcontext())
 
 
-@pytest.mark.parametrize("loss", ["focal", "focal-scheduled-532", "adafocal"])
+@pytest.mark.parametrize("loss", first_is_quick(["focal", "focal-scheduled-532", "adafocal"]))
 @pytest.mark.parametrize("recipe", [replace(DROPS, batch_size=6), replace(CYCLE, batch_size=6)], ids=["keep", "drop"])
 def test_a_step_is_recorded_once_an_epoch_and_replayed(graphs_on_the_cpu, recipe, loss):
     replayed = make("graph", loss, recipe=recipe)

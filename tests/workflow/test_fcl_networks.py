@@ -3,6 +3,7 @@
 import time
 
 import pandas as pd
+import pytest
 
 from focal_lib.training.fcl_networks.plan import TrainedLoss
 from workflow import fcl_networks
@@ -37,6 +38,7 @@ def test_each_loss_is_trained_once(tmp_path, monkeypatch):
     assert set(pd.read_parquet(tmp_path / "epochs.parquet")["trained"]) == {loss.label for loss in losses}
 
 
+@pytest.mark.slow
 def test_moons_are_trained_with_each_distance_once(tmp_path, monkeypatch):
     monkeypatch.setattr(fcl_networks, "LAMBDAS", (0.0, 1.0))
     monkeypatch.setattr(fcl_networks, "MOON_SAMPLES", 10)

@@ -27,6 +27,7 @@ from focal_lib.calibration.saved import load_calibrator
 from focal_lib.metrics.bins import adaptive_ece, reliability_bins_of
 from focal_lib.pages.tables import in_words
 from focal_lib.theory.maps import focal_log_probs
+from tests.quick import first_is_quick
 
 FAST = {"methods": "temperature,focal-temperature,vector", "resamples": 50}
 
@@ -55,6 +56,7 @@ def test_a_file_is_read_once(data, tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(of_file.metrics, of_text.metrics)
 
 
+@pytest.mark.slow
 def test_all_kinds_of_data_give_the_same(data, found, tmp_path):
     np.savez(tmp_path / "mine.npz", logits=data.logits, labels=data.labels)
     kinds = (
@@ -139,6 +141,7 @@ def test_captions_and_tables_say_which_ece(found):
     assert dict(found.difference_table().columns)["adaptive-ece (%)"] == "equal mass; no interval"
 
 
+@pytest.mark.slow
 def test_a_fit_outside_the_landscape_is_said(draw_logits):
     data = draw_logits(1500, 2.0)
     inside = calibrate(data, methods="focal-temperature:adaptive-ece", resamples=50)
@@ -188,6 +191,7 @@ def test_figures_leave_the_style_of_others_alone(found):
     assert mpl.rcParams == before
 
 
+@pytest.mark.slow
 def test_every_fit_of_a_temperature_is_in_the_landscape_or_its_caption(data):
     names = "focal-temperature", "focal-temperature:ece", "focal-temperature:adaptive-ece", "temperature:ece"
     found = calibrate((data.logits, data.labels), methods=(*names, "temperature:adaptive-ece"), resamples=50)
@@ -467,7 +471,7 @@ def test_the_files(data, found, tmp_path):
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "new" / "report" / "metrics.parquet"), found.metrics)
 
 
-@pytest.mark.parametrize("fails", ["save_calibrator", "to_parquet", "write_text", "to_html"])
+@pytest.mark.parametrize("fails", first_is_quick(["save_calibrator", "to_parquet", "write_text", "to_html"]))
 def test_a_failure_leaves_the_old_set(found, tmp_path, monkeypatch, fails):
     found.save(tmp_path)
     (tmp_path / "mine.txt").write_text("not of the report")

@@ -11,6 +11,7 @@ from focal_lib.claims.lemmas.logit_gap import logit_gap_steps
 from focal_lib.claims.lemmas.map_slope import gap_slope_steps, map_slope_steps, slope_of_u_steps
 from focal_lib.claims.lemmas.turning import turning_certificate
 from focal_lib.theory import symbols
+from tests.quick import first_is_quick
 
 
 def test_steps_need_the_true_map(monkeypatch):
@@ -33,7 +34,9 @@ def test_steps_need_the_true_u(monkeypatch):
     assert not slope_of_u_steps()[0].holds
 
 
-@pytest.mark.parametrize("check", [prop2.prop2_slope, prop2.prop2_proper_part_sides, prop3.prop3, prop3.prop3_log])
+@pytest.mark.parametrize(
+    "check", first_is_quick([prop2.prop2_slope, prop2.prop2_proper_part_sides, prop3.prop3, prop3.prop3_log])
+)
 @pytest.mark.parametrize("name", ["binary_map", "binary_map_of_logit"])
 def test_claims_on_the_map_hang_on_the_printed_one(monkeypatch, check, name):
     """Twice the gamma in one of its forms, and the slope and the bounds are those of another map."""
