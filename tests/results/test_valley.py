@@ -95,7 +95,7 @@ def test_the_record_is_what_the_searches_give_today():
     runs = results.load_recorded("cifar10-resnet8")
     assert not kept.duplicated(["run", "search"]).any()
     assert set(kept["search"]) == set(valley.SEARCHES)
-    assert kept["commit"].nunique() == 1
+    assert (kept.groupby("run")["commit"].nunique() == 1).all()  # runs are added later, each searched at once
     assert not kept["commit"].str.endswith("-dirty").any()
     again = results.search_valley(runs[:1], ("temperature", "valley", "own line"))
     again["run"] = runs[0].spec.digest
