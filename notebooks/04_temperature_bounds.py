@@ -205,7 +205,7 @@ searched = np.array([theory.temperature_bounds_by_search(g, radius, logit_step=0
 upper = {"printed upper bound": printed[:, 1], "sharp upper bound": sharp[:, 1], "lower bound (both)": sharp[:, 0]}
 upper[f"sharp lower bound on |s| < {radius:g}"] = within[:, 0]
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Upper and lower temperature bounds over gamma. The sharp upper bound lies below the printed one and close to the lower bound."}, "figure": {"name": "fig-bounds-temperatures", "caption": "Temperatures that bound the map. Counterpart of KK24 Fig. 3, left."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Upper and lower temperature bounds over gamma. The sharp upper bound lies below the printed one and close to the lower bound."}, "figure": {"name": "fig-bounds-temperatures", "caption": "Temperatures that bound the map. Counterpart of KK24 Fig. 3, left. Curves that lie on each other show as one."}}
 line_figure(gammas, upper, r"$\gamma$", "temperature $T$", ylim=(0, 1))
 
 # %% tags=["hide-input"]
@@ -249,7 +249,7 @@ by_classes = {"lower bound (every n)": 1 / (grid + 1)}
 for n in (2, 3, 4, 10, 100):
     by_classes[f"upper bound, {n} classes"] = np.array([theory.top_temperature_bounds(g, n)[1] for g in grid])
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Temperatures that bound the top probability over gamma. The lower bound and the upper bound for two classes fall together; for three classes the upper bound is one, for four, ten and a hundred it lies above one for small gamma."}, "figure": {"name": "fig-bounds-classes", "caption": "Temperatures that bound the top class of the map. With three or more classes the upper one does not fall below 1."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Temperatures that bound the top probability over gamma. The lower bound and the upper bound for two classes fall together; for three classes the upper bound is one, for four, ten and a hundred it lies above one for small gamma."}, "figure": {"name": "fig-bounds-classes", "caption": "Temperatures that bound the top class of the map. With three or more classes the upper one does not fall below 1. Curves that lie on each other show as one."}}
 line_figure(grid, by_classes, r"$\gamma$", "temperature $T$", ylim=(0, 1.25))
 
 # %% [markdown]

@@ -76,7 +76,7 @@ note("fit", slope_2=slope, intercept_2=intercept, off=np.abs(binary - slope * ga
 for name, (a, b) in {"printed": (0.95, 0.85), "ours": (slope, intercept)}.items():
     note("fit", {f"{name}-half": 1 / (0.5 * a + b), f"{name}-two": 1 / (2 * a + b)})
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Inverse temperature closest to the binary map over gamma, the printed line and our line. All three are close together above gamma one half."}, "figure": {"name": "fig-fit-binary", "caption": "The closest inverse temperature, two classes. Counterpart of KK24 Fig. 2, left."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Inverse temperature closest to the binary map over gamma, the printed line and our line. All three are close together above gamma one half."}, "figure": {"name": "fig-fit-binary", "caption": "The closest inverse temperature, two classes. Counterpart of KK24 Fig. 2, left. Curves that lie on each other show as one."}}
 line_figure(gammas, curves, r"$\gamma$", "$1/T$")
 
 # %% [markdown]
@@ -120,7 +120,7 @@ groups["printed, 4 classes"] = (gammas, 0.47 * gammas + 0.85, None)
 lines = pd.DataFrame([("3", 0.64, 0.91, *three), ("4", 0.47, 0.85, *four)])
 lines.columns = ["classes", "slope printed", "intercept printed", "slope here", "intercept here"]
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Inverse temperature over gamma for three and four classes with the printed lines. For three classes they nearly agree; for four the printed line lies below."}, "figure": {"name": "fig-fit-many", "caption": "The closest inverse temperature, three and four classes. Counterpart of KK24 Fig. 6, left."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Inverse temperature over gamma for three and four classes with the printed lines. For three classes they nearly agree; for four the printed line lies below."}, "figure": {"name": "fig-fit-many", "caption": "The closest inverse temperature, three and four classes. Counterpart of KK24 Fig. 6, left. Curves that lie on each other show as one."}}
 point_figure(groups, r"$\gamma$", "$1/T$")
 
 # %% tags=["hide-input"]

@@ -252,7 +252,7 @@ shown |= {names[g]: expit(slope * line) for g, slope in slopes.items()}
 first = values[0]
 shown[f"{names[first]}, after the map"] = expit(theory.focal_logit(slopes[first] * line, first))
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Probability of class one over the first coordinate: the truth, a step between two plateaus, and the sigmoid curves of the fits, which go on towards zero and one. Focal loss is flatter than cross-entropy, and steeper after its map."}, "figure": {"name": "fig-simple-curves", "caption": "The true probability and the fits to the whole distribution."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Probability of class one over the first coordinate: the truth, a step between two plateaus, and the sigmoid curves of the fits, which go on towards zero and one. Focal loss is flatter than cross-entropy, and steeper after its map."}, "figure": {"name": "fig-simple-curves", "caption": "The true probability and the fits to the whole distribution. Curves that lie on each other show as one."}}
 line_figure(line, shown, "$x_1$", "probability of class 1", ylim=(0, 1))
 
 # %% [markdown]
