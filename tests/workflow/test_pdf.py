@@ -10,7 +10,7 @@ import yaml
 from bs4 import BeautifulSoup
 
 from focal_lib.checkout import ROOT
-from workflow.chromium import find_chromium
+from workflow.chromium import find_chromium, run_page
 from workflow.contents import pages_in_order
 from workflow.pdf import clipped, joined_page, make_pdf
 
@@ -79,6 +79,14 @@ def test_what_would_be_clipped_is_refused(book, tmp_path):
     assert clipped(book() / "a.html", lambda page, fragment: answer) == ["b: <p> by 40 px: wide"]
 
 
+def joined(book, folder, more):
+    """The file of a joined page that holds `more`, as it is printed."""
+    page = folder / "joined.html"
+    styles = f"<style>{(ROOT / 'book/_static/print.css').read_text()}</style>"
+    page.write_text(joined_page(book(more), ["a", "b"]).replace("</head>", f"{styles}</head>"))
+    return page
+
+
 @pytest.mark.slow
 @needs_chromium
 @pytest.mark.parametrize(
@@ -87,12 +95,21 @@ def test_what_would_be_clipped_is_refused(book, tmp_path):
 )
 def test_wide_things_are_made_smaller_and_wider_ones_refused(book, tmp_path, width, fits):
     more = f'<table style="width: {width}px; table-layout: fixed"><tr><td>cell</td></tr></table>'
-    page = tmp_path / "joined.html"
-    styles = f"<style>{(ROOT / 'book/_static/print.css').read_text()}</style>"
-    page.write_text(joined_page(book(more), ["a", "b"]).replace("</head>", f"{styles}</head>"))
-    found = clipped(page)
+    found = clipped(joined(book, tmp_path, more))
     assert (found == []) == fits
     assert all(re.match(r"[ab]: <\w+> by \d+ px", one) for one in found)
+
+
+@pytest.mark.slow
+@needs_chromium
+@pytest.mark.parametrize(
+    ("cell", "whole"), [('<td class="number">12.5 (1.2)</td>', True), ("<td>a_long_name</td>", False)]
+)
+def test_numbers_of_a_wide_table_become_small_and_stay_whole(book, tmp_path, cell, whole):
+    page = joined(book, tmp_path, f"<table><tr>{cell * 30}</tr></table>")
+    table = BeautifulSoup(run_page(page, ""), "html.parser").select_one("#a table")
+    assert "tight" in table["class"]
+    assert ("zoom" in table.get("style", "")) == whole
 
 
 @pytest.mark.slow
