@@ -61,7 +61,7 @@ values = [float(g) for g in gammas.split(",")]
 # $\mathcal R(q) = pL(q) + (1-p)L(1-q)$. It is stationary where $(1-p)/p = L'(q)/L'(1-q)$: those odds, solved
 # for $p$, are the printed map. Sympy carries both steps out, and then the change to logits.
 
-# %% tags=["nbval-check-output"]
+# %% tags=["nbval-check-output", "slow"]
 proof([*lemmas.stationarity_steps(), *lemmas.logit_form_steps()])
 
 # %% [markdown]

@@ -146,7 +146,7 @@ show(
 # This is Proposition 3 with $2\log 2 - 1 =$ {glue:text}`bounds-constant:.3f`… in place of $\frac12$; as $\gamma \to 0$
 # no smaller factor will do.
 
-# %% tags=["nbval-check-output"]
+# %% tags=["nbval-check-output", "slow"]
 proof(lemmas.logit_gap_steps())
 
 # %% [markdown]
@@ -159,7 +159,7 @@ proof(lemmas.logit_gap_steps())
 # arithmetic, where every operation returns an interval that contains the true value: four functions, positive on every
 # box of a cover of $(0, 12]$, and a line of analysis beyond.
 
-# %% tags=["nbval-check-output"]
+# %% tags=["nbval-check-output", "slow"]
 proof(lemmas.turning_certificate())
 
 # %% [markdown]
@@ -167,7 +167,7 @@ proof(lemmas.turning_certificate())
 # that cannot fail proves nothing: that $\beta$ is monotone must follow at $\gamma = 5.635$ and must not at
 # $\gamma = 5.65$.
 
-# %% tags=["nbval-check-output"]
+# %% tags=["nbval-check-output", "slow"]
 for value in ("5.635", "5.65"):
     print(value, lemmas.monotone_certificate(value).verdict)
 

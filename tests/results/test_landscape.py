@@ -37,6 +37,7 @@ def networks(monkeypatch, made_results):
     return made_results
 
 
+@pytest.mark.slow
 def test_the_factors_multiply_to_the_trace(networks):
     table = results.measure_landscape(networks[:6], images=12, signs=300)
     wide = table.pivot(index=["loss", "seed"], columns="metric", values="value")

@@ -76,6 +76,7 @@ def test_gamma_is_found_where_labels_are_drawn_from_the_map(make_result):
     assert found.loc["own line", "value"] == pytest.approx(found.loc["full", "value"], abs=2e-3)
 
 
+@pytest.mark.slow
 def test_without_negative_gamma_the_best_is_that_of_brute_force(make_result):
     run = drawn_from_map(make_result, -0.7, 1.0)
     found = results.search_valley([run], ("full", "not negative")).set_index("search")

@@ -146,6 +146,7 @@ def test_focal_calibration_minimiser_of_two_classes(gamma, lam, expected):
     assert found == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10**6), classes=st.integers(2, 6), gamma=st.floats(0, 6), lam=st.floats(0, 20))
 def test_focal_calibration_minimiser_is_a_minimum_and_keeps_order(seed, classes, gamma, lam):
@@ -168,6 +169,7 @@ def test_focal_calibration_minimiser_without_square_is_the_focal_minimiser():
     np.testing.assert_allclose(focal_calibration_minimiser(p, 3.0, 0.0), focal_minimiser(p, 3.0), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_several_lams_at_once_give_what_each_gives():
     p, lams = np.array([[0.5, 0.3, 0.2], [0.8, 0.15, 0.05]]), np.array([0.0, 0.5, 40.0])
     found = focal_calibration_minimiser(p[:, None], 2.0, lams)

@@ -26,7 +26,7 @@ def make_test(tmp_path):
     (tmp_path / "_build" / "notebooks").mkdir(parents=True)
     (tmp_path / "_build" / "notebooks" / "a.ipynb").touch()
 
-    def run(ruff, part, status):
+    def run(ruff, part, status, *options):
         programs = {
             "ruff": f"#!/bin/sh\necho ruff ran; exit {ruff}\n",
             "python": PYTHON.format(part=part, status=status),
@@ -36,7 +36,7 @@ def make_test(tmp_path):
         for name, text in programs.items():
             (tmp_path / name).write_text(text)
             (tmp_path / name).chmod(0o755)
-        command = ["make", "--no-print-directory", "test", "READY=", f"BIN={tmp_path}"]
+        command = ["make", "--no-print-directory", "test", "READY=", f"BIN={tmp_path}", *options]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
 
     return run
@@ -59,3 +59,11 @@ def test_a_part_that_fails_ends_it(make_test, part, before):
     done = make_test(1, part, 3)
     assert done.returncode
     assert done.stdout.splitlines() == [*["another ran"] * before, f"{part} ran"]
+
+
+@pytest.mark.parametrize(("options", "asked"), [((), False), (("SLOW=1",), True)])
+def test_pages_with_slow_cells_are_run_again_where_slow_tests_are(make_test, tmp_path, options, asked):
+    (tmp_path / "notebooks" / "b.py").write_text('# %% tags=["nbval-check-output", "slow"]\n')
+    done = make_test(0, "snakemake", 0, *options)  # b.ipynb is not there
+    assert bool(done.returncode) == asked
+    assert ("b.ipynb" in done.stderr) == asked

@@ -492,6 +492,7 @@ def test_a_failure_leaves_the_old_set(found, tmp_path, monkeypatch, fails):
 # --- groups, weights and slices --------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_slices_and_groups_are_reported_on(draw_logits):
     data = draw_logits(1600, 2.0)
     names = np.where(np.arange(1600) % 4, "rest", "quarter")
