@@ -26,6 +26,7 @@ __all__ = [
     "keep_digest",
     "modules_used",
     "notebook_modules",
+    "reads_runs",
     "sources",
 ]
 
@@ -111,15 +112,20 @@ def _used(path: Path) -> set[str]:
 
 
 @functools.cache
-def claim_modules() -> dict[str, str]:
-    """Claim id -> module that defines it."""
+def _claims() -> dict[str, tuple[str, ast.Call]]:
+    """Claim id -> the module that defines it, and its `@claim(...)`."""
     found = {}
     for path in sorted((ROOT / PACKAGE / "claims").glob("*/*.py")):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for node in _nodes(path):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "claim" and node.args:
-                found[ast.literal_eval(node.args[0])] = module
+                found[ast.literal_eval(node.args[0])] = (module, node)
     return found
+
+
+def claim_modules() -> dict[str, str]:
+    """Claim id -> module that defines it."""
+    return {id: module for id, (module, _) in _claims().items()}
 
 
 def claims_shown(notebook: Path) -> set[str]:
@@ -156,6 +162,15 @@ def claims_that_use(module: str) -> dict[str, str]:
 def notebook_modules(notebook: Path) -> set[str]:
     """Every focal_lib module the notebook runs."""
     return _closure(_used(notebook) | {claim_modules()[id] for id in claims_shown(notebook)})
+
+
+def reads_runs(notebook: Path) -> bool:
+    """Whether a notebook reads training runs: it has a parameter `runs: str`, their folder, or shows a claim on them."""
+    parameters = [ast.unparse(node) for node in _tree(notebook).body if isinstance(node, ast.AnnAssign)]
+    if any(one.startswith("runs: str") for one in parameters):
+        return True
+    given = [keyword for id in claims_shown(notebook) for keyword in _claims()[id][1].keywords]
+    return any(one.arg == "needs" and getattr(one.value, "value", None) == "runs" for one in given)
 
 
 @functools.cache

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from workflow.dependencies import claims_shown, keep_digest, notebook_modules, sources
+from focal_lib.claims import ledger
+from workflow.dependencies import claims_shown, keep_digest, notebook_modules, reads_runs, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -62,9 +63,18 @@ def test_the_ledger_page_depends_on_every_claim():
     assert files == {m.rsplit(".", 1)[1] for m in modules if m.startswith("focal_lib.claims.kk24.")}
 
 
-def test_theory_does_not_wait_for_training():
-    assert "focal_lib.training.store" not in notebook_modules(ROOT / "notebooks" / "02_convexity.py")
-    assert "focal_lib.training.store" in notebook_modules(ROOT / "notebooks" / "08_training.py")
+def test_theory_and_recorded_runs_do_not_wait_for_training():
+    reading = {path.stem for path in (ROOT / "notebooks").glob("*.py") if reads_runs(path)}
+    assert {"08_training", "13_table1", "ledger"} <= reading
+    assert not reading & {"02_convexity", "10_gradient_factor", "18_human_labels", "advice"}
+
+
+def test_a_page_that_reads_runs_waits_for_them():
+    needing = {claim.id for claim in ledger() if claim.needs == "runs"}
+    assert needing
+    for path in (ROOT / "notebooks").glob("*.py"):
+        reads = "load_runs(" in path.read_text() or needing & claims_shown(path)
+        assert reads_runs(path) or not reads, path.name
 
 
 def test_unknown_claim_is_refused(tmp_path):
