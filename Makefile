@@ -44,14 +44,15 @@ pdf: book ## the whole book as one PDF with bookmarks, _build/focal.pdf, printed
 	@$(BIN)/python -m workflow.pdf
 
 # one thread for each test worker, and more workers than cores, as many tests wait for processes; nbval runs again the
-# notebooks with outputs that must be the same every time, but for those with cells tagged slow; lint, with the
-# installing of its tools, goes on meanwhile
+# notebooks with outputs that must be the same every time, but for those with cells tagged slow; slow pages, of which
+# workflow/smoke.yaml has the names, wait for SLOW=1 as slow tests do; lint, with the installing of its tools, goes on
+# meanwhile
 test: export OMP_NUM_THREADS := 1
 test: WORKERS = $(shell $(BIN)/python -c 'import os; print(3 * os.cpu_count() // 2)')
 test: $(READY) ## all tests but the slow ones, which SLOW=1 adds; what lint finds is told and fails nothing
 	@mkdir -p _build; { $(LINT); } > _build/lint.txt 2>&1 & linting=$$!; trap "kill $$linting; exit 1" INT TERM; \
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(if $(SLOW),,-m "not slow") && \
-	$(SNAKEMAKE) notebooks --configfile workflow/smoke.yaml && \
+	$(SNAKEMAKE) notebooks --configfile workflow/smoke.yaml $(if $(SLOW),--config leave_out=) && \
 	again=$$(for page in $$(cd notebooks && grep -l nbval-check-output *.py $(if $(SLOW),,| xargs grep -L '"slow"') | sed 's/py$$/ipynb/'); do \
 	ls _build/smoke/notebooks/$$page 2>/dev/null || ls _build/notebooks/$$page || exit 1; done) && \
 	FOCAL_RUNS=_build/smoke/runs $(BIN)/python -m pytest -n auto --dist loadfile -p workflow.nbval_sockets --nbval-lax \

@@ -165,7 +165,7 @@ def notebook_modules(notebook: Path) -> set[str]:
 
 
 def reads_runs(notebook: Path) -> bool:
-    """Whether a notebook reads training runs: it has a parameter `runs: str`, their folder, or shows a claim on them."""
+    """Whether a notebook reads training runs: it has a parameter `runs: str`, a folder, or shows a claim on them."""
     parameters = [ast.unparse(node) for node in _tree(notebook).body if isinstance(node, ast.AnnAssign)]
     if any(one.startswith("runs: str") for one in parameters):
         return True

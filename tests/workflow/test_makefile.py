@@ -4,6 +4,7 @@ import shutil
 import subprocess
 
 import pytest
+import yaml
 
 from focal_lib.checkout import ROOT
 
@@ -67,3 +68,14 @@ def test_pages_with_slow_cells_are_run_again_where_slow_tests_are(make_test, tmp
     done = make_test(0, "snakemake", 0, *options)  # b.ipynb is not there
     assert bool(done.returncode) == asked
     assert ("b.ipynb" in done.stderr) == asked
+
+
+@pytest.mark.parametrize(("options", "asked"), [((), False), (("SLOW=1",), True)])
+def test_slow_pages_run_where_slow_tests_do(make_test, options, asked):
+    assert bool(make_test(0, "leave_out=", 3, *options).returncode) == asked
+
+
+def test_pages_that_wait_for_slow_are_pages():
+    left_out = yaml.safe_load((ROOT / "workflow" / "smoke.yaml").read_text())["leave_out"]
+    assert left_out
+    assert all((ROOT / "notebooks" / f"{name}.py").is_file() for name in left_out)
