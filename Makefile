@@ -53,8 +53,9 @@ test: $(READY) ## all tests but the slow ones, which SLOW=1 adds; what lint find
 	@mkdir -p _build; { $(LINT); } > _build/lint.txt 2>&1 & linting=$$!; trap "kill $$linting; exit 1" INT TERM; \
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(if $(SLOW),,-m "not slow") && \
 	$(SNAKEMAKE) notebooks --configfile workflow/smoke.yaml $(if $(SLOW),--config leave_out=) && \
-	again=$$(for page in $$(cd notebooks && grep -l nbval-check-output *.py $(if $(SLOW),,| xargs grep -L '"slow"') | sed 's/py$$/ipynb/'); do \
-	ls _build/smoke/notebooks/$$page 2>/dev/null || ls _build/notebooks/$$page || exit 1; done) && \
+	again=$$(for page in $$(cd notebooks && grep -l nbval-check-output *.py $(if $(SLOW),,| xargs grep -L 'tags=.*"slow"') | sed 's/py$$/ipynb/'); do \
+	ls -t _build/smoke/notebooks/$$page _build/notebooks/$$page 2>/dev/null | head -n 1 | grep . || \
+	{ echo "$$page is to be run again, and is in neither _build/smoke/notebooks nor _build/notebooks." >&2; exit 1; }; done) && \
 	FOCAL_RUNS=_build/smoke/runs $(BIN)/python -m pytest -n auto --dist loadfile -p workflow.nbval_sockets --nbval-lax \
 	--nbval-current-env -p no:cacheprovider $$again || { kill $$linting 2>/dev/null; exit 1; }; \
 	wait $$linting || { cat _build/lint.txt; echo "The tests passed. What is above is for make lint."; }

@@ -128,8 +128,24 @@ def claim_modules() -> dict[str, str]:
     return {id: module for id, (module, _) in _claims().items()}
 
 
+@functools.cache
+def _constants(module: str) -> dict[str, ast.expr]:
+    """A module's names for values."""
+    nodes = [node for node in _tree(_path(module)).body if isinstance(node, ast.Assign)]
+    return {target.id: node.value for node in nodes for target in node.targets if isinstance(target, ast.Name)}
+
+
+def _given(id: str, name: str) -> str | None:
+    """A keyword of a claim's `@claim(...)`, its text or the module's constant; None where it is put together."""
+    module, call = _claims()[id]
+    value = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+    if isinstance(value, ast.Name):
+        value = _constants(module).get(value.id)
+    return str(value.value) if isinstance(value, ast.Constant) else None
+
+
 def claims_shown(notebook: Path) -> set[str]:
-    """Ids of the claims a notebook shows; all of them where it calls ledger().
+    """Ids of the claims a notebook shows: all of them where it calls ledger(), a chapter's where it calls show_rest().
 
     Raises:
         ValueError: an id that no module defines.
@@ -143,6 +159,8 @@ def claims_shown(notebook: Path) -> set[str]:
                 ids |= set(known)
             elif name in ("show", "find", "recall"):
                 ids |= {str(arg.value) for arg in node.args if isinstance(arg, ast.Constant)}
+            elif name == "show_rest":
+                ids |= {id for id in known if _given(id, "chapter") == ast.literal_eval(node.args[0])}
     if unknown := sorted(ids - set(known)):
         raise ValueError(f"claims shown in {notebook.name} must be in the ledger. Got {', '.join(unknown)}.")
     return ids
@@ -165,12 +183,11 @@ def notebook_modules(notebook: Path) -> set[str]:
 
 
 def reads_runs(notebook: Path) -> bool:
-    """Whether a notebook reads training runs: it has a parameter `runs: str`, a folder, or shows a claim on them."""
+    """Whether a notebook reads the runs of a grid: it has a parameter `grid: str`, or shows a claim that needs them."""
     parameters = [ast.unparse(node) for node in _tree(notebook).body if isinstance(node, ast.AnnAssign)]
-    if any(one.startswith("runs: str") for one in parameters):
+    if any(one.startswith("grid: str") for one in parameters):
         return True
-    given = [keyword for id in claims_shown(notebook) for keyword in _claims()[id][1].keywords]
-    return any(one.arg == "needs" and getattr(one.value, "value", None) == "runs" for one in given)
+    return any(_given(id, "needs") == "runs" for id in claims_shown(notebook))
 
 
 @functools.cache

@@ -106,7 +106,6 @@ def test_every_loss_runs_and_resumes_bitwise(small, tmp_path, killed, name):
     assert_same(run(spec, tmp_path / "killed"), run(spec, tmp_path / "whole"))
 
 
-@pytest.mark.slow
 def test_papers_recipe_resumes_bitwise_with_crops_drops_and_batch_norm(small, tmp_path, killed):
     spec = small(recipe="kk24-cifar", model="resnet8", epochs=7)
     killed(4, spec, tmp_path / "killed")

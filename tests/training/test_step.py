@@ -57,8 +57,7 @@ def test_a_compiled_step_gives_the_numbers_of_a_plain_one(loss):
     torch.testing.assert_close(logits, plain, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("recipe", [DROPS, CYCLE], ids=["drops, float32", "one cycle, bf16"])
+@pytest.mark.parametrize("recipe", first_is_quick([DROPS, CYCLE]), ids=["drops, float32", "one cycle, bf16"])
 def test_a_network_with_batch_statistics_is_one_graph(recipe):
     counters.clear()
     compiled = make("compiled", model="airbench-cnn", recipe=recipe)

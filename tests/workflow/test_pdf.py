@@ -103,7 +103,8 @@ def test_wide_things_are_made_smaller_and_wider_ones_refused(book, tmp_path, wid
 @pytest.mark.slow
 @needs_chromium
 @pytest.mark.parametrize(
-    ("cell", "whole"), [('<td class="number">12.5 (1.2)</td>', True), ("<td>a_long_name</td>", False)]
+    ("cell", "whole"),
+    [('<td class="number">12.5 (1.2)</td>', True), ("<th><p>scaling</p></th>", True), ("<td>a_long_name</td>", False)],
 )
 def test_numbers_of_a_wide_table_become_small_and_stay_whole(book, tmp_path, cell, whole):
     page = joined(book, tmp_path, f"<table><tr>{cell * 30}</tr></table>")

@@ -30,7 +30,6 @@ def test_a_loss_that_is_differentiable_at_0_is_no_counterexample(monkeypatch):
     assert prop2.prop2_differentiable().verdict == Verdict.FAILED
 
 
-@pytest.mark.slow
 def test_the_weight_needs_focal_loss(monkeypatch):
     assert prop2.prop2_weight_reading().verdict == Verdict.PROVED
     slope = symbols.focal_loss_slope

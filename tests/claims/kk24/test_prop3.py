@@ -1,7 +1,6 @@
 """What no constant can do, and the steps of the bounds for many classes, with faults."""
 
 import numpy as np
-import pytest
 import sympy as sp
 
 from focal_lib.claims.judgement import Verdict
@@ -18,7 +17,6 @@ def test_a_derivative_below_the_bound_is_no_gap(monkeypatch):
     assert prop3.prop3_proof_gap().verdict == Verdict.FAILED
 
 
-@pytest.mark.slow
 def test_the_bounds_for_many_classes_need_the_true_map(monkeypatch):
     gain = symbols.gain
     monkeypatch.setattr(symbols, "gain", lambda *values: gain(*values) * sp.exp(values[0]))
@@ -26,7 +24,6 @@ def test_the_bounds_for_many_classes_need_the_true_map(monkeypatch):
     assert prop3_many_classes.many_low().verdict == Verdict.FAILED
 
 
-@pytest.mark.slow
 def test_the_comparison_of_derivatives_needs_the_true_slope(monkeypatch):
     assert prop3.prop3_proof_comparison_reading().verdict == Verdict.PROVED
     assert prop3.prop3_proof_increasing().verdict == Verdict.PROVED

@@ -62,7 +62,6 @@ def test_losses_of_a_seed_share_images_and_first_weights(outcome):
     assert (train(outcome.plan).logits == outcome.logits).all()
 
 
-@pytest.mark.slow
 def test_training_teaches():
     plan = Plan(ONE, n_train=600, n_test=200, epochs=6)
     found = train(plan)
