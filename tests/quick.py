@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import pytest
 
-__all__ = ["first_is_quick"]
+__all__ = ["first_is_quick", "quick_but_for"]
 
 
 def first_is_quick(cases: Iterable[Any]) -> list[Any]:
     """The cases for `parametrize`, all but the first marked slow."""
     first, *others = cases
-    return [first, *(pytest.param(case, marks=pytest.mark.slow) for case in others)]
+    return [first, *quick_but_for(others, others)]
+
+
+def quick_but_for(slow: Collection[Any], cases: Iterable[Any]) -> list[Any]:
+    """The cases for `parametrize`, those in `slow` marked so."""
+    return [pytest.param(case, marks=pytest.mark.slow) if case in slow else case for case in cases]

@@ -123,6 +123,7 @@ def _claims() -> dict[str, tuple[str, ast.Call]]:
     return found
 
 
+@functools.cache
 def claim_modules() -> dict[str, str]:
     """Claim id -> module that defines it."""
     return {id: module for id, (module, _) in _claims().items()}
@@ -160,7 +161,8 @@ def claims_shown(notebook: Path) -> set[str]:
             elif name in ("show", "find", "recall"):
                 ids |= {str(arg.value) for arg in node.args if isinstance(arg, ast.Constant)}
             elif name == "show_rest":
-                ids |= {id for id in known if _given(id, "chapter") == ast.literal_eval(node.args[0])}
+                chapter = ast.literal_eval(node.args[0])
+                ids |= {id for id in known if _given(id, "chapter") == chapter}
     if unknown := sorted(ids - set(known)):
         raise ValueError(f"claims shown in {notebook.name} must be in the ledger. Got {', '.join(unknown)}.")
     return ids
@@ -185,9 +187,9 @@ def notebook_modules(notebook: Path) -> set[str]:
 def reads_runs(notebook: Path) -> bool:
     """Whether a notebook reads the runs of a grid: it has a parameter `grid: str`, or shows a claim that needs them."""
     parameters = [ast.unparse(node) for node in _tree(notebook).body if isinstance(node, ast.AnnAssign)]
-    if any(one.startswith("grid: str") for one in parameters):
-        return True
-    return any(_given(id, "needs") == "runs" for id in claims_shown(notebook))
+    return any(one.startswith("grid: str") for one in parameters) or any(
+        _given(id, "needs") == "runs" for id in claims_shown(notebook)
+    )
 
 
 @functools.cache

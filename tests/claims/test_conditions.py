@@ -11,6 +11,7 @@ import sympy as sp
 
 from focal_lib.claims import find, verdicts
 from focal_lib.claims.evidence import Conditional
+from tests.quick import quick_but_for
 
 INNER = [mp.mpf(k) / 40 for k in range(1, 40)]
 
@@ -89,9 +90,7 @@ def test_every_condition_is_tried():
     assert set(CASES) == {id for id, verdict in verdicts.recorded().items() if verdict == "CONDITIONAL"}
 
 
-@pytest.mark.parametrize(
-    "id", [pytest.param(id, marks=pytest.mark.slow) if id == "kk24.prop3_sharp" else id for id in CASES]
-)
+@pytest.mark.parametrize("id", quick_but_for(["kk24.prop3_sharp"], CASES))
 def test_a_claim_holds_in_the_cases_of_its_condition_and_in_no_other(id):
     evidence, (holds, points) = find(id).evidence, CASES[id]
     assert isinstance(evidence, Conditional)

@@ -12,12 +12,12 @@ from focal_lib.claims import ledger as face
 from focal_lib.claims.judgement import HOLDS
 from focal_lib.claims.ledger import PAPERS, RETIRED, Fidelity
 from focal_lib.training.store import load_runs
-from tests.quick import first_is_quick
+from tests.quick import first_is_quick, quick_but_for
 
 CLAIMS = {claim.id: claim for claim in ledger()}
 
 
-TAKE_SECONDS = (
+TAKE_SECONDS = (  # their evidence is fits or certificates
     "kk24.negative_confidence_falls",
     "kk24.negative_inverse_sigmoid",
     "l25.fig7_sharp",
@@ -27,12 +27,9 @@ TAKE_SECONDS = (
 )
 
 
-def marked(id):
-    """Those whose evidence is fits or certificates of seconds are for CI."""
-    return pytest.param(id, marks=pytest.mark.slow) if id in TAKE_SECONDS else id
-
-
-@pytest.mark.parametrize("id", [marked(id) for id, claim in CLAIMS.items() if claim.needs != "runs"])
+@pytest.mark.parametrize(
+    "id", quick_but_for(TAKE_SECONDS, (id for id, claim in CLAIMS.items() if claim.needs != "runs"))
+)
 def test_verdict_is_as_recorded(id):
     now, before = CLAIMS[id], verdicts.records()[id]
     assert (now.without_kernel, now.instead) == (before.verdict, before.instead)
