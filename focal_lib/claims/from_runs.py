@@ -19,7 +19,7 @@ from focal_lib.claims.printed_effects import PrintedEffect
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import paired_t_interval, t_interval, t_interval_if_any
 from focal_lib.results import by_run
-from focal_lib.results.recorded import load_recorded, read_table
+from focal_lib.results.recorded import read_planned, read_whole_seeds
 from focal_lib.results.written_contrasts import (
     compare_eces,
     difference_by_seed,
@@ -189,7 +189,7 @@ def difference(
     name: str, metric: str, ours: Setting, theirs: Setting, printed: PrintedEffect, said: str = "printed"
 ) -> Measurement:
     """A metric of recorded runs, one setting minus another, paired over seeds, against the effect claimed."""
-    spec = load_recorded(name)[0].spec
+    spec = read_planned(name)[0]
     where = f"{spec.dataset}, {spec.model}, {spec.n_train:,} images"
     quantity = f"{name_metric(metric)} of {ours}, minus {theirs} [{where}]"
     compared = Contrast("", "", metric, ours, theirs, printed.sign)
@@ -197,12 +197,22 @@ def difference(
 
 
 def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: PrintedEffect) -> Measurement:
-    """A contrast of recorded runs against the effect claimed; a remark names the other ECEs that say otherwise."""
-    table = read_table(name)
+    """A contrast of recorded runs against the effect claimed, of the seeds that are there of all losses.
+
+    A remark says which seeds are planned and not there yet, and names the other ECEs that say otherwise.
+    """
+    table = read_whole_seeds(name)
     differences = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
     interval = interval_over_seeds(differences, contrast.metric)
     found = Measurement.signed(quantity, printed.text, interval, printed.sign, over_seeds(differences), printed.size)
-    return replace(found, remark=_other_eces(table, contrast))
+    remarks = (_seeds_to_come(name, contrast, len(differences)), _other_eces(table, contrast))
+    return replace(found, remark=". ".join(filter(None, remarks)))
+
+
+def _seeds_to_come(name: str, contrast: Contrast, there: int) -> str:
+    losses = {*contrast.ours.losses, *contrast.theirs.losses}
+    planned = set.intersection(*({s.seed for s in read_planned(name) if s.label == loss} for loss in losses))
+    return f"{there} of {len(planned)} seeds that are planned are recorded so far" if there < len(planned) else ""
 
 
 def _other_eces(table: pd.DataFrame, contrast: Contrast) -> str:

@@ -46,15 +46,19 @@ def _columns(result: Result) -> dict[str, Any]:
     return {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed}
 
 
-def confidence_gaps(results: Iterable[Result]) -> pd.DataFrame:
+def confidence_gaps(results: Iterable[Result], splits: Sequence[str] = ("train", "test")) -> pd.DataFrame:
     """One row a run and split: accuracy, confidence, gap (confidence - accuracy), adaptive_ece, all as fractions.
 
     `mapped_*` are the same after the focal calibration map with the gamma of training: the
     probabilities that the proper part sees (KK24 section 4.1).
+
+    Args:
+        results: trained with focal loss of one gamma, or with cross-entropy.
+        splits: recorded runs have no 'train'.
     """
     rows = []
     for result in results:
-        for split in ("train", "test"):
+        for split in splits:
             part = getattr(result, split)
             row = _columns(result) | {"split": split}
             for prefix, gamma in (("", 0.0), ("mapped_", result.spec.gamma)):

@@ -22,9 +22,20 @@ from focal_lib.metrics.all_metrics import all_metrics
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.metrics.significance import holm, t_p_value
+from focal_lib.training.spec import Spec
 from focal_lib.training.store import Result
 
-__all__ = ["GRIDS", "SCALINGS", "contrast", "correct_together", "format_as_kk24", "measure", "summarise", "write_table"]
+__all__ = [
+    "GRIDS",
+    "SCALINGS",
+    "contrast",
+    "correct_together",
+    "format_as_kk24",
+    "keep_whole_seeds",
+    "measure",
+    "summarise",
+    "write_table",
+]
 
 Column = Literal["loss", "method", "objective"]
 
@@ -67,6 +78,24 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
             values = all_metrics(probs, labels)
             rows += [run | chosen | {"metric": name, "value": m.unit * values[name]} for name, m in METRICS.items()]
     return pd.DataFrame(rows)
+
+
+def keep_whole_seeds(table: pd.DataFrame, planned: Iterable[Spec]) -> pd.DataFrame:
+    """The rows of seeds that all losses have which are planned with the same seeds: other means are not comparable.
+
+    For a grid that is recorded run by run; of one that is there as a whole it is every row.
+
+    Args:
+        table: what `measure` gives of some of its runs.
+        planned: all of its runs.
+    """
+    run = ["dataset", "model", "loss", "seed"]
+    grid = pd.DataFrame([(s.dataset, s.model, s.label, s.seed) for s in planned], columns=run).drop_duplicates()
+    grid["seeds"] = grid.groupby(run[:-1])["seed"].transform(lambda own: str(sorted(own)))
+    there = grid.merge(table[run].drop_duplicates(), how="left", on=run, indicator="there")
+    there["whole"] = there["there"] == "both"
+    whole = there.groupby(["dataset", "model", "seeds", "seed"])["whole"].transform("all")
+    return table.merge(there.loc[whole, run], on=run)
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:

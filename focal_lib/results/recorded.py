@@ -8,9 +8,23 @@ import pandas as pd
 
 from focal_lib.checkout import ROOT
 from focal_lib.results.landscape import add_logs
+from focal_lib.results.over_seeds import keep_whole_seeds
+from focal_lib.training.grids import read_grid
+from focal_lib.training.spec import Spec
 from focal_lib.training.store import Result, load_runs
 
-__all__ = ["SEARCHED", "load_recorded", "read_landscape", "read_searches", "read_shift", "read_table", "read_unknown"]
+__all__ = [
+    "SEARCHED",
+    "load_recorded",
+    "load_whole_seeds",
+    "read_landscape",
+    "read_planned",
+    "read_searches",
+    "read_shift",
+    "read_table",
+    "read_unknown",
+    "read_whole_seeds",
+]
 
 # those with logits, whose valley is searched by `workflow.open_questions`
 SEARCHED = (
@@ -20,6 +34,16 @@ SEARCHED = (
     "cifar10-hessian",
     "fashion-mnist-architectures",
 )
+
+
+@functools.cache
+def read_planned(name: str) -> tuple[Spec, ...]:
+    """The runs that results/<name> has or will have: those of the grid workflow/grids/<name>.yaml.
+
+    Raises:
+        FileNotFoundError: there is no such grid, as in an installed package.
+    """
+    return tuple(read_grid(ROOT / "workflow" / "grids" / f"{name}.yaml"))
 
 
 @functools.cache
@@ -36,6 +60,18 @@ def load_recorded(name: str, *, part: bool = False) -> tuple[Result, ...]:
 
 
 @functools.cache
+def load_whole_seeds(name: str) -> tuple[Result, ...]:
+    """The runs of `read_whole_seeds`, in the order of their grid.
+
+    Raises:
+        FileNotFoundError: there are none, as in an installed package.
+    """
+    table = read_whole_seeds(name)
+    kept = set(table[["loss", "seed"]].itertuples(index=False, name=None))
+    return tuple(run for run in load_recorded(name, part=True) if (run.spec.label, run.spec.seed) in kept)
+
+
+@functools.cache
 def read_table(name: str) -> pd.DataFrame:
     """Test metrics of these runs, see `measure`: results/<name>/table.parquet, kept beside them.
 
@@ -43,6 +79,16 @@ def read_table(name: str) -> pd.DataFrame:
         FileNotFoundError: there is no such table, as in an installed package.
     """
     return pd.read_parquet(ROOT / "results" / name / "table.parquet")
+
+
+@functools.cache
+def read_whole_seeds(name: str) -> pd.DataFrame:
+    """`read_table` of a grid's runs, without seeds that some of the losses do not have yet: see `keep_whole_seeds`.
+
+    Raises:
+        FileNotFoundError: there is no such table or grid, as in an installed package.
+    """
+    return keep_whole_seeds(read_table(name), read_planned(name))
 
 
 @functools.cache

@@ -20,11 +20,14 @@ from focal_lib.training.grids import read_contrasts
 __all__ = [
     "ECES",
     "compare_eces",
+    "compare_records",
     "difference_by_seed",
     "evaluate_contrasts",
     "find_contrast",
     "format_contrasts",
+    "format_records",
     "interval_over_seeds",
+    "keep_evaluable",
     "primary_contrast",
 ]
 
@@ -68,6 +71,13 @@ def find_contrast(written: Iterable[Contrast], name: str) -> Contrast:
     if name not in named:
         raise ValueError(f"contrast must be one of {', '.join(named)}. Got {name!r}.")
     return named[name]
+
+
+def keep_evaluable(contrasts: Iterable[Contrast], table: pd.DataFrame) -> tuple[Contrast, ...]:
+    """Those of the tables all of whose contrasts have runs of their losses, as a family is corrected as a whole."""
+    there, every = set(table["loss"]), tuple(contrasts)
+    waiting = {c.table for c in every if not {*c.ours.losses, *c.theirs.losses} <= there}
+    return tuple(c for c in every if c.table not in waiting)
 
 
 def difference_by_seed(table: pd.DataFrame, metric: str, ours: Setting, theirs: Setting) -> pd.Series:
@@ -171,6 +181,47 @@ def compare_eces(
             parts.append(found.assign(own=own, apart=said != said[own].iloc[0]))
     columns = ["table", "name", "metric", "own", "difference", "low", "high", "seeds", "apart"]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def compare_records(
+    contrasts: Iterable[Contrast], small: pd.DataFrame, large: pd.DataFrame, level: float = 0.95
+) -> pd.DataFrame:
+    """What small runs suggested beside what large ones show, for the contrasts whose losses both have.
+
+    Returns:
+        table, name, metric; small_difference, small_low, small_high, small_seeds, and the same of large_*, each
+        interval for itself; found: 'borne out' or 'contradicted' where small runs have an interval without 0 and large
+        ones have one on the same or the other side, 'not borne out' where that of the large ones holds 0, 'new' where
+        only the large ones have one without, 'open' where neither has.
+    """
+    both = set(small["loss"]) & set(large["loss"])
+    kept = [c for c in contrasts if {*c.ours.losses, *c.theirs.losses} <= both]
+    sides, found = [], []
+    for size, table in {"small": small, "large": large}.items():
+        evaluated = evaluate_contrasts(table, kept, level)
+        sides.append((evaluated["low"] > 0).astype(int) - (evaluated["high"] < 0))
+        columns = ["difference", "low", "high", "seeds"]
+        found.append(evaluated[columns].add_prefix(f"{size}_"))
+    suggested, shown = sides
+    words = np.select(
+        [(suggested != 0) & (shown == suggested), (suggested != 0) & (shown == 0), suggested != 0, shown != 0],
+        ["borne out", "not borne out", "contradicted", "new"],
+        "open",
+    )
+    return pd.concat([evaluated[["table", "name", "metric"]], *found], axis="columns").assign(found=words)
+
+
+def format_records(compared: pd.DataFrame, *, precision: int = 2) -> pd.DataFrame:
+    """What `compare_records` gives as text, 'difference [low, high], seeds' for small and for large runs."""
+
+    def say(size: str) -> list[str]:
+        rows = compared[[f"{size}_{column}" for column in ("difference", "low", "high", "seeds")]].to_numpy()
+        number = f"{{:+.{precision}f}}".format
+        return [f"{number(d)} [{number(low)}, {number(high)}], {seeds:g} seeds" for d, low, high, seeds in rows]
+
+    named = compared["table"] + ": " + compared["name"] + ", " + compared["metric"].map(in_words)
+    texts = {"contrast": named, "small runs": say("small"), "these runs": say("large"), "found": compared["found"]}
+    return pd.DataFrame(texts)
 
 
 def _said(difference: pd.Series, low: pd.Series, high: pd.Series) -> pd.Series:

@@ -7,7 +7,7 @@ from focal_lib.claims.from_runs import difference
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.printed_effects import mean_difference
-from focal_lib.results.recorded import load_recorded, read_table
+from focal_lib.results.recorded import read_planned, read_table
 from focal_lib.training.contrasts import Setting
 
 CHAPTER = "13_table1"
@@ -22,7 +22,7 @@ def _trained(loss: str) -> str:
 
 
 def _fcl_against(loss: str) -> Measurement:
-    dataset = load_recorded(RUNS)[0].spec.dataset
+    dataset = read_planned(RUNS)[0].dataset
     printed = mean_difference("L25", dataset, "ece", "pre", "fcl", loss, -1)
     return difference(RUNS, "ece", Setting((_trained("fcl"),)), Setting((_trained(loss),)), printed)
 

@@ -21,15 +21,15 @@ from focal_lib.claims.from_runs import (
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.printed_effects import PrintedEffect, mean_difference
-from focal_lib.results.recorded import load_recorded
+from focal_lib.results.recorded import read_planned
 from focal_lib.training.contrasts import Setting
 from focal_lib.training.store import Result
 
 CHAPTER = "16_miscalibration"
 WHICH_GAMMA = "08_training"  # the chapter that asks which gamma calibrates best
 GAMMAS = (1.0, 2.0, 3.0)  # M20's
-RECORDED = "cifar10-resnet8"
-ON_CIFAR10 = "(Here: ResNet-8, 4,000 training images, 30 epochs.)"
+RECORDED = "cifar10-record"
+ON_CIFAR10 = "(Here: AirBench CNN, 45,000 training images, 16 epochs.)"
 KEPT = 0.95  # the confidence on correctly classified samples that M20 has
 
 
@@ -214,7 +214,7 @@ def _recorded(loss: str, other: str, printed: PrintedEffect) -> Measurement:
 )
 def gamma_order_here() -> Evidence:
     """Two differences over seeds, against those that Table 7 prints."""
-    dataset = load_recorded(RECORDED)[0].spec.dataset
+    dataset = read_planned(RECORDED)[0].dataset
     pairs = (("focal 3", "focal 2"), ("focal 2", "focal 1"))
     return All(tuple(_recorded(*p, mean_difference("M20", dataset, "ece", "pre", *p, -1)) for p in pairs))
 

@@ -21,7 +21,7 @@ from focal_lib.training.contrasts import Setting
 from focal_lib.training.store import Result
 
 CHAPTER = "10_gradient_factor"
-RECORDED = "cifar10-resnet8"
+RECORDED = "cifar10-record"
 LOSSES = ("cross-entropy", "focal 1", "focal 2", "focal 3", "flsd-53")  # M20's on record
 
 
@@ -186,8 +186,8 @@ def temperature_of_cross_entropy() -> Evidence:
     r"validation set': 'We find the second approach to produce better results in general.' (Taken as: a lower ECE, "
     r"equal width, and a lower AdaECE, equal "
     r"mass, on test, either after a temperature chosen by itself, from 0.1 to 10 in steps of 0.1 as M20's for ECE, in KK24's steps of 0.01 to 5 for AdaECE; mean over cross-entropy, $\gamma = 1, 2, 3$ and "
-    r"FLSD-53. Here: ResNet-8, 4,000 training "
-    r"images, 30 epochs.)",
+    r"FLSD-53. Here: AirBench CNN, 45,000 training "
+    r"images, 16 epochs.)",
     chapter=CHAPTER,
     fidelity="our reading",
     needs=f"results/{RECORDED}",
