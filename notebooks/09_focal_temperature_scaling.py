@@ -234,15 +234,15 @@ note("fts", lines=len(lines), at_end=", ".join(at_end) or "none")
 # {glue:text}`fts-line-slack:g` in {glue:text}`fts-line-under` of {glue:text}`fts-total` runs, and is
 # {glue:text}`fts-line-speed:.1f` times faster than our grid search. The ledger asks what it loses on test data.
 #
-# KK24 have CIFAR. Of the small networks of [](#ch-table1):
+# KK24 have CIFAR. Of networks of [](#ch-table1), on all of CIFAR-10, and of a small one on a part of CIFAR-100:
 
 # %% tags=["hide-input"]
 of_cifar = {}
-for name, title in (("cifar10-resnet8", "CIFAR-10"), ("cifar100-resnet8", "CIFAR-100")):
-    found = results.temperature_lines(results.load_recorded(name), small)
+for name, title in (("cifar10-record", "CIFAR-10"), ("cifar100-resnet8", "CIFAR-100")):
+    found = results.temperature_lines(results.load_whole_seeds(name), small)
     of_cifar[title] = {label: (np.array(small), best, None) for label, best in found.items()}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Two panels, CIFAR-10 and CIFAR-100: best temperature over calibration gamma, one line for each training loss."}, "figure": {"name": "fig-fts-lines-cifar", "caption": "The same on CIFAR: recorded ResNet-8, first seed, cross-entropy and the focal losses that are recorded of each. Counterpart of KK24 Fig. 8, whose networks are ResNet-50."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Two panels, CIFAR-10 and CIFAR-100: best temperature over calibration gamma, one line for each training loss."}, "figure": {"name": "fig-fts-lines-cifar", "caption": "The same on CIFAR: recorded networks, first seed, cross-entropy and the focal losses that are recorded of each. Counterpart of KK24 Fig. 8, whose networks are ResNet-50."}}
 panel_figure(of_cifar, r"$\gamma$ of the calibration map", "best temperature")
 
 # %% tags=["remove-input"]
@@ -282,7 +282,7 @@ note("fts", straight_cifar="; ".join(said))
 #   mean over seeds, by loss. By intervals each for itself, {glue:text}`fts-nll-said`.
 # * The pairs of $\gamma$ and $T$ with a low ECE form a valley. A search along it gives up
 #   {glue:text}`fts-line-mean:.2f` points of ECE on validation data on average, {glue:text}`fts-line-max:.2f` at worst.
-# * These are small networks of one kind on one data set. [](#ch-table1) has CIFAR; [](#page-questions) has three other
+# * These are small networks of one kind on one data set. [](#ch-table1) has CIFAR-10; [](#page-questions) has three other
 #   architectures, and scalings with parameters for each class, by comparisons that were written down before.
 # :::
 #

@@ -6,7 +6,7 @@ import pytest
 
 from focal_lib.checkout import ROOT
 from focal_lib.claims import ledger
-from focal_lib.results.recorded import load_recorded, read_shift, read_table
+from focal_lib.results.recorded import read_planned, read_shift, read_table
 from focal_lib.results.written_unknown import corruptions_asked
 from focal_lib.training.data.corruptions import CORRUPTION_KINDS
 from focal_lib.training.grids import read_grid
@@ -18,7 +18,7 @@ NAMED = [c for c in ledger() if c.needs not in (None, "runs", SHOWN) and "traini
 
 @pytest.mark.parametrize("claim", NAMED, ids=lambda claim: claim.id)
 def test_a_statement_names_the_size_of_its_runs(claim):
-    specs = [run.spec for run in load_recorded(claim.needs.removeprefix("results/"))]
+    specs = read_planned(claim.needs.removeprefix("results/"))
     assert {f"{spec.n_train:,} training images" in claim.statement for spec in specs} == {True}
     (epochs,) = re.findall(r"(\d+) epochs", claim.statement)
     assert {spec.epochs or RECIPES[spec.recipe].epochs for spec in specs} == {int(epochs)}

@@ -26,6 +26,8 @@ def test_gaps_before_and_after_the_map(made_results):
     assert first["adaptive_ece"] == pytest.approx(adaptive_ece(probs, made_results[0].test.labels))
     assert first["gap"] == pytest.approx(first["confidence"] - first["accuracy"])
     assert first["mapped_gap"] == first["gap"]  # gamma 0: no map
+    of_test = by_run.confidence_gaps(made_results, ["test"])
+    pd.testing.assert_frame_equal(of_test, frame[frame["split"] == "test"].reset_index(drop=True))
     focal = frame[frame["gamma"] == 3]
     assert (focal["mapped_confidence"] > focal["confidence"]).all()
 

@@ -1,5 +1,7 @@
 """Tables of runs: duckdb's means against pandas', pairings against SciPy, metrics against their own functions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from focal_lib.metrics.bins import adaptive_ece, ece
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.results import over_seeds
 from focal_lib.results.over_seeds import SCALINGS
+from focal_lib.training.spec import Spec
 
 PRE = {"method": "none", "objective": ""}
 BY_ADAPTIVE_ECE = {"method": "temperature", "objective": "adaptive-ece"}
@@ -50,6 +53,35 @@ def test_some_scalings_only(made_results, measured):
     whole = measured.merge(some, on=[c for c in some if c != "value"], suffixes=("", "_again"))
     assert len(whole) == len(some) == 2 * len(METRICS)
     assert (whole["value"] == whole["value_again"]).all()
+
+
+def planned(**seeds):
+    """Specifications of cross-entropy and gamma 1, 2 with these seeds: ce=2 is seeds 0 and 1."""
+    gammas = {"ce": 0, "one": 1, "two": 2}
+    return [Spec(gamma=gammas[name], seed=seed) for name, many in seeds.items() for seed in range(many)]
+
+
+def table_of(specs):
+    rows = [(s.dataset, s.model, s.label, s.seed, metric) for s in specs for metric in ("ece", "nll")]
+    return pd.DataFrame(rows, columns=["dataset", "model", "loss", "seed", "metric"])
+
+
+def test_a_seed_counts_when_all_losses_planned_with_it_have_it():
+    specs = planned(ce=3, one=3, two=2)
+    pd.testing.assert_frame_equal(over_seeds.keep_whole_seeds(table_of(specs), specs), table_of(specs))
+    lacking = [s for s in specs if (s.gamma, s.seed) != (1, 2)]  # cross-entropy alone has seed 2
+    kept = over_seeds.keep_whole_seeds(table_of(lacking), specs)
+    pd.testing.assert_frame_equal(kept, table_of([s for s in specs if s.seed < 2]))
+    lacking = [s for s in specs if (s.gamma, s.seed) != (2, 1)]  # which is planned with other seeds than the two
+    kept = over_seeds.keep_whole_seeds(table_of(lacking), specs)
+    pd.testing.assert_frame_equal(kept, table_of(lacking))
+    assert over_seeds.keep_whole_seeds(table_of(specs[:1]), specs).empty
+
+
+def test_whole_seeds_are_kept_by_network():
+    one, other = planned(ce=2, one=2), [replace(s, model="mlp") for s in planned(ce=2, one=2)]
+    kept = over_seeds.keep_whole_seeds(table_of([*one[:-1], *other]), one + other)
+    pd.testing.assert_frame_equal(kept, table_of([one[0], one[2], *other]))
 
 
 def test_summary_is_pandas(measured, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from focal_lib.checkout import ROOT
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.results.over_seeds import SCALINGS, measure
-from focal_lib.results.recorded import SEARCHED, load_recorded, read_table
+from focal_lib.results.recorded import SEARCHED, load_recorded, load_whole_seeds, read_table, read_whole_seeds
 from focal_lib.training.grids import read_grid
 from tests.quick import first_is_quick
 from workflow.dependencies import modules_used, sources
@@ -95,6 +95,16 @@ def test_a_record_does_not_count_among_what_made_it():
     """Else it could not go on: with each row the code would seem another."""
     made_of = sources(modules_used(ROOT / "workflow" / "landscape.py"))
     assert not [name for name in made_of if name.startswith("results/")]
+
+
+@pytest.mark.parametrize("folder", first_is_quick(FOLDERS))
+def test_runs_and_rows_of_whole_seeds_are_the_same(folder):
+    table, runs = read_whole_seeds(folder), load_whole_seeds(folder)
+    rows = table[["loss", "seed"]].drop_duplicates().itertuples(index=False, name=None)
+    assert sorted(rows) == sorted({(run.spec.label, run.spec.seed) for run in runs})
+    if folder not in UNFINISHED:
+        pd.testing.assert_frame_equal(table, read_table(folder))
+        assert len(runs) == len(load_recorded(folder))
 
 
 def test_what_is_not_recorded_is_named():

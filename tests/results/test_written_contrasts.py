@@ -14,9 +14,12 @@ from focal_lib.results.over_seeds import SCALINGS
 from focal_lib.results.written_contrasts import (
     ECES,
     compare_eces,
+    compare_records,
     difference_by_seed,
     evaluate_contrasts,
     format_contrasts,
+    format_records,
+    keep_evaluable,
     primary_contrast,
 )
 from focal_lib.training.contrasts import Contrast, Setting
@@ -104,6 +107,40 @@ def test_other_eces_that_say_something_else_are_named():
     }
     assert compare_eces(table, [replace(contrast("focal 1"), metric="nll")]).empty
     assert set(ECES) == set(found.index)
+
+
+def test_a_table_of_a_paper_waits_for_all_of_its_losses():
+    other = replace(contrast("fcl 4 1.5"), table="L25 Table 4")
+    assert keep_evaluable([*FAMILY, other], made()) == FAMILY
+    assert keep_evaluable([*FAMILY, replace(other, table="KK24 Table 1")], made()) == ()
+
+
+def test_small_runs_beside_large_ones():
+    """Each of the five findings, planted: below 0 or about 0 in small runs, below, above or about 0 in large ones."""
+    below, above, about = (-2.0, -2.1, -1.9), (2.0, 2.1, 1.9), (-1.0, 1.0, 0.1)
+    planted = {
+        "borne out": (below, below),
+        "contradicted": (below, above),
+        "not borne out": (below, about),
+        "new": (about, above),
+        "open": (about, about),
+    }
+    small, large = ({name: pair[k] for name, pair in planted.items()} for k in (0, 1))
+    contrasts = [*map(contrast, planted), contrast("fcl 4 1.5")]  # the last is in neither
+    found = compare_records(contrasts, made(small), made(large | {"fcl 4 1.5": below}))
+    assert found["found"].tolist() == found["name"].tolist() == list(planted)
+    one = evaluate_contrasts(made(small), [contrast("borne out")]).iloc[0]
+    assert found.loc[0, ["small_difference", "small_low", "small_high"]].tolist() == [
+        *one[["difference", "low", "high"]]
+    ]
+    assert found["large_difference"].tolist() == pytest.approx([-2, 2, 0.1 / 3, 2, 0.1 / 3])
+    shown = format_records(found)
+    assert shown.iloc[1].tolist() == [
+        "KK24 Table 1: contradicted, adaptive ECE",
+        "-2.00 [-2.25, -1.75], 3 seeds",
+        "+2.00 [+1.75, +2.25], 3 seeds",
+        "contradicted",
+    ]
 
 
 def test_a_table_that_lacks_runs_is_refused():

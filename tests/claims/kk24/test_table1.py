@@ -1,9 +1,11 @@
+import pandas as pd
+
 from focal_lib.claims import Verdict
 from focal_lib.claims.from_runs import difference
 from focal_lib.claims.kk24.table1 import ECE, RUNS, SCALED, focal_losses, gain_of_focal_losses
 from focal_lib.claims.ledger import find
 from focal_lib.claims.printed_effects import kk24_gain
-from focal_lib.results.recorded import read_table
+from focal_lib.results.recorded import read_planned, read_whole_seeds
 from focal_lib.results.written_contrasts import evaluate_contrasts, primary_contrast
 from focal_lib.training.contrasts import Setting
 
@@ -15,14 +17,14 @@ def test_judged_by_ece_of_equal_mass():
     assert len(found.parts) == 1 + len(focal_losses())
     for part in found.parts:
         assert "adaptive-ece (equal mass, %)" in part.quantity
-    frame = read_table(RUNS).query("metric == 'adaptive-ece' and objective == 'adaptive-ece' and gamma > 0")
+    frame = read_whole_seeds(RUNS).query("metric == 'adaptive-ece' and objective == 'adaptive-ece' and gamma > 0")
     means = frame.query("loss.str.startswith('focal ') or loss == 'flsd-53'", engine="python")
     assert abs(gain_of_focal_losses().measured) < abs(means["value"].mean())
 
 
 def test_the_claim_is_the_primary_contrast():
     contrast, written = primary_contrast(RUNS)
-    row = evaluate_contrasts(read_table(RUNS), [contrast]).iloc[0]
+    row = evaluate_contrasts(read_whole_seeds(RUNS), [contrast]).iloc[0]
     gain = gain_of_focal_losses()
     assert (gain.interval.estimate, gain.interval.low, gain.interval.high) == tuple(row[["difference", "low", "high"]])
     assert ("not written down" in gain.describe()) == (not written)
@@ -54,3 +56,15 @@ def test_other_eces_are_named_where_they_say_otherwise():
             same = same_side and other.measured * part.measured > 0
             assert (f" {metric} (" in part.remark or f"; {metric} (" in part.remark) == (not same), (losses, metric)
     assert ECE not in part.remark
+
+
+def test_seeds_to_come_are_told(monkeypatch):
+    """Of a seed that one loss lacks no loss is counted, and the ledger says how many are planned."""
+    table, planned = read_whole_seeds(RUNS), read_planned(RUNS)
+    seeds = sorted({spec.seed for spec in planned if spec.label == "focal 1"})
+    few = table[table["seed"].isin(seeds[:2])]
+    monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", lambda name: few)
+    assert f"2 of {len(seeds)} seeds that are planned are recorded so far" in gain_of_focal_losses().remark
+    every = pd.concat([few[few["seed"] == few["seed"].min()].assign(seed=seed) for seed in seeds])
+    monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", lambda name: every)
+    assert "planned" not in gain_of_focal_losses().remark
