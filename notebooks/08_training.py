@@ -186,7 +186,7 @@ note("training", within=100 * COMPENSATION, least_error=100 * theory.closest_tem
 # How overconfidence comes about while a network trains is the question of [](#ch-miscalibration), on the same runs.
 #
 # Which $\gamma$ calibrates best as trained, M20 say of CIFAR-10; so it is asked of the runs recorded there, by M20's
-# ECE, of equal width. More $\gamma$ is not always better, as they say, too:
+# ECE, of equal width; and so is what they say against the thought that more $\gamma$ is always better:
 
 # %% tags=["remove-input"]
 show("m20.gamma_order_here", "m20.gamma_too_high")

@@ -137,6 +137,7 @@ def _main_runs() -> dict[str, Any]:
         "planned": len(read_planned(MAIN)),
         "losses": table["loss"].nunique(),
         "seeds": table["seed"].nunique(),
+        "planned_seeds": len({one.seed for one in read_planned(MAIN)}),
         "differs": read_notes(f"workflow/grids/{MAIN}.yaml").differs,
     }
 
@@ -170,7 +171,7 @@ def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
     of_main = evaluate_contrasts(main, keep_evaluable(read_contrasts(f"workflow/grids/{MAIN}.yaml"), main))
     architectures = contrasts_by_network(read_table("fashion-mnist-architectures"), ARCHITECTURE_CONTRASTS)
     return {
-        MAIN: {"losses and scalings on CIFAR-10": of_main},
+        MAIN: {f"losses and scalings on CIFAR-10, {main['seed'].nunique()} seeds": of_main},
         "human-labels": {"models trained on the labels of raters": evaluate_written()},
         "unknown-inputs": {
             "unknown digits, FCL and FLSD-53": evaluate_contrasts(digits["fashion-mnist-unknown"], RECORDED_DIGITS),

@@ -197,22 +197,24 @@ def difference(
 
 
 def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: PrintedEffect) -> Measurement:
-    """A contrast of recorded runs against the effect claimed, of the seeds that are there of all losses.
+    """A contrast of recorded runs against the effect claimed, UNDECIDED as long as seeds that are planned are missing.
 
-    A remark says which seeds are planned and not there yet, and names the other ECEs that say otherwise.
+    A remark names the other ECEs that say otherwise.
     """
     table = read_whole_seeds(name)
     differences = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
     interval = interval_over_seeds(differences, contrast.metric)
-    found = Measurement.signed(quantity, printed.text, interval, printed.sign, over_seeds(differences), printed.size)
-    remarks = (_seeds_to_come(name, contrast, len(differences)), _other_eces(table, contrast))
-    return replace(found, remark=". ".join(filter(None, remarks)))
+    planned = _planned_seeds(name, contrast)
+    complete = len(differences) >= planned
+    over = over_seeds(differences) if complete else f"{len(differences)} of {planned} planned seeds"
+    found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size)
+    return replace(found, remark=_other_eces(table, contrast), complete=complete)
 
 
-def _seeds_to_come(name: str, contrast: Contrast, there: int) -> str:
+def _planned_seeds(name: str, contrast: Contrast) -> int:
+    """How many seeds all losses of a contrast are planned with."""
     losses = {*contrast.ours.losses, *contrast.theirs.losses}
-    planned = set.intersection(*({s.seed for s in read_planned(name) if s.label == loss} for loss in losses))
-    return f"{there} of {len(planned)} seeds that are planned are recorded so far" if there < len(planned) else ""
+    return len(set.intersection(*({s.seed for s in read_planned(name) if s.label == loss} for loss in losses)))
 
 
 def _other_eces(table: pd.DataFrame, contrast: Contrast) -> str:

@@ -13,6 +13,7 @@ from focal_lib.pages.tables import in_words
 __all__ = ["Measurement"]
 
 POWER = 0.8
+_WAITING = "nothing is concluded before all is there"
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Measurement:
 
     A number must lie within `tolerance` of the expected one, and so must its confidence interval where it has one;
     `signed` claims a sign; any other condition, on numbers without chance, comes as `holds`. Without one of these there
-    is nothing to judge: CHECK FAILED.
+    is nothing to judge: CHECK FAILED. Of runs that are not `complete` a claim is UNDECIDED, whatever they show so far.
     """
 
     quantity: str
@@ -36,6 +37,7 @@ class Measurement:
     sign: int = 0  # of a claim about a sign
     size: float | None = None  # the effect printed, of such a claim
     remark: str = ""
+    complete: bool = True  # whether all runs are there that were planned; nothing is concluded before
 
     @classmethod
     def signed(
@@ -94,6 +96,8 @@ class Measurement:
             return Verdict.REPRODUCED if self.holds else Verdict.NOT_REPRODUCED
         if self.claimed is None:
             return Verdict.FAILED
+        if not self.complete:
+            return Verdict.UNDECIDED
         return judge(self._judged, self.claimed, None if self.size is None else (self.size, self.size), parts)
 
     @property
@@ -113,7 +117,9 @@ class Measurement:
         verdict = self.verdict_among(parts)
         if parts > 1 or verdict == Verdict.UNDECIDED:  # alone, it is the claim's
             text += f": {verdict}"
-        if verdict == Verdict.UNDECIDED and self.interval is not None:
+        if not self.complete:
+            text += f"; {_WAITING}"
+        elif verdict == Verdict.UNDECIDED and self.interval is not None:
             text += f"; {_could_show(self.interval, self.over, bool(self.sign))}"
         return f"{text}. {in_words(self.remark)}" if self.remark else text
 
@@ -141,6 +147,8 @@ class Measurement:
             where = ("within" if self._ours else "in") if so else "outside"
             return f"{self.measured:.6g} lies {where} {self._what_is_said}, {_range(self.claimed)}"
         what = f"the interval {_labelled(judged, self.over)}"
+        if not self.complete:
+            return f"{what} is of a part of what was planned; {_WAITING}"
         if verdict == Verdict.REPRODUCED:
             return f"{what} lies in what is claimed, {_range(self.claimed)}"
         if verdict == Verdict.NOT_REPRODUCED:
@@ -174,6 +182,8 @@ class Measurement:
             return f"other numbers, computed or {self.said}; no chance is in them"
         if self.claimed is None:
             return "a number, or a sign, that is claimed"
+        if not self.complete:
+            return "the runs that are planned and not there yet"
         verdict, claimed, judged = self.verdict_among(parts), _range(self.claimed), self._judged
         if not judged.kind and not math.isnan(judged.low):
             reproduced = verdict == Verdict.REPRODUCED

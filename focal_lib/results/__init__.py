@@ -10,6 +10,7 @@ from focal_lib.results.architectures import (
 from focal_lib.results.by_run import (
     compare_scaling,
     confidence_gaps,
+    final_gaps,
     format_mean_sd,
     nll_temperature,
     reliability_by_loss,
@@ -82,6 +83,7 @@ from focal_lib.results.over_seeds import (
     format_as_kk24,
     keep_whole_seeds,
     measure,
+    name_significant,
     summarise,
     write_table,
 )
@@ -169,6 +171,7 @@ from focal_lib.results.while_training import (
     reliability_by_epoch,
 )
 from focal_lib.results.written_contrasts import (
+    FINDINGS,
     compare_eces,
     compare_records,
     evaluate_contrasts,
@@ -204,6 +207,7 @@ __all__ = [
     "CONFIDENT",
     "CONVERGING",
     "FACTORS",
+    "FINDINGS",
     "FRESH_DIGITS",
     "LEFT_OUT",
     "MIDDLE",
@@ -252,6 +256,7 @@ __all__ = [
     "experiment_table",
     "extremes_over_corruptions",
     "factors_at",
+    "final_gaps",
     "find_equal_rows",
     "find_moved_columns",
     "format_as_kk24",
@@ -295,6 +300,7 @@ __all__ = [
     "minus_full",
     "name_factor_intervals",
     "name_factors",
+    "name_significant",
     "nearest_temperature",
     "negative_by_loss",
     "nll_surface",

@@ -22,6 +22,7 @@ from focal_lib.metrics.all_metrics import all_metrics
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.metrics.significance import holm, t_p_value
+from focal_lib.pages.tables import in_words
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import Result
 
@@ -33,6 +34,7 @@ __all__ = [
     "format_as_kk24",
     "keep_whole_seeds",
     "measure",
+    "name_significant",
     "summarise",
     "write_table",
 ]
@@ -163,6 +165,17 @@ def correct_together(frame: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
     adjusted = pd.Series(np.nan, index=frame.index)
     adjusted[known] = holm(frame.loc[known, "p"])
     return frame.assign(p_adjusted=adjusted, significant=adjusted <= 1 - level)
+
+
+def name_significant(found: pd.DataFrame) -> dict[str, str]:
+    """'lower' and 'higher' -> the losses whose difference is significantly so, in words: 'focal 1, FLSD-53', or 'none'.
+
+    Args:
+        found: of `correct_together`, with a row a loss.
+    """
+    sides = {"lower": found["difference"] < 0, "higher": found["difference"] > 0}
+    named = {side: found.loc[which & found["significant"], "loss"].map(in_words) for side, which in sides.items()}
+    return {side: ", ".join(losses) or "none" for side, losses in named.items()}
 
 
 def _ask(table: pd.DataFrame | Path, query: str) -> pd.DataFrame:

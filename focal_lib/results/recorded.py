@@ -66,9 +66,10 @@ def load_whole_seeds(name: str) -> tuple[Result, ...]:
     Raises:
         FileNotFoundError: there are none, as in an installed package.
     """
-    table = read_whole_seeds(name)
-    kept = set(table[["loss", "seed"]].itertuples(index=False, name=None))
-    return tuple(run for run in load_recorded(name, part=True) if (run.spec.label, run.spec.seed) in kept)
+    runs = read_whole_seeds(name)[["dataset", "model", "loss", "seed"]]
+    kept = set(runs.itertuples(index=False, name=None))
+    specs = ((run, run.spec) for run in load_recorded(name, part=True))
+    return tuple(run for run, s in specs if (s.dataset, s.model, s.label, s.seed) in kept)
 
 
 @functools.cache

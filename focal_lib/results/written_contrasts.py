@@ -10,6 +10,7 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 
 from focal_lib.checkout import ROOT
+from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import Interval, t_interval_if_any
 from focal_lib.metrics.significance import smallest_effect, t_p_value
 from focal_lib.pages.tables import captioned, in_words
@@ -19,6 +20,7 @@ from focal_lib.training.grids import read_contrasts
 
 __all__ = [
     "ECES",
+    "FINDINGS",
     "compare_eces",
     "compare_records",
     "difference_by_seed",
@@ -32,6 +34,7 @@ __all__ = [
 ]
 
 _STEPS = {"epochs-to-low": 1.0, "epochs-to-error": 1.0}  # of metrics that are whole numbers
+FINDINGS = ("borne out", "contradicted", "not borne out", "too few seeds to tell", "new", "open")  # by large runs
 ECES = ("ece", "adaptive-ece", "classwise-ece", "smooth-ece")  # of METRICS
 _EVALUATED = ["table", "name", "primary", "metric", "claimed", "difference", "low", "high", "seeds"]
 _EVALUATED += ["p", "p_adjusted", "smallest", "significant"]
@@ -74,8 +77,9 @@ def find_contrast(written: Iterable[Contrast], name: str) -> Contrast:
 
 
 def keep_evaluable(contrasts: Iterable[Contrast], table: pd.DataFrame) -> tuple[Contrast, ...]:
-    """Those of the tables all of whose contrasts have runs of their losses, as a family is corrected as a whole."""
-    there, every = set(table["loss"]), tuple(contrasts)
+    """Those of the tables all of whose losses have two seeds or more, as a family is corrected as a whole."""
+    seeds, every = table.groupby("loss")["seed"].nunique(), tuple(contrasts)
+    there = set(seeds.index[seeds >= 2])
     waiting = {c.table for c in every if not {*c.ours.losses, *c.theirs.losses} <= there}
     return tuple(c for c in every if c.table not in waiting)
 
@@ -184,44 +188,53 @@ def compare_eces(
 
 
 def compare_records(
-    contrasts: Iterable[Contrast], small: pd.DataFrame, large: pd.DataFrame, level: float = 0.95
+    contrasts: Iterable[Contrast],
+    small: pd.DataFrame,
+    large: pd.DataFrame,
+    of_small: Iterable[Contrast] = (),
+    level: float = 0.95,
 ) -> pd.DataFrame:
     """What small runs suggested beside what large ones show, for the contrasts whose losses both have.
 
+    Args:
+        of_small: contrasts of the small runs' own, which take the place of those of the same table and name.
+
     Returns:
         table, name, metric; small_difference, small_low, small_high, small_seeds, and the same of large_*, each
-        interval for itself; found: 'borne out' or 'contradicted' where small runs have an interval without 0 and large
-        ones have one on the same or the other side, 'not borne out' where that of the large ones holds 0, 'new' where
-        only the large ones have one without, 'open' where neither has.
+        interval for itself; found, of FINDINGS. Where small runs have an interval without 0: 'borne out' or
+        'contradicted' if large ones have one, too, on the same or the other side; 'not borne out' if theirs holds 0
+        and not the difference of the small ones; 'too few seeds to tell' if it holds both. Else: 'new' or 'open'.
     """
     both = set(small["loss"]) & set(large["loss"])
     kept = [c for c in contrasts if {*c.ours.losses, *c.theirs.losses} <= both]
-    sides, found = [], []
-    for size, table in {"small": small, "large": large}.items():
-        evaluated = evaluate_contrasts(table, kept, level)
-        sides.append((evaluated["low"] > 0).astype(int) - (evaluated["high"] < 0))
-        columns = ["difference", "low", "high", "seeds"]
-        found.append(evaluated[columns].add_prefix(f"{size}_"))
-    suggested, shown = sides
-    words = np.select(
-        [(suggested != 0) & (shown == suggested), (suggested != 0) & (shown == 0), suggested != 0, shown != 0],
-        ["borne out", "not borne out", "contradicted", "new"],
-        "open",
-    )
-    return pd.concat([evaluated[["table", "name", "metric"]], *found], axis="columns").assign(found=words)
+    own = {(c.table, c.name): c for c in of_small}
+    one = evaluate_contrasts(small, [own.get((c.table, c.name), c) for c in kept], level)
+    two = evaluate_contrasts(large, kept, level)
+    suggested, shown = ((f["low"] > 0).astype(int) - (f["high"] < 0) for f in (one, two))
+    holds = (two["low"] <= one["difference"]) & (one["difference"] <= two["high"])
+    cases = (shown == suggested, shown == -suggested, ~holds, holds)
+    words = np.select([*((suggested != 0) & case for case in cases), shown != 0], FINDINGS[:-1], FINDINGS[-1])
+    columns = ["difference", "low", "high", "seeds"]
+    numbers = (one[columns].add_prefix("small_"), two[columns].add_prefix("large_"))
+    return pd.concat([two[["table", "name", "metric"]], *numbers], axis="columns").assign(found=words)
 
 
-def format_records(compared: pd.DataFrame, *, precision: int = 2) -> pd.DataFrame:
+def format_records(compared: pd.DataFrame) -> pd.DataFrame:
     """What `compare_records` gives as text, 'difference [low, high], seeds' for small and for large runs."""
 
     def say(size: str) -> list[str]:
-        rows = compared[[f"{size}_{column}" for column in ("difference", "low", "high", "seeds")]].to_numpy()
-        number = f"{{:+.{precision}f}}".format
-        return [f"{number(d)} [{number(low)}, {number(high)}], {seeds:g} seeds" for d, low, high, seeds in rows]
+        rows = compared[["metric", *(f"{size}_{column}" for column in ("difference", "low", "high", "seeds"))]]
+        return [_with_interval(*row) for row in rows.itertuples(index=False, name=None)]
 
     named = compared["table"] + ": " + compared["name"] + ", " + compared["metric"].map(in_words)
-    texts = {"contrast": named, "small runs": say("small"), "these runs": say("large"), "found": compared["found"]}
+    texts = {"contrast": named, "small runs": say("small"), "large runs": say("large"), "found": compared["found"]}
     return pd.DataFrame(texts)
+
+
+def _with_interval(metric: str, difference: float, low: float, high: float, seeds: int) -> str:
+    """'-0.12 [-0.30, +0.06], 3 seeds'; of what is no percentage two digits more."""
+    number = (f"{{:+.{2 if METRICS[metric].per_cent else 4}f}}").format
+    return f"{number(difference)} [{number(low)}, {number(high)}], {seeds} seeds"
 
 
 def _said(difference: pd.Series, low: pd.Series, high: pd.Series) -> pd.Series:

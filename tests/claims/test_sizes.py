@@ -6,6 +6,7 @@ import pytest
 
 from focal_lib.checkout import ROOT
 from focal_lib.claims import ledger
+from focal_lib.pages.tables import in_words
 from focal_lib.results.recorded import read_planned, read_shift, read_table
 from focal_lib.results.written_unknown import corruptions_asked
 from focal_lib.training.data.corruptions import CORRUPTION_KINDS
@@ -20,6 +21,8 @@ NAMED = [c for c in ledger() if c.needs not in (None, "runs", SHOWN) and "traini
 def test_a_statement_names_the_size_of_its_runs(claim):
     specs = read_planned(claim.needs.removeprefix("results/"))
     assert {f"{spec.n_train:,} training images" in claim.statement for spec in specs} == {True}
+    models = {in_words(spec.model) for spec in specs}
+    assert len(models) > 1 or models.pop() in claim.statement
     (epochs,) = re.findall(r"(\d+) epochs", claim.statement)
     assert {spec.epochs or RECIPES[spec.recipe].epochs for spec in specs} == {int(epochs)}
     if "lambda" in claim.statement:

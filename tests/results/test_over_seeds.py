@@ -84,6 +84,13 @@ def test_whole_seeds_are_kept_by_network():
     pd.testing.assert_frame_equal(kept, table_of([one[0], one[2], *other]))
 
 
+def test_significant_losses_are_named():
+    found = pd.DataFrame({"loss": ["focal 1", "flsd-53", "fcl 4 1.5"], "difference": [-1.0, -2.0, 3.0]})
+    said = over_seeds.name_significant(found.assign(significant=[True, True, False]))
+    assert said == {"lower": "focal 1, FLSD-53", "higher": "none"}
+    assert over_seeds.name_significant(found.assign(significant=True))["higher"] == "FCL (γ 4, λ 1.5)"
+
+
 def test_summary_is_pandas(measured, tmp_path):
     over_seeds.write_table(measured, tmp_path / "t.parquet")
     found = over_seeds.summarise(tmp_path / "t.parquet")

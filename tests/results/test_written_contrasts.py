@@ -13,6 +13,7 @@ from focal_lib.metrics.significance import smallest_effect
 from focal_lib.results.over_seeds import SCALINGS
 from focal_lib.results.written_contrasts import (
     ECES,
+    FINDINGS,
     compare_eces,
     compare_records,
     difference_by_seed,
@@ -113,34 +114,46 @@ def test_a_table_of_a_paper_waits_for_all_of_its_losses():
     other = replace(contrast("fcl 4 1.5"), table="L25 Table 4")
     assert keep_evaluable([*FAMILY, other], made()) == FAMILY
     assert keep_evaluable([*FAMILY, replace(other, table="KK24 Table 1")], made()) == ()
+    one_seed = made()[lambda f: (f["loss"] != "focal 3") | (f["seed"] == 0)]
+    assert keep_evaluable(FAMILY, one_seed) == ()
 
 
-def test_small_runs_beside_large_ones():
-    """Each of the five findings, planted: below 0 or about 0 in small runs, below, above or about 0 in large ones."""
-    below, above, about = (-2.0, -2.1, -1.9), (2.0, 2.1, 1.9), (-1.0, 1.0, 0.1)
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_small_runs_beside_large_ones(sign):
+    """Each finding, planted: on one side of 0 or about 0 in small runs, on either side or about 0 in large ones."""
+    shown, other, about, wide = (2.0, 2.1, 1.9), (-2.0, -2.1, -1.9), (-0.5, 0.5, 0.1), (-1.0, 4.0, 0.1)
     planted = {
-        "borne out": (below, below),
-        "contradicted": (below, above),
-        "not borne out": (below, about),
-        "new": (about, above),
-        "open": (about, about),
+        "borne out": (shown, shown),
+        "contradicted": (shown, other),
+        "not borne out": (shown, about),
+        "too few seeds to tell": (shown, wide),
+        "new": (about, other),
+        "open": (about, wide),
     }
-    small, large = ({name: pair[k] for name, pair in planted.items()} for k in (0, 1))
+    assert tuple(planted) == FINDINGS
+    small, large = ({name: [sign * value for value in pair[k]] for name, pair in planted.items()} for k in (0, 1))
     contrasts = [*map(contrast, planted), contrast("fcl 4 1.5")]  # the last is in neither
-    found = compare_records(contrasts, made(small), made(large | {"fcl 4 1.5": below}))
+    found = compare_records(contrasts, made(small), made(large | {"fcl 4 1.5": shown}))
     assert found["found"].tolist() == found["name"].tolist() == list(planted)
     one = evaluate_contrasts(made(small), [contrast("borne out")]).iloc[0]
-    assert found.loc[0, ["small_difference", "small_low", "small_high"]].tolist() == [
-        *one[["difference", "low", "high"]]
+    columns = ["difference", "low", "high"]
+    assert found.loc[0, [f"small_{column}" for column in columns]].tolist() == one[columns].tolist()
+    assert found["large_difference"].tolist() == pytest.approx(sign * np.array([2, -2, 0.1 / 3, 3.1 / 3, -2, 3.1 / 3]))
+    own = replace(contrast("new"), name="borne out")
+    found = compare_records(contrasts, made(small), made(large), [own])
+    assert found.loc[0, "small_difference"] == pytest.approx(sign * 0.1 / 3)
+    assert found.loc[0, "found"] == "new"
+
+
+def test_small_and_large_runs_in_words():
+    table = pd.concat([made({"focal 1": (2.0, 2.1, 1.9)}), made({"focal 1": (0.02, 0.021, 0.019)}, "nll")])
+    both = [contrast("focal 1"), replace(contrast("focal 1"), metric="nll")]
+    shown = format_records(compare_records(both, table, table))
+    assert shown.to_numpy().tolist() == [
+        ["KK24 Table 1: focal 1, adaptive ECE", *["+2.00 [+1.75, +2.25], 3 seeds"] * 2, "borne out"],
+        ["KK24 Table 1: focal 1, NLL", *["+0.0200 [+0.0175, +0.0225], 3 seeds"] * 2, "borne out"],
     ]
-    assert found["large_difference"].tolist() == pytest.approx([-2, 2, 0.1 / 3, 2, 0.1 / 3])
-    shown = format_records(found)
-    assert shown.iloc[1].tolist() == [
-        "KK24 Table 1: contradicted, adaptive ECE",
-        "-2.00 [-2.25, -1.75], 3 seeds",
-        "+2.00 [+1.75, +2.25], 3 seeds",
-        "contradicted",
-    ]
+    assert format_records(compare_records([], table, table)).empty
 
 
 def test_a_table_that_lacks_runs_is_refused():

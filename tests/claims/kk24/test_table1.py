@@ -1,6 +1,8 @@
 import pandas as pd
+import pytest
 
 from focal_lib.claims import Verdict
+from focal_lib.claims.evidence import All
 from focal_lib.claims.from_runs import difference
 from focal_lib.claims.kk24.table1 import ECE, RUNS, SCALED, focal_losses, gain_of_focal_losses
 from focal_lib.claims.ledger import find
@@ -28,7 +30,7 @@ def test_the_claim_is_the_primary_contrast():
     gain = gain_of_focal_losses()
     assert (gain.interval.estimate, gain.interval.low, gain.interval.high) == tuple(row[["difference", "low", "high"]])
     assert ("not written down" in gain.describe()) == (not written)
-    assert (gain.verdict == Verdict.REPRODUCED) == (row["high"] < 0)
+    assert (gain.verdict == Verdict.REPRODUCED) == (gain.complete and row["high"] < 0)
 
 
 def test_readme_says_the_gain_with_its_interval():
@@ -58,13 +60,24 @@ def test_other_eces_are_named_where_they_say_otherwise():
     assert ECE not in part.remark
 
 
-def test_seeds_to_come_are_told(monkeypatch):
-    """Of a seed that one loss lacks no loss is counted, and the ledger says how many are planned."""
-    table, planned = read_whole_seeds(RUNS), read_planned(RUNS)
-    seeds = sorted({spec.seed for spec in planned if spec.label == "focal 1"})
-    few = table[table["seed"].isin(seeds[:2])]
-    monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", lambda name: few)
-    assert f"2 of {len(seeds)} seeds that are planned are recorded so far" in gain_of_focal_losses().remark
-    every = pd.concat([few[few["seed"] == few["seed"].min()].assign(seed=seed) for seed in seeds])
-    monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", lambda name: every)
-    assert "planned" not in gain_of_focal_losses().remark
+@pytest.mark.parametrize("gain", [-1.0, 1.0])
+def test_nothing_is_concluded_before_all_seeds_are_there(monkeypatch, gain):
+    """Seeds that agree, planted: with one missing it is UNDECIDED, with all it is as they say."""
+    one = read_whole_seeds(RUNS).query("seed == 0")
+    focal = (one["method"] == "focal-temperature") & (one["gamma"] > 0)
+    seeds = sorted({spec.seed for spec in read_planned(RUNS) if spec.label == "focal 1"})
+    planted = [one.assign(seed=s, value=one["value"] + focal * (100 * gain + s / 10)) for s in seeds]
+
+    def measured(there):
+        monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", lambda name: pd.concat(planted[:there]))
+        return gain_of_focal_losses()
+
+    whole, part = measured(len(seeds)), measured(len(seeds) - 1)
+    assert whole.verdict == (Verdict.REPRODUCED if gain < 0 else Verdict.NOT_REPRODUCED)
+    assert whole.over == f"{len(seeds)} seeds"
+    assert part.verdict == All((part,)).verdict == Verdict.UNDECIDED
+    assert part.over == f"{len(seeds) - 1} of {len(seeds)} planned seeds"
+    assert part.conclude().endswith("is of a part of what was planned; nothing is concluded before all is there")
+    assert "nothing is concluded" in part.describe()
+    assert part.would_change() == "the runs that are planned and not there yet"
+    assert "planned" not in whole.describe() + whole.conclude() + whole.would_change()
