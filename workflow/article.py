@@ -53,6 +53,7 @@ from focal_lib.training.cost import images_to_train
 from focal_lib.training.data.sources import find_source
 from focal_lib.training.grids import default_grid, read_contrasts, read_grid, read_notes
 from focal_lib.training.localisation.plan import ONE, SEVERAL
+from focal_lib.training.recipes import RECIPES
 from workflow.chromium import count_pages, print_pdf
 
 __all__ = ["article_html", "article_text", "written_contrasts"]
@@ -135,6 +136,7 @@ def _main_runs() -> dict[str, Any]:
         "spec": read_planned(MAIN)[0],
         "runs": len(table[["loss", "seed"]].drop_duplicates()),
         "planned": len(read_planned(MAIN)),
+        "paper_epochs": RECIPES["kk24-cifar"].epochs,
         "losses": table["loss"].nunique(),
         "seeds": table["seed"].nunique(),
         "planned_seeds": len({one.seed for one in read_planned(MAIN)}),
