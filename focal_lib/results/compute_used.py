@@ -29,7 +29,8 @@ def _in_words(computes: list[Compute | None]) -> str:
     some = f", for {len(known)} of {len(computes)}: of the others it is not on record"
     partly = "" if len(known) == len(computes) else some
     hours = f"{used.hours:.1f} hours of one run at a time"
-    return f"{used.images:,} images in {hours}, on {'; '.join(used.machines)}{partly}"
+    machines = "; ".join(used.machines).replace(", 1 cores,", ", 1 core,")  # a record writes every number so
+    return f"{used.images:,} images in {hours}, on {machines}{partly}"
 
 
 def folder_in_words(kept: Path) -> tuple[int, str]:

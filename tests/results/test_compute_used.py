@@ -29,6 +29,13 @@ def test_a_row_a_folder(kept):
     ]
 
 
+def test_one_core_is_no_plural(tmp_path):
+    (tmp_path / "a" / "0").mkdir(parents=True)
+    record = {"images": 9, "seconds": 3600, "machines": ["A, 1 cores, x86_64", "B, 11 cores, x86_64"]}
+    (tmp_path / "a" / "0" / "spec.json").write_text(json.dumps(record))
+    assert "on A, 1 core, x86_64; B, 11 cores, x86_64" in compute_used.table(tmp_path)
+
+
 def test_the_readme_has_it_between_its_marks(kept):
     readme = kept / "README.md"
     assert not compute_used.update_readme(readme)
