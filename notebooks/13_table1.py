@@ -52,6 +52,7 @@ runs: str = "_build/runs"  # where they are
 # %% tags=["hide-input"]
 import json
 
+import pandas as pd
 from IPython.display import HTML, Markdown
 from scipy.special import softmax
 
@@ -91,8 +92,9 @@ note("table1", test=len(trained[0].test.labels), validation=len(trained[0].valid
 note("table1", threads=provenance["threads"], commit=provenance["commit"], torch=provenance["versions"]["torch"])
 note("table1", precision=spec.training.precision, runs=len(trained))
 main = [loss for loss in frame["loss"].unique() if loss in ("cross-entropy", *primary.ours.losses)]
-note("table1", seeds=frame.query("loss in @main")["seed"].nunique())
-note("table1", planned_seeds=len({one.seed for one in planned if one.label in main}))
+seeds = frame.query("loss in @main")["seed"].nunique()
+planned_seeds = len({one.seed for one in planned if one.label in main})
+note("table1", seeds=seeds, planned_seeds=planned_seeds)
 note("table1", losses=", ".join(map(in_words, main)), written="" if written else "not ")
 waiting = {one.label for one in planned} - set(frame["loss"])
 
@@ -110,9 +112,10 @@ there = results.load_recorded(recorded, part=True)
 so_far = f"""**Not all is in.** {len(there)} of {len(planned)} planned runs are recorded, seed after seed, as they take
 days. A seed counts once all losses that are planned with it have it, which leaves {len(trained)} runs. Still without a
 seed: {", ".join(sorted(map(in_words, waiting))) or "none"}. How many seeds there would be, and what would be compared,
-was written down before the first run. So what this page shows is a look at the results before the end, its numbers will
-change, and claims that these runs are to decide stay UNDECIDED until all seeds that are planned are there."""
-Markdown(so_far) if len(there) < len(planned) else None
+was written down before the first run."""
+early = """ So what this page shows is a look at the results before the end, its numbers will change, and claims that
+these runs are to decide stay UNDECIDED until all seeds that are planned for them are there."""
+Markdown(so_far + early * (seeds < planned_seeds)) if len(there) < len(planned) else None
 
 # %% tags=["remove-input"]
 differences(training.read_notes(f"workflow/grids/{recorded}.yaml").differs)
@@ -173,16 +176,21 @@ before, after = (both[both["when"] == when] for when in ("as trained", "scaled")
 lowered = results.contrast(of_main, "method", "none").query("method == 'temperature' and metric == objective == 'ece'")
 
 # %% tags=["remove-input"]
+
+
+def note_significant(name: str, found: pd.DataFrame) -> None:
+    """Which losses have a significantly lower and a higher value, and how many."""
+    for side, names in results.name_significant(found).items():
+        note("table1", {f"{side}-{name}": ", ".join(names) or "none", f"{side}-{name}-count": len(names)})
+
+
 for when, part in {"before": before, "after": after}.items():
-    said = results.name_significant(part)
-    note("table1", {f"{side}-{when}": names for side, names in said.items()})
+    note_significant(when, part)
     alone = {"lower": (part["high"] < 0).sum(), "higher": (part["low"] > 0).sum()}
     note("table1", {f"{side}-{when}-alone": int(count) for side, count in alone.items()})
-    counts = {"lower": part["difference"] < 0, "higher": part["difference"] > 0}
-    note("table1", {f"{side}-{when}-count": int((which & part["significant"]).sum()) for side, which in counts.items()})
 note("table1", compared=len(before), comparisons=len(both))
 note("table1", widest=(after["high"] - after["low"]).max() / 2)
-note("table1", lowered=results.name_significant(results.correct_together(lowered))["lower"])
+note_significant("by-temperature", results.correct_together(lowered))
 by_method = summary.query("metric == 'ece' and objective in ['', 'ece'] and loss in @main")
 by_method = by_method.set_index(["method", "loss"])["mean"]
 note("table1", ce_before=by_method["none", "cross-entropy"], most_before=by_method["none"].max())
@@ -196,8 +204,7 @@ for name, which in {
     means = summary.query(which).query("loss in @main").set_index("loss")["mean"]
     note("table1", {f"{name}-first": in_words(means.idxmin()), f"{name}-least": means.min()})
     note("table1", {f"{name}-last": in_words(means.idxmax()), f"{name}-most": means.max()})
-    said = results.name_significant(results.correct_together(minus_ce.query(which)))
-    note("table1", {f"{name}-{side}": names for side, names in said.items()})
+    note_significant(name, results.correct_together(minus_ce.query(which)))
 gammas = frame[frame["loss"].str.startswith("focal ")].set_index("loss")["gamma"]
 top = minus_ce.query("metric == 'error' and method == 'none'").set_index("loss").loc[gammas.idxmax()]
 note("table1", top_gamma=gammas.max())
@@ -215,7 +222,7 @@ interval_figure(
 # {glue:text}`table1-higher-before` (5 %, Holm over all {glue:text}`table1-comparisons` comparisons of
 # {numref}`fig-table1-losses`). By intervals for themselves it is lower with {glue:text}`table1-lower-before-alone` and
 # higher with {glue:text}`table1-higher-before-alone` of {glue:text}`table1-compared` losses. A temperature lowers the
-# ECE significantly (Holm over the losses) of: {glue:text}`table1-lowered`. After it, it is significantly lower than
+# ECE significantly (Holm over the losses) of: {glue:text}`table1-lower-by-temperature`. After it, it is significantly lower than
 # cross-entropy's with: {glue:text}`table1-lower-after`; higher with: {glue:text}`table1-higher-after`. By intervals for
 # themselves it is lower with {glue:text}`table1-lower-after-alone` and higher with
 # {glue:text}`table1-higher-after-alone` of {glue:text}`table1-compared`. The widest interval reaches
@@ -223,10 +230,10 @@ interval_figure(
 #
 # Log-loss after a temperature is from {glue:text}`table1-nll-least:.3f` ({glue:text}`table1-nll-first`) to
 # {glue:text}`table1-nll-most:.3f` ({glue:text}`table1-nll-last`), significantly higher than cross-entropy's (Holm over
-# the losses) with: {glue:text}`table1-nll-higher`; lower with: {glue:text}`table1-nll-lower`. The error is from
+# the losses) with: {glue:text}`table1-higher-nll`; lower with: {glue:text}`table1-lower-nll`. The error is from
 # {glue:text}`table1-error-least:.1f` % ({glue:text}`table1-error-first`) to {glue:text}`table1-error-most:.1f` %
-# ({glue:text}`table1-error-last`), significantly higher with: {glue:text}`table1-error-higher`; lower with:
-# {glue:text}`table1-error-lower`. With $\gamma =$ {glue:text}`table1-top-gamma:g` it differs from cross-entropy's by
+# ({glue:text}`table1-error-last`), significantly higher with: {glue:text}`table1-higher-error`; lower with:
+# {glue:text}`table1-lower-error`. With $\gamma =$ {glue:text}`table1-top-gamma:g` it differs from cross-entropy's by
 # {glue:text}`table1-top-error:+.1f` points (95 % t interval {glue:text}`table1-top-error-low:+.1f` to
 # {glue:text}`table1-top-error-high:+.1f`).
 #
@@ -240,7 +247,7 @@ interval_figure(
 # %% tags=["hide-input"]
 fixed = [run for run in trained if run.spec.loss == "focal"]
 of_test = results.confidence_gaps(fixed, ["test"])
-of_training = results.final_gaps(fixed).query("split == 'train'")
+of_training = results.final_gaps(fixed, "train")
 gaps = {
     "training images, as trained": of_training.assign(shown=of_training["gap"]),
     "test images, as trained": of_test.assign(shown=of_test["gap"]),
@@ -323,9 +330,12 @@ note("table1", live_higher=int(higher.sum()), live_losses=len(higher))
 # %% tags=["hide-input"]
 small_frame = results.read_whole_seeds(recorded_small)
 small = results.read_planned(recorded_small)[0]
-suggested = results.compare_records(asked, small_frame, frame, [results.primary_contrast(recorded_small)[0]])
-caption = "Small runs and those on all of CIFAR-10: differences with 95 % t intervals over seeds, each for itself"
-captioned(results.format_records(suggested), caption, index=False)
+suggested = results.compare_small_with_large(asked, small_frame, frame, [results.primary_contrast(recorded_small)[0]])
+caption = (
+    "Small runs and those on all of CIFAR-10: differences with 95 % t intervals over seeds, each for itself; the mean "
+    "over focal losses as it was compared in each"
+)
+captioned(results.format_small_with_large(suggested), caption, index=False)
 
 # %% tags=["remove-input"]
 errors = {"small": small_frame, "large": frame}
@@ -334,10 +344,10 @@ note("table1", {f"{name}-{end}": getattr(values, end)() for name, values in erro
 note("table1", small_n=small.n_train, small_epochs=small.training.epochs, small_seeds=small_frame["seed"].nunique())
 note("table1", small_model=in_words(small.model), small_crops="with" if small.training.augment else "without")
 for name, ran in {"small": results.load_whole_seeds(recorded_small), "large": trained}.items():
-    ends = results.final_gaps(run for run in ran if run.spec.label == "cross-entropy")
-    means = 100 * ends.groupby("split")[["accuracy", "gap"]].mean()
-    note("table1", {f"{name}-{split}-error": 100 - means.loc[split, "accuracy"] for split in means.index})
-    note("table1", {f"{name}-gap": means.loc["test", "gap"]})
+    ends = [run for run in ran if run.spec.label == "cross-entropy"]
+    means = {split: 100 * results.final_gaps(ends, split)[["accuracy", "gap"]].mean() for split in ("train", "test")}
+    note("table1", {f"{name}-{split}-error": 100 - mean["accuracy"] for split, mean in means.items()})
+    note("table1", {f"{name}-gap": means["test"]["gap"]})
 words = suggested["found"].value_counts().reindex(results.FINDINGS, fill_value=0)
 note("table1", {f"small-{word.replace(' ', '-')}": int(n) for word, n in words.items()}, small_all=len(suggested))
 
@@ -434,7 +444,7 @@ note("table1", by_chance=0.025 * len(within))
 gamma = chosen[chosen["method"] == "focal-temperature"].groupby("loss")["calibration_gamma"].mean()
 note("table1", ce_gamma=gamma["cross-entropy"], focal_gamma=gamma.drop("cross-entropy").mean())
 note("table1", gamma_from=PAPER_GAMMAS[0], gamma_to=PAPER_GAMMAS[-1])
-note("table1", {f"gains-{side}": names for side, names in results.name_significant(gains).items()})
+note_significant("gains", gains)
 
 # %% tags=["remove-input"]
 row = results.evaluate_contrasts(frame, [primary]).iloc[0]
@@ -458,8 +468,8 @@ interval_figure(
 # {glue:text}`table1-gain-printed`. The verdict is **{glue:text}`table1-gain-verdict`** ({ref}`page-verdicts`). If the
 # true spread is that of these seeds, as many seeds would show a true difference of
 # {glue:text}`table1-gain-smallest:.2f` points in four of five cases. Loss by loss the adaptive ECE is significantly
-# lower (5 %, Holm over the losses of {numref}`fig-table1-methods`) with: {glue:text}`table1-gains-lower`; higher with:
-# {glue:text}`table1-gains-higher`.
+# lower (5 %, Holm over the losses of {numref}`fig-table1-methods`) with: {glue:text}`table1-lower-gains`; higher with:
+# {glue:text}`table1-higher-gains`.
 #
 # Does the answer depend on the ECE? The same fits, chosen by adaptive ECE, judged by each:
 

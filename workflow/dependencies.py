@@ -196,7 +196,7 @@ def reads_runs(notebook: Path) -> bool:
 def _data() -> dict[str, list[Path]]:
     """Files that modules read, by name: inside the package, the tables of recorded runs, what Coq's kernel checked.
 
-    Tables by the name of their folder, too.
+    Tables by the name of their folder, too, and grids by theirs, which recorded runs share: what is planned.
     """
     inside = [p for p in (ROOT / PACKAGE).rglob("*.*") if p.suffix not in (".py", ".pyc") and p.is_file()]
     found: dict[str, list[Path]] = {}
@@ -208,12 +208,14 @@ def _data() -> dict[str, list[Path]]:
         found.setdefault(path.name, []).append(path)
     for path in tables:
         found.setdefault(path.parent.name, []).append(path)
+    for path in sorted((ROOT / "workflow" / "grids").glob("*.yaml")):
+        found.setdefault(path.stem, []).append(path)
     return found
 
 
 @functools.cache
 def _files_read(module: str) -> list[Path]:
-    """Files whose name, or whose folder in results/, the module holds as a text: it may put a name together."""
+    """Files whose name, folder in results/ or grid the module holds as a text: it may put a name together."""
     nodes = _nodes(_path(module))
     names = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     return [path for name in names & set(_data()) for path in _data()[name]]

@@ -27,7 +27,7 @@ from focal_lib.results.written_contrasts import (
     interval_over_seeds,
 )
 from focal_lib.training.contrasts import Contrast, Setting
-from focal_lib.training.store import Result, load_runs
+from focal_lib.training.store import Result, RunMissing, load_runs
 
 __all__ = [
     "CIFAR_SIZE",
@@ -200,8 +200,15 @@ def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: Prin
     """A contrast of recorded runs against the effect claimed, UNDECIDED as long as seeds that are planned are missing.
 
     A remark names the other ECEs that say otherwise.
+
+    Raises:
+        RunMissing: of one of the losses no seed is there that counts.
     """
     table = read_whole_seeds(name)
+    if absent := {*contrast.ours.losses, *contrast.theirs.losses} - set(table["loss"]):
+        raise RunMissing(
+            f"results/{name} must have a whole seed of each loss. It has none of {', '.join(sorted(absent))}."
+        )
     differences = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
     interval = interval_over_seeds(differences, contrast.metric)
     planned = _planned_seeds(name, contrast)

@@ -92,12 +92,13 @@ class Measurement:
 
     def verdict_among(self, parts: int) -> Verdict:
         """The verdict as one of so many parts of a claim; see `judge`."""
-        if self.holds is not None:
-            return Verdict.REPRODUCED if self.holds else Verdict.NOT_REPRODUCED
-        if self.claimed is None:
+        if self.holds is None and self.claimed is None:
             return Verdict.FAILED
         if not self.complete:
             return Verdict.UNDECIDED
+        if self.holds is not None:
+            return Verdict.REPRODUCED if self.holds else Verdict.NOT_REPRODUCED
+        assert self.claimed is not None
         return judge(self._judged, self.claimed, None if self.size is None else (self.size, self.size), parts)
 
     @property
@@ -131,6 +132,8 @@ class Measurement:
 
     def reason_among(self, parts: int) -> str:
         """Why the verdict, as one of so many parts, is what it is."""
+        if not self.complete:
+            return f"it is of a part of what was planned{', ' * bool(self.over)}{self.over}; {_WAITING}"
         if self.holds is not None or self.claimed is None:
             return f"{self.measured:.6g} where {self.printed} is {self.said}"
         judged, verdict = self._judged, self.verdict_among(parts)
@@ -147,8 +150,6 @@ class Measurement:
             where = ("within" if self._ours else "in") if so else "outside"
             return f"{self.measured:.6g} lies {where} {self._what_is_said}, {_range(self.claimed)}"
         what = f"the interval {_labelled(judged, self.over)}"
-        if not self.complete:
-            return f"{what} is of a part of what was planned; {_WAITING}"
         if verdict == Verdict.REPRODUCED:
             return f"{what} lies in what is claimed, {_range(self.claimed)}"
         if verdict == Verdict.NOT_REPRODUCED:
@@ -178,12 +179,12 @@ class Measurement:
 
     def would_change_among(self, parts: int) -> str:
         """What would make the verdict as one of so many parts change."""
+        if not self.complete:
+            return "the runs that are planned and not there yet"
         if self.holds is not None:
             return f"other numbers, computed or {self.said}; no chance is in them"
         if self.claimed is None:
             return "a number, or a sign, that is claimed"
-        if not self.complete:
-            return "the runs that are planned and not there yet"
         verdict, claimed, judged = self.verdict_among(parts), _range(self.claimed), self._judged
         if not judged.kind and not math.isnan(judged.low):
             reproduced = verdict == Verdict.REPRODUCED

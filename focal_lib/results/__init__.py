@@ -10,7 +10,6 @@ from focal_lib.results.architectures import (
 from focal_lib.results.by_run import (
     compare_scaling,
     confidence_gaps,
-    final_gaps,
     format_mean_sd,
     nll_temperature,
     reliability_by_loss,
@@ -162,6 +161,7 @@ from focal_lib.results.valley_views import (
 )
 from focal_lib.results.while_training import (
     describe_followed,
+    final_gaps,
     gradient_norms_at,
     histories,
     last_mistakes,
@@ -173,10 +173,10 @@ from focal_lib.results.while_training import (
 from focal_lib.results.written_contrasts import (
     FINDINGS,
     compare_eces,
-    compare_records,
+    compare_small_with_large,
     evaluate_contrasts,
     format_contrasts,
-    format_records,
+    format_small_with_large,
     keep_evaluable,
     primary_contrast,
 )
@@ -228,8 +228,8 @@ __all__ = [
     "compare_by_shift",
     "compare_calibrators",
     "compare_eces",
-    "compare_records",
     "compare_scaling",
+    "compare_small_with_large",
     "compare_with_printed",
     "confidence_gaps",
     "confidence_where_agreed",
@@ -262,7 +262,7 @@ __all__ = [
     "format_as_kk24",
     "format_contrasts",
     "format_mean_sd",
-    "format_records",
+    "format_small_with_large",
     "gains_of_kk24",
     "gradient_norms_at",
     "histories",

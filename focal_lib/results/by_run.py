@@ -29,7 +29,6 @@ __all__ = [
     "build_scaling",
     "compare_scaling",
     "confidence_gaps",
-    "final_gaps",
     "format_mean_sd",
     "nll_temperature",
     "reliability_by_loss",
@@ -70,20 +69,6 @@ def confidence_gaps(results: Iterable[Result], splits: Sequence[str] = ("train",
                 row[f"{prefix}gap"] = float(confidence.mean() - correct.mean())
                 row[f"{prefix}adaptive_ece"] = adaptive_ece_of(confidence, correct)
             rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def final_gaps(results: Iterable[Result]) -> pd.DataFrame:
-    """One row a run and split that its history has, at the last epoch: accuracy, confidence and their gap, fractions.
-
-    For training images of recorded runs, whose logits are not kept.
-    """
-    rows = []
-    for result in results:
-        last = result.history[result.history["epoch"] == result.history["epoch"].max()]
-        for split, accuracy, confidence in last[["split", "accuracy", "confidence"]].itertuples(index=False):
-            found = {"split": split, "accuracy": accuracy, "confidence": confidence, "gap": confidence - accuracy}
-            rows.append(_columns(result) | found)
     return pd.DataFrame(rows)
 
 

@@ -85,7 +85,8 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
 def keep_whole_seeds(table: pd.DataFrame, planned: Iterable[Spec]) -> pd.DataFrame:
     """The rows of seeds that all losses have which are planned with the same seeds: other means are not comparable.
 
-    For a grid that is recorded run by run; of one that is there as a whole it is every row.
+    For a grid that is recorded run by run; of one that is there as a whole it is every row. A loss that is finished is
+    left out as long as another one that is planned with its seeds is not. Rows of runs that are not planned are, too.
 
     Args:
         table: what `measure` gives of some of its runs.
@@ -167,15 +168,14 @@ def correct_together(frame: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
     return frame.assign(p_adjusted=adjusted, significant=adjusted <= 1 - level)
 
 
-def name_significant(found: pd.DataFrame) -> dict[str, str]:
-    """'lower' and 'higher' -> the losses whose difference is significantly so, in words: 'focal 1, FLSD-53', or 'none'.
+def name_significant(found: pd.DataFrame) -> dict[str, list[str]]:
+    """'lower' and 'higher' -> the losses whose difference is significantly so, in words: ['focal 1', 'FLSD-53'].
 
     Args:
         found: of `correct_together`, with a row a loss.
     """
     sides = {"lower": found["difference"] < 0, "higher": found["difference"] > 0}
-    named = {side: found.loc[which & found["significant"], "loss"].map(in_words) for side, which in sides.items()}
-    return {side: ", ".join(losses) or "none" for side, losses in named.items()}
+    return {side: list(found.loc[which & found["significant"], "loss"].map(in_words)) for side, which in sides.items()}
 
 
 def _ask(table: pd.DataFrame | Path, query: str) -> pd.DataFrame:

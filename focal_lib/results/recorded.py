@@ -11,7 +11,7 @@ from focal_lib.results.landscape import add_logs
 from focal_lib.results.over_seeds import keep_whole_seeds
 from focal_lib.training.grids import read_grid
 from focal_lib.training.spec import Spec
-from focal_lib.training.store import Result, load_runs
+from focal_lib.training.store import Result, RunMissing, load_runs
 
 __all__ = [
     "SEARCHED",
@@ -61,11 +61,7 @@ def load_recorded(name: str, *, part: bool = False) -> tuple[Result, ...]:
 
 @functools.cache
 def load_whole_seeds(name: str) -> tuple[Result, ...]:
-    """The runs of `read_whole_seeds`, in the order of their grid.
-
-    Raises:
-        FileNotFoundError: there are none, as in an installed package.
-    """
+    """The runs of `read_whole_seeds`, in the order of their grid. Raises as it does."""
     runs = read_whole_seeds(name)[["dataset", "model", "loss", "seed"]]
     kept = set(runs.itertuples(index=False, name=None))
     specs = ((run, run.spec) for run in load_recorded(name, part=True))
@@ -86,10 +82,15 @@ def read_table(name: str) -> pd.DataFrame:
 def read_whole_seeds(name: str) -> pd.DataFrame:
     """`read_table` of a grid's runs, without seeds that some of the losses do not have yet: see `keep_whole_seeds`.
 
+    What to read of a record that is not finished; of a finished one it is `read_table`.
+
     Raises:
-        FileNotFoundError: there is no such table or grid, as in an installed package.
+        FileNotFoundError: there is no such table or grid, as in an installed package; RunMissing: no seed is whole.
     """
-    return keep_whole_seeds(read_table(name), read_planned(name))
+    table = keep_whole_seeds(read_table(name), read_planned(name))
+    if table.empty:
+        raise RunMissing(f"results/{name} must have a seed of all losses that are planned with it. It has none yet.")
+    return table
 
 
 @functools.cache

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from focal_lib.checkout import ROOT
 from focal_lib.metrics.intervals import Interval, t_interval_if_any
 from focal_lib.pages.tables import in_words
-from focal_lib.results.recorded import load_recorded
+from focal_lib.results.recorded import load_recorded, read_planned
 from focal_lib.results.valley import GAMMAS
-from focal_lib.training.grids import read_grid
 
 __all__ = [
     "cheap_searches",
@@ -41,7 +39,7 @@ def count_searched(found: pd.DataFrame, records: Iterable[str]) -> pd.DataFrame:
     """
     rows = []
     for record in records:
-        planned = read_grid(ROOT / "workflow" / "grids" / f"{record}.yaml")
+        planned = read_planned(record)
         kept = [run.spec for run in load_recorded(record, part=True)]
         done = set(found.loc[found["record"] == record, "run"])
         for dataset, model in dict.fromkeys((spec.dataset, spec.model) for spec in planned):

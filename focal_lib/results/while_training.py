@@ -37,6 +37,17 @@ def histories(runs: Iterable[Result], split: str = "test") -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
+def final_gaps(results: Iterable[Result], split: str) -> pd.DataFrame:
+    """One row a run: accuracy and confidence on a split at the last epoch of its history, and their gap, fractions.
+
+    For training images of recorded runs, whose logits are not kept.
+    """
+    frame = histories(results, split)
+    last = frame[frame["epoch"] == frame.groupby(["loss", "seed"])["epoch"].transform("max")]
+    columns = ["loss", "gamma", "seed", "accuracy", "confidence"]
+    return last[columns].assign(gap=last["confidence"] - last["accuracy"]).reset_index(drop=True)
+
+
 def last_mistakes(frame: pd.DataFrame, samples: int) -> str:
     """'epoch 45, 6 samples of 2 networks': the last epoch at which histories on so many samples have a mistake."""
     wrong = frame[frame["error"] > 0]

@@ -22,12 +22,12 @@ __all__ = [
     "ECES",
     "FINDINGS",
     "compare_eces",
-    "compare_records",
+    "compare_small_with_large",
     "difference_by_seed",
     "evaluate_contrasts",
     "find_contrast",
     "format_contrasts",
-    "format_records",
+    "format_small_with_large",
     "interval_over_seeds",
     "keep_evaluable",
     "primary_contrast",
@@ -77,11 +77,15 @@ def find_contrast(written: Iterable[Contrast], name: str) -> Contrast:
 
 
 def keep_evaluable(contrasts: Iterable[Contrast], table: pd.DataFrame) -> tuple[Contrast, ...]:
-    """Those of the tables all of whose losses have two seeds or more, as a family is corrected as a whole."""
-    seeds, every = table.groupby("loss")["seed"].nunique(), tuple(contrasts)
-    there = set(seeds.index[seeds >= 2])
-    waiting = {c.table for c in every if not {*c.ours.losses, *c.theirs.losses} <= there}
+    """Those of the tables whose contrasts all have two seeds or more, as a family is corrected as a whole."""
+    seeds = table.groupby("loss")["seed"].agg(set).to_dict()
+    every = tuple(contrasts)
+    waiting = {c.table for c in every if len(set.intersection(*(seeds.get(loss, set()) for loss in _losses(c)))) < 2}
     return tuple(c for c in every if c.table not in waiting)
+
+
+def _losses(contrast: Contrast) -> set[str]:
+    return {*contrast.ours.losses, *contrast.theirs.losses}
 
 
 def difference_by_seed(table: pd.DataFrame, metric: str, ours: Setting, theirs: Setting) -> pd.Series:
@@ -187,14 +191,14 @@ def compare_eces(
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
-def compare_records(
+def compare_small_with_large(
     contrasts: Iterable[Contrast],
     small: pd.DataFrame,
     large: pd.DataFrame,
     of_small: Iterable[Contrast] = (),
     level: float = 0.95,
 ) -> pd.DataFrame:
-    """What small runs suggested beside what large ones show, for the contrasts whose losses both have.
+    """What small runs suggested beside what large ones show, for the contrasts whose losses they have.
 
     Args:
         of_small: contrasts of the small runs' own, which take the place of those of the same table and name.
@@ -203,24 +207,25 @@ def compare_records(
         table, name, metric; small_difference, small_low, small_high, small_seeds, and the same of large_*, each
         interval for itself; found, of FINDINGS. Where small runs have an interval without 0: 'borne out' or
         'contradicted' if large ones have one, too, on the same or the other side; 'not borne out' if theirs holds 0
-        and not the difference of the small ones; 'too few seeds to tell' if it holds both. Else: 'new' or 'open'.
+        and not the difference of the small ones; 'too few seeds to tell' if it holds both or there is none. Else: 'new'
+        or 'open'.
     """
-    both = set(small["loss"]) & set(large["loss"])
-    kept = [c for c in contrasts if {*c.ours.losses, *c.theirs.losses} <= both]
     own = {(c.table, c.name): c for c in of_small}
-    one = evaluate_contrasts(small, [own.get((c.table, c.name), c) for c in kept], level)
-    two = evaluate_contrasts(large, kept, level)
+    pairs = [(own.get((c.table, c.name), c), c) for c in contrasts]
+    tables = (small, large)
+    there = [pair for pair in pairs if all(_losses(c) <= set(t["loss"]) for c, t in zip(pair, tables, strict=True))]
+    one, two = (evaluate_contrasts(table, [pair[k] for pair in there], level) for k, table in enumerate(tables))
     suggested, shown = ((f["low"] > 0).astype(int) - (f["high"] < 0) for f in (one, two))
-    holds = (two["low"] <= one["difference"]) & (one["difference"] <= two["high"])
-    cases = (shown == suggested, shown == -suggested, ~holds, holds)
+    excludes = (one["difference"] < two["low"]) | (two["high"] < one["difference"])
+    cases = (shown == suggested, shown == -suggested, excludes, ~excludes)
     words = np.select([*((suggested != 0) & case for case in cases), shown != 0], FINDINGS[:-1], FINDINGS[-1])
     columns = ["difference", "low", "high", "seeds"]
     numbers = (one[columns].add_prefix("small_"), two[columns].add_prefix("large_"))
     return pd.concat([two[["table", "name", "metric"]], *numbers], axis="columns").assign(found=words)
 
 
-def format_records(compared: pd.DataFrame) -> pd.DataFrame:
-    """What `compare_records` gives as text, 'difference [low, high], seeds' for small and for large runs."""
+def format_small_with_large(compared: pd.DataFrame) -> pd.DataFrame:
+    """What `compare_small_with_large` gives as text, 'difference [low, high], seeds' for small and for large runs."""
 
     def say(size: str) -> list[str]:
         rows = compared[["metric", *(f"{size}_{column}" for column in ("difference", "low", "high", "seeds"))]]
@@ -234,6 +239,8 @@ def format_records(compared: pd.DataFrame) -> pd.DataFrame:
 def _with_interval(metric: str, difference: float, low: float, high: float, seeds: int) -> str:
     """'-0.12 [-0.30, +0.06], 3 seeds'; of what is no percentage two digits more."""
     number = (f"{{:+.{2 if METRICS[metric].per_cent else 4}f}}").format
+    if np.isnan(low):
+        return f"{number(difference)}, {seeds} seed"
     return f"{number(difference)} [{number(low)}, {number(high)}], {seeds} seeds"
 
 

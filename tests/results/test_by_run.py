@@ -1,7 +1,5 @@
 """Tables with a row a run, against the calibrators and metrics they are made of."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,14 +30,6 @@ def test_gaps_before_and_after_the_map(made_results):
     pd.testing.assert_frame_equal(of_test, frame[frame["split"] == "test"].reset_index(drop=True))
     focal = frame[frame["gamma"] == 3]
     assert (focal["mapped_confidence"] > focal["confidence"]).all()
-
-
-def test_gaps_of_a_history_are_those_of_its_last_epoch(made_results):
-    history = {"epoch": [1, 2, 2], "split": ["test", "train", "test"]}
-    history = pd.DataFrame(history | {"accuracy": [0.1, 0.9, 0.5], "confidence": [0.2, 0.75, 0.625]})
-    frame = by_run.final_gaps([replace(made_results[0], history=history)])
-    assert frame[["loss", "seed", "split"]].to_numpy().tolist() == [["cross-entropy", 0, s] for s in ("train", "test")]
-    assert frame["gap"].tolist() == pytest.approx([-0.15, 0.125])
 
 
 def test_reliability_takes_all_seeds_of_a_loss_together(made_results):

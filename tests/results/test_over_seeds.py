@@ -79,16 +79,20 @@ def test_a_seed_counts_when_all_losses_planned_with_it_have_it():
 
 
 def test_whole_seeds_are_kept_by_network():
-    one, other = planned(ce=2, one=2), [replace(s, model="mlp") for s in planned(ce=2, one=2)]
-    kept = over_seeds.keep_whole_seeds(table_of([*one[:-1], *other]), one + other)
-    pd.testing.assert_frame_equal(kept, table_of([one[0], one[2], *other]))
+    one = planned(ce=2, one=2)
+    for apart in ({"model": "mlp"}, {"dataset": "cifar10"}):
+        other = [replace(spec, **apart) for spec in one]
+        mixed = [*reversed(other), *one[:-1]]  # rows stay in their order
+        kept = over_seeds.keep_whole_seeds(table_of(mixed), one + other)
+        pd.testing.assert_frame_equal(kept, table_of([*reversed(other), one[0], one[2]]))
 
 
 def test_significant_losses_are_named():
     found = pd.DataFrame({"loss": ["focal 1", "flsd-53", "fcl 4 1.5"], "difference": [-1.0, -2.0, 3.0]})
     said = over_seeds.name_significant(found.assign(significant=[True, True, False]))
-    assert said == {"lower": "focal 1, FLSD-53", "higher": "none"}
-    assert over_seeds.name_significant(found.assign(significant=True))["higher"] == "FCL (γ 4, λ 1.5)"
+    assert said == {"lower": ["focal 1", "FLSD-53"], "higher": []}
+    every = found.assign(significant=True, difference=[-1e-3, 0.0, 1e-3])
+    assert over_seeds.name_significant(every) == {"lower": ["focal 1"], "higher": ["FCL (γ 4, λ 1.5)"]}
 
 
 def test_summary_is_pandas(measured, tmp_path):

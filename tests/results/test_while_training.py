@@ -1,5 +1,7 @@
 """Tables over the epochs, against slow definitions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,6 +30,21 @@ def followed():
         for seed in (0, 1)
         for gamma in (0, 3)
     ]
+
+
+def test_final_gaps_are_those_of_the_last_epoch_of_each_run(make_result):
+    short, long = make_result("focal", 0), make_result("focal", 1, gamma=3)
+    columns = {"epoch": [1, 2, 2], "split": ["train", "test", "train"]}
+    numbers = {"accuracy": [0.1, 0.5, 0.9], "confidence": [0.2, 0.625, 0.75]}
+    history = pd.DataFrame(columns | numbers)
+    runs = [replace(long, history=history), replace(short, history=history[:2])]
+    assert while_training.final_gaps(runs, "train")["gap"].tolist() == pytest.approx([-0.15, 0.1])
+    of_test = while_training.final_gaps(runs, "test")
+    assert of_test[["loss", "gamma", "seed"]].to_numpy().tolist() == [
+        ["focal 3", 3, 1],
+        [short.spec.label, short.spec.gamma, 0],
+    ]
+    assert of_test["gap"].tolist() == pytest.approx([0.125, 0.125])
 
 
 def test_a_snapshot_against_sample_by_sample(followed):

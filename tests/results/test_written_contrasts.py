@@ -15,11 +15,11 @@ from focal_lib.results.written_contrasts import (
     ECES,
     FINDINGS,
     compare_eces,
-    compare_records,
+    compare_small_with_large,
     difference_by_seed,
     evaluate_contrasts,
     format_contrasts,
-    format_records,
+    format_small_with_large,
     keep_evaluable,
     primary_contrast,
 )
@@ -114,8 +114,18 @@ def test_a_table_of_a_paper_waits_for_all_of_its_losses():
     other = replace(contrast("fcl 4 1.5"), table="L25 Table 4")
     assert keep_evaluable([*FAMILY, other], made()) == FAMILY
     assert keep_evaluable([*FAMILY, replace(other, table="KK24 Table 1")], made()) == ()
-    one_seed = made()[lambda f: (f["loss"] != "focal 3") | (f["seed"] == 0)]
-    assert keep_evaluable(FAMILY, one_seed) == ()
+    two_seeds = made()[lambda f: f["seed"] < 2]
+    assert keep_evaluable(FAMILY, two_seeds) == FAMILY
+    for lacking in (two_seeds["seed"] == 0, two_seeds["loss"] != "focal 3"):
+        assert keep_evaluable(FAMILY, two_seeds[lacking]) == ()
+    apart = made()[lambda f: (f["loss"] == "focal 3") == (f["seed"] < 2)]  # two seeds each, none in common
+    assert keep_evaluable([contrast("focal 1"), replace(contrast("focal 3"), table="other")], apart) == (
+        contrast("focal 1"),
+        replace(contrast("focal 3"), table="other"),
+    )
+    against = replace(contrast("focal 1"), theirs=contrast("focal 3").theirs)
+    assert keep_evaluable([against], apart) == ()
+    assert keep_evaluable([against], made()) == (against,)
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
@@ -133,27 +143,46 @@ def test_small_runs_beside_large_ones(sign):
     assert tuple(planted) == FINDINGS
     small, large = ({name: [sign * value for value in pair[k]] for name, pair in planted.items()} for k in (0, 1))
     contrasts = [*map(contrast, planted), contrast("fcl 4 1.5")]  # the last is in neither
-    found = compare_records(contrasts, made(small), made(large | {"fcl 4 1.5": shown}))
+    found = compare_small_with_large(contrasts, made(small), made(large | {"fcl 4 1.5": shown}))
     assert found["found"].tolist() == found["name"].tolist() == list(planted)
     one = evaluate_contrasts(made(small), [contrast("borne out")]).iloc[0]
     columns = ["difference", "low", "high"]
     assert found.loc[0, [f"small_{column}" for column in columns]].tolist() == one[columns].tolist()
     assert found["large_difference"].tolist() == pytest.approx(sign * np.array([2, -2, 0.1 / 3, 3.1 / 3, -2, 3.1 / 3]))
     own = replace(contrast("new"), name="borne out")
-    found = compare_records(contrasts, made(small), made(large), [own])
+    found = compare_small_with_large(contrasts, made(small), made(large), [own])
     assert found.loc[0, "small_difference"] == pytest.approx(sign * 0.1 / 3)
     assert found.loc[0, "found"] == "new"
+    found = compare_small_with_large(contrasts, made(small), made(large), [replace(own, table="other")])
+    assert found.loc[0, "found"] == "borne out"
+    lacking = made({name: gains for name, gains in small.items() if name != "borne out"})
+    found = compare_small_with_large(contrasts, lacking, made(large), [own])  # has the losses of its own contrast
+    assert found.loc[0, ["name", "found"]].tolist() == ["borne out", "new"]
+    assert len(compare_small_with_large(contrasts, lacking, made(large))) == len(planted) - 1
+
+
+def test_at_another_level_both_intervals_are_other_ones():
+    gains = {"focal 1": (-1.0, 1.0, 0.2)}
+    found = [compare_small_with_large([contrast("focal 1")], made(gains), made(gains), level=x) for x in (0.95, 0.05)]
+    assert [table.loc[0, "found"] for table in found] == ["open", "borne out"]
+
+
+def test_of_one_seed_nothing_is_told():
+    small, large = made({"focal 1": (2.0, 2.1, 1.9)}), made({"focal 1": (2.0,)})
+    found = compare_small_with_large([contrast("focal 1")], small, large)
+    assert found.loc[0, "found"] == "too few seeds to tell"
+    assert format_small_with_large(found).loc[0, "large runs"] == "+2.00, 1 seed"
 
 
 def test_small_and_large_runs_in_words():
     table = pd.concat([made({"focal 1": (2.0, 2.1, 1.9)}), made({"focal 1": (0.02, 0.021, 0.019)}, "nll")])
     both = [contrast("focal 1"), replace(contrast("focal 1"), metric="nll")]
-    shown = format_records(compare_records(both, table, table))
+    shown = format_small_with_large(compare_small_with_large(both, table, table))
     assert shown.to_numpy().tolist() == [
         ["KK24 Table 1: focal 1, adaptive ECE", *["+2.00 [+1.75, +2.25], 3 seeds"] * 2, "borne out"],
         ["KK24 Table 1: focal 1, NLL", *["+0.0200 [+0.0175, +0.0225], 3 seeds"] * 2, "borne out"],
     ]
-    assert format_records(compare_records([], table, table)).empty
+    assert format_small_with_large(compare_small_with_large([], table, table)).empty
 
 
 def test_a_table_that_lacks_runs_is_refused():

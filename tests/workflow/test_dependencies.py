@@ -32,6 +32,7 @@ def test_a_package_that_imports_its_own_module_is_no_circle():
 def test_what_a_module_reads_is_a_source():
     assert "focal_lib/results/printed/kk24.csv" in sources(["focal_lib.results.printed"])
     assert "results/cifar10-resnet8/table.parquet" in sources(["focal_lib.results.recorded"])
+    assert "workflow/grids/cifar10-record.yaml" in sources(["focal_lib.claims.kk24.table1"])  # how many seeds it awaits
     assert "focal_lib/claims/verdicts.json" not in sources(["focal_lib.results.recorded"])
     assert "proofs/theorems.json" in sources(["focal_lib.claims.ledger"])  # a verdict may be the kernel's
 

@@ -1,16 +1,20 @@
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
-from focal_lib.claims import Verdict
+from focal_lib.claims import Measurement, Verdict, from_runs
 from focal_lib.claims.evidence import All
 from focal_lib.claims.from_runs import difference
 from focal_lib.claims.kk24.table1 import ECE, RUNS, SCALED, focal_losses, gain_of_focal_losses
 from focal_lib.claims.ledger import find
 from focal_lib.claims.printed_effects import kk24_gain
+from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.results.recorded import read_planned, read_whole_seeds
 from focal_lib.results.written_contrasts import evaluate_contrasts, primary_contrast
-from focal_lib.training.contrasts import Setting
+from focal_lib.training.contrasts import Contrast, Setting
 
+WAITING = "nothing is concluded before all is there"
 PAIR = tuple(Setting(("flsd-53",), *SCALED[method]) for method in ("focal-temperature", "temperature"))
 
 
@@ -72,12 +76,46 @@ def test_nothing_is_concluded_before_all_seeds_are_there(monkeypatch, gain):
         monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", lambda name: pd.concat(planted[:there]))
         return gain_of_focal_losses()
 
+    seeds_told = f"{len(seeds) - 1} of {len(seeds)} planned seeds"
     whole, part = measured(len(seeds)), measured(len(seeds) - 1)
     assert whole.verdict == (Verdict.REPRODUCED if gain < 0 else Verdict.NOT_REPRODUCED)
     assert whole.over == f"{len(seeds)} seeds"
     assert part.verdict == All((part,)).verdict == Verdict.UNDECIDED
-    assert part.over == f"{len(seeds) - 1} of {len(seeds)} planned seeds"
-    assert part.conclude().endswith("is of a part of what was planned; nothing is concluded before all is there")
-    assert "nothing is concluded" in part.describe()
+    assert part.over == seeds_told
+    assert part.conclude() == f"it is open: it is of a part of what was planned, {seeds_told}; {WAITING}"
+    assert WAITING in part.describe()
     assert part.would_change() == "the runs that are planned and not there yet"
     assert "planned" not in whole.describe() + whole.conclude() + whole.would_change()
+
+
+def test_seeds_are_planned_by_the_losses_of_both_sides():
+    """FCL has two seeds where cross-entropy has four: with two it is all there."""
+    fcl, ce, focal = (Setting((loss,)) for loss in ("fcl 4 1.5", "cross-entropy", "focal 1"))
+    for ours, theirs, planned in ((fcl, ce, 2), (ce, fcl, 2), (focal, ce, 4)):
+        assert from_runs._planned_seeds(RUNS, Contrast("", "", ECE, ours, theirs, -1)) == planned
+
+
+def test_a_loss_without_a_whole_seed_is_missing(monkeypatch):
+    table = read_whole_seeds(RUNS)
+    monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", lambda name: table.query("loss != 'flsd-53'"))
+    with pytest.raises(FileNotFoundError, match=r"a whole seed of each loss. It has none of flsd-53"):
+        gain_of_focal_losses()
+
+
+@pytest.mark.parametrize(
+    "measured",
+    [
+        Measurement("q", "p", 1.0, holds=True),
+        Measurement("q", "p", 1.0, holds=False),
+        Measurement("q", "1", 1.0, 1.0, 0.1),
+        Measurement.signed("q", "negative", t_interval_if_any([-1.0]), -1, "1 seed"),
+        Measurement.near("q", "1", t_interval_if_any([1.0, 1.1, 0.9]), 1.0, 1.0, "3 seeds"),
+    ],
+)
+def test_whatever_is_measured_a_part_concludes_nothing(measured):
+    part = replace(measured, complete=False)
+    assert part.verdict == Verdict.UNDECIDED
+    for said in (part.conclude(), part.describe()):
+        assert WAITING in said
+    assert part.would_change() == "the runs that are planned and not there yet"
+    assert WAITING not in measured.conclude() + measured.describe()
