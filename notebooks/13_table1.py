@@ -95,7 +95,8 @@ main = [loss for loss in frame["loss"].unique() if loss in ("cross-entropy", *pr
 seeds = frame.query("loss in @main")["seed"].nunique()
 planned_seeds = len({one.seed for one in planned if one.label in main})
 note("table1", seeds=seeds, planned_seeds=planned_seeds)
-note("table1", losses=", ".join(map(in_words, main)), written="" if written else "not ")
+others = [in_words(loss) for loss in main if loss != "cross-entropy"]
+note("table1", losses=", ".join(others), written="" if written else "not ")
 waiting = {one.label for one in planned} - set(frame["loss"])
 
 # %% [markdown]
