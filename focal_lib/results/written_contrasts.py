@@ -225,23 +225,22 @@ def compare_small_with_large(
 
 
 def format_small_with_large(compared: pd.DataFrame) -> pd.DataFrame:
-    """What `compare_small_with_large` gives as text, 'difference [low, high], seeds' for small and for large runs."""
+    """What `compare_small_with_large` gives as text, 'difference [low, high]' under 'small runs, 3 seeds' and so on."""
 
-    def say(size: str) -> list[str]:
-        rows = compared[["metric", *(f"{size}_{column}" for column in ("difference", "low", "high", "seeds"))]]
-        return [_with_interval(*row) for row in rows.itertuples(index=False, name=None)]
+    def say(size: str) -> tuple[str, list[str]]:
+        seeds = compared[f"{size}_seeds"]
+        many = f", {' to '.join(map(str, sorted({seeds.min(), seeds.max()})))} seeds" if len(seeds) else ""
+        rows = compared[["metric", *(f"{size}_{column}" for column in ("difference", "low", "high"))]]
+        return f"{size} runs{many}", [_with_interval(*row) for row in rows.itertuples(index=False, name=None)]
 
     named = compared["table"] + ": " + compared["name"] + ", " + compared["metric"].map(in_words)
-    texts = {"contrast": named, "small runs": say("small"), "large runs": say("large"), "found": compared["found"]}
-    return pd.DataFrame(texts)
+    return pd.DataFrame({"contrast": named, **dict(map(say, ("small", "large"))), "found": compared["found"]})
 
 
-def _with_interval(metric: str, difference: float, low: float, high: float, seeds: int) -> str:
-    """'-0.12 [-0.30, +0.06], 3 seeds'; of what is no percentage two digits more."""
+def _with_interval(metric: str, difference: float, low: float, high: float) -> str:
+    """'-0.12 [-0.30, +0.06]'; of what is no percentage two digits more."""
     number = (f"{{:+.{2 if METRICS[metric].per_cent else 4}f}}").format
-    if np.isnan(low):
-        return f"{number(difference)}, {seeds} seed"
-    return f"{number(difference)} [{number(low)}, {number(high)}], {seeds} seeds"
+    return number(difference) + ("" if np.isnan(low) else f" [{number(low)}, {number(high)}]")
 
 
 def _said(difference: pd.Series, low: pd.Series, high: pd.Series) -> pd.Series:

@@ -171,7 +171,7 @@ def test_of_one_seed_nothing_is_told():
     small, large = made({"focal 1": (2.0, 2.1, 1.9)}), made({"focal 1": (2.0,)})
     found = compare_small_with_large([contrast("focal 1")], small, large)
     assert found.loc[0, "found"] == "too few seeds to tell"
-    assert format_small_with_large(found).loc[0, "large runs"] == "+2.00, 1 seed"
+    assert format_small_with_large(found).iloc[0, 2] == "+2.00"
 
 
 def test_small_and_large_runs_in_words():
@@ -179,9 +179,13 @@ def test_small_and_large_runs_in_words():
     both = [contrast("focal 1"), replace(contrast("focal 1"), metric="nll")]
     shown = format_small_with_large(compare_small_with_large(both, table, table))
     assert shown.to_numpy().tolist() == [
-        ["KK24 Table 1: focal 1, adaptive ECE", *["+2.00 [+1.75, +2.25], 3 seeds"] * 2, "borne out"],
-        ["KK24 Table 1: focal 1, NLL", *["+0.0200 [+0.0175, +0.0225], 3 seeds"] * 2, "borne out"],
+        ["KK24 Table 1: focal 1, adaptive ECE", *["+2.00 [+1.75, +2.25]"] * 2, "borne out"],
+        ["KK24 Table 1: focal 1, NLL", *["+0.0200 [+0.0175, +0.0225]"] * 2, "borne out"],
     ]
+    assert list(shown) == ["contrast", "small runs, 3 seeds", "large runs, 3 seeds", "found"]
+    fewer = pd.concat([table, made({"focal 3": (1.0, 2.0)})])
+    heads = list(format_small_with_large(compare_small_with_large([*both, contrast("focal 3")], fewer, fewer)))
+    assert heads[1:3] == ["small runs, 2 to 3 seeds", "large runs, 2 to 3 seeds"]
     assert format_small_with_large(compare_small_with_large([], table, table)).empty
 
 
