@@ -138,7 +138,7 @@ cost) and want a GPU.""")
 # an adaptive one beside it. Each comparison below is by the ECE of the paper it is about, and the temperature is chosen
 # by that ECE, unless another measure is named.
 #
-# 'Significant' always means at the 5 % level, counted in one of two ways. Some comparisons were written down before the
+# 'Significant' always means at 5 %, counted in one of two ways. Some comparisons were written down before the
 # runs ([below](#sec-table1-written)): the primary one of each table of a paper is tested alone, and the others of that
 # table together, with Holm's correction. In the figures and the text all comparisons of one kind are corrected
 # together, by Holm too, whether written down before or not. An interval 'for itself' has no correction. So one
@@ -368,7 +368,8 @@ note("table1", {f"small-{word.replace(' ', '-')}": int(n) for word, n in words.i
 #
 # ## Beside the printed numbers
 #
-# Our network beside what the papers print for ResNet-50 after 350 epochs, the other metrics folded.
+# Our network beside what the papers print for ResNet-50 after {glue:text}`table1-m20-epochs` epochs, the other metrics
+# folded.
 
 
 # %% tags=["hide-input"]
