@@ -282,8 +282,8 @@ note("fts", straight_cifar="; ".join(said))
 #   mean over seeds, by loss. By intervals each for itself, {glue:text}`fts-nll-said`.
 # * The pairs of $\gamma$ and $T$ with a low ECE form a valley. A search along it gives up
 #   {glue:text}`fts-line-mean:.2f` points of ECE on validation data on average, {glue:text}`fts-line-max:.2f` at worst.
-# * These are small networks of one kind on one data set. [](#ch-table1) has CIFAR-10; [](#page-questions) has three other
-#   architectures, and scalings with parameters for each class, by comparisons that were written down before.
+# * These are small networks of one kind on one data set. [](#ch-table1) has CIFAR-10; [](#page-questions) has three
+#   other architectures, and scalings with parameters for each class, by comparisons that were written down before.
 # :::
 #
 # ## Verdict

@@ -223,9 +223,9 @@ interval_figure(
 # {glue:text}`table1-higher-before` (5 %, Holm over all {glue:text}`table1-comparisons` comparisons of
 # {numref}`fig-table1-losses`). By intervals for themselves it is lower with {glue:text}`table1-lower-before-alone` and
 # higher with {glue:text}`table1-higher-before-alone` of {glue:text}`table1-compared` losses. A temperature lowers the
-# ECE significantly (Holm over the losses) of: {glue:text}`table1-lower-by-temperature`. After it, it is significantly lower than
-# cross-entropy's with: {glue:text}`table1-lower-after`; higher with: {glue:text}`table1-higher-after`. By intervals for
-# themselves it is lower with {glue:text}`table1-lower-after-alone` and higher with
+# ECE significantly (Holm over the losses) of: {glue:text}`table1-lower-by-temperature`. After it, it is significantly
+# lower than cross-entropy's with: {glue:text}`table1-lower-after`; higher with: {glue:text}`table1-higher-after`. By
+# intervals for themselves it is lower with {glue:text}`table1-lower-after-alone` and higher with
 # {glue:text}`table1-higher-after-alone` of {glue:text}`table1-compared`. The widest interval reaches
 # {glue:text}`table1-widest:.1f` points to either side of its mean, so where no difference is seen there may be one.
 #

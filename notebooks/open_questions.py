@@ -277,9 +277,9 @@ note("questions", below=int((focal["mean"] < focal["gamma"]).sum()), focal_cells
 #
 # ## Against vector and matrix scaling, and others
 #
-# On the [small ResNets](#sec-table1-small): focal temperature scaling against scalings with parameters for each class, all
-# fitted on the same validation data as the package does by default, their penalties not tuned. Judged by proper scores.
-# What to compare was written down before, in `focal_lib/results/calibrators_compared.py`; left out are
+# On the [small ResNets](#sec-table1-small): focal temperature scaling against scalings with parameters for each class,
+# all fitted on the same validation data as the package does by default, their penalties not tuned. Judged by proper
+# scores. What to compare was written down before, in `focal_lib/results/calibrators_compared.py`; left out are
 # {glue:text}`questions-left-out`. Only CIFAR-10 is compared so: CIFAR-100 has one seed, and no interval.
 
 # %% tags=["hide-input"]
