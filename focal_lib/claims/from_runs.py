@@ -205,7 +205,7 @@ def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: Prin
         RunMissing: of one of the losses no seed is there that counts.
     """
     table = read_whole_seeds(name)
-    if absent := {*contrast.ours.losses, *contrast.theirs.losses} - set(table["loss"]):
+    if absent := contrast.losses - set(table["loss"]):
         raise RunMissing(
             f"results/{name} must have a whole seed of each loss. It has none of {', '.join(sorted(absent))}."
         )
@@ -220,8 +220,8 @@ def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: Prin
 
 def _planned_seeds(name: str, contrast: Contrast) -> int:
     """How many seeds all losses of a contrast are planned with."""
-    losses = {*contrast.ours.losses, *contrast.theirs.losses}
-    return len(set.intersection(*({s.seed for s in read_planned(name) if s.label == loss} for loss in losses)))
+    planned = read_planned(name)
+    return len(set.intersection(*({s.seed for s in planned if s.label == loss} for loss in contrast.losses)))
 
 
 def _other_eces(table: pd.DataFrame, contrast: Contrast) -> str:

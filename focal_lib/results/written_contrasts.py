@@ -80,12 +80,8 @@ def keep_evaluable(contrasts: Iterable[Contrast], table: pd.DataFrame) -> tuple[
     """Those of the tables whose contrasts all have two seeds or more, as a family is corrected as a whole."""
     seeds = table.groupby("loss")["seed"].agg(set).to_dict()
     every = tuple(contrasts)
-    waiting = {c.table for c in every if len(set.intersection(*(seeds.get(loss, set()) for loss in _losses(c)))) < 2}
+    waiting = {c.table for c in every if len(set.intersection(*(seeds.get(loss, set()) for loss in c.losses))) < 2}
     return tuple(c for c in every if c.table not in waiting)
-
-
-def _losses(contrast: Contrast) -> set[str]:
-    return {*contrast.ours.losses, *contrast.theirs.losses}
 
 
 def difference_by_seed(table: pd.DataFrame, metric: str, ours: Setting, theirs: Setting) -> pd.Series:
@@ -213,7 +209,7 @@ def compare_small_with_large(
     own = {(c.table, c.name): c for c in of_small}
     pairs = [(own.get((c.table, c.name), c), c) for c in contrasts]
     tables = (small, large)
-    there = [pair for pair in pairs if all(_losses(c) <= set(t["loss"]) for c, t in zip(pair, tables, strict=True))]
+    there = [pair for pair in pairs if all(c.losses <= set(t["loss"]) for c, t in zip(pair, tables, strict=True))]
     one, two = (evaluate_contrasts(table, [pair[k] for pair in there], level) for k, table in enumerate(tables))
     suggested, shown = ((f["low"] > 0).astype(int) - (f["high"] < 0) for f in (one, two))
     excludes = (one["difference"] < two["low"]) | (two["high"] < one["difference"])

@@ -47,6 +47,11 @@ class Contrast:
     claimed: int  # -1: lower, 1: higher
     primary: bool = False
 
+    @property
+    def losses(self) -> set[str]:
+        """Those of both sides, of which runs are needed."""
+        return {*self.ours.losses, *self.theirs.losses}
+
     def __str__(self) -> str:
         return f"{self.metric} of {self.ours}, minus {self.theirs}"
 
