@@ -22,6 +22,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from focal_lib.checkout import ROOT, commit
+from focal_lib.claims.kk24.table1 import gain_of_focal_losses
 from focal_lib.claims.ledger import find, ledger
 from focal_lib.claims.tally import GROUPS, tallies, tally, tally_table
 from focal_lib.claims.verdicts import recorded, records
@@ -121,10 +122,10 @@ def _headlines(verdicts: dict[str, str], instead: dict[str, str]) -> str:
 
 
 def _failed(verdicts: dict[str, str]) -> str:
-    """The papers' statements that do not hold."""
+    """The papers' statements that are refuted or not reproduced."""
     lines = ["| claim | statement | verdict |", "|---|---|---|"]
     for claim in ledger():
-        if claim.of_paper and verdicts[claim.id] in GROUPS["do not hold"]:
+        if claim.of_paper and verdicts[claim.id] in GROUPS["refuted or not reproduced"]:
             statement = _MATH.sub(lambda found: found[0].replace("|", r"\vert "), claim.statement)
             lines.append(f"| {claim.source} | {statement} | {_shown(verdicts[claim.id])} |")
     return "\n".join(lines)
@@ -153,6 +154,8 @@ def _main_runs() -> dict[str, Any]:
         "planned": len(planned),
         "paper_epochs": RECIPES["kk24-cifar"].epochs,
         "losses": table["loss"].nunique(),
+        "others": len({spec.label for spec in read_planned(MAIN)} - set(_main_losses())),
+        "waiting": not _complete(),
         "seeds": table["seed"].nunique(),
         "planned_seeds": len({spec.seed for spec in planned}),
         "differs": read_notes(f"workflow/grids/{MAIN}.yaml").differs,
@@ -167,9 +170,10 @@ def _table() -> str:
 def _gain() -> dict[str, Any]:
     contrast, written = primary_contrast(MAIN)
     row = evaluate_contrasts(_main_table(), [contrast]).iloc[0]
-    return {name: row[name] for name in ("difference", "low", "high", "smallest")} | {
+    return {name: row[name] for name in ("difference", "low", "high")} | {
         "losses": len(contrast.ours.losses),
         "written": written,
+        "reason": gain_of_focal_losses().reason_among(1),
     }
 
 

@@ -383,7 +383,8 @@ class All:
     """Several pieces of evidence for one claim; the verdict is the weakest of theirs.
 
     Of several measurements with confidence intervals each must be reproduced by its own interval, which needs no
-    correction; that one of them contradicts is judged with Bonferroni's, see `judge`, which needs t intervals.
+    correction; that one of them contradicts is judged with Bonferroni's, see `judge`, which needs t intervals. As long
+    as one waits for runs that are planned, nothing is concluded, whatever the others show.
 
     Raises:
         ValueError: several confidence intervals, not all of them t intervals.
@@ -413,7 +414,8 @@ class All:
 
     @property
     def verdict(self) -> Verdict:
-        return max(self._verdicts, key=list(Verdict).index, default=Verdict.FAILED)
+        weakest = max(self._verdicts, key=list(Verdict).index, default=Verdict.FAILED)
+        return Verdict.UNDECIDED if self._waiting and weakest != Verdict.FAILED else weakest
 
     def describe(self) -> str:
         count = self._count
@@ -437,9 +439,16 @@ class All:
         return found
 
     @property
+    def _waiting(self) -> list[tuple[Evidence, int]]:
+        """The leaves whose runs are planned and not all there."""
+        return [(part, n) for part, n in self._leaves if isinstance(part, Measurement) and not part.complete]
+
+    @property
     def _deciding(self) -> list[tuple[Evidence, int]]:
-        """The leaves whose verdict is that of all, the weakest; where all are proofs, as one."""
+        """The leaves whose verdict is that of all: those that wait, else the weakest; where all are proofs, as one."""
         weakest, leaves = self.verdict, self._leaves
+        if self._waiting and weakest != Verdict.FAILED:
+            return self._waiting
         proofs = [part for part, _ in leaves if isinstance(part, Derivation)]
         if len(proofs) == len(leaves) > 0:
             return [(Derivation(tuple(step for proof in proofs for step in proof.steps)), 1)]
@@ -462,6 +471,8 @@ class All:
         (first, count), *others = self._deciding or [(Derivation(()), 1)]
         said = first.would_change_among(count) if isinstance(first, Measurement) else first.would_change()
         every = len(self._leaves)
+        if self._waiting:
+            return said
         if self.verdict == Verdict.UNDECIDED and every > 1:
             shown = f"each of the {1 + len(others)} that are open" if others else "the one that is open"
             return (

@@ -6,6 +6,7 @@ Where the runs are missing these functions raise FileNotFoundError, which `claim
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,9 +18,10 @@ from focal_lib.checkout import ROOT
 from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.printed_effects import PrintedEffect
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.intervals import paired_t_interval, t_interval, t_interval_if_any
+from focal_lib.metrics.intervals import Interval, paired_t_interval, t_interval, t_interval_if_any
 from focal_lib.results import by_run
-from focal_lib.results.recorded import read_planned, read_whole_seeds
+from focal_lib.results.if_calibrated import eces_if_calibrated
+from focal_lib.results.recorded import load_whole_seeds, read_planned, read_whole_seeds
 from focal_lib.results.written_contrasts import (
     compare_eces,
     difference_by_seed,
@@ -27,7 +29,8 @@ from focal_lib.results.written_contrasts import (
     interval_over_seeds,
 )
 from focal_lib.training.contrasts import Contrast, Setting
-from focal_lib.training.store import Result, RunMissing, load_runs
+from focal_lib.training.grids import read_contrasts
+from focal_lib.training.store import Result, load_runs
 
 __all__ = [
     "CIFAR_SIZE",
@@ -186,49 +189,81 @@ def name_metric(metric: str) -> str:
 
 
 def difference(
-    name: str, metric: str, ours: Setting, theirs: Setting, printed: PrintedEffect, said: str = "printed"
+    name: str,
+    metric: str,
+    ours: Setting,
+    theirs: Setting,
+    printed: PrintedEffect,
+    said: str = "printed",
+    *,
+    by_chance: bool = False,
 ) -> Measurement:
-    """A metric of recorded runs, one setting minus another, paired over seeds, against the effect claimed."""
+    """A metric of recorded runs, one setting minus another, paired over seeds, against the effect claimed.
+
+    Args:
+        by_chance: whether a remark tells the difference that calibrated networks would have; of an ECE.
+    """
     spec = read_planned(name)[0]
     where = f"{spec.dataset}, {spec.model}, {spec.n_train:,} images"
     quantity = f"{name_metric(metric)} of {ours}, minus {theirs} [{where}]"
     compared = Contrast("", "", metric, ours, theirs, printed.sign)
-    return replace(measure_contrast(name, compared, quantity, printed), said=said)
+    found = replace(measure_contrast(name, compared, quantity, printed), said=said)
+    chance = _by_chance(name, compared) if by_chance and not math.isnan(found.measured) else ""
+    return replace(found, remark=f"{found.remark}. {chance}".removeprefix(". ") if chance else found.remark)
 
 
 def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: PrintedEffect) -> Measurement:
     """A contrast of recorded runs against the effect claimed, UNDECIDED as long as seeds that are planned are missing.
 
-    A remark names the other ECEs that say otherwise.
-
-    Raises:
-        RunMissing: of one of the losses no seed is there that counts.
+    A remark names the other ECEs that say otherwise, and says if the contrast was not written down before the runs.
     """
-    table = read_whole_seeds(name)
-    if absent := contrast.losses - set(table["loss"]):
-        raise RunMissing(
-            f"results/{name} must have a whole seed of each loss. It has none of {', '.join(sorted(absent))}."
-        )
-    differences = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
-    interval = interval_over_seeds(differences, contrast.metric)
-    planned = _planned_seeds(name, contrast)
+    table, planned = read_whole_seeds(name), _planned_seeds(name, contrast)
+    if contrast.losses <= set(table["loss"]):
+        differences = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
+        interval, remark = interval_over_seeds(differences, contrast.metric), _other_eces(table, contrast)
+    else:
+        differences, interval, remark = pd.Series(dtype=float), Interval(np.nan, np.nan, np.nan), ""
     complete = len(differences) >= planned
     over = over_seeds(differences) if complete else f"{len(differences)} of {planned} planned seeds"
-    found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size)
-    return replace(found, remark=_other_eces(table, contrast), complete=complete)
+    found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size, printed.span)
+    remarks = [remark, "" if _is_written(name, contrast) else "Not among what was written down before the runs"]
+    return replace(found, remark=". ".join(filter(None, remarks)), complete=complete)
+
+
+def _is_written(name: str, contrast: Contrast) -> bool:
+    """Whether the grid file has that contrast, whatever sign it claims."""
+    written = read_contrasts(ROOT / "workflow" / "grids" / f"{name}.yaml")
+    return any((c.metric, c.ours, c.theirs) == (contrast.metric, contrast.ours, contrast.theirs) for c in written)
 
 
 def _planned_seeds(name: str, contrast: Contrast) -> int:
-    """How many seeds all losses of a contrast are planned with."""
+    """How many seeds all losses of a contrast are planned with.
+
+    Raises:
+        ValueError: none.
+    """
     planned = read_planned(name)
-    return len(set.intersection(*({s.seed for s in planned if s.label == loss} for loss in contrast.losses)))
+    seeds = len(set.intersection(*({s.seed for s in planned if s.label == loss} for loss in contrast.losses)))
+    if not seeds:
+        raise ValueError(f"workflow/grids/{name}.yaml must plan a seed of all of {', '.join(sorted(contrast.losses))}.")
+    return seeds
 
 
 def _other_eces(table: pd.DataFrame, contrast: Contrast) -> str:
     compared = compare_eces(table, [contrast])
     apart = compared[compared["apart"].astype(bool)]
     said = [f"{name_metric(m)} {d:+.3g} [{low:.3g}, {high:.3g}]" for m, d, low, high in apart[_SHOWN].to_numpy()]
-    return f"Another sign or significance by {'; '.join(said)} (each interval for itself)" if said else ""
+    return f"Of another sign, or otherwise in whether the interval holds 0: {'; '.join(said)}" if said else ""
+
+
+def _by_chance(name: str, contrast: Contrast) -> str:
+    table = read_whole_seeds(name)
+    fits = [(setting.method, setting.objective) for setting in (contrast.ours, contrast.theirs)]
+    fitted = table[["method", "objective"]].apply(tuple, axis="columns").isin(fits)
+    of_both = table[fitted & table["loss"].isin(contrast.losses) & (table["metric"] == contrast.metric)]
+    expected = eces_if_calibrated(load_whole_seeds(name), of_both)
+    by_chance = difference_by_seed(expected, contrast.metric, contrast.ours, contrast.theirs).mean()
+    return f"Calibrated networks with the same confidences would differ by {by_chance:+.3g}, by chance alone"
 
 
 _SHOWN = ["metric", "difference", "low", "high"]

@@ -36,15 +36,23 @@ class Measurement:
     said: str = "printed"  # 'asked', 'claimed' where the number is the book's own
     sign: int = 0  # of a claim about a sign
     size: float | None = None  # the effect printed, of such a claim
+    span: Range | None = None  # the effects that the print leaves open; without it, the one
     remark: str = ""
     complete: bool = True  # whether all runs are there that were planned; nothing is concluded before
 
     @classmethod
     def signed(
-        cls, quantity: str, printed: str, interval: Interval, sign: int, over: str = "", size: float | None = None
+        cls,
+        quantity: str,
+        printed: str,
+        interval: Interval,
+        sign: int,
+        over: str = "",
+        size: float | None = None,
+        span: Range | None = None,
     ) -> Measurement:
         """A claim about a sign, with the size of the effect where one is printed on that side of 0."""
-        return cls(quantity, printed, interval.estimate, interval=interval, over=over, sign=sign, size=size)
+        return cls(quantity, printed, interval.estimate, interval=interval, over=over, sign=sign, size=size, span=span)
 
     @classmethod
     def near(
@@ -99,7 +107,12 @@ class Measurement:
         if self.holds is not None:
             return Verdict.REPRODUCED if self.holds else Verdict.NOT_REPRODUCED
         assert self.claimed is not None
-        return judge(self._judged, self.claimed, None if self.size is None else (self.size, self.size), parts)
+        return judge(self._judged, self.claimed, self._printed, parts)
+
+    @property
+    def _printed(self) -> Range | None:
+        """The effects printed, of a claim about a sign."""
+        return self.span if self.span is not None or self.size is None else (self.size, self.size)
 
     @property
     def _judged(self) -> Interval:
@@ -114,7 +127,8 @@ class Measurement:
     def describe_among(self, parts: int) -> str:
         """Markdown: what was printed and measured, the interval, the verdict as one of so many parts."""
         span = "" if self.interval is None else f" {_labelled(self.interval, self.over)}"
-        text = f"{in_words(self.quantity)}: {self.said} {self.printed}, recomputed {self.measured:.6g}{span}"
+        found = "no run is there yet" if math.isnan(self.measured) else f"recomputed {self.measured:.6g}{span}"
+        text = f"{in_words(self.quantity)}: {self.said} {self.printed}, {found}"
         verdict = self.verdict_among(parts)
         if parts > 1 or verdict == Verdict.UNDECIDED:  # alone, it is the claim's
             text += f": {verdict}"
@@ -172,7 +186,10 @@ class Measurement:
     def _said_in_words(self) -> str:
         """What the data would have to hold: the effect printed, else what is claimed."""
         assert self.claimed is not None
-        return _range(self.claimed) if self.size is None else f"{self.size:g}"
+        printed = self._printed
+        if printed is not None and printed[0] == printed[1]:
+            return f"{printed[0]:g}"
+        return _range(self.claimed if printed is None else printed)
 
     def would_change(self) -> str:
         return self.would_change_among(1)
@@ -207,9 +224,11 @@ class Measurement:
         if interval.kind != "t":
             return "no interval says how much"
         now = _could_show(interval, self.over, bool(self.sign))
+        if (interval.degrees or 0) < 2:
+            return now
         found = min(abs(interval.estimate - end) for end in self.claimed if math.isfinite(end))
         effect = found if self.size is None else abs(self.size)
-        whose = f"the {effect:.2g} that is found" if self.size is None else f"what is printed ({self.printed})"
+        whose = f"the {effect:.2g} that is {'found' if self.size is None else self.said}"
         needed = values_needed(interval, effect, POWER)
         have = 1 + (interval.degrees or 0)
         if needed is None or needed <= have:
@@ -229,6 +248,8 @@ def _range(values: Range) -> str:
     low, high = values
     if values in (POSITIVE, NEGATIVE):
         return "above 0" if values == POSITIVE else "below 0"
+    if 0 < low == POSITIVE[0] or 0 > high == NEGATIVE[1]:  # cut at 0, which does not belong to it
+        return f"above 0, to {high:.6g}" if low > 0 else f"{low:.6g} to below 0"
     return f"{low:.6g} to {high:.6g}" if low < high else f"exactly {low:.6g}"
 
 
@@ -246,6 +267,8 @@ def _could_show(interval: Interval, over: str, sign: bool) -> str:
     """'with 4 seeds an effect of 0.34 or more would show (power 80 %)'."""
     if interval.kind != "t":
         return "no interval says what could have been shown"
+    if (interval.degrees or 0) < 2:  # the spread of two values tells next to nothing of the true one
+        return f"{over or 'two values'} do not tell how large an effect would show"
     what = "an effect" if sign else "a distance from what is claimed"
     smallest = smallest_effect(interval, POWER)
     if interval.within is not None and sign and smallest > max(map(abs, interval.within)):

@@ -1,6 +1,9 @@
-"""The effects that the papers' tables print, to judge our own against: see `evidence.judge`.
+"""The effects that the papers' tables print, to judge our own against: see `judgement.judge`.
 
-A size counts where the data set is the paper's; on another one only the sign is claimed.
+A table does not print an effect exactly: networks differ, and means over seeds have a spread. So the effect printed has
+an interval, as ours has: of 95 %, Student's t over the networks of a data set, one run each (M20, L25), or Welch's, of
+means and standard deviations over seeds (KK24). Its part on the claimed side of 0 counts. A size counts where the data
+set is the paper's; on another one only the sign is claimed.
 """
 
 from __future__ import annotations
@@ -8,66 +11,114 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from focal_lib.claims.judgement import NEGATIVE, POSITIVE, Range
+from focal_lib.metrics.intervals import Interval, t_interval, welch_interval
+from focal_lib.pages.tables import in_words
 from focal_lib.results.printed import kk24_table1, printed_tables
 
 __all__ = ["PrintedEffect", "kk24_change", "kk24_gain", "mean_difference"]
 
 _NAMES = {"cifar10": "CIFAR-10", "cifar100": "CIFAR-100", "tiny-imagenet": "Tiny-ImageNet"}
+_KK24_SEEDS = 5  # KK24 section 5.1
 
 
 class PrintedEffect(NamedTuple):
-    """What a paper claims of a difference: its sign, and the size its table prints, None where that has none of it."""
+    """What a paper claims of a difference: its sign, and what its table prints of it, None where that has none of it.
+
+    Attributes:
+        size: the mean effect; None, too, where its sign is not the claimed one.
+        text: 'negative, -2.58 on average over 4 networks, -3.72 to -1.44 (95 % t interval)'.
+        span: the effects of the claimed sign that the table leaves open; of one run the one.
+    """
 
     sign: int
     size: float | None
-    text: str  # 'negative, by 2.58 on average over 4 networks'
+    text: str
+    span: Range | None = None
 
 
-def _effect(sign: int, sizes: Sequence[float], over: str) -> PrintedEffect:
+def _effect(sign: int, sizes: Sequence[float], over: str, found: Interval | None, kind: str) -> PrintedEffect:
+    """Of differences that are printed, with the interval of their mean, if they have one, and what kind it is."""
     word = "positive" if sign > 0 else "negative"
     if not len(sizes):
         return PrintedEffect(sign, None, f"{word}; no size is legible")
     mean = round(sum(sizes) / len(sizes), 4) + 0.0  # of numbers with two digits; no -0
-    if sign * mean > 0:
-        return PrintedEffect(sign, mean, f"{word}, {mean:+.2f}{over}")
-    return PrintedEffect(sign, None, f"{word} in words, {mean:+.2f}{over} in the table")
+    if sign * mean <= 0:
+        return PrintedEffect(sign, None, f"{word} in words, {mean:+.2f}{over} in the table")
+    if found is None:
+        return PrintedEffect(sign, mean, f"{word}, {mean:+.2f}{over}", (mean, mean))
+    least, most = POSITIVE if sign > 0 else NEGATIVE
+    spread = f"{found.low:+.2f} to {found.high:+.2f} ({100 * found.level:g} % {kind})"
+    return PrintedEffect(
+        sign, mean, f"{word}, {mean:+.2f}{over}, {spread}", (max(found.low, least), min(found.high, most))
+    )
 
 
 def mean_difference(
-    paper: str, dataset: str, metric: str, stage: str, loss: str, other: str, sign: int
+    paper: str, dataset: str, metric: str, stage: str, loss: str, other: str, sign: int, networks: Sequence[str] = ()
 ) -> PrintedEffect:
-    """M20's or L25's cells of `loss` minus those of `other`, mean over the networks of a data set.
+    """M20's or L25's cells of `loss` minus those of `other`, mean over the networks of a data set, or those named.
 
     Args:
         paper: 'M20' or 'L25'.
         dataset: as runs name it, 'cifar10'.
         stage: 'pre' or 'post' temperature scaling.
         sign: the one claimed.
+
+    Raises:
+        ValueError: a network that the tables do not have.
     """
     cells = printed_tables()
     cells = cells[(cells["paper"] == paper) & (cells["dataset"] == _NAMES.get(dataset, dataset))]
     cells = cells[(cells["metric"] == metric) & (cells["stage"] == stage)].drop_duplicates(["network", "loss"])
     wide = cells.pivot(index="network", columns="loss", values="value").reindex(columns=[loss, other])
+    if missing := set(networks) - set(wide.index):
+        raise ValueError(f"networks must be among {', '.join(wide.index)}. Got {', '.join(sorted(missing))}.")
     sizes = (wide[loss] - wide[other]).dropna()
-    return _effect(sign, sizes.tolist(), f" on average over {len(sizes)} networks")
+    sizes = sizes[sizes.index.isin(networks)] if networks else sizes
+    found = t_interval(sizes) if len(sizes) > 1 else None
+    over = f" on average over {len(sizes)} networks" if found else ""
+    return _effect(sign, sizes.tolist(), over, found, "t interval")
 
 
 def _kk24(dataset: str) -> pd.DataFrame:
     return kk24_table1().query("dataset == @_NAMES.get(@dataset, @dataset)")
 
 
+def _of_means(sign: int, cells: pd.DataFrame, over: str) -> PrintedEffect:
+    """Mean of `ours` minus `theirs`, columns with means over seeds, beside `ours_sd` and `theirs_sd`; a row a loss."""
+    if cells.empty:
+        return _effect(sign, [], over, None, "")
+    means, deviations = (cells[[f"ours{end}", f"theirs{end}"]].to_numpy().ravel() for end in ("", "_sd"))
+    weights = np.tile([1, -1], len(cells)) / len(cells)
+    found = welch_interval(weights, means, deviations, _KK24_SEEDS)
+    sizes = (cells["ours"] - cells["theirs"]).tolist()
+    return _effect(sign, sizes, over, found, f"Welch interval, {_KK24_SEEDS} seeds")
+
+
 def kk24_gain(dataset: str, losses: Sequence[str]) -> PrintedEffect:
     """KK24 Table 1: adaptive ECE after focal temperature scaling minus after temperature scaling, mean over losses."""
-    wide = _kk24(dataset).pivot(index="loss", columns="stage", values="adaptive_ece").reindex(columns=["fts", "ts"])
-    gains = (wide["fts"] - wide["ts"])[[loss for loss in losses if loss in wide.index]]
-    over = f" on average over the {len(gains)} of {len(losses)} losses that are legible" if len(losses) > 1 else ""
-    return _effect(-1, gains.tolist(), over)
+    printed = _kk24(dataset).set_index("loss")[["stage", "adaptive_ece", "adaptive_ece_sd"]]
+    sides = {"ours": "fts", "theirs": "ts"}
+    named = {
+        side: printed[printed["stage"] == stage].set_axis(["stage", side, f"{side}_sd"], axis="columns")
+        for side, stage in sides.items()
+    }
+    both = named["ours"].join(named["theirs"], how="inner", rsuffix="_theirs")
+    legible = [loss for loss in losses if loss in both.index]
+    only = f" on average over {', '.join(map(in_words, legible))}, the legible of {len(losses)} losses"
+    over = only if 0 < len(legible) < len(losses) else " on average" if len(losses) > 1 else ""
+    return _of_means(-1, both.loc[legible], over)
 
 
 def kk24_change(dataset: str, column: str, loss: str, other: str, sign: int) -> PrintedEffect:
     """KK24 Table 1 after temperature scaling: a column ('error', 'adaptive_ece') for a loss minus that for another."""
-    values = _kk24(dataset).query("stage == 'ts'").set_index("loss")[column]
-    sizes = [values[loss] - values[other]] if {loss, other} <= set(values.index) else []
-    return _effect(sign, sizes, "")
+    printed = _kk24(dataset).query("stage == 'ts'").set_index("loss")[[column, f"{column}_sd"]]
+    if not {loss, other} <= set(printed.index):
+        return _of_means(sign, pd.DataFrame(), "")
+    cells = {"ours": printed.loc[loss], "theirs": printed.loc[other]}
+    row = {f"{side}{end}": cell[f"{column}{end}"] for side, cell in cells.items() for end in ("", "_sd")}
+    return _of_means(sign, pd.DataFrame([row]), "")

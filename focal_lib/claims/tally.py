@@ -13,7 +13,7 @@ __all__ = ["GROUPS", "say_without_coq", "tallies", "tally", "tally_table"]
 GROUPS = {  # words for a tally -> verdicts
     "hold": HOLDS,
     "hold under a condition": (Verdict.CONDITIONAL,),
-    "do not hold": (Verdict.REFUTED, Verdict.NOT_REPRODUCED, Verdict.NOT_CONFIRMED),
+    "refuted or not reproduced": (Verdict.REFUTED, Verdict.NOT_REPRODUCED, Verdict.NOT_CONFIRMED),
     "undecided": (Verdict.UNDECIDED,),
     "not checkable here": (Verdict.UNCHECKABLE,),
 }

@@ -16,7 +16,7 @@ from focal_lib.metrics.bins import (
     reliability_bins_of,
 )
 from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece
-from focal_lib.metrics.calibration_test import calibration_p_value, calibration_p_value_of
+from focal_lib.metrics.calibration_test import calibration_p_value, calibration_p_value_of, expected_ece_of
 from focal_lib.metrics.confusion import ConfidenceBand, ConfusedPair, confusion_by_confidence
 from focal_lib.metrics.coverage import estimate_coverage
 from focal_lib.metrics.design import Design
@@ -93,6 +93,7 @@ __all__ = [
     "entropy_score",
     "estimate_coverage",
     "exact_binomial_ends",
+    "expected_ece_of",
     "fpr_at_tpr",
     "holm",
     "max_probability_score",

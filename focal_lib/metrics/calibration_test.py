@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from focal_lib.metrics.bins import assign_bins
+from focal_lib.metrics.bins import Binning, assign_bins
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_gaps
 from focal_lib.metrics.scores import top_label
 
-__all__ = ["calibration_p_value", "calibration_p_value_of", "p_value_over_groups"]
+__all__ = ["calibration_p_value", "calibration_p_value_of", "expected_ece_of", "p_value_over_groups"]
 
 _EXACT = 50_000  # samples up to which each is drawn; of more, a bin's sum
 _RARE = 20.0  # variance of a bin's sum below which it is Poisson: nearly all are right, or nearly all wrong
@@ -59,6 +59,27 @@ def calibration_p_value_of(
     simulated = drawn(confidence, index, draws, rng)
     # to rounding: a calibrated model may have the very value observed
     return float((1 + np.count_nonzero(simulated >= observed * (1 - 1e-12))) / (1 + draws))
+
+
+def expected_ece_of(
+    confidence: np.ndarray, n_bins: int = 15, binning: Binning = "mass", *, draws: int = 200, seed: int = 0
+) -> float:
+    """The ECE that a calibrated model with these confidences (n,) shows on average on n samples: chance alone makes it.
+
+    The larger, the fewer the samples and the less sure the model; so two ECEs near it are not told apart by it.
+
+    Args:
+        n_bins, binning: 15 of equal 'mass' for the adaptive ECE, of equal 'width' for the ECE.
+        draws: of a calibrated model.
+
+    Raises:
+        ValueError: no samples, n_bins < 1, draws < 1 or another binning.
+    """
+    if not len(confidence) or draws < 1:
+        raise ValueError(f"samples and draws must be at least 1. Got {len(confidence)} and {draws}.")
+    index, rng = assign_bins(confidence, n_bins, binning), np.random.default_rng(seed)
+    drawn = _each_sample if len(confidence) <= _EXACT else _each_bin
+    return float(drawn(confidence, index, draws, rng).mean()) / len(confidence)
 
 
 def p_value_over_groups(

@@ -21,6 +21,7 @@ __all__ = [
     "paired_t_interval",
     "t_interval",
     "t_interval_if_any",
+    "welch_interval",
 ]
 
 
@@ -198,6 +199,31 @@ def t_interval_if_any(values: Any, *, level: float = 0.95, step: float = 0.0) ->
     if found.shape == (1,):
         return Interval(float(found[0]), np.nan, np.nan)
     return t_interval(found, level=level, step=step)
+
+
+def welch_interval(weights: Any, means: Any, deviations: Any, n: int, *, level: float = 0.95) -> Interval:
+    r"""A weighted sum of independent means, each of n values with that standard deviation (Welch 1947, Satterthwaite).
+
+    .. math:: \sum w_i m_i \pm t_\nu \sqrt{\sum v_i}, \quad v_i = w_i^2 s_i^2 / n, \quad
+              \nu = (n - 1) \Big(\sum v_i\Big)^2 \Big/ \sum v_i^2
+
+    Weights (1, -1) are Welch's interval of a difference.
+
+    Raises:
+        ValueError: different lengths, fewer than two values a mean, negative deviations, or no spread at all.
+    """
+    w, m, s = (np.asarray(values, dtype=np.float64) for values in (weights, means, deviations))
+    if w.ndim != 1 or not w.shape == m.shape == s.shape or n < 2:
+        raise ValueError(
+            f"weights, means and deviations must be as many, of n >= 2. Got {w.shape}, {m.shape}, {s.shape}."
+        )
+    variances = (w * s) ** 2 / n
+    if not (s >= 0).all() or not variances.sum() > 0:
+        raise ValueError(f"standard deviations must be at least 0, one above it. Got {s}.")
+    degrees = float((n - 1) * variances.sum() ** 2 / (variances**2).sum())
+    half = math.sqrt(variances.sum()) * float(stats.t.ppf((1 + level) / 2, degrees))
+    mean = float(w @ m)
+    return Interval(mean, mean - half, mean + half, "t", level, degrees)
 
 
 def correlation_interval(values: Any, step: float = 0.0, *, level: float = 0.95) -> Interval:

@@ -56,6 +56,7 @@ from focal_lib.results.fcl_views import (
     normalised_curves,
     say_best,
 )
+from focal_lib.results.if_calibrated import eces_if_calibrated, format_beside_calibrated
 from focal_lib.results.landscape import (
     add_logs,
     measure_factors,
@@ -82,6 +83,7 @@ from focal_lib.results.over_seeds import (
     format_as_kk24,
     keep_whole_seeds,
     measure,
+    name_seeds,
     name_significant,
     summarise,
     write_table,
@@ -248,6 +250,7 @@ __all__ = [
     "detection_by_severity",
     "difference_to_focal",
     "digit_contrasts",
+    "eces_if_calibrated",
     "eigenvalue_contrasts",
     "energy_minus_probability",
     "evaluate_by_network",
@@ -260,6 +263,7 @@ __all__ = [
     "find_equal_rows",
     "find_moved_columns",
     "format_as_kk24",
+    "format_beside_calibrated",
     "format_contrasts",
     "format_mean_sd",
     "format_small_with_large",
@@ -300,6 +304,7 @@ __all__ = [
     "minus_full",
     "name_factor_intervals",
     "name_factors",
+    "name_seeds",
     "name_significant",
     "nearest_temperature",
     "negative_by_loss",

@@ -34,6 +34,7 @@ __all__ = [
     "format_as_kk24",
     "keep_whole_seeds",
     "measure",
+    "name_seeds",
     "name_significant",
     "summarise",
     "write_table",
@@ -99,6 +100,15 @@ def keep_whole_seeds(table: pd.DataFrame, planned: Iterable[Spec]) -> pd.DataFra
     there["whole"] = there["there"] == "both"
     whole = there.groupby(["dataset", "model", "seeds", "seed"])["whole"].transform("all")
     return table.merge(there.loc[whole, run], on=run)
+
+
+def name_seeds(table: pd.DataFrame) -> str:
+    """How many seeds each loss has: '4 seeds', or '4 seeds (2 of Brier score, FCL)'."""
+    counts = table.groupby("loss", sort=False)["seed"].nunique()
+    fewer = counts[counts < counts.max()].groupby(counts, sort=True)
+    said = [f"{count} of {', '.join(map(in_words, of_count.index))}" for count, of_count in fewer]
+    whole = f"{counts.max()} {'seed' if counts.max() == 1 else 'seeds'}"
+    return f"{whole} ({'; '.join(said)})" if said else whole
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:

@@ -1,6 +1,7 @@
 """The one rule for what is measured: REPRODUCED, UNDECIDED, NOT REPRODUCED."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -96,6 +97,46 @@ def test_of_several_parts_one_must_contradict_after_correction():
     assert All((right, Measurement("", "", 1.0, holds=False))).verdict == NOT_REPRODUCED
     assert "one contradicts by its 97.5 % interval (Bonferroni)" in All((wrong, right)).describe()
     assert "Bonferroni" not in All((wrong, Measurement("", "", 1.0, holds=True))).describe()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (-0.1, 0.2, UNDECIDED),  # not the size, but what the table leaves open
+        (0.01, 0.2, NOT_REPRODUCED),
+        (-0.3, -0.01, REPRODUCED),
+        (0.0, 0.2, NOT_REPRODUCED),  # 0 is no effect
+    ],
+)
+def test_what_a_table_leaves_open_is_printed_too(low, high, verdict):
+    found = Measurement.signed("", "", interval(low, high), -1, size=-0.12, span=(-0.28, NEGATIVE[1]))
+    assert found.verdict == verdict
+    if verdict == NOT_REPRODUCED:
+        assert "holds nothing of what is printed, -0.28 to below 0" in found.conclude()
+    mirrored = Measurement.signed("", "", interval(-high, -low), 1, size=0.12, span=(POSITIVE[0], 0.28))
+    assert mirrored.verdict == verdict
+    if verdict == NOT_REPRODUCED:
+        assert "holds nothing of what is printed, above 0, to 0.28" in mirrored.conclude()
+
+
+def test_nothing_is_concluded_while_one_part_waits_for_its_runs():
+    """Whatever the others show, and however deep it lies."""
+    against = Measurement.signed("a", "lower", interval(0.1, 0.3), -1, "4 seeds")
+    for_it = Measurement.signed("b", "lower", interval(-0.3, -0.1), -1, "4 seeds")
+    waits = replace(for_it, complete=False, over="1 of 4 planned seeds")
+    assert All((against, for_it)).verdict == NOT_REPRODUCED
+    for parts in ((against, waits), (against, All((for_it, waits))), (waits, for_it)):
+        found = All(parts)
+        assert found.verdict == UNDECIDED
+        assert "1 of 4 planned seeds; nothing is concluded" in found.conclude()
+        assert found.would_change() == "the runs that are planned and not there yet"
+    assert All((replace(waits, sign=0), against)).verdict == Verdict.FAILED
+
+
+def test_two_seeds_do_not_tell_what_would_show():
+    found = Measurement.signed("gain", "lower", t_interval([-1.0, 0.5]), -1, "2 seeds", size=-0.2)
+    assert found.describe().endswith("UNDECIDED; 2 seeds do not tell how large an effect would show")
+    assert found.would_change() == "more data: 2 seeds do not tell how large an effect would show"
 
 
 def test_several_intervals_must_be_t_intervals():

@@ -1,7 +1,10 @@
 """Printed effects, read back from the tables' cells."""
 
+import numpy as np
 import pytest
+from scipy import stats
 
+from focal_lib.claims.judgement import NEGATIVE
 from focal_lib.claims.printed_effects import kk24_change, kk24_gain, mean_difference
 
 
@@ -9,7 +12,31 @@ def test_mean_over_the_networks_of_a_data_set():
     """M20 Table 1 on CIFAR-10: FLSD-53 1.55, 1.87, 1.56, 1.22 against 4.35, 4.41, 3.23, 4.52."""
     found = mean_difference("M20", "cifar10", "ece", "pre", "flsd-53", "cross-entropy", -1)
     assert found.size == pytest.approx((1.55 + 1.87 + 1.56 + 1.22 - 4.35 - 4.41 - 3.23 - 4.52) / 4, abs=1e-4)
-    assert found.text == "negative, -2.58 on average over 4 networks"
+    assert found.text == "negative, -2.58 on average over 4 networks, -3.66 to -1.49 (95 % t interval)"
+    differences = np.array([1.55, 1.87, 1.56, 1.22]) - [4.35, 4.41, 3.23, 4.52]
+    low, high = stats.ttest_1samp(differences, 0).confidence_interval()
+    assert found.span == pytest.approx((low, high))
+
+
+def test_of_the_networks_that_are_named():
+    """Two of L25's four on CIFAR-10; of one there is no interval."""
+    args = ("L25", "cifar10", "ece", "pre", "fcl", "cross-entropy", -1)
+    both, one, other = (
+        mean_difference(*args, names) for names in (["ResNet-50", "ResNet-110"], ["ResNet-50"], ["ResNet-110"])
+    )
+    assert both.size == pytest.approx((one.size + other.size) / 2, abs=1e-4)
+    assert one.span == (one.size, one.size)
+    assert "interval" not in one.text
+    assert both.span[0] < min(one.size, other.size) < max(one.size, other.size) < both.span[1]
+    with pytest.raises(ValueError, match=r"networks must be among .*ResNet-50.* Got ResNet-9."):
+        mean_difference(*args, ["ResNet-9"])
+
+
+def test_only_the_claimed_side_of_0_is_printed():
+    """M20 Table 1 after scaling: -0.40, -0.09, -0.08, -0.02; the interval of their mean holds 0."""
+    found = mean_difference("M20", "cifar10", "ece", "post", "flsd-53", "cross-entropy", -1)
+    assert found.span == (pytest.approx(-0.42, abs=0.005), NEGATIVE[1])
+    assert found.text.endswith("-0.42 to +0.12 (95 % t interval)")
 
 
 def test_a_table_without_the_claimed_sign_gives_no_size():
@@ -23,11 +50,17 @@ def test_a_table_without_the_claimed_sign_gives_no_size():
 
 
 def test_legible_rows_of_kk24():
-    assert kk24_gain("cifar10", ("cross-entropy",)).size == pytest.approx(0.71 - 1.03)
+    alone = kk24_gain("cifar10", ("cross-entropy",))
+    assert alone.size == pytest.approx(0.71 - 1.03)
+    welch = stats.ttest_ind_from_stats(0.71, 0.16, 5, 1.03, 0.17, 5, equal_var=False)
+    half = stats.t.ppf(0.975, 7.97) * abs(alone.size / welch.statistic)
+    assert alone.span == pytest.approx((alone.size - half, alone.size + half), abs=1e-3)
     several = kk24_gain("cifar10", ("focal 1", "focal 2", "focal 3", "focal 7", "flsd-53"))
     assert several.size == pytest.approx((0.82 - 1.05 + 0.61 - 0.66 + 1.23 - 1.30) / 3, abs=1e-4)
-    assert several.text.endswith("over the 3 of 5 losses that are legible")
-    assert kk24_gain("cifar10", ("focal 3",)) == (-1, None, "negative; no size is legible")
+    assert "-0.12 on average over focal 1, focal 7, FLSD-53, the legible of 5 losses, -0.28 to +0.05" in several.text
+    error = np.sqrt(sum(sd**2 / 5 for sd in (0.35, 0.25, 0.10, 0.07, 0.20, 0.13))) / 3
+    assert several.size - several.span[0] == pytest.approx(2.1 * error, rel=0.05)  # t with some 18 degrees of freedom
+    assert kk24_gain("cifar10", ("focal 3",)) == (-1, None, "negative; no size is legible", None)
     assert kk24_change("cifar10", "error", "focal 7", "cross-entropy", 1).size == pytest.approx(1.9)
     assert kk24_change("cifar10", "error", "focal 2", "cross-entropy", 1).size is None
 

@@ -16,7 +16,7 @@ def test_counts_by_group():
     assert counts == {
         "hold": 2,
         "hold under a condition": 0,
-        "do not hold": 2,
+        "refuted or not reproduced": 2,
         "undecided": 1,
         "not checkable here": 0,
     }

@@ -123,7 +123,7 @@ def test_a_measured_sign_says_which_interval_or_how_many_seeds():
     open_ = signed(-0.3, 0.1, -0.2)
     assert open_.conclude().startswith("it is open: the interval [-0.3, 0.1]")
     assert "with 4 seeds an effect of" in open_.would_change()
-    assert open_.would_change().endswith("(power 80 %); what is printed (lower) would show with about 6 seeds")
+    assert open_.would_change().endswith("(power 80 %); the 0.2 that is printed would show with about 6 seeds")
     assert signed(-0.3, 0.1).would_change().endswith("; the 0.1 that is found would show with about 15 seeds")
     assert "that is found" not in signed(-0.2, 0.2).would_change()  # no number of them shows an effect of 0
 

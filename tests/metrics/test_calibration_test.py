@@ -5,7 +5,8 @@ import pytest
 
 from focal_lib.metrics import calibration_p_value
 from focal_lib.metrics import calibration_test as module
-from focal_lib.metrics.calibration_test import calibration_p_value_of
+from focal_lib.metrics.bins import adaptive_ece_of, ece_of
+from focal_lib.metrics.calibration_test import calibration_p_value_of, expected_ece_of
 
 
 def drawn(rng, n=500, shift=0.0):
@@ -33,6 +34,27 @@ def test_drawing_bins_agrees_with_drawing_samples(monkeypatch):
     each = calibration_p_value_of(*data)
     monkeypatch.setattr(module, "_EXACT", 0)
     assert calibration_p_value_of(*data) == pytest.approx(each, abs=0.04)
+
+
+@pytest.mark.parametrize("exact", [50_000, 0])
+@pytest.mark.parametrize(("binning", "of"), [("mass", adaptive_ece_of), ("width", ece_of)])
+def test_the_ece_that_chance_makes(monkeypatch, exact, binning, of):
+    monkeypatch.setattr(module, "_EXACT", exact)
+    rng = np.random.default_rng(5)
+    confidence = rng.beta(5, 1, 3000)
+    drawn = [of(confidence, rng.random(3000) < confidence) for _ in range(400)]
+    assert expected_ece_of(confidence, binning=binning, draws=400) == pytest.approx(np.mean(drawn), rel=0.04)
+    fewer = expected_ece_of(confidence[:300], binning=binning, draws=400)
+    assert fewer > 2 * np.mean(drawn)
+    assert expected_ece_of(np.ones(10), binning=binning) == 0
+
+
+def test_an_expected_ece_needs_samples_draws_and_bins():
+    for given, options in (([], {}), ([0.5], {"draws": 0})):
+        with pytest.raises(ValueError, match="samples and draws must be at least 1"):
+            expected_ece_of(np.array(given), **options)
+    with pytest.raises(ValueError, match="binning must be"):
+        expected_ece_of(np.array([0.5]), binning="other")
 
 
 def test_a_model_that_is_certain_and_right_is_calibrated():

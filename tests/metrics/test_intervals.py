@@ -15,7 +15,9 @@ from focal_lib.metrics.intervals import (
     paired_t_interval,
     t_interval,
     t_interval_if_any,
+    welch_interval,
 )
+from focal_lib.metrics.significance import t_p_value
 
 
 def test_bootstrap_covers():
@@ -165,6 +167,35 @@ def test_a_cut_interval_keeps_its_error():
     assert (scaled.low, scaled.high) == (-100, pytest.approx(-100 * whole.low))
     assert scaled.at(0.99).low == -100
     assert scaled.standard_error == pytest.approx(100 * whole.standard_error)
+
+
+def test_a_weighted_sum_of_means_by_welch():
+    """Of two, the interval of scipy's test; of four, its degrees of freedom by Satterthwaite's formula."""
+    for level in (0.95, 0.8):
+        found = welch_interval((1, -1), (0.71, 1.03), (0.16, 0.34), 5, level=level)
+        test = stats.ttest_ind_from_stats(0.71, 0.16, 5, 1.03, 0.34, 5, equal_var=False)
+        assert t_p_value(found) == pytest.approx(test.pvalue)
+        error = np.sqrt((0.16**2 + 0.34**2) / 5)
+        assert found.high - found.estimate == pytest.approx(error * stats.t.ppf((1 + level) / 2, found.degrees))
+    four = welch_interval([0.5, -0.5, 0.5, -0.5], [1.0, 2.0, 3.0, 5.0], [0.1, 0.2, 0.3, 0.4], 4)
+    variances = 0.25 * np.array([0.01, 0.04, 0.09, 0.16]) / 4
+    assert four.estimate == -1.5
+    assert four.standard_error == pytest.approx(np.sqrt(variances.sum()))
+    assert four.degrees == pytest.approx(3 * variances.sum() ** 2 / (variances**2).sum())
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (([1, -1], [1.0], [0.1, 0.1], 5), "must be as many"),
+        (([1, -1], [1.0, 2.0], [0.1, 0.1], 1), "of n >= 2"),
+        (([1, -1], [1.0, 2.0], [0.1, -0.1], 5), "at least 0"),
+        (([1, -1], [1.0, 2.0], [0.0, 0.0], 5), "one above it"),
+    ],
+)
+def test_welch_needs_means_with_a_spread(given, message):
+    with pytest.raises(ValueError, match=message):
+        welch_interval(*given)
 
 
 def test_what_has_no_interval_is_not_cut():

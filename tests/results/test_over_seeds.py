@@ -187,3 +187,15 @@ def test_p_values_are_scipys(measured):
     row = rows(over_seeds.contrast(measured, "loss", "cross-entropy"), **PRE, metric="nll").iloc[0]
     pre = rows(measured, **PRE, metric="nll").pivot(index="seed", columns="loss", values="value")
     assert row["p"] == pytest.approx(stats.ttest_rel(pre["focal 3"], pre["cross-entropy"]).pvalue)
+
+
+def test_how_many_seeds_each_loss_has():
+    rows = [
+        (loss, seed)
+        for loss, seeds in (("focal 1", 4), ("brier", 2), ("fcl 4 1.5", 2), ("mmce 2", 1))
+        for seed in range(seeds)
+    ]
+    table = pd.DataFrame(rows, columns=["loss", "seed"])
+    assert over_seeds.name_seeds(table) == "4 seeds (1 of MMCE (λ 2); 2 of Brier score, FCL (γ 4, λ 1.5))"
+    assert over_seeds.name_seeds(table.query("loss == 'focal 1'")) == "4 seeds"
+    assert over_seeds.name_seeds(table.query("loss == 'mmce 2'")) == "1 seed"

@@ -20,6 +20,7 @@ from focal_lib.results.written_contrasts import (
     evaluate_contrasts,
     format_contrasts,
     format_small_with_large,
+    interval_over_seeds,
     keep_evaluable,
     primary_contrast,
 )
@@ -159,6 +160,21 @@ def test_small_runs_beside_large_ones(sign):
     found = compare_small_with_large(contrasts, lacking, made(large), [own])  # has the losses of its own contrast
     assert found.loc[0, ["name", "found"]].tolist() == ["borne out", "new"]
     assert len(compare_small_with_large(contrasts, lacking, made(large))) == len(planted) - 1
+
+
+def test_what_overlaps_is_not_called_not_borne_out():
+    """The large runs' interval lacks the small ones' mean, and has some of their interval."""
+    small, large = made({"focal 1": (2.0, 2.6, 1.4)}), made({"focal 1": (-0.3, 1.0, 0.2)})
+    found = compare_small_with_large([contrast("focal 1")], small, large).iloc[0]
+    assert found["large_low"] < 0 < found["small_low"] < found["large_high"] < found["small_difference"]
+    assert found["found"] == "too few seeds to tell"
+
+
+def test_seeds_that_agree_on_an_error_have_an_interval():
+    """Shares of 10,000 images: two differences that are the same do not make certainty."""
+    found = interval_over_seeds(pd.Series([0.3, 0.3]), "error")
+    assert found.low < 0.29 < 0.31 < found.high
+    assert interval_over_seeds(pd.Series([0.3, 0.3]), "ece").low == 0.3
 
 
 def test_at_another_level_both_intervals_are_other_ones():

@@ -20,9 +20,9 @@ def _against_cross_entropy(loss: str, stage: str, printed: PrintedEffect | None 
     scaling = ("temperature", "ece") if stage == "post" else ()
     ours, theirs = (Setting((name,), *scaling) for name in (loss, "cross-entropy"))
     if printed is not None:
-        return difference(RUNS, "ece", ours, theirs, printed, "asked")
+        return difference(RUNS, "ece", ours, theirs, printed, "asked", by_chance=stage == "post")
     printed = mean_difference("M20", read_planned(RUNS)[0].dataset, "ece", stage, loss, "cross-entropy", -1)
-    return difference(RUNS, "ece", ours, theirs, printed)
+    return difference(RUNS, "ece", ours, theirs, printed, by_chance=stage == "post")
 
 
 @claim(

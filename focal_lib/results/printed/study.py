@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from focal_lib.metrics.intervals import correlation_interval
-from focal_lib.metrics.significance import holm
+from focal_lib.metrics.intervals import correlation_interval, welch_interval
+from focal_lib.metrics.significance import holm, t_p_value
 
 __all__ = [
     "correlate_orders",
@@ -135,6 +134,9 @@ def _taus(networks: np.ndarray, permutations: int, rng: np.random.Generator) -> 
     return np.asarray(np.einsum("nij,npij->np", signs[:, 0], shuffled) / pairs[:, None])
 
 
+_GAINS = ["difference", "low", "high", "p"]
+
+
 def gains_of_kk24(frame: pd.DataFrame, seeds: int = 5, level: float = 0.95) -> pd.DataFrame:
     """Adaptive ECE after focal temperature scaling (`fts`) minus after temperature scaling (`ts`), Welch's interval.
 
@@ -143,12 +145,9 @@ def gains_of_kk24(frame: pd.DataFrame, seeds: int = 5, level: float = 0.95) -> p
     """
     ts, fts = (frame[frame["stage"] == stage] for stage in ("ts", "fts"))
     both = ts.merge(fts, on=["dataset", "loss"], suffixes=("", "_fts"))
-    a, b = both["adaptive_ece_sd"] ** 2 / seeds, both["adaptive_ece_sd_fts"] ** 2 / seeds
-    degrees, error = (a + b) ** 2 / (a**2 + b**2) * (seeds - 1), np.sqrt(a + b)
-    half = stats.t.ppf((1 + level) / 2, degrees) * error
-    difference = both["adaptive_ece_fts"] - both["adaptive_ece"]
-    p = 2 * stats.t.sf(np.abs(difference) / error, degrees)
-    found = both[["dataset", "loss"]].assign(
-        ts=both["adaptive_ece"], fts=both["adaptive_ece_fts"], difference=difference
-    )
-    return found.assign(low=difference - half, high=difference + half, p=p, p_adjusted=holm(p))
+    names = ["adaptive_ece_fts", "adaptive_ece"]
+    sides = zip(both[names].to_numpy(), both[["adaptive_ece_sd_fts", "adaptive_ece_sd"]].to_numpy(), strict=True)
+    found = [welch_interval((1, -1), means, deviations, seeds, level=level) for means, deviations in sides]
+    columns = pd.DataFrame([(i.estimate, i.low, i.high, t_p_value(i)) for i in found], both.index, _GAINS)
+    named = both[["dataset", "loss"]].assign(ts=both["adaptive_ece"], fts=both["adaptive_ece_fts"])
+    return named.join(columns).assign(p_adjusted=holm(columns["p"]))

@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 import pandas as pd
@@ -6,14 +7,16 @@ import pytest
 from focal_lib.claims import Measurement, Verdict, from_runs
 from focal_lib.claims.evidence import All
 from focal_lib.claims.from_runs import difference
-from focal_lib.claims.kk24.table1 import ECE, RUNS, SCALED, focal_losses, gain_of_focal_losses
+from focal_lib.claims.kk24.table1 import ECE, RUNS, SCALED, focal_losses, gain_of_focal_losses, table1_gamma_ece
 from focal_lib.claims.ledger import find
 from focal_lib.claims.printed_effects import kk24_gain
 from focal_lib.metrics.intervals import t_interval_if_any
-from focal_lib.results.recorded import read_planned, read_whole_seeds
+from focal_lib.results.if_calibrated import eces_if_calibrated
+from focal_lib.results.recorded import load_whole_seeds, read_planned, read_whole_seeds
 from focal_lib.results.written_contrasts import evaluate_contrasts, primary_contrast
 from focal_lib.training.contrasts import Contrast, Setting
 
+LOSSES = ("focal 7", "cross-entropy")
 WAITING = "nothing is concluded before all is there"
 PAIR = tuple(Setting(("flsd-53",), *SCALED[method]) for method in ("focal-temperature", "temperature"))
 
@@ -95,11 +98,35 @@ def test_seeds_are_planned_by_the_losses_of_both_sides():
         assert from_runs._planned_seeds(RUNS, Contrast("", "", ECE, ours, theirs, -1)) == planned
 
 
-def test_a_loss_without_a_whole_seed_is_missing(monkeypatch):
+def test_planned_runs_of_which_none_is_there_are_waited_for(monkeypatch):
     table = read_whole_seeds(RUNS)
     monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", lambda name: table.query("loss != 'flsd-53'"))
-    with pytest.raises(FileNotFoundError, match=r"a whole seed of each loss. It has none of flsd-53"):
-        gain_of_focal_losses()
+    found = gain_of_focal_losses()
+    assert found.verdict == Verdict.UNDECIDED
+    assert "no run is there yet: UNDECIDED" in found.describe()
+    assert "0 of 4 planned seeds" in found.conclude()
+    assert "nan" not in found.describe() + found.conclude() + found.would_change()
+
+
+def test_runs_that_no_grid_plans_are_refused():
+    never = Contrast("", "", ECE, Setting(("focal 9",)), Setting(("cross-entropy",)), -1)
+    with pytest.raises(ValueError, match=r"cifar10-record.yaml must plan a seed of all of cross-entropy, focal 9"):
+        from_runs.measure_contrast(RUNS, never, "", kk24_gain("cifar10", ("focal 9",)))
+
+
+def test_a_remark_tells_what_calibrated_networks_would_differ_by():
+    """Of gamma 7 less sure after its temperature than cross-entropy: chance makes a larger ECE."""
+    found = table1_gamma_ece()
+    (by_chance,) = re.findall(r"would differ by ([+-][\d.]+), by chance alone", found.remark)
+    assert 0.1 < float(by_chance) < 0.4
+    table = read_whole_seeds(RUNS)
+    both = {
+        loss: table.query("loss == @loss and method == 'temperature' and metric == objective == @ECE")
+        for loss in LOSSES
+    }
+    own = {loss: eces_if_calibrated(load_whole_seeds(RUNS), part)["value"].mean() for loss, part in both.items()}
+    assert float(by_chance) == pytest.approx(own["focal 7"] - own["cross-entropy"], abs=0.005)
+    assert "by chance alone" not in gain_of_focal_losses().remark
 
 
 @pytest.mark.parametrize(
