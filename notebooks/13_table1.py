@@ -196,6 +196,8 @@ for when, part in {"before": before, "after": after}.items():
     alone = {"lower": (part["high"] < 0).sum(), "higher": (part["low"] > 0).sum()}
     note("table1", {f"{side}-{when}-alone": int(count) for side, count in alone.items()})
 note("table1", compared=len(before), comparisons=len(both))
+
+# %% tags=["remove-input"]
 note("table1", widest=(after["high"] - after["low"]).max() / 2)
 note_significant("by-temperature", results.correct_together(lowered))
 note("table1", all_compared=lowered["loss"].nunique())
@@ -380,15 +382,15 @@ note("table1", small_fcl=of_fcl["difference"], fcl=in_words(of_fcl["loss"]), sma
 # contradict (both intervals are without 0, on opposite sides of it), {glue:text}`table1-small-not-borne-out` that they
 # do not bear out (their interval holds 0 and has nothing in common with that of the small ones), and
 # {glue:text}`table1-small-too-few-seeds-to-tell` for which they have too few seeds to tell (it holds 0, and the two
-# overlap). The larger ones alone show {glue:text}`table1-small-new`, neither shows {glue:text}`table1-small-open`. Of so
-# many intervals about {glue:text}`table1-small-by-chance:.1f` would be without 0 by chance in either set. FCL is not
+# overlap). The larger ones alone show {glue:text}`table1-small-new`, neither shows {glue:text}`table1-small-open`. Of
+# so many intervals about {glue:text}`table1-small-by-chance:.1f` would be without 0 by chance in either set. FCL is not
 # among them, as its $\gamma$ and $\lambda$ are others: in the small networks, with {glue:text}`table1-fcl`, its ECE as
-# trained differs from cross-entropy's by {glue:text}`table1-small-fcl:+.1f` points. The two sets differ in network, number of training images and training. They also differ in how far results on new images are from
-# those on training images: with cross-entropy the small networks have an error of
-# {glue:text}`table1-small-train-error:.1f` % on training and {glue:text}`table1-small-test-error:.1f` % on test images,
-# where confidence minus accuracy is {glue:text}`table1-small-gap:+.1f` points; the larger ones
-# {glue:text}`table1-large-train-error:.1f` %, {glue:text}`table1-large-test-error:.1f` % and
-# {glue:text}`table1-large-gap:+.1f` points.
+# trained differs from cross-entropy's by {glue:text}`table1-small-fcl:+.1f` points. The two sets differ in network,
+# number of training images and training. They also differ in how far results on new images are from those on training
+# images: with cross-entropy the small networks have an error of {glue:text}`table1-small-train-error:.1f` % on training
+# and {glue:text}`table1-small-test-error:.1f` % on test images, where confidence minus accuracy is
+# {glue:text}`table1-small-gap:+.1f` points; the larger ones {glue:text}`table1-large-train-error:.1f` %,
+# {glue:text}`table1-large-test-error:.1f` % and {glue:text}`table1-large-gap:+.1f` points.
 #
 # ## Beside the printed numbers
 #
@@ -511,7 +513,8 @@ captioned(table, caption, precision=2, index=False)
 # Within a run, drawing test images anew, focal temperature scaling has a lower adaptive ECE, with a 95 % interval that
 # excludes 0, in {glue:text}`table1-run-better` of {glue:text}`table1-within` runs and a higher one in
 # {glue:text}`table1-run-worse`; about {glue:text}`table1-by-chance:.1f` of each would be expected with no difference at
-# all if such intervals kept their level, which they do not quite, and runs had test images of their own. The calibration $\gamma$ is chosen from {glue:text}`table1-gamma-from:g` to {glue:text}`table1-gamma-to:g`; for
+# all if such intervals kept their level, which they do not quite, and runs had test images of their own. The
+# calibration $\gamma$ is chosen from {glue:text}`table1-gamma-from:g` to {glue:text}`table1-gamma-to:g`; for
 # cross-entropy it is {glue:text}`table1-ce-gamma:.2f` on average, for the focal losses
 # {glue:text}`table1-focal-gamma:.2f`, and how close the map with such a $\gamma$ is to a temperature is the question of
 # {ref}`ch-fit`.
@@ -636,7 +639,8 @@ of these have one without 0."""
 #   with: {glue:text}`table1-lower-before`; higher with: {glue:text}`table1-higher-before` (5 %, Holm). After one
 #   temperature each it is lower with: {glue:text}`table1-lower-after`; higher with: {glue:text}`table1-higher-after`.
 # * After one temperature each the ECE is {glue:text}`table1-least-after:.1f` to {glue:text}`table1-most-after:.1f` %;
-#   calibrated networks would show {glue:text}`table1-least-chance:.1f` to {glue:text}`table1-most-chance:.1f` % by chance.
+#   calibrated networks would show {glue:text}`table1-least-chance:.1f` to {glue:text}`table1-most-chance:.1f` % by
+#   chance.
 # * After a temperature chosen by log-loss, log-loss is on average lowest with: {glue:text}`table1-nll-first`; the error
 #   with: {glue:text}`table1-error-first`.
 # * Confidence minus accuracy on test images is {glue:text}`table1-focal-low:+.1f` to
