@@ -189,7 +189,7 @@ class Measurement:
         printed = self._printed
         if printed is not None and printed[0] == printed[1]:
             return f"{printed[0]:g}"
-        return _range(self.claimed if printed is None else printed)
+        return _range(self.claimed) if printed is None else _range(printed, ".3g")
 
     def would_change(self) -> str:
         return self.would_change_among(1)
@@ -243,14 +243,14 @@ def _one_number(values: Range) -> str:
     return low if low == high else ""
 
 
-def _range(values: Range) -> str:
+def _range(values: Range, digits: str = ".6g") -> str:
     """'above 0', 'below 0', '0.9 to 1.1', 'exactly 2'."""
     low, high = values
     if values in (POSITIVE, NEGATIVE):
         return "above 0" if values == POSITIVE else "below 0"
     if 0 < low == POSITIVE[0] or 0 > high == NEGATIVE[1]:  # cut at 0, which does not belong to it
-        return f"above 0, to {high:.6g}" if low > 0 else f"{low:.6g} to below 0"
-    return f"{low:.6g} to {high:.6g}" if low < high else f"exactly {low:.6g}"
+        return f"above 0, to {high:{digits}}" if low > 0 else f"{low:{digits}} to below 0"
+    return f"{low:{digits}} to {high:{digits}}" if low < high else f"exactly {low:{digits}}"
 
 
 def _labelled(interval: Interval, over: str) -> str:
