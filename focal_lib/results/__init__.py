@@ -10,6 +10,7 @@ from focal_lib.results.architectures import (
 from focal_lib.results.by_run import (
     compare_scaling,
     confidence_gaps,
+    count_on_validation,
     format_mean_sd,
     nll_temperature,
     reliability_by_loss,
@@ -245,6 +246,7 @@ __all__ = [
     "count_better",
     "count_clear",
     "count_higher",
+    "count_on_validation",
     "count_searched",
     "describe_followed",
     "detection_by_severity",

@@ -29,6 +29,7 @@ __all__ = [
     "build_scaling",
     "compare_scaling",
     "confidence_gaps",
+    "count_on_validation",
     "format_mean_sd",
     "nll_temperature",
     "reliability_by_loss",
@@ -167,6 +168,28 @@ def compare_scaling(results: Iterable[Result], scalings: Sequence[Fit] = FITS) -
     """
     rows = [_columns(result) | _fitted(key, result, scaling) for key, result in _keyed(results) for scaling in scalings]
     return pd.DataFrame(rows)
+
+
+def count_on_validation(scaled: pd.DataFrame) -> dict[str, int]:
+    """Runs whose validation adaptive ECE focal temperature scaling leaves lower, equal (to 1e-12), higher.
+
+    Both scalings by grid, focal temperature scaling against a temperature alone. It may be higher: KK24's gammas
+    (section 5.1) have no 0, so that a temperature alone is not among the pairs of gamma and T.
+
+    Args:
+        scaled: of `compare_scaling`.
+
+    Raises:
+        ValueError: a run that lacks either of the two fits.
+    """
+    of_grid = scaled[(scaled["objective"] == "adaptive-ece") & (scaled["search"] == "grid")]
+    wide = of_grid.pivot(index=["loss", "gamma", "seed"], columns="method", values="value")
+    wide = wide.reindex(columns=["focal-temperature", "temperature"])
+    if wide.isna().to_numpy().any():
+        raise ValueError(f"each run must have both fits by adaptive ECE on the grid. Got\n{wide}")
+    change = wide["focal-temperature"] - wide["temperature"]
+    lower, higher = int((change < -1e-12).sum()), int((change > 1e-12).sum())
+    return {"lower": lower, "equal": len(change) - lower - higher, "higher": higher}
 
 
 _FITTED: dict[tuple[str, Fit], dict[str, Any]] = {}  # a page and the claims it shows ask for the same fits

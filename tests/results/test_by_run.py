@@ -94,6 +94,29 @@ def test_only_the_fits_that_are_asked_for_are_made(make_result, monkeypatch):
     assert frame.iloc[0].equals(again.iloc[3].rename(0))
 
 
+def test_runs_are_counted_by_the_ece_on_validation(made_results, compared):
+    counts = by_run.count_on_validation(compared)
+    wanted = dict.fromkeys(counts, 0)
+    for result in made_results[3:5]:
+        held_out = result.validation.logits, result.validation.labels
+        plain, focal = TemperatureScaling("adaptive-ece"), FocalTemperatureScaling("adaptive-ece")
+        change = focal.fit(*held_out).objective_ - plain.fit(*held_out).objective_
+        wanted["equal" if abs(change) <= 1e-12 else "lower" if change < 0 else "higher"] += 1
+    assert counts == wanted
+    of_test = compared.assign(adaptive_ece=0.0, nll=0.0)  # what stands there is not asked
+    assert by_run.count_on_validation(of_test) == counts
+
+
+def test_without_a_gamma_of_0_the_ece_on_validation_may_be_equal_or_higher(compared):
+    kept = (compared["objective"] == "adaptive-ece") & (compared["search"] == "grid")
+    seeds = pd.concat([compared[kept].assign(seed=seed) for seed in range(3)])
+    values = {0: (0.01, 0.02), 1: (0.02, 0.02), 2: (0.02, 0.01)}  # of focal temperature scaling, of a temperature
+    seeds["value"] = [values[s][m == "temperature"] for s, m in zip(seeds["seed"], seeds["method"], strict=True)]
+    assert by_run.count_on_validation(seeds) == {"lower": 2, "equal": 2, "higher": 2}
+    with pytest.raises(ValueError, match="both fits by adaptive ECE"):
+        by_run.count_on_validation(compared[compared["method"] == "temperature"])
+
+
 def test_gain_by_resampling_is_that_of_the_fits(made_results, compared):
     rows = compared.query("gamma == 3 and search == 'grid'").set_index("method")
     pairs = [tuple(rows.loc[m, ["calibration_gamma", "temperature"]]) for m in ("focal-temperature", "temperature")]
