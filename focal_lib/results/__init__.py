@@ -164,6 +164,7 @@ from focal_lib.results.valley_views import (
 )
 from focal_lib.results.while_training import (
     describe_followed,
+    ece_of_histories,
     final_gaps,
     gradient_norms_at,
     histories,
@@ -252,6 +253,7 @@ __all__ = [
     "detection_by_severity",
     "difference_to_focal",
     "digit_contrasts",
+    "ece_of_histories",
     "eces_if_calibrated",
     "eigenvalue_contrasts",
     "energy_minus_probability",

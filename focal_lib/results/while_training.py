@@ -15,6 +15,7 @@ from focal_lib.training.store import Logits, Result
 
 __all__ = [
     "describe_followed",
+    "ece_of_histories",
     "gradient_norms_at",
     "histories",
     "last_mistakes",
@@ -35,6 +36,15 @@ def histories(runs: Iterable[Result], split: str = "test") -> pd.DataFrame:
         kept = run.history[run.history["split"] == split].sort_values("epoch")
         frames.append(kept.assign(loss=run.spec.label, gamma=run.spec.gamma, seed=run.spec.seed))
     return pd.concat(frames, ignore_index=True)
+
+
+def ece_of_histories(frame: pd.DataFrame) -> tuple[str, str]:
+    """The bins and the column of the ECE in rows of histories: ('equal width', 'ece'), which M20 plots.
+
+    ('equal mass', 'adaptive_ece') where a row lacks that: histories that were recorded before it was.
+    """
+    whole = "ece" in frame and bool(frame["ece"].notna().all())
+    return ("equal width", "ece") if whole else ("equal mass", "adaptive_ece")
 
 
 def final_gaps(results: Iterable[Result], split: str) -> pd.DataFrame:

@@ -14,11 +14,11 @@ __all__ = ["gradient_norms", "last_layer", "outputs", "summary"]
 def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float]:
     """One row of the history: what M20 Figs. 1, 3 and 4 follow over the epochs.
 
-    nll, error, accuracy, confidence, adaptive_ece; nll and entropy of right and of wrong samples (nan where
-    there is none); weight_norm of the last layer; gradient_q10, _q50, _q90, quantiles over samples of the
+    nll, error, accuracy, confidence; ece, of equal width as M20 section 2 has it, and adaptive_ece, of equal mass, of
+    15 bins each; nll and entropy of right and of wrong samples (nan where there is none); weight_norm of the last layer; gradient_q10, _q50, _q90, quantiles over samples of the
     norm of the loss gradient with respect to the last layer; and what the loss itself adds.
     """
-    from focal_lib.metrics.bins import adaptive_ece
+    from focal_lib.metrics.bins import adaptive_ece, ece
     from focal_lib.metrics.scores import nll
 
     logits, features = outputs(trainer, images)
@@ -28,7 +28,8 @@ def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float
     right = log_probs.argmax(-1) == labels
     probs, truth = log_probs.exp().cpu().numpy(), labels.cpu().numpy()
     row = {"nll": nll(probs, truth), "error": float((~right).double().mean()), "accuracy": float(right.double().mean())}
-    row |= {"confidence": float(probs.max(-1).mean()), "adaptive_ece": adaptive_ece(probs, truth)}
+    row |= {"confidence": float(probs.max(-1).mean())}
+    row |= {"ece": ece(probs, truth), "adaptive_ece": adaptive_ece(probs, truth)}
     for name, kept in (("right", right), ("wrong", ~right)):
         row |= {f"nll_{name}": float(own[kept].mean()), f"entropy_{name}": float(entropy[kept].mean())}
     row["weight_norm"] = float(last_layer(trainer.model).weight.detach().norm())

@@ -47,6 +47,14 @@ def test_final_gaps_are_those_of_the_last_epoch_of_each_run(make_result):
     assert of_test["gap"].tolist() == pytest.approx([0.125, 0.125])
 
 
+def test_the_ece_of_histories_is_that_of_equal_width_where_every_row_has_it():
+    before = pd.DataFrame({"epoch": [1, 2], "adaptive_ece": [0.1, 0.2]})
+    now = before.assign(ece=[0.1, 0.3])
+    assert while_training.ece_of_histories(now) == ("equal width", "ece")
+    for lacking in (before, pd.concat([before, now]), now.assign(ece=[np.nan, 0.3])):
+        assert while_training.ece_of_histories(lacking) == ("equal mass", "adaptive_ece")
+
+
 def test_a_snapshot_against_sample_by_sample(followed):
     frame = while_training.describe_followed(followed)
     assert len(frame) == 12

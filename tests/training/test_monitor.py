@@ -6,6 +6,7 @@ import torch
 
 from focal_lib.losses import FocalLoss, HessianTraceLoss
 from focal_lib.losses.hessian import hessian_trace
+from focal_lib.metrics.bins import adaptive_ece
 from focal_lib.training import models
 from focal_lib.training.monitor import summary
 from focal_lib.training.spec import Spec
@@ -39,6 +40,21 @@ def test_history_against_slow_definitions(trainer):
     assert row["entropy_wrong"] == pytest.approx(-(probs * np.log(probs)).sum(-1)[wrong].mean(), rel=1e-6)
     assert row["nll_right"] == pytest.approx(-np.log(probs.max(-1))[~wrong].mean(), rel=1e-6)
     assert row["weight_norm"] == pytest.approx(float(model[-1].weight.detach().norm()), rel=1e-6)
+
+
+def test_history_has_the_ece_of_equal_width_and_that_of_equal_mass(trainer):
+    """Equal width bin by bin, (i / 15, (i + 1) / 15], as M20 section 2 has it."""
+    trained = trainer(FocalLoss(0.0))
+    images, labels = 4 * torch.randn(40, 1, 6, 6), torch.arange(40) % 4
+    row = summary(trained, images, labels)
+    probs = trained.model(images).detach().double().softmax(-1).numpy()
+    confidence, right, by_hand = probs.max(-1), probs.argmax(-1) == labels.numpy(), 0.0
+    for i in range(15):
+        kept = (confidence > i / 15) & (confidence <= (i + 1) / 15)
+        by_hand += abs((confidence[kept] - right[kept]).sum()) / 40
+    assert row["ece"] == pytest.approx(by_hand, rel=1e-6)
+    assert row["adaptive_ece"] == pytest.approx(adaptive_ece(probs, labels.numpy()), rel=1e-6)
+    assert row["ece"] != pytest.approx(row["adaptive_ece"], rel=1e-3)
 
 
 def test_a_loss_adds_columns_of_its_own(trainer):
