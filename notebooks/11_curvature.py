@@ -190,11 +190,12 @@ note("curvature", max_two=two["largest ratio"], negative_two=two["negative below
 #
 # ## A penalty on the trace
 #
-# KN24 Fig. 4 trains a two-layer network with cross-entropy plus a weight times $\operatorname{Tr}(H)$, $H$ the Hessian
-# of the loss in the weights. `losses.HessianTraceLoss` does so with Hutchinson's estimate $v^\top H v$, $v$ of random
-# signs, once a step. Recorded on {glue:text}`curvature-penalty-n` images of CIFAR-10,
-# {glue:text}`curvature-penalty-epochs` epochs, {glue:text}`curvature-penalty-seeds` seeds. ECE has 15 bins of equal
-# width here.
+# KN24 Fig. 4 trains a two-layer network 'using a loss function that explicitly incorporates' a regularization by
+# $\operatorname{Tr}(H_\text{val})$; the text at hand has lost that loss. Ours, `losses.HessianTraceLoss`, is
+# cross-entropy plus a weight times $\lvert\operatorname{Tr}(H)\rvert$, $H$ the Hessian of the batch's cross-entropy in
+# the weights, with Hutchinson's estimate $v^\top H v$, $v$ of random signs, once a step. Recorded on
+# {glue:text}`curvature-penalty-n` images of CIFAR-10, {glue:text}`curvature-penalty-epochs` epochs,
+# {glue:text}`curvature-penalty-seeds` seeds. ECE has 15 bins of equal width here.
 
 # %% tags=["remove-input"]
 differences(training.read_notes(f"workflow/grids/{penalty_runs}.yaml").differs)

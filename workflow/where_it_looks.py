@@ -5,7 +5,7 @@
         --epochs 100 --seeds 1 --out chest.parquet
 
 The second, with the files of ChestX-ray14 in FOCAL_DATA/chest-xray14, is nearer to L25's setting: all its losses, one
-after the other, on the CPU, until they are done.
+after the other, on the CPU, until they are done. It says first how many images that is, and about how many hours.
 `notebooks/22_where_it_looks.py` and claims read what the first leaves: numbers, no image.
 """
 
@@ -29,6 +29,7 @@ from focal_lib.atomic_write import write_whole
 from focal_lib.checkout import ROOT
 from focal_lib.results.localisation import RECORD, measure_plans
 from focal_lib.training.localisation.plan import CHEST, ONE, SEVERAL, Plan, losses_compared
+from focal_lib.training.localisation.train import train
 from workflow.going_on import made_by, rows_so_far
 
 OUT = ROOT / "results" / RECORD / "table.parquet"
@@ -44,6 +45,26 @@ def plans(seed: int, settings: tuple[str, ...] = (ONE, SEVERAL), **sizes: Any) -
     return found
 
 
+def seconds_an_image(plan: Plan) -> float:
+    """Processor time of training on one image once: of a batch of 8 trained twice, less that of it trained once."""
+    spent = []
+    for epochs in (1, 2):
+        started = time.process_time()
+        train(replace(plan, n_train=8, n_test=1, epochs=epochs))
+        spent.append(time.process_time() - started)
+    return max(0.0, spent[1] - spent[0]) / 8
+
+
+def cost(to_do: list[Plan]) -> str:
+    """Networks, images and about how many hours of the processor, without those of the tests."""
+    images = sum(plan.n_train * plan.epochs for plan in to_do)
+    hours = images * seconds_an_image(max(to_do, key=lambda plan: plan.epochs)) / 3600
+    return (
+        f"{len(to_do)} networks, {images:,} images to train on, epochs x those of one: "
+        f"about {hours:,.0f} hours of processor time, by a trial of 8 images"
+    )
+
+
 def main(minutes: float = math.inf, out: Path = OUT, seeds: int = SEEDS, **given: Any) -> None:
     """Go on with the record until the processor time, where it is given, or the seeds are used up."""
     code = made_by(__file__)
@@ -55,9 +76,11 @@ def main(minutes: float = math.inf, out: Path = OUT, seeds: int = SEEDS, **given
     def save() -> None:
         write_whole(out, lambda part: pd.DataFrame(rows).to_parquet(part, index=False))
 
-    for plan in (plan for seed in range(FIRST, FIRST + seeds) for plan in plans(seed, **given)):
-        if (plan.setting, plan.label, plan.seed) in done:
-            continue
+    planned = (plan for seed in range(FIRST, FIRST + seeds) for plan in plans(seed, **given))
+    to_do = [plan for plan in planned if (plan.setting, plan.label, plan.seed) not in done]
+    if any(plan.setting == CHEST for plan in to_do):
+        print(cost(to_do), flush=True)
+    for plan in to_do:
         if time.process_time() > end:
             print(f"out of minutes before {plan.label}, seed {plan.seed}: run it again to go on", file=sys.stderr)
             return

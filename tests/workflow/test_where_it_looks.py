@@ -24,6 +24,7 @@ def asked(monkeypatch):
         return pd.DataFrame([{"dataset": plan.setting, "loss": plan.label, "seed": plan.seed, "value": 1.0}])
 
     monkeypatch.setattr(where_it_looks, "measure_plans", measured)
+    monkeypatch.setattr(where_it_looks, "seconds_an_image", lambda plan: 3.6)
     return found
 
 
@@ -40,6 +41,28 @@ def test_each_network_is_trained_once(tmp_path, asked, capsys):
     table = pd.read_parquet(out)
     assert len(asked) == len(set(asked)) == len(table) == 16
     assert {"cpu_seconds", "commit", "code"} <= set(table)
+
+
+def test_chest_xrays_say_their_cost_before_they_start(tmp_path, asked, capsys):
+    out, given = tmp_path / "chest.parquet", {"settings": (CHEST,), "n_train": 1000, "epochs": 100}
+    where_it_looks.main(0, out, seeds=1, **given)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("4 networks, 300,000 images to train on, epochs x those of one: about 300 hours")
+    assert asked == []  # said before, and of no time nothing is trained
+    where_it_looks.main(out=out, seeds=1, **given)
+    capsys.readouterr()
+    where_it_looks.main(out=out, seeds=1, **given)
+    assert capsys.readouterr().out == ""  # nothing is left
+    where_it_looks.main(5, tmp_path / "garments.parquet", seeds=1)
+    assert capsys.readouterr().out == ""
+
+
+def test_seconds_of_an_image_are_of_the_second_epoch(monkeypatch):
+    spent, clock = [], itertools.accumulate([0, 5.0, 0, 6.6])  # loading 3.4 seconds, an epoch of 8 images 1.6
+    monkeypatch.setattr(where_it_looks, "train", spent.append)
+    monkeypatch.setattr(where_it_looks.time, "process_time", lambda: next(clock))
+    assert where_it_looks.seconds_an_image(where_it_looks.plans(1, (CHEST,))[0]) == pytest.approx(0.2)
+    assert [(plan.setting, plan.n_train, plan.epochs) for plan in spent] == [(CHEST, 8, 1), (CHEST, 8, 2)]
 
 
 def test_rows_of_another_code_stop_it(tmp_path, asked):

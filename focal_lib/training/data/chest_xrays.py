@@ -16,9 +16,10 @@ from focal_lib.training.data import places
 from focal_lib.training.data.located import LocatedImages
 from focal_lib.validation import check_number
 
-__all__ = ["FINDINGS", "NAME", "chest_xrays", "read_chest_xrays"]
+__all__ = ["FINDINGS", "NAME", "SIDE", "chest_xrays", "read_chest_xrays"]
 
 NAME = "chest-xray14"
+SIDE = 96  # pixels a side, here
 FINDINGS = (  # in the order of L25 Table 9
     *("Atelectasis", "Cardiomegaly", "Effusion", "Infiltration", "Mass", "Nodule", "Pneumonia", "Pneumothorax"),
     *("Consolidation", "Edema", "Emphysema", "Fibrosis", "Pleural_Thickening", "Hernia"),
@@ -32,7 +33,7 @@ _SPELLED = {"Infiltrate": "Infiltration"}  # in the list of boxes
 _FULL = 1024  # pixels a side as published, in which boxes are given
 
 
-def chest_xrays(n_train: int, n_test: int, seed: int, side: int = 96) -> tuple[LocatedImages, LocatedImages]:
+def chest_xrays(n_train: int, n_test: int, seed: int, side: int = SIDE) -> tuple[LocatedImages, LocatedImages]:
     """So many images of the official training and test list of FOCAL_DATA/chest-xray14, drawn by the seed.
 
     Test images with boxes come first, as there are few.
@@ -59,7 +60,7 @@ def chest_xrays(n_train: int, n_test: int, seed: int, side: int = 96) -> tuple[L
     return parts[0], parts[1]
 
 
-def read_chest_xrays(folder: Path, side: int = 96) -> tuple[LocatedImages, LocatedImages]:
+def read_chest_xrays(folder: Path, side: int = SIDE) -> tuple[LocatedImages, LocatedImages]:
     """All images of the official training and test list, grey, side x side; see the module for the files.
 
     Raises:
