@@ -57,8 +57,10 @@ calibration = cells["metric"].isin(["ece", "adaptive-ece", "classwise-ece", "smo
 note("published", cells=f"{len(cells):,}", cells_calibration=f"{int(calibration.sum()):,}")
 
 # %% [markdown]
-# Every printed cell is data of the package, `results.printed_tables()`. Here ECE has bins of equal width, adaptive ECE
-# bins of equal mass, as the papers say; 'before' and 'after' are before and after temperature scaling.
+# Every printed cell is data of the package, `results.printed_tables()`. M20's ECE has bins of equal width, its adaptive
+# ECE bins of equal mass (section 2). L25's ECE has bins (A.1) of which the text at hand tells neither number nor width;
+# its setup 'aligns with prior work and public code by Mukhoti et al.', and its ECE is taken to be M20's. 'Before' and
+# 'after' are before and after temperature scaling.
 
 # %% tags=["hide-input"]
 contents = (

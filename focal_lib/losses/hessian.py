@@ -1,4 +1,4 @@
-"""Curvature of a loss in the weights: top eigenvalue and trace of its Hessian (KN24 section 4, Figs. 2 to 4)."""
+"""Curvature of a loss in the weights: top eigenvalue and trace of its Hessian (KN24 Figs. 2 to 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cross-entropy with a penalty on the trace of its Hessian (KN24 section 5, Fig. 4)."""
+"""Cross-entropy with a penalty on the trace of its Hessian, after KN24 Fig. 4, whose loss the text at hand has lost."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ class LabelSmoothingLoss(TrainingLoss):
     r"""Mean cross-entropy to the labels :math:`(1-\lambda)e_y + \lambda/K`: PyTorch's, as a loss of this package.
 
     Args:
-        lam: in [0, 1]; M20 uses 0.05.
+        lam: in [0, 1]; L25 section 5 has 0.05 (LS-0.05).
 
     Raises:
         ValueError: lam outside; wrong shapes when called.

@@ -53,8 +53,8 @@ class MMCELoss(TrainingLoss):
     """Mean cross-entropy plus lam times the MMCE of the batch: no loss of single samples, so no reduction.
 
     Args:
-        lam: >= 0; M20 uses the weighted form.
-        weighted: MMCE_w rather than MMCE_m.
+        lam: >= 0; M20 appendix D has 2 for images and 8 for documents.
+        weighted: MMCE_w rather than MMCE_m; which of them they use the texts of M20 and L25 do not tell.
 
     Raises:
         ValueError: lam negative; wrong shapes when called.

@@ -180,7 +180,8 @@ def _narrow_cells(values: np.ndarray) -> tuple[np.ndarray, int]:
 def ece(probs: Any, labels: Any, n_bins: int = 15) -> float:
     r"""Expected calibration error: :math:`\sum_b \frac{n_b}{n}\,|\mathrm{acc}_b - \mathrm{conf}_b|`.
 
-    Bins of equal width, as in Guo et al. (2017), M20 and L25. KK24's ECE is `adaptive_ece`.
+    Bins of equal width, as in Guo et al. (2017) and M20 section 2; M20 section 6 has 15. L25 A.1 has bins, too; the
+    text at hand tells neither their number nor their width. KK24's ECE is `adaptive_ece`.
 
     Args:
         probs: (n, K) distributions: array, tensor, memory map or Dask array.
@@ -275,7 +276,10 @@ class ClassGaps(NamedTuple):
 
 
 def classwise_ece(probs: Any, labels: Any, n_bins: int = 15, *, binning: Binning = "width") -> float:
-    """ECE of each class' probability against that class, averaged over the K columns of probs (M20); errors as ece."""
+    """ECE of each class' probability against that class, averaged over the K columns of probs.
+
+    L25 Table 7 has it, defined in A.1, whose formula the text at hand has lost. Errors as ece.
+    """
     samples = checked_samples(probs, labels)
     if binning == "width":
         gap = samples.total(functools.partial(_class_gap, inner_edges(n_bins)))

@@ -39,7 +39,7 @@ def confident_shares(runs: Sequence[Result], confidence: float = CONFIDENT) -> p
     """A row a run and stage ('before', 'after' temperature scaling): temperature, share, right; M20 Table 6.
 
     share: of the test samples with this confidence or more; right: of these, see `share_above`. Temperatures are
-    chosen as M20 section 5 does, by the ECE on validation; of equal mass here.
+    chosen as M20 section 6 does, by the ECE on validation; of equal mass here.
     """
     rows = []
     for run, stage, t in _staged(runs):

@@ -42,8 +42,8 @@ __all__ = [
 
 Column = Literal["loss", "method", "objective"]
 
-# (method, objective): as trained; the scalings that the papers tabulate, fitted on the validation logits. M20 and L25
-# choose T by ECE of equal width, in steps of 0.1; KK24 by that of equal mass, in steps of 0.01 (section 5.1).
+# (method, objective): as trained; the scalings that the papers tabulate, fitted on the validation logits. M20 chooses T
+# by ECE of equal width, L25 by ECE, both in steps of 0.1; KK24 by that of equal mass, in steps of 0.01 (section 5.1).
 SCALINGS: tuple[tuple[str, str], ...] = (
     ("none", ""),
     ("temperature", "nll"),

@@ -1,4 +1,4 @@
-"""KN24 section 5, Fig. 4: a penalty on the trace of the Hessian, on recorded runs."""
+"""KN24 Fig. 4: a penalty on the trace of the Hessian, on recorded runs."""
 
 from __future__ import annotations
 

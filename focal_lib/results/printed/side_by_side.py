@@ -22,9 +22,9 @@ def compare_with_printed(
 ) -> pd.DataFrame:
     """A row a loss: our mean and standard deviation, and what each paper prints, before and after temperature scaling.
 
-    Our temperature is chosen by ECE of equal width, in steps of 0.1, as M20's and L25's are; for 'adaptive-ece' by that
-    of equal mass, in steps of 0.01, as KK24's ECE is (section 5.1), whose column is there alone. There M20 has steps of
-    0.1, and L25 the temperature that it chose by equal width.
+    Our temperature is chosen by ECE of equal width, in steps of 0.1, as M20's is, and L25's by ECE; for 'adaptive-ece'
+    by that of equal mass, in steps of 0.01, as KK24's ECE is (section 5.1), whose column is there alone. There M20 has
+    steps of 0.1 (section 6), and L25 the temperature that it chose by ECE (section 5).
 
     Args:
         measured: see `summarise`.

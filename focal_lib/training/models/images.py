@@ -78,11 +78,13 @@ def mlp(channels: int, size: int, classes: int) -> nn.Module:
 def resnet(
     layers: Sequence[int], block: Literal["BasicBlock", "Bottleneck"] = "Bottleneck"
 ) -> Callable[[int, int, int], nn.Module]:
-    """ResNet for images of 32x32: a 3x3 stem of stride 1 and no pooling (M20, KK24, L25).
+    """ResNet for images of 32x32: a 3x3 stem of stride 1 and no pooling.
+
+    M20, KK24 and L25 name their ResNets and tell neither the stem nor the blocks of ResNet-110.
 
     Args:
-        layers: blocks in each of the four stages. (3, 4, 6, 3) is ResNet-50; (3, 4, 26, 3) is what the
-            papers' code calls ResNet-110; (2, 2, 2, 2) of basic blocks is ResNet-18.
+        layers: blocks in each of the four stages. (3, 4, 6, 3) is ResNet-50; (3, 4, 26, 3) has 110 layers, our
+            ResNet-110; (2, 2, 2, 2) of basic blocks is ResNet-18.
         block: torchvision's name of it.
     """
 
@@ -130,7 +132,7 @@ class _WideResNet(nn.Module):
 
 
 def wide_resnet(depth: int, width: int) -> Callable[[int, int, int], nn.Module]:
-    """Wide ResNet with the usual order of convolution and normalisation, as in the papers' code.
+    """Wide ResNet with the usual order of convolution and normalisation; the papers' texts do not tell theirs.
 
     Args:
         depth: convolutions and the linear layer, without the projections of shortcuts, which Zagoruyko and Komodakis
