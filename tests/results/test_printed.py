@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
 from focal_lib.checkout import ROOT
 from focal_lib.results.printed import in_form, kk24_table1, l25_table9, m20_fig8, m20_table6, printed_tables, study
 from focal_lib.results.printed.side_by_side import compare_with_printed
@@ -110,6 +111,15 @@ def test_what_the_page_of_figures_promises_is_shown(shown):
     assert found <= set(shown)
     more = page.replace("| Fig. 7: what focal loss predicts | ", "| Fig. 7: | as printed in [](#ch-published); ")
     assert promised(more) - set(shown) == {"M20, Fig. 7"}
+
+
+def test_kk24_has_a_gamma_where_one_is_legible():
+    """Of rows of focal temperature scaling it is lost in one, of CIFAR-10, focal 7."""
+    fitted = kk24_table1().query("stage == 'fts'").set_index(["dataset", "loss"])["gamma"]
+    assert fitted.index[fitted.isna()].tolist() == [("CIFAR-10", "focal 7")]
+    assert fitted["Tiny-ImageNet", "focal 7"] == 0.05
+    assert set(fitted.dropna()) <= set(PAPER_GAMMAS)
+    assert kk24_table1().query("stage == 'ts'")["gamma"].isna().all()
 
 
 def test_kk24_pairs():
