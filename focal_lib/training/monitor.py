@@ -15,8 +15,9 @@ def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float
     """One row of the history: what M20 Figs. 1, 3 and 4 follow over the epochs.
 
     nll, error, accuracy, confidence; ece, of equal width as M20 section 2 has it, and adaptive_ece, of equal mass, of
-    15 bins each; nll and entropy of right and of wrong samples (nan where there is none); weight_norm of the last layer; gradient_q10, _q50, _q90, quantiles over samples of the
-    norm of the loss gradient with respect to the last layer; and what the loss itself adds.
+    15 bins each; nll and entropy of right and of wrong samples (nan where there is none); weight_norm of the last
+    layer; gradient_q10, _q50, _q90, quantiles over samples of the norm of the loss gradient with respect to the last
+    layer; and what the loss itself adds. Histories that were recorded before have no ece.
     """
     from focal_lib.metrics.bins import adaptive_ece, ece
     from focal_lib.metrics.scores import nll
