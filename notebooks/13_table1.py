@@ -59,7 +59,7 @@ from IPython.display import HTML, Markdown
 from scipy.special import softmax
 
 from focal_lib import metrics, results, training
-from focal_lib.calibration import PAPER_GAMMAS
+from focal_lib.calibration import PAPER_GAMMAS, PAPER_TEMPERATURES
 from focal_lib.checkout import ROOT
 from focal_lib.claims import find, show
 from focal_lib.pages.differences import differences
@@ -134,8 +134,8 @@ cost) and want a GPU.""")
 # %% [markdown]
 # ## Two ECEs, and what is called significant
 #
-# KK24's ECE has 15 bins of equal mass: **adaptive ECE**. M20's and L25's ECE has 15 bins of equal width, and they print
-# an adaptive one beside it. Each comparison below is by the ECE of the paper it is about, and the temperature is chosen
+# KK24's ECE has 15 bins of equal mass: **adaptive ECE**. M20's has 15 of equal width, and so, we take it, has L25's,
+# whose text tells neither number nor width; both print an adaptive one beside it. Each comparison below is by the ECE of the paper it is about, and the temperature is chosen
 # by that ECE, unless another measure is named.
 #
 # 'Significant' always means at 5 %, counted in one of two ways. Some comparisons were written down before the
@@ -411,6 +411,15 @@ beside("ece", "ECE (%), equal width, temperature chosen by it, as M20's and L25'
 beside("adaptive-ece", "Adaptive ECE (%), equal mass, our temperature chosen by it, as KK24's; M20's and L25's AdaECE")
 
 # %% tags=["remove-input"]
+note("table1", tried_step=round(PAPER_TEMPERATURES[1] - PAPER_TEMPERATURES[0], 6), tried_end=PAPER_TEMPERATURES[-1])
+
+# %% [markdown]
+# The temperatures of these columns are chosen differently: ours by adaptive ECE, in steps of
+# {glue:text}`table1-tried-step:g` up to {glue:text}`table1-tried-end:g`, as KK24's (section 5.1); M20's by AdaECE, 'between 0
+# and 10, with a step of 0.1' (section 6); L25's by ECE, as 'the exact temperature parameter was also used for other
+# calibration metrics' (section 5).
+
+# %% tags=["remove-input"]
 others = {
     "error": "Error (%)",
     "nll": "NLL; M20's Tables 10 and 11; temperature chosen by ECE of equal width",
@@ -538,6 +547,9 @@ note("table1", few_first=in_words(of_few.idxmin()), few_ce=of_few["cross-entropy
 # %% tags=["hide-input"]
 form = results.format_as_kk24(every_many).rename(index=in_words)
 captioned(form[["error (%)", "adaptive ECE (%)"]], "CIFAR-100, one seed, mean temperature in brackets")
+
+# %% tags=["remove-input"]
+differences(training.read_notes(f"workflow/grids/{recorded_many}.yaml").differs)
 
 # %% [markdown]
 # CIFAR-100, {glue:text}`table1-many-model`, {glue:text}`table1-many-n:,` training images,

@@ -1,4 +1,4 @@
-"""L25 section 5 on recorded runs of all of CIFAR-10, by L25's ECE: equal width."""
+"""L25 section 5 on recorded runs of all of CIFAR-10, by ECE of equal width, which L25's is taken to be."""
 
 from __future__ import annotations
 
