@@ -201,6 +201,7 @@ def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress
         _clear(folder, _move_aside(spec, folder, reason))
         trainer, parts = prepare(spec, device)
     log_attempt(folder, "start", epoch=trainer.epoch)
+    (folder / FAILURE).unlink(missing_ok=True)  # of an earlier try: this one may be stopped, and goes on then
     try:
         _train(spec, folder, trainer, parts, kept, until, progress)
     except TimeUp:
@@ -212,7 +213,6 @@ def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress
         with suppress(OSError):  # a full disk has room for neither
             write(folder / FAILURE, reason.encode())
         raise
-    (folder / FAILURE).unlink(missing_ok=True)
     log_attempt(folder, "done")
 
 

@@ -23,7 +23,7 @@ from focal_lib.training.machine import machine_name
 from focal_lib.training.recipes import RECIPES
 from focal_lib.training.run import TimeUp, run, run_shared
 from focal_lib.training.spec import LOSSES
-from focal_lib.training.status import status
+from focal_lib.training.status import CALL_AGAIN, exit_status, status
 from focal_lib.training.store import NewerRun
 from focal_lib.training.trainer import NonFiniteLoss, Trainer
 
@@ -401,6 +401,19 @@ def test_time_up_stops_at_a_checkpoint_and_the_next_calls_go_on(small, tmp_path,
     assert_same(short(), whole)
     assert epochs == [0, 1, 2, 3]
     assert events(tmp_path / "short" / spec.digest) == ["start", "stopped"] * 3 + ["start", "done"]
+
+
+def test_a_run_that_failed_before_and_was_stopped_now_is_stopped(small, tmp_path, monkeypatch):
+    spec = small()
+    (tmp_path / spec.digest).mkdir()
+    (tmp_path / spec.digest / "failed.json").write_text('{"reason": "the disk was full"}')
+    clock = itertools.count()
+    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "time", SimpleNamespace(time=lambda: next(clock)))
+    with pytest.raises(TimeUp, match="time is up after epoch 1 of 4"):
+        run(spec, tmp_path, until=3.5)
+    (entry,) = status([spec], tmp_path)
+    assert entry.state == "stopped"
+    assert exit_status([entry.state]) == CALL_AGAIN
 
 
 def test_a_first_epoch_that_takes_longer_is_not_expected_again(small, tmp_path, monkeypatch):

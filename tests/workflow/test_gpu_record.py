@@ -1,5 +1,6 @@
 """The record on a borrowed GPU, tried on a CPU with a tiny grid: calls, what goes back, what is chosen."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -8,6 +9,7 @@ import time
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from click.testing import CliRunner
 
 from focal_lib.checkout import ROOT
 from focal_lib.training.grids import read_contrasts, read_grid
-from focal_lib.training.run import run
+from focal_lib.training.run import TimeUp, run
 from focal_lib.training.spec import Spec
 from focal_lib.training.status import CALL_AGAIN
 from focal_lib.training.store import load
@@ -173,6 +175,22 @@ def test_what_failed_is_tried_again_when_asked(place, monkeypatch):
     assert tried == [second.digest]
     assert gpu_record.do_runs(path, place / "runs", "cpu", until, {}, again=True) == {second.digest}
     assert tried[1:] == [first.digest, second.digest]
+
+
+def test_what_failed_once_and_goes_on_now_is_not_left_out(place, monkeypatch):
+    path, tried = place / "grid.yaml", []
+    first, second = read_grid(path)
+    folder = place / "runs" / first.digest
+    folder.mkdir(parents=True)
+    (folder / "failed.json").write_text('{"reason": "the disk was full"}')
+    clock = itertools.count()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.modules["focal_lib.training.run"], "time", SimpleNamespace(time=lambda: next(clock)))
+        with pytest.raises(TimeUp, match="time is up after epoch 1 of 2"):
+            run(first, place / "runs", "cpu", until=3.5)
+    monkeypatch.setattr(gpu_record, "_do_run", lambda spec, *_: tried.append(spec.digest) or True)
+    gpu_record.do_runs(path, place / "runs", "cpu", time.time() + 60, {})
+    assert tried == [first.digest, second.digest]
 
 
 @pytest.mark.parametrize("name", ["kk24-gpu.yaml", "kk24-gpu-cifar100.yaml"])
