@@ -68,8 +68,8 @@ def recorded_speeds(folders: Iterable[Path], machine: str, on_gpu: bool) -> dict
     for path in (path for folder in folders for path in sorted(folder.glob(f"*/{SPEC}"))):
         with suppress(OSError, ValueError, KeyError, TypeError):  # what cannot be read tells no speed
             record = json.loads(path.read_text())
-            if record["machines"] != [machine] or not record["images"]:
-                continue
+            if record["machines"] != [machine] or not record["images"] or not record["seconds"]:
+                continue  # seconds are rounded to tenths
             given = record["spec"]
             kind = _kind(given["dataset"], given["model"], record["precision"], given["loss"])
             cores = 1 if on_gpu else record["threads"]

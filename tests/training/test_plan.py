@@ -96,6 +96,7 @@ def test_recorded_speeds_are_those_of_this_machine_by_kind(tmp_path):
     write_record(tmp_path, "c", machines=["there"], seconds=1.0)
     write_record(tmp_path, "d", machines=["here", "there"], seconds=1.0)
     write_record(tmp_path, "e", images=0)
+    write_record(tmp_path, "shorter than a tenth of a second", seconds=0.0)
     write_record(tmp_path, "f", spec={"dataset": "d", "model": "m", "loss": "hessian-trace"})
     (tmp_path / "g").mkdir()
     (tmp_path / "g" / "spec.json").write_text("{")
