@@ -59,7 +59,7 @@ def grid(
     focal grid workflow/grids/fashion-mnist.yaml --cores 2 --executor slurm
 
     With --executor or --profile, for a cluster, --minutes are those of each job, and nothing is said of this machine.
-    After --minutes the exit status is 75 while calls help, and 1 when what is left has failed.
+    After --minutes the exit status is 75 while calls help, and 1 when what is left has failed; why is told at the end.
 
     A finished run is kept, but for --again. Two grids at once share the runs they have in common.
     --status, --record and --table run nothing: they look at the runs there are. Nor does --dry-run, which times a step
@@ -98,13 +98,18 @@ def grid(
         if dry_run:
             return
         where = {"cores": cores, "device": device}
-        code = do_grid(path, root, again=again, minutes=minutes, per_device=per_device, more=snakemake, **where)
+        ended = do_grid(path, root, again=again, minutes=minutes, per_device=per_device, more=snakemake, **where)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    states = Counter(entry.state for entry in status(specs, root))
-    if minutes is not None:
-        click.echo(", ".join(f"{count} {state}" for state, count in states.items()))
-    raise SystemExit(((code and exit_status(states)) or code) if minutes is not None else code)
+    if minutes is None:
+        raise SystemExit(ended.code)
+    failed = ended.failed
+    states = Counter("failed" if spec.digest in failed else state for spec, state, _ in status(specs, root))
+    click.echo(", ".join(f"{count} {state}" for state, count in states.items()))
+    for reason in dict.fromkeys(failed.values()):
+        first, *others = [spec.name for spec in specs if failed.get(spec.digest) == reason]
+        click.echo(f"{first}{f' and {len(others)} more' if others else ''}: {reason}", err=True)
+    raise SystemExit((ended.code and exit_status(states)) or ended.code)
 
 
 def _collect(path: Path, root: Path, record: Path | None, table: Path | None, part: bool) -> None:

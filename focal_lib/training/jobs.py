@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from focal_lib.checkout import require_checkout
 from focal_lib.training.cards import cards_here
@@ -17,7 +18,17 @@ from focal_lib.training.grids import read_grid
 from focal_lib.training.status import status
 from focal_lib.training.version import VERSION
 
-__all__ = ["do_grid", "is_for_cluster"]
+__all__ = ["Ended", "do_grid", "is_for_cluster"]
+
+REASON, STOPPED = "Error: ", "Stopped: "  # how the last words of `focal run` begin, as the logger knows, too
+NONE_BEGAN = "Snakemake ended before it began a job, for the reason it gave"
+
+
+class Ended(NamedTuple):
+    """How a call ended: Snakemake's exit status, and digest -> why that run failed in this call."""
+
+    code: int
+    failed: dict[str, str]
 
 
 def is_for_cluster(more: Sequence[str]) -> bool:
@@ -35,8 +46,8 @@ def do_grid(
     device: str = "auto",
     per_device: int = 1,
     more: Sequence[str] = (),
-) -> int:
-    """Do every run of a grid that is not done, and come back; Snakemake's exit status.
+) -> Ended:
+    """Do every run of a grid that is not done, and come back.
 
     Args:
         root: folder of the runs.
@@ -60,8 +71,9 @@ def do_grid(
         options += ["--per-device", str(per_device)]
         flags += ["--resources", f"gpu_places={len(cards_here()) * per_device}"]
     options += ["--again"] if again else []
+    until = time.time() + 60 * (minutes or 0)
     if minutes is not None:
-        options += ["--minutes", f"{minutes:g}"] if cluster else ["--until", f"{time.time() + 60 * minutes:.0f}"]
+        options += ["--minutes", f"{minutes:g}"] if cluster else ["--until", f"{until:.0f}"]
         minutes = None if cluster else minutes
     root.mkdir(parents=True, exist_ok=True)
     _forget_what_is_not_done(path, root)
@@ -71,7 +83,9 @@ def do_grid(
         config = ["--config", f"grid={path.resolve()}", f"runs={root.resolve()}", f"run_logs={Path(logs).resolve()}"]
         config += [f"run_options={' '.join(options)}"] if options else []
         command = [sys.executable, "-m", "snakemake", "runs", *flags, *more, *config]
-        return _wait(subprocess.Popen(command, cwd=checkout, env=_environment(checkout)), minutes)
+        code = _wait(subprocess.Popen(command, cwd=checkout, env=_environment(checkout)), minutes)
+        time_up = minutes is not None and time.time() >= until
+        return Ended(code, _failed(path, root, Path(logs), began_none="" if time_up or not code else NONE_BEGAN))
 
 
 def _forget_what_is_not_done(path: Path, root: Path) -> None:
@@ -79,6 +93,33 @@ def _forget_what_is_not_done(path: Path, root: Path) -> None:
     for spec, state, _ in status(read_grid(path), root):
         if state not in ("done", "running"):
             (root / spec.digest / f"finished-{VERSION}").unlink(missing_ok=True)
+
+
+def _failed(path: Path, root: Path, logs: Path, began_none: str) -> dict[str, str]:
+    """Digest -> reason, of the runs whose job of this call failed: what cannot be prepared leaves nothing else.
+
+    Args:
+        began_none: the reason of all that is left, where no job has left a log.
+    """
+    found = {}
+    began_none = "" if any(logs.iterdir()) else began_none
+    for spec, state, _ in status(read_grid(path), root):
+        if state in ("done", "running"):  # another grid's job may have done better
+            continue
+        of_data = next(logs.rglob(f"data-{spec.dataset}.txt"), logs)
+        if reason := _last_reason(logs / f"run-{spec.digest}.txt") or _last_reason(of_data) or began_none:
+            found[spec.digest] = reason
+    return found
+
+
+def _last_reason(log: Path) -> str:
+    """Why the job with this log failed, in a line; '' where it did not, was stopped or killed, or has not begun."""
+    lines = [line for line in log.read_text(errors="replace").splitlines() if line] if log.is_file() else []
+    if not lines or lines[-1].startswith(STOPPED):
+        return ""
+    if said := [line for line in lines if line.startswith(REASON)]:  # some go on over several lines
+        return said[-1].removeprefix(REASON)
+    return lines[-1] if any(line.startswith("Traceback (most recent call last)") for line in lines) else ""
 
 
 def _environment(checkout: Path) -> dict[str, str]:

@@ -78,7 +78,7 @@ def asked(monkeypatch):
 
     def ask(tmp_path, **options):
         (tmp_path / "grid.yaml").write_text("gamma: 1\n")
-        assert jobs.do_grid(tmp_path / "grid.yaml", tmp_path / "runs", **options) == 0
+        assert jobs.do_grid(tmp_path / "grid.yaml", tmp_path / "runs", **options).code == 0
         *command, minutes = commands[-1]
         given = [part.removeprefix("run_options=") for part in command if str(part).startswith("run_options=")]
         return command, given[0].split() if given else [], minutes

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from focal_lib import cli
 from focal_lib.results import compute_used, half_precision
 from focal_lib.training.grids import read_grid
+from focal_lib.training.jobs import Ended
 from focal_lib.training.recording import record_runs
 from focal_lib.training.run import TimeUp
 from focal_lib.training.run import run as train
@@ -193,11 +194,11 @@ def jobs(monkeypatch):
     """What `focal grid` asks of Snakemake, which does one run and comes back with that status."""
     asked = []
 
-    def do(status):
+    def do(status, failed=None):
         def do_grid(path, root, **options):
             asked.append(options)
             train(read_grid(path)[0], root)
-            return status
+            return Ended(status, failed or {})
 
         monkeypatch.setattr("focal_lib.training.jobs.do_grid", do_grid)
         return asked
@@ -224,6 +225,19 @@ def test_grid_with_a_failed_run_fails(run, grid, jobs, tmp_path):
     folder.mkdir(parents=True)
     (folder / "failed.json").write_text('{"reason": "because"}')
     assert run("grid", path, "--minutes", "9").exit_code == 1
+
+
+def test_grid_whose_runs_cannot_be_prepared_fails_and_says_why(run, grid, jobs):
+    """They leave no folder, so nothing but this call knows of it."""
+    path = grid("gamma: [0, 1, 2, 3]")
+    first, second, third, fourth = read_grid(path)
+    train(first)
+    jobs(1, {second.digest: "no data", third.digest: "no data"})
+    assert run("grid", path, "--minutes", "9").exit_code == 75  # the fourth waits
+    jobs(1, {second.digest: "no data", third.digest: "no data", fourth.digest: "no device"})
+    ended = run("grid", path, "--minutes", "9")
+    assert (ended.exit_code, ended.stdout) == (1, "1 done, 3 failed\n")
+    assert ended.stderr.splitlines()[-2:] == ["focal 1, seed 0 and 1 more: no data", "focal 3, seed 0: no device"]
 
 
 @pytest.mark.parametrize("flags", [("--profile", "workflow/slurm/gpu"), ("--executor=slurm",)])

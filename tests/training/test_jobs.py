@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -67,3 +68,81 @@ def test_a_damaged_run_of_a_grid_is_asked_for_again(finished, tmp_path, monkeypa
         jobs.do_grid(path, tmp_path)
     assert asked == [True, False]
     assert read_grid(path) == [spec]
+
+
+@pytest.fixture
+def ended(small_data, tmp_path, monkeypatch):
+    """How a grid ends whose jobs leave these logs, by the name of the run or of the data set."""
+
+    def end(content, logs, **options):
+        path = tmp_path / "grid.yaml"
+        path.write_text(content)
+        names = {spec.name: f"run-{spec.digest}" for spec in read_grid(path)}
+
+        def begin(command, **options):
+            (folder,) = [Path(part.removeprefix("run_logs=")) for part in command if part.startswith("run_logs=")]
+            for name, log in logs.items():
+                file = folder / f"{names.get(name, name)}.txt"
+                file.parent.mkdir(exist_ok=True)
+                file.write_text(log)
+
+        monkeypatch.setattr(jobs.subprocess, "Popen", begin)
+        monkeypatch.setattr(jobs, "_wait", lambda process, minutes: 1)
+        failed = jobs.do_grid(path, tmp_path / "runs", **options).failed
+        return {spec.name: failed[spec.digest] for spec in read_grid(path) if spec.digest in failed}
+
+    return end
+
+
+def test_what_failed_in_a_call_is_known_by_what_the_jobs_said(ended):
+    reason = "n_train + n_validation must be at most 100, each at least 1. Got 1000 + 30."
+    logs = {
+        "cross-entropy, seed 0": f"Warning: slow\nError: {reason}\n",
+        "focal 1, seed 0": "Error: a batch of 20 does not fit.\nIts second line.\n",
+        "focal 2, seed 0": "Traceback (most recent call last):\n  File ...\nModuleNotFoundError: No module named 'x'\n",
+        "focal 3, seed 0": "focal 3, seed 0: another process is doing it, waiting\n",  # and killed
+        "focal 4, seed 0": "Error: no\nStopped: time is up after epoch 1 of 2; the next call goes on.\n",
+        "focal 5, seed 0": "",
+    }
+    assert ended(GRID.replace("gamma: 1", "gamma: [0, 1, 2, 3, 4, 5, 6]").replace("[1e-3, 1e30]", "1e-2"), logs) == {
+        "cross-entropy, seed 0": reason,
+        "focal 1, seed 0": "a batch of 20 does not fit.",
+        "focal 2, seed 0": "ModuleNotFoundError: No module named 'x'",
+    }
+
+
+def test_runs_whose_data_are_not_to_be_had_failed(ended):
+    two = GRID.replace("fashion-mnist", "[fashion-mnist, finsen]").replace("[1e-3, 1e30]", "[1e-2, 1e-3]")
+    logs = {"_build/data-finsen": "Error: finsen was not found.\n", "_build/data-fashion-mnist": "fine\n"}
+    found = ended(two, logs)
+    assert list(found.values()) == ["finsen was not found."]  # its two runs have one name
+
+
+def test_all_failed_where_snakemake_began_nothing(ended, monkeypatch):
+    """As of an option it does not know: a next call would begin nothing, too."""
+    assert ended(GRID, {}, minutes=9)["focal 1, seed 0"].startswith("Snakemake ended before it began a job")
+    assert ended(GRID, {"run-other": ""}, minutes=9) == {}
+    assert ended(GRID, {}, minutes=1e-9) == {}  # the time was up before
+
+
+def test_what_another_process_did_in_the_meantime_has_not_failed(finished, ended, tmp_path):
+    spec, folder, _ = finished
+    (tmp_path / "runs").mkdir()
+    folder.rename(tmp_path / "runs" / spec.digest)
+    content = "\n".join(f"{name}: {value}" for name, value in {**SMALL, "gamma": 2}.items())
+    assert ended(content, {spec.name: "Error: no room\n"}) == {}
+
+
+@pytest.mark.slow
+def test_a_grid_whose_runs_cannot_be_prepared_ends(small_data, tmp_path):
+    (tmp_path / "grid.yaml").write_text(
+        "n_train: 1000\nn_validation: 30\n"
+        "dataset: [{dataset: fashion-mnist, model: mlp}, {dataset: finsen, model: gp-cnn}]\n"
+    )
+    process = grid(tmp_path / "grid.yaml", tmp_path / "runs", "--minutes", "5")
+    output = process.communicate(timeout=300)[0].splitlines()
+    assert process.returncode == 1, output
+    assert "2 failed" in output
+    assert "n_train + n_validation must be at most 100, each at least 1. Got 1000 + 30." in output[-2]
+    assert "finsen was not found" in output[-1]
+    assert not list((tmp_path / "runs").glob("[!.]*"))

@@ -9,4 +9,4 @@ try:
         found = load(wanted)
         print(f"{wanted}: {len(found.train):,} training and {len(found.test):,} test {found.kind}")
 except (FileNotFoundError, ValueError) as problem:
-    sys.exit(str(problem))
+    sys.exit(f"Error: {problem}")  # as `focal run` says it: whoever reads the log knows a reason by it
