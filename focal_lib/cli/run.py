@@ -59,7 +59,8 @@ def run(
     from focal_lib.parameters import parse_parameters
     from focal_lib.training.cards import place_on_a_card
     from focal_lib.training.grids import make_spec, read_grid_from
-    from focal_lib.training.run import TimeUp, run_shared
+    from focal_lib.training.locks import TimeUp
+    from focal_lib.training.run import run_shared
     from focal_lib.training.status import CALL_AGAIN
     from focal_lib.training.store import describe
 
@@ -73,7 +74,7 @@ def run(
             check_target(page, ending=".ipynb")
         specs = [make_spec(given)] if path is None or digest is None else read_grid_from(path, digest)
         until = min(until, time.time() + 60 * minutes) if minutes is not None else until
-        with place_on_a_card(per_device) if per_device else nullcontext(device) as place:
+        with place_on_a_card(per_device, until=until) if per_device else nullcontext(device) as place:
             result = run_shared(specs, root, place, again=again, until=until, progress=path is None)
         click.echo(f"{describe(result)} -> {result.spec.digest}")
         if page is not None:

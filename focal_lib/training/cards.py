@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import getpass
+import math
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+
+from focal_lib.training.locks import TimeUp
 
 __all__ = ["cards_here", "place_on_a_card"]
 
@@ -30,11 +33,17 @@ def cards_here() -> list[str]:
 
 
 @contextlib.contextmanager
-def place_on_a_card(per_card: int, cards: Sequence[str] | None = None, poll: float = 1.0) -> Iterator[str]:
+def place_on_a_card(
+    per_card: int, cards: Sequence[str] | None = None, poll: float = 1.0, until: float = math.inf
+) -> Iterator[str]:
     """'cuda:<number>', a GPU with fewer than `per_card` jobs of this user; waits for one. An empty GPU comes first.
+
+    Args:
+        poll: seconds between two looks; until: seconds since 1970, at which waiting ends.
 
     Raises:
         ValueError: no GPU.
+        TimeUp: none has a place yet.
     """
     cards = cards_here() if cards is None else cards
     folder = Path(tempfile.gettempdir(), f"focal-cards-{getpass.getuser()}")  # of the machine, as the cards are
@@ -45,4 +54,6 @@ def place_on_a_card(per_card: int, cards: Sequence[str] | None = None, poll: flo
                 with contextlib.suppress(Timeout), FileLock(folder / f"{card}-{place}").acquire(blocking=False):
                     yield f"cuda:{number}"
                     return
-        time.sleep(poll)
+        if (left := until - time.time()) <= 0:
+            raise TimeUp("time is up, and every GPU is still taken.")
+        time.sleep(min(poll, left))

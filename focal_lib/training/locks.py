@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-__all__ = ["RunTaken", "held", "is_locked"]
+__all__ = ["RunTaken", "TimeUp", "held", "is_locked"]
 
 log = logging.getLogger(__name__)
 
 
 class RunTaken(RuntimeError):
     """Another process is doing this run."""
+
+
+class TimeUp(RuntimeError):
+    """The time given is over; the next call goes on, from the checkpoint where there is one."""
 
 
 def _lock(folder: Path) -> FileLock:
@@ -26,11 +32,15 @@ def _lock(folder: Path) -> FileLock:
 
 
 @contextlib.contextmanager
-def held(folder: Path, name: str, wait: bool = True) -> Iterator[None]:
+def held(folder: Path, name: str, wait: bool = True, until: float = math.inf) -> Iterator[None]:
     """Hold the lock of a run's folder.
+
+    Args:
+        until: seconds since 1970, at which waiting ends.
 
     Raises:
         RunTaken: another process holds it and `wait` is false.
+        TimeUp: another process holds it still.
     """
     lock = _lock(folder)
     try:
@@ -39,9 +49,17 @@ def held(folder: Path, name: str, wait: bool = True) -> Iterator[None]:
         if not wait:
             raise RunTaken(f"{name} is being done by another process.") from None
         log.warning("%s: another process is doing it, waiting", name)
-        hold = lock.acquire(poll_interval=0.5)
+        hold = _wait_for(lock, name, until)
     with hold:
         yield
+
+
+def _wait_for(lock: FileLock, name: str, until: float) -> contextlib.AbstractContextManager[object]:
+    left = -1 if until == math.inf else max(until - time.time(), 0)  # -1: without end
+    try:
+        return lock.acquire(timeout=left, poll_interval=min(0.5, left) if left > 0 else 0.5)
+    except Timeout:
+        raise TimeUp(f"time is up, and another process is still doing {name}.") from None
 
 
 def is_locked(folder: Path) -> bool:

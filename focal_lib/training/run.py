@@ -21,7 +21,7 @@ from focal_lib.atomic_write import remove_leftovers
 from focal_lib.checkout import commit
 from focal_lib.training.cost import images_to_train
 from focal_lib.training.files import move_aside, write
-from focal_lib.training.locks import RunTaken, held
+from focal_lib.training.locks import RunTaken, TimeUp, held
 from focal_lib.training.machine import machine_of
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import (
@@ -57,13 +57,9 @@ if TYPE_CHECKING:
     from focal_lib.training.fit import Parts
     from focal_lib.training.trainer import Trainer
 
-__all__ = ["RunTaken", "TimeUp", "checked_weights", "network", "run", "run_shared", "trained"]
+__all__ = ["checked_weights", "network", "run", "run_shared", "trained"]
 
 log = logging.getLogger(__name__)  # warnings reach stderr without any setting
-
-
-class TimeUp(RuntimeError):
-    """The time given is over; the next call goes on from the checkpoint."""
 
 
 def run(
@@ -85,7 +81,7 @@ def run(
     Args:
         device: 'auto', 'cpu', 'cuda', 'cuda:1'.
         again: move a finished run aside and make it anew, and whatever else is finished in its folder.
-        until: seconds since 1970; no epoch is begun that would end later, but for one.
+        until: seconds since 1970; no epoch is begun that would end later, but for one, and waiting ends.
         wait: for another process that is doing this run; otherwise RunTaken.
 
     Raises:
@@ -100,7 +96,7 @@ def run(
     if not again and (found := _current(spec, root)) is not None:
         return found
     folder = run_folder(spec, root)
-    with held(folder, f"run {spec.digest} ({spec.name})", wait):
+    with held(folder, f"run {spec.digest} ({spec.name})", wait, until):
         if again or _current(spec, root) is None:
             _do(spec, root, device, until, progress, again)
     return load(spec, root)

@@ -11,6 +11,7 @@ import torch
 
 from focal_lib.training import cards, jobs
 from focal_lib.training.cards import place_on_a_card
+from focal_lib.training.locks import TimeUp
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +42,15 @@ def test_a_full_machine_is_waited_for():
         assert device == "cuda:0"
     assert time.monotonic() - started > 0.2
     thread.join()
+
+
+def test_a_full_machine_is_waited_for_until_the_time_is_up():
+    with place_on_a_card(1, ["a"]):
+        started = time.time()
+        told = "time is up, and every GPU is still taken"
+        with pytest.raises(TimeUp, match=told), place_on_a_card(1, ["a"], until=started + 0.1):
+            pass
+        assert 0.1 <= time.time() - started < 0.9  # not the second between two looks
 
 
 def test_a_killed_job_frees_its_place(tmp_path):

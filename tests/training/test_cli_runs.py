@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,8 @@ from focal_lib import cli
 from focal_lib.results import compute_used, half_precision
 from focal_lib.training.grids import read_grid
 from focal_lib.training.jobs import Ended
+from focal_lib.training.locks import TimeUp
 from focal_lib.training.recording import record_runs
-from focal_lib.training.run import TimeUp
 from focal_lib.training.run import run as train
 from focal_lib.training.spec import Spec
 from focal_lib.training.status import status
@@ -122,6 +123,16 @@ def test_a_run_of_a_grid_by_its_digest(run, grid, tmp_path):
 def test_a_run_that_stops_says_so(run, monkeypatch):
     stopped = run("run", *flags(), "--until", "1")
     assert (stopped.exit_code, stopped.output) == (75, "Stopped: no time was left to begin.\n")
+
+
+def test_a_run_waits_for_a_gpu_until_its_time_is_up(run, monkeypatch):
+    def place(per_device, until):
+        assert 500 < until - time.time() <= 540
+        raise TimeUp("time is up, and every GPU is still taken.")
+
+    monkeypatch.setattr("focal_lib.training.cards.place_on_a_card", place)
+    stopped = run("run", *flags(), "--device", "cuda", "--per-device", "1", "--minutes", "9")
+    assert (stopped.exit_code, stopped.output) == (75, "Stopped: time is up, and every GPU is still taken.\n")
 
 
 def test_grid_status_says_what_failed_and_why(run, grid):

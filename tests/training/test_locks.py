@@ -6,10 +6,11 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
-from focal_lib.training.locks import RunTaken, held, is_locked
+from focal_lib.training.locks import RunTaken, TimeUp, held, is_locked
 
 HOLDER = """
 import sys, time
@@ -50,6 +51,16 @@ def test_who_waits_says_so_and_gets_it(tmp_path, holder, caplog):
     threading.Timer(0.5, holder.kill).start()
     with caplog.at_level(logging.WARNING), held(tmp_path / "x", "run x"):
         assert caplog.messages == ["run x: another process is doing it, waiting"]
+
+
+def test_who_waits_does_so_until_the_time_is_up(tmp_path, holder):
+    started = time.time()
+    told = "time is up, and another process is still doing run x"
+    with pytest.raises(TimeUp, match=told), held(tmp_path / "x", "run x", until=started + 0.2):
+        pass
+    assert 0.2 <= time.time() - started < 5
+    with pytest.raises(TimeUp), held(tmp_path / "x", "run x", until=started):
+        pass
 
 
 def test_the_lock_outlives_the_folder(tmp_path, holder):

@@ -3,10 +3,12 @@
 import itertools
 import json
 import logging
+import math
 import os
 import resource
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from types import SimpleNamespace
@@ -18,10 +20,10 @@ import pytest
 from focal_lib.training import run as face_run
 from focal_lib.training.cost import Compute
 from focal_lib.training.files import DiskFull
-from focal_lib.training.locks import RunTaken, held
+from focal_lib.training.locks import RunTaken, TimeUp, held
 from focal_lib.training.machine import machine_name
 from focal_lib.training.recipes import RECIPES
-from focal_lib.training.run import TimeUp, run, run_shared
+from focal_lib.training.run import run, run_shared
 from focal_lib.training.spec import LOSSES
 from focal_lib.training.status import CALL_AGAIN, exit_status, status
 from focal_lib.training.store import NewerRun
@@ -429,7 +431,28 @@ def test_another_process_has_it(small, tmp_path, monkeypatch):
         run(small(), tmp_path, wait=False)
 
 
-def _taken(folder, name, wait=True):
+def test_another_process_is_waited_for_until_the_time_is_up(small, tmp_path):
+    spec = small()
+    holding, done = threading.Event(), threading.Event()
+
+    def hold():
+        with held(tmp_path / spec.digest, "x"):
+            holding.set()
+            done.wait(5)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    holding.wait()
+    try:
+        with pytest.raises(TimeUp, match=rf"time is up, and another process is still doing run {spec.digest}"):
+            run_shared([spec], tmp_path, until=time.time() + 0.1)
+    finally:
+        done.set()
+        thread.join()
+    assert folders(tmp_path) == []
+
+
+def _taken(folder, name, wait=True, until=math.inf):
     raise RunTaken(f"{name} is being done by another process.")
 
 
@@ -443,11 +466,11 @@ def test_shared_runs_do_what_nobody_does(small, tmp_path, monkeypatch):
     taken = {first.digest}
     real, order = held, []
 
-    def shared(folder, name, wait=True):
+    def shared(folder, name, wait=True, until=math.inf):
         order.append((name.split("(")[1].split(",")[0], wait))
         if folder.name in taken and not wait:
             raise RunTaken(name)
-        return real(folder, name, wait)
+        return real(folder, name, wait, until)
 
     monkeypatch.setattr(sys.modules["focal_lib.training.run"], "held", shared)
     result = run_shared(specs, tmp_path)
@@ -471,10 +494,10 @@ def test_what_another_of_the_shared_runs_raises_is_left_to_its_job(small, tmp_pa
 
 
 def _first_taken(spec, real):
-    def lock(folder, name, wait=True):
+    def lock(folder, name, wait=True, until=math.inf):
         if folder.name == spec.digest and not wait:
             raise RunTaken(name)
-        return real(folder, name, wait)
+        return real(folder, name, wait, until)
 
     return lock
 

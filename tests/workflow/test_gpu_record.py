@@ -17,7 +17,8 @@ from click.testing import CliRunner
 
 from focal_lib.checkout import ROOT
 from focal_lib.training.grids import read_contrasts, read_grid
-from focal_lib.training.run import TimeUp, run
+from focal_lib.training.locks import TimeUp
+from focal_lib.training.run import run
 from focal_lib.training.spec import Spec
 from focal_lib.training.status import CALL_AGAIN
 from focal_lib.training.store import load
