@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import platform
@@ -20,7 +21,16 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Writer", "check_folder", "check_target", "part_of", "remove_leftovers", "write_together", "write_whole"]
+__all__ = [
+    "Writer",
+    "check_folder",
+    "check_target",
+    "part_of",
+    "remove_leftovers",
+    "sync_folder",
+    "write_together",
+    "write_whole",
+]
 
 Writer = Callable[[Path], Any]
 
@@ -88,6 +98,9 @@ def _kind(path: Path) -> str:
 def write_whole(path: Path, write: Writer) -> None:
     """Write beside and rename, so that a file of that name is always whole. What it replaces gives it mode and owner.
 
+    It is on the disk before it has its name, and the name when this returns, for a power cut, too: about 10 ms a file,
+    so that whoever writes files by the thousand does without this.
+
     Raises:
         FileNotFoundError: there is no such folder.
         FileExistsError: there is something else than a file, such as a device.
@@ -98,8 +111,26 @@ def write_whole(path: Path, write: Writer) -> None:
     try:
         _write_part(place, part, write)
         part.replace(place)
+        sync_folder(place.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """The names in it onto the disk, where the system can."""
+    with suppress(OSError):  # Windows opens no folder, and some file systems sync none
+        _sync(folder, os.O_RDONLY)
+
+
+def _sync(path: Path, mode: int = os.O_RDWR) -> None:  # Windows syncs what can be written to
+    handle = os.open(path, mode)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):  # file systems without
+            raise
+    finally:
+        os.close(handle)
 
 
 def write_together(folder: Path, writers: Mapping[str, Writer], also: Mapping[Path, Writer] | None = None) -> None:
@@ -129,6 +160,7 @@ def write_together(folder: Path, writers: Mapping[str, Writer], also: Mapping[Pa
             own.mkdir()
             for name, write in {**writers, **inside}.items():
                 _write_part(folder / name, own / name, write)
+            sync_folder(own)
         else:
             others |= {folder / name: write for name, write in {**writers, **inside}.items()}
         for path, write in others.items():
@@ -162,6 +194,8 @@ def _rename_all(pairs: list[tuple[Path, Path]]) -> None:
                 place.replace(part)
         _remove(olds.values())  # only where all are back
         raise
+    for folder in {place.parent for _, place in pairs}:
+        sync_folder(folder)
     _remove(olds.values())
 
 
@@ -188,6 +222,7 @@ def _place(path: Path) -> Path:
 def _write_part(place: Path, part: Path, write: Writer) -> None:
     try:
         write(part)
+        _sync(part)
         if place.exists():
             before = place.stat()
             part.chmod(stat.S_IMODE(before.st_mode))

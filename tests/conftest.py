@@ -1,6 +1,7 @@
 """What tests of several packages use: data made up for them, one thread each, and no deadlines."""
 
 import os
+import stat
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy and torch: sums of floats depend on the number of threads
 
@@ -57,3 +58,26 @@ def write_npz():
             np.savez(folder / f"{side}.npz", images=rng.integers(0, 256, (n, *shape), dtype=np.uint8), labels=y)
 
     return write
+
+
+@pytest.fixture
+def disk_events(monkeypatch):
+    """What comes onto the disk, gets its name and goes, in this order: 'file', 'folder', 'name a.txt', 'gone a.txt'."""
+    seen = []
+    fsync, replace, unlink = os.fsync, os.replace, os.unlink
+
+    def syncing(handle):
+        seen.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+        fsync(handle)
+
+    def replacing(part, place, **options):
+        seen.append(f"name {os.path.basename(place)}")
+        replace(part, place, **options)
+
+    def unlinking(path, **options):
+        unlink(path, **options)  # of what is not there nothing is seen
+        seen.append(f"gone {os.path.basename(path)}")
+
+    for name, new in (("fsync", syncing), ("replace", replacing), ("unlink", unlinking)):
+        monkeypatch.setattr(os, name, new)
+    return seen

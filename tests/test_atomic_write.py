@@ -264,3 +264,46 @@ def test_a_set_goes_into_the_folder_one_is_in(tmp_path, monkeypatch):
     for folder in (Path("."), Path("")):
         write_together(folder, {"a.txt": lambda part: part.write_text("a")})
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_what_has_its_name_is_on_the_disk(tmp_path, disk_events):
+    """After a power cut there is the file of before or the new one, not an empty one."""
+    write_whole(tmp_path / "a.txt", lambda part: part.write_text("a"))
+    assert disk_events == ["file", "name a.txt", "folder"]
+    disk_events.clear()
+    writers = {name: lambda part: part.write_text("x") for name in ("b.txt", "c.txt")}
+    write_together(tmp_path, writers)
+    assert disk_events == ["file", "file", "name b.txt", "name c.txt", "folder"]
+    disk_events.clear()
+    write_together(tmp_path / "new", writers)
+    assert disk_events == ["file", "file", "folder", "name new", "folder"]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda folder: write_whole(folder / "a.txt", lambda part: part.write_text("after")),
+        lambda folder: write_together(folder, {"a.txt": lambda part: part.write_text("after")}),
+    ],
+    ids=["file", "set"],
+)
+def test_a_disk_that_is_found_full_when_it_is_written_to_keeps_what_was_there(tmp_path, monkeypatch, write):
+    """As file systems do that reserve no room before."""
+    (tmp_path / "a.txt").write_text("before")
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        write(tmp_path)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.txt": "before"}
+
+
+def test_a_file_system_that_cannot_sync_is_written_to(tmp_path, monkeypatch):
+    def without(handle):
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(os, "fsync", without)
+    write_whole(tmp_path / "a.txt", lambda part: part.write_text("after"))
+    assert (tmp_path / "a.txt").read_text() == "after"

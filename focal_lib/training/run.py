@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from focal_lib.atomic_write import remove_leftovers
+from focal_lib.atomic_write import remove_leftovers, sync_folder
 from focal_lib.checkout import commit
 from focal_lib.training.cost import images_to_train
 from focal_lib.training.files import move_aside, write
@@ -215,6 +215,7 @@ def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress
 def _clear(folder: Path, replaced: dict[str, str]) -> None:
     """A folder to work in, without what killed processes left half written; what it replaces stands in its log."""
     folder.mkdir(parents=True, exist_ok=True)
+    sync_folder(folder.parent)  # else a power cut could take it with all that is written into it
     remove_leftovers(folder, of_all=True)
     if replaced:
         log_attempt(folder, "replaces", **replaced)
@@ -302,7 +303,7 @@ def _train(
         if time_up:
             raise TimeUp(f"time is up after epoch {epoch} of {epochs}; the next call goes on.")
     used = {"machines": machines, "seconds": round(before + time.time() - begun, 1)}
-    _keep(spec, folder, trainer, parts, rows, used)
+    _keep(spec, folder, trainer, parts, rows, used)  # and all of it is on the disk
     (folder / CHECKPOINT).unlink(missing_ok=True)
 
 

@@ -78,6 +78,15 @@ def test_run_leaves_everything_and_is_not_repeated(small, tmp_path, epochs):
     assert events(folder) == ["start", "done"]
 
 
+def test_the_checkpoint_goes_when_all_else_is_on_the_disk(small, tmp_path, disk_events):
+    """A power cut loses an epoch, no run."""
+    run(small(epochs=1), tmp_path)
+    written = ["checkpoint", "history.parquet", "spec.json", "weights.pt", "logits.npz"]
+    of_files = [event for name in written for event in ("file", f"name {name}", "folder")]
+    seen = [event for event in disk_events if "gone" not in event or event == "gone checkpoint"]
+    assert seen == ["folder", *of_files, "gone checkpoint"]  # the first of the folder of runs
+
+
 def test_a_run_carried_to_another_machine_names_both(small, tmp_path, killed, monkeypatch):
     monkeypatch.setattr(sys.modules["focal_lib.training.run"], "machine_of", lambda device: "the first")
     killed(2, small(), tmp_path)
