@@ -33,6 +33,7 @@ from focal_lib.atomic_write import write_whole
 from focal_lib.checkout import ROOT
 from focal_lib.training.data.images import find_image_set
 from focal_lib.training.grids import read_grid
+from focal_lib.training.pace import alike
 from focal_lib.training.recording import record_runs
 from focal_lib.training.spec import Spec
 from focal_lib.training.speed import Kind, kind_of
@@ -131,27 +132,40 @@ def _read_rates(path: Path) -> list[dict[str, Any]]:
 
 
 def do_runs(
-    grid: Path, runs: Path, device: str, until: float, chosen: Mapping[Kind, Choice], again: bool = False
+    grid: Path,
+    runs: Path,
+    device: str,
+    until: float,
+    chosen: Mapping[Kind, Choice],
+    again: bool = False,
+    since: float | None = None,
 ) -> set[str]:
     """The grid's runs in its order, none begun after `until` (seconds since 1970); digests of those that failed now.
+
+    Where one has stopped, as its next epoch would end too late, none like it is begun.
 
     Args:
         chosen: how the runs of a kind take a step, and how many of them share a GPU.
         again: also those that an earlier call left as failed.
+        since: when the time began that lasts until then; default now.
     """
     left_out = {"done", *(() if again else ("failed",))}
     left = [entry.spec for entry in status(read_grid(grid), runs) if entry.state not in left_out]
-    waiting, failed, lock = iter(left), set[str](), threading.Lock()
+    waiting, failed, stopped, lock = iter(left), set[str](), set[str](), threading.Lock()
     choices = {spec.digest: chosen.get(kind_of(spec, device != "cpu"), ALONE) for spec in left}
     at_once = max((choice.at_once for choice in choices.values()), default=1)
+    window = (time.time() if since is None else since, until)
 
     def work() -> None:
         while time.time() < until:
             with lock:
-                spec = next(waiting, None)
+                spec = next((spec for spec in waiting if alike(spec) not in stopped), None)
             if spec is None:
                 return
-            if not _do_run(spec, grid, runs, device, until, choices[spec.digest]):
+            code = _do_run(spec, grid, runs, device, window, choices[spec.digest])
+            if code == CALL_AGAIN:
+                stopped.add(alike(spec))
+            elif code:
                 failed.add(spec.digest)
 
     with ThreadPoolExecutor(at_once) as pool:
@@ -160,10 +174,11 @@ def do_runs(
     return failed
 
 
-def _do_run(spec: Spec, grid: Path, runs: Path, device: str, until: float, choice: Choice) -> bool:
-    """Whether it is done or goes on at the next call."""
+def _do_run(spec: Spec, grid: Path, runs: Path, device: str, window: tuple[float, float], choice: Choice) -> int:
+    """The exit status of `focal run`."""
+    since, until = window
     command = [sys.executable, "-m", "focal_lib.cli", "run", "--grid", str(grid), "--digest", spec.digest]
-    command += ["--root", str(runs), "--device", device, "--until", f"{until:.0f}"]
+    command += ["--root", str(runs), "--device", device, "--until", f"{until:.0f}", "--since", f"{since:.0f}"]
     command += ["--per-device", str(choice.at_once)] if device == "cuda" else []
     started = time.time()
     way = {"FOCAL_STEP": choice.way} if choice.way else {}
@@ -171,7 +186,7 @@ def _do_run(spec: Spec, grid: Path, runs: Path, device: str, until: float, choic
     last = ((done.stdout + done.stderr).strip().splitlines()[-1:] or ["no word"])[0]
     named = last if last.startswith(spec.name) else f"{spec.name}: {last}"
     click.echo(f"{named} ({time.time() - started:.0f} s)")
-    return done.returncode in (0, CALL_AGAIN)
+    return done.returncode
 
 
 def collect(grid: Path, runs: Path, out: Path, everything: bool = False) -> tuple[int, int]:
@@ -232,7 +247,8 @@ def main(
     everything: bool,
 ) -> None:
     """Do runs of GRID for some minutes, and collect those that are finished."""
-    until = time.time() + 60 * minutes
+    since = time.time()
+    until = since + 60 * minutes
     try:
         click.echo(check_device(device))
         specs = read_grid(grid)
@@ -246,7 +262,7 @@ def main(
         if per_device:
             kinds = {kind_of(spec, device != "cpu") for spec in specs}
             chosen = {kind: chosen.get(kind, ALONE)._replace(at_once=per_device) for kind in kinds}
-        failed = do_runs(grid, runs, device, until, chosen, again)
+        failed = do_runs(grid, runs, device, until, chosen, again, since)
         packed, left = collect(grid, runs, out, everything)
     except (ValueError, OSError, ImportError, subprocess.SubprocessError) as error:
         raise click.ClickException(str(error)) from None

@@ -38,6 +38,7 @@ class _RunHelp(CommandWithParameters):
 @click.option("--grid", "path", type=GRID_FILE, help="Instead of -p: a run of this grid, the one with that ...")
 @click.option("--digest", help="... digest; if another process does it, one that nobody does.")
 @click.option("--until", type=float, default=math.inf, help="As --minutes; a time in seconds since 1970.")
+@click.option("--since", type=float, help="Of --until: when the time began that is to suffice; default now.")
 def run(
     parameters: tuple[tuple[str, str], ...],
     root: Path | None,
@@ -49,6 +50,7 @@ def run(
     path: Path | None,
     digest: str | None,
     until: float,
+    since: float | None,
 ) -> None:
     """Train one network, go on where it was interrupted, or just say what it gave.
 
@@ -64,6 +66,7 @@ def run(
     from focal_lib.training.status import CALL_AGAIN
     from focal_lib.training.store import describe
 
+    since = time.time() if since is None else since
     try:
         given = parse_parameters(parameters)
         if (path is None) != (digest is None) or (path is not None and given):
@@ -75,7 +78,7 @@ def run(
         specs = [make_spec(given)] if path is None or digest is None else read_grid_from(path, digest)
         until = min(until, time.time() + 60 * minutes) if minutes is not None else until
         with place_on_a_card(per_device, until=until) if per_device else nullcontext(device) as place:
-            result = run_shared(specs, root, place, again=again, until=until, progress=path is None)
+            result = run_shared(specs, root, place, again=again, until=until, since=since, progress=path is None)
         click.echo(f"{describe(result)} -> {result.spec.digest}")
         if page is not None:
             from focal_lib.pages.execute import execute, find_source

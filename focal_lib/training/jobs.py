@@ -71,9 +71,11 @@ def do_grid(
         options += ["--per-device", str(per_device)]
         flags += ["--resources", f"gpu_places={len(cards_here()) * per_device}"]
     options += ["--again"] if again else []
-    until = time.time() + 60 * (minutes or 0)
+    since = time.time()
+    until = since + 60 * (minutes or 0)
     if minutes is not None:
-        options += ["--minutes", f"{minutes:g}"] if cluster else ["--until", f"{until:.0f}"]
+        spent = ["--until", f"{until:.0f}", "--since", f"{since:.0f}"]
+        options += ["--minutes", f"{minutes:g}"] if cluster else spent
         minutes = None if cluster else minutes
     root.mkdir(parents=True, exist_ok=True)
     _forget_what_is_not_done(path, root)

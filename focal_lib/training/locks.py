@@ -43,6 +43,7 @@ def held(folder: Path, name: str, wait: bool = True, until: float = math.inf) ->
         TimeUp: another process holds it still.
     """
     lock = _lock(folder)
+    hold: contextlib.AbstractContextManager[object]
     try:
         hold = lock.acquire(blocking=False)
     except Timeout:

@@ -23,6 +23,7 @@ from focal_lib.training.cost import images_to_train
 from focal_lib.training.files import move_aside, write
 from focal_lib.training.locks import RunTaken, TimeUp, held
 from focal_lib.training.machine import machine_of
+from focal_lib.training.pace import Tempo, known_pace
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import (
     CHECKPOINT,
@@ -69,6 +70,7 @@ def run(
     *,
     again: bool = False,
     until: float = math.inf,
+    since: float | None = None,
     wait: bool = True,
     progress: bool = False,
 ) -> Result:
@@ -82,6 +84,8 @@ def run(
         device: 'auto', 'cpu', 'cuda', 'cuda:1'.
         again: move a finished run aside and make it anew, and whatever else is finished in its folder.
         until: seconds since 1970; no epoch is begun that would end later, but for one, and waiting ends.
+        since: when the time began that lasts until then, if before this call. Then none is begun that would end later
+            by what earlier tries took, or those of runs like it; but for one where all of that time is too short.
         wait: for another process that is doing this run; otherwise RunTaken.
 
     Raises:
@@ -98,7 +102,7 @@ def run(
     folder = run_folder(spec, root)
     with held(folder, f"run {spec.digest} ({spec.name})", wait, until):
         if again or _current(spec, root) is None:
-            _do(spec, root, device, until, progress, again)
+            _do(spec, root, device, until, since, progress, again)
     return load(spec, root)
 
 
@@ -178,12 +182,16 @@ def _move_aside(spec: Spec, folder: Path, reason: str) -> dict[str, str]:
     return {"instead_of": aside.name, "reason": reason}
 
 
-def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress: bool, again: bool) -> None:
+def _do(
+    spec: Spec, root: str | Path | None, device: str, until: float, since: float | None, progress: bool, again: bool
+) -> None:
     """Prepare, train, keep; what cannot be prepared leaves no folder, and what is finished in its place."""
     from focal_lib.training.fit import prepare
+    from focal_lib.training.trainer import pick_device
 
-    if time.time() >= until:
-        raise TimeUp("no time was left to begin.")
+    tempo = Tempo(spec, machine_of(pick_device(device)), time.time())
+    tempo.known = known_pace(spec, root, tempo.machine) if until < math.inf else None
+    _require_time(tempo, until, since)
     trainer, parts = prepare(spec, device)
     folder, replaced = run_folder(spec, root), _set_aside(spec, root, again)
     _clear(folder, replaced)
@@ -199,17 +207,27 @@ def _do(spec: Spec, root: str | Path | None, device: str, until: float, progress
     log_attempt(folder, "start", epoch=trainer.epoch)
     (folder / FAILURE).unlink(missing_ok=True)  # of an earlier try: this one may be stopped, and goes on then
     try:
-        _train(spec, folder, trainer, parts, kept, until, progress)
+        _train(spec, folder, trainer, parts, kept, tempo, until, progress)
     except TimeUp:
-        log_attempt(folder, "stopped", epoch=trainer.epoch)
+        log_attempt(folder, "stopped", epoch=trainer.epoch, **tempo.told())
         raise
     except Exception as error:
-        log_attempt(folder, "failed", epoch=trainer.epoch)
+        log_attempt(folder, "failed", epoch=trainer.epoch, **tempo.told())
         reason = json.dumps({"spec": spec.as_dict, "reason": str(error)}, indent=1)
         with suppress(OSError):  # a full disk has room for neither
             write(folder / FAILURE, reason.encode())
         raise
-    log_attempt(folder, "done")
+    log_attempt(folder, "done", **tempo.told())
+
+
+def _require_time(tempo: Tempo, until: float, since: float | None) -> None:
+    if (left := until - tempo.begun) <= 0:
+        raise TimeUp("no time was left to begin.")
+    whole = left if since is None else until - since
+    if tempo.known and left < tempo.known.begin <= whole:
+        raise TimeUp(
+            f"no time was left to begin: that and an epoch take {tempo.known.begin:.1f} s, and {left:.1f} s are left."
+        )
 
 
 def _clear(folder: Path, replaced: dict[str, str]) -> None:
@@ -279,6 +297,7 @@ def _train(
     trainer: Trainer,
     parts: Parts,
     kept: dict[str, Any],
+    tempo: Tempo,
     until: float,
     progress: bool,
 ) -> None:
@@ -287,16 +306,15 @@ def _train(
     from focal_lib.training.checkpoint import write_checkpoint
     from focal_lib.training.fit import do_epoch, evaluated
 
-    rows, before, lasted, begun = list(kept["rows"]), kept["seconds"], list[float](), time.time()
-    here = machine_of(parts["train"][1].device)
-    machines = list(dict.fromkeys([*kept.get("machines", []), here]))  # a checkpoint may have been carried
+    rows, before, begun = list(kept["rows"]), kept["seconds"], time.time()
+    machines = list(dict.fromkeys([*kept.get("machines", []), tempo.machine]))  # a checkpoint may have been carried
     epochs = trainer.recipe.epochs
     for epoch in trange(trainer.epoch + 1, epochs + 1, disable=not progress, desc=spec.label):
         started = time.time()
         rows += do_epoch(spec, trainer, parts)
         now = time.time()
-        lasted.append(now - started)
-        time_up = epoch < epochs and now + max(lasted[1:] or lasted) > until  # on a GPU the first compiles, too
+        tempo.add(started, now)
+        time_up = epoch < epochs and now + tempo.epoch > until
         if time_up or evaluated(spec, epoch):
             state = {"rows": rows, "seconds": before + now - begun, "machines": machines, "trainer": trainer.state()}
             write_checkpoint(folder / CHECKPOINT, state | {"digest": spec.digest, "version": str(VERSION)})

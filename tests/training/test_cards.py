@@ -114,6 +114,8 @@ def test_on_a_cluster_a_job_takes_what_it_was_given_and_has_its_own_minutes(aske
     _, options, minutes = asked(tmp_path, minutes=9, again=True)
     assert options[:2] == ["--again", "--until"]
     assert 500 < float(options[2]) - time.time() <= 541
+    assert options[3] == "--since"  # a run that is begun late knows that an earlier one would have had more
+    assert float(options[2]) - float(options[4]) == pytest.approx(540, abs=1)
     assert minutes == 9
 
 

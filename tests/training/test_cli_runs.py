@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -123,6 +124,19 @@ def test_a_run_of_a_grid_by_its_digest(run, grid, tmp_path):
 def test_a_run_that_stops_says_so(run, monkeypatch):
     stopped = run("run", *flags(), "--until", "1")
     assert (stopped.exit_code, stopped.output) == (75, "Stopped: no time was left to begin.\n")
+
+
+@pytest.mark.parametrize("given", [[], ["--since", "5"]])
+def test_a_run_knows_since_when_its_time_is_spent(run, monkeypatch, given):
+    asked = []
+
+    def run_shared(specs, root, device, **options):
+        asked.append(options["since"])
+        raise TimeUp("planted")
+
+    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "run_shared", run_shared)
+    assert run("run", *flags(), "--minutes", "9", *given).exit_code == 75
+    assert asked == ([5] if given else [pytest.approx(time.time(), abs=20)])
 
 
 def test_a_run_waits_for_a_gpu_until_its_time_is_up(run, monkeypatch):

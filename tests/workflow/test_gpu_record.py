@@ -170,7 +170,7 @@ def test_what_failed_is_tried_again_when_asked(place, monkeypatch):
     folder = place / "runs" / first.digest
     folder.mkdir(parents=True)
     (folder / "failed.json").write_text('{"reason": "it became nan"}')
-    monkeypatch.setattr(gpu_record, "_do_run", lambda spec, *_: tried.append(spec.digest) or spec == first)
+    monkeypatch.setattr(gpu_record, "_do_run", lambda spec, *_: tried.append(spec.digest) or int(spec != first))
     until = time.time() + 60
     assert gpu_record.do_runs(path, place / "runs", "cpu", until, {}) == {second.digest}
     assert tried == [second.digest]
@@ -189,9 +189,29 @@ def test_what_failed_once_and_goes_on_now_is_not_left_out(place, monkeypatch):
         patch.setattr(sys.modules["focal_lib.training.run"], "time", SimpleNamespace(time=lambda: next(clock)))
         with pytest.raises(TimeUp, match="time is up after epoch 1 of 2"):
             run(first, place / "runs", "cpu", until=3.5)
-    monkeypatch.setattr(gpu_record, "_do_run", lambda spec, *_: tried.append(spec.digest) or True)
+    monkeypatch.setattr(gpu_record, "_do_run", lambda spec, *_: tried.append(spec.digest) or 0)
     gpu_record.do_runs(path, place / "runs", "cpu", time.time() + 60, {})
     assert tried == [first.digest, second.digest]
+
+
+def test_where_a_run_has_stopped_none_like_it_is_begun(place, monkeypatch):
+    path, tried = place / "grid.yaml", []
+    path.write_text(GRID.replace("n_train: 60", "n_train: [60, 50]"))
+    monkeypatch.setattr(gpu_record, "_do_run", lambda spec, *_: tried.append((spec.n_train, spec.seed)) or CALL_AGAIN)
+    assert gpu_record.do_runs(path, place / "runs", "cpu", time.time() + 60, {}) == set()
+    assert tried == [(60, 0), (50, 0)]
+
+
+def test_a_run_is_told_the_time_of_the_call(place, monkeypatch):
+    commands = []
+    done = subprocess.CompletedProcess([], 0, "", "")
+    monkeypatch.setattr(gpu_record.subprocess, "run", lambda command, **_: commands.append(command) or done)
+    until = time.time() + 60
+    gpu_record.do_runs(place / "grid.yaml", place / "runs", "cpu", until, {}, since=until - 600)
+    for command in commands:
+        given = dict(zip(command[4::2], command[5::2], strict=True))
+        assert (given["--until"], given["--since"]) == (f"{until:.0f}", f"{until - 600:.0f}")
+    assert len(commands) == 2
 
 
 @pytest.mark.parametrize("name", ["kk24-gpu.yaml", "kk24-gpu-cifar100.yaml"])
