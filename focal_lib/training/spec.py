@@ -37,15 +37,19 @@ LOSSES: dict[str, tuple[str, ...]] = {
 _OWN = ("epochs", "batch_size", "learning_rate")  # what a run may have instead of its recipe's
 _SPELLED_OUT = {"book-fast": ("epochs",)}  # in the names of runs, though the recipe has it: as the first runs have
 
+LARGEST_SEED = 2**64 - 1  # that PyTorch's generators take
+
 _NOT_GIVEN = float("nan")  # this object, not its value: a gamma of 0 may be meant
 
 
-def _setting(default: Any, meaning: str, minimum: float | None = None, later: bool = False) -> Any:
-    """A field with what it means and, of a number, the least it may be.
+def _setting(
+    default: Any, meaning: str, minimum: float | None = None, maximum: int | None = None, later: bool = False
+) -> Any:
+    """A field with what it means and, of a number, the least and the most it may be.
 
     later: it came after runs were recorded, and is no part of their names while it has its default.
     """
-    return field(default=default, metadata={"meaning": meaning, "minimum": minimum, "later": later})
+    return field(default=default, metadata={"meaning": meaning, "minimum": minimum, "maximum": maximum, "later": later})
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class Spec:
     loss: str = _setting("focal", "loss; cross-entropy is focal with gamma 0")
     gamma: float = _setting(_NOT_GIVEN, "of the focal losses", 0)
     lam: float = _setting(_NOT_GIVEN, "weight of the added term (fcl, mmce, hessian-trace), or the smoothing", 0)
-    seed: int = _setting(0, "of the split, the weights and the order of the batches", 0)
+    seed: int = _setting(0, "of the split, the weights and the order of the batches", 0, LARGEST_SEED)
     recipe: str = _setting("book-fast", "how to train")
     n_train: int = _setting(2000, "training samples", 1)
     n_validation: int = _setting(5000, "validation samples, kept from training", 1)
@@ -77,6 +81,7 @@ class Spec:
             value = getattr(self, f.name)
             if value is not _NOT_GIVEN:  # 3 and 3.0 are one run
                 object.__setattr__(self, f.name, _CHECKS[str(f.type)](f.name, value, f.metadata["minimum"]))
+                _check_maximum(f.name, getattr(self, f.name), f.metadata["maximum"])
         if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", self.dataset):
             raise ValueError(f"dataset must be a name of letters, digits, '-', '_' and '.'. Got {self.dataset!r}.")
         cross_entropy = self.loss == "cross-entropy"
@@ -187,6 +192,11 @@ def _whole(name: str, value: Any, minimum: int) -> int:
     if not _is_real(value) or value % 1 != 0 or value < minimum:
         raise ValueError(f"{name} must be a whole number >= {minimum}. Got {value!r}.")
     return int(value)
+
+
+def _check_maximum(name: str, value: Any, maximum: int | None) -> None:
+    if maximum is not None and value > maximum:
+        raise ValueError(f"{name} must be at most {maximum}. Got {value}.")
 
 
 def _is_real(value: Any) -> bool:

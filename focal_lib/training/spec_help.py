@@ -23,7 +23,8 @@ def describe_parameters() -> list[tuple[str, str]]:
         if field.name in choices:
             allowed = f"One of {', '.join(choices[field.name])}."
         else:
-            allowed = f"A {kinds[str(field.type)]} >= {field.metadata['minimum']}."
+            least, most = field.metadata["minimum"], field.metadata["maximum"]
+            allowed = f"A {kinds[str(field.type)]} >= {least}{'' if most is None else f', at most {most}'}."
         default = "none, but 0 for focal" if field.name == "gamma" else field.default
         default = "none" if field.name == "lam" else default
         found.append((field.name, f"{field.metadata['meaning']}. {allowed} Default: {default}."))

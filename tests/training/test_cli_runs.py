@@ -91,7 +91,8 @@ def test_run_lists_its_parameters(run):
     for field in Spec.__dataclass_fields__:
         assert f"{field} " in text
     assert "learning_rate at the start; 0: as in the recipe. A number >= 0. Default: 0.0." in text
-    assert "seed of the split, the weights and the order of the batches. A whole number >= 0. Default: 0." in text
+    seed = "seed of the split, the weights and the order of the batches. A whole number >= 0, at most {}. Default: 0."
+    assert seed.format(2**64 - 1) in text
     assert "fcl (gamma, lam)" in text
     assert "resnet50" in text
 

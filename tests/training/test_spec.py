@@ -4,6 +4,7 @@ import shlex
 
 import numpy as np
 import pytest
+import torch
 
 from focal_lib.checkout import ROOT
 from focal_lib.losses.by_name import build
@@ -76,6 +77,8 @@ def test_what_is_as_in_the_recipe_anyway_makes_no_second_name(recipe):
         ({"n_train": float("inf")}, "n_train must be a whole number"),
         ({"n_train": "1e3"}, "n_train must be a whole number >= 1. Got '1e3'"),
         ({"seed": -1}, "seed must be a whole number >= 0. Got -1"),
+        ({"seed": 2**64}, "seed must be at most 18446744073709551615. Got 18446744073709551616"),
+        ({"seed": 1e30}, "seed must be at most 18446744073709551615. Got 1000000000000000019884624838656"),
         ({"seed": True}, "seed must be a whole number >= 0. Got True"),
         ({"gamma": True}, "gamma must be a number >= 0. Got True"),
         ({"gamma": [1, 2]}, r"gamma must be a number >= 0. Got \[1, 2\]"),
@@ -147,6 +150,11 @@ def test_the_command_of_a_run_makes_it(spec):
     assert words[:2] == ["focal", "run"]
     assert set(words[2::3]) <= {"-p"}
     assert make_spec(parse_parameters(zip(words[3::3], words[4::3], strict=True))) == spec
+
+
+def test_the_largest_seed_is_one_that_pytorch_takes():
+    largest = Spec(seed=2**64 - 1).seed
+    assert torch.Generator().manual_seed(largest).initial_seed() % 2**64 == largest
 
 
 def test_recipe_keeps_the_places_of_its_drops():
