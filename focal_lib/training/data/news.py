@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from focal_lib.training.data import places
 from focal_lib.training.data.dataset import Dataset
 from focal_lib.training.data.tokens import token_set, tokenise
 
@@ -79,7 +80,8 @@ def _articles(folder: Path, headers: bool = True) -> tuple[list[list[str]], np.n
     """Tokens of <group>/<article>, and the number of the group."""
     from sklearn.datasets import load_files
 
-    found = load_files(folder, encoding="latin1", shuffle=False)
+    with places.reading(folder):
+        found = load_files(folder, encoding="latin1", shuffle=False)
     texts = found.data if headers else [text.partition("\n\n")[2] for text in found.data]
     return [tokenise(text) for text in texts], found.target.astype(np.int64)
 
@@ -100,12 +102,13 @@ def read_ag_news(folder: Path) -> Dataset:
     """{train,test}.csv of Zhang, Zhao and LeCun (2015): class 1 to 4, title, description; the first 200 tokens.
 
     Raises:
-        ValueError: a row of another form.
+        ValueError: a row of another form, or another damage.
     """
     parts = []
     for side in ("train", "test"):
         texts, labels = [], []
-        with (folder / f"{side}.csv").open(encoding="utf-8", newline="") as file:
+        path = folder / f"{side}.csv"
+        with places.reading(path), path.open(encoding="utf-8", newline="") as file:
             for number, row in enumerate(csv.reader(file), start=1):
                 if len(row) != 3 or row[0] not in ("1", "2", "3", "4"):
                     raise ValueError(
@@ -130,9 +133,10 @@ def read_finsen(folder: Path) -> Dataset:
     Neither its authors' text nor L25's tells a split: every seed has the same 15 % for test, drawn.
 
     Raises:
-        ValueError: no such columns, a row that lacks one, or no rows.
+        ValueError: no such columns, a row that lacks one, no rows, or another damage.
     """
-    with (folder / "finsen.csv").open(encoding="utf-8", newline="") as file:
+    path = folder / "finsen.csv"
+    with places.reading(path), path.open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file)
         if not {"Category", "Content"} <= set(rows.fieldnames or ()):
             raise ValueError(f"finsen.csv must have columns Category and Content. Got {rows.fieldnames}.")
@@ -142,10 +146,10 @@ def read_finsen(folder: Path) -> Dataset:
             if category is None or content is None:
                 raise ValueError(f"finsen.csv must have Category and Content in every row. Got row {number} without.")
             found.append((category.strip(), tokenise(content)))
-    categories = sorted({category for category, _ in found})
-    n_test = round(0.15 * len(found))
-    if n_test < 1 or len(categories) < 2:
-        raise ValueError(f"finsen.csv must have rows of two categories. Got {len(found)} of {len(categories)}.")
+        categories = sorted({category for category, _ in found})
+        n_test = round(0.15 * len(found))
+        if n_test < 1 or len(categories) < 2:
+            raise ValueError(f"finsen.csv must have rows of two categories. Got {len(found)} of {len(categories)}.")
     labels = np.array([categories.index(category) for category, _ in found], dtype=np.int64)
     return token_set(
         "finsen", len(categories), _drawn([text for _, text in found], labels, n_test), length=FINSEN_LENGTH

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
 
-__all__ = ["cache", "fill", "own_folder"]
+__all__ = ["cache", "cure_of", "fill", "own_folder", "reading"]
+
+_NO_DAMAGE = (MemoryError, PermissionError, ImportError)  # of a file; they say themselves what is wrong
 
 
 def own_folder(name: str) -> Path | None:
@@ -48,3 +51,28 @@ def fill(target: Path, ways: Sequence[tuple[str, Callable[[Path], None]]], advic
             last = str(error).strip().splitlines()
             reasons.append(f"{name}: {last[-1] if last else type(error).__name__}")
     raise FileNotFoundError(f"{target.name} was not found. {advice} Tried: {'; '.join(reasons)}")
+
+
+def cure_of(folder: Path) -> str:
+    """What helps where the folder of a data set is damaged."""
+    fetched = folder.parent == cache("any").parent
+    return f"move {folder} away, and it is fetched anew" if fetched else "provide it again"
+
+
+@contextmanager
+def reading(path: Path, what: str = "as published", cure: str = "") -> Iterator[None]:
+    """While a file or folder of a data set is read: whatever a reader makes of damage names it, with the cure.
+
+    Args:
+        what: it must be; cure: '' is that of the folder it lies in.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    try:
+        yield
+    except _NO_DAMAGE:
+        raise
+    except Exception as error:  # zip, zlib, npy, csv, literals: each has its own
+        told = f"{path} must be {what}: {cure or cure_of(path.parent)}."
+        raise ValueError(f"{told} Got {type(error).__name__}: {error}") from None

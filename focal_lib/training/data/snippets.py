@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from focal_lib.training.data import places
 from focal_lib.training.data.dataset import Dataset, Split
 from focal_lib.training.data.hutto import fetch_hutto
 from focal_lib.training.data.tokens import encode, tokenise, vocabulary
@@ -106,18 +107,20 @@ def label_ratings(ratings: np.ndarray, classes: int) -> np.ndarray:
 def _labelled(folder: Path, source: str, classes: int) -> tuple[list[list[str]], np.ndarray]:
     """Tokens and labels of the texts that have a class and a word."""
     texts, ratings = [], []
-    lines = (folder / SOURCES[source]).read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    for number, line in enumerate(filter(str.strip, lines), start=1):
-        row = line.split("\t")
-        try:
-            _, rating, text = row
-            ratings.append(float(rating))
-        except ValueError:
-            raise ValueError(
-                f"{SOURCES[source]} must hold a number, a mean rating, a text, apart by tabs. Got line {number}: "
-                f"{line[:60]!r}."
-            ) from None
-        texts.append(tokenise(html.unescape(text))[:LENGTH])
+    path = folder / SOURCES[source]
+    with places.reading(path):
+        lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+        for number, line in enumerate(filter(str.strip, lines), start=1):
+            row = line.split("\t")
+            try:
+                _, rating, text = row
+                ratings.append(float(rating))
+            except ValueError:
+                raise ValueError(
+                    f"{path.name} must hold a number, a mean rating, a text, apart by tabs. Got line {number}: "
+                    f"{line[:60]!r}."
+                ) from None
+            texts.append(tokenise(html.unescape(text))[:LENGTH])
     labels = label_ratings(np.array(ratings), classes)
     kept = [i for i, text in enumerate(texts) if text and labels[i] >= 0]
     return [texts[i] for i in kept], labels[kept].astype(np.int64)

