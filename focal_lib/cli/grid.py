@@ -58,7 +58,8 @@ def grid(
 
     focal grid workflow/grids/fashion-mnist.yaml --cores 2 --executor slurm
 
-    With --executor or --profile, for a cluster, --minutes are those of each job, and nothing is said of this machine.
+    With --executor slurm, say, or --profile, for a cluster, --minutes are those of each job, each takes the GPU it was
+    given, and nothing is said of this machine.
     After --minutes the exit status is 75 while calls help, and 1 when what is left has failed; why is told at the end.
 
     A finished run is kept, but for --again. Two grids at once share the runs they have in common.
@@ -83,6 +84,8 @@ def grid(
         _refuse_ignored(every - {"part"}, "--part is for --record and --table")
         if device != "cuda":
             _refuse_ignored(every - {"per_device"}, "only --device cuda shares out GPUs")
+        if is_for_cluster(snakemake):
+            _refuse_ignored(every - {"per_device"}, "on a cluster each run takes the GPU that its job was given")
     try:
         specs, root = read_grid(path), root or default_runs()
         if only_status:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from focal_lib.training.version import VERSION
 __all__ = ["Ended", "do_grid", "is_for_cluster"]
 
 REASON, STOPPED = "Error: ", "Stopped: "  # how the last words of `focal run` begin, as the logger knows, too
+HERE = ("local", "dryrun", "touch")  # executors of Snakemake that need no other machine
 NONE_BEGAN = "Snakemake ended before it began a job, for the reason it gave"
 
 
@@ -32,8 +34,18 @@ class Ended(NamedTuple):
 
 
 def is_for_cluster(more: Sequence[str]) -> bool:
-    """Whether what is given to Snakemake hands the jobs to other machines."""
-    return any(flag.startswith(("--executor", "--profile")) for flag in more)
+    """Whether what is given to Snakemake hands the jobs to other machines.
+
+    As an executor does that is not local, or, where none is given, a profile, also by SNAKEMAKE_PROFILE.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--executor", "-e", nargs="?")
+    parser.add_argument("--profile", nargs="?", default=os.environ.get("SNAKEMAKE_PROFILE"))
+    parser.add_argument("--workflow-profile", nargs="?")
+    given, _ = parser.parse_known_args(more)
+    if given.executor:
+        return given.executor not in HERE
+    return not {given.profile, given.workflow_profile} <= {None, "", "none"}
 
 
 def do_grid(

@@ -1,6 +1,7 @@
 """GPUs are shared out among jobs, the empty ones first, and a killed job frees its place."""
 
 import contextlib
+import re
 import subprocess
 import sys
 import threading
@@ -8,7 +9,9 @@ import time
 
 import pytest
 import torch
+import yaml
 
+from focal_lib.checkout import ROOT
 from focal_lib.training import cards, jobs
 from focal_lib.training.cards import place_on_a_card
 from focal_lib.training.locks import TimeUp
@@ -81,6 +84,7 @@ def test_no_gpu(no_gpu):
 @pytest.fixture
 def asked(monkeypatch):
     """The command that do_grid would give to Snakemake."""
+    monkeypatch.delenv("SNAKEMAKE_PROFILE", raising=False)
     commands = []
     monkeypatch.setattr(jobs.subprocess, "Popen", lambda command, **_: commands.append(command))
     monkeypatch.setattr(jobs, "_wait", lambda process, minutes: commands[-1].append(minutes) or 0)
@@ -117,6 +121,43 @@ def test_on_a_cluster_a_job_takes_what_it_was_given_and_has_its_own_minutes(aske
     assert options[3] == "--since"  # a run that is begun late knows that an earlier one would have had more
     assert float(options[2]) - float(options[4]) == pytest.approx(540, abs=1)
     assert minutes == 9
+
+
+@pytest.mark.parametrize(
+    ("more", "profile", "cluster"),
+    [
+        ("", "", False),
+        ("--jobs 3 --verbose", "none", False),
+        ("--executor slurm", "", True),
+        ("--executor=slurm", "", True),
+        ("--jobs 9 -e slurm", "", True),
+        ("-eslurm", "", True),
+        ("--executor local", "", False),
+        ("-e local", "a-cluster", False),  # of a profile, the resources
+        ("-e local -e slurm", "", True),
+        ("--executor dryrun", "", False),
+        ("--profile workflow/slurm/gpu", "", True),
+        ("--profile=workflow/slurm/gpu", "", True),
+        ("--profile none", "a-cluster", False),
+        ("--workflow-profile there", "", True),
+        ("--workflow-profile none", "", False),
+        ("--workflow-profile none", "a-cluster", True),
+        ("--executor-like x", "", False),
+        ("", "a-cluster", True),
+    ],
+)
+def test_what_hands_jobs_to_other_machines(monkeypatch, more, profile, cluster):
+    monkeypatch.setenv("SNAKEMAKE_PROFILE", profile)
+    assert jobs.is_for_cluster(more.split()) == cluster
+
+
+def test_a_job_takes_a_place_here_and_a_gpu_on_the_cluster():
+    """Of the places that `focal grid` counts, and of the GPUs that Slurm knows."""
+    (train,) = re.findall(r"^rule train:\n((?:    .*\n)+)", (ROOT / "workflow" / "Snakefile").read_text(), re.M)
+    assert re.findall(r"^    resources: (\S+)", train, re.M) == ["gpu_places=1"]
+    profile = yaml.safe_load((ROOT / "workflow" / "slurm" / "gpu" / "config.yaml").read_text())
+    assert profile["executor"] == "slurm"
+    assert profile["default-resources"]["gres"] == "gpu:1"
 
 
 def test_no_gpu_here(no_gpu, tmp_path):

@@ -292,6 +292,11 @@ def test_no_epoch_of_the_run_is_begun_after_its_time(small_data, tmp_path):
         (["--record", "x", "--device", "cuda"], "--record and --table look at the runs there are: leave out --device."),
         (["--table", "x.parquet", "--per-device", "2"], "leave out --per-device."),
         (["--per-device", "2"], "only --device cuda shares out GPUs: leave out --per-device."),
+        (
+            ["--device", "cuda", "--per-device", "2", "--profile", "workflow/slurm/gpu"],
+            "on a cluster each run takes the GPU that its job was given: leave out --per-device.",
+        ),
+        (["--device", "cuda", "--per-device", "2", "-e", "slurm"], "on a cluster each run takes the GPU"),
         (["--part"], "--part is for --record and --table: leave out --part."),
         (["--status", "--part"], "leave out --part."),
         (["--device", "cuda:1"], "Invalid value for '--device'"),
