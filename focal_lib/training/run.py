@@ -9,7 +9,7 @@ import math
 import pickle
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -58,9 +58,13 @@ if TYPE_CHECKING:
     from focal_lib.training.fit import Parts
     from focal_lib.training.trainer import Trainer
 
-__all__ = ["checked_weights", "network", "run", "run_shared", "trained"]
+__all__ = ["OtherPrecision", "checked_weights", "network", "run", "run_shared", "trained"]
 
 log = logging.getLogger(__name__)  # warnings reach stderr without any setting
+
+
+class OtherPrecision(ValueError):
+    """A run that began in another precision than it would go on in here."""
 
 
 def run(
@@ -92,6 +96,7 @@ def run(
         ValueError: a data set, network or device that there is not, or that do not go together.
         OtherSpecification: the folder holds another run.
         NewerRun: a newer training code made it.
+        OtherPrecision: it began on a device where 'auto' is another precision.
         NonFiniteLoss: the loss became NaN or infinite; the last good checkpoint is kept.
         MemoryError: the device is too small for the batch; the message says which size to try.
         DiskFull: no room; the last checkpoint is kept.
@@ -195,7 +200,7 @@ def _do(
     trainer, parts = prepare(spec, device)
     folder, replaced = run_folder(spec, root), _set_aside(spec, root, again)
     _clear(folder, replaced)
-    kept = _resume(spec, folder, trainer)
+    kept = _resume(spec, folder, trainer, again)
     if kept is None:  # a trainer restored by half is none
         trainer, parts = prepare(spec, device)
         kept = {"rows": [], "seconds": 0.0}
@@ -204,7 +209,7 @@ def _do(
             return
         _clear(folder, _move_aside(spec, folder, reason))
         trainer, parts = prepare(spec, device)
-    log_attempt(folder, "start", epoch=trainer.epoch)
+    log_attempt(folder, "start", epoch=trainer.epoch, precision=trainer.precision, step=trainer.way)
     (folder / FAILURE).unlink(missing_ok=True)  # of an earlier try: this one may be stopped, and goes on then
     try:
         _train(spec, folder, trainer, parts, kept, tempo, until, progress)
@@ -272,8 +277,8 @@ def _remake_logits(spec: Spec, folder: Path, trainer: Trainer, parts: Parts) -> 
     return ""
 
 
-def _resume(spec: Spec, folder: Path, trainer: Trainer) -> dict[str, Any] | None:
-    """Put the trainer where the checkpoint left it; what else that holds. None: it cannot be read."""
+def _resume(spec: Spec, folder: Path, trainer: Trainer, again: bool) -> dict[str, Any] | None:
+    """Put the trainer where the checkpoint left it; what else that holds. None: it begins anew."""
     from focal_lib.training.checkpoint import CheckpointDamaged, read_checkpoint
 
     checkpoint = folder / CHECKPOINT
@@ -282,13 +287,26 @@ def _resume(spec: Spec, folder: Path, trainer: Trainer) -> dict[str, Any] | None
     like = {"digest": spec.digest, "version": str(VERSION), "rows": None, "seconds": None, "trainer": trainer.shape()}
     try:
         kept = read_checkpoint(checkpoint, like)
-    except CheckpointDamaged as error:
+        _refuse_other_precision(spec, kept, trainer.precision)
+    except (CheckpointDamaged, OtherPrecision) as error:
+        if isinstance(error, OtherPrecision) and not again:
+            raise
         aside = move_aside(checkpoint)
         log.warning("%s: %s Kept as %s; it begins anew", spec.name, error, aside.name)
         log_attempt(folder, "checkpoint moved aside", kept=aside.name, reason=str(error))
         return None
     trainer.restore(kept["trainer"])
     return kept
+
+
+def _refuse_other_precision(spec: Spec, kept: Mapping[str, Any], here: str) -> None:
+    """A run has one name, and its record one precision; 'auto' is bf16 on a GPU."""
+    if (began := kept.get("precision", here)) != here:  # checkpoints of before tell none
+        raise OtherPrecision(
+            f"run {spec.digest} ({spec.name}) must go on in {began}, as it began on {kept['machines'][-1]}. Got {here} "
+            f"here: use such a device, begin it anew with --again, or name a precision (precision: {began}), which "
+            "makes it a run of its own."
+        )
 
 
 def _train(
@@ -317,7 +335,8 @@ def _train(
         time_up = epoch < epochs and now + tempo.epoch > until
         if time_up or evaluated(spec, epoch):
             state = {"rows": rows, "seconds": before + now - begun, "machines": machines, "trainer": trainer.state()}
-            write_checkpoint(folder / CHECKPOINT, state | {"digest": spec.digest, "version": str(VERSION)})
+            made_by = {"digest": spec.digest, "version": str(VERSION), "precision": trainer.precision}
+            write_checkpoint(folder / CHECKPOINT, state | made_by)
         if time_up:
             raise TimeUp(f"time is up after epoch {epoch} of {epochs}; the next call goes on.")
     used = {"machines": machines, "seconds": round(before + time.time() - begun, 1)}

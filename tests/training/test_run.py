@@ -18,12 +18,13 @@ import pandas as pd
 import pytest
 
 from focal_lib.training import run as face_run
+from focal_lib.training.checkpoint import read_checkpoint, write_checkpoint
 from focal_lib.training.cost import Compute
 from focal_lib.training.files import DiskFull
 from focal_lib.training.locks import RunTaken, TimeUp, held
 from focal_lib.training.machine import machine_name
 from focal_lib.training.recipes import RECIPES
-from focal_lib.training.run import run, run_shared
+from focal_lib.training.run import OtherPrecision, run, run_shared
 from focal_lib.training.spec import LOSSES
 from focal_lib.training.status import CALL_AGAIN, exit_status, status
 from focal_lib.training.store import NewerRun
@@ -76,6 +77,43 @@ def test_run_leaves_everything_and_is_not_repeated(small, tmp_path, epochs):
     assert_same(run(spec, tmp_path), result)
     assert epochs == [0, 1, 2, 3]
     assert events(folder) == ["start", "done"]
+
+
+def test_a_run_does_not_go_on_in_another_precision(small, tmp_path, killed, monkeypatch, epochs):
+    """As 'auto' would have it, carried from a CPU to a GPU."""
+    spec = small()
+    whole = run(spec, tmp_path / "whole")
+    killed(2, spec, tmp_path)
+    before = {path.name: path.read_bytes() for path in (tmp_path / spec.digest).iterdir()}
+    epochs.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr("focal_lib.training.trainer.pick_precision", lambda precision, device: "bf16")
+        told = r"must go on in float32, as it began on .*\. Got bf16 here: use such a device, .* --again, or name a"
+        with pytest.raises(OtherPrecision, match=told):
+            run(spec, tmp_path)
+        assert epochs == []
+        assert {path.name: path.read_bytes() for path in (tmp_path / spec.digest).iterdir()} == before
+        run(spec, tmp_path / "anew")
+        killed(2, spec, tmp_path / "kept aside")
+    epochs.clear()
+    assert_same(run(spec, tmp_path / "kept aside", again=True), whole)
+    assert epochs == [0, 1, 2, 3]
+    assert (tmp_path / "kept aside" / spec.digest / "checkpoint.1").is_file()
+    assert_same(run(spec, tmp_path), whole)
+    record = json.loads((tmp_path / "anew" / spec.digest / "spec.json").read_text())
+    first = json.loads((tmp_path / "anew" / spec.digest / "log.jsonl").read_text().splitlines()[0])
+    assert (record["precision"], first["precision"], first["step"]) == ("bf16", "bf16", "plain")
+
+
+def test_a_checkpoint_of_before_that_tells_no_precision_goes_on(small, tmp_path, killed, epochs):
+    killed(2, small(), tmp_path)
+    checkpoint = tmp_path / small().digest / "checkpoint"
+    content = read_checkpoint(checkpoint, {})
+    del content["precision"]
+    write_checkpoint(checkpoint, content)
+    epochs.clear()
+    run(small(), tmp_path)
+    assert epochs == [2, 3]
 
 
 def test_the_checkpoint_goes_when_all_else_is_on_the_disk(small, tmp_path, disk_events):
@@ -271,8 +309,6 @@ def test_a_damaged_checkpoint_is_kept_aside_and_the_run_begins_anew(small, tmp_p
 
 
 def test_a_checkpoint_that_lacks_a_part_is_not_restored_by_half(small, tmp_path, killed, epochs):
-    from focal_lib.training.checkpoint import read_checkpoint, write_checkpoint
-
     spec = small()
     whole = run(spec, tmp_path / "whole")
     for part in ("generator", "optimiser", "epoch"):
