@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import psutil
 
 from focal_lib.checkout import require_checkout
 from focal_lib.training.cards import cards_here
@@ -20,6 +25,8 @@ from focal_lib.training.status import status
 from focal_lib.training.version import VERSION
 
 __all__ = ["Ended", "do_grid", "is_for_cluster"]
+
+log = logging.getLogger(__name__)
 
 REASON, STOPPED = "Error: ", "Stopped: "  # how the last words of `focal run` begin, as the logger knows, too
 HERE = ("local", "dryrun", "touch")  # executors of Snakemake that need no other machine
@@ -73,6 +80,7 @@ def do_grid(
     Raises:
         FileNotFoundError: the package is installed without a checkout.
         ValueError: 'cuda' without a GPU.
+        SystemExit: a signal came that ends processes: no further run was begun, and those at work have ended.
     """
     checkout = require_checkout("a grid of runs")
     cluster = is_for_cluster(more)
@@ -126,9 +134,9 @@ def _failed(path: Path, root: Path, logs: Path, began_none: str) -> dict[str, st
     return found
 
 
-def _last_reason(log: Path) -> str:
+def _last_reason(log_file: Path) -> str:
     """Why the job with this log failed, in a line; '' where it did not, was stopped or killed, or has not begun."""
-    lines = [line for line in log.read_text(errors="replace").splitlines() if line] if log.is_file() else []
+    lines = [line for line in log_file.read_text(errors="replace").splitlines() if line] if log_file.is_file() else []
     if not lines or lines[-1].startswith(STOPPED):
         return ""
     if said := [line for line in lines if line.startswith(REASON)]:  # some go on over several lines
@@ -144,12 +152,53 @@ def _environment(checkout: Path) -> dict[str, str]:
 
 
 def _wait(process: subprocess.Popen[bytes], minutes: float | None) -> int:
+    """Snakemake's exit status; after the minutes it begins no further job and waits for those at work.
+
+    Raises:
+        SystemExit: a signal came that ends processes, and Snakemake has ended first.
+    """
+    came: list[int] = []
     try:
-        if minutes is not None:
-            with suppress(subprocess.TimeoutExpired):
-                return process.wait(60 * minutes)
-            process.terminate()  # it begins no further job and waits for those at work
-        return process.wait()
+        with _passing_on(process, came):
+            if minutes is not None:
+                with suppress(subprocess.TimeoutExpired):
+                    return process.wait(60 * minutes)
+                process.terminate()
+            return process.wait()
     except BaseException:  # Ctrl-C reaches it too
         process.wait()
         raise
+    finally:
+        if came:
+            raise SystemExit(128 + came[0])
+
+
+@contextmanager
+def _passing_on(process: subprocess.Popen[bytes], came: list[int]) -> Iterator[None]:
+    """SIGTERM and SIGHUP are for Snakemake, which begins no further job then; the second one is for its jobs, too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def pass_on(number: int, _: Any) -> None:
+        came.append(number)
+        if len(came) == 1:
+            log.warning("No further run is begun. Those at work are waited for; another signal ends them.")
+            process.terminate()  # also for SIGHUP, at which Snakemake would leave its jobs behind
+        else:
+            _end_jobs(process.pid)
+
+    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {own: signal.signal(own, pass_on) for own in ends if signal.getsignal(own) is not signal.SIG_IGN}  # nohup
+    try:
+        yield
+    finally:
+        for own, handler in before.items():
+            signal.signal(own, signal.SIG_DFL if handler is None else handler)
+
+
+def _end_jobs(pid: int) -> None:
+    with suppress(psutil.Error):
+        for job in psutil.Process(pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                job.terminate()

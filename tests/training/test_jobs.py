@@ -2,12 +2,16 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from focal_lib.checkout import ROOT
 from focal_lib.training import jobs
 from focal_lib.training.grids import read_grid
 from focal_lib.training.status import status
@@ -146,3 +150,103 @@ def test_a_grid_whose_runs_cannot_be_prepared_ends(small_data, tmp_path):
     assert "n_train + n_validation must be at most 100, each at least 1. Got 1000 + 30." in output[-2]
     assert "finsen was not found" in output[-1]
     assert not list((tmp_path / "runs").glob("[!.]*"))
+
+
+# --- Snakemake as a child, played by another: one that nobody ends is ended by an alarm ------
+
+GRID_OF_A_CHILD = """
+import signal, subprocess, sys
+from pathlib import Path
+from focal_lib.training import jobs
+if sys.argv[4] == "nohup":
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+begin = subprocess.Popen
+jobs.subprocess.Popen = lambda command, **options: begin([sys.executable, "-c", sys.argv[3]])
+jobs.do_grid(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+ENDS = """
+import signal, sys
+signal.alarm(10)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(print("ended", flush=True)))
+print("begun", flush=True)
+signal.pause()
+"""
+WAITS_FOR_ITS_JOB = """
+import signal, subprocess, sys
+job = subprocess.Popen([sys.executable, "-c", "import signal; signal.alarm(10); signal.pause()"])
+signal.signal(signal.SIGTERM, lambda *_: print("waits", flush=True))
+print("begun", flush=True)
+print("job ended by", -job.wait(), flush=True)
+"""
+
+
+@pytest.fixture
+def begun(tmp_path):
+    """A grid at work, with that child in place of Snakemake."""
+    begun = []
+
+    def begin(child, more=""):
+        (tmp_path / "grid.yaml").write_text("gamma: 1\n")
+        command = [sys.executable, "-c", GRID_OF_A_CHILD, tmp_path / "grid.yaml", tmp_path / "runs", child, more]
+        begun.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT))
+        assert begun[-1].stdout.readline() == "begun\n"
+        assert list((tmp_path / "runs").glob(".logs-*"))
+        return begun[-1]
+
+    yield begin
+    for process in begun:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_grid_that_is_ended_ends_snakemake_and_cleans_up(begun, tmp_path, number):
+    process = begun(ENDS)
+    process.send_signal(number)
+    assert process.stdout.readline() == "ended\n"
+    assert process.wait(10) == 128 + number
+    assert not list((tmp_path / "runs").glob(".logs-*"))
+
+
+def test_a_grid_that_is_ended_twice_ends_the_runs_at_work(begun, tmp_path):
+    process = begun(WAITS_FOR_ITS_JOB)
+    process.terminate()
+    assert process.stdout.readline() == "waits\n"
+    process.terminate()
+    assert process.stdout.readline() == f"job ended by {signal.SIGTERM:d}\n"
+    assert process.wait(10) == 128 + signal.SIGTERM
+    assert not list((tmp_path / "runs").glob(".logs-*"))
+
+
+def test_a_grid_outlives_its_terminal_under_nohup(begun):
+    process = begun(ENDS, "nohup")
+    process.send_signal(signal.SIGHUP)
+    process.terminate()
+    assert process.wait(10) == 128 + signal.SIGTERM
+
+
+def child(code):
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"begun\n"
+    return process
+
+
+def test_snakemake_is_waited_for():
+    assert jobs._wait(child("print('begun'); raise SystemExit(3)"), None) == 3
+    assert jobs._wait(child("print('begun'); raise SystemExit(3)"), 9) == 3
+
+
+def test_after_its_minutes_snakemake_is_to_begin_no_further_job():
+    process = child(ENDS)
+    started = time.monotonic()
+    assert jobs._wait(process, 0.1 / 60) == 0
+    assert time.monotonic() - started >= 0.1
+    assert process.stdout.read() == b"ended\n"
+
+
+def test_who_waits_elsewhere_than_in_the_main_thread_answers_no_signals():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(jobs._wait(child("print('begun')"), None)))
+    thread.start()
+    thread.join()
+    assert found == [0]
