@@ -23,6 +23,15 @@ def test_what_is_written_is_read(path):
     assert found["rows"] == CONTENT["rows"]
 
 
+def test_what_a_gpu_wrote_is_read_without_one(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.serialization, "location_tag", lambda storage: "cuda:7")
+        write_checkpoint(tmp_path / "checkpoint", CONTENT)
+    found = read_checkpoint(tmp_path / "checkpoint", CONTENT)
+    assert found["model"]["w"].device == torch.device("cpu")
+    assert torch.equal(found["model"]["w"], CONTENT["model"]["w"])
+
+
 def test_every_single_flipped_byte_is_noticed(path):
     whole = path.read_bytes()
     for place in np.random.default_rng(0).choice(len(whole), 200, replace=False):

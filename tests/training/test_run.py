@@ -413,6 +413,19 @@ def test_non_finite_loss_stops_with_the_last_good_checkpoint(small, tmp_path):
     assert status([spec], tmp_path)[0].state == "failed"
 
 
+def test_a_disk_too_full_for_the_reason_hides_no_reason(small, tmp_path, monkeypatch):
+    real = sys.modules["focal_lib.training.run"].write
+
+    def full(path, content):
+        if path.name == "failed.json":
+            raise DiskFull("no room")
+        real(path, content)
+
+    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "write", full)
+    with pytest.raises(NonFiniteLoss):
+        run(small(learning_rate=1e30), tmp_path)
+
+
 def test_too_large_a_batch_says_which_to_try(small, tmp_path, monkeypatch):
     import torch
 
@@ -586,6 +599,32 @@ def test_what_another_of_the_shared_runs_raises_is_left_to_its_job(small, tmp_pa
     with caplog.at_level(logging.WARNING):
         assert run_shared([first, bad], tmp_path).spec == first
     assert "the training loss must stay finite" in caplog.text
+
+
+def test_what_another_process_finished_in_the_meantime_is_not_repeated(small, tmp_path, epochs, monkeypatch):
+    """It was not there at the first look; there is a second one under the lock."""
+    spec, module = small(), sys.modules["focal_lib.training.run"]
+
+    def waited(*given):
+        monkeypatch.setattr(module, "held", held)
+        run(spec, tmp_path)
+        return held(*given)
+
+    monkeypatch.setattr(module, "held", waited)
+    assert run(spec, tmp_path).spec == spec
+    assert epochs == [0, 1, 2, 3]
+    assert folders(tmp_path) == [spec.digest]
+
+
+def test_what_another_process_has_just_made_is_not_made_again(small, tmp_path, epochs, monkeypatch):
+    first, second = small(), small(gamma=1)
+    run(first, tmp_path)
+    run(second, tmp_path)
+    epochs.clear()
+    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "held", _first_taken(first, held))
+    assert run_shared([first, second], tmp_path, again=True).spec == first
+    assert epochs == []
+    assert folders(tmp_path) == sorted([first.digest, second.digest])
 
 
 def _first_taken(spec, real):
