@@ -102,9 +102,10 @@ def run(
         DiskFull: no room; the last checkpoint is kept.
         TimeUp, RunTaken: see `until` and `wait`.
     """
-    if not again and (found := _current(spec, root)) is not None:
-        return found
     folder = run_folder(spec, root)
+    if not again and (found := _current(spec, root)) is not None:
+        _remove_stale_checkpoint(spec, folder, root)
+        return found
     with held(folder, f"run {spec.digest} ({spec.name})", wait, until):
         if again or _current(spec, root) is None:
             _do(spec, root, device, until, since, progress, again)
@@ -149,6 +150,14 @@ def _current(spec: Spec, root: str | Path | None) -> Result | None:
         return None
     _refuse_newer(spec, found.training_version)
     return found if found.training_version == VERSION else None
+
+
+def _remove_stale_checkpoint(spec: Spec, folder: Path, root: str | Path | None) -> None:
+    """A process that was killed just after the logits leaves one in a finished run."""
+    if (folder / CHECKPOINT).exists():
+        with suppress(RunTaken, OSError), held(folder, spec.name, wait=False):
+            if _current(spec, root) is not None:  # not that of a run made anew since
+                (folder / CHECKPOINT).unlink(missing_ok=True)
 
 
 def _refuse_newer(spec: Spec, version: int) -> None:

@@ -1,5 +1,6 @@
 """Runs: content-addressed, atomic, resumable to the same weights; nothing finished is deleted or repeated unasked."""
 
+import errno
 import itertools
 import json
 import logging
@@ -17,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from focal_lib.training import files
 from focal_lib.training import run as face_run
 from focal_lib.training.checkpoint import read_checkpoint, write_checkpoint
 from focal_lib.training.cost import Compute
@@ -267,6 +269,32 @@ def test_what_is_left_of_a_run_without_logits_is_kept(small, tmp_path, epochs, c
     assert events(folder) == ["replaces", "start", "done"]
 
 
+def test_a_checkpoint_that_a_killed_process_left_in_a_finished_run_goes(finished, tmp_path):
+    spec, folder, whole = finished
+    (folder / "checkpoint").write_bytes(b"stale")
+    with held(folder, "x"):  # by who makes it anew, say
+        assert_same(run(spec, tmp_path), whole)
+    assert (folder / "checkpoint").is_file()
+    assert_same(run(spec, tmp_path), whole)
+    assert sorted(path.name for path in folder.iterdir()) == FILES
+    assert events(folder) == ["start", "done"]
+
+
+def test_a_checkpoint_of_what_was_begun_anew_stays(finished, tmp_path, monkeypatch):
+    """The run was finished at the first look; since then another process has moved it aside."""
+    spec, folder, _ = finished
+    (folder / "checkpoint").write_bytes(b"new")
+    module = sys.modules["focal_lib.training.run"]
+
+    def moved_aside(*given, **options):
+        (folder / "logits.npz").unlink()
+        return held(*given, **options)
+
+    monkeypatch.setattr(module, "held", moved_aside)
+    run(spec, tmp_path)
+    assert (folder / "checkpoint").read_bytes() == b"new"
+
+
 def test_a_damaged_checkpoint_beside_whole_weights_loses_nothing(small, tmp_path, epochs):
     """Killed between the weights and the logits, and the checkpoint was damaged then."""
     spec = small()
@@ -377,6 +405,26 @@ def test_a_full_disk_says_what_it_needs_and_loses_nothing(small, tmp_path, kille
     assert_same(run(spec, tmp_path / "full"), whole)
     assert epochs == list(range(dies_at, 4))
     assert sorted(p.name for p in folder.iterdir()) == FILES
+
+
+@pytest.mark.parametrize(
+    ("inodes", "told"),
+    [
+        ((1000, 0), r"Got 5000\.00 MB free, but all of its 1,000 inodes taken: it can hold no more files\. Make room"),
+        ((1000, 1), r"Got 5000\.00 MB free\. Make room"),
+        ((0, 0), r"Got 5000\.00 MB free\. Make room"),
+    ],
+)
+def test_a_disk_that_can_hold_no_more_files_says_so(tmp_path, monkeypatch, inodes, told):
+    def full(path, write):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    sizes = {"f_bavail": 5_000_000, "f_bfree": 5_000_000, "f_blocks": 10**7, "f_frsize": 1000}
+    disk = SimpleNamespace(**sizes, f_files=inodes[0], f_favail=inodes[1])
+    monkeypatch.setattr(files, "write_whole", full)
+    monkeypatch.setattr(os, "statvfs", lambda folder: disk)
+    with pytest.raises(DiskFull, match=rf"^a\.txt needs 0\.00 MB in {tmp_path}\. {told}"):
+        files.write(tmp_path / "a.txt", b"a")
 
 
 # --- what cannot be done --------------------------------------------------------------
