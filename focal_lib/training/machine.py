@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["cores_here", "machine_name", "machine_of", "processor_name"]
+__all__ = ["computes_bf16", "cores_here", "machine_name", "machine_of", "processor_name"]
+
+_BF16 = {"avx512_bf16", "amx_bf16", "bf16", "svebf16"}  # as Linux names what processors of Intel, AMD and Arm can
 
 
 def machine_of(device: torch.device) -> str:
@@ -30,13 +33,28 @@ def machine_name() -> str:
 
 def processor_name() -> str:
     """As the system names it."""
+    for name, value in _processor():
+        if name in ("model name", "hardware", "cpu model"):
+            return value
+    return platform.processor() or "unnamed processor"
+
+
+def computes_bf16() -> bool | None:
+    """Whether the processor has instructions for bfloat16; without, they are emulated. None: the system tells not."""
+    for name, value in _processor():
+        if name in ("flags", "features"):
+            return not _BF16.isdisjoint(value.lower().split())
+    return None
+
+
+def _processor() -> Iterator[tuple[str, str]]:
+    """What Linux says of the processor, name and value."""
     listed = Path("/proc/cpuinfo")
     if listed.is_file():
         for line in listed.read_text(errors="replace").splitlines():
             name, _, value = line.partition(":")
-            if name.strip().lower() in ("model name", "hardware", "cpu model") and value.strip():
-                return value.strip()
-    return platform.processor() or "unnamed processor"
+            if value.strip():
+                yield name.strip().lower(), value.strip()
 
 
 def cores_here() -> int:

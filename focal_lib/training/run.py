@@ -22,7 +22,7 @@ from focal_lib.checkout import commit
 from focal_lib.training.cost import images_to_train
 from focal_lib.training.files import move_aside, write
 from focal_lib.training.locks import RunTaken, TimeUp, held
-from focal_lib.training.machine import machine_of
+from focal_lib.training.machine import computes_bf16, machine_of, processor_name
 from focal_lib.training.pace import Tempo, known_pace
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import (
@@ -218,6 +218,8 @@ def _do(
             return
         _clear(folder, _move_aside(spec, folder, reason))
         trainer, parts = prepare(spec, device)
+    if trainer.precision == "bf16" and parts["train"][1].device.type == "cpu" and computes_bf16() is False:
+        log.warning("%s: bf16 will be slow here: %s has no instructions for it", spec.name, processor_name())
     log_attempt(folder, "start", epoch=trainer.epoch, precision=trainer.precision, step=trainer.way)
     (folder / FAILURE).unlink(missing_ok=True)  # of an earlier try: this one may be stopped, and goes on then
     try:
