@@ -15,20 +15,19 @@
 # (ch-table1)=
 # # Table 1 again
 #
-# **The question.** Table 1 of {cite:t}`kk24` (KK24) has networks trained with many losses, after temperature and after
-# focal temperature scaling; tables of {cite:t}`m20` (M20) and {cite:t}`l25` (L25) compare the losses. What do such
-# tables look like for networks that we trained ourselves? **In short:** on CIFAR-10, after {glue:text}`table1-epochs`
-# epochs, with {glue:text}`table1-seeds-said`:
+# **The question.** Table 1 of {cite:t}`kk24` (KK24) has networks trained with many losses, then scaled by a
+# temperature, or by the focal calibration map, its $\gamma$ fitted, and a temperature: focal temperature scaling;
+# tables of {cite:t}`m20` (M20) and {cite:t}`l25` (L25) compare the losses. What do such tables look like for networks
+# that we trained ourselves? **In short:** on CIFAR-10, after {glue:text}`table1-epochs` epochs, with
+# {glue:text}`table1-seeds-said`:
 #
-# * As trained, cross-entropy has an ECE (equal width) of {glue:text}`table1-ce-before:.1f` %. It is significantly lower
-#   (5 %, Holm) with: {glue:text}`table1-lower-before`; higher with: {glue:text}`table1-higher-before`. The highest is
-#   {glue:text}`table1-most-before:.1f` %.
+# * As trained, ECE (equal width) is {glue:text}`table1-ce-before:.1f` % with cross-entropy,
+#   {glue:text}`table1-said-before` (5 %, Holm). The highest is {glue:text}`table1-most-before:.1f` %.
 # * After one temperature each it is {glue:text}`table1-least-after:.1f` to {glue:text}`table1-most-after:.1f` %, where
 #   calibrated networks with the same confidences would show {glue:text}`table1-least-chance:.1f` to
-#   {glue:text}`table1-most-chance:.1f` % by chance. It is significantly lower than cross-entropy's with:
-#   {glue:text}`table1-lower-after`; higher with: {glue:text}`table1-higher-after`. After a temperature chosen by
-#   log-loss, log-loss is on average lowest with: {glue:text}`table1-nll-first`; the error with:
-#   {glue:text}`table1-error-first`.
+#   {glue:text}`table1-most-chance:.1f` % by chance; compared with cross-entropy it is {glue:text}`table1-said-after`.
+#   On average {glue:text}`table1-nll-first` has the lowest log-loss, after a temperature chosen by it, and
+#   {glue:text}`table1-error-first` the lowest error.
 # * Focal loss lowers confidence, and the focal calibration map with the $\gamma$ of training raises it again:
 #   confidence minus accuracy is {glue:text}`table1-focal-low:+.1f` to {glue:text}`table1-focal-high:+.1f` points with
 #   focal losses of a fixed $\gamma$, {glue:text}`table1-mapped-low:+.1f` to {glue:text}`table1-mapped-high:+.1f` after
@@ -112,10 +111,10 @@ waiting = {one.label for one in planned} - set(frame["loss"])
 there = results.load_recorded(recorded, part=True)
 without = f" Still without a seed: {', '.join(sorted(map(in_words, waiting)))}." if waiting else ""
 so_far = f"""**Not all is in.** {len(there)} of {len(planned)} planned runs are recorded, seed after seed, as they take
-days. A seed counts once all losses that are planned with it have it, which leaves {len(trained)} runs.{without} How
-many seeds there would be, and what would be compared, was written down before the first run. A claim stays UNDECIDED
-until all seeds that are planned for it are there, and until then what is shown of its losses is a look before the end:
-numbers will change."""
+days. KK24's losses are planned with more seeds than the others, and a seed counts once each loss that is planned with
+as many has it: {len(trained)} runs.{without} How many seeds there would be, and what would be compared, was written
+down before the first run. A claim stays UNDECIDED until all seeds that are planned for it are there; until then what is
+shown of its losses will change."""
 Markdown(so_far) if len(there) < len(planned) else None
 
 # %% tags=["remove-input"]
@@ -135,19 +134,19 @@ cost) and want a GPU.""")
 # ## Two ECEs, and what is called significant
 #
 # KK24's ECE has 15 bins of equal mass: **adaptive ECE**. M20's has 15 of equal width, and so, we take it, has L25's,
-# whose text tells neither number nor width; both print an adaptive one beside it. Each comparison below is by the ECE of the paper it is about, and the temperature is chosen
-# by that ECE, unless another measure is named.
+# whose text tells neither number nor width; both print an adaptive one beside it. Each comparison below is by the ECE
+# of the paper it is about, and the temperature is chosen by that ECE, unless another measure is named.
 #
 # 'Significant' always means at 5 %, counted in one of two ways. Some comparisons were written down before the
 # runs ([below](#sec-table1-written)): the primary one of each table of a paper is tested alone, and the others of that
 # table together, with Holm's correction. The figures and the text describe: all comparisons of one kind are corrected
-# together, by Holm too, and most were not written down before. An interval 'for itself' has no correction. So one
-# difference can be significant by one count and not by another. That the claims below would be judged by these runs,
-# where small networks had judged them, was decided when less than half of the runs were there, for those about FCL
-# before any of its own.
+# together, by Holm too, and most were not written down before. An interval has no correction unless it says so. So one
+# difference can be significant by one count and not by another. What is compared was fixed before the first run; that
+# these runs, and no longer small networks, judge the claims below was fixed later, before half of them were there, and
+# for FCL before any of its own.
 #
-# An ECE is not 0 even for a calibrated network: {glue:text}`table1-test:,` images make one by chance, the more the less
-# sure the network is. After a temperature that counts.
+# Even a calibrated network has an ECE above 0: in each bin of a finite test set the accuracy misses the confidence by
+# chance, by more the less sure the network is. After a temperature that can be most of it, as a table below shows.
 #
 # ## As trained, and after one temperature
 
@@ -186,15 +185,14 @@ lowered = results.contrast(of_main, "method", "none").query("method == 'temperat
 
 
 def note_significant(name: str, found: pd.DataFrame) -> None:
-    """Which losses have a significantly lower and a higher value, and how many."""
+    """Which losses have a significantly lower and a higher value, and how many of each."""
+    note("table1", {f"said-{name}": results.say_which_differ(found)})
     for side, names in results.name_significant(found).items():
-        note("table1", {f"{side}-{name}": ", ".join(names) or "none", f"{side}-{name}-count": len(names)})
+        note("table1", {f"{side}-{name}-count": len(names)})
 
 
-for when, part in {"before": before, "after": after}.items():
-    note_significant(when, part)
-    alone = {"lower": (part["high"] < 0).sum(), "higher": (part["low"] > 0).sum()}
-    note("table1", {f"{side}-{when}-alone": int(count) for side, count in alone.items()})
+note_significant("before", before)
+note_significant("after", after)
 note("table1", compared=len(before), comparisons=len(both))
 
 # %% tags=["remove-input"]
@@ -220,7 +218,7 @@ top = minus_ce.query("metric == 'error' and method == 'none'").set_index("loss")
 note("table1", top_gamma=gammas.max())
 note("table1", top_error=top["difference"], top_error_low=top["low"], top_error_high=top["high"])
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "ECE of each loss minus that of cross-entropy with intervals over seeds, in pairs as trained and after temperature scaling."}, "figure": {"name": "fig-table1-losses", "caption": "ECE (equal width) minus that of cross-entropy, in percentage points, paired over seeds, 95 % t intervals, each for itself, as trained and after temperature scaling."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "ECE of each loss minus that of cross-entropy with intervals over seeds, in pairs as trained and after temperature scaling."}, "figure": {"name": "fig-table1-losses", "caption": "ECE (equal width) minus that of cross-entropy, in percentage points, paired over seeds, 95 % t intervals, uncorrected, as trained and after temperature scaling."}}
 interval_figure(
     both["loss"].map(in_words) + ", " + both["when"],
     *(both["difference"], both["low"], both["high"], "difference of ECE (equal width), points"),
@@ -238,33 +236,28 @@ of_ece = results.summarise(by_chance).query("metric == 'ece'")["mean"]
 note("table1", least_chance=of_ece.min(), most_chance=of_ece.max())
 
 # %% [markdown]
-# As trained the ECE is significantly lower than cross-entropy's with: {glue:text}`table1-lower-before`; higher with:
-# {glue:text}`table1-higher-before` (5 %, Holm over all {glue:text}`table1-comparisons` comparisons of
-# {numref}`fig-table1-losses`). By intervals for themselves it is lower with {glue:text}`table1-lower-before-alone` and
-# higher with {glue:text}`table1-higher-before-alone` of {glue:text}`table1-compared` losses. A temperature lowers the
-# ECE significantly (Holm over the losses) of: {glue:text}`table1-lower-by-temperature`. After it, it is significantly
-# lower than cross-entropy's with: {glue:text}`table1-lower-after`; higher with: {glue:text}`table1-higher-after`. By
-# intervals for themselves it is lower with {glue:text}`table1-lower-after-alone` and higher with
-# {glue:text}`table1-higher-after-alone` of {glue:text}`table1-compared`. The widest interval reaches
-# {glue:text}`table1-widest:.1f` points to either side of its mean, so where no difference is seen there may be one.
-# Calibrated networks with the same confidences would have an ECE of {glue:text}`table1-least-chance:.2f` to
-# {glue:text}`table1-most-chance:.2f` % on as many images: what lies near that is as calibrated as can be seen here.
+# As trained the ECE is, compared with cross-entropy's, {glue:text}`table1-said-before` (5 %, Holm over all
+# {glue:text}`table1-comparisons` comparisons of {numref}`fig-table1-losses`). With a temperature of its own, compared
+# with as trained, it is {glue:text}`table1-said-by-temperature` (Holm over the losses); compared with cross-entropy's
+# after one, it is {glue:text}`table1-said-after`. The widest interval is {glue:text}`table1-widest:.1f` points to
+# either side, so a smaller difference may go unseen. Calibrated networks with the same confidences would have an ECE of
+# {glue:text}`table1-least-chance:.2f` to {glue:text}`table1-most-chance:.2f` % on as many images: what lies near that
+# is as calibrated as can be seen here.
 #
 # Log-loss after a temperature is from {glue:text}`table1-nll-least:.3f` ({glue:text}`table1-nll-first`) to
-# {glue:text}`table1-nll-most:.3f` ({glue:text}`table1-nll-last`), significantly higher than cross-entropy's (Holm over
-# the losses) with: {glue:text}`table1-higher-nll`; lower with: {glue:text}`table1-lower-nll`. The error is from
-# {glue:text}`table1-error-least:.1f` % ({glue:text}`table1-error-first`) to {glue:text}`table1-error-most:.1f` %
-# ({glue:text}`table1-error-last`), significantly higher with: {glue:text}`table1-higher-error`; lower with:
-# {glue:text}`table1-lower-error`. With $\gamma =$ {glue:text}`table1-top-gamma:g` it differs from cross-entropy's by
+# {glue:text}`table1-nll-most:.3f` ({glue:text}`table1-nll-last`); compared with cross-entropy's it is
+# {glue:text}`table1-said-nll` (Holm over the losses). The error is from {glue:text}`table1-error-least:.1f` %
+# ({glue:text}`table1-error-first`) to {glue:text}`table1-error-most:.1f` % ({glue:text}`table1-error-last`), and
+# {glue:text}`table1-said-error`. With $\gamma =$ {glue:text}`table1-top-gamma:g` it differs from cross-entropy's by
 # {glue:text}`table1-top-error:+.1f` points (95 % t interval {glue:text}`table1-top-error-low:+.1f` to
 # {glue:text}`table1-top-error-high:+.1f`).
 #
 # ## Why: confidence before and after the map
 #
-# A network that minimises focal loss on its training data reports $q$ where the truth is $\hat p(q)$
-# ([](#ch-simplex)): as a rule it says less than it knows, the more so the higher $\gamma$ is. On new images a network
-# is surer than on those it was trained on, compared with how often it is right ([](#ch-miscalibration)). As trained one
-# sees both together. How much each is:
+# A network that minimises focal loss reports $q$ where the truth is $\hat p(q)$, the focal calibration map of it
+# ([](#ch-simplex)), and so is underconfident on its training data as a rule, the more so the higher $\gamma$ is. From
+# training to new images confidence minus accuracy rises ([](#ch-miscalibration)). On test images one sees the sum of
+# both; the figure separates them:
 
 # %% tags=["hide-input"]
 fixed = [run for run in trained if run.spec.loss == "focal"]
@@ -312,11 +305,11 @@ point_figure(over_gamma, r"$\gamma$ of training", "confidence minus accuracy, po
 # {glue:text}`table1-t-mapped-high:.2f` after the map, and {glue:text}`table1-t-ce:.2f` with cross-entropy. The same is
 # asked of small networks, with verdicts, in [](#ch-training).
 #
-# So a network's mean confidence on new images is right as trained where its loss lowers confidence by as much as it
-# rises, compared with accuracy, from training to new images. Calibration asks for more, but not for less. M20's
-# networks have {glue:text}`table1-m20-epochs` epochs, these {glue:text}`table1-epochs`, and a longer training may add
-# more: two runs of {glue:text}`table1-long` epochs by M20's schedule have a grid, `workflow/grids/cifar10-long.yaml`,
-# and are not there yet. In the networks of the next two sections it rises by more with cross-entropy.
+# So mean confidence on new images is right as trained where a loss lowers it by exactly this rise, which calibration
+# asks for, and more. The map alone does not calibrate: it undoes the lowering, and leaves the rise to a temperature.
+# M20's networks have {glue:text}`table1-m20-epochs` epochs, these {glue:text}`table1-epochs`, and a longer training may
+# add more: two runs of {glue:text}`table1-long` epochs by M20's schedule are planned
+# (`workflow/grids/cifar10-long.yaml`) and not run yet.
 #
 # ## Fashion-MNIST, run live
 #
@@ -354,8 +347,8 @@ small_frame = results.read_whole_seeds(recorded_small)
 small = results.read_planned(recorded_small)[0]
 suggested = results.compare_small_with_large(asked, small_frame, frame, [results.primary_contrast(recorded_small)[0]])
 caption = (
-    "Small runs and those on all of CIFAR-10: differences with 95 % t intervals over seeds, each for itself; the mean "
-    "over focal losses as it was compared in each"
+    "Small runs and those on all of CIFAR-10: differences with 95 % t intervals over seeds, uncorrected; "
+    "'focal losses': the mean over each set's own"
 )
 captioned(results.format_small_with_large(suggested), caption, index=False)
 
@@ -377,18 +370,22 @@ of_fcl = of_fcl[of_fcl["loss"].str.startswith("fcl")].iloc[0]
 note("table1", small_fcl=of_fcl["difference"], fcl=in_words(of_fcl["loss"]), small_by_chance=0.05 * len(suggested))
 
 # %% [markdown]
-# Of {glue:text}`table1-small-all` comparisons that both sets of runs allow, small runs suggested a difference in
-# {glue:text}`table1-small-borne-out` that the larger ones bear out, {glue:text}`table1-small-contradicted` that they
-# contradict (both intervals are without 0, on opposite sides of it), {glue:text}`table1-small-not-borne-out` that they
-# do not bear out (their interval holds 0 and has nothing in common with that of the small ones), and
-# {glue:text}`table1-small-too-few-seeds-to-tell` for which they have too few seeds to tell (it holds 0, and the two
-# overlap). The larger ones alone show {glue:text}`table1-small-new`, neither shows {glue:text}`table1-small-open`. Of
-# so many intervals about {glue:text}`table1-small-by-chance:.1f` would be without 0 by chance in either set. FCL is not
-# among them, as its $\gamma$ and $\lambda$ are others: in the small networks, with {glue:text}`table1-fcl`, its ECE as
-# trained differs from cross-entropy's by {glue:text}`table1-small-fcl:+.1f` points. The two sets differ in network,
-# number of training images and training. They also differ in how far results on new images are from those on training
-# images: with cross-entropy the small networks have an error of {glue:text}`table1-small-train-error:.1f` % on training
-# and {glue:text}`table1-small-test-error:.1f` % on test images, where confidence minus accuracy is
+# Of {glue:text}`table1-small-all` comparisons that both sets of runs allow:
+#
+# * *borne out*, {glue:text}`table1-small-borne-out`: both intervals are without 0, on the same side;
+# * *contradicted*, {glue:text}`table1-small-contradicted`: both are without 0, on opposite sides;
+# * *not borne out*, {glue:text}`table1-small-not-borne-out`: the small runs' is without 0, that of the large ones holds
+#   0 and has nothing in common with it;
+# * *too few seeds to tell*, {glue:text}`table1-small-too-few-seeds-to-tell`: the same, but the two overlap;
+# * *new*, {glue:text}`table1-small-new`: only that of the large ones is without 0; *open*,
+#   {glue:text}`table1-small-open`: neither is.
+#
+# By chance about {glue:text}`table1-small-by-chance:.1f` of so many intervals would be without 0 in either set. FCL is
+# not among them, as its $\gamma$ and $\lambda$ are others: in the small networks, with {glue:text}`table1-fcl`, its ECE
+# as trained differs from cross-entropy's by {glue:text}`table1-small-fcl:+.1f` points. The two sets differ in network,
+# number of training images and training, and in how far results on new images are from those on training images: with
+# cross-entropy the small networks have an error of {glue:text}`table1-small-train-error:.1f` % on training and
+# {glue:text}`table1-small-test-error:.1f` % on test images, where confidence minus accuracy is
 # {glue:text}`table1-small-gap:+.1f` points; the larger ones {glue:text}`table1-large-train-error:.1f` %,
 # {glue:text}`table1-large-test-error:.1f` % and {glue:text}`table1-large-gap:+.1f` points.
 #
@@ -415,9 +412,9 @@ note("table1", tried_step=round(PAPER_TEMPERATURES[1] - PAPER_TEMPERATURES[0], 6
 
 # %% [markdown]
 # The temperatures of these columns are chosen differently: ours by adaptive ECE, in steps of
-# {glue:text}`table1-tried-step:g` up to {glue:text}`table1-tried-end:g`, as KK24's (section 5.1); M20's by AdaECE, 'between 0
-# and 10, with a step of 0.1' (section 6); L25's by ECE, as 'the exact temperature parameter was also used for other
-# calibration metrics' (section 5).
+# {glue:text}`table1-tried-step:g` up to {glue:text}`table1-tried-end:g`, as KK24's (section 5.1); M20's by AdaECE,
+# 'between 0 and 10, with a step of 0.1' (section 6); L25's by ECE, as 'the exact temperature parameter was also used
+# for other calibration metrics' (section 5).
 
 # %% tags=["remove-input"]
 others = {
@@ -490,7 +487,7 @@ note("table1", gain=row["difference"], gain_low=row["low"], gain_high=row["high"
 note("table1", gain_losses=", ".join(map(in_words, primary.ours.losses)), gain_reason=judged.evidence.reason_among(1))
 note("table1", gain_verdict=str(judged.verdict), gain_printed=judged.evidence.printed)
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Adaptive ECE after focal temperature scaling minus after temperature scaling for each loss, with intervals over seeds, beside a line at zero."}, "figure": {"name": "fig-table1-methods", "caption": "Adaptive ECE (equal mass) after focal temperature scaling minus after temperature scaling, both chosen by it, in percentage points, paired over seeds, 95 % t intervals, each for itself."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Adaptive ECE after focal temperature scaling minus after temperature scaling for each loss, with intervals over seeds, beside a line at zero."}, "figure": {"name": "fig-table1-methods", "caption": "Adaptive ECE (equal mass) after focal temperature scaling minus after temperature scaling, both chosen by it, in percentage points, paired over seeds, 95 % t intervals, uncorrected."}}
 interval_figure(
     gains["loss"].map(in_words),
     *(gains["difference"], gains["low"], gains["high"], "difference of adaptive ECE, points"),
@@ -503,9 +500,8 @@ interval_figure(
 # {glue:text}`table1-gain-low:+.2f` to {glue:text}`table1-gain-high:+.2f` with {glue:text}`table1-gain-seeds` seeds;
 # that this would be the comparison was {glue:text}`table1-written`written down before the runs. The paper's table has:
 # {glue:text}`table1-gain-printed`. The verdict is **{glue:text}`table1-gain-verdict`** ({ref}`page-verdicts`):
-# {glue:text}`table1-gain-reason`. Loss by loss the adaptive ECE is significantly
-# lower (5 %, Holm over the losses of {numref}`fig-table1-methods`) with: {glue:text}`table1-lower-gains`; higher with:
-# {glue:text}`table1-higher-gains`.
+# {glue:text}`table1-gain-reason`. Loss by loss the adaptive ECE is {glue:text}`table1-said-gains` (5 %, Holm over the
+# losses of {numref}`fig-table1-methods`).
 #
 # Does the answer depend on the ECE? The same fits, chosen by adaptive ECE, judged by each:
 
@@ -514,19 +510,28 @@ eces = results.compare_eces(frame, [primary])
 heads = ["judged by", "difference", "95 % from", "to"]
 table = eces.replace({"metric": ECES})[["metric", "difference", "low", "high"]].set_axis(heads, axis="columns")
 caption = (
-    "After focal temperature scaling minus after temperature scaling, mean over focal losses, each interval for itself"
+    "After focal temperature scaling minus after temperature scaling, mean over focal losses; intervals uncorrected"
 )
 captioned(table, caption, precision=2, index=False)
 
+# %% tags=["remove-input"]
+clearly = eces[(eces["low"] > 0) | (eces["high"] < 0)]
+told = [f"{ECES[one.metric]} {one.difference:+.2f} [{one.low:+.2f}, {one.high:+.2f}]" for one in clearly.itertuples()]
+note("table1", by_eces=f"the interval is without 0 by {', '.join(told)}" if told else "every interval holds 0")
+note("table1", eces_compared=len(eces))
+
 # %% [markdown]
-# Within a run, drawing test images anew, focal temperature scaling has a lower adaptive ECE, with a 95 % interval that
-# excludes 0, in {glue:text}`table1-run-better` of {glue:text}`table1-within` runs and a higher one in
-# {glue:text}`table1-run-worse`; about {glue:text}`table1-by-chance:.1f` of each would be expected with no difference at
-# all if such intervals kept their level, which they do not quite, and runs had test images of their own. The
-# calibration $\gamma$ is chosen from {glue:text}`table1-gamma-from:g` to {glue:text}`table1-gamma-to:g`; for
-# cross-entropy it is {glue:text}`table1-ce-gamma:.2f` on average, for the focal losses
-# {glue:text}`table1-focal-gamma:.2f`, and how close the map with such a $\gamma$ is to a temperature is the question of
-# {ref}`ch-fit`.
+# Of these {glue:text}`table1-eces-compared` answers, {glue:text}`table1-by-eces`.
+#
+# Within a run, drawing test images anew, focal temperature scaling has a lower adaptive ECE in
+# {glue:text}`table1-run-better` of {glue:text}`table1-within` runs and a higher one in {glue:text}`table1-run-worse`,
+# by 95 % intervals without 0. With no difference about {glue:text}`table1-by-chance:.1f` of each would be expected,
+# roughly: such intervals do not quite keep their level, and the runs share their test images.
+#
+# The $\gamma$ that is fitted, for calibration, is chosen from {glue:text}`table1-gamma-from:g` to
+# {glue:text}`table1-gamma-to:g`; for cross-entropy it is {glue:text}`table1-ce-gamma:.2f` on average, for the focal
+# losses {glue:text}`table1-focal-gamma:.2f`, and how close the map with such a $\gamma$ is to a temperature is the
+# question of {ref}`ch-fit`.
 #
 # ## A hundred classes
 
@@ -608,22 +613,19 @@ other = by_eces[by_eces["apart"].astype(bool)].drop(columns=["own", "apart"])
 clear = int(((other["low"] > 0) | (other["high"] < 0)).sum())
 as_claimed = found["difference"] * found["claimed"] > 0
 judged_by = other.rename(columns={"name": "contrast", "low": "95 % from", "high": "to"})
-caption = (
-    "The same by another ECE, where the sign is another or one interval holds 0 and the other not, each for itself"
-)
+caption = "The same by another ECE, where sign, or whether the interval holds 0, is another; intervals uncorrected"
 captioned(judged_by, caption, precision=2, index=False) if len(other) else None
 
 # %% tags=["remove-input"]
 Markdown(
-    f"""The grid file of these runs holds {len(every)} contrasts; the table has the {len(asked)} of papers' tables whose
-losses are recorded with two seeds or more, of which {found["significant"].sum()} are significant at 5 %,
+    f"""The grid file of these runs holds {len(every)} contrasts; the table has the {len(asked)} whose tables are
+recorded with two seeds or more, of which {found["significant"].sum()} are significant at 5 %,
 {int((found["significant"] & as_claimed).sum())} as claimed and {int((found["significant"] & ~as_claimed).sum())} the
-other way. The first of
-each table is the primary one and stands for itself, and the others of the table are corrected together (Holm);
-'smallest that would show' is the smallest difference that these seeds would have shown in four of five cases, if their
-spread is what it seems. Of {int((~by_eces["own"].astype(bool)).sum())} comparisons by another ECE, with the fits as
-they are, {len(other)} have another sign, or an interval that holds 0 where the other does not or the reverse; {clear}
-of these have one without 0."""
+other way. The first of each table is the primary one and is tested alone, the others of the table are corrected
+together (Holm); 'smallest that would show' is the smallest difference that these seeds would have shown in four of five
+cases, if their spread is what it seems. Of {int((~by_eces["own"].astype(bool)).sum())} comparisons by another ECE, with
+the fits as they are, {len(other)} change sign, or whether the interval holds 0; in {clear} of them that by the other
+ECE does not."""
     if every
     else "The grid file of these runs holds no contrasts: every comparison above is one that was thought of afterwards."
 )
@@ -642,29 +644,28 @@ of these have one without 0."""
 #     duckdb -c "select loss, count(*), avg(value) from 'results/cifar10-record/table.parquet'
 #                where metric = 'smooth-ece' and method = 'none' group by 1"
 #
-# which counts every recorded run, of seeds that are not whole, too.
+# which counts every recorded run, also those of seeds that not all losses have yet.
 # ```
 #
 # :::{admonition} What to remember
 # :class: tip
-# * On CIFAR-10, after {glue:text}`table1-epochs` epochs, the ECE as trained is significantly lower than cross-entropy's
-#   with: {glue:text}`table1-lower-before`; higher with: {glue:text}`table1-higher-before` (5 %, Holm). After one
-#   temperature each it is lower with: {glue:text}`table1-lower-after`; higher with: {glue:text}`table1-higher-after`.
-# * After one temperature each the ECE is {glue:text}`table1-least-after:.1f` to {glue:text}`table1-most-after:.1f` %;
-#   calibrated networks would show {glue:text}`table1-least-chance:.1f` to {glue:text}`table1-most-chance:.1f` % by
-#   chance.
-# * After a temperature chosen by log-loss, log-loss is on average lowest with: {glue:text}`table1-nll-first`; the error
-#   with: {glue:text}`table1-error-first`.
+# * On CIFAR-10, after {glue:text}`table1-epochs` epochs, the ECE as trained is, compared with cross-entropy's,
+#   {glue:text}`table1-said-before` (5 %, Holm), and after one temperature each {glue:text}`table1-said-after`. It is
+#   {glue:text}`table1-least-after:.1f` to {glue:text}`table1-most-after:.1f` % then; calibrated networks would show
+#   {glue:text}`table1-least-chance:.1f` to {glue:text}`table1-most-chance:.1f` % by chance.
+# * On average {glue:text}`table1-nll-first` has the lowest log-loss after a temperature chosen by it, and
+#   {glue:text}`table1-error-first` the lowest error.
 # * Confidence minus accuracy on test images is {glue:text}`table1-focal-low:+.1f` to
 #   {glue:text}`table1-focal-high:+.1f` points with focal losses of a fixed $\gamma$,
 #   {glue:text}`table1-mapped-low:+.1f` to {glue:text}`table1-mapped-high:+.1f` after the map with that $\gamma$, and
-#   {glue:text}`table1-ce-gap:+.1f` with cross-entropy. Lower confidence helps where a network would otherwise be too
-#   sure by as much.
+#   {glue:text}`table1-ce-gap:+.1f` with cross-entropy. Lower confidence helps only as far as a network would be too
+#   sure without it.
 # * Focal temperature scaling compared with a temperature, focal losses, adaptive ECE: {glue:text}`table1-gain:+.2f`
 #   points on average, 95 % t interval {glue:text}`table1-gain-low:+.2f` to {glue:text}`table1-gain-high:+.2f`,
 #   {glue:text}`table1-gain-verdict`. Fitted and judged by log-loss, on small networks: [](#page-questions).
-# * What smaller runs suggested before: borne out {glue:text}`table1-small-borne-out`, contradicted
-#   {glue:text}`table1-small-contradicted`, not borne out {glue:text}`table1-small-not-borne-out`, too few seeds to tell
+# * Of {glue:text}`table1-small-all` comparisons the runs on all images bear out
+#   {glue:text}`table1-small-borne-out` that small runs suggested, contradict {glue:text}`table1-small-contradicted`, do
+#   not bear out {glue:text}`table1-small-not-borne-out`, and have too few seeds for
 #   {glue:text}`table1-small-too-few-seeds-to-tell`.
 # * Say which ECE: with equal width or equal mass in its bins, and by which one the temperature was chosen.
 # * The networks are smaller than the papers' and were trained for fewer epochs; their errors are

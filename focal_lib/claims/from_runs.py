@@ -215,7 +215,8 @@ def difference(
 def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: PrintedEffect) -> Measurement:
     """A contrast of recorded runs against the effect claimed, UNDECIDED as long as seeds that are planned are missing.
 
-    A remark names the other ECEs that say otherwise, and says if the contrast was not written down before the runs.
+    A remark names the ECEs of another sign, or whose interval holds 0 where this one does not or the reverse, and says
+    if the contrast was not written down before the runs.
     """
     table, planned = read_whole_seeds(name), _planned_seeds(name, contrast)
     if contrast.losses <= set(table["loss"]):
@@ -253,7 +254,7 @@ def _other_eces(table: pd.DataFrame, contrast: Contrast) -> str:
     compared = compare_eces(table, [contrast])
     apart = compared[compared["apart"].astype(bool)]
     said = [f"{name_metric(m)} {d:+.3g} [{low:.3g}, {high:.3g}]" for m, d, low, high in apart[_SHOWN].to_numpy()]
-    return f"Of another sign, or otherwise in whether the interval holds 0: {'; '.join(said)}" if said else ""
+    return f"By another ECE it is otherwise: {'; '.join(said)}" if said else ""
 
 
 def _by_chance(name: str, contrast: Contrast) -> str:

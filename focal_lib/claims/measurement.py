@@ -13,7 +13,6 @@ from focal_lib.pages.tables import in_words
 __all__ = ["Measurement"]
 
 POWER = 0.8
-_WAITING = "nothing is concluded before all is there"
 
 
 @dataclass(frozen=True)
@@ -121,19 +120,24 @@ class Measurement:
             return self.interval
         return Interval(self.measured, self.measured, self.measured)
 
+    @property
+    def _waiting(self) -> str:
+        return f"only {self.over} are in" if self.over else "not all runs that were planned are in"
+
     def describe(self) -> str:
         return self.describe_among(1)
 
     def describe_among(self, parts: int) -> str:
         """Markdown: what was printed and measured, the interval, the verdict as one of so many parts."""
         span = "" if self.interval is None else f" {_labelled(self.interval, self.over)}"
-        found = "no run is there yet" if math.isnan(self.measured) else f"recomputed {self.measured:.6g}{span}"
+        digits = ".6g" if self.interval is None else ".4g"  # as those of the interval
+        found = "no run is there yet" if math.isnan(self.measured) else f"recomputed {self.measured:{digits}}{span}"
         text = f"{in_words(self.quantity)}: {self.said} {self.printed}, {found}"
         verdict = self.verdict_among(parts)
         if parts > 1 or verdict == Verdict.UNDECIDED:  # alone, it is the claim's
             text += f": {verdict}"
         if not self.complete:
-            text += f"; {_WAITING}"
+            text += f"; {self._waiting}"
         elif verdict == Verdict.UNDECIDED and self.interval is not None:
             text += f"; {_could_show(self.interval, self.over, bool(self.sign))}"
         return f"{text}. {in_words(self.remark)}" if self.remark else text
@@ -147,7 +151,7 @@ class Measurement:
     def reason_among(self, parts: int) -> str:
         """Why the verdict, as one of so many parts, is what it is."""
         if not self.complete:
-            return f"it is of a part of what was planned{', ' * bool(self.over)}{self.over}; {_WAITING}"
+            return self._waiting
         if self.holds is not None or self.claimed is None:
             return f"{self.measured:.6g} where {self.printed} is {self.said}"
         judged, verdict = self._judged, self.verdict_among(parts)

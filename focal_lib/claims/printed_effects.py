@@ -30,7 +30,7 @@ class PrintedEffect(NamedTuple):
 
     Attributes:
         size: the mean effect; None, too, where its sign is not the claimed one.
-        text: 'negative, -2.58 on average over 4 networks, -3.72 to -1.44 (95 % t interval)'.
+        text: 'negative; in the table -2.58 on average over 4 networks (95 % t interval -3.66 to -1.49)'.
         span: the effects of the claimed sign that the table leaves open; of one run the one.
     """
 
@@ -44,17 +44,16 @@ def _effect(sign: int, sizes: Sequence[float], over: str, found: Interval | None
     """Of differences that are printed, with the interval of their mean, if they have one, and what kind it is."""
     word = "positive" if sign > 0 else "negative"
     if not len(sizes):
-        return PrintedEffect(sign, None, f"{word}; no size is legible")
+        return PrintedEffect(sign, None, f"{word}; no size is printed or legible")
     mean = round(sum(sizes) / len(sizes), 4) + 0.0  # of numbers with two digits; no -0
     if sign * mean <= 0:
-        return PrintedEffect(sign, None, f"{word} in words, {mean:+.2f}{over} in the table")
+        return PrintedEffect(sign, None, f"{word} in words; in the table {mean:+.2f}{over}")
     if found is None:
-        return PrintedEffect(sign, mean, f"{word}, {mean:+.2f}{over}", (mean, mean))
+        return PrintedEffect(sign, mean, f"{word}; in the table {mean:+.2f}{over}", (mean, mean))
     least, most = POSITIVE if sign > 0 else NEGATIVE
-    spread = f"{found.low:+.2f} to {found.high:+.2f} ({100 * found.level:g} % {kind})"
-    return PrintedEffect(
-        sign, mean, f"{word}, {mean:+.2f}{over}, {spread}", (max(found.low, least), min(found.high, most))
-    )
+    spread = f"{100 * found.level:g} % {kind} {found.low:+.2f} to {found.high:+.2f}"
+    text = f"{word}; in the table {mean:+.2f}{over} ({spread})"
+    return PrintedEffect(sign, mean, text, (max(found.low, least), min(found.high, most)))
 
 
 def mean_difference(
@@ -96,7 +95,7 @@ def _of_means(sign: int, cells: pd.DataFrame, over: str) -> PrintedEffect:
     weights = np.tile([1, -1], len(cells)) / len(cells)
     found = welch_interval(weights, means, deviations, _KK24_SEEDS)
     sizes = (cells["ours"] - cells["theirs"]).tolist()
-    return _effect(sign, sizes, over, found, f"Welch interval, {_KK24_SEEDS} seeds")
+    return _effect(sign, sizes, over, found, f"Welch interval over {_KK24_SEEDS} seeds")
 
 
 def kk24_gain(dataset: str, losses: Sequence[str]) -> PrintedEffect:
@@ -109,7 +108,7 @@ def kk24_gain(dataset: str, losses: Sequence[str]) -> PrintedEffect:
     }
     both = named["ours"].join(named["theirs"], how="inner", rsuffix="_theirs")
     legible = [loss for loss in losses if loss in both.index]
-    only = f" on average over {', '.join(map(in_words, legible))}, the legible of {len(losses)} losses"
+    only = f" on average over {', '.join(map(in_words, legible))} alone, as the others are not printed or not legible"
     over = only if 0 < len(legible) < len(losses) else " on average" if len(losses) > 1 else ""
     return _of_means(-1, both.loc[legible], over)
 

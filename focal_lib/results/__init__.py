@@ -86,6 +86,7 @@ from focal_lib.results.over_seeds import (
     measure,
     name_seeds,
     name_significant,
+    say_which_differ,
     summarise,
     write_table,
 )
@@ -343,6 +344,7 @@ __all__ = [
     "say_significant",
     "say_signs",
     "say_steps",
+    "say_which_differ",
     "search_valley",
     "share_lowered",
     "share_within",

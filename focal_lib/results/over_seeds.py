@@ -36,6 +36,7 @@ __all__ = [
     "measure",
     "name_seeds",
     "name_significant",
+    "say_which_differ",
     "summarise",
     "write_table",
 ]
@@ -100,6 +101,16 @@ def keep_whole_seeds(table: pd.DataFrame, planned: Iterable[Spec]) -> pd.DataFra
     there["whole"] = there["there"] == "both"
     whole = there.groupby(["dataset", "model", "seeds", "seed"])["whole"].transform("all")
     return table.merge(there.loc[whole, run], on=run)
+
+
+def say_which_differ(found: pd.DataFrame) -> str:
+    """'significantly lower with focal 1, higher with focal 3, FLSD-53', or 'not significantly different with any loss'.
+
+    Args:
+        found: what `correct_together` gives of differences, a row a loss.
+    """
+    sides = [f"{side} with {', '.join(names)}" for side, names in name_significant(found).items() if names]
+    return f"significantly {', '.join(sides)}" if sides else "not significantly different with any loss"
 
 
 def name_seeds(table: pd.DataFrame) -> str:

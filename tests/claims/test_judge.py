@@ -128,7 +128,7 @@ def test_nothing_is_concluded_while_one_part_waits_for_its_runs():
     for parts in ((against, waits), (against, All((for_it, waits))), (waits, for_it)):
         found = All(parts)
         assert found.verdict == UNDECIDED
-        assert "1 of 4 planned seeds; nothing is concluded" in found.conclude()
+        assert "only 1 of 4 planned seeds are in" in found.conclude()
         assert found.would_change() == "the runs that are planned and not there yet"
     assert All((replace(waits, sign=0), against)).verdict == Verdict.FAILED
 

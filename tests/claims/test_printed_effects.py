@@ -12,7 +12,7 @@ def test_mean_over_the_networks_of_a_data_set():
     """M20 Table 1 on CIFAR-10: FLSD-53 1.55, 1.87, 1.56, 1.22 against 4.35, 4.41, 3.23, 4.52."""
     found = mean_difference("M20", "cifar10", "ece", "pre", "flsd-53", "cross-entropy", -1)
     assert found.size == pytest.approx((1.55 + 1.87 + 1.56 + 1.22 - 4.35 - 4.41 - 3.23 - 4.52) / 4, abs=1e-4)
-    assert found.text == "negative, -2.58 on average over 4 networks, -3.66 to -1.49 (95 % t interval)"
+    assert found.text == "negative; in the table -2.58 on average over 4 networks (95 % t interval -3.66 to -1.49)"
     differences = np.array([1.55, 1.87, 1.56, 1.22]) - [4.35, 4.41, 3.23, 4.52]
     low, high = stats.ttest_1samp(differences, 0).confidence_interval()
     assert found.span == pytest.approx((low, high))
@@ -36,15 +36,15 @@ def test_only_the_claimed_side_of_0_is_printed():
     """M20 Table 1 after scaling: -0.40, -0.09, -0.08, -0.02; the interval of their mean holds 0."""
     found = mean_difference("M20", "cifar10", "ece", "post", "flsd-53", "cross-entropy", -1)
     assert found.span == (pytest.approx(-0.42, abs=0.005), NEGATIVE[1])
-    assert found.text.endswith("-0.42 to +0.12 (95 % t interval)")
+    assert found.text.endswith("(95 % t interval -0.42 to +0.12)")
 
 
 def test_a_table_without_the_claimed_sign_gives_no_size():
     """After temperature scaling M20's focal loss with gamma 3 is as good as cross-entropy, on average."""
     found = mean_difference("M20", "cifar10", "ece", "post", "focal 3", "cross-entropy", -1)
     assert found.size is None
-    assert "negative in words, " in found.text
-    assert found.text.endswith("0.00 on average over 4 networks in the table")
+    assert "negative in words; in the table " in found.text
+    assert found.text.endswith("0.00 on average over 4 networks")
     higher = mean_difference("M20", "cifar10", "ece", "pre", "flsd-53", "cross-entropy", 1)
     assert (higher.size, higher.sign) == (None, 1)
 
@@ -57,10 +57,11 @@ def test_legible_rows_of_kk24():
     assert alone.span == pytest.approx((alone.size - half, alone.size + half), abs=1e-3)
     several = kk24_gain("cifar10", ("focal 1", "focal 2", "focal 3", "focal 7", "flsd-53"))
     assert several.size == pytest.approx((0.82 - 1.05 + 0.61 - 0.66 + 1.23 - 1.30) / 3, abs=1e-4)
-    assert "-0.12 on average over focal 1, focal 7, FLSD-53, the legible of 5 losses, -0.28 to +0.05" in several.text
+    assert "-0.12 on average over focal 1, focal 7, FLSD-53 alone, as the others are not printed" in several.text
+    assert several.text.endswith("(95 % Welch interval over 5 seeds -0.28 to +0.05)")
     error = np.sqrt(sum(sd**2 / 5 for sd in (0.35, 0.25, 0.10, 0.07, 0.20, 0.13))) / 3
     assert several.size - several.span[0] == pytest.approx(2.1 * error, rel=0.05)  # t with some 18 degrees of freedom
-    assert kk24_gain("cifar10", ("focal 3",)) == (-1, None, "negative; no size is legible", None)
+    assert kk24_gain("cifar10", ("focal 3",)) == (-1, None, "negative; no size is printed or legible", None)
     assert kk24_change("cifar10", "error", "focal 7", "cross-entropy", 1).size == pytest.approx(1.9)
     assert kk24_change("cifar10", "error", "focal 2", "cross-entropy", 1).size is None
 
