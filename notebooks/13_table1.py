@@ -93,7 +93,9 @@ note("table1", test=len(trained[0].test.labels), validation=len(trained[0].valid
 note("table1", threads=provenance["threads"], commit=provenance["commit"], torch=provenance["versions"]["torch"])
 note("table1", precision=spec.training.precision, runs=len(trained))
 main = [loss for loss in frame["loss"].unique() if loss in ("cross-entropy", *primary.ours.losses)]
-note("table1", seeds_said=find("kk24.table1_ece_focal_losses").evidence.over)
+there = frame.query("loss in @main")["seed"].nunique()
+ours = len({one.seed for one in planned if one.label in main})
+note("table1", seeds_said=f"{there} seeds" if there == ours else f"{there} of {ours} planned seeds")
 others = [in_words(loss) for loss in main if loss != "cross-entropy"]
 note("table1", losses=", ".join(others), written="" if written else "not ")
 waiting = {one.label for one in planned} - set(frame["loss"])
@@ -139,14 +141,15 @@ cost) and want a GPU.""")
 #
 # 'Significant' always means at 5 %, counted in one of two ways. Some comparisons were written down before the
 # runs ([below](#sec-table1-written)): the primary one of each table of a paper is tested alone, and the others of that
-# table together, with Holm's correction. The figures and the text describe: all comparisons of one kind are corrected
-# together, by Holm too, and most were not written down before. An interval has no correction unless it says so. So one
+# table together, with Holm's correction. The text describes: all comparisons of one kind are corrected together, by
+# Holm too, and most were not written down before. Intervals, those of the figures too, are uncorrected. So one
 # difference can be significant by one count and not by another. What is compared was fixed before the first run; that
-# these runs, and no longer small networks, judge the claims below was fixed later, before half of them were there, and
-# for FCL before any of its own.
+# these runs, and no longer small networks, judge the claims below was fixed later, when more than half of the runs with
+# KK24's losses were there and had been looked at; for FCL before any of its own.
 #
 # Even a calibrated network has an ECE above 0: in each bin of a finite test set the accuracy misses the confidence by
-# chance, by more the less sure the network is. After a temperature that can be most of it, as a table below shows.
+# chance, by more the nearer the confidence is to one half. After a temperature that can be most of it, as a table below
+# shows.
 #
 # ## As trained, and after one temperature
 
@@ -234,15 +237,19 @@ captioned(form, "After a temperature chosen by it; if calibrated: labels drawn f
 # %% tags=["remove-input"]
 of_ece = results.summarise(by_chance).query("metric == 'ece'")["mean"]
 note("table1", least_chance=of_ece.min(), most_chance=of_ece.max())
+tested = results.calibration_p_values(trained, scaled)["value"]
+note("table1", told=int((tested <= 0.05).sum()), tested=len(tested), told_by_chance=0.05 * len(tested))
 
 # %% [markdown]
 # As trained the ECE is, compared with cross-entropy's, {glue:text}`table1-said-before` (5 %, Holm over all
 # {glue:text}`table1-comparisons` comparisons of {numref}`fig-table1-losses`). With a temperature of its own, compared
 # with as trained, it is {glue:text}`table1-said-by-temperature` (Holm over the losses); compared with cross-entropy's
 # after one, it is {glue:text}`table1-said-after`. The widest interval is {glue:text}`table1-widest:.1f` points to
-# either side, so a smaller difference may go unseen. Calibrated networks with the same confidences would have an ECE of
-# {glue:text}`table1-least-chance:.2f` to {glue:text}`table1-most-chance:.2f` % on as many images: what lies near that
-# is as calibrated as can be seen here.
+# either side, so differences of that size may go unseen. Calibrated networks with the same confidences would have an
+# ECE of {glue:text}`table1-least-chance:.2f` to {glue:text}`table1-most-chance:.2f` % on average on as many images. By
+# a test of calibration, at 5 % for each network, {glue:text}`table1-told` of {glue:text}`table1-tested` networks are
+# told from calibrated ones after a temperature that is chosen by adaptive ECE; by chance it would be about
+# {glue:text}`table1-told-by-chance:.1f`.
 #
 # Log-loss after a temperature is from {glue:text}`table1-nll-least:.3f` ({glue:text}`table1-nll-first`) to
 # {glue:text}`table1-nll-most:.3f` ({glue:text}`table1-nll-last`); compared with cross-entropy's it is
@@ -376,18 +383,19 @@ note("table1", small_fcl=of_fcl["difference"], fcl=in_words(of_fcl["loss"]), sma
 # * *contradicted*, {glue:text}`table1-small-contradicted`: both are without 0, on opposite sides;
 # * *not borne out*, {glue:text}`table1-small-not-borne-out`: the small runs' is without 0, that of the large ones holds
 #   0 and has nothing in common with it;
-# * *too few seeds to tell*, {glue:text}`table1-small-too-few-seeds-to-tell`: the same, but the two overlap;
+# * *too few seeds to tell*, {glue:text}`table1-small-too-few-seeds-to-tell`: the same, but the two are not told apart;
 # * *new*, {glue:text}`table1-small-new`: only that of the large ones is without 0; *open*,
 #   {glue:text}`table1-small-open`: neither is.
 #
-# By chance about {glue:text}`table1-small-by-chance:.1f` of so many intervals would be without 0 in either set. FCL is
-# not among them, as its $\gamma$ and $\lambda$ are others: in the small networks, with {glue:text}`table1-fcl`, its ECE
-# as trained differs from cross-entropy's by {glue:text}`table1-small-fcl:+.1f` points. The two sets differ in network,
-# number of training images and training, and in how far results on new images are from those on training images: with
-# cross-entropy the small networks have an error of {glue:text}`table1-small-train-error:.1f` % on training and
-# {glue:text}`table1-small-test-error:.1f` % on test images, where confidence minus accuracy is
-# {glue:text}`table1-small-gap:+.1f` points; the larger ones {glue:text}`table1-large-train-error:.1f` %,
-# {glue:text}`table1-large-test-error:.1f` % and {glue:text}`table1-large-gap:+.1f` points.
+# Were there no differences at all, about {glue:text}`table1-small-by-chance:.1f` of so many intervals would be without
+# 0 in either set. FCL is not among them, as its $\gamma$ and $\lambda$ are others: in the small networks, with
+# {glue:text}`table1-fcl`, its ECE as trained differs from cross-entropy's by {glue:text}`table1-small-fcl:+.1f` points.
+# The two sets differ in network, number of training images and training, and in how far results on new images are from
+# those on training images: with cross-entropy the small networks have an error of
+# {glue:text}`table1-small-train-error:.1f` % on training and {glue:text}`table1-small-test-error:.1f` % on test images,
+# where confidence minus accuracy is {glue:text}`table1-small-gap:+.1f` points; the larger ones
+# {glue:text}`table1-large-train-error:.1f` %, {glue:text}`table1-large-test-error:.1f` % and
+# {glue:text}`table1-large-gap:+.1f` points.
 #
 # ## Beside the printed numbers
 #

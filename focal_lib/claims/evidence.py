@@ -378,6 +378,9 @@ def _say_end(end: sp.Expr, names: Mapping[sp.Expr, str] | None) -> str:
     return (names or {}).get(end) or sp.latex(end)
 
 
+_NO_RUNS_CHANGE = (Verdict.REFUTED, Verdict.UNCHECKABLE, Verdict.FAILED)
+
+
 @dataclass(frozen=True)
 class All:
     """Several pieces of evidence for one claim; the verdict is the weakest of theirs.
@@ -415,7 +418,7 @@ class All:
     @property
     def verdict(self) -> Verdict:
         weakest = max(self._verdicts, key=list(Verdict).index, default=Verdict.FAILED)
-        return Verdict.UNDECIDED if self._waiting and weakest != Verdict.FAILED else weakest
+        return Verdict.UNDECIDED if self._waiting and weakest not in _NO_RUNS_CHANGE else weakest
 
     def describe(self) -> str:
         count = self._count
@@ -447,7 +450,7 @@ class All:
     def _deciding(self) -> list[tuple[Evidence, int]]:
         """The leaves whose verdict is that of all: those that wait, else the weakest; where all are proofs, as one."""
         weakest, leaves = self.verdict, self._leaves
-        if self._waiting and weakest != Verdict.FAILED:
+        if self._waiting and weakest not in _NO_RUNS_CHANGE:
             return self._waiting
         proofs = [part for part, _ in leaves if isinstance(part, Derivation)]
         if len(proofs) == len(leaves) > 0:
@@ -471,7 +474,7 @@ class All:
         (first, count), *others = self._deciding or [(Derivation(()), 1)]
         said = first.would_change_among(count) if isinstance(first, Measurement) else first.would_change()
         every = len(self._leaves)
-        if self._waiting:
+        if self._waiting and self.verdict == Verdict.UNDECIDED:
             return said
         if self.verdict == Verdict.UNDECIDED and every > 1:
             shown = f"each of the {1 + len(others)} that are open" if others else "the one that is open"

@@ -219,7 +219,8 @@ def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: Prin
     if the contrast was not written down before the runs.
     """
     table, planned = read_whole_seeds(name), _planned_seeds(name, contrast)
-    if contrast.losses <= set(table["loss"]):
+    seeds = (set(table.loc[table["loss"] == loss, "seed"]) for loss in contrast.losses)
+    if set.intersection(*seeds):
         differences = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
         interval, remark = interval_over_seeds(differences, contrast.metric), _other_eces(table, contrast)
     else:

@@ -58,12 +58,13 @@ def judge(interval: Interval, claimed: Range, printed: Range | None = None, part
 
     REPRODUCED: the whole interval lies in what is claimed. NOT REPRODUCED: the data contradict, the interval holds
     nothing of what is printed. UNDECIDED: it holds some of that and some that is not claimed; where a sign is claimed
-    and an effect printed, it holds 0 and that effect.
+    and an effect printed, it holds 0 and something of that effect.
 
     Args:
         interval: of what was measured; without a spread, a number.
         claimed: the values for which the claim is true: those above 0 for 'higher'.
-        printed: the effect printed, where a paper claims a sign and prints a size; else what is claimed.
+        printed: the effects that the print leaves open, where a paper claims a sign and prints a size; else what is
+            claimed.
         parts: of a claim of so many, all of which must hold, any one may contradict by chance: it must do so by its
             `interval_among` them.
 

@@ -122,7 +122,7 @@ class Measurement:
 
     @property
     def _waiting(self) -> str:
-        return f"only {self.over} are in" if self.over else "not all runs that were planned are in"
+        return f"only {self.over} are in" if "planned" in self.over else "not all runs that were planned are in"
 
     def describe(self) -> str:
         return self.describe_among(1)
@@ -131,7 +131,9 @@ class Measurement:
         """Markdown: what was printed and measured, the interval, the verdict as one of so many parts."""
         span = "" if self.interval is None else f" {_labelled(self.interval, self.over)}"
         digits = ".6g" if self.interval is None else ".4g"  # as those of the interval
-        found = "no run is there yet" if math.isnan(self.measured) else f"recomputed {self.measured:{digits}}{span}"
+        found = (
+            "no whole seed is there yet" if math.isnan(self.measured) else f"recomputed {self.measured:{digits}}{span}"
+        )
         text = f"{in_words(self.quantity)}: {self.said} {self.printed}, {found}"
         verdict = self.verdict_among(parts)
         if parts > 1 or verdict == Verdict.UNDECIDED:  # alone, it is the claim's

@@ -66,7 +66,8 @@ def expected_ece_of(
 ) -> float:
     """The ECE that a calibrated model with these confidences (n,) shows on average on n samples: chance alone makes it.
 
-    The larger, the fewer the samples and the less sure the model; so two ECEs near it are not told apart by it.
+    The larger, the fewer the samples and the nearer the confidences to one half. It does not add to a true gap: the ECE
+    of a model that is not calibrated is less than the sum of both.
 
     Args:
         n_bins, binning: 15 of equal 'mass' for the adaptive ECE, of equal 'width' for the ECE.

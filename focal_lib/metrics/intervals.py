@@ -201,26 +201,30 @@ def t_interval_if_any(values: Any, *, level: float = 0.95, step: float = 0.0) ->
     return t_interval(found, level=level, step=step)
 
 
-def welch_interval(weights: Any, means: Any, deviations: Any, n: int, *, level: float = 0.95) -> Interval:
-    r"""A weighted sum of independent means, each of n values with that standard deviation (Welch 1947, Satterthwaite).
+def welch_interval(weights: Any, means: Any, deviations: Any, n: Any, *, level: float = 0.95) -> Interval:
+    r"""A weighted sum of independent means, of n values each with that standard deviation (Welch 1947, Satterthwaite).
 
-    .. math:: \sum w_i m_i \pm t_\nu \sqrt{\sum v_i}, \quad v_i = w_i^2 s_i^2 / n, \quad
-              \nu = (n - 1) \Big(\sum v_i\Big)^2 \Big/ \sum v_i^2
+    .. math:: \sum w_i m_i \pm t_\nu \sqrt{\sum v_i}, \quad v_i = w_i^2 s_i^2 / n_i, \quad
+              \nu = \Big(\sum v_i\Big)^2 \Big/ \sum \frac{v_i^2}{n_i - 1}
 
     Weights (1, -1) are Welch's interval of a difference.
+
+    Args:
+        n: one number for all of the means, or one for each.
 
     Raises:
         ValueError: different lengths, fewer than two values a mean, negative deviations, or no spread at all.
     """
     w, m, s = (np.asarray(values, dtype=np.float64) for values in (weights, means, deviations))
-    if w.ndim != 1 or not w.shape == m.shape == s.shape or n < 2:
-        raise ValueError(
-            f"weights, means and deviations must be as many, of n >= 2. Got {w.shape}, {m.shape}, {s.shape}."
-        )
-    variances = (w * s) ** 2 / n
+    if w.ndim != 1 or not w.shape == m.shape == s.shape:
+        raise ValueError(f"weights, means and deviations must be as many. Got {w.shape}, {m.shape}, {s.shape}.")
+    counts = np.broadcast_to(np.asarray(n, dtype=np.float64), w.shape)
+    if not (counts >= 2).all():
+        raise ValueError(f"each mean must be of two values or more. Got {n}.")
+    variances = (w * s) ** 2 / counts
     if not (s >= 0).all() or not variances.sum() > 0:
         raise ValueError(f"standard deviations must be at least 0, one above it. Got {s}.")
-    degrees = float((n - 1) * variances.sum() ** 2 / (variances**2).sum())
+    degrees = float(variances.sum() ** 2 / (variances**2 / (counts - 1)).sum())
     half = math.sqrt(variances.sum()) * float(stats.t.ppf((1 + level) / 2, degrees))
     mean = float(w @ m)
     return Interval(mean, mean - half, mean + half, "t", level, degrees)

@@ -57,7 +57,7 @@ from focal_lib.results.fcl_views import (
     normalised_curves,
     say_best,
 )
-from focal_lib.results.if_calibrated import eces_if_calibrated, format_beside_calibrated
+from focal_lib.results.if_calibrated import calibration_p_values, eces_if_calibrated, format_beside_calibrated
 from focal_lib.results.landscape import (
     add_logs,
     measure_factors,
@@ -227,6 +227,7 @@ __all__ = [
     "along_lambda",
     "beside_table6",
     "calibration_contrasts",
+    "calibration_p_values",
     "caption_agreed",
     "cause_contrasts",
     "cheap_searches",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,19 +10,19 @@ import pandas as pd
 
 from focal_lib.metrics.bins import Binning
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.calibration_test import expected_ece_of
+from focal_lib.metrics.calibration_test import calibration_p_value_of, expected_ece_of
 from focal_lib.pages.tables import in_words
 from focal_lib.results.by_run import format_mean_sd
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.training.store import Result
 
-__all__ = ["eces_if_calibrated", "format_beside_calibrated"]
+__all__ = ["calibration_p_values", "eces_if_calibrated", "format_beside_calibrated"]
 
 _BINNED: dict[str, Binning] = {"ece": "width", "adaptive-ece": "mass"}
 _RUN = ["dataset", "model", "loss", "seed"]
 
 
-def eces_if_calibrated(results: Iterable[Result], table: pd.DataFrame, *, draws: int = 100) -> pd.DataFrame:
+def eces_if_calibrated(results: Iterable[Result], table: pd.DataFrame, *, draws: int = 1000) -> pd.DataFrame:
     """The table's rows of ECE and adaptive ECE, each value that of a calibrated network with the same confidences.
 
     On average over labels drawn from the confidences, see `metrics.expected_ece_of`; in per cent, as in the table.
@@ -34,16 +34,41 @@ def eces_if_calibrated(results: Iterable[Result], table: pd.DataFrame, *, draws:
     Raises:
         KeyError: a run that is not among the results.
     """
-    runs = {_key(run): run for run in results}
     kept = table[table["metric"].isin(list(_BINNED))]
-    rows = list(kept[[*_RUN, "temperature", "calibration_gamma", "metric"]].itertuples(index=False, name=None))
-    expected: dict[tuple[Any, ...], float] = {}
-    for row in dict.fromkeys(rows):
-        run, (temperature, gamma, metric) = runs[row[:4]], row[4:]
+    expected = {}
+    for row, run, confidence in _confidences(results, kept):
+        ece = expected_ece_of(confidence, binning=_BINNED[row[-1]], draws=draws, seed=run.spec.seed)
+        expected[row] = METRICS[row[-1]].unit * ece
+    return kept.assign(value=[expected[row] for row in _rows(kept)])
+
+
+def calibration_p_values(results: Iterable[Result], table: pd.DataFrame) -> pd.DataFrame:
+    """The table's rows of adaptive ECE, each value the p value of the hypothesis that such a network is calibrated.
+
+    See `metrics.calibration_p_value_of`, whose statistic is the adaptive ECE. Arguments and errors are those of
+    `eces_if_calibrated`.
+    """
+    kept = table[table["metric"] == "adaptive-ece"]
+    found = {}
+    for row, run, confidence in _confidences(results, kept):
+        correct = run.test.logits.argmax(axis=1) == run.test.labels
+        found[row] = calibration_p_value_of(confidence, correct, seed=run.spec.seed)
+    return kept.assign(value=[found[row] for row in _rows(kept)])
+
+
+def _rows(table: pd.DataFrame) -> list[tuple[Any, ...]]:
+    return list(table[[*_RUN, "temperature", "calibration_gamma", "metric"]].itertuples(index=False, name=None))
+
+
+def _confidences(
+    results: Iterable[Result], table: pd.DataFrame
+) -> Iterator[tuple[tuple[Any, ...], Result, np.ndarray]]:
+    """Run, temperature, calibration gamma and metric of each row; its run; the confidences that they make, on test."""
+    runs = {_key(run): run for run in results}
+    for row in dict.fromkeys(_rows(table)):
+        run, (temperature, gamma, _) = runs[row[:4]], row[4:]
         log_probs = focal_log_probs(run.test.logits.astype(np.float64) / temperature, gamma)
-        ece = expected_ece_of(np.exp(log_probs).max(axis=1), binning=_BINNED[metric], draws=draws, seed=run.spec.seed)
-        expected[row] = METRICS[metric].unit * ece
-    return kept.assign(value=[expected[row] for row in rows])
+        yield row, run, np.exp(log_probs).max(axis=1)
 
 
 def format_beside_calibrated(table: pd.DataFrame, expected: pd.DataFrame, method: str = "temperature") -> pd.DataFrame:

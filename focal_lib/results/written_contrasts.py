@@ -11,7 +11,7 @@ from pandas.io.formats.style import Styler
 
 from focal_lib.checkout import ROOT
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.intervals import Interval, t_interval_if_any
+from focal_lib.metrics.intervals import Interval, t_interval_if_any, welch_interval
 from focal_lib.metrics.significance import smallest_effect, t_p_value
 from focal_lib.pages.tables import captioned, in_words
 from focal_lib.results.over_seeds import correct_together
@@ -128,7 +128,8 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
     Returns:
         table, name, primary, metric, claimed (-1 or 1); difference, with low and high each for itself; seeds; p and
         p_adjusted; significant: p_adjusted at most 1 - level; smallest: the difference that these seeds would have
-        shown with probability 0.8, each for itself. With one seed the numbers after the difference are nan.
+        shown with probability 0.8, uncorrected. With one seed the numbers after the difference are nan, with two the
+        last.
 
     Raises:
         ValueError: as `difference_by_seed`.
@@ -137,7 +138,8 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
     for c in contrasts:
         differences = difference_by_seed(table, c.metric, c.ours, c.theirs)
         i = interval_over_seeds(differences, c.metric, level)
-        p, smallest = (t_p_value(i), smallest_effect(i)) if i.kind else (np.nan, np.nan)
+        p = t_p_value(i) if i.kind else np.nan
+        smallest = smallest_effect(i) if len(differences) > 2 else np.nan  # two tell next to nothing of the spread
         rows.append(
             {"table": c.table, "name": c.name, "primary": c.primary, "metric": c.metric, "claimed": c.claimed}
             | {"difference": i.estimate, "low": i.low, "high": i.high, "seeds": len(differences)}
@@ -204,8 +206,8 @@ def compare_small_with_large(
         table, name, metric; small_difference, small_low, small_high, small_seeds, and the same of large_*, each
         interval for itself; found, of FINDINGS. Where small runs have an interval without 0: 'borne out' or
         'contradicted' if large ones have one, too, on the same or the other side; 'not borne out' if theirs holds 0
-        and has nothing in common with that of the small ones; 'too few seeds to tell' if they overlap or there is none.
-        Else: 'new' or 'open'.
+        and the two differences are apart by Welch's interval at that level, for itself; 'too few seeds to tell' if it
+        holds 0, too, or there is none. Else: 'new' or 'open'.
     """
     own = {(c.table, c.name): c for c in of_small}
     pairs = [(own.get((c.table, c.name), c), c) for c in contrasts]
@@ -213,12 +215,30 @@ def compare_small_with_large(
     there = [pair for pair in pairs if all(c.losses <= set(t["loss"]) for c, t in zip(pair, tables, strict=True))]
     one, two = (evaluate_contrasts(table, [pair[k] for pair in there], level) for k, table in enumerate(tables))
     suggested, shown = ((f["low"] > 0).astype(int) - (f["high"] < 0) for f in (one, two))
-    apart = (one["high"] < two["low"]) | (two["high"] < one["low"])
+    apart = np.array([_apart(*pair, level) for pair in zip(_as_means(one), _as_means(two), strict=True)], dtype=bool)
     cases = (shown == suggested, shown == -suggested, apart, ~apart)
     words = np.select([*((suggested != 0) & case for case in cases), shown != 0], FINDINGS[:-1], FINDINGS[-1])
     columns = ["difference", "low", "high", "seeds"]
     numbers = (one[columns].add_prefix("small_"), two[columns].add_prefix("large_"))
     return pd.concat([two[["table", "name", "metric"]], *numbers], axis="columns").assign(found=words)
+
+
+def _as_means(found: pd.DataFrame) -> list[Interval]:
+    columns = found[["difference", "low", "high", "seeds"]].itertuples(index=False, name=None)
+    return [Interval(mean, low, high, "t", degrees=seeds - 1) for mean, low, high, seeds in columns]
+
+
+def _apart(one: Interval, two: Interval, level: float) -> bool:
+    """Whether two means differ, by Welch's interval; not where one of them is of one seed."""
+    both = [replace(interval, level=level) for interval in (one, two)]
+    counts = [(interval.degrees or 0) + 1 for interval in both]
+    if min(counts) < 2:
+        return False
+    deviations = [interval.standard_error * count**0.5 for interval, count in zip(both, counts, strict=True)]
+    if not any(deviations):
+        return one.estimate != two.estimate
+    found = welch_interval((1, -1), [interval.estimate for interval in both], deviations, counts, level=level)
+    return not found.low <= 0 <= found.high
 
 
 def format_small_with_large(compared: pd.DataFrame) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from focal_lib.claims.evidence import All
+from focal_lib.claims.evidence import All, Unchecked
 from focal_lib.claims.judgement import NEGATIVE, POSITIVE, Verdict, judge
 from focal_lib.claims.measurement import Measurement
 from focal_lib.metrics.intervals import Interval, mean_and_range, t_interval
@@ -131,6 +131,9 @@ def test_nothing_is_concluded_while_one_part_waits_for_its_runs():
         assert "only 1 of 4 planned seeds are in" in found.conclude()
         assert found.would_change() == "the runs that are planned and not there yet"
     assert All((replace(waits, sign=0), against)).verdict == Verdict.FAILED
+    lost = All((waits, Unchecked("the formula is lost")))
+    assert lost.verdict == Verdict.UNCHECKABLE  # no run changes that
+    assert "the formula is lost" in lost.would_change()
 
 
 def test_two_seeds_do_not_tell_what_would_show():

@@ -6,37 +6,46 @@ from scipy import stats
 
 from focal_lib.claims.judgement import NEGATIVE
 from focal_lib.claims.printed_effects import kk24_change, kk24_gain, mean_difference
+from focal_lib.results.printed import printed_tables
 
 
 def test_mean_over_the_networks_of_a_data_set():
     """M20 Table 1 on CIFAR-10: FLSD-53 1.55, 1.87, 1.56, 1.22 against 4.35, 4.41, 3.23, 4.52."""
     found = mean_difference("M20", "cifar10", "ece", "pre", "flsd-53", "cross-entropy", -1)
     assert found.size == pytest.approx((1.55 + 1.87 + 1.56 + 1.22 - 4.35 - 4.41 - 3.23 - 4.52) / 4, abs=1e-4)
-    assert found.text == "negative; in the table -2.58 on average over 4 networks (95 % t interval -3.66 to -1.49)"
+    assert found.text == "negative; in the table -2.58 on average over 4 networks (95 % for one more -5.01 to -0.15)"
     differences = np.array([1.55, 1.87, 1.56, 1.22]) - [4.35, 4.41, 3.23, 4.52]
-    low, high = stats.ttest_1samp(differences, 0).confidence_interval()
-    assert found.span == pytest.approx((low, high))
+    half = stats.t.ppf(0.975, 3) * differences.std(ddof=1) * np.sqrt(1 + 1 / 4)
+    assert found.span == pytest.approx((differences.mean() - half, differences.mean() + half))
 
 
-def test_of_the_networks_that_are_named():
-    """Two of L25's four on CIFAR-10; of one there is no interval."""
-    args = ("L25", "cifar10", "ece", "pre", "fcl", "cross-entropy", -1)
-    both, one, other = (
-        mean_difference(*args, names) for names in (["ResNet-50", "ResNet-110"], ["ResNet-50"], ["ResNet-110"])
-    )
-    assert both.size == pytest.approx((one.size + other.size) / 2, abs=1e-4)
-    assert one.span == (one.size, one.size)
-    assert "interval" not in one.text
-    assert both.span[0] < min(one.size, other.size) < max(one.size, other.size) < both.span[1]
-    with pytest.raises(ValueError, match=r"networks must be among .*ResNet-50.* Got ResNet-9."):
-        mean_difference(*args, ["ResNet-9"])
+def test_one_run_of_one_network_prints_a_sign_alone():
+    """L25's Tiny-ImageNet has ResNet-50 only: how far another run would be from it the table does not tell."""
+    found = mean_difference("L25", "tiny-imagenet", "ece", "pre", "fcl", "cross-entropy", -1)
+    assert (found.size, found.span) == (None, None)
+    assert found.text.endswith(", one run of one network")
+    assert "in the table -" in found.text
+
+
+def test_every_network_of_a_table_lies_in_the_interval_for_one_more():
+    for loss in ("cross-entropy", "flsd-53", "dual-focal"):
+        found = mean_difference("L25", "cifar10", "ece", "pre", "fcl", loss, -1)
+        cells = printed_tables().query(
+            "paper == 'L25' and dataset == 'CIFAR-10' and metric == 'ece' and stage == 'pre'"
+        )
+        wide = cells.drop_duplicates(["network", "loss"]).pivot(index="network", columns="loss", values="value")
+        differences = wide["fcl"] - wide[loss]
+        assert len(differences) == 4
+        assert (differences >= found.span[0]).all()
+        assert (differences <= found.span[1]).all()
 
 
 def test_only_the_claimed_side_of_0_is_printed():
-    """M20 Table 1 after scaling: -0.40, -0.09, -0.08, -0.02; the interval of their mean holds 0."""
+    """M20 Table 1 after scaling: -0.40, -0.09, -0.08, -0.02; the interval for one more network holds 0."""
     found = mean_difference("M20", "cifar10", "ece", "post", "flsd-53", "cross-entropy", -1)
-    assert found.span == (pytest.approx(-0.42, abs=0.005), NEGATIVE[1])
-    assert found.text.endswith("(95 % t interval -0.42 to +0.12)")
+    half = stats.t.ppf(0.975, 3) * np.std([-0.40, -0.09, -0.08, -0.02], ddof=1) * np.sqrt(1 + 1 / 4)
+    assert found.span == (pytest.approx(-0.1475 - half), NEGATIVE[1])
+    assert found.text.endswith(f"(95 % for one more {-0.1475 - half:+.2f} to {-0.1475 + half:+.2f})")
 
 
 def test_a_table_without_the_claimed_sign_gives_no_size():
@@ -62,7 +71,9 @@ def test_legible_rows_of_kk24():
     error = np.sqrt(sum(sd**2 / 5 for sd in (0.35, 0.25, 0.10, 0.07, 0.20, 0.13))) / 3
     assert several.size - several.span[0] == pytest.approx(2.1 * error, rel=0.05)  # t with some 18 degrees of freedom
     assert kk24_gain("cifar10", ("focal 3",)) == (-1, None, "negative; no size is printed or legible", None)
-    assert kk24_change("cifar10", "error", "focal 7", "cross-entropy", 1).size == pytest.approx(1.9)
+    error = kk24_change("cifar10", "error", "focal 7", "cross-entropy", 1)
+    assert error.size == pytest.approx(1.9)
+    assert error.span == pytest.approx((1.9 - 0.1458, 1.9 + 0.1458), abs=1e-3)  # sd 0.1 of each, t with 8 degrees
     assert kk24_change("cifar10", "error", "focal 2", "cross-entropy", 1).size is None
 
 

@@ -177,6 +177,8 @@ def test_a_weighted_sum_of_means_by_welch():
         assert t_p_value(found) == pytest.approx(test.pvalue)
         error = np.sqrt((0.16**2 + 0.34**2) / 5)
         assert found.high - found.estimate == pytest.approx(error * stats.t.ppf((1 + level) / 2, found.degrees))
+    test = stats.ttest_ind_from_stats(0.71, 0.16, 3, 1.03, 0.34, 6, equal_var=False)
+    assert t_p_value(welch_interval((1, -1), (0.71, 1.03), (0.16, 0.34), (3, 6))) == pytest.approx(test.pvalue)
     four = welch_interval([0.5, -0.5, 0.5, -0.5], [1.0, 2.0, 3.0, 5.0], [0.1, 0.2, 0.3, 0.4], 4)
     variances = 0.25 * np.array([0.01, 0.04, 0.09, 0.16]) / 4
     assert four.estimate == -1.5
@@ -188,7 +190,8 @@ def test_a_weighted_sum_of_means_by_welch():
     ("given", "message"),
     [
         (([1, -1], [1.0], [0.1, 0.1], 5), "must be as many"),
-        (([1, -1], [1.0, 2.0], [0.1, 0.1], 1), "of n >= 2"),
+        (([1, -1], [1.0, 2.0], [0.1, 0.1], 1), "of two values or more"),
+        (([1, -1], [1.0, 2.0], [0.1, 0.1], [3, 1]), "of two values or more"),
         (([1, -1], [1.0, 2.0], [0.1, -0.1], 5), "at least 0"),
         (([1, -1], [1.0, 2.0], [0.0, 0.0], 5), "one above it"),
     ],

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from focal_lib.metrics import calibration_p_value
 from focal_lib.metrics.bins import adaptive_ece_of, ece_of
-from focal_lib.results import eces_if_calibrated, format_beside_calibrated, measure
+from focal_lib.results import calibration_p_values, eces_if_calibrated, format_beside_calibrated, measure
 from focal_lib.theory.maps import focal_log_probs
 
 SCALINGS = [("none", ""), ("temperature", "ece"), ("focal-temperature", "adaptive-ece")]
@@ -33,6 +34,16 @@ def test_values_are_those_of_labels_drawn_from_the_confidences(made_results, tab
         top = np.exp(focal_log_probs(logits, row["calibration_gamma"])).max(1)
         drawn = [of(top, rng.random(len(top)) < top) for _ in range(300)]
         assert row["value"] == pytest.approx(100 * np.mean(drawn), rel=0.1)
+
+
+def test_p_values_are_those_of_the_test_of_calibration(made_results, table):
+    found = calibration_p_values(made_results[:2], table)
+    assert set(found["metric"]) == {"adaptive-ece"}
+    for _, row in found.iterrows():
+        run = next(run for run in made_results if (run.spec.label, run.spec.seed) == (row["loss"], row["seed"]))
+        logits = run.test.logits.astype(float) / row["temperature"]
+        probs = np.exp(focal_log_probs(logits, row["calibration_gamma"]))
+        assert row["value"] == calibration_p_value(probs, run.test.labels, seed=run.spec.seed)
 
 
 def test_a_run_that_is_not_given_is_missed(made_results, table):

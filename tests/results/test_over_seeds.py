@@ -199,3 +199,13 @@ def test_how_many_seeds_each_loss_has():
     assert over_seeds.name_seeds(table) == "4 seeds (1 of MMCE (λ 2); 2 of Brier score, FCL (γ 4, λ 1.5))"
     assert over_seeds.name_seeds(table.query("loss == 'focal 1'")) == "4 seeds"
     assert over_seeds.name_seeds(table.query("loss == 'mmce 2'")) == "1 seed"
+
+
+def test_which_losses_differ_in_words():
+    found = pd.DataFrame({"loss": ["focal 1", "focal 3", "flsd-53"], "difference": [-1.0, 1.0, 2.0]})
+    said = over_seeds.say_which_differ(found.assign(significant=True))
+    assert said == "significantly lower with focal 1, higher with focal 3, FLSD-53"
+    one = over_seeds.say_which_differ(found.assign(significant=[False, True, False]))
+    assert one == "significantly higher with focal 3"
+    none = over_seeds.say_which_differ(found.assign(significant=False))
+    assert none == "not significantly different with any loss"

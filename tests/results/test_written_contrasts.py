@@ -162,12 +162,30 @@ def test_small_runs_beside_large_ones(sign):
     assert len(compare_small_with_large(contrasts, lacking, made(large))) == len(planted) - 1
 
 
-def test_what_overlaps_is_not_called_not_borne_out():
-    """The large runs' interval lacks the small ones' mean, and has some of their interval."""
-    small, large = made({"focal 1": (2.0, 2.6, 1.4)}), made({"focal 1": (-0.3, 1.0, 0.2)})
-    found = compare_small_with_large([contrast("focal 1")], small, large).iloc[0]
-    assert found["large_low"] < 0 < found["small_low"] < found["large_high"] < found["small_difference"]
-    assert found["found"] == "too few seeds to tell"
+@pytest.mark.parametrize(
+    ("sample", "found"), [((-0.3, 1.0, 0.2), "not borne out"), ((-0.3, 1.9, 0.5), "too few seeds to tell")]
+)
+def test_two_differences_are_told_apart_by_welch(sample, found):
+    """Both samples of large runs overlap with the small ones' interval, which is no test."""
+    ours = (2.0, 2.6, 1.4)
+    row = compare_small_with_large([contrast("focal 1")], made({"focal 1": ours}), made({"focal 1": sample})).iloc[0]
+    assert row["large_low"] < 0 < row["small_low"] < row["large_high"]
+    p = stats.ttest_ind(ours, sample, equal_var=False).pvalue
+    assert (p < 0.05) == (found == "not borne out")
+    assert row["found"] == found
+
+
+def test_of_two_seeds_the_smallest_effect_is_not_told():
+    two, three = (
+        evaluate_contrasts(made({"focal 1": v}), [contrast("focal 1")]).iloc[0] for v in ((1.0, 1.2), (1.0, 1.2, 1.1))
+    )
+    assert np.isnan(two["smallest"])
+    assert two["p"] < 1
+    assert three["smallest"] > 0
+    assert (
+        "nan"
+        not in format_contrasts(evaluate_contrasts(made({"focal 1": (1.0, 1.2)}), [contrast("focal 1")]), "a").to_html()
+    )
 
 
 def test_seeds_that_agree_on_an_error_have_an_interval():

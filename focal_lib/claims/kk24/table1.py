@@ -53,7 +53,7 @@ def gains_by_loss() -> dict[str, Measurement]:
 def _gain_in_words(_: Any) -> str:
     """The gain in points on average for focal losses, its interval, the number of seeds; which losses contradict."""
     gain = gain_of_focal_losses()
-    if gain.interval is None:
+    if gain.interval is None or not gain.interval.kind:
         return ""
     level, low, high = 100 * gain.interval.level, gain.interval.low, gain.interval.high
     said = f"{gain.measured:+.2f} points on average for focal losses, {level:g} % t interval {low:.2f} to {high:.2f}"

@@ -7,17 +7,25 @@ import pytest
 from focal_lib.claims import Measurement, Verdict, from_runs
 from focal_lib.claims.evidence import All
 from focal_lib.claims.from_runs import difference
-from focal_lib.claims.kk24.table1 import ECE, RUNS, SCALED, focal_losses, gain_of_focal_losses, table1_gamma_ece
+from focal_lib.claims.kk24.table1 import (
+    ECE,
+    RUNS,
+    SCALED,
+    _gain_in_words,
+    focal_losses,
+    gain_of_focal_losses,
+    table1_gamma_ece,
+)
 from focal_lib.claims.ledger import find
 from focal_lib.claims.printed_effects import kk24_gain
-from focal_lib.metrics.intervals import t_interval_if_any
+from focal_lib.metrics.intervals import t_interval, t_interval_if_any
 from focal_lib.results.if_calibrated import eces_if_calibrated
 from focal_lib.results.recorded import load_whole_seeds, read_planned, read_whole_seeds
 from focal_lib.results.written_contrasts import evaluate_contrasts, primary_contrast
 from focal_lib.training.contrasts import Contrast, Setting
 
 LOSSES = ("focal 7", "cross-entropy")
-WAITING = "planned seeds are in"
+WAITING = "planned"
 PAIR = tuple(Setting(("flsd-53",), *SCALED[method]) for method in ("focal-temperature", "temperature"))
 
 
@@ -103,7 +111,7 @@ def test_planned_runs_of_which_none_is_there_are_waited_for(monkeypatch):
     monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", lambda name: table.query("loss != 'flsd-53'"))
     found = gain_of_focal_losses()
     assert found.verdict == Verdict.UNDECIDED
-    assert "no run is there yet: UNDECIDED" in found.describe()
+    assert "no whole seed is there yet: UNDECIDED" in found.describe()
     assert "0 of 4 planned seeds" in found.conclude()
     assert "nan" not in found.describe() + found.conclude() + found.would_change()
 
@@ -112,6 +120,31 @@ def test_runs_that_no_grid_plans_are_refused():
     never = Contrast("", "", ECE, Setting(("focal 9",)), Setting(("cross-entropy",)), -1)
     with pytest.raises(ValueError, match=r"cifar10-record.yaml must plan a seed of all of cross-entropy, focal 9"):
         from_runs.measure_contrast(RUNS, never, "", kk24_gain("cifar10", ("focal 9",)))
+
+
+def test_what_was_not_written_down_says_so():
+    """Gamma 7 against gamma 3, M20's question, is in no grid file; gamma 7 against cross-entropy is, of either sign."""
+    asked, own = find("m20.gamma_too_high").evidence, find("kk24.table1_gamma_accuracy").evidence
+    assert "Not among what was written down before the runs" in asked.describe()
+    assert "Not among" not in own.describe()
+    turned = replace(primary_contrast(RUNS)[0], claimed=1)
+    assert from_runs._is_written(RUNS, turned)
+    assert not from_runs._is_written(RUNS, replace(turned, metric="brier"))
+
+
+def test_the_headline_names_the_losses_that_contradict(monkeypatch):
+    gains = {"cross-entropy": -1.0, "focal 1": 1.0, "flsd-53": 1.0}
+    planted = {
+        loss: Measurement.signed("", "", t_interval([gain - 0.01, gain, gain + 0.01]), -1, "3 seeds")
+        for loss, gain in gains.items()
+    }
+    monkeypatch.setattr("focal_lib.claims.kk24.table1.gains_by_loss", lambda: planted)
+    assert _gain_in_words(None).endswith("; not so with focal 1, FLSD-53")
+    monkeypatch.setattr("focal_lib.claims.kk24.table1.gains_by_loss", lambda: {"focal 1": planted["cross-entropy"]})
+    assert "not so" not in _gain_in_words(None)
+    none = Measurement.signed("", "", t_interval_if_any([1.0]), -1)
+    monkeypatch.setattr("focal_lib.claims.kk24.table1.gain_of_focal_losses", lambda: none)
+    assert _gain_in_words(None) == ""
 
 
 def test_a_remark_tells_what_calibrated_networks_would_differ_by():
