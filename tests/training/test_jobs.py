@@ -43,7 +43,7 @@ def test_two_grids_at_once(small_data, tmp_path):
     (tmp_path / "grid.yaml").write_text(GRID)
     both = [grid(tmp_path / "grid.yaml", tmp_path / "my runs") for _ in range(2)]
     outputs = [process.communicate(timeout=300)[0] for process in both]
-    assert [process.returncode for process in both] == [1, 1]
+    assert [process.returncode for process in both] == [1, 1], "\n".join(outputs)
     specs = read_grid(tmp_path / "grid.yaml")
     for spec, entry in zip(specs, status(specs, tmp_path / "my runs"), strict=True):
         assert entry.state == ("failed" if spec.learning_rate > 1 else "done")
