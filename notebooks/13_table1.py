@@ -382,7 +382,7 @@ note("table1", small_fcl=of_fcl["difference"], fcl=in_words(of_fcl["loss"]), sma
 # * *borne out*, {glue:text}`table1-small-borne-out`: both intervals are without 0, on the same side;
 # * *contradicted*, {glue:text}`table1-small-contradicted`: both are without 0, on opposite sides;
 # * *not borne out*, {glue:text}`table1-small-not-borne-out`: the small runs' is without 0, that of the large ones holds
-#   0 and has nothing in common with it;
+#   0, and the two differences are told apart (Welch, 5 %);
 # * *too few seeds to tell*, {glue:text}`table1-small-too-few-seeds-to-tell`: the same, but the two are not told apart;
 # * *new*, {glue:text}`table1-small-new`: only that of the large ones is without 0; *open*,
 #   {glue:text}`table1-small-open`: neither is.
@@ -506,7 +506,7 @@ interval_figure(
 # KK24 ask first whether focal temperature scaling helps networks trained with focal losses. Averaged over
 # {glue:text}`table1-gain-losses` it changes the adaptive ECE by {glue:text}`table1-gain:+.2f` points, 95 % t interval
 # {glue:text}`table1-gain-low:+.2f` to {glue:text}`table1-gain-high:+.2f` with {glue:text}`table1-gain-seeds` seeds;
-# that this would be the comparison was {glue:text}`table1-written`written down before the runs. The paper's table has:
+# that this would be the comparison was {glue:text}`table1-written`written down before the runs. Printed is:
 # {glue:text}`table1-gain-printed`. The verdict is **{glue:text}`table1-gain-verdict`** ({ref}`page-verdicts`):
 # {glue:text}`table1-gain-reason`. Loss by loss the adaptive ECE is {glue:text}`table1-said-gains` (5 %, Holm over the
 # losses of {numref}`fig-table1-methods`).
