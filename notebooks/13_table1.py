@@ -382,7 +382,7 @@ note("table1", small_fcl=of_fcl["difference"], fcl=in_words(of_fcl["loss"]), sma
 # * *borne out*, {glue:text}`table1-small-borne-out`: both intervals are without 0, on the same side;
 # * *contradicted*, {glue:text}`table1-small-contradicted`: both are without 0, on opposite sides;
 # * *not borne out*, {glue:text}`table1-small-not-borne-out`: the small runs' is without 0, that of the large ones holds
-#   0, and the two differences are told apart (Welch, 5 %);
+#   0, and the two differences are told apart by Welch's interval;
 # * *too few seeds to tell*, {glue:text}`table1-small-too-few-seeds-to-tell`: the same, but the two are not told apart;
 # * *new*, {glue:text}`table1-small-new`: only that of the large ones is without 0; *open*,
 #   {glue:text}`table1-small-open`: neither is.

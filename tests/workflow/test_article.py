@@ -102,6 +102,6 @@ def test_a_verdict_is_that_of_the_interval_beside_it(text):
     interval = find("kk24.table1_ece_focal_losses").evidence.interval
     assert (interval.estimate, interval.low, interval.high) == (gain["difference"], gain["low"], gain["high"])
     shown = article._shown(verdicts.recorded()["kk24.table1_ece_focal_losses"])
-    assert f"interval {gain['low']:+.2f} to {gain['high']:+.2f}: {shown}." in text
+    assert f"interval {gain['low']:+.2f} to {gain['high']:+.2f}: {shown}, as {gain['reason']}." in text
     assert '"kk24.table1_ece_focal_losses"' in TEMPLATE
     assert '"kk24.table1_ece_every_loss"' not in TEMPLATE
