@@ -93,9 +93,9 @@ note("table1", test=len(trained[0].test.labels), validation=len(trained[0].valid
 note("table1", threads=provenance["threads"], commit=provenance["commit"], torch=provenance["versions"]["torch"])
 note("table1", precision=spec.training.precision, runs=len(trained))
 main = [loss for loss in frame["loss"].unique() if loss in ("cross-entropy", *primary.ours.losses)]
-there = frame.query("loss in @main")["seed"].nunique()
-ours = len({one.seed for one in planned if one.label in main})
-note("table1", seeds_said=f"{there} seeds" if there == ours else f"{there} of {ours} planned seeds")
+have = frame.query("loss in @main")["seed"].nunique()
+wanted = len({one.seed for one in planned if one.label in main})
+note("table1", seeds_said=f"{have} seeds" if have == wanted else f"{have} of {wanted} planned seeds")
 others = [in_words(loss) for loss in main if loss != "cross-entropy"]
 note("table1", losses=", ".join(others), written="" if written else "not ")
 waiting = {one.label for one in planned} - set(frame["loss"])

@@ -417,8 +417,11 @@ class All:
 
     @property
     def verdict(self) -> Verdict:
-        weakest = max(self._verdicts, key=list(Verdict).index, default=Verdict.FAILED)
-        return Verdict.UNDECIDED if self._waiting and weakest not in _NO_RUNS_CHANGE else weakest
+        return Verdict.UNDECIDED if self._waiting else self._weakest
+
+    @property
+    def _weakest(self) -> Verdict:
+        return max(self._verdicts, key=list(Verdict).index, default=Verdict.FAILED)
 
     def describe(self) -> str:
         count = self._count
@@ -443,15 +446,17 @@ class All:
 
     @property
     def _waiting(self) -> list[tuple[Evidence, int]]:
-        """The leaves whose runs are planned and not all there."""
+        """The leaves whose runs are planned and not all there; none where no run could change the verdict."""
+        if self._weakest in _NO_RUNS_CHANGE:
+            return []
         return [(part, n) for part, n in self._leaves if isinstance(part, Measurement) and not part.complete]
 
     @property
     def _deciding(self) -> list[tuple[Evidence, int]]:
         """The leaves whose verdict is that of all: those that wait, else the weakest; where all are proofs, as one."""
-        weakest, leaves = self.verdict, self._leaves
-        if self._waiting and weakest not in _NO_RUNS_CHANGE:
+        if self._waiting:
             return self._waiting
+        weakest, leaves = self.verdict, self._leaves
         proofs = [part for part, _ in leaves if isinstance(part, Derivation)]
         if len(proofs) == len(leaves) > 0:
             return [(Derivation(tuple(step for proof in proofs for step in proof.steps)), 1)]
@@ -474,7 +479,7 @@ class All:
         (first, count), *others = self._deciding or [(Derivation(()), 1)]
         said = first.would_change_among(count) if isinstance(first, Measurement) else first.would_change()
         every = len(self._leaves)
-        if self._waiting and self.verdict == Verdict.UNDECIDED:
+        if self._waiting:
             return said
         if self.verdict == Verdict.UNDECIDED and every > 1:
             shown = f"each of the {1 + len(others)} that are open" if others else "the one that is open"

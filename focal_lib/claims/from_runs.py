@@ -21,7 +21,7 @@ from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import Interval, paired_t_interval, t_interval, t_interval_if_any
 from focal_lib.results import by_run
 from focal_lib.results.if_calibrated import eces_if_calibrated
-from focal_lib.results.recorded import load_whole_seeds, read_planned, read_whole_seeds
+from focal_lib.results.recorded import load_whole_seeds, read_planned, read_whole_seeds, read_written
 from focal_lib.results.written_contrasts import (
     compare_eces,
     difference_by_seed,
@@ -29,7 +29,6 @@ from focal_lib.results.written_contrasts import (
     interval_over_seeds,
 )
 from focal_lib.training.contrasts import Contrast, Setting
-from focal_lib.training.grids import read_contrasts
 from focal_lib.training.store import Result, load_runs
 
 __all__ = [
@@ -209,7 +208,7 @@ def difference(
     compared = Contrast("", "", metric, ours, theirs, printed.sign)
     found = replace(measure_contrast(name, compared, quantity, printed), said=said)
     chance = _by_chance(name, compared) if by_chance and not math.isnan(found.measured) else ""
-    return replace(found, remark=f"{found.remark}. {chance}".removeprefix(". ") if chance else found.remark)
+    return replace(found, remark=_join(found.remark, chance))
 
 
 def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: PrintedEffect) -> Measurement:
@@ -228,14 +227,18 @@ def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: Prin
     complete = len(differences) >= planned
     over = over_seeds(differences) if complete else f"{len(differences)} of {planned} planned seeds"
     found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size, printed.span)
-    remarks = [remark, "" if _is_written(name, contrast) else "Not among what was written down before the runs"]
-    return replace(found, remark=". ".join(filter(None, remarks)), complete=complete)
+    unwritten = "" if _is_written(name, contrast) else "Not among what was written down before the runs"
+    return replace(found, remark=_join(remark, unwritten), complete=complete)
+
+
+def _join(*remarks: str) -> str:
+    return ". ".join(filter(None, remarks))
 
 
 def _is_written(name: str, contrast: Contrast) -> bool:
     """Whether the grid file has that contrast, whatever sign it claims."""
-    written = read_contrasts(ROOT / "workflow" / "grids" / f"{name}.yaml")
-    return any((c.metric, c.ours, c.theirs) == (contrast.metric, contrast.ours, contrast.theirs) for c in written)
+    own = (contrast.metric, contrast.ours, contrast.theirs)
+    return any((c.metric, c.ours, c.theirs) == own for c in read_written(name))
 
 
 def _planned_seeds(name: str, contrast: Contrast) -> int:

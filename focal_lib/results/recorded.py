@@ -9,7 +9,8 @@ import pandas as pd
 from focal_lib.checkout import ROOT
 from focal_lib.results.landscape import add_logs
 from focal_lib.results.over_seeds import keep_whole_seeds
-from focal_lib.training.grids import read_grid
+from focal_lib.training.contrasts import Contrast
+from focal_lib.training.grids import read_contrasts, read_grid
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import Result, RunMissing, load_runs
 
@@ -24,6 +25,7 @@ __all__ = [
     "read_table",
     "read_unknown",
     "read_whole_seeds",
+    "read_written",
 ]
 
 # those with logits, whose valley is searched by `workflow.open_questions`
@@ -44,6 +46,16 @@ def read_planned(name: str) -> tuple[Spec, ...]:
         FileNotFoundError: there is no such grid, as in an installed package.
     """
     return tuple(read_grid(ROOT / "workflow" / "grids" / f"{name}.yaml"))
+
+
+@functools.cache
+def read_written(name: str) -> tuple[Contrast, ...]:
+    """The contrasts in the grid file of results/<name>, written down before its runs; none in an older one.
+
+    Raises:
+        FileNotFoundError: there is no such grid, as in an installed package.
+    """
+    return tuple(read_contrasts(ROOT / "workflow" / "grids" / f"{name}.yaml"))
 
 
 @functools.cache

@@ -9,14 +9,13 @@ import numpy as np
 import pandas as pd
 from pandas.io.formats.style import Styler
 
-from focal_lib.checkout import ROOT
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import Interval, t_interval_if_any, welch_interval
 from focal_lib.metrics.significance import smallest_effect, t_p_value
 from focal_lib.pages.tables import captioned, in_words
 from focal_lib.results.over_seeds import correct_together
+from focal_lib.results.recorded import read_written
 from focal_lib.training.contrasts import Contrast, Setting
-from focal_lib.training.grids import read_contrasts
 
 __all__ = [
     "ECES",
@@ -54,7 +53,7 @@ def primary_contrast(name: str, table: str = "KK24 Table 1") -> tuple[Contrast, 
     Raises:
         ValueError: the grid file has contrasts, but none of that table.
     """
-    written = read_contrasts(ROOT / "workflow" / "grids" / f"{name}.yaml")
+    written = read_written(name)
     if not written:
         ece = "adaptive-ece"
         ours, theirs = (Setting(_NOT_WRITTEN, method, ece) for method in ("focal-temperature", "temperature"))
@@ -215,7 +214,10 @@ def compare_small_with_large(
     there = [pair for pair in pairs if all(c.losses <= set(t["loss"]) for c, t in zip(pair, tables, strict=True))]
     one, two = (evaluate_contrasts(table, [pair[k] for pair in there], level) for k, table in enumerate(tables))
     suggested, shown = ((f["low"] > 0).astype(int) - (f["high"] < 0) for f in (one, two))
-    apart = np.array([_apart(*pair, level) for pair in zip(_as_means(one), _as_means(two), strict=True)], dtype=bool)
+    apart = np.array(
+        [_apart(*pair, level=level) for pair in zip(_as_means(one, level), _as_means(two, level), strict=True)],
+        dtype=bool,
+    )
     cases = (shown == suggested, shown == -suggested, apart, ~apart)
     words = np.select([*((suggested != 0) & case for case in cases), shown != 0], FINDINGS[:-1], FINDINGS[-1])
     columns = ["difference", "low", "high", "seeds"]
@@ -223,21 +225,21 @@ def compare_small_with_large(
     return pd.concat([two[["table", "name", "metric"]], *numbers], axis="columns").assign(found=words)
 
 
-def _as_means(found: pd.DataFrame) -> list[Interval]:
+def _as_means(found: pd.DataFrame, level: float) -> list[Interval]:
     columns = found[["difference", "low", "high", "seeds"]].itertuples(index=False, name=None)
-    return [Interval(mean, low, high, "t", degrees=seeds - 1) for mean, low, high, seeds in columns]
+    return [Interval(mean, low, high, "t", level, seeds - 1) for mean, low, high, seeds in columns]
 
 
-def _apart(one: Interval, two: Interval, level: float) -> bool:
+def _apart(*pair: Interval, level: float) -> bool:
     """Whether two means differ, by Welch's interval; not where one of them is of one seed."""
-    both = [replace(interval, level=level) for interval in (one, two)]
-    counts = [(interval.degrees or 0) + 1 for interval in both]
+    counts = [(interval.degrees or 0) + 1 for interval in pair]
     if min(counts) < 2:
         return False
-    deviations = [interval.standard_error * count**0.5 for interval, count in zip(both, counts, strict=True)]
+    deviations = [interval.standard_error * count**0.5 for interval, count in zip(pair, counts, strict=True)]
+    means = [interval.estimate for interval in pair]
     if not any(deviations):
-        return one.estimate != two.estimate
-    found = welch_interval((1, -1), [interval.estimate for interval in both], deviations, counts, level=level)
+        return means[0] != means[1]
+    found = welch_interval((1, -1), means, deviations, counts, level=level)
     return not found.low <= 0 <= found.high
 
 

@@ -164,12 +164,16 @@ def test_rates_are_measured_once_for_each_network_precision_and_device(tmp_path,
     assert choose(specs, "cpu", path, 0.0) == {}  # no time is left to measure
 
 
+def plant_failure(place, spec, reason):
+    folder = place / "runs" / spec.digest
+    folder.mkdir(parents=True)
+    (folder / "failed.json").write_text(json.dumps({"reason": reason}))
+
+
 def test_what_failed_is_tried_again_when_asked(place, monkeypatch):
     path, tried = place / "grid.yaml", []
     first, second = read_grid(path)
-    folder = place / "runs" / first.digest
-    folder.mkdir(parents=True)
-    (folder / "failed.json").write_text('{"reason": "it became nan"}')
+    plant_failure(place, first, "it became nan")
     monkeypatch.setattr(gpu_record, "_do_run", lambda spec, *_: tried.append(spec.digest) or int(spec != first))
     until = time.time() + 60
     assert gpu_record.do_runs(path, place / "runs", "cpu", until, {}) == {second.digest}
@@ -181,9 +185,7 @@ def test_what_failed_is_tried_again_when_asked(place, monkeypatch):
 def test_what_failed_once_and_goes_on_now_is_not_left_out(place, monkeypatch):
     path, tried = place / "grid.yaml", []
     first, second = read_grid(path)
-    folder = place / "runs" / first.digest
-    folder.mkdir(parents=True)
-    (folder / "failed.json").write_text('{"reason": "the disk was full"}')
+    plant_failure(place, first, "the disk was full")
     clock = itertools.count()
     with monkeypatch.context() as patch:
         patch.setattr(sys.modules["focal_lib.training.run"], "time", SimpleNamespace(time=lambda: next(clock)))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from focal_lib.checkout import ROOT
 from focal_lib.claims.evidence import All, Evidence
 from focal_lib.claims.from_runs import difference
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.printed_effects import mean_difference
-from focal_lib.results.recorded import read_planned
+from focal_lib.results.recorded import read_planned, read_written
 from focal_lib.results.written_contrasts import find_contrast
-from focal_lib.training.grids import read_contrasts
 
 CHAPTER = "13_table1"
 RUNS = "cifar10-record"
@@ -19,8 +17,7 @@ SIZE = r"(Here: $\gamma = 4$, $\lambda = 1.5$; AirBench CNN, 45,000 training ima
 
 def _fcl_against(name: str) -> Measurement:
     """The contrast of that name, written down for L25 Table 4."""
-    written = read_contrasts(ROOT / "workflow" / "grids" / f"{RUNS}.yaml")
-    asked = find_contrast([contrast for contrast in written if contrast.table == "L25 Table 4"], name)
+    asked = find_contrast([contrast for contrast in read_written(RUNS) if contrast.table == "L25 Table 4"], name)
     loss = asked.theirs.losses[0].split()[0]
     printed = mean_difference("L25", read_planned(RUNS)[0].dataset, asked.metric, "pre", "fcl", loss, asked.claimed)
     return difference(RUNS, asked.metric, asked.ours, asked.theirs, printed)
