@@ -9,6 +9,7 @@ from pathlib import Path
 from focal_lib.atomic_write import write_whole
 from focal_lib.pages.blocks import replace_block
 from focal_lib.training.cost import Compute, total_compute
+from focal_lib.training.machine import spell_cores
 from focal_lib.training.store import SPEC, Result
 
 __all__ = ["END", "START", "folder_in_words", "in_words", "table", "update_readme"]
@@ -29,7 +30,7 @@ def _in_words(computes: list[Compute | None]) -> str:
     some = f", for {len(known)} of {len(computes)}: of the others it is not on record"
     partly = "" if len(known) == len(computes) else some
     hours = f"{used.hours:.1f} hours of one run at a time"
-    machines = "; ".join(used.machines).replace(", 1 cores,", ", 1 core,")  # a record writes every number so
+    machines = spell_cores("; ".join(used.machines))
     return f"{used.images:,} images in {hours}, on {machines}{partly}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["computes_bf16", "cores_here", "machine_name", "machine_of", "processor_name"]
+__all__ = [
+    "computes_bf16",
+    "cores_here",
+    "machine_name",
+    "machine_of",
+    "processor_name",
+    "spell_cores",
+    "without_cores",
+]
 
 _BF16 = {"avx512_bf16", "amx_bf16", "bf16", "svebf16"}  # as Linux names what processors of Intel, AMD and Arm can
 
@@ -29,6 +38,16 @@ def machine_of(device: torch.device) -> str:
 def machine_name() -> str:
     """'Intel(R) Xeon(R) Processor, 2 cores, x86_64': the cores this process has."""
     return f"{processor_name()}, {cores_here()} cores, {platform.machine()}"
+
+
+def spell_cores(machines: str) -> str:
+    """'1 core' for the '1 cores' that records have: they write every number so."""
+    return machines.replace(", 1 cores,", ", 1 core,")
+
+
+def without_cores(machine: str) -> str:
+    """'AMD EPYC, x86_64' of 'AMD EPYC, 2 cores, x86_64'; a GPU's name as it is."""
+    return re.sub(r", \d+ cores, ", ", ", machine)
 
 
 def processor_name() -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from focal_lib.training.cost import images_to_train
 from focal_lib.training.grids import GridNotes, read_grid, read_notes
-from focal_lib.training.machine import cores_here, machine_name, machine_of
+from focal_lib.training.machine import cores_here, machine_name, machine_of, spell_cores
 from focal_lib.training.spec import Spec
 from focal_lib.training.speed import Kind, Speed, kind_of, measure_speeds, recorded_speeds
 from focal_lib.training.status import status
@@ -93,10 +93,10 @@ class Plan:
             return "\n".join(lines)
         lines += map(str, self.parts)
         if self.hours is None:
-            return "\n".join([*lines, f"Hours on {self.machine}: not known."])
+            return "\n".join([*lines, f"Hours on {spell_cores(self.machine)}: not known."])
         flops = [part.images * part.speed.flops for part in self.parts if part.speed and part.speed.flops]
         total = f", {sum(flops):.2g} FLOP" if len(flops) == len(self.parts) else ""
-        lines.append(f"Hours on {self.machine}: about {_few(self.hours)} of one {self.unit}{total};")
+        lines.append(f"Hours on {spell_cores(self.machine)}: about {_few(self.hours)} of one {self.unit}{total};")
         lines.append(f"{_few(self.hours / self.at_once)} with {self.at_once} at once, if none slows another.")
         return "\n".join(lines)
 

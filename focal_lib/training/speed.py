@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from focal_lib.training.data.tokens import WORDS
+from focal_lib.training.machine import without_cores
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import SPEC
 
@@ -62,13 +63,15 @@ def recorded_speeds(folders: Iterable[Path], machine: str, on_gpu: bool) -> dict
     """Of the finished runs in these folders, those made on that machine alone: the median of each kind.
 
     Args:
-        machine: as records name it; of a GPU, whose name alone does not tell that it is one, `on_gpu`.
+        machine: as records name it; of a GPU, whose name alone does not tell that it is one, `on_gpu`. Of a processor
+            any number of cores: a run may have been given some of them.
     """
     found = defaultdict(list)
     for path in (path for folder in folders for path in sorted(folder.glob(f"*/{SPEC}"))):
         with suppress(OSError, ValueError, KeyError, TypeError):  # what cannot be read tells no speed
             record = json.loads(path.read_text())
-            if record["machines"] != [machine] or not record["images"] or not record["seconds"]:
+            made_on = {without_cores(name) for name in record["machines"]}
+            if made_on != {without_cores(machine)} or not record["images"] or not record["seconds"]:
                 continue  # seconds are rounded to tenths
             given = record["spec"]
             kind = _kind(given["dataset"], given["model"], record["precision"], given["loss"])
@@ -177,7 +180,7 @@ class _Step:
         self.device = device
         with torch.device(device):
             self.model = _network(self.spec, self.shape, self.classes).train()
-        if self.kind.precision == "bf16":
+        if self.kind.precision == "bf16" and device.type != "meta":  # which knows no autocast; the FLOPs are the same
             give_float32_head(self.model)
         self.loss = build(self.spec.loss, self.spec.gamma, self.spec.lam, self.spec.training.epochs)
         self.optimiser = make_optimiser(list(self.model.parameters()), self.spec.training)

@@ -14,7 +14,7 @@ from focal_lib.training import speed
 from focal_lib.training.data.images import IMAGE_SETS
 from focal_lib.training.data.text import TEXT_SETS
 from focal_lib.training.grids import read_grid
-from focal_lib.training.machine import machine_name
+from focal_lib.training.machine import machine_name, spell_cores
 from focal_lib.training.plan import plan_grid
 from focal_lib.training.run import run
 from focal_lib.training.spec import Spec
@@ -75,7 +75,7 @@ def test_costs_of_a_small_grid(small_data, grid, tmp_path):
         "Images (or texts) to train on, epochs x those of one: 480.",
         "  fashion-mnist, small-cnn, float32: 2 runs, 480 images, 0.027 h",
         "    5 images/s: recorded: median of 1 finished run here, evaluation included",
-        f"Hours on {machine_name()}: about 0.027 of one core;",
+        f"Hours on {spell_cores(machine_name())}: about 0.027 of one core;",
         "0.0067 with 4 at once, if none slows another.",
     ]
     assert plan_grid(path, tmp_path, "cpu", measure=False, again=True).images == 3 * 4 * 60
@@ -107,6 +107,13 @@ def test_recorded_speeds_are_those_of_this_machine_by_kind(tmp_path):
         Kind("d", "m", "bf16", "hessian-trace"): 0.1,
     }
     assert "median of 3 finished runs" in found[Kind("d", "m", "bf16", "")].basis
+
+
+def test_runs_on_some_of_the_cores_tell_how_fast_the_machine_is(tmp_path):
+    write_record(tmp_path, "a", machines=["A, 1 cores, x86_64", "A, 2 cores, x86_64"])
+    write_record(tmp_path, "b", machines=["A, 2 cores, arm64"], seconds=1.0)
+    (found,) = recorded_speeds([tmp_path], "A, 16 cores, x86_64", on_gpu=False).values()
+    assert found.seconds == 0.1
 
 
 def test_the_threads_of_a_gpu_run_are_not_counted(tmp_path):
@@ -203,6 +210,7 @@ def test_large_networks_are_rated_by_flops(monkeypatch):
         {"dataset": "sst", "model": "tree-lstm", "recipe": "m20-sst"},
         {"dataset": "cifar10", "model": "mlp", "loss": "hessian-trace", "lam": 0.1, "precision": "bf16"},
         {"dataset": "cifar10-c-contrast-3", "model": "mlp", "loss": "mmce", "lam": 2},
+        {"dataset": "cifar100", "model": "mlp", "precision": "bf16"},
     ],
     ids=lambda given: given["dataset"],
 )
@@ -218,7 +226,7 @@ def test_what_cannot_be_timed_says_why(grid, tmp_path, monkeypatch):
     plan = plan_grid(grid(text), tmp_path, "cpu")
     assert plan.hours is None
     lines = plan.costs.splitlines()
-    assert lines[-1] == f"Hours on {machine_name()}: not known."
+    assert lines[-1] == f"Hours on {spell_cores(machine_name())}: not known."
     assert any("fashion-mnist, gp-cnn, float32: 1 run, 240 images, hours not known: model must be" in n for n in lines)
     assert any("nowhere, mlp, float32: 1 run, 240 images, hours not known: dataset must be one of" in n for n in lines)
     assert isinstance(next(part for part in plan.parts if part.why_not == "").speed, Speed)
