@@ -15,6 +15,8 @@ __all__ = ["RunTaken", "TimeUp", "held", "is_locked"]
 
 log = logging.getLogger(__name__)
 
+_GLANCE = 0.1  # seconds: `is_locked` of another process holds a lock for much less
+
 
 class RunTaken(RuntimeError):
     """Another process is doing this run."""
@@ -45,7 +47,7 @@ def held(folder: Path, name: str, wait: bool = True, until: float = math.inf) ->
     lock = _lock(folder)
     hold: contextlib.AbstractContextManager[object]
     try:
-        hold = lock.acquire(blocking=False)
+        hold = lock.acquire(timeout=_GLANCE, poll_interval=_GLANCE / 20)
     except Timeout:
         if not wait:
             raise RunTaken(f"{name} is being done by another process.") from None
@@ -68,7 +70,7 @@ def is_locked(folder: Path) -> bool:
     if not (folder.parent / ".locks" / folder.name).exists():
         return False
     try:
-        with _lock(folder).acquire(blocking=False):
+        with _lock(folder).acquire(timeout=_GLANCE, poll_interval=_GLANCE / 20):  # others look, too
             return False
     except Timeout:
         return True

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -67,3 +68,12 @@ def test_the_lock_outlives_the_folder(tmp_path, holder):
     (tmp_path / "x").mkdir()
     (tmp_path / "x").rename(tmp_path / "x.1")
     assert is_locked(tmp_path / "x")
+
+
+def test_who_looks_does_not_look_like_who_holds(tmp_path):
+    """Two grids that end together each ask whether the other is at a run that failed."""
+    with held(tmp_path / "x", "run x"):
+        pass
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: is_locked(tmp_path / "x"), range(2000)))
+    assert not any(found)
