@@ -28,11 +28,16 @@ from focal_lib.training.spec import Spec
 from focal_lib.training.status import status
 
 CERTAIN = 3  # kills while a file is written
-SPECS = [
-    Spec(model=model, gamma=gamma, n_train=60, n_validation=30, epochs=12, batch_size=20, evaluate_every=2)
-    for model in ("mlp", "small-cnn")
-    for gamma in (0.0, 2.0)
-]
+
+
+def plan_runs(kills: int) -> list[Spec]:
+    """Four, the longer the more often workers are killed, so that none is done before."""
+    epochs = 12 + 2 * (kills // 10)
+    return [
+        Spec(model=model, gamma=gamma, n_train=60, n_validation=30, batch_size=20, epochs=epochs, evaluate_every=2)
+        for model in ("mlp", "small-cnn")
+        for gamma in (0.0, 2.0)
+    ]
 
 
 def work(specs: list[Spec], root: Path) -> None:
@@ -69,9 +74,9 @@ def begin(specs: list[Spec], root: Path) -> int:
 def main(root: Path, kills: int, seed: int = 0) -> dict[str, int]:
     """Until all runs are done. Kills fall into the writing, until a few did; then half of them wait for it a while."""
     torch.set_num_threads(1)
-    rng = random.Random(seed)
+    rng, planned = random.Random(seed), plan_runs(kills)
     counts = {"kills": 0, "while writing": 0}
-    workers = {begin(SPECS, root): SPECS, begin(SPECS[::-1], root): SPECS[::-1]}
+    workers = {begin(specs, root): specs for specs in (planned, planned[::-1])}
     while workers:
         pid, now = rng.choice(list(workers)), time.monotonic()
         certain = counts["while writing"] < min(CERTAIN, kills)  # however fast or slow the machine is
@@ -92,7 +97,7 @@ def main(root: Path, kills: int, seed: int = 0) -> dict[str, int]:
             counts["while writing"] += writes(pid, root)
             specs = workers.pop(pid)
             workers[begin(specs, root)] = specs
-    assert all(entry.state == "done" for entry in status(SPECS, root))
+    assert all(entry.state == "done" for entry in status(planned, root))
     return counts
 
 

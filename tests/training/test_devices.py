@@ -49,5 +49,5 @@ def test_a_loss_with_weights_on_the_cpu_is_noticed():
         def objective(self, logits, labels, model, generator):
             return super().objective(logits, labels, model, generator) * torch.ones(2).sum(0, keepdim=True)
 
-    with pytest.raises(RuntimeError, match=r"same device|two devices"):
+    with pytest.raises(RuntimeError, match=r"same device|two devices|two different devices"):
         step_on_gpu(lambda: Wrong(2.0))
