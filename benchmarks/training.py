@@ -33,6 +33,7 @@ from focal_lib.losses import FocalLoss
 from focal_lib.training import models
 from focal_lib.training.data import Split
 from focal_lib.training.machine import machine_of
+from focal_lib.training.precision import make_float32_exact
 from focal_lib.training.recipes import PRECISIONS, RECIPES
 from focal_lib.training.step import WAYS
 from focal_lib.training.trainer import Trainer, pick_device, to_tensors
@@ -42,6 +43,7 @@ RECIPE = RECIPES["m20-cifar"]
 DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16}
 NETWORKS = {"cpu": ("resnet20",), "cuda": ("resnet18", "airbench-cnn", "resnet50")}
 IMAGES = {"cpu": 1280, "cuda": 20_480}  # seconds of them
+PATIENCE = 90  # seconds for the other processes: one may have failed
 OWN_WAYS = {"cpu": ("plain",), "cuda": WAYS}
 
 
@@ -152,16 +154,17 @@ def _meet_at(barrier: Any) -> None:
 def _own_seconds(where: str, name: str, images: int, precision: str, way: str, deterministic: bool) -> float:
     """Of an epoch of ours after one to warm up, while the other processes do theirs."""
     device = pick_device(where)
+    make_float32_exact()  # as in a run
     with algorithms(deterministic):
         epoch = own_epoch(_network(name, device), pictures(images), device, precision, way)
         epoch()
         _wait(device)
-        _barrier.wait(timeout=300)
+        _barrier.wait(PATIENCE)
         started = time.perf_counter()
         epoch()
         _wait(device)
         seconds = time.perf_counter() - started
-        _barrier.wait(timeout=300)  # none leaves while another is being timed
+        _barrier.wait(PATIENCE)  # none leaves while another is being timed
         return seconds
 
 
@@ -215,43 +218,54 @@ def measure(
     precisions: tuple[str, ...],
     ways: tuple[str, ...],
     counts: tuple[int, ...],
-) -> list[Rate]:
-    """Print and return what the loops do on one device; of a loop that fails, why."""
+    quick: bool = False,
+) -> Iterator[Rate]:
+    """Print and yield what the loops do on one device; of a loop that fails, why.
+
+    Args:
+        quick: without what no run does: the plain loop, and the fastest way not deterministic.
+    """
     part, peak = pictures(images), {precision: matrix_rate(device, precision) for precision in DTYPES}
     flops = flops_an_image(_network(name, device), device)
     label = machine_of(device)
     rates: list[Rate] = []
 
-    def show(seconds: float, loop: str, precision: str, way: str, deterministic: bool = True, several: int = 1) -> None:
+    def show(seconds: float, loop: str, precision: str, way: str, deterministic: bool, several: int) -> Rate:
         rate = several * images / seconds
         share = rate * flops / peak[precision]
         rates.append(Rate(label, name, loop, precision, way, deterministic, several, rate, share))
         words = [loop, precision, way, *([] if deterministic else ["not deterministic"])]
         words += [f"{several} at once"] if several > 1 else []
-        ratio = rate / rates[0].images_per_second
-        print(
-            f"  {', '.join(words):48} {rate:9,.0f} images/s {ratio:5.1f} x  {share:4.0%} of a large {precision} product"
-        )
+        plain = [known for known in rates if known.loop == "torchvision"]
+        ratio = f"{rate / plain[0].images_per_second:5.1f} x" if plain else " " * 7
+        print(f"  {', '.join(words):48} {rate:9,.0f} images/s {ratio}  {share:4.0%} of a large {precision} product")
+        return rates[-1]
 
-    def own(precision: str, way: str, deterministic: bool = True, several: int = 1) -> None:
+    def own(precision: str, way: str, deterministic: bool = True, several: int = 1) -> Iterator[Rate]:
         try:
             seconds = own_loop(device, name, images, precision, way, deterministic, processes=several)
         except Exception as error:  # another way may do
             print(f"  ours, {precision}, {way}, failed: {type(error).__name__}: {error}")
         else:
-            show(seconds, "ours", precision, way, deterministic, several)
+            yield show(seconds, "ours", precision, way, deterministic, several)
 
     print(f"{label}: {name}, batch {RECIPE.batch_size}, {flops / 1e9:.2f} GFLOP an image")
-    show(plain_loop(_network(name, device), part, device), "torchvision", "float32", "plain", deterministic=False)
+    if not quick:
+        try:
+            seconds = plain_loop(_network(name, device), part, device)
+        except Exception as error:  # ours are what counts
+            print(f"  torchvision failed: {type(error).__name__}: {error}")
+        else:
+            yield show(seconds, "torchvision", "float32", "plain", False, 1)
     for precision in precisions:
         for way in ways:
-            own(precision, way)
-    if len(rates) > 1:
-        best = max(rates[1:], key=lambda rate: rate.images_per_second)
-        own(best.precision, best.way, deterministic=False)
+            yield from own(precision, way)
+    if ours := [known for known in rates if known.loop == "ours"]:
+        best = max(ours, key=lambda known: known.images_per_second)
+        if not quick:
+            yield from own(best.precision, best.way, deterministic=False)
         for several in counts:
-            own(best.precision, best.way, several=several)
-    return rates
+            yield from own(best.precision, best.way, several=several)
 
 
 @click.command()
@@ -261,6 +275,7 @@ def measure(
 @click.option("--precision", "precisions", multiple=True, type=click.Choice(PRECISIONS), help="Default: all.")
 @click.option("--way", "ways", multiple=True, type=click.Choice(WAYS), help="Default: plain on a CPU, all on a GPU.")
 @click.option("--at-once", "counts", type=int, multiple=True, help="Also so many processes of the fastest way.")
+@click.option("--quick", is_flag=True, help="Without the plain loop and what is not deterministic: no run does so.")
 @click.option("--out", type=click.Path(path_type=Path), help="Also write the rates, as JSON.")
 def main(
     names: tuple[str, ...],
@@ -269,6 +284,7 @@ def main(
     precisions: tuple[str, ...],
     ways: tuple[str, ...],
     counts: tuple[int, ...],
+    quick: bool,
     out: Path | None,
 ) -> None:
     """Images a second of a plain loop and of ours, on a CPU and on a GPU where there is one."""
@@ -277,10 +293,12 @@ def main(
     for device in map(pick_device, found):
         for name in names or NETWORKS[device.type]:
             size = images or IMAGES[device.type]
-            rates += measure(device, name, size, precisions or PRECISIONS, ways or OWN_WAYS[device.type], counts)
-            if out is not None:  # after each network: a borrowed machine may go
-                text = json.dumps([asdict(rate) for rate in rates], indent=1) + "\n"
-                write_whole(out, lambda part, text=text: part.write_text(text))
+            given = precisions or PRECISIONS, ways or OWN_WAYS[device.type], counts, quick
+            for rate in measure(device, name, size, *given):
+                rates.append(rate)
+                if out is not None:  # after each: a borrowed machine may go
+                    text = json.dumps([asdict(rate) for rate in rates], indent=1) + "\n"
+                    write_whole(out, lambda part, text=text: part.write_text(text))
 
 
 if __name__ == "__main__":

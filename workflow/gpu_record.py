@@ -1,13 +1,13 @@
 """A grid on a GPU that is lent for minutes at a time; the images get there by `workflow.portions`.
 
-    FOCAL_DATA=data FOCAL_COMMIT=<git rev-parse HEAD, of where this copy is from> \\
-        python -m workflow.gpu_record workflow/grids/kk24-gpu.yaml --minutes 9 --runs runs --out out    # again, again
-    python -m zipfile -e out/runs-00.zip results/kk24-gpu    # at home
+    FOCAL_DATA=_build/gpu/data FOCAL_COMMIT=<git rev-parse HEAD, of where this copy is from> \\
+        python -m workflow.gpu_record workflow/grids/kk24-gpu.yaml --runs _build/gpu/runs --out _build/gpu/out
+    python -m zipfile -e runs-00.zip results/kk24-gpu    # at home
 
 A call looks at the device, measures once which way of a step is fastest and how many runs at once are, does the runs
 of the grid in its order until the time is up, and goes on from their checkpoints at the next call. What it leaves in
-`out` are the rates and copies of the runs that finished since: specification, history, logits of validation and test.
-It needs no Snakemake, which a borrowed machine may lack.
+`out` are the rates and copies of the runs that finished in it, packed as soon as each is: specification, history,
+logits of validation and test. It needs no installed focal-lib and no Snakemake, which a borrowed machine may lack.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import version
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from focal_lib.atomic_write import write_whole
-from focal_lib.checkout import ROOT
+from focal_lib.checkout import ROOT, commit
 from focal_lib.training.data.images import find_image_set
 from focal_lib.training.grids import read_grid
 from focal_lib.training.pace import alike
@@ -41,6 +42,7 @@ from focal_lib.training.status import CALL_AGAIN, exit_status, status
 
 LARGEST = 15 * 2**20  # bytes of a file that goes back
 MOST = 6  # such files a call
+SHARE = 0.4  # of a call, at most, for the benchmark
 
 
 class Choice(NamedTuple):
@@ -72,15 +74,18 @@ def check_device(device: str) -> str:
     """What the runs are to be made on, in words.
 
     Raises:
-        ValueError: it is not there.
-        PackageNotFoundError: nothing says which version of focal-lib this is, as a run's record must.
+        ValueError: it is not there, or nothing says which code this is, as a run's record must.
     """
     import torch
 
+    import focal_lib
     from focal_lib.training.machine import machine_of
     from focal_lib.training.trainer import pick_device
 
-    return f"{machine_of(pick_device(device))}; torch {torch.__version__}, focal-lib {version('focal-lib')}"
+    where = pick_device(device)
+    if not (found := commit()):
+        raise ValueError("FOCAL_COMMIT must be the commit that this copy is of, where there is no git. It is not set.")
+    return f"{machine_of(where)}; torch {torch.__version__}, focal-lib {focal_lib.__version__}, commit {found}"
 
 
 def choose(specs: Iterable[Spec], device: str, path: Path, until: float) -> dict[Kind, Choice]:
@@ -97,8 +102,9 @@ def choose(specs: Iterable[Spec], device: str, path: Path, until: float) -> dict
     )
     found = {}
     for kind in kinds:
-        if (seconds := until - time.time()) > 0:
-            found[kind] = fastest(measure_rates(kind.model, kind.precision, device, path, seconds))
+        seconds = until - time.time()
+        if seconds > 0 and (rates := measure_rates(kind.model, kind.precision, device, path, seconds)):
+            found[kind] = fastest(rates)
     return found
 
 
@@ -114,12 +120,31 @@ def measure_rates(model: str, precision: str, device: str, path: Path, seconds: 
         fresh = path.with_suffix(".fresh.json")
         fresh.unlink(missing_ok=True)
         flags = ["--model", model, "--device", device, "--precision", precision, *several, "--out", str(fresh)]
-        subprocess.run([sys.executable, "-m", "benchmarks.training", *flags], cwd=ROOT, check=True, timeout=seconds)
-        found = json.loads(fresh.read_text())
-        ours = [rate for rate in found if rate["loop"] == "ours"]
-        write_whole(path, lambda part: part.write_text(json.dumps([*known, *found], indent=1) + "\n"))
-        fresh.unlink()
+        if not ends_in([sys.executable, "-m", "benchmarks.training", "--quick", *flags], seconds):
+            click.echo(f"Measuring {model} was stopped after {seconds:.0f} s; what it had found counts.")
+        ours = _read_rates(fresh)
+        write_whole(path, lambda part: part.write_text(json.dumps([*known, *ours], indent=1) + "\n"))
+        fresh.unlink(missing_ok=True)
     return ours
+
+
+def ends_in(command: Sequence[str], seconds: float) -> bool:
+    """Whether the command does its work in that time; else it is stopped, with the processes that it has begun.
+
+    Raises:
+        CalledProcessError: it failed.
+    """
+    with subprocess.Popen(command, cwd=ROOT, start_new_session=True) as process:
+        try:
+            code = process.wait(seconds)
+        except BaseException as stop:
+            os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(stop, subprocess.TimeoutExpired):
+                return False
+            raise
+    if code:
+        raise subprocess.CalledProcessError(code, command)
+    return True
 
 
 def _read_rates(path: Path) -> list[dict[str, Any]]:
@@ -139,6 +164,7 @@ def do_runs(
     chosen: Mapping[Kind, Choice],
     again: bool = False,
     since: float | None = None,
+    after_each: Callable[[], object] = lambda: None,
 ) -> set[str]:
     """The grid's runs in its order, none begun after `until` (seconds since 1970); digests of those that failed now.
 
@@ -148,6 +174,7 @@ def do_runs(
         chosen: how the runs of a kind take a step, and how many of them share a GPU.
         again: also those that an earlier call left as failed.
         since: when the time began that lasts until then; default now.
+        after_each: called when a run has finished, by one process at a time.
     """
     left_out = {"done", *(() if again else ("failed",))}
     left = [entry.spec for entry in status(read_grid(grid), runs) if entry.state not in left_out]
@@ -167,6 +194,9 @@ def do_runs(
                 stopped.add(alike(spec))
             elif code:
                 failed.add(spec.digest)
+            else:
+                with lock:
+                    after_each()
 
     with ThreadPoolExecutor(at_once) as pool:
         for worker in [pool.submit(work) for _ in range(at_once)]:
@@ -189,21 +219,20 @@ def _do_run(spec: Spec, grid: Path, runs: Path, device: str, window: tuple[float
     return done.returncode
 
 
-def collect(grid: Path, runs: Path, out: Path, everything: bool = False) -> tuple[int, int]:
-    """Copies of finished runs that no call has collected before, as zip files of at most 15 MB.
+def collect(grid: Path, runs: Path, out: Path, before: Collection[str] = ()) -> tuple[list[str], int]:
+    """Copies of finished runs as zip files of at most 15 MB, in place of those that an earlier call has left.
+
+    Args:
+        before: digests of runs that are home already.
 
     Returns:
-        How many runs are in them, and how many are left for the next call.
+        Digests of the runs that are in them, and how many are left for the next call.
     """
-    sent = runs / "collected.json"
-    before = set(json.loads(sent.read_text())) if sent.is_file() and not everything else set()
     fresh = [s.spec for s in status(read_grid(grid), runs) if s.state == "done" and s.spec.digest not in before]
-    kept, files = runs / "recorded", [out / f"runs-{number:02}.zip" for number in range(MOST)]
+    kept, packed, number = runs / "recorded", list[str](), 0
     record_runs(fresh, kept, runs)
     out.mkdir(parents=True, exist_ok=True)
-    packed: list[str] = []
-    for path in files:
-        path.unlink(missing_ok=True)
+    while number < MOST and len(packed) < len(fresh):
         size = 0
         members: list[Path] = []
         for spec in fresh[len(packed) :]:
@@ -212,12 +241,17 @@ def collect(grid: Path, runs: Path, out: Path, everything: bool = False) -> tupl
             if members and size + more > LARGEST:
                 break
             size, members, packed = size + more, [*members, *paths], [*packed, spec.digest]
-        if members:
-            with zipfile.ZipFile(path, "w") as archive:  # logits are compressed already
-                for member in members:
-                    archive.write(member, member.relative_to(kept))
-    write_whole(sent, lambda part: part.write_text(json.dumps(sorted(before | set(packed)))))
-    return len(packed), len(fresh) - len(packed)
+        write_whole(out / f"runs-{number:02}.zip", partial(_pack, members, kept))
+        number += 1
+    for path in sorted(out.glob("runs-??.zip"))[number:]:
+        path.unlink()
+    return packed, len(fresh) - len(packed)
+
+
+def _pack(members: Iterable[Path], folder: Path, target: Path) -> None:
+    with zipfile.ZipFile(target, "w") as archive:  # logits are compressed already
+        for member in members:
+            archive.write(member, member.relative_to(folder))
 
 
 FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
@@ -254,7 +288,7 @@ def main(
         specs = read_grid(grid)
         runs.mkdir(parents=True, exist_ok=True)
         out.mkdir(parents=True, exist_ok=True)
-        chosen = choose(specs, device, runs / "rates.json", until) if benchmark else {}
+        chosen = choose(specs, device, runs / "rates.json", since + SHARE * 60 * minutes) if benchmark else {}
         for kind, choice in chosen.items():
             click.echo(f"fastest for {kind.model}, {kind.precision}: {choice.way}, {choice.at_once} at once")
         if chosen:
@@ -262,13 +296,16 @@ def main(
         if per_device:
             kinds = {kind_of(spec, device != "cpu") for spec in specs}
             chosen = {kind: chosen.get(kind, ALONE)._replace(at_once=per_device) for kind in kinds}
-        failed = do_runs(grid, runs, device, until, chosen, again, since)
-        packed, left = collect(grid, runs, out, everything)
+        sent = runs / "collected.json"
+        before = set(json.loads(sent.read_text())) if sent.is_file() and not everything else set()
+        failed = do_runs(grid, runs, device, until, chosen, again, since, lambda: collect(grid, runs, out, before))
+        packed, left = collect(grid, runs, out, before)
+        write_whole(sent, lambda part: part.write_text(json.dumps(sorted(before | set(packed)))))
     except (ValueError, OSError, ImportError, subprocess.SubprocessError) as error:
         raise click.ClickException(str(error)) from None
     states = ["failed" if spec.digest in failed else state for spec, state, _ in status(specs, runs)]
     click.echo(", ".join(f"{count} {state}" for state, count in Counter(states).items()))
-    click.echo(f"{packed} runs -> {out}" + (f"; {left} more at the next call" if left else ""))
+    click.echo(f"{len(packed)} runs -> {out}" + (f"; {left} more at the next call" if left else ""))
     raise SystemExit(CALL_AGAIN if left else exit_status(states))
 
 

@@ -1,7 +1,7 @@
 """Images in portions, for a machine that takes files of a few megabytes, or some of them at a time.
 
 python -m workflow.portions pack cifar10 cifar100 --out portions    # at home: lossless, in files of 4 MB
-python -m workflow.portions unpack portions --data data             # there; the last portion completes it
+python -m workflow.portions unpack portions --data _build/gpu/data  # there; the last portion completes it
 """
 
 from __future__ import annotations

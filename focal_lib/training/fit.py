@@ -13,6 +13,7 @@ from focal_lib.losses.by_name import build
 from focal_lib.training import data, models
 from focal_lib.training.data.dataset import Dataset, Split
 from focal_lib.training.monitor import summary
+from focal_lib.training.precision import make_float32_exact
 from focal_lib.training.spec import Spec
 from focal_lib.training.step import pick_way
 from focal_lib.training.trainer import Trainer, pick_device, to_tensors
@@ -47,6 +48,7 @@ def prepare(spec: Spec, device: str = "auto") -> tuple[Trainer, Parts]:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS is not deterministic without
     torch.use_deterministic_algorithms(True, warn_only=where.type == "cuda")  # bitwise on a CPU
     if where.type == "cuda":
+        make_float32_exact()
         torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     dataset, parts = load_parts(spec, where)
     return fresh_trainer(spec, dataset, len(parts["train"][1]), where), parts

@@ -32,10 +32,12 @@ def logits_on(
 
     from focal_lib.training import data
     from focal_lib.training.fit import pixel_scale
+    from focal_lib.training.precision import make_float32_exact
     from focal_lib.training.run import checked_weights, network
     from focal_lib.training.trainer import pick_device, to_tensors
 
     where, loaded = pick_device(device), dict[str, data.Dataset]()
+    make_float32_exact()
     for spec in specs:
         weights = checked_weights(spec, root)
         if spec.dataset not in loaded:

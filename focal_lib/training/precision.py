@@ -10,12 +10,18 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-__all__ = ["Float32Linear", "autocast", "give_float32_head", "pick_precision"]
+__all__ = ["Float32Linear", "autocast", "give_float32_head", "make_float32_exact", "pick_precision"]
 
 
 def pick_precision(precision: str, device: torch.device) -> str:
     """'auto' is bf16 on a GPU, float32 on a CPU."""
     return ("bf16" if device.type == "cuda" else "float32") if precision == "auto" else precision
+
+
+def make_float32_exact() -> None:
+    """What a record calls float32 is so on a GPU, too: unasked PyTorch rounds a convolution's inputs to TF32 there."""
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = False
 
 
 def autocast(device: torch.device, precision: str) -> Any:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+import focal_lib
 from focal_lib.atomic_write import remove_leftovers, sync_folder
 from focal_lib.checkout import commit
 from focal_lib.training.cost import images_to_train
@@ -380,7 +381,11 @@ def _keep(
         "images": images_to_train(spec, trainer.epoch),
         **used,
         "commit": commit(),
-        "versions": {n: version(n) for n in ("focal-lib", "torch", "numpy")} | {"python": platform.python_version()},
+        "versions": {
+            "focal-lib": focal_lib.__version__,  # of a copy that is not installed the commit tells more
+            **{name: version(name) for name in ("torch", "numpy")},
+            "python": platform.python_version(),
+        },
     }
     write(folder / HISTORY, contents[HISTORY])
     write(folder / SPEC, json.dumps(record, indent=1).encode())

@@ -30,7 +30,9 @@ __all__ = [
 ]
 
 
-WARM_UP = 3  # steps before one is recorded: as many as PyTorch's own recipe has
+# Steps of an epoch before one is recorded: as many as PyTorch's own recipe has. What the loss changed between epochs is
+# compiled in them, which cannot be done while a graph is recorded.
+WARM_UP = 3
 
 
 class NonFiniteLoss(RuntimeError):
@@ -88,7 +90,6 @@ class Trainer:
             give_float32_head(model)
         self.way = way
         self.fast_objective = self.objective if way == "plain" else compiled(self.objective, backend)
-        self.steps = 0  # taken since this object was made
         self.stream = torch.cuda.Stream(device) if way == "graph" else None
         self.generator = generator  # of permutations and crops; on the CPU, so that devices agree
         self.optimiser = make_optimiser(list(model.parameters()), recipe)
@@ -112,15 +113,14 @@ class Trainer:
         crops = draw_crops(len(labels), self.generator).to(images.device) if self.recipe.augment else None
         with self._own_stream():
             replay = None  # of this epoch: what the loss changes between epochs is for Python to know
-            for index in order.split(self.recipe.batch_size):
+            for taken, index in enumerate(order.split(self.recipe.batch_size)):
                 full = len(index) == self.recipe.batch_size
                 objective = partial(self.fast_objective if full else self.objective, images, labels, crops)
-                if full and self.way == "graph" and self.steps >= WARM_UP:
+                if full and self.way == "graph" and taken >= WARM_UP:
                     replay = replay or Replay(objective, self.optimiser, len(index), images.device)
                     loss = replay(index)
                 else:
                     loss = take_step(objective, self.optimiser, index)
-                self.steps += 1
                 if self.recipe.one_cycle:
                     self.schedule.step()
                 total += loss * len(index)

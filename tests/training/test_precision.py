@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from focal_lib.training import models
+from focal_lib.training import fit, models
 from focal_lib.training.models.text import TOKEN_MODELS, TREE_MODELS
 from focal_lib.training.precision import Float32Linear, autocast, give_float32_head, pick_precision
 from focal_lib.training.run import run
@@ -108,3 +108,27 @@ def test_the_features_of_a_row_are_seen_before_the_head():
     model = models.build("mlp", 1, 4, 3)
     give_float32_head(model)
     assert isinstance([module for module in model.modules() if isinstance(module, nn.Linear)][-1], Float32Linear)
+
+
+@pytest.fixture
+def tf32():
+    """The two switches of PyTorch, on."""
+    switches = torch.backends.cudnn, torch.backends.cuda.matmul
+    before = [switch.allow_tf32 for switch in switches]
+    for switch in switches:
+        switch.allow_tf32 = True
+    yield switches
+    for switch, value in zip(switches, before, strict=True):
+        switch.allow_tf32 = value
+
+
+def test_float32_is_float32_on_a_gpu(monkeypatch, tf32):
+    monkeypatch.setattr(fit, "pick_device", torch.device)
+    monkeypatch.setattr(fit, "load_parts", lambda spec, device: (None, {"train": ((), ())}))
+    monkeypatch.setattr(fit, "fresh_trainer", lambda *given: None)
+    monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", True)
+    monkeypatch.setattr(torch, "use_deterministic_algorithms", lambda *_, **given: None)
+    fit.prepare(Spec(), "cpu")
+    assert all(switch.allow_tf32 for switch in tf32)
+    fit.prepare(Spec(), "cuda")
+    assert not any(switch.allow_tf32 for switch in tf32)

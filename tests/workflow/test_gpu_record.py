@@ -7,17 +7,21 @@ import subprocess
 import sys
 import time
 import zipfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import psutil
 import pytest
+import torch
 from click.testing import CliRunner
 
 from focal_lib.checkout import ROOT
 from focal_lib.training.grids import read_contrasts, read_grid
 from focal_lib.training.locks import TimeUp
+from focal_lib.training.machine import machine_of
 from focal_lib.training.run import run
 from focal_lib.training.spec import Spec
 from focal_lib.training.status import CALL_AGAIN
@@ -81,7 +85,8 @@ def test_what_is_too_much_for_one_call_waits_for_the_next(place, monkeypatch):
     monkeypatch.setattr(gpu_record, "MOST", 1)
     digests = []
     for left in (1, 0):
-        assert collect(place / "grid.yaml", place / "runs", place / "out") == (1, left)
+        packed, found = collect(place / "grid.yaml", place / "runs", place / "out", digests)
+        assert (len(packed), found) == (1, left)
         with zipfile.ZipFile(place / "out" / "runs-00.zip") as archive:
             digests += {name.split("/")[0] for name in archive.namelist()}
     assert sorted(digests) == sorted(spec.digest for spec in read_grid(place / "grid.yaml"))
@@ -116,8 +121,11 @@ def test_the_fastest_way_that_a_run_may_take():
         fastest(rates[:1])
 
 
-def test_the_device_is_looked_at_first(tmp_path):
+def test_the_device_is_looked_at_first(monkeypatch):
     assert "cores" in check_device("cpu")
+    monkeypatch.setattr(gpu_record, "commit", lambda: "")
+    with pytest.raises(ValueError, match=r"FOCAL_COMMIT must be .* It is not set"):
+        check_device("cpu")
     with pytest.raises(ValueError, match="device must be"):
         check_device("tpu")
 
@@ -127,15 +135,16 @@ def benchmark(monkeypatch):
     """A benchmark that finds another way fastest for each network; what it was asked for."""
     asked = []
 
-    def run(command, **options):
-        assert command[1:3] == ["-m", "benchmarks.training"]
-        given = dict(zip(command[3::2], command[4::2], strict=True))
+    def run(command, seconds):
+        assert command[1:4] == ["-m", "benchmarks.training", "--quick"]
+        given = dict(zip(command[4::2], command[5::2], strict=True))
         asked.append((given["--model"], given["--precision"]))
         which = {"device": name_of_device(), "network": given["--model"], "precision": given["--precision"]}
         way = "graph" if given["--model"] == "resnet8" else "compiled"
         Path(given["--out"]).write_text(json.dumps([rate(way, 2) | which, rate("plain", 1) | which]))
+        return True
 
-    monkeypatch.setattr(gpu_record.subprocess, "run", run)
+    monkeypatch.setattr(gpu_record, "ends_in", run)
     monkeypatch.setattr("focal_lib.training.machine.machine_of", lambda device: name_of_device())
     return asked
 
@@ -162,6 +171,77 @@ def test_rates_are_measured_once_for_each_network_precision_and_device(tmp_path,
     choose(specs[:1], "cpu", path, time.time() + 60)
     assert benchmark[2:] == [("resnet8", "bf16"), ("resnet8", "float32")]
     assert choose(specs, "cpu", path, 0.0) == {}  # no time is left to measure
+
+
+LACKING = """
+import importlib.metadata, sys
+sys.modules |= {"platformdirs": None, "snakemake": None}
+
+def version(name, found=importlib.metadata.version):
+    if name == "focal-lib":
+        raise importlib.metadata.PackageNotFoundError
+    return found(name)
+
+importlib.metadata.version = version
+from workflow import gpu_record, portions
+gpu_record.main()
+"""
+
+
+def test_what_a_borrowed_machine_may_lack_is_not_needed(place):
+    (spec, _), out = read_grid(place / "grid.yaml"), place / "out"
+    run(spec, place / "runs")
+    command = [sys.executable, "-c", LACKING, *flags_of(place, "--minutes", "0.0001")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"FOCAL_COMMIT": "abc"})
+    assert done.returncode == CALL_AGAIN, done.stderr
+    assert "focal-lib 0+unknown, commit " in done.stdout
+    assert done.stdout.splitlines()[-2:] == ["1 done, 1 waiting", f"1 runs -> {out}"]
+
+
+def test_a_benchmark_that_takes_too_long_is_stopped_and_what_it_found_counts(tmp_path, monkeypatch, capsys):
+    def stopped(command, seconds):
+        which = {"device": machine_of(torch.device("cpu")), "network": "resnet8", "precision": "float32"}
+        Path(command[-1]).write_text(json.dumps([rate("plain", 1) | which] * found))
+        return False
+
+    monkeypatch.setattr(gpu_record, "ends_in", stopped)
+    specs = [Spec(dataset="cifar10", model="resnet8")]
+    found = 0
+    assert choose(specs, "cpu", tmp_path / "rates.json", time.time() + 60) == {}
+    found = 1
+    assert list(choose(specs, "cpu", tmp_path / "rates.json", time.time() + 60).values()) == [Choice("plain", 1)]
+    assert "Measuring resnet8 was stopped after" in capsys.readouterr().out
+
+
+CHILD = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+open(sys.argv[1], "w").write(str(child.pid))
+time.sleep(600)
+"""
+
+
+def test_a_command_that_is_stopped_leaves_no_process(tmp_path):
+    assert gpu_record.ends_in([sys.executable, "-c", ""], 60)
+    with pytest.raises(subprocess.CalledProcessError):
+        gpu_record.ends_in([sys.executable, "-c", "raise SystemExit(3)"], 60)
+    assert not gpu_record.ends_in([sys.executable, "-c", CHILD, str(tmp_path / "pid")], 2)
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(int((tmp_path / "pid").read_text())).wait(10)
+
+
+def test_a_run_is_packed_as_soon_as_it_is_finished(place, monkeypatch):
+    """A machine that goes before the end of a call has given back what was done."""
+    path, out, packed = place / "grid.yaml", place / "out", []
+    monkeypatch.setattr(gpu_record, "_do_run", lambda spec, *_: run(spec, place / "runs") and 0)
+
+    def after_each():
+        gpu_record.collect(path, place / "runs", out)
+        with zipfile.ZipFile(out / "runs-00.zip") as archive:
+            packed.append(len(archive.namelist()) // 3)
+
+    gpu_record.do_runs(path, place / "runs", "cpu", time.time() + 60, {}, after_each=after_each)
+    assert packed == [1, 2]
 
 
 def plant_failure(place, spec, reason):

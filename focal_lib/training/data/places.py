@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import platformdirs
-
 __all__ = ["cache", "cure_of", "fill", "own_folder", "reading"]
 
 _NO_DAMAGE = (MemoryError, PermissionError, ImportError)  # of a file; they say themselves what is wrong
@@ -25,7 +23,12 @@ def own_folder(name: str) -> Path | None:
 
 def cache(name: str) -> Path:
     """The folder that keeps what was fetched for this data set."""
-    return Path(os.environ.get("FOCAL_CACHE") or platformdirs.user_cache_dir("focal-lib")) / name
+    if own := os.environ.get("FOCAL_CACHE"):
+        return Path(own, name)
+
+    import platformdirs  # a borrowed machine may lack it, and be given its data by FOCAL_DATA
+
+    return Path(platformdirs.user_cache_dir("focal-lib"), name)
 
 
 def fill(target: Path, ways: Sequence[tuple[str, Callable[[Path], None]]], advice: str) -> None:
