@@ -19,15 +19,15 @@
 # temperature, or by the focal calibration map, its $\gamma$ fitted, and a temperature: focal temperature scaling;
 # tables of {cite:t}`m20` (M20) and {cite:t}`l25` (L25) compare the losses. What do such tables look like for networks
 # that we trained ourselves? **In short:** on CIFAR-10, after {glue:text}`table1-epochs` epochs, with
-# {glue:text}`table1-seeds-said`:
+# {glue:text}`table1-seeds-said` of each of KK24's losses:
 #
 # * As trained, ECE (equal width) is {glue:text}`table1-ce-before:.1f` % with cross-entropy,
 #   {glue:text}`table1-said-before` (5 %, Holm). The highest is {glue:text}`table1-most-before:.1f` %.
 # * After one temperature each it is {glue:text}`table1-least-after:.1f` to {glue:text}`table1-most-after:.1f` %, where
 #   calibrated networks with the same confidences would show {glue:text}`table1-least-chance:.1f` to
 #   {glue:text}`table1-most-chance:.1f` % by chance; compared with cross-entropy it is {glue:text}`table1-said-after`.
-#   On average {glue:text}`table1-nll-first` has the lowest log-loss, after a temperature chosen by it, and
-#   {glue:text}`table1-error-first` the lowest error.
+#   Of these losses {glue:text}`table1-nll-first` has on average the lowest log-loss, after a temperature chosen by it,
+#   and {glue:text}`table1-error-first` the lowest error.
 # * Focal loss lowers confidence, and the focal calibration map with the $\gamma$ of training raises it again:
 #   confidence minus accuracy is {glue:text}`table1-focal-low:+.1f` to {glue:text}`table1-focal-high:+.1f` points with
 #   focal losses of a fixed $\gamma$, {glue:text}`table1-mapped-low:+.1f` to {glue:text}`table1-mapped-high:+.1f` after
@@ -68,7 +68,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.logit_sample import logit_sample
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import interval_figure, point_figure
+from focal_lib.pages.plots.curves import interval_figure, point_figure, row_figure
 from focal_lib.pages.plots.epochs import reliability_strip
 from focal_lib.pages.tables import as_html, captioned, in_words
 
@@ -166,14 +166,12 @@ captioned(whole[["NLL"]], "The same for NLL, T and gamma chosen by NLL")
 summary = results.summarise(frame)
 by_mass = summary[summary["metric"] == "adaptive-ece"]
 methods = {"as trained": "none", "temperature scaling": "temperature", "focal temperature scaling": "focal-temperature"}
-shown = {}
-for label, method in methods.items():
-    part = by_mass[(by_mass["method"] == method) & by_mass["objective"].isin(["", "adaptive-ece"])]
-    ticks = part["loss"].replace({"cross-entropy": "CE"}).map(in_words).str.replace(" ", "\n")
-    shown[label] = (ticks.to_numpy(), part["mean"].to_numpy(), part["sd"].to_numpy())
+by_method = by_mass[by_mass["objective"].isin(["", "adaptive-ece"])].set_index(["method", "loss"])[["mean", "sd"]]
+order = list(frame["loss"].unique())
+shown = {label: tuple(by_method.loc[method].reindex(order).to_numpy().T) for label, method in methods.items()}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Adaptive ECE of each loss as trained, after temperature scaling and after focal temperature scaling, with standard deviations, on a logarithmic scale."}, "figure": {"name": "fig-table1-ece", "caption": "Adaptive ECE (%) on CIFAR-10, mean and standard deviation over seeds, as trained and after either scaling, chosen by adaptive ECE."}}
-point_figure(shown, "loss", "adaptive ECE (%)", yscale="log")
+# %% tags=["remove-input"] mystnb={"image": {"alt": "A row for each loss with its points, on a logarithmic scale: adaptive ECE as trained, after temperature scaling and after focal temperature scaling, with standard deviations."}, "figure": {"name": "fig-table1-ece", "caption": "Adaptive ECE (%) on CIFAR-10, mean and, of several seeds, standard deviation, as trained and after either scaling, chosen by adaptive ECE."}}
+row_figure(order, shown, "adaptive ECE (%), logarithmic", xscale="log")
 
 # %% tags=["hide-input"]
 of_main = frame[frame["loss"].isin(main)]
@@ -251,9 +249,10 @@ note("table1", told=int((tested <= 0.05).sum()), tested=len(tested), told_by_cha
 # told from calibrated ones after a temperature that is chosen by adaptive ECE; by chance it would be about
 # {glue:text}`table1-told-by-chance:.1f`.
 #
-# Log-loss after a temperature is from {glue:text}`table1-nll-least:.3f` ({glue:text}`table1-nll-first`) to
-# {glue:text}`table1-nll-most:.3f` ({glue:text}`table1-nll-last`); compared with cross-entropy's it is
-# {glue:text}`table1-said-nll` (Holm over the losses). The error is from {glue:text}`table1-error-least:.1f` %
+# With KK24's losses log-loss after a temperature is from {glue:text}`table1-nll-least:.3f`
+# ({glue:text}`table1-nll-first`) to {glue:text}`table1-nll-most:.3f` ({glue:text}`table1-nll-last`); compared with
+# cross-entropy's it is {glue:text}`table1-said-nll` (Holm over the losses). The error is from
+# {glue:text}`table1-error-least:.1f` %
 # ({glue:text}`table1-error-first`) to {glue:text}`table1-error-most:.1f` % ({glue:text}`table1-error-last`), and
 # {glue:text}`table1-said-error`. With $\gamma =$ {glue:text}`table1-top-gamma:g` it differs from cross-entropy's by
 # {glue:text}`table1-top-error:+.1f` points (95 % t interval {glue:text}`table1-top-error-low:+.1f` to
@@ -578,33 +577,37 @@ differences(training.read_notes(f"workflow/grids/{recorded_many}.yaml").differs)
 #
 # L25's Fig. 9 has reliability diagrams of cross-entropy, FLSD-53, dual focal loss and FCL: 'Focal Calibration Loss
 # achieves the best calibration among the methods, with the lowest ECE and a relatively low MCE.' The same losses in the
-# small networks, with {glue:text}`table1-fcl`, where L25 has $\gamma = 4$ and $\lambda = 1.5$ for its ResNet-110. L25's
-# claims below are not judged by these small runs, but wait for those on all of CIFAR-10, with L25's values:
+# networks on all of CIFAR-10, with {glue:text}`table1-fig9-fcl`, which L25 A.10 has for ResNet-110, the network of that
+# figure; of each loss {glue:text}`table1-fig9-seeds`, as many as all four have:
 
 # %% tags=["hide-input"]
 drawn = ("cross-entropy", "flsd-53", "dual-focal", "fcl")
-drawn = [loss for start in drawn for loss in small_frame["loss"].unique() if loss.split()[0] == start]
-scaled = small_frame.query("method == 'temperature' and metric == objective == 'ece'")
+drawn = [loss for start in drawn for loss in frame["loss"].unique() if loss.split()[0] == start]
+of_drawn = frame[frame["loss"].isin(drawn)]
+paired = of_drawn[of_drawn.groupby("seed")["loss"].transform("nunique") == len(drawn)]
+scaled = paired.query("method == 'temperature' and metric == objective == 'ece'")
 stages = {"as trained": None, "after a temperature": scaled.set_index(["loss", "seed"])["temperature"].to_dict()}
-ran = results.load_whole_seeds(recorded_small)
+ran = [run for run in trained if run.spec.seed in set(paired["seed"])]
 strips = {
     stage: {in_words(loss): bins for loss, bins in results.reliability_by_loss(ran, drawn, by).items()}
     for stage, by in stages.items()
 }
 
 # %% tags=["remove-input"]
-fig9 = results.summarise(small_frame).query("method == 'none' and loss in @drawn")
+note("table1", {"fig9-fcl": in_words(drawn[-1]), "fig9-seeds": results.name_seeds(paired)})
+fig9 = results.summarise(paired).query("method == 'none'")
 for metric in ("ece", "mce"):
     in_order = fig9[fig9["metric"] == metric].sort_values("mean")
-    values = in_order["mean"].map("{:.1f}".format) + " ± " + in_order["sd"].map("{:.1f}".format)
+    spread = in_order["sd"].map(" ± {:.1f}".format).where(in_order["seeds"] > 1, "")
+    values = in_order["mean"].map("{:.1f}".format) + spread
     note("table1", {f"fig9-{metric}": ", ".join(in_order["loss"].map(in_words) + " " + values)})
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Reliability diagrams, a column for each loss, above as trained and below after a temperature: accuracy over confidence by bin with the diagonal, and the share of the samples in each bin."}, "figure": {"name": "fig-table1-reliability", "caption": "Reliability of the small networks on CIFAR-10's test images, bins of equal width, all seeds together, as trained and after a temperature that each network's validation images chose by ECE. Grey: the shares of the bins; orange: the gaps. Counterpart of L25 Fig. 9."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Reliability diagrams, a column for each loss, above as trained and below after a temperature: accuracy over confidence by bin with the diagonal, and the share of the samples in each bin."}, "figure": {"name": "fig-table1-reliability", "caption": "Reliability on CIFAR-10's test images, bins of equal width, the runs of a loss together, as trained and after a temperature that each network's validation images chose by ECE. Grey: the shares of the bins; orange: the gaps. Counterpart of L25 Fig. 9."}}
 reliability_strip(strips)
 
 # %% [markdown]
-# ECE as trained, mean ± standard deviation over seeds, from the lowest: {glue:text}`table1-fig9-ece` (%); MCE, the gap
-# of the worst bin: {glue:text}`table1-fig9-mce` (%).
+# ECE as trained, mean ± standard deviation over seeds where there are several, from the lowest:
+# {glue:text}`table1-fig9-ece` (%); MCE, the gap of the worst bin: {glue:text}`table1-fig9-mce` (%).
 #
 # (sec-table1-written)=
 # ## What was written down before
@@ -657,12 +660,13 @@ ECE does not."""
 #
 # :::{admonition} What to remember
 # :class: tip
-# * On CIFAR-10, after {glue:text}`table1-epochs` epochs, the ECE as trained is, compared with cross-entropy's,
-#   {glue:text}`table1-said-before` (5 %, Holm), and after one temperature each {glue:text}`table1-said-after`. It is
-#   {glue:text}`table1-least-after:.1f` to {glue:text}`table1-most-after:.1f` % then; calibrated networks would show
-#   {glue:text}`table1-least-chance:.1f` to {glue:text}`table1-most-chance:.1f` % by chance.
-# * On average {glue:text}`table1-nll-first` has the lowest log-loss after a temperature chosen by it, and
-#   {glue:text}`table1-error-first` the lowest error.
+# * On CIFAR-10, after {glue:text}`table1-epochs` epochs, with KK24's losses, the ECE as trained is, compared with
+#   cross-entropy's, {glue:text}`table1-said-before` (5 %, Holm), and after one temperature each
+#   {glue:text}`table1-said-after`. It is {glue:text}`table1-least-after:.1f` to {glue:text}`table1-most-after:.1f` %
+#   then; calibrated networks would show {glue:text}`table1-least-chance:.1f` to {glue:text}`table1-most-chance:.1f` %
+#   by chance.
+# * Of these losses {glue:text}`table1-nll-first` has on average the lowest log-loss after a temperature chosen by it,
+#   and {glue:text}`table1-error-first` the lowest error.
 # * Confidence minus accuracy on test images is {glue:text}`table1-focal-low:+.1f` to
 #   {glue:text}`table1-focal-high:+.1f` points with focal losses of a fixed $\gamma$,
 #   {glue:text}`table1-mapped-low:+.1f` to {glue:text}`table1-mapped-high:+.1f` after the map with that $\gamma$, and

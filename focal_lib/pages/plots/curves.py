@@ -14,7 +14,15 @@ from focal_lib.pages.plots.legends import put_legend_below
 from focal_lib.pages.plots.style import WIDTH, curve_styles
 from focal_lib.pages.tables import in_words
 
-__all__ = ["dot_figure", "interval_figure", "line_figure", "panel_figure", "point_figure", "scatter_figure"]
+__all__ = [
+    "dot_figure",
+    "interval_figure",
+    "line_figure",
+    "panel_figure",
+    "point_figure",
+    "row_figure",
+    "scatter_figure",
+]
 
 
 def line_figure(
@@ -164,6 +172,24 @@ def interval_figure(
         ax.errorbar(at[row], row, xerr=error[:, row : row + 1], fmt="o", color=colour, capsize=3)
     ax.invert_yaxis()
     return _finish(fig, legend=False, yticks=rows, yticklabels=[in_words(label) for label in labels], xlabel=xlabel)
+
+
+def row_figure(
+    labels: Sequence[str],
+    groups: Mapping[str, tuple[np.ndarray, np.ndarray | None]],
+    xlabel: str,
+    **axes: Any,
+) -> Figure:
+    """One row a label, the first on top: a point and error bar (m,) of each group, a little aside of each other."""
+    fig, ax = plt.subplots(figsize=(7, 1.3 + 0.38 * len(labels)))
+    rows, styles = np.arange(len(labels)), curve_styles(groups, markers=True)
+    for place, (label, (values, error)) in enumerate(groups.items()):
+        at = rows + 0.22 * (place - (len(groups) - 1) / 2)
+        dots = styles[label] | {"linestyle": "none", "capsize": 2, "elinewidth": 1.2}
+        ax.errorbar(values, at, xerr=error, label=label, **dots)
+    ax.invert_yaxis()
+    ticks = {"yticks": rows, "yticklabels": [in_words(label) for label in labels]}
+    return _finish(fig, legend=len(groups) > 1, xlabel=xlabel, **ticks, **axes)
 
 
 def scatter_figure(

@@ -9,6 +9,7 @@ from focal_lib.pages.plots.curves import (
     line_figure,
     panel_figure,
     point_figure,
+    row_figure,
     scatter_figure,
 )
 
@@ -51,6 +52,18 @@ def test_intervals_stand_from_top_to_bottom():
     assert ax.yaxis_inverted()
     (segment, *_) = ax.containers[0][2][0].get_segments()
     assert segment[:, 0].tolist() == [0, 2]
+
+
+def test_points_of_a_row_stand_beside_each_other_and_one_run_has_no_bar():
+    groups = {"a": (np.array([1.0, 2.0]), np.array([0.5, np.nan])), "b": (np.array([1.0, 2.0]), None)}
+    (ax,) = row_figure(["cross-entropy", "mmce 2"], groups, "ECE", xscale="log").axes
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["cross-entropy", "MMCE (λ 2)"]
+    assert ax.yaxis_inverted()
+    points, _, (bars,) = ax.containers[0]
+    assert points.get_xdata().tolist() == [1, 2]
+    assert points.get_linestyle() == "None"
+    assert [len(segment) for segment in bars.get_segments()] == [2, 0]
+    assert (points.get_ydata() < ax.containers[1][0].get_ydata()).all()
 
 
 def test_scatter_has_no_lines_between_points():
