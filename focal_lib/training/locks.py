@@ -15,7 +15,7 @@ __all__ = ["RunTaken", "TimeUp", "held", "is_locked"]
 
 log = logging.getLogger(__name__)
 
-_GLANCE = 0.1  # seconds: `is_locked` of another process holds a lock for much less
+_GLANCE = 0.25  # seconds: `is_locked` of another process holds a lock for much less
 
 
 class RunTaken(RuntimeError):
@@ -47,7 +47,7 @@ def held(folder: Path, name: str, wait: bool = True, until: float = math.inf) ->
     lock = _lock(folder)
     hold: contextlib.AbstractContextManager[object]
     try:
-        hold = lock.acquire(timeout=_GLANCE, poll_interval=_GLANCE / 20)
+        hold = _acquire_now(lock)
     except Timeout:
         if not wait:
             raise RunTaken(f"{name} is being done by another process.") from None
@@ -55,6 +55,11 @@ def held(folder: Path, name: str, wait: bool = True, until: float = math.inf) ->
         hold = _wait_for(lock, name, until)
     with hold:
         yield
+
+
+def _acquire_now(lock: FileLock) -> contextlib.AbstractContextManager[object]:
+    """Hold it; Timeout where another process holds it for longer than a look at it takes."""
+    return lock.acquire(timeout=_GLANCE, poll_interval=_GLANCE / 50)
 
 
 def _wait_for(lock: FileLock, name: str, until: float) -> contextlib.AbstractContextManager[object]:
@@ -70,7 +75,7 @@ def is_locked(folder: Path) -> bool:
     if not (folder.parent / ".locks" / folder.name).exists():
         return False
     try:
-        with _lock(folder).acquire(timeout=_GLANCE, poll_interval=_GLANCE / 20):  # others look, too
+        with _acquire_now(_lock(folder)):
             return False
     except Timeout:
         return True

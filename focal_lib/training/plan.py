@@ -92,11 +92,12 @@ class Plan:
         if not self.machine:
             return "\n".join(lines)
         lines += map(str, self.parts)
+        hours_on = f"Hours on {spell_cores(self.machine)}"
         if self.hours is None:
-            return "\n".join([*lines, f"Hours on {spell_cores(self.machine)}: not known."])
+            return "\n".join([*lines, f"{hours_on}: not known."])
         flops = [part.images * part.speed.flops for part in self.parts if part.speed and part.speed.flops]
         total = f", {sum(flops):.2g} FLOP" if len(flops) == len(self.parts) else ""
-        lines.append(f"Hours on {spell_cores(self.machine)}: about {_few(self.hours)} of one {self.unit}{total};")
+        lines.append(f"{hours_on}: about {_few(self.hours)} of one {self.unit}{total};")
         lines.append(f"{_few(self.hours / self.at_once)} with {self.at_once} at once, if none slows another.")
         return "\n".join(lines)
 

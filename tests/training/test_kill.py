@@ -16,6 +16,7 @@ from tests.training.kill_runs import CERTAIN, plan_runs
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked")
 def test_kills_change_nothing(small_data, tmp_path):
     kills = int(os.environ.get("KILLS", "8"))
+    planned = plan_runs(kills)
     command = [sys.executable, "-m", "tests.training.kill_runs", str(tmp_path / "killed"), str(kills)]
     done = subprocess.run(
         command, cwd=ROOT, env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=1200
@@ -25,7 +26,7 @@ def test_kills_change_nothing(small_data, tmp_path):
     print(counts)
     assert counts["kills"] == kills
     assert counts["while writing"] >= CERTAIN
-    for spec in plan_runs(kills):
+    for spec in planned:
         whole, killed = run(spec, tmp_path / "whole"), tmp_path / "killed" / spec.digest
         again = run(spec, tmp_path / "killed")
         for name in ("validation", "test", "train"):
@@ -37,6 +38,4 @@ def test_kills_change_nothing(small_data, tmp_path):
         assert events.count("done") <= 1  # done once, though two had it to do
         assert set(events) <= {"start", "done"}  # nothing damaged, nothing moved aside
         assert not list(killed.glob(".*"))
-    assert sorted(p.name for p in (tmp_path / "killed").glob("[!.]*")) == sorted(
-        spec.digest for spec in plan_runs(kills)
-    )
+    assert sorted(p.name for p in (tmp_path / "killed").glob("[!.]*")) == sorted(spec.digest for spec in planned)
