@@ -30,6 +30,6 @@ def make_environment(home: Path, lock: Path, *afterwards: Sequence[str | Path]) 
     print(f"Installing {lock.name} into {home.name} ...", file=sys.stderr)
     venv.create(home, with_pip=True)
     python = home / "bin" / "python"
-    for arguments in (("-m", "pip", "install", "-qq", "-r", lock), *afterwards):
+    for arguments in (("-m", "pip", "install", "-qq", "--no-compile", "-r", lock), *afterwards):
         subprocess.run([python, *arguments], check=True)
     made_of.write_text(lock.read_text())
