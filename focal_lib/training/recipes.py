@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 __all__ = ["PRECISIONS", "RECIPES", "Recipe"]
 
@@ -29,9 +30,11 @@ class Recipe:
     one_cycle: float = field(default=0.0, metadata={"later": True})
     nesterov: bool = field(default=False, metadata={"later": True})
     keep: str = field(default="last", metadata={"later": True})  # weights of the 'last' epoch, or 'best' on validation
+    reduction: str = field(default="mean", metadata={"later": True})  # of a batch's losses: 'mean' or 'sum'
+    clip_norm: float = field(default=0.0, metadata={"later": True})  # longest gradient of all weights; 0: any
 
 
-_CIFAR = Recipe(
+_TOLD = Recipe(
     "M20 appendix D, KK24 section 5.1, L25 section 5; weight decay from KK24's text, crops and flips from M20's",
     "sgd",
     learning_rate=0.1,
@@ -42,6 +45,21 @@ _CIFAR = Recipe(
     weight_decay=5e-4,
     augment=True,
 )
+_ONE_CYCLE = replace(
+    _TOLD,
+    source="few epochs for a CPU; rates as Smith and Topin (2018), arXiv 1708.07120: not a paper's",
+    epochs=16,
+    drops=(),
+    one_cycle=0.2,
+    nesterov=True,
+    precision="bf16",
+    last_batch="drop",
+)
+# The code that M20 published (github.com/torrvision/focal_calibration, train_utils.py) sums the losses of a batch and
+# cuts the gradient to a norm of 2; KK24's (slavikkom/focal_temperature_scaling) does the same, and L25 says it goes by
+# M20's. The sum is 128 times the mean, so that the gradient of most steps is cut. No text of theirs tells of either.
+_AS_IN_CODE: dict[str, Any] = {"reduction": "sum", "clip_norm": 2.0}
+_CIFAR = replace(_TOLD, source=f"{_TOLD.source}; summed and cut as in M20's code", **_AS_IN_CODE)
 
 RECIPES: dict[str, Recipe] = {
     "book-fast": Recipe("the book's own, short: not a paper's", "adam", 1e-3, 100, 100),
@@ -68,24 +86,18 @@ RECIPES: dict[str, Recipe] = {
     ),
     "text-fast": Recipe("the book's own, short: not a paper's", "adam", 1e-3, 50, 8),
     "cifar-fast": replace(
-        _CIFAR, source="the papers' SGD with a tenth of the epochs: not a paper's", epochs=35, drops=(15, 25)
+        _TOLD, source="the papers' SGD with a tenth of the epochs: not a paper's", epochs=35, drops=(15, 25)
     ),
     "cifar-cpu": replace(
-        _CIFAR,
+        _TOLD,
         source="the papers' SGD, short, without augmentation, for two cores: not a paper's",
         batch_size=64,
         epochs=30,
         drops=(13, 21),
         augment=False,
     ),
-    "cifar-one-cycle": replace(
-        _CIFAR,
-        source="few epochs for a CPU; rates as Smith and Topin (2018), arXiv 1708.07120: not a paper's",
-        epochs=16,
-        drops=(),
-        one_cycle=0.2,
-        nesterov=True,
-        precision="bf16",
-        last_batch="drop",
+    "cifar-one-cycle": _ONE_CYCLE,
+    "cifar-one-cycle-clipped": replace(
+        _ONE_CYCLE, source=f"{_ONE_CYCLE.source}; summed and cut as in M20's code", **_AS_IN_CODE
     ),
 }

@@ -130,7 +130,8 @@ class Spec:
         if self.precision != "recipe":
             own["precision"] = self.precision
         if "epochs" in own:  # the drops keep their place in the run
-            own["drops"] = tuple(round(drop * self.epochs / recipe.epochs) for drop in recipe.drops)
+            drops = (round(drop * self.epochs / recipe.epochs) for drop in recipe.drops)
+            own["drops"] = tuple(drop for drop in drops if drop > 0)  # after none: the rate has its start
         return replace(recipe, **own)
 
     @property
@@ -163,7 +164,8 @@ class Spec:
         """The command that makes it, as 'focal run -p gamma 3 -p seed 1'."""
         uses = () if self.label == "cross-entropy" else LOSSES[self.loss]
         given = {f.name: getattr(self, f.name) for f in fields(self) if f.name in uses or _differs(self, f)}
-        return " ".join(["focal run", *(f"-p {name} {str(value).removesuffix('.0')}" for name, value in given.items())])
+        texts = ((n, str(v).removesuffix(".0") if isinstance(v, float) else str(v)) for n, v in given.items())
+        return " ".join(["focal run", *(f"-p {name} {text}" for name, text in texts)])
 
 
 def _named(what: Spec | Recipe) -> dict[str, Any]:

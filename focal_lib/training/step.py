@@ -51,11 +51,25 @@ def compiled(objective: Objective, backend: str = "inductor") -> Objective:
     return found
 
 
-def take_step(objective: Callable[[Tensor], Tensor], optimiser: torch.optim.Optimizer, index: Tensor) -> Tensor:
-    """Update the weights by the gradient of the objective of the samples at these indices; its value."""
+def take_step(
+    objective: Callable[[Tensor], Tensor],
+    optimiser: torch.optim.Optimizer,
+    index: Tensor,
+    reduction: str = "mean",
+    clip_norm: float = 0.0,
+) -> Tensor:
+    """Update the weights by the gradient of the objective, a mean over the samples at these indices; its value.
+
+    Args:
+        reduction: 'sum': by the gradient of their sum.
+        clip_norm: a gradient that is longer is made as long as this; 0: as long as it is.
+    """
     loss = objective(index)
     optimiser.zero_grad(set_to_none=True)
-    loss.backward()
+    (loss * len(index) if reduction == "sum" else loss).backward()
+    if clip_norm:
+        weights = [weight for group in optimiser.param_groups for weight in group["params"]]
+        torch.nn.utils.clip_grad_norm_(weights, clip_norm)
     optimiser.step()
     return loss.detach()
 
@@ -85,13 +99,19 @@ class Replay:
     """
 
     def __init__(
-        self, objective: Callable[[Tensor], Tensor], optimiser: torch.optim.Optimizer, size: int, device: torch.device
+        self,
+        objective: Callable[[Tensor], Tensor],
+        optimiser: torch.optim.Optimizer,
+        size: int,
+        device: torch.device,
+        reduction: str = "mean",
+        clip_norm: float = 0.0,
     ) -> None:
         self.index = torch.zeros(size, dtype=torch.int64, device=device)
         optimiser.zero_grad(set_to_none=True)  # so that gradients get their place in the graph's memory
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph, stream=torch.cuda.current_stream(device)):
-            self.loss = take_step(objective, optimiser, self.index)
+            self.loss = take_step(objective, optimiser, self.index, reduction, clip_norm)
 
     def __call__(self, index: Tensor) -> Tensor:
         """The step for these indices (size,); the loss, which the next call overwrites."""

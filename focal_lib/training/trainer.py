@@ -111,16 +111,17 @@ class Trainer:
         if self.recipe.last_batch == "drop":
             order = order[: len(order) // self.recipe.batch_size * self.recipe.batch_size]
         crops = draw_crops(len(labels), self.generator).to(images.device) if self.recipe.augment else None
+        update = (self.recipe.reduction, self.recipe.clip_norm)
         with self._own_stream():
             replay = None  # of this epoch: what the loss changes between epochs is for Python to know
             for taken, index in enumerate(order.split(self.recipe.batch_size)):
                 full = len(index) == self.recipe.batch_size
                 objective = partial(self.fast_objective if full else self.objective, images, labels, crops)
                 if full and self.way == "graph" and taken >= WARM_UP:
-                    replay = replay or Replay(objective, self.optimiser, len(index), images.device)
+                    replay = replay or Replay(objective, self.optimiser, len(index), images.device, *update)
                     loss = replay(index)
                 else:
-                    loss = take_step(objective, self.optimiser, index)
+                    loss = take_step(objective, self.optimiser, index, *update)
                 if self.recipe.one_cycle:
                     self.schedule.step()
                 total += loss * len(index)

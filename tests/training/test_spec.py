@@ -24,7 +24,7 @@ def test_digest_depends_on_every_field_and_on_nothing_else():
 def test_digests_of_before_stay():
     """The recorded runs are found by them."""
     assert Spec(epochs=100).digest == "1d6d0d6e9bf27da0"
-    assert Spec(loss="fcl", gamma=3, lam=0.5, recipe="kk24-cifar", dataset="cifar10").digest == "a7a70a1515b54578"
+    assert Spec(loss="fcl", gamma=3, lam=0.5, recipe="cifar-fast", dataset="cifar10").digest == "fc0f342cb074ae3a"
 
 
 @pytest.mark.parametrize("name", ["cifar10-resnet8", "cifar100-resnet8", "cifar10-hessian"])
@@ -37,7 +37,7 @@ def test_grids_of_recorded_runs_give_their_names(name):
     ("grid", "first"),
     [
         ("fashion-mnist", "1d6d0d6e9bf27da0"),
-        ("kk24-tinyimagenet", "0f3995deb0e6350b"),
+        ("l25-text", "e012dad29acc378f"),
         ("slurm-demo", "4650392e58691366"),
         ("smoke", "d3135986195774df"),
     ],
@@ -143,6 +143,7 @@ def test_a_schedule_needs_epochs_to_change_in(loss):
         Spec(loss="fcl", gamma=3, lam=0.5, dataset="cifar10", recipe="kk24-cifar", learning_rate=1e-3),
         Spec(loss="hessian-trace", lam=0),
         Spec(loss="dual-focal", gamma=0, epochs=7),
+        Spec(dataset="digits-2.0", learning_rate=2.0),
     ],
 )
 def test_the_command_of_a_run_makes_it(spec):
@@ -159,3 +160,4 @@ def test_the_largest_seed_is_one_that_pytorch_takes():
 
 def test_recipe_keeps_the_places_of_its_drops():
     assert Spec(recipe="kk24-cifar", epochs=7).training.drops == (3, 5)
+    assert Spec(recipe="kk24-cifar", epochs=1).training.drops == (1,)  # none before the first step

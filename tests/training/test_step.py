@@ -167,11 +167,11 @@ class _Graph:
 
     recorded = 0
 
-    def record(self, objective, optimiser, index):
+    def record(self, objective, optimiser, index, *update):
         compiled = counters["stats"]["unique_graphs"]
         objective(index)
         assert counters["stats"]["unique_graphs"] == compiled
-        self.step, self.loss = (objective, optimiser, index), torch.full((), float("nan"))
+        self.step, self.loss = (objective, optimiser, index, *update), torch.full((), float("nan"))
         _Graph.recorded += 1
         return self.loss
 
@@ -197,7 +197,11 @@ def graphs_on_the_cpu(monkeypatch):
 
 
 @pytest.mark.parametrize("loss", first_is_quick(["focal", "focal-scheduled-532", "adafocal"]))
-@pytest.mark.parametrize("recipe", [replace(DROPS, batch_size=6), replace(CYCLE, batch_size=6)], ids=["keep", "drop"])
+@pytest.mark.parametrize(
+    "recipe",
+    [replace(DROPS, batch_size=6), replace(CYCLE, batch_size=6), replace(CYCLE, batch_size=6, clip_norm=0.02)],
+    ids=["keep", "drop", "cut"],
+)
 def test_a_step_is_recorded_once_an_epoch_and_replayed(graphs_on_the_cpu, recipe, loss):
     replayed = make("graph", loss, recipe=recipe)
     means, logits = train(replayed)

@@ -10,7 +10,7 @@ import torch
 from focal_lib.losses import AdaFocalLoss, FocalLoss
 from focal_lib.losses.base import TrainingLoss
 from focal_lib.training import models
-from focal_lib.training.recipes import RECIPES
+from focal_lib.training.recipes import RECIPES, Recipe
 from focal_lib.training.spec import Spec
 from focal_lib.training.trainer import NonFiniteLoss, Trainer, pick_device
 
@@ -42,6 +42,33 @@ def test_one_cycle_rises_and_falls_to_nothing_step_by_step():
         trainer.train_epoch(*DATA)
     expected = np.interp(range(12), [0, 0.2 * 12 - 1, 11], [0.1 / 25, 0.1, 0.1 / 25 / 1e4])
     np.testing.assert_allclose(rates, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("reduction", "clip_norm"), [("mean", 0.0), ("sum", 0.0), ("sum", 0.02), ("mean", 0.02)])
+def test_an_update_is_by_mean_or_sum_and_cut(reduction, clip_norm):
+    """One step of plain SGD, written out; the gradient of the mean here is longer than the cut."""
+    recipe = Recipe("", "sgd", 0.5, 40, 1, reduction=reduction, clip_norm=clip_norm, precision="float32")
+    trainer, by_hand = make(recipe=recipe), make(recipe=recipe).model
+    mean = trainer.train_epoch(*DATA)
+    logits, labels = by_hand(DATA[0]), DATA[1]
+    p = torch.softmax(logits, -1)[range(40), labels]
+    losses = -((1 - p) ** 2) * p.log()
+    gradients = torch.autograd.grad(losses.sum() if reduction == "sum" else losses.mean(), list(by_hand.parameters()))
+    length = torch.cat([one.flatten() for one in gradients]).norm()
+    assert length > 0.03
+    factor = 0.02 / length if clip_norm else 1.0
+    for weight, before, gradient in zip(trainer.model.parameters(), by_hand.parameters(), gradients, strict=True):
+        torch.testing.assert_close(weight, before - 0.5 * factor * gradient)
+    assert mean == pytest.approx(float(losses.detach().mean()), rel=1e-5)  # of the history, in any case
+
+
+def test_a_short_gradient_is_not_made_longer():
+    whole, cut = (
+        make(recipe=Recipe("", "sgd", 0.5, 40, 1, clip_norm=limit, precision="float32")) for limit in (0, 1e6)
+    )
+    assert whole.train_epoch(*DATA) == cut.train_epoch(*DATA)
+    for one, other in zip(whole.model.parameters(), cut.model.parameters(), strict=True):
+        torch.testing.assert_close(one, other)
 
 
 class _Watched(TrainingLoss):
