@@ -44,6 +44,7 @@ BUILDERS: dict[str, Callable[[Setting], TrainingLoss]] = {
     "brier": lambda s: BrierLoss(),
     "label-smoothing": lambda s: LabelSmoothingLoss(s.lam),
     "mmce": lambda s: MMCELoss(s.lam),
+    "mmce-m20": lambda s: MMCELoss(s.lam, divided_by=2),  # as M20's published code has it
     "focal-scheduled-532": _scheduled(5, 3, 2),
     "focal-scheduled-531": _scheduled(5, 3, 1),
     "flsd-53": lambda s: FLSD53(),

@@ -13,15 +13,20 @@ __all__ = ["MMCELoss", "mmce"]
 LARGE = 20_000  # samples whose kernel is not held in memory: a training set, where its summary is taken; no batch
 
 
-def mmce(confidence: Tensor, correct: Tensor, weighted: bool = True, width: float = 0.4) -> Tensor:
+def mmce(
+    confidence: Tensor, correct: Tensor, weighted: bool = True, width: float = 0.4, divided_by: int = 1
+) -> Tensor:
     r"""The MMCE of a batch, with the kernel :math:`k(r, r') = e^{-|r - r'|/0.4}` and the square root.
 
     Unweighted, their MMCE_m: :math:`\sqrt{\sum_{ij}(c_i-r_i)(c_j-r_j)k(r_i,r_j)}/m`. Weighted, MMCE_w: right and
     wrong samples each averaged by their own number; 0 where a batch has only one kind. Codes differ: some omit
-    the root, and M20's divides the weighted means by the numbers a second time.
+    the root, and M20's (github.com/torrvision/focal_calibration, Losses/mmce.py) divides the weighted means by the
+    numbers a second time.
 
     Args:
         confidence: (m,), in [0, 1]; correct: (m,), 0 or 1.
+        divided_by: the power of the number of right, or of wrong, samples by which theirs are divided: 1 for their
+            mean, 2 as M20's code has it. Of MMCE_w only.
     """
     large = len(confidence) > LARGE
     if not large:
@@ -29,7 +34,8 @@ def mmce(confidence: Tensor, correct: Tensor, weighted: bool = True, width: floa
     correct = correct.to(confidence.dtype)
     if weighted:
         right, wrong = correct.sum(), (1 - correct).sum()
-        gap = correct * (1 - confidence) / right.clamp(min=1) - (1 - correct) * confidence / wrong.clamp(min=1)
+        of_right, of_wrong = right.clamp(min=1) ** divided_by, wrong.clamp(min=1) ** divided_by
+        gap = correct * (1 - confidence) / of_right - (1 - correct) * confidence / of_wrong
     else:
         gap = (correct - confidence) / len(confidence)
     squared = _by_sorting(confidence, gap, width) if large else gap @ kernel @ gap
@@ -54,22 +60,25 @@ class MMCELoss(TrainingLoss):
 
     Args:
         lam: >= 0; M20 appendix D has 2 for images and 8 for documents.
-        weighted: MMCE_w rather than MMCE_m; which of them they use the texts of M20 and L25 do not tell.
+        weighted: MMCE_w rather than MMCE_m; which of them they use the texts of M20 and L25 do not tell, M20's code
+            the former.
+        divided_by: see `mmce`; 2 is M20's code, in whose batches of 128 the same lam weighs far less.
 
     Raises:
         ValueError: lam negative; wrong shapes when called.
     """
 
-    def __init__(self, lam: float = 2.0, weighted: bool = True) -> None:
+    def __init__(self, lam: float = 2.0, weighted: bool = True, divided_by: int = 1) -> None:
         super().__init__()
         self.lam = check_number(lam, "lam", minimum=0.0)
         self.weighted = weighted
+        self.divided_by = divided_by
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
         check_batch(logits, labels)
         confidence, predicted = torch.softmax(logits, -1).max(-1)
-        error = mmce(confidence, predicted == labels, self.weighted)
+        error = mmce(confidence, predicted == labels, self.weighted, divided_by=self.divided_by)
         return nn.functional.cross_entropy(logits, labels) + self.lam * error
 
     def extra_repr(self) -> str:
-        return f"lam={self.lam:g}, weighted={self.weighted}"
+        return f"lam={self.lam:g}, weighted={self.weighted}, divided_by={self.divided_by}"

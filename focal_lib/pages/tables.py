@@ -51,6 +51,7 @@ WORDS = {
     "hessian-trace": "Hessian trace",
     "label-smoothing": "label smoothing",
     "mmce": "MMCE",
+    "mmce-m20": "MMCE as in M20's code",
     "proper-focal": "proper focal",
     # calibrators
     "focal-temperature": "focal temperature",
@@ -101,7 +102,7 @@ WORDS = {
 }
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _BOTH = re.compile(rf"(?<![\w-])(fcl|fcl-l1) {_NUMBER} {_NUMBER}(?![\w.]*\w)")  # with gamma and lambda
-_LAMBDA = re.compile(rf"(?<![\w-])mmce {_NUMBER}(?![\w.]*\w)")
+_LAMBDA = re.compile(rf"(?<![\w-])(mmce|mmce-m20) {_NUMBER}(?![\w.]*\w)")
 _CORRUPTED = re.compile(r"(?<![\w-])cifar10-c-([a-z]+(?:-[a-z]+)*)-([1-5])(?![\w-])")
 _SCORED = re.compile(rf"\b(auroc|fpr95) ({'|'.join(DETECTION_SCORES)})\b")
 _SYMBOL = re.compile(r"(γ|λ) (?=\d)")
@@ -132,7 +133,7 @@ def in_words(name: Any) -> str:
         return f"{name:g}"
     text = _CURVED.sub(_curved, str(name))
     text = _SCORED.sub(r"\1 by \2", _CORRUPTED.sub(r"\1, severity \2", text))
-    text = _LAMBDA.sub(r"mmce (λ \1)", _BOTH.sub(r"\1 (γ \2, λ \3)", text))
+    text = _LAMBDA.sub(r"\1 (λ \2)", _BOTH.sub(r"\1 (γ \2, λ \3)", text))
     return _SHORT.sub(lambda found: WORDS[found[0]], text)
 
 

@@ -24,7 +24,8 @@ FCL_OF_L25: dict[tuple[str, str], tuple[float, float]] = {
 _ADVICE = {
     "proper-focal": "KK24 trains no network with it; its focal losses have gamma 1 to 7",
     "label-smoothing": "L25 has lam 0.05",
-    "mmce": "M20 has lam 2 for images and 8 for texts",
+    "mmce": "M20 has lam 2 for images and 8 for texts, in its code for mmce-m20",
+    "mmce-m20": "M20 has lam 2 for images and 8 for texts",
     "dual-focal": "Tao et al. (2023) have gamma 5",
     "hessian-trace": "this book's grid has lam 1e-4 to 2e-3; 0 is cross-entropy with its trace on record",
 }

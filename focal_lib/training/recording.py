@@ -20,6 +20,7 @@ from focal_lib.training.store import (
     as_npz,
     describe_files,
     load,
+    logits_after,
     require_one_version,
     run_folder,
 )
@@ -89,6 +90,7 @@ def _write_copy(result: Result, source: Path, target: Path, number: type[np.floa
     for name in ("validation", "test"):
         part: Logits = getattr(result, name)
         arrays |= {f"{name}_logits": part.logits.astype(number), f"{name}_labels": part.labels}
+    arrays |= {logits_after(epoch): part.logits.astype(number) for epoch, part in result.test_by_epoch.items()}
     contents = {HISTORY: (source / HISTORY).read_bytes(), LOGITS: as_npz(arrays)}
     record = json.loads((source / SPEC).read_text())
     record |= {"checksum": array_checksum(arrays), "files": describe_files(contents)}

@@ -22,6 +22,7 @@ from focal_lib.atomic_write import remove_leftovers, sync_folder
 from focal_lib.checkout import commit
 from focal_lib.training.cost import images_to_train
 from focal_lib.training.files import move_aside, write
+from focal_lib.training.kept_epochs import describe_kept, keep_weights, kept_epochs, logits_by_epoch, weights_after
 from focal_lib.training.locks import RunTaken, TimeUp, held
 from focal_lib.training.machine import computes_bf16, machine_of, processor_name
 from focal_lib.training.pace import Tempo, known_pace
@@ -276,7 +277,10 @@ def _remake_logits(spec: Spec, folder: Path, trainer: Trainer, parts: Parts) -> 
         trainer.model.load_state_dict(torch.load(io.BytesIO(weights), weights_only=True, map_location="cpu"))
     except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError, TypeError) as error:
         return f"{gone}, and {WEIGHTS} cannot be read: {error}"
-    arrays = final_logits(trainer, parts)
+    try:
+        arrays = final_logits(trainer, parts) | logits_by_epoch(spec, folder, trainer, parts)
+    except RunDamaged as error:
+        return f"{gone}, nor is the rest whole. {error}"
     if array_checksum(arrays) != record["checksum"]:  # another machine, or damage that no checksum tells
         return f"{gone}, and those made from {WEIGHTS} here do not match the checksum of what was there"
     content = as_npz(arrays)
@@ -342,6 +346,7 @@ def _train(
     for epoch in trange(trainer.epoch + 1, epochs + 1, disable=not progress, desc=spec.label):
         started = time.time()
         rows += do_epoch(spec, trainer, parts)
+        keep_weights(spec, folder, trainer)
         now = time.time()
         tempo.add(started, now)
         time_up = epoch < epochs and now + tempo.epoch > until
@@ -364,7 +369,7 @@ def _keep(
 
     from focal_lib.training.fit import final_logits
 
-    arrays, history = final_logits(trainer, parts), io.BytesIO()
+    arrays, history = final_logits(trainer, parts) | logits_by_epoch(spec, folder, trainer, parts), io.BytesIO()
     pd.DataFrame(rows).to_parquet(history)
     weights = io.BytesIO()
     torch.save(trainer.model.state_dict(), weights)
@@ -374,7 +379,7 @@ def _keep(
         "training_version": VERSION,
         "recipe": spec.training.source,
         "checksum": array_checksum(arrays),
-        "files": describe_files(contents),
+        "files": describe_files(contents) | describe_kept(spec, folder),
         "threads": torch.get_num_threads(),
         "precision": trainer.precision,
         "step": trainer.way,
@@ -394,31 +399,38 @@ def _keep(
 
 
 def trained(
-    spec: Spec, root: str | Path | None = None, device: str = "auto"
+    spec: Spec, root: str | Path | None = None, device: str = "auto", *, epoch: int | None = None
 ) -> tuple[nn.Module, dict[str, tuple[Tensor, Tensor]]]:
     """The network of a finished run, in evaluation mode, and the tensors of its 'train', 'validation' and 'test'.
 
+    Args:
+        epoch: after which, of those whose weights are kept; None: of the end.
+
     Raises:
+        ValueError: an epoch whose weights are not kept.
         RunMissing: it has not been run here to the end; recorded runs keep no weights.
         RunDamaged: the weights were changed.
     """
     from focal_lib.training.fit import load_parts
     from focal_lib.training.trainer import pick_device
 
-    weights, where = checked_weights(spec, root), pick_device(device)
+    weights, where = checked_weights(spec, root, epoch), pick_device(device)
     dataset, parts = load_parts(spec, where)
     return network(spec, dataset, weights, where), parts
 
 
-def checked_weights(spec: Spec, root: str | Path | None = None) -> bytes:
-    """The file of the weights of a finished run. Errors as `trained`."""
-    folder = run_folder(spec, root)
+def checked_weights(spec: Spec, root: str | Path | None = None, epoch: int | None = None) -> bytes:
+    """The file of the weights of a finished run, of its end or after an epoch. Errors as `trained`."""
+    folder, kept = run_folder(spec, root), kept_epochs(spec)
+    if epoch is not None and epoch not in kept:
+        listed = ", ".join(map(str, kept)) or "none: the run has no keep_every"
+        raise ValueError(f"epoch must be one whose weights are kept ({listed}). Got {epoch}.")
     if not (folder / WEIGHTS).is_file():
         again = " --again" if (folder / LOGITS).is_file() and (folder / LOG).is_file() else ""  # made here
         raise RunMissing(
             f"run {spec.digest} ({spec.name}) has no weights here. They are made by: {spec.command}{again}"
         )
-    return checked_bytes(folder, read_record(spec, folder), WEIGHTS)
+    return checked_bytes(folder, read_record(spec, folder), WEIGHTS if epoch is None else weights_after(epoch))
 
 
 def network(spec: Spec, dataset: Dataset, weights: bytes, device: torch.device) -> nn.Module:

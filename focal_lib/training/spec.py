@@ -23,6 +23,7 @@ LOSSES: dict[str, tuple[str, ...]] = {
     "brier": (),
     "label-smoothing": ("lam",),
     "mmce": ("lam",),
+    "mmce-m20": ("lam",),
     "focal-scheduled-532": (),
     "focal-scheduled-531": (),
     "flsd-53": (),
@@ -75,6 +76,7 @@ class Spec:
     learning_rate: float = _setting(0.0, "at the start; 0: as in the recipe", 0)
     evaluate_every: int = _setting(5, "epochs between rows of the history, and between checkpoints", 1)
     precision: str = _setting("recipe", "float32, or bf16 within the network; recipe: as in the recipe", later=True)
+    keep_every: int = _setting(0, "epochs between weights that are kept; 0: those of the end alone", 0, later=True)
 
     def __post_init__(self) -> None:
         for f in fields(self):

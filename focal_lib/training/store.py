@@ -15,7 +15,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,8 @@ __all__ = [
 # what a finished run is, the logits last: their presence ends it
 SPEC, HISTORY, WEIGHTS, LOGITS = "spec.json", "history.parquet", "weights.pt", "logits.npz"
 CHECKPOINT, FAILURE, LOG = "checkpoint", "failed.json", "log.jsonl"
+
+_AFTER = "test_logits_"  # an epoch, in the names of arrays
 
 # what readers raise on bytes that are not as they were written; no lack of memory or of a package is among them
 _UNREADABLE = (
@@ -94,6 +96,7 @@ class Result:
     train: Logits | None  # not kept in recorded runs
     training_version: int = VERSION  # of the code that made it
     compute: Compute | None = None  # None: recorded before this was
+    test_by_epoch: Mapping[int, Logits] = field(default_factory=dict)  # of the epochs on the way that were kept
 
 
 def default_runs() -> Path:
@@ -133,15 +136,26 @@ def load(spec: Spec, root: str | Path | None = None) -> Result:
         parts = {name: _part(arrays, name) for name in ("validation", "test", "train") if f"{name}_logits" in arrays}
         whole = array_checksum(arrays) == record["checksum"]
         validation, test, compute = parts["validation"], parts["test"], Compute.of_record(record)
+        by_epoch = _by_epoch(arrays, test.labels)
     except _UNREADABLE as error:
         raise RunDamaged(f"{_named(spec)} in {folder} must be whole. Got {type(error).__name__}: {error}.") from None
     if not whole:
         raise RunDamaged(f"{folder / LOGITS} must match its checksum. It does not.")
-    return Result(spec, frame, validation, test, parts.get("train"), version_of(record), compute)
+    return Result(spec, frame, validation, test, parts.get("train"), version_of(record), compute, by_epoch)
 
 
 def _part(arrays: Mapping[str, np.ndarray], name: str) -> Logits:
     return Logits(arrays[f"{name}_logits"].astype(np.float32, copy=False), arrays[f"{name}_labels"])
+
+
+def _by_epoch(arrays: Mapping[str, np.ndarray], labels: np.ndarray) -> dict[int, Logits]:
+    kept = {name: name.removeprefix(_AFTER) for name in sorted(arrays) if name.startswith(_AFTER)}
+    return {int(epoch): Logits(arrays[name].astype(np.float32, copy=False), labels) for name, epoch in kept.items()}
+
+
+def logits_after(epoch: int) -> str:
+    """The name of the array of test logits after an epoch on the way."""
+    return f"{_AFTER}{epoch:04}"
 
 
 def read_record(spec: Spec, folder: Path, root: str | Path | None = None) -> dict[str, Any]:

@@ -22,6 +22,7 @@ LOSSES = {  # by the names of `losses.by_name`; labels may write a space for the
     "fcl": "#CE3401",
     "brier": "#1B7E2A",
     "label-smoothing": "#703F0E",
+    "mmce-m20": "#5E5E10",
     "mmce": "#85861F",
     "dual-focal": "#9E122B",
     "adafocal": "#1D4514",
@@ -62,7 +63,7 @@ def _place(size: float, largest: float) -> float:
 _SCALES = {1: (_scale(_ABOVE), max(_ABOVE)), -1: (_scale(_BELOW), max(_BELOW))}
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
-_SPELT = {"fcl with l1": "fcl-l1", "fcl, absolute": "fcl-l1"}  # as tables and legends write it
+_SPELT = {"fcl with l1": "fcl-l1", "fcl, absolute": "fcl-l1", "mmce as in m20's code": "mmce-m20"}  # as tables and legends write it
 _NAMED = "|".join([*_SPELT, *(name.replace("-", "[ -]") for name in LOSSES)])
 _MENTION = re.compile(
     rf"(?P<other>\b(?:{_NAMED})\b)|(?P<ce>\bcross-entropy\b)"

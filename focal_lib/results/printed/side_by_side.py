@@ -57,5 +57,5 @@ def compare_with_printed(
 
 def printed_name(loss: str) -> str:
     """The label of a run as the papers' tables have it: 'mmce 8' -> 'mmce', which they print without parameters."""
-    first = loss.split()[0]
+    first = loss.split()[0].removesuffix("-m20")
     return first if first in _WITH_PARAMETERS else _LOSSES.get(loss, loss)
