@@ -56,10 +56,10 @@ _ONE_CYCLE = replace(
     last_batch="drop",
 )
 # The code that M20 published (github.com/torrvision/focal_calibration, train_utils.py) sums the losses of a batch and
-# cuts the gradient to a norm of 2; KK24's (slavikkom/focal_temperature_scaling) does the same, and L25 says it goes by
-# M20's. The sum is 128 times the mean, so that the gradient of most steps is cut. No text of theirs tells of either.
+# clips the gradient at norm 2; KK24's (slavikkom/focal_temperature_scaling) does the same, and L25 says it goes by
+# M20's. The sum is 128 times the mean, so that most gradients are clipped. No text of theirs tells of either.
 _AS_IN_CODE: dict[str, Any] = {"reduction": "sum", "clip_norm": 2.0}
-_CIFAR = replace(_TOLD, source=f"{_TOLD.source}; summed and cut as in M20's code", **_AS_IN_CODE)
+_CIFAR = replace(_TOLD, source=f"{_TOLD.source}; summed and clipped as in M20's code", **_AS_IN_CODE)
 
 RECIPES: dict[str, Recipe] = {
     "book-fast": Recipe("the book's own, short: not a paper's", "adam", 1e-3, 100, 100),
@@ -98,6 +98,6 @@ RECIPES: dict[str, Recipe] = {
     ),
     "cifar-one-cycle": _ONE_CYCLE,
     "cifar-one-cycle-clipped": replace(
-        _ONE_CYCLE, source=f"{_ONE_CYCLE.source}; summed and cut as in M20's code", **_AS_IN_CODE
+        _ONE_CYCLE, source=f"{_ONE_CYCLE.source}; summed and clipped as in M20's code", **_AS_IN_CODE
     ),
 }
