@@ -13,9 +13,7 @@ __all__ = ["MMCELoss", "mmce"]
 LARGE = 20_000  # samples whose kernel is not held in memory: a training set, where its summary is taken; no batch
 
 
-def mmce(
-    confidence: Tensor, correct: Tensor, weighted: bool = True, width: float = 0.4, divided_by: int = 1
-) -> Tensor:
+def mmce(confidence: Tensor, correct: Tensor, weighted: bool = True, width: float = 0.4, divided_by: int = 1) -> Tensor:
     r"""The MMCE of a batch, with the kernel :math:`k(r, r') = e^{-|r - r'|/0.4}` and the square root.
 
     Unweighted, their MMCE_m: :math:`\sqrt{\sum_{ij}(c_i-r_i)(c_j-r_j)k(r_i,r_j)}/m`. Weighted, MMCE_w: right and

@@ -56,8 +56,8 @@ _ONE_CYCLE = replace(
     last_batch="drop",
 )
 # The code that M20 published (github.com/torrvision/focal_calibration, train_utils.py) sums the losses of a batch and
-# clips the gradient at norm 2; KK24's (slavikkom/focal_temperature_scaling) does the same, and L25 says it goes by
-# M20's. The sum is 128 times the mean, so that most gradients are clipped. No text of theirs tells of either.
+# clips the gradient at norm 2, as KK24's (slavikkom/focal_temperature_scaling) does; L25 says it goes by M20's. Of a
+# batch of 128 that is any whose mean has a gradient longer than 2/128. No text of theirs tells of either.
 _AS_IN_CODE: dict[str, Any] = {"reduction": "sum", "clip_norm": 2.0}
 _CIFAR = replace(_TOLD, source=f"{_TOLD.source}; summed and clipped as in M20's code", **_AS_IN_CODE)
 

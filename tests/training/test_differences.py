@@ -1,5 +1,7 @@
 """In what a run differs from those of the papers."""
 
+import pytest
+
 from focal_lib.checkout import ROOT
 from focal_lib.training.differences import differences_from_papers
 from focal_lib.training.grids import read_grid
@@ -31,3 +33,37 @@ def test_every_difference_is_named():
     )
     found = differences_from_papers(Spec(**papers | {"model": "vit"}, loss="fcl", gamma=3, lam=0.5))
     assert found[-1].startswith("FCL of this network and data set, for which L25 A.10 has no gamma")
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"loss": "mmce", "lam": 2}, "MMCE as in Kumar et al. (2018): M20's published code divides once more"),
+        ({"loss": "mmce-m20", "lam": 50}, "mmce-m20 50, where they have lam 2"),
+        ({"loss": "label-smoothing", "lam": 0.5}, "label-smoothing 0.5, where they have lam 0.05"),
+        ({"loss": "dual-focal", "gamma": 30}, "dual-focal 30, where they have gamma 5"),
+        ({"loss": "fcl-l1", "gamma": 1, "lam": 9}, "fcl-l1 1 9, where L25 A.10 has gamma 4, lambda 1.5"),
+        ({"gamma": 20}, "focal 20, where they have gamma 0, 1, 2, 3, 5, 7"),
+        ({"loss": "proper-focal", "gamma": 2}, "proper-focal, with which KK24 trains no network"),
+        ({"n_validation": 10}, "10 validation samples, where they have 5,000"),
+        (
+            {"recipe": "kk24-tinyimagenet"},
+            "recipe kk24-tinyimagenet, where they have kk24-cifar or m20-cifar or l25-cifar",
+        ),
+        ({"recipe": "m20-newsgroups"}, "recipe m20-newsgroups, where they have kk24-cifar"),
+    ],
+)
+def test_what_no_paper_has_for_resnet50_on_cifar10(changes, line):
+    papers = {"dataset": "cifar10", "model": "resnet50", "recipe": "m20-cifar", "n_train": 45_000, "gamma": 0}
+    papers |= {"n_validation": 5000}
+    assert differences_from_papers(Spec(**papers)) == ()
+    if "loss" in changes:
+        del papers["gamma"]
+    [found] = differences_from_papers(Spec(**papers | changes))
+    assert found.startswith(line)
+
+
+def test_texts_have_parameters_of_their_own():
+    texts = {"dataset": "sst", "model": "tree-lstm-glove", "recipe": "m20-sst", "n_train": 6920, "n_validation": 872}
+    assert differences_from_papers(Spec(**texts, loss="mmce-m20", lam=8)) == ()
+    assert differences_from_papers(Spec(**texts, loss="mmce-m20", lam=2)) == ("mmce-m20 2, where they have lam 8",)

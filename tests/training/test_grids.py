@@ -133,3 +133,10 @@ def test_every_grid_of_the_project_is_a_grid(path):
     assert {spec.model for spec in specs} <= set(MODELS)
     stated = re.search(r"(\d+) runs", path.read_text())
     assert stated is None or int(stated.group(1)) == len(specs)
+
+
+def test_weights_are_made_again_of_four_runs_a_data_set():
+    again = {spec.digest for spec in read_grid(GRIDS / "weights.yaml")}
+    for name in ("cifar10-record", "cifar100-record"):
+        assert len(again & {spec.digest for spec in read_grid(GRIDS / f"{name}.yaml")}) == 4
+    assert len(again) == 8

@@ -63,7 +63,11 @@ def _place(size: float, largest: float) -> float:
 _SCALES = {1: (_scale(_ABOVE), max(_ABOVE)), -1: (_scale(_BELOW), max(_BELOW))}
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
-_SPELT = {"fcl with l1": "fcl-l1", "fcl, absolute": "fcl-l1", "mmce as in m20's code": "mmce-m20"}  # as tables and legends write it
+_SPELT = {
+    "fcl with l1": "fcl-l1",
+    "fcl, absolute": "fcl-l1",
+    "mmce as in m20's code": "mmce-m20",
+}  # as tables and legends write it
 _NAMED = "|".join([*_SPELT, *(name.replace("-", "[ -]") for name in LOSSES)])
 _MENTION = re.compile(
     rf"(?P<other>\b(?:{_NAMED})\b)|(?P<ce>\bcross-entropy\b)"
