@@ -40,7 +40,7 @@ from focal_lib import metrics, results, theory, training
 from focal_lib.claims import show
 from focal_lib.claims.from_runs import COMPENSATION
 from focal_lib.claims.judgement import Verdict, judge
-from focal_lib.pages.differences import differences
+from focal_lib.pages.differences import differences, folded_differences
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import at_most, note
 from focal_lib.pages.plots import use_style
@@ -190,6 +190,9 @@ note("training", within=100 * COMPENSATION, least_error=100 * theory.closest_tem
 
 # %% tags=["remove-input"]
 show("m20.gamma_order_here", "m20.gamma_too_high")
+
+# %% tags=["remove-input"]
+folded_differences({"the runs on CIFAR-10": training.read_notes("workflow/grids/cifar10-record.yaml").differs})
 
 # %% [markdown]
 # ```{exercise}

@@ -41,9 +41,10 @@ import numpy as np
 import pandas as pd
 import sympy as sp
 
-from focal_lib import theory
+from focal_lib import theory, training
 from focal_lib.claims import lemmas, proof, show, show_rest
 from focal_lib.losses import FLSD53
+from focal_lib.pages.differences import folded_differences
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
@@ -234,6 +235,9 @@ line_figure(temperatures, loss, "temperature $T$", "NLL", ylim=(0.4, 0.8))
 
 # %% tags=["remove-input"]
 show("m20.nll_not_convex", "m20.temperature_by_ece")
+
+# %% tags=["remove-input"]
+folded_differences({"the runs on CIFAR-10": training.read_notes("workflow/grids/cifar10-record.yaml").differs})
 
 # %% [markdown]
 # The claim behind all this is about networks: smaller gradients once a sample is learnt, hence smaller weights, hence

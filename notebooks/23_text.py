@@ -261,7 +261,7 @@ note("text", fcl_error=count(evaluated, "FCL minus cross-entropy, error", ("lowe
 # temperature. Against MMCE it is {glue:text}`text-mmce-before` and {glue:text}`text-mmce-after`; but look at the error
 # of MMCE. In the weighted form with the root, as Kumar et al. define it, the penalty is 0 where a network says one half
 # of everything, and with $\lambda = 8$ little leads away from there. M20's code divides by the numbers of samples once
-# more, so that the same $\lambda$ weighs less there.
+# more, so that the same $\lambda$ weighs less there ([](#page-codes)).
 #
 # FCL's ECE as trained, against that of FLSD-53, is {glue:text}`text-fcl`.
 # Against cross-entropy FLSD-53's error is {glue:text}`text-error`, and its NLL after a temperature by ECE

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import html
+from collections.abc import Mapping, Sequence
 
-from IPython.display import Markdown
+from IPython.display import HTML, Markdown
 
-__all__ = ["differences"]
+from focal_lib.pages.folds import fold
+
+__all__ = ["differences", "folded_differences"]
 
 
 def differences(texts: Sequence[str], missing: Sequence[str] = ()) -> Markdown:
@@ -21,3 +24,20 @@ def differences(texts: Sequence[str], missing: Sequence[str] = ()) -> Markdown:
         if lines:
             blocks.append(f"**{heading}**\n\n" + "\n".join(f"* {line}" for line in lines))
     return Markdown("\n\n".join(blocks))
+
+
+def folded_differences(texts: Mapping[str, Sequence[str]]) -> HTML:
+    """The same, folded away, of runs that a page shows in passing.
+
+    Args:
+        texts: what runs, as 'the runs on CIFAR-10' -> those of their grid.
+    """
+    folds = [
+        fold(
+            f"Differs from the papers in: {runs}",
+            "<ul>" + "".join(f"<li>{html.escape(t)}</li>" for t in lines) + "</ul>",
+        )
+        for runs, lines in texts.items()
+        if lines
+    ]
+    return HTML("\n".join(folds))
