@@ -7,7 +7,8 @@
 A call looks at the device, measures once which way of a step is fastest and how many runs at once are, does the runs
 of the grid in its order until the time is up, and goes on from their checkpoints at the next call. What it leaves in
 `out` are the rates and copies of the runs that finished in it, packed as soon as each is: specification, history,
-logits of validation and test. It needs no installed focal-lib and no Snakemake, which a borrowed machine may lack.
+logits of validation and test. A finished run that is found damaged is named, and done again. It needs no installed
+focal-lib and no Snakemake, which a borrowed machine may lack.
 """
 
 from __future__ import annotations
@@ -29,16 +30,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+import numpy as np
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.checkout import ROOT, commit
 from focal_lib.training.data.images import find_image_set
+from focal_lib.training.files import move_aside
 from focal_lib.training.grids import read_grid
 from focal_lib.training.pace import alike
-from focal_lib.training.recording import record_runs
+from focal_lib.training.recording import copy_runs, not_recorded
 from focal_lib.training.spec import Spec
 from focal_lib.training.speed import Kind, kind_of
 from focal_lib.training.status import CALL_AGAIN, exit_status, status
+from focal_lib.training.store import OtherSpecification, RunDamaged, load
 
 LARGEST = 15 * 2**20  # bytes of a file that goes back
 MOST = 6  # such files a call
@@ -165,6 +169,7 @@ def do_runs(
     again: bool = False,
     since: float | None = None,
     after_each: Callable[[], object] = lambda: None,
+    damaged: Collection[str] = (),
 ) -> set[str]:
     """The grid's runs in its order, none begun after `until` (seconds since 1970); digests of those that failed now.
 
@@ -174,10 +179,12 @@ def do_runs(
         chosen: how the runs of a kind take a step, and how many of them share a GPU.
         again: also those that an earlier call left as failed.
         since: when the time began that lasts until then; default now.
-        after_each: called when a run has finished, by one process at a time.
+        after_each: called when a run has finished, by one thread at a time; what it raises is told, and ends nothing.
+        damaged: digests of finished runs that `find_damaged` has found: they are done again.
     """
     left_out = {"done", *(() if again else ("failed",))}
-    left = [entry.spec for entry in status(read_grid(grid), runs) if entry.state not in left_out]
+    stand = status(read_grid(grid), runs)
+    left = [spec for spec, state, _ in stand if state not in left_out or spec.digest in damaged]
     waiting, failed, stopped, lock = iter(left), set[str](), set[str](), threading.Lock()
     choices = {spec.digest: chosen.get(kind_of(spec, device != "cpu"), ALONE) for spec in left}
     at_once = max((choice.at_once for choice in choices.values()), default=1)
@@ -196,12 +203,19 @@ def do_runs(
                 failed.add(spec.digest)
             else:
                 with lock:
-                    after_each()
+                    _go_on_after(after_each)
 
     with ThreadPoolExecutor(at_once) as pool:
         for worker in [pool.submit(work) for _ in range(at_once)]:
             worker.result()
     return failed
+
+
+def _go_on_after(pack: Callable[[], object]) -> None:
+    try:
+        pack()
+    except Exception as error:  # the time is lent for the runs; the end of the call packs again
+        click.echo(f"Not packed yet. Got {type(error).__name__}: {error}")
 
 
 def _do_run(spec: Spec, grid: Path, runs: Path, device: str, window: tuple[float, float], choice: Choice) -> int:
@@ -219,23 +233,32 @@ def _do_run(spec: Spec, grid: Path, runs: Path, device: str, window: tuple[float
     return done.returncode
 
 
-def collect(grid: Path, runs: Path, out: Path, before: Collection[str] = ()) -> tuple[list[str], int]:
+class Collected(NamedTuple):
+    """Digests of the runs that are packed, how many more whole ones there are, and why others are not whole."""
+
+    packed: list[str]
+    left: int
+    damaged: dict[str, str]
+
+
+def collect(grid: Path, runs: Path, out: Path, before: Collection[str] = ()) -> Collected:
     """Copies of finished runs as zip files of at most 15 MB, in place of those that an earlier call has left.
 
     Args:
         before: digests of runs that are home already.
-
-    Returns:
-        Digests of the runs that are in them, and how many are left for the next call.
     """
-    fresh = [s.spec for s in status(read_grid(grid), runs) if s.state == "done" and s.spec.digest not in before]
-    kept, packed, number = runs / "recorded", list[str](), 0
-    record_runs(fresh, kept, runs)
+    kept, whole, damaged = runs / "recorded", list[Spec](), dict[str, str]()
+    for spec in _finished(grid, runs, before):
+        if why := _record(spec, kept, runs):
+            damaged[spec.digest] = why
+        else:
+            whole.append(spec)
+    packed, number = list[str](), 0
     out.mkdir(parents=True, exist_ok=True)
-    while number < MOST and len(packed) < len(fresh):
+    while number < MOST and len(packed) < len(whole):
         size = 0
         members: list[Path] = []
-        for spec in fresh[len(packed) :]:
+        for spec in whole[len(packed) :]:
             paths = sorted((kept / spec.digest).iterdir())
             more = sum(p.stat().st_size for p in paths)
             if members and size + more > LARGEST:
@@ -245,7 +268,42 @@ def collect(grid: Path, runs: Path, out: Path, before: Collection[str] = ()) -> 
         number += 1
     for path in sorted(out.glob("runs-??.zip"))[number:]:
         path.unlink()
-    return packed, len(fresh) - len(packed)
+    return Collected(packed, len(whole) - len(packed), damaged)
+
+
+def find_damaged(grid: Path, runs: Path, before: Collection[str] = ()) -> dict[str, str]:
+    """Digests of finished runs that cannot be loaded, and why: `status` does not read their logits.
+
+    Args:
+        before: digests of runs that are home already, and not looked at.
+    """
+    damaged = {}
+    for spec in _finished(grid, runs, before):
+        try:
+            load(spec, runs)
+        except (RunDamaged, OSError) as error:
+            damaged[spec.digest] = str(error)
+    return damaged
+
+
+def _finished(grid: Path, runs: Path, before: Collection[str]) -> list[Spec]:
+    return [spec for spec, state, _ in status(read_grid(grid), runs) if state == "done" and spec.digest not in before]
+
+
+def _record(spec: Spec, kept: Path, runs: Path) -> str:
+    """Copy a finished run to keep, unless that has been done; '' or why it cannot be loaded."""
+    try:
+        result = load(spec, runs)
+    except (RunDamaged, OSError) as error:
+        return str(error)
+    try:
+        fresh = not_recorded([result], kept)
+    except (RunDamaged, OtherSpecification, OSError) as error:  # damaged, or of an attempt before this one
+        aside = move_aside(kept / spec.digest)
+        click.echo(f"{spec.name}: its copy is moved aside as {aside.name}, and made anew. {error}")
+        fresh = [result]
+    copy_runs(fresh, kept, runs, number=np.float32)
+    return ""
 
 
 def _pack(members: Iterable[Path], folder: Path, target: Path) -> None:
@@ -298,12 +356,20 @@ def main(
             chosen = {kind: chosen.get(kind, ALONE)._replace(at_once=per_device) for kind in kinds}
         sent = runs / "collected.json"
         before = set(json.loads(sent.read_text())) if sent.is_file() and not everything else set()
-        failed = do_runs(grid, runs, device, until, chosen, again, since, lambda: collect(grid, runs, out, before))
-        packed, left = collect(grid, runs, out, before)
+        names = {spec.digest: spec.name for spec in specs}
+        found = find_damaged(grid, runs, before)
+        for digest, why in found.items():
+            click.echo(f"{names[digest]} is done again: {why}")
+        pack = partial(collect, grid, runs, out, before)
+        failed = do_runs(grid, runs, device, until, chosen, again, since, pack, found)
+        packed, left, damaged = pack()
         write_whole(sent, lambda part: part.write_text(json.dumps(sorted(before | set(packed)))))
     except (ValueError, OSError, ImportError, subprocess.SubprocessError) as error:
         raise click.ClickException(str(error)) from None
-    states = ["failed" if spec.digest in failed else state for spec, state, _ in status(specs, runs)]
+    for digest, why in damaged.items():
+        click.echo(f"{names[digest]} is not packed, and done again by the next call: {why}")
+    now = dict.fromkeys(damaged, "damaged") | dict.fromkeys(failed, "failed")
+    states = [now.get(spec.digest, state) for spec, state, _ in status(specs, runs)]
     click.echo(", ".join(f"{count} {state}" for state, count in Counter(states).items()))
     click.echo(f"{len(packed)} runs -> {out}" + (f"; {left} more at the next call" if left else ""))
     raise SystemExit(CALL_AGAIN if left else exit_status(states))

@@ -24,7 +24,7 @@ from focal_lib.training.locks import TimeUp
 from focal_lib.training.machine import machine_of
 from focal_lib.training.run import run
 from focal_lib.training.spec import Spec
-from focal_lib.training.status import CALL_AGAIN
+from focal_lib.training.status import CALL_AGAIN, status
 from focal_lib.training.store import load
 from workflow import gpu_record
 from workflow.gpu_record import Choice, check_device, choose, collect, fastest
@@ -85,8 +85,8 @@ def test_what_is_too_much_for_one_call_waits_for_the_next(place, monkeypatch):
     monkeypatch.setattr(gpu_record, "MOST", 1)
     digests = []
     for left in (1, 0):
-        packed, found = collect(place / "grid.yaml", place / "runs", place / "out", digests)
-        assert (len(packed), found) == (1, left)
+        found = collect(place / "grid.yaml", place / "runs", place / "out", digests)
+        assert (len(found.packed), found.left, found.damaged) == (1, left, {})
         with zipfile.ZipFile(place / "out" / "runs-00.zip") as archive:
             digests += {name.split("/")[0] for name in archive.namelist()}
     assert sorted(digests) == sorted(spec.digest for spec in read_grid(place / "grid.yaml"))
@@ -230,10 +230,14 @@ def test_a_command_that_is_stopped_leaves_no_process(tmp_path):
         psutil.Process(int((tmp_path / "pid").read_text())).wait(10)
 
 
+def do_in_this_process(monkeypatch, place):
+    monkeypatch.setattr(gpu_record, "_do_run", lambda spec, *_: run(spec, place / "runs") and 0)
+
+
 def test_a_run_is_packed_as_soon_as_it_is_finished(place, monkeypatch):
     """A machine that goes before the end of a call has given back what was done."""
     path, out, packed = place / "grid.yaml", place / "out", []
-    monkeypatch.setattr(gpu_record, "_do_run", lambda spec, *_: run(spec, place / "runs") and 0)
+    do_in_this_process(monkeypatch, place)
 
     def after_each():
         gpu_record.collect(path, place / "runs", out)
@@ -242,6 +246,78 @@ def test_a_run_is_packed_as_soon_as_it_is_finished(place, monkeypatch):
 
     gpu_record.do_runs(path, place / "runs", "cpu", time.time() + 60, {}, after_each=after_each)
     assert packed == [1, 2]
+
+
+def damage(path):
+    """As a bad disk does: what `status` looks at is as it was."""
+    content = path.read_bytes()
+    middle = len(content) // 2
+    path.write_bytes(content[:middle] + bytes(255 - b for b in content[middle : middle + 64]) + content[middle + 64 :])
+
+
+def digests_in(archive):
+    with zipfile.ZipFile(archive) as opened:
+        return {name.split("/")[0] for name in opened.namelist()}
+
+
+def test_a_damaged_run_keeps_no_other_from_coming_home(place):
+    path, runs, out = place / "grid.yaml", place / "runs", place / "out"
+    bad, good = read_grid(path)
+    for spec in (bad, good):
+        run(spec, runs)
+    damage(runs / bad.digest / "logits.npz")
+    assert [entry.state for entry in status([bad, good], runs)] == ["done", "done"]
+    found = collect(path, runs, out)
+    assert (found.packed, found.left, list(found.damaged)) == ([good.digest], 0, [bad.digest])
+    assert digests_in(out / "runs-00.zip") == {good.digest}
+    assert gpu_record.find_damaged(path, runs) == found.damaged
+    assert gpu_record.find_damaged(path, runs, [bad.digest]) == {}  # which is home
+
+
+def test_a_damaged_run_is_done_again_by_the_next_call(place, monkeypatch):
+    runs = place / "runs"
+    bad, good = read_grid(place / "grid.yaml")
+    for spec in (bad, good):
+        run(spec, runs)
+    damage(runs / bad.digest / "logits.npz")
+    late = call(place, "--minutes", "0.0001")  # no time to do it in
+    assert late.exit_code == CALL_AGAIN, late.output
+    assert late.stdout.splitlines()[-3].startswith(f"{bad.name} is not packed, and done again by the next call: ")
+    assert late.stdout.splitlines()[-2:] == ["1 damaged, 1 done", f"1 runs -> {place / 'out'}"]
+    do_in_this_process(monkeypatch, place)
+    done = call(place, "--minutes", "5")
+    assert done.exit_code == 0, done.output
+    assert f"{bad.name} is done again: " in done.stdout
+    assert done.stdout.splitlines()[-2:] == ["2 done", f"1 runs -> {place / 'out'}"]
+    assert digests_in(place / "out" / "runs-00.zip") == {bad.digest}
+    assert (runs / f"{bad.digest}.1" / "logits.npz").is_file()  # nothing is lost
+
+
+def test_a_copy_that_is_damaged_is_made_anew(place, capsys):
+    path, runs, out = place / "grid.yaml", place / "runs", place / "out"
+    first, second = read_grid(path)
+    for spec in (first, second):
+        run(spec, runs)
+    collect(path, runs, out)
+    damage(runs / "recorded" / first.digest / "logits.npz")
+    assert collect(path, runs, out) == ([first.digest, second.digest], 0, {})
+    assert f"{first.name}: its copy is moved aside as {first.digest}.1, and made anew." in capsys.readouterr().out
+    with zipfile.ZipFile(out / "runs-00.zip") as archive:
+        archive.extractall(place / "home")
+    np.testing.assert_array_equal(load(first, place / "home").test.logits, load(first, runs).test.logits)
+
+
+def test_what_cannot_be_packed_ends_no_work(place, monkeypatch, capsys):
+    path, tried = place / "grid.yaml", []
+    monkeypatch.setattr(gpu_record, "_do_run", lambda spec, *_: tried.append(spec.digest) or 0)
+
+    def after_each():
+        raise OSError("no room")
+
+    until = time.time() + 60
+    assert gpu_record.do_runs(path, place / "runs", "cpu", until, {}, after_each=after_each) == set()
+    assert tried == [spec.digest for spec in read_grid(path)]
+    assert "Not packed yet. Got OSError: no room" in capsys.readouterr().out
 
 
 def plant_failure(place, spec, reason):
