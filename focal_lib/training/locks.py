@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import math
 import time
@@ -11,11 +12,17 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 __all__ = ["RunTaken", "TimeUp", "held", "is_locked"]
 
 log = logging.getLogger(__name__)
 
 _GLANCE = 0.25  # seconds: `is_locked` of another process holds a lock for much less
+_CONTENTION = (errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK)  # what a lock that another holds answers
 
 
 class RunTaken(RuntimeError):
@@ -72,10 +79,34 @@ def _wait_for(lock: FileLock, name: str, until: float) -> contextlib.AbstractCon
 
 def is_locked(folder: Path) -> bool:
     """Whether a process is at it now."""
-    if not (folder.parent / ".locks" / folder.name).exists():
+    return is_held(folder.parent / ".locks" / folder.name)
+
+
+def is_held(lock_file: Path) -> bool:
+    """Whether a process holds this lock, said at once; where locks cannot be shared, after waiting for other looks."""
+    if not lock_file.exists():
         return False
+    if fcntl is not None:
+        with contextlib.suppress(OSError):  # file systems without shared locks, files that may not be read
+            return not _can_share(lock_file)
     try:
-        with _acquire_now(_lock(folder)):
+        with _acquire_now(FileLock(lock_file)):
             return False
     except Timeout:
+        return True
+
+
+def _can_share(lock_file: Path) -> bool:
+    """Whether nobody holds it: looks share it with each other, and nobody shares it with who holds it.
+
+    Raises:
+        OSError: it cannot be read, or the file system has no such locks.
+    """
+    with lock_file.open("rb") as file:  # closing it gives the lock back
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in _CONTENTION:
+                raise
+            return False
         return True

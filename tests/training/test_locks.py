@@ -1,5 +1,7 @@
 """A lock for each run: one process has it, and it goes with the process."""
 
+import contextlib
+import errno
 import logging
 import os
 import signal
@@ -8,9 +10,11 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
+from focal_lib.training import locks
 from focal_lib.training.locks import RunTaken, TimeUp, held, is_locked
 
 HOLDER = """
@@ -77,3 +81,42 @@ def test_who_looks_does_not_look_like_who_holds(tmp_path):
     with ThreadPoolExecutor(2) as pool:
         found = list(pool.map(lambda _: is_locked(tmp_path / "x"), range(500)))
     assert not any(found)
+
+
+def test_who_looks_does_not_wait(tmp_path):
+    """The status of a grid with many runs at work was a quarter of a second each."""
+    pytest.importorskip("fcntl")
+    folders = [tmp_path / str(number) for number in range(12)]
+    with contextlib.ExitStack() as stack:
+        for folder in folders:
+            stack.enter_context(held(folder, "run x"))
+        started = time.monotonic()
+        assert all(is_locked(folder) for folder in folders)
+        assert time.monotonic() - started < 1.5
+    assert not any(is_locked(folder) for folder in folders)
+
+
+def test_who_acquires_is_not_refused_because_of_a_look(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(locks, "_GLANCE", 10)  # this look takes longer than others
+    with held(tmp_path / "x", "run x"):
+        pass
+    look = (tmp_path / ".locks" / "x").open("rb")
+    fcntl.flock(look, fcntl.LOCK_SH)
+    threading.Timer(0.05, look.close).start()
+    with held(tmp_path / "x", "run x", wait=False):
+        assert is_locked(tmp_path / "x")
+
+
+def lacks_locks(*_):
+    raise OSError(errno.ENOTSUP, "no locks that can be shared")
+
+
+@pytest.mark.parametrize(
+    "fcntl", [None, SimpleNamespace(flock=lacks_locks, LOCK_SH=1, LOCK_NB=4)], ids=["Windows", "a file system without"]
+)
+def test_where_locks_cannot_be_shared_a_look_tells_the_same(tmp_path, monkeypatch, fcntl):
+    monkeypatch.setattr(locks, "fcntl", fcntl)
+    with held(tmp_path / "x", "run x"):
+        assert is_locked(tmp_path / "x")
+    assert not is_locked(tmp_path / "x")
