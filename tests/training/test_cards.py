@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -26,6 +27,34 @@ def test_each_gpu_gets_a_job_before_one_gets_two():
     with contextlib.ExitStack() as stack:
         taken = [stack.enter_context(place_on_a_card(2, ["a", "b", "c"])) for _ in range(6)]
     assert taken == ["cuda:0", "cuda:1", "cuda:2"] * 2
+
+
+def test_jobs_count_in_whatever_place_they_are():
+    """Of two jobs that share a GPU the first ends; who wants a GPU of its own does not get this one."""
+    with contextlib.ExitStack() as stack:
+        with place_on_a_card(2, ["a"]):
+            stack.enter_context(place_on_a_card(2, ["a"]))
+        with pytest.raises(TimeUp), place_on_a_card(1, ["a"], until=0):
+            pass
+        with place_on_a_card(1, ["a", "b"]) as alone:
+            assert alone == "cuda:1"
+        with place_on_a_card(2, ["a", "b"]) as empty, place_on_a_card(2, ["a"]) as shared:
+            assert (empty, shared) == ("cuda:1", "cuda:0")
+    with place_on_a_card(1, ["a"]) as device:
+        assert device == "cuda:0"
+
+
+def test_jobs_that_choose_at_once_share_out_all_places():
+    together = threading.Barrier(6)
+
+    def choose(_):
+        together.wait()
+        with place_on_a_card(3, ["a", "b"], poll=0.01, until=time.time() + 60) as device:
+            together.wait()  # nobody leaves before all have chosen
+            return device
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sorted(pool.map(choose, range(6))) == ["cuda:0"] * 3 + ["cuda:1"] * 3
 
 
 def test_a_full_machine_is_waited_for():
