@@ -22,6 +22,7 @@ __all__ = ["pack_images", "unpack_images"]
 
 COLUMNS = 50  # a file is a picture of 50 x 50 images
 TILE = COLUMNS**2
+CONTENTS = "contents.json"  # checksums of the files; it comes last, so that its arrays are whole where it is
 
 
 def as_picture(images: np.ndarray) -> np.ndarray:
@@ -57,13 +58,15 @@ def pack_images(name: str, folder: Path) -> list[Path]:
             picture = Image.fromarray(as_picture(part.inputs[first : first + TILE]))
             picture.save(target / f"{side}-{number:02}.webp", lossless=True)
     for path in sorted(target.glob("t*-*")):
-        files[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    (target / "contents.json").write_text(json.dumps(files, indent=1) + "\n")
-    return [target / name for name in ("contents.json", *files)]
+        files[path.name] = _checksum_of(path)
+    (target / CONTENTS).write_text(json.dumps(files, indent=1) + "\n")
+    return [target / name for name in (CONTENTS, *files)]
 
 
 def unpack_images(portion: Path, folder: Path) -> dict[str, list[str]]:
     """Take the files of this portion; a data set that is whole then is written as FOCAL_DATA has it.
+
+    A portion of what is whole there already changes nothing.
 
     Returns:
         Of each data set of the portion the files that are still missing.
@@ -74,13 +77,16 @@ def unpack_images(portion: Path, folder: Path) -> dict[str, list[str]]:
     missing: dict[str, list[str]] = {}
     for source in sorted(path for path in portion.iterdir() if path.is_dir()):
         taken = folder / f".portions-{source.name}"
+        if not taken.exists() and _is_made_from(folder / source.name, source):
+            missing[source.name] = []
+            continue
         taken.mkdir(parents=True, exist_ok=True)
         for path in source.iterdir():
             shutil.copyfile(path, taken / path.name)
-        if not (taken / "contents.json").is_file():
-            missing[source.name] = ["contents.json"]
+        if not (taken / CONTENTS).is_file():
+            missing[source.name] = [CONTENTS]
             continue
-        contents: dict[str, str] = json.loads((taken / "contents.json").read_text())
+        contents: dict[str, str] = json.loads((taken / CONTENTS).read_text())
         missing[source.name] = [name for name in contents if not (taken / name).is_file()]
         if not missing[source.name]:
             _write_arrays(taken, contents, folder / source.name)
@@ -88,18 +94,43 @@ def unpack_images(portion: Path, folder: Path) -> dict[str, list[str]]:
     return missing
 
 
+def _is_made_from(target: Path, portion: Path) -> bool:
+    """Whether the data set is there as a whole, and all files of the portion are among those that it was made from."""
+    if not all((target / name).is_file() for name in ("train.npz", "test.npz", CONTENTS)):
+        return False
+    contents: dict[str, str] = json.loads((target / CONTENTS).read_text())
+    return all(
+        json.loads(path.read_text()) == contents
+        if path.name == CONTENTS
+        else contents.get(path.name) == _checksum_of(path)
+        for path in portion.iterdir()
+    )
+
+
+def _checksum_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def _write_arrays(taken: Path, contents: dict[str, str], target: Path) -> None:
     for name, checksum in contents.items():
-        if hashlib.sha256((taken / name).read_bytes()).hexdigest() != checksum:
+        if _checksum_of(taken / name) != checksum:
             raise ValueError(f"{taken / name} must match its checksum. It does not: bring it again.")
     target.mkdir(parents=True, exist_ok=True)
+    (target / CONTENTS).unlink(missing_ok=True)  # of the arrays before these
     for side in ("train", "test"):
         with np.load(taken / f"{side}-labels.npz", allow_pickle=False) as file:
             labels = file["labels"]
         names = [name for name in contents if name.startswith(side) and name.endswith(".webp")]
+        names.sort(key=_number_of)  # as text train-100 comes before train-11
         pictures = [np.asarray(Image.open(taken / name).convert("RGB")) for name in names]
         images = np.concatenate([from_picture(picture) for picture in pictures])[: len(labels)]
         write_whole(target / f"{side}.npz", lambda part, i=images, y=labels: _save(part, i, y))  # type: ignore[misc]
+    write_whole(target / CONTENTS, lambda part: shutil.copyfile(taken / CONTENTS, part))
+
+
+def _number_of(name: str) -> int:
+    """'train-07.webp' -> 7."""
+    return int(name.rpartition("-")[2].removesuffix(".webp"))
 
 
 def _save(path: Path, images: np.ndarray, labels: np.ndarray) -> None:

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from focal_lib.training import data
+from workflow import portions
 from workflow.portions import main, pack_images, unpack_images
 
 
@@ -18,6 +19,12 @@ def colours(tmp_path, monkeypatch, write_npz):
     return tmp_path
 
 
+def assert_same_images(given, found):
+    for one, two in ((given.train, found.train), (given.test, found.test)):
+        np.testing.assert_array_equal(one.inputs, two.inputs)
+        np.testing.assert_array_equal(one.labels, two.labels)
+
+
 def test_what_is_packed_is_unpacked(colours, monkeypatch):
     given = data.load("colours")
     run = CliRunner().invoke(main, ["pack", "colours", "--out", str(colours / "all")], catch_exceptions=False)
@@ -25,21 +32,58 @@ def test_what_is_packed_is_unpacked(colours, monkeypatch):
     run = CliRunner().invoke(main, ["unpack", str(colours / "all"), "--data", str(colours / "to")])
     assert run.output == f"colours: whole -> {colours / 'to' / 'colours'}\n"
     monkeypatch.setenv("FOCAL_DATA", str(colours / "to"))
-    found = data.load("colours")
-    for one, two in ((given.train, found.train), (given.test, found.test)):
-        np.testing.assert_array_equal(one.inputs, two.inputs)
-        np.testing.assert_array_equal(one.labels, two.labels)
+    assert_same_images(given, data.load("colours"))
+
+
+def test_more_than_a_hundred_pictures_keep_their_labels(tmp_path, monkeypatch, write_npz):
+    """Names of three digits come before others when sorted as text."""
+    write_npz(tmp_path / "from" / "many", n_train=102, n_test=30, shape=(8, 8, 3))
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "from"))
+    monkeypatch.setattr(portions, "COLUMNS", 1)
+    monkeypatch.setattr(portions, "TILE", 1)
+    given = data.load("many")
+    assert (tmp_path / "all" / "many" / "train-101.webp") in pack_images("many", tmp_path / "all")
+    unpack_images(tmp_path / "all", tmp_path / "to")
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "to"))
+    assert_same_images(given, data.load("many"))
+
+
+def test_a_portion_of_what_is_whole_changes_nothing(colours):
+    _, *others = pack_images("colours", colours / "all")
+    unpack_images(colours / "all", colours / "to")
+    again = colours / "again" / "colours"
+    again.mkdir(parents=True)
+    shutil.copy(others[0], again)
+    for portion in (colours / "again", colours / "all"):
+        assert unpack_images(portion, colours / "to") == {"colours": []}
+        assert [path.name for path in (colours / "to").iterdir()] == ["colours"]
+
+
+def test_a_portion_of_other_images_of_that_name_is_taken(colours, monkeypatch, write_npz):
+    pack_images("colours", colours / "all")
+    unpack_images(colours / "all", colours / "to")
+    write_npz(colours / "other" / "colours", n_train=40, n_test=30, shape=(8, 8, 3))
+    monkeypatch.setenv("FOCAL_DATA", str(colours / "other"))
+    given = data.load("colours")
+    contents, *_ = pack_images("colours", colours / "new")
+    contents.rename(colours / "contents.json")
+    assert unpack_images(colours / "new", colours / "to") == {"colours": ["contents.json"]}
+    (colours / "last" / "colours").mkdir(parents=True)
+    (colours / "contents.json").rename(colours / "last" / "colours" / "contents.json")
+    assert unpack_images(colours / "last", colours / "to") == {"colours": []}
+    monkeypatch.setenv("FOCAL_DATA", str(colours / "to"))
+    assert_same_images(given, data.load("colours"))
 
 
 def test_the_last_portion_completes_it(colours):
     first, *others = pack_images("colours", colours / "all")
-    portions = []
+    parts = []
     for number, files in enumerate((others[:2], [first, *others[2:4]], others[4:])):
-        portions.append(colours / f"portion-{number}")
-        (portions[-1] / "colours").mkdir(parents=True)
+        parts.append(colours / f"portion-{number}")
+        (parts[-1] / "colours").mkdir(parents=True)
         for path in files:
-            shutil.copy(path, portions[-1] / "colours")
-    missing = [unpack_images(portion, colours / "to")["colours"] for portion in portions]
+            shutil.copy(path, parts[-1] / "colours")
+    missing = [unpack_images(portion, colours / "to")["colours"] for portion in parts]
     assert missing == [["contents.json"], [path.name for path in others[4:]], []]
     assert sorted(path.name for path in (colours / "to").iterdir()) == ["colours"]
 
