@@ -13,7 +13,10 @@ __all__ = ["Compute", "images_to_train", "total_compute"]
 
 @dataclass(frozen=True)
 class Compute:
-    """Images (or texts) trained on, each pass counted; hours, with evaluation, data and checkpoints; machines."""
+    """Images (or texts) trained on, each pass counted; hours of the epochs, by the clock; machines.
+
+    Hours are with evaluation and checkpoints, without loading the data before and the final logits and files after.
+    """
 
     images: int
     hours: float

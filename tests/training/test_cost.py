@@ -1,11 +1,15 @@
 """What runs cost."""
 
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from focal_lib.training import checkpoint, fit
 from focal_lib.training.cost import Compute, images_to_train, total_compute
 from focal_lib.training.recipes import RECIPES
+from focal_lib.training.run import run
 from focal_lib.training.spec import Spec
 
 
@@ -27,3 +31,24 @@ def test_compute_of_a_record():
 def test_compute_of_several_runs():
     used = total_compute([Compute(1, 0.5, ("a",)), Compute(2, 0.25, ("b", "a"))])
     assert used == Compute(3, pytest.approx(0.75), ("a", "b"))
+
+
+def test_hours_are_of_the_epochs_with_evaluation_and_checkpoints(small, tmp_path, monkeypatch):
+    """Not of loading the data before, nor of the final logits after."""
+    seconds = [0]
+
+    def takes(module, name, time):
+        function = getattr(module, name)
+
+        def timed(*given):
+            seconds[0] += time
+            return function(*given)
+
+        monkeypatch.setattr(module, name, timed)
+
+    monkeypatch.setattr(sys.modules["focal_lib.training.run"], "time", SimpleNamespace(time=lambda: seconds[0]))
+    takes(fit, "prepare", 1000)
+    takes(fit, "do_epoch", 10)  # which evaluates
+    takes(checkpoint, "write_checkpoint", 1)
+    takes(fit, "final_logits", 1000)
+    assert run(small(), tmp_path).compute.hours == 4 * (10 + 1) / 3600
