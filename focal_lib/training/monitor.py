@@ -15,9 +15,10 @@ def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float
     """One row of the history: what M20 Figs. 1, 3 and 4 follow over the epochs.
 
     nll, error, accuracy, confidence; ece, of equal width as M20 section 2 has it, and adaptive_ece, of equal mass, of
-    15 bins each; nll and entropy of right and of wrong samples (nan where there is none); weight_norm of the last
-    layer; gradient_q10, _q50, _q90, quantiles over samples of the norm of the loss gradient with respect to the last
-    layer; and what the loss itself adds. Histories that were recorded before have no ece.
+    15 bins each; nll, entropy and true_class, the probability of the true class, of right and of wrong samples, means
+    (nan where there is none); weight_norm of the last layer; gradient_q10, _q50, _q90, quantiles over samples of the norm of the loss gradient with respect to the last
+    layer; and what the loss itself adds. Histories that were recorded before lack
+    ece and true_class.
     """
     from focal_lib.metrics.bins import adaptive_ece, ece
     from focal_lib.metrics.scores import nll
@@ -33,6 +34,7 @@ def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float
     row |= {"ece": ece(probs, truth), "adaptive_ece": adaptive_ece(probs, truth)}
     for name, kept in (("right", right), ("wrong", ~right)):
         row |= {f"nll_{name}": float(own[kept].mean()), f"entropy_{name}": float(entropy[kept].mean())}
+        row |= {f"true_class_{name}": float((-own[kept]).exp().mean())}
     row["weight_norm"] = float(last_layer(trainer.model).weight.detach().norm())
     quantiles = torch.quantile(gradient_norms(trainer.loss, logits, labels, features), _QUANTILES)
     row |= trainer.loss.diagnostics(trainer.model, images, labels)

@@ -39,6 +39,9 @@ def test_history_against_slow_definitions(trainer):
     wrong = probs.argmax(-1) != labels.numpy()
     assert row["entropy_wrong"] == pytest.approx(-(probs * np.log(probs)).sum(-1)[wrong].mean(), rel=1e-6)
     assert row["nll_right"] == pytest.approx(-np.log(probs.max(-1))[~wrong].mean(), rel=1e-6)
+    truth = probs[range(25), labels.numpy()]
+    assert row["true_class_right"] == pytest.approx(truth[~wrong].mean(), rel=1e-6)
+    assert row["true_class_wrong"] == pytest.approx(truth[wrong].mean(), rel=1e-6)
     assert row["weight_norm"] == pytest.approx(float(model[-1].weight.detach().norm()), rel=1e-6)
 
 
