@@ -321,8 +321,8 @@ show(
 )
 
 # %% [markdown]
-# The paper's Table 1 is CIFAR and Tiny-ImageNet with a ResNet-50; these verdicts are of small networks on Fashion-MNIST,
-# those on CIFAR-10 stand in [](#ch-table1).
+# The paper's Table 1 is CIFAR and Tiny-ImageNet with a ResNet-50; these verdicts are of small networks on
+# Fashion-MNIST, those on CIFAR-10 stand in [](#ch-table1).
 
 # %% tags=["remove-input"]
 differences(training.read_notes(grid).differs)

@@ -115,8 +115,8 @@ without = f" Still without a seed: {', '.join(sorted(map(in_words, waiting)))}."
 so_far = f"""**Not all is in.** {len(there)} of {len(planned)} planned runs are recorded, seed after seed, as they take
 days. KK24's losses are planned with more seeds than the others, and a seed counts once each loss that is planned with
 as many has it: {len(trained)} runs.{without} How many seeds there would be, and what would be compared, was written
-down before the first of them was finished. A claim stays UNDECIDED until all seeds that are planned for it are there; until then what is
-shown of its losses will change."""
+down before the first of them was finished. A claim stays UNDECIDED until all seeds that are planned for it are there;
+until then what is shown of its losses will change."""
 Markdown(so_far) if len(there) < len(planned) else None
 
 # %% tags=["remove-input"]
@@ -139,12 +139,12 @@ cost) and want a GPU.""")
 # whose text tells neither number nor width; both print an adaptive one beside it. Each comparison below is by the ECE
 # of the paper it is about, and the temperature is chosen by that ECE, unless another measure is named.
 #
-# 'Significant' always means at 5 %, counted in one of two ways. Some comparisons were written down before the
-# runs ([below](#sec-table1-written)): the primary one of each table of a paper is tested alone, and the others of that
-# table together, with Holm's correction. The text describes: all comparisons of one kind are corrected together, by
-# Holm too, and most were not written down before. Intervals, those of the figures too, are uncorrected. So one
-# difference can be significant by one count and not by another. What is compared was fixed before the first run was
-# finished; that these runs, and no longer small networks, judge the claims below was fixed later, when more than half of the runs with
+# 'Significant' always means at 5 %, counted in one of two ways. Some comparisons were written down before the runs
+# ([below](#sec-table1-written)): the primary one of each table of a paper is tested alone, and the others of that table
+# together, with Holm's correction. The text describes: all comparisons of one kind are corrected together, by Holm too,
+# and most were not written down before. Intervals, those of the figures too, are uncorrected. So one difference can be
+# significant by one count and not by another. What is compared was fixed before the first run was finished; that these
+# runs, and no longer small networks, judge the claims below was fixed later, when more than half of the runs with
 # KK24's losses were there and had been looked at; for FCL before any of its own.
 #
 # Even a calibrated network has an ECE above 0: in each bin of a finite test set the accuracy misses the confidence by
