@@ -6,6 +6,7 @@ focal grid workflow/grids/cifar10-resnet8.yaml --table table.parquet
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -43,6 +44,9 @@ __all__ = [
 
 Column = Literal["loss", "method", "objective"]
 
+_RUN = ("dataset", "model", "loss", "seed")  # tells runs apart, 'loss' with its parameters
+_ROW = ("dataset", "model", "loss", "method", "objective", "metric", "seed")  # tells rows apart
+
 # (method, objective): as trained; the scalings that the papers tabulate, fitted on the validation logits. M20 chooses T
 # by ECE of equal width, L25 by ECE, both in steps of 0.1; KK24 by that of equal mass, in steps of 0.01 (section 5.1).
 SCALINGS: tuple[tuple[str, str], ...] = (
@@ -63,13 +67,17 @@ GRIDS: dict[tuple[str, str], dict[str, Any]] = {  # others than the calibrators'
 def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCALINGS) -> pd.DataFrame:
     """One row a run, scaling and metric, on the test split.
 
-    Columns: dataset, model, loss, gamma, seed; method and objective of SCALINGS, with the temperature and calibration
-    gamma that they chose; metric of METRICS, value as tables show it, errors and calibration errors in per cent.
+    Columns: dataset, model, loss, gamma, seed; where runs have all of these in common, the settings in which they
+    differ, as learning_rate; method and objective of SCALINGS, with the temperature and calibration gamma that they
+    chose; metric of METRICS, value as tables show it, errors and calibration errors in per cent.
     """
     rows: list[dict[str, Any]] = []
-    for result in results:
+    runs = list(results)
+    apart = _settings_apart([result.spec for result in runs])
+    for result in runs:
         spec, labels, logits = result.spec, result.test.labels, result.test.logits.astype(np.float64)
         run = {"dataset": spec.dataset, "model": spec.model, "loss": spec.label, "gamma": spec.gamma, "seed": spec.seed}
+        run |= {name: value for name, value in _settings(spec).items() if name in apart}
         for method, objective in scalings:
             chosen = {"method": method, "objective": objective, "temperature": 1.0, "calibration_gamma": 0.0}
             if method == "none":
@@ -84,6 +92,28 @@ def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCA
     return pd.DataFrame(rows)
 
 
+def _run_key(spec: Spec) -> tuple[str, str, str, int]:
+    """What tells a run from others in tables: _RUN."""
+    return spec.dataset, spec.model, spec.label, spec.seed
+
+
+def _settings(spec: Spec) -> dict[str, Any]:
+    """What else decides the numbers of a run, as it is trained: the recipe's where the run has nothing of its own."""
+    recipe, others = spec.training, [f.name for f in fields(spec) if f.name not in _RUN]
+    return {name: getattr(recipe, name, getattr(spec, name)) for name in others}
+
+
+def _settings_apart(specs: Iterable[Spec]) -> list[str]:
+    """The settings in which runs differ that have the same data set, network, loss and seed; none where none have."""
+    first: dict[tuple[str, str, str, int], dict[str, Any]] = {}
+    differing: dict[str, None] = {}
+    for spec in specs:
+        own = _settings(spec)
+        of_first = first.setdefault(_run_key(spec), own)
+        differing |= {name: None for name, value in own.items() if value != of_first[name]}
+    return list(differing)
+
+
 def keep_whole_seeds(table: pd.DataFrame, planned: Iterable[Spec]) -> pd.DataFrame:
     """The rows of seeds that all losses have which are planned with the same seeds: other means are not comparable.
 
@@ -93,9 +123,18 @@ def keep_whole_seeds(table: pd.DataFrame, planned: Iterable[Spec]) -> pd.DataFra
     Args:
         table: what `measure` gives of some of its runs.
         planned: all of its runs.
+
+    Raises:
+        ValueError: runs are planned that have the same data set, network, loss and seed.
     """
-    run = ["dataset", "model", "loss", "seed"]
-    grid = pd.DataFrame([(s.dataset, s.model, s.label, s.seed) for s in planned], columns=run).drop_duplicates()
+    run, specs = list(_RUN), list(dict.fromkeys(planned))
+    grid = pd.DataFrame(map(_run_key, specs), columns=run)
+    if (alike := grid.duplicated(keep=False)).any():
+        one = specs[alike.argmax()]
+        raise ValueError(
+            f"planned runs must differ in dataset, model, loss or seed. Got {alike.sum()} that do not, as {one.name}, "
+            f"{one.model}, {one.dataset}: they differ in {', '.join(_settings_apart(specs))}."
+        )
     grid["seeds"] = grid.groupby(run[:-1])["seed"].transform(lambda own: str(sorted(own)))
     there = grid.merge(table[run].drop_duplicates(), how="left", on=run, indicator="there")
     there["whole"] = there["there"] == "both"
@@ -133,6 +172,9 @@ def summarise(table: pd.DataFrame | Path) -> pd.DataFrame:
 
     Args:
         table: what `measure` gives, or a parquet file or glob of files of it.
+
+    Raises:
+        ValueError: rows of one seed that none of these tells apart; the message names the columns that do.
     """
     return _ask(
         table,
@@ -159,10 +201,10 @@ def contrast(table: pd.DataFrame | Path, column: Column, baseline: str, level: f
         difference. With one seed low, high and p are nan. For several at once see `correct_together`.
 
     Raises:
-        ValueError: no rows have that baseline.
+        ValueError: no rows have that baseline, or as `summarise`.
     """
     runs = _ask(table, "SELECT * FROM runs ORDER BY place")
-    keys = ["dataset", "model", "loss", "method", "objective", "metric", "seed"]
+    keys = list(_ROW)
     first, rest = runs[runs[column] == baseline], runs[runs[column] != baseline]
     if first.empty:
         raise ValueError(
@@ -200,7 +242,11 @@ def name_significant(found: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def _ask(table: pd.DataFrame | Path, query: str) -> pd.DataFrame:
-    """A query over `runs`, the table with its row number as `place`."""
+    """A query over `runs`, the table with its row number as `place`.
+
+    Raises:
+        ValueError: rows that _ROW does not tell apart.
+    """
     with duckdb.connect() as connection:
         if isinstance(table, pd.DataFrame):
             connection.register("given", table)
@@ -208,7 +254,27 @@ def _ask(table: pd.DataFrame | Path, query: str) -> pd.DataFrame:
         else:
             source = f"read_parquet('{str(table).replace(chr(39), 2 * chr(39))}')"
         connection.execute(f"CREATE TEMP TABLE runs AS SELECT *, row_number() OVER () AS place FROM {source}")
+        _require_apart(connection.execute(_ALIKE).df())
         return connection.execute(query).df()
+
+
+_ALIKE = f"SELECT * EXCLUDE (place) FROM runs QUALIFY count(*) OVER (PARTITION BY {', '.join(_ROW)}) > 1 ORDER BY place"
+_MEASURED = ("value", "temperature", "calibration_gamma")
+
+
+def _require_apart(alike: pd.DataFrame) -> None:
+    """Refuses rows that _ROW does not tell apart, as means and pairs would take them for seeds."""
+    if alike.empty:
+        return
+    groups = alike.drop(columns=list(_MEASURED), errors="ignore").groupby(list(_ROW), dropna=False, sort=False)
+    counts = groups.nunique(dropna=False).max()
+    differing = ", ".join(map(str, counts.index[counts > 1]))
+    names, many = next(iter(groups.groups)), groups.size().iloc[0]
+    helps = f": keep the rows with one value of {differing}" if differing else ", and no column tells them apart"
+    raise ValueError(
+        f"rows of a table must differ in {', '.join(_ROW[:-1])} or {_ROW[-1]}. "
+        f"Got {many} with {', '.join(str(name) for name in names if name != '')}{helps}."
+    )
 
 
 # metric -> objectives by which KK24 Table 1 chooses for it, and its heading

@@ -8,10 +8,12 @@ import pytest
 from scipy import stats
 from scipy.special import softmax
 
+from focal_lib.checkout import ROOT
 from focal_lib.metrics.bins import adaptive_ece, ece
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.results import over_seeds
 from focal_lib.results.over_seeds import SCALINGS
+from focal_lib.training.grids import read_grid
 from focal_lib.training.spec import Spec
 
 PRE = {"method": "none", "objective": ""}
@@ -85,6 +87,53 @@ def test_whole_seeds_are_kept_by_network():
         mixed = [*reversed(other), *one[:-1]]  # rows stay in their order
         kept = over_seeds.keep_whole_seeds(table_of(mixed), one + other)
         pd.testing.assert_frame_equal(kept, table_of([*reversed(other), one[0], one[2]]))
+
+
+RATES = (0.003, 0.01, 0.03)
+
+
+@pytest.fixture(scope="module")
+def by_rate(make_result):
+    """Of one seed, two penalties at three learning rates, as KN24 Fig. 4 has them."""
+    runs = [make_result("hessian-trace", 0, lam=lam, learning_rate=rate) for rate in RATES for lam in (0, 0.001)]
+    return over_seeds.measure(runs, (("none", ""),))
+
+
+def test_runs_that_differ_in_a_setting_are_no_seeds(by_rate, tmp_path):
+    assert sorted(set(by_rate["learning_rate"])) == list(RATES)  # the column is there as the others are alike
+    over_seeds.write_table(by_rate, tmp_path / "t.parquet")
+    said = "Got 3 with fashion-mnist, small-cnn, hessian-trace 0, none, error, 0: keep .* one value of learning_rate"
+    for table in (by_rate, tmp_path / "t.parquet"):
+        with pytest.raises(ValueError, match=said):
+            over_seeds.summarise(table)
+        with pytest.raises(ValueError, match=said):
+            over_seeds.contrast(table, "loss", "hessian-trace 0")
+    one = by_rate[by_rate["learning_rate"] == 0.01]
+    assert (over_seeds.summarise(one)["seeds"] == 1).all()
+    assert over_seeds.contrast(one, "loss", "hessian-trace 0")["low"].isna().all()
+
+
+def test_settings_are_what_runs_are_trained_with(make_result):
+    """Of runs that are alike in all else; a rate that the recipe has anyway is that rate."""
+    alike = [make_result("focal", 0, gamma=1, recipe="cifar-cpu", learning_rate=rate) for rate in (0, 0.01)]
+    found = over_seeds.measure(alike, (("none", ""),))
+    assert sorted(set(found["learning_rate"])) == [0.01, alike[0].spec.training.learning_rate]
+    columns = set(over_seeds.measure([alike[0], make_result("focal", 1, gamma=1, epochs=7)], (("none", ""),)))
+    assert columns == set(found) - {"learning_rate"}
+
+
+def test_the_same_rows_twice_are_refused(by_rate):
+    one = by_rate[by_rate["learning_rate"] == 0.01]
+    with pytest.raises(ValueError, match=r"Got 2 with .*, 0, and no column tells them apart"):
+        over_seeds.summarise(pd.concat([one, one]))
+    with pytest.raises(ValueError, match=r"and no column tells them apart"):
+        over_seeds.summarise(pd.concat([one, one]).drop(columns=["gamma", "learning_rate"]))
+
+
+def test_seeds_are_whole_in_grids_whose_runs_tables_tell_apart(by_rate):
+    planned = read_grid(ROOT / "workflow" / "grids" / "kn24-fig4.yaml")
+    with pytest.raises(ValueError, match=r"Got 15 that do not, as hessian-trace 0, seed 0.* differ in learning_rate\."):
+        over_seeds.keep_whole_seeds(by_rate, planned)
 
 
 def test_significant_losses_are_named():
