@@ -45,7 +45,7 @@ from focal_lib.pages.plots.curves import line_figure
 from focal_lib.pages.plots.reliability import reliability_diagrams
 
 use_style()
-loaded = {run.spec.seed: run for run in training.load_runs(grid, runs) if run.spec.gamma == 0}
+loaded = {run.spec.seed: run for run in training.load_runs(grid, runs) if run.spec.is_cross_entropy}
 if seed not in loaded:
     raise ValueError(f"seed must be one of the grid's, {', '.join(map(str, loaded))}. Got {seed}.")
 run = loaded[seed]

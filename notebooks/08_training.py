@@ -48,7 +48,7 @@ from focal_lib.pages.plots.curves import point_figure
 from focal_lib.pages.tables import captioned
 
 use_style()
-trained = training.load_runs(grid, runs)
+trained = [run for run in training.load_runs(grid, runs) if run.spec.is_focal]
 gaps = results.confidence_gaps(trained)
 
 # %% [markdown]

@@ -135,15 +135,15 @@ def gain(result: training.Result) -> metrics.Interval:
     return results.resample_gain(result, *pairs, resamples=resamples).scaled(100)
 
 
-gains = [(r.spec.gamma, r.spec.seed, gain(r)) for r in trained]
+gains = [(run.spec, gain(run)) for run in trained]
 groups = {}
-for seed in sorted({seed for _, seed, _ in gains}):
-    own = [(gamma + 0.12 * (seed - 1.5), i) for gamma, s, i in gains if s == seed]
+for seed in sorted({spec.seed for spec, _ in gains if spec.is_focal}):
+    own = [(spec.gamma + 0.12 * (seed - 1.5), i) for spec, i in gains if spec.is_focal and spec.seed == seed]
     sides = np.array([(i.estimate - i.low, i.high - i.estimate) for _, i in own]).T
     groups[f"seed {seed}"] = (np.array([x for x, _ in own]), np.array([i.estimate for _, i in own]), sides)
 
 # %% tags=["remove-input"]
-intervals = [i for *_, i in gains]
+intervals = [i for _, i in gains]
 note("fts", better=sum(i.high < 0 for i in intervals), worse=sum(i.low > 0 for i in intervals))
 note("fts", total=len(intervals), by_chance=0.025 * len(intervals), validation=len(run.validation.labels))
 

@@ -266,7 +266,7 @@ note("table1", told=int((tested <= 0.05).sum()), tested=len(tested), told_by_cha
 # both; the figure separates them:
 
 # %% tags=["hide-input"]
-fixed = [run for run in trained if run.spec.loss == "focal"]
+fixed = [run for run in trained if run.spec.is_focal]
 of_test = results.confidence_gaps(fixed, ["test"])
 of_training = results.final_gaps(fixed, "train")
 gaps = {
@@ -371,7 +371,7 @@ note("table1", {f"{name}-{end}": getattr(values, end)() for name, values in erro
 note("table1", small_n=small.n_train, small_epochs=small.training.epochs, small_seeds=small_frame["seed"].nunique())
 note("table1", small_model=in_words(small.model), small_crops="with" if small.training.augment else "without")
 for name, ran in {"small": results.load_whole_seeds(recorded_small), "large": trained}.items():
-    ends = [run for run in ran if run.spec.label == "cross-entropy"]
+    ends = [run for run in ran if run.spec.is_cross_entropy]
     means = {split: 100 * results.final_gaps(ends, split)[["accuracy", "gap"]].mean() for split in ("train", "test")}
     note("table1", {f"{name}-{split}-error": 100 - mean["accuracy"] for split, mean in means.items()})
     note("table1", {f"{name}-gap": means["test"]["gap"]})
@@ -459,7 +459,7 @@ note("table1", {f"{column.lower()}-ce-ece": m20.loc["cross-entropy", column] for
 # What there is to choose from, for one of the networks, trained with cross-entropy:
 
 # %% tags=["remove-input"]
-one = next(run for run in trained if run.spec.label == "cross-entropy")
+one = next(run for run in trained if run.spec.is_cross_entropy)
 explore("reliability", sample=logit_sample(one.test.logits, one.test.labels))
 
 # %% tags=["remove-input"]

@@ -84,8 +84,8 @@ from focal_lib.training import data
 from focal_lib.training.data.sources import find_source
 
 use_style()
-trained = [run for run in training.load_runs(grid, runs) if run.spec.gamma <= 3]
-base = [run for run in trained if run.spec.gamma == 0]
+trained = [run for run in training.load_runs(grid, runs) if run.spec.is_focal and run.spec.gamma <= 3]
+base = [run for run in trained if run.spec.is_cross_entropy]
 spec = trained[0].spec
 ece_bins, ece_column = results.ece_of_histories(results.histories(trained))
 
@@ -304,7 +304,7 @@ names = {"training error (share)": "train_error", "test error (share)": "test_er
 names |= {f"probability of the true class, {kind}": f"true_class_{kind}" for kind in ("right", "wrong")}
 by_column = results.over_seeds_by_epoch(described, list(names.values()))
 dropped = {title: by_column[column] for title, column in names.items()}
-errors = described[described["gamma"] == 0].pivot(index="seed", columns="epoch", values="train_error")
+errors = described[described["loss"] == "cross-entropy"].pivot(index="seed", columns="epoch", values="train_error")
 after, until = min(drops[0] + 1, drops[-1]), drops[-1]
 rise = t_interval_if_any(100 * (errors[until] - errors[after]))
 at_least = f", 95 % t interval {rise.low:+.2f} to {rise.high:+.2f}" if rise.kind else ", of one seed"

@@ -294,7 +294,7 @@ show("l25.fcl_other_shifts", "l25.flsd53_digits", "l25.energy_fresh_seeds", "l25
 
 # %% tags=["hide-input"]
 kinds = tuple(name.strip() for name in corruptions.split(","))
-chosen = [run for run in trained if run.spec.gamma in (0, gamma)]
+chosen = [run for run in trained if run.spec.is_cross_entropy or run.spec.gamma == gamma]
 shifted = results.measure_shift(chosen, kinds, images=images, root=runs)
 lines = {
     f"{loss}, {names[method]}": (loss, method)

@@ -67,7 +67,7 @@ from focal_lib.pages.tables import captioned, in_words
 use_style()
 table = results.read_landscape()
 networks = list(results.NETWORKS)
-trained = training.load_runs(grid, runs)
+trained = [run for run in training.load_runs(grid, runs) if run.spec.is_focal]
 cause_contrasts, calibration_contrasts = results.cause_contrasts(), results.calibration_contrasts()
 
 # %% [markdown]
@@ -225,7 +225,8 @@ point_figure(curves, r"$\gamma$ of training", r"log of value over that at $\gamm
 # How far Hutchinson's estimate is from the exact trace, for two of these networks:
 
 # %% tags=["hide-input"]
-two = [r for r in trained if r.spec.seed == trained[0].spec.seed and r.spec.gamma in (0.0, gamma)]
+of_first_seed = [run for run in trained if run.spec.seed == trained[0].spec.seed]
+two = [run for run in of_first_seed if run.spec.is_cross_entropy or run.spec.gamma == gamma]
 estimated = results.measure_landscape(two, images, signs, runs)
 both = estimated[estimated["metric"].str.match(r"(?:top|trace|exact) .* validation")]
 beside = both.pivot(index="loss", columns="metric", values=["value", "error"])["value"]

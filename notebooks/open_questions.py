@@ -347,9 +347,9 @@ methods = {
     "vector": calibration.VectorScaling(l2),
     "matrix": calibration.MatrixScaling(l2),
 }
-top = max(run.spec.gamma for run in trained)
+top = max(run.spec.gamma for run in trained if run.spec.is_focal)
 rows = []
-for run in (r for r in trained if r.spec.gamma in (0, top)):
+for run in (r for r in trained if r.spec.is_focal and r.spec.gamma in (0, top)):
     for name, method in methods.items():
         fit = method.fit(run.validation.logits, run.validation.labels)
         probs, labels = fit.predict_proba(run.test.logits.astype(float)), run.test.labels

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,6 +51,7 @@ __all__ = [
     "signed_if_any",
     "temperatures",
     "values_by_seed",
+    "with_gamma",
 ]
 
 COMPENSATION = 0.1  # relative distance from the map's temperature that still counts as it
@@ -77,6 +78,11 @@ def runs_if_trained(grid: str) -> tuple[Result, ...]:
         return tuple(load_runs(ROOT / "workflow" / "grids" / f"{grid}.yaml"))
     except FileNotFoundError:  # RunMissing, or no checkout
         return ()
+
+
+def with_gamma(runs: Iterable[Result], gamma: float) -> list[Result]:
+    """Those trained with focal loss of this gamma, with 0 cross-entropy, in seed order; other losses have none."""
+    return sorted((r for r in runs if r.spec.is_focal and r.spec.gamma == gamma), key=lambda r: r.spec.seed)
 
 
 def classes() -> int:

@@ -21,7 +21,8 @@ from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece_difference
 from focal_lib.metrics.intervals import Interval
 from focal_lib.metrics.scores import nll, top_label
 from focal_lib.theory.maps import focal_log_probs
-from focal_lib.training.store import Result, array_checksum
+from focal_lib.training.spec import Spec
+from focal_lib.training.store import Logits, Result, array_checksum
 
 __all__ = [
     "FITS",
@@ -42,6 +43,10 @@ __all__ = [
 ]
 
 
+_COLUMNS = ("loss", "gamma", "seed")
+_GAP = ("confidence", "gap", "adaptive_ece")
+
+
 def _columns(result: Result) -> dict[str, Any]:
     """What tells runs apart, in every table here."""
     return {"loss": result.spec.label, "gamma": result.spec.gamma, "seed": result.spec.seed}
@@ -51,42 +56,51 @@ def confidence_gaps(results: Iterable[Result], splits: Sequence[str] = ("train",
     """One row a run and split: accuracy, confidence, gap (confidence - accuracy), adaptive_ece, all as fractions.
 
     `mapped_*` are the same after the focal calibration map with the gamma of training: the
-    probabilities that the proper part sees (KK24 section 4.1).
+    probabilities that the proper part sees (KK24 section 4.1). They are nan of other losses than cross-entropy and
+    focal loss of one gamma, which have no such map.
 
     Args:
-        results: trained with focal loss of one gamma, or with cross-entropy.
         splits: recorded runs have no 'train'.
     """
     rows = []
     for result in results:
         for split in splits:
-            part = getattr(result, split)
-            row = _columns(result) | {"split": split}
-            for prefix, gamma in (("", 0.0), ("mapped_", result.spec.gamma)):
-                probs = np.exp(focal_log_probs(part.logits.astype(np.float64), gamma))
-                confidence, correct = top_label(probs, part.labels)
-                row["accuracy"] = float(correct.mean())
-                row[f"{prefix}confidence"] = float(confidence.mean())
-                row[f"{prefix}gap"] = float(confidence.mean() - correct.mean())
-                row[f"{prefix}adaptive_ece"] = adaptive_ece_of(confidence, correct)
+            part, row = getattr(result, split), _columns(result) | {"split": split}
+            for prefix, gamma in _maps(result.spec):
+                found = _gap(part, gamma)
+                row["accuracy"] = found.pop("accuracy")
+                row |= {f"{prefix}{name}": value for name, value in found.items()}
             rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).reindex(columns=[*_COLUMNS, "split", "accuracy", *_GAP, *(f"mapped_{n}" for n in _GAP)])
+
+
+def _maps(spec: Spec) -> tuple[tuple[str, float], ...]:
+    """What columns begin with, and the gamma of the map before them: none, and that of training, if it has one."""
+    return (("", 0.0), ("mapped_", spec.gamma)) if spec.is_focal else (("", 0.0),)
+
+
+def _gap(part: Logits, gamma: float) -> dict[str, float]:
+    """Accuracy, and _GAP after the map with this gamma."""
+    confidence, correct = top_label(np.exp(focal_log_probs(part.logits.astype(np.float64), gamma)), part.labels)
+    values = (confidence.mean(), confidence.mean() - correct.mean(), adaptive_ece_of(confidence, correct))
+    return {"accuracy": float(correct.mean())} | {n: float(v) for n, v in zip(_GAP, values, strict=True)}
 
 
 def validation_temperatures(results: Iterable[Result]) -> pd.DataFrame:
     """One row a run: loss, gamma, seed, and the temperature that minimises the validation NLL.
 
-    `mapped_temperature` is the one after the focal calibration map with the gamma of training.
+    `mapped_temperature` is the one after the focal calibration map with the gamma of training; nan of other losses than
+    cross-entropy and focal loss of one gamma, which have no such map.
     """
     rows = []
     for result in results:
         logits, labels = result.validation.logits.astype(np.float64), result.validation.labels
         row = _columns(result)
-        for prefix, gamma in (("", 0.0), ("mapped_", result.spec.gamma)):
+        for prefix, gamma in _maps(result.spec):
             fit = TemperatureScaling("nll").fit(focal_log_probs(logits, gamma) if gamma else logits, labels)
             row[f"{prefix}temperature"] = fit.temperature_
         rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).reindex(columns=[*_COLUMNS, "temperature", "mapped_temperature"])
 
 
 def nll_temperature(result: Result, calibration_gamma: float) -> float:
@@ -247,7 +261,7 @@ def resample_gain(
 
 def temperature_lines(runs: Iterable[Result], gammas: Sequence[float]) -> dict[str, np.ndarray]:
     """Loss -> `temperature_by_gamma` of its first seed: cross-entropy and focal losses of a fixed gamma, by gamma."""
-    plain = sorted((run for run in runs if run.spec.loss == "focal"), key=lambda run: (run.spec.gamma, run.spec.seed))
+    plain = sorted((run for run in runs if run.spec.is_focal), key=lambda run: (run.spec.gamma, run.spec.seed))
     first = {run.spec.label: run for run in reversed(plain)}
     return {label: temperature_by_gamma(run, gammas) for label, run in reversed(first.items())}
 

@@ -56,7 +56,7 @@ def measure_landscape(
         signs: vectors of random signs for each trace, at least 2.
 
     Raises:
-        ValueError: images or signs out of range.
+        ValueError: images or signs out of range, a run of another loss than cross-entropy and focal loss.
         RunMissing, RunDamaged: weights that are needed.
     """
     if signs < 2:
@@ -81,7 +81,7 @@ def measure_factors(
     """The exact traces with their factors, weight norm and test metrics: what needs no iteration.
 
     Raises:
-        ValueError: images out of range.
+        ValueError: images out of range, a run of another loss than cross-entropy and focal loss.
         RunMissing, RunDamaged: weights that are needed.
     """
     tables = []
@@ -98,6 +98,8 @@ def _prepare(result: Result, images: int, root: str | Path | None) -> tuple[nn.M
     from focal_lib.training.run import checked_weights, network
 
     spec = result.spec
+    if not spec.is_focal:  # 'own' would be focal loss of some gamma that it was not trained with
+        raise ValueError(f"runs must be of cross-entropy or of focal loss of one gamma. Got {spec.name}.")
     weights = checked_weights(spec, root)
     dataset, parts = _load(spec.dataset, spec.n_train, spec.n_validation, spec.seed)
     most = min(len(parts[split][1]) for split in SPLITS)

@@ -54,7 +54,7 @@ def keep_plain_focal(results: Iterable[Result], gamma: float) -> list[Result]:
         ValueError: none of cross-entropy, or none of this gamma, which is not 0.
     """
     given = list(results)
-    kept = [result for result in given if result.spec.loss == "focal"]
+    kept = [result for result in given if result.spec.is_focal]
     labels = list(dict.fromkeys(result.spec.label for result in given))
     wanted = "cross-entropy", f"focal {gamma:g}"
     if not gamma or not set(wanted) <= set(labels):

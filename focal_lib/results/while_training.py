@@ -127,9 +127,9 @@ def over_seeds_by_epoch(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str
 
 
 def minus_cross_entropy(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """The rows of focal losses, with columns less those of cross-entropy of the same seed and epoch."""
-    base = frame[frame["gamma"] == 0].set_index(["seed", "epoch"])[list(columns)]
-    focal = frame[frame["gamma"] > 0].set_index(["seed", "epoch"]).copy()
+    """The rows of focal losses of one gamma, with columns less those of cross-entropy of the same seed and epoch."""
+    base = frame[frame["loss"] == "cross-entropy"].set_index(["seed", "epoch"])[list(columns)]
+    focal = frame[frame["loss"].str.startswith("focal ")].set_index(["seed", "epoch"]).copy()
     focal[list(columns)] -= base.loc[focal.index].to_numpy()
     return focal.reset_index()
 

@@ -150,10 +150,20 @@ class Spec:
         return hashlib.sha256(json.dumps(self.as_dict, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
+    def is_focal(self) -> bool:
+        """Whether the loss is focal loss of one gamma, as cross-entropy is; others may have gamma 0, too."""
+        return self.loss == "focal"
+
+    @property
+    def is_cross_entropy(self) -> bool:
+        """Whether the loss is cross-entropy, focal loss with gamma 0."""
+        return self.is_focal and self.gamma == 0
+
+    @property
     def label(self) -> str:
         """For tables and legends, as 'cross-entropy', 'focal 3', 'fcl 2 0.5'."""
-        if self.loss == "focal":
-            return "cross-entropy" if self.gamma == 0 else f"focal {self.gamma:g}"
+        if self.is_focal:
+            return "cross-entropy" if self.is_cross_entropy else f"focal {self.gamma:g}"
         return " ".join([self.loss, *(f"{getattr(self, name):g}" for name in LOSSES[self.loss])])
 
     @property
@@ -164,7 +174,7 @@ class Spec:
     @property
     def command(self) -> str:
         """The command that makes it, as 'focal run -p gamma 3 -p seed 1'."""
-        uses = () if self.label == "cross-entropy" else LOSSES[self.loss]
+        uses = () if self.is_cross_entropy else LOSSES[self.loss]
         given = {f.name: getattr(self, f.name) for f in fields(self) if f.name in uses or _differs(self, f)}
         texts = ((n, str(v).removesuffix(".0") if isinstance(v, float) else str(v)) for n, v in given.items())
         return " ".join(["focal run", *(f"-p {name} {text}" for name, text in texts)])

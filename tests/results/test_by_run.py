@@ -49,6 +49,18 @@ def test_reliability_takes_all_seeds_of_a_loss_together(made_results):
         by_run.reliability_by_loss(made_results, ["focal 99"])
 
 
+def test_only_focal_losses_of_one_gamma_have_the_map_of_training(make_result):
+    others = {"flsd-53": {}, "fcl": {"gamma": 3, "lam": 0.5}, "dual-focal": {"gamma": 3}}
+    runs = [make_result(loss, 0, **own) for loss, own in others.items()]
+    for some in (runs, [make_result("focal", 0, gamma=3), *runs]):
+        fits, gaps = by_run.validation_temperatures(some), by_run.confidence_gaps(some, ["test"])
+        mapped = fits["mapped_temperature"].tolist(), gaps["mapped_gap"].tolist(), gaps["mapped_confidence"].tolist()
+        for values in mapped:
+            assert np.isnan(values).tolist() == [not run.startswith("focal ") for run in fits["loss"]]
+        assert fits["temperature"].notna().all()
+        assert gaps[["confidence", "gap", "adaptive_ece"]].notna().all(axis=None)
+
+
 def test_validation_temperatures(made_results):
     frame = by_run.validation_temperatures(made_results[:2])
     mapped = focal_log_probs(made_results[1].validation.logits.astype(float), made_results[1].spec.gamma)

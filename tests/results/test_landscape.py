@@ -37,6 +37,13 @@ def networks(monkeypatch, made_results):
     return made_results
 
 
+@pytest.mark.parametrize("measure", [results.measure_factors, results.measure_landscape])
+def test_a_loss_whose_hessian_is_not_measured_is_refused(make_result, measure):
+    """FCL's own is not that of focal loss with its gamma."""
+    with pytest.raises(ValueError, match=r"runs must be of cross-entropy or of focal loss .* Got fcl 3 0.5, seed 2"):
+        measure([make_result("fcl", 2, gamma=3, lam=0.5)])
+
+
 @pytest.mark.slow
 def test_the_factors_multiply_to_the_trace(networks):
     table = results.measure_landscape(networks[:6], images=12, signs=300)

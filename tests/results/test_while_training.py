@@ -116,6 +116,14 @@ def test_less_cross_entropy_is_paired_by_seed_and_epoch(followed):
         assert row["true_class"] == pytest.approx(pair[3.0] - pair[0.0])
 
 
+def test_a_loss_with_gamma_0_is_not_taken_for_cross_entropy(followed):
+    others = [Spec(loss="flsd-53"), Spec(loss="dual-focal", gamma=3), Spec(loss="focal-scheduled-531")]
+    frame = while_training.describe_followed(followed)
+    mixed = while_training.describe_followed([*(replace(followed[0], spec=spec) for spec in others), *followed])
+    asked = (while_training.minus_cross_entropy(table, ["true_class"]) for table in (frame, mixed))
+    pd.testing.assert_frame_equal(*asked)
+
+
 def test_a_seed_has_no_part_in_choosing_its_epoch():
     rows = [(seed, epoch) for seed in range(3) for epoch in (5, 10, 15)]
     frame = pd.DataFrame(rows, columns=["seed", "epoch"])

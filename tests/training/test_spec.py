@@ -1,5 +1,6 @@
 """Specifications: one run, one name; what cannot be meant is refused before anything is loaded."""
 
+import re
 import shlex
 
 import numpy as np
@@ -151,6 +152,23 @@ def test_the_command_of_a_run_makes_it(spec):
     assert words[:2] == ["focal", "run"]
     assert set(words[2::3]) <= {"-p"}
     assert make_spec(parse_parameters(zip(words[3::3], words[4::3], strict=True))) == spec
+
+
+def test_a_loss_is_not_known_by_its_gamma():
+    """FLSD-53, Brier score, MMCE and label smoothing have gamma 0, too; dual focal loss and FCL have one above it."""
+    specs = [Spec(loss=name, **dict.fromkeys(uses, 0.5)) for name, uses in LOSSES.items()]
+    specs += [Spec(), Spec(loss="cross-entropy"), Spec(loss="dual-focal", gamma=0)]
+    assert [spec.label for spec in specs if spec.is_focal] == ["focal 0.5", "cross-entropy", "cross-entropy"]
+    assert [spec.label for spec in specs if spec.is_cross_entropy] == ["cross-entropy"] * 2
+    assert len([spec for spec in specs if spec.gamma == 0]) > 8
+
+
+def test_who_chooses_runs_by_gamma_asks_for_the_loss():
+    """'gamma == 0' alone takes MMCE for cross-entropy."""
+    chosen = re.compile(r"(?:if|and) \w+\.spec\.gamma\b")
+    for path in [*(ROOT / "focal_lib").rglob("*.py"), *(ROOT / "notebooks").glob("*.py")]:
+        for line in filter(chosen.search, path.read_text().splitlines()):
+            assert "spec.is_focal" in line, f"{path.name}: {line.strip()}"
 
 
 def test_the_largest_seed_is_one_that_pytorch_takes():

@@ -31,13 +31,13 @@ ALIKE = "on the test samples that the four networks of a seed all misclassify, {
 @functools.cache
 def shares() -> pd.DataFrame:
     """Table 6 of the default grid's runs with cross-entropy and M20's gammas."""
-    return confident_shares([r for r in results() if r.spec.gamma in (0.0, *GAMMAS)])
+    return confident_shares([r for r in results() if r.spec.is_focal and r.spec.gamma in (0.0, *GAMMAS)])
 
 
 @functools.cache
 def where_agreed() -> pd.DataFrame:
     """Fig. 8 of the same runs, over all images and not four."""
-    return confidence_where_agreed([r for r in results() if r.spec.gamma in (0.0, *GAMMAS)])
+    return confidence_where_agreed([r for r in results() if r.spec.is_focal and r.spec.gamma in (0.0, *GAMMAS)])
 
 
 def _against_cross_entropy(

@@ -17,6 +17,7 @@ from focal_lib.claims.from_runs import (
     runs_if_trained,
     signed_by_seed,
     signed_if_any,
+    with_gamma,
 )
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
@@ -35,8 +36,7 @@ KEPT = 0.95  # the confidence on correctly classified samples that M20 has
 
 def per_seed(quantity: Callable[[Result], float], gamma: float) -> np.ndarray:
     """A number of each run of the default grid with that gamma, in seed order."""
-    runs = sorted((r for r in results() if r.spec.gamma == gamma), key=lambda r: r.spec.seed)
-    return np.array([quantity(result) for result in runs])
+    return np.array([quantity(result) for result in with_gamma(results(), gamma)])
 
 
 def _against_cross_entropy(name: str, quantity: Callable[[Result], float], sign: int) -> tuple[Measurement, ...]:
@@ -168,7 +168,7 @@ def fig3_confidence_kept() -> Evidence:
         )
     parts = []
     for gamma in (0.0, *GAMMAS):
-        above = [_right(run) - KEPT for run in runs if run.spec.gamma == gamma]
+        above = [_right(run) - KEPT for run in with_gamma(runs, gamma)]
         quantity = rf"confidence on correctly classified test samples minus {KEPT:g}, $\gamma = {gamma:g}$"
         parts.append(signed_if_any(quantity, "positive", above, 1))
     return All(tuple(parts))

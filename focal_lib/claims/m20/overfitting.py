@@ -17,6 +17,7 @@ from focal_lib.claims.from_runs import (
     runs_if_trained,
     signed_by_seed,
     signed_if_any,
+    with_gamma,
 )
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
@@ -32,7 +33,7 @@ LEARNT = 0.01  # training error
 
 def cross_entropy_runs() -> list[Result]:
     """Those of the default grid, in seed order."""
-    return sorted((r for r in results() if r.spec.gamma == 0), key=lambda r: r.spec.seed)
+    return with_gamma(results(), 0.0)
 
 
 def by_epoch(result: Result, split: str) -> pd.DataFrame:
@@ -151,7 +152,7 @@ def fig1_entropies() -> Evidence:
 )
 def fig1_training_error() -> Evidence:
     """It is about one run and its learning rates: unchecked without those of the grid."""
-    runs = [run for run in runs_if_trained(M20_FIGURES) if run.spec.gamma == 0]
+    runs = with_gamma(runs_if_trained(M20_FIGURES), 0.0)
     if not runs:
         return Unchecked(
             "needs a ResNet-50 trained on CIFAR-10 for 350 epochs with these drops of the learning rate, each epoch "

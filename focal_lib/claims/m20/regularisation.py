@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from focal_lib.claims.evidence import All, Evidence, Unchecked
-from focal_lib.claims.from_runs import M20_FIGURES, SIZE, paired, results, runs_if_trained, signed_if_any
+from focal_lib.claims.from_runs import M20_FIGURES, SIZE, paired, results, runs_if_trained, signed_if_any, with_gamma
 from focal_lib.claims.ledger import claim
 from focal_lib.results.while_training import histories
 from focal_lib.theory.gain import confidence_threshold
@@ -21,10 +21,9 @@ ON = "(Fashion-MNIST, small CNN, focal $\\gamma = 3$)"
 def followed(gamma: float, column: str, epoch: int) -> np.ndarray:
     """A column of the training history at the first (0) or last (-1) evaluated epoch, one number a seed."""
     values = []
-    for result in results():
-        if result.spec.gamma == gamma:
-            history = result.history[result.history["split"] == "train"].sort_values("epoch")
-            values.append(float(history[column].iloc[epoch]))
+    for result in with_gamma(results(), gamma):
+        history = result.history[result.history["split"] == "train"].sort_values("epoch")
+        values.append(float(history[column].iloc[epoch]))
     return np.array(values)
 
 
@@ -61,7 +60,7 @@ def weight_norm_early() -> Evidence:
             "after which this claim is checked; what the norms are early in the book's own runs m20.weight_norm_fifth says"
         )
     parts = []
-    for gamma in sorted({run.spec.gamma for run in runs} - {0.0}):
+    for gamma in sorted({run.spec.gamma for run in runs if run.spec.is_focal} - {0.0}):
         for epoch, sign in ((1, 1), (150, 1), (250, -1)):
             lead = norms_at(runs, gamma, epoch) - norms_at(runs, 0.0, epoch)
             quantity = rf"norm of the last layer after epoch {epoch}, $\gamma = {gamma:g}$ minus cross-entropy"
@@ -71,7 +70,7 @@ def weight_norm_early() -> Evidence:
 
 def norms_at(runs: Sequence[Result], gamma: float, epoch: int) -> np.ndarray:
     """The norm of the last layer after an epoch, of the runs with a gamma, in seed order."""
-    frame = histories([run for run in runs if run.spec.gamma == gamma], "train")
+    frame = histories(with_gamma(runs, gamma), "train")
     return frame[frame["epoch"] == epoch].sort_values("seed")["weight_norm"].to_numpy()
 
 

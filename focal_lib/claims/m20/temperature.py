@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.claims.evidence import All, Derivation, Disproof, Evidence, Step, step
-from focal_lib.claims.from_runs import SIZE, difference, paired, results
+from focal_lib.claims.from_runs import SIZE, difference, paired, results, with_gamma
 from focal_lib.claims.from_tables import M20_TABLE_6
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
@@ -106,7 +106,7 @@ TAKEN = rf"$\gamma = 3$, by sign; {SIZE}"
 
 def _runs(gamma: float) -> list[Result]:
     """The runs of the default grid with that gamma, in seed order."""
-    return sorted((r for r in results() if r.spec.gamma == gamma), key=lambda r: r.spec.seed)
+    return with_gamma(results(), gamma)
 
 
 @cache

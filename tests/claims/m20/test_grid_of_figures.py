@@ -9,6 +9,7 @@ import pytest
 from focal_lib.claims import Unchecked, Verdict, from_runs
 from focal_lib.claims.m20 import focal_training, overfitting, regularisation
 from focal_lib.training.grids import read_grid
+from focal_lib.training.spec import Spec
 from focal_lib.training.store import RunMissing
 
 CLAIMS = [
@@ -28,7 +29,7 @@ def made(error=(0.02, 0.03, 0.0), right=6.0, norms=(1, 1, -1), seeds=3):
             errors = np.select([epochs <= 150, epochs <= 200, epochs <= 250], [0.1, *error[:2]], error[2]) * wobble
             lead = np.select([epochs < 150, epochs < 250], norms[:2], norms[2]) * gamma * wobble
             row = {"epoch": epochs, "split": "train", "error": errors, "weight_norm": 9 + lead}
-            spec = SimpleNamespace(gamma=gamma, seed=seed, label=str(gamma), training=SimpleNamespace(drops=(150, 250)))
+            spec = Spec(gamma=gamma, seed=seed, recipe="m20-cifar")
             test = SimpleNamespace(logits=np.outer([right * wobble] * 2, [1.0, 0.0, 0.0]), labels=np.array([0, 1]))
             runs.append(SimpleNamespace(spec=spec, history=pd.DataFrame(row), test=test))
     return tuple(runs)

@@ -9,6 +9,7 @@ import pytest
 
 from focal_lib.claims import Verdict
 from focal_lib.claims.m20 import focal_training, overfitting
+from focal_lib.training.spec import Spec
 
 AS_PRINTED = {  # from the first evaluated epoch to the last, with cross-entropy
     "nll": (0.5, 1.3),
@@ -26,7 +27,7 @@ AS_PRINTED = {  # from the first evaluated epoch to the last, with cross-entropy
 class Run:
     """As much of a run as these claims read."""
 
-    spec: SimpleNamespace
+    spec: Spec
     history: pd.DataFrame
     test: SimpleNamespace
     train: SimpleNamespace
@@ -42,8 +43,7 @@ def made(gamma=0.0, changes=AS_PRINTED, right=5.0, wrong=5.0, train=9.0):
         top = np.array([right, right, wrong, wrong]) * wobble
         test = SimpleNamespace(logits=np.outer(top, [1.0, 0.0, 0.0]), labels=np.array([0, 0, 1, 2]))
         trained = SimpleNamespace(logits=np.outer([train * wobble] * 4, [1.0, 0.0, 0.0]), labels=np.zeros(4, int))
-        spec = SimpleNamespace(gamma=gamma, seed=seed, label=f"focal {gamma:g}")
-        runs.append(Run(spec, history, test, trained))
+        runs.append(Run(Spec(gamma=gamma, seed=seed), history, test, trained))
     return runs
 
 
@@ -80,7 +80,7 @@ def test_the_training_nll_falls(opposite, monkeypatch):
 def test_a_change_ends_where_no_sample_is_left(monkeypatch):
     """Of the misclassified samples, of which a learnt training set has none, and the test set others."""
     histories = [pd.DataFrame({"epoch": [10, 5, 15], "split": "train", "nll_wrong": [1.1, 2.0, np.nan]})] * 2
-    runs = [Run(SimpleNamespace(gamma=0.0, seed=seed), h, None, None) for seed, h in enumerate(histories)]
+    runs = [Run(Spec(seed=seed), h, None, None) for seed, h in enumerate(histories)]
     monkeypatch.setattr(overfitting, "results", lambda: runs)
     assert overfitting.change("", "nll_wrong", -1, "train", while_any=True).measured == pytest.approx(-0.9)
     for run in runs:
@@ -143,6 +143,14 @@ def test_figure_3(claim, opposite, monkeypatch):
     assert claim().verdict == Verdict.REPRODUCED
     monkeypatch.setattr(focal_training, "results", with_focal(**opposite))
     assert claim().verdict == Verdict.NOT_REPRODUCED
+
+
+def test_a_loss_with_gamma_0_is_not_taken_for_cross_entropy(monkeypatch):
+    others = [replace(run, spec=Spec(loss="mmce", lam=2, seed=run.spec.seed)) for run in made(right=1.0, wrong=1.0)]
+    monkeypatch.setattr(focal_training, "results", lambda: [*others, *with_focal()()])
+    assert focal_training.fig3_true_class_right().verdict == Verdict.REPRODUCED
+    monkeypatch.setattr(overfitting, "results", lambda: [*others, *made()])
+    assert [run.spec.label for run in overfitting.cross_entropy_runs()] == ["cross-entropy"] * 4
 
 
 def test_the_means_are_of_the_true_class():
