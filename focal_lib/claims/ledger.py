@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from focal_lib.checkout import ROOT
 from focal_lib.claims.evidence import Conditional, Evidence, Unchecked
 from focal_lib.claims.formal import Faithful, Formal
 from focal_lib.claims.judgement import HOLDS, Verdict
@@ -175,8 +176,7 @@ class Claim:
         """Where the check is, as 'focal_lib/claims/kk24/prop1.py:12'."""
         check = inspect.unwrap(self.check)
         path = Path(inspect.getfile(check)).resolve()
-        root = Path(__file__).resolve().parents[2]
-        return f"{path.relative_to(root).as_posix()}:{self.line}"
+        return f"{path.relative_to(ROOT).as_posix()}:{self.line}"
 
     @property
     def line(self) -> int:
@@ -287,8 +287,9 @@ def claim(
         raise ValueError(f"instead must come with a headline, for a row of the README. Got none for {id!r}.")
 
     def register(check: Callable[[], Evidence]) -> Callable[[], Evidence]:
-        if id in _REGISTRY and inspect.getfile(inspect.unwrap(_REGISTRY[id].check)) != inspect.getfile(check):
-            raise ValueError(f"claim id must be unique. Got {id!r} a second time.")
+        first = _origin(_REGISTRY[id].check) if id in _REGISTRY else _origin(check)
+        if first != _origin(check):  # the same one comes again where its module is loaded again
+            raise ValueError(f"claim id must be unique. Got {id!r} of {first} and of {_origin(check)}.")
         checked = check if needs is None else _where_present(check, needs)
         put_right = (corrects,) if isinstance(corrects, str) else corrects
         near = Fidelity(fidelity)
@@ -298,6 +299,12 @@ def claim(
         return checked
 
     return register
+
+
+def _origin(check: Callable[[], Evidence]) -> str:
+    """'focal_lib.claims.kk24.prop1.prop1', module and name of a check."""
+    function = inspect.unwrap(check)
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 def _where_present(check: Callable[[], Evidence], needs: str) -> Callable[[], Evidence]:

@@ -148,8 +148,29 @@ def test_options_of_a_claim_are_checked():
         claim("kk24.new", **options | {"fidelity": "ours"}, headline="x")
     with pytest.raises(ValueError, match=r"retired one: 'm20.entropy_always' is now m20.entropy_binary"):
         claim("m20.entropy_always", **options)
+
+
+def test_an_id_is_taken_by_one_check(monkeypatch):
+    """By whatever file the second is in; a module that is loaded again registers its claims again."""
+    ledger_module = inspect.getmodule(face)
+    monkeypatch.setattr(ledger_module, "_REGISTRY", dict(ledger_module._REGISTRY))
+    options = {"source": "KK24", "statement": "x", "chapter": "02_convexity", "fidelity": "quoted"}
     with pytest.raises(ValueError, match=r"claim id must be unique. Got 'kk24.prop1'"):
         claim("kk24.prop1", **options)(lambda: Unchecked(""))
+
+    def one():
+        return Unchecked("one")
+
+    def two():
+        return Unchecked("two")
+
+    for needs in (None, "runs"):
+        id = f"kk24.new_{needs}"
+        for _ in range(2):
+            claim(id, **options, needs=needs)(one)
+        with pytest.raises(ValueError, match=rf"claim id must be unique. Got '{id}' of .*\.one and of .*\.two\."):
+            claim(id, **options, needs=needs)(two)
+        assert find(id).evidence.reason == "one"
 
 
 def test_retired_ids_lead_to_what_took_their_place():
