@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from IPython.display import Markdown
 
@@ -40,22 +40,22 @@ def chapter_link(claim: Claim, text: str | None = None) -> str:
 
 
 def together(claims: Sequence[Claim]) -> list[Claim]:
-    """Order of the book, but each correction right after the (first) claim it corrects."""
+    """Order of the book, but each correction after the (first) claim it corrects, and so on what corrects that."""
+    return [claim for group in _groups(claims) for claim in group]
+
+
+def _groups(claims: Sequence[Claim]) -> list[list[Claim]]:
+    """Each claim that corrects none of the others, with its corrections, each followed by what corrects it."""
     known = {claim.id for claim in claims}
-    corrections = _corrections(claims)
-    ordered = []
-    for claim in claims:
-        if not claim.corrects or claim.corrects[0] not in known:
-            ordered += [claim, *corrections.get(claim.id, [])]
-    return ordered
-
-
-def _corrections(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
-    found: dict[str, list[Claim]] = {}
+    corrections: dict[str, list[Claim]] = {}
     for claim in claims:
         if claim.corrects:
-            found.setdefault(claim.corrects[0], []).append(claim)
-    return found
+            corrections.setdefault(claim.corrects[0], []).append(claim)
+
+    def with_corrections(claim: Claim) -> list[Claim]:
+        return [claim, *(part for own in corrections.get(claim.id, []) for part in with_corrections(own))]
+
+    return [with_corrections(claim) for claim in claims if not claim.corrects or claim.corrects[0] not in known]
 
 
 def count_table(claims: Sequence[Claim]) -> Markdown:
@@ -87,22 +87,21 @@ def without_coq(claims: Sequence[Claim]) -> str:
 def detail(claims: Sequence[Claim]) -> Markdown:
     """A card for each claim: statement, verdict, a link to its evidence, which is folded in where no chapter has it.
 
-    A claim and its corrections stand side by side.
+    A claim and its corrections, and theirs, stand side by side.
     """
-    known, corrections = {claim.id for claim in claims}, _corrections(claims)
+    known = {claim.id for claim in ledger()}
     blocks = []
-    for claim in claims:
-        if claim.corrects and claim.corrects[0] in known:
-            continue
-        if beside := corrections.get(claim.id):
-            cards = "\n\n".join(_card(part, "grid-item-card") for part in (claim, *beside))
+    for group in _groups(claims):
+        if len(group) > 1:
+            cards = "\n\n".join(_card(claim, "grid-item-card", known) for claim in group)
             blocks.append(f"::::{{grid}} 1 1 2 2\n:gutter: 2\n\n{cards}\n\n::::")
         else:
-            blocks.append(_card(claim, "card"))
+            blocks.append(_card(group[0], "card", known))
     return Markdown("\n\n".join(blocks))
 
 
-def _card(claim: Claim, kind: str) -> str:
+def _card(claim: Claim, kind: str, known: Set[str]) -> str:
+    """The card of a claim; ids that are known lead to theirs."""
     corrected = f" Corrects {', '.join(f'`{id}`' for id in claim.corrects)}." if claim.corrects else ""
     title = f"<a id='{card_anchor(claim.id)}'></a>**{claim.id}**"
     where = f"{chapter_link(claim)}, checked in {claim.seconds:.1f} s"
@@ -114,6 +113,5 @@ def _card(claim: Claim, kind: str) -> str:
         "" if in_chapter else f"```{{dropdown}} Evidence\n{claim.proof()}\n```",
         f"Evidence: {where}" if in_chapter else where,
     )
-    known = {known.id for known in ledger()} - {claim.id}  # whose card it is
-    said = link_ids("\n\n".join(filter(None, parts)), "", known)
+    said = link_ids("\n\n".join(filter(None, parts)), "", known - {claim.id})  # whose card it is
     return f":::{{{kind}}}\n:class-card: claim-card\n\n{said}\n:::"

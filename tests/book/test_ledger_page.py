@@ -1,15 +1,16 @@
 """The ledger's page: its table, and the script that searches, filters and sorts it, in node and in Chromium."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from focal_lib.checkout import ROOT
-from focal_lib.claims import find, ledger
+from focal_lib.claims import find, ledger, page
 from focal_lib.claims.links import card_anchor, verdict_anchor
 from focal_lib.claims.overview import overview, short_statement
-from focal_lib.claims.page import chapter_link, detail
+from focal_lib.claims.page import chapter_link, detail, together
 from focal_lib.claims.places import places
 from tests.book.in_node import check_in_node, needs_node, plant
 from tests.book.made_ledger import SCRIPT, found_in_chromium, made
@@ -131,6 +132,26 @@ def test_a_verdict_is_shown_once_in_its_own_chapter():
             assert {find(id).chapter for id in here} == {path.stem}
             ids += here
     assert len(ids) == len(set(ids)) > 250
+
+
+def test_a_correction_of_a_correction_is_on_the_page():
+    """After what it corrects, and beside it."""
+    corrected = {3: 1, 2: 3, 4: 1, 5: 2}  # by number: what it corrects
+    claims = made(6)
+    claims = [replace(c, corrects=(claims[corrected[i]].id,)) if i in corrected else c for i, c in enumerate(claims)]
+    in_order = [claims[i].id for i in (0, 1, 3, 2, 5, 4)]
+    assert [claim.id for claim in together(claims)] == in_order
+    text = detail(claims).data
+    assert re.findall(r"</a>\*\*([\w.]+)\*\*<br />", text) == in_order
+    assert text.count("{grid-item-card}") == 5
+    assert {claim.id for claim in together(ledger())} == {claim.id for claim in ledger()}
+
+
+def test_the_ledger_is_gone_through_once_for_all_cards(monkeypatch):
+    calls = []
+    monkeypatch.setattr(page, "ledger", lambda: calls.append(1) or ledger())
+    detail(made(5))
+    assert len(calls) == 1
 
 
 def test_ids_in_a_card_lead_to_cards():
