@@ -24,6 +24,7 @@ from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import t_interval_if_any
 from focal_lib.metrics.significance import holm, t_p_value
 from focal_lib.pages.tables import in_words
+from focal_lib.training.contrasts import SCALINGS
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import Result
 
@@ -46,17 +47,6 @@ Column = Literal["loss", "method", "objective"]
 
 _RUN = ("dataset", "model", "loss", "seed")  # tells runs apart, 'loss' with its parameters
 _ROW = ("dataset", "model", "loss", "method", "objective", "metric", "seed")  # tells rows apart
-
-# (method, objective): as trained; the scalings that the papers tabulate, fitted on the validation logits. M20 chooses T
-# by ECE of equal width, L25 by ECE, both in steps of 0.1; KK24 by that of equal mass, in steps of 0.01 (section 5.1).
-SCALINGS: tuple[tuple[str, str], ...] = (
-    ("none", ""),
-    ("temperature", "nll"),
-    ("temperature", "ece"),
-    ("temperature", "adaptive-ece"),
-    ("focal-temperature", "nll"),
-    ("focal-temperature", "adaptive-ece"),
-)
 
 GRIDS: dict[tuple[str, str], dict[str, Any]] = {  # others than the calibrators' own
     ("temperature", "ece"): {"temperatures": M20_TEMPERATURES},

@@ -16,8 +16,19 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Contrast", "Setting", "parse_contrasts"]
+__all__ = ["SCALINGS", "Contrast", "Setting", "parse_contrasts"]
 
+# (method, objective) that tables of runs have rows of: as trained; the scalings that the papers tabulate, fitted on the
+# validation logits. M20 chooses T by ECE of equal width, L25 by ECE, both in steps of 0.1; KK24 by that of equal mass,
+# in steps of 0.01 (section 5.1).
+SCALINGS: tuple[tuple[str, str], ...] = (
+    ("none", ""),
+    ("temperature", "nll"),
+    ("temperature", "ece"),
+    ("temperature", "adaptive-ece"),
+    ("focal-temperature", "nll"),
+    ("focal-temperature", "adaptive-ece"),
+)
 CLAIMED = {"lower": -1, "higher": 1}
 _SETTING = ("loss", "method", "objective")
 
@@ -65,7 +76,7 @@ def parse_contrasts(content: Any, losses: Collection[str]) -> tuple[Contrast, ..
 
     Raises:
         ValueError: another form, a name that stands twice in a table, a loss that the grid does not train, an unknown
-            metric, a scaling without objective, or two sides that are the same.
+            metric, method or objective, a scaling without objective, or two sides that are the same.
     """
     found = []
     for table, family in _mapping(content, "contrasts").items():
@@ -111,11 +122,23 @@ def _setting(name: str, given: Mapping[str, Any], losses: Collection[str]) -> Se
     if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(losses):
         known = ", ".join(losses)
         raise ValueError(f"losses of {name} must be of this grid, each once: {known}. Got {given['loss']!r}.")
-    method = str(given.get("method", "none"))
-    objective = "" if method == "none" else str(given.get("objective", ""))
+    method, objective = given.get("method"), given.get("objective")  # 'none' in a grid is YAML's null
+    scaling = ("none" if method is None else str(method), "" if objective is None else str(objective))
+    return Setting(chosen, *_scaling(name, *scaling))
+
+
+def _scaling(name: str, method: str, objective: str) -> tuple[str, str]:
+    """One of SCALINGS. 'none' has no objective of its own: one that is given is the other side's."""
+    methods = list(dict.fromkeys(method for method, _ in SCALINGS))
+    if method not in methods:
+        raise ValueError(f"method of {name} must be one of {', '.join(methods)}. Got {method!r}.")
     if method != "none" and not objective:
         raise ValueError(f"objective of {name} must say by what {method} is chosen. Got none.")
-    return Setting(chosen, method, objective)
+    known = list(dict.fromkeys(by for own, by in SCALINGS if by and method in (own, "none")))
+    if objective and objective not in known:
+        of_method = "" if method == "none" else f" for {method}"
+        raise ValueError(f"objective of {name} must be one of {', '.join(known)}{of_method}. Got {objective!r}.")
+    return method, "" if method == "none" else objective
 
 
 def _mapping(content: Any, what: str) -> dict[Any, Any]:

@@ -32,6 +32,11 @@ def test_both_sides_and_the_claim(grid):
     assert str(second) == "error of focal 3 as trained, minus cross-entropy as trained"
 
 
+def test_as_trained_against_a_scaling(grid):
+    text = PRIMARY.replace("{method: temperature}", "{method: none}")
+    assert read_contrasts(grid(GRID + written(text)))[0].theirs == Setting(("focal 1", "flsd-53"))
+
+
 def test_runs_and_their_names_stay_the_same(grid):
     plain = read_grid(grid(GRID))
     assert read_contrasts(grid(GRID)) == ()
@@ -62,6 +67,20 @@ def test_runs_and_their_names_stay_the_same(grid):
         ),
         (written(PRIMARY.replace("{method: temperature}", "{method: focal-temperature}")), "must be something else"),
         (written(OTHER.replace("{loss: cross-entropy}", "{method: temperature}")), "must say by what temperature is"),
+        (
+            written(PRIMARY.replace("{method: temperature}", "{method: temprature}")),
+            "method of focal losses must be one of none, temperature, focal-temperature. Got 'temprature'",
+        ),
+        (written(PRIMARY.replace("method: focal-temperature", "method: vector")), "must be one of none.*Got 'vector'"),
+        (
+            written(PRIMARY.replace("objective: adaptive-ece", "objective: ecce")),
+            "objective of focal losses must be one of nll, adaptive-ece for focal-temperature. Got 'ecce'",
+        ),
+        (
+            written(PRIMARY.replace("{method: temperature}", "{method: temperature, objective: smooth-ece}")),
+            "objective of focal losses must be one of nll, ece, adaptive-ece for temperature. Got 'smooth-ece'",
+        ),
+        (written(OTHER + ", objective: ecce"), "objective of error must be one of nll, ece, adaptive-ece. Got 'ecce'"),
     ],
 )
 def test_what_is_no_contrast_is_refused(grid, text, message):
