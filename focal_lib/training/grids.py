@@ -35,12 +35,12 @@ def read_grid(path: str | Path) -> list[Spec]:
     """The specifications of a YAML grid: every combination of the values listed, each once.
 
     A mapping in a list sets several fields at once, itself a grid:
-    `loss: [{loss: focal, gamma: [1, 2]}, {loss: flsd-53}]`. The keys `contrasts`, `reproduces`, `differs` and
-    `missing` are no fields: see `read_contrasts` and `read_notes`.
+    `loss: [{loss: focal, gamma: [1, 2]}, {loss: flsd-53}]`. No run has a field twice. The keys `contrasts`,
+    `reproduces`, `differs` and `missing` are no fields: see `read_contrasts` and `read_notes`.
 
     Raises:
-        ValueError: no mapping, a key that is no field of Spec, a value that a Spec refuses, or contrasts or notes that
-            are none; the file is named.
+        ValueError: no mapping, a key that is no field of Spec, a field that is set twice for a run, a list without
+            values, a value that a Spec refuses, or contrasts or notes that are none; the file is named.
     """
     return _read(path)[0]
 
@@ -114,8 +114,12 @@ def _combinations(content: Mapping[str, Any]) -> list[dict[str, Any]]:
     _check_names(content)
     found: list[dict[str, Any]] = [{}]
     for name, value in content.items():
+        if isinstance(value, list) and not value:
+            raise ValueError(f"{name} must have a value. Got [], which gives no runs.")
         options: list[dict[str, Any]] = []
         for item in value if isinstance(value, list) else [value]:
             options += _combinations(item) if isinstance(item, dict) else [{name: item}]
+        if twice := sorted({key for values in found for option in options for key in values.keys() & option.keys()}):
+            raise ValueError(f"a field must be set once. Got {', '.join(twice)} twice, the second time in {name}.")
         found = [values | option for values in found for option in options]
     return found

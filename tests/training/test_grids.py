@@ -38,6 +38,15 @@ def test_a_run_stands_once(grid):
         ("[1, 2]", r"grid.yaml: must hold fields of a run.*Got \[1, 2\]"),
         ("", "grid.yaml: must hold fields of a run.*Got None"),
         ("loss: fcl", "grid.yaml: fcl needs gamma"),
+        ("gamma: []", r"grid.yaml: gamma must have a value. Got \[\]"),
+        ("loss: [{loss: focal, gamma: []}, {loss: flsd-53}]", r"grid.yaml: gamma must have a value. Got \[\]"),
+        (
+            "loss: [{loss: focal, gamma: [1, 2, 3]}, {loss: dual-focal, gamma: 5}]\ngamma: 7",
+            "grid.yaml: a field must be set once. Got gamma twice, the second time in gamma",
+        ),
+        ("gamma: 7\nloss: [{loss: flsd-53}, {gamma: [1, 2], seed: 1}]", "Got gamma twice, the second time in loss"),
+        ("loss: [{loss: [{loss: mmce, lam: 1}], lam: [2, 4]}]", "Got lam twice, the second time in lam"),
+        ("seed: [{seed: 1, n_train: 9}]\nn_train: [{n_train: 9, seed: 2}]", "Got n_train, seed twice"),
     ],
 )
 def test_bad_grids_are_named(grid, text, message):
