@@ -29,7 +29,8 @@ def table(verdicts: Mapping[str, str], instead: Mapping[str, str]) -> str:
     lines += ["| claim | says | chapter | verdict | instead |", "|---|---|---|---|---|"]
     for claim in ledger():
         if claim.headline:
-            name, chapter = claim.source.split(",")[0], f"[{int(claim.chapter[:2])}](notebooks/{claim.chapter}.py)"
+            name = claim.source.split(",")[0]
+            chapter = f"[{claim.chapter_number or claim.place.lower()}](notebooks/{claim.chapter}.py)"
             cells = (name, claim.headline, chapter, f"**{verdicts[claim.id]}**", instead.get(claim.id, ""))
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

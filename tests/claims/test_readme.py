@@ -1,5 +1,7 @@
 """The table of the README from the ledger."""
 
+from dataclasses import replace
+
 import pytest
 
 from focal_lib.claims import find, ledger, readme
@@ -12,6 +14,12 @@ def test_a_row_for_each_headline():
     assert len(rows) == sum(bool(claim.headline) for claim in ledger())
     chapter = "[6](notebooks/06_confidence.py)"
     assert f"| KK24 Prop. 5 | the map never lowers the top probability | {chapter} | **PROVED** | n = 2 |" in table
+
+
+def test_a_headline_of_a_page_that_is_no_chapter(monkeypatch):
+    one = replace(find("kk24.prop5"), chapter="open_questions")
+    monkeypatch.setattr(readme, "ledger", lambda: [one])
+    assert "| [open questions](notebooks/open_questions.py) | **PROVED** |" in readme.table({one.id: "PROVED"}, {})
 
 
 def test_only_one_block_is_replaced():
