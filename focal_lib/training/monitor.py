@@ -16,9 +16,9 @@ def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float
 
     nll, error, accuracy, confidence; ece, of equal width as M20 section 2 has it, and adaptive_ece, of equal mass, of
     15 bins each; nll, entropy and true_class, the probability of the true class, of right and of wrong samples, means
-    (nan where there is none); weight_norm of the last layer; gradient_q10, _q50, _q90, quantiles over samples of the norm of the loss gradient with respect to the last
-    layer; and what the loss itself adds. Histories that were recorded before lack
-    ece and true_class.
+    (nan where there is none); weight_norm of the last layer; gradient_q10, _q50, _q90, quantiles over samples of the
+    norm of the loss gradient with respect to the last layer; and what the loss itself adds. Histories that were
+    recorded before lack ece and true_class.
     """
     from focal_lib.metrics.bins import adaptive_ece, ece
     from focal_lib.metrics.scores import nll
