@@ -124,6 +124,9 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
 
     The primary contrast of a table stands for itself; the p values of its others are adjusted together, by Holm.
 
+    Args:
+        table: what `measure` gives; of several data sets or networks where every contrast names one.
+
     Returns:
         table, name, primary, metric, claimed (-1 or 1); difference, with low and high each for itself; seeds; p and
         p_adjusted; significant: p_adjusted at most 1 - level; smallest: the difference that these seeds would have
@@ -135,7 +138,7 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
     """
     rows = []
     for c in contrasts:
-        differences = difference_by_seed(table, c.metric, c.ours, c.theirs)
+        differences = difference_by_seed(_rows_of(table, c), c.metric, c.ours, c.theirs)
         i = interval_over_seeds(differences, c.metric, level)
         p = t_p_value(i) if i.kind else np.nan
         smallest = smallest_effect(i) if len(differences) > 2 else np.nan  # two tell next to nothing of the spread
@@ -150,6 +153,13 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
     for _, family in found[~found["primary"]].groupby("table", sort=False):
         found.loc[family.index, "p_adjusted"] = correct_together(family, level)["p_adjusted"]
     return found.assign(significant=found["p_adjusted"] <= 1 - level)
+
+
+def _rows_of(table: pd.DataFrame, contrast: Contrast) -> pd.DataFrame:
+    """Those of the data set and network that a contrast names, if it names any."""
+    if not contrast.dataset:
+        return table
+    return table[(table["dataset"] == contrast.dataset) & (table["model"] == contrast.model)]
 
 
 def format_contrasts(found: pd.DataFrame, caption: str, *, precision: int = 3) -> Styler:

@@ -13,7 +13,7 @@ One is the primary contrast of its table and is tested for itself; the others ar
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 __all__ = ["SCALINGS", "Contrast", "Setting", "parse_contrasts"]
@@ -57,6 +57,8 @@ class Contrast:
     theirs: Setting
     claimed: int  # -1: lower, 1: higher
     primary: bool = False
+    dataset: str = ""  # of a grid with several data sets or networks; '' where it has one
+    model: str = ""
 
     @property
     def losses(self) -> set[str]:
@@ -67,29 +69,45 @@ class Contrast:
         return f"{self.metric} of {self.ours}, minus {self.theirs}"
 
 
-def parse_contrasts(content: Any, losses: Collection[str]) -> tuple[Contrast, ...]:
+def parse_contrasts(content: Any, losses: Mapping[tuple[str, str], Collection[str]]) -> tuple[Contrast, ...]:
     """The contrasts of a grid file, of each table the primary one first.
 
     Args:
-        content: table -> `primary`, a contrast, and `others`, a list of them.
-        losses: labels of the grid's runs.
+        content: table -> `primary`, a contrast, and `others`, a list of them; in a grid with several data sets or
+            networks also `dataset` and `model`, of which the table is.
+        losses: data set and network -> labels of the grid's runs.
 
     Raises:
-        ValueError: another form, a name that stands twice in a table, a loss that the grid does not train, an unknown
-            metric, method or objective, a scaling without objective, or two sides that are the same.
+        ValueError: another form, a name that stands twice in a table, a data set and network or a loss that the grid
+            does not train, an unknown metric, method or objective, a scaling without objective, or two sides that are
+            the same.
     """
     found = []
     for table, family in _mapping(content, "contrasts").items():
-        family = _mapping(family, f"contrasts of {table}")
+        family = dict(_mapping(family, f"contrasts of {table}"))
+        dataset, model, labels = _network(str(table), family, losses)
         if set(family) != {"primary", "others"} or not isinstance(family["others"], list):
             raise ValueError(f"contrasts of {table} must be a primary one and a list of others. Got {family!r}.")
-        own = [_contrast(str(table), family["primary"], losses, primary=True)]
-        own += [_contrast(str(table), given, losses) for given in family["others"]]
+        own = [_contrast(str(table), family["primary"], labels, primary=True)]
+        own += [_contrast(str(table), given, labels) for given in family["others"]]
         names = [contrast.name for contrast in own]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"names of contrasts must be different in {table}. Got {', '.join(twice)} twice.")
-        found += own
+        found += [replace(contrast, dataset=dataset, model=model) for contrast in own]
     return tuple(found)
+
+
+def _network(
+    table: str, family: dict[str, Any], losses: Mapping[tuple[str, str], Collection[str]]
+) -> tuple[str, str, Collection[str]]:
+    """The data set and network that a table names, taken out of it, and what is trained there."""
+    dataset, model = (str(family.pop(name, "")) for name in ("dataset", "model"))
+    if not dataset and not model and len(losses) == 1:
+        return "", "", next(iter(losses.values()))
+    if (dataset, model) not in losses:  # else a primary contrast would be several
+        known = "; ".join(", ".join(pair) for pair in losses)
+        raise ValueError(f"dataset and model of {table} must be of this grid: {known}. Got {dataset!r}, {model!r}.")
+    return dataset, model, losses[dataset, model]
 
 
 def _contrast(table: str, content: Any, losses: Collection[str], primary: bool = False) -> Contrast:

@@ -66,10 +66,9 @@ def _read(path: str | Path) -> tuple[list[Spec], tuple[Contrast, ...], GridNotes
         specs = list(dict.fromkeys(Spec(**values) for values in _combinations(runs)))
         if "contrasts" not in content:
             return specs, (), notes
-        networks = {(spec.dataset, spec.model) for spec in specs}
-        if len(networks) > 1:  # else a primary contrast would be several
-            raise ValueError(f"must have one data set and network for contrasts. Got {len(networks)} pairs.")
-        losses = list(dict.fromkeys(spec.label for spec in specs))
+        losses: dict[tuple[str, str], dict[str, None]] = {}
+        for spec in specs:
+            losses.setdefault((spec.dataset, spec.model), {})[spec.label] = None
         return specs, parse_contrasts(content["contrasts"], losses), notes
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None

@@ -92,15 +92,34 @@ def test_what_is_no_contrast_is_refused(grid, text, message):
 
 
 def test_a_primary_contrast_is_of_one_network(grid):
-    with pytest.raises(ValueError, match=r"must have one data set and network for contrasts. Got 2 pairs"):
-        read_contrasts(grid(f"model: [small-cnn, mlp]\n{GRID}{written()}"))
+    two = f"model: [small-cnn, mlp]\n{GRID}"
+    known = "dataset and model of KK24 Table 1 must be of this grid: fashion-mnist, small-cnn; fashion-mnist, mlp"
+    with pytest.raises(ValueError, match=f"{known}. Got '', ''"):
+        read_contrasts(grid(two + written()))
+    for where in ("dataset: fashion-mnist", "dataset: fashion-mnist\n    model: resnet8"):
+        with pytest.raises(ValueError, match=known):
+            read_contrasts(grid(two + written().replace("    primary", f"    {where}\n    primary")))
+    named = written(PRIMARY, OTHER).replace("    primary", "    dataset: fashion-mnist\n    model: mlp\n    primary")
+    found = read_contrasts(grid(two + named))
+    assert [(contrast.dataset, contrast.model) for contrast in found] == [("fashion-mnist", "mlp")] * 2
+    assert [(contrast.dataset, contrast.model) for contrast in read_contrasts(grid(GRID + written()))] == [("", "")]
+
+
+def test_losses_are_those_of_the_network(grid):
+    other = "dataset: [{dataset: fashion-mnist, gamma: [0, 1]}, {dataset: cifar10, gamma: 3}]\nloss: focal\n"
+    named = written(OTHER.replace("focal 3", "focal 1")).replace(
+        "    primary", "    dataset: DATASET\n    model: small-cnn\n    primary"
+    )
+    assert len(read_contrasts(grid(other + named.replace("DATASET", "fashion-mnist")))) == 1
+    with pytest.raises(ValueError, match=r"losses of error must be of this grid, each once: focal 3. Got 'focal 1'"):
+        read_contrasts(grid(other + named.replace("DATASET", "cifar10")))
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "workflow/grids").glob("*.yaml")), ids=lambda p: p.stem)
 def test_contrasts_of_the_project(path):
     """Where a grid has any, one is primary in each table, and `read_contrasts` finds what the file says."""
     contrasts = read_contrasts(path)
-    assert len(contrasts) == len(re.findall(r"\{name:", path.read_text()))
+    assert {contrast.name for contrast in contrasts} == set(re.findall(r"\{name: ([^,]+),", path.read_text()))
     for table in {contrast.table for contrast in contrasts}:
         assert [contrast.primary for contrast in contrasts if contrast.table == table].count(True) == 1
     assert {contrast.metric for contrast in contrasts} <= set(METRICS)
