@@ -41,10 +41,20 @@ def test_one_version_of_python_everywhere():
 
 def test_both_commands_run_on_each_supported_python():
     job = yaml.safe_load(WORKFLOWS["test.yml"].read_text())["jobs"]["test"]
-    assert {"make book", "make test SLOW=1"} <= set(_commands(job))
+    assert {"make book", "KILLS=100 make test SLOW=1"} <= set(_commands(job))
     supported = SpecifierSet(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"])
     possible = [f"3.{minor}" for minor in range(8, 30)]
     assert job["strategy"]["matrix"]["python"] == [v for v in possible if supported.contains(v)]
+
+
+def test_github_runs_what_ci_run_does_and_makes_the_pdf():
+    setting = ["set -euo pipefail", 'cd "$(dirname "$0")/.."']
+    lines = [line.partition("  #")[0] for line in (ROOT / ".ci/run").read_text().splitlines()]
+    first, *asked = [line for line in lines if line and not line.startswith("#") and line not in setting]
+    assert first == f"bash {DEBIAN}"
+    jobs = yaml.safe_load(WORKFLOWS["test.yml"].read_text())["jobs"].values()
+    done = [command for job in jobs for command in _commands(job)]
+    assert set(done) == {first, *asked, "make pdf"}
 
 
 def test_all_take_the_one_lock_file():
