@@ -17,6 +17,7 @@ from focal_lib.training.spec import Spec
 from focal_lib.training.store import Logits, Result
 
 PLAIN = SCALINGS[:1]
+WITH_RUNS = sorted({path.parents[1].name for path in (ROOT / "results").glob("*/*/logits.npz")})
 
 
 @pytest.fixture
@@ -79,12 +80,13 @@ def test_a_logit_too_large_for_float16_is_kept(result, part):
     assert decide([large]).number is np.float32
 
 
-@pytest.mark.parametrize("name", ["cifar10-resnet8", "cifar100-resnet8", "cifar10-hessian"])
+@pytest.mark.parametrize("name", WITH_RUNS)
 def test_recorded_runs_are_in_what_was_decided(name, capsys):
-    results = load_recorded(name)
+    """What is there of each grid: some are recorded run by run."""
+    results = load_recorded(name, part=True)
     answer = decide(results)
     with capsys.disabled():
         print(f"\n{name}: {answer.words}")
     for result in results:
         with np.load(ROOT / "results" / name / result.spec.digest / "logits.npz") as file:
-            assert file["test_logits"].dtype == answer.number
+            assert {file[f"{part}_logits"].dtype for part in ("validation", "test")} == {np.dtype(answer.number)}
