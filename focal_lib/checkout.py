@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-__all__ = ["ROOT", "commit", "require_checkout"]
+__all__ = ["ROOT", "commit", "recorded_folders", "require_checkout"]
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -22,6 +22,11 @@ def require_checkout(what: str) -> Path:
             f"{what} needs a checkout of the project, with its notebooks and grids. Got an installed package."
         )
     return ROOT
+
+
+def recorded_folders() -> list[Path]:
+    """The folders of results/: recorded runs, and tables; none of an installed package."""
+    return sorted(path for path in (ROOT / "results").glob("*") if path.is_dir()) if _is_checkout() else []
 
 
 def _is_checkout() -> bool:

@@ -64,8 +64,10 @@ def grid(
 
     A finished run is kept, but for --again. Two grids at once share the runs they have in common.
     --status, --record and --table run nothing: they look at the runs there are. Nor does --dry-run, which times a step
-    of training where no finished run tells how long an image takes.
+    of training where no finished run tells how long an image takes. Before it starts, a grid says its cost, too: for
+    that it times steps for some seconds at most, and none where training takes less time.
     """
+    from focal_lib.checkout import require_checkout
     from focal_lib.training.grids import read_grid
     from focal_lib.training.jobs import do_grid, is_for_cluster
     from focal_lib.training.plan import plan_grid
@@ -95,8 +97,12 @@ def grid(
         if record is not None or table is not None:
             _collect(path, root, record, table, part)
             return
+        if not dry_run:
+            require_checkout("a grid of runs")
         used_cores, here = int(cores) if cores.isdigit() else 0, not is_for_cluster(snakemake)
-        plan = plan_grid(path, root, device, cores=used_cores, measure=dry_run, again=again, here=here)
+        plan = plan_grid(
+            path, root, device, cores=used_cores, measure="all" if dry_run else "worth it", again=again, here=here
+        )
         click.echo("\n".join(filter(None, (plan.aims if dry_run else "", plan.costs))), err=not dry_run)
         if dry_run:
             return

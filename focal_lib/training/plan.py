@@ -7,16 +7,21 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from focal_lib.checkout import recorded_folders
 from focal_lib.training.cost import images_to_train
 from focal_lib.training.grids import GridNotes, read_grid, read_notes
 from focal_lib.training.machine import cores_here, machine_name, machine_of, spell_cores
 from focal_lib.training.spec import Spec
-from focal_lib.training.speed import Kind, Speed, kind_of, measure_speeds, recorded_speeds
+from focal_lib.training.speed import Kind, Speed, assume_speed, kind_of, measure_speeds, recorded_speeds
 from focal_lib.training.status import status
 from focal_lib.training.store import CHECKPOINT, run_folder
+from focal_lib.training.timing import measure_apart
 
-__all__ = ["Part", "Plan", "plan_grid"]
+__all__ = ["Measure", "Part", "Plan", "plan_grid"]
+
+Measure = Literal["all", "worth it", "nothing"]  # which kinds, of those that no record tells of
 
 NOT_DONE = ("running", "newer", "other")  # states of runs that a call would not do; with --again these:
 NOT_EVEN_AGAIN = ("running", "newer")
@@ -42,7 +47,7 @@ class Part:
         if self.speed is None:
             return f"{line}, hours not known{f': {self.why_not}' if self.why_not else ''}"
         flops = "" if self.speed.flops is None else f"; {self.speed.flops / 1e9:.3g} GFLOP an image"
-        return f"{line}, {_few(self.hours)} h\n    {_few(1 / self.speed.seconds)} images/s: {self.speed.basis}{flops}"
+        return f"{line}, {_hours(self.hours)} h\n    {_few(1 / self.speed.seconds)} images/s: {self.speed.basis}{flops}"
 
 
 @dataclass(frozen=True)
@@ -97,8 +102,8 @@ class Plan:
             return "\n".join([*lines, f"{hours_on}: not known."])
         flops = [part.images * part.speed.flops for part in self.parts if part.speed and part.speed.flops]
         total = f", {sum(flops):.2g} FLOP" if len(flops) == len(self.parts) else ""
-        lines.append(f"{hours_on}: about {_few(self.hours)} of one {self.unit}{total};")
-        lines.append(f"{_few(self.hours / self.at_once)} with {self.at_once} at once, if none slows another.")
+        lines.append(f"{hours_on}: {_hours(self.hours, 'about ')} of one {self.unit}{total};")
+        lines.append(f"{_hours(self.hours / self.at_once)} with {self.at_once} at once, if none slows another.")
         return "\n".join(lines)
 
 
@@ -107,13 +112,17 @@ def _few(value: float | None) -> str:
     return "?" if value is None else f"{float(f'{value:.2g}'):,g}"
 
 
+def _hours(value: float | None, about: str = "") -> str:
+    return "less than 0.001" if value is not None and value < 0.001 else f"{about}{_few(value)}"
+
+
 def plan_grid(
     path: str | Path,
     root: Path,
     device: str = "auto",
     *,
     cores: int = 0,
-    measure: bool = True,
+    measure: Measure = "all",
     again: bool = False,
     here: bool = True,
 ) -> Plan:
@@ -123,11 +132,13 @@ def plan_grid(
     another run.
 
     Args:
-        root: the runs there are; their records tell how fast this machine is.
+        root: the runs there are; their records tell how fast this machine is, and those of results/ what such a
+            machine was.
         device: of the runs; 'auto' is the GPU where there is one.
         cores: to be used at once; 0: all.
         again: what is finished counts as to be done, too.
-        measure: time a step where no record tells; otherwise PyTorch is imported only where there is a GPU.
+        measure: time a step where no record tells; 'worth it': within seconds, in a process of its own, and not
+            where the runs take less time than that. Otherwise PyTorch is imported only where there is a GPU.
         here: the runs are done on this machine; otherwise it is not looked at, and only images are told.
 
     Raises:
@@ -140,27 +151,46 @@ def plan_grid(
     states = Counter(entry.state for entry in entries)
     left_out = tuple((state, states[state]) for state in refused if states[state])
     begun = sum((run_folder(spec, root) / CHECKPOINT).is_file() for spec in left)
-    machine, at_once, unit = machine_name() if here else "", cores or cores_here(), "core"
+    machine, at_once, unit, where = machine_name() if here else "", cores or cores_here(), "core", "cpu"
     on_gpu = device.startswith("cuda")
-    if here and left and (measure or on_gpu or (device == "auto" and shutil.which("nvidia-smi"))):
+    if here and left and (measure == "all" or on_gpu or (device == "auto" and shutil.which("nvidia-smi"))):
         from focal_lib.training.trainer import pick_device
 
-        where = pick_device(device)
-        if on_gpu := where.type == "cuda":
+        picked = pick_device(device)
+        where = str(picked)
+        if on_gpu := picked.type == "cuda":
             import torch
 
-            machine, unit = machine_of(where), "GPU"
-            at_once = torch.cuda.device_count() if where.index is None else 1
+            machine, unit = machine_of(picked), "GPU"
+            at_once = torch.cuda.device_count() if picked.index is None else 1
     groups: Mapping[Kind, list[Spec]] = defaultdict(list)
     for spec in left:
         groups[kind_of(spec, on_gpu)].append(spec)
-    known: dict[Kind, Speed | str] = dict(recorded_speeds([root], machine, on_gpu)) if here else {}
-    if here and measure and left:
-        known |= measure_speeds((runs[0] for kind, runs in groups.items() if kind not in known), where)
+    images = {kind: sum(map(images_to_train, runs)) for kind, runs in groups.items()}
+    known: dict[Kind, Speed | str] = {}
+    if here and left:
+        known |= recorded_speeds(recorded_folders(), machine, on_gpu, "in results/, on such a machine")
+        known |= recorded_speeds([root], machine, on_gpu)
+        new = {kind: runs[0] for kind, runs in groups.items() if kind not in known}
+        known |= _measured(path, new, images, where, measure)
     parts = []
     for kind, runs in groups.items():
         speed = known.get(kind, "")
-        images = sum(map(images_to_train, runs))
-        parts.append(Part(kind, len(runs), images, *((None, speed) if isinstance(speed, str) else (speed,))))
+        parts.append(Part(kind, len(runs), images[kind], *((None, speed) if isinstance(speed, str) else (speed,))))
     done = sum(states[state] for state in finished)
     return Plan(notes, len(specs), done, left_out, begun, tuple(parts), machine, at_once, unit)
+
+
+def _measured(
+    path: str | Path, first: Mapping[Kind, Spec], images: Mapping[Kind, int], device: str, measure: Measure
+) -> Mapping[Kind, Speed | str]:
+    """Of kinds that no record tells of, by the first run of each."""
+    if measure == "nothing" or not first:
+        return {}
+    if measure == "all":
+        import torch
+
+        return measure_speeds(first.values(), torch.device(device))
+    assumed = {kind: speed for kind in first if (speed := assume_speed(kind, images[kind])) is not None}
+    left = [spec for kind, spec in first.items() if kind not in assumed]
+    return assumed | (measure_apart(path, left, device) if left else {})

@@ -1,4 +1,4 @@
-"""How long a training image takes: from the records of finished runs on this machine, or from a step timed now."""
+"""How long a training image takes: from the records of finished runs on such a machine, or from a step timed now."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-__all__ = ["Kind", "Speed", "kind_of", "measure_speeds", "recorded_speeds"]
+__all__ = ["FEW", "Kind", "Speed", "assume_speed", "kind_of", "measure_speeds", "recorded_speeds"]
 
 SMALL = 2e9  # FLOPs an image up to which a network is timed on a CPU; the smallest of a grid is timed in any case
 WORK = 3e10  # FLOPs of a timed step on a CPU: a second or so
+FEW = 100_000  # images that take a small network about as long as timing a step takes, or less
+_QUICK = ("mlp", "small-cnn")  # these networks
+_ASSUMED = 1e-3  # seconds an image, more than these take on most machines
 _SECOND_ORDER = ("hessian-trace",)  # losses whose step differentiates twice
 
 
@@ -59,10 +62,11 @@ def _kind(dataset: str, model: str, precision: str, loss: str) -> Kind:
     return Kind(dataset, model, precision, loss if loss in _SECOND_ORDER else "")
 
 
-def recorded_speeds(folders: Iterable[Path], machine: str, on_gpu: bool) -> dict[Kind, Speed]:
+def recorded_speeds(folders: Iterable[Path], machine: str, on_gpu: bool, where: str = "here") -> dict[Kind, Speed]:
     """Of the finished runs in these folders, those made on that machine alone: the median of each kind.
 
     Args:
+        where: these runs are, in words.
         machine: as records name it; of a GPU, whose name alone does not tell that it is one, `on_gpu`. Of a processor
             any number of cores: a run may have been given some of them.
     """
@@ -77,11 +81,18 @@ def recorded_speeds(folders: Iterable[Path], machine: str, on_gpu: bool) -> dict
             kind = _kind(given["dataset"], given["model"], record["precision"], given["loss"])
             cores = 1 if on_gpu else record["threads"]
             found[kind].append(cores * record["seconds"] / record["images"])
-    basis = "recorded: median of {} finished run{} here, evaluation included"
+    basis = "recorded: median of {} finished run{} {}, evaluation included"
     return {
-        kind: Speed(statistics.median(times), basis.format(len(times), "s" if len(times) > 1 else ""))
+        kind: Speed(statistics.median(times), basis.format(len(times), "s" if len(times) > 1 else "", where))
         for kind, times in found.items()
     }
+
+
+def assume_speed(kind: Kind, images: int) -> Speed | None:
+    """Of so few images that timing a step would take about as long as they do; None where it would not."""
+    if kind.model not in _QUICK or images > FEW:
+        return None
+    return Speed(_ASSUMED, "assumed, most machines are faster; timing a step would take about as long as the runs")
 
 
 def measure_speeds(specs: Iterable[Spec], device: torch.device) -> dict[Kind, Speed | str]:

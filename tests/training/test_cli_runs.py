@@ -244,6 +244,28 @@ def test_grid_within_minutes_says_what_is_left(run, grid, jobs):
     assert run("grid", grid("gamma: 0")).exit_code == 0
 
 
+def test_grid_says_images_and_hours_before_it_starts(run, grid, monkeypatch):
+    def do_grid(*_, **__):
+        raise OSError("begun")
+
+    monkeypatch.setattr("focal_lib.training.jobs.do_grid", do_grid)
+    *told, last = run("grid", grid("gamma: [0, 1]"), "--device", "cpu").stderr.splitlines()
+    assert last == "Error: begun"
+    assert told[1] == "Images (or texts) to train on, epochs x those of one: 240."
+    assert [line.partition(": ")[2] for line in told if line.startswith("Hours on ")] == [
+        "less than 0.001 of one core;"
+    ]
+
+
+def test_grid_without_a_checkout_is_refused_before_it_is_planned(run, grid, tmp_path, monkeypatch):
+    path = grid("gamma: [0, 1]")
+    monkeypatch.setattr("focal_lib.checkout.ROOT", tmp_path)
+    monkeypatch.setattr("focal_lib.training.plan.plan_grid", None)
+    refused = run("grid", path)
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("Error: a grid of runs needs a checkout of the project")
+
+
 def test_grid_with_a_failed_run_fails(run, grid, jobs, tmp_path):
     jobs(1)
     path = grid("gamma: [0, 1]")

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from yaml import safe_load
 
 from focal_lib.checkout import ROOT
 from focal_lib.training import jobs
@@ -55,6 +56,9 @@ def test_two_grids_at_once(small_data, tmp_path):
         reason = "run focal 1, seed 0 FAILED: the training loss must stay finite. Got nan in epoch 1."
         assert reason in output.splitlines()
         assert "Traceback" not in output
+        before, _, _ = output.partition("To make: ")
+        assert "hours not known" not in before
+        assert "\nHours on " in before
     assert not list((tmp_path / "my runs").glob(".logs-*"))
 
 
@@ -83,8 +87,8 @@ def stop_in_time(path, root, epochs):
 def test_a_grid_stopped_after_its_minutes_ends_as_one_that_never_was(small_data, tmp_path):
     """Where a machine becomes so much faster meanwhile that the run ends in its minutes, it is tried again."""
     epochs, path = 2000, tmp_path / "grid.yaml"  # more seconds than a grid takes to begin its run
-    long = GRID.replace("epochs: 2", f"epochs: {epochs}").replace("evaluate_every: 1", f"evaluate_every: {epochs}")
-    path.write_text(long.replace("[1e-3, 1e30]", "1e-3"))
+    long = {"epochs": epochs, "evaluate_every": epochs, "learning_rate": 1e-3, "n_train": 48, "batch_size": 8}
+    path.write_text("".join(f"{name}: {value}\n" for name, value in (safe_load(GRID) | long).items()))
     roots = [tmp_path / name for name in ("a", "b", "c")]
     root = next((root for root in roots if stop_in_time(path, root, epochs)), None)
     assert root is not None, "the run must be stopped. It ended within its minutes."

@@ -65,10 +65,10 @@ def log_of(folder):
 GRID = """
 dataset: fashion-mnist
 model: mlp
-n_train: 60
+n_train: 48
 n_validation: 30
 epochs: 1000
-batch_size: 10
+batch_size: 8
 evaluate_every: 25
 gamma: [0, 2]
 """

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from focal_lib import cli
 from focal_lib.checkout import ROOT
-from focal_lib.training import speed
+from focal_lib.training import speed, timing
 from focal_lib.training.data.images import IMAGE_SETS
 from focal_lib.training.data.text import TEXT_SETS
 from focal_lib.training.grids import read_grid
@@ -21,6 +21,7 @@ from focal_lib.training.spec import Spec
 from focal_lib.training.speed import Kind, Speed, kind_of, measure_speeds, recorded_speeds
 from focal_lib.training.status import Status
 from focal_lib.training.store import CHECKPOINT, run_folder
+from focal_lib.training.timing import measure_apart
 
 GRIDS = sorted((ROOT / "workflow" / "grids").glob("*.yaml"))
 SMALL = "n_train: 60\nn_validation: 30\nepochs: 4\nbatch_size: 20\nevaluate_every: 1\n"
@@ -36,14 +37,22 @@ def grid(tmp_path):
     return write
 
 
+@pytest.fixture
+def recorded(tmp_path, monkeypatch):
+    """A folder in place of those of results/, where nothing is recorded yet."""
+    (tmp_path / "recorded").mkdir()
+    monkeypatch.setattr("focal_lib.training.plan.recorded_folders", lambda: [tmp_path / "recorded"])
+    return tmp_path / "recorded"
+
+
 def test_every_grid_is_planned_without_pytorch(tmp_path):
     code = """
 import sys
 from pathlib import Path
 from focal_lib.training.plan import plan_grid
 for path in sys.argv[2:]:
-    plan = plan_grid(path, Path(sys.argv[1]), "cpu", measure=False)
-    assert (plan.finished, plan.hours) == (0, None), path
+    plan = plan_grid(path, Path(sys.argv[1]), "cpu", measure="nothing")
+    assert plan.finished == 0, path
     assert sum(part.runs for part in plan.parts) == plan.runs, path
     print(plan.images, flush=True)
 assert "torch" not in sys.modules
@@ -56,16 +65,16 @@ assert "torch" not in sys.modules
     assert images["l25-tinyimagenet"] == 7 * 100 * 90_000
     assert images["m20-text"] == 10 * 50 * 15_098 + 10 * 25 * 6_920
     for path in set(GRIDS) - set(plain):
-        assert plan_grid(path, tmp_path, "cpu", measure=False).images > 0
+        assert plan_grid(path, tmp_path, "cpu", measure="nothing").images > 0
 
 
-def test_costs_of_a_small_grid(small_data, grid, tmp_path):
+def test_costs_of_a_small_grid(small_data, grid, recorded, tmp_path):
     path = grid("differs: [much]\ngamma: [0, 2, 3]")
     made = run(Spec(gamma=2, **{k: int(v) for k, v in (line.split(": ") for line in SMALL.splitlines())}), tmp_path)
     record = tmp_path / made.spec.digest / "spec.json"
     changed = json.loads(record.read_text()) | {"seconds": 24.0, "threads": 2}
     record.write_text(json.dumps(changed))
-    plan = plan_grid(path, tmp_path, "cpu", cores=4, measure=False)
+    plan = plan_grid(path, tmp_path, "cpu", cores=4, measure="nothing")
     assert (plan.runs, plan.finished, plan.images) == (3, 1, 2 * 4 * 60)
     core_seconds = 2 * 24.0 / 240  # an image: of two threads
     assert plan.hours == pytest.approx(480 * core_seconds / 3600)
@@ -78,8 +87,8 @@ def test_costs_of_a_small_grid(small_data, grid, tmp_path):
         f"Hours on {spell_cores(machine_name())}: about 0.027 of one core;",
         "0.0067 with 4 at once, if none slows another.",
     ]
-    assert plan_grid(path, tmp_path, "cpu", measure=False, again=True).images == 3 * 4 * 60
-    assert plan_grid(grid("gamma: 2"), tmp_path, "cpu", measure=False).costs == "1 runs: 1 finished, 0 to do."
+    assert plan_grid(path, tmp_path, "cpu", measure="nothing", again=True).images == 3 * 4 * 60
+    assert plan_grid(grid("gamma: 2"), tmp_path, "cpu", measure="nothing").costs == "1 runs: 1 finished, 0 to do."
 
 
 def write_record(folder, name, **changes):
@@ -116,6 +125,21 @@ def test_runs_on_some_of_the_cores_tell_how_fast_the_machine_is(tmp_path):
     assert found.seconds == 0.1
 
 
+def test_records_of_such_a_machine_tell_how_long_a_grid_takes(grid, recorded, tmp_path):
+    given = {"spec": {"dataset": "fashion-mnist", "model": "small-cnn", "loss": "focal"}, "precision": "float32"}
+    write_record(recorded, "a", **given, machines=[machine_name()])
+    write_record(recorded, "b", **given, machines=["there"], seconds=1.0)
+    root = tmp_path / "runs"
+    (part,) = plan_grid(grid("gamma: [0, 1]"), root, "cpu", measure="nothing").parts
+    assert part.speed.seconds == 0.1
+    assert "median of 1 finished run in results/, on such a machine, evaluation included" in str(part)
+    root.mkdir()
+    write_record(root, "c", **given, machines=[machine_name()], seconds=2.0)
+    (part,) = plan_grid(grid("gamma: [0, 1]"), root, "cpu", measure="nothing").parts
+    assert part.speed.seconds == 0.02  # what was done here tells more
+    assert "median of 1 finished run here, evaluation included" in str(part)
+
+
 def test_the_threads_of_a_gpu_run_are_not_counted(tmp_path):
     write_record(tmp_path, "a", machines=["Tesla T4"], threads=8)
     (on_gpu,) = recorded_speeds([tmp_path], "Tesla T4", on_gpu=True).values()
@@ -131,18 +155,18 @@ def test_what_no_call_would_do_is_left_out(small_data, grid, tmp_path, monkeypat
     checkpoint = run_folder(specs[3], tmp_path) / CHECKPOINT
     checkpoint.parent.mkdir()
     checkpoint.touch()
-    plan = plan_grid(path, tmp_path, "cpu", measure=False)
+    plan = plan_grid(path, tmp_path, "cpu", measure="nothing")
     assert (plan.finished, plan.images) == (1, 2 * 4 * 60)
     assert plan.costs.splitlines()[:2] == [
         "5 runs: 1 finished, 2 to do; left out: 1 running, 1 newer.",
         "Images (or texts) to train on, epochs x those of one: at most 480; 1 begun, which go on.",
     ]
-    assert plan_grid(path, tmp_path, "cpu", measure=False, again=True).images == 3 * 4 * 60
+    assert plan_grid(path, tmp_path, "cpu", measure="nothing", again=True).images == 3 * 4 * 60
 
 
 def test_a_plan_for_other_machines_looks_at_none(grid, tmp_path, monkeypatch):
     monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
-    plan = plan_grid(grid("gamma: [0, 1]"), tmp_path, "cuda", measure=False, here=False)
+    plan = plan_grid(grid("gamma: [0, 1]"), tmp_path, "cuda", measure="nothing", here=False)
     assert plan.costs.splitlines() == [
         "2 runs: 0 finished, 2 to do.",
         "Images (or texts) to train on, epochs x those of one: 480.",
@@ -230,6 +254,59 @@ def test_what_cannot_be_timed_says_why(grid, tmp_path, monkeypatch):
     assert any("fashion-mnist, gp-cnn, float32: 1 run, 240 images, hours not known: model must be" in n for n in lines)
     assert any("nowhere, mlp, float32: 1 run, 240 images, hours not known: dataset must be one of" in n for n in lines)
     assert isinstance(next(part for part in plan.parts if part.why_not == "").speed, Speed)
+
+
+# --- before a grid starts --------------------------------------------------------------------
+
+
+def test_few_images_of_a_small_network_are_not_timed(grid, recorded, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("focal_lib.training.plan.measure_apart", lambda path, specs, device: asked.append(specs) or {})
+    plan = plan_grid(grid("model: [mlp, small-cnn]"), tmp_path, "cpu", cores=2, measure="worth it")
+    assert plan.hours == pytest.approx(2 * 240 * 1e-3 / 3600)
+    assert asked == []
+    assert plan.costs.splitlines()[2:4] == [
+        "  fashion-mnist, mlp, float32: 1 run, 240 images, less than 0.001 h",
+        "    1,000 images/s: assumed, most machines are faster; timing a step would take about as long as the runs",
+    ]
+    assert plan.costs.endswith("less than 0.001 with 2 at once, if none slows another.")
+    many = f"model: [mlp, resnet8]\nseed: {list(range(1 + speed.FEW // 240))}"
+    assert plan_grid(grid(many), tmp_path, "cpu", measure="worth it").hours is None
+    assert [[(spec.model, spec.seed) for spec in specs] for specs in asked] == [[("mlp", 0), ("resnet8", 0)]]
+
+
+@pytest.mark.parametrize("name", speed._QUICK)
+def test_networks_that_are_not_timed_are_small(name):
+    steps = [
+        speed._Step(spec, kind_of(spec, on_gpu=False)) for spec in (Spec(model=name, dataset=d) for d in IMAGE_SETS)
+    ]
+    assert max(step.flops for step in steps) < 2e7
+
+
+@pytest.mark.slow
+def test_a_step_is_timed_in_a_process_of_its_own(grid, recorded, tmp_path, monkeypatch):
+    monkeypatch.delenv("FOCAL_DATA", raising=False)
+    monkeypatch.setattr(timing, "LIMIT", 600.0)
+    monkeypatch.setattr(speed, "_timed", None)  # here nothing is timed
+    plan = plan_grid(grid("model: resnet8\ndataset: [fashion-mnist, nowhere]"), tmp_path, "cpu", measure="worth it")
+    known, unknown = plan.parts
+    assert known.hours > 0
+    assert "measured now: a step on 20, processor time of one thread" in known.speed.basis
+    assert known.speed.flops > 1e7
+    assert unknown.why_not.startswith("dataset must be one of")
+
+
+def test_a_start_waits_no_longer_than_it_may(grid, recorded, tmp_path, monkeypatch):
+    monkeypatch.setattr(timing, "LIMIT", 0.01)
+    plan = plan_grid(grid("model: resnet8"), tmp_path, "cpu", measure="worth it")
+    assert plan.parts[0].why_not == "to time a step takes more than 0.01 s here; --dry-run waits for it"
+
+
+def test_what_ends_the_timing_of_a_step_ends_no_grid(tmp_path, monkeypatch):
+    monkeypatch.setattr(timing, "LIMIT", 600.0)
+    ((kind, reason),) = measure_apart(tmp_path / "gone.yaml", [Spec(model="resnet8")], "cpu").items()
+    assert kind.model == "resnet8"
+    assert reason.startswith("FileNotFoundError: ")
 
 
 def test_a_dry_run_does_nothing(grid, tmp_path):
