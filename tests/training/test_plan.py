@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 import torch
@@ -22,6 +23,8 @@ from focal_lib.training.speed import Kind, Speed, kind_of, measure_speeds, recor
 from focal_lib.training.status import Status
 from focal_lib.training.store import CHECKPOINT, run_folder
 from focal_lib.training.timing import measure_apart
+from focal_lib.training.trainer import Trainer
+from tests.quick import quick_but_for
 
 GRIDS = sorted((ROOT / "workflow" / "grids").glob("*.yaml"))
 SMALL = "n_train: 60\nn_validation: 30\nepochs: 4\nbatch_size: 20\nevaluate_every: 1\n"
@@ -66,6 +69,36 @@ assert "torch" not in sys.modules
     assert images["m20-text"] == 10 * 50 * 15_098 + 10 * 25 * 6_920
     for path in set(GRIDS) - set(plain):
         assert plan_grid(path, tmp_path, "cpu", measure="nothing").images > 0
+
+
+@pytest.mark.parametrize(
+    "path",
+    quick_but_for([path for path in GRIDS if path.stem not in ("smoke", "m20-text")], GRIDS),
+    ids=lambda p: p.stem,
+)
+def test_planning_reads_no_data_and_trains_nothing_but_timed_steps(path, recorded, tmp_path, monkeypatch):
+    """Of each kind one step to count its FLOPs, and two of at most a batch and of little work."""
+
+    def forbidden(*_, **__):
+        raise AssertionError("planned, and nothing else")
+
+    steps, step = [], speed._Step.__call__
+
+    def counted(self, n):
+        steps.append((self.kind, n))
+        assert n == 2 or n <= min(self.size, speed.WORK / self.flops)
+        return step(self, n) if n == 2 else 1e-4 * n
+
+    monkeypatch.setattr(speed._Step, "__call__", counted)
+    monkeypatch.setattr(Trainer, "train_epoch", forbidden)
+    monkeypatch.setattr("focal_lib.training.data.load", forbidden)
+    for name in ("FOCAL_DATA", "FOCAL_CACHE"):
+        monkeypatch.setenv(name, str(tmp_path / "data"))
+    plan = plan_grid(path, tmp_path / "runs", "cpu")
+    assert plan.hours > 0
+    assert set(Counter(kind for kind, _ in steps).values()) <= {1, 3}
+    assert not (tmp_path / "data").exists()
+    assert not (tmp_path / "runs").exists()
 
 
 def test_costs_of_a_small_grid(small_data, grid, recorded, tmp_path):
