@@ -64,8 +64,8 @@ assert "torch" not in sys.modules
     command = [sys.executable, "-c", code, str(tmp_path), *map(str, plain)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     images = dict(zip([path.stem for path in plain], map(int, done.stdout.split()), strict=True))
-    assert images["kk24-table1"] == 80 * 350 * 45_000
-    assert images["l25-tinyimagenet"] == 7 * 100 * 90_000
+    assert images["m20-tables"] == 80 * 350 * 45_000
+    assert images["l25-tables"] == 56 * 350 * 45_000
     assert images["m20-text"] == 10 * 50 * 15_098 + 10 * 25 * 6_920
     for path in set(GRIDS) - set(plain):
         assert plan_grid(path, tmp_path, "cpu", measure="nothing").images > 0
