@@ -16,6 +16,7 @@ class TrainingLoss(nn.Module):
     """A loss of logits (n, K) and labels (n,), with the hooks that a training loop calls."""
 
     learns_from_validation = False  # whether after_validation does anything: else the loop spares its forward passes
+    takes_sum = True  # whether a recipe that sums the losses of a batch sums these
     one_graph = True  # whether objective can be compiled with a network: first derivatives, no draws, no loops
 
     def start_epoch(self, epoch: int) -> None:

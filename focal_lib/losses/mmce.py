@@ -60,7 +60,8 @@ class MMCELoss(TrainingLoss):
         lam: >= 0; M20 appendix D has 2 for images and 8 for documents.
         weighted: MMCE_w rather than MMCE_m; which of them they use the texts of M20 and L25 do not tell, M20's code
             the former.
-        divided_by: see `mmce`; 2 is M20's code, in whose batches of 128 the same lam weighs far less.
+        divided_by: see `mmce`; 2 is M20's code, in which the same lam weighs less, the less the more samples are
+            right and wrong.
 
     Raises:
         ValueError: lam negative; wrong shapes when called.

@@ -111,7 +111,7 @@ class Trainer:
         if self.recipe.last_batch == "drop":
             order = order[: len(order) // self.recipe.batch_size * self.recipe.batch_size]
         crops = draw_crops(len(labels), self.generator).to(images.device) if self.recipe.augment else None
-        update = (self.recipe.reduction, self.recipe.clip_norm)
+        update = (self.recipe.reduction if self.loss.takes_sum else "mean", self.recipe.clip_norm)
         with self._own_stream():
             replay = None  # of this epoch: what the loss changes between epochs is for Python to know
             for taken, index in enumerate(order.split(self.recipe.batch_size)):

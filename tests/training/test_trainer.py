@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from focal_lib.losses import AdaFocalLoss, FocalLoss
+from focal_lib.losses import AdaFocalLoss, BrierLoss, FocalLoss
 from focal_lib.losses.base import TrainingLoss
 from focal_lib.training import models
 from focal_lib.training.recipes import RECIPES, Recipe
@@ -60,6 +60,17 @@ def test_an_update_is_by_mean_or_sum_and_cut(reduction, clip_norm):
     for weight, before, gradient in zip(trainer.model.parameters(), by_hand.parameters(), gradients, strict=True):
         torch.testing.assert_close(weight, before - 0.5 * factor * gradient)
     assert mean == pytest.approx(float(losses.detach().mean()), rel=1e-5)  # of the history, in any case
+
+
+def test_of_the_brier_score_the_mean_is_taken():
+    """As M20's code does, whose other losses are sums."""
+    recipes = [Recipe("", "sgd", 0.5, 40, 1, reduction=reduction, precision="float32") for reduction in ("mean", "sum")]
+    for loss, alike in ((BrierLoss(), True), (FocalLoss(2.0), False)):
+        one, two = (make(loss, recipe) for recipe in recipes)
+        for trainer in (one, two):
+            trainer.train_epoch(*DATA)
+        pairs = zip(one.model.parameters(), two.model.parameters(), strict=True)
+        assert all(torch.equal(*pair) for pair in pairs) is alike
 
 
 def test_a_short_gradient_is_not_made_longer():
