@@ -41,6 +41,7 @@ __all__ = [
     "focal_gammas",
     "gaps",
     "measure_among",
+    "measure_change",
     "measure_contrast",
     "name_metric",
     "over_seeds",
@@ -235,6 +236,24 @@ def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: Prin
     found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size, printed.span)
     unwritten = "" if _is_written(name, contrast) else "Not among what was written down before the runs"
     return replace(found, remark=_join(remark, unwritten), complete=complete)
+
+
+def measure_change(first: str, second: str, contrast: Contrast, quantity: str, printed: PrintedEffect) -> Measurement:
+    """A contrast of the recorded runs `first` minus the same of `second`, paired by seed, against the effect claimed.
+
+    Also UNDECIDED as long as seeds are missing that both are planned with.
+
+    Args:
+        first, second: folders of results/, of the same losses and seeds, that differ in something else.
+    """
+    tables = [read_whole_seeds(name) for name in (first, second)]
+    one, two = (difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs) for table in tables)
+    changes = (one - two).dropna()
+    planned = min(_planned_seeds(name, contrast) for name in (first, second))
+    over = over_seeds(changes) if len(changes) >= planned else f"{len(changes)} of {planned} planned seeds"
+    interval = interval_over_seeds(changes, contrast.metric)
+    found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size, printed.span)
+    return replace(found, complete=len(changes) >= planned)
 
 
 def _join(*remarks: str) -> str:

@@ -77,6 +77,7 @@ from focal_lib.results.landscape_over_gamma import (
     share_within,
     values_over_gamma,
 )
+from focal_lib.results.other_training import compare_training
 from focal_lib.results.over_seeds import (
     SCALINGS,
     contrast,
@@ -236,6 +237,7 @@ __all__ = [
     "compare_eces",
     "compare_scaling",
     "compare_small_with_large",
+    "compare_training",
     "compare_with_printed",
     "confidence_gaps",
     "confidence_where_agreed",

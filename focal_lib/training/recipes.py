@@ -57,7 +57,7 @@ _ONE_CYCLE = replace(
 )
 # The code that M20 published (github.com/torrvision/focal_calibration, train_utils.py) sums the losses of a batch, but
 # for the Brier score, and clips the gradient at norm 2, as KK24's (slavikkom/focal_temperature_scaling) does; L25 says
-# it goes by M20's. Of a batch of 128 that clips any whose mean has a gradient longer than 2/128. No text tells of either.
+# it goes by M20's. Of a batch of 128 that clips any whose mean has a gradient longer than 2/128. No text tells of it.
 _AS_IN_CODE: dict[str, Any] = {"reduction": "sum", "clip_norm": 2.0}
 _CIFAR = replace(_TOLD, source=f"{_TOLD.source}; summed and clipped as in M20's code", **_AS_IN_CODE)
 
