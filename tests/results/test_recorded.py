@@ -27,7 +27,8 @@ WITHOUT_RUNS = {  # tables alone
     "watch",
     "where-it-looks",
 }
-UNFINISHED = {"cifar10-record"}  # recorded run by run: some of its grid's, and a table of these
+UNFINISHED = {"cifar10-record", "cifar10-clipped"}  # recorded run by run: some of its grid's, and a table of these
+NOT_SEARCHED = {"cifar10-clipped"}  # asked for its steps alone
 FOLDERS = sorted(p.name for p in (ROOT / "results").iterdir() if p.is_dir() and p.name not in WITHOUT_RUNS)
 KEY = ["model", "loss", "seed", "method", "objective", "metric"]
 
@@ -113,5 +114,5 @@ def test_what_is_not_recorded_is_named():
 
 
 def test_every_record_with_logits_is_searched():
-    assert {path.parents[1].name for path in (ROOT / "results").glob("*/*/logits.npz")} == set(SEARCHED)
+    assert {path.parents[1].name for path in (ROOT / "results").glob("*/*/logits.npz")} == {*SEARCHED, *NOT_SEARCHED}
     assert set(COMPARED) <= set(SEARCHED)
