@@ -330,7 +330,6 @@ point_figure(over_gamma, r"$\gamma$ of training", "confidence minus accuracy, po
 ways = {"mean": recorded, "sum, clipped": recorded_clipped}
 tables = {way: results.read_whole_seeds(name) for way, name in ways.items()}
 by_steps = results.compare_training(tables, {way: results.load_whole_seeds(name) for way, name in ways.items()})
-by_steps = by_steps[by_steps.groupby("loss")["seeds"].transform("size") == len(ways)]
 caption = "CIFAR-10, all test images, means over the seeds that both have; T chosen by ECE (equal width)"
 captioned(by_steps.rename(index=in_words), caption, precision=2)
 

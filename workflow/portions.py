@@ -6,7 +6,6 @@ python -m workflow.portions unpack portions --data _build/gpu/data  # there; the
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -17,6 +16,7 @@ from PIL import Image
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.training import data
+from focal_lib.training.store import checksum_of
 
 __all__ = ["pack_images", "unpack_images"]
 
@@ -58,7 +58,7 @@ def pack_images(name: str, folder: Path) -> list[Path]:
             picture = Image.fromarray(as_picture(part.inputs[first : first + TILE]))
             picture.save(target / f"{side}-{number:02}.webp", lossless=True)
     for path in sorted(target.glob("t*-*")):
-        files[path.name] = _checksum_of(path)
+        files[path.name] = checksum_of(path.read_bytes())
     (target / CONTENTS).write_text(json.dumps(files, indent=1) + "\n")
     return [target / name for name in (CONTENTS, *files)]
 
@@ -102,18 +102,14 @@ def _is_made_from(target: Path, portion: Path) -> bool:
     return all(
         json.loads(path.read_text()) == contents
         if path.name == CONTENTS
-        else contents.get(path.name) == _checksum_of(path)
+        else contents.get(path.name) == checksum_of(path.read_bytes())
         for path in portion.iterdir()
     )
 
 
-def _checksum_of(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 def _write_arrays(taken: Path, contents: dict[str, str], target: Path) -> None:
     for name, checksum in contents.items():
-        if _checksum_of(taken / name) != checksum:
+        if checksum_of((taken / name).read_bytes()) != checksum:
             raise ValueError(f"{taken / name} must match its checksum. It does not: bring it again.")
     target.mkdir(parents=True, exist_ok=True)
     (target / CONTENTS).unlink(missing_ok=True)  # of the arrays before these

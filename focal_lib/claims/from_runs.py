@@ -231,11 +231,8 @@ def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: Prin
         interval, remark = interval_over_seeds(differences, contrast.metric), _other_eces(table, contrast)
     else:
         differences, interval, remark = pd.Series(dtype=float), Interval(np.nan, np.nan, np.nan), ""
-    complete = len(differences) >= planned
-    over = over_seeds(differences) if complete else f"{len(differences)} of {planned} planned seeds"
-    found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size, printed.span)
     unwritten = "" if _is_written(name, contrast) else "Not among what was written down before the runs"
-    return replace(found, remark=_join(remark, unwritten), complete=complete)
+    return replace(_of_planned(quantity, printed, differences, interval, planned), remark=_join(remark, unwritten))
 
 
 def measure_change(first: str, second: str, contrast: Contrast, quantity: str, printed: PrintedEffect) -> Measurement:
@@ -250,10 +247,17 @@ def measure_change(first: str, second: str, contrast: Contrast, quantity: str, p
     one, two = (difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs) for table in tables)
     changes = (one - two).dropna()
     planned = min(_planned_seeds(name, contrast) for name in (first, second))
-    over = over_seeds(changes) if len(changes) >= planned else f"{len(changes)} of {planned} planned seeds"
-    interval = interval_over_seeds(changes, contrast.metric)
+    return _of_planned(quantity, printed, changes, interval_over_seeds(changes, contrast.metric), planned)
+
+
+def _of_planned(
+    quantity: str, printed: PrintedEffect, values: pd.Series, interval: Interval, planned: int
+) -> Measurement:
+    """Values, one a seed, against the effect claimed; not complete as long as planned seeds are missing."""
+    complete = len(values) >= planned
+    over = over_seeds(values) if complete else f"{len(values)} of {planned} planned seeds"
     found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size, printed.span)
-    return replace(found, complete=len(changes) >= planned)
+    return replace(found, complete=complete)
 
 
 def _join(*remarks: str) -> str:

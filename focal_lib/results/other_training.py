@@ -49,9 +49,6 @@ def compare_training(tables: Mapping[str, pd.DataFrame], runs: Mapping[str, Iter
         columns["seeds"] = kept.groupby("loss")["seed"].nunique()
         found.append(pd.DataFrame(columns).assign(steps=way))
     together = pd.concat(found).rename_axis("loss").set_index("steps", append=True)
-    order = list(
-        dict.fromkeys(loss for table in tables.values() for loss in table["loss"] if loss in {k for k, _ in shared})
-    )
-    return together.reindex(pd.MultiIndex.from_product([order, list(tables)], names=["loss", "steps"])).dropna(
-        how="all"
-    )
+    losses = {loss for loss, _ in shared}
+    order = [loss for loss in next(iter(tables.values()))["loss"].unique() if loss in losses]
+    return together.reindex(pd.MultiIndex.from_product([order, list(tables)], names=["loss", "steps"]))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from focal_lib.training.fit import Parts
     from focal_lib.training.trainer import Trainer
 
-__all__ = ["describe_kept", "keep_weights", "kept_epochs", "logits_by_epoch", "weights_after"]
+__all__ = ["describe_kept", "keep_weights", "kept_epochs", "logits_by_epoch", "weights_after", "weights_as_bytes"]
 
 
 def kept_epochs(spec: Spec) -> range:
@@ -38,12 +38,17 @@ def keep_weights(spec: Spec, folder: Path, trainer: Trainer) -> None:
     Raises:
         DiskFull: no room; training goes on from the checkpoint before.
     """
+    if trainer.epoch in kept_epochs(spec):
+        write(folder / weights_after(trainer.epoch), weights_as_bytes(trainer))
+
+
+def weights_as_bytes(trainer: Trainer) -> bytes:
+    """A file of weights, as `torch.load` reads it."""
     import torch
 
-    if trainer.epoch in kept_epochs(spec):
-        content = io.BytesIO()
-        torch.save(trainer.model.state_dict(), content)
-        write(folder / weights_after(trainer.epoch), content.getvalue())
+    content = io.BytesIO()
+    torch.save(trainer.model.state_dict(), content)
+    return content.getvalue()
 
 
 def logits_by_epoch(spec: Spec, folder: Path, trainer: Trainer, parts: Parts) -> dict[str, np.ndarray]:

@@ -22,7 +22,14 @@ from focal_lib.atomic_write import remove_leftovers, sync_folder
 from focal_lib.checkout import commit
 from focal_lib.training.cost import images_to_train
 from focal_lib.training.files import move_aside, write
-from focal_lib.training.kept_epochs import describe_kept, keep_weights, kept_epochs, logits_by_epoch, weights_after
+from focal_lib.training.kept_epochs import (
+    describe_kept,
+    keep_weights,
+    kept_epochs,
+    logits_by_epoch,
+    weights_after,
+    weights_as_bytes,
+)
 from focal_lib.training.locks import RunTaken, TimeUp, held
 from focal_lib.training.machine import computes_bf16, machine_of, processor_name
 from focal_lib.training.pace import Tempo, known_pace
@@ -371,9 +378,7 @@ def _keep(
 
     arrays, history = final_logits(trainer, parts) | logits_by_epoch(spec, folder, trainer, parts), io.BytesIO()
     pd.DataFrame(rows).to_parquet(history)
-    weights = io.BytesIO()
-    torch.save(trainer.model.state_dict(), weights)
-    contents = {HISTORY: history.getvalue(), WEIGHTS: weights.getvalue(), LOGITS: as_npz(arrays)}
+    contents = {HISTORY: history.getvalue(), WEIGHTS: weights_as_bytes(trainer), LOGITS: as_npz(arrays)}
     record = {
         "spec": spec.as_dict,
         "training_version": VERSION,
