@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -44,6 +44,7 @@ DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16}
 NETWORKS = {"cpu": ("resnet20",), "cuda": ("resnet18", "airbench-cnn", "resnet50")}
 IMAGES = {"cpu": 1280, "cuda": 20_480}  # seconds of them
 PATIENCE = 90  # seconds for the other processes: one may have failed
+NO_RUN_DOES = ("plain-loop", "nondeterministic")  # to compare with
 OWN_WAYS = {"cpu": ("plain",), "cuda": WAYS}
 
 
@@ -218,12 +219,12 @@ def measure(
     precisions: tuple[str, ...],
     ways: tuple[str, ...],
     counts: tuple[int, ...],
-    quick: bool = False,
+    skip: Collection[str] = (),
 ) -> Iterator[Rate]:
     """Print and yield what the loops do on one device; of a loop that fails, why.
 
     Args:
-        quick: without what no run does: the plain loop, and the fastest way not deterministic.
+        skip: of `NO_RUN_DOES` what is not to be measured.
     """
     part, peak = pictures(images), {precision: matrix_rate(device, precision) for precision in DTYPES}
     flops = flops_an_image(_network(name, device), device)
@@ -250,7 +251,7 @@ def measure(
             yield show(seconds, "ours", precision, way, deterministic, several)
 
     print(f"{label}: {name}, batch {RECIPE.batch_size}, {flops / 1e9:.2f} GFLOP an image")
-    if not quick:
+    if "plain-loop" not in skip:
         try:
             seconds = plain_loop(_network(name, device), part, device)
         except Exception as error:  # ours are what counts
@@ -262,7 +263,7 @@ def measure(
             yield from own(precision, way)
     if ours := [known for known in rates if known.loop == "ours"]:
         best = max(ours, key=lambda known: known.images_per_second)
-        if not quick:
+        if "nondeterministic" not in skip:
             yield from own(best.precision, best.way, deterministic=False)
         for several in counts:
             yield from own(best.precision, best.way, several=several)
@@ -275,7 +276,7 @@ def measure(
 @click.option("--precision", "precisions", multiple=True, type=click.Choice(PRECISIONS), help="Default: all.")
 @click.option("--way", "ways", multiple=True, type=click.Choice(WAYS), help="Default: plain on a CPU, all on a GPU.")
 @click.option("--at-once", "counts", type=int, multiple=True, help="Also so many processes of the fastest way.")
-@click.option("--quick", is_flag=True, help="Without the plain loop and what is not deterministic: no run does so.")
+@click.option("--skip", type=click.Choice(NO_RUN_DOES), multiple=True, help="What no run does, and takes time.")
 @click.option("--out", type=click.Path(path_type=Path), help="Also write the rates, as JSON.")
 def main(
     names: tuple[str, ...],
@@ -284,7 +285,7 @@ def main(
     precisions: tuple[str, ...],
     ways: tuple[str, ...],
     counts: tuple[int, ...],
-    quick: bool,
+    skip: tuple[str, ...],
     out: Path | None,
 ) -> None:
     """Images a second of a plain loop and of ours, on a CPU and on a GPU where there is one."""
@@ -293,7 +294,7 @@ def main(
     for device in map(pick_device, found):
         for name in names or NETWORKS[device.type]:
             size = images or IMAGES[device.type]
-            given = precisions or PRECISIONS, ways or OWN_WAYS[device.type], counts, quick
+            given = precisions or PRECISIONS, ways or OWN_WAYS[device.type], counts, skip
             for rate in measure(device, name, size, *given):
                 rates.append(rate)
                 if out is not None:  # after each: a borrowed machine may go

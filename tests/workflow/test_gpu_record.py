@@ -136,8 +136,9 @@ def benchmark(monkeypatch):
     asked = []
 
     def run(command, seconds):
-        assert command[1:4] == ["-m", "benchmarks.training", "--quick"]
-        given = dict(zip(command[4::2], command[5::2], strict=True))
+        assert command[1:3] == ["-m", "benchmarks.training"]
+        assert command[3:7] == ["--skip", "plain-loop", "--skip", "nondeterministic"]
+        given = dict(zip(command[7::2], command[8::2], strict=True))
         asked.append((given["--model"], given["--precision"]))
         which = {"device": name_of_device(), "network": given["--model"], "precision": given["--precision"]}
         way = "graph" if given["--model"] == "resnet8" else "compiled"
