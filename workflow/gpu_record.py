@@ -2,8 +2,10 @@
 
     FOCAL_DATA=_build/gpu/data FOCAL_COMMIT=<git rev-parse HEAD, of where this copy is from> \\
         python -m workflow.gpu_record workflow/grids/kk24-gpu.yaml --runs _build/gpu/runs --out _build/gpu/out
-    python -m zipfile -e runs-00.zip results/kk24-gpu    # at home
+    python -m zipfile -e runs-00.zip _build/gpu/home     # at home
+    focal grid workflow/grids/kk24-gpu.yaml --root _build/gpu/home --record results/kk24-gpu
 
+A copy that carries the history of another commit wants GIT_DIR=/none, too, or its records name that one as changed.
 A call looks at the device, measures once which way of a step is fastest and how many runs at once are, does the runs
 of the grid in its order until the time is up, and goes on from their checkpoints at the next call. What it leaves in
 `out` are the rates and copies of the runs that finished in it, packed as soon as each is: specification, history,
@@ -228,7 +230,8 @@ def _do_run(spec: Spec, grid: Path, runs: Path, device: str, window: tuple[float
     started = time.time()
     way = {"FOCAL_STEP": choice.way} if choice.way else {}
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=way | os.environ)
-    last = ((done.stdout + done.stderr).strip().splitlines()[-1:] or ["no word"])[0]
+    said = done.stderr if done.returncode else done.stdout  # warnings of one that went well are no news
+    last = (said.strip().splitlines()[-1:] or ["no word"])[0]
     named = last if last.startswith(spec.name) else f"{spec.name}: {last}"
     click.echo(f"{named} ({time.time() - started:.0f} s)")
     return done.returncode

@@ -171,10 +171,12 @@ from focal_lib.results.while_training import (
     gradient_norms_at,
     histories,
     last_mistakes,
+    lower_from,
     lowest_epoch,
     minus_cross_entropy,
     over_seeds_by_epoch,
     reliability_by_epoch,
+    reliability_of_kept,
 )
 from focal_lib.results.written_contrasts import (
     FINDINGS,
@@ -290,6 +292,7 @@ __all__ = [
     "list_experiments",
     "load_recorded",
     "load_whole_seeds",
+    "lower_from",
     "lowest_epoch",
     "m20_fig8",
     "m20_table6",
@@ -337,6 +340,7 @@ __all__ = [
     "relation_by_seed",
     "reliability_by_epoch",
     "reliability_by_loss",
+    "reliability_of_kept",
     "resample_gain",
     "say_absent",
     "say_best",

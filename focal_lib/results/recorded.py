@@ -28,7 +28,7 @@ __all__ = [
     "read_written",
 ]
 
-# those with logits, but for `cifar10-clipped`, whose valley is searched by `workflow.open_questions`
+# those with logits whose valley is searched by `workflow.open_questions`; not the ones asked for something else
 SEARCHED = (
     "cifar10-resnet8",
     "cifar100-resnet8",

@@ -1,4 +1,4 @@
-"""What `make bench RECORD=1` recorded: speed against other libraries, beside busy processes, and of what is in a file.
+"""What was recorded of speed: against other libraries, beside busy processes, of what is in a file; and of training.
 
 The record is of the machine that it names, and may be absent: each sentence says so then. Whether ratios are below 1 is
 counted, not known.
@@ -21,12 +21,14 @@ __all__ = [
     "caption_large",
     "compare_ratios",
     "read_speed",
+    "read_training_rates",
     "say_busy",
     "say_large",
     "say_made",
     "say_ratios",
     "tabulate_busy",
     "tabulate_large",
+    "tabulate_training",
 ]
 
 RECORD = "speed"  # the folder in results
@@ -279,3 +281,34 @@ def _say_difference(large: pd.DataFrame) -> str:
         return f"All {len(apart)} numbers are those found in memory, to the last digit."
     which = _say_large_row(known["what"].iloc[most])
     return f"Relative to the numbers found in memory, {len(apart)} differ by at most {apart[most]:.0e} ({which})."
+
+
+# --- training ---------------------------------------------------------------------------
+
+
+def read_training_rates(folder: Path | None = None) -> pd.DataFrame | None:
+    """What `python -m benchmarks.training --out results/speed/training.json` measured; None where there is none.
+
+    Args:
+        folder: default results/speed of the checkout.
+    """
+    path = (folder or ROOT / "results" / RECORD) / "training.json"
+    return pd.read_json(path) if path.is_file() else None
+
+
+def tabulate_training(rates: pd.DataFrame) -> pd.DataFrame:
+    """Images a second of each loop, how many times those of the plain one, and the share of a large product's rate."""
+    keys = ["device", "network"]
+    plain = rates[rates["loop"] == "torchvision"].set_index(keys)["images_per_second"]
+    same = rates[keys].apply(tuple, axis="columns").map(plain)
+    return pd.DataFrame(
+        {
+            "loop": rates["loop"],
+            "precision": rates["precision"],
+            "steps": rates["way"],
+            "runs at once": rates["at_once"],
+            "images/s": rates["images_per_second"],
+            "times torchvision's": rates["images_per_second"] / same,
+            "share of a large product's rate (%)": 100 * rates["share"],
+        }
+    )

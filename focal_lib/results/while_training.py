@@ -19,10 +19,12 @@ __all__ = [
     "gradient_norms_at",
     "histories",
     "last_mistakes",
+    "lower_from",
     "lowest_epoch",
     "minus_cross_entropy",
     "over_seeds_by_epoch",
     "reliability_by_epoch",
+    "reliability_of_kept",
 ]
 
 BINS = 25  # M20 Fig. 2
@@ -145,18 +147,53 @@ def lowest_epoch(frame: pd.DataFrame, column: str, seed: int) -> int:
     return int(means.index.to_numpy()[means.to_numpy().argmin()])
 
 
+def lower_from(frame: pd.DataFrame, column: str, loss: str, than: str) -> int | None:
+    """The epoch from which on a column's mean over seeds is lower with a loss than with another, to the last epoch.
+
+    None where it is not lower at the last one.
+
+    Raises:
+        ValueError: the losses are not of the same epochs.
+    """
+    ours, theirs = (frame[frame["loss"] == name].groupby("epoch")[column].mean() for name in (loss, than))
+    if not len(ours) or not ours.index.equals(theirs.index):
+        raise ValueError(f"frame must have the same epochs of {loss} and {than}. Got {len(ours)} and {len(theirs)}.")
+    others = ours.index[~(ours < theirs)]
+    later = ours.index if others.empty else ours.index[ours.index > others.max()]
+    return int(later[0]) if len(later) else None
+
+
+def reliability_of_kept(runs: Iterable[Result], loss: str) -> dict[str, Bins]:
+    """'epoch 10' -> bins of equal width on test data after each epoch whose logits a loss's runs keep, and at the end.
+
+    The samples of all seeds together.
+
+    Raises:
+        ValueError: no run of the loss.
+    """
+    ours = [run for run in runs if run.spec.label == loss]
+    if not ours:
+        raise ValueError(f"runs must hold one of {loss}. Got none.")
+    kept = [{**run.test_by_epoch, run.spec.training.epochs: run.test} for run in ours]
+    found = {}
+    for epoch in sorted(set.intersection(*map(set, kept))):
+        found[f"epoch {epoch}"] = _pooled_bins([by_epoch[epoch] for by_epoch in kept])
+    return found
+
+
+def _pooled_bins(parts: Sequence[Logits]) -> Bins:
+    """Bins of the samples of several networks together."""
+    logits = np.concatenate([part.logits for part in parts]).astype(np.float64)
+    labels = np.concatenate([part.labels for part in parts])
+    return reliability_bins(softmax(logits, -1), labels, BINS)
+
+
 def reliability_by_epoch(
     followed: Iterable[Followed], loss: str, epochs: Iterable[int], split: str = "test"
 ) -> dict[str, Bins]:
     """'epoch 3' -> bins of equal width of a loss's networks after so many epochs, the samples of all seeds together."""
     runs = [f for f in followed if f.spec.label == loss]
-    found = {}
-    for epoch in epochs:
-        parts = [getattr(f.snapshots[epoch], split) for f in runs]
-        logits = np.concatenate([part.logits for part in parts]).astype(np.float64)
-        labels = np.concatenate([part.labels for part in parts])
-        found[f"epoch {epoch}"] = reliability_bins(softmax(logits, -1), labels, BINS)
-    return found
+    return {f"epoch {e}": _pooled_bins([getattr(f.snapshots[e], split) for f in runs]) for e in epochs}
 
 
 def gradient_norms_at(followed: Iterable[Followed], epoch: int) -> dict[str, np.ndarray]:

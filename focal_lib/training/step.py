@@ -23,7 +23,9 @@ Objective = Callable[[Tensor, Tensor, Tensor | None, Tensor], Tensor]  # images,
 
 
 def pick_way(device: torch.device, one_graph: bool, captures: bool) -> str:
-    """How to do the steps on this device: plain on a CPU; on a GPU FOCAL_STEP, else 'compiled', where that can be.
+    """How to do the steps on this device: plain on a CPU; on a GPU FOCAL_STEP, else 'graph', where that can be.
+
+    On an H100 a compiled step of ResNet-18 waits for its launches: replayed it is 3.6 times as fast (results/speed).
 
     Args:
         one_graph: whether network and loss can be compiled as one graph.
@@ -32,7 +34,7 @@ def pick_way(device: torch.device, one_graph: bool, captures: bool) -> str:
     Raises:
         ValueError: FOCAL_STEP names no way.
     """
-    wanted = os.environ.get("FOCAL_STEP", "compiled")
+    wanted = os.environ.get("FOCAL_STEP", "graph")
     if wanted not in WAYS:
         raise ValueError(f"FOCAL_STEP must be {', '.join(WAYS[:-1])} or {WAYS[-1]}. Got {wanted!r}.")
     if device.type != "cuda" or not one_graph:

@@ -27,8 +27,12 @@ WITHOUT_RUNS = {  # tables alone
     "watch",
     "where-it-looks",
 }
-UNFINISHED = {"cifar10-record", "cifar10-clipped"}  # recorded run by run: some of its grid's, and a table of these
-NOT_SEARCHED = {"cifar10-clipped"}  # asked for its steps alone
+UNFINISHED = {
+    "cifar10-record",
+    "cifar10-clipped",
+    "cifar10-long",
+}  # recorded run by run: some of its grid's, and a table of these
+NOT_SEARCHED = {"cifar10-clipped", "cifar10-resnet18", "cifar10-long"}  # asked for steps, size and length alone
 FOLDERS = sorted(p.name for p in (ROOT / "results").iterdir() if p.is_dir() and p.name not in WITHOUT_RUNS)
 KEY = ["model", "loss", "seed", "method", "objective", "metric"]
 

@@ -1,5 +1,7 @@
 """What the page says of a record of speed: on made-up tables, on the one there is, and where there is none."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -165,3 +167,19 @@ def test_the_record_of_the_repository(name, say, tabulate):
     texts = table.select_dtypes(exclude="number").astype(str)
     assert not texts.apply(lambda column: column.str.contains(str(ROOT), regex=False)).any().any()
     assert not texts.apply(lambda column: column.str.contains(r"/(?:home|tmp|work|root)/")).any().any()
+
+
+def test_training_rates_beside_the_plain_loop_of_their_network(tmp_path):
+    assert speed.read_training_rates(tmp_path) is None
+    rows = [("a", "torchvision", 10.0), ("a", "ours", 40.0), ("b", "torchvision", 2.0), ("b", "ours", 1.0)]
+    rates = [
+        {"device": "card", "network": n, "loop": loop, "precision": "bf16", "way": "plain", "at_once": 1}
+        | {"deterministic": True, "images_per_second": rate, "share": 0.5}
+        for n, loop, rate in rows
+    ]
+    (tmp_path / "training.json").write_text(json.dumps(rates))
+    table = speed.tabulate_training(speed.read_training_rates(tmp_path))
+    assert table["times torchvision's"].tolist() == [1, 4, 1, 0.5]
+    assert table["share of a large product's rate (%)"].tolist() == [50] * 4
+    alone = speed.tabulate_training(pd.DataFrame(rates[1:2]))  # of a call that skipped it
+    assert alone["times torchvision's"].isna().all()

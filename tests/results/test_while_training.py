@@ -165,3 +165,45 @@ def test_the_last_mistakes_are_counted_over_networks():
     frame.loc[4, "error"] = 0
     assert while_training.last_mistakes(frame, 50) == "epoch 10, 1 sample of 1 network"
     assert while_training.last_mistakes(frame.assign(error=0), 50).startswith("none")
+
+
+def of_losses(ours, theirs, epochs=(1, 2, 3, 4)):
+    rows = [("focal 3", ours), ("cross-entropy", theirs)]
+    return pd.DataFrame([(loss, e, v) for loss, values in rows for e, v in zip(epochs, values, strict=False)]).set_axis(
+        ["loss", "epoch", "ece"], axis="columns"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "expected"),
+    [
+        ([4, 1, 3, 1], [2, 2, 2, 2], 4),  # what is lower once and then not does not count
+        ([4, 4, 1, 1], [2, 2, 2, 2], 3),
+        ([1, 1, 1, 1], [2, 2, 2, 2], 1),
+        ([1, 1, 1, 2], [2, 2, 2, 2], None),  # equal is not lower
+    ],
+)
+def test_from_which_epoch_on_a_loss_is_lower(ours, theirs, expected):
+    found = while_training.lower_from(of_losses(ours, theirs), "ece", "focal 3", "cross-entropy")
+    assert found == expected
+
+
+def test_lower_from_wants_the_same_epochs():
+    with pytest.raises(ValueError, match=r"the same epochs of focal 3 and cross-entropy. Got 4 and 3"):
+        while_training.lower_from(of_losses([1] * 4, [2] * 3), "ece", "focal 3", "cross-entropy")
+
+
+def test_reliability_of_kept_epochs_pools_the_seeds_at_each_and_ends_with_the_last(make_result):
+    runs = [make_result("focal", seed, gamma=3) for seed in (0, 1)]
+    last = runs[0].spec.training.epochs
+    early = [Logits(0.1 * run.test.logits, run.test.labels) for run in runs]
+    kept = [replace(run, test_by_epoch={2: part}) for run, part in zip(runs, early, strict=True)]
+    found = while_training.reliability_of_kept([*kept, make_result("focal", 0)], "focal 3")
+    assert list(found) == ["epoch 2", f"epoch {last}"]
+    for parts, bins in zip((early, [run.test for run in runs]), found.values(), strict=True):
+        probs = softmax(np.concatenate([part.logits for part in parts]).astype(float), -1)
+        labels = np.concatenate([part.labels for part in parts])
+        error = (bins.count * np.abs(bins.gap)).sum() / len(labels)
+        assert error == pytest.approx(ece(probs, labels, while_training.BINS))
+    with pytest.raises(ValueError, match=r"one of flsd-53. Got none"):
+        while_training.reliability_of_kept(kept, "flsd-53")

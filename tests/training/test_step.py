@@ -93,11 +93,12 @@ def test_a_second_trainer_of_this_process_is_compiled_too():
 def test_ways(monkeypatch):
     monkeypatch.delenv("FOCAL_STEP", raising=False)
     assert pick_way(CPU, True, True) == "plain"
-    assert pick_way(GPU, True, True) == "compiled"
-    monkeypatch.setenv("FOCAL_STEP", "graph")
-    assert pick_way(CPU, True, True) == "plain"
     assert pick_way(GPU, True, True) == "graph"
     assert pick_way(GPU, True, False) == "compiled"
+    monkeypatch.setenv("FOCAL_STEP", "compiled")
+    assert pick_way(CPU, True, True) == "plain"
+    assert pick_way(GPU, True, True) == "compiled"
+    monkeypatch.setenv("FOCAL_STEP", "graph")
     assert pick_way(GPU, TreeLSTM.one_graph, True) == "plain"
     monkeypatch.setenv("FOCAL_STEP", "fast")
     with pytest.raises(ValueError, match=r"FOCAL_STEP must be plain, compiled or graph. Got 'fast'"):

@@ -373,6 +373,24 @@ def test_a_run_is_told_the_time_of_the_call(place, monkeypatch):
     assert len(commands) == 2
 
 
+@pytest.mark.parametrize(
+    ("done", "said"),
+    [
+        (subprocess.CompletedProcess([], 0, "focal 3: done", "warnings.warn("), "focal 3: done"),
+        (subprocess.CompletedProcess([], 1, "", "Error: no images"), "Error: no images"),
+        (subprocess.CompletedProcess([], CALL_AGAIN, "", "Stopped: time is up"), "Stopped: time is up"),
+    ],
+)
+def test_what_a_run_said_last_is_told_and_warnings_of_one_that_went_well_are_not(
+    place, monkeypatch, capsys, done, said
+):
+    monkeypatch.setattr(gpu_record.subprocess, "run", lambda command, **_: done)
+    gpu_record.do_runs(place / "grid.yaml", place / "runs", "cpu", time.time() + 60, {})
+    first = capsys.readouterr().out.splitlines()[0]
+    assert said in first
+    assert "warnings" not in first
+
+
 @pytest.mark.parametrize("name", ["kk24-gpu.yaml", "kk24-gpu-cifar100.yaml"])
 def test_the_grids_compare_what_the_record_without_a_gpu_does_seed_by_seed(name):
     folder = ROOT / "workflow" / "grids"
@@ -380,3 +398,10 @@ def test_the_grids_compare_what_the_record_without_a_gpu_does_seed_by_seed(name)
     assert [spec.seed for spec in specs] == sorted([0, 1, 2, 3, 4] * 7)
     record = [contrast for contrast in read_contrasts(folder / "cifar10-record.yaml") if contrast.table in kk24]
     assert list(read_contrasts(folder / name)) == record
+
+
+def test_the_grid_of_a_quarter_of_an_hour_compares_the_same():
+    folder = ROOT / "workflow" / "grids"
+    assert read_contrasts(folder / "cifar10-resnet18.yaml") == read_contrasts(folder / "kk24-gpu.yaml")
+    short, whole = (read_grid(folder / f"{name}.yaml") for name in ("cifar10-resnet18", "kk24-gpu"))
+    assert {spec.label for spec in short} == {spec.label for spec in whole}

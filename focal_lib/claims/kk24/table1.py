@@ -24,30 +24,43 @@ ECE = "adaptive-ece"
 SCALED = {method: (method, ECE) for method in ("focal-temperature", "temperature")}
 
 
-def focal_losses() -> tuple[str, ...]:
-    """Those of KK24 section 5.1 that the recorded runs are trained with, fixed gamma and sample-dependent."""
-    return primary_contrast(RUNS)[0].ours.losses
+def focal_losses(runs: str = RUNS) -> tuple[str, ...]:
+    """Those of KK24 section 5.1 that recorded runs are trained with, fixed gamma and sample-dependent."""
+    return primary_contrast(runs)[0].ours.losses
 
 
-def gain_of_focal_losses() -> Measurement:
+def gain_of_focal_losses(runs: str = RUNS) -> Measurement:
     """Adaptive ECE after focal temperature scaling minus after temperature scaling: mean over focal losses of a seed."""
-    contrast, written = primary_contrast(RUNS)
+    contrast, written = primary_contrast(runs)
     when = "the primary contrast, written down before the runs" if written else "not written down before the runs"
-    printed = kk24_gain(read_planned(RUNS)[0].dataset, contrast.ours.losses)
+    printed = kk24_gain(read_planned(runs)[0].dataset, contrast.ours.losses)
     quantity = (
         f"mean over {', '.join(contrast.ours.losses)} of the difference of {name_metric(contrast.metric)}, "
         f"focal-temperature minus temperature ({when})"
     )
-    return measure_contrast(RUNS, contrast, quantity, printed)
+    return measure_contrast(runs, contrast, quantity, printed)
 
 
-def gains_by_loss() -> dict[str, Measurement]:
+def gains_by_loss(runs: str = RUNS) -> dict[str, Measurement]:
     """The same for each loss alone, cross-entropy first."""
     gains = {}
-    for loss in ("cross-entropy", *focal_losses()):
+    for loss in ("cross-entropy", *focal_losses(runs)):
         ours, theirs = (Setting((loss,), *SCALED[method]) for method in ("focal-temperature", "temperature"))
-        gains[loss] = difference(RUNS, ECE, ours, theirs, kk24_gain(read_planned(RUNS)[0].dataset, (loss,)))
+        gains[loss] = difference(runs, ECE, ours, theirs, kk24_gain(read_planned(runs)[0].dataset, (loss,)))
     return gains
+
+
+def change_of_ece_by_gamma(runs: str = RUNS) -> Measurement:
+    """Adaptive ECE with gamma 7 minus with cross-entropy, each after the temperature that is best by it."""
+    printed = kk24_change(read_planned(runs)[0].dataset, "adaptive_ece", "focal 7", "cross-entropy", -1)
+    ours, theirs = (Setting((loss,), *SCALED["temperature"]) for loss in ("focal 7", "cross-entropy"))
+    return difference(runs, ECE, ours, theirs, printed, by_chance=True)
+
+
+def change_of_error_by_gamma(runs: str = RUNS) -> Measurement:
+    """Error with gamma 7 minus with cross-entropy."""
+    printed = kk24_change(read_planned(runs)[0].dataset, "error", "focal 7", "cross-entropy", 1)
+    return difference(runs, "error", Setting(("focal 7",)), Setting(("cross-entropy",)), printed)
 
 
 def _gain_in_words(_: Any) -> str:
@@ -103,9 +116,7 @@ def table1_ece_focal_losses() -> Evidence:
 )
 def table1_gamma_ece() -> Evidence:
     """gamma = 7 against cross-entropy."""
-    printed = kk24_change(read_planned(RUNS)[0].dataset, "adaptive_ece", "focal 7", "cross-entropy", -1)
-    ours, theirs = (Setting((loss,), *SCALED["temperature"]) for loss in ("focal 7", "cross-entropy"))
-    return difference(RUNS, ECE, ours, theirs, printed, by_chance=True)
+    return change_of_ece_by_gamma()
 
 
 @claim(
@@ -141,5 +152,4 @@ def table1_gamma_printed() -> Evidence:
 )
 def table1_gamma_accuracy() -> Evidence:
     """gamma = 7 against cross-entropy."""
-    printed = kk24_change(read_planned(RUNS)[0].dataset, "error", "focal 7", "cross-entropy", 1)
-    return difference(RUNS, "error", Setting(("focal 7",)), Setting(("cross-entropy",)), printed)
+    return change_of_error_by_gamma()
