@@ -27,6 +27,7 @@ from focal_lib.claims.ledger import find, ledger
 from focal_lib.claims.tally import GROUPS, tallies, tally, tally_table
 from focal_lib.claims.verdicts import recorded, records
 from focal_lib.pages.citations import cite, reference_list
+from focal_lib.pages.tables import in_words
 from focal_lib.results import localisation_record
 from focal_lib.results.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
 from focal_lib.results.calibrators_compared import CALIBRATOR_CONTRASTS
@@ -63,6 +64,7 @@ HOME = ROOT / "article"
 OUT = ROOT / "_build" / "article"
 PAGES = 4
 MAIN = "cifar10-record"  # the recorded runs of Table 4
+LARGER, LONGER, FRESH = "cifar10-resnet18", "cifar10-long", "cifar10-long-fresh"
 REFERENCES = ROOT / "book" / "references.bib"
 _MATHJAX = Path(str(files("sphinx-mathjax-offline"))) / "static" / "mathjax" / "tex-chtml.js"  # as in the book
 _MATH = re.compile(r"\$[^$]+\$")  # a bar in it would end a table's cell
@@ -102,6 +104,8 @@ def _content() -> dict[str, Any]:
         "table": _table(),
         "main": _main_runs(),
         "gain": _gain(),
+        "larger": _larger(),
+        "longer": _longer(),
         "contrasts": _contrasts(),
         "commit": commit(),
         **_grids(),
@@ -177,6 +181,18 @@ def _gain() -> dict[str, Any]:
     }
 
 
+def _larger() -> dict[str, Any]:
+    """The same contrast in a larger network."""
+    row = evaluate_contrasts(read_table(LARGER), [primary_contrast(LARGER)[0]]).iloc[0]
+    return {"gain": row["difference"], "seeds": int(row["seeds"]), "model": in_words(read_planned(LARGER)[0].model)}
+
+
+def _longer() -> dict[str, Any]:
+    """ECE of equal width as trained with gamma 3 minus with cross-entropy, after a longer training."""
+    row = evaluate_contrasts(read_table(LONGER), [primary_contrast(FRESH, "M20 Tables 1 and 7")[0]]).iloc[0]
+    return {"epochs": read_planned(LONGER)[0].training.epochs, "lead": row["difference"], "seeds": int(row["seeds"])}
+
+
 def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
     """Folder of results -> experiment -> its contrasts that were written down before, evaluated."""
     cifar = "cifar10-unknown"
@@ -190,9 +206,11 @@ def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
     calibrators = read_table("open-questions").query("dataset == 'cifar10'")
     main = read_whole_seeds(MAIN)
     of_main = evaluate_contrasts(main, keep_evaluable(read_contrasts(f"workflow/grids/{MAIN}.yaml"), main))
+    of_larger = evaluate_contrasts(read_table(LARGER), read_contrasts(f"workflow/grids/{LARGER}.yaml"))
     architectures = contrasts_by_network(read_table("fashion-mnist-architectures"), ARCHITECTURE_CONTRASTS)
     return {
         MAIN: {f"losses and scalings on CIFAR-10{', not all in' * (not _complete())}": of_main},
+        LARGER: {"losses and scalings on CIFAR-10, ResNet-18": of_larger},
         "human-labels": {"models trained on the labels of raters": evaluate_written()},
         "unknown-inputs": {
             "unknown digits, FCL and FLSD-53": evaluate_contrasts(digits["fashion-mnist-unknown"], RECORDED_DIGITS),

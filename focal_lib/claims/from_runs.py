@@ -224,7 +224,7 @@ def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: Prin
     A remark names the ECEs of another sign, or whose interval holds 0 where this one does not or the reverse, and says
     if the contrast was not written down before the runs.
     """
-    table, planned = read_whole_seeds(name), _planned_seeds(name, contrast)
+    table, planned = read_whole_seeds(name), len(_planned_seeds(name, contrast))
     seeds = (set(table.loc[table["loss"] == loss, "seed"]) for loss in contrast.losses)
     if set.intersection(*seeds):
         differences = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
@@ -246,8 +246,8 @@ def measure_change(first: str, second: str, contrast: Contrast, quantity: str, p
     tables = [read_whole_seeds(name) for name in (first, second)]
     one, two = (difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs) for table in tables)
     changes = (one - two).dropna()
-    planned = min(_planned_seeds(name, contrast) for name in (first, second))
-    return _of_planned(quantity, printed, changes, interval_over_seeds(changes, contrast.metric), planned)
+    planned = set.intersection(*(_planned_seeds(name, contrast) for name in (first, second)))
+    return _of_planned(quantity, printed, changes, interval_over_seeds(changes, contrast.metric), len(planned))
 
 
 def _of_planned(
@@ -270,14 +270,14 @@ def _is_written(name: str, contrast: Contrast) -> bool:
     return any((c.metric, c.ours, c.theirs) == own for c in read_written(name))
 
 
-def _planned_seeds(name: str, contrast: Contrast) -> int:
-    """How many seeds all losses of a contrast are planned with.
+def _planned_seeds(name: str, contrast: Contrast) -> set[int]:
+    """The seeds that all losses of a contrast are planned with.
 
     Raises:
         ValueError: none.
     """
     planned = read_planned(name)
-    seeds = len(set.intersection(*({s.seed for s in planned if s.label == loss} for loss in contrast.losses)))
+    seeds = set.intersection(*({s.seed for s in planned if s.label == loss} for loss in contrast.losses))
     if not seeds:
         raise ValueError(f"workflow/grids/{name}.yaml must plan a seed of all of {', '.join(sorted(contrast.losses))}.")
     return seeds

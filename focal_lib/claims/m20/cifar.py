@@ -78,7 +78,7 @@ def cifar10_after_fixed() -> Evidence:
 
 @claim(
     "m20.cifar10_before_clipped",
-    source="M20 sections 4 and 6, Table 7, on CIFAR-10, and its published code",
+    source="M20 sections 4 and 6, Tables 1 and 7, on CIFAR-10, and its published code",
     statement=rf"Before temperature scaling focal loss with $\gamma = 3$ has a lower ECE (equal width) than cross-entropy, {STEPS}. "
     + SIZE,
     chapter=CHAPTER,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from focal_lib.claims.evidence import All, Evidence
+from collections.abc import Callable
+from dataclasses import replace
+
+from focal_lib.claims.evidence import All, Evidence, Unchecked
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.m20.cifar import CLIPPED, LOSSES, against_cross_entropy, change_of_lead
+from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.printed_effects import PrintedEffect
 
 CHAPTER = "24_larger_longer"
-LARGER, LONGER = "cifar10-resnet18", "cifar10-long"
+LARGER, LONGER = "cifar10-resnet18", "cifar10-long-fresh"
 RESNET18 = "(Here: ResNet-18, 45,000 training images, 16 epochs.)"
 HUNDRED = "(Here: AirBench CNN, 45,000 training images, 100 epochs by M20's schedule.)"
 
@@ -55,32 +59,41 @@ def cifar10_after_fixed_resnet18() -> Evidence:
     return against_cross_entropy("focal 3", "post", PrintedEffect(-1, None, "negative, if it lasts"), LARGER)
 
 
+def _if_run(measure: Callable[[], Measurement]) -> Evidence:
+    """Of runs that are planned and may not be there yet, not one of them."""
+    try:
+        return measure()
+    except FileNotFoundError:
+        return Unchecked(
+            f"the runs of workflow/grids/{LONGER}.yaml are planned and not made yet: seeds that were not seen before it was asked"
+        )
+
+
 @claim(
     "m20.cifar10_before_long",
-    source="M20 sections 4 and 6, Table 7, on CIFAR-10",
+    source="M20 sections 4 and 6, Tables 1 and 7, on CIFAR-10",
     statement=r"Before temperature scaling focal loss with $\gamma = 3$ has a lower ECE (equal width) than cross-entropy. "
     + HUNDRED,
     chapter=CHAPTER,
     fidelity="our reading",
-    needs=f"results/{LONGER}",
 )
 def cifar10_before_long() -> Evidence:
-    """A smaller network than the paper's, and 100 of its 350 epochs, with its steps."""
-    return against_cross_entropy("focal 3", "pre", runs=LONGER)
+    """A smaller network than the paper's, 100 of its 350 epochs, its steps; of seeds fresh since `cifar10-long`."""
+    return _if_run(lambda: against_cross_entropy("focal 3", "pre", runs=LONGER))
 
 
 @claim(
     "m20.longer_training_favours_focal",
     source="M20 section 6, asked of how long is trained",
     statement=r"ECE (equal width) as trained with focal loss, $\gamma = 3$, minus that with cross-entropy, is lower after 100 epochs by M20's "
-    r"schedule than after 16 at rates of one cycle, with the same network and steps. (AirBench CNN, 45,000 training images.)",
+    r"schedule, with plain momentum and every batch, than after 16 at rates of one cycle, with Nesterov's and without a last batch that is not full. (AirBench CNN, "
+    r"45,000 training images, the same network and rule for the step.)",
     chapter=CHAPTER,
     fidelity="ours",
-    needs=f"results/{LONGER}",
 )
 def longer_training_favours_focal() -> Evidence:
-    """Of the same seeds; schedule and Nesterov's momentum differ with the length."""
-    return change_of_lead(LONGER, CLIPPED, "by a longer training")
+    """Of the seeds that both have; machine and version of PyTorch may differ, too."""
+    return _if_run(lambda: change_of_lead(LONGER, CLIPPED, "by M20's longer training"))
 
 
 @claim(
@@ -93,5 +106,6 @@ def longer_training_favours_focal() -> Evidence:
     needs=f"results/{LARGER}",
 )
 def larger_network_favours_focal() -> Evidence:
-    """Of the same seeds, with all else alike but the machine."""
-    return change_of_lead(LARGER, CLIPPED, "by a larger network")
+    """Of the same seeds, with all else alike but machine, version of PyTorch and the way it does a step."""
+    found = change_of_lead(LARGER, CLIPPED, "by a larger network")
+    return replace(found, remark="Asked when ResNet-18's runs and the small network's first seed had been seen")
