@@ -115,8 +115,10 @@ def rate(way, images, at_once=1, deterministic=True, loop="ours"):
 def test_the_fastest_way_that_a_run_may_take():
     rates = [rate("plain", 90, loop="torchvision"), rate("plain", 10), rate("compiled", 20), rate("graph", 30)]
     assert fastest([*rates, rate("compiled", 99, deterministic=False)]) == ("graph", 1)
-    assert fastest([*rates, rate("graph", 31, 2)]) == ("graph", 1)  # more at once must be worth it
+    assert fastest([*rates, rate("graph", 28, 2)]) == ("graph", 2)  # one trains while the other begins
+    assert fastest([*rates, rate("graph", 26, 2)]) == ("graph", 1)
     assert fastest([*rates, rate("graph", 40, 2), rate("graph", 45, 3)]) == ("graph", 3)
+    assert fastest([*rates, rate("graph", 40, 2), rate("graph", 35, 3)]) == ("graph", 2)
     with pytest.raises(ValueError, match=r"must have measured a way of a step. Every one failed"):
         fastest(rates[:1])
 
