@@ -33,6 +33,7 @@ SEARCHED = (
     "cifar10-resnet8",
     "cifar100-resnet8",
     "cifar10-record",
+    "cifar10-resnet18",
     "cifar10-hessian",
     "fashion-mnist-architectures",
 )

@@ -32,7 +32,7 @@ UNFINISHED = {
     "cifar10-clipped",
     "cifar10-long",
 }  # recorded run by run: some of its grid's, and a table of these
-NOT_SEARCHED = {"cifar10-clipped", "cifar10-resnet18", "cifar10-long"}  # asked for steps, size and length alone
+NOT_SEARCHED = {"cifar10-clipped", "cifar10-long"}  # asked for steps and length alone
 FOLDERS = sorted(p.name for p in (ROOT / "results").iterdir() if p.is_dir() and p.name not in WITHOUT_RUNS)
 KEY = ["model", "loss", "seed", "method", "objective", "metric"]
 
