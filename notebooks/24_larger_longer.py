@@ -86,11 +86,11 @@ for short, table in tables.items():
 
 # %% tags=["remove-input"]
 note("larger", m20_epochs=training.RECIPES["m20-cifar"].epochs, long_epochs=first["long"].training.epochs)
-note("larger", epochs=first["large"].training.epochs, n=first["large"].n_train, fresh=fresh)
+note("larger", epochs=first["large"].training.epochs, n=first["large"].n_train)
 note("larger", printed=mean_difference("M20", "cifar10", "ece", "pre", "focal 3", "cross-entropy", -1).size)
 asked = len({spec.seed for spec in results.read_planned(fresh)})
 waiting = f"""The longer training has seed 0 alone: what that shows suggests an answer and confirms none. {asked} fresh
-seeds are planned (`workflow/grids/{fresh}.yaml`) and not there yet, and the ledger waits for them."""
+seeds are planned and not there yet, and the ledger waits for them."""
 there = (ROOT / "results" / fresh / "table.parquet").is_file()
 note("larger", waiting="" if there else waiting.replace("\n", " "))
 
@@ -384,4 +384,4 @@ show(
 )
 
 # %% tags=["remove-input"]
-foot("24_larger_longer", small=small, larger=larger, longer=longer, by_mean=by_mean)
+foot("24_larger_longer", small=small, larger=larger, longer=longer, by_mean=by_mean, fresh=fresh)
