@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from focal_lib.claims.evidence import All, Evidence
 from focal_lib.claims.kk24.table1 import (
+    EVERY_LOSS,
+    FOCAL_LOSSES,
+    GAMMA_ACCURACY,
+    GAMMA_ECE,
     change_of_ece_by_gamma,
     change_of_error_by_gamma,
     gain_of_focal_losses,
@@ -19,8 +23,7 @@ SIZE = "ResNet-18, 45,000 training images, 16 epochs"
 @claim(
     "kk24.table1_ece_every_loss_resnet18",
     source="KK24 Table 1, section 5.2, on CIFAR-10",
-    statement=r"Focal temperature scaling 'could noticeably improve ECE among all baseline models'. (Taken as: against temperature scaling, "
-    rf"both chosen by ECE, equal mass, each loss on record; without AdaFocal. {SIZE}.)",
+    statement=EVERY_LOSS.format(size=SIZE),
     chapter=CHAPTER,
     fidelity="our reading",
     needs=f"results/{RUNS}",
@@ -33,8 +36,7 @@ def table1_ece_every_loss_resnet18() -> Evidence:
 @claim(
     "kk24.table1_ece_focal_losses_resnet18",
     source="KK24 Table 1, section 5.2, on CIFAR-10",
-    statement=r"On average over networks trained with focal losses, focal temperature scaling improves the ECE (equal mass, KK24's) of "
-    rf"temperature scaling. ({SIZE}.)",
+    statement=FOCAL_LOSSES.format(size=SIZE),
     chapter=CHAPTER,
     fidelity="our reading",
     needs=f"results/{RUNS}",
@@ -47,8 +49,7 @@ def table1_ece_focal_losses_resnet18() -> Evidence:
 @claim(
     "kk24.table1_gamma_ece_resnet18",
     source="KK24 section 5.2, on CIFAR-10",
-    statement=rf"'Models trained with higher' $\gamma$ 'have generally better ECE'. (Taken as: $\gamma = 7$ against cross-entropy, equal mass, each after "
-    rf"the temperature that is best by it, as in Table 1. {SIZE}.)",
+    statement=GAMMA_ECE.format(size=SIZE),
     chapter=CHAPTER,
     fidelity="our reading",
     needs=f"results/{RUNS}",
@@ -61,7 +62,7 @@ def table1_gamma_ece_resnet18() -> Evidence:
 @claim(
     "kk24.table1_gamma_accuracy_resnet18",
     source="KK24 section 5.2, on CIFAR-10",
-    statement=rf"'Models trained with higher' $\gamma$ 'have generally' 'worse accuracy'. (Taken as: $\gamma = 7$ against cross-entropy. {SIZE}.)",
+    statement=GAMMA_ACCURACY.format(size=SIZE),
     chapter=CHAPTER,
     fidelity="our reading",
     needs=f"results/{RUNS}",

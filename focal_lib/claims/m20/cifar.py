@@ -17,6 +17,14 @@ RUNS = "cifar10-record"
 LOSSES = ("focal 3", "flsd-53")
 SIZE = "(Here: AirBench CNN, 45,000 training images, 16 epochs.)"
 CLIPPED = "cifar10-clipped"  # the same, with steps as M20's published code takes them
+BEFORE = r"Before temperature scaling focal loss, with $\gamma = 3$ and with FLSD-53, has a lower ECE (equal width) than cross-entropy. "
+AFTER_SAMPLE_DEPENDENT = (
+    r"After temperature scaling, too, focal loss with sample-dependent $\gamma$ (FLSD-53) has a lower ECE (equal width) than "
+    r"cross-entropy. "
+)
+AFTER_FIXED = (
+    r"After temperature scaling, too, focal loss with $\gamma = 3$ has a lower ECE (equal width) than cross-entropy. "
+)
 STEPS = "with losses summed over a batch and gradients clipped at norm 2, as in M20's published code"
 
 
@@ -37,8 +45,7 @@ def against_cross_entropy(loss: str, stage: str, printed: PrintedEffect | None =
 @claim(
     "m20.cifar10_before",
     source="M20 sections 4 and 6, Tables 1 and 7, on CIFAR-10",
-    statement=r"Before temperature scaling focal loss, with $\gamma = 3$ and with FLSD-53, has a lower ECE (equal width) than cross-entropy. "
-    + SIZE,
+    statement=BEFORE + SIZE,
     chapter=CHAPTER,
     fidelity="our reading",
     needs=f"results/{RUNS}",
@@ -51,8 +58,7 @@ def cifar10_before() -> Evidence:
 @claim(
     "m20.cifar10_after_sample_dependent",
     source="M20 section 6, Table 1, on CIFAR-10",
-    statement=r"After temperature scaling, too, focal loss with sample-dependent $\gamma$ (FLSD-53) has a lower ECE (equal width) than "
-    r"cross-entropy. " + SIZE,
+    statement=AFTER_SAMPLE_DEPENDENT + SIZE,
     chapter=CHAPTER,
     fidelity="our reading",
     needs=f"results/{RUNS}",
@@ -65,8 +71,7 @@ def cifar10_after_sample_dependent() -> Evidence:
 @claim(
     "m20.cifar10_after_fixed",
     source="M20 section 6, Table 7, on CIFAR-10, asked of a fixed gamma",
-    statement=r"After temperature scaling, too, focal loss with $\gamma = 3$ has a lower ECE (equal width) than cross-entropy. "
-    + SIZE,
+    statement=AFTER_FIXED + SIZE,
     chapter=CHAPTER,
     fidelity="ours",
     needs=f"results/{RUNS}",

@@ -7,7 +7,15 @@ from dataclasses import replace
 
 from focal_lib.claims.evidence import All, Evidence, Unchecked
 from focal_lib.claims.ledger import claim
-from focal_lib.claims.m20.cifar import CLIPPED, LOSSES, against_cross_entropy, change_of_lead
+from focal_lib.claims.m20.cifar import (
+    AFTER_FIXED,
+    AFTER_SAMPLE_DEPENDENT,
+    BEFORE,
+    CLIPPED,
+    LOSSES,
+    against_cross_entropy,
+    change_of_lead,
+)
 from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.printed_effects import PrintedEffect
 
@@ -20,8 +28,7 @@ HUNDRED = "(Here: AirBench CNN, 45,000 training images, 100 epochs by M20's sche
 @claim(
     "m20.cifar10_before_resnet18",
     source="M20 sections 4 and 6, Tables 1 and 7, on CIFAR-10",
-    statement=r"Before temperature scaling focal loss, with $\gamma = 3$ and with FLSD-53, has a lower ECE (equal width) than cross-entropy. "
-    + RESNET18,
+    statement=BEFORE + RESNET18,
     chapter=CHAPTER,
     fidelity="our reading",
     needs=f"results/{LARGER}",
@@ -34,8 +41,7 @@ def cifar10_before_resnet18() -> Evidence:
 @claim(
     "m20.cifar10_after_sample_dependent_resnet18",
     source="M20 section 6, Table 1, on CIFAR-10",
-    statement=r"After temperature scaling, too, focal loss with sample-dependent $\gamma$ (FLSD-53) has a lower ECE (equal width) than "
-    r"cross-entropy. " + RESNET18,
+    statement=AFTER_SAMPLE_DEPENDENT + RESNET18,
     chapter=CHAPTER,
     fidelity="our reading",
     needs=f"results/{LARGER}",
@@ -48,8 +54,7 @@ def cifar10_after_sample_dependent_resnet18() -> Evidence:
 @claim(
     "m20.cifar10_after_fixed_resnet18",
     source="M20 section 6, Table 7, on CIFAR-10, asked of a fixed gamma",
-    statement=r"After temperature scaling, too, focal loss with $\gamma = 3$ has a lower ECE (equal width) than cross-entropy. "
-    + RESNET18,
+    statement=AFTER_FIXED + RESNET18,
     chapter=CHAPTER,
     fidelity="ours",
     needs=f"results/{LARGER}",
