@@ -82,17 +82,22 @@ for short, table in tables.items():
     note("larger", {f"lead-{short}": lead["difference"], f"seeds-{short}": said})
     gaps = 100 * results.confidence_gaps(runs[short], ["test"]).groupby("loss")["gap"].mean()
     note("larger", {f"gap-{short}": gaps["cross-entropy"], f"three-{short}": gaps["focal 3"]})
-    note("larger", {f"takes-{short}": "more" if gaps["focal 3"] < 0 else "less"})
+    takes = "more" if gaps["focal 3"] < 0 else "less"
+    note("larger", {f"takes-{short}": takes if gaps["focal 3"] < gaps["cross-entropy"] else "nothing rather"})
 
 # %% tags=["remove-input"]
 note("larger", m20_epochs=training.RECIPES["m20-cifar"].epochs, long_epochs=first["long"].training.epochs)
 note("larger", epochs=first["large"].training.epochs, n=first["large"].n_train)
 note("larger", printed=mean_difference("M20", "cifar10", "ece", "pre", "focal 3", "cross-entropy", -1).size)
-asked = len({spec.seed for spec in results.read_planned(fresh)})
-waiting = f"""The longer training has seed 0 alone: what that shows suggests an answer and confirms none. {asked} fresh
-seeds are planned and not there yet, and the ledger waits for them."""
-there = (ROOT / "results" / fresh / "table.parquet").is_file()
-note("larger", waiting="" if there else waiting.replace("\n", " "))
+asked = {spec.seed for spec in results.read_planned(fresh)}
+waiting = f"""The longer training has seed 0 alone: what that shows suggests an answer and confirms none. {len(asked)} fresh
+seeds are planned, """
+if (ROOT / "results" / fresh / "table.parquet").is_file():
+    lead = results.evaluate_contrasts(results.read_whole_seeds(fresh), [primary]).iloc[0]
+    waiting += f"of which {int(lead['seeds'])} are there: {lead['difference']:+.1f} points on average."
+else:
+    waiting += "and not there yet; the ledger waits for them."
+note("larger", waiting=waiting.replace("\n", " "))
 
 # %% [markdown]
 # ## What was run
@@ -102,8 +107,8 @@ note("larger", waiting="" if there else waiting.replace("\n", " "))
 # * the small network (AirBench CNN) for {glue:text}`larger-epochs` epochs, from [](#sec-table1-clipped), on
 #   {glue:text}`larger-made-small:s`;
 # * ResNet-18 for as many, with the losses of {cite:t}`kk24` (KK24), on {glue:text}`larger-made-large:s`. Its number of
-#   epochs is what a quarter of an hour of that GPU allows for three seeds: the grid file had more at first, and the
-#   rate that was measured just before the first run settled it. The comparisons were written down before;
+#   epochs is what a quarter of an hour of that GPU allows for three seeds: the grid file of that commit has more, and
+#   the rate that was measured just before the first run settled it. The comparisons were written down before;
 # * the small network for {glue:text}`larger-long-epochs` epochs, cross-entropy and $\gamma = 3$, on
 #   {glue:text}`larger-made-long:s`. There is one seed, and it was looked at before anything was asked of such runs.
 #
@@ -117,7 +122,8 @@ note("larger", waiting="" if there else waiting.replace("\n", " "))
 for short, name in names.items():
     made = [json.loads((ROOT / "results" / name / run.spec.digest / "spec.json").read_text()) for run in runs[short]]
     machines = " and ".join(dict.fromkeys(machine for one in made for machine in one["machines"]))
-    code = "; ".join(dict.fromkeys(f"PyTorch {one['versions']['torch']}, commit {one['commit'][:12]}" for one in made))
+    how = (f"PyTorch {m['versions']['torch']}, {m['step']} steps, commit {m['commit'][:12]}" for m in made)
+    code = "; ".join(dict.fromkeys(how))
     note("larger", {f"made-{short}": f"{machines} ({code})"})
 grids = {"the small network, few epochs": small, "ResNet-18": larger, "the longer training": longer}
 folded_differences({which: training.read_notes(f"workflow/grids/{name}.yaml").differs for which, name in grids.items()})
@@ -211,11 +217,11 @@ note("larger", lighter=f"the smaller one from epoch {lighter} on" if lighter els
 # %% [markdown]
 # From epoch {glue:text}`larger-after` to the last, confidence minus accuracy goes from
 # {glue:text}`larger-ce-gap-after:+.1f` to {glue:text}`larger-ce-gap-end:+.1f` points with cross-entropy and from
-# {glue:text}`larger-three-gap-after:+.1f` to {glue:text}`larger-three-gap-end:+.1f` with $\gamma = 3$: both networks
-# become surer, and only one of them was too sure before. The ECE with $\gamma = 3$ is the lower one
-# {glue:text}`larger-ahead:s`. At the end {glue:text}`larger-learnt-ce:.2f` and {glue:text}`larger-learnt-three:.2f` %
-# of the training images are misclassified. Which of these two is better calibrated depends on the epoch at which one
-# looks; a shorter training with a schedule of its own need not pass through the same values.
+# {glue:text}`larger-three-gap-after:+.1f` to {glue:text}`larger-three-gap-end:+.1f` with $\gamma = 3$. The ECE with
+# $\gamma = 3$ is the lower one {glue:text}`larger-ahead:s`. At the end {glue:text}`larger-learnt-ce:.2f` and
+# {glue:text}`larger-learnt-three:.2f` % of the training images are misclassified. Which of these two is better
+# calibrated depends on the epoch at which one looks; a shorter training with a schedule of its own need not pass
+# through the same values.
 #
 # Right and wrong samples apart, as in [](#ch-miscalibration):
 
@@ -226,7 +232,7 @@ titles |= {"norm of the last layer": "weight_norm"}
 by_column = results.over_seeds_by_epoch(settled, list(titles.values()))
 apart = {title: by_column[column] for title, column in titles.items()}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Six panels over the epochs, a line for cross-entropy and one for focal loss: NLL of right and of wrong test samples, which rises with cross-entropy after the first fall of the rate; entropy of wrong ones; probability of the true class of right and of wrong ones; norm of the last layer."}, "figure": {"name": "fig-larger-apart", "caption": "The small network on test images, samples classified correctly (right) and not (wrong), one seed, after the first epochs. Counterpart, for test images, of M20 Fig. 1 (a) and (b), and of Fig. 3 (b), (d) to (f), (h)."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Six panels over the epochs, a line for cross-entropy and one for focal loss: NLL of right test samples and of wrong ones, of which the second rises with cross-entropy after the first fall of the rate; entropy of wrong ones; probability of the true class of right and of wrong ones; norm of the last layer."}, "figure": {"name": "fig-larger-apart", "caption": "The small network on test images, samples classified correctly (right) and not (wrong), one seed, after the first epochs. Counterpart, for test images, of M20 Fig. 1 (a) and (b), and of Fig. 3 (b), (d) to (f), (h)."}}
 epoch_panels(apart, columns=3, marks=drops)
 
 # %% [markdown]
@@ -239,11 +245,14 @@ epoch_panels(apart, columns=3, marks=drops)
 
 # %% tags=["hide-input"]
 kept = {in_words(loss): results.reliability_of_kept(runs["long"], loss) for loss in ("cross-entropy", "focal 3")}
-chosen = [title for title in kept["cross-entropy"] if int(title.split()[1]) in (10, 40, 50, 70, last)]
+there = sorted(int(title.split()[1]) for title in kept["cross-entropy"])
+before, later = ([e for e in there if e <= drops[0]], [e for e in there if e > drops[0]])
+around = {before[0], before[-1], later[0], max(e for e in there if e <= drops[1]), last}
+chosen = [f"epoch {epoch}" for epoch in sorted(around)]
 strip = {loss: {title: bins[title] for title in chosen} for loss, bins in kept.items()}
 note("larger", bins=BINS, many=MANY)
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Reliability diagrams on test images, a row for cross-entropy and one for focal loss, a column for each of five epochs: accuracy over confidence by bin with the diagonal, and the shares of the bins. Cross-entropy is below the diagonal, focal loss above it at first."}, "figure": {"name": "fig-larger-reliability", "caption": "Reliability on test images, two epochs before the first fall of the rate and three after it, bins of equal width. Grey: the shares of the bins, on the same axis; orange: the gaps. Counterpart of M20 Fig. 2, which has training images, too."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Reliability diagrams on test images, a row for cross-entropy and one for focal loss, a column for each of five epochs: accuracy over confidence by bin with the diagonal, and the shares of the bins. Cross-entropy is below the diagonal, focal loss above it at first."}, "figure": {"name": "fig-larger-reliability", "caption": "Reliability on test images after some epochs, before and after the rate first falls, bins of equal width. Grey: the shares of the bins, on the same axis; orange: the gaps. Counterpart of M20 Fig. 2, which has training images, too."}}
 reliability_strip(strip)
 
 # %% [markdown]
@@ -269,7 +278,7 @@ by_method = by_mass[by_mass["objective"].isin(["", "adaptive-ece"])].set_index([
 order = list(frame["loss"].unique())
 points = {label: tuple(by_method.loc[method].reindex(order).to_numpy().T) for label, method in methods.items()}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "A row for each loss with its points, on a logarithmic scale: adaptive ECE of ResNet-18 as trained, after temperature scaling and after focal temperature scaling, with standard deviations. As trained they are far apart, after either scaling close together."}, "figure": {"name": "fig-larger-ece", "caption": "ResNet-18 on CIFAR-10: adaptive ECE (%), mean and standard deviation over three seeds, as trained and after either scaling, chosen by adaptive ECE."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "A row for each loss with its points, on a logarithmic scale: adaptive ECE of ResNet-18 as trained, after temperature scaling and after focal temperature scaling, with standard deviations. As trained they are far apart, after either scaling close together."}, "figure": {"name": "fig-larger-ece", "caption": "ResNet-18 on CIFAR-10: adaptive ECE (%), mean and standard deviation over seeds, as trained and after either scaling, chosen by adaptive ECE."}}
 ticks = {"xticks": [0.5, 1, 2, 5, 10, 20], "xticklabels": ["0.5", "1", "2", "5", "10", "20"]}
 row_figure(order, points, "adaptive ECE (%), logarithmic", xscale="log", **ticks)
 
@@ -297,11 +306,11 @@ note("larger", chance_least=by_chance.min(), chance_most=by_chance.max())
 # {glue:text}`larger-ece-ce:.1f`, with $\gamma = 3$ {glue:text}`larger-ece-three:.1f`, and highest with
 # {glue:text}`larger-ece-last:s`, {glue:text}`larger-ece-most:.1f`. The ECE of equal width with $\gamma = 1$ minus that
 # with cross-entropy is {glue:text}`larger-one:+.2f` points, 95 % t interval {glue:text}`larger-one-low:+.2f` to
-# {glue:text}`larger-one-high:+.2f`, a comparison that was not written down. After one temperature each it is
-# {glue:text}`larger-scaled-least:.1f` to {glue:text}`larger-scaled-most:.1f` %, where calibrated networks with the same
-# confidences would show {glue:text}`larger-chance-least:.1f` to {glue:text}`larger-chance-most:.1f` by chance. At the
-# end the networks trained with cross-entropy still misclassify {glue:text}`larger-train-error:.1f` % of the training
-# images, shown without crops and flips.
+# {glue:text}`larger-one-high:+.2f`, a comparison that was not written down. After one temperature each the adaptive ECE
+# is {glue:text}`larger-scaled-least:.1f` to {glue:text}`larger-scaled-most:.1f` %, where calibrated networks with the
+# same confidences would show {glue:text}`larger-chance-least:.1f` to {glue:text}`larger-chance-most:.1f` by chance. At
+# the end the networks trained with cross-entropy still misclassify {glue:text}`larger-train-error:.1f` % of the
+# training images, shown without crops and flips.
 
 # %% tags=["hide-input"]
 written = results.recorded.read_written(larger)

@@ -27,14 +27,14 @@ runs: str = "_build/runs"  # where they are
 from pathlib import Path
 
 import pandas as pd
+from IPython.display import Markdown
 
 from focal_lib import results, training
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
-from focal_lib.pages.tables import captioned
+from focal_lib.pages.tables import captioned, in_words
 from focal_lib.results import speed
 from focal_lib.training import data
-from focal_lib.training.cost import images_to_train
 
 live = {Path(grid).stem: training.load_runs(grid, runs)}
 found = results.list_experiments(live)
@@ -62,32 +62,21 @@ table.hide().set_uuid("experiments").set_table_attributes(words).set_caption("Gr
 # %% [markdown]
 # ## How fast a GPU is
 #
-# Images a second of ResNet-18, in the papers' batches, as `python -m benchmarks.training` measures them: a loop with
-# torchvision's transforms in float32, and ours, in bfloat16 but for the last layer, with its steps as PyTorch does them
-# (plain), compiled, and replayed as a CUDA graph, one launch a step; deterministic as in a run. The share is of the rate
-# of a large matrix product in the same precision.
+# Images a second in training, in the papers' batches, as `python -m benchmarks.training` measures them: a loop with
+# torchvision's transforms in float32, and ours with its steps as PyTorch does them (plain), compiled, and replayed as a
+# CUDA graph, one launch a step; deterministic as in a run, in bf16 with the last layer in float32. The share is of the
+# rate of a large matrix product in the same precision.
 
 # %% tags=["remove-input"]
 rates = speed.read_training_rates()
-training_speed = speed.tabulate_training(rates)
-captioned(training_speed, f"Training ResNet-18 on {' and '.join(rates['device'].unique())}", precision=1, index=False)
+made_on = [] if rates is None else [*map(in_words, rates["network"].unique()), *rates["device"].unique()]
+caption = f"Speed of training: {', '.join(made_on)}"
+None if rates is None else captioned(speed.tabulate_training(rates), caption, precision=1, index=False)
 
 # %% tags=["remove-input"]
-best = training_speed.loc[training_speed["images/s"].idxmax()]
-ours = training_speed[(training_speed["loop"] == "ours") & (training_speed["runs at once"] == 1)]
-by_steps = best["images/s"] / ours.set_index("steps")["images/s"]
-note("provenance", rate=best["images/s"], rate_steps=best["steps"], rate_times=best["times torchvision's"])
-note("provenance", over_plain=by_steps["plain"], over_compiled=by_steps["compiled"])
-planned = sum(images_to_train(spec) for spec in training.read_grid("workflow/grids/kk24-gpu.yaml"))
-note("provenance", grid_hours=planned / best["images/s"] / 3600)
+Markdown(speed.say_training(rates))
 
 # %% [markdown]
-# The fastest way, {glue:text}`provenance-rate-steps:s`, does {glue:text}`provenance-rate:,.0f` images a second:
-# {glue:text}`provenance-rate-times:.1f` times torchvision's loop in float32, and of ours
-# {glue:text}`provenance-over-plain:.1f` times the plain step and {glue:text}`provenance-over-compiled:.1f` times the
-# compiled one. Training alone of KK24's losses with ResNet-18 as `workflow/grids/kk24-gpu.yaml` has it would take
-# {glue:text}`provenance-grid-hours:.1f` hours at that rate.
-#
 # ## Whose data
 #
 # The terms are abridged, as far as the authors' pages and packages state any; who uses the data has to read them there.

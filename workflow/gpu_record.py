@@ -3,7 +3,8 @@
     FOCAL_DATA=_build/gpu/data FOCAL_COMMIT=<git rev-parse HEAD, of where this copy is from> \\
         python -m workflow.gpu_record workflow/grids/kk24-gpu.yaml --runs _build/gpu/runs --out _build/gpu/out
     python -m zipfile -e runs-00.zip _build/gpu/home     # at home
-    focal grid workflow/grids/kk24-gpu.yaml --root _build/gpu/home --record results/kk24-gpu
+    focal grid workflow/grids/kk24-gpu.yaml --root _build/gpu/home --part \\
+        --record results/kk24-gpu --table results/kk24-gpu/table.parquet
 
 A copy that carries the history of another commit wants GIT_DIR=/none, too, or its records name that one as changed.
 A call looks at the device, measures once which way of a step is fastest and how many runs at once are, does the runs
@@ -66,7 +67,8 @@ def fastest(rates: Sequence[dict[str, Any]]) -> Choice:
     """Of the deterministic rates of one network: the way of a step, and how many at once.
 
     That is the most that together do nearly as much as the best number does: while one begins or is evaluated, the
-    others train. On an H100 a run of ResNet-18, three at once, took some 20 seconds besides its epochs.
+    others train. On an H100 a run of ResNet-18, three at once, took some 20 seconds besides its epochs. When the time
+    is up, as many runs are half done.
 
     Raises:
         ValueError: no such rate.

@@ -241,13 +241,20 @@ def measure_change(first: str, second: str, contrast: Contrast, quantity: str, p
     Also UNDECIDED as long as seeds are missing that both are planned with.
 
     Args:
-        first, second: folders of results/, of the same losses and seeds, that differ in something else.
+        first, second: folders of results/, of the same losses and some seeds in common, that differ in something else.
+
+    Raises:
+        ValueError: no seed that both are planned with.
     """
+    planned = set.intersection(*(_planned_seeds(name, contrast) for name in (first, second)))
+    if not planned:
+        raise ValueError(f"{first} and {second} must be planned with a seed in common. Got none.")
     tables = [read_whole_seeds(name) for name in (first, second)]
     one, two = (difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs) for table in tables)
     changes = (one - two).dropna()
-    planned = set.intersection(*(_planned_seeds(name, contrast) for name in (first, second)))
-    return _of_planned(quantity, printed, changes, interval_over_seeds(changes, contrast.metric), len(planned))
+    nothing = Interval(np.nan, np.nan, np.nan)
+    interval = interval_over_seeds(changes, contrast.metric) if len(changes) else nothing
+    return _of_planned(quantity, printed, changes, interval, len(planned))
 
 
 def _of_planned(

@@ -17,7 +17,9 @@ class TrainingLoss(nn.Module):
 
     learns_from_validation = False  # whether after_validation does anything: else the loop spares its forward passes
     takes_sum = True  # whether a recipe that sums the losses of a batch sums these
-    one_graph = True  # whether objective can be compiled with a network: first derivatives, no draws, no loops
+    # whether objective can be compiled with a network, and a step of it replayed: first derivatives, no draws, no
+    # loops; what changes is changed in start_epoch, or in place in buffers
+    one_graph = True
 
     def start_epoch(self, epoch: int) -> None:
         """Before each epoch; 0 is the first."""

@@ -26,6 +26,7 @@ __all__ = [
     "say_large",
     "say_made",
     "say_ratios",
+    "say_training",
     "tabulate_busy",
     "tabulate_large",
     "tabulate_training",
@@ -297,18 +298,54 @@ def read_training_rates(folder: Path | None = None) -> pd.DataFrame | None:
 
 
 def tabulate_training(rates: pd.DataFrame) -> pd.DataFrame:
-    """Images a second of each loop, how many times those of the plain one, and the share of a large product's rate."""
-    keys = ["device", "network"]
-    plain = rates[rates["loop"] == "torchvision"].set_index(keys)["images_per_second"]
-    same = rates[keys].apply(tuple, axis="columns").map(plain)
-    return pd.DataFrame(
-        {
-            "loop": rates["loop"],
-            "precision": rates["precision"],
-            "steps": rates["way"],
-            "runs at once": rates["at_once"],
-            "images/s": rates["images_per_second"],
-            "times torchvision's": rates["images_per_second"] / same,
-            "share of a large product's rate (%)": 100 * rates["share"],
-        }
-    )
+    """Images a second of each loop, how many times those of the plain one, and the share of a large product's rate.
+
+    Device and network stand there where there are several. What no run does, steps that are not deterministic, is left
+    out.
+    """
+    kept = _of_runs(rates)
+    times = kept["images_per_second"] / kept[_TRAINED].apply(tuple, axis="columns").map(_plain_rates(kept))
+    shown = {
+        "loop": kept["loop"],
+        "precision": kept["precision"],
+        "steps": kept["way"],
+        "runs at once": kept["at_once"],
+        "images/s": kept["images_per_second"],
+        "times torchvision's": times,
+        "share of a large product's rate (%)": 100 * kept["share"],
+    }
+    several = {column: kept[column] for column in _TRAINED if kept[column].nunique() > 1}
+    return pd.DataFrame(several | shown)
+
+
+def say_training(rates: pd.DataFrame | None) -> str:
+    """Of each device, network and precision: which way of a step is the fastest, and how many times the others."""
+    if rates is None:
+        return "There is no record of training: `python -m benchmarks.training --out <file>` makes one."
+    kept, said = _of_runs(rates), []
+    alone = kept[(kept["loop"] == "ours") & (kept["at_once"] == 1)]
+    for (device, network, precision), part in alone.groupby([*_TRAINED, "precision"], sort=False):
+        by_way = part.set_index("way")["images_per_second"].sort_values(ascending=False)
+        best, others = by_way.iloc[0], by_way.iloc[1:]
+        plain = _plain_rates(kept).get((device, network))
+        times = [] if plain is None else [f"{best / plain:.1f} times torchvision's loop in float32"]
+        times += [f"{best / rate:.1f} times the {way} step" for way, rate in others.items()]
+        said.append(
+            f"{in_words(str(network))} in {precision} on {device}: fastest is the {by_way.index[0]} step, "
+            f"{best:,.0f} images a second{', ' * bool(times)}{', '.join(times)}."
+        )
+    return " ".join(said)
+
+
+_TRAINED = ["device", "network"]
+
+
+def _of_runs(rates: pd.DataFrame) -> pd.DataFrame:
+    """The plain loop, and of ours what a run does; of what was measured twice the last."""
+    kept = rates[(rates["loop"] == "torchvision") | rates["deterministic"]]
+    return kept.drop_duplicates([*_TRAINED, "loop", "precision", "way", "at_once"], keep="last")
+
+
+def _plain_rates(kept: pd.DataFrame) -> dict[tuple[str, str], float]:
+    plain = kept[kept["loop"] == "torchvision"]
+    return dict(zip(plain[_TRAINED].itertuples(index=False, name=None), plain["images_per_second"], strict=True))

@@ -1,7 +1,5 @@
 """What the page says of a record of speed: on made-up tables, on the one there is, and where there is none."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -169,17 +167,52 @@ def test_the_record_of_the_repository(name, say, tabulate):
     assert not texts.apply(lambda column: column.str.contains(r"/(?:home|tmp|work|root)/")).any().any()
 
 
+def training_rates(*rows):
+    """Of (network, loop, way, runs at once, rate), on one card, deterministic where it is ours."""
+    return pd.DataFrame(
+        [
+            {"device": "card", "network": network, "loop": loop, "precision": "bf16", "way": way, "at_once": at_once}
+            | {"deterministic": loop == "ours", "images_per_second": rate, "share": 0.5}
+            for network, loop, way, at_once, rate in rows
+        ]
+    )
+
+
+ONE_NETWORK = training_rates(
+    ("a", "torchvision", "plain", 1, 10.0),
+    ("a", "ours", "plain", 1, 8.0),
+    ("a", "ours", "graph", 1, 40.0),
+    ("a", "ours", "graph", 2, 44.0),
+)
+
+
 def test_training_rates_beside_the_plain_loop_of_their_network(tmp_path):
     assert speed.read_training_rates(tmp_path) is None
-    rows = [("a", "torchvision", 10.0), ("a", "ours", 40.0), ("b", "torchvision", 2.0), ("b", "ours", 1.0)]
-    rates = [
-        {"device": "card", "network": n, "loop": loop, "precision": "bf16", "way": "plain", "at_once": 1}
-        | {"deterministic": True, "images_per_second": rate, "share": 0.5}
-        for n, loop, rate in rows
-    ]
-    (tmp_path / "training.json").write_text(json.dumps(rates))
+    (tmp_path / "training.json").write_text(ONE_NETWORK.to_json(orient="records"))
     table = speed.tabulate_training(speed.read_training_rates(tmp_path))
-    assert table["times torchvision's"].tolist() == [1, 4, 1, 0.5]
+    assert table["times torchvision's"].tolist() == [1, 0.8, 4, 4.4]
     assert table["share of a large product's rate (%)"].tolist() == [50] * 4
-    alone = speed.tabulate_training(pd.DataFrame(rates[1:2]))  # of a call that skipped it
+    assert not {"device", "network"} & set(table)
+    alone = speed.tabulate_training(ONE_NETWORK[2:3])  # of a call that skipped the plain loop
     assert alone["times torchvision's"].isna().all()
+
+
+def test_training_rates_of_several_devices_and_of_what_no_run_does():
+    other = ONE_NETWORK.assign(device="another", images_per_second=ONE_NETWORK["images_per_second"] * 2)
+    loose = ONE_NETWORK[2:3].assign(deterministic=False, images_per_second=99.0)
+    again = ONE_NETWORK[2:3].assign(images_per_second=41.0)
+    table = speed.tabulate_training(pd.concat([ONE_NETWORK, other, loose, again], ignore_index=True))
+    assert table["device"].value_counts().to_dict() == {"card": 4, "another": 4}
+    assert 99.0 not in set(table["images/s"])
+    assert 41.0 in set(table["images/s"])
+    assert table.loc[table["device"] == "another", "times torchvision's"].tolist() == [1, 0.8, 4, 4.4]
+
+
+def test_which_way_of_a_step_is_the_fastest():
+    said = speed.say_training(ONE_NETWORK)
+    assert said == (
+        "a in bf16 on card: fastest is the graph step, 40 images a second, 4.0 times torchvision's loop in float32, "
+        "5.0 times the plain step."
+    )
+    assert speed.say_training(ONE_NETWORK[2:3]) == "a in bf16 on card: fastest is the graph step, 40 images a second."
+    assert "benchmarks.training" in speed.say_training(None)

@@ -106,7 +106,10 @@ def undeclared(recipe, differs, of_kn24=False):
     return {text for text, does in needed.items() if does and not any(text in line for line in differs)}
 
 
-SMALL = ("cifar10-record", "cifar100-record", "cifar10-long")
+SMALL = (
+    *("cifar10-record", "cifar10-clipped", "cifar10-long", "cifar10-long-fresh", "cifar10-resnet18"),
+    "cifar100-record",
+)
 
 
 @pytest.mark.parametrize("name", [*(path.stem for path in PAPERS), *SMALL])

@@ -229,7 +229,7 @@ needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GP
 
 
 @needs_gpu
-@pytest.mark.parametrize("loss", ["focal", "flsd-53", "focal-scheduled-532", "mmce", "adafocal", "fcl"])
+@pytest.mark.parametrize("loss", [name for name in BUILDERS if build(name, 2.0, 0.5, 7).one_graph])
 @pytest.mark.parametrize("way", ["compiled", "graph"])
 def test_ways_agree_on_a_gpu(way, loss):
     recipe = replace(DROPS, precision="float32", batch_size=5, learning_rate=0.01)  # eight steps: some are replayed

@@ -30,22 +30,22 @@ def planted(by_the_mean, clipped, seeds):
     [(5.0, 2.0, Verdict.REPRODUCED), (2.0, 5.0, Verdict.NOT_REPRODUCED)],
 )
 def test_whether_the_steps_favour_focal_loss(monkeypatch, by_the_mean, clipped, verdict):
-    monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", planted(by_the_mean, clipped, 3))
+    monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", planted(by_the_mean, clipped, 4))
     found = cifar.clipping_favours_focal()
     assert found.measured == pytest.approx(clipped - by_the_mean)
     assert found.verdict == verdict
-    assert found.over == "3 seeds"
+    assert found.over == "4 seeds"
 
 
-def test_two_of_three_seeds_decide_nothing(monkeypatch):
-    monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", planted(5.0, 2.0, 2))
+def test_three_of_four_seeds_decide_nothing(monkeypatch):
+    monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", planted(5.0, 2.0, 3))
     found = cifar.clipping_favours_focal()
     assert found.measured == pytest.approx(-3.0)
     assert found.verdict == Verdict.UNDECIDED
-    assert "only 2 of 3 planned seeds are in" in found.conclude()
+    assert "only 3 of 4 planned seeds are in" in found.conclude()
 
 
 def test_the_claim_of_other_steps_reads_other_runs(monkeypatch):
-    monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", planted(5.0, -2.6, 3))
-    assert cifar.cifar10_before_clipped().measured == pytest.approx(-2.6 + LEAST)
+    monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", planted(5.0, -2.6, 4))
+    assert cifar.cifar10_before_clipped().measured == pytest.approx(-2.6 + 1.5 * LEAST)
     assert cifar.cifar10_before_clipped().verdict == Verdict.REPRODUCED
