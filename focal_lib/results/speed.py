@@ -327,7 +327,7 @@ def say_training(rates: pd.DataFrame | None) -> str:
     for (device, network, precision), part in alone.groupby([*_TRAINED, "precision"], sort=False):
         by_way = part.set_index("way")["images_per_second"].sort_values(ascending=False)
         best, others = by_way.iloc[0], by_way.iloc[1:]
-        plain = _plain_rates(kept).get((device, network))
+        plain = _plain_rates(kept).get((str(device), str(network)))
         times = [] if plain is None else [f"{best / plain:.1f} times torchvision's loop in float32"]
         times += [f"{best / rate:.1f} times the {way} step" for way, rate in others.items()]
         said.append(
