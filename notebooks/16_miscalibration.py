@@ -163,8 +163,8 @@ note("miscalibration", turn_seeds=own_turns if len(turns) > 1 else "one seed, no
 # {glue:text}`miscalibration-ece-end:.1f` %, and the error {glue:text}`miscalibration-error-word` by
 # {glue:text}`miscalibration-error-change:.1f` points. M20's network has nearly no training error when this begins,
 # since both begin where the learning rate drops. Here nothing drops, and {glue:text}`miscalibration-turn-error:.0f` %
-# of the training samples are misclassified when the NLL turns: {glue:text}`miscalibration-learnt`. A longer run on all of
-# CIFAR-10, with two falls of the rate as M20's, stands in [](#ch-larger).
+# of the training samples are misclassified when the NLL turns: {glue:text}`miscalibration-learnt`. A longer run on all
+# of CIFAR-10, with two falls of the rate as M20's, stands in [](#ch-larger).
 
 # %% tags=["remove-input"]
 show("m20.nll_overfits_not_error", "m20.nll_turns_early", "m20.fig1_training_error")

@@ -90,8 +90,8 @@ note("larger", m20_epochs=training.RECIPES["m20-cifar"].epochs, long_epochs=firs
 note("larger", epochs=first["large"].training.epochs, n=first["large"].n_train)
 note("larger", printed=mean_difference("M20", "cifar10", "ece", "pre", "focal 3", "cross-entropy", -1).size)
 asked = {spec.seed for spec in results.read_planned(fresh)}
-waiting = f"""The longer training has seed 0 alone: what that shows suggests an answer and confirms none. {len(asked)} fresh
-seeds are planned, """
+waiting = f"""The longer training has seed 0 alone: what that shows suggests an answer and confirms none.
+{len(asked)} fresh seeds are planned, """
 if (ROOT / "results" / fresh / "table.parquet").is_file():
     lead = results.evaluate_contrasts(results.read_whole_seeds(fresh), [primary]).iloc[0]
     waiting += f"of which {int(lead['seeds'])} are there: {lead['difference']:+.1f} points on average."
@@ -202,14 +202,8 @@ learnt = results.final_gaps(runs["long"], "train").groupby("loss")["accuracy"].m
 note("larger", learnt_ce=100 * (1 - learnt["cross-entropy"]), learnt_three=100 * (1 - learnt["focal 3"]))
 at = long_tests.groupby(["loss", "epoch"])[["nll_right", "nll_wrong", "gap", "weight_norm"]].mean()
 for short, loss in (("ce", "cross-entropy"), ("three", "focal 3")):
-    for column in ("nll_right", "nll_wrong", "gap"):
-        note(
-            "larger",
-            {
-                f"{short}-{column}-after": at.loc[loss, after][column],
-                f"{short}-{column}-end": at.loc[loss, last][column],
-            },
-        )
+    for when, epoch in (("after", after), ("end", last)):
+        note("larger", {f"{short}-{column}-{when}": value for column, value in at.loc[loss, epoch].items()})
 note("larger", drop=drops[0], second_drop=drops[1])
 lighter = results.lower_from(long_tests, "weight_norm", "focal 3", "cross-entropy")
 note("larger", lighter=f"the smaller one from epoch {lighter} on" if lighter else "the larger one at the end")
@@ -334,8 +328,8 @@ note("larger", contrasts=len(found))
 #
 # ```{exercise}
 # :label: ex-larger-stop
-# Would stopping early help? At which epoch of the long run has cross-entropy its lowest ECE on test images, and at which
-# its lowest error?
+# Would stopping early help? At which epoch of the long run has cross-entropy its lowest ECE on test images, and at
+# which its lowest error?
 # ```
 
 # %% tags=["remove-input"]
@@ -350,10 +344,11 @@ note("larger", least_error=least, m20_error=m20_error)
 # %% [markdown]
 # ```{solution} ex-larger-stop
 # :class: dropdown
-# `of_ce.idxmin()`: the lowest ECE, {glue:text}`larger-stop-ece-value:.1f` %, is at epoch {glue:text}`larger-stop-ece`,
-# where the error is {glue:text}`larger-stop-ece-error:.1f` %; the lowest error, {glue:text}`larger-stop-error-value:.1f`
-# %, at epoch {glue:text}`larger-stop-error`. A low ECE alone is no reason to stop. And an epoch chosen on test images is
-# chosen on the answer: validation images would have to choose it, which this history has not.
+# `of_ce.idxmin()`: the lowest ECE, {glue:text}`larger-stop-ece-value:.1f` %, is at epoch
+# {glue:text}`larger-stop-ece`, where the error is {glue:text}`larger-stop-ece-error:.1f` %; the lowest error,
+# {glue:text}`larger-stop-error-value:.1f` %, at epoch {glue:text}`larger-stop-error`. A low ECE alone is no reason to
+# stop. And an epoch chosen on test images is chosen on the answer: validation images would have to choose it, which
+# this history has not.
 # ```
 #
 # :::{admonition} What to remember

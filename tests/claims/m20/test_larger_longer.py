@@ -5,8 +5,8 @@ import pytest
 
 from focal_lib.claims import Verdict
 from focal_lib.claims.evidence import Unchecked
-from focal_lib.claims.kk24 import table1_resnet18
-from focal_lib.claims.m20 import larger_longer
+from focal_lib.claims.kk24 import table1
+from focal_lib.claims.m20 import cifar
 from focal_lib.claims.m20.cifar import CLIPPED, change_of_lead
 from focal_lib.results.recorded import read_table, read_whole_seeds
 from focal_lib.training.grids import read_contrasts, read_grid
@@ -26,73 +26,71 @@ def shifted(name, seeds, by):
 def records(monkeypatch, tmp_path):
     """Tables of records by name, for the others the real ones; the fresh runs are there."""
     given = {}
-    (tmp_path / "results" / larger_longer.FRESH).mkdir(parents=True)
-    (tmp_path / "results" / larger_longer.FRESH / "table.parquet").touch()
-    monkeypatch.setattr(larger_longer, "ROOT", tmp_path)
+    (tmp_path / "results" / cifar.FRESH).mkdir(parents=True)
+    (tmp_path / "results" / cifar.FRESH / "table.parquet").touch()
+    monkeypatch.setattr(cifar, "ROOT", tmp_path)
     read = lambda name: given[name] if name in given else read_whole_seeds(name)  # noqa: E731
     monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", read)
     return given
 
 
 def test_without_fresh_runs_nothing_is_judged(monkeypatch, tmp_path):
-    monkeypatch.setattr(larger_longer, "ROOT", tmp_path)
-    for check in (larger_longer.cifar10_before_long, larger_longer.longer_training_favours_focal):
+    monkeypatch.setattr(cifar, "ROOT", tmp_path)
+    for check in (cifar.cifar10_before_long, cifar.longer_training_favours_focal):
         found = check()
         assert isinstance(found, Unchecked)
-        assert larger_longer.FRESH in found.describe()
+        assert cifar.FRESH in found.describe()
 
 
 def test_seed_0_was_seen_and_is_not_asked():
-    fresh, seen = (read_grid(f"workflow/grids/{name}.yaml") for name in (larger_longer.FRESH, SEEN))
+    fresh, seen = (read_grid(f"workflow/grids/{name}.yaml") for name in (cifar.FRESH, SEEN))
     assert not {spec.seed for spec in fresh} & {spec.seed for spec in seen}
     assert {spec.label for spec in fresh} == {spec.label for spec in seen}
     assert {spec.training for spec in fresh} == {spec.training for spec in seen}
-    assert read_contrasts(f"workflow/grids/{larger_longer.FRESH}.yaml") == read_contrasts(
-        f"workflow/grids/{CLIPPED}.yaml"
-    )
+    assert read_contrasts(f"workflow/grids/{cifar.FRESH}.yaml") == read_contrasts(f"workflow/grids/{CLIPPED}.yaml")
 
 
 @pytest.mark.parametrize(("by", "verdict"), [(0.0, Verdict.REPRODUCED), (9.0, Verdict.NOT_REPRODUCED)])
 def test_fresh_seeds_decide(records, by, verdict):
-    records[larger_longer.FRESH] = shifted(SEEN, [1, 2, 3], by)
-    found = larger_longer.cifar10_before_long()
+    records[cifar.FRESH] = shifted(SEEN, [1, 2, 3], by)
+    found = cifar.cifar10_before_long()
     assert (found.verdict, found.over) == (verdict, "3 seeds")
-    records[larger_longer.FRESH] = shifted(SEEN, [1, 2], by)
-    assert larger_longer.cifar10_before_long().verdict == Verdict.UNDECIDED
+    records[cifar.FRESH] = shifted(SEEN, [1, 2], by)
+    assert cifar.cifar10_before_long().verdict == Verdict.UNDECIDED
 
 
 def test_a_change_waits_for_the_seeds_that_both_are_planned_with(records):
-    records[larger_longer.FRESH] = shifted(SEEN, [1, 2, 3], 0.0)
+    records[cifar.FRESH] = shifted(SEEN, [1, 2, 3], 0.0)
     records[CLIPPED] = shifted(CLIPPED, [0, 1, 2, 3], 0.0)
-    found = larger_longer.longer_training_favours_focal()
+    found = cifar.longer_training_favours_focal()
     assert (found.complete, found.over, found.verdict) == (True, "3 seeds", Verdict.REPRODUCED)  # 1, 2 and 3
     for seeds in ([0, 1, 2], [0]):  # with seed 0 alone there is none in common
         records[CLIPPED] = shifted(CLIPPED, seeds, 0.0)
-        found = larger_longer.longer_training_favours_focal()
+        found = cifar.longer_training_favours_focal()
         assert (found.complete, found.verdict) == (False, Verdict.UNDECIDED)
         assert "of 3 planned seeds" in found.describe()
 
 
 def test_a_change_between_runs_without_a_common_seed_is_refused():
     with pytest.raises(ValueError, match=r"cifar10-long-fresh and cifar10-long must be planned with a seed in common"):
-        change_of_lead(larger_longer.FRESH, SEEN, "by nothing")
+        change_of_lead(cifar.FRESH, SEEN, "by nothing")
 
 
 @pytest.mark.parametrize(
     "check",
     [
-        table1_resnet18.table1_ece_every_loss_resnet18,
-        table1_resnet18.table1_ece_focal_losses_resnet18,
-        table1_resnet18.table1_gamma_ece_resnet18,
-        table1_resnet18.table1_gamma_accuracy_resnet18,
-        larger_longer.cifar10_before_resnet18,
-        larger_longer.cifar10_after_sample_dependent_resnet18,
-        larger_longer.cifar10_after_fixed_resnet18,
+        table1.table1_ece_every_loss_resnet18,
+        table1.table1_ece_focal_losses_resnet18,
+        table1.table1_gamma_ece_resnet18,
+        table1.table1_gamma_accuracy_resnet18,
+        cifar.cifar10_before_resnet18,
+        cifar.cifar10_after_sample_dependent_resnet18,
+        cifar.cifar10_after_fixed_resnet18,
     ],
 )
 def test_claims_of_resnet18_read_its_runs_alone(monkeypatch, check):
     def only_these(name):
-        assert name == larger_longer.LARGER
+        assert name == cifar.LARGER
         return read_whole_seeds(name)
 
     monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", only_these)
