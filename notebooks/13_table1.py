@@ -165,11 +165,8 @@ captioned(whole[["NLL"]], "The same for NLL, T and gamma chosen by NLL")
 
 # %% tags=["hide-input"]
 summary = results.summarise(frame)
-by_mass = summary[summary["metric"] == "adaptive-ece"]
-methods = {"as trained": "none", "temperature scaling": "temperature", "focal temperature scaling": "focal-temperature"}
-by_method = by_mass[by_mass["objective"].isin(["", "adaptive-ece"])].set_index(["method", "loss"])[["mean", "sd"]]
+shown = {label: tuple(of.to_numpy().T) for label, of in results.by_scaling(frame, "adaptive-ece").items()}
 order = list(frame["loss"].unique())
-shown = {label: tuple(by_method.loc[method].reindex(order).to_numpy().T) for label, method in methods.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "A row for each loss with its points, on a logarithmic scale: adaptive ECE as trained, after temperature scaling and after focal temperature scaling, with standard deviations."}, "figure": {"name": "fig-table1-ece", "caption": "Adaptive ECE (%) on CIFAR-10, mean and, of several seeds, standard deviation, as trained and after either scaling, chosen by adaptive ECE."}}
 row_figure(order, shown, "adaptive ECE (%), logarithmic", xscale="log")
@@ -666,9 +663,7 @@ reliability_strip(strips)
 
 # %% tags=["hide-input"]
 found = results.evaluate_contrasts(frame, asked)
-claimed = found["claimed"].map({-1: "lower", 1: "higher"})
-named = found.assign(name=found["table"] + ": " + found["name"] + ", " + found["metric"] + ", claimed " + claimed)
-results.format_contrasts(named, f"Contrasts of workflow/grids/{recorded}.yaml") if asked else None
+results.format_contrasts(results.name_in_full(found), f"Contrasts of workflow/grids/{recorded}.yaml") if asked else None
 
 # %% tags=["hide-input"]
 by_eces = results.compare_eces(frame, asked)

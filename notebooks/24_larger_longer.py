@@ -266,11 +266,9 @@ captioned(whole[["error (%)", "adaptive ECE (%)"]], caption)
 
 # %% tags=["hide-input"]
 summary = results.summarise(frame)
-by_mass = summary[summary["metric"] == "adaptive-ece"]
-methods = {"as trained": "none", "temperature scaling": "temperature", "focal temperature scaling": "focal-temperature"}
-by_method = by_mass[by_mass["objective"].isin(["", "adaptive-ece"])].set_index(["method", "loss"])[["mean", "sd"]]
+of_scaling = results.by_scaling(frame, "adaptive-ece")
+points = {label: tuple(of.to_numpy().T) for label, of in of_scaling.items()}
 order = list(frame["loss"].unique())
-points = {label: tuple(by_method.loc[method].reindex(order).to_numpy().T) for label, method in methods.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "A row for each loss with its points, on a logarithmic scale: adaptive ECE of ResNet-18 as trained, after temperature scaling and after focal temperature scaling, with standard deviations. As trained they are far apart, after either scaling close together."}, "figure": {"name": "fig-larger-ece", "caption": "ResNet-18 on CIFAR-10: adaptive ECE (%), mean and standard deviation over seeds, as trained and after either scaling, chosen by adaptive ECE."}}
 ticks = {"xticks": [0.5, 1, 2, 5, 10, 20], "xticklabels": ["0.5", "1", "2", "5", "10", "20"]}
@@ -278,7 +276,7 @@ row_figure(order, points, "adaptive ECE (%), logarithmic", xscale="log", **ticks
 
 # %% tags=["remove-input"]
 errors = summary.query("metric == 'error' and method == 'none'").set_index("loss")["mean"]
-as_trained, scaled = (by_method.loc[method]["mean"] for method in ("none", "temperature"))
+as_trained, scaled = (of_scaling[label]["mean"] for label in ("as trained", "temperature scaling"))
 note("larger", error_first=in_words(errors.idxmin()), error_least=errors.min(), error_most=errors.max())
 note("larger", error_last=in_words(errors.idxmax()), ece_first=in_words(as_trained.idxmin()))
 note("larger", ece_least=as_trained.min(), ece_ce=as_trained["cross-entropy"], ece_three=as_trained["focal 3"])
@@ -309,9 +307,8 @@ note("larger", chance_least=by_chance.min(), chance_most=by_chance.max())
 # %% tags=["hide-input"]
 written = results.recorded.read_written(larger)
 found = results.evaluate_contrasts(frame, written)
-claimed = found["claimed"].map({-1: "lower", 1: "higher"})
-named = found.assign(name=found["table"] + ": " + found["name"] + ", " + found["metric"] + ", claimed " + claimed)
-results.format_contrasts(named, f"Contrasts of workflow/grids/{larger}.yaml, written down before the runs")
+caption = f"Contrasts of workflow/grids/{larger}.yaml, written down before the runs"
+results.format_contrasts(results.name_in_full(found), caption)
 
 # %% tags=["remove-input"]
 so = found["significant"] & (found["difference"] * found["claimed"] > 0)

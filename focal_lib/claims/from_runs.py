@@ -230,7 +230,7 @@ def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: Prin
         differences = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
         interval, remark = interval_over_seeds(differences, contrast.metric), _other_eces(table, contrast)
     else:
-        differences, interval, remark = pd.Series(dtype=float), Interval(np.nan, np.nan, np.nan), ""
+        differences, interval, remark = pd.Series(dtype=float), _OF_NO_SEED, ""
     unwritten = "" if _is_written(name, contrast) else "Not among what was written down before the runs"
     return replace(_of_planned(quantity, printed, differences, interval, planned), remark=_join(remark, unwritten))
 
@@ -252,8 +252,7 @@ def measure_change(first: str, second: str, contrast: Contrast, quantity: str, p
     tables = [read_whole_seeds(name) for name in (first, second)]
     one, two = (difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs) for table in tables)
     changes = (one - two).dropna()
-    nothing = Interval(np.nan, np.nan, np.nan)
-    interval = interval_over_seeds(changes, contrast.metric) if len(changes) else nothing
+    interval = interval_over_seeds(changes, contrast.metric) if len(changes) else _OF_NO_SEED
     return _of_planned(quantity, printed, changes, interval, len(planned))
 
 
@@ -308,3 +307,4 @@ def _by_chance(name: str, contrast: Contrast) -> str:
 
 
 _SHOWN = ["metric", "difference", "low", "high"]
+_OF_NO_SEED = Interval(np.nan, np.nan, np.nan)

@@ -80,6 +80,7 @@ from focal_lib.results.landscape_over_gamma import (
 from focal_lib.results.other_training import compare_training
 from focal_lib.results.over_seeds import (
     SCALINGS,
+    by_scaling,
     contrast,
     correct_together,
     format_as_kk24,
@@ -186,6 +187,7 @@ from focal_lib.results.written_contrasts import (
     format_contrasts,
     format_small_with_large,
     keep_evaluable,
+    name_in_full,
     primary_contrast,
 )
 from focal_lib.results.written_landscape import (
@@ -229,6 +231,7 @@ __all__ = [
     "agreed",
     "along_lambda",
     "beside_table6",
+    "by_scaling",
     "calibration_contrasts",
     "calibration_p_values",
     "caption_agreed",
@@ -315,6 +318,7 @@ __all__ = [
     "minus_full",
     "name_factor_intervals",
     "name_factors",
+    "name_in_full",
     "name_seeds",
     "name_significant",
     "nearest_temperature",

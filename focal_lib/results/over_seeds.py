@@ -31,6 +31,7 @@ from focal_lib.training.store import Result
 __all__ = [
     "GRIDS",
     "SCALINGS",
+    "by_scaling",
     "contrast",
     "correct_together",
     "format_as_kk24",
@@ -140,6 +141,26 @@ def say_which_differ(found: pd.DataFrame) -> str:
     """
     sides = [f"{side} with {', '.join(names)}" for side, names in name_significant(found).items() if names]
     return f"significantly {', '.join(sides)}" if sides else "not significantly different with any loss"
+
+
+_SCALED_AS = {
+    "none": "as trained",
+    "temperature": "temperature scaling",
+    "focal-temperature": "focal temperature scaling",
+}
+
+
+def by_scaling(table: pd.DataFrame, metric: str) -> dict[str, pd.DataFrame]:
+    """'as trained', 'temperature scaling', ... -> mean and sd over seeds of a metric by loss, in the table's order.
+
+    Scalings are those chosen by the metric itself.
+    """
+    found = summarise(table).query("metric == @metric and objective in ['', @metric]")
+    order = table["loss"].unique()
+    return {
+        label: found[found["method"] == method].set_index("loss")[["mean", "sd"]].reindex(order)
+        for method, label in _SCALED_AS.items()
+    }
 
 
 def name_seeds(table: pd.DataFrame) -> str:

@@ -29,6 +29,7 @@ __all__ = [
     "format_small_with_large",
     "interval_over_seeds",
     "keep_evaluable",
+    "name_in_full",
     "primary_contrast",
 ]
 
@@ -160,6 +161,12 @@ def _rows_of(table: pd.DataFrame, contrast: Contrast) -> pd.DataFrame:
     if not contrast.dataset:
         return table
     return table[(table["dataset"] == contrast.dataset) & (table["model"] == contrast.model)]
+
+
+def name_in_full(found: pd.DataFrame) -> pd.DataFrame:
+    """What `evaluate_contrasts` found, each name with its table, metric and the sign claimed, for a page's table."""
+    claimed = found["claimed"].map({-1: "lower", 1: "higher"})
+    return found.assign(name=found["table"] + ": " + found["name"] + ", " + found["metric"] + ", claimed " + claimed)
 
 
 def format_contrasts(found: pd.DataFrame, caption: str, *, precision: int = 3) -> Styler:

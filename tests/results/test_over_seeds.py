@@ -258,3 +258,18 @@ def test_which_losses_differ_in_words():
     assert one == "significantly higher with focal 3"
     none = over_seeds.say_which_differ(found.assign(significant=False))
     assert none == "not significantly different with any loss"
+
+
+def test_by_scaling_gives_what_is_chosen_by_the_metric_itself():
+    rows = [("b", "none", "", 1), ("b", "none", "", 3), ("a", "none", "", 5)]
+    scaled = ("temperature", "focal-temperature")
+    rows += [(loss, method, by, v) for method in scaled for loss in "ba" for by, v in (("ece", 7), ("nll", 9))]
+    columns = ["loss", "method", "objective", "value"]
+    table = pd.DataFrame(rows, columns=columns).assign(metric="ece", temperature=1.0, calibration_gamma=0.0)
+    table = table.assign(dataset="cifar10", model="mlp")
+    table["seed"] = table.groupby(["loss", "method", "objective"]).cumcount()
+    found = over_seeds.by_scaling(table, "ece")
+    assert list(found) == ["as trained", "temperature scaling", "focal temperature scaling"]
+    assert found["as trained"]["mean"].to_dict() == {"b": 2, "a": 5}
+    assert list(found["as trained"].index) == ["b", "a"]  # as in the table
+    assert found["temperature scaling"]["mean"].to_dict() == {"b": 7, "a": 7}
