@@ -122,11 +122,11 @@
   function start() {
     claims = rows.map((row) => {
       row.dataset.card = row.querySelector("a").hash.slice(1); // the claim's own link, to its card
-      const card = document.getElementById(row.dataset.card)?.closest(".sd-col, .claim-card:not(.sd-col *)");
+      const card = document.getElementById(row.dataset.card)?.closest(".claim-card");
       const statement = card?.querySelector(".claim-statement");
       const { verdict, paper, whose } = row.dataset;
       const text = words(`${row.textContent} ${statement ? statement.textContent : ""}`);
-      return { row, card, group: card?.closest(".sd-container-fluid"), verdict, paper, whose, text };
+      return { row, card, group: card?.closest(".claim-group"), verdict, paper, whose, text };
     });
     for (const heading of document.querySelectorAll("table.ledger th[data-sorts]")) {
       const button = document.createElement("button");

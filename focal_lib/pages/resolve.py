@@ -118,9 +118,7 @@ def _directive(opening: re.Match[str], inside: list[str], known: _Known) -> str:
         return fold("Solution", body)
     if opening["kind"] == "dropdown" or "dropdown" in options.get("class", ""):
         return fold(title, body)
-    if opening["kind"] == "grid-item-card":
-        return f"{body}\n\n---"
-    if opening["kind"] == "grid" or not title:
+    if not title:
         return body
     return "\n".join(f"> {line}".rstrip() for line in [f"**{title}**", "", *body.split("\n")])
 

@@ -59,9 +59,9 @@ def test_exercises_and_solutions():
 
 
 def test_boxes_within_boxes():
-    card = "::::{grid} 1\n:gutter: 2\n\n:::{grid-item-card}\n**id**\n\n```{dropdown} Evidence\n1. x\n```\n:::\n::::"
-    plain = plain_markdown(card, GLUED, LABELS)
-    assert plain == "**id**\n\n<details>\n<summary>Evidence</summary>\n\n1. x\n\n</details>\n\n---"
+    box = "::::{note}\n:::{tip}\n**id**\n\n```{dropdown} Evidence\n1. x\n```\n:::\n::::"
+    plain = plain_markdown(box, GLUED, LABELS)
+    assert plain == "**id**\n\n<details>\n<summary>Evidence</summary>\n\n1. x\n\n</details>"
 
 
 def executed():
