@@ -96,7 +96,7 @@ note("table1", precision=spec.training.precision, runs=len(trained))
 main = [loss for loss in frame["loss"].unique() if loss in ("cross-entropy", *primary.ours.losses)]
 have = frame.query("loss in @main")["seed"].nunique()
 wanted = len({one.seed for one in planned if one.label in main})
-note("table1", seeds_said=f"{have} seeds" if have == wanted else f"{have} of {wanted} planned seeds")
+note("table1", seeds_said=results.say_seeds(have, wanted))
 others = [in_words(loss) for loss in main if loss != "cross-entropy"]
 note("table1", losses=", ".join(others), written="" if written else "not ")
 waiting = {one.label for one in planned} - set(frame["loss"])
@@ -339,7 +339,7 @@ for short, loss in (("ce", "cross-entropy"), ("three", "focal 3")):
 lead = (seen.loc["focal 3"] - seen.loc["cross-entropy"])["ECE (%)"]
 note("table1", lead_mean=lead["mean"], lead_sum=lead["sum, clipped"])
 of_steps = len({run.seed for run in results.read_planned(recorded_clipped)})
-note("table1", steps_seeds=of_steps, steps_have=int(by_steps["seeds"].min()))
+note("table1", steps_seeds=results.say_seeds(int(by_steps["seeds"].min()), of_steps))
 
 # %% tags=["remove-input"]
 folded_differences({"these runs": training.read_notes(f"workflow/grids/{recorded_clipped}.yaml").differs})
@@ -350,9 +350,8 @@ folded_differences({"these runs": training.read_notes(f"workflow/grids/{recorded
 # and {glue:text}`table1-ce-sum-gap:+.1f` points; with $\gamma = 3$ {glue:text}`table1-three-mean-ece:.1f` and
 # {glue:text}`table1-three-sum-ece:.1f` %, {glue:text}`table1-three-mean-gap:+.1f` and
 # {glue:text}`table1-three-sum-gap:+.1f` points. The ECE with $\gamma = 3$ minus that with cross-entropy is
-# {glue:text}`table1-lead-mean:+.1f` points by the mean and {glue:text}`table1-lead-sum:+.1f` with these steps.
-# {glue:text}`table1-steps-have` of {glue:text}`table1-steps-seeds` planned seeds are in. M20's claim asked of such
-# networks, and whether the steps favour focal loss:
+# {glue:text}`table1-lead-mean:+.1f` points by the mean and {glue:text}`table1-lead-sum:+.1f` with these steps. These
+# are {glue:text}`table1-steps-seeds`. M20's claim asked of such networks, and whether the steps favour focal loss:
 
 # %% tags=["remove-input"]
 show("m20.cifar10_before_clipped", "m20.clipping_favours_focal")
@@ -597,7 +596,7 @@ spec_many = planned_many[0]
 note("table1", many_n=spec_many.n_train, many_epochs=spec_many.training.epochs, many_model=in_words(spec_many.model))
 have = many["seed"].nunique()
 wanted = len({one.seed for one in planned_many})
-note("table1", many_seeds=results.name_seeds(many) if have == wanted else f"{have} of {wanted} planned seeds")
+note("table1", many_seeds=results.say_seeds(have, wanted))
 note("table1", many_losses=", ".join(map(in_words, many["loss"].unique())))
 
 # %% [markdown]

@@ -77,7 +77,7 @@ primary, _ = results.primary_contrast(fresh, "M20 Tables 1 and 7")
 for short, table in tables.items():
     lead = results.evaluate_contrasts(table, [primary]).iloc[0]
     have, planned = int(lead["seeds"]), len({spec.seed for spec in results.read_planned(names[short])})
-    said = f"{have} seed{'s' * (have > 1)}" + (f" of {planned} planned" if have < planned else "")
+    said = results.say_seeds(have, planned)
     said += f", 95 % t interval {lead['low']:+.1f} to {lead['high']:+.1f}" if have > 1 else ""
     note("larger", {f"lead-{short}": lead["difference"], f"seeds-{short}": said})
     gaps = 100 * results.confidence_gaps(runs[short], ["test"]).groupby("loss")["gap"].mean()
@@ -154,7 +154,7 @@ for short, loss in (("ce", "cross-entropy"), ("three", "focal 3")):
 after_t = side_by_side["ECE after T (%)"].unstack()["small, clipped, longer"]
 note("larger", after_t_ce=after_t["cross-entropy"], after_t_three=after_t["focal 3"])
 shared = int(side_by_side["seeds"].min())
-note("larger", shared=f"{shared} seed{'s' * (shared > 1)}")
+note("larger", shared=results.say_seeds(shared))
 
 # %% [markdown]
 # On {glue:text}`larger-shared:s`, the ECE with $\gamma = 3$ minus that with cross-entropy changes by

@@ -21,6 +21,7 @@ from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import Interval, paired_t_interval, t_interval, t_interval_if_any
 from focal_lib.results import by_run
 from focal_lib.results.if_calibrated import eces_if_calibrated
+from focal_lib.results.over_seeds import say_seeds
 from focal_lib.results.recorded import load_whole_seeds, read_planned, read_whole_seeds, read_written
 from focal_lib.results.written_contrasts import (
     compare_eces,
@@ -129,7 +130,7 @@ def focal_gammas(frame: pd.DataFrame) -> list[float]:
 
 def over_seeds(values: Any) -> str:
     """'4 seeds', for an interval over values one a seed."""
-    return f"{len(values)} {'seed' if len(values) == 1 else 'seeds'}"
+    return say_seeds(len(values))
 
 
 def signed_by_seed(quantity: str, printed: str, values: Any, sign: int, said: str = "printed") -> Measurement:
@@ -261,7 +262,7 @@ def _of_planned(
 ) -> Measurement:
     """Values, one a seed, against the effect claimed; not complete as long as planned seeds are missing."""
     complete = len(values) >= planned
-    over = over_seeds(values) if complete else f"{len(values)} of {planned} planned seeds"
+    over = say_seeds(len(values), planned)
     found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size, printed.span)
     return replace(found, complete=complete)
 

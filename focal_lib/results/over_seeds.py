@@ -39,6 +39,7 @@ __all__ = [
     "measure",
     "name_seeds",
     "name_significant",
+    "say_seeds",
     "say_which_differ",
     "summarise",
     "write_table",
@@ -163,12 +164,19 @@ def by_scaling(table: pd.DataFrame, metric: str) -> dict[str, pd.DataFrame]:
     }
 
 
+def say_seeds(there: int, planned: int | None = None) -> str:
+    """'4 seeds'; '2 of 4 planned seeds' as long as not all that are planned are there."""
+    if planned is not None and there < planned:
+        return f"{there} of {planned} planned {'seed' if planned == 1 else 'seeds'}"
+    return f"{there} {'seed' if there == 1 else 'seeds'}"
+
+
 def name_seeds(table: pd.DataFrame) -> str:
     """How many seeds each loss has: '4 seeds', or '4 seeds (2 of Brier score, FCL)'."""
     counts = table.groupby("loss", sort=False)["seed"].nunique()
     fewer = counts[counts < counts.max()].groupby(counts, sort=True)
     said = [f"{count} of {', '.join(map(in_words, of_count.index))}" for count, of_count in fewer]
-    whole = f"{counts.max()} {'seed' if counts.max() == 1 else 'seeds'}"
+    whole = say_seeds(counts.max())
     return f"{whole} ({'; '.join(said)})" if said else whole
 
 

@@ -250,6 +250,11 @@ def test_how_many_seeds_each_loss_has():
     assert over_seeds.name_seeds(table.query("loss == 'mmce 2'")) == "1 seed"
 
 
+def test_seeds_are_counted_beside_those_that_are_planned():
+    said = [over_seeds.say_seeds(*numbers) for numbers in ((1,), (4,), (4, 4), (2, 4), (0, 1))]
+    assert said == ["1 seed", "4 seeds", "4 seeds", "2 of 4 planned seeds", "0 of 1 planned seed"]
+
+
 def test_which_losses_differ_in_words():
     found = pd.DataFrame({"loss": ["focal 1", "focal 3", "flsd-53"], "difference": [-1.0, 1.0, 2.0]})
     said = over_seeds.say_which_differ(found.assign(significant=True))
