@@ -349,6 +349,7 @@ def _train(
 
     rows, before, begun = list(kept["rows"]), kept["seconds"], time.time()
     machines = list(dict.fromkeys([*kept.get("machines", []), tempo.machine]))  # a checkpoint may have been carried
+    ways = list(dict.fromkeys([*kept.get("ways", []), trainer.way]))  # so may FOCAL_STEP have changed
     epochs = trainer.recipe.epochs
     for epoch in trange(trainer.epoch + 1, epochs + 1, disable=not progress, desc=spec.label):
         started = time.time()
@@ -358,12 +359,12 @@ def _train(
         tempo.add(started, now)
         time_up = epoch < epochs and now + tempo.epoch > until
         if time_up or evaluated(spec, epoch):
-            state = {"rows": rows, "seconds": before + now - begun, "machines": machines, "trainer": trainer.state()}
+            state = {"rows": rows, "seconds": before + now - begun, "trainer": trainer.state()}
             made_by = {"digest": spec.digest, "version": str(VERSION), "precision": trainer.precision}
-            write_checkpoint(folder / CHECKPOINT, state | made_by)
+            write_checkpoint(folder / CHECKPOINT, state | made_by | {"machines": machines, "ways": ways})
         if time_up:
             raise TimeUp(f"time is up after epoch {epoch} of {epochs}; the next call goes on.")
-    used = {"machines": machines, "seconds": round(before + time.time() - begun, 1)}
+    used = {"step": " then ".join(ways), "machines": machines, "seconds": round(before + time.time() - begun, 1)}
     _keep(spec, folder, trainer, parts, rows, used)  # and all of it is on the disk
     (folder / CHECKPOINT).unlink(missing_ok=True)
 
@@ -387,7 +388,6 @@ def _keep(
         "files": describe_files(contents) | describe_kept(spec, folder),
         "threads": torch.get_num_threads(),
         "precision": trainer.precision,
-        "step": trainer.way,
         "images": images_to_train(spec, trainer.epoch),
         **used,
         "commit": commit(),

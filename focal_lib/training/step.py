@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
 from torch import Tensor
 
-__all__ = ["WAYS", "Replay", "compiled", "pick_way", "portable_state", "take_step", "use_fused_update"]
+__all__ = ["WAYS", "Replay", "compiled", "pick_way", "portable_state", "take_recorded", "take_step", "use_fused_update"]
 
 WAYS = ("plain", "compiled", "graph")
 
@@ -92,6 +93,26 @@ def portable_state(state: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def take_recorded(recording: AbstractContextManager[object], step: Callable[[], Tensor]) -> Tensor:
+    """The loss of a step that is taken while it is recorded.
+
+    Where it fails its own error is raised, such as one of too little memory: ending the recording then fails, too, and
+    would hide it.
+    """
+    failed: Exception | None = None
+    try:
+        with recording:
+            try:
+                return step()
+            except Exception as error:
+                failed = error
+                raise
+    except Exception:
+        if failed is None:
+            raise
+        raise failed from None
+
+
 class Replay:
     """A step recorded as a CUDA graph, and replayed for other indices: one launch instead of one for each kernel.
 
@@ -112,8 +133,8 @@ class Replay:
         self.index = torch.zeros(size, dtype=torch.int64, device=device)
         optimiser.zero_grad(set_to_none=True)  # so that gradients get their place in the graph's memory
         self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph, stream=torch.cuda.current_stream(device)):
-            self.loss = take_step(objective, optimiser, self.index, reduction, clip_norm)
+        recording = torch.cuda.graph(self.graph, stream=torch.cuda.current_stream(device))
+        self.loss = take_recorded(recording, lambda: take_step(objective, optimiser, self.index, reduction, clip_norm))
 
     def __call__(self, index: Tensor) -> Tensor:
         """The step for these indices (size,); the loss, which the next call overwrites."""

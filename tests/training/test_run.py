@@ -107,6 +107,16 @@ def test_a_run_does_not_go_on_in_another_precision(small, tmp_path, killed, monk
     assert (record["precision"], first["precision"], first["step"]) == ("bf16", "bf16", "plain")
 
 
+def test_a_run_that_goes_on_with_another_way_of_a_step_names_both(small, tmp_path, killed, monkeypatch):
+    """As FOCAL_STEP may be set between two calls on a GPU."""
+    killed(2, small(), tmp_path)
+    monkeypatch.setattr("focal_lib.training.fit.pick_way", lambda device, one_graph, captures: "compiled")
+    monkeypatch.setattr("focal_lib.training.trainer.compiled", lambda objective, backend: objective)
+    run(small(), tmp_path)
+    record = json.loads((tmp_path / small().digest / "spec.json").read_text())
+    assert record["step"] == "plain then compiled"
+
+
 def test_a_checkpoint_of_before_that_tells_no_precision_goes_on(small, tmp_path, killed, epochs):
     killed(2, small(), tmp_path)
     checkpoint = tmp_path / small().digest / "checkpoint"

@@ -220,6 +220,35 @@ def test_what_another_trainer_has_reset_is_compiled_before_it_is_recorded(graphs
     assert _Graph.recorded == 2
 
 
+class Recording:
+    """Ends with an error, if there is one."""
+
+    def __init__(self, error=None):
+        self.error = error
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self.error:
+            raise self.error
+
+
+def test_a_step_that_fails_while_it_is_recorded_raises_its_own_error():
+    """And not that of the recording, which a failed step leaves invalid."""
+
+    def too_large():
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    ended = RuntimeError("capture was invalidated")
+    for recording in (Recording(ended), Recording()):
+        with pytest.raises(torch.OutOfMemoryError, match="CUDA out of memory"):
+            step.take_recorded(recording, too_large)
+    with pytest.raises(RuntimeError, match="invalidated"):
+        step.take_recorded(Recording(ended), lambda: torch.zeros(()))
+    assert step.take_recorded(Recording(), lambda: torch.ones(())) == 1
+
+
 def test_few_steps_are_not_recorded(graphs_on_the_cpu):
     train(make("graph"), 1)  # two full batches and one of eight: a graph would pay for nothing
     assert _Graph.recorded == 0
