@@ -16,8 +16,8 @@ import torch
 from scipy.stats import binom
 from torch import Tensor
 
-from focal_lib.metrics.samples import one_thread
 from focal_lib.metrics.scores import checked_samples, label_probs, top_label, top_of_chunk
+from focal_lib.threads import one_torch_thread
 
 __all__ = [
     "Binning",
@@ -119,7 +119,7 @@ def assign_bins(confidence: np.ndarray, n_bins: int, binning: Binning) -> np.nda
         ValueError: n_bins < 1, or a binning that is neither 'width' nor 'mass'.
     """
     if binning == "width":
-        with one_thread():
+        with one_torch_thread():
             values = torch.from_numpy(np.asarray(confidence, dtype=np.float64))
             return _width_index(values, inner_edges(n_bins)).long().numpy()
     _check_bins(n_bins)
@@ -237,7 +237,7 @@ def reliability_bins_of(
 
 def _binned_error(confidence: np.ndarray, correct: np.ndarray, index: np.ndarray) -> float:
     gap = torch.from_numpy(np.subtract(confidence, correct, dtype=np.float64))
-    with one_thread():
+    with one_torch_thread():
         gaps = torch.bincount(torch.from_numpy(index), gap)
     return float(gaps.abs().sum()) / len(confidence)
 

@@ -15,7 +15,6 @@ other processes had the cores, too, that made an ECE of 1,000,000 x 10 tens of t
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import math
@@ -28,9 +27,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from focal_lib.threads import one_torch_thread
 from focal_lib.validation import check_labels
 
-__all__ = ["CHUNK_SIZE", "Collected", "Parts", "Samples", "one_thread", "to_add"]
+__all__ = ["CHUNK_SIZE", "Collected", "Parts", "Samples", "to_add"]
 
 # numbers in a chunk, 2 MiB: what a fit keeps of it stays in the cache; twice as many of float32 that is left as it is
 CHUNK_SIZE = 262_144
@@ -185,23 +185,9 @@ def _each(
         return function(chunk, truth)
 
     starts = range(0, values.shape[0], step)
-    with one_thread() as threads:
+    with one_torch_thread() as threads:
         workers = min(threads, len(starts)) if len(starts) >= _LEAST_CHUNKS else 1
         yield from map(of, starts) if workers == 1 else _in_parallel(of, starts, workers)
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[int]:
-    """Operations of torch on one thread, this one's and that of threads begun meanwhile; how many it had."""
-    threads = torch.get_num_threads()
-    if threads == 1:
-        yield 1
-        return
-    torch.set_num_threads(1)
-    try:
-        yield threads
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _in_parallel(function: Callable[[int], Found], starts: Iterable[int], workers: int) -> Iterator[Found]:
@@ -266,7 +252,7 @@ def _list_of_block(
 ) -> list[Found]:
     """On a Dask worker, which has as many threads as there are to be."""
     check_labels(labels, *values.shape)
-    with one_thread():
+    with one_torch_thread():
         return list(_each(function, check, single, values, labels))
 
 
@@ -275,5 +261,5 @@ def _collect_of_block(
 ) -> Collected:
     """On a Dask worker, as `_list_of_block`."""
     check_labels(labels, *values.shape)
-    with one_thread():
+    with one_torch_thread():
         return _collect(function, check, single, values, labels)

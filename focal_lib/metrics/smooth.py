@@ -10,8 +10,8 @@ from scipy.fft import dct, idct
 from scipy.optimize import brentq
 from torch import Tensor
 
-from focal_lib.metrics.samples import one_thread
 from focal_lib.metrics.scores import checked_samples, top_of_chunk
+from focal_lib.threads import one_torch_thread
 
 __all__ = ["residual_mass", "smooth_ece", "smooth_ece_of", "smooth_ece_of_mass"]
 
@@ -38,7 +38,7 @@ def smooth_ece(probs: Any, labels: Any) -> float:
 
 def smooth_ece_of(confidence: np.ndarray, correct: np.ndarray) -> float:
     """`smooth_ece` of confidences (n,) and correctness (n,), unchecked."""
-    with one_thread():
+    with one_torch_thread():
         mass = residual_mass(*(torch.tensor(each, dtype=torch.float64) for each in (confidence, correct)))
     return smooth_ece_of_mass(mass.numpy() / len(confidence))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from focal_lib.threads import one_thread
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import Logits
 from focal_lib.validation import check_number
@@ -42,6 +43,7 @@ class Followed:
     snapshots: tuple[Snapshot, ...]
 
 
+@one_thread()
 def follow(specs: Iterable[Spec], epochs: int | None = None, test_samples: int = 2000) -> list[Followed]:
     """Train each specification on the CPU and look at the network after every epoch.
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_feature_names, check_is_fitted
 from torch import Tensor, nn
 
 from focal_lib.calibration.calibrators.fit_samples import FitSamples, is_sliced_as_it_is, plain_array
-from focal_lib.calibration.threads import few_threads
+from focal_lib.threads import few_threads
 from focal_lib.validation import check_logits
 
 __all__ = ["Calibrator", "LazyProbabilities"]

@@ -49,7 +49,7 @@ from focal_lib.calibration.report.model_card import model_card
 from focal_lib.calibration.report.summary import Summary, summarise
 from focal_lib.calibration.report.tables import difference_table, metric_table
 from focal_lib.calibration.saved import save_calibrator
-from focal_lib.calibration.threads import few_threads
+from focal_lib.threads import few_threads
 from focal_lib.validation import check_number
 
 __all__ = ["Report", "calibrate"]

@@ -11,6 +11,7 @@ import pandas as pd
 from focal_lib.theory.closest_temperature import closest_temperature
 from focal_lib.theory.linear_model import LinearFit, fit_linear_model, noisy_clusters
 from focal_lib.theory.maps import focal_logit
+from focal_lib.threads import one_thread
 from focal_lib.training.simple_models.clusters import cluster_truth, mistakes_above
 from focal_lib.training.simple_models.descent import gradient_flow
 from focal_lib.training.simple_models.known_truth import KnownTruth, against_truth
@@ -19,6 +20,7 @@ __all__ = ["fit_truth", "linear_fits", "norm_ratios", "separable_growth"]
 
 
 @cache
+@one_thread()
 def linear_fits(
     gammas: tuple[float, ...], draws: int = 20, samples: int = 1000, *, flip: float = 0.1, spread: float = 0.5
 ) -> pd.DataFrame:
@@ -70,6 +72,7 @@ def fit_truth(gamma: float, truth: KnownTruth) -> LinearFit:
     return fit_linear_model(np.tile(truth.points, (2, 1)), labels, gamma, shares)
 
 
+@one_thread()
 def norm_ratios(gammas: Sequence[float], spreads: Sequence[float], flips: Sequence[float]) -> pd.DataFrame:
     """Norm of the focal weights over that of cross-entropy on whole distributions, and the binary map's temperature.
 

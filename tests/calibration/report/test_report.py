@@ -16,7 +16,7 @@ from markupsafe import escape
 from scipy.special import softmax
 from sklearn.base import clone
 
-from focal_lib.calibration import threads
+from focal_lib import threads
 from focal_lib.calibration.evaluation.comparison import hold_out
 from focal_lib.calibration.evaluation.recommendation import Advice
 from focal_lib.calibration.inputs import logits_file, npz_file
