@@ -50,7 +50,13 @@ def read_yaml(text: str) -> Any:
     """
     try:
         return yaml.load(text, _Loader)
-    except (yaml.YAMLError, AttributeError, KeyError, RecursionError) as error:  # tags that do not fit, loops
+    except (
+        yaml.YAMLError,
+        AttributeError,
+        KeyError,
+        ValueError,
+        RecursionError,
+    ) as error:  # tags that do not fit, loops
         raise ValueError(f"must be YAML. Got {' '.join(str(error).split())}.") from None
 
 

@@ -35,6 +35,7 @@ batch_size: int = 0  # 0: as in the recipe
 learning_rate: float = 0.0  # 0: as in the recipe
 evaluate_every: int = 2  # epochs between rows of the history; at least 1
 precision: str = "recipe"  # or float32, or bf16
+keep_every: int = 0  # epochs between weights that are kept; 0: those of the end alone; at least 0
 runs: str = ""  # folder of the runs; empty for the default
 
 # %% tags=["hide-input"]
@@ -84,6 +85,7 @@ captioned(choices, "Data sets and networks", index=False)
 chosen = {"dataset": dataset, "model": model, "loss": loss, "gamma": gamma, "lam": lam, "seed": seed, "recipe": recipe}
 chosen |= {"n_train": n_train, "n_validation": n_validation, "evaluate_every": evaluate_every}
 chosen |= {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate, "precision": precision}
+chosen["keep_every"] = keep_every
 spec = training.Spec(**{name: value for name, value in chosen.items() if value is not None})
 
 # %%
@@ -132,5 +134,6 @@ foot(
     learning_rate=learning_rate,
     evaluate_every=evaluate_every,
     precision=precision,
+    keep_every=keep_every,
     runs=runs,
 )

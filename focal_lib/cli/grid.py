@@ -12,16 +12,16 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from focal_lib.atomic_write import check_target
+from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli.files import GRID_FILE, ROOT_FOLDER
-from focal_lib.cli.numbers import FiniteNumber, WholeNumber
+from focal_lib.cli.numbers import CORES, FiniteNumber, WholeNumber
 
 __all__ = ["grid"]
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("path", type=GRID_FILE)
-@click.option("--cores", default="all", show_default=True)
+@click.option("--cores", default="all", show_default=True, type=CORES, metavar="CORES", help="How many to use.")
 @click.option("--dry-run", is_flag=True, help="Only say what it stands for and would cost: runs, images, hours here.")
 @click.option("--status", "only_status", is_flag=True, help="Say what is done, running, stopped, waiting, or failed.")
 @click.option("--root", type=ROOT_FOLDER, help="Folder of the runs. Default: FOCAL_RUNS, else _build/runs.")
@@ -41,7 +41,7 @@ __all__ = ["grid"]
 @click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
 def grid(
     path: Path,
-    cores: str,
+    cores: int | str,
     dry_run: bool,
     only_status: bool,
     root: Path | None,
@@ -69,8 +69,9 @@ def grid(
     """
     from focal_lib.checkout import require_checkout
     from focal_lib.training.grids import read_grid
-    from focal_lib.training.jobs import do_grid, is_for_cluster
+    from focal_lib.training.jobs import check_root, do_grid, is_for_cluster
     from focal_lib.training.plan import plan_grid
+    from focal_lib.training.preflight import check_runs
     from focal_lib.training.status import exit_status, status
     from focal_lib.training.store import default_runs
 
@@ -99,14 +100,16 @@ def grid(
             return
         if not dry_run:
             require_checkout("a grid of runs")
-        used_cores, here = int(cores) if cores.isdigit() else 0, not is_for_cluster(snakemake)
+            check_root(root)
+        check_runs(specs)
+        used_cores, here = 0 if isinstance(cores, str) else cores, not is_for_cluster(snakemake)
         plan = plan_grid(
             path, root, device, cores=used_cores, measure="all" if dry_run else "worth it", again=again, here=here
         )
         click.echo("\n".join(filter(None, (plan.aims if dry_run else "", plan.costs))), err=not dry_run)
         if dry_run:
             return
-        where = {"cores": cores, "device": device}
+        where = {"cores": str(cores), "device": device}
         ended = do_grid(path, root, again=again, minutes=minutes, per_device=per_device, more=snakemake, **where)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None
@@ -130,6 +133,8 @@ def _collect(path: Path, root: Path, record: Path | None, table: Path | None, pa
     try:
         if table is not None:
             check_target(table, ending=".parquet")
+        for folder in filter(None, (record, table and table.absolute().parent)):
+            check_folder(folder, made=folder == record)
         results = load_runs(path.resolve(), root, part=part)
         if record is not None:
             fresh = not_recorded(results, record)

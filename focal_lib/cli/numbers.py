@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-__all__ = ["FiniteNumber", "WholeNumber"]
+__all__ = ["CORES", "FiniteNumber", "WholeNumber"]
 
 
 class WholeNumber(click.IntRange):
@@ -20,6 +20,21 @@ class WholeNumber(click.IntRange):
         except ValueError:
             number = math.nan
         return super().convert(int(number) if number.is_integer() else value, param, ctx)
+
+
+class _Cores(WholeNumber):
+    """'all', or how many."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "all":
+            return value
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"must be all, or a whole number from 1 to {self.max:,}. Got {value!r}.", param, ctx)
+
+
+CORES = _Cores(1, 100_000)  # more are a slip
 
 
 class FiniteNumber(click.FloatRange):

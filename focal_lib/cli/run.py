@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from focal_lib.atomic_write import check_target
+from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli.files import GRID_FILE, ROOT_FOLDER
 from focal_lib.cli.numbers import FiniteNumber, WholeNumber
 from focal_lib.cli.parameters import CommandWithParameters, parameters_option
@@ -69,12 +69,15 @@ def run(
     since = time.time() if since is None else since
     try:
         given = parse_parameters(parameters)
+        if math.isnan(until):
+            raise ValueError("--until must be a time in seconds since 1970. Got nan.")
         if (path is None) != (digest is None) or (path is not None and given):
             raise ValueError("a run is told by -p, or by --grid and --digest. Got a mixture.")
         if per_device and device != "cuda":
             raise ValueError(f"--per-device is for --device cuda. Got {device}.")
         if page is not None:
             check_target(page, ending=".ipynb")
+            check_folder(page.absolute().parent)
         specs = [make_spec(given)] if path is None or digest is None else read_grid_from(path, digest)
         until = min(until, time.time() + 60 * minutes) if minutes is not None else until
         with place_on_a_card(per_device, until=until) if per_device else nullcontext(device) as place:

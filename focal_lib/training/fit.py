@@ -11,14 +11,24 @@ from torch import Tensor
 
 from focal_lib.losses.by_name import build
 from focal_lib.training import data, models
-from focal_lib.training.data.dataset import Dataset, Split
+from focal_lib.training.data.dataset import Dataset, Kind, Split
 from focal_lib.training.monitor import summary
 from focal_lib.training.precision import make_float32_exact
 from focal_lib.training.spec import Spec
 from focal_lib.training.step import pick_way
 from focal_lib.training.trainer import Trainer, pick_device, to_tensors
 
-__all__ = ["Parts", "do_epoch", "evaluated", "final_logits", "fresh_trainer", "load_parts", "pixel_scale", "prepare"]
+__all__ = [
+    "Parts",
+    "check_recipe",
+    "do_epoch",
+    "evaluated",
+    "final_logits",
+    "fresh_trainer",
+    "load_parts",
+    "pixel_scale",
+    "prepare",
+]
 
 Parts = dict[str, tuple[Tensor, Tensor]]  # 'train', 'validation', 'test' -> inputs and labels, on the device
 
@@ -54,6 +64,21 @@ def prepare(spec: Spec, device: str = "auto") -> tuple[Trainer, Parts]:
     return fresh_trainer(spec, dataset, len(parts["train"][1]), where), parts
 
 
+def check_recipe(spec: Spec, kind: Kind, samples: int) -> None:
+    """Whether the recipe goes with inputs of this kind, and with so many training samples.
+
+    Raises:
+        ValueError: it does not.
+    """
+    recipe = spec.training
+    if recipe.augment and kind != "images":
+        raise ValueError(f"recipe {spec.recipe} crops and flips images. Got {spec.dataset}, {kind}.")
+    if recipe.last_batch == "drop" and samples < recipe.batch_size:
+        raise ValueError(
+            f"a batch of {recipe.batch_size} must be there once, as parts of one are dropped. Got {spec.n_train}."
+        )
+
+
 def fresh_trainer(spec: Spec, dataset: Dataset, samples: int, where: torch.device) -> Trainer:
     """A trainer before its first step, of a network for this data set and so many training samples.
 
@@ -63,13 +88,8 @@ def fresh_trainer(spec: Spec, dataset: Dataset, samples: int, where: torch.devic
     torch.manual_seed(spec.seed)
     model = models.build_for(spec.model, dataset)
     model = model.to(where, memory_format=torch.channels_last)  # type: ignore[call-overload]
+    check_recipe(spec, dataset.kind, samples)
     recipe = spec.training
-    if recipe.augment and dataset.kind != "images":
-        raise ValueError(f"recipe {spec.recipe} crops and flips images. Got {dataset.name}, {dataset.kind}.")
-    if recipe.last_batch == "drop" and samples < recipe.batch_size:
-        raise ValueError(
-            f"a batch of {recipe.batch_size} must be there once, as parts of one are dropped. Got {spec.n_train}."
-        )
     loss = build(spec.loss, spec.gamma, spec.lam, recipe.epochs)
     way = pick_way(where, loss.one_graph and getattr(model, "one_graph", True), recipe.optimiser == "sgd")
     return Trainer(model, loss, recipe, torch.Generator().manual_seed(spec.seed), samples, way)

@@ -72,6 +72,8 @@ def _read(path: str | Path) -> tuple[list[Spec], tuple[Contrast, ...], GridNotes
         return specs, parse_contrasts(content["contrasts"], losses), notes
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path.name}: must hold no mapping that holds itself. Got one, by an alias.") from None
 
 
 def _parse_notes(content: Mapping[str, Any]) -> GridNotes:

@@ -18,13 +18,14 @@ from typing import Any, NamedTuple
 
 import psutil
 
+from focal_lib.atomic_write import check_folder
 from focal_lib.checkout import require_checkout
 from focal_lib.training.cards import cards_here
 from focal_lib.training.grids import read_grid
 from focal_lib.training.status import status
 from focal_lib.training.version import VERSION
 
-__all__ = ["Ended", "do_grid", "is_for_cluster"]
+__all__ = ["Ended", "check_root", "do_grid", "is_for_cluster"]
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +56,18 @@ def is_for_cluster(more: Sequence[str]) -> bool:
     return not {given.profile, given.workflow_profile} <= {None, "", "none"}
 
 
+def check_root(root: Path) -> None:
+    """Whether a grid can keep its runs there, asked before any work.
+
+    Raises:
+        OSError: nothing can be written there, see `check_folder`.
+        ValueError: a brace in its name, which Snakemake would fill in.
+    """
+    check_folder(root, made=True)
+    if set("{}") & set(str(root)):
+        raise ValueError(f"the folder of a grid's runs must have no {{ or }} in its name. Got {root}.")
+
+
 def do_grid(
     path: Path,
     root: Path,
@@ -80,9 +93,11 @@ def do_grid(
     Raises:
         FileNotFoundError: the package is installed without a checkout.
         ValueError: 'cuda' without a GPU.
+        OSError, ValueError: as `check_root`.
         SystemExit: a signal came that ends processes: no further run was begun, and those at work have ended.
     """
     checkout = require_checkout("a grid of runs")
+    check_root(root)
     cluster = is_for_cluster(more)
     flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete", "--nolock"]
     flags += ["--logger=focal", *(["--forcerun", "train"] if again else [])]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 import focal_lib
-from focal_lib.atomic_write import remove_leftovers, sync_folder
+from focal_lib.atomic_write import check_folder, remove_leftovers, sync_folder
 from focal_lib.checkout import commit
 from focal_lib.training.cost import images_to_train
 from focal_lib.training.files import move_aside, write
@@ -27,6 +27,7 @@ from focal_lib.training.kept_epochs import (
     keep_weights,
     kept_epochs,
     logits_by_epoch,
+    read_kept,
     weights_after,
     weights_as_bytes,
 )
@@ -115,6 +116,7 @@ def run(
     if not again and (found := _current(spec, root)) is not None:
         _remove_stale_checkpoint(spec, folder, root)
         return found
+    check_folder(folder, made=True)
     with held(folder, f"run {spec.digest} ({spec.name})", wait, until):
         if again or _current(spec, root) is None:
             _do(spec, root, device, until, since, progress, again)
@@ -285,7 +287,8 @@ def _remake_logits(spec: Spec, folder: Path, trainer: Trainer, parts: Parts) -> 
     except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError, TypeError) as error:
         return f"{gone}, and {WEIGHTS} cannot be read: {error}"
     try:
-        arrays = final_logits(trainer, parts) | logits_by_epoch(spec, folder, trainer, parts)
+        checksums = {name: file["sha256"] for name, file in record.get("files", {}).items()}
+        arrays = final_logits(trainer, parts) | logits_by_epoch(spec, folder, trainer, parts, checksums)
     except RunDamaged as error:
         return f"{gone}, nor is the rest whole. {error}"
     if array_checksum(arrays) != record["checksum"]:  # another machine, or damage that no checksum tells
@@ -305,13 +308,16 @@ def _resume(spec: Spec, folder: Path, trainer: Trainer, again: bool) -> dict[str
     from focal_lib.training.checkpoint import CheckpointDamaged, read_checkpoint
 
     checkpoint = folder / CHECKPOINT
-    if not checkpoint.is_file():
+    if not checkpoint.exists():
         return {"rows": [], "seconds": 0.0}
     like = {"digest": spec.digest, "version": str(VERSION), "rows": None, "seconds": None, "trainer": trainer.shape()}
     try:
         kept = read_checkpoint(checkpoint, like)
         _refuse_other_precision(spec, kept, trainer.precision)
-    except (CheckpointDamaged, OtherPrecision) as error:
+        for epoch in kept_epochs(spec):
+            if epoch <= kept["trainer"]["epoch"]:
+                read_kept(folder, epoch, kept.get("weights", {}))
+    except (CheckpointDamaged, RunDamaged, OtherPrecision) as error:
         if isinstance(error, OtherPrecision) and not again:
             raise
         aside = move_aside(checkpoint)
@@ -350,34 +356,43 @@ def _train(
     rows, before, begun = list(kept["rows"]), kept["seconds"], time.time()
     machines = list(dict.fromkeys([*kept.get("machines", []), tempo.machine]))  # a checkpoint may have been carried
     ways = list(dict.fromkeys([*kept.get("ways", []), trainer.way]))  # so may FOCAL_STEP have changed
+    weights = dict(kept.get("weights", {}))  # of epochs on the way: file -> checksum
     epochs = trainer.recipe.epochs
     for epoch in trange(trainer.epoch + 1, epochs + 1, disable=not progress, desc=spec.label):
         started = time.time()
         rows += do_epoch(spec, trainer, parts)
-        keep_weights(spec, folder, trainer)
+        weights |= keep_weights(spec, folder, trainer)
         now = time.time()
         tempo.add(started, now)
         time_up = epoch < epochs and now + tempo.epoch > until
         if time_up or evaluated(spec, epoch):
             state = {"rows": rows, "seconds": before + now - begun, "trainer": trainer.state()}
             made_by = {"digest": spec.digest, "version": str(VERSION), "precision": trainer.precision}
-            write_checkpoint(folder / CHECKPOINT, state | made_by | {"machines": machines, "ways": ways})
+            so_far = {"machines": machines, "ways": ways, "weights": weights}
+            write_checkpoint(folder / CHECKPOINT, state | made_by | so_far)
         if time_up:
             raise TimeUp(f"time is up after epoch {epoch} of {epochs}; the next call goes on.")
     used = {"step": " then ".join(ways), "machines": machines, "seconds": round(before + time.time() - begun, 1)}
-    _keep(spec, folder, trainer, parts, rows, used)  # and all of it is on the disk
+    _keep(spec, folder, trainer, parts, rows, used, weights)  # and all of it is on the disk
     (folder / CHECKPOINT).unlink(missing_ok=True)
 
 
 def _keep(
-    spec: Spec, folder: Path, trainer: Trainer, parts: Parts, rows: list[dict[str, Any]], used: dict[str, Any]
+    spec: Spec,
+    folder: Path,
+    trainer: Trainer,
+    parts: Parts,
+    rows: list[dict[str, Any]],
+    used: dict[str, Any],
+    weights: dict[str, str],
 ) -> None:
     """Write what a run leaves, its logits last: their presence ends the run."""
     import torch
 
     from focal_lib.training.fit import final_logits
 
-    arrays, history = final_logits(trainer, parts) | logits_by_epoch(spec, folder, trainer, parts), io.BytesIO()
+    arrays = final_logits(trainer, parts) | logits_by_epoch(spec, folder, trainer, parts, weights)
+    history = io.BytesIO()
     pd.DataFrame(rows).to_parquet(history)
     contents = {HISTORY: history.getvalue(), WEIGHTS: weights_as_bytes(trainer), LOGITS: as_npz(arrays)}
     record = {

@@ -199,7 +199,7 @@ def _text(name: str, value: Any, minimum: None) -> str:
 def _number(name: str, value: Any, minimum: float) -> float:
     if not _is_real(value) or value < minimum:
         raise ValueError(f"{name} must be a number >= {minimum}. Got {value!r}.")
-    return float(value)
+    return float(value) + 0.0  # of -0.0 too: one run, one name
 
 
 def _whole(name: str, value: Any, minimum: int) -> int:

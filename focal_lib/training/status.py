@@ -62,7 +62,7 @@ def _state(spec: Spec, folder: Path, root: str | Path | None) -> tuple[str, str]
     checkpoint = folder / CHECKPOINT
     if is_locked(folder):
         return "running", _age(checkpoint)
-    if (folder / LOGITS).is_file():
+    if (folder / LOGITS).exists():
         return _finished_state(spec, folder, root)
     if (folder / FAILURE).is_file():
         return "failed", _failure(folder / FAILURE)

@@ -104,11 +104,13 @@ def default_runs() -> Path:
 
     Raises:
         FileNotFoundError: neither is there.
+        NotADirectoryError: FOCAL_RUNS is something else.
     """
-    given = os.environ.get("FOCAL_RUNS")
-    return (
-        Path(given).absolute() if given else require_checkout("a run without --root or FOCAL_RUNS") / "_build" / "runs"
-    )
+    if not (given := os.environ.get("FOCAL_RUNS")):
+        return require_checkout("a run without --root or FOCAL_RUNS") / "_build" / "runs"
+    if (folder := Path(given).absolute()).exists() and not folder.is_dir():
+        raise NotADirectoryError(f"FOCAL_RUNS must be a folder, or nothing yet. Got {given!r}, which is none.")
+    return folder
 
 
 def run_folder(spec: Spec, root: str | Path | None) -> Path:
@@ -124,7 +126,7 @@ def load(spec: Spec, root: str | Path | None = None) -> Result:
         OtherSpecification: the folder holds another run.
     """
     folder = run_folder(spec, root)
-    if not (folder / LOGITS).is_file():
+    if not (folder / LOGITS).exists():
         raise RunMissing(f"{_named(spec)} is not there, or not finished. It is made by: {_command(spec, root)}")
     record = read_record(spec, folder, root)
     history = checked_bytes(folder, record, HISTORY)
@@ -218,6 +220,8 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise RunDamaged(f"{path.parent} must hold {path.name}. It does not.") from None
+    except IsADirectoryError:
+        raise RunDamaged(f"{path} must be a file. Got a folder.") from None
 
 
 def describe_files(contents: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:

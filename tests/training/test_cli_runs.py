@@ -376,3 +376,75 @@ def test_what_is_recorded_says_what_it_cost(run, grid, tmp_path):
     text = (tmp_path / "README.md").read_text()
     assert "| `kept` | 2 | 240 images in 0.0 hours" in text
     assert text.endswith("\n\nMore.\n")
+
+
+@pytest.mark.parametrize("cores", ["0", "-1", "abc", "1.5", "²", "", "1e9"])
+def test_a_grid_has_one_core_or_more(run, grid, jobs, cores):
+    """None is what Snakemake would wait with, for ever."""
+    asked = jobs(0)
+    refused = run("grid", grid("gamma: 0"), f"--cores={cores}")
+    assert refused.exit_code == 2
+    assert f"must be all, or a whole number from 1 to 100,000. Got '{cores}'" in refused.output
+    assert asked == []
+    assert run("grid", grid("gamma: 0"), "--cores", "2e0").exit_code == 0
+    assert asked[0]["cores"] == "2"
+
+
+def test_what_a_run_cannot_do_is_told_before_the_first_is_begun(run, grid, jobs):
+    asked = jobs(0)
+    path = grid("loss: [{loss: focal, gamma: 2}, {loss: label-smoothing, lam: 5}]")
+    for flag in ([], ["--dry-run"]):
+        refused = run("grid", path, *flag)
+        assert refused.exit_code == 1
+        assert "label-smoothing 5, seed 0): lam must be a share, at most 1. Got 5" in refused.output
+    assert asked == []
+
+
+def test_where_runs_cannot_be_kept_is_told_before_anything_is_done(run, grid, jobs, tmp_path, monkeypatch):
+    asked = jobs(0)
+    file = tmp_path / "file"
+    file.write_text("")
+    path = grid("gamma: 0")
+    for command in (["run", *flags()], ["grid", path]):
+        refused = run(*command, "--root", file / "below")
+        assert refused.exit_code == 1
+        assert f"{file} must be a folder. Got a file" in refused.output
+    monkeypatch.setenv("FOCAL_RUNS", str(file))
+    for command in (["run", *flags()], ["grid", path], ["grid", path, "--status"], ["grid", path, "--dry-run"]):
+        refused = run(*command)
+        assert refused.exit_code == 1
+        assert f"FOCAL_RUNS must be a folder, or nothing yet. Got '{file}'" in refused.output
+    assert asked == []
+
+
+def test_nothing_is_recorded_where_something_else_cannot_be(run, grid, tmp_path):
+    path = grid("gamma: 0")
+    train(read_grid(path)[0])
+    refused = run("grid", path, "--record", tmp_path / "kept", "--table", tmp_path / "none" / "t.parquet")
+    assert (refused.exit_code, (tmp_path / "kept").exists()) == (1, False)
+    assert "There is no " in refused.output
+    refused = run("grid", path, "--record", path)
+    assert refused.exit_code == 1
+    assert "grid.yaml must be a folder. Got a file" in refused.output
+
+
+def test_a_time_is_a_number(run, tmp_path):
+    refused = run("run", *flags(), "--until", "nan")
+    assert refused.exit_code == 1
+    assert "--until must be a time" in refused.output
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_page_goes_into_a_folder_that_is_there(run, tmp_path):
+    refused = run("run", *flags(), "--page", tmp_path / "none" / "page.ipynb")
+    assert refused.exit_code == 1
+    assert "There is no " in refused.output
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.slow
+def test_a_run_leaves_a_page_of_its_own(run, tmp_path):
+    page = tmp_path / "page.ipynb"
+    done = run("run", *flags(gamma="2", keep_every="1"), "--page", page)
+    assert done.exit_code == 0, done.output
+    assert "keep_every = 1" in page.read_text()

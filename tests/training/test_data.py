@@ -172,3 +172,38 @@ def test_splits(write_npz, tmp_path, monkeypatch):
     np.testing.assert_array_equal(smaller.inputs, train.inputs[:10])
     with pytest.raises(ValueError, match=r"at most 50, each at least 1. Got 40 \+ 15"):
         data.split(found, 40, 15, seed=1)
+
+
+def test_a_folder_of_ones_own_is_whole(write_npz, tmp_path, monkeypatch):
+    """Else other data of that name would be taken without a word."""
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    for name in ("mine", "fashion-mnist"):
+        write_npz(tmp_path / name)
+        (tmp_path / name / "test.npz").unlink()
+        with pytest.raises(ValueError, match=rf"{name} must hold train.npz and test.npz. Got no test.npz"):
+            data.load(name)
+        (tmp_path / name / "train.npz").unlink()
+        with pytest.raises(ValueError, match=r"Got no train.npz, no test.npz"):
+            data.load(name)
+
+
+def test_the_folder_of_data_is_one(tmp_path, monkeypatch):
+    for wrong in (tmp_path / "none", tmp_path / "file"):
+        (tmp_path / "file").write_text("")
+        monkeypatch.setenv("FOCAL_DATA", str(wrong))
+        with pytest.raises(NotADirectoryError, match=r"FOCAL_DATA must be a folder. Got '.*', which is none"):
+            data.load("fashion-mnist")
+
+
+def test_images_of_two_shapes_or_of_one_class_are_refused(write_npz, tmp_path, monkeypatch):
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    folder = tmp_path / "mine"
+    write_npz(folder, shape=(8, 8, 3))
+    part = dict(np.load(folder / "test.npz"))
+    np.savez(folder / "test.npz", images=part["images"][:, :3, :3], labels=part["labels"])
+    with pytest.raises(ValueError, match=r"mine must hold .* of one shape. Got \(8, 8, 3\) and \(3, 3, 3\)"):
+        data.load("mine")
+    for name in ("train.npz", "test.npz"):
+        np.savez(folder / name, images=part["images"], labels=0 * part["labels"])
+    with pytest.raises(ValueError, match=r"train.npz must have labels of two classes or more"):
+        data.load("mine")

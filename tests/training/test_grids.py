@@ -1,13 +1,16 @@
 """Grids: YAML files of specifications."""
 
 import re
+from dataclasses import fields
 
 import pytest
 
 from focal_lib.checkout import ROOT
+from focal_lib.pages.execute import describe_parameters
 from focal_lib.training.grids import GridNotes, make_spec, read_grid, read_grid_from, read_notes
 from focal_lib.training.models import MODELS
 from focal_lib.training.papers import FCL_OF_L25
+from focal_lib.training.spec import Spec
 
 GRIDS = ROOT / "workflow" / "grids"
 PAPERS = sorted(path for path in GRIDS.glob("*.yaml") if re.match(r"(kk24|m20|l25|kn24)-", path.name))
@@ -152,3 +155,24 @@ def test_weights_are_made_again_of_four_runs_a_data_set():
     for name in ("cifar10-record", "cifar100-record"):
         assert len(again & {spec.digest for spec in read_grid(GRIDS / f"{name}.yaml")}) == 4
     assert len(again) == 8
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("gamma: &a {gamma: *a}", "must hold no mapping that holds itself"),
+        ("gamma: !!int foo", "must be YAML. Got invalid literal for int"),
+        ("gamma: " + 5000 * "9", "must be YAML. Got Exceeds the limit"),
+    ],
+)
+def test_what_no_grid_can_be_is_told_with_its_file(tmp_path, text, told):
+    path = tmp_path / "odd.yaml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"odd.yaml: {told}"):
+        read_grid(path)
+
+
+def test_every_field_of_a_run_is_a_parameter_of_its_page():
+    """`focal run --page` gives them all."""
+    declared = {name for name, _ in describe_parameters(ROOT / "notebooks" / "experiment.py")}
+    assert declared == {f.name for f in fields(Spec)} | {"runs"}

@@ -300,3 +300,8 @@ def test_who_waits_elsewhere_than_in_the_main_thread_answers_no_signals():
     thread.start()
     thread.join()
     assert found == [0]
+
+
+def test_a_root_that_snakemake_would_fill_in_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"must have no { or } in its name. Got .*br{ace}"):
+        jobs.do_grid(tmp_path / "grid.yaml", tmp_path / "br{ace}")

@@ -1,6 +1,8 @@
 """What a run keeps of epochs on the way."""
 
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -69,12 +71,37 @@ def test_a_record_has_their_logits_without_the_weights(small, tmp_path, number):
         trained(spec, tmp_path / "kept", "cpu", epoch=2)
 
 
-def test_weights_that_are_gone_at_the_end_are_told(small, tmp_path, killed):
-    spec = small(keep_every=2)
+@pytest.mark.parametrize(
+    "damage",
+    [
+        Path.unlink,
+        lambda path: path.write_bytes(b"cut"),
+        lambda path: shutil.copy(path.with_name("weights-0001.pt"), path),
+    ],
+    ids=["gone", "cut", "another's"],
+)
+def test_a_run_whose_kept_weights_are_not_as_they_were_begins_anew(small, tmp_path, killed, damage):
+    """Before it trains on: what is kept is checked at the end, too, and a run that ends with others' would be wrong."""
+    spec = small(keep_every=1)
+    expected = run(spec, tmp_path / "whole")
     killed(3, spec, tmp_path)
-    (tmp_path / spec.digest / "weights-0002.pt").unlink()
-    with pytest.raises(RunDamaged, match=r"weights-0002.pt must hold the weights after epoch 2.*--again"):
-        run(spec, tmp_path)
+    damage(tmp_path / spec.digest / "weights-0002.pt")
+    found = run(spec, tmp_path)
+    for epoch, kept in expected.test_by_epoch.items():
+        np.testing.assert_array_equal(found.test_by_epoch[epoch].logits, kept.logits)
+    assert (tmp_path / spec.digest / "checkpoint.1").is_file()
+
+
+def test_weights_that_are_lost_while_it_trains_are_told_and_the_next_call_begins_anew(small, tmp_path, monkeypatch):
+    spec = small(keep_every=2)
+    folder = tmp_path / spec.digest
+    with monkeypatch.context() as patch:
+        patch.setattr("focal_lib.training.fit.final_logits", lambda *_: (folder / "weights-0002.pt").unlink() or {})
+        with pytest.raises(
+            RunDamaged, match=r"weights-0002.pt must hold the weights after epoch 2. Got .*No such file"
+        ):
+            run(spec, tmp_path)
+    assert list(run(spec, tmp_path).test_by_epoch) == [2]
 
 
 def test_lost_logits_are_made_again_with_them(small, tmp_path):

@@ -62,6 +62,10 @@ def test_what_is_as_in_the_recipe_anyway_makes_no_second_name(recipe):
     assert plain.as_dict["training"]["epochs"] == own.epochs
 
 
+def test_a_negative_nought_is_nought():
+    assert Spec(gamma=-0.0, learning_rate=-0.0).digest == Spec(gamma=0.0).digest == Spec(gamma=0).digest
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

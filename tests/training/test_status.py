@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from focal_lib.training.locks import held
@@ -112,3 +113,21 @@ def test_what_may_not_be_read_is_not_called_damaged(finished, tmp_path, monkeypa
             patch.setattr(f"pathlib.Path.{name}", refuse)
             with pytest.raises(PermissionError, match="planted"):
                 status([spec], tmp_path)
+
+
+@pytest.mark.parametrize("name", ["spec.json", "logits.npz"])
+def test_a_folder_in_the_place_of_a_file_is_damage_which_the_next_call_mends(finished, tmp_path, name):
+    spec, folder, whole = finished
+    (folder / name).unlink()
+    (folder / name).mkdir()
+    assert state(spec, tmp_path)[0] == "damaged"
+    np.testing.assert_array_equal(run(spec, tmp_path).test.logits, whole.test.logits)
+    assert (tmp_path / f"{spec.digest}.1" / name).is_dir()
+
+
+def test_a_folder_in_the_place_of_a_checkpoint_is_moved_aside_before_anything_is_trained(finished, tmp_path):
+    spec, _, whole = finished
+    other = tmp_path / "other" / spec.digest
+    (other / "checkpoint" / "inside").mkdir(parents=True)
+    np.testing.assert_array_equal(run(spec, tmp_path / "other").test.logits, whole.test.logits)
+    assert (other / "checkpoint.1" / "inside").is_dir()

@@ -31,6 +31,7 @@ __all__ = [
     "DataSource",
     "Dataset",
     "Split",
+    "check_name",
     "class_names",
     "corrupt",
     "find_source",
@@ -48,13 +49,22 @@ def load(name: str) -> Dataset:
         ValueError: an unknown name, or files with the wrong content.
         FileNotFoundError: it is nowhere to be had; the message names the ways to provide it.
     """
+    check_name(name)
     if name in TEXT_SETS:
         return load_text(name)
+    return _corrupted(name) if name.startswith("cifar10-c-") else load_images(name)
+
+
+def check_name(name: str) -> None:
+    """Whether there is a data set of that name, here or to be fetched.
+
+    Raises:
+        ValueError: there is none; the message lists those there are.
+    """
     if name.startswith("cifar10-c-"):
-        return _corrupted(name)
-    if name in IMAGE_SETS or places.own_folder(name) is not None:
-        return load_images(name)
-    raise ValueError(f"dataset must be one of {', '.join(DATASETS)}, or a folder in FOCAL_DATA. Got {name!r}.")
+        _corruption_of(name)
+    elif name not in TEXT_SETS and name not in IMAGE_SETS and places.own_folder(name) is None:
+        raise ValueError(f"dataset must be one of {', '.join(DATASETS)}, or a folder in FOCAL_DATA. Got {name!r}.")
 
 
 def class_names(name: str, classes: int) -> list[str]:
@@ -64,11 +74,16 @@ def class_names(name: str, classes: int) -> list[str]:
 
 def _corrupted(name: str) -> Dataset:
     """'cifar10-c-gaussian-noise-3': train on clean images, test on corrupted ones."""
-    corruption, _, severity = name.removeprefix("cifar10-c-").rpartition("-")
-    if not severity.isdigit():
-        raise ValueError(f"dataset must read cifar10-c-<corruption>-<severity 1 to 5>. Got {name!r}.")
+    corruption, severity = _corruption_of(name)
     clean = load_images("cifar10")
-    given = read_published(corruption, int(severity))
+    given = read_published(corruption, severity)
     if given is None:
-        given = Split(corrupt(clean.test.inputs, corruption, int(severity)), clean.test.labels)
+        given = Split(corrupt(clean.test.inputs, corruption, severity), clean.test.labels)
     return replace(clean, name=name, test=given)
+
+
+def _corruption_of(name: str) -> tuple[str, int]:
+    corruption, _, severity = name.removeprefix("cifar10-c-").rpartition("-")
+    if not severity.isdecimal():
+        raise ValueError(f"dataset must read cifar10-c-<corruption>-<severity 1 to 5>. Got {name!r}.")
+    return corruption, int(severity)

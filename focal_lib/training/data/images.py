@@ -12,11 +12,14 @@ import numpy as np
 from focal_lib.training.data import digits, fashion_mnist, places
 from focal_lib.training.data.dataset import Dataset, Split, check_images
 
-__all__ = ["IMAGE_SETS", "find_image_set", "load_images", "read_svhn", "read_tiny_imagenet"]
+__all__ = ["IMAGE_SETS", "count_training_images", "find_image_set", "load_images", "read_svhn", "read_tiny_imagenet"]
 
 TINY_IMAGENET_URL = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
 TINY_IMAGENET_MD5 = "90528d7ca1a48142e341f4ef8d21d0de"
 Parts = tuple[Split, Split]
+
+
+PARTS = ("train.npz", "test.npz")
 
 
 class ImageSet(NamedTuple):
@@ -30,8 +33,12 @@ class ImageSet(NamedTuple):
 def load_images(name: str) -> Dataset:
     """The image data set of that name, known or a folder in FOCAL_DATA."""
     own = places.own_folder(name)
-    if own is not None and (own / "train.npz").is_file() and (own / "test.npz").is_file():
-        return _read_folder(name, own)
+    if own is not None:
+        missing = [part for part in PARTS if not (own / part).is_file()]
+        if not missing:
+            return _read_folder(name, own)
+        if len(missing) < len(PARTS) or name not in IMAGE_SETS or not _takes_files(name):
+            raise ValueError(f"{own} must hold {' and '.join(PARTS)}. Got no {', no '.join(missing)}.")
     target = places.cache(name)
     ways = [(label, lambda folder, way=way: _write_folder(folder, *way())) for label, way in IMAGE_SETS[name].ways]
     places.fill(
@@ -43,12 +50,30 @@ def load_images(name: str) -> Dataset:
     return _read_folder(name, target)
 
 
+def count_training_images(name: str) -> int | None:
+    """Of a data set whose files are here, those that training and validation share; None where they are not."""
+    for folder in (places.own_folder(name), places.cache(name)):
+        if folder is not None and (folder / PARTS[0]).is_file():
+            with places.reading(folder / PARTS[0], "a whole npz file"), np.load(folder / PARTS[0]) as file:
+                return len(file["labels"])
+    return None
+
+
+def _takes_files(name: str) -> bool:
+    """Whether its folder in FOCAL_DATA may hold the published files instead."""
+    return any(label == "files" for label, _ in IMAGE_SETS[name].ways)
+
+
 def _read_folder(name: str, folder: Path) -> Dataset:
-    train, test = _read_npz(folder / "train.npz"), _read_npz(folder / "test.npz")
-    classes = IMAGE_SETS[name].classes if name in IMAGE_SETS else int(train.labels.max()) + 1
-    return Dataset(
-        name, classes, check_images(f"{name} train", train, classes), check_images(f"{name} test", test, classes)
-    )
+    train, test = (_read_npz(folder / part) for part in PARTS)
+    classes = IMAGE_SETS[name].classes if name in IMAGE_SETS else int(train.labels.max(initial=0)) + 1
+    if classes < 2:
+        raise ValueError(f"{folder / PARTS[0]} must have labels of two classes or more. Got of class 0 alone.")
+    train, test = check_images(f"{name} train", train, classes), check_images(f"{name} test", test, classes)
+    if train.inputs.shape[1:] != test.inputs.shape[1:]:
+        shapes = " and ".join(str(part.inputs.shape[1:]) for part in (train, test))
+        raise ValueError(f"{folder} must hold training and test images of one shape. Got {shapes}.")
+    return Dataset(name, classes, train, test)
 
 
 def _read_npz(path: Path) -> Split:

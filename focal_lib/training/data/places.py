@@ -15,10 +15,17 @@ _NO_DAMAGE = (MemoryError, PermissionError, ImportError)  # of a file; they say 
 
 
 def own_folder(name: str) -> Path | None:
-    """FOCAL_DATA/name, where there is such a folder."""
-    root = os.environ.get("FOCAL_DATA")
-    folder = Path(root, name) if root else None
-    return folder if folder is not None and folder.is_dir() else None
+    """FOCAL_DATA/name, where there is such a folder.
+
+    Raises:
+        NotADirectoryError: FOCAL_DATA is no folder: other data would be taken without a word.
+    """
+    if not (root := os.environ.get("FOCAL_DATA")):
+        return None
+    if not Path(root).is_dir():
+        raise NotADirectoryError(f"FOCAL_DATA must be a folder. Got {root!r}, which is none.")
+    folder = Path(root, name)
+    return folder if folder.is_dir() else None
 
 
 def cache(name: str) -> Path:

@@ -1,0 +1,58 @@
+"""What is wrong with a run of a grid is told before the first is begun."""
+
+import numpy as np
+import pytest
+
+from focal_lib.training.grids import read_grid
+from focal_lib.training.preflight import check_runs
+from focal_lib.training.spec import Spec
+from focal_lib.training.step import WAYS
+from tests.training.test_grids import GRIDS
+
+GOOD = {"model": "mlp", "n_train": 40, "n_validation": 20}
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A data set of one's own with 60 training images."""
+    folder = tmp_path / "data" / "own"
+    folder.mkdir(parents=True)
+    for part in ("train.npz", "test.npz"):
+        np.savez(folder / part, images=np.zeros((60, 8, 8), np.uint8), labels=np.arange(60) % 3)
+    monkeypatch.setenv("FOCAL_DATA", str(folder.parent))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"model": "nope"}, "model must be one of small-cnn, .* Got 'nope'"),
+        ({"model": "gp-cnn"}, "model must be one of small-cnn"),
+        ({"n_train": 41}, r"n_train \+ n_validation must be at most 60 of own. Got 41 \+ 20"),
+        ({"loss": "label-smoothing", "lam": 5}, "lam must be a share, at most 1. Got 5"),
+        ({"dataset": "own-", "n_train": 40}, "dataset must be one of .* Got 'own-'"),
+        ({"dataset": "cifar10-c-fog"}, "dataset must read cifar10-c-"),
+        ({"dataset": "20-newsgroups", "model": "mlp"}, r"model for 20-newsgroups \(tokens\) must be one of"),
+        ({"recipe": "cifar-one-cycle", "n_train": 39}, "a batch of .* must be there once"),
+    ],
+)
+def test_a_run_that_cannot_be_prepared_is_named(own, wrong, told):
+    good = Spec(dataset="own", **GOOD)
+    bad = Spec(**{"dataset": "own", "seed": 3, **GOOD, **wrong})
+    check_runs([good])
+    with pytest.raises(ValueError, match=rf"run {bad.digest} \(.*seed 3\): {told}"):
+        check_runs([good, bad])
+
+
+def test_a_way_of_a_step_that_there_is_not(own, monkeypatch):
+    for way in WAYS:
+        monkeypatch.setenv("FOCAL_STEP", way)
+        check_runs([Spec(dataset="own", **GOOD)])
+    monkeypatch.setenv("FOCAL_STEP", "nonsense")
+    with pytest.raises(ValueError, match=r"FOCAL_STEP must be plain, compiled or graph. Got 'nonsense'"):
+        check_runs([Spec(dataset="own", **GOOD)])
+
+
+def test_every_grid_of_the_project_can_be_begun():
+    for path in GRIDS.glob("*.yaml"):
+        check_runs(read_grid(path))
