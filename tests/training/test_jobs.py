@@ -188,16 +188,19 @@ def test_what_another_process_did_in_the_meantime_has_not_failed(finished, ended
 
 
 @pytest.mark.slow
-def test_a_grid_whose_runs_cannot_be_prepared_ends(small_data, tmp_path):
+def test_a_grid_whose_runs_cannot_be_prepared_ends(write_npz, tmp_path, monkeypatch):
+    """For what is found only when the data are read."""
+    write_npz(tmp_path / "data" / "mine", n_train=100)
+    (tmp_path / "data" / "mine" / "test.npz").write_bytes(b"cut")
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "data"))
     (tmp_path / "grid.yaml").write_text(
-        "n_train: 1000\nn_validation: 30\n"
-        "dataset: [{dataset: fashion-mnist, model: mlp}, {dataset: finsen, model: gp-cnn}]\n"
+        "n_train: 50\nn_validation: 30\ndataset: [{dataset: mine, model: mlp}, {dataset: finsen, model: gp-cnn}]\n"
     )
     process = grid(tmp_path / "grid.yaml", tmp_path / "runs", "--minutes", "5")
     output = process.communicate(timeout=300)[0].splitlines()
     assert process.returncode == 1, output
     assert "2 failed" in output
-    assert "n_train + n_validation must be at most 100, each at least 1. Got 1000 + 30." in output[-2]
+    assert "test.npz must be a whole npz file: provide it again" in output[-2]
     assert "finsen was not found" in output[-1]
     assert not list((tmp_path / "runs").glob("[!.]*"))
 
