@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+import pickle
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from focal_lib.training.files import write
 from focal_lib.training.spec import Spec
-from focal_lib.training.store import RunDamaged, checksum_of, describe_files, logits_after
+from focal_lib.training.store import RunDamaged, checked_bytes, describe_files, logits_after
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from focal_lib.training.fit import Parts
     from focal_lib.training.trainer import Trainer
 
 __all__ = [
-    "describe_kept",
+    "Files",
+    "check_kept",
     "keep_weights",
     "kept_epochs",
     "logits_by_epoch",
-    "read_kept",
     "weights_after",
     "weights_as_bytes",
 ]
+
+Files = dict[str, dict[str, Any]]  # name -> size and checksum
 
 
 def kept_epochs(spec: Spec) -> range:
@@ -40,8 +40,8 @@ def weights_after(epoch: int) -> str:
     return f"weights-{epoch:04}.pt"
 
 
-def keep_weights(spec: Spec, folder: Path, trainer: Trainer) -> dict[str, str]:
-    """After an epoch: write the weights, if they are to be kept; the name of their file and its checksum.
+def keep_weights(spec: Spec, folder: Path, trainer: Trainer) -> Files:
+    """After an epoch: write the weights, if they are to be kept; the file as a record describes it.
 
     Raises:
         DiskFull: no room; training goes on from the checkpoint before.
@@ -50,26 +50,27 @@ def keep_weights(spec: Spec, folder: Path, trainer: Trainer) -> dict[str, str]:
         return {}
     name, content = weights_after(trainer.epoch), weights_as_bytes(trainer)
     write(folder / name, content)
-    return {name: checksum_of(content)}
+    return describe_files({name: content})
 
 
-def read_kept(folder: Path, epoch: int, checksums: Mapping[str, str]) -> bytes:
-    """The file of the weights after an epoch, as it was written.
+def check_kept(spec: Spec, folder: Path, epoch: int, described: Files) -> Files:
+    """The files of weights kept up to an epoch, as a record describes them, if they are as they were.
 
     Args:
-        checksums: name of a file -> its checksum.
+        described: what a checkpoint says of them; one of before says nothing, and whatever can be read is believed.
 
     Raises:
-        RunDamaged: it is not there, cannot be read, or was changed.
+        RunDamaged: one is missing, or was changed.
     """
-    path = folder / weights_after(epoch)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise RunDamaged(f"{path} must hold the weights after epoch {epoch}. Got {error}.") from None
-    if checksum_of(content) != checksums.get(path.name):
-        raise RunDamaged(f"{path} must hold the weights after epoch {epoch}, as they were. It was changed.")
-    return content
+    found: Files = {}
+    for kept in kept_epochs(spec):
+        name = weights_after(kept)
+        if kept <= epoch:
+            content = checked_bytes(folder, {"files": described}, name)
+            if name not in described:
+                _read_weights(content, folder / name)
+            found |= describe_files({name: content})
+    return found
 
 
 def weights_as_bytes(trainer: Trainer) -> bytes:
@@ -82,25 +83,32 @@ def weights_as_bytes(trainer: Trainer) -> bytes:
 
 
 def logits_by_epoch(
-    spec: Spec, folder: Path, trainer: Trainer, parts: Parts, checksums: Mapping[str, str]
+    spec: Spec, folder: Path, trainer: Trainer, parts: Parts, described: Files
 ) -> dict[str, np.ndarray]:
     """'test_logits_0010', ... (n, K), float32, of the weights kept. The trainer's own are as before afterwards.
 
-    Raises:
-        RunDamaged: as `read_kept`.
-    """
-    import torch
+    Args:
+        described: the files, as a record describes them.
 
+    Raises:
+        RunDamaged: one is missing, or was changed.
+    """
     own = {name: value.clone() for name, value in trainer.model.state_dict().items()}
     found = {}
     for epoch in kept_epochs(spec):
-        weights = io.BytesIO(read_kept(folder, epoch, checksums))
-        trainer.model.load_state_dict(torch.load(weights, weights_only=True, map_location="cpu"))
+        name = weights_after(epoch)
+        content = checked_bytes(folder, {"files": described}, name)
+        trainer.model.load_state_dict(_read_weights(content, folder / name))
         found[logits_after(epoch)] = trainer.logits(parts["test"][0]).cpu().numpy()
     trainer.model.load_state_dict(own)
     return found
 
 
-def describe_kept(spec: Spec, folder: Path) -> dict[str, dict[str, Any]]:
-    """Size and checksum of the files of weights, for a run's record."""
-    return describe_files({weights_after(e): (folder / weights_after(e)).read_bytes() for e in kept_epochs(spec)})
+def _read_weights(content: bytes, path: Path) -> dict[str, Any]:
+    import torch
+
+    try:
+        weights: dict[str, Any] = torch.load(io.BytesIO(content), weights_only=True, map_location="cpu")
+    except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise RunDamaged(f"{path} must hold weights. Got {type(error).__name__}: {error}.") from None
+    return weights

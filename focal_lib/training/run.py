@@ -23,11 +23,11 @@ from focal_lib.checkout import commit
 from focal_lib.training.cost import images_to_train
 from focal_lib.training.files import move_aside, write
 from focal_lib.training.kept_epochs import (
-    describe_kept,
+    Files,
+    check_kept,
     keep_weights,
     kept_epochs,
     logits_by_epoch,
-    read_kept,
     weights_after,
     weights_as_bytes,
 )
@@ -238,6 +238,9 @@ def _do(
     except TimeUp:
         log_attempt(folder, "stopped", epoch=trainer.epoch, **tempo.told())
         raise
+    except RunDamaged as error:  # weights that were kept: their checkpoint is not gone on from
+        log_attempt(folder, "failed", epoch=trainer.epoch, **tempo.told())
+        raise RunDamaged(f"{error} The next call begins it anew.") from None
     except Exception as error:
         log_attempt(folder, "failed", epoch=trainer.epoch, **tempo.told())
         reason = json.dumps({"spec": spec.as_dict, "reason": str(error)}, indent=1)
@@ -287,8 +290,8 @@ def _remake_logits(spec: Spec, folder: Path, trainer: Trainer, parts: Parts) -> 
     except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError, TypeError) as error:
         return f"{gone}, and {WEIGHTS} cannot be read: {error}"
     try:
-        checksums = {name: file["sha256"] for name, file in record.get("files", {}).items()}
-        arrays = final_logits(trainer, parts) | logits_by_epoch(spec, folder, trainer, parts, checksums)
+        described = record.get("files", {})
+        arrays = final_logits(trainer, parts) | logits_by_epoch(spec, folder, trainer, parts, described)
     except RunDamaged as error:
         return f"{gone}, nor is the rest whole. {error}"
     if array_checksum(arrays) != record["checksum"]:  # another machine, or damage that no checksum tells
@@ -314,9 +317,7 @@ def _resume(spec: Spec, folder: Path, trainer: Trainer, again: bool) -> dict[str
     try:
         kept = read_checkpoint(checkpoint, like)
         _refuse_other_precision(spec, kept, trainer.precision)
-        for epoch in kept_epochs(spec):
-            if epoch <= kept["trainer"]["epoch"]:
-                read_kept(folder, epoch, kept.get("weights", {}))
+        kept["weights"] = check_kept(spec, folder, kept["trainer"]["epoch"], kept.get("weights", {}))
     except (CheckpointDamaged, RunDamaged, OtherPrecision) as error:
         if isinstance(error, OtherPrecision) and not again:
             raise
@@ -355,8 +356,9 @@ def _train(
 
     rows, before, begun = list(kept["rows"]), kept["seconds"], time.time()
     machines = list(dict.fromkeys([*kept.get("machines", []), tempo.machine]))  # a checkpoint may have been carried
-    ways = list(dict.fromkeys([*kept.get("ways", []), trainer.way]))  # so may FOCAL_STEP have changed
-    weights = dict(kept.get("weights", {}))  # of epochs on the way: file -> checksum
+    before_told = ["not told"] if trainer.epoch else []  # by checkpoints of before
+    ways = list(dict.fromkeys([*kept.get("ways", before_told), trainer.way]))  # FOCAL_STEP may have changed
+    weights = dict(kept.get("weights", {}))  # files of those kept on the way, described
     epochs = trainer.recipe.epochs
     for epoch in trange(trainer.epoch + 1, epochs + 1, disable=not progress, desc=spec.label):
         started = time.time()
@@ -384,7 +386,7 @@ def _keep(
     parts: Parts,
     rows: list[dict[str, Any]],
     used: dict[str, Any],
-    weights: dict[str, str],
+    weights: Files,
 ) -> None:
     """Write what a run leaves, its logits last: their presence ends the run."""
     import torch
@@ -400,7 +402,7 @@ def _keep(
         "training_version": VERSION,
         "recipe": spec.training.source,
         "checksum": array_checksum(arrays),
-        "files": describe_files(contents) | describe_kept(spec, folder),
+        "files": describe_files(contents) | weights,
         "threads": torch.get_num_threads(),
         "precision": trainer.precision,
         "images": images_to_train(spec, trainer.epoch),

@@ -220,8 +220,10 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except FileNotFoundError:
         raise RunDamaged(f"{path.parent} must hold {path.name}. It does not.") from None
-    except IsADirectoryError:
-        raise RunDamaged(f"{path} must be a file. Got a folder.") from None
+    except OSError:
+        if path.is_dir():
+            raise RunDamaged(f"{path} must be a file. Got a folder.") from None
+        raise
 
 
 def describe_files(contents: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
@@ -245,7 +247,7 @@ def load_runs(path: str | Path | None = None, root: str | Path | None = None, *,
     command = f"focal grid {shlex.quote(str(shown))}{_at(root)}"
     specs, results = read_grid(path), []
     if part:  # of none that are there the first is missed below
-        specs = [spec for spec in specs if (run_folder(spec, root) / LOGITS).is_file()] or specs
+        specs = [spec for spec in specs if (run_folder(spec, root) / LOGITS).exists()] or specs
     for spec in specs:
         try:
             results.append(load(spec, root))

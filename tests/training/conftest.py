@@ -88,3 +88,16 @@ def grid(tmp_path):
         return tmp_path / "grid.yaml"
 
     return write
+
+
+@pytest.fixture
+def epochs(monkeypatch):
+    """The epochs that are trained from now on."""
+    train_epoch, seen = Trainer.train_epoch, []
+
+    def counting(self, *data):
+        seen.append(self.epoch)
+        return train_epoch(self, *data)
+
+    monkeypatch.setattr(Trainer, "train_epoch", counting)
+    return seen

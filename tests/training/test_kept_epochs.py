@@ -1,5 +1,6 @@
 """What a run keeps of epochs on the way."""
 
+import errno
 import json
 import shutil
 from pathlib import Path
@@ -7,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from focal_lib.training.checkpoint import read_checkpoint, write_checkpoint
 from focal_lib.training.kept_epochs import kept_epochs
 from focal_lib.training.recording import record_runs
 from focal_lib.training.run import run, trained
 from focal_lib.training.spec import Spec
+from focal_lib.training.status import status
 from focal_lib.training.store import RunDamaged, RunMissing, load
 
 
@@ -97,11 +100,50 @@ def test_weights_that_are_lost_while_it_trains_are_told_and_the_next_call_begins
     folder = tmp_path / spec.digest
     with monkeypatch.context() as patch:
         patch.setattr("focal_lib.training.fit.final_logits", lambda *_: (folder / "weights-0002.pt").unlink() or {})
-        with pytest.raises(
-            RunDamaged, match=r"weights-0002.pt must hold the weights after epoch 2. Got .*No such file"
-        ):
+        with pytest.raises(RunDamaged, match=r"must hold weights-0002.pt. It does not. The next call begins it anew"):
             run(spec, tmp_path)
+    assert [entry.state for entry in status([spec], tmp_path)] == ["stopped"]
     assert list(run(spec, tmp_path).test_by_epoch) == [2]
+
+
+def test_a_checkpoint_of_before_that_tells_nothing_of_kept_weights_goes_on(small, tmp_path, killed, epochs):
+    """Whatever can be read is believed, as it was then."""
+    spec = small(keep_every=1)
+    whole = run(spec, tmp_path / "whole")
+    for damage, expected in ((lambda path: None, [3]), (lambda path: path.write_bytes(b"cut"), [0, 1, 2, 3])):
+        root = tmp_path / str(len(expected))
+        killed(3, spec, root)
+        checkpoint = root / spec.digest / "checkpoint"
+        content = read_checkpoint(checkpoint, {})
+        del content["weights"], content["ways"]
+        write_checkpoint(checkpoint, content)
+        damage(root / spec.digest / "weights-0002.pt")
+        epochs.clear()
+        found = run(spec, root)
+        assert epochs == expected
+        np.testing.assert_array_equal(found.test_by_epoch[2].logits, whole.test_by_epoch[2].logits)
+        record = json.loads((root / spec.digest / "spec.json").read_text())
+        assert record["step"] == ("not told then plain" if expected == [3] else "plain")
+        assert set(record["files"]) >= {f"weights-{epoch:04}.pt" for epoch in (1, 2, 3)}
+
+
+def test_what_is_no_damage_of_kept_weights_loses_no_checkpoint(small, tmp_path, killed, monkeypatch, epochs):
+    spec = small(keep_every=1)
+    killed(3, spec, tmp_path)
+    read = Path.read_bytes
+
+    def refuse(path):
+        if path.name == "weights-0002.pt":
+            raise OSError(errno.ESTALE, "stale")
+        return read(path)
+
+    epochs.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", refuse)
+        with pytest.raises(OSError, match="stale"):
+            run(spec, tmp_path)
+    run(spec, tmp_path)
+    assert epochs == [3]
 
 
 def test_lost_logits_are_made_again_with_them(small, tmp_path):

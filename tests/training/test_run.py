@@ -49,19 +49,6 @@ def folders(root):
     return sorted(p.name for p in root.iterdir() if p.is_dir() and p.name not in (".locks", "data"))
 
 
-@pytest.fixture
-def epochs(monkeypatch):
-    """The epochs that are trained from now on."""
-    train_epoch, seen = Trainer.train_epoch, []
-
-    def counting(self, *data):
-        seen.append(self.epoch)
-        return train_epoch(self, *data)
-
-    monkeypatch.setattr(Trainer, "train_epoch", counting)
-    return seen
-
-
 def test_run_leaves_everything_and_is_not_repeated(small, tmp_path, epochs):
     spec = small(gamma=2.0)
     result = run(spec, tmp_path)
