@@ -31,16 +31,20 @@ def one_torch_thread() -> Iterator[int]:
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Inside, torch, BLAS and OpenMP use one thread; afterwards as before. A decorator, too.
+    """Inside, torch, and the BLAS and OpenMP libraries loaded so far, use one thread; afterwards as before.
+
+    A decorator, too. Threads of Python may be in it at once: who finds more threads gives them back, in his own thread,
+    as BLAS wants it; who finds one changes nothing, nor does he where torch has one, as in a worker.
 
     A parallel region of some microseconds ends when the last thread does, and on a machine with another process on one
     of its cores that one first waits for its turn.
     """
-    with (
-        one_torch_thread() as threads,
-        # one before, such as of a worker: its limits would meet those of others
-        _controller().limit(limits=1) if threads > 1 else contextlib.nullcontext(),
-    ):
+    with one_torch_thread() as threads, contextlib.ExitStack() as limits:
+        if threads > 1:
+            for library in _controller().lib_controllers:
+                if library.num_threads > 1:
+                    limits.callback(library.set_num_threads, library.num_threads)
+                    library.set_num_threads(1)
         yield
 
 

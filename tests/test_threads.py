@@ -1,21 +1,25 @@
 """Small work on one thread, whose caller has its own again afterwards."""
 
+import threading
+
 import pytest
 import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from focal_lib.claims import find
-from focal_lib.threads import SMALL, few_threads, one_thread
+from focal_lib.threads import SMALL, _controller, few_threads, one_thread
 
 
 def threads():
-    """Those of torch, and the most that a library of linear algebra, or OpenMP, may take."""
-    return torch.get_num_threads(), max(library["num_threads"] for library in threadpool_info())
+    """Those of torch, which are this thread's, and the most that a library of linear algebra may take."""
+    of_blas = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+    return torch.get_num_threads(), max(of_blas)
 
 
 @pytest.fixture
 def two():
-    """A process that may use two threads, on any machine."""
+    """A process that may use two threads, on any machine, whose libraries are looked for again."""
+    _controller.cache_clear()
     before = torch.get_num_threads()
     with threadpool_limits(2):
         torch.set_num_threads(2)
@@ -29,6 +33,28 @@ def test_inside_is_one_thread_and_afterwards_what_was(two):
     assert threads() == two == (2, 2)
     with pytest.raises(ZeroDivisionError), one_thread():
         raise ZeroDivisionError
+    assert threads() == two
+
+
+def test_two_threads_at_once_leave_what_was(two):
+    """In, in, out, out: the second must not give back the one thread that it found."""
+    inside, may_leave = threading.Barrier(2), threading.Event()
+    seen = []
+
+    def other():
+        torch.set_num_threads(2)
+        with one_thread():
+            inside.wait(60)
+            may_leave.wait(60)
+            seen.append(threads())
+
+    second = threading.Thread(target=other)
+    with one_thread():
+        second.start()
+        inside.wait(60)
+    may_leave.set()
+    second.join(60)
+    assert seen[0][0] == 1
     assert threads() == two
 
 

@@ -70,8 +70,8 @@ def grid(
     from focal_lib.checkout import require_checkout
     from focal_lib.training.grids import read_grid
     from focal_lib.training.jobs import check_root, do_grid, is_for_cluster
-    from focal_lib.training.plan import plan_grid
-    from focal_lib.training.preflight import check_runs
+    from focal_lib.training.plan import plan_grid, runs_to_do
+    from focal_lib.training.preflight import check_runs_apart
     from focal_lib.training.status import exit_status, status
     from focal_lib.training.store import default_runs
 
@@ -101,8 +101,10 @@ def grid(
         if not dry_run:
             require_checkout("a grid of runs")
             check_root(root)
-        check_runs(specs)
-        used_cores, here = 0 if isinstance(cores, str) else cores, not is_for_cluster(snakemake)
+        here = not is_for_cluster(snakemake)
+        if left := runs_to_do(specs, root, again=again):
+            check_runs_apart(path, left, files=here)
+        used_cores = 0 if isinstance(cores, str) else cores
         plan = plan_grid(
             path, root, device, cores=used_cores, measure="all" if dry_run else "worth it", again=again, here=here
         )
@@ -133,11 +135,12 @@ def _collect(path: Path, root: Path, record: Path | None, table: Path | None, pa
     try:
         if table is not None:
             check_target(table, ending=".parquet")
-        for folder in filter(None, (record, table and table.absolute().parent)):
-            check_folder(folder, made=folder == record)
+            folder = table.absolute().parent
+            check_folder(folder, made=record is not None and record.absolute().is_relative_to(folder))
         results = load_runs(path.resolve(), root, part=part)
         if record is not None:
-            fresh = not_recorded(results, record)
+            if fresh := not_recorded(results, record):
+                check_folder(record, made=True)
             answer = half_precision.decide(fresh)
             click.echo(answer.words)
             copy_runs(fresh, record, root, number=answer.number)
@@ -146,7 +149,7 @@ def _collect(path: Path, root: Path, record: Path | None, table: Path | None, pa
                 click.echo(f"compute used -> {record.parent / 'README.md'}")
         if table is not None:
             if record is not None:  # earlier calls, or other machines, may have recorded more
-                results = load_runs(path.resolve(), record, part=part)
+                results = load_runs(path.resolve(), record.absolute(), part=part)
             over_seeds.write_table(over_seeds.measure(results), table)
             click.echo(f"{len(results)} runs -> {table}")
     except (OSError, ValueError) as error:

@@ -64,7 +64,7 @@ def check_root(root: Path) -> None:
         ValueError: a brace in its name, which Snakemake would fill in.
     """
     check_folder(root, made=True)
-    if set("{}") & set(str(root)):
+    if set("{}") & set(str(root.resolve())):
         raise ValueError(f"the folder of a grid's runs must have no {{ or }} in its name. Got {root}.")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -19,7 +19,7 @@ from focal_lib.training.status import status
 from focal_lib.training.store import CHECKPOINT, run_folder
 from focal_lib.training.timing import measure_apart
 
-__all__ = ["Measure", "Part", "Plan", "plan_grid"]
+__all__ = ["Measure", "Part", "Plan", "plan_grid", "runs_to_do"]
 
 Measure = Literal["all", "worth it", "nothing"]  # which kinds, of those that no record tells of
 
@@ -116,6 +116,17 @@ def _hours(value: float | None, about: str = "") -> str:
     return "less than 0.001" if value is not None and value < 0.001 else f"{about}{_few(value)}"
 
 
+def _left_out(again: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """States of finished runs, and of those that a call would not do."""
+    return ((), NOT_EVEN_AGAIN) if again else (("done",), NOT_DONE)
+
+
+def runs_to_do(specs: Iterable[Spec], root: Path, *, again: bool = False) -> list[Spec]:
+    """Those that a call would do: not finished, but for `again`, and nobody else's."""
+    finished, refused = _left_out(again)
+    return [entry.spec for entry in status(specs, root) if entry.state not in (*finished, *refused)]
+
+
 def plan_grid(
     path: str | Path,
     root: Path,
@@ -146,7 +157,7 @@ def plan_grid(
     """
     specs, notes = read_grid(path), read_notes(path)
     entries = status(specs, root)
-    finished, refused = ((), NOT_EVEN_AGAIN) if again else (("done",), NOT_DONE)
+    finished, refused = _left_out(again)
     left = [entry.spec for entry in entries if entry.state not in (*finished, *refused)]
     states = Counter(entry.state for entry in entries)
     left_out = tuple((state, states[state]) for state in refused if states[state])

@@ -1,35 +1,65 @@
-"""What can be known of runs before the first of a grid is begun: whether each can be prepared at all."""
+"""What can be known of runs before the first of a grid is begun: whether each can be prepared at all.
+
+python -m focal_lib.training.preflight GRID [--no-files] DIGEST ...
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
-import torch
-
-from focal_lib.losses.by_name import build
-from focal_lib.training.data import check_name
 from focal_lib.training.data.dataset import Kind
-from focal_lib.training.data.images import count_training_images
-from focal_lib.training.data.text import TEXT_SETS
-from focal_lib.training.fit import check_recipe
-from focal_lib.training.models import check_model
+from focal_lib.training.grids import read_grid
 from focal_lib.training.spec import Spec
-from focal_lib.training.step import pick_way
 
-__all__ = ["check_runs"]
+__all__ = ["check_runs", "check_runs_apart"]
+
+NO_FILES = "--no-files"
 
 
-def check_runs(specs: Iterable[Spec]) -> None:
-    """Whether every run can be prepared, as far as names, numbers and the data that are here tell.
+def check_runs_apart(path: Path, specs: Sequence[Spec], *, files: bool = True) -> None:
+    """As `check_runs` of these runs of a grid file; where PyTorch is not imported yet, in a process of its own.
+
+    So the process that waits for the runs, for days maybe, holds no PyTorch.
 
     Raises:
-        ValueError: a run asks for a data set, network or loss that there is not, or that do not go together, or for
-            more images than there are; or FOCAL_STEP names no way of a step. The run is named.
+        ValueError: as `check_runs`.
+    """
+    if "torch" in sys.modules:
+        check_runs(specs, files=files)
+        return
+    options = [] if files else [NO_FILES]
+    command = [sys.executable, "-m", "focal_lib.training.preflight", str(path), *options, *(s.digest for s in specs)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    try:
+        told = json.loads(done.stdout)
+    except ValueError:  # it ended otherwise; what is wrong is for the runs to say
+        return
+    if told is not None:
+        raise ValueError(told)
+
+
+def check_runs(specs: Iterable[Spec], *, files: bool = True) -> None:
+    """Whether every run can be prepared, as far as names, numbers and the data that are here tell.
+
+    Args:
+        files: look for the data here; not where the runs are done on other machines.
+
+    Raises:
+        ValueError: a run, which is named, asks for a data set, network or loss that there is not, or that do not go
+            together, or for more images than there are; FOCAL_STEP names no way of a step.
         NotADirectoryError: FOCAL_DATA is no folder.
     """
+    import torch
+
+    from focal_lib.training.step import pick_way
+
     pick_way(torch.device("cpu"), one_graph=True, captures=True)
-    count = functools.cache(_count_images)  # a grid has few data sets
+    count = functools.cache(_count_images) if files else None  # a grid has few data sets
     for spec in specs:
         try:
             _check(spec, count)
@@ -37,13 +67,20 @@ def check_runs(specs: Iterable[Spec]) -> None:
             raise ValueError(f"run {spec.digest} ({spec.name}): {error}") from None
 
 
-def _check(spec: Spec, count: Callable[[str], int | None]) -> None:
-    check_name(spec.dataset)
+def _check(spec: Spec, count: Callable[[str], int | None] | None) -> None:
+    """Without `count` of images, what files tell is not asked."""
+    from focal_lib.losses.by_name import build
+    from focal_lib.training.data import check_name
+    from focal_lib.training.fit import check_recipe
+    from focal_lib.training.models import check_model
+
+    if count is not None:
+        check_name(spec.dataset)
     kind = _kind_of(spec.dataset)
     check_model(spec.model, spec.dataset, kind)
     check_recipe(spec, kind, spec.n_train)
     build(spec.loss, spec.gamma, spec.lam, spec.training.epochs)
-    there = count(spec.dataset) if kind == "images" else None
+    there = count(spec.dataset) if count is not None and kind == "images" else None
     if there is not None and spec.n_train + spec.n_validation > there:
         raise ValueError(
             f"n_train + n_validation must be at most {there} of {spec.dataset}. "
@@ -52,10 +89,28 @@ def _check(spec: Spec, count: Callable[[str], int | None]) -> None:
 
 
 def _kind_of(dataset: str) -> Kind:
+    from focal_lib.training.data.text import TEXT_SETS
+
     if dataset not in TEXT_SETS:
         return "images"
     return "trees" if TEXT_SETS[dataset].length is None else "tokens"
 
 
 def _count_images(dataset: str) -> int | None:
+    from focal_lib.training.data.images import count_training_images
+
     return count_training_images("cifar10" if dataset.startswith("cifar10-c-") else dataset)
+
+
+def _main(path: str, *given: str) -> None:
+    specs = [spec for spec in read_grid(path) if spec.digest in given]
+    try:
+        check_runs(specs, files=NO_FILES not in given)
+    except (ValueError, OSError) as error:
+        print(json.dumps(str(error)))
+    else:
+        print("null")
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

@@ -11,6 +11,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from focal_lib.threads import one_torch_thread
 from focal_lib.training.data.tokens import WORDS
 from focal_lib.training.machine import without_cores
 from focal_lib.training.spec import Spec
@@ -136,19 +137,13 @@ def _reason(error: Exception) -> str:
 def _timed(step: _Step, device: torch.device) -> Speed:
     import torch
 
-    threads = torch.get_num_threads()
     on_cpu = device.type == "cpu"
     n = min(step.size, max(2, int(WORK / step.flops))) if on_cpu else step.size
-    try:
-        if on_cpu:
-            torch.set_num_threads(1)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            step.prepare(device)
-            step(n)  # warms up
-            seconds = step(n)
-    finally:
-        torch.set_num_threads(threads)
+    with one_torch_thread() if on_cpu else nullcontext(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        step.prepare(device)
+        step(n)  # warms up
+        seconds = step(n)
     how = "processor time of one thread" if on_cpu else "not compiled"
     return Speed(seconds / n, f"measured now: a step on {n}, {how}; no evaluation, no crops", step.flops)
 
@@ -256,9 +251,8 @@ def _network(spec: Spec, shape: Shape, classes: int) -> torch.nn.Module:
     from focal_lib.training.models.text import TOKEN_MODELS, TREE_MODELS
 
     if shape is None or len(shape) == 1:
+        models.check_model(spec.model, spec.dataset, "trees" if shape is None else "tokens")
         known = TREE_MODELS if shape is None else TOKEN_MODELS
-        if spec.model not in known:
-            raise ValueError(f"model for {spec.dataset} must be one of {', '.join(known)}. Got {spec.model!r}.")
         return known[spec.model](WORDS, classes, None)
     model = models.build(spec.model, shape[0], shape[1], classes)
     return model.to(memory_format=torch.channels_last)

@@ -99,15 +99,15 @@ def take_recorded(recording: AbstractContextManager[object], step: Callable[[], 
     Where it fails its own error is raised, such as one of too little memory: ending the recording then fails, too, and
     would hide it.
     """
-    failed: Exception | None = None
+    failed: BaseException | None = None
     try:
         with recording:
             try:
                 return step()
-            except Exception as error:
+            except BaseException as error:  # Ctrl-C, too
                 failed = error
                 raise
-    except Exception:
+    except BaseException:
         if failed is None:
             raise
         raise failed from None

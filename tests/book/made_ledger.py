@@ -49,14 +49,14 @@ def made(count: int) -> list[Claim]:
 
 
 def _card(claim: Claim, *, in_group: bool) -> str:
-    """As sphinx-design nests it."""
+    """As the page nests it."""
     statement = f'<div class="claim-statement">{html.escape(claim.statement)}</div>'
     card = f"<div class=\"claim-card\"><a id='{card_anchor(claim.id)}'></a>{statement}</div>"
     return f'<div class="claim-group">{card}</div>' if in_group else card
 
 
 def page(claims: list[Claim], inside: str) -> str:
-    """The table with a card each, in grids and alone, and a script that runs when all is there."""
+    """The table with a card each, in groups and alone, and a script that runs when all is there."""
     cards = "".join(_card(claim, in_group=i % 2 == 0) for i, claim in enumerate(claims))
     table = overview(claims).data.replace("../_static/ledger.js", SCRIPT.as_uri())
     return (

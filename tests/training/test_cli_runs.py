@@ -428,6 +428,25 @@ def test_nothing_is_recorded_where_something_else_cannot_be(run, grid, tmp_path)
     assert "grid.yaml must be a folder. Got a file" in refused.output
 
 
+def test_a_table_goes_into_the_folder_that_the_record_makes(run, grid, tmp_path, monkeypatch):
+    path = grid("gamma: 0")
+    train(read_grid(path)[0])
+    monkeypatch.chdir(tmp_path)
+    done = run("grid", path, "--record", "results/g", "--table", "results/g/table.parquet")
+    assert done.exit_code == 0, done.output
+    assert len(pd.read_parquet("results/g/table.parquet"))
+
+
+def test_finished_runs_need_no_data(run, grid, jobs, monkeypatch, tmp_path):
+    path = grid("gamma: 0")
+    train(read_grid(path)[0])
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "gone"))
+    assert run("grid", path, "--dry-run").output.startswith("1 runs: 1 finished, 0 to do")
+    refused = run("grid", path, "--dry-run", "--again")
+    assert refused.exit_code == 1
+    assert "FOCAL_DATA must be a folder" in refused.output
+
+
 def test_a_time_is_a_number(run, tmp_path):
     refused = run("run", *flags(), "--until", "nan")
     assert refused.exit_code == 1

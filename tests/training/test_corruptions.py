@@ -308,7 +308,7 @@ def test_a_published_file_is_read_where_it_is_given(write_npz, tmp_path, monkeyp
     np.testing.assert_array_equal(data.load("cifar10-c-spatter-1").test.inputs, images[:-5:-1])
     clean = data.load("cifar10").test
     np.testing.assert_array_equal(data.load("cifar10-c-fog-2").test.inputs, data.corrupt(clean.inputs, "fog", 2))
-    with pytest.raises(ValueError, match=r"severity must be 1 to 5. Got 6"):
+    with pytest.raises(ValueError, match=r"cifar10-c-<corruption>-<severity 1 to 5>. Got 'cifar10-c-motion-blur-6'"):
         data.load("cifar10-c-motion-blur-6")
     np.save(folder / "motion_blur.npy", images[:10])
     with pytest.raises(ValueError, match=r"motion_blur.npy must be of shape .* Got \(10, 32, 32, 3\) and 20 labels"):

@@ -207,3 +207,15 @@ def test_images_of_two_shapes_or_of_one_class_are_refused(write_npz, tmp_path, m
         np.savez(folder / name, images=part["images"], labels=0 * part["labels"])
     with pytest.raises(ValueError, match=r"train.npz must have labels of two classes or more"):
         data.load("mine")
+
+
+def test_published_files_are_whole_too(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    (tmp_path / "svhn").mkdir()
+    (tmp_path / "svhn" / "train_32x32.mat").write_bytes(b"")
+    told = r"must hold train.npz and test.npz or train_32x32.mat and test_32x32.mat. Got no train.npz, no test.npz"
+    with pytest.raises(ValueError, match=told):
+        data.load("svhn")
+    (tmp_path / "tiny-imagenet").mkdir()  # its published folder has another name
+    with pytest.raises(ValueError, match=r"tiny-imagenet must hold train.npz and test.npz. Got"):
+        data.load("tiny-imagenet")

@@ -240,7 +240,12 @@ def test_a_step_that_fails_while_it_is_recorded_raises_its_own_error():
     def too_large():
         raise torch.OutOfMemoryError("CUDA out of memory")
 
+    def stopped():
+        raise KeyboardInterrupt
+
     ended = RuntimeError("capture was invalidated")
+    with pytest.raises(KeyboardInterrupt):
+        step.take_recorded(Recording(ended), stopped)
     for recording in (Recording(ended), Recording()):
         with pytest.raises(torch.OutOfMemoryError, match="CUDA out of memory"):
             step.take_recorded(recording, too_large)

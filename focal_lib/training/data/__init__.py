@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from focal_lib.training.data import places
-from focal_lib.training.data.cifar10_c import read_published
+from focal_lib.training.data.cifar10_c import SEVERITIES, is_published, read_published
 from focal_lib.training.data.corruptions import CORRUPTION_KINDS, CORRUPTIONS, corrupt
 from focal_lib.training.data.dataset import Dataset, Split, split
 from focal_lib.training.data.fashion_mnist import CLASSES
@@ -84,6 +84,8 @@ def _corrupted(name: str) -> Dataset:
 
 def _corruption_of(name: str) -> tuple[str, int]:
     corruption, _, severity = name.removeprefix("cifar10-c-").rpartition("-")
-    if not severity.isdecimal():
-        raise ValueError(f"dataset must read cifar10-c-<corruption>-<severity 1 to 5>. Got {name!r}.")
+    if severity not in map(str, range(1, SEVERITIES + 1)):
+        raise ValueError(f"dataset must read cifar10-c-<corruption>-<severity 1 to {SEVERITIES}>. Got {name!r}.")
+    if corruption not in CORRUPTIONS and not is_published(corruption):
+        raise ValueError(f"corruption must be one of {', '.join(CORRUPTIONS)}. Got {corruption!r}.")
     return corruption, int(severity)

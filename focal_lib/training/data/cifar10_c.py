@@ -6,14 +6,27 @@ and so on; labels.npy (50000,). A corruption that is not made here can be read, 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from focal_lib.training.data import places
 from focal_lib.training.data.dataset import Split, check_images
 
-__all__ = ["read_published"]
+__all__ = ["SEVERITIES", "is_published", "read_published"]
 
 SEVERITIES = 5
+
+
+def is_published(corruption: str) -> bool:
+    """Whether its file is in FOCAL_DATA/cifar-10-c."""
+    return _path_of(corruption) is not None
+
+
+def _path_of(corruption: str) -> Path | None:
+    folder = places.own_folder("cifar-10-c")
+    path = None if folder is None else folder / f"{corruption.replace('-', '_')}.npy"
+    return path if path is not None and path.is_file() else None
 
 
 def read_published(corruption: str, severity: int) -> Split | None:
@@ -22,9 +35,8 @@ def read_published(corruption: str, severity: int) -> Split | None:
     Raises:
         ValueError: a severity that is not 1 to 5, or files of another content.
     """
-    folder = places.own_folder("cifar-10-c")
-    path = None if folder is None else folder / f"{corruption.replace('-', '_')}.npy"
-    if path is None or not path.is_file():
+    path = _path_of(corruption)
+    if path is None:
         return None
     if not 1 <= severity <= SEVERITIES:
         raise ValueError(f"severity must be 1 to {SEVERITIES}. Got {severity}.")

