@@ -42,6 +42,9 @@ def parse_parameters(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
     return found
 
 
+_NO_YAML = (yaml.YAMLError, AttributeError, KeyError, ValueError, RecursionError)  # of tags that do not fit, and loops
+
+
 def read_yaml(text: str) -> Any:
     """The content of a YAML text, numbers as people write them.
 
@@ -50,13 +53,7 @@ def read_yaml(text: str) -> Any:
     """
     try:
         return yaml.load(text, _Loader)
-    except (
-        yaml.YAMLError,
-        AttributeError,
-        KeyError,
-        ValueError,
-        RecursionError,
-    ) as error:  # tags that do not fit, loops
+    except _NO_YAML as error:
         raise ValueError(f"must be YAML. Got {' '.join(str(error).split())}.") from None
 
 

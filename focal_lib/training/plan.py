@@ -116,14 +116,14 @@ def _hours(value: float | None, about: str = "") -> str:
     return "less than 0.001" if value is not None and value < 0.001 else f"{about}{_few(value)}"
 
 
-def _left_out(again: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _not_to_do(again: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """States of finished runs, and of those that a call would not do."""
     return ((), NOT_EVEN_AGAIN) if again else (("done",), NOT_DONE)
 
 
 def runs_to_do(specs: Iterable[Spec], root: Path, *, again: bool = False) -> list[Spec]:
     """Those that a call would do: not finished, but for `again`, and nobody else's."""
-    finished, refused = _left_out(again)
+    finished, refused = _not_to_do(again)
     return [entry.spec for entry in status(specs, root) if entry.state not in (*finished, *refused)]
 
 
@@ -157,7 +157,7 @@ def plan_grid(
     """
     specs, notes = read_grid(path), read_notes(path)
     entries = status(specs, root)
-    finished, refused = _left_out(again)
+    finished, refused = _not_to_do(again)
     left = [entry.spec for entry in entries if entry.state not in (*finished, *refused)]
     states = Counter(entry.state for entry in entries)
     left_out = tuple((state, states[state]) for state in refused if states[state])
