@@ -26,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE # set in many containers: hundreds of processes
 
 # --nolock: a build killed with -9 must not block the next one. workflow.one_build makes a second one wait.
 SNAKEMAKE := PYTHONPATH=$(CURDIR)/workflow/plugins $(BIN)/python -m workflow.one_build \
-             $(BIN)/snakemake --snakefile workflow/Snakefile \
+             $(BIN)/python -m workflow.call_snakemake --snakefile workflow/Snakefile \
              --cores $(CORES) --logger=focal --nolock --rerun-incomplete
 
 LINT := $(BIN)/ruff format --check -q . && $(BIN)/ruff check -q . && $(BIN)/mypy --no-error-summary && \

@@ -119,7 +119,7 @@ def do_grid(
     ) as logs:  # of its own: another grid may do the same runs
         config = ["--config", f"grid={path.resolve()}", f"runs={root.resolve()}", f"run_logs={Path(logs).resolve()}"]
         config += [f"run_options={' '.join(options)}"] if options else []
-        command = [sys.executable, "-m", "snakemake", "runs", *flags, *more, *config]
+        command = [sys.executable, "-m", "workflow.call_snakemake", "runs", *flags, *more, *config]
         code = _wait(subprocess.Popen(command, cwd=checkout, env=_environment(checkout)), minutes)
         time_up = minutes is not None and time.time() >= until
         return Ended(code, _failed(path, root, Path(logs), began_none="" if time_up or not code else NONE_BEGAN))

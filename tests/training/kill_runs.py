@@ -30,11 +30,11 @@ from focal_lib.training.status import status
 CERTAIN = 3  # kills while a file is written
 
 
-def plan_runs(kills: int) -> list[Spec]:
-    """Four, the longer the more often workers are killed, so that none is done before."""
-    epochs = 12 + 2 * (kills // 10)
+def plan_runs(kills: int, seed: int = 0) -> list[Spec]:
+    """Four, the longer the more often workers are killed."""
+    common = {"n_train": 60, "n_validation": 30, "batch_size": 20, "epochs": 12 + 2 * (kills // 10), "seed": seed}
     return [
-        Spec(model=model, gamma=gamma, n_train=60, n_validation=30, batch_size=20, epochs=epochs, evaluate_every=2)
+        Spec(model=model, gamma=gamma, evaluate_every=2, **common)
         for model in ("mlp", "small-cnn")
         for gamma in (0.0, 2.0)
     ]
@@ -72,12 +72,18 @@ def begin(specs: list[Spec], root: Path) -> int:
 
 
 def main(root: Path, kills: int, seed: int = 0) -> dict[str, int]:
-    """Until all runs are done. Kills fall into the writing, until a few did; then half of them wait for it a while."""
+    """Until all runs are done, four of the next seed where a fast machine has done all before the last kill.
+
+    Kills fall into the writing, until a few did; then half of them wait for it a while.
+    """
     torch.set_num_threads(1)
-    rng, planned = random.Random(seed), plan_runs(kills)
-    counts = {"kills": 0, "while writing": 0}
-    workers = {begin(specs, root): specs for specs in (planned, planned[::-1])}
-    while workers:
+    rng, counts = random.Random(seed), {"kills": 0, "while writing": 0, "seeds": 0}
+    workers: dict[int, list[Spec]] = {}
+    while workers or counts["kills"] < kills:
+        if not workers:
+            planned = plan_runs(kills, counts["seeds"])
+            counts["seeds"] += 1
+            workers = {begin(specs, root): specs for specs in (planned, planned[::-1])}
         pid, now = rng.choice(list(workers)), time.monotonic()
         certain = counts["while writing"] < min(CERTAIN, kills)  # however fast or slow the machine is
         moment = now if certain else now + rng.uniform(0.05, 0.6)
@@ -97,7 +103,8 @@ def main(root: Path, kills: int, seed: int = 0) -> dict[str, int]:
             counts["while writing"] += writes(pid, root)
             specs = workers.pop(pid)
             workers[begin(specs, root)] = specs
-    assert all(entry.state == "done" for entry in status(planned, root))
+    every = [spec for own in range(counts["seeds"]) for spec in plan_runs(kills, own)]
+    assert all(entry.state == "done" for entry in status(every, root))
     return counts
 
 

@@ -24,7 +24,6 @@ from tests.training.kill_runs import CERTAIN, plan_runs
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked")
 def test_kills_change_nothing(small_data, tmp_path):
     kills = int(os.environ.get("KILLS", "8"))
-    planned = plan_runs(kills)
     command = [sys.executable, "-m", "tests.training.kill_runs", str(tmp_path / "killed"), str(kills)]
     done = subprocess.run(
         command, cwd=ROOT, env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=1200
@@ -34,6 +33,7 @@ def test_kills_change_nothing(small_data, tmp_path):
     print(counts)
     assert counts["kills"] == kills
     assert counts["while writing"] >= CERTAIN
+    planned = [spec for seed in range(counts["seeds"]) for spec in plan_runs(kills, seed)]
     require_as_undisturbed(planned, tmp_path / "killed", tmp_path / "whole")
 
 

@@ -1,0 +1,32 @@
+"""Snakemake, which SIGTERM cannot bring to a standstill.
+
+    python -m workflow.call_snakemake ARGUMENTS OF SNAKEMAKE
+
+Its handler takes a lock that is not reentrant, in the thread which holds it while jobs are chosen (and PuLP is
+imported, a second): a signal that comes then is waited for without end. Here a thread of its own waits for the lock.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from snakemake.cli import main
+from snakemake.scheduling.job_scheduler import JobScheduler
+
+__all__ = ["handle_in_thread", "main"]
+
+
+def handle_in_thread() -> None:
+    """The scheduler's handler of SIGTERM, as often as it is called, runs in a thread."""
+    handle = JobScheduler.exit_gracefully
+
+    def begin(scheduler: JobScheduler, *args: Any) -> None:
+        threading.Thread(target=handle, args=(scheduler, *args)).start()
+
+    JobScheduler.exit_gracefully = begin
+
+
+if __name__ == "__main__":
+    handle_in_thread()
+    main()
