@@ -102,11 +102,18 @@ def grid(
             require_checkout("a grid of runs")
             check_root(root)
         here = not is_for_cluster(snakemake)
-        if left := runs_to_do(specs, root, again=again):
+        found = status(specs, root)
+        if left := runs_to_do(found, again=again):
             check_runs_apart(path, left, files=here)
-        used_cores = 0 if isinstance(cores, str) else cores
         plan = plan_grid(
-            path, root, device, cores=used_cores, measure="all" if dry_run else "worth it", again=again, here=here
+            path,
+            root,
+            device,
+            cores=0 if isinstance(cores, str) else cores,
+            measure="all" if dry_run else "worth it",
+            again=again,
+            here=here,
+            found=found,
         )
         click.echo("\n".join(filter(None, (plan.aims if dry_run else "", plan.costs))), err=not dry_run)
         if dry_run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,7 +15,7 @@ from focal_lib.training.grids import GridNotes, read_grid, read_notes
 from focal_lib.training.machine import cores_here, machine_name, machine_of, spell_cores
 from focal_lib.training.spec import Spec
 from focal_lib.training.speed import Kind, Speed, assume_speed, kind_of, measure_speeds, recorded_speeds
-from focal_lib.training.status import status
+from focal_lib.training.status import Status, status
 from focal_lib.training.store import CHECKPOINT, run_folder
 from focal_lib.training.timing import measure_apart
 
@@ -121,10 +121,10 @@ def _not_to_do(again: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return ((), NOT_EVEN_AGAIN) if again else (("done",), NOT_DONE)
 
 
-def runs_to_do(specs: Iterable[Spec], root: Path, *, again: bool = False) -> list[Spec]:
+def runs_to_do(found: Iterable[Status], *, again: bool = False) -> list[Spec]:
     """Those that a call would do: not finished, but for `again`, and nobody else's."""
     finished, refused = _not_to_do(again)
-    return [entry.spec for entry in status(specs, root) if entry.state not in (*finished, *refused)]
+    return [entry.spec for entry in found if entry.state not in (*finished, *refused)]
 
 
 def plan_grid(
@@ -136,6 +136,7 @@ def plan_grid(
     measure: Measure = "all",
     again: bool = False,
     here: bool = True,
+    found: Sequence[Status] | None = None,
 ) -> Plan:
     """What the grid's runs that are not finished would cost on this machine.
 
@@ -151,15 +152,16 @@ def plan_grid(
         measure: time a step where no record tells; 'worth it': within seconds, in a process of its own, and not
             where the runs take less time than that. Otherwise PyTorch is imported only where there is a GPU.
         here: the runs are done on this machine; otherwise it is not looked at, and only images are told.
+        found: where the grid's runs stand, if that is known: each finished one's record is read for it.
 
     Raises:
         ValueError: a bad grid, or a device that is not there.
     """
     specs, notes = read_grid(path), read_notes(path)
-    entries = status(specs, root)
+    found = status(specs, root) if found is None else found
     finished, refused = _not_to_do(again)
-    left = [entry.spec for entry in entries if entry.state not in (*finished, *refused)]
-    states = Counter(entry.state for entry in entries)
+    left = runs_to_do(found, again=again)
+    states = Counter(entry.state for entry in found)
     left_out = tuple((state, states[state]) for state in refused if states[state])
     begun = sum((run_folder(spec, root) / CHECKPOINT).is_file() for spec in left)
     machine, at_once, unit, where = machine_name() if here else "", cores or cores_here(), "core", "cpu"

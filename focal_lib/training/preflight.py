@@ -91,9 +91,7 @@ def _check(spec: Spec, count: Callable[[str], int | None] | None) -> None:
 def _kind_of(dataset: str) -> Kind:
     from focal_lib.training.data.text import TEXT_SETS
 
-    if dataset not in TEXT_SETS:
-        return "images"
-    return "trees" if TEXT_SETS[dataset].length is None else "tokens"
+    return TEXT_SETS[dataset].kind if dataset in TEXT_SETS else "images"
 
 
 def _count_images(dataset: str) -> int | None:

@@ -38,7 +38,7 @@ def not_recorded(results: Iterable[Result], destination: Path) -> list[Result]:
     left = []
     for result in results:
         target = destination / result.spec.digest
-        if (target / LOGITS).is_file():
+        if (target / LOGITS).exists():
             _require_copy(load(result.spec, destination), result, target)
         else:
             left.append(result)

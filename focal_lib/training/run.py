@@ -137,7 +137,7 @@ def run_shared(specs: Sequence[Spec], root: str | Path | None = None, device: st
             return run(first, root, device, **options, wait=False)
         options["again"] = False  # the other process has just made it
         folder = run_folder(other, root)
-        if not (folder / LOGITS).is_file() and not (folder / FAILURE).is_file():
+        if not (folder / LOGITS).exists() and not (folder / FAILURE).is_file():
             _help(other, root, device, **options)
     return run(first, root, device, **options)
 
@@ -448,7 +448,7 @@ def checked_weights(spec: Spec, root: str | Path | None = None, epoch: int | Non
         listed = ", ".join(map(str, kept)) or "none: the run has no keep_every"
         raise ValueError(f"epoch must be one whose weights are kept ({listed}). Got {epoch}.")
     if not (folder / WEIGHTS).is_file():
-        again = " --again" if (folder / LOGITS).is_file() and (folder / LOG).is_file() else ""  # made here
+        again = " --again" if (folder / LOGITS).exists() and (folder / LOG).is_file() else ""  # made here
         raise RunMissing(
             f"run {spec.digest} ({spec.name}) has no weights here. They are made by: {spec.command}{again}"
         )

@@ -248,10 +248,11 @@ def _network(spec: Spec, shape: Shape, classes: int) -> torch.nn.Module:
     import torch
 
     from focal_lib.training import models
+    from focal_lib.training.data.text import TEXT_SETS
     from focal_lib.training.models.text import TOKEN_MODELS, TREE_MODELS
 
     if shape is None or len(shape) == 1:
-        models.check_model(spec.model, spec.dataset, "trees" if shape is None else "tokens")
+        models.check_model(spec.model, spec.dataset, TEXT_SETS[spec.dataset].kind)
         known = TREE_MODELS if shape is None else TOKEN_MODELS
         return known[spec.model](WORDS, classes, None)
     model = models.build(spec.model, shape[0], shape[1], classes)

@@ -252,7 +252,7 @@ def load_runs(path: str | Path | None = None, root: str | Path | None = None, *,
         try:
             results.append(load(spec, root))
         except RunMissing:
-            missing = sum(not (run_folder(s, root) / LOGITS).is_file() for s in specs)
+            missing = sum(not (run_folder(s, root) / LOGITS).exists() for s in specs)
             message = f"{missing} of {len(specs)} runs are not there, {_named(spec)} first. They are made by: {command}"
             raise RunMissing(message) from None
         except RunDamaged as error:

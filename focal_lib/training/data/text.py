@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from focal_lib.training.data import news, places, snippets
-from focal_lib.training.data.dataset import Dataset, Split
+from focal_lib.training.data.dataset import Dataset, Kind, Split
 from focal_lib.training.data.hutto import fetch_hutto
 from focal_lib.training.data.tokens import encode, tokenise, vocabulary
 from focal_lib.training.data.trees import encode_trees, parse_tree, words_of
@@ -34,6 +34,10 @@ class TextSet(NamedTuple):
     length: int | None  # tokens of a text; None: trees
     needed: tuple[str, ...]  # files or folders that must be in it
     home: str = ""  # the folder's name, where it is not the data set's
+
+    @property
+    def kind(self) -> Kind:
+        return "trees" if self.length is None else "tokens"
 
 
 def load_text(name: str, folder: str | Path | None = None) -> Dataset:
