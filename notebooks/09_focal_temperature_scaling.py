@@ -250,11 +250,11 @@ note("fts", lines=len(lines), at_end=", ".join(at_end) or "none")
 # {glue:text}`fts-line-slack:g` in {glue:text}`fts-line-under` of {glue:text}`fts-total` runs, and is
 # {glue:text}`fts-line-speed:.1f` times faster than our grid search. The ledger asks what it loses on test data.
 #
-# KK24 have CIFAR. Of networks of [](#ch-table1), on all of CIFAR-10, and of a small one on a part of CIFAR-100:
+# KK24 have CIFAR. Of networks of [](#ch-table1), on all of CIFAR-10 and of CIFAR-100:
 
 # %% tags=["hide-input"]
 of_cifar = {}
-for name, title in (("cifar10-record", "CIFAR-10"), ("cifar100-resnet8", "CIFAR-100")):
+for name, title in (("cifar10-record", "CIFAR-10"), ("cifar100-record", "CIFAR-100")):
     found = results.temperature_lines(results.load_whole_seeds(name), small)
     of_cifar[title] = {label: (np.array(small), best, None) for label, best in found.items()}
 
@@ -262,7 +262,7 @@ for name, title in (("cifar10-record", "CIFAR-10"), ("cifar100-resnet8", "CIFAR-
 panel_figure(of_cifar, r"$\gamma$ of the calibration map", "best temperature")
 
 # %% tags=["remove-input"]
-read = {"the runs on CIFAR-10": "cifar10-record", "those on CIFAR-100": "cifar100-resnet8"}
+read = {"the runs on CIFAR-10": "cifar10-record", "those on CIFAR-100": "cifar100-record"}
 folded_differences({runs: training.read_notes(f"workflow/grids/{name}.yaml").differs for runs, name in read.items()})
 
 # %% tags=["remove-input"]

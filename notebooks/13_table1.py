@@ -46,7 +46,7 @@
 # %% tags=["parameters"]
 recorded: str = "cifar10-record"  # folder in results, and grid in workflow/grids
 recorded_small: str = "cifar10-resnet8"  # small networks, trained before
-recorded_many: str = "cifar100-resnet8"  # the same with a hundred classes
+recorded_many: str = "cifar100-record"  # some losses with a hundred classes
 recorded_clipped: str = "cifar10-clipped"  # some losses and seeds of the first, with other steps
 grid: str = "workflow/grids/fashion-mnist.yaml"  # the live runs
 runs: str = "_build/runs"  # where they are
@@ -312,8 +312,8 @@ point_figure(over_gamma, r"$\gamma$ of training", "confidence minus accuracy, po
 # So mean confidence on new images is right as trained where a loss lowers it by exactly this rise, which calibration
 # asks for, and more. The map alone does not calibrate: it undoes the lowering, and leaves the rise to a temperature.
 # M20's networks have {glue:text}`table1-m20-epochs` epochs, these {glue:text}`table1-epochs`, and a longer training may
-# add more: [](#ch-larger) follows two networks for {glue:text}`table1-long` epochs of M20's schedule, and has a
-# larger one.
+# add more: [](#ch-larger) follows two networks for {glue:text}`table1-long` epochs of M20's schedule, and has a larger
+# one.
 #
 # (sec-table1-clipped)=
 # ## With the steps of the published code
@@ -450,10 +450,10 @@ note("table1", small_fcl=of_fcl["difference"], fcl=in_words(of_fcl["loss"]), sma
 
 
 # %% tags=["hide-input"]
-def beside(metric: str, caption: str) -> object:
+def beside(metric: str, caption: str, table: pd.DataFrame = frame, dataset: str = "CIFAR-10") -> object:
     """Our numbers and the printed ones, a blank where a paper prints none."""
-    table = results.compare_with_printed(frame, metric, "CIFAR-10").rename(index=in_words)
-    return captioned(table, f"{caption}; here: {over}", precision=2)
+    both = results.compare_with_printed(table, metric, dataset).rename(index=in_words)
+    return captioned(both, f"{caption}; here: over {results.name_seeds(table)}", precision=2)
 
 
 beside("ece", "ECE (%), equal width, temperature chosen by it, as M20's and L25's")
@@ -587,39 +587,81 @@ note("table1", eces_compared=len(eces))
 # losses {glue:text}`table1-focal-gamma:.2f`, and how close the map with such a $\gamma$ is to a temperature is the
 # question of {ref}`ch-fit`.
 #
+# (sec-table1-hundred)=
 # ## A hundred classes
 
 # %% tags=["remove-input"]
-many = results.load_recorded(recorded_many)
-note("table1", many_runs=len(many), many_n=many[0].spec.n_train, many_epochs=many[0].spec.training.epochs)
-every_many = results.read_table(recorded_many)
-note("table1", many_error=every_many.query("metric == 'error' and method == 'none'")["value"].min())
-note("table1", many_model=in_words(many[0].spec.model))
-as_trained = "metric == 'adaptive-ece' and method == 'none'"
-of_many = results.summarise(every_many).query(as_trained).set_index("loss")["mean"].sort_values()
-note("table1", many_ce=of_many["cross-entropy"])
-others = of_many.drop("cross-entropy")
-note("table1", many_low=others.min(), many_high=others.max(), many_first=in_words(of_many.index[0]))
-of_few = results.summarise(small_frame).query(as_trained).set_index("loss")["mean"]
-note("table1", few_first=in_words(of_few.idxmin()), few_ce=of_few["cross-entropy"])
-
-# %% tags=["hide-input"]
-form = results.format_as_kk24(every_many).rename(index=in_words)
-captioned(form[["error (%)", "adaptive ECE (%)"]], "CIFAR-100, one seed, mean temperature in brackets")
-
-# %% tags=["remove-input"]
-differences(training.read_notes(f"workflow/grids/{recorded_many}.yaml").differs)
+many, planned_many = results.read_whole_seeds(recorded_many), results.read_planned(recorded_many)
+spec_many = planned_many[0]
+note("table1", many_n=spec_many.n_train, many_epochs=spec_many.training.epochs, many_model=in_words(spec_many.model))
+have = many["seed"].nunique()
+wanted = len({one.seed for one in planned_many})
+note("table1", many_seeds=results.say_seeds(have, wanted))
+note("table1", many_losses=", ".join(map(in_words, many["loss"].unique())))
 
 # %% [markdown]
-# CIFAR-100, {glue:text}`table1-many-model`, {glue:text}`table1-many-n:,` training images,
-# {glue:text}`table1-many-epochs` epochs, one seed: {glue:text}`table1-many-runs` runs, no spread, and errors of
-# {glue:text}`table1-many-error:.0f` % and more, so read it as an illustration. As trained the adaptive ECE is lowest
-# with: {glue:text}`table1-many-first`. It is {glue:text}`table1-many-ce:.1f` % with cross-entropy and
-# {glue:text}`table1-many-low:.1f` to {glue:text}`table1-many-high:.1f` with the others. In the small networks on
-# CIFAR-10 it is lowest with: {glue:text}`table1-few-first`, and {glue:text}`table1-few-ce:.1f` % with cross-entropy.
-# Runs on all images of CIFAR-100, with comparisons written down, have a grid, `workflow/grids/cifar100-record.yaml`,
-# and are not there yet.
-#
+# Does it hold on CIFAR-100? {glue:text}`table1-many-model` again, {glue:text}`table1-many-n:,` training images,
+# {glue:text}`table1-many-epochs` epochs, {glue:text}`table1-many-seeds`, the losses {glue:text}`table1-many-losses`.
+# Beside the runs on CIFAR-10 with the same seeds:
+
+# %% tags=["hide-input"]
+sets = {"CIFAR-10": recorded, "CIFAR-100": recorded_many}
+by_set = results.compare_training(
+    {title: results.read_whole_seeds(name) for title, name in sets.items()},
+    {title: results.load_whole_seeds(name) for title, name in sets.items()},
+).rename_axis(["loss", "data set"])
+caption = "All test images, means over the seeds that both have; T chosen by ECE (equal width)"
+captioned(by_set.rename(index=in_words), caption, precision=2)
+
+# %% tags=["remove-input"]
+folded_differences({"the runs on CIFAR-100": training.read_notes(f"workflow/grids/{recorded_many}.yaml").differs})
+
+# %% tags=["remove-input"]
+seen = by_set.unstack("data set")
+for short, loss in (("ce", "cross-entropy"), ("three", "focal 3")):
+    for size, title in (("ten", "CIFAR-10"), ("hundred", "CIFAR-100")):
+        note("table1", {f"{size}-{short}-error": seen.loc[loss, ("error (%)", title)]})
+        note("table1", {f"{size}-{short}-gap": seen.loc[loss, ("confidence - accuracy (points)", title)]})
+lead = (seen.loc["focal 3"] - seen.loc["cross-entropy"])["ECE (%)"]
+note("table1", lead_ten=lead["CIFAR-10"], lead_hundred=lead["CIFAR-100"])
+
+# %% [markdown]
+# Confidence minus accuracy with cross-entropy is {glue:text}`table1-ten-ce-gap:+.1f` points on CIFAR-10, where the
+# error is {glue:text}`table1-ten-ce-error:.1f` %, and {glue:text}`table1-hundred-ce-gap:+.1f` points on CIFAR-100,
+# where it is {glue:text}`table1-hundred-ce-error:.1f` %. With $\gamma = 3$ it is {glue:text}`table1-ten-three-gap:+.1f`
+# and {glue:text}`table1-hundred-three-gap:+.1f` points. The ECE (equal width) with $\gamma = 3$ minus that with
+# cross-entropy, as trained, is {glue:text}`table1-lead-ten:+.1f` points on CIFAR-10 and
+# {glue:text}`table1-lead-hundred:+.1f` on CIFAR-100. Beside what is printed of ResNet-50 on CIFAR-100:
+
+# %% tags=["hide-input"]
+beside("ece", "ECE (%), equal width, temperature chosen by it, as M20's and L25's", many, "CIFAR-100")
+
+# %% tags=["hide-input"]
+beside("adaptive-ece", "Adaptive ECE (%), equal mass, our temperature chosen by it", many, "CIFAR-100")
+
+# %% [markdown]
+# What was written down before these runs:
+
+# %% tags=["hide-input"]
+asked_many = results.keep_evaluable(results.read_written(recorded_many), many)
+found_many = results.evaluate_contrasts(many, asked_many) if asked_many else None
+caption = f"Contrasts of workflow/grids/{recorded_many}.yaml"
+results.format_contrasts(results.name_in_full(found_many), caption) if asked_many else None
+
+# %% [markdown]
+# Of two seeds a 95 % t interval reaches, to either side, more than six times as far as the two are apart: only what is
+# large, and alike in both, is decided.
+
+# %% tags=["remove-input"]
+show(
+    "m20.cifar100_before",
+    "m20.cifar100_after_sample_dependent",
+    "m20.cifar100_after_fixed",
+    "kk24.table1_ece_every_loss_cifar100",
+    "kk24.table1_ece_focal_losses_cifar100",
+)
+
+# %% [markdown]
 # ## Reliability
 #
 # L25's Fig. 9 has reliability diagrams of cross-entropy, FLSD-53, dual focal loss and FCL: 'Focal Calibration Loss
@@ -720,10 +762,9 @@ ECE does not."""
 # * Focal temperature scaling compared with a temperature, focal losses, adaptive ECE: {glue:text}`table1-gain:+.2f`
 #   points on average, 95 % t interval {glue:text}`table1-gain-low:+.2f` to {glue:text}`table1-gain-high:+.2f`,
 #   {glue:text}`table1-gain-verdict`. Fitted and judged by log-loss, on small networks: [](#page-questions).
-# * Of {glue:text}`table1-small-all` comparisons the runs on all images bear out
-#   {glue:text}`table1-small-borne-out` that small runs suggested, contradict {glue:text}`table1-small-contradicted`, do
-#   not bear out {glue:text}`table1-small-not-borne-out`, and have too few seeds for
-#   {glue:text}`table1-small-too-few-seeds-to-tell`.
+# * Of {glue:text}`table1-small-all` comparisons the runs on all images bear out {glue:text}`table1-small-borne-out`
+#   that small runs suggested, contradict {glue:text}`table1-small-contradicted`, do not bear out
+#   {glue:text}`table1-small-not-borne-out`, and have too few seeds for {glue:text}`table1-small-too-few-seeds-to-tell`.
 # * Say which ECE: with equal width or equal mass in its bins, and by which one the temperature was chosen.
 # * The networks are smaller than the papers' and were trained for fewer epochs; their errors are
 #   {glue:text}`table1-large-min:.0f` to {glue:text}`table1-large-max:.0f` % on CIFAR-10.

@@ -135,9 +135,9 @@ best = {"best of all": tuple(own.loc["full"])}
 valley_figure(across, up, results.nll_surface(drawn, across, up), len(drawn.validation.labels), curves, best)
 
 # %% [markdown]
-# Along the bottom, one parameter can stand for the other; the outline says how far. What does a search along one
-# curve lose? Each searches $\gamma$ alone; the own line is what KK24 section 5.2 proposes, here by NLL. The full search
-# takes Newton steps in both, from several starts. Searched are {glue:text}`questions-recorded` recorded runs, of
+# Along the bottom, one parameter can stand for the other; the outline says how far. What does a search along one curve
+# lose? Each searches $\gamma$ alone; the own line is what KK24 section 5.2 proposes, here by NLL. The full search takes
+# Newton steps in both, from several starts. Searched are {glue:text}`questions-recorded` recorded runs, of
 # {glue:text}`questions-records` records:
 
 # %% tags=["hide-input"]
@@ -277,10 +277,11 @@ note("questions", below=int((focal["mean"] < focal["gamma"]).sum()), focal_cells
 #
 # ## Against vector and matrix scaling, and others
 #
-# On the [small ResNets](#sec-table1-small): focal temperature scaling against scalings with parameters for each class,
-# all fitted on the same validation data as the package does by default, their penalties not tuned. Judged by proper
-# scores. What to compare was written down before, in `focal_lib/results/calibrators_compared.py`; left out are
-# {glue:text}`questions-left-out`. Only CIFAR-10 is compared so: CIFAR-100 has one seed, and no interval.
+# On recorded networks, [small ResNets](#sec-table1-small) on CIFAR-10 and [larger ones](#sec-table1-hundred) on
+# CIFAR-100: focal temperature scaling against scalings with parameters for each class, all fitted on the same
+# validation data as the package does by default, their penalties not tuned. Judged by proper scores. What to compare
+# was written down before, in `focal_lib/results/calibrators_compared.py`; left out are {glue:text}`questions-left-out`.
+# Over seeds only CIFAR-10 is compared, of whose losses the contrasts were written.
 
 # %% tags=["hide-input"]
 scores = results.read_table("open-questions")
@@ -406,7 +407,7 @@ note("questions", top=top, nine=len(compared), validation=len(trained[0].validat
 # Fashion-MNIST and kept.
 
 # %% tags=["hide-input"]
-kept = ("fashion-mnist-architectures", "cifar10-resnet8", "cifar100-resnet8")
+kept = ("fashion-mnist-architectures", "cifar10-resnet8", "cifar100-record")
 sets = [trained, *(results.load_recorded(name) for name in kept)]
 by_network = pd.concat([results.map_by_network(networks, gamma) for networks in sets], ignore_index=True)
 shares = by_network.assign(error=100 * by_network["error"], lowered=100 * by_network["lowered"])
@@ -462,8 +463,8 @@ note("questions", new=len(named), all_below=("below 1" if (by_network["nearest"]
 # {glue:text}`questions-lowered:.1f` %, of {glue:text}`questions-lowered-on`. That some can, with four classes or more,
 # is proved ({ref}`ch-confidence`); a network that spreads its probability over many classes can stay below the
 # threshold often. Of the {glue:text}`questions-new` contrasts focal temperature scaling is significantly lower in:
-# {glue:text}`questions-new-lower`; higher in: {glue:text}`questions-new-higher`. The three trained for
-# this are small and saw {glue:text}`questions-few:,` images; nothing is measured of large ones.
+# {glue:text}`questions-new-lower`; higher in: {glue:text}`questions-new-higher`. The three trained for this are small
+# and saw {glue:text}`questions-few:,` images; nothing is measured of large ones.
 #
 # ## The landscape
 #
@@ -474,8 +475,8 @@ note("questions", new=len(named), all_below=("below 1" if (by_network["nearest"]
 #
 # {ref}`ch-unknown` shows the networks of the book's grid digits and corrupted images. The CIFAR networks of chapter
 # {ref}`ch-table1` keep no weights, so that nothing new can be shown to them. Small ones were trained for this, and are
-# shown CIFAR-100 and most corruptions of CIFAR-10-C in [that chapter, too](#sec-unknown-cifar). Large ones have
-# not been asked.
+# shown CIFAR-100 and most corruptions of CIFAR-10-C in [that chapter, too](#sec-unknown-cifar). Large ones have not
+# been asked.
 #
 # :::{admonition} What to remember
 # :class: tip

@@ -32,8 +32,8 @@ OUT = ROOT / "results" / "advice" / "decisions.parquet"
 RECORDED = {
     "CIFAR-10, cross-entropy": "results/cifar10-resnet8/598cf2a97b66ca1c/logits.npz",
     "CIFAR-10, focal gamma 5": "results/cifar10-resnet8/3ed0b4b2798e300a/logits.npz",
-    "CIFAR-100, cross-entropy": "results/cifar100-resnet8/7d7590968ae17d55/logits.npz",
-    "CIFAR-100, focal gamma 3": "results/cifar100-resnet8/697557435be9649a/logits.npz",
+    "CIFAR-100, cross-entropy": "results/cifar100-record/918f2716bb76ddaa/logits.npz",
+    "CIFAR-100, focal gamma 3": "results/cifar100-record/63c8f37515793ce2/logits.npz",
 }
 EVERY = {  # (classes, samples) -> the setting is in the last of so many rounds
     (2, 200): 1,

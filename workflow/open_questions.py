@@ -4,7 +4,7 @@
     nice python -m workflow.open_questions searches      # as long, of every record that keeps logits
     nice python -m workflow.open_questions searches --add  # only of the runs that the table lacks
 
-The calibrators are compared on the ResNets of chapter 13. Of a record that is not whole, the runs that are there are
+The calibrators are compared on networks of chapter 13. Of a record that is not whole, the runs that are there are
 searched; the page says which. `notebooks/open_questions.py` reads both.
 """
 
@@ -29,7 +29,7 @@ from focal_lib.training.store import Result
 
 WRITTEN = "results/open-questions"
 OUT = ROOT / WRITTEN
-COMPARED = ("cifar10-resnet8", "cifar100-resnet8")
+COMPARED = ("cifar10-resnet8", "cifar100-record")
 
 
 def search(records: Iterable[str] = SEARCHED, found: pd.DataFrame | None = None) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""KK24 Table 1 on recorded runs of all of CIFAR-10, by KK24's ECE: equal mass (section 5.1)."""
+"""KK24 Table 1 on recorded runs of all of CIFAR-10 and CIFAR-100, by KK24's ECE: equal mass (section 5.1)."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from focal_lib.training.contrasts import Setting
 CHAPTER = "13_table1"
 RUNS = "cifar10-record"
 SIZE = "AirBench CNN, 45,000 training images, 16 epochs"
+HUNDRED_CLASSES = "cifar100-record"
+SIZE_HUNDRED_CLASSES = "AirBench CNN, 45,000 training images of CIFAR-100, 16 epochs"
 # the same of a larger network
 CHAPTER_LARGER = "24_larger_longer"
 LARGER = "cifar10-resnet18"
@@ -171,6 +173,32 @@ def table1_gamma_printed() -> Evidence:
 def table1_gamma_accuracy() -> Evidence:
     """gamma = 7 against cross-entropy."""
     return change_of_error_by_gamma()
+
+
+@claim(
+    "kk24.table1_ece_every_loss_cifar100",
+    source="KK24 Table 1, section 5.2, on CIFAR-100",
+    statement=EVERY_LOSS.format(size=SIZE_HUNDRED_CLASSES),
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs=f"results/{HUNDRED_CLASSES}",
+)
+def table1_ece_every_loss_cifar100() -> Evidence:
+    """Three of the paper's losses, each on its own."""
+    return All(tuple(gains_by_loss(HUNDRED_CLASSES).values()))
+
+
+@claim(
+    "kk24.table1_ece_focal_losses_cifar100",
+    source="KK24 Table 1, section 5.2, on CIFAR-100",
+    statement=FOCAL_LOSSES.format(size=SIZE_HUNDRED_CLASSES),
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs=f"results/{HUNDRED_CLASSES}",
+)
+def table1_ece_focal_losses_cifar100() -> Evidence:
+    """The mean over gamma 3 and FLSD-53 of each seed, then over seeds."""
+    return gain_of_focal_losses(HUNDRED_CLASSES)
 
 
 @claim(
