@@ -630,7 +630,7 @@ for title, name in sets.items():
     bins = results.reliability_by_loss(ran, by_set.index.unique("loss"))
     by_loss[title] = {in_words(loss): own for loss, own in bins.items()}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Reliability diagrams, a column for each loss, CIFAR-10 above and CIFAR-100 below: accuracy over confidence by bin with the diagonal, and the share of the samples in each bin."}, "figure": {"name": "fig-table1-hundred", "caption": "Reliability on test images as trained, bins of equal width, the runs of a loss together. Grey: the shares of the bins; orange: the gaps. A bar below the diagonal: too sure."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Reliability diagrams, a column for each loss, CIFAR-10 above and CIFAR-100 below: accuracy over confidence by bin with the diagonal, and the share of the samples in each bin."}, "figure": {"name": "fig-table1-hundred", "caption": "Reliability on test images as trained, bins of equal width, the runs of a loss together. Grey: the shares of the bins; orange: the gaps. A point below the diagonal: too sure."}}
 reliability_strip(by_loss)
 
 # %% tags=["remove-input"]
