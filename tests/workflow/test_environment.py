@@ -124,7 +124,7 @@ def test_make_takes_an_activated_environment_that_holds_everything(tmp_path, var
     done = make(target, **{variable: str(tmp_path / "kept")})
     assert done.returncode == 0, done.stderr
     assert done.stderr == f"Using the activated environment {tmp_path / 'kept'}.\n"
-    assert f"{tmp_path}/kept/bin/snakemake" in done.stdout
+    assert f"{tmp_path}/kept/bin/python -m workflow.call_snakemake" in done.stdout
     assert ".venv" not in done.stdout
 
 
@@ -133,10 +133,10 @@ def test_make_leaves_an_environment_alone_that_lacks_something(tmp_path):
     done = make("book", VIRTUAL_ENV=str(tmp_path / "empty"))
     assert done.returncode == 0, done.stderr
     assert f"Using .venv: the activated environment {tmp_path / 'empty'} lacks packaging." in done.stderr
-    assert ".venv/bin/snakemake" in done.stdout
+    assert ".venv/bin/python -m workflow.call_snakemake" in done.stdout
 
 
 def test_make_without_an_activated_environment_says_nothing():
     done = make("book")
     assert done.stderr == ""
-    assert ".venv/bin/snakemake" in done.stdout
+    assert ".venv/bin/python -m workflow.call_snakemake" in done.stdout
