@@ -18,11 +18,11 @@ SOURCES = "_modules/"  # where sphinx.ext.viewcode has them
 BEFORE_THEMES = 400  # which ask for the table of contents at 500
 
 
-def make_once(make: Callable[..., str], pagename: str, made: dict[Any, str]) -> Callable[..., str]:
-    """The function, asked once for each depth and arguments; `made` holds its answers."""
+def make_once(make: Callable[..., str], to_root: str, made: dict[Any, str]) -> Callable[..., str]:
+    """The function, asked once for each way to the first page and arguments; `made` holds its answers."""
 
     def known(**kwargs: Any) -> str:
-        key = pagename.count("/"), tuple(sorted(kwargs.items()))
+        key = to_root, tuple(sorted(kwargs.items()))
         if key not in made:
             made[key] = make(**kwargs)
         return made[key]
@@ -37,7 +37,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
         app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
     ) -> None:
         if pagename.startswith(SOURCES):
-            context["toctree"] = make_once(context["toctree"], pagename, made)
+            to_root = app.builder.get_relative_uri(pagename, app.config.root_doc)
+            context["toctree"] = make_once(context["toctree"], to_root, made)
 
     app.connect("html-page-context", keep_contents, priority=BEFORE_THEMES)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

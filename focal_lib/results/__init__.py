@@ -78,6 +78,7 @@ from focal_lib.results.landscape_over_gamma import (
     values_over_gamma,
 )
 from focal_lib.results.other_training import compare_training
+from focal_lib.results.over_data_sets import compare_data_sets
 from focal_lib.results.over_seeds import (
     SCALINGS,
     by_scaling,
@@ -240,6 +241,7 @@ __all__ = [
     "cheap_searches",
     "compare_by_shift",
     "compare_calibrators",
+    "compare_data_sets",
     "compare_eces",
     "compare_scaling",
     "compare_small_with_large",

@@ -10,9 +10,10 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.intervals import Interval, t_interval_if_any, welch_interval
+from focal_lib.metrics.intervals import Interval, t_interval_if_any
 from focal_lib.metrics.significance import smallest_effect, t_p_value
 from focal_lib.pages.tables import captioned, in_words
+from focal_lib.results.over_data_sets import subtract_means
 from focal_lib.results.over_seeds import correct_together
 from focal_lib.results.recorded import read_written
 from focal_lib.training.contrasts import Contrast, Setting
@@ -249,15 +250,8 @@ def _as_means(found: pd.DataFrame, level: float) -> list[Interval]:
 
 def _apart(*pair: Interval, level: float) -> bool:
     """Whether two means differ, by Welch's interval; not where one of them is of one seed."""
-    counts = [(interval.degrees or 0) + 1 for interval in pair]
-    if min(counts) < 2:
-        return False
-    deviations = [interval.standard_error * count**0.5 for interval, count in zip(pair, counts, strict=True)]
-    means = [interval.estimate for interval in pair]
-    if not any(deviations):
-        return means[0] != means[1]
-    found = welch_interval((1, -1), means, deviations, counts, level=level)
-    return not found.low <= 0 <= found.high
+    found = subtract_means(*pair, level=level)
+    return found.low > 0 or found.high < 0
 
 
 def format_small_with_large(compared: pd.DataFrame) -> pd.DataFrame:

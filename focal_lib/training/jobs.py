@@ -160,9 +160,13 @@ def _last_reason(log_file: Path) -> str:
 
 
 def _environment(checkout: Path) -> dict[str, str]:
-    """The jobs' python is this one; Snakemake finds the logger."""
-    search = {"PATH": Path(sys.executable).parent, "PYTHONPATH": checkout / "workflow" / "plugins"}
-    own = {name: os.pathsep.join(filter(None, (str(first), os.environ.get(name)))) for name, first in search.items()}
+    """The jobs' python is this one; Snakemake finds the logger, and python `workflow`, whatever PYTHONSAFEPATH says."""
+    first = {"PATH": [Path(sys.executable).parent], "PYTHONPATH": [checkout / "workflow" / "plugins"]}
+    last = {"PYTHONPATH": [checkout]}
+    own = {}
+    for name, folders in first.items():
+        parts = [*map(str, folders), os.environ.get(name), *map(str, last.get(name, []))]
+        own[name] = os.pathsep.join(filter(None, parts))
     return os.environ | own
 
 

@@ -81,6 +81,7 @@ def main(root: Path, kills: int, seed: int = 0) -> dict[str, int]:
     workers: dict[int, list[Spec]] = {}
     while workers or counts["kills"] < kills:
         if not workers:
+            assert counts["seeds"] <= kills, "runs ended, and no worker was killed, again and again"
             planned = plan_runs(kills, counts["seeds"])
             counts["seeds"] += 1
             workers = {begin(specs, root): specs for specs in (planned, planned[::-1])}

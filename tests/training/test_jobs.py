@@ -114,13 +114,15 @@ def test_a_damaged_run_of_a_grid_is_asked_for_again(finished, tmp_path, monkeypa
     path.write_text("\n".join(f"{name}: {value}" for name, value in {**SMALL, "gamma": 2}.items()))
     asked = []
     monkeypatch.setattr(jobs, "_wait", lambda process, minutes: asked.append((folder / MARKER).is_file()) or 0)
-    monkeypatch.setattr(jobs.subprocess, "Popen", lambda *args, **options: None)
+    commands = []
+    monkeypatch.setattr(jobs.subprocess, "Popen", lambda command, **options: commands.append(command))
     for cut in (0, 100):
         (folder / MARKER).touch()
         content = (folder / "logits.npz").read_bytes()
         (folder / "logits.npz").write_bytes(content[: len(content) - cut])
         jobs.do_grid(path, tmp_path)
     assert asked == [True, False]
+    assert all(command[1:3] == ["-m", "workflow.call_snakemake"] for command in commands)  # which a signal ends
     assert read_grid(path) == [spec]
 
 

@@ -14,17 +14,20 @@ rule both:
 rule touch:
     output: touch("{which}")
 """
-SIGNALLED = """
-import os, signal, sys
-from snakemake.scheduling.job_scheduler import JobScheduler
+AT_SELECTION = """
+import os, signal
 from snakemake.scheduling.{module} import Scheduler
-from workflow.call_snakemake import handle_in_thread, main
 
 choose = Scheduler.select_jobs
 def choose_at_a_signal(*args):
     os.kill(os.getpid(), signal.SIGTERM)
     return choose(*args)
 Scheduler.select_jobs = choose_at_a_signal
+"""
+CALL = """
+import sys
+from workflow.call_snakemake import handle_in_thread, main
+
 if {mended}:
     handle_in_thread()
 main(sys.argv[1:])
@@ -33,7 +36,8 @@ main(sys.argv[1:])
 
 def call(folder, scheduler, mended, seconds):
     (folder / "Snakefile").write_text(SNAKEFILE)
-    script = SIGNALLED.format(module={"ilp": "milp"}.get(scheduler, scheduler), mended=mended)
+    module = "milp" if scheduler == "ilp" else scheduler
+    script = AT_SELECTION.format(module=module) + CALL.format(mended=mended)
     command = [sys.executable, "-c", script, "--cores", "1", "--nolock", "--scheduler", scheduler]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=seconds)
@@ -51,5 +55,19 @@ def test_a_signal_while_jobs_are_chosen_lets_that_job_end_and_begins_no_other(sc
 @pytest.mark.slow
 def test_snakemake_alone_still_needs_it(tmp_path):
     """Where a new Snakemake ends by itself, `workflow.call_snakemake` can go."""
-    with pytest.raises(subprocess.TimeoutExpired):
-        call(tmp_path, "greedy", mended=False, seconds=10)
+    with pytest.raises(subprocess.TimeoutExpired) as caught:
+        call(tmp_path, "greedy", mended=False, seconds=20)
+    assert b"Select jobs to execute..." in caught.value.stderr  # it had come so far, and stood still
+
+
+@pytest.mark.slow
+def test_the_command_handles_signals_so_and_is_called_snakemake(tmp_path):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    (tmp_path / "sitecustomize.py").write_text(AT_SELECTION.format(module="greedy"))
+    command = [sys.executable, "-m", "workflow.call_snakemake", "--cores", "1", "--nolock", "--scheduler", "greedy"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, "Will exit after" in done.stderr) == (1, True), done.stderr
+    usage = subprocess.run([*command, "--no-such"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert usage.returncode == 2
+    assert "snakemake: error: " in usage.stderr

@@ -6,15 +6,11 @@ from workflow.source_navigation import make_once
 def test_it_is_made_once_for_each_depth_and_arguments():
     asked, made = [], {}
 
-    def contents(page):
-        return make_once(lambda **kwargs: asked.append((page, kwargs)) or f"{page} {kwargs}", page, made)
+    def contents(page, to_root):
+        return make_once(lambda **kwargs: asked.append(page) or f"{to_root} {kwargs}", to_root, made)
 
-    first = contents("_modules/focal_lib/losses")(collapse=True, maxdepth=2)
-    assert contents("_modules/focal_lib/metrics")(maxdepth=2, collapse=True) == first
-    assert contents("_modules/focal_lib/losses/focal")(collapse=True, maxdepth=2) != first  # its links lead further up
-    assert contents("_modules/focal_lib/losses")(collapse=False, maxdepth=2) != first
-    assert [page for page, _ in asked] == [
-        "_modules/focal_lib/losses",
-        "_modules/focal_lib/losses/focal",
-        "_modules/focal_lib/losses",
-    ]
+    first = contents("losses", "../../intro.html")(collapse=True, maxdepth=2)
+    assert contents("metrics", "../../intro.html")(maxdepth=2, collapse=True) == first
+    assert contents("losses/focal", "../../../intro.html")(collapse=True, maxdepth=2) != first
+    assert contents("theory", "../../intro.html")(collapse=False, maxdepth=2) != first
+    assert asked == ["losses", "losses/focal", "theory"]
