@@ -21,7 +21,7 @@ from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES
 from focal_lib.calibration.methods import build
 from focal_lib.metrics.all_metrics import all_metrics
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.metrics.intervals import t_interval_if_any
+from focal_lib.metrics.intervals import Interval, t_interval_if_any
 from focal_lib.metrics.significance import holm, t_p_value
 from focal_lib.pages.tables import in_words
 from focal_lib.training.contrasts import SCALINGS
@@ -40,6 +40,7 @@ __all__ = [
     "name_seeds",
     "name_significant",
     "say_seeds",
+    "say_what_two_allow",
     "say_which_differ",
     "summarise",
     "write_table",
@@ -169,6 +170,23 @@ def say_seeds(there: int, planned: int | None = None) -> str:
     if planned is not None and there < planned:
         return f"{there} of {planned} planned {'seed' if planned == 1 else 'seeds'}"
     return f"{there} {'seed' if there == 1 else 'seeds'}"
+
+
+def say_what_two_allow(seeds: int) -> str:
+    """What a 95 % t interval of two seeds needs to be without 0; '' for any other number of them.
+
+    Its half width is t_0.975(1) / 2 times the distance of the two values, so that it is without 0 where both have one
+    sign and their ratio is below (t + 1) / (t - 1).
+    """
+    if seeds != 2:
+        return ""
+    t = Interval(0, 0, 0, "t", degrees=1).quantile()
+    return (
+        f"The 95 % t interval of two seeds reaches, to either side, {t / 2:.1f} times as far as the two are apart. It "
+        f"is without 0 only where both are on one side and the larger is less than {(t + 1) / (t - 1):.2f} times the "
+        "smaller, whatever their size: that one difference is significant and another is not does not say that the "
+        "two differ."
+    )
 
 
 def name_seeds(table: pd.DataFrame) -> str:

@@ -11,6 +11,7 @@ from scipy.special import softmax
 from focal_lib.checkout import ROOT
 from focal_lib.metrics.bins import adaptive_ece, ece
 from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.intervals import t_interval
 from focal_lib.results import over_seeds
 from focal_lib.results.over_seeds import SCALINGS
 from focal_lib.training.grids import read_grid
@@ -278,3 +279,13 @@ def test_by_scaling_gives_what_is_chosen_by_the_metric_itself():
     assert found["as trained"]["mean"].to_dict() == {"b": 2, "a": 5}
     assert list(found["as trained"].index) == ["b", "a"]  # as in the table
     assert found["temperature scaling"]["mean"].to_dict() == {"b": 7, "a": 7}
+
+
+def test_what_two_seeds_allow():
+    said = over_seeds.say_what_two_allow(2)
+    assert "6.4 times as far" in said
+    assert "less than 1.17 times" in said
+    t = 12.706204736432095  # of one degree of freedom, 0.975
+    for ratio, without_zero in (((t + 1) / (t - 1) - 1e-6, True), ((t + 1) / (t - 1) + 1e-6, False)):
+        assert (t_interval([1.0, ratio]).low > 0) == without_zero
+    assert [over_seeds.say_what_two_allow(n) for n in (1, 3, 4)] == ["", "", ""]
