@@ -819,8 +819,8 @@ ECE does not."""
 #   sure without it.
 # * On CIFAR-100 ({glue:text}`table1-many-seeds`) the ECE as trained with FLSD-53 minus that with cross-entropy is
 #   {glue:text}`table1-hundred-flsd-lead:+.1f` points, {glue:text}`table1-hundred-flsd-told` (95 % t interval
-#   {glue:text}`table1-hundred-flsd-lead-low:+.1f` to {glue:text}`table1-hundred-flsd-lead-high:+.1f`); with $\gamma = 3$
-#   {glue:text}`table1-hundred-three-lead:+.1f`, {glue:text}`table1-hundred-three-told`
+#   {glue:text}`table1-hundred-flsd-lead-low:+.1f` to {glue:text}`table1-hundred-flsd-lead-high:+.1f`); with
+#   $\gamma = 3$ {glue:text}`table1-hundred-three-lead:+.1f`, {glue:text}`table1-hundred-three-told`
 #   ({glue:text}`table1-hundred-three-lead-low:+.1f` to {glue:text}`table1-hundred-three-lead-high:+.1f`).
 # * Focal temperature scaling compared with a temperature, focal losses, adaptive ECE: {glue:text}`table1-gain:+.2f`
 #   points on average, 95 % t interval {glue:text}`table1-gain-low:+.2f` to {glue:text}`table1-gain-high:+.2f`,
