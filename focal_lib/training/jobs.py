@@ -161,12 +161,11 @@ def _last_reason(log_file: Path) -> str:
 
 def _environment(checkout: Path) -> dict[str, str]:
     """The jobs' python is this one; Snakemake finds the logger, and python `workflow`, whatever PYTHONSAFEPATH says."""
-    first = {"PATH": [Path(sys.executable).parent], "PYTHONPATH": [checkout / "workflow" / "plugins"]}
-    last = {"PYTHONPATH": [checkout]}
-    own = {}
-    for name, folders in first.items():
-        parts = [*map(str, folders), os.environ.get(name), *map(str, last.get(name, []))]
-        own[name] = os.pathsep.join(filter(None, parts))
+    search = {
+        "PATH": (Path(sys.executable).parent, os.environ.get("PATH")),
+        "PYTHONPATH": (checkout / "workflow" / "plugins", os.environ.get("PYTHONPATH"), checkout),
+    }
+    own = {name: os.pathsep.join(str(part) for part in parts if part) for name, parts in search.items()}
     return os.environ | own
 
 
