@@ -182,10 +182,10 @@ def say_what_two_allow(seeds: int) -> str:
         return ""
     t = Interval(0, 0, 0, "t", degrees=1).quantile()
     return (
-        f"The 95 % t interval of two seeds reaches, to either side, {t / 2:.1f} times as far as the two are apart. It "
-        f"is without 0 only where both are on one side and the larger is less than {(t + 1) / (t - 1):.2f} times the "
-        "smaller, whatever their size: that one difference is significant and another is not does not say that the "
-        "two differ."
+        "Of two seeds: that one difference is significant and another is not does not show that the two differ. The "
+        f"95 % t interval reaches {t / 2:.1f} times the distance of the two values to each side of their mean. It "
+        f"excludes 0 only if both have the same sign and the larger is less than {(t + 1) / (t - 1):.2f} times the "
+        "smaller, whatever their size."
     )
 
 

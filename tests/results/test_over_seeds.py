@@ -283,7 +283,7 @@ def test_by_scaling_gives_what_is_chosen_by_the_metric_itself():
 
 def test_what_two_seeds_allow():
     said = over_seeds.say_what_two_allow(2)
-    assert "6.4 times as far" in said
+    assert "6.4 times the distance" in said
     assert "less than 1.17 times" in said
     t = 12.706204736432095  # of one degree of freedom, 0.975
     for ratio, without_zero in (((t + 1) / (t - 1) - 1e-6, True), ((t + 1) / (t - 1) + 1e-6, False)):
