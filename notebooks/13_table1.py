@@ -40,7 +40,7 @@
 # On CIFAR-100, with {glue:text}`table1-many-seeds` of three losses, the ECE as trained with FLSD-53, M20's focal loss
 # whose $\gamma$ depends on the sample, minus that with cross-entropy is {glue:text}`table1-hundred-flsd-lead:+.1f`
 # points (95 % t interval {glue:text}`table1-hundred-flsd-lead-low:+.1f` to
-# {glue:text}`table1-hundred-flsd-lead-high:+.1f`): {glue:text}`table1-hundred-flsd-told` by this ECE, by
+# {glue:text}`table1-hundred-flsd-lead-high:+.1f`): by this ECE {glue:text}`table1-hundred-flsd-told`, by
 # {glue:text}`table1-hundred-apart` of {glue:text}`table1-hundred-others` other ECEs not so. M20's claim, which is of
 # $\gamma = 3$, too, is {glue:text}`table1-hundred-verdict` here. On CIFAR-10 the difference is
 # {glue:text}`table1-ten-flsd-lead:+.1f` ({glue:text}`table1-ten-flsd-lead-low:+.1f` to
