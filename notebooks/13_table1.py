@@ -620,10 +620,9 @@ note("table1", many_losses=", ".join(map(in_words, many["loss"].unique())))
 
 # %% tags=["hide-input"]
 sets = {"CIFAR-10": recorded, "CIFAR-100": recorded_many}
-by_set = results.compare_training(
-    {title: results.read_whole_seeds(name) for title, name in sets.items()},
-    {title: results.load_whole_seeds(name) for title, name in sets.items()},
-).rename_axis(["loss", "data set"])
+set_tables = {title: results.read_whole_seeds(name) for title, name in sets.items()}
+set_runs = {title: results.load_whole_seeds(name) for title, name in sets.items()}
+by_set = results.compare_training(set_tables, set_runs).rename_axis(["loss", "data set"])
 caption = "All test images, means over the seeds that both have; T chosen by ECE (equal width)"
 captioned(by_set.rename(index=in_words), caption, precision=2)
 
@@ -633,8 +632,8 @@ folded_differences({"the runs on CIFAR-100": training.read_notes(f"workflow/grid
 # %% tags=["remove-input"]
 pairs = set(zip(many["loss"], many["seed"], strict=True))
 by_loss = {}
-for title, name in sets.items():
-    ran = [run for run in results.load_whole_seeds(name) if (run.spec.label, run.spec.seed) in pairs]
+for title, loaded in set_runs.items():
+    ran = [run for run in loaded if (run.spec.label, run.spec.seed) in pairs]
     bins = results.reliability_by_loss(ran, by_set.index.unique("loss"))
     by_loss[title] = {in_words(loss): own for loss, own in bins.items()}
 
@@ -648,7 +647,7 @@ for short, loss in (("ce", "cross-entropy"), ("three", "focal 3"), ("flsd", "fls
         note("table1", {f"{size}-{short}-error": seen.loc[loss, ("error (%)", title)]})
         note("table1", {f"{size}-{short}-gap": seen.loc[loss, ("confidence - accuracy (points)", title)]})
 scaled_many = many.query("method == 'temperature' and metric == objective == 'ece'")
-at_least = results.summarise(results.eces_if_calibrated(results.load_whole_seeds(recorded_many), scaled_many))["mean"]
+at_least = results.summarise(results.eces_if_calibrated(set_runs["CIFAR-100"], scaled_many))["mean"]
 note("table1", {"hundred-chance-least": at_least.min(), "hundred-chance-most": at_least.max()})
 
 # %% [markdown]
@@ -661,7 +660,7 @@ note("table1", {"hundred-chance-least": at_least.min(), "hundred-chance-most": a
 # Welch's interval counts the seeds of both, and may be narrower than the t interval of one.
 
 # %% tags=["hide-input"]
-leads = results.compare_data_sets({title: results.read_whole_seeds(name) for title, name in sets.items()})
+leads = results.compare_data_sets(set_tables)
 heads = ["difference", "95 % t from", "t to", "seeds", "change from CIFAR-10", "95 % Welch from", "Welch to"]
 caption = "ECE (equal width) as trained, minus cross-entropy's with the same seed, in points; and its change"
 changes = leads.set_axis(heads, axis="columns").rename(index=in_words)

@@ -11,9 +11,13 @@ import pandas as pd
 from focal_lib.metrics.intervals import Interval, welch_interval
 from focal_lib.results.over_seeds import contrast
 
-__all__ = ["compare_data_sets", "subtract_means"]
+__all__ = ["as_means", "compare_data_sets", "subtract_means"]
 
-COLUMNS = ["loss", "difference", "low", "high", "seeds"]
+
+def as_means(found: pd.DataFrame, level: float) -> list[Interval]:
+    """The t intervals of a table's difference, low and high, over its seeds."""
+    columns = found[["difference", "low", "high", "seeds"]].itertuples(index=False, name=None)
+    return [Interval(mean, low, high, "t", level, seeds - 1) for mean, low, high, seeds in columns]
 
 
 def subtract_means(first: Interval, second: Interval, *, level: float = 0.95) -> Interval:
@@ -36,12 +40,12 @@ def compare_data_sets(tables: Mapping[str, pd.DataFrame], *, level: float = 0.95
 
     Losses that all data sets have, in the order of the first. Seeds of two data sets are no pairs: their images differ.
 
+    Args:
+        tables: data set -> what `measure` gives of its runs.
+
     Returns:
         Index loss, data set; difference, low, high, the t interval over seeds; seeds; change, change_low, change_high:
         the difference minus that on the first data set, by Welch's interval, 0 there.
-
-    Args:
-        tables: data set -> what `measure` gives of its runs.
 
     Raises:
         ValueError: no loss but cross-entropy that all have, or none with cross-entropy.
@@ -53,9 +57,8 @@ def compare_data_sets(tables: Mapping[str, pd.DataFrame], *, level: float = 0.95
         raise ValueError(f"tables must have a loss beside cross-entropy in common. Got none in {', '.join(tables)}.")
     rows: dict[tuple[str, str], Interval] = {}
     for title, differences in found.items():
-        for loss, *ends, seeds in differences.loc[differences["loss"].isin(shared), COLUMNS].to_numpy():
-            mean, low, high = map(float, ends)
-            rows[loss, title] = Interval(mean, low, high, "t", level, int(seeds) - 1)
+        kept = differences[differences["loss"].isin(shared)]
+        rows |= {(loss, title): mean for loss, mean in zip(kept["loss"], as_means(kept, level), strict=True)}
     first = {loss: interval for (loss, title), interval in rows.items() if title == next(iter(tables))}
     numbers = []
     for (loss, _), own in rows.items():

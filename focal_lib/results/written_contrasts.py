@@ -13,7 +13,7 @@ from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import Interval, t_interval_if_any
 from focal_lib.metrics.significance import smallest_effect, t_p_value
 from focal_lib.pages.tables import captioned, in_words
-from focal_lib.results.over_data_sets import subtract_means
+from focal_lib.results.over_data_sets import as_means, subtract_means
 from focal_lib.results.over_seeds import correct_together
 from focal_lib.results.recorded import read_written
 from focal_lib.training.contrasts import Contrast, Setting
@@ -233,7 +233,7 @@ def compare_small_with_large(
     one, two = (evaluate_contrasts(table, [pair[k] for pair in there], level) for k, table in enumerate(tables))
     suggested, shown = ((f["low"] > 0).astype(int) - (f["high"] < 0) for f in (one, two))
     apart = np.array(
-        [_apart(*pair, level=level) for pair in zip(_as_means(one, level), _as_means(two, level), strict=True)],
+        [_apart(*pair, level=level) for pair in zip(as_means(one, level), as_means(two, level), strict=True)],
         dtype=bool,
     )
     cases = (shown == suggested, shown == -suggested, apart, ~apart)
@@ -241,11 +241,6 @@ def compare_small_with_large(
     columns = ["difference", "low", "high", "seeds"]
     numbers = (one[columns].add_prefix("small_"), two[columns].add_prefix("large_"))
     return pd.concat([two[["table", "name", "metric"]], *numbers], axis="columns").assign(found=words)
-
-
-def _as_means(found: pd.DataFrame, level: float) -> list[Interval]:
-    columns = found[["difference", "low", "high", "seeds"]].itertuples(index=False, name=None)
-    return [Interval(mean, low, high, "t", level, seeds - 1) for mean, low, high, seeds in columns]
 
 
 def _apart(*pair: Interval, level: float) -> bool:
