@@ -77,7 +77,7 @@ from focal_lib.results.landscape_over_gamma import (
     share_within,
     values_over_gamma,
 )
-from focal_lib.results.other_training import compare_training
+from focal_lib.results.other_training import compare_run_with_seeds, compare_training
 from focal_lib.results.over_data_sets import compare_data_sets
 from focal_lib.results.over_seeds import (
     SCALINGS,
@@ -244,6 +244,7 @@ __all__ = [
     "compare_calibrators",
     "compare_data_sets",
     "compare_eces",
+    "compare_run_with_seeds",
     "compare_scaling",
     "compare_small_with_large",
     "compare_training",

@@ -1,18 +1,21 @@
-"""The same losses and seeds trained in several ways, side by side."""
+"""The same losses and seeds trained in several ways, side by side; one run in another way beside several seeds."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from focal_lib.metrics.intervals import t_interval
 from focal_lib.results.by_run import confidence_gaps
 from focal_lib.training.store import Result
 
-__all__ = ["compare_training"]
+__all__ = ["compare_run_with_seeds", "compare_training"]
 
-# heading -> metric, method, objective, column: ECE is of equal width, as M20's
-_ASKED = {
+# heading -> metric, method, objective, column
+_Asked = dict[str, tuple[str, str, str, str]]
+_OF_LOSSES: _Asked = {  # ECE is of equal width, as M20's
     "error (%)": ("error", "none", "", "value"),
     "NLL": ("nll", "none", "", "value"),
     "ECE (%)": ("ece", "none", "", "value"),
@@ -20,6 +23,23 @@ _ASKED = {
     "ECE after T (%)": ("ece", "temperature", "ece", "value"),
 }
 _GAP = "confidence - accuracy (points)"
+_OF_A_RUN: _Asked = {
+    "error (%)": ("error", "none", "", "value"),
+    "NLL": ("nll", "none", "", "value"),
+    "ECE, equal width (%)": ("ece", "none", "", "value"),
+    "ECE, equal mass (%)": ("adaptive-ece", "none", "", "value"),
+    "T by NLL": ("nll", "temperature", "nll", "temperature"),
+    "T by ECE, equal width": ("ece", "temperature", "ece", "temperature"),
+}
+
+
+def _values(table: pd.DataFrame, asked: _Asked) -> pd.DataFrame:
+    """A row a loss and seed, a column a heading."""
+    columns = {}
+    for heading, (metric, method, objective, column) in asked.items():
+        of_metric = (table["metric"] == metric) & (table["method"] == method) & (table["objective"] == objective)
+        columns[heading] = table[of_metric].set_index(["loss", "seed"])[column]
+    return pd.DataFrame(columns)
 
 
 def compare_training(tables: Mapping[str, pd.DataFrame], runs: Mapping[str, Iterable[Result]]) -> pd.DataFrame:
@@ -40,15 +60,48 @@ def compare_training(tables: Mapping[str, pd.DataFrame], runs: Mapping[str, Iter
     found = []
     for way, table in tables.items():
         kept = table[[key in shared for key in zip(table["loss"], table["seed"], strict=True)]]
-        columns = {}
-        for heading, (metric, method, objective, column) in _ASKED.items():
-            of_metric = (kept["metric"] == metric) & (kept["method"] == method) & (kept["objective"] == objective)
-            columns[heading] = kept[of_metric].groupby("loss", sort=False)[column].mean()
+        means = _values(kept, _OF_LOSSES).groupby("loss", sort=False).mean()
         gaps = confidence_gaps([run for run in runs[way] if (run.spec.label, run.spec.seed) in shared], ["test"])
-        columns[_GAP] = 100 * gaps.groupby("loss")["gap"].mean()
-        columns["seeds"] = kept.groupby("loss")["seed"].nunique()
-        found.append(pd.DataFrame(columns).assign(steps=way))
+        means[_GAP] = 100 * gaps.groupby("loss")["gap"].mean()
+        means["seeds"] = kept.groupby("loss")["seed"].nunique()
+        found.append(means.assign(steps=way))
     together = pd.concat(found).rename_axis("loss").set_index("steps", append=True)
     losses = {loss for loss, _ in shared}
     order = [loss for loss in next(iter(tables.values()))["loss"].unique() if loss in losses]
     return together.reindex(pd.MultiIndex.from_product([order, list(tables)], names=["loss", "steps"]))
+
+
+def compare_run_with_seeds(run: pd.DataFrame, seeds: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
+    r"""One run beside the run of its loss and seed that was trained in another way, and beside what seeds change there.
+
+    low and high are where a further seed of the other way is expected, the t prediction interval of n seeds,
+
+    .. math:: \bar x \pm t_{n - 1} s \sqrt{1 + 1 / n},
+
+    so that a change which one run can show is one that leads out of them.
+
+    Args:
+        run: what `measure` gives of one run; seeds: the same of runs in the other way, of its loss two at least.
+
+    Returns:
+        Index error, NLL, ECEs as trained and temperatures, on test images; columns there (the run of the same seed in
+        the other way), here, change, low, high, inside.
+
+    Raises:
+        ValueError: more than one run, or not its loss and seed among fewer than two.
+    """
+    here, there = _values(run, _OF_A_RUN), _values(seeds, _OF_A_RUN)
+    if len(here) != 1:
+        raise ValueError(f"run must be one run. Got {len(here)}.")
+    loss, seed = here.index[0]
+    alike = there[there.index.get_level_values("loss") == loss]
+    if len(alike) < 2 or (loss, seed) not in alike.index:
+        have = ", ".join(str(own) for own in alike.index.get_level_values("seed"))
+        raise ValueError(f"seeds must have two runs of {loss} or more, seed {seed} among them. Got {have or 'none'}.")
+    rows = {}
+    for heading, value in here.iloc[0].items():
+        mean = t_interval(alike[heading], level=level)
+        half = (mean.high - mean.estimate) * math.sqrt(len(alike) + 1)  # its standard error has 1 / sqrt(n)
+        same, low, high = alike.loc[(loss, seed), heading], mean.estimate - half, mean.estimate + half
+        rows[heading] = (same, value, value - same, low, high, low <= value <= high)
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["there", "here", "change", "low", "high", "inside"])

@@ -1,14 +1,15 @@
-"""The same losses and seeds, trained in two ways."""
+"""The same losses and seeds, trained in two ways; one run beside seeds of another way."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import softmax
 
 from focal_lib.metrics.bins import ece
 from focal_lib.results import over_seeds
-from focal_lib.results.other_training import compare_training
+from focal_lib.results.other_training import compare_run_with_seeds, compare_training
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +50,41 @@ def test_nothing_in_common_is_refused(made_results):
     tables = {"a": over_seeds.measure(made_results[:1]), "b": over_seeds.measure(made_results[1:2])}
     with pytest.raises(ValueError, match=r"must have a loss and seed in common. Got none in a, b"):
         compare_training(tables, {"a": made_results[:1], "b": made_results[1:2]})
+
+
+@pytest.fixture(scope="module")
+def measured(made_results, halved):
+    """Seeds of cross-entropy, and seed 1 with halved logits."""
+    return over_seeds.measure(made_results[:4]), over_seeds.measure(halved[:1])
+
+
+def test_a_run_has_its_seed_beside_it_and_where_a_further_seed_would_be(made_results, measured):
+    seeds, run = measured
+    found = compare_run_with_seeds(run, seeds)
+    probs = [softmax(own.test.logits.astype(float), -1) for own in made_results[:4]]
+    values = [100 * ece(p, own.test.labels) for p, own in zip(probs, made_results, strict=False)]
+    row = found.loc["ECE, equal width (%)"]
+    half = stats.t.ppf(0.975, 3) * np.std(values, ddof=1) * np.sqrt(1 + 1 / 4)
+    assert (row["low"], row["high"]) == pytest.approx((np.mean(values) - half, np.mean(values) + half))
+    assert row["there"] == pytest.approx(values[1])
+    assert row["change"] == row["here"] - row["there"]
+    assert found.loc["error (%)", "change"] == 0
+    assert found.loc["T by NLL", "here"] == pytest.approx(found.loc["T by NLL", "there"] / 2, rel=1e-3)
+    assert found["inside"]["error (%)"]
+    assert not found["inside"]["T by NLL"]
+
+
+def test_a_seed_of_the_same_way_has_no_change_and_lies_inside(made_results):
+    seeds = over_seeds.measure(made_results[:4])
+    found = compare_run_with_seeds(seeds[seeds["seed"] == 2], seeds)
+    assert (found["change"] == 0).all()
+    assert found["inside"].all()  # of four values none is so far from their mean
+
+
+@pytest.mark.parametrize(
+    ("run", "seeds", "told"), [(slice(2), slice(4), "one run. Got 2"), (slice(5, 6), slice(4), "")]
+)
+def test_a_run_without_its_seeds_is_refused(made_results, run, seeds, told):
+    told = told or r"two runs of focal 3 or more, seed 1 among them\. Got none"
+    with pytest.raises(ValueError, match=told):
+        compare_run_with_seeds(over_seeds.measure(made_results[run]), over_seeds.measure(made_results[seeds]))
