@@ -37,6 +37,7 @@ from focal_lib.pages.notes import note
 from focal_lib.pages.tables import captioned, in_words
 from focal_lib.results import speed
 from focal_lib.training import data
+from focal_lib.training.machine import spell_cores
 
 live = {Path(grid).stem: training.load_runs(grid, runs)}
 found = results.list_experiments(live)
@@ -104,17 +105,17 @@ note("provenance", outside=f" Outside: {'; '.join(outside)}." if outside else ""
 half = (beside["high"] - beside["low"]) / 2
 note("provenance", {"half-ece": half["ECE, equal width (%)"], "half-nll": half["NLL"], "half-t": half["T by NLL"]})
 for how, run in {"there": same, "here": single}.items():
-    note("provenance", {f"precision-{how}": precisions[how], f"machine-{how}": " and ".join(run.compute.machines)})
+    note("provenance", {f"precision-{how}": precisions[how], f"machine-{how}": spell_cores(" and ".join(run.compute.machines))})
 
 # %% [markdown]
 # The last two columns are a 95 % prediction interval, in which a further seed in
 # {glue:text}`provenance-precision-there` is expected after {glue:text}`provenance-seeds` seeds. In it lie
 # {glue:text}`provenance-inside` of the {glue:text}`provenance-numbers` numbers of the run in
-# {glue:text}`provenance-precision-here`.{glue:text}`provenance-outside` So one pair shows changes only above about
+# {glue:text}`provenance-precision-here`.{glue:text}`provenance-outside` It reaches
 # {glue:text}`provenance-half-ece:.1f` points of ECE, {glue:text}`provenance-half-nll:.3f` nats and
-# {glue:text}`provenance-half-t:.2f` of $T$; whether bf16 changes less than that it does not tell. The machines
-# differ, too, {glue:text}`provenance-machine-there` and {glue:text}`provenance-machine-here`, and with them the order
-# in which sums are rounded.
+# {glue:text}`provenance-half-t:.2f` of $T$ to either side of the mean of the seeds: whether bf16 changes less than that
+# one run does not tell. The machines differ, too, {glue:text}`provenance-machine-there` and
+# {glue:text}`provenance-machine-here`, and with them the order in which sums are rounded.
 
 # %% [markdown]
 # ## Whose data

@@ -14,7 +14,8 @@ START, END = "<!-- verdicts: focal claims --record -->", "<!-- end -->"
 
 HEADLINES = (
     "A correction is never counted as a reproduction; a sentence held against its paper's table and runs of ours "
-    "counts twice. The best-known claims of the papers:"
+    "counts twice. {} of the statements are measured on networks that `make book` trains: another processor rounds "
+    "otherwise, and a verdict near its limit can come out as another. The best-known claims of the papers:"
 )
 
 
@@ -25,7 +26,8 @@ def table(verdicts: Mapping[str, str], instead: Mapping[str, str]) -> str:
         verdicts: claim id -> verdict.
         instead: claim id -> what holds instead, where something does.
     """
-    lines = [tally_table(tallies(ledger(), verdicts)), "", HEADLINES, ""]
+    trained = sum(claim.needs == "runs" for claim in ledger())
+    lines = [tally_table(tallies(ledger(), verdicts)), "", HEADLINES.format(trained), ""]
     lines += ["| claim | says | chapter | verdict | instead |", "|---|---|---|---|---|"]
     for claim in ledger():
         if claim.headline:
