@@ -105,7 +105,8 @@ note("provenance", outside=f" Outside: {'; '.join(outside)}." if outside else ""
 half = (beside["high"] - beside["low"]) / 2
 note("provenance", {"half-ece": half["ECE, equal width (%)"], "half-nll": half["NLL"], "half-t": half["T by NLL"]})
 for how, run in {"there": same, "here": single}.items():
-    note("provenance", {f"precision-{how}": precisions[how], f"machine-{how}": spell_cores(" and ".join(run.compute.machines))})
+    machines = spell_cores(" and ".join(run.compute.machines))
+    note("provenance", {f"precision-{how}": precisions[how], f"machine-{how}": machines})
 
 # %% [markdown]
 # The last two columns are a 95 % prediction interval, in which a further seed in
