@@ -51,7 +51,8 @@ def test_the_schedule_is_the_specifications_when_less_is_trained(small):
     whole, part = follow([small(model="mlp")])[0], follow([small(model="mlp")], 2, test_samples=7)[0]
     assert len(part.snapshots) == 3
     assert np.array_equal(part.snapshots[2].train.logits, whole.snapshots[2].train.logits)
-    assert np.array_equal(part.snapshots[2].test.logits, whole.snapshots[2].test.logits[:7])
+    # not bitwise: some processors multiply a matrix of few rows in another order
+    np.testing.assert_allclose(part.snapshots[2].test.logits, whole.snapshots[2].test.logits[:7], rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(
