@@ -83,24 +83,30 @@ Markdown(speed.say_training(rates))
 # (sec-provenance-precision)=
 # ## What bf16 changes
 #
-# The recorded CIFAR runs of [](#ch-table1) are in bf16: where a network multiplies, numbers are rounded to eight
+# The main CIFAR runs of [](#ch-table1) are in bf16: where a network multiplies, numbers are rounded to eight
 # significant bits; weights, sums, the last layer and the logits are in float32. One of them, cross-entropy with seed
 # {glue:text}`provenance-seed`, was trained again in float32. Does that change what is reported?
 
 # %% tags=["hide-input"]
 single = results.load_recorded(again)[0]
 beside = results.compare_run_with_seeds(results.read_table(again), results.read_table(record))
-asked = [run for run in results.load_recorded(record, part=True) if run.spec.label == single.spec.label]
-same = next(run for run in asked if run.spec.seed == single.spec.seed)
+asked = (single.spec.label, single.spec.seed)
+same = next(run for run in results.load_recorded(record, part=True) if (run.spec.label, run.spec.seed) == asked)
 precisions = {"there": same.spec.training.precision, "here": single.spec.training.precision}
 columns = precisions | {"low": "a further seed, from", "high": "to"}
-shown = beside.drop(columns="inside").rename(columns=columns)
+shown = beside.drop(columns=["inside", "seeds"]).rename(columns=columns)
 what = f"{in_words(single.spec.model)} on CIFAR-10, {in_words(single.spec.label)}, seed {single.spec.seed}"
 captioned(shown, f"{what}, test images; T chosen on validation images", precision=3)
 
 # %% tags=["remove-input"]
 outside = [name for name, inside in beside["inside"].items() if not inside]
-note("provenance", seed=single.spec.seed, seeds=len(asked), numbers=len(beside), inside=int(beside["inside"].sum()))
+note(
+    "provenance",
+    seed=single.spec.seed,
+    seeds=int(beside["seeds"].iloc[0]),
+    numbers=len(beside),
+    inside=int(beside["inside"].sum()),
+)
 note("provenance", outside=f" Outside: {'; '.join(outside)}." if outside else "")
 half = (beside["high"] - beside["low"]) / 2
 note("provenance", {"half-ece": half["ECE, equal width (%)"], "half-nll": half["NLL"], "half-t": half["T by NLL"]})
@@ -115,8 +121,8 @@ for how, run in {"there": same, "here": single}.items():
 # {glue:text}`provenance-precision-here`.{glue:text}`provenance-outside` It reaches
 # {glue:text}`provenance-half-ece:.1f` points of ECE, {glue:text}`provenance-half-nll:.3f` nats and
 # {glue:text}`provenance-half-t:.2f` of $T$ to either side of the mean of the seeds: whether bf16 changes less than that
-# one run does not tell. The machines differ, too, {glue:text}`provenance-machine-there` and
-# {glue:text}`provenance-machine-here`, and with them the order in which sums are rounded.
+# one run does not tell. The two were trained on {glue:text}`provenance-machine-there` and
+# {glue:text}`provenance-machine-here`; another processor rounds sums in another order.
 
 # %% [markdown]
 # ## Whose data

@@ -69,6 +69,7 @@ def test_a_run_has_its_seed_beside_it_and_where_a_further_seed_would_be(made_res
     assert row["there"] == pytest.approx(values[1])
     assert row["change"] == row["here"] - row["there"]
     assert found.loc["error (%)", "change"] == 0
+    assert (found["seeds"] == 4).all()
     assert found.loc["T by NLL", "here"] == pytest.approx(found.loc["T by NLL", "there"] / 2, rel=1e-3)
     assert found["inside"]["error (%)"]
     assert not found["inside"]["T by NLL"]
