@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 from scipy.special import softmax
 
+from focal_lib.calibration import M20_TEMPERATURES, PAPER_TEMPERATURES
 from focal_lib.checkout import ROOT
 from focal_lib.metrics.bins import adaptive_ece, ece
 from focal_lib.metrics.by_name import METRICS
@@ -49,6 +50,18 @@ def test_each_scaling_is_chosen_by_its_objective(made_results, measured):
     assert values["ece"] == min(values.values())
     values = {o: adaptive_ece(softmax(z / t, -1), labels) for o, t in chosen["temperature"].items()}
     assert values["adaptive-ece"] == min(values.values())
+
+
+def test_the_temperature_chosen_by_ece_is_of_m20s_grid(made_results):
+    """0.1 to 10 in steps of 0.1, also where KK24's grid ends before; by the other ECE it is of the calibrators' own."""
+    run = made_results[0]
+    sharp = replace(
+        run, **{s: replace(getattr(run, s), logits=8 * getattr(run, s).logits) for s in ("validation", "test")}
+    )
+    chosen = over_seeds.measure([sharp], [("temperature", "ece")])["temperature"].unique()
+    assert len(chosen) == 1
+    assert chosen[0] in M20_TEMPERATURES
+    assert chosen[0] > max(PAPER_TEMPERATURES)
 
 
 def test_some_scalings_only(made_results, measured):
