@@ -31,9 +31,9 @@
 #
 # With cross-entropy confidence minus accuracy is {glue:text}`larger-gap-small:+.1f`, {glue:text}`larger-gap-large:+.1f`
 # and {glue:text}`larger-gap-long:+.1f` points; with $\gamma = 3$ it is {glue:text}`larger-three-small:+.1f`,
-# {glue:text}`larger-three-large:+.1f` and {glue:text}`larger-three-long:+.1f`. So focal loss takes away
-# {glue:text}`larger-takes-small:s` than the excess in the first, {glue:text}`larger-takes-large:s` in the second and
-# {glue:text}`larger-takes-long:s` in the third. {glue:text}`larger-waiting:s`
+# {glue:text}`larger-three-large:+.1f` and {glue:text}`larger-three-long:+.1f`. So $\gamma = 3$ changes it by
+# {glue:text}`larger-change-small:+.1f`, {glue:text}`larger-change-large:+.1f` and {glue:text}`larger-change-long:+.1f`
+# points: too far where it is below 0 then, not far enough where it is above. {glue:text}`larger-waiting:s`
 #
 # :::{admonition} As printed: M20 section 3
 # 'after the 150th epoch (where the learning rate drops by a factor of 10), there is a marked rise in the average test
@@ -51,11 +51,9 @@ by_mean: str = "cifar10-record"  # the small one, few epochs, steps by the mean
 fresh: str = "cifar10-long-fresh"  # grid of seeds that are asked what the longer training suggests
 
 # %% tags=["hide-input"]
-import json
-
 from focal_lib import results, training
 from focal_lib.checkout import ROOT
-from focal_lib.claims import show
+from focal_lib.claims import find, show
 from focal_lib.claims.printed_effects import mean_difference
 from focal_lib.pages.differences import folded_differences
 from focal_lib.pages.footer import foot
@@ -82,21 +80,22 @@ for short, table in tables.items():
     note("larger", {f"lead-{short}": lead["difference"], f"seeds-{short}": said})
     gaps = 100 * results.confidence_gaps(runs[short], ["test"]).groupby("loss")["gap"].mean()
     note("larger", {f"gap-{short}": gaps["cross-entropy"], f"three-{short}": gaps["focal 3"]})
-    takes = "more" if gaps["focal 3"] < 0 else "less"
-    note("larger", {f"takes-{short}": takes if gaps["focal 3"] < gaps["cross-entropy"] else "nothing rather"})
+    note("larger", {f"change-{short}": gaps["focal 3"] - gaps["cross-entropy"]})
 
 # %% tags=["remove-input"]
 note("larger", m20_epochs=training.RECIPES["m20-cifar"].epochs, long_epochs=first["long"].training.epochs)
 note("larger", epochs=first["large"].training.epochs, n=first["large"].n_train)
 note("larger", printed=mean_difference("M20", "cifar10", "ece", "pre", "focal 3", "cross-entropy", -1).size)
 asked = {spec.seed for spec in results.read_planned(fresh)}
-waiting = f"""The longer training has seed 0 alone: what that shows suggests an answer and confirms none.
+of_long = sorted(tables["long"]["seed"].unique())
+alone = f"seed {of_long[0]} alone" if len(of_long) == 1 else f"{len(of_long)} seeds"
+waiting = f"""The longer training has {alone}, seen before it was asked: what that shows suggests an answer and confirms none.
 {len(asked)} fresh seeds are planned, """
 if (ROOT / "results" / fresh / "table.parquet").is_file():
     lead = results.evaluate_contrasts(results.read_whole_seeds(fresh), [primary]).iloc[0]
     waiting += f"of which {int(lead['seeds'])} are there: {lead['difference']:+.1f} points on average."
 else:
-    waiting += "and not there yet; the ledger waits for them."
+    waiting += "and none is there yet."
 note("larger", waiting=waiting.replace("\n", " "))
 
 # %% [markdown]
@@ -106,11 +105,12 @@ note("larger", waiting=waiting.replace("\n", " "))
 #
 # * the small network (AirBench CNN) for {glue:text}`larger-epochs` epochs, from [](#sec-table1-clipped), on
 #   {glue:text}`larger-made-small:s`;
-# * ResNet-18 for as many, with the losses of {cite:t}`kk24` (KK24), on {glue:text}`larger-made-large:s`. Its number of
-#   epochs is what a quarter of an hour of that GPU allows for three seeds: the grid file of that commit has more, and
-#   the rate that was measured just before the first run settled it. The comparisons were written down before;
+# * ResNet-18 for as many, with the losses of {cite:t}`kk24` (KK24), on {glue:text}`larger-made-large:s`. The grid file
+#   of that commit plans more epochs: they were cut, before the first run, to what the speed just measured allows in a
+#   quarter of an hour for three seeds. The comparisons were written down before;
 # * the small network for {glue:text}`larger-long-epochs` epochs, cross-entropy and $\gamma = 3$, on
-#   {glue:text}`larger-made-long:s`. There is one seed, and it was looked at before anything was asked of such runs.
+#   {glue:text}`larger-made-long:s`. It has {glue:text}`larger-long-seeds:s`, looked at before anything was asked of such
+#   runs.
 #
 # From the first set to the second the network changes, and with it the machine, the version of PyTorch and how it does
 # a step. From the first to the third these change, too, and besides the number of epochs the schedule of the learning
@@ -120,11 +120,7 @@ note("larger", waiting=waiting.replace("\n", " "))
 
 # %% tags=["remove-input"]
 for short, name in names.items():
-    made = [json.loads((ROOT / "results" / name / run.spec.digest / "spec.json").read_text()) for run in runs[short]]
-    machines = " and ".join(dict.fromkeys(machine for one in made for machine in one["machines"]))
-    how = (f"PyTorch {m['versions']['torch']}, {m['step']} steps, commit {m['commit'][:12]}" for m in made)
-    code = "; ".join(dict.fromkeys(how))
-    note("larger", {f"made-{short}": f"{machines} ({code})"})
+    note("larger", {f"made-{short}": results.say_how_made(ROOT / "results" / name, runs[short])})
 grids = {"the small network, few epochs": small, "ResNet-18": larger, "the longer training": longer}
 folded_differences({which: training.read_notes(f"workflow/grids/{name}.yaml").differs for which, name in grids.items()})
 
@@ -142,11 +138,17 @@ side_by_side = results.compare_training(
     {way: results.load_whole_seeds(name) for way, name in ways.items()},
 )
 by_way = side_by_side.rename(index=in_words).rename_axis(["loss", "trained"])
-captioned(by_way, "CIFAR-10, all test images, means over seeds; ECE of equal width, T chosen by it", precision=2)
+note("larger", long_seeds=results.say_seeds(len(of_long)))
+over = results.say_seeds(int(side_by_side["seeds"].min()))
+caption = f"CIFAR-10, all test images, {over}; ECE of equal width, T chosen by it"
+captioned(by_way.drop(columns="seeds"), caption, precision=2)
 
 # %% tags=["remove-input"]
 leads = side_by_side.loc["focal 3", "ECE (%)"] - side_by_side.loc["cross-entropy", "ECE (%)"]
 note("larger", by_length=leads["small, clipped, longer"] - leads["small, clipped"])
+judged = find("m20.larger_network_favours_focal").evidence
+with_all = f" (from small to larger with {judged.over}: {judged.measured:+.1f})"
+note("larger", all_by_size=with_all if judged.over != results.say_seeds(int(side_by_side["seeds"].min())) else "")
 note("larger", by_size=leads["ResNet-18, clipped"] - leads["small, clipped"])
 for short, loss in (("ce", "cross-entropy"), ("three", "focal 3")):
     by_ece = side_by_side.loc[loss, "T by ECE"]
@@ -159,7 +161,7 @@ note("larger", shared=results.say_seeds(shared))
 # %% [markdown]
 # On {glue:text}`larger-shared:s`, the ECE with $\gamma = 3$ minus that with cross-entropy changes by
 # {glue:text}`larger-by-size:+.1f` points from the small network to the larger one, and by
-# {glue:text}`larger-by-length:+.1f` from the short training to the longer. The temperature that validation images
+# {glue:text}`larger-by-length:+.1f` from the short training to the longer{glue:text}`larger-all-by-size:s`. The temperature that validation images
 # choose goes with the longer training from {glue:text}`larger-t-ce-short:.1f` to {glue:text}`larger-t-ce:.1f` with
 # cross-entropy and from {glue:text}`larger-t-three-short:.1f` to {glue:text}`larger-t-three:.1f` with $\gamma = 3$;
 # after it the ECEs are {glue:text}`larger-after-t-ce:.1f` and {glue:text}`larger-after-t-three:.1f` %. Both changes are
@@ -185,7 +187,7 @@ titles |= {"error (%)": "wrong", "NLL (nats)": "nll"}
 by_column = results.over_seeds_by_epoch(settled, list(titles.values()))
 panels = {title: by_column[column] for title, column in titles.items()}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Four panels over the epochs, a line for cross-entropy and one for focal loss with gamma 3, vertical lines where the learning rate falls: ECE, in which the lines cross; confidence minus accuracy, with a line at zero; error; NLL; all on test images."}, "figure": {"name": "fig-larger-epochs", "caption": "CIFAR-10, test images, after the first epochs: the small network, cross-entropy and $\\gamma = 3$, one seed; vertical lines where the learning rate falls to a tenth. Where confidence minus accuracy is 0, mean confidence is right. Counterpart, for test images, of M20 Figs. 1 (c), 3 (a) and (g)."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Four panels over the epochs, a line for cross-entropy and one for focal loss with gamma 3, vertical lines where the learning rate falls: ECE, in which the lines cross; confidence minus accuracy, with a line at zero; error; NLL; all on test images."}, "figure": {"name": "fig-larger-epochs", "caption": "CIFAR-10, test images, after the first epochs: the small network, cross-entropy and $\\gamma = 3$; vertical lines where the learning rate falls to a tenth. Where confidence minus accuracy is 0, mean confidence is right. Counterpart, for test images, of M20 Figs. 1 (c), 3 (a) and (g)."}}
 epoch_panels(panels, marks=drops, zero=["confidence minus accuracy (points)"])
 
 # %% tags=["hide-input"]
@@ -200,10 +202,12 @@ ahead = results.lower_from(long_tests, "width", "focal 3", "cross-entropy")
 note("larger", ahead=f"from epoch {ahead} on to the last" if ahead else "not at the last epoch", after=after)
 learnt = results.final_gaps(runs["long"], "train").groupby("loss")["accuracy"].mean()
 note("larger", learnt_ce=100 * (1 - learnt["cross-entropy"]), learnt_three=100 * (1 - learnt["focal 3"]))
-at = long_tests.groupby(["loss", "epoch"])[["nll_right", "nll_wrong", "gap", "weight_norm"]].mean()
+at = long_tests.groupby(["loss", "epoch"])[["nll", "nll_right", "nll_wrong", "width", "gap", "weight_norm"]].mean()
 for short, loss in (("ce", "cross-entropy"), ("three", "focal 3")):
     for when, epoch in (("after", after), ("end", last)):
         note("larger", {f"{short}-{column}-{when}": value for column, value in at.loc[loss, epoch].items()})
+rises = at.loc["cross-entropy", last] > at.loc["cross-entropy", after]
+note("larger", {f"ce-{name}-moves": "rises" if so else "falls" for name, so in rises.items()})
 note("larger", drop=drops[0], second_drop=drops[1])
 lighter = results.lower_from(long_tests, "weight_norm", "focal 3", "cross-entropy")
 note("larger", lighter=f"the smaller one from epoch {lighter} on" if lighter else "the larger one at the end")
@@ -213,8 +217,8 @@ note("larger", lighter=f"the smaller one from epoch {lighter} on" if lighter els
 # {glue:text}`larger-ce-gap-after:+.1f` to {glue:text}`larger-ce-gap-end:+.1f` points with cross-entropy and from
 # {glue:text}`larger-three-gap-after:+.1f` to {glue:text}`larger-three-gap-end:+.1f` with $\gamma = 3$. The ECE with
 # $\gamma = 3$ is the lower one {glue:text}`larger-ahead:s`. At the end {glue:text}`larger-learnt-ce:.2f` and
-# {glue:text}`larger-learnt-three:.2f` % of the training images are misclassified. Which of these two is better
-# calibrated depends on the epoch at which one looks; a shorter training with a schedule of its own need not pass
+# {glue:text}`larger-learnt-three:.2f` % of the training images are misclassified. Which of two is better
+# calibrated can depend on the epoch at which one looks; a shorter training with a schedule of its own need not pass
 # through the same values.
 #
 # Right and wrong samples apart, as in [](#ch-miscalibration):
@@ -226,7 +230,7 @@ titles |= {"norm of the last layer": "weight_norm"}
 by_column = results.over_seeds_by_epoch(settled, list(titles.values()))
 apart = {title: by_column[column] for title, column in titles.items()}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Six panels over the epochs, a line for cross-entropy and one for focal loss: NLL of right test samples and of wrong ones, of which the second rises with cross-entropy after the first fall of the rate; entropy of wrong ones; probability of the true class of right and of wrong ones; norm of the last layer."}, "figure": {"name": "fig-larger-apart", "caption": "The small network on test images, samples classified correctly (right) and not (wrong), one seed, after the first epochs. Counterpart, for test images, of M20 Fig. 1 (a) and (b), and of Fig. 3 (b), (d) to (f), (h)."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Six panels over the epochs, a line for cross-entropy and one for focal loss: NLL of right test samples and of wrong ones, of which the second rises with cross-entropy after the first fall of the rate; entropy of wrong ones; probability of the true class of right and of wrong ones; norm of the last layer."}, "figure": {"name": "fig-larger-apart", "caption": "The small network on test images, samples classified correctly (right) and not (wrong), after the first epochs; the last panel is of the weights. Counterpart, for test images, of M20 Fig. 1 (a) and (b), and of Fig. 3 (b), (d) to (f), (h)."}}
 epoch_panels(apart, columns=3, marks=drops)
 
 # %% [markdown]
@@ -236,6 +240,13 @@ epoch_panels(apart, columns=3, marks=drops)
 # {glue:text}`larger-three-nll-right-after:.3f` to {glue:text}`larger-three-nll-right-end:.3f` and from
 # {glue:text}`larger-three-nll-wrong-after:.1f` to {glue:text}`larger-three-nll-wrong-end:.1f`. The norm of the last
 # layer with $\gamma = 3$ is {glue:text}`larger-lighter:s`.
+#
+# And M20's sentence above, of cross-entropy after the first fall? From epoch {glue:text}`larger-after` to the end the
+# NLL on test images {glue:text}`larger-ce-nll-moves:s` here, from {glue:text}`larger-ce-nll-after:.2f` to
+# {glue:text}`larger-ce-nll-end:.2f`; that of wrong samples {glue:text}`larger-ce-nll-wrong-moves:s`, that of right ones
+# {glue:text}`larger-ce-nll-right-moves:s`; the ECE {glue:text}`larger-ce-width-moves:s`, from
+# {glue:text}`larger-ce-width-after:.1f` to {glue:text}`larger-ce-width-end:.1f` %. That is
+# {glue:text}`larger-long-seeds:s` of another network, and no verdict; those are in [](#ch-miscalibration).
 
 # %% tags=["hide-input"]
 kept = {in_words(loss): results.reliability_of_kept(runs["long"], loss) for loss in ("cross-entropy", "focal 3")}
@@ -250,12 +261,13 @@ note("larger", bins=BINS, many=MANY)
 reliability_strip(strip)
 
 # %% [markdown]
-# There are {glue:text}`larger-bins` bins, as in M20's figure; one with fewer than {glue:text}`larger-many` samples has
-# its share alone.
+# There are {glue:text}`larger-bins` bins, as in M20's figure; a bin with fewer than {glue:text}`larger-many` samples
+# shows its share and no point.
 #
 # ## Larger: ResNet-18
 #
-# KK24's Table 1 for ResNet-18. KK24's ECE is of equal mass (adaptive); in the list above it is M20's, of equal width.
+# KK24's Table 1 for ResNet-18. KK24's ECE is of equal mass (adaptive); in the list at the top of this page it is M20's,
+# of equal width.
 
 # %% tags=["hide-input"]
 frame = tables["large"]
@@ -307,12 +319,12 @@ note("larger", chance_least=by_chance.min(), chance_most=by_chance.max())
 # %% tags=["hide-input"]
 written = results.recorded.read_written(larger)
 found = results.evaluate_contrasts(frame, written)
-caption = f"Contrasts of workflow/grids/{larger}.yaml, written down before the runs"
-results.format_contrasts(results.name_in_full(found), caption)
+caption = f"Contrasts of workflow/grids/{larger}.yaml, written down before the runs; percentage points, of NLL nats"
+results.format_contrasts(results.name_in_full(found), caption, precision=None)
 
 # %% tags=["remove-input"]
 so = found["significant"] & (found["difference"] * found["claimed"] > 0)
-words = found["table"] + ": " + found["name"].map(in_words)
+words = found["table"] + ": " + found["compared"]
 sides = {"so": so, "not": found["significant"] & ~so}
 for side, which in sides.items():
     note("larger", {f"sure-{side}": "; ".join(words[which]) or "none", f"count-{side}": int(which.sum())})
@@ -350,16 +362,17 @@ note("larger", least_error=least, m20_error=m20_error)
 #
 # :::{admonition} What to remember
 # :class: tip
-# * Which loss is better calibrated as trained can depend on how long a network is trained. In the small one $\gamma =
-#   3$ minus cross-entropy is {glue:text}`larger-lead-small:+.1f` points of ECE after {glue:text}`larger-epochs` epochs
+# * Which loss is better calibrated as trained can change while a network is trained: in the longer training the ECE
+#   with $\gamma = 3$ is the lower one {glue:text}`larger-ahead:s`. In the small network $\gamma = 3$ minus
+#   cross-entropy is {glue:text}`larger-lead-small:+.1f` points of ECE after {glue:text}`larger-epochs` epochs
 #   ({glue:text}`larger-seeds-small:s`) and {glue:text}`larger-lead-long:+.1f` after {glue:text}`larger-long-epochs`
-#   ({glue:text}`larger-seeds-long:s`), with another schedule.
+#   ({glue:text}`larger-seeds-long:s`), with another schedule and on another machine.
 # * In ResNet-18 after {glue:text}`larger-epochs` epochs it is {glue:text}`larger-lead-large:+.1f`
 #   ({glue:text}`larger-seeds-large:s`); there {glue:text}`larger-ece-first:s` has the lowest adaptive ECE as trained.
 # * Focal loss with $\gamma = 3$ takes confidence away. Whether that helps depends on how much too much there is without
 #   it: with cross-entropy {glue:text}`larger-gap-small:+.1f` points after the short training and
 #   {glue:text}`larger-gap-long:+.1f` after the longer.
-# * One data set, and errors of {glue:text}`larger-least-error:.1f` % or more, where M20's ResNet-50 has
+# * One data set, and errors of {glue:text}`larger-least-error:.1f` % at the least, at the end of training, where M20's ResNet-50 has
 #   {glue:text}`larger-m20-error:.1f`. Whether a larger network that is trained as long follows M20 is not shown here.
 # :::
 #

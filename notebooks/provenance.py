@@ -17,7 +17,8 @@
 #
 # **What is this?** What somebody needs who cites or checks this reproduction: in what each experiment differs from the
 # one in its paper, what became of it and what it cost, whose data it uses, and under which terms. The tables are made
-# from the grids in `workflow/grids`, the records of the runs in `results` and the list of data sets.
+# from the grids in `workflow/grids`, the records of the runs in `results` and the list of data sets. KK24 is
+# {cite:t}`kk24`, M20 {cite:t}`m20`, KN24 {cite:t}`kn24`, L25 {cite:t}`l25`.
 
 # %% tags=["parameters"]
 grid: str = "workflow/grids/fashion-mnist.yaml"  # the grid whose runs make book trains
@@ -94,18 +95,21 @@ asked = (single.spec.label, single.spec.seed)
 same = next(run for run in results.load_recorded(record, part=True) if (run.spec.label, run.spec.seed) == asked)
 precisions = {"there": same.spec.training.precision, "here": single.spec.training.precision}
 columns = precisions | {"low": "a further seed, from", "high": "to"}
-shown = beside.drop(columns=["inside", "seeds"]).rename(columns=columns)
+shown = beside.drop(columns=["inside", "beyond", "seeds"]).rename(columns=columns)
 what = f"{in_words(single.spec.model)} on CIFAR-10, {in_words(single.spec.label)}, seed {single.spec.seed}"
 captioned(shown, f"{what}, test images; T chosen on validation images", precision=3)
 
 # %% tags=["remove-input"]
 outside = [name for name, inside in beside["inside"].items() if not inside]
+beyond = int(beside["beyond"].sum())
+inside = f"{len(beside) - len(outside)} of the" if outside else "all"
 note(
     "provenance",
     seed=single.spec.seed,
     seeds=int(beside["seeds"].iloc[0]),
-    numbers=len(beside),
-    inside=int(beside["inside"].sum()),
+    inside=f"{inside} {len(beside)} numbers",
+    beyond=f"{beyond} of {len(beside)}",
+    beyond_by_chance=2 / (int(beside["seeds"].iloc[0]) + 1),
 )
 note("provenance", outside=f" Outside: {'; '.join(outside)}." if outside else "")
 half = (beside["high"] - beside["low"]) / 2
@@ -117,8 +121,9 @@ for how, run in {"there": same, "here": single}.items():
 # %% [markdown]
 # The last two columns are a 95 % prediction interval, in which a further seed in
 # {glue:text}`provenance-precision-there` is expected after {glue:text}`provenance-seeds` seeds. In it lie
-# {glue:text}`provenance-inside` of the {glue:text}`provenance-numbers` numbers of the run in
-# {glue:text}`provenance-precision-here`.{glue:text}`provenance-outside` It reaches
+# {glue:text}`provenance-inside` of the run in {glue:text}`provenance-precision-here`.{glue:text}`provenance-outside`
+# Beyond the least and the largest of the seeds lie {glue:text}`provenance-beyond`; by chance a number of one more run
+# does so with probability {glue:text}`provenance-beyond-by-chance:.1f`, and these numbers go together. The interval reaches
 # {glue:text}`provenance-half-ece:.1f` points of ECE, {glue:text}`provenance-half-nll:.3f` nats and
 # {glue:text}`provenance-half-t:.2f` of $T$ to either side of the mean of the seeds: whether bf16 changes less than that
 # one run does not tell. The two were trained on {glue:text}`provenance-machine-there` and
@@ -139,14 +144,14 @@ listed.set_caption("Data sets and word vectors that the package reads")
 # %% tags=["remove-input"]
 kept = results.recorded_data()
 titles = list(dict.fromkeys(data.find_source(name).title for name in kept.values()))
-note("provenance", kept=" and ".join(titles), folders=len(kept))
+note("provenance", kept=", ".join(titles[:-1]) + f" and {titles[-1]}", folders=len(kept))
 
 # %% [markdown]
 # ## What is passed on
 #
 # No image, text or rater's vote of these data sets is in the repository. `results` holds the logits and labels of
 # validation and test samples of {glue:text}`provenance-kept`, in {glue:text}`provenance-folders` folders of runs, and
-# tables of numbers; a test looks that it holds nothing else. The built book shows a few images of Fashion-MNIST
+# tables of numbers; a test checks that it holds nothing else. The built book shows a few images of Fashion-MNIST
 # ({numref}`fig-miscalibration-images`). Sentences of the papers stand as quotations, and the numbers of their tables as
 # data with their source. What is ours, prose, figures, code and recorded results, is under the MIT licence, see
 # `LICENSE`; `CITATION.cff` says how to cite it. `results/ro-crate-metadata.json` describes the records as an RO-Crate.

@@ -28,6 +28,7 @@ from focal_lib.results.calibrators_compared import (
     count_clear,
     difference_to_focal,
 )
+from focal_lib.results.compute_used import say_how_made
 from focal_lib.results.confident import (
     CONFIDENT,
     agreed,
@@ -95,6 +96,7 @@ from focal_lib.results.over_seeds import (
     summarise,
     write_table,
 )
+from focal_lib.results.over_test_samples import gains_over_test_samples, resample_mean_gain
 from focal_lib.results.printed import (
     kk24_table1,
     l25_table9,
@@ -192,6 +194,7 @@ from focal_lib.results.written_contrasts import (
     keep_evaluable,
     name_in_full,
     primary_contrast,
+    say_by_other_eces,
 )
 from focal_lib.results.written_landscape import (
     MIDDLE,
@@ -286,6 +289,7 @@ __all__ = [
     "format_mean_sd",
     "format_small_with_large",
     "gains_of_kk24",
+    "gains_over_test_samples",
     "gradient_norms_at",
     "histories",
     "keep_evaluable",
@@ -351,10 +355,13 @@ __all__ = [
     "reliability_by_loss",
     "reliability_of_kept",
     "resample_gain",
+    "resample_mean_gain",
     "say_absent",
     "say_best",
     "say_better",
+    "say_by_other_eces",
     "say_harm",
+    "say_how_made",
     "say_missing",
     "say_places",
     "say_seeds",

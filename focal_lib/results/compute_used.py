@@ -12,7 +12,7 @@ from focal_lib.training.cost import Compute, total_compute
 from focal_lib.training.machine import spell_cores
 from focal_lib.training.store import SPEC, Result
 
-__all__ = ["END", "START", "folder_in_words", "in_words", "table", "update_readme"]
+__all__ = ["END", "START", "folder_in_words", "in_words", "say_how_made", "table", "update_readme"]
 
 START, END = "<!-- compute used: focal grid --record -->", "<!-- end -->"
 
@@ -38,6 +38,18 @@ def folder_in_words(kept: Path) -> tuple[int, str]:
     """The number of runs recorded in a folder, and what they cost."""
     records = [json.loads(path.read_text()) for path in sorted(kept.glob(f"*/{SPEC}"))]
     return len(records), _in_words([Compute.of_record(record) for record in records])
+
+
+def say_how_made(kept: Path, runs: Iterable[Result]) -> str:
+    """'AMD EPYC, 1 core, x86_64 (PyTorch 2.15.0, plain steps, commit f62e95f41f7c)': runs recorded in a folder."""
+    records = [json.loads((kept / run.spec.digest / SPEC).read_text()) for run in runs]
+    machines = " and ".join(dict.fromkeys(machine for record in records for machine in record["machines"]))
+    commits: dict[str, dict[str, None]] = {}
+    for record in records:
+        how = f"PyTorch {record['versions']['torch']}, {record['step']} steps"
+        commits.setdefault(how, {})[record["commit"][:12]] = None
+    code = (f"{how}, {'commit' if len(own) == 1 else 'commits'} {', '.join(own)}" for how, own in commits.items())
+    return f"{spell_cores(machines)} ({'; '.join(code)})"
 
 
 def table(folder: Path) -> str:

@@ -85,7 +85,8 @@ def compare_run_with_seeds(run: pd.DataFrame, seeds: pd.DataFrame, *, level: flo
 
     Returns:
         Index error, NLL, ECEs as trained and temperatures, on test images; columns there (the run of the same seed in
-        the other way), here, change, low, high, inside; seeds, their number.
+        the other way), here, change, low, high, inside, beyond (the least and the largest of the seeds, which one more
+        seed is with probability 2 / (n + 1)); seeds, their number.
 
     Raises:
         ValueError: more than one run, or not its loss and seed among fewer than two.
@@ -103,6 +104,7 @@ def compare_run_with_seeds(run: pd.DataFrame, seeds: pd.DataFrame, *, level: flo
         mean = t_interval(alike[heading], level=level)
         half = (mean.high - mean.estimate) * math.sqrt(len(alike) + 1)  # its standard error has 1 / sqrt(n)
         same, low, high = alike.loc[(loss, seed), heading], mean.estimate - half, mean.estimate + half
-        rows[heading] = (same, value, value - same, low, high, low <= value <= high, len(alike))
-    columns = ["there", "here", "change", "low", "high", "inside", "seeds"]
+        beyond = not alike[heading].min() <= value <= alike[heading].max()
+        rows[heading] = (same, value, value - same, low, high, low <= value <= high, beyond, len(alike))
+    columns = ["there", "here", "change", "low", "high", "inside", "beyond", "seeds"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)

@@ -32,16 +32,19 @@ __all__ = [
     "keep_evaluable",
     "name_in_full",
     "primary_contrast",
+    "say_by_other_eces",
+    "say_what_is_compared",
 ]
 
 # of metrics that are whole numbers, or shares of so many: an image of 10,000, the most that are tested here, is 0.01 %
 _STEPS = {"epochs-to-low": 1.0, "epochs-to-error": 1.0, "error": 0.01}
 FINDINGS = ("borne out", "contradicted", "not borne out", "too few seeds to tell", "new", "open")  # by large runs
 ECES = ("ece", "adaptive-ece", "classwise-ece", "smooth-ece")  # of METRICS
-_EVALUATED = ["table", "name", "primary", "metric", "claimed", "difference", "low", "high", "seeds"]
+_EVALUATED = ["table", "name", "compared", "primary", "metric", "claimed", "difference", "low", "high", "seeds"]
 _EVALUATED += ["p", "p_adjusted", "smallest", "significant"]
 _SHOWN = {"name": "contrast", "difference": "difference", "interval": "95 % t interval", "seeds": "seeds", "p": "p"}
 _SHOWN |= {"p_adjusted": "p, corrected (Holm)", "significant": "significant", "smallest": "smallest that would show"}
+_SCALED = {"temperature": "temperature scaling", "focal-temperature": "focal temperature scaling"}
 # compared in the runs for which nothing was written down before; to add gamma 2 afterwards would be a choice by result
 _NOT_WRITTEN = ("focal 1", "focal 3", "focal 5", "focal 7", "flsd-53")
 
@@ -130,10 +133,10 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
         table: what `measure` gives; of several data sets or networks where every contrast names one.
 
     Returns:
-        table, name, primary, metric, claimed (-1 or 1); difference, with low and high each for itself; seeds; p and
-        p_adjusted; significant: p_adjusted at most 1 - level; smallest: the difference that these seeds would have
-        shown with probability 0.8, uncorrected. With one seed the numbers after the difference are nan, with two the
-        last.
+        table, name, compared (`say_what_is_compared`), primary, metric, claimed (-1 or 1); difference, with low and
+        high each for itself; seeds; p and p_adjusted; significant: p_adjusted at most 1 - level; smallest: the
+        difference that these seeds would have shown with probability 0.8, uncorrected. With one seed the numbers after
+        the difference are nan, with two the last.
 
     Raises:
         ValueError: as `difference_by_seed`.
@@ -145,7 +148,8 @@ def evaluate_contrasts(table: pd.DataFrame, contrasts: Iterable[Contrast], level
         p = t_p_value(i) if i.kind else np.nan
         smallest = smallest_effect(i) if len(differences) > 2 else np.nan  # two tell next to nothing of the spread
         rows.append(
-            {"table": c.table, "name": c.name, "primary": c.primary, "metric": c.metric, "claimed": c.claimed}
+            {"table": c.table, "name": c.name, "compared": say_what_is_compared(c), "primary": c.primary}
+            | {"metric": c.metric, "claimed": c.claimed}
             | {"difference": i.estimate, "low": i.low, "high": i.high, "seeds": len(differences)}
             | {"p": p, "p_adjusted": p, "smallest": smallest}
         )
@@ -164,27 +168,63 @@ def _rows_of(table: pd.DataFrame, contrast: Contrast) -> pd.DataFrame:
     return table[(table["dataset"] == contrast.dataset) & (table["model"] == contrast.model)]
 
 
+def say_what_is_compared(contrast: Contrast) -> str:
+    """'FLSD-53 minus cross-entropy, as trained'; a scaling is by the contrast's metric where nothing else is said."""
+    ours, theirs = contrast.ours, contrast.theirs
+
+    def scaled(setting: Setting, *, always: bool = False) -> str:
+        if setting.method == "none":
+            return "as trained"
+        by = f" by {in_words(setting.objective)}" if always or setting.objective != contrast.metric else ""
+        return _SCALED.get(setting.method, in_words(setting.method)) + by
+
+    def of(losses: tuple[str, ...]) -> str:
+        return in_words(losses[0]) if len(losses) == 1 else f"mean over {len(losses)} losses"
+
+    def after(setting: Setting) -> str:
+        return ("" if setting.method == "none" else "after ") + scaled(setting)
+
+    if ours.losses == theirs.losses:
+        always = ours.method == theirs.method
+        return f"{of(ours.losses)}, {scaled(ours, always=always)} minus {scaled(theirs, always=always)}"
+    if (ours.method, ours.objective) == (theirs.method, theirs.objective):
+        return f"{of(ours.losses)} minus {of(theirs.losses)}, {after(ours)}"
+    return f"{of(ours.losses)} {after(ours)} minus {of(theirs.losses)} {after(theirs)}"
+
+
 def name_in_full(found: pd.DataFrame) -> pd.DataFrame:
-    """What `evaluate_contrasts` found, each name with its table, metric and the sign claimed, for a page's table."""
-    claimed = found["claimed"].map({-1: "lower", 1: "higher"})
-    return found.assign(name=found["table"] + ": " + found["name"] + ", " + found["metric"] + ", claimed " + claimed)
+    """What `evaluate_contrasts` found, for a page's table: as names the tables, what is compared, metric and claim."""
+    metric, claimed = found["metric"].map(in_words), found["claimed"].map({-1: "lower", 1: "higher"})
+    return found.assign(name=found["table"] + ": " + found["compared"] + ", " + metric + ", claimed " + claimed)
 
 
-def format_contrasts(found: pd.DataFrame, caption: str, *, precision: int = 3) -> Styler:
-    """What `evaluate_contrasts` found as a table for a page, names in words; the primary contrast says so."""
+def format_contrasts(found: pd.DataFrame, caption: str, *, precision: int | None = 3) -> Styler:
+    """What `evaluate_contrasts` found as a table for a page, names in words; the primary contrast says so.
 
-    def say(value: float) -> str:
-        return f"{value:+.{precision}f}"
+    Args:
+        precision: digits behind the point; None: two of a metric in per cent, four of another.
+    """
+    digits = [_digits(metric) if precision is None else precision for metric in found.get("metric", found["name"])]
+
+    def say(column: str, sign: str = "+") -> list[str]:
+        return [f"{value:{sign}.{n}f}" for value, n in zip(found[column], digits, strict=True)]
 
     primary = found.get("primary", pd.Series(False, index=found.index))
+    sides = (
+        np.where(found["difference"] * found["claimed"] > 0, ", as claimed", ", the other way")
+        if "claimed" in found
+        else ""
+    )
     shown = found.assign(
         name=found["name"].map(in_words) + np.where(primary, " (primary)", ""),
-        difference=found["difference"].map(say),
-        interval=found["low"].map(say) + " to " + found["high"].map(say),
-        significant=np.where(found["significant"], "yes", "no"),
+        difference=say("difference"),
+        interval=[f"{low} to {high}" for low, high in zip(say("low"), say("high"), strict=True)],
+        significant=np.where(found["significant"], "yes" + pd.Series(sides, index=found.index), "no"),
+        smallest=np.where(found["smallest"].isna(), "", say("smallest", "")),
     )
-    named = shown[[column for column in _SHOWN if column in shown]].rename(columns=_SHOWN)
-    return captioned(named, caption, precision=precision, index=False)
+    left_out = {"smallest"} if found["smallest"].isna().all() else set()
+    named = shown[[column for column in _SHOWN if column in shown and column not in left_out]].rename(columns=_SHOWN)
+    return captioned(named, caption, index=False)
 
 
 def compare_eces(
@@ -193,8 +233,8 @@ def compare_eces(
     """The contrasts by each ECE, what was trained and how it was scaled staying as it is; other metrics are left out.
 
     Returns:
-        table, name, metric, own (whether by the contrast's own ECE), difference, low, high, seeds; apart: whether the
-        sign, or whether the interval for itself holds 0, is other than by the contrast's own ECE.
+        table, name, compared, metric, own (whether by the contrast's own ECE), difference, low, high, seeds; apart:
+        whether the sign, or whether the interval for itself holds 0, is other than by the contrast's own ECE.
     """
     parts = []
     for contrast in contrasts:
@@ -203,8 +243,17 @@ def compare_eces(
             own = found["metric"] == contrast.metric
             said = _said(found["difference"], found["low"], found["high"])
             parts.append(found.assign(own=own, apart=said != said[own].iloc[0]))
-    columns = ["table", "name", "metric", "own", "difference", "low", "high", "seeds", "apart"]
+    columns = ["table", "name", "compared", "metric", "own", "difference", "low", "high", "seeds", "apart"]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def say_by_other_eces(compared: pd.DataFrame) -> str:
+    """'by none of the 3 other ECEs is it so': rows of `compare_eces` of one contrast, by ECEs that are not its own."""
+    apart, n = int(compared["apart"].sum()), len(compared)
+    others = f"other ECE{'s' * (n != 1)}"
+    if apart == 0:
+        return f"by the {n} {others}, too" if n else "by no other ECE is it asked"
+    return f"by none of the {n} {others} is it so" if apart == n else f"by {apart} of the {n} {others} it is not so"
 
 
 def compare_small_with_large(
@@ -220,8 +269,8 @@ def compare_small_with_large(
         of_small: contrasts of the small runs' own, which take the place of those of the same table and name.
 
     Returns:
-        table, name, metric; small_difference, small_low, small_high, small_seeds, and the same of large_*, each
-        interval for itself; found, of FINDINGS. Where small runs have an interval without 0: 'borne out' or
+        table, name, compared, metric; small_difference, small_low, small_high, small_seeds, and the same of large_*,
+        each interval for itself; found, of FINDINGS. Where small runs have an interval without 0: 'borne out' or
         'contradicted' if large ones have one, too, on the same or the other side; 'not borne out' if theirs holds 0
         and the two differences are apart by Welch's interval at that level, for itself; 'too few seeds to tell' if it
         holds 0, too, or there is none. Else: 'new' or 'open'.
@@ -240,7 +289,7 @@ def compare_small_with_large(
     words = np.select([*((suggested != 0) & case for case in cases), shown != 0], FINDINGS[:-1], FINDINGS[-1])
     columns = ["difference", "low", "high", "seeds"]
     numbers = (one[columns].add_prefix("small_"), two[columns].add_prefix("large_"))
-    return pd.concat([two[["table", "name", "metric"]], *numbers], axis="columns").assign(found=words)
+    return pd.concat([two[["table", "name", "compared", "metric"]], *numbers], axis="columns").assign(found=words)
 
 
 def _apart(*pair: Interval, level: float) -> bool:
@@ -254,18 +303,24 @@ def format_small_with_large(compared: pd.DataFrame) -> pd.DataFrame:
 
     def say(size: str) -> tuple[str, list[str]]:
         seeds = compared[f"{size}_seeds"]
-        many = f", {' to '.join(map(str, sorted({seeds.min(), seeds.max()})))} seeds" if len(seeds) else ""
+        range_of = " to ".join(map(str, sorted({seeds.min(), seeds.max()})))
+        many = f", {range_of} seed{'s' * (range_of != '1')}" if len(seeds) else ""
         rows = compared[["metric", *(f"{size}_{column}" for column in ("difference", "low", "high"))]]
         return f"{size} runs{many}", [_with_interval(*row) for row in rows.itertuples(index=False, name=None)]
 
-    named = compared["table"] + ": " + compared["name"] + ", " + compared["metric"].map(in_words)
-    return pd.DataFrame({"contrast": named, **dict(map(say, ("small", "large"))), "found": compared["found"]})
+    named = compared["table"] + ": " + compared["compared"] + ", " + compared["metric"].map(in_words)
+    return pd.DataFrame({"contrast": named, "found": compared["found"], **dict(map(say, ("small", "large")))})
 
 
 def _with_interval(metric: str, difference: float, low: float, high: float) -> str:
     """'-0.12 [-0.30, +0.06]'; of what is no percentage two digits more."""
-    number = (f"{{:+.{2 if METRICS[metric].per_cent else 4}f}}").format
+    number = f"{{:+.{_digits(metric)}f}}".format
     return number(difference) + ("" if np.isnan(low) else f" [{number(low)}, {number(high)}]")
+
+
+def _digits(metric: str) -> int:
+    """Behind the point: two of what is in per cent."""
+    return 2 if METRICS[metric].per_cent else 4
 
 
 def _said(difference: pd.Series, low: pd.Series, high: pd.Series) -> pd.Series:

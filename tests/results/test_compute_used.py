@@ -36,6 +36,18 @@ def test_one_core_is_no_plural(tmp_path):
     assert "on A, 1 core, x86_64; B, 11 cores, x86_64" in compute_used.table(tmp_path)
 
 
+def test_how_runs_were_made_names_each_machine_and_commit_once(tmp_path, make_result):
+    runs = [make_result("focal", seed) for seed in range(4)]
+    steps = (("plain", "c1"), ("plain", "c1"), ("plain", "c2"), ("graph", "c2"))
+    for run, (step, commit) in zip(runs, steps, strict=True):
+        (tmp_path / run.spec.digest).mkdir()
+        record = {"machines": ["A, 1 cores, x86_64"], "step": step, "commit": commit, "versions": {"torch": "2.9"}}
+        (tmp_path / run.spec.digest / "spec.json").write_text(json.dumps(record))
+    said = "A, 1 core, x86_64 (PyTorch 2.9, plain steps, commits c1, c2; PyTorch 2.9, graph steps, commit c2)"
+    assert compute_used.say_how_made(tmp_path, runs) == said
+    assert compute_used.say_how_made(tmp_path, runs[:1]) == "A, 1 core, x86_64 (PyTorch 2.9, plain steps, commit c1)"
+
+
 def test_the_readme_has_it_between_its_marks(kept):
     readme = kept / "README.md"
     assert not compute_used.update_readme(readme)

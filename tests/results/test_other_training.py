@@ -73,6 +73,8 @@ def test_a_run_has_its_seed_beside_it_and_where_a_further_seed_would_be(made_res
     assert found.loc["T by NLL", "here"] == pytest.approx(found.loc["T by NLL", "there"] / 2, rel=1e-3)
     assert found["inside"]["error (%)"]
     assert not found["inside"]["T by NLL"]
+    assert found["beyond"]["T by NLL"]
+    assert not found["beyond"]["error (%)"]
 
 
 def test_a_seed_of_the_same_way_has_no_change_and_lies_inside(made_results):
@@ -80,6 +82,7 @@ def test_a_seed_of_the_same_way_has_no_change_and_lies_inside(made_results):
     found = compare_run_with_seeds(seeds[seeds["seed"] == 2], seeds)
     assert (found["change"] == 0).all()
     assert found["inside"].all()  # of four values none is so far from their mean
+    assert not found["beyond"].any()
 
 
 @pytest.mark.parametrize(

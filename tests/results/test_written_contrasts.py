@@ -23,6 +23,8 @@ from focal_lib.results.written_contrasts import (
     interval_over_seeds,
     keep_evaluable,
     primary_contrast,
+    say_by_other_eces,
+    say_what_is_compared,
 )
 from focal_lib.training.contrasts import Contrast, Setting
 from focal_lib.training.grids import read_contrasts
@@ -108,6 +110,11 @@ def test_other_eces_that_say_something_else_are_named():
         "smooth-ece": False,
     }
     assert compare_eces(table, [replace(contrast("focal 1"), metric="nll")]).empty
+    others = found[~found["own"]]
+    assert say_by_other_eces(others) == "by 2 of the 3 other ECEs it is not so"
+    assert say_by_other_eces(others[others["apart"]]) == "by none of the 2 other ECEs is it so"
+    assert say_by_other_eces(others[~others["apart"]]) == "by the 1 other ECE, too"
+    assert say_by_other_eces(others[:0]) == "by no other ECE is it asked"
     assert set(ECES) == set(found.index)
 
 
@@ -205,21 +212,26 @@ def test_of_one_seed_nothing_is_told():
     small, large = made({"focal 1": (2.0, 2.1, 1.9)}), made({"focal 1": (2.0,)})
     found = compare_small_with_large([contrast("focal 1")], small, large)
     assert found.loc[0, "found"] == "too few seeds to tell"
-    assert format_small_with_large(found).iloc[0, 2] == "+2.00"
+    assert format_small_with_large(found)["large runs, 1 seed"].tolist() == ["+2.00"]
 
 
 def test_small_and_large_runs_in_words():
     table = pd.concat([made({"focal 1": (2.0, 2.1, 1.9)}), made({"focal 1": (0.02, 0.021, 0.019)}, "nll")])
     both = [contrast("focal 1"), replace(contrast("focal 1"), metric="nll")]
+    what = "KK24 Table 1: focal 1, focal temperature scaling"
     shown = format_small_with_large(compare_small_with_large(both, table, table))
     assert shown.to_numpy().tolist() == [
-        ["KK24 Table 1: focal 1, adaptive ECE", *["+2.00 [+1.75, +2.25]"] * 2, "borne out"],
-        ["KK24 Table 1: focal 1, NLL", *["+0.0200 [+0.0175, +0.0225]"] * 2, "borne out"],
+        [f"{what} minus temperature scaling, adaptive ECE", "borne out", *["+2.00 [+1.75, +2.25]"] * 2],
+        [
+            f"{what} by adaptive ECE minus temperature scaling by adaptive ECE, NLL",
+            "borne out",
+            *["+0.0200 [+0.0175, +0.0225]"] * 2,
+        ],
     ]
-    assert list(shown) == ["contrast", "small runs, 3 seeds", "large runs, 3 seeds", "found"]
+    assert list(shown) == ["contrast", "found", "small runs, 3 seeds", "large runs, 3 seeds"]
     fewer = pd.concat([table, made({"focal 3": (1.0, 2.0)})])
     heads = list(format_small_with_large(compare_small_with_large([*both, contrast("focal 3")], fewer, fewer)))
-    assert heads[1:3] == ["small runs, 2 to 3 seeds", "large runs, 2 to 3 seeds"]
+    assert heads[2:4] == ["small runs, 2 to 3 seeds", "large runs, 2 to 3 seeds"]
     assert format_small_with_large(compare_small_with_large([], table, table)).empty
 
 
@@ -272,3 +284,28 @@ def test_contrasts_on_a_page_say_interval_sign_and_which_is_primary():
     assert list(shown["95 % t interval"]) == ["-0.500 to +0.250", "+1.000 to +3.000"]
     assert list(shown["significant"]) == ["no", "yes"]
     assert list(format_contrasts(found, "Two", precision=1).data["contrast"]) == ["a", "b"]
+    claimed = found.assign(significant=True, claimed=-1, smallest=np.nan, metric=["ece", "nll"])
+    shown = format_contrasts(claimed, "Two", precision=None).data
+    assert list(shown["significant"]) == ["yes, as claimed", "yes, the other way"]
+    assert list(shown["difference"]) == ["-0.12", "+2.0000"]
+    assert "smallest that would show" not in shown
+
+
+def test_a_contrast_says_what_is_subtracted_from_what():
+    """By losses, by scalings, by what a temperature is chosen by, and by both."""
+    trained = {loss: Setting((loss,)) for loss in ("flsd-53", "cross-entropy")}
+    by_ece, by_nll = (Setting(("focal 1", "focal 3"), "temperature", metric) for metric in ("ece", "nll"))
+    made_of = {
+        "FLSD-53 minus cross-entropy, as trained": (*trained.values(),),
+        "mean over 2 losses, temperature scaling by ECE minus temperature scaling by NLL": (by_ece, by_nll),
+        "mean over 2 losses, temperature scaling minus as trained": (by_ece, Setting(by_ece.losses)),
+        "mean over 2 losses after temperature scaling minus cross-entropy as trained": (
+            by_ece,
+            trained["cross-entropy"],
+        ),
+    }
+    for said, (ours, theirs) in made_of.items():
+        assert say_what_is_compared(Contrast("t", "n", "ece", ours, theirs, -1)) == said
+    ours, theirs = (replace(setting, method="temperature", objective="nll") for setting in trained.values())
+    said = say_what_is_compared(Contrast("t", "n", "ece", ours, theirs, -1))
+    assert said == "FLSD-53 minus cross-entropy, after temperature scaling by NLL"

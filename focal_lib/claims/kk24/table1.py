@@ -34,7 +34,7 @@ SCALED = {method: (method, ECE) for method in ("focal-temperature", "temperature
 # what is asked of runs of a size
 EVERY_LOSS = (
     r"Focal temperature scaling 'could noticeably improve ECE among all baseline models'. (Taken as: against temperature scaling, "
-    r"both chosen by ECE, equal mass, each loss on record; without AdaFocal. {size}.)"
+    r"both chosen by ECE, equal mass, each of KK24's losses on record; without AdaFocal. {size}.)"
 )
 FOCAL_LOSSES = (
     r"On average over networks trained with focal losses, focal temperature scaling improves the ECE (equal mass, KK24's) of "
