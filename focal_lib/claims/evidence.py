@@ -482,10 +482,10 @@ class All:
         if self._waiting:
             return said
         if self.verdict == Verdict.UNDECIDED and every > 1:
-            shown = f"each of the {1 + len(others)} that are open" if others else "the one that is open"
+            shown = f"each of the {1 + len(others)} open ones" if others else "the open one"
             return (
-                f"one of {every} parts whose data contradict it, and {SO_HERE[Verdict.NOT_REPRODUCED]}; "
-                f"or {shown} shown, and {SO_HERE[Verdict.REPRODUCED]}; for the one named: {said}"
+                f"data that contradict one of the {every} parts, and {SO_HERE[Verdict.NOT_REPRODUCED]}; "
+                f"or data that show {shown}, and {SO_HERE[Verdict.REPRODUCED]}. For the one named: {said}"
             )
         if not others or isinstance(first, Counterexample):
             return said

@@ -237,7 +237,7 @@ def cifar10_before_long() -> Evidence:
     "m20.longer_training_favours_focal",
     source="M20 section 6, asked of how long is trained",
     statement=r"ECE (equal width) as trained with focal loss, $\gamma = 3$, minus that with cross-entropy, is lower by M20's schedule of 100 "
-    r"passes over the images, with plain momentum and every batch, than at rates of one cycle, with Nesterov's and without a last batch that is not full. "
+    r"passes over the images, with plain momentum and every batch, than with a learning rate of one cycle, Nesterov's momentum and a last batch that is not full dropped. "
     rf"(AirBench CNN, 45,000 training images, 16 epochs there, {STEPS}.)",
     chapter=CHAPTER_LARGER,
     fidelity="ours",
