@@ -45,6 +45,11 @@ def test_runs_are_whole_and_their_table_is_theirs(folder):
     pd.testing.assert_frame_equal(table.tail(len(last)).reset_index(drop=True), last, rtol=1e-6)
 
 
+def test_a_clone_stays_small():
+    """What is recorded is at most 120 MiB."""
+    assert sum(path.stat().st_size for path in (ROOT / "results").rglob("*") if path.is_file()) < 120 * 2**20
+
+
 @pytest.mark.parametrize("folder", sorted(UNFINISHED))
 def test_what_is_called_unfinished_lacks_a_run(folder):
     planned = {s.digest for s in read_grid(ROOT / "workflow" / "grids" / f"{folder}.yaml")}

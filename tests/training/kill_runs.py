@@ -4,7 +4,7 @@
 
 Each worker goes through all runs, in its own order, as a grid would, and is killed with -9 at a random moment, then
 begun again. Files are written slowly, so that many kills fall into the writing. Prints, as JSON, how often workers were
-killed and how often while they wrote.
+killed, how often while they wrote, and how often while they wrote a checkpoint.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from focal_lib.training import checkpoint, fit  # noqa: F401
 from focal_lib.training.run import run_shared
 from focal_lib.training.spec import Spec
 from focal_lib.training.status import status
+from focal_lib.training.store import CHECKPOINT
 
-CERTAIN = 3  # kills while a file is written
+CERTAIN = 3  # kills while a checkpoint is written
 
 
 def plan_runs(kills: int, seed: int = 0) -> list[Spec]:
@@ -74,10 +75,10 @@ def begin(specs: list[Spec], root: Path) -> int:
 def main(root: Path, kills: int, seed: int = 0) -> dict[str, int]:
     """Until all runs are done, four of the next seed where a fast machine has done all before the last kill.
 
-    Kills fall into the writing, until a few did; then half of them wait for it a while.
+    Kills fall into the writing of a checkpoint, until a few did; then half of them wait for some writing a while.
     """
     torch.set_num_threads(1)
-    rng, counts = random.Random(seed), {"kills": 0, "while writing": 0, "seeds": 0}
+    rng, counts = random.Random(seed), {"kills": 0, "while writing": 0, "while writing a checkpoint": 0, "seeds": 0}
     workers: dict[int, list[Spec]] = {}
     while workers or counts["kills"] < kills:
         if not workers:
@@ -86,10 +87,11 @@ def main(root: Path, kills: int, seed: int = 0) -> dict[str, int]:
             counts["seeds"] += 1
             workers = {begin(specs, root): specs for specs in (planned, planned[::-1])}
         pid, now = rng.choice(list(workers)), time.monotonic()
-        certain = counts["while writing"] < min(CERTAIN, kills)  # however fast or slow the machine is
+        certain = counts["while writing a checkpoint"] < min(CERTAIN, kills)  # however fast or slow the machine is
         moment = now if certain else now + rng.uniform(0.05, 0.6)
         patience = math.inf if certain else 1.0 if rng.random() < 0.5 else 0.0
-        while time.monotonic() < moment or (time.monotonic() < moment + patience and not writes(pid, root)):
+        what = CHECKPOINT if certain else ""
+        while time.monotonic() < moment or (time.monotonic() < moment + patience and not writes(pid, root, what)):
             if ended_by_itself(pid):
                 break
             time.sleep(0.002)
@@ -102,6 +104,7 @@ def main(root: Path, kills: int, seed: int = 0) -> dict[str, int]:
             os.waitpid(pid, 0)
             counts["kills"] += 1
             counts["while writing"] += writes(pid, root)
+            counts["while writing a checkpoint"] += writes(pid, root, CHECKPOINT)
             specs = workers.pop(pid)
             workers[begin(specs, root)] = specs
     every = [spec for own in range(counts["seeds"]) for spec in plan_runs(kills, own)]
@@ -114,9 +117,9 @@ def ended_by_itself(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def writes(pid: int, root: Path) -> bool:
-    """Whether there is a file that the process has not finished."""
-    return any(root.glob(f"*/.{pid}@*"))
+def writes(pid: int, root: Path, what: str = "") -> bool:
+    """Whether there is a file, of that name if any, that the process has not finished."""
+    return any(root.glob(f"*/.{pid}@*{what}"))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import pytest
 from focal_lib.checkout import ROOT
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.training.contrasts import Setting
-from focal_lib.training.grids import read_contrasts, read_grid
+from focal_lib.training.grids import read_contrasts, read_grid, read_notes
 
 GRID = "seed: [0, 1]\nloss: [{loss: focal, gamma: [0, 1, 3]}, {loss: flsd-53}]\n"
 PRIMARY = (
@@ -113,6 +113,14 @@ def test_losses_are_those_of_the_network(grid):
     assert len(read_contrasts(grid(other + named.replace("DATASET", "fashion-mnist")))) == 1
     with pytest.raises(ValueError, match=r"losses of error must be of this grid, each once: focal 3. Got 'focal 1'"):
         read_contrasts(grid(other + named.replace("DATASET", "cifar10")))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "workflow/grids").glob("*.yaml")), ids=lambda p: p.stem)
+def test_several_seeds_for_a_table_have_contrasts(path):
+    """One seed tells nothing from chance: the tables that M20 and L25 print of single runs need none."""
+    for_a_table = "Table" in read_notes(path).reproduces
+    before_any = path.stem == "cifar10-resnet8"
+    assert read_contrasts(path) or not for_a_table or before_any or len({spec.seed for spec in read_grid(path)}) == 1
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "workflow/grids").glob("*.yaml")), ids=lambda p: p.stem)

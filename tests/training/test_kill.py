@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from itertools import cycle, islice
 
 import psutil
 import pytest
@@ -32,7 +33,7 @@ def test_kills_change_nothing(small_data, tmp_path):
     counts = json.loads(done.stdout)
     print(counts)
     assert counts["kills"] == kills
-    assert counts["while writing"] >= CERTAIN
+    assert counts["while writing"] >= counts["while writing a checkpoint"] >= CERTAIN
     planned = [spec for seed in range(counts["seeds"]) for spec in plan_runs(kills, seed)]
     require_as_undisturbed(planned, tmp_path / "killed", tmp_path / "whole")
 
@@ -67,11 +68,13 @@ dataset: fashion-mnist
 model: mlp
 n_train: 48
 n_validation: 30
-epochs: 1000
+epochs: {epochs}
 batch_size: 8
 evaluate_every: 25
 gamma: [0, 2]
 """
+# to be repeated: what is killed, and whether it trains or is still at its imports
+TIMES = (("job", True), ("job", True), ("grid", False), ("job", True))
 
 
 class Grids:
@@ -134,12 +137,13 @@ class Grids:
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="a grid and its jobs are a process group")
 def test_kills_over_two_grids_change_nothing(small_data, tmp_path):
-    """Of jobs, while they import and while they train, and of one grid with all it began."""
+    """Of jobs, while they train, and of one grid with all it began; each kill waits for a process to be begun anew."""
     path, root, rng = tmp_path / "grid.yaml", tmp_path / "killed", random.Random(0)
-    path.write_text(GRID)
+    kills = int(os.environ.get("GRID_KILLS", str(len(TIMES))))
+    path.write_text(GRID.format(epochs=max(1000, 250 * kills)))  # there must be something to kill to the end
     grids = Grids(path, root, tmp_path / "said.txt")
     try:
-        for what, trains in (("job", True), ("job", True), ("grid", False), ("job", True)):
+        for what, trains in islice(cycle(TIMES), kills):
             grids.kill(what, trains, rng)
         grids.finish()
     finally:
