@@ -37,10 +37,12 @@ import numpy as np
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.checkout import ROOT, commit
+from focal_lib.cli.numbers import FiniteNumber
 from focal_lib.training.data.images import find_image_set
 from focal_lib.training.files import move_aside
 from focal_lib.training.grids import read_grid
 from focal_lib.training.pace import alike
+from focal_lib.training.preflight import check_runs_apart
 from focal_lib.training.recording import copy_runs, not_recorded
 from focal_lib.training.spec import Spec
 from focal_lib.training.speed import Kind, kind_of
@@ -327,9 +329,7 @@ FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("grid", type=click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path))
-@click.option(
-    "--minutes", default=9.0, show_default=True, type=click.FloatRange(0, min_open=True), help="Of this call."
-)
+@click.option("--minutes", default=9.0, show_default=True, type=FiniteNumber(0, min_open=True), help="Of this call.")
 @click.option("--runs", required=True, type=FOLDER, help="Folder of the runs, that stays from call to call.")
 @click.option("--out", required=True, type=FOLDER, help="Folder of what goes back.")
 @click.option("--device", default="cuda", show_default=True, help="cuda or cpu.")
@@ -352,8 +352,9 @@ def main(
     since = time.time()
     until = since + 60 * minutes
     try:
-        click.echo(check_device(device))
         specs = read_grid(grid)
+        check_runs_apart(grid, specs)
+        click.echo(check_device(device))
         runs.mkdir(parents=True, exist_ok=True)
         out.mkdir(parents=True, exist_ok=True)
         chosen = choose(specs, device, runs / "rates.json", since + SHARE * 60 * minutes) if benchmark else {}

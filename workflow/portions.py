@@ -72,14 +72,19 @@ def unpack_images(portion: Path, folder: Path) -> dict[str, list[str]]:
         Of each data set of the portion the files that are still missing.
 
     Raises:
-        ValueError: a file that is not as it was packed.
+        ValueError: a file that is not as it was packed; a portion of no data set; arrays there of another source.
     """
     missing: dict[str, list[str]] = {}
-    for source in sorted(path for path in portion.iterdir() if path.is_dir()):
+    sources = sorted(path for path in portion.iterdir() if path.is_dir())
+    if not sources:
+        raise ValueError(f"a portion must hold a folder for each data set. Got none in {portion}.")
+    for source in sources:
         taken = folder / f".portions-{source.name}"
         if not taken.exists() and _is_made_from(folder / source.name, source):
             missing[source.name] = []
             continue
+        if not taken.exists():
+            _refuse_own(folder / source.name)
         taken.mkdir(parents=True, exist_ok=True)
         for path in source.iterdir():
             shutil.copyfile(path, taken / path.name)
@@ -92,6 +97,15 @@ def unpack_images(portion: Path, folder: Path) -> dict[str, list[str]]:
             _write_arrays(taken, contents, folder / source.name)
             shutil.rmtree(taken)
     return missing
+
+
+def _refuse_own(target: Path) -> None:
+    """Arrays that came in no portion are not written over."""
+    own = [name for name in ("train.npz", "test.npz") if (target / name).exists()]
+    if own and not (target / CONTENTS).is_file():
+        raise ValueError(
+            f"{target} must have come in portions, or not be there. Got {' and '.join(own)} of another source."
+        )
 
 
 def _is_made_from(target: Path, portion: Path) -> bool:

@@ -7,9 +7,18 @@ from typing import Any
 
 import click
 
-__all__ = ["GRID_FILE", "NEW_FILE", "ROOT_FOLDER"]
+__all__ = ["GRID_FILE", "NAMED_PATH", "NEW_FILE", "ROOT_FOLDER"]
 
 GRID_FILE = click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path)
+
+
+class _NamedPath(click.Path):
+    """Not '', as a variable of the shell that is not set gives: that would be the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value):
+            self.fail("must have a name. Got ''; the current folder is '.'.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class _NewFile(click.Path):
@@ -22,4 +31,5 @@ class _NewFile(click.Path):
 
 
 NEW_FILE = _NewFile(dir_okay=False, path_type=Path)
-ROOT_FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)
+NAMED_PATH = _NamedPath(path_type=Path)
+ROOT_FOLDER = _NamedPath(file_okay=False, resolve_path=True, path_type=Path)

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from focal_lib.atomic_write import check_folder, check_target
-from focal_lib.cli.files import GRID_FILE, ROOT_FOLDER
+from focal_lib.cli.files import GRID_FILE, NAMED_PATH, ROOT_FOLDER
 from focal_lib.cli.numbers import CORES, FiniteNumber, WholeNumber
 
 __all__ = ["grid"]
@@ -29,12 +29,10 @@ __all__ = ["grid"]
 @click.option("--minutes", type=FiniteNumber(0, min_open=True), help="Stop at checkpoints; the next call goes on.")
 @click.option("--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "cuda"]))
 @click.option("--per-device", default=1, show_default=True, type=WholeNumber(1), help="Runs at once on each GPU.")
-@click.option(
-    "--record", type=click.Path(path_type=Path), help="Copy the finished runs there, without training logits."
-)
+@click.option("--record", type=NAMED_PATH, help="Copy the finished runs there, without training logits.")
 @click.option(
     "--table",
-    type=click.Path(path_type=Path),
+    type=NAMED_PATH,
     help="Write test metrics of the finished runs, as parquet; with --record of all that are recorded there.",
 )
 @click.option("--part", is_flag=True, help="With --record or --table: those that are finished, if not all are.")
@@ -102,7 +100,7 @@ def grid(
             require_checkout("a grid of runs")
             check_root(root)
         here = not is_for_cluster(snakemake)
-        found = status(specs, root)
+        found = status(specs, root, whole=not dry_run)
         if left := runs_to_do(found, again=again):
             check_runs_apart(path, left, files=here)
         plan = plan_grid(
@@ -137,11 +135,13 @@ def _collect(path: Path, root: Path, record: Path | None, table: Path | None, pa
     """Copies of the runs, and a table of them."""
     from focal_lib.results import compute_used, half_precision, over_seeds
     from focal_lib.training.recording import copy_runs, not_recorded
-    from focal_lib.training.store import load_runs
+    from focal_lib.training.store import SPEC, load_runs
 
     try:
         if table is not None:
             check_target(table, ending=".parquet")
+            if (table.absolute().parent / SPEC).exists():
+                raise ValueError(f"a table must not lie in the folder of a run. Got {table}, beside {SPEC}.")
             folder = table.absolute().parent
             check_folder(folder, made=record is not None and record.absolute().is_relative_to(folder))
         results = load_runs(path.resolve(), root, part=part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.pages.blocks import replace_block
@@ -36,13 +37,20 @@ def _in_words(computes: list[Compute | None]) -> str:
 
 def folder_in_words(kept: Path) -> tuple[int, str]:
     """The number of runs recorded in a folder, and what they cost."""
-    records = [json.loads(path.read_text()) for path in sorted(kept.glob(f"*/{SPEC}"))]
+    records = [_record(path) for path in sorted(kept.glob(f"*/{SPEC}"))]
     return len(records), _in_words([Compute.of_record(record) for record in records])
+
+
+def _record(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text()))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path} must be a run's record. Got {error}.") from None
 
 
 def say_how_made(kept: Path, runs: Iterable[Result]) -> str:
     """'AMD EPYC, 1 core, x86_64 (PyTorch 2.15.0, plain steps, commit f62e95f41f7c)': runs recorded in a folder."""
-    records = [json.loads((kept / run.spec.digest / SPEC).read_text()) for run in runs]
+    records = [_record(kept / run.spec.digest / SPEC) for run in runs]
     machines = " and ".join(dict.fromkeys(machine for record in records for machine in record["machines"]))
     commits: dict[str, dict[str, None]] = {}
     for record in records:

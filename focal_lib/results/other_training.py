@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
+import numpy as np
 import pandas as pd
 
 from focal_lib.metrics.intervals import t_interval
@@ -71,6 +72,16 @@ def compare_training(tables: Mapping[str, pd.DataFrame], runs: Mapping[str, Iter
     return together.reindex(pd.MultiIndex.from_product([order, list(tables)], names=["loss", "steps"]))
 
 
+def _of_one_set(name: str, table: pd.DataFrame) -> pd.DataFrame:
+    networks = table[["dataset", "model"]].drop_duplicates()
+    if len(networks) != 1:
+        raise ValueError(f"{name} must be of one data set and network. Got {len(networks)}.")
+    key = ["loss", "seed", "metric", "method", "objective"]
+    if twice := int(table.duplicated(key).sum()):
+        raise ValueError(f"{name} must have a loss and seed once. Got {twice} rows again.")
+    return table
+
+
 def compare_run_with_seeds(run: pd.DataFrame, seeds: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
     r"""One run beside the run of its loss and seed that was trained in another way, and beside what seeds change there.
 
@@ -89,9 +100,12 @@ def compare_run_with_seeds(run: pd.DataFrame, seeds: pd.DataFrame, *, level: flo
         seed is with probability 2 / (n + 1)); seeds, their number.
 
     Raises:
-        ValueError: more than one run, or not its loss and seed among fewer than two.
+        ValueError: more than one run, or not its loss and seed among two or more; several data sets or networks, a seed
+            twice, or a number that is missing or not finite; a level outside 0 to 1.
     """
-    here, there = _values(run, _OF_A_RUN), _values(seeds, _OF_A_RUN)
+    if not 0 < level < 1:
+        raise ValueError(f"level must be above 0 and below 1. Got {level}.")
+    here, there = (_values(_of_one_set(name, table), _OF_A_RUN) for name, table in (("run", run), ("seeds", seeds)))
     if len(here) != 1:
         raise ValueError(f"run must be one run. Got {len(here)}.")
     loss, seed = here.index[0]
@@ -99,6 +113,9 @@ def compare_run_with_seeds(run: pd.DataFrame, seeds: pd.DataFrame, *, level: flo
     if len(alike) < 2 or (loss, seed) not in alike.index:
         have = ", ".join(str(own) for own in alike.index.get_level_values("seed"))
         raise ValueError(f"seeds must have two runs of {loss} or more, seed {seed} among them. Got {have or 'none'}.")
+    for name, values in (("run", here), ("seeds", alike)):
+        if lacking := [str(heading) for heading in values if not np.isfinite(values[heading]).all()]:
+            raise ValueError(f"{name} must have every number, finite. Got none for {', '.join(lacking)}.")
     rows = {}
     for heading, value in here.iloc[0].items():
         mean = t_interval(alike[heading], level=level)

@@ -12,7 +12,7 @@ One is the primary contrast of its table and is tested for itself; the others ar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -82,7 +82,7 @@ def parse_contrasts(content: Any, losses: Mapping[tuple[str, str], Collection[st
             does not train, an unknown metric, method or objective, a scaling without objective, or two sides that are
             the same.
     """
-    found = []
+    found: list[Contrast] = []
     for table, family in _mapping(content, "contrasts").items():
         family = dict(_mapping(family, f"contrasts of {table}"))
         dataset, model, labels = _network(str(table), family, losses)
@@ -91,10 +91,22 @@ def parse_contrasts(content: Any, losses: Mapping[tuple[str, str], Collection[st
         own = [_contrast(str(table), family["primary"], labels, primary=True)]
         own += [_contrast(str(table), given, labels) for given in family["others"]]
         names = [contrast.name for contrast in own]
+        if repeated := _repeated(own):
+            raise ValueError(f"contrasts of {table} must compare different things. Got {' and '.join(repeated)} alike.")
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"names of contrasts must be different in {table}. Got {', '.join(twice)} twice.")
         found += [replace(contrast, dataset=dataset, model=model) for contrast in own]
     return tuple(found)
+
+
+def _repeated(contrasts: Sequence[Contrast]) -> list[str]:
+    """Names of the first two that compare the same; each would count in Holm's correction."""
+    seen: dict[Contrast, str] = {}
+    for contrast in contrasts:
+        other = seen.setdefault(replace(contrast, name="", primary=False, claimed=1), contrast.name)
+        if other != contrast.name:
+            return [other, contrast.name]
+    return []
 
 
 def _network(
@@ -120,7 +132,9 @@ def _contrast(table: str, content: Any, losses: Collection[str], primary: bool =
             f"a contrast of {table} must have {', '.join(sorted(needed))} and may have method, objective. "
             f"Got {', '.join(map(str, given))}."
         )
-    name = str(given["name"])
+    if not isinstance(given["name"], str) or not given["name"].strip():
+        raise ValueError(f"a contrast of {table} must have a name. Got {given['name']!r}.")
+    name = given["name"]
     minus = _mapping(given["minus"], f"minus of {name}")
     if not set(minus) <= set(_SETTING):
         raise ValueError(f"minus of {name} must be among {', '.join(_SETTING)}. Got {', '.join(map(str, minus))}.")

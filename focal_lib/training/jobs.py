@@ -61,11 +61,17 @@ def check_root(root: Path) -> None:
 
     Raises:
         OSError: nothing can be written there, see `check_folder`.
-        ValueError: a brace in its name, which Snakemake would fill in.
+        ValueError: a brace in its name, which Snakemake would fill in; a quotation mark at its end, which it would
+            take off; a line break.
     """
     check_folder(root, made=True)
-    if set("{}") & set(str(root.resolve())):
-        raise ValueError(f"the folder of a grid's runs must have no {{ or }} in its name. Got {root}.")
+    name = str(root.resolve())
+    if set("{}\n\r") & set(name):
+        raise ValueError(
+            f"the folder of a grid's runs must have no {{ or }} or line break in its name. Got {str(root)!r}."
+        )
+    if name.endswith(("'", '"')):
+        raise ValueError(f"the name of the folder of a grid's runs must not end with a quotation mark. Got {root}.")
 
 
 def do_grid(
@@ -127,7 +133,7 @@ def do_grid(
 
 def _forget_what_is_not_done(path: Path, root: Path) -> None:
     """Snakemake asks for no run whose marker is there: those of damaged runs go."""
-    for spec, state, _ in status(read_grid(path), root):
+    for spec, state, _ in status(read_grid(path), root, whole=True):
         if state not in ("done", "running"):
             (root / spec.digest / f"finished-{VERSION}").unlink(missing_ok=True)
 

@@ -11,11 +11,13 @@ import numpy as np
 from focal_lib.training.files import write
 from focal_lib.training.spec import Spec
 from focal_lib.training.store import (
+    COPY_AGAIN,
     HISTORY,
     LOGITS,
     SPEC,
     Logits,
     Result,
+    RunDamaged,
     array_checksum,
     as_npz,
     describe_files,
@@ -39,7 +41,11 @@ def not_recorded(results: Iterable[Result], destination: Path) -> list[Result]:
     for result in results:
         target = destination / result.spec.digest
         if (target / LOGITS).exists():
-            _require_copy(load(result.spec, destination), result, target)
+            try:
+                kept = load(result.spec, destination)
+            except RunDamaged as error:
+                raise RunDamaged(f"{error} {COPY_AGAIN}") from None
+            _require_copy(kept, result, target)
         else:
             left.append(result)
     return left

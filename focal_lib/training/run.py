@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import psutil
 
 import focal_lib
 from focal_lib.atomic_write import check_folder, remove_leftovers, sync_folder
@@ -99,7 +100,8 @@ def run(
         again: move a finished run aside and make it anew, and whatever else is finished in its folder.
         until: seconds since 1970; no epoch is begun that would end later, but for one, and waiting ends.
         since: when the time began that lasts until then, if before this call. Then none is begun that would end later
-            by what earlier tries took, or those of runs like it; but for one where all of that time is too short.
+            by what earlier tries took, or those of runs like it; but for one where all of that time is too short, less
+            what passes before a run can begin.
         wait: for another process that is doing this run; otherwise RunTaken.
 
     Raises:
@@ -254,10 +256,18 @@ def _require_time(tempo: Tempo, until: float, since: float | None) -> None:
     if (left := until - tempo.begun) <= 0:
         raise TimeUp("no time was left to begin.")
     whole = left if since is None else until - since
-    if tempo.known and left < tempo.known.begin <= whole:
+    if tempo.known and left < tempo.known.begin <= whole - _start_up(tempo.begun, whole):
         raise TimeUp(
             f"no time was left to begin: that and an epoch take {tempo.known.begin:.1f} s, and {left:.1f} s are left."
         )
+
+
+def _start_up(begun: float, whole: float) -> float:
+    """Seconds of a call that pass before it can begin a run: else one that just fits would wait for ever.
+
+    What this process took, or a tenth of the call, as Snakemake takes some seconds, too; at most half a minute.
+    """
+    return min(30.0, max(whole / 10, begun - psutil.Process().create_time()))
 
 
 def _clear(folder: Path, replaced: dict[str, str]) -> None:
@@ -316,8 +326,18 @@ def _resume(spec: Spec, folder: Path, trainer: Trainer, again: bool) -> dict[str
     like = {"digest": spec.digest, "version": str(VERSION), "rows": None, "seconds": None, "trainer": trainer.shape()}
     try:
         kept = read_checkpoint(checkpoint, like)
-        _refuse_other_precision(spec, kept, trainer.precision)
-        kept["weights"] = check_kept(spec, folder, kept["trainer"]["epoch"], kept.get("weights", {}))
+        try:
+            epoch, rows = kept["trainer"]["epoch"], kept["rows"]
+            if type(epoch) is not int or not 0 < epoch <= trainer.recipe.epochs or type(rows) is not list:
+                raise ValueError(f"epoch {epoch} of {trainer.recipe.epochs}, rows of {type(rows).__name__}")
+            _refuse_other_precision(spec, kept, trainer.precision)
+            kept["weights"] = check_kept(spec, folder, epoch, kept.get("weights", {}))
+            trainer.restore(kept["trainer"])
+        except (CheckpointDamaged, RunDamaged, OtherPrecision):
+            raise
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:  # the device raises RuntimeError
+            told = f"{type(error).__name__}: {error}"
+            raise CheckpointDamaged(f"{CHECKPOINT} must hold the state of a training. Got {told}.") from None
     except (CheckpointDamaged, RunDamaged, OtherPrecision) as error:
         if isinstance(error, OtherPrecision) and not again:
             raise
@@ -325,7 +345,6 @@ def _resume(spec: Spec, folder: Path, trainer: Trainer, again: bool) -> dict[str
         log.warning("%s: %s Kept as %s; it begins anew", spec.name, error, aside.name)
         log_attempt(folder, "checkpoint moved aside", kept=aside.name, reason=str(error))
         return None
-    trainer.restore(kept["trainer"])
     return kept
 
 

@@ -21,7 +21,9 @@ from focal_lib.training.store import (
     WEIGHTS,
     OtherSpecification,
     RunDamaged,
+    RunMissing,
     checked_bytes,
+    load,
     read_record,
     run_folder,
     version_of,
@@ -45,9 +47,24 @@ class Status(NamedTuple):
     detail: str
 
 
-def status(specs: Iterable[Spec], root: str | Path | None = None) -> list[Status]:
-    """Where each run stands, from the files in its folder and its lock."""
-    return [Status(spec, *_state(spec, run_folder(spec, root), root)) for spec in specs]
+def status(specs: Iterable[Spec], root: str | Path | None = None, *, whole: bool = False) -> list[Status]:
+    """Where each run stands, from the files in its folder and its lock.
+
+    Args:
+        whole: read the logits of finished runs, too, whose damage nothing else may tell.
+    """
+    found = [Status(spec, *_state(spec, run_folder(spec, root), root)) for spec in specs]
+    return [_read_whole(one, root) if whole and one.state == "done" else one for one in found]
+
+
+def _read_whole(one: Status, root: str | Path | None) -> Status:
+    try:
+        load(one.spec, root)
+    except RunMissing:  # moved aside since
+        return Status(one.spec, *_state(one.spec, run_folder(one.spec, root), root))
+    except RunDamaged as error:
+        return one._replace(state="damaged", detail=str(error))
+    return one
 
 
 def exit_status(states: Iterable[str]) -> int:

@@ -52,9 +52,12 @@ _AFTER = "test_logits_"  # an epoch, in the names of arrays
 
 # what readers raise on bytes that are not as they were written; no lack of memory or of a package is among them
 _UNREADABLE = (
-    *(ValueError, KeyError, TypeError, AttributeError, EOFError, OSError, RuntimeError, SyntaxError),
+    *(ValueError, KeyError, TypeError, AttributeError, EOFError, OSError, RuntimeError, SyntaxError, OverflowError),
     *(zipfile.BadZipFile, zlib.error, struct.error),
 )
+
+
+COPY_AGAIN = "It is a copy: move it away, and record the run again."
 
 
 class RunMissing(FileNotFoundError):
@@ -172,7 +175,8 @@ def read_record(spec: Spec, folder: Path, root: str | Path | None = None) -> dic
         record: dict[str, Any] = json.loads(content)
         given, _ = record["spec"], record["checksum"]
         version_of(record)
-        dict(record.get("files", {}))
+        for described in dict(record.get("files") or {}).values():
+            dict(described)
     except _UNREADABLE as error:
         raise RunDamaged(
             f"{_named(spec)} in {folder} must have a readable {SPEC}. Got {type(error).__name__}: {error}."
@@ -212,7 +216,7 @@ def checked_bytes(folder: Path, record: Mapping[str, Any], name: str) -> bytes:
 def _checksum_on_record(record: Mapping[str, Any], name: str, default: str = "") -> str:
     """Records of before have one of the history only, or none."""
     before = record.get("history_checksum", default) if name == HISTORY else default
-    return str(record.get("files", {}).get(name, {}).get("sha256", before))
+    return str((record.get("files") or {}).get(name, {}).get("sha256", before))
 
 
 def _read(path: Path) -> bytes:
@@ -256,7 +260,8 @@ def load_runs(path: str | Path | None = None, root: str | Path | None = None, *,
             message = f"{missing} of {len(specs)} runs are not there, {_named(spec)} first. They are made by: {command}"
             raise RunMissing(message) from None
         except RunDamaged as error:
-            raise RunDamaged(f"{error} It is repeated by: {command}") from None
+            is_copy = not (run_folder(spec, root) / LOG).is_file()
+            raise RunDamaged(f"{error} {COPY_AGAIN if is_copy else f'It is repeated by: {command}'}") from None
     try:
         require_one_version(results)
     except SeveralVersions as error:

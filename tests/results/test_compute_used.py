@@ -63,3 +63,9 @@ def test_the_readme_has_it_between_its_marks(kept):
 def test_the_readme_of_the_results_is_as_their_records_say():
     text = (ROOT / "results" / "README.md").read_text()
     assert f"{compute_used.START}\n{compute_used.table(ROOT / 'results')}\n{compute_used.END}" in text
+
+
+def test_a_record_that_cannot_be_read_is_named(kept):
+    (kept / "a" / "0" / "spec.json").write_text("{")
+    with pytest.raises(ValueError, match=r"a.0.spec\.json must be a run's record\. Got "):
+        compute_used.table(kept)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from scipy.special import softmax
@@ -92,3 +93,21 @@ def test_a_run_without_its_seeds_is_refused(made_results, run, seeds, told):
     told = told or r"two runs of focal 3 or more, seed 1 among them\. Got none"
     with pytest.raises(ValueError, match=told):
         compare_run_with_seeds(over_seeds.measure(made_results[run]), over_seeds.measure(made_results[seeds]))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda t: pd.concat([t, t]), "seeds must have a loss and seed once. Got"),
+        (lambda t: pd.concat([t, t.assign(dataset="other")]), "seeds must be of one data set and network. Got 2"),
+        (lambda t: t.assign(value=np.nan), "seeds must have every number, finite. Got none for error"),
+        (lambda t: t[t["metric"] != "nll"], "seeds must have every number, finite. Got none for NLL"),
+    ],
+)
+def test_seeds_that_are_not_whole_are_refused(made_results, change, told):
+    table = over_seeds.measure(made_results[:4])
+    with pytest.raises(ValueError, match=told):
+        compare_run_with_seeds(table[table["seed"] == 1], change(table))
+    for level in (0, 1, 95, float("nan")):
+        with pytest.raises(ValueError, match="level must be above 0 and below 1"):
+            compare_run_with_seeds(table[table["seed"] == 1], table, level=level)

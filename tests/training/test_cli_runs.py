@@ -428,6 +428,16 @@ def test_nothing_is_recorded_where_something_else_cannot_be(run, grid, tmp_path)
     assert "grid.yaml must be a folder. Got a file" in refused.output
 
 
+def test_a_table_is_not_written_into_a_run(run, grid, tmp_path):
+    path = grid("model: mlp\n")
+    (tmp_path / "r" / "x").mkdir(parents=True)
+    (tmp_path / "r" / "x" / "spec.json").write_text("{}")
+    refused = run("grid", path, "--root", tmp_path / "r", "--table", tmp_path / "r" / "x" / "history.parquet")
+    assert "a table must not lie in the folder of a run" in refused.output
+    for option in ("--root", "--record", "--table"):
+        assert "must have a name. Got ''; the current folder is '.'." in run("grid", path, option, "").output
+
+
 def test_a_table_goes_into_the_folder_that_the_record_makes(run, grid, tmp_path, monkeypatch):
     path = grid("gamma: 0")
     train(read_grid(path)[0])

@@ -80,6 +80,12 @@ def test_runs_and_their_names_stay_the_same(grid):
             written(PRIMARY.replace("{method: temperature}", "{method: temperature, objective: smooth-ece}")),
             "objective of focal losses must be one of nll, ece, adaptive-ece for temperature. Got 'smooth-ece'",
         ),
+        (written(OTHER.replace("name: error", "name: ")), "a contrast of KK24 Table 1 must have a name. Got None"),
+        (written(OTHER.replace("name: error", "name: ' '")), "must have a name. Got ' '"),
+        (
+            written(PRIMARY, OTHER, OTHER.replace("name: error", "name: again")),
+            "must compare different things. Got error and again alike",
+        ),
         (written(OTHER + ", objective: ecce"), "objective of error must be one of nll, ece, adaptive-ece. Got 'ecce'"),
     ],
 )

@@ -307,6 +307,15 @@ def test_who_waits_elsewhere_than_in_the_main_thread_answers_no_signals():
     assert found == [0]
 
 
-def test_a_root_that_snakemake_would_fill_in_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"must have no { or } in its name. Got .*br{ace}"):
-        jobs.do_grid(tmp_path / "grid.yaml", tmp_path / "br{ace}")
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("br{ace}", r"must have no { or } or line break in its name. Got .*br{ace}"),
+        ("two\nlines", r"must have no { or } or line break in its name. Got .*two\\nlines"),
+        ("end'", r"must not end with a quotation mark. Got .*end'"),
+        ('end"', r"must not end with a quotation mark. Got .*end\""),
+    ],
+)
+def test_a_root_that_snakemake_would_change_is_refused(tmp_path, name, told):
+    with pytest.raises(ValueError, match=told):
+        jobs.do_grid(tmp_path / "grid.yaml", tmp_path / name)

@@ -9,7 +9,8 @@ import pytest
 from focal_lib.training.recording import record_runs
 from focal_lib.training.run import run, trained
 from focal_lib.training.status import status
-from focal_lib.training.store import RunDamaged, RunMissing, SeveralVersions, load
+from focal_lib.training.store import RunDamaged, RunMissing, SeveralVersions, load, load_runs
+from tests.training.conftest import SMALL
 
 
 def test_copies_keep_what_a_table_needs(finished, tmp_path):
@@ -70,3 +71,16 @@ def test_a_copy_of_another_attempt_is_not_taken_for_this_one(finished, change_re
     logits.write_bytes(logits.read_bytes()[:-50])
     with pytest.raises(RunDamaged):
         record_runs([spec], tmp_path / "kept", tmp_path)
+
+
+def test_who_finds_a_damaged_copy_is_not_told_to_train_among_the_copies(finished, tmp_path):
+    spec, _, _ = finished
+    record_runs([spec], tmp_path / "kept", tmp_path)
+    (tmp_path / "kept" / spec.digest / "logits.npz").write_bytes(b"PK")
+    with pytest.raises(RunDamaged, match=r"It is a copy: move it away, and record the run again\.$"):
+        record_runs([spec], tmp_path / "kept", tmp_path)
+    (tmp_path / "one.yaml").write_text(
+        "\n".join(f"{name}: {json.dumps(value)}" for name, value in {**SMALL, "gamma": 2}.items())
+    )
+    with pytest.raises(RunDamaged, match=r"It is a copy: move it away, and record the run again\.$"):
+        load_runs(tmp_path / "one.yaml", tmp_path / "kept")

@@ -349,6 +349,21 @@ def test_a_checkpoint_that_lacks_a_part_is_not_restored_by_half(small, tmp_path,
         assert (root / spec.digest / "checkpoint.1").is_file()
 
 
+@pytest.mark.parametrize(
+    ("part", "value"), [("optimiser", {}), ("epoch", -4), ("epoch", 5), ("epoch", "x"), ("rows", 3), ("schedule", 7)]
+)
+def test_a_checkpoint_of_a_right_checksum_that_holds_nonsense_is_moved_aside(small, tmp_path, killed, part, value):
+    spec = small()
+    whole = run(spec, tmp_path / "whole")
+    killed(2, spec, tmp_path / "killed")
+    checkpoint = tmp_path / "killed" / spec.digest / "checkpoint"
+    content = read_checkpoint(checkpoint, {})
+    (content if part == "rows" else content["trainer"])[part] = value
+    write_checkpoint(checkpoint, content)
+    assert_same(run(spec, tmp_path / "killed"), whole)
+    assert checkpoint.with_name("checkpoint.1").is_file()
+
+
 def test_a_checkpoint_of_another_version_is_not_continued(small, tmp_path, killed, epochs, monkeypatch):
     killed(2, small(), tmp_path)
     monkeypatch.setattr(sys.modules["focal_lib.training.run"], "VERSION", 2)
@@ -554,6 +569,15 @@ def test_a_run_is_not_begun_that_would_end_too_late(small, tmp_path, clock, epoc
     assert try_(other, 2.5, -100).startswith("time is up after epoch 1 of 4")
     monkeypatch.setattr(sys.modules["focal_lib.training.run"], "machine_of", lambda device: "another")
     assert try_(like, 2.5, -100).startswith("time is up after epoch 1 of 4")
+
+
+def test_a_run_that_just_fits_into_a_call_does_not_wait_for_ever(small, tmp_path, clock, epochs):
+    """A call needs some of its time before it can begin: what takes nearly all of it is begun."""
+    for until, since in ((2.5, -100), (2.5, -0.6)):  # the first tells that it takes 3.0 s; of 3.1 s a tenth is lost
+        clock()
+        with pytest.raises(TimeUp, match="time is up after epoch"):
+            run(small(), tmp_path, until=until, since=since)
+    assert epochs == [0, 1]
 
 
 def test_a_resumed_run_knows_how_long_an_epoch_takes(small, tmp_path, monkeypatch, epochs):

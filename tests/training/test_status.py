@@ -131,3 +131,26 @@ def test_a_folder_in_the_place_of_a_checkpoint_is_moved_aside_before_anything_is
     (other / "checkpoint" / "inside").mkdir(parents=True)
     np.testing.assert_array_equal(run(spec, tmp_path / "other").test.logits, whole.test.logits)
     assert (other / "checkpoint.1" / "inside").is_dir()
+
+
+def test_a_flipped_bit_of_the_logits_is_seen_where_all_is_read(finished, tmp_path):
+    """Size and end are as they were: a look does not tell, and the next grid does the run again."""
+    spec, folder, _ = finished
+    assert [one.state for one in status([spec], tmp_path, whole=True)] == ["done"]
+    content = bytearray((folder / "logits.npz").read_bytes())
+    content[len(content) // 2] ^= 1
+    (folder / "logits.npz").write_bytes(content)
+    (one,) = status([spec], tmp_path, whole=True)
+    assert one.state == "damaged"
+    assert "must be whole" in one.detail or "must match its checksum" in one.detail
+
+
+@pytest.mark.parametrize("given", ['"files": 3', '"files": {"history.parquet": null}', '"training_version": 1e999'])
+def test_a_record_that_holds_nonsense_is_damage(finished, tmp_path, given):
+    spec, folder, _ = finished
+    record = json.loads((folder / "spec.json").read_text())
+    record |= json.loads("{" + given + "}")
+    (folder / "spec.json").write_text(json.dumps(record).replace("Infinity", "1e999"))
+    (one,) = status([spec], tmp_path)
+    assert one.state == "damaged"
+    assert "must have a readable spec.json" in one.detail

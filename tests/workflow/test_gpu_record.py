@@ -52,6 +52,23 @@ def call(place, *more):
     return CliRunner().invoke(gpu_record.main, flags_of(place, *more))
 
 
+@pytest.mark.parametrize(
+    ("text", "flags", "told"),
+    [
+        ("mlp", ("--minutes", "nan"), "nan"),
+        ("mlp", ("--minutes", "inf"), "inf"),
+        ("resnet", (), "resnet"),
+    ],
+    ids=["no time", "time without end", "no such network"],
+)
+def test_what_cannot_be_done_is_told_before_any_run(place, monkeypatch, text, flags, told):
+    monkeypatch.setattr(gpu_record, "do_runs", lambda *_: pytest.fail("a run was begun"))
+    (place / "grid.yaml").write_text(GRID.replace("model: mlp", f"model: {text}"))
+    refused = call(place, *flags)
+    assert refused.exit_code in (1, 2)
+    assert told in refused.output
+
+
 @pytest.mark.slow
 def test_calls_go_on_and_bring_every_run_home_once(place):
     command = [sys.executable, "-m", "workflow.gpu_record", *flags_of(place, "--minutes", "0.0001")]

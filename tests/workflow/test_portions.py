@@ -75,6 +75,19 @@ def test_a_portion_of_other_images_of_that_name_is_taken(colours, monkeypatch, w
     assert_same_images(given, data.load("colours"))
 
 
+def test_arrays_that_came_in_no_portion_are_not_written_over(colours, write_npz):
+    CliRunner().invoke(main, ["pack", "colours", "--out", str(colours / "all")], catch_exceptions=False)
+    write_npz(colours / "to" / "colours", n_train=5, n_test=5, shape=(8, 8, 3))
+    before = (colours / "to" / "colours" / "train.npz").read_bytes()
+    run = CliRunner().invoke(main, ["unpack", str(colours / "all"), "--data", str(colours / "to")])
+    assert run.exit_code == 1
+    assert "must have come in portions, or not be there. Got train.npz and test.npz of another source" in run.output
+    assert (colours / "to" / "colours" / "train.npz").read_bytes() == before
+    run = CliRunner().invoke(main, ["unpack", str(colours / "all" / "colours"), "--data", str(colours / "new")])
+    assert run.exit_code == 1
+    assert "a portion must hold a folder for each data set. Got none" in run.output
+
+
 def test_the_last_portion_completes_it(colours):
     first, *others = pack_images("colours", colours / "all")
     parts = []
