@@ -208,17 +208,12 @@ def note_significant(name: str, found: pd.DataFrame) -> None:
 
 note_significant("before", before)
 note_significant("after", after)
+note("table1", compared=len(before), comparisons=len(both))
+
+# %% tags=["remove-input"]
 alone = both[((both["low"] > 0) | (both["high"] < 0)) & ~both["significant"].astype(bool)]
 alone = ", ".join(alone["loss"].map(in_words) + " " + alone["when"])
-note(
-    "table1",
-    {
-        "not-by-holm": f" Its interval is without 0, but not significant after Holm's correction: {alone}."
-        if alone
-        else ""
-    },
-)
-note("table1", compared=len(before), comparisons=len(both))
+note("table1", not_by_holm=f" Without 0 in its interval, but not significant by Holm: {alone}." if alone else "")
 
 # %% tags=["remove-input"]
 note("table1", widest=(after["high"] - after["low"]).max() / 2)
@@ -273,12 +268,12 @@ note("table1", told=int((tested <= 0.05).sum()), tested=len(tested), told_by_cha
 # As trained the ECE is, compared with cross-entropy's, {glue:text}`table1-said-before` (5 %, Holm over all
 # {glue:text}`table1-comparisons` comparisons of {numref}`fig-table1-losses`). With a temperature of its own, compared
 # with as trained, it is {glue:text}`table1-said-by-temperature` (Holm over the losses); compared with cross-entropy's
-# after one, it is {glue:text}`table1-said-after`.{glue:text}`table1-not-by-holm` The widest interval is {glue:text}`table1-widest:.1f` points to
-# either side, so differences of that size may go unseen. Calibrated networks with the same confidences would have an
-# ECE of {glue:text}`table1-least-chance:.2f` to {glue:text}`table1-most-chance:.2f` % on average on as many images. By
-# a test of calibration, at 5 % for each network, {glue:text}`table1-told` of {glue:text}`table1-tested` networks are
-# told from calibrated ones after a temperature that is chosen by adaptive ECE; by chance it would be about
-# {glue:text}`table1-told-by-chance:.1f`.
+# after one, it is {glue:text}`table1-said-after`.{glue:text}`table1-not-by-holm` The widest interval is
+# {glue:text}`table1-widest:.1f` points to either side, so differences of that size may go unseen. Calibrated networks
+# with the same confidences would have an ECE of {glue:text}`table1-least-chance:.2f` to
+# {glue:text}`table1-most-chance:.2f` % on average on as many images. By a test of calibration, at 5 % for each network,
+# {glue:text}`table1-told` of {glue:text}`table1-tested` networks are told from calibrated ones after a temperature that
+# is chosen by adaptive ECE; by chance it would be about {glue:text}`table1-told-by-chance:.1f`.
 #
 # With KK24's losses log-loss after a temperature is from {glue:text}`table1-nll-least:.3f`
 # ({glue:text}`table1-nll-first`) to {glue:text}`table1-nll-most:.3f` ({glue:text}`table1-nll-last`); compared with
@@ -471,12 +466,12 @@ note("table1", small_fcl=of_fcl["difference"], fcl=in_words(of_fcl["loss"]), sma
 #   {glue:text}`table1-small-open`: neither is.
 #
 # Were there no differences at all on these test images, about {glue:text}`table1-small-by-chance:.1f` of so many
-# intervals would be without 0 in either set. FCL is not among them, as its $\gamma$ and $\lambda$ are others: in the small networks, with
-# {glue:text}`table1-fcl`, its ECE as trained differs from cross-entropy's by {glue:text}`table1-small-fcl:+.1f` points.
-# The two sets differ in network, number of training images and training, and in how far results on new images are from
-# those on training images: with cross-entropy the small networks have an error of
-# {glue:text}`table1-small-train-error:.1f` % on training and {glue:text}`table1-small-test-error:.1f` % on test images,
-# where confidence minus accuracy is {glue:text}`table1-small-gap:+.1f` points; the larger ones
+# intervals would be without 0 in either set. FCL is not among them, as its $\gamma$ and $\lambda$ are others: in the
+# small networks, with {glue:text}`table1-fcl`, its ECE as trained differs from cross-entropy's by
+# {glue:text}`table1-small-fcl:+.1f` points. The two sets differ in network, number of training images and training, and
+# in how far results on new images are from those on training images: with cross-entropy the small networks have an
+# error of {glue:text}`table1-small-train-error:.1f` % on training and {glue:text}`table1-small-test-error:.1f` % on
+# test images, where confidence minus accuracy is {glue:text}`table1-small-gap:+.1f` points; the larger ones
 # {glue:text}`table1-large-train-error:.1f` %, {glue:text}`table1-large-test-error:.1f` % and
 # {glue:text}`table1-large-gap:+.1f` points.
 #
@@ -626,9 +621,9 @@ captioned(ends.set_axis(heads, axis="columns").rename(index=in_words), caption, 
 
 # %% [markdown]
 # Intervals without 0: {glue:text}`table1-gains-seeds` of {glue:text}`table1-gains-all` over seeds,
-# {glue:text}`table1-gains-images` over images; over seeds and not over images: {glue:text}`table1-gains-lost`. A resampled ECE is
-# larger than the ECE, for either scaling, so these intervals are a guide. Neither kind holds both chances; verdicts go
-# by seeds.
+# {glue:text}`table1-gains-images` over images; over seeds and not over images: {glue:text}`table1-gains-lost`. A
+# resampled ECE is larger than the ECE, for either scaling, so these intervals are a guide. Neither kind holds both
+# chances; verdicts go by seeds.
 #
 # The $\gamma$ that is fitted, for calibration, is chosen from {glue:text}`table1-gamma-from:g` to
 # {glue:text}`table1-gamma-to:g`; for cross-entropy it is {glue:text}`table1-ce-gamma:.2f` on average, for the focal

@@ -89,7 +89,8 @@ note("larger", printed=mean_difference("M20", "cifar10", "ece", "pre", "focal 3"
 asked = {spec.seed for spec in results.read_planned(fresh)}
 of_long = sorted(tables["long"]["seed"].unique())
 alone = f"seed {of_long[0]} alone" if len(of_long) == 1 else f"{len(of_long)} seeds"
-waiting = f"""The longer training has {alone}, seen before it was asked: what that shows suggests an answer and confirms none.
+waiting = f"""The longer training has {alone}, seen before it was asked:
+what that shows suggests an answer and confirms none.
 {len(asked)} fresh seeds are planned, """
 if (ROOT / "results" / fresh / "table.parquet").is_file():
     lead = results.evaluate_contrasts(results.read_whole_seeds(fresh), [primary]).iloc[0]
@@ -109,8 +110,8 @@ note("larger", waiting=waiting.replace("\n", " "))
 #   of that commit plans more epochs: they were cut, before the first run, to what the speed just measured allows in a
 #   quarter of an hour for three seeds. The comparisons were written down before;
 # * the small network for {glue:text}`larger-long-epochs` epochs, cross-entropy and $\gamma = 3$, on
-#   {glue:text}`larger-made-long:s`. It has {glue:text}`larger-long-seeds:s`, looked at before anything was asked of such
-#   runs.
+#   {glue:text}`larger-made-long:s`. It has {glue:text}`larger-long-seeds:s`, looked at before anything was asked of
+#   such runs.
 #
 # From the first set to the second the network changes, and with it the machine, the version of PyTorch and how it does
 # a step. From the first to the third these change, too, and besides the number of epochs the schedule of the learning
@@ -161,11 +162,11 @@ note("larger", shared=results.say_seeds(shared))
 # %% [markdown]
 # On {glue:text}`larger-shared:s`, the ECE with $\gamma = 3$ minus that with cross-entropy changes by
 # {glue:text}`larger-by-size:+.1f` points from the small network to the larger one, and by
-# {glue:text}`larger-by-length:+.1f` from the short training to the longer{glue:text}`larger-all-by-size:s`. The temperature that validation images
-# choose goes with the longer training from {glue:text}`larger-t-ce-short:.1f` to {glue:text}`larger-t-ce:.1f` with
-# cross-entropy and from {glue:text}`larger-t-three-short:.1f` to {glue:text}`larger-t-three:.1f` with $\gamma = 3$;
-# after it the ECEs are {glue:text}`larger-after-t-ce:.1f` and {glue:text}`larger-after-t-three:.1f` %. Both changes are
-# claims of the ledger:
+# {glue:text}`larger-by-length:+.1f` from the short training to the longer{glue:text}`larger-all-by-size:s`. The
+# temperature that validation images choose goes with the longer training from {glue:text}`larger-t-ce-short:.1f` to
+# {glue:text}`larger-t-ce:.1f` with cross-entropy and from {glue:text}`larger-t-three-short:.1f` to
+# {glue:text}`larger-t-three:.1f` with $\gamma = 3$; after it the ECEs are {glue:text}`larger-after-t-ce:.1f` and
+# {glue:text}`larger-after-t-three:.1f` %. Both changes are claims of the ledger:
 
 # %% tags=["remove-input"]
 show("m20.larger_network_favours_focal", "m20.longer_training_favours_focal")
@@ -372,8 +373,9 @@ note("larger", least_error=least, m20_error=m20_error)
 # * Focal loss with $\gamma = 3$ takes confidence away. Whether that helps depends on how much too much there is without
 #   it: with cross-entropy {glue:text}`larger-gap-small:+.1f` points after the short training and
 #   {glue:text}`larger-gap-long:+.1f` after the longer.
-# * One data set, and errors of {glue:text}`larger-least-error:.1f` % at the least, at the end of training, where M20's ResNet-50 has
-#   {glue:text}`larger-m20-error:.1f`. Whether a larger network that is trained as long follows M20 is not shown here.
+# * One data set, and errors of {glue:text}`larger-least-error:.1f` % at the least, at the end of training, where M20's
+#   ResNet-50 has {glue:text}`larger-m20-error:.1f`. Whether a larger network that is trained as long follows M20 is not
+#   shown here.
 # :::
 #
 # ## Verdict

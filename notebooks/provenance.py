@@ -101,17 +101,12 @@ captioned(shown, f"{what}, test images; T chosen on validation images", precisio
 
 # %% tags=["remove-input"]
 outside = [name for name, inside in beside["inside"].items() if not inside]
-beyond = int(beside["beyond"].sum())
-inside = f"{len(beside) - len(outside)} of the" if outside else "all"
-note(
-    "provenance",
-    seed=single.spec.seed,
-    seeds=int(beside["seeds"].iloc[0]),
-    inside=f"{inside} {len(beside)} numbers",
-    beyond=f"{beyond} of {len(beside)}",
-    beyond_by_chance=2 / (int(beside["seeds"].iloc[0]) + 1),
-)
+inside, seeds = f"{len(beside) - len(outside)} of the" if outside else "all", int(beside["seeds"].iloc[0])
+note("provenance", seed=single.spec.seed, seeds=seeds, inside=f"{inside} {len(beside)} numbers")
 note("provenance", outside=f" Outside: {'; '.join(outside)}." if outside else "")
+note("provenance", beyond=f"{beside['beyond'].sum()} of {len(beside)}", beyond_by_chance=2 / (seeds + 1))
+
+# %% tags=["remove-input"]
 half = (beside["high"] - beside["low"]) / 2
 note("provenance", {"half-ece": half["ECE, equal width (%)"], "half-nll": half["NLL"], "half-t": half["T by NLL"]})
 for how, run in {"there": same, "here": single}.items():
@@ -123,7 +118,8 @@ for how, run in {"there": same, "here": single}.items():
 # {glue:text}`provenance-precision-there` is expected after {glue:text}`provenance-seeds` seeds. In it lie
 # {glue:text}`provenance-inside` of the run in {glue:text}`provenance-precision-here`.{glue:text}`provenance-outside`
 # Beyond the least and the largest of the seeds lie {glue:text}`provenance-beyond`; by chance a number of one more run
-# does so with probability {glue:text}`provenance-beyond-by-chance:.1f`, and these numbers go together. The interval reaches
+# does so with probability {glue:text}`provenance-beyond-by-chance:.1f`, and these numbers go together. The interval
+# reaches
 # {glue:text}`provenance-half-ece:.1f` points of ECE, {glue:text}`provenance-half-nll:.3f` nats and
 # {glue:text}`provenance-half-t:.2f` of $T$ to either side of the mean of the seeds: whether bf16 changes less than that
 # one run does not tell. The two were trained on {glue:text}`provenance-machine-there` and
