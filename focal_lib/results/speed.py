@@ -334,10 +334,19 @@ def say_training(rates: pd.DataFrame | None) -> str:
             f"{in_words(str(network))} in {precision} on {device}: fastest is the {by_way.index[0]} step, "
             f"{best:,.0f} images a second{', ' * bool(times)}{', '.join(times)}."
         )
+    several = kept[(kept["loop"] == "ours") & (kept["at_once"] > 1)]
+    both = several.merge(alone, on=_ALIKE, suffixes=("", "_alone"))
+    both = both.assign(times=both["images_per_second"] / both["images_per_second_alone"])
+    said += [
+        f"{row.at_once} runs at once of {in_words(str(row.network))} in {row.precision} by {row.way} steps do "
+        f"{row.images_per_second:,.0f} together, {row.times:.2f} times one."
+        for row in both.itertuples()
+    ]
     return " ".join(said)
 
 
 _TRAINED = ["device", "network"]
+_ALIKE = [*_TRAINED, "precision", "way"]
 
 
 def _of_runs(rates: pd.DataFrame) -> pd.DataFrame:
