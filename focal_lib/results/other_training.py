@@ -73,6 +73,7 @@ def compare_training(tables: Mapping[str, pd.DataFrame], runs: Mapping[str, Iter
 
 
 def _of_one_set(name: str, table: pd.DataFrame) -> pd.DataFrame:
+    """The table, unless it mixes data sets or networks, or has a run twice."""
     networks = table[["dataset", "model"]].drop_duplicates()
     if len(networks) != 1:
         raise ValueError(f"{name} must be of one data set and network. Got {len(networks)}.")

@@ -210,19 +210,19 @@ def format_contrasts(found: pd.DataFrame, caption: str, *, precision: int | None
         return [f"{value:{sign}.{n}f}" for value, n in zip(found[column], digits, strict=True)]
 
     primary = found.get("primary", pd.Series(False, index=found.index))
-    sides = (
-        np.where(found["difference"] * found["claimed"] > 0, ", as claimed", ", the other way")
-        if "claimed" in found
-        else ""
-    )
+    said = pd.Series("yes", index=found.index)
+    if "claimed" in found:
+        said += np.where(found["difference"] * found["claimed"] > 0, ", as claimed", ", the other way")
+    smallest = found.get("smallest", pd.Series(np.nan, index=found.index))
+    found = found.assign(smallest=smallest)
     shown = found.assign(
         name=found["name"].map(in_words) + np.where(primary, " (primary)", ""),
         difference=say("difference"),
         interval=[f"{low} to {high}" for low, high in zip(say("low"), say("high"), strict=True)],
-        significant=np.where(found["significant"], "yes" + pd.Series(sides, index=found.index), "no"),
-        smallest=np.where(found["smallest"].isna(), "", say("smallest", "")),
+        significant=said.where(found["significant"].astype(bool), "no"),
+        smallest=np.where(smallest.isna(), "", say("smallest", "")),
     )
-    left_out = {"smallest"} if found["smallest"].isna().all() else set()
+    left_out = {"smallest"} if smallest.isna().all() else set()
     named = shown[[column for column in _SHOWN if column in shown and column not in left_out]].rename(columns=_SHOWN)
     return captioned(named, caption, index=False)
 

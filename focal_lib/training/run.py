@@ -326,18 +326,7 @@ def _resume(spec: Spec, folder: Path, trainer: Trainer, again: bool) -> dict[str
     like = {"digest": spec.digest, "version": str(VERSION), "rows": None, "seconds": None, "trainer": trainer.shape()}
     try:
         kept = read_checkpoint(checkpoint, like)
-        try:
-            epoch, rows = kept["trainer"]["epoch"], kept["rows"]
-            if type(epoch) is not int or not 0 < epoch <= trainer.recipe.epochs or type(rows) is not list:
-                raise ValueError(f"epoch {epoch} of {trainer.recipe.epochs}, rows of {type(rows).__name__}")
-            _refuse_other_precision(spec, kept, trainer.precision)
-            kept["weights"] = check_kept(spec, folder, epoch, kept.get("weights", {}))
-            trainer.restore(kept["trainer"])
-        except (CheckpointDamaged, RunDamaged, OtherPrecision):
-            raise
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:  # the device raises RuntimeError
-            told = f"{type(error).__name__}: {error}"
-            raise CheckpointDamaged(f"{CHECKPOINT} must hold the state of a training. Got {told}.") from None
+        _restore(spec, folder, trainer, kept)
     except (CheckpointDamaged, RunDamaged, OtherPrecision) as error:
         if isinstance(error, OtherPrecision) and not again:
             raise
@@ -346,6 +335,30 @@ def _resume(spec: Spec, folder: Path, trainer: Trainer, again: bool) -> dict[str
         log_attempt(folder, "checkpoint moved aside", kept=aside.name, reason=str(error))
         return None
     return kept
+
+
+def _restore(spec: Spec, folder: Path, trainer: Trainer, kept: dict[str, Any]) -> None:
+    """Put the trainer where it was. What the device refuses, a RuntimeError, is no fault of the checkpoint.
+
+    Raises:
+        CheckpointDamaged: what is kept is no state of this training, though its checksum is right.
+        RunDamaged: weights that were kept on the way are not as they were.
+        OtherPrecision: it began in another.
+    """
+    from focal_lib.training.checkpoint import CheckpointDamaged
+
+    try:
+        epoch, rows = kept["trainer"]["epoch"], kept["rows"]
+        if type(epoch) is not int or not 0 < epoch <= trainer.recipe.epochs or type(rows) is not list:
+            raise ValueError(f"epoch {epoch} of {trainer.recipe.epochs}, rows of {type(rows).__name__}")
+        _refuse_other_precision(spec, kept, trainer.precision)
+        kept["weights"] = check_kept(spec, folder, epoch, kept.get("weights", {}))
+        trainer.restore(kept["trainer"])
+    except (RunDamaged, OtherPrecision):
+        raise
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        told = f"{type(error).__name__}: {error}"
+        raise CheckpointDamaged(f"{CHECKPOINT} must hold the state of a training. Got {told}.") from None
 
 
 def _refuse_other_precision(spec: Spec, kept: Mapping[str, Any], here: str) -> None:
