@@ -24,7 +24,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from focal_lib.checkout import ROOT, commit
 from focal_lib.claims.kk24.table1 import gain_of_focal_losses
 from focal_lib.claims.ledger import find, ledger
-from focal_lib.claims.m20.cifar import FRESH, HUNDRED_CLASSES, LARGER
+from focal_lib.claims.m20.cifar import CLIPPED, FRESH, HUNDRED_CLASSES, LARGER
 from focal_lib.claims.tally import GROUPS, tallies, tally, tally_table
 from focal_lib.claims.verdicts import recorded, records
 from focal_lib.pages.citations import cite, reference_list
@@ -208,11 +208,13 @@ def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
     calibrators = read_table("open-questions").query("dataset == 'cifar10'")
     main = read_whole_seeds(MAIN)
     of_main = evaluate_contrasts(main, keep_evaluable(read_contrasts(f"workflow/grids/{MAIN}.yaml"), main))
+    of_clipped = evaluate_contrasts(read_table(CLIPPED), read_written(CLIPPED))
     of_larger = evaluate_contrasts(read_table(LARGER), read_contrasts(f"workflow/grids/{LARGER}.yaml"))
     of_hundred = evaluate_contrasts(read_table(HUNDRED_CLASSES), read_written(HUNDRED_CLASSES))
     architectures = contrasts_by_network(read_table("fashion-mnist-architectures"), ARCHITECTURE_CONTRASTS)
     return {
         MAIN: {f"losses and scalings on CIFAR-10{', not all in' * (not _complete())}": of_main},
+        CLIPPED: {"gamma 3 by the steps of the published code": of_clipped},
         LARGER: {"losses and scalings on CIFAR-10, ResNet-18": of_larger},
         HUNDRED_CLASSES: {"losses and scalings on CIFAR-100": of_hundred},
         "human-labels": {"models trained on the labels of raters": evaluate_written()},
