@@ -33,7 +33,9 @@
 # and {glue:text}`larger-gap-long:+.1f` points; with $\gamma = 3$ it is {glue:text}`larger-three-small:+.1f`,
 # {glue:text}`larger-three-large:+.1f` and {glue:text}`larger-three-long:+.1f`. So $\gamma = 3$ changes it by
 # {glue:text}`larger-change-small:+.1f`, {glue:text}`larger-change-large:+.1f` and {glue:text}`larger-change-long:+.1f`
-# points: too far where it is below 0 then, not far enough where it is above. {glue:text}`larger-waiting:s`
+# points: too far where it is below 0 then, not far enough where it is above. The longer training has
+# {glue:text}`larger-of-long:s`, seen before it was asked: what that shows suggests an answer and confirms none. Of
+# {glue:text}`larger-fresh` fresh seeds that are planned {glue:text}`larger-fresh-there:s`.
 #
 # :::{admonition} As printed: M20 section 3
 # 'after the 150th epoch (where the learning rate drops by a factor of 10), there is a marked rise in the average test
@@ -89,15 +91,11 @@ note("larger", printed=mean_difference("M20", "cifar10", "ece", "pre", "focal 3"
 asked = {spec.seed for spec in results.read_planned(fresh)}
 of_long = sorted(tables["long"]["seed"].unique())
 alone = f"seed {of_long[0]} alone" if len(of_long) == 1 else f"{len(of_long)} seeds"
-waiting = f"""The longer training has {alone}, seen before it was asked:
-what that shows suggests an answer and confirms none.
-{len(asked)} fresh seeds are planned, """
+there = "none is there yet"
 if (ROOT / "results" / fresh / "table.parquet").is_file():
     lead = results.evaluate_contrasts(results.read_whole_seeds(fresh), [primary]).iloc[0]
-    waiting += f"of which {int(lead['seeds'])} are there: {lead['difference']:+.1f} points on average."
-else:
-    waiting += "and none is there yet."
-note("larger", waiting=waiting.replace("\n", " "))
+    there = f"{int(lead['seeds'])} are there, {lead['difference']:+.1f} points on average"
+note("larger", of_long=alone, fresh=len(asked), fresh_there=there)
 
 # %% [markdown]
 # ## What was run

@@ -44,7 +44,7 @@ _EVALUATED = ["table", "name", "compared", "primary", "metric", "claimed", "diff
 _EVALUATED += ["p", "p_adjusted", "smallest", "significant"]
 _SHOWN = {"name": "contrast", "difference": "difference", "interval": "95 % t interval", "seeds": "seeds", "p": "p"}
 _SHOWN |= {"p_adjusted": "p, corrected (Holm)", "significant": "significant", "smallest": "smallest that would show"}
-_SCALED = {"temperature": "temperature scaling", "focal-temperature": "focal temperature scaling"}
+_AFTER = {"none": "as trained", "temperature": "after a temperature"}
 # compared in the runs for which nothing was written down before; to add gamma 2 afterwards would be a choice by result
 _NOT_WRITTEN = ("focal 1", "focal 3", "focal 5", "focal 7", "flsd-53")
 
@@ -172,17 +172,20 @@ def say_what_is_compared(contrast: Contrast) -> str:
     """'FLSD-53 minus cross-entropy, as trained'; a scaling is by the contrast's metric where nothing else is said."""
     ours, theirs = contrast.ours, contrast.theirs
 
+    def chosen_by(setting: Setting, *, always: bool = False) -> str:
+        told = setting.objective and (always or setting.objective != contrast.metric)
+        return f" by {in_words(setting.objective)}" if told else ""
+
     def scaled(setting: Setting, *, always: bool = False) -> str:
-        if setting.method == "none":
-            return "as trained"
-        by = f" by {in_words(setting.objective)}" if always or setting.objective != contrast.metric else ""
-        return _SCALED.get(setting.method, in_words(setting.method)) + by
+        return (
+            "as trained" if setting.method == "none" else in_words(setting.method) + chosen_by(setting, always=always)
+        )
 
     def of(losses: tuple[str, ...]) -> str:
         return in_words(losses[0]) if len(losses) == 1 else f"mean over {len(losses)} losses"
 
     def after(setting: Setting) -> str:
-        return ("" if setting.method == "none" else "after ") + scaled(setting)
+        return _AFTER.get(setting.method, f"after {in_words(setting.method)}") + chosen_by(setting)
 
     if ours.losses == theirs.losses:
         always = ours.method == theirs.method

@@ -218,12 +218,12 @@ def test_of_one_seed_nothing_is_told():
 def test_small_and_large_runs_in_words():
     table = pd.concat([made({"focal 1": (2.0, 2.1, 1.9)}), made({"focal 1": (0.02, 0.021, 0.019)}, "nll")])
     both = [contrast("focal 1"), replace(contrast("focal 1"), metric="nll")]
-    what = "KK24 Table 1: focal 1, focal temperature scaling"
+    what = "KK24 Table 1: focal 1, focal temperature"
     shown = format_small_with_large(compare_small_with_large(both, table, table))
     assert shown.to_numpy().tolist() == [
-        [f"{what} minus temperature scaling, adaptive ECE", "borne out", *["+2.00 [+1.75, +2.25]"] * 2],
+        [f"{what} minus temperature, adaptive ECE", "borne out", *["+2.00 [+1.75, +2.25]"] * 2],
         [
-            f"{what} by adaptive ECE minus temperature scaling by adaptive ECE, NLL",
+            f"{what} by adaptive ECE minus temperature by adaptive ECE, NLL",
             "borne out",
             *["+0.0200 [+0.0175, +0.0225]"] * 2,
         ],
@@ -297,9 +297,9 @@ def test_a_contrast_says_what_is_subtracted_from_what():
     by_ece, by_nll = (Setting(("focal 1", "focal 3"), "temperature", metric) for metric in ("ece", "nll"))
     made_of = {
         "FLSD-53 minus cross-entropy, as trained": (*trained.values(),),
-        "mean over 2 losses, temperature scaling by ECE minus temperature scaling by NLL": (by_ece, by_nll),
-        "mean over 2 losses, temperature scaling minus as trained": (by_ece, Setting(by_ece.losses)),
-        "mean over 2 losses after temperature scaling minus cross-entropy as trained": (
+        "mean over 2 losses, temperature by ECE minus temperature by NLL": (by_ece, by_nll),
+        "mean over 2 losses, temperature minus as trained": (by_ece, Setting(by_ece.losses)),
+        "mean over 2 losses after a temperature minus cross-entropy as trained": (
             by_ece,
             trained["cross-entropy"],
         ),
@@ -308,4 +308,4 @@ def test_a_contrast_says_what_is_subtracted_from_what():
         assert say_what_is_compared(Contrast("t", "n", "ece", ours, theirs, -1)) == said
     ours, theirs = (replace(setting, method="temperature", objective="nll") for setting in trained.values())
     said = say_what_is_compared(Contrast("t", "n", "ece", ours, theirs, -1))
-    assert said == "FLSD-53 minus cross-entropy, after temperature scaling by NLL"
+    assert said == "FLSD-53 minus cross-entropy, after a temperature by NLL"
