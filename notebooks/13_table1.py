@@ -79,7 +79,7 @@ from focal_lib.pages.footer import foot
 from focal_lib.pages.logit_sample import logit_sample
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import interval_figure, point_figure, row_figure
+from focal_lib.pages.plots.curves import ECE_TICKS, interval_figure, point_figure, row_figure
 from focal_lib.pages.plots.epochs import reliability_strip
 from focal_lib.pages.tables import as_html, captioned, in_words
 
@@ -184,8 +184,7 @@ shown = {label: tuple(of.to_numpy().T) for label, of in results.by_scaling(frame
 order = list(frame["loss"].unique())
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "A row for each loss with its points, on a logarithmic scale: adaptive ECE as trained, after temperature scaling and after focal temperature scaling, with standard deviations."}, "figure": {"name": "fig-table1-ece", "caption": "Adaptive ECE (%) on CIFAR-10, mean and, of several seeds, standard deviation, as trained and after either scaling, chosen by adaptive ECE."}}
-ticks = {"xticks": [0.5, 1, 2, 5, 10, 20], "xticklabels": ["0.5", "1", "2", "5", "10", "20"]}
-row_figure(order, shown, "adaptive ECE (%), logarithmic", xscale="log", **ticks)
+row_figure(order, shown, "adaptive ECE (%), logarithmic", xscale="log", **ECE_TICKS)
 
 # %% tags=["hide-input"]
 of_main = frame[frame["loss"].isin(main)]
@@ -208,7 +207,7 @@ def note_significant(name: str, found: pd.DataFrame) -> None:
 
 note_significant("before", before)
 note_significant("after", after)
-note("table1", compared=len(before), comparisons=len(both))
+note("table1", comparisons=len(both))
 
 # %% tags=["remove-input"]
 alone = both[((both["low"] > 0) | (both["high"] < 0)) & ~both["significant"].astype(bool)]
@@ -724,12 +723,7 @@ for short, loss, name in (("three", "focal 3", "focal 3 before"), ("flsd", "flsd
 eces_many = results.compare_eces(many, [one for one in asked_many if one.name == "FLSD-53 before"])
 by_others = eces_many[~eces_many["own"].astype(bool)]
 told = [f"{ECES[one.metric]} {one.difference:+.2f} [{one.low:+.2f}, {one.high:+.2f}]" for one in by_others.itertuples()]
-note(
-    "table1",
-    hundred_eces=", ".join(told),
-    hundred_others=len(by_others),
-    hundred_apart_said=results.say_by_other_eces(by_others),
-)
+note("table1", hundred_eces=", ".join(told), hundred_apart_said=results.say_by_other_eces(by_others))
 note("table1", hundred_verdict=str(find("m20.cifar100_before").verdict))
 after_many = results.summarise(scaled_many).set_index("loss")["mean"]
 names = {"ce": "cross-entropy", "three": "focal 3", "flsd": "flsd-53"}

@@ -61,7 +61,7 @@ from focal_lib.pages.differences import folded_differences
 from focal_lib.pages.footer import foot
 from focal_lib.pages.notes import note
 from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import row_figure
+from focal_lib.pages.plots.curves import ECE_TICKS, row_figure
 from focal_lib.pages.plots.epochs import MANY, epoch_panels, reliability_strip
 from focal_lib.pages.tables import captioned, in_words
 from focal_lib.results.while_training import BINS
@@ -138,8 +138,8 @@ side_by_side = results.compare_training(
 )
 by_way = side_by_side.rename(index=in_words).rename_axis(["loss", "trained"])
 note("larger", long_seeds=results.say_seeds(len(of_long)))
-over = results.say_seeds(int(side_by_side["seeds"].min()))
-caption = f"CIFAR-10, all test images, {over}; ECE of equal width, T chosen by it"
+shared = results.say_seeds(int(side_by_side["seeds"].min()))
+caption = f"CIFAR-10, all test images, {shared}; ECE of equal width, T chosen by it"
 captioned(by_way.drop(columns="seeds"), caption, precision=2)
 
 # %% tags=["remove-input"]
@@ -147,15 +147,14 @@ leads = side_by_side.loc["focal 3", "ECE (%)"] - side_by_side.loc["cross-entropy
 note("larger", by_length=leads["small, clipped, longer"] - leads["small, clipped"])
 judged = find("m20.larger_network_favours_focal").evidence
 with_all = f" (from small to larger with {judged.over}: {judged.measured:+.1f})"
-note("larger", all_by_size=with_all if judged.over != results.say_seeds(int(side_by_side["seeds"].min())) else "")
+note("larger", all_by_size=with_all if judged.over != shared else "")
 note("larger", by_size=leads["ResNet-18, clipped"] - leads["small, clipped"])
 for short, loss in (("ce", "cross-entropy"), ("three", "focal 3")):
     by_ece = side_by_side.loc[loss, "T by ECE"]
     note("larger", {f"t-{short}": by_ece["small, clipped, longer"], f"t-{short}-short": by_ece["small, clipped"]})
 after_t = side_by_side["ECE after T (%)"].unstack()["small, clipped, longer"]
 note("larger", after_t_ce=after_t["cross-entropy"], after_t_three=after_t["focal 3"])
-shared = int(side_by_side["seeds"].min())
-note("larger", shared=results.say_seeds(shared))
+note("larger", shared=shared)
 
 # %% [markdown]
 # On {glue:text}`larger-shared:s`, the ECE with $\gamma = 3$ minus that with cross-entropy changes by
@@ -282,8 +281,7 @@ points = {label: tuple(of.to_numpy().T) for label, of in of_scaling.items()}
 order = list(frame["loss"].unique())
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "A row for each loss with its points, on a logarithmic scale: adaptive ECE of ResNet-18 as trained, after temperature scaling and after focal temperature scaling, with standard deviations. As trained they are far apart, after either scaling close together."}, "figure": {"name": "fig-larger-ece", "caption": "ResNet-18 on CIFAR-10: adaptive ECE (%), mean and standard deviation over seeds, as trained and after either scaling, chosen by adaptive ECE."}}
-ticks = {"xticks": [0.5, 1, 2, 5, 10, 20], "xticklabels": ["0.5", "1", "2", "5", "10", "20"]}
-row_figure(order, points, "adaptive ECE (%), logarithmic", xscale="log", **ticks)
+row_figure(order, points, "adaptive ECE (%), logarithmic", xscale="log", **ECE_TICKS)
 
 # %% tags=["remove-input"]
 errors = summary.query("metric == 'error' and method == 'none'").set_index("loss")["mean"]

@@ -54,6 +54,7 @@ __all__ = [
     "temperatures",
     "values_by_seed",
     "with_gamma",
+    "with_remark",
 ]
 
 COMPENSATION = 0.1  # relative distance from the map's temperature that still counts as it
@@ -216,7 +217,7 @@ def difference(
     compared = Contrast("", "", metric, ours, theirs, printed.sign)
     found = replace(measure_contrast(name, compared, quantity, printed), said=said)
     chance = _by_chance(name, compared) if by_chance and not math.isnan(found.measured) else ""
-    return replace(found, remark=_join(found.remark, chance))
+    return with_remark(found, chance)
 
 
 def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: PrintedEffect) -> Measurement:
@@ -265,6 +266,11 @@ def _of_planned(
     over = say_seeds(len(values), planned)
     found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size, printed.span)
     return replace(found, complete=complete)
+
+
+def with_remark(found: Measurement, remark: str) -> Measurement:
+    """With this after what is remarked already."""
+    return replace(found, remark=_join(found.remark, remark))
 
 
 def _join(*remarks: str) -> str:

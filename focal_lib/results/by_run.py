@@ -39,6 +39,7 @@ __all__ = [
     "straightness",
     "temperature_by_gamma",
     "temperature_lines",
+    "top_after",
     "validation_temperatures",
 ]
 
@@ -252,11 +253,15 @@ def resample_gain(
 
     A resampled ECE is larger than the ECE, on either side of the difference, so the interval is a guide.
     """
-    logits, labels = result.test.logits.astype(np.float64), result.test.labels
-    (one, correct), (two, _) = (
-        top_label(np.exp(focal_log_probs(logits / temperature, gamma)), labels) for gamma, temperature in (pair, other)
-    )
+    (one, correct), (two, _) = (top_after(result, scaling) for scaling in (pair, other))
     return bootstrap_adaptive_ece_difference((one, correct), (two, correct), resamples=resamples, seed=result.spec.seed)
+
+
+def top_after(result: Result, pair: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
+    """Confidence and correctness on test, `top_label`, after a (calibration gamma, temperature)."""
+    gamma, temperature = pair
+    scaled = result.test.logits.astype(np.float64) / temperature
+    return top_label(np.exp(focal_log_probs(scaled, gamma)), result.test.labels)
 
 
 def temperature_lines(runs: Iterable[Result], gammas: Sequence[float]) -> dict[str, np.ndarray]:

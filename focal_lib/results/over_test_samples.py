@@ -10,8 +10,7 @@ import pandas as pd
 
 from focal_lib.metrics.bins import adaptive_ece_of
 from focal_lib.metrics.intervals import Interval, bootstrap_draws
-from focal_lib.metrics.scores import top_label
-from focal_lib.theory.maps import focal_log_probs
+from focal_lib.results.by_run import top_after
 from focal_lib.training.store import Result
 
 __all__ = ["gains_over_test_samples", "resample_mean_gain"]
@@ -36,7 +35,7 @@ def resample_mean_gain(fitted: Sequence[tuple[Result, Pair, Pair]], *, resamples
     if not fitted or others:
         also = f", {others} of them on others" if others else ""
         raise ValueError(f"runs must be one or more, tested on the same samples. Got {len(fitted)} runs{also}.")
-    sides = [(_top(run, one), _top(run, other)) for run, one, other in fitted]
+    sides = [(top_after(run, one), top_after(run, other)) for run, one, other in fitted]
 
     def mean_gain(draw: np.ndarray) -> float:
         gains = [
@@ -48,11 +47,6 @@ def resample_mean_gain(fitted: Sequence[tuple[Result, Pair, Pair]], *, resamples
         return np.array([mean_gain(draw) for draw in draws])
 
     return bootstrap_draws(statistic, len(fitted[0][0].test.labels), resamples=resamples, seed=seed)
-
-
-def _top(run: Result, pair: Pair) -> tuple[np.ndarray, np.ndarray]:
-    gamma, temperature = pair
-    return top_label(np.exp(focal_log_probs(run.test.logits.astype(np.float64) / temperature, gamma)), run.test.labels)
 
 
 def gains_over_test_samples(runs: Sequence[Result], table: pd.DataFrame, *, resamples: int = 200) -> pd.DataFrame:

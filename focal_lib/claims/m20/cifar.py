@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from focal_lib.checkout import ROOT
 from focal_lib.claims.evidence import All, Evidence, Unchecked
-from focal_lib.claims.from_runs import difference, measure_change
+from focal_lib.claims.from_runs import difference, measure_change, with_remark
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
 from focal_lib.claims.printed_effects import PrintedEffect, mean_difference
@@ -141,7 +141,7 @@ def cifar100_after_fixed() -> Evidence:
 )
 def cifar10_before_clipped() -> Evidence:
     """`cifar10_before` of other runs: its steps go by the mean of the losses, as the paper's text lets one think."""
-    return _seen_before(against_cross_entropy("focal 3", "pre", runs=CLIPPED), SEEDS_ADDED)
+    return with_remark(against_cross_entropy("focal 3", "pre", runs=CLIPPED), SEEDS_ADDED)
 
 
 @claim(
@@ -156,12 +156,7 @@ def cifar10_before_clipped() -> Evidence:
 def clipping_favours_focal() -> Evidence:
     """Of the same seeds, with all else alike."""
     found = change_of_lead(CLIPPED, RUNS, "by M20's steps")
-    return _seen_before(found, f"Asked when seed 0 of either had been seen. {SEEDS_ADDED}")
-
-
-def _seen_before(found: Measurement, remark: str) -> Measurement:
-    """With a remark on what had been seen when it was asked or planned."""
-    return replace(found, remark=f"{found.remark}. {remark}" if found.remark else remark)
+    return with_remark(found, f"Asked when seed 0 of either had been seen. {SEEDS_ADDED}")
 
 
 def change_of_lead(first: str, second: str, by: str) -> Measurement:
@@ -260,4 +255,4 @@ def longer_training_favours_focal() -> Evidence:
 def larger_network_favours_focal() -> Evidence:
     """Of the same seeds, with all else alike but machine, version of PyTorch and the way it does a step."""
     found = change_of_lead(LARGER, CLIPPED, "by a larger network")
-    return _seen_before(found, "Asked when ResNet-18's runs and the small network's first seed had been seen")
+    return with_remark(found, "Asked when ResNet-18's runs and the small network's first seed had been seen")

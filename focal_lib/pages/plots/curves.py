@@ -15,6 +15,7 @@ from focal_lib.pages.plots.style import WIDTH, curve_styles
 from focal_lib.pages.tables import in_words
 
 __all__ = [
+    "ECE_TICKS",
     "dot_figure",
     "interval_figure",
     "line_figure",
@@ -23,6 +24,9 @@ __all__ = [
     "row_figure",
     "scatter_figure",
 ]
+
+# of an axis of calibration errors in per cent, logarithmic
+ECE_TICKS: dict[str, Any] = {"xticks": [0.5, 1, 2, 5, 10, 20], "xticklabels": ["0.5", "1", "2", "5", "10", "20"]}
 
 
 def line_figure(
