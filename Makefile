@@ -85,7 +85,7 @@ bench: $(VENV)/ready-bench ## speed, as ratios, other libraries among them; LARG
 	@$(if $(RECORD),$(BIN)/python -m workflow.crate)
 
 $(VENV)/ready-bench: $(READY) benchmarks/requirements.lock
-	@$(BIN)/python -m pip install -qq -r benchmarks/requirements.lock
+	@$(BIN)/python workflow/install.py benchmarks/requirements.lock
 	@touch $@
 
 clean: ## remove what was built (the environment and fetched data stay)
@@ -94,11 +94,10 @@ clean: ## remove what was built (the environment and fetched data stay)
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 16
 
-# --no-compile: of some 20,000 modules most are never imported, and those that are are compiled then
 .venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if (3, 11) <= v < (3, 14) else f"Python 3.11 to 3.13 is needed. Got {v.major}.{v.minor}: make PYTHON=python3.12 ...")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing the pinned packages into $(VENV) (about 6 GB with PyTorch, a few minutes) ..."
-	@$(BIN)/python -m pip install -qq --no-compile -r requirements.lock
+	@echo "Installing the pinned packages into $(VENV) (about 6 GB with PyTorch, one to four minutes) ..."
+	@$(BIN)/python workflow/install.py requirements.lock
 	@$(BIN)/python -m pip install -qq --no-deps --no-build-isolation -e .
 	@touch $@

@@ -8,6 +8,8 @@ import venv
 from collections.abc import Sequence
 from pathlib import Path
 
+from workflow.install import install
+
 __all__ = ["make_environment"]
 
 _MADE_OF = "made-of.lock"
@@ -30,6 +32,7 @@ def make_environment(home: Path, lock: Path, *afterwards: Sequence[str | Path]) 
     print(f"Installing {lock.name} into {home.name} ...", file=sys.stderr)
     venv.create(home, with_pip=True)
     python = home / "bin" / "python"
-    for arguments in (("-m", "pip", "install", "-qq", "--no-compile", "-r", lock), *afterwards):
+    install(lock, python)
+    for arguments in afterwards:
         subprocess.run([python, *arguments], check=True)
     made_of.write_text(lock.read_text())

@@ -43,6 +43,7 @@ def test_the_environment_is_made_once_for_a_lock_file(tmp_path, monkeypatch):
     monkeypatch.setattr(
         own_environment.venv, "create", lambda home, **_: (made.append(home), home.mkdir(exist_ok=True))
     )
+    monkeypatch.setattr(own_environment, "install", lambda lock, python: made.append(lock))
     monkeypatch.setattr(own_environment.subprocess, "run", lambda command, check: made.append(Path(command[-1])))
     lock = tmp_path / "lint.lock"
     for content in ("one==1\n", "one==1\n", "one==2\n"):
