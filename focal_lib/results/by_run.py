@@ -31,6 +31,7 @@ __all__ = [
     "compare_scaling",
     "confidence_gaps",
     "count_on_validation",
+    "fit_scaling",
     "format_mean_sd",
     "nll_temperature",
     "reliability_by_loss",
@@ -208,6 +209,7 @@ def count_on_validation(scaled: pd.DataFrame) -> dict[str, int]:
 
 
 _FITTED: dict[tuple[str, Fit], dict[str, Any]] = {}  # a page and the claims it shows ask for the same fits
+_CALIBRATORS: dict[tuple[str, Fit], tuple[Calibrator, float]] = {}  # other tables ask for some of them, too
 _TEMPERATURES: dict[tuple[str, float], float] = {}
 
 
@@ -229,11 +231,19 @@ def _fit_and_judge(result: Result, scaling: Fit) -> dict[str, Any]:
     if scaling.method == "none":
         chosen = {"temperature": 1.0, "calibration_gamma": 0.0, "value": np.nan, "seconds": 0.0}
         return chosen | _judge(softmax(logits, -1), labels)
-    started = time.perf_counter()
-    fit: Any = build_scaling(*scaling).fit(result.validation.logits, result.validation.labels)
-    seconds = time.perf_counter() - started
+    fit, seconds = fit_scaling(result, scaling)
     chosen = {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}
     return chosen | {"value": fit.objective_, "seconds": seconds} | _judge(fit.predict_proba(logits), labels)
+
+
+def fit_scaling(result: Result, scaling: Fit) -> tuple[Any, float]:
+    """The calibrator of a scaling, not 'none', fitted to a run's validation data when first asked for; its seconds."""
+    key = array_checksum({"logits": result.validation.logits, "labels": result.validation.labels}), scaling
+    if key not in _CALIBRATORS:
+        started = time.perf_counter()
+        fit = build_scaling(*scaling).fit(result.validation.logits, result.validation.labels)
+        _CALIBRATORS[key] = fit, time.perf_counter() - started
+    return _CALIBRATORS[key]
 
 
 def build_scaling(method: str, objective: str, search: str) -> Calibrator:

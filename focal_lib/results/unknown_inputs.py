@@ -19,7 +19,7 @@ from focal_lib.metrics.detection import DETECTION_SCORES, auroc, fpr_at_tpr
 from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.metrics.scores import top_label
 from focal_lib.metrics.significance import t_p_value
-from focal_lib.results.by_run import FITS, Fit, build_scaling
+from focal_lib.results.by_run import FITS, Fit, fit_scaling
 from focal_lib.training import data
 from focal_lib.training.new_inputs import logits_on
 from focal_lib.training.store import Result, array_checksum
@@ -203,7 +203,7 @@ def _scaled(result: Result, fit: Fit, *logits: np.ndarray) -> list[np.ndarray]:
     wide = [z.astype(np.float64) for z in logits]
     if fit.method == "none":
         return wide
-    fitted: Any = build_scaling(*fit).fit(result.validation.logits, result.validation.labels)
+    fitted, _ = fit_scaling(result, fit)
     if fit.method == "temperature":
         return [z / fitted.temperature_ for z in wide]
     return [fitted.predict_log_proba(z) for z in wide]

@@ -57,9 +57,9 @@ def prepare(spec: Spec, device: str = "auto") -> tuple[Trainer, Parts]:
     where = pick_device(device)
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS is not deterministic without
     torch.use_deterministic_algorithms(True, warn_only=where.type == "cuda")  # bitwise on a CPU
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  # all of it is written
     if where.type == "cuda":
         make_float32_exact()
-        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     dataset, parts = load_parts(spec, where)
     return fresh_trainer(spec, dataset, len(parts["train"][1]), where), parts
 

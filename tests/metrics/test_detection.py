@@ -1,11 +1,11 @@
-"""Unknown inputs: scores against their definitions, AUROC against all pairs, FPR against scikit-learn's curve."""
+"""Unknown inputs: scores against their definitions, AUROC against all pairs and scikit-learn, FPR against scikit-learn's curve."""
 
 import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import roc_curve
+from sklearn.metrics import roc_auc_score, roc_curve
 
 from focal_lib.metrics.detection import (
     DETECTION_SCORES,
@@ -44,6 +44,8 @@ def test_by_hand():
 def test_auroc_is_the_share_of_pairs(known, unknown):
     assert auroc(known, unknown) == pytest.approx(by_pairs(known, unknown))
     assert auroc(known, unknown) + auroc(unknown, known) == pytest.approx(1)
+    truth = [1] * len(known) + [0] * len(unknown)
+    assert auroc(known, unknown) == pytest.approx(roc_auc_score(truth, known + unknown))
 
 
 @given(SIDES, SIDES, st.sampled_from([0.05, 0.5, 0.9, 0.95, 1.0]))

@@ -31,7 +31,7 @@ def test_settings_in_the_words_of_uv():
 
 @pytest.mark.parametrize("line", ["global.no-index='1'", ":env:.constraint='c.txt'", "install.user='true'"])
 def test_a_setting_without_a_word(line):
-    with pytest.raises(Untranslated, match="no word for pip's (no-index|constraint|user)"):
+    with pytest.raises(Untranslated, match=r"no word for pip's (no-index|constraint|user)"):
         translate_settings(line)
 
 
@@ -47,7 +47,7 @@ def environment(tmp_path):
             script.chmod(0o755)
         return tmp_path / "python"
 
-    yield make, lambda: (tmp_path / "calls").read_text().splitlines()
+    return make, lambda: (tmp_path / "calls").read_text().splitlines()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the stand-ins are shell scripts")
