@@ -20,8 +20,11 @@ LOCK = Path(__file__).with_name("install.lock")
 # what pip may be told of where packages are, in uv's words; several of one are separated by spaces
 _OPTIONS = {"index-url": "--default-index", "extra-index-url": "--index", "find-links": "--find-links"}
 _VARIABLES = {"cert": "SSL_CERT_FILE", "timeout": "UV_HTTP_TIMEOUT", "default-timeout": "UV_HTTP_TIMEOUT"}
-_OF_NO_MATTER = ("disable-pip-version-check", "no-cache-dir", "no-compile", "quiet", "progress-bar", "no-color")
-_OF_NO_MATTER += ("root-user-action", "no-input", "require-virtualenv", "no-python-version-warning")
+# what changes what is printed or allowed, and not what is installed
+_OF_NO_MATTER = {
+    *("config-file", "disable-pip-version-check", "no-color", "no-compile", "no-input", "no-python-version-warning"),
+    *("progress-bar", "quiet", "require-virtualenv", "root-user-action"),
+}
 
 
 class Untranslated(ValueError):
@@ -48,7 +51,9 @@ def translate_settings(listed: str) -> tuple[list[str], dict[str, str]]:
             options += [word for place in value.split() for word in (_OPTIONS[setting], place)]
         elif setting in _VARIABLES:
             variables[_VARIABLES[setting]] = value
-        elif setting not in _OF_NO_MATTER and setting != "config-file":
+        elif setting == "no-cache-dir":
+            options += ["--no-cache"] if value.lower() in ("1", "true", "yes", "on") else []
+        elif setting not in _OF_NO_MATTER:
             raise Untranslated(f"uv has no word for pip's {setting}")
     if "--index" in options:  # as pip: the pinned version from whichever index has it
         options += ["--index-strategy", "unsafe-best-match"]

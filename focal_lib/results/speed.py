@@ -15,6 +15,7 @@ import pandas as pd
 from focal_lib.checkout import ROOT
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.pages.tables import in_words
+from focal_lib.training.machine import spell_cores
 
 __all__ = [
     "RECORD",
@@ -294,7 +295,10 @@ def read_training_rates(folder: Path | None = None) -> pd.DataFrame | None:
         folder: default results/speed of the checkout.
     """
     path = (folder or ROOT / "results" / RECORD) / "training.json"
-    return pd.read_json(path) if path.is_file() else None
+    if not path.is_file():
+        return None
+    rates = pd.read_json(path)
+    return rates.assign(device=rates["device"].map(spell_cores))
 
 
 def tabulate_training(rates: pd.DataFrame) -> pd.DataFrame:
@@ -314,7 +318,8 @@ def tabulate_training(rates: pd.DataFrame) -> pd.DataFrame:
         "times torchvision's": times,
         "share of a large product's rate (%)": 100 * kept["share"],
     }
-    several = {column: kept[column] for column in _TRAINED if kept[column].nunique() > 1}
+    named = kept.assign(network=kept["network"].map(in_words))
+    several = {column: named[column] for column in _TRAINED if named[column].nunique() > 1}
     return pd.DataFrame(several | shown)
 
 
@@ -330,10 +335,16 @@ def say_training(rates: pd.DataFrame | None) -> str:
         plain = _plain_rates(kept).get((str(device), str(network)))
         times = [] if plain is None else [f"{best / plain:.1f} times torchvision's loop in float32"]
         times += [f"{best / rate:.1f} times the {way} step" for way, rate in others.items()]
-        said.append(
-            f"{in_words(str(network))} in {precision} on {device}: fastest is the {by_way.index[0]} step, "
-            f"{best:,.0f} images a second{', ' * bool(times)}{', '.join(times)}."
-        )
+        how = f"by {by_way.index[0]} steps" if others.empty else f"by the fastest, the {by_way.index[0]} step"
+        reached = f"{in_words(str(network))} in {precision} on {device}: {best:,.0f} images a second {how}"
+        said.append(f"{', '.join([reached, *times])}.")
+    by_precision = alone.pivot_table("images_per_second", _TRAINED, "precision", aggfunc="max", sort=False)
+    by_precision = by_precision.reindex(columns=["float32", "bf16"])
+    times_of_bf16 = (by_precision["bf16"] / by_precision["float32"]).dropna().reset_index(name="times")
+    said += [
+        f"On {row.device}, {in_words(str(row.network))} does {row.times:.1f} times as many in bf16 as in float32."
+        for row in times_of_bf16.itertuples()
+    ]
     several = kept[(kept["loop"] == "ours") & (kept["at_once"] > 1)]
     both = several.merge(alone, on=_ALIKE, suffixes=("", "_alone"))
     both = both.assign(times=both["images_per_second"] / both["images_per_second_alone"])

@@ -1,4 +1,4 @@
-"""Unknown inputs: scores against their definitions, AUROC against all pairs and scikit-learn, FPR against scikit-learn's curve."""
+"""Unknown inputs: scores against their definitions, AUROC against all pairs, both against scikit-learn."""
 
 import mpmath
 import numpy as np

@@ -188,7 +188,9 @@ ONE_NETWORK = training_rates(
 
 def test_training_rates_beside_the_plain_loop_of_their_network(tmp_path):
     assert speed.read_training_rates(tmp_path) is None
-    (tmp_path / "training.json").write_text(ONE_NETWORK.to_json(orient="records"))
+    on_a_core = ONE_NETWORK.assign(device="X, 1 cores, arm")
+    (tmp_path / "training.json").write_text(on_a_core.to_json(orient="records"))
+    assert set(speed.read_training_rates(tmp_path)["device"]) == {"X, 1 core, arm"}
     table = speed.tabulate_training(speed.read_training_rates(tmp_path))
     assert table["times torchvision's"].tolist() == [1, 0.8, 4, 4.4]
     assert table["share of a large product's rate (%)"].tolist() == [50] * 4
@@ -211,8 +213,11 @@ def test_training_rates_of_several_devices_and_of_what_no_run_does():
 def test_which_way_of_a_step_is_the_fastest():
     said = speed.say_training(ONE_NETWORK)
     assert said == (
-        "a in bf16 on card: fastest is the graph step, 40 images a second, 4.0 times torchvision's loop in float32, "
-        "5.0 times the plain step. 2 runs at once of a in bf16 by graph steps do 44 together, 1.10 times one."
+        "a in bf16 on card: 40 images a second by the fastest, the graph step, 4.0 times torchvision's loop in "
+        "float32, 5.0 times the plain step. 2 runs at once of a in bf16 by graph steps do 44 together, 1.10 times one."
     )
-    assert speed.say_training(ONE_NETWORK[2:3]) == "a in bf16 on card: fastest is the graph step, 40 images a second."
+    assert speed.say_training(ONE_NETWORK[2:3]) == "a in bf16 on card: 40 images a second by graph steps."
+    single = ONE_NETWORK[2:3].assign(precision="float32", images_per_second=50.0)
+    said = speed.say_training(pd.concat([ONE_NETWORK[2:3], single]))
+    assert said.endswith(" On card, a does 0.8 times as many in bf16 as in float32.")
     assert "benchmarks.training" in speed.say_training(None)

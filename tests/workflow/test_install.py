@@ -27,6 +27,8 @@ def test_settings_in_the_words_of_uv():
     ]
     assert variables == {"SSL_CERT_FILE": "/etc/certificates.crt"}
     assert translate_settings("") == ([], {})
+    assert translate_settings("global.no-cache-dir='true'") == (["--no-cache"], {})
+    assert translate_settings("global.no-cache-dir='0'") == ([], {})
 
 
 @pytest.mark.parametrize("line", ["global.no-index='1'", ":env:.constraint='c.txt'", "install.user='true'"])
