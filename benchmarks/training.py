@@ -1,7 +1,8 @@
 """Training speed on the devices that are here: python -m benchmarks.training [--model resnet18] [--images 20480]
 
 Loops over the same synthetic images of CIFAR's size at batch 128, with the papers' crops and flips. Plain: float32,
-contiguous, a DataLoader with torchvision's transforms an image at a time. Ours, focal_lib's Trainer in float32 and in
+contiguous, a DataLoader with torchvision's transforms an image at a time; on a GPU PyTorch computes its convolutions in
+TF32, and no share is told. Ours, focal_lib's Trainer in float32 and in
 bf16, its steps plain, compiled, or replayed as a CUDA graph: data on the device, crops of a batch at once, channels
 last, deterministic as in a run. Printed for each: images a second (the epoch after one to warm up), the ratio to the
 plain loop, and the share of the rate of a large matrix product in the same precision that training reaches. Of the
@@ -11,6 +12,7 @@ fastest way, too: what it does without determinism, and --at-once several of it.
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -233,13 +235,14 @@ def measure(
 
     def show(seconds: float, loop: str, precision: str, way: str, deterministic: bool, several: int) -> Rate:
         rate = several * images / seconds
-        share = rate * flops / peak[precision]
+        share = rate * flops / peak[precision] if precision in peak else math.nan
         rates.append(Rate(label, name, loop, precision, way, deterministic, several, rate, share))
         words = [loop, precision, way, *([] if deterministic else ["not deterministic"])]
         words += [f"{several} at once"] if several > 1 else []
         plain = [known for known in rates if known.loop == "torchvision"]
+        said = f"{share:4.0%} of a large {precision} product" if precision in peak else ""
         ratio = f"{rate / plain[0].images_per_second:5.1f} x" if plain else " " * 7
-        print(f"  {', '.join(words):48} {rate:9,.0f} images/s {ratio}  {share:4.0%} of a large {precision} product")
+        print(f"  {', '.join(words):48} {rate:9,.0f} images/s {ratio}  {said}")
         return rates[-1]
 
     def own(precision: str, way: str, deterministic: bool = True, several: int = 1) -> Iterator[Rate]:
@@ -257,7 +260,8 @@ def measure(
         except Exception as error:  # ours are what counts
             print(f"  torchvision failed: {type(error).__name__}: {error}")
         else:
-            yield show(seconds, "torchvision", "float32", "plain", False, 1)
+            tf32 = device.type == "cuda" and torch.backends.cudnn.allow_tf32  # as it is by default, for convolutions
+            yield show(seconds, "torchvision", "TF32" if tf32 else "float32", "plain", False, 1)
     for precision in precisions:
         for way in ways:
             yield from own(precision, way)

@@ -106,7 +106,8 @@ note("larger", of_long=alone, fresh=len(asked), fresh_there=there)
 #   {glue:text}`larger-made-small:s`;
 # * ResNet-18 for as many, with the losses of {cite:t}`kk24` (KK24), on {glue:text}`larger-made-large:s`. The grid file
 #   of that commit plans more epochs: they were cut, before the first run, to what the speed just measured allows in a
-#   quarter of an hour for three seeds. The comparisons were written down before;
+#   quarter of an hour for three seeds; that it was before is not to be seen from the record. The comparisons were
+#   written down before;
 # * the small network for {glue:text}`larger-long-epochs` epochs, cross-entropy and $\gamma = 3$, on
 #   {glue:text}`larger-made-long:s`. It has {glue:text}`larger-long-seeds:s`, looked at before anything was asked of
 #   such runs.

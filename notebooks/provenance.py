@@ -67,9 +67,10 @@ table.hide().set_uuid("experiments").set_table_attributes(words).set_caption("Gr
 # ## How fast training is
 #
 # Images a second in training, in the papers' batches, as `python -m benchmarks.training` measures them: a loop with
-# torchvision's transforms in float32, and ours with its steps as PyTorch does them (plain) and, on a GPU, compiled, and
-# replayed as a CUDA graph, one launch a step; deterministic as in a run, in bf16 with the last layer in float32. The
-# share is of the rate of a large matrix product in the same precision. Runs share a card as processes (`--per-device`):
+# torchvision's transforms in float32, whose convolutions PyTorch does in TF32 on a GPU, and ours with its steps as
+# PyTorch does them (plain) and, on a GPU, compiled, and replayed as a CUDA graph, one launch a step; deterministic as in
+# a run, in float32, or in bf16 with the last layer in float32. The share is of the rate of a large matrix product in the same precision,
+# which is not told of TF32. Runs share a card as processes (`--per-device`):
 # several seeds in one process are not built.
 
 # %% tags=["remove-input"]

@@ -30,7 +30,7 @@ def make_environment(home: Path, lock: Path, *afterwards: Sequence[str | Path]) 
     if made_of.is_file() and made_of.read_text() == lock.read_text():
         return
     print(f"Installing {lock.name} into {home.name} ...", file=sys.stderr)
-    venv.create(home, with_pip=True)
+    venv.create(home, with_pip=True, clear=True)  # of another lock file, or half made
     python = home / "bin" / "python"
     install(lock, python)
     for arguments in afterwards:

@@ -24,6 +24,7 @@ from focal_lib.results.if_calibrated import eces_if_calibrated
 from focal_lib.results.over_seeds import say_seeds
 from focal_lib.results.recorded import load_whole_seeds, read_planned, read_whole_seeds, read_written
 from focal_lib.results.written_contrasts import (
+    ECES,
     compare_eces,
     difference_by_seed,
     evaluate_contrasts,
@@ -252,10 +253,16 @@ def measure_change(first: str, second: str, contrast: Contrast, quantity: str, p
     if not planned:
         raise ValueError(f"{first} and {second} must be planned with a seed in common. Got none.")
     tables = [read_whole_seeds(name) for name in (first, second)]
-    one, two = (difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs) for table in tables)
-    changes = (one - two).dropna()
-    interval = interval_over_seeds(changes, contrast.metric) if len(changes) else _OF_NO_SEED
-    return _of_planned(quantity, printed, changes, interval, len(planned))
+
+    def changed(metric: str) -> tuple[pd.Series, Interval]:
+        one, two = (difference_by_seed(table, metric, contrast.ours, contrast.theirs) for table in tables)
+        changes = (one - two).dropna()
+        return changes, interval_over_seeds(changes, metric) if len(changes) else _OF_NO_SEED
+
+    changes, interval = changed(contrast.metric)
+    others = {metric: changed(metric)[1] for metric in ECES if metric != contrast.metric} if len(changes) else {}
+    apart = [(name, i.estimate, i.low, i.high) for name, i in others.items() if _side(i) != _side(interval)]
+    return replace(_of_planned(quantity, printed, changes, interval, len(planned)), remark=_say_apart(apart))
 
 
 def _of_planned(
@@ -298,9 +305,17 @@ def _planned_seeds(name: str, contrast: Contrast) -> set[int]:
 
 def _other_eces(table: pd.DataFrame, contrast: Contrast) -> str:
     compared = compare_eces(table, [contrast])
-    apart = compared[compared["apart"].astype(bool)]
-    said = [f"{name_metric(m)} {d:+.3g} [{low:.3g}, {high:.3g}]" for m, d, low, high in apart[_SHOWN].to_numpy()]
+    return _say_apart(compared.loc[compared["apart"].astype(bool), _SHOWN].itertuples(index=False, name=None))
+
+
+def _say_apart(found: Iterable[tuple[str, float, float, float]]) -> str:
+    said = [f"{name_metric(m)} {d:+.3g} [{low:.3g}, {high:.3g}]" for m, d, low, high in found]
     return f"By another ECE it is otherwise: {'; '.join(said)}" if said else ""
+
+
+def _side(found: Interval) -> tuple[bool, bool, bool]:
+    """Sign of the estimate, and on which side of 0 the interval is."""
+    return found.estimate > 0, found.low > 0, found.high < 0
 
 
 def _by_chance(name: str, contrast: Contrast) -> str:

@@ -20,7 +20,7 @@ from focal_lib.metrics.intervals import Interval, t_interval, welch_interval
 from focal_lib.pages.tables import in_words
 from focal_lib.results.printed import kk24_table1, printed_tables
 
-__all__ = ["PrintedEffect", "kk24_change", "kk24_gain", "mean_difference"]
+__all__ = ["PrintedEffect", "kk24_change", "kk24_gain", "kk24_rows", "mean_difference"]
 
 _NAMES = {"cifar10": "CIFAR-10", "cifar100": "CIFAR-100", "tiny-imagenet": "Tiny-ImageNet"}
 _KK24_SEEDS = 5  # KK24 section 5.1
@@ -113,6 +113,11 @@ def kk24_gain(dataset: str, losses: Sequence[str]) -> PrintedEffect:
     only = f" on average over {', '.join(map(in_words, legible))} alone, as the others are not printed or not legible"
     over = only if 0 < len(legible) < len(losses) else " on average" if len(losses) > 1 else ""
     return _of_means(-1, both.loc[legible], over)
+
+
+def kk24_rows() -> set[str]:
+    """The losses that have a row in KK24's Table 1, legible for one data set at least."""
+    return set(kk24_table1()["loss"])
 
 
 def kk24_change(dataset: str, column: str, loss: str, other: str, sign: int) -> PrintedEffect:

@@ -333,7 +333,7 @@ def say_training(rates: pd.DataFrame | None) -> str:
         by_way = part.set_index("way")["images_per_second"].sort_values(ascending=False)
         best, others = by_way.iloc[0], by_way.iloc[1:]
         plain = _plain_rates(kept).get((str(device), str(network)))
-        times = [] if plain is None else [f"{best / plain:.1f} times torchvision's loop in float32"]
+        times = [] if plain is None else [f"{best / plain:.1f} times torchvision's loop"]
         times += [f"{best / rate:.1f} times the {way} step" for way, rate in others.items()]
         how = f"by {by_way.index[0]} steps" if others.empty else f"by the fastest, the {by_way.index[0]} step"
         reached = f"{in_words(str(network))} in {precision} on {device}: {best:,.0f} images a second {how}"

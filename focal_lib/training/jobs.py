@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -31,6 +32,7 @@ log = logging.getLogger(__name__)
 
 REASON, STOPPED = "Error: ", "Stopped: "  # how the last words of `focal run` begin, as the logger knows, too
 HERE = ("local", "dryrun", "touch")  # executors of Snakemake that need no other machine
+ROOM_FOR_A_WORD = 100_000  # bytes
 NONE_BEGAN = "Snakemake ended before it began a job, for the reason it gave"
 
 
@@ -150,9 +152,16 @@ def _failed(path: Path, root: Path, logs: Path, began_none: str) -> dict[str, st
         if state in ("done", "running"):  # another grid's job may have done better
             continue
         of_data = next(logs.rglob(f"data-{spec.dataset}.txt"), logs)
-        if reason := _last_reason(logs / f"run-{spec.digest}.txt") or _last_reason(of_data) or began_none:
+        told = _last_reason(logs / f"run-{spec.digest}.txt") or _last_reason(of_data) or began_none
+        if reason := told or _no_room(root):
             found[spec.digest] = reason
     return found
+
+
+def _no_room(root: Path) -> str:
+    """That a full disk has no room for a job's own word; '' where there is some."""
+    free = shutil.disk_usage(root).free
+    return f"the disk of {root} is full: {free:,} bytes are left" if free < ROOM_FOR_A_WORD else ""
 
 
 def _last_reason(log_file: Path) -> str:

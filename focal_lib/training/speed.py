@@ -56,11 +56,11 @@ def kind_of(spec: Spec, on_gpu: bool) -> Kind:
     precision = spec.training.precision
     if precision == "auto":
         precision = "bf16" if on_gpu else "float32"
-    return _kind(spec.dataset, spec.model, precision, spec.loss)
+    return _kind(spec.dataset, spec.model, precision, spec.loss, spec.lam)
 
 
-def _kind(dataset: str, model: str, precision: str, loss: str) -> Kind:
-    return Kind(dataset, model, precision, loss if loss in _SECOND_ORDER else "")
+def _kind(dataset: str, model: str, precision: str, loss: str, lam: float) -> Kind:
+    return Kind(dataset, model, precision, loss if loss in _SECOND_ORDER and lam else "")  # with 0 it is not computed
 
 
 def recorded_speeds(folders: Iterable[Path], machine: str, on_gpu: bool, where: str = "here") -> dict[Kind, Speed]:
@@ -79,7 +79,7 @@ def recorded_speeds(folders: Iterable[Path], machine: str, on_gpu: bool, where: 
             if made_on != {without_cores(machine)} or not record["images"] or not record["seconds"]:
                 continue  # seconds are rounded to tenths
             given = record["spec"]
-            kind = _kind(given["dataset"], given["model"], record["precision"], given["loss"])
+            kind = _kind(given["dataset"], given["model"], record["precision"], given["loss"], given["lam"])
             cores = 1 if on_gpu else record["threads"]
             found[kind].append(cores * record["seconds"] / record["images"])
     basis = "recorded: median of {} finished run{} {}, evaluation included"

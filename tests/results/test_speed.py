@@ -213,8 +213,8 @@ def test_training_rates_of_several_devices_and_of_what_no_run_does():
 def test_which_way_of_a_step_is_the_fastest():
     said = speed.say_training(ONE_NETWORK)
     assert said == (
-        "a in bf16 on card: 40 images a second by the fastest, the graph step, 4.0 times torchvision's loop in "
-        "float32, 5.0 times the plain step. 2 runs at once of a in bf16 by graph steps do 44 together, 1.10 times one."
+        "a in bf16 on card: 40 images a second by the fastest, the graph step, 4.0 times torchvision's loop, "
+        "5.0 times the plain step. 2 runs at once of a in bf16 by graph steps do 44 together, 1.10 times one."
     )
     assert speed.say_training(ONE_NETWORK[2:3]) == "a in bf16 on card: 40 images a second by graph steps."
     single = ONE_NETWORK[2:3].assign(precision="float32", images_per_second=50.0)

@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from yaml import safe_load
@@ -189,6 +191,16 @@ def test_what_another_process_did_in_the_meantime_has_not_failed(finished, ended
     assert ended(content, {spec.name: "Error: no room\n"}) == {}
 
 
+def test_a_full_disk_that_had_no_room_for_a_word(ended, monkeypatch):
+    room, two = {"free": 10**6}, GRID.replace("gamma: 1", "gamma: [0, 1]").replace("[1e-3, 1e30]", "1e-2")
+    monkeypatch.setattr(jobs.shutil, "disk_usage", lambda path: SimpleNamespace(**room))
+    assert ended(two, {"run-other": ""}) == {}
+    room["free"] = 0
+    found = ended(two, {"focal 1, seed 0": "Error: no\n"})
+    assert found["focal 1, seed 0"] == "no"
+    assert re.fullmatch(r"the disk of .*runs is full: 0 bytes are left", found["cross-entropy, seed 0"])
+
+
 @pytest.mark.slow
 def test_a_grid_whose_runs_cannot_be_prepared_ends(write_npz, tmp_path, monkeypatch):
     """For what is found only when the data are read."""
@@ -212,6 +224,7 @@ def test_a_grid_whose_runs_cannot_be_prepared_ends(write_npz, tmp_path, monkeypa
 GRID_OF_A_CHILD = """
 import signal, subprocess, sys
 from pathlib import Path
+from types import SimpleNamespace
 from focal_lib.training import jobs
 if sys.argv[4] == "nohup":
     signal.signal(signal.SIGHUP, signal.SIG_IGN)

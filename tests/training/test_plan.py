@@ -125,7 +125,11 @@ def test_costs_of_a_small_grid(small_data, grid, recorded, tmp_path):
 
 
 def write_record(folder, name, **changes):
-    record = {"spec": {"dataset": "d", "model": "m", "loss": "focal"}, "precision": "bf16", "machines": ["here"]}
+    record = {
+        "spec": {"dataset": "d", "model": "m", "loss": "focal", "lam": 0.0},
+        "precision": "bf16",
+        "machines": ["here"],
+    }
     record |= {"images": 100, "seconds": 10.0, "threads": 1} | changes
     (folder / name).mkdir()
     (folder / name / "spec.json").write_text(json.dumps(record))
@@ -139,7 +143,7 @@ def test_recorded_speeds_are_those_of_this_machine_by_kind(tmp_path):
     write_record(tmp_path, "d", machines=["here", "there"], seconds=1.0)
     write_record(tmp_path, "e", images=0)
     write_record(tmp_path, "shorter than a tenth of a second", seconds=0.0)
-    write_record(tmp_path, "f", spec={"dataset": "d", "model": "m", "loss": "hessian-trace"})
+    write_record(tmp_path, "f", spec={"dataset": "d", "model": "m", "loss": "hessian-trace", "lam": 1.0})
     (tmp_path / "g").mkdir()
     (tmp_path / "g" / "spec.json").write_text("{")
     found = recorded_speeds([tmp_path], "here", on_gpu=False)
@@ -211,6 +215,7 @@ def test_kinds():
     assert kind_of(Spec(recipe="m20-cifar"), on_gpu=False).precision == "float32"
     assert kind_of(Spec(precision="bf16"), on_gpu=False).precision == "bf16"
     assert str(kind_of(Spec(loss="hessian-trace", lam=1), on_gpu=False)).endswith("small-cnn, hessian-trace, float32")
+    assert kind_of(Spec(loss="hessian-trace", lam=0), on_gpu=False) == kind_of(Spec(), on_gpu=False)  # none is computed
 
 
 def test_a_timed_step_counts_its_flops():

@@ -17,7 +17,7 @@ from focal_lib.claims.kk24.table1 import (
     table1_gamma_ece,
 )
 from focal_lib.claims.ledger import find
-from focal_lib.claims.printed_effects import kk24_gain
+from focal_lib.claims.printed_effects import kk24_gain, kk24_rows
 from focal_lib.metrics.intervals import t_interval, t_interval_if_any
 from focal_lib.results.if_calibrated import eces_if_calibrated
 from focal_lib.results.recorded import load_whole_seeds, read_planned, read_whole_seeds
@@ -31,7 +31,7 @@ PAIR = tuple(Setting(("flsd-53",), *SCALED[method]) for method in ("focal-temper
 
 def test_judged_by_ece_of_equal_mass():
     found = find("kk24.table1_ece_every_loss").evidence
-    assert len(found.parts) == 1 + len(focal_losses())
+    assert len(found.parts) == len({"cross-entropy", *focal_losses()} & kk24_rows()) == 5
     for part in found.parts:
         assert "adaptive-ece (equal mass, %)" in part.quantity
     frame = read_whole_seeds(RUNS).query("metric == 'adaptive-ece' and objective == 'adaptive-ece' and gamma > 0")
@@ -133,13 +133,13 @@ def test_what_was_not_written_down_says_so():
 
 
 def test_the_headline_names_the_losses_that_contradict(monkeypatch):
-    gains = {"cross-entropy": -1.0, "focal 1": 1.0, "flsd-53": 1.0}
+    gains = {"cross-entropy": -1.0, "focal 1": 1.0, "focal 2": 1.0, "flsd-53": 1.0}
     planted = {
         loss: Measurement.signed("", "", t_interval([gain - 0.01, gain, gain + 0.01]), -1, "3 seeds")
         for loss, gain in gains.items()
     }
     monkeypatch.setattr("focal_lib.claims.kk24.table1.gains_by_loss", lambda: planted)
-    assert _gain_in_words(None).endswith("; not so with focal 1, FLSD-53")
+    assert _gain_in_words(None).endswith("; not so with focal 1; focal 2, not a row of Table 1; FLSD-53")
     monkeypatch.setattr("focal_lib.claims.kk24.table1.gains_by_loss", lambda: {"focal 1": planted["cross-entropy"]})
     assert "not so" not in _gain_in_words(None)
     none = Measurement.signed("", "", t_interval_if_any([1.0]), -1)
