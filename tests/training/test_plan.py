@@ -163,7 +163,10 @@ def test_runs_on_some_of_the_cores_tell_how_fast_the_machine_is(tmp_path):
 
 
 def test_records_of_such_a_machine_tell_how_long_a_grid_takes(grid, recorded, tmp_path):
-    given = {"spec": {"dataset": "fashion-mnist", "model": "small-cnn", "loss": "focal"}, "precision": "float32"}
+    given = {
+        "spec": {"dataset": "fashion-mnist", "model": "small-cnn", "loss": "focal", "lam": 0.0},
+        "precision": "float32",
+    }
     write_record(recorded, "a", **given, machines=[machine_name()])
     write_record(recorded, "b", **given, machines=["there"], seconds=1.0)
     root = tmp_path / "runs"

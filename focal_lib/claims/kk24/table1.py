@@ -114,7 +114,7 @@ def _gain_in_words(_: Any) -> str:
     chapter=CHAPTER,
     fidelity="our reading",
     needs=f"results/{RUNS}",
-    headline="focal temperature scaling improves ECE (equal mass) for every loss",
+    headline="focal temperature scaling improves ECE (equal mass) in every row",
     instead=_gain_in_words,
 )
 def table1_ece_every_loss() -> Evidence:
