@@ -68,6 +68,18 @@ def test_table_holds_what_the_fits_of_today_give(folder):
         pd.testing.assert_series_equal(both[column], both[f"{column}_again"], rtol=1e-6, check_names=False)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["cifar10-record", "cifar10-resnet18", "cifar10-clipped"])
+def test_verdicts_rest_on_the_temperatures_of_every_run(folder):
+    """Those chosen by ECE, on which most contrasts are evaluated; and each run as trained."""
+    chosen = [s for s in SCALINGS if s[0] == "none" or (s[0] == "temperature" and s[1] in ("ece", "adaptive-ece"))]
+    fitted = measure(load_recorded(folder), chosen)
+    both = read_table(folder).merge(fitted, on=KEY, suffixes=("", "_again"))
+    assert len(both) == len(fitted) == len(load_recorded(folder)) * len(chosen) * len(METRICS)
+    for column in ("value", "temperature"):
+        pd.testing.assert_series_equal(both[column], both[f"{column}_again"], rtol=1e-6, check_names=False)
+
+
 def test_runs_say_how_they_were_made():
     for path in (ROOT / "results").glob("*/*/spec.json"):
         record = json.loads(path.read_text())

@@ -130,5 +130,6 @@ def test_float32_is_float32_on_a_gpu(monkeypatch, tf32):
     monkeypatch.setattr(torch, "use_deterministic_algorithms", lambda *_, **given: None)
     fit.prepare(Spec(), "cpu")
     assert all(switch.allow_tf32 for switch in tf32)
+    assert not torch.utils.deterministic.fill_uninitialized_memory  # all is written before it is read
     fit.prepare(Spec(), "cuda")
     assert not any(switch.allow_tf32 for switch in tf32)
