@@ -30,7 +30,7 @@ again: str = "cifar10-precision"  # one of them in float32
 from pathlib import Path
 
 import pandas as pd
-from IPython.display import Markdown
+from IPython.display import Markdown, display
 
 from focal_lib import results, training
 from focal_lib.pages.footer import foot
@@ -67,20 +67,20 @@ table.hide().set_uuid("experiments").set_table_attributes(words).set_caption("Gr
 # ## How fast training is
 #
 # Images a second in training, in the papers' batches, as `python -m benchmarks.training` measures them: a loop with
-# torchvision's transforms in float32, whose convolutions PyTorch does in TF32 on a GPU, and ours with its steps as
-# PyTorch does them (plain) and, on a GPU, compiled, and replayed as a CUDA graph, one launch a step; deterministic as in
-# a run, in float32, or in bf16 with the last layer in float32. The share is of the rate of a large matrix product in the same precision,
-# which is not told of TF32. Runs share a card as processes (`--per-device`):
+# torchvision's transforms in float32, whose convolutions PyTorch does in TF32 on a GPU; and ours with its steps as
+# PyTorch does them (plain) and, on a GPU, compiled, and replayed as a CUDA graph, one launch a step. Ours is
+# deterministic as in a run, in float32, or in bf16 with the last layer in float32. The share is of the rate of a large
+# matrix product in the same precision; of TF32 it was not measured. Runs share a card as processes (`--per-device`):
 # several seeds in one process are not built.
 
 # %% tags=["remove-input"]
 rates = speed.read_training_rates()
-made_on = [] if rates is None else [*map(in_words, rates["network"].unique()), *rates["device"].unique()]
-caption = f"Speed of training: {', '.join(made_on)}"
-None if rates is None else captioned(speed.tabulate_training(rates), caption, precision=1, index=False)
-
-# %% tags=["remove-input"]
-Markdown(speed.say_training(rates))
+for device, part in [] if rates is None else rates.groupby("device", sort=False):
+    networks = ", ".join(map(in_words, part["network"].unique()))
+    caption = f"Speed of training {networks} on {device}"
+    display(captioned(speed.tabulate_training(part), caption, precision=1, index=False))
+    display(Markdown(speed.say_training(part)))
+None if rates is not None else Markdown(speed.say_training(rates))
 
 # %% [markdown]
 # (sec-provenance-precision)=

@@ -314,7 +314,7 @@ def tabulate_training(rates: pd.DataFrame) -> pd.DataFrame:
         "precision": kept["precision"],
         "steps": kept["way"],
         "runs at once": kept["at_once"],
-        "images/s": kept["images_per_second"],
+        "images/s": kept["images_per_second"].round().astype(int),
         "times torchvision's": times,
         "share of a large product's rate (%)": 100 * kept["share"],
     }
@@ -324,10 +324,17 @@ def tabulate_training(rates: pd.DataFrame) -> pd.DataFrame:
 
 
 def say_training(rates: pd.DataFrame | None) -> str:
-    """Of each device, network and precision: which way of a step is the fastest, and how many times the others."""
+    """Of each device, network and precision: which way of a step is the fastest, and how many times the others.
+
+    One device is not named.
+    """
     if rates is None:
         return "There is no record of training: `python -m benchmarks.training --out <file>` makes one."
     kept, said = _of_runs(rates), []
+
+    def on(device: object) -> str:
+        return f" on {device}" if kept["device"].nunique() > 1 else ""
+
     alone = kept[(kept["loop"] == "ours") & (kept["at_once"] == 1)]
     for (device, network, precision), part in alone.groupby([*_TRAINED, "precision"], sort=False):
         by_way = part.set_index("way")["images_per_second"].sort_values(ascending=False)
@@ -336,13 +343,13 @@ def say_training(rates: pd.DataFrame | None) -> str:
         times = [] if plain is None else [f"{best / plain:.1f} times torchvision's loop"]
         times += [f"{best / rate:.1f} times the {way} step" for way, rate in others.items()]
         how = f"by {by_way.index[0]} steps" if others.empty else f"by the fastest, the {by_way.index[0]} step"
-        reached = f"{in_words(str(network))} in {precision} on {device}: {best:,.0f} images a second {how}"
+        reached = f"{in_words(str(network))} in {precision}{on(device)}: {best:,.0f} images a second {how}"
         said.append(f"{', '.join([reached, *times])}.")
     by_precision = alone.pivot_table("images_per_second", _TRAINED, "precision", aggfunc="max", sort=False)
     by_precision = by_precision.reindex(columns=["float32", "bf16"])
     times_of_bf16 = (by_precision["bf16"] / by_precision["float32"]).dropna().reset_index(name="times")
     said += [
-        f"On {row.device}, {in_words(str(row.network))} does {row.times:.1f} times as many in bf16 as in float32."
+        f"{in_words(str(row.network))}{on(row.device)} does {row.times:.1f} times as many in bf16 as in float32."
         for row in times_of_bf16.itertuples()
     ]
     several = kept[(kept["loop"] == "ours") & (kept["at_once"] > 1)]

@@ -213,11 +213,13 @@ def test_training_rates_of_several_devices_and_of_what_no_run_does():
 def test_which_way_of_a_step_is_the_fastest():
     said = speed.say_training(ONE_NETWORK)
     assert said == (
-        "a in bf16 on card: 40 images a second by the fastest, the graph step, 4.0 times torchvision's loop, "
+        "a in bf16: 40 images a second by the fastest, the graph step, 4.0 times torchvision's loop, "
         "5.0 times the plain step. 2 runs at once of a in bf16 by graph steps do 44 together, 1.10 times one."
     )
-    assert speed.say_training(ONE_NETWORK[2:3]) == "a in bf16 on card: 40 images a second by graph steps."
+    assert speed.say_training(ONE_NETWORK[2:3]) == "a in bf16: 40 images a second by graph steps."
     single = ONE_NETWORK[2:3].assign(precision="float32", images_per_second=50.0)
     said = speed.say_training(pd.concat([ONE_NETWORK[2:3], single]))
-    assert said.endswith(" On card, a does 0.8 times as many in bf16 as in float32.")
+    assert said.endswith(" a does 0.8 times as many in bf16 as in float32.")
+    other = ONE_NETWORK[2:3].assign(device="another")
+    assert "a in bf16 on another: 40 images" in speed.say_training(pd.concat([ONE_NETWORK[2:3], other]))
     assert "benchmarks.training" in speed.say_training(None)
