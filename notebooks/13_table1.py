@@ -161,8 +161,8 @@ cost) and want a GPU.""")
 #
 # All networks are tested on the same images. An interval over seeds, and 'significant', say what other seeds would give
 # on these, not what other images would. Of what focal temperature scaling changes, the intervals over images are
-# {glue:text}`table1-images-narrowest:.1f` to {glue:text}`table1-images-widest:.1f` times as wide as those over seeds, and
-# wider for {glue:text}`table1-images-wider` of {glue:text}`table1-gains-all` losses ([below](#sec-table1-images)).
+# {glue:text}`table1-images-narrowest:.1f` to {glue:text}`table1-images-widest:.1f` times as wide as those over seeds,
+# and wider for {glue:text}`table1-images-wider` of {glue:text}`table1-gains-all` losses ([below](#sec-table1-images)).
 #
 # Even a calibrated network has an ECE above 0: in each bin of a finite test set the accuracy misses the confidence by
 # chance, by more the nearer the confidence is to one half. After a temperature that can be most of it, as a table below
