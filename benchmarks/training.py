@@ -2,17 +2,16 @@
 
 Loops over the same synthetic images of CIFAR's size at batch 128, with the papers' crops and flips. Plain: float32,
 contiguous, a DataLoader with torchvision's transforms an image at a time; on a GPU PyTorch computes its convolutions in
-TF32, and no share is told. Ours, focal_lib's Trainer in float32 and in
-bf16, its steps plain, compiled, or replayed as a CUDA graph: data on the device, crops of a batch at once, channels
-last, deterministic as in a run. Printed for each: images a second (the epoch after one to warm up), the ratio to the
-plain loop, and the share of the rate of a large matrix product in the same precision that training reaches. Of the
-fastest way, too: what it does without determinism, and --at-once several of it.
+TF32. Ours, focal_lib's Trainer in float32 and in bf16, its steps plain, compiled, or replayed as a CUDA graph: data on
+the device, crops of a batch at once, channels last, deterministic as in a run. Printed for each: images a second (the
+epoch after one to warm up), the ratio to the plain loop, and the share of the rate of a large matrix product in the
+same precision that training reaches, of TF32 none. Of the fastest way, too: what it does without determinism, and
+--at-once several of it.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -66,7 +65,7 @@ class Rate:
     deterministic: bool
     at_once: int
     images_per_second: float
-    share: float  # of the rate of a large matrix product
+    share: float | None  # of the rate of a large matrix product
 
 
 class _Pictures(Dataset):  # type: ignore[type-arg]
@@ -235,12 +234,12 @@ def measure(
 
     def show(seconds: float, loop: str, precision: str, way: str, deterministic: bool, several: int) -> Rate:
         rate = several * images / seconds
-        share = rate * flops / peak[precision] if precision in peak else math.nan
+        share = rate * flops / peak[precision] if precision in peak else None
         rates.append(Rate(label, name, loop, precision, way, deterministic, several, rate, share))
         words = [loop, precision, way, *([] if deterministic else ["not deterministic"])]
         words += [f"{several} at once"] if several > 1 else []
         plain = [known for known in rates if known.loop == "torchvision"]
-        said = f"{share:4.0%} of a large {precision} product" if precision in peak else ""
+        said = "" if share is None else f"{share:4.0%} of a large {precision} product"
         ratio = f"{rate / plain[0].images_per_second:5.1f} x" if plain else " " * 7
         print(f"  {', '.join(words):48} {rate:9,.0f} images/s {ratio}  {said}")
         return rates[-1]
@@ -281,7 +280,9 @@ def measure(
 @click.option("--way", "ways", multiple=True, type=click.Choice(WAYS), help="Default: plain on a CPU, all on a GPU.")
 @click.option("--at-once", "counts", type=int, multiple=True, help="Also so many processes of the fastest way.")
 @click.option("--skip", type=click.Choice(NO_RUN_DOES), multiple=True, help="What no run does, and takes time.")
-@click.option("--out", type=click.Path(path_type=Path), help="Also write the rates, as JSON.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Also write the rates, as JSON; other devices' stay there."
+)
 def main(
     names: tuple[str, ...],
     images: int | None,
@@ -302,8 +303,15 @@ def main(
             for rate in measure(device, name, size, *given):
                 rates.append(rate)
                 if out is not None:  # after each: a borrowed machine may go
-                    text = json.dumps([asdict(rate) for rate in rates], indent=1) + "\n"
-                    write_whole(out, lambda part, text=text: part.write_text(text))
+                    _write(out, rates)
+
+
+def _write(out: Path, rates: Collection[Rate]) -> None:
+    """The rates, after those of other devices that the file has."""
+    before = json.loads(out.read_text()) if out.is_file() else []
+    kept = [row for row in before if row["device"] not in {rate.device for rate in rates}]
+    text = json.dumps([*kept, *map(asdict, rates)], indent=1, allow_nan=False) + "\n"
+    write_whole(out, lambda part: part.write_text(text))
 
 
 if __name__ == "__main__":

@@ -298,7 +298,7 @@ def read_training_rates(folder: Path | None = None) -> pd.DataFrame | None:
     if not path.is_file():
         return None
     rates = pd.read_json(path)
-    return rates.assign(device=rates["device"].map(spell_cores))
+    return None if rates.empty else rates.assign(device=rates["device"].map(spell_cores))
 
 
 def tabulate_training(rates: pd.DataFrame) -> pd.DataFrame:

@@ -188,6 +188,8 @@ ONE_NETWORK = training_rates(
 
 def test_training_rates_beside_the_plain_loop_of_their_network(tmp_path):
     assert speed.read_training_rates(tmp_path) is None
+    (tmp_path / "training.json").write_text("[]")
+    assert speed.read_training_rates(tmp_path) is None
     on_a_core = ONE_NETWORK.assign(device="X, 1 cores, arm")
     (tmp_path / "training.json").write_text(on_a_core.to_json(orient="records"))
     assert set(speed.read_training_rates(tmp_path)["device"]) == {"X, 1 core, arm"}

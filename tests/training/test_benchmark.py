@@ -6,7 +6,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from benchmarks.training import main
+from benchmarks.training import Rate, _write, main
 
 
 @pytest.mark.slow
@@ -23,3 +23,14 @@ def test_rates_of_a_small_network(tmp_path):
     assert all(rate["images_per_second"] > 0 and rate["way"] == "plain" for rate in ours)
     if not torch.cuda.is_available():
         assert "ours, float32, graph, failed: " in result.output
+
+
+def test_rates_of_other_devices_stay_in_the_file(tmp_path):
+    def rate(device, images_per_second, share=0.5):
+        return Rate(device, "mlp", "ours", "float32", "plain", True, 1, images_per_second, share)
+
+    out = tmp_path / "rates.json"
+    for rates in ([rate("card", 1.0)], [rate("core", 2.0, None)], [rate("core", 3.0, None), rate("core", 4.0)]):
+        _write(out, rates)
+    found = [(row["device"], row["images_per_second"], row["share"]) for row in json.loads(out.read_text())]
+    assert found == [("card", 1.0, 0.5), ("core", 3.0, None), ("core", 4.0, 0.5)]
