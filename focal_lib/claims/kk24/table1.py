@@ -34,7 +34,8 @@ SCALED = {method: (method, ECE) for method in ("focal-temperature", "temperature
 # what is asked of runs of a size
 EVERY_LOSS = (
     r"Focal temperature scaling 'could noticeably improve ECE among all baseline models'. (Taken as: against temperature scaling, "
-    r"both chosen by ECE, equal mass, each loss on record that has a row in Table 1; without AdaFocal. {size}.)"
+    r"both chosen by ECE, equal mass, each loss on record that has a row in Table 1; "
+    r"without AdaFocal; that others are left out was decided when their results had been seen. {size}.)"
 )
 FOCAL_LOSSES = (
     r"On average over networks trained with focal losses, focal temperature scaling improves the ECE (equal mass, KK24's) of "
@@ -78,6 +79,11 @@ def gains_of_rows(runs: str = RUNS) -> dict[str, Measurement]:
     return {loss: gain for loss, gain in gains_by_loss(runs).items() if loss in kk24_rows()}
 
 
+def verdict_with_all_losses(runs: str = RUNS) -> Verdict:
+    """Of the same claim, asked of every loss of KK24 section 5.1 that was trained."""
+    return All(tuple(gains_by_loss(runs).values())).verdict
+
+
 def change_of_ece_by_gamma(runs: str = RUNS) -> Measurement:
     """Adaptive ECE with gamma 7 minus with cross-entropy, each after the temperature that is best by it."""
     printed = kk24_change(read_planned(runs)[0].dataset, "adaptive_ece", "focal 7", "cross-entropy", -1)
@@ -91,20 +97,20 @@ def change_of_error_by_gamma(runs: str = RUNS) -> Measurement:
     return difference(runs, "error", Setting(("focal 7",)), Setting(("cross-entropy",)), printed)
 
 
-def _gain_in_words(_: Any) -> str:
-    """The gain in points on average for focal losses, its interval, the number of seeds; which losses contradict.
+def _gains_in_words(_: Any) -> str:
+    """The least and the largest gain in points of those rows, the number of seeds; which losses contradict.
 
     Those without a row in Table 1 as well, which is said.
     """
-    gain = gain_of_focal_losses()
-    if gain.interval is None or not gain.interval.kind:
+    rows, gains = gains_of_rows(), gains_by_loss()
+    if any(gain.interval is None or not gain.interval.kind for gain in rows.values()):
         return ""
-    level, low, high = 100 * gain.interval.level, gain.interval.low, gain.interval.high
-    said = f"{gain.measured:+.2f} points on average for focal losses, {level:g} % t interval {low:.2f} to {high:.2f}"
-    gains = gains_by_loss()
+    measured = [gain.measured for gain in rows.values()]
+    (seeds,) = {gain.over for gain in rows.values()}
+    said = f"{min(measured):+.2f} to {max(measured):+.2f} points with {len(rows)} losses, {seeds} each"
     against = [loss for loss, one in gains.items() if one.verdict_among(len(gains)) == Verdict.NOT_REPRODUCED]
     told = [in_words(loss) + ("" if loss in kk24_rows() else ", not a row of Table 1") for loss in against]
-    return f"{said}, {gain.over}" + (f"; not so with {'; '.join(told)}" if told else "")
+    return f"{said}; not so with {'; '.join(told)}" if told else said
 
 
 @claim(
@@ -114,8 +120,8 @@ def _gain_in_words(_: Any) -> str:
     chapter=CHAPTER,
     fidelity="our reading",
     needs=f"results/{RUNS}",
-    headline="focal temperature scaling improves ECE (equal mass) in every row",
-    instead=_gain_in_words,
+    headline="focal temperature scaling improves ECE (equal mass) with each loss it prints",
+    instead=_gains_in_words,
 )
 def table1_ece_every_loss() -> Evidence:
     """A smaller network, and fewer epochs, than ResNet-50's; each loss on its own."""
