@@ -76,12 +76,13 @@ table.hide().set_uuid("experiments").set_table_attributes(words).set_caption("Gr
 
 # %% tags=["remove-input"]
 rates = speed.read_training_rates()
+if rates is None:
+    display(Markdown(speed.say_training(None)))
 for device, part in [] if rates is None else rates.groupby("device", sort=False):
     networks = ", ".join(map(in_words, part["network"].unique()))
     caption = f"Speed of training {networks} on {device}"
     display(captioned(speed.tabulate_training(part), caption, precision=1, index=False))
     display(Markdown(speed.say_training(part)))
-None if rates is not None else Markdown(speed.say_training(rates))
 
 # %% [markdown]
 # (sec-provenance-precision)=

@@ -32,7 +32,6 @@ _VARIABLES = {
     "timeout": "UV_HTTP_TIMEOUT",
     "default-timeout": "UV_HTTP_TIMEOUT",
 }
-_OPTIONS = {"find-links": "--find-links"}
 # what changes what is printed or allowed, and not what is installed
 _OF_NO_MATTER = {
     *("config-file", "disable-pip-version-check", "no-color", "no-compile", "no-input", "no-python-version-warning"),
@@ -62,8 +61,8 @@ def translate_settings(listed: str) -> tuple[list[str], dict[str, str]]:
     for setting, value in settings.items():
         if setting in _VARIABLES:
             variables[_VARIABLES[setting]] = " ".join(value.split())
-        elif setting in _OPTIONS:
-            options += [word for place in value.split() for word in (_OPTIONS[setting], place)]
+        elif setting == "find-links":
+            options += [word for place in value.split() for word in ("--find-links", place)]
         elif setting == "no-cache-dir":
             options += ["--no-cache"] if value.lower() in ("1", "true", "yes", "on") else []
         elif setting not in _OF_NO_MATTER:

@@ -25,6 +25,7 @@ from focal_lib.results.over_seeds import say_seeds
 from focal_lib.results.recorded import load_whole_seeds, read_planned, read_whole_seeds, read_written
 from focal_lib.results.written_contrasts import (
     ECES,
+    are_apart,
     compare_eces,
     difference_by_seed,
     evaluate_contrasts,
@@ -260,9 +261,12 @@ def measure_change(first: str, second: str, contrast: Contrast, quantity: str, p
         return changes, interval_over_seeds(changes, metric) if len(changes) else _OF_NO_SEED
 
     changes, interval = changed(contrast.metric)
-    others = {metric: changed(metric)[1] for metric in ECES if metric != contrast.metric} if len(changes) else {}
-    apart = [(name, i.estimate, i.low, i.high) for name, i in others.items() if _side(i) != _side(interval)]
-    return replace(_of_planned(quantity, printed, changes, interval, len(planned)), remark=_say_apart(apart))
+    found = _of_planned(quantity, printed, changes, interval, len(planned))
+    if contrast.metric not in ECES:
+        return found
+    intervals = {ece: interval if ece == contrast.metric else changed(ece)[1] for ece in ECES}
+    by_ece = pd.DataFrame([(ece, i.estimate, i.low, i.high) for ece, i in intervals.items()], columns=_SHOWN)
+    return replace(found, remark=_say_apart(by_ece[are_apart(by_ece, contrast.metric)]))
 
 
 def _of_planned(
@@ -305,17 +309,12 @@ def _planned_seeds(name: str, contrast: Contrast) -> set[int]:
 
 def _other_eces(table: pd.DataFrame, contrast: Contrast) -> str:
     compared = compare_eces(table, [contrast])
-    return _say_apart(compared.loc[compared["apart"].astype(bool), _SHOWN].itertuples(index=False, name=None))
+    return _say_apart(compared[compared["apart"].astype(bool)])
 
 
-def _say_apart(found: Iterable[tuple[str, float, float, float]]) -> str:
-    said = [f"{name_metric(m)} {d:+.3g} [{low:.3g}, {high:.3g}]" for m, d, low, high in found]
+def _say_apart(apart: pd.DataFrame) -> str:
+    said = [f"{name_metric(m)} {d:+.3g} [{low:.3g}, {high:.3g}]" for m, d, low, high in apart[_SHOWN].to_numpy()]
     return f"By another ECE it is otherwise: {'; '.join(said)}" if said else ""
-
-
-def _side(found: Interval) -> tuple[bool, bool, bool]:
-    """Sign of the estimate, and on which side of 0 the interval is."""
-    return found.estimate > 0, found.low > 0, found.high < 0
 
 
 def _by_chance(name: str, contrast: Contrast) -> str:

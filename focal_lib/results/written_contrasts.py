@@ -21,6 +21,7 @@ from focal_lib.training.contrasts import Contrast, Setting
 __all__ = [
     "ECES",
     "FINDINGS",
+    "are_apart",
     "compare_eces",
     "compare_small_with_large",
     "difference_by_seed",
@@ -244,10 +245,19 @@ def compare_eces(
         if contrast.metric in eces:
             found = evaluate_contrasts(table, [replace(contrast, metric=ece) for ece in eces], level)
             own = found["metric"] == contrast.metric
-            said = _said(found["difference"], found["low"], found["high"])
-            parts.append(found.assign(own=own, apart=said != said[own].iloc[0]))
+            parts.append(found.assign(own=own, apart=are_apart(found, contrast.metric)))
     columns = ["table", "name", "compared", "metric", "own", "difference", "low", "high", "seeds", "apart"]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def are_apart(found: pd.DataFrame, metric: str) -> pd.Series:
+    """Whether the sign, or whether the interval holds 0, is other than in the row of that metric.
+
+    Args:
+        found: columns metric, difference, low, high.
+    """
+    said = _said(found["difference"], found["low"], found["high"])
+    return said != said[found["metric"] == metric].iloc[0]
 
 
 def say_by_other_eces(compared: pd.DataFrame) -> str:

@@ -152,8 +152,8 @@ def _failed(path: Path, root: Path, logs: Path, began_none: str) -> dict[str, st
         if state in ("done", "running"):  # another grid's job may have done better
             continue
         of_data = next(logs.rglob(f"data-{spec.dataset}.txt"), logs)
-        told = _last_reason(logs / f"run-{spec.digest}.txt") or _last_reason(of_data) or began_none
-        if reason := told or _no_room(root):
+        told = _last_reason(logs / f"run-{spec.digest}.txt") or _last_reason(of_data)
+        if reason := told or began_none or _no_room(root):
             found[spec.digest] = reason
     return found
 

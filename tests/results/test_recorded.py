@@ -62,9 +62,14 @@ def test_table_holds_what_the_fits_of_today_give(folder):
     fitted = measure(
         load_recorded(folder, part=folder in UNFINISHED)[::3], [s for s in SCALINGS if s[1] in ("", "nll")]
     )
+    require_on_record(folder, fitted, "value", "temperature", "calibration_gamma")
+
+
+def require_on_record(folder, fitted, *columns):
+    """Each of these rows stands in the folder's table, with the same numbers."""
     both = read_table(folder).merge(fitted, on=KEY, suffixes=("", "_again"))
     assert len(both) == len(fitted)
-    for column in ("value", "temperature", "calibration_gamma"):
+    for column in columns:
         pd.testing.assert_series_equal(both[column], both[f"{column}_again"], rtol=1e-6, check_names=False)
 
 
@@ -73,11 +78,10 @@ def test_table_holds_what_the_fits_of_today_give(folder):
 def test_verdicts_rest_on_the_temperatures_of_every_run(folder):
     """Those chosen by ECE, on which most contrasts are evaluated; and each run as trained."""
     chosen = [s for s in SCALINGS if s[0] == "none" or (s[0] == "temperature" and s[1] in ("ece", "adaptive-ece"))]
-    fitted = measure(load_recorded(folder), chosen)
-    both = read_table(folder).merge(fitted, on=KEY, suffixes=("", "_again"))
-    assert len(both) == len(fitted) == len(load_recorded(folder)) * len(chosen) * len(METRICS)
-    for column in ("value", "temperature"):
-        pd.testing.assert_series_equal(both[column], both[f"{column}_again"], rtol=1e-6, check_names=False)
+    runs = load_recorded(folder)
+    fitted = measure(runs, chosen)
+    assert len(fitted) == len(runs) * len(chosen) * len(METRICS)
+    require_on_record(folder, fitted, "value", "temperature")
 
 
 def test_runs_say_how_they_were_made():

@@ -224,7 +224,6 @@ def test_a_grid_whose_runs_cannot_be_prepared_ends(write_npz, tmp_path, monkeypa
 GRID_OF_A_CHILD = """
 import signal, subprocess, sys
 from pathlib import Path
-from types import SimpleNamespace
 from focal_lib.training import jobs
 if sys.argv[4] == "nohup":
     signal.signal(signal.SIGHUP, signal.SIG_IGN)

@@ -76,7 +76,12 @@ def gains_by_loss(runs: str = RUNS) -> dict[str, Measurement]:
 
 def gains_of_rows(runs: str = RUNS) -> dict[str, Measurement]:
     """Of those losses that have a row in KK24's Table 1; gamma 2 and 5, trained in section 5.1, have none."""
-    return {loss: gain for loss, gain in gains_by_loss(runs).items() if loss in kk24_rows()}
+    return _with_row(gains_by_loss(runs))
+
+
+def _with_row(gains: dict[str, Measurement]) -> dict[str, Measurement]:
+    rows = kk24_rows()
+    return {loss: gain for loss, gain in gains.items() if loss in rows}
 
 
 def verdict_with_all_losses(runs: str = RUNS) -> Verdict:
@@ -102,14 +107,15 @@ def _gains_in_words(_: Any) -> str:
 
     Those without a row in Table 1 as well, which is said.
     """
-    rows, gains = gains_of_rows(), gains_by_loss()
+    gains = gains_by_loss()
+    rows = _with_row(gains)
     if any(gain.interval is None or not gain.interval.kind for gain in rows.values()):
         return ""
     measured = [gain.measured for gain in rows.values()]
     (seeds,) = {gain.over for gain in rows.values()}
     said = f"{min(measured):+.2f} to {max(measured):+.2f} points with {len(rows)} losses, {seeds} each"
     against = [loss for loss, one in gains.items() if one.verdict_among(len(gains)) == Verdict.NOT_REPRODUCED]
-    told = [in_words(loss) + ("" if loss in kk24_rows() else ", not a row of Table 1") for loss in against]
+    told = [in_words(loss) + ("" if loss in rows else ", not a row of Table 1") for loss in against]
     return f"{said}; not so with {'; '.join(told)}" if told else said
 
 
