@@ -143,7 +143,7 @@ def undeclared(recipe, differs, of_kn24=False):
 
 SMALL = (
     *("cifar10-record", "cifar10-clipped", "cifar10-long", "cifar10-long-fresh", "cifar10-resnet18"),
-    "cifar100-record",
+    *("cifar100-record", "cifar100-resnet18"),
 )
 
 
