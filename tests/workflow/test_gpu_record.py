@@ -194,8 +194,7 @@ def test_rates_are_measured_once_for_each_network_precision_and_device(tmp_path,
 
 
 LACKING = """
-import importlib.metadata, sys
-sys.modules |= {"platformdirs": None, "snakemake": None}
+import importlib.metadata
 
 def version(name, found=importlib.metadata.version):
     if name == "focal-lib":
@@ -209,10 +208,16 @@ gpu_record.main()
 
 
 def test_what_a_borrowed_machine_may_lack_is_not_needed(place):
+    """Neither by the call nor by a process that it begins."""
     (spec, _), out = read_grid(place / "grid.yaml"), place / "out"
     run(spec, place / "runs")
+    for package in ("platformdirs", "snakemake"):
+        lacking = place / "lacking" / f"{package}.py"
+        lacking.parent.mkdir(exist_ok=True)
+        lacking.write_text("raise ImportError(f'{__name__} was asked for')\n")
     command = [sys.executable, "-c", LACKING, *flags_of(place, "--minutes", "0.0001")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | {"FOCAL_COMMIT": "abc"})
+    changed = {"FOCAL_COMMIT": "abc", "PYTHONPATH": os.pathsep.join([str(lacking.parent), str(ROOT)])}
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | changed)
     assert done.returncode == CALL_AGAIN, done.stderr
     assert "focal-lib 0+unknown, commit " in done.stdout
     assert done.stdout.splitlines()[-2:] == ["1 done, 1 waiting", f"1 runs -> {out}"]

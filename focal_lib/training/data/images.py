@@ -59,7 +59,8 @@ def load_images(name: str) -> Dataset:
 
 def count_training_images(name: str) -> int | None:
     """Of a data set whose files are here, those that training and validation share; None where they are not."""
-    for folder in (places.own_folder(name), places.cache(name)):
+    for find in (places.own_folder, places.cache):  # the second is not asked where the first has it
+        folder = find(name)
         path = None if folder is None else folder / NPZ_FILES[0]
         if path is not None and path.is_file():
             with places.reading(path, "a whole npz file"), np.load(path, allow_pickle=False) as file:
