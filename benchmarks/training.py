@@ -281,7 +281,7 @@ def measure(
 @click.option("--at-once", "counts", type=int, multiple=True, help="Also so many processes of the fastest way.")
 @click.option("--skip", type=click.Choice(NO_RUN_DOES), multiple=True, help="What no run does, and takes time.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Also write the rates, as JSON; other devices' stay there."
+    "--out", type=click.Path(path_type=Path), help="Also write the rates, as JSON; those of others stay there."
 )
 def main(
     names: tuple[str, ...],
@@ -307,9 +307,10 @@ def main(
 
 
 def _write(out: Path, rates: Collection[Rate]) -> None:
-    """The rates, after those of other devices that the file has."""
+    """The rates, after those of other devices and networks that the file has."""
     before = json.loads(out.read_text()) if out.is_file() else []
-    kept = [row for row in before if row["device"] not in {rate.device for rate in rates}]
+    measured = {(rate.device, rate.network) for rate in rates}
+    kept = [row for row in before if (row["device"], row["network"]) not in measured]
     text = json.dumps([*kept, *map(asdict, rates)], indent=1, allow_nan=False) + "\n"
     write_whole(out, lambda part: part.write_text(text))
 

@@ -26,16 +26,16 @@
 # * *Larger*, ResNet-18, as many epochs with the same recipe: {glue:text}`larger-lead-large:+.1f`
 #   ({glue:text}`larger-seeds-large:s`).
 # * *Longer*, the small network, {glue:text}`larger-long-epochs` epochs with M20's schedule, shortened:
-#   {glue:text}`larger-lead-long:+.1f` ({glue:text}`larger-seeds-long:s`).
+#   {glue:text}`larger-lead-fresh:+.1f` ({glue:text}`larger-seeds-fresh:s`).
 # * M20's Tables 1 and 7: {glue:text}`larger-printed:+.1f` on average over its networks.
 #
 # With cross-entropy confidence minus accuracy is {glue:text}`larger-gap-small:+.1f`, {glue:text}`larger-gap-large:+.1f`
-# and {glue:text}`larger-gap-long:+.1f` points; with $\gamma = 3$ it is {glue:text}`larger-three-small:+.1f`,
-# {glue:text}`larger-three-large:+.1f` and {glue:text}`larger-three-long:+.1f`. So $\gamma = 3$ changes it by
-# {glue:text}`larger-change-small:+.1f`, {glue:text}`larger-change-large:+.1f` and {glue:text}`larger-change-long:+.1f`
-# points: too far where it is below 0 then, not far enough where it is above. The longer training has
-# {glue:text}`larger-of-long:s`, seen before it was asked: what that shows suggests an answer and confirms none. Of
-# {glue:text}`larger-fresh` fresh seeds that are planned {glue:text}`larger-fresh-there:s`.
+# and {glue:text}`larger-gap-fresh:+.1f` points; with $\gamma = 3$ it is {glue:text}`larger-three-small:+.1f`,
+# {glue:text}`larger-three-large:+.1f` and {glue:text}`larger-three-fresh:+.1f`. So $\gamma = 3$ changes it by
+# {glue:text}`larger-change-small:+.1f`, {glue:text}`larger-change-large:+.1f` and {glue:text}`larger-change-fresh:+.1f`
+# points: too far where it is below 0 then, not far enough where it is above. What a longer training does was first seen
+# in {glue:text}`larger-of-long:s` ({glue:text}`larger-lead-long:+.1f`), and then asked of other seeds, before these
+# were trained: the numbers above are theirs.
 #
 # :::{admonition} As printed: M20 section 3
 # 'after the 150th epoch (where the learning rate drops by a factor of 10), there is a marked rise in the average test
@@ -50,7 +50,7 @@ small: str = "cifar10-clipped"  # folder in results, and grid in workflow/grids:
 larger: str = "cifar10-resnet18"  # a larger one, as many epochs
 longer: str = "cifar10-long"  # the small one, more epochs, M20's schedule
 by_mean: str = "cifar10-record"  # the small one, few epochs, steps by the mean
-fresh: str = "cifar10-long-fresh"  # grid of seeds that are asked what the longer training suggests
+fresh: str = "cifar10-long-fresh"  # other seeds of the longer training, asked what its first suggests
 
 # %% tags=["hide-input"]
 from focal_lib import results, training
@@ -67,7 +67,7 @@ from focal_lib.pages.tables import captioned, in_words
 from focal_lib.results.while_training import BINS
 
 use_style()
-names = {"small": small, "large": larger, "long": longer}
+names = {"small": small, "large": larger, "long": longer, "fresh": fresh}
 runs = {short: results.load_whole_seeds(name) for short, name in names.items()}
 tables = {short: results.read_whole_seeds(name) for short, name in names.items()}
 first = {short: found[0].spec for short, found in runs.items()}
@@ -88,19 +88,14 @@ for short, table in tables.items():
 note("larger", m20_epochs=training.RECIPES["m20-cifar"].epochs, long_epochs=first["long"].training.epochs)
 note("larger", epochs=first["large"].training.epochs, n=first["large"].n_train)
 note("larger", printed=mean_difference("M20", "cifar10", "ece", "pre", "focal 3", "cross-entropy", -1).size)
-asked = {spec.seed for spec in results.read_planned(fresh)}
 of_long = sorted(tables["long"]["seed"].unique())
 alone = f"seed {of_long[0]} alone" if len(of_long) == 1 else f"{len(of_long)} seeds"
-there = "none is there yet"
-if (ROOT / "results" / fresh / "table.parquet").is_file():
-    lead = results.evaluate_contrasts(results.read_whole_seeds(fresh), [primary]).iloc[0]
-    there = f"{int(lead['seeds'])} are there, {lead['difference']:+.1f} points on average"
-note("larger", of_long=alone, fresh=len(asked), fresh_there=there)
+note("larger", of_long=alone, fresh=results.name_seeds(tables["fresh"]))
 
 # %% [markdown]
 # ## What was run
 #
-# Three sets of runs on all of CIFAR-10, {glue:text}`larger-n:,` training images:
+# Four sets of runs on all of CIFAR-10, {glue:text}`larger-n:,` training images:
 #
 # * the small network (AirBench CNN) for {glue:text}`larger-epochs` epochs, from [](#sec-table1-clipped), on
 #   {glue:text}`larger-made-small:s`;
@@ -110,10 +105,12 @@ note("larger", of_long=alone, fresh=len(asked), fresh_there=there)
 #   written down before;
 # * the small network for {glue:text}`larger-long-epochs` epochs, cross-entropy and $\gamma = 3$, on
 #   {glue:text}`larger-made-long:s`. It has {glue:text}`larger-long-seeds:s`, looked at before anything was asked of
-#   such runs.
+#   such runs; its history has every epoch;
+# * the same, {glue:text}`larger-fresh:s`, on {glue:text}`larger-made-fresh:s`. What is compared was written down before
+#   the first of these runs, and after the set before was seen.
 #
 # From the first set to the second the network changes, and with it the machine, the version of PyTorch and how it does
-# a step. From the first to the third these change, too, and besides the number of epochs the schedule of the learning
+# a step. From the first to the others these change, too, and besides the number of epochs the schedule of the learning
 # rate (rising and falling once, or in three steps down), Nesterov's momentum and the last batch, both as in the
 # recipes. So what length does alone is not separated; but within a long run the epochs can be followed. ResNet-18 for
 # as long was not run.
@@ -122,6 +119,7 @@ note("larger", of_long=alone, fresh=len(asked), fresh_there=there)
 for short, name in names.items():
     note("larger", {f"made-{short}": results.say_how_made(ROOT / "results" / name, runs[short])})
 grids = {"the small network, few epochs": small, "ResNet-18": larger, "the longer training": longer}
+grids |= {"its fresh seeds": fresh}
 folded_differences({which: training.read_notes(f"workflow/grids/{name}.yaml").differs for which, name in grids.items()})
 
 # %% [markdown]
@@ -132,7 +130,7 @@ folded_differences({which: training.read_notes(f"workflow/grids/{name}.yaml").di
 # schedule, too.
 
 # %% tags=["hide-input"]
-ways = {"small, mean": by_mean, "small, clipped": small, "ResNet-18, clipped": larger, "small, clipped, longer": longer}
+ways = {"small, mean": by_mean, "small, clipped": small, "ResNet-18, clipped": larger, "small, clipped, longer": fresh}
 side_by_side = results.compare_training(
     {way: results.read_whole_seeds(name) for way, name in ways.items()},
     {way: results.load_whole_seeds(name) for way, name in ways.items()},
@@ -146,9 +144,10 @@ captioned(by_way.drop(columns="seeds"), caption, precision=2)
 # %% tags=["remove-input"]
 leads = side_by_side.loc["focal 3", "ECE (%)"] - side_by_side.loc["cross-entropy", "ECE (%)"]
 note("larger", by_length=leads["small, clipped, longer"] - leads["small, clipped"])
-judged = find("m20.larger_network_favours_focal").evidence
-with_all = f" (from small to larger with {judged.over}: {judged.measured:+.1f})"
-note("larger", all_by_size=with_all if judged.over != shared else "")
+judged = {key: find(f"m20.{key}_favours_focal").evidence for key in ("larger_network", "longer_training")}
+more = [f"to the larger network {judged['larger_network'].measured:+.1f}"]
+more.append(f"to the longer training {judged['longer_training'].measured:+.1f}")
+note("larger", all_seeds=" and ".join(more), judged_seeds=" and ".join(dict.fromkeys(m.over for m in judged.values())))
 note("larger", by_size=leads["ResNet-18, clipped"] - leads["small, clipped"])
 for short, loss in (("ce", "cross-entropy"), ("three", "focal 3")):
     by_ece = side_by_side.loc[loss, "T by ECE"]
@@ -160,8 +159,8 @@ note("larger", shared=shared)
 # %% [markdown]
 # On {glue:text}`larger-shared:s`, the ECE with $\gamma = 3$ minus that with cross-entropy changes by
 # {glue:text}`larger-by-size:+.1f` points from the small network to the larger one, and by
-# {glue:text}`larger-by-length:+.1f` from the short training to the longer{glue:text}`larger-all-by-size:s`. The
-# temperature that validation images choose goes with the longer training from {glue:text}`larger-t-ce-short:.1f` to
+# {glue:text}`larger-by-length:+.1f` from the short training to the longer; on all the seeds that two sets share
+# ({glue:text}`larger-judged-seeds:s`), {glue:text}`larger-all-seeds:s`. The temperature that validation images choose goes with the longer training from {glue:text}`larger-t-ce-short:.1f` to
 # {glue:text}`larger-t-ce:.1f` with cross-entropy and from {glue:text}`larger-t-three-short:.1f` to
 # {glue:text}`larger-t-three:.1f` with $\gamma = 3$; after it the ECEs are {glue:text}`larger-after-t-ce:.1f` and
 # {glue:text}`larger-after-t-three:.1f` %. Both changes are claims of the ledger:
@@ -170,10 +169,51 @@ note("larger", shared=shared)
 show("m20.larger_network_favours_focal", "m20.longer_training_favours_focal")
 
 # %% [markdown]
+# (sec-larger-fresh)=
+# ## Longer, asked of fresh seeds
+#
+# What `workflow/grids/cifar10-long-fresh.yaml` wrote down: M20's claim as trained, the primary one, and after a
+# temperature chosen by the same ECE.
+
+# %% tags=["hide-input"]
+of_fresh = results.evaluate_contrasts(tables["fresh"], results.recorded.read_written(fresh))
+caption = f"CIFAR-10, the small network after {first['fresh'].training.epochs} epochs, percentage points"
+results.format_contrasts(results.name_in_full(of_fresh), caption, precision=None)
+
+# %% tags=["hide-input"]
+fresh_tests = results.histories(runs["fresh"], "test")
+fresh_tests = fresh_tests.assign(gap=100 * (fresh_tests["confidence"] - fresh_tests["accuracy"]))
+fresh_tests = fresh_tests.assign(width=100 * fresh_tests["ece"])
+titles = {"ECE (equal width, %)": "width", "confidence minus accuracy (points)": "gap"}
+by_column = results.over_seeds_by_epoch(fresh_tests[fresh_tests["epoch"] >= 5], list(titles.values()))
+panels = {title: by_column[column] for title, column in titles.items()}
+
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Two panels over the epochs, a line with a band for cross-entropy and one for focal loss with gamma 3, vertical lines where the learning rate falls: ECE, in which the lines cross, and confidence minus accuracy, with a line at zero; on test images."}, "figure": {"name": "fig-larger-fresh", "caption": "CIFAR-10, test images, every fourth epoch after the first: the small network, cross-entropy and $\\gamma = 3$, mean of the fresh seeds, and their least and largest. Vertical lines: the learning rate falls to a tenth."}}
+epoch_panels(panels, marks=first["fresh"].training.drops, zero=["confidence minus accuracy (points)"])
+
+# %% tags=["remove-input"]
+ahead = results.lower_from(fresh_tests, "width", "focal 3", "cross-entropy")
+note("larger", fresh_ahead=f"from epoch {ahead} on to the last" if ahead else "not at the last epoch")
+lead, after_t = of_fresh[of_fresh["primary"]].iloc[0], of_fresh[~of_fresh["primary"]].iloc[0]
+for short, row in (("fresh", lead), ("fresh-after", after_t)):
+    note("larger", {f"{short}-by": row["difference"], f"{short}-low": row["low"], f"{short}-high": row["high"]})
+    note("larger", {f"{short}-said": "significant" if row["significant"] else "not significant"})
+error = tables["fresh"].query("metric == 'error' and method == 'none'").groupby("loss")["value"].mean()
+note("larger", fresh_error_ce=error["cross-entropy"], fresh_error_three=error["focal 3"])
+
+# %% [markdown]
+# As trained $\gamma = 3$ minus cross-entropy is {glue:text}`larger-fresh-by:+.2f` points of ECE, 95 % t interval
+# {glue:text}`larger-fresh-low:+.2f` to {glue:text}`larger-fresh-high:+.2f`, {glue:text}`larger-fresh-said:s`; in M20's
+# tables it is {glue:text}`larger-printed:+.2f` on average. On the mean of these seeds $\gamma = 3$ has the lower ECE
+# {glue:text}`larger-fresh-ahead:s`. After a temperature the difference is {glue:text}`larger-fresh-after-by:+.2f`
+# points ({glue:text}`larger-fresh-after-low:+.2f` to {glue:text}`larger-fresh-after-high:+.2f`),
+# {glue:text}`larger-fresh-after-said:s`. The error is {glue:text}`larger-fresh-error-ce:.1f` % with cross-entropy and
+# {glue:text}`larger-fresh-error-three:.1f` % with $\gamma = 3$.
+#
 # ## Longer: what happens on the way
 #
-# The small network on test images, epoch by epoch. The learning rate falls to a tenth after the epochs
-# {glue:text}`larger-drop` and {glue:text}`larger-second-drop`, the vertical lines.
+# The small network on test images, epoch by epoch, {glue:text}`larger-long-seeds:s`. The learning rate falls to a tenth
+# after the epochs {glue:text}`larger-drop` and {glue:text}`larger-second-drop`, the vertical lines.
 
 # %% tags=["hide-input"]
 long_tests = results.histories(runs["long"], "test")
@@ -361,15 +401,15 @@ note("larger", least_error=least, m20_error=m20_error)
 # :::{admonition} What to remember
 # :class: tip
 # * Which loss is better calibrated as trained can change while a network is trained: in the longer training the ECE
-#   with $\gamma = 3$ is the lower one {glue:text}`larger-ahead:s`. In the small network $\gamma = 3$ minus
+#   with $\gamma = 3$ is the lower one {glue:text}`larger-fresh-ahead:s`. In the small network $\gamma = 3$ minus
 #   cross-entropy is {glue:text}`larger-lead-small:+.1f` points of ECE after {glue:text}`larger-epochs` epochs
-#   ({glue:text}`larger-seeds-small:s`) and {glue:text}`larger-lead-long:+.1f` after {glue:text}`larger-long-epochs`
-#   ({glue:text}`larger-seeds-long:s`), with another schedule and on another machine.
+#   ({glue:text}`larger-seeds-small:s`) and {glue:text}`larger-lead-fresh:+.1f` after {glue:text}`larger-long-epochs`
+#   ({glue:text}`larger-seeds-fresh:s`), with another schedule and on another machine.
 # * In ResNet-18 after {glue:text}`larger-epochs` epochs it is {glue:text}`larger-lead-large:+.1f`
 #   ({glue:text}`larger-seeds-large:s`); there {glue:text}`larger-ece-first:s` has the lowest adaptive ECE as trained.
 # * Focal loss with $\gamma = 3$ takes confidence away. Whether that helps depends on how much too much there is without
 #   it: with cross-entropy {glue:text}`larger-gap-small:+.1f` points after the short training and
-#   {glue:text}`larger-gap-long:+.1f` after the longer.
+#   {glue:text}`larger-gap-fresh:+.1f` after the longer.
 # * One data set, and errors of {glue:text}`larger-least-error:.1f` % at the least, at the end of training, where M20's
 #   ResNet-50 has {glue:text}`larger-m20-error:.1f`. Whether a larger network that is trained as long follows M20 is not
 #   shown here.

@@ -25,12 +25,17 @@ def test_rates_of_a_small_network(tmp_path):
         assert "ours, float32, graph, failed: " in result.output
 
 
-def test_rates_of_other_devices_stay_in_the_file(tmp_path):
-    def rate(device, images_per_second, share=0.5):
-        return Rate(device, "mlp", "ours", "float32", "plain", True, 1, images_per_second, share)
+def test_rates_of_other_devices_and_networks_stay_in_the_file(tmp_path):
+    def rate(device, images_per_second, share=0.5, network="mlp"):
+        return Rate(device, network, "ours", "float32", "plain", True, 1, images_per_second, share)
 
     out = tmp_path / "rates.json"
-    for rates in ([rate("card", 1.0)], [rate("core", 2.0, None)], [rate("core", 3.0, None), rate("core", 4.0)]):
+    for rates in (
+        [rate("card", 1.0)],
+        [rate("core", 2.0, None)],
+        [rate("card", 5.0, network="resnet20")],
+        [rate("core", 3.0, None), rate("core", 4.0)],
+    ):
         _write(out, rates)
     found = [(row["device"], row["images_per_second"], row["share"]) for row in json.loads(out.read_text())]
-    assert found == [("card", 1.0, 0.5), ("core", 3.0, None), ("core", 4.0, 0.5)]
+    assert found == [("card", 1.0, 0.5), ("card", 5.0, 0.5), ("core", 3.0, None), ("core", 4.0, 0.5)]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from focal_lib.checkout import ROOT
-from focal_lib.claims.evidence import All, Evidence, Unchecked
+from focal_lib.claims.evidence import All, Evidence
 from focal_lib.claims.from_runs import difference, measure_change, with_remark
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
@@ -206,14 +204,10 @@ def cifar10_after_fixed_resnet18() -> Evidence:
     return against_cross_entropy("focal 3", "post", PrintedEffect(-1, None, "negative, if it lasts"), LARGER)
 
 
-def _if_run(measure: Callable[[], Measurement]) -> Evidence:
-    """Of runs that are planned, and none of which may be there yet."""
-    if not (ROOT / "results" / FRESH / "table.parquet").is_file():
-        return Unchecked(
-            f"the runs of workflow/grids/{FRESH}.yaml are planned and none is made yet; their seeds are new, as seed 0 had been "
-            "seen when this was asked"
-        )
-    return measure()
+def _beside_short(found: Measurement) -> str:
+    """The difference after the longer training, and after the shorter one with the same steps."""
+    short = against_cross_entropy("focal 3", "pre", runs=CLIPPED)
+    return f"{found.measured:+.1f} points, {found.over}; after 16 epochs {short.measured:+.1f}, {short.over}"
 
 
 @claim(
@@ -223,10 +217,13 @@ def _if_run(measure: Callable[[], Measurement]) -> Evidence:
     + LONG,
     chapter=CHAPTER_LARGER,
     fidelity="our reading",
+    needs=f"results/{FRESH}",
+    headline="as trained gamma 3 has a lower ECE (equal width) than cross-entropy: a small network on CIFAR-10, 100 epochs",
+    instead=_beside_short,
 )
 def cifar10_before_long() -> Evidence:
     """A smaller network than the paper's, 100 of its 350 epochs, its steps; of seeds fresh since `cifar10-long`."""
-    return _if_run(lambda: against_cross_entropy("focal 3", "pre", runs=FRESH))
+    return against_cross_entropy("focal 3", "pre", runs=FRESH)
 
 
 @claim(
@@ -241,7 +238,8 @@ def cifar10_before_long() -> Evidence:
 )
 def longer_training_favours_focal() -> Evidence:
     """Of the seeds that both have; machine and version of PyTorch may differ, too."""
-    return _if_run(lambda: change_of_lead(FRESH, CLIPPED, "by M20's longer training"))
+    found = change_of_lead(FRESH, CLIPPED, "by M20's longer training")
+    return with_remark(found, "Asked when a seed that is not among these had been seen")
 
 
 @claim(

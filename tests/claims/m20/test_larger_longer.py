@@ -1,10 +1,9 @@
-"""M20's claims of a larger network and of a longer training: which seeds they wait for, and what they conclude."""
+"""M20's claims of a larger network and of a longer training: which seeds they need, and what they conclude."""
 
 import pandas as pd
 import pytest
 
 from focal_lib.claims import Verdict
-from focal_lib.claims.evidence import Unchecked
 from focal_lib.claims.kk24 import table1
 from focal_lib.claims.m20 import cifar
 from focal_lib.claims.m20.cifar import CLIPPED, change_of_lead
@@ -23,23 +22,12 @@ def shifted(name, seeds, by):
 
 
 @pytest.fixture
-def records(monkeypatch, tmp_path):
-    """Tables of records by name, for the others the real ones; the fresh runs are there."""
+def records(monkeypatch):
+    """Tables of records by name, for the others the real ones."""
     given = {}
-    (tmp_path / "results" / cifar.FRESH).mkdir(parents=True)
-    (tmp_path / "results" / cifar.FRESH / "table.parquet").touch()
-    monkeypatch.setattr(cifar, "ROOT", tmp_path)
     read = lambda name: given[name] if name in given else read_whole_seeds(name)  # noqa: E731
     monkeypatch.setattr("focal_lib.claims.from_runs.read_whole_seeds", read)
     return given
-
-
-def test_without_fresh_runs_nothing_is_judged(monkeypatch, tmp_path):
-    monkeypatch.setattr(cifar, "ROOT", tmp_path)
-    for check in (cifar.cifar10_before_long, cifar.longer_training_favours_focal):
-        found = check()
-        assert isinstance(found, Unchecked)
-        assert cifar.FRESH in found.describe()
 
 
 def test_seed_0_was_seen_and_is_not_asked():
