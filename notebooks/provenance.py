@@ -25,6 +25,8 @@ grid: str = "workflow/grids/fashion-mnist.yaml"  # the grid whose runs make book
 runs: str = "_build/runs"  # where they are
 record: str = "cifar10-record"  # folder in results: runs in bf16
 again: str = "cifar10-precision"  # one of them in float32
+table: str = "kk24-table1"  # a grid of one network, whose cost is told
+pairs: str = "cifar10-bf16-gpu, cifar10-float32-gpu"  # the same seeds in both, on one GPU
 
 # %% tags=["hide-input"]
 from pathlib import Path
@@ -60,8 +62,8 @@ note("provenance", images_not_run=sum(one.images for one in waiting))
 
 # %% tags=["remove-input"]
 words = 'class="dataframe words"'
-table = results.experiment_table(found).style.format(escape="html").set_properties(**{"white-space": "pre-line"})
-table.hide().set_uuid("experiments").set_table_attributes(words).set_caption("Grids, those that were run first")
+listed = results.experiment_table(found).style.format(escape="html").set_properties(**{"white-space": "pre-line"})
+listed.hide().set_uuid("experiments").set_table_attributes(words).set_caption("Grids, those that were run first")
 
 # %% [markdown]
 # ## How fast training is
@@ -84,13 +86,48 @@ for device, part in [] if rates is None else rates.groupby("device", sort=False)
     display(captioned(speed.tabulate_training(part), caption, precision=1, index=False))
     display(Markdown(speed.say_training(part)))
 
+# %% tags=["remove-input"]
+cost = "" if rates is None else speed.say_cost(rates, table, results.read_planned(table))
+note("provenance", cost=cost or "On no device here has that been measured.")
+
+# %% [markdown]
+# What would the whole of KK24's Table 1 on CIFAR-10 and CIFAR-100 cost? {glue:text}`provenance-cost:s`
+
 # %% [markdown]
 # (sec-provenance-precision)=
 # ## What bf16 changes
 #
 # The main CIFAR runs of [](#ch-table1) are in bf16: where a network multiplies, numbers are rounded to eight
 # significant bits; weights, sums, the last layer and the logits are in float32. One of them, cross-entropy with seed
-# {glue:text}`provenance-seed`, was trained again in float32. Does that change what is reported?
+# {glue:text}`provenance-seed`, was trained again in float32; and {glue:text}`provenance-paired:s` of it were trained in
+# both on one GPU. Does bf16 change what is reported?
+
+# %% tags=["hide-input"]
+bf16, float32 = (name.strip() for name in pairs.split(","))
+by_seed = results.compare_by_seed(results.read_table(bf16), results.read_table(float32))
+of_pairs = results.load_recorded(bf16)
+own = of_pairs[0].spec
+heads = {"there": "float32", "here": "bf16", "low": "95 % from", "high": "to"}
+caption = f"{in_words(own.model)} on CIFAR-10, {in_words(own.label)}, means over seeds; T chosen on validation images"
+captioned(by_seed.drop(columns="seeds").rename(columns=heads), caption, precision=3)
+
+# %% tags=["remove-input"]
+card = spell_cores(" and ".join(dict.fromkeys(m for run in of_pairs for m in run.compute.machines)))
+note("provenance", paired=results.say_seeds(len(of_pairs)), card=card)
+without = by_seed[(by_seed["low"] > 0) | (by_seed["high"] < 0)]
+changed = [f"{name} ({row.low:+.2f} to {row.high:+.2f})" for name, row in without.iterrows()]
+note("provenance", changed="; ".join(changed) or "none", of_pairs=len(by_seed), chance_pairs=0.05 * len(by_seed))
+widest = by_seed[by_seed.index.str.startswith("ECE")][["low", "high"]].abs().to_numpy().max()
+note("provenance", widest_ece=widest, widest_nll=by_seed.loc["NLL", ["low", "high"]].abs().max())
+
+# %% [markdown]
+# On {glue:text}`provenance-card:s`, paired by seed, with a 95 % t interval over {glue:text}`provenance-paired:s`: of
+# {glue:text}`provenance-of-pairs` numbers, each for itself, the interval of the change is without 0 for
+# {glue:text}`provenance-changed:s`; without any change one would expect {glue:text}`provenance-chance-pairs:.1f` of so
+# many. The intervals allow changes of up to {glue:text}`provenance-widest-ece:.1f` points of ECE and
+# {glue:text}`provenance-widest-nll:.2f` nats: smaller ones so few seeds do not tell from none.
+#
+# On a processor there is one run in float32, beside the seeds in bf16:
 
 # %% tags=["hide-input"]
 single = results.load_recorded(again)[0]
@@ -159,4 +196,4 @@ note("provenance", kept=", ".join(titles[:-1]) + f" and {titles[-1]}", folders=l
 # `LICENSE`; `CITATION.cff` says how to cite it. `results/ro-crate-metadata.json` describes the records as an RO-Crate.
 
 # %% tags=["remove-input"]
-foot("provenance", grid=grid, runs=runs, record=record, again=again)
+foot("provenance", grid=grid, runs=runs, record=record, again=again, table=table, pairs=pairs)

@@ -78,7 +78,7 @@ from focal_lib.results.landscape_over_gamma import (
     share_within,
     values_over_gamma,
 )
-from focal_lib.results.other_training import compare_run_with_seeds, compare_training
+from focal_lib.results.other_training import compare_by_seed, compare_run_with_seeds, compare_training
 from focal_lib.results.over_data_sets import compare_data_sets
 from focal_lib.results.over_seeds import (
     SCALINGS,
@@ -243,6 +243,7 @@ __all__ = [
     "caption_agreed",
     "cause_contrasts",
     "cheap_searches",
+    "compare_by_seed",
     "compare_by_shift",
     "compare_calibrators",
     "compare_data_sets",

@@ -50,11 +50,19 @@ def _status(name: str, planned: int, live: Mapping[str, Sequence[Result]]) -> st
     recorded, compute = folder_in_words(ROOT / "results" / name)
     if recorded:
         part = "" if recorded == planned else f" in part, {recorded} runs"
+        if part and _runs_in_table(name) == planned:
+            part = f", a table of all runs and the logits of {recorded}"
         return f"recorded{part}; compute used: {compute}"
     results = ROOT / "results"
     if (results / "unknown-inputs" / f"{name}.parquet").is_file() or (results / name / "table.parquet").is_file():
         return "trained; its tables are recorded, not its runs"
     return "not run"
+
+
+def _runs_in_table(name: str) -> int:
+    path = ROOT / "results" / name / "table.parquet"
+    columns = ["dataset", "model", "loss", "seed"]
+    return len(pd.read_parquet(path, columns=columns).drop_duplicates()) if path.is_file() else 0
 
 
 def experiment_table(found: Sequence[Experiment]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The same losses and seeds trained in several ways, side by side; one run in another way beside several seeds."""
+"""The same losses and seeds trained in several ways: side by side, paired by seed, one run beside several seeds."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from focal_lib.metrics.intervals import t_interval
+from focal_lib.metrics.intervals import paired_t_interval, t_interval
 from focal_lib.results.by_run import confidence_gaps
 from focal_lib.training.store import Result
 
-__all__ = ["compare_run_with_seeds", "compare_training"]
+__all__ = ["compare_by_seed", "compare_run_with_seeds", "compare_training"]
 
 # heading -> metric, method, objective, column
 _Asked = dict[str, tuple[str, str, str, str]]
@@ -83,6 +83,42 @@ def _of_one_set(name: str, table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
+def compare_by_seed(here: pd.DataFrame, there: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
+    """What another way to train changes in the runs of one loss, paired by seed.
+
+    Args:
+        here, there: what `measure` gives of runs in either way, of one loss and the same seeds, two at least.
+
+    Returns:
+        Index error, NLL, ECEs as trained and temperatures, on test images; columns there and here (means over seeds),
+        change (here minus there), low and high (t interval of it over seeds), seeds.
+
+    Raises:
+        ValueError: other losses or seeds, several losses, one seed; several data sets or networks, a seed twice, or a
+            number that is missing or not finite; a level outside 0 to 1.
+    """
+    ours, theirs = (_values(_of_one_set(name, t), _OF_A_RUN) for name, t in (("here", here), ("there", there)))
+    ours, theirs = ours.sort_index(), theirs.sort_index()
+    if not ours.index.equals(theirs.index) or len(ours) < 2 or ours.index.get_level_values("loss").nunique() != 1:
+        have = (", ".join(f"{loss}, seed {seed}" for loss, seed in t.index) or "none" for t in (ours, theirs))
+        raise ValueError(
+            f"here and there must have one loss, and the same two seeds or more. Got {' and '.join(have)}."
+        )
+    for name, values in (("here", ours), ("there", theirs)):
+        _check_finite(name, values)
+    rows = {}
+    for heading in ours:
+        change = paired_t_interval(ours[heading], theirs[heading], level=level)
+        means = theirs[heading].mean(), ours[heading].mean()
+        rows[heading] = (*means, change.estimate, change.low, change.high, len(ours))
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["there", "here", "change", "low", "high", "seeds"])
+
+
+def _check_finite(name: str, values: pd.DataFrame) -> None:
+    if lacking := [str(heading) for heading in values if not np.isfinite(values[heading]).all()]:
+        raise ValueError(f"{name} must have every number, finite. Got none for {', '.join(lacking)}.")
+
+
 def compare_run_with_seeds(run: pd.DataFrame, seeds: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
     r"""One run beside the run of its loss and seed that was trained in another way, and beside what seeds change there.
 
@@ -115,8 +151,7 @@ def compare_run_with_seeds(run: pd.DataFrame, seeds: pd.DataFrame, *, level: flo
         have = ", ".join(str(own) for own in alike.index.get_level_values("seed"))
         raise ValueError(f"seeds must have two runs of {loss} or more, seed {seed} among them. Got {have or 'none'}.")
     for name, values in (("run", here), ("seeds", alike)):
-        if lacking := [str(heading) for heading in values if not np.isfinite(values[heading]).all()]:
-            raise ValueError(f"{name} must have every number, finite. Got none for {', '.join(lacking)}.")
+        _check_finite(name, values)
     rows = {}
     for heading, value in here.iloc[0].items():
         mean = t_interval(alike[heading], level=level)

@@ -6,6 +6,7 @@ counted, not known.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import pandas as pd
 from focal_lib.checkout import ROOT
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.pages.tables import in_words
+from focal_lib.training.cost import images_to_train
 from focal_lib.training.machine import spell_cores
+from focal_lib.training.spec import Spec
 
 __all__ = [
     "RECORD",
@@ -24,6 +27,7 @@ __all__ = [
     "read_speed",
     "read_training_rates",
     "say_busy",
+    "say_cost",
     "say_large",
     "say_made",
     "say_ratios",
@@ -360,6 +364,34 @@ def say_training(rates: pd.DataFrame | None) -> str:
         f"{row.images_per_second:,.0f} together, {row.times:.2f} times one."
         for row in both.itertuples()
     ]
+    return " ".join(said)
+
+
+def say_cost(rates: pd.DataFrame, grid: str, specs: Sequence[Spec]) -> str:
+    """How long a grid of one network would train on each device that its rate was measured on; '' of none.
+
+    By the fastest loop that a run may take, one at a time; evaluation is not counted.
+
+    Args:
+        grid: its name, to be told; specs: its runs.
+
+    Raises:
+        ValueError: runs of several networks.
+    """
+    networks = {spec.model for spec in specs}
+    if len(networks) != 1:
+        raise ValueError(f"specs must be of one network. Got {', '.join(sorted(networks)) or 'none'}.")
+    (network,), images, said = networks, sum(images_to_train(spec) for spec in specs), []
+    kept = _of_runs(rates)
+    for device, part in kept[(kept["network"] == network) & (kept["at_once"] == 1)].groupby("device", sort=False):
+        best = part.loc[part["images_per_second"].idxmax()]
+        loop = "torchvision's loop" if best["loop"] == "torchvision" else f"ours in {best['precision']}"
+        hours = images / best["images_per_second"] / 3600
+        said.append(
+            f"On {device} {loop} trains {in_words(network)} with {best['images_per_second']:,.0f} images a second, "
+            f"so that the {len(specs)} runs of {grid}.yaml, {images:,} images, would take {hours:,.0f} hours, "
+            "evaluation not counted."
+        )
     return " ".join(said)
 
 

@@ -36,6 +36,7 @@ def test_what_became_of_them_is_read_from_the_records(found, tmp_path, monkeypat
     status = {one.name: one.status for one in found}
     recorded = set(recorded_data())
     assert recorded
+    assert status["cifar10-resnet8"].startswith("recorded, a table of all runs and the logits of 6; compute used:")
     assert recorded == {name for name, words in status.items() if words.startswith("recorded")}
     monkeypatch.setattr("focal_lib.results.experiments.ROOT", tmp_path)
     (tmp_path / "workflow").mkdir()

@@ -1,4 +1,4 @@
-"""The same losses and seeds, trained in two ways; one run beside seeds of another way."""
+"""The same losses and seeds, trained in two ways, together and by seed; one run beside seeds of another way."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from scipy.special import softmax
 
 from focal_lib.metrics.bins import ece
 from focal_lib.results import over_seeds
-from focal_lib.results.other_training import compare_run_with_seeds, compare_training
+from focal_lib.results.other_training import compare_by_seed, compare_run_with_seeds, compare_training
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +111,39 @@ def test_seeds_that_are_not_whole_are_refused(made_results, change, told):
     for level in (0, 1, 95, float("nan")):
         with pytest.raises(ValueError, match="level must be above 0 and below 1"):
             compare_run_with_seeds(table[table["seed"] == 1], table, level=level)
+
+
+def test_changes_are_paired_by_seed(made_results, halved):
+    """Whatever the order of the rows."""
+    there, here = over_seeds.measure(made_results[1:4]), over_seeds.measure(halved[:3])
+    found = compare_by_seed(here.iloc[::-1], there)
+    eces = {}
+    for way, runs in (("there", made_results[1:4]), ("here", halved[:3])):
+        probs = [softmax(run.test.logits.astype(float), -1) for run in runs]
+        eces[way] = [100 * ece(p, run.test.labels) for p, run in zip(probs, runs, strict=True)]
+    row = found.loc["ECE, equal width (%)"]
+    expected = stats.ttest_rel(eces["here"], eces["there"]).confidence_interval(0.95)
+    assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
+    assert (row["there"], row["here"]) == pytest.approx(tuple(map(np.mean, eces.values())))
+    assert row["change"] == pytest.approx(row["here"] - row["there"])
+    assert tuple(found.loc["error (%)", ["change", "low", "high"]]) == (0, 0, 0)
+    assert (found["seeds"] == 3).all()
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "told"),
+    [
+        (slice(0, 2), slice(1, 3), "cross-entropy, seed 0, cross-entropy, seed 1 and cross-entropy, seed 1, cross"),
+        (slice(1), slice(1), "the same two seeds or more. Got cross-entropy, seed 0 and cross-entropy, seed 0"),
+        (slice(8), slice(8), "must have one loss"),
+    ],
+    ids=["other seeds", "one seed", "two losses"],
+)
+def test_runs_without_their_pairs_are_refused(made_results, here, there, told):
+    with pytest.raises(ValueError, match=told):
+        compare_by_seed(over_seeds.measure(made_results[here]), over_seeds.measure(made_results[there]))
+    table = over_seeds.measure(made_results[:2])
+    with pytest.raises(ValueError, match="here must have every number, finite"):
+        compare_by_seed(table.assign(value=np.nan), table)
+    with pytest.raises(ValueError, match="there must have a loss and seed once"):
+        compare_by_seed(table, pd.concat([table, table]))

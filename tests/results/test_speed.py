@@ -7,6 +7,7 @@ import pytest
 from focal_lib.checkout import ROOT
 from focal_lib.metrics.by_name import METRICS
 from focal_lib.results import speed
+from focal_lib.training.spec import Spec
 
 MADE = {"machine": "A, 2 cores, x86_64", "commit": "abc", "others": 0.01}
 NAN = np.nan
@@ -210,6 +211,22 @@ def test_training_rates_of_several_devices_and_of_what_no_run_does():
     assert 99.0 not in set(table["images/s"])
     assert 41.0 in set(table["images/s"])
     assert table.loc[table["device"] == "another", "times torchvision's"].tolist() == [1, 0.8, 4, 4.4]
+
+
+def test_what_a_grid_would_take_on_each_device_that_has_a_rate_of_its_network():
+    specs = [Spec(model="mlp", n_train=36_000, epochs=100, seed=seed) for seed in (0, 1)]  # 7.2 million images
+    slow = training_rates(("mlp", "torchvision", "plain", 1, 1000.0)).assign(device="core")
+    fast = training_rates(("mlp", "ours", "graph", 1, 2000.0), ("mlp", "ours", "graph", 2, 9000.0))
+    rates = pd.concat([slow, fast, ONE_NETWORK], ignore_index=True)
+    first, second = speed.say_cost(rates, "some-grid", specs).split("counted. ")
+    assert first.startswith("On core torchvision's loop trains MLP with 1,000 images a second, so that the 2 runs of ")
+    assert "7,200,000 images, would take 2 hours" in first
+    assert "On card ours in bf16 trains MLP with 2,000" in second  # one run at a time
+    assert "take 1 hours" in second
+    assert speed.say_cost(ONE_NETWORK, "some-grid", specs) == ""
+    for others in ([], [*specs, Spec(model="small-cnn")]):
+        with pytest.raises(ValueError, match=r"specs must be of one network\. Got (none|mlp, small-cnn)"):
+            speed.say_cost(rates, "some-grid", others)
 
 
 def test_which_way_of_a_step_is_the_fastest():

@@ -93,7 +93,7 @@ def test_another_search_is_refused(made_results):
 
 def test_the_record_is_what_the_searches_give_today():
     kept = results.read_searches()
-    runs = results.load_recorded("cifar10-resnet8")
+    runs = results.load_recorded("cifar10-record")
     assert not kept.duplicated(["run", "search"]).any()
     assert set(kept["search"]) == set(valley.SEARCHES)
     assert (kept.groupby("run")["commit"].nunique() == 1).all()  # runs are added later, each searched at once

@@ -28,7 +28,7 @@ def test_digests_of_before_stay():
     assert Spec(loss="fcl", gamma=3, lam=0.5, recipe="cifar-fast", dataset="cifar10").digest == "fc0f342cb074ae3a"
 
 
-@pytest.mark.parametrize("name", ["cifar10-resnet8", "cifar10-hessian"])
+@pytest.mark.parametrize("name", ["cifar10-record", "cifar10-hessian"])
 def test_grids_of_recorded_runs_give_their_names(name):
     recorded = {path.parent.name for path in (ROOT / "results" / name).glob("*/spec.json")}
     assert {spec.digest for spec in read_grid(f"workflow/grids/{name}.yaml")} == recorded
