@@ -53,7 +53,7 @@ by_mean: str = "cifar10-record"  # the small one, few epochs, steps by the mean
 fresh: str = "cifar10-long-fresh"  # other seeds of the longer training, asked what its first suggests
 
 # %% tags=["hide-input"]
-from focal_lib import results, training
+from focal_lib import metrics, results, training
 from focal_lib.checkout import ROOT
 from focal_lib.claims import find, show
 from focal_lib.claims.printed_effects import mean_difference
@@ -160,10 +160,11 @@ note("larger", shared=shared)
 # On {glue:text}`larger-shared:s`, the ECE with $\gamma = 3$ minus that with cross-entropy changes by
 # {glue:text}`larger-by-size:+.1f` points from the small network to the larger one, and by
 # {glue:text}`larger-by-length:+.1f` from the short training to the longer; on all the seeds that two sets share
-# ({glue:text}`larger-judged-seeds:s`), {glue:text}`larger-all-seeds:s`. The temperature that validation images choose goes with the longer training from {glue:text}`larger-t-ce-short:.1f` to
-# {glue:text}`larger-t-ce:.1f` with cross-entropy and from {glue:text}`larger-t-three-short:.1f` to
-# {glue:text}`larger-t-three:.1f` with $\gamma = 3$; after it the ECEs are {glue:text}`larger-after-t-ce:.1f` and
-# {glue:text}`larger-after-t-three:.1f` %. Both changes are claims of the ledger:
+# ({glue:text}`larger-judged-seeds:s`), {glue:text}`larger-all-seeds:s`. The temperature that validation images choose
+# goes with the longer training from {glue:text}`larger-t-ce-short:.1f` to {glue:text}`larger-t-ce:.1f` with
+# cross-entropy and from {glue:text}`larger-t-three-short:.1f` to {glue:text}`larger-t-three:.1f` with $\gamma = 3$;
+# after it the ECEs are {glue:text}`larger-after-t-ce:.1f` and {glue:text}`larger-after-t-three:.1f` %. Both changes are
+# claims of the ledger:
 
 # %% tags=["remove-input"]
 show("m20.larger_network_favours_focal", "m20.longer_training_favours_focal")
@@ -188,27 +189,37 @@ titles = {"ECE (equal width, %)": "width", "confidence minus accuracy (points)":
 by_column = results.over_seeds_by_epoch(fresh_tests[fresh_tests["epoch"] >= 5], list(titles.values()))
 panels = {title: by_column[column] for title, column in titles.items()}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Two panels over the epochs, a line with a band for cross-entropy and one for focal loss with gamma 3, vertical lines where the learning rate falls: ECE, in which the lines cross, and confidence minus accuracy, with a line at zero; on test images."}, "figure": {"name": "fig-larger-fresh", "caption": "CIFAR-10, test images, every fourth epoch after the first: the small network, cross-entropy and $\\gamma = 3$, mean of the fresh seeds, and their least and largest. Vertical lines: the learning rate falls to a tenth."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Two panels over the epochs, a line with a band for cross-entropy and one for focal loss with gamma 3, vertical lines where the learning rate falls: ECE, in which the lines cross, and confidence minus accuracy, with a line at zero; on test images."}, "figure": {"name": "fig-larger-fresh", "caption": "CIFAR-10, test images, every fourth epoch from the eighth on: the small network, cross-entropy and $\\gamma = 3$, mean of the fresh seeds, and their least and largest. Vertical lines: the learning rate falls to a tenth."}}
 epoch_panels(panels, marks=first["fresh"].training.drops, zero=["confidence minus accuracy (points)"])
 
 # %% tags=["remove-input"]
 ahead = results.lower_from(fresh_tests, "width", "focal 3", "cross-entropy")
 note("larger", fresh_ahead=f"from epoch {ahead} on to the last" if ahead else "not at the last epoch")
+by_epoch = fresh_tests.pivot_table(index="epoch", columns="loss", values="width")
+by_epoch = by_epoch["focal 3"] - by_epoch["cross-entropy"]
+note("larger", fresh_most=by_epoch.min(), fresh_most_at=int(by_epoch.idxmin()))
 lead, after_t = of_fresh[of_fresh["primary"]].iloc[0], of_fresh[~of_fresh["primary"]].iloc[0]
 for short, row in (("fresh", lead), ("fresh-after", after_t)):
     note("larger", {f"{short}-by": row["difference"], f"{short}-low": row["low"], f"{short}-high": row["high"]})
     note("larger", {f"{short}-said": "significant" if row["significant"] else "not significant"})
-error = tables["fresh"].query("metric == 'error' and method == 'none'").groupby("loss")["value"].mean()
-note("larger", fresh_error_ce=error["cross-entropy"], fresh_error_three=error["focal 3"])
+error = (
+    tables["fresh"].query("metric == 'error' and method == 'none'").pivot(index="seed", columns="loss", values="value")
+)
+more = metrics.paired_t_interval(error["focal 3"], error["cross-entropy"])
+note("larger", fresh_error_ce=error["cross-entropy"].mean(), fresh_error_three=error["focal 3"].mean())
+note("larger", fresh_error_by=more.estimate, fresh_error_low=more.low, fresh_error_high=more.high)
 
 # %% [markdown]
 # As trained $\gamma = 3$ minus cross-entropy is {glue:text}`larger-fresh-by:+.2f` points of ECE, 95 % t interval
 # {glue:text}`larger-fresh-low:+.2f` to {glue:text}`larger-fresh-high:+.2f`, {glue:text}`larger-fresh-said:s`; in M20's
-# tables it is {glue:text}`larger-printed:+.2f` on average. On the mean of these seeds $\gamma = 3$ has the lower ECE
-# {glue:text}`larger-fresh-ahead:s`. After a temperature the difference is {glue:text}`larger-fresh-after-by:+.2f`
-# points ({glue:text}`larger-fresh-after-low:+.2f` to {glue:text}`larger-fresh-after-high:+.2f`),
-# {glue:text}`larger-fresh-after-said:s`. The error is {glue:text}`larger-fresh-error-ce:.1f` % with cross-entropy and
-# {glue:text}`larger-fresh-error-three:.1f` % with $\gamma = 3$.
+# tables it is {glue:text}`larger-printed:+.2f` on average. On the mean of these seeds, looked at every fourth epoch,
+# $\gamma = 3$ has the lower ECE {glue:text}`larger-fresh-ahead:s`; most at epoch {glue:text}`larger-fresh-most-at`, by
+# {glue:text}`larger-fresh-most:+.1f` points: how much it is at the end depends on when the end is. After a temperature
+# the difference is {glue:text}`larger-fresh-after-by:+.2f` points ({glue:text}`larger-fresh-after-low:+.2f` to
+# {glue:text}`larger-fresh-after-high:+.2f`), {glue:text}`larger-fresh-after-said:s`. The error is
+# {glue:text}`larger-fresh-error-ce:.1f` % with cross-entropy and {glue:text}`larger-fresh-error-three:.1f` % with
+# $\gamma = 3$: {glue:text}`larger-fresh-error-by:+.2f` points
+# ({glue:text}`larger-fresh-error-low:+.2f` to {glue:text}`larger-fresh-error-high:+.2f`), which was not written down.
 #
 # ## Longer: what happens on the way
 #
@@ -408,8 +419,10 @@ note("larger", least_error=least, m20_error=m20_error)
 # * In ResNet-18 after {glue:text}`larger-epochs` epochs it is {glue:text}`larger-lead-large:+.1f`
 #   ({glue:text}`larger-seeds-large:s`); there {glue:text}`larger-ece-first:s` has the lowest adaptive ECE as trained.
 # * Focal loss with $\gamma = 3$ takes confidence away. Whether that helps depends on how much too much there is without
-#   it: with cross-entropy {glue:text}`larger-gap-small:+.1f` points after the short training and
-#   {glue:text}`larger-gap-fresh:+.1f` after the longer.
+#   it, with cross-entropy {glue:text}`larger-gap-small:+.1f` points after the short training and
+#   {glue:text}`larger-gap-fresh:+.1f` after the longer, and on how much it takes away: it changes confidence minus
+#   accuracy by {glue:text}`larger-change-small:+.1f` points after the short training and by
+#   {glue:text}`larger-change-fresh:+.1f` after the longer.
 # * One data set, and errors of {glue:text}`larger-least-error:.1f` % at the least, at the end of training, where M20's
 #   ResNet-50 has {glue:text}`larger-m20-error:.1f`. Whether a larger network that is trained as long follows M20 is not
 #   shown here.

@@ -88,10 +88,11 @@ for device, part in [] if rates is None else rates.groupby("device", sort=False)
 
 # %% tags=["remove-input"]
 cost = "" if rates is None else speed.say_cost(rates, table, results.read_planned(table))
+note("provenance", whole=training.read_notes(f"workflow/grids/{table}.yaml").reproduces.split(";")[0])
 note("provenance", cost=cost or "On no device here has that been measured.")
 
 # %% [markdown]
-# What would the whole of KK24's Table 1 on CIFAR-10 and CIFAR-100 cost? {glue:text}`provenance-cost:s`
+# And the whole of a table ({glue:text}`provenance-whole:s`)? {glue:text}`provenance-cost:s`
 
 # %% [markdown]
 # (sec-provenance-precision)=
@@ -99,8 +100,8 @@ note("provenance", cost=cost or "On no device here has that been measured.")
 #
 # The main CIFAR runs of [](#ch-table1) are in bf16: where a network multiplies, numbers are rounded to eight
 # significant bits; weights, sums, the last layer and the logits are in float32. One of them, cross-entropy with seed
-# {glue:text}`provenance-seed`, was trained again in float32; and {glue:text}`provenance-paired:s` of it were trained in
-# both on one GPU. Does bf16 change what is reported?
+# {glue:text}`provenance-seed`, was trained again in float32; and the same loss was trained in both precisions on GPUs,
+# {glue:text}`provenance-paired:s` each. Does bf16 change what is reported?
 
 # %% tags=["hide-input"]
 bf16, float32 = (name.strip() for name in pairs.split(","))
@@ -108,11 +109,12 @@ by_seed = results.compare_by_seed(results.read_table(bf16), results.read_table(f
 of_pairs = results.load_recorded(bf16)
 own = of_pairs[0].spec
 heads = {"there": "float32", "here": "bf16", "low": "95 % from", "high": "to"}
-caption = f"{in_words(own.model)} on CIFAR-10, {in_words(own.label)}, means over seeds; T chosen on validation images"
+caption = f"{in_words(own.model)} on {in_words(own.dataset)}, {in_words(own.label)}, means over seeds, test images"
 captioned(by_seed.drop(columns="seeds").rename(columns=heads), caption, precision=3)
 
 # %% tags=["remove-input"]
-card = spell_cores(" and ".join(dict.fromkeys(m for run in of_pairs for m in run.compute.machines)))
+both = [*of_pairs, *results.load_recorded(float32)]
+card = spell_cores(" and ".join(dict.fromkeys(m for run in both for m in run.compute.machines)))
 note("provenance", paired=results.say_seeds(len(of_pairs)), card=card)
 without = by_seed[(by_seed["low"] > 0) | (by_seed["high"] < 0)]
 changed = [f"{name} ({row.low:+.2f} to {row.high:+.2f})" for name, row in without.iterrows()]

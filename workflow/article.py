@@ -31,7 +31,7 @@ from focal_lib.pages.citations import cite, reference_list
 from focal_lib.pages.tables import in_words
 from focal_lib.results import localisation_record
 from focal_lib.results.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
-from focal_lib.results.calibrators_compared import CALIBRATOR_CONTRASTS
+from focal_lib.results.calibrators_compared import CALIBRATOR_CONTRASTS, FIRST_CONTRASTS
 from focal_lib.results.experiments import list_experiments
 from focal_lib.results.fcl_networks import read_fcl
 from focal_lib.results.landscape_over_gamma import evaluate_by_network
@@ -41,6 +41,7 @@ from focal_lib.results.recorded import (
     read_landscape,
     read_planned,
     read_shift,
+    read_small_comparison,
     read_table,
     read_unknown,
     read_whole_seeds,
@@ -66,7 +67,6 @@ HOME = ROOT / "article"
 OUT = ROOT / "_build" / "article"
 PAGES = 4
 MAIN = "cifar10-record"  # the recorded runs of Table 4
-LONGER = "cifar10-long"  # seen before anything was asked of such runs
 REFERENCES = ROOT / "book" / "references.bib"
 _MATHJAX = Path(str(files("sphinx-mathjax-offline"))) / "static" / "mathjax" / "tex-chtml.js"  # as in the book
 _MATH = re.compile(r"\$[^$]+\$")  # a bar in it would end a table's cell
@@ -191,8 +191,9 @@ def _larger() -> dict[str, Any]:
 
 def _longer() -> dict[str, Any]:
     """ECE of equal width as trained with gamma 3 minus with cross-entropy, after a longer training."""
-    row = evaluate_contrasts(read_table(LONGER), [primary_contrast(FRESH, "M20 Tables 1 and 7")[0]]).iloc[0]
-    return {"epochs": read_planned(LONGER)[0].training.epochs, "lead": row["difference"], "seeds": int(row["seeds"])}
+    row = evaluate_contrasts(read_table(FRESH), [primary_contrast(FRESH, "M20 Tables 1 and 7")[0]]).iloc[0]
+    epochs = read_planned(FRESH)[0].training.epochs
+    return {"epochs": epochs, "seeds": int(row["seeds"])} | {name: row[name] for name in ("difference", "low", "high")}
 
 
 def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
@@ -216,6 +217,7 @@ def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
         MAIN: {f"losses and scalings on CIFAR-10{', not all in' * (not _complete())}": of_main},
         CLIPPED: {"gamma 3 by the steps of the published code": of_clipped},
         LARGER: {"losses and scalings on CIFAR-10, ResNet-18": of_larger},
+        FRESH: {"gamma 3 after a longer training": evaluate_contrasts(read_table(FRESH), read_written(FRESH))},
         HUNDRED_CLASSES: {"losses and scalings on CIFAR-100": of_hundred},
         "human-labels": {"models trained on the labels of raters": evaluate_written()},
         "unknown-inputs": {
@@ -234,7 +236,10 @@ def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
         },
         "texts": {"text classifiers": evaluate_written_texts()},
         "fashion-mnist-architectures": {"other architectures": architectures},
-        "open-questions": {"calibrators": evaluate_contrasts(calibrators, CALIBRATOR_CONTRASTS)},
+        "open-questions": {
+            "calibrators, small ResNets": evaluate_contrasts(read_small_comparison(), FIRST_CONTRASTS),
+            "calibrators": evaluate_contrasts(calibrators, CALIBRATOR_CONTRASTS),
+        },
     }
 
 

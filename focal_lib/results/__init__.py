@@ -23,6 +23,7 @@ from focal_lib.results.by_run import (
 )
 from focal_lib.results.calibrators_compared import (
     CALIBRATOR_CONTRASTS,
+    FIRST_CONTRASTS,
     LEFT_OUT,
     compare_calibrators,
     count_clear,
@@ -127,6 +128,7 @@ from focal_lib.results.recorded import (
     read_planned,
     read_searches,
     read_shift,
+    read_small_comparison,
     read_table,
     read_unknown,
     read_whole_seeds,
@@ -224,6 +226,7 @@ __all__ = [
     "CONVERGING",
     "FACTORS",
     "FINDINGS",
+    "FIRST_CONTRASTS",
     "FRESH_DIGITS",
     "LEFT_OUT",
     "MIDDLE",
@@ -347,6 +350,7 @@ __all__ = [
     "read_planned",
     "read_searches",
     "read_shift",
+    "read_small_comparison",
     "read_table",
     "read_unknown",
     "read_whole_seeds",

@@ -30,9 +30,9 @@ def _in_words(computes: list[Compute | None]) -> str:
     used = total_compute(known)
     some = f", for {len(known)} of {len(computes)}: of the others it is not on record"
     partly = "" if len(known) == len(computes) else some
-    hours = f"{used.hours:.1f} hours of one run at a time"
+    took = f"{used.hours:.1f} hours" if used.hours >= 0.5 else f"{60 * used.hours:.0f} minutes"
     machines = spell_cores("; ".join(used.machines))
-    return f"{used.images:,} images in {hours}, on {machines}{partly}"
+    return f"{used.images:,} images in {took} of one run at a time, on {machines}{partly}"
 
 
 def folder_in_words(kept: Path) -> tuple[int, str]:

@@ -22,6 +22,7 @@ __all__ = [
     "read_planned",
     "read_searches",
     "read_shift",
+    "read_small_comparison",
     "read_table",
     "read_unknown",
     "read_whole_seeds",
@@ -115,6 +116,16 @@ def read_searches() -> pd.DataFrame:
         FileNotFoundError: there is no such table, as in an installed package.
     """
     return pd.read_parquet(ROOT / "results" / "open-questions" / "searches.parquet")
+
+
+@functools.cache
+def read_small_comparison() -> pd.DataFrame:
+    """What `compare_calibrators` gave of the small ResNets of cifar10-resnet8: results/open-questions/small.parquet.
+
+    Raises:
+        FileNotFoundError: there is no such table, as in an installed package.
+    """
+    return pd.read_parquet(ROOT / "results" / "open-questions" / "small.parquet")
 
 
 @functools.cache

@@ -29,6 +29,16 @@ def test_a_row_a_folder(kept):
     ]
 
 
+def test_less_than_half_an_hour_is_in_minutes(tmp_path):
+    (tmp_path / "a" / "0").mkdir(parents=True)
+    (tmp_path / "a" / "0" / "spec.json").write_text(json.dumps({"images": 9, "seconds": 90, "machines": ["A"]}))
+    assert "| 9 images in 2 minutes of one run at a time, on A |" in compute_used.table(tmp_path)
+
+
+def test_the_readme_of_the_records_has_todays_table():
+    assert compute_used.table(ROOT / "results") in (ROOT / "results" / "README.md").read_text()
+
+
 def test_one_core_is_no_plural(tmp_path):
     (tmp_path / "a" / "0").mkdir(parents=True)
     record = {"images": 9, "seconds": 3600, "machines": ["A, 1 cores, x86_64", "B, 11 cores, x86_64"]}

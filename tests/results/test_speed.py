@@ -217,11 +217,15 @@ def test_what_a_grid_would_take_on_each_device_that_has_a_rate_of_its_network():
     specs = [Spec(model="mlp", n_train=36_000, epochs=100, seed=seed) for seed in (0, 1)]  # 7.2 million images
     slow = training_rates(("mlp", "torchvision", "plain", 1, 1000.0)).assign(device="core")
     fast = training_rates(("mlp", "ours", "graph", 1, 2000.0), ("mlp", "ours", "graph", 2, 9000.0))
+    fast = pd.concat([fast, training_rates(("mlp", "torchvision", "plain", 1, 3000.0))])
     rates = pd.concat([slow, fast, ONE_NETWORK], ignore_index=True)
     first, second = speed.say_cost(rates, "some-grid", specs).split("counted. ")
-    assert first.startswith("On core torchvision's loop trains MLP with 1,000 images a second, so that the 2 runs of ")
+    assert first.startswith(
+        "On core torchvision's loop in bf16, which no run takes (ours was not measured), trains MLP"
+    )
+    assert "with 1,000 images a second, so that the 2 runs of some-grid.yaml, " in first
     assert "7,200,000 images, would take 2 hours" in first
-    assert "On card ours in bf16 trains MLP with 2,000" in second  # one run at a time
+    assert "On card our loop in bf16 trains MLP with 2,000" in second  # one run at a time
     assert "take 1 hours" in second
     assert speed.say_cost(ONE_NETWORK, "some-grid", specs) == ""
     for others in ([], [*specs, Spec(model="small-cnn")]):

@@ -8,12 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from focal_lib.claims.evidence import All, Evidence
-from focal_lib.claims.from_runs import contrast_by_seed, measure_among, name_metric
+from focal_lib.claims.from_runs import contrast_by_seed, measure_among, name_metric, with_remark
 from focal_lib.claims.ledger import claim
 from focal_lib.claims.measurement import Measurement
 from focal_lib.results.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
-from focal_lib.results.calibrators_compared import CALIBRATOR_CONTRASTS
-from focal_lib.results.recorded import read_table
+from focal_lib.results.calibrators_compared import CALIBRATOR_CONTRASTS, FIRST_CONTRASTS
+from focal_lib.results.recorded import read_small_comparison, read_table
+from focal_lib.results.written_contrasts import evaluate_contrasts
 from focal_lib.training.contrasts import Contrast
 
 CHAPTER = "open_questions"
@@ -24,8 +25,8 @@ NETWORKS = (
     "Fashion-MNIST, 2,000 training images, 100 epochs, small networks"
 )
 HERE = (
-    "both fitted on validation data by log-loss. (AirBench CNN on CIFAR-10, 45,000 images, 16 epochs, mean over KK24's seven losses; "
-    "{}.)"
+    "both fitted on 5,000 validation images by log-loss, penalties as they are by default. (AirBench CNN on CIFAR-10, 45,000 images, 16 "
+    "epochs, mean over KK24's seven losses; {}.)"
 )
 TOGETHER = HERE.format("corrected by Holm with the ten other secondary contrasts of the family")
 
@@ -48,7 +49,19 @@ def _against(method: str, metric: str = "nll") -> Measurement:
     """The contrast with this method on CIFAR-10, by an interval of the level that Holm's correction leaves it."""
     table = read_table(CALIBRATORS)
     (asked,) = (c for c in CALIBRATOR_CONTRASTS if (c.theirs.method, c.metric) == (method, metric))
-    return measure_among(_change(asked), table[table["dataset"] == DATASET], asked, CALIBRATOR_CONTRASTS, "asked")
+    found = measure_among(_change(asked), table[table["dataset"] == DATASET], asked, CALIBRATOR_CONTRASTS, "asked")
+    remarks = [_of_small_networks(method, metric)]
+    if method == "temperature":
+        remarks.append("What these networks give after either scaling was on record when this was asked of them")
+    return with_remark(found, ". ".join(remarks))
+
+
+def _of_small_networks(method: str, metric: str) -> str:
+    """The same contrast where it was asked first."""
+    (first,) = (c for c in FIRST_CONTRASTS if (c.theirs.method, c.metric) == (method, metric))
+    row = evaluate_contrasts(read_small_comparison(), [first]).iloc[0]
+    interval = f"[{row['low']:+.4f}, {row['high']:+.4f}] (95 % t interval, {row['seeds']} seeds)"
+    return f"Asked first of small ResNets on 4,000 images, nine losses: {row['difference']:+.4f} {interval}"
 
 
 def _change(contrast: Contrast) -> str:

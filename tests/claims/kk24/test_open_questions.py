@@ -74,9 +74,9 @@ def test_statements_name_the_networks():
     }
     assert len(LOSSES) == 7
     said = [claim.statement for claim in CLAIMS if claim.needs == "results/open-questions"]
-    assert all(
-        "AirBench CNN on CIFAR-10, 45,000 images, 16 epochs, mean over KK24's seven losses" in one for one in said
-    )
+    named = "AirBench CNN on CIFAR-10, 45,000 images, 16 epochs, mean over KK24's seven losses"
+    assert all(named in one and "fitted on 5,000 validation images" in one for one in said)
+    assert {len(run.validation.labels) for run in load_recorded(open_questions.RUNS)} == {5_000}
     others = sum(not one.primary for one in CALIBRATOR_CONTRASTS) - 1
     assert others == 10
     assert sum("the ten other secondary contrasts" in one for one in said) == len(said) - 1
