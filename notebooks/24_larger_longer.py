@@ -71,7 +71,9 @@ names = {"small": small, "large": larger, "long": longer, "fresh": fresh}
 runs = {short: results.load_whole_seeds(name) for short, name in names.items()}
 tables = {short: results.read_whole_seeds(name) for short, name in names.items()}
 first = {short: found[0].spec for short, found in runs.items()}
-primary, _ = results.primary_contrast(fresh, "M20 Tables 1 and 7")
+primary, written = results.primary_contrast(fresh, "M20 Tables 1 and 7")
+if not written:
+    raise ValueError(f"fresh must be a grid with contrasts for M20 Tables 1 and 7. Got {fresh!r}.")
 
 # %% tags=["remove-input"]
 for short, table in tables.items():
@@ -145,9 +147,9 @@ captioned(by_way.drop(columns="seeds"), caption, precision=2)
 leads = side_by_side.loc["focal 3", "ECE (%)"] - side_by_side.loc["cross-entropy", "ECE (%)"]
 note("larger", by_length=leads["small, clipped, longer"] - leads["small, clipped"])
 judged = {key: find(f"m20.{key}_favours_focal").evidence for key in ("larger_network", "longer_training")}
-more = [f"to the larger network {judged['larger_network'].measured:+.1f}"]
-more.append(f"to the longer training {judged['longer_training'].measured:+.1f}")
-note("larger", all_seeds=" and ".join(more), judged_seeds=" and ".join(dict.fromkeys(m.over for m in judged.values())))
+to = {"larger_network": "to the larger network", "longer_training": "to the longer training"}
+more = [f"{to[key]} {found.measured:+.1f} ({found.over})" for key, found in judged.items()]
+note("larger", all_seeds=" and ".join(more))
 note("larger", by_size=leads["ResNet-18, clipped"] - leads["small, clipped"])
 for short, loss in (("ce", "cross-entropy"), ("three", "focal 3")):
     by_ece = side_by_side.loc[loss, "T by ECE"]
@@ -159,12 +161,12 @@ note("larger", shared=shared)
 # %% [markdown]
 # On {glue:text}`larger-shared:s`, the ECE with $\gamma = 3$ minus that with cross-entropy changes by
 # {glue:text}`larger-by-size:+.1f` points from the small network to the larger one, and by
-# {glue:text}`larger-by-length:+.1f` from the short training to the longer; on all the seeds that two sets share
-# ({glue:text}`larger-judged-seeds:s`), {glue:text}`larger-all-seeds:s`. The temperature that validation images choose
-# goes with the longer training from {glue:text}`larger-t-ce-short:.1f` to {glue:text}`larger-t-ce:.1f` with
-# cross-entropy and from {glue:text}`larger-t-three-short:.1f` to {glue:text}`larger-t-three:.1f` with $\gamma = 3$;
-# after it the ECEs are {glue:text}`larger-after-t-ce:.1f` and {glue:text}`larger-after-t-three:.1f` %. Both changes are
-# claims of the ledger:
+# {glue:text}`larger-by-length:+.1f` from the short training to the longer; on all the seeds that either shares with the
+# small network's short training, {glue:text}`larger-all-seeds:s`. The temperature that validation images choose goes
+# with the longer training from {glue:text}`larger-t-ce-short:.1f` to {glue:text}`larger-t-ce:.1f` with cross-entropy
+# and from {glue:text}`larger-t-three-short:.1f` to {glue:text}`larger-t-three:.1f` with $\gamma = 3$; after it the ECEs
+# are {glue:text}`larger-after-t-ce:.1f` and {glue:text}`larger-after-t-three:.1f` %. Both changes are claims of the
+# ledger:
 
 # %% tags=["remove-input"]
 show("m20.larger_network_favours_focal", "m20.longer_training_favours_focal")
@@ -301,6 +303,8 @@ epoch_panels(apart, columns=3, marks=drops)
 # %% tags=["hide-input"]
 kept = {in_words(loss): results.reliability_of_kept(runs["long"], loss) for loss in ("cross-entropy", "focal 3")}
 there = sorted(int(title.split()[1]) for title in kept["cross-entropy"])
+if len(there) < 5:
+    raise ValueError(f"longer must be a grid whose runs keep logits on the way. Got {longer!r}.")
 before, later = ([e for e in there if e <= drops[0]], [e for e in there if e > drops[0]])
 around = {before[0], before[-1], later[0], max(e for e in there if e <= drops[1]), last}
 chosen = [f"epoch {epoch}" for epoch in sorted(around)]

@@ -122,7 +122,9 @@ note("questions", factor_two=theory.closest_temperature(1.0, 2).inverse_temperat
 
 # %% tags=["hide-input"]
 searched = pd.concat([results.read_searches(), results.search_valley(trained, ("full", "not negative"))])
-drawn = next(run for run in results.load_recorded("cifar10-record") if run.spec.label == picture)
+drawn = next((run for run in results.load_recorded("cifar10-record") if run.spec.label == picture), None)
+if drawn is None:
+    raise ValueError(f"picture must be a loss of workflow/grids/cifar10-record.yaml. Got {picture!r}.")
 own = searched[searched["run"] == drawn.spec.digest].set_index("search")[["calibration_gamma", "temperature"]]
 t_zero, t_one = (results.nll_temperature(drawn, g) for g in (0.0, 1.0))
 across = np.linspace(-0.8, 3, points)

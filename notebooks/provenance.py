@@ -36,7 +36,7 @@ from IPython.display import Markdown, display
 
 from focal_lib import results, training
 from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
+from focal_lib.pages.notes import at_most, note
 from focal_lib.pages.tables import captioned, in_words
 from focal_lib.results import speed
 from focal_lib.training import data
@@ -104,7 +104,10 @@ note("provenance", cost=cost or "On no device here has that been measured.")
 # {glue:text}`provenance-paired:s` each. Does bf16 change what is reported?
 
 # %% tags=["hide-input"]
-bf16, float32 = (name.strip() for name in pairs.split(","))
+by_precision = {results.load_recorded(n)[0].spec.training.precision: n for n in map(str.strip, pairs.split(","))}
+if set(by_precision) != {"bf16", "float32"}:
+    raise ValueError(f"pairs must name a grid in bf16 and one in float32. Got {pairs!r}.")
+bf16, float32 = by_precision["bf16"], by_precision["float32"]
 by_seed = results.compare_by_seed(results.read_table(bf16), results.read_table(float32))
 of_pairs = results.load_recorded(bf16)
 own = of_pairs[0].spec
@@ -120,7 +123,8 @@ without = by_seed[(by_seed["low"] > 0) | (by_seed["high"] < 0)]
 changed = [f"{name} ({row.low:+.2f} to {row.high:+.2f})" for name, row in without.iterrows()]
 note("provenance", changed="; ".join(changed) or "none", of_pairs=len(by_seed), chance_pairs=0.05 * len(by_seed))
 widest = by_seed[by_seed.index.str.startswith("ECE")][["low", "high"]].abs().to_numpy().max()
-note("provenance", widest_ece=widest, widest_nll=by_seed.loc["NLL", ["low", "high"]].abs().max())
+widest_nll = by_seed.loc["NLL", ["low", "high"]].abs().max()
+note("provenance", widest_ece=at_most(widest, 1), widest_nll=at_most(widest_nll, 2))
 
 # %% [markdown]
 # On {glue:text}`provenance-card:s`, paired by seed, with a 95 % t interval over {glue:text}`provenance-paired:s`: of

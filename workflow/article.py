@@ -31,7 +31,7 @@ from focal_lib.pages.citations import cite, reference_list
 from focal_lib.pages.tables import in_words
 from focal_lib.results import localisation_record
 from focal_lib.results.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
-from focal_lib.results.calibrators_compared import CALIBRATOR_CONTRASTS, FIRST_CONTRASTS
+from focal_lib.results.calibrators_compared import FIRST_CONTRASTS
 from focal_lib.results.experiments import list_experiments
 from focal_lib.results.fcl_networks import read_fcl
 from focal_lib.results.landscape_over_gamma import evaluate_by_network
@@ -206,7 +206,6 @@ def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
         dict.fromkeys(NETWORKS, cause_contrasts()),
     ]
     of_fcl = fcl_networks.written_contrasts()
-    calibrators = read_table("open-questions").query("dataset == 'cifar10'")
     main = read_whole_seeds(MAIN)
     of_main = evaluate_contrasts(main, keep_evaluable(read_contrasts(f"workflow/grids/{MAIN}.yaml"), main))
     of_clipped = evaluate_contrasts(read_table(CLIPPED), read_written(CLIPPED))
@@ -236,10 +235,7 @@ def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
         },
         "texts": {"text classifiers": evaluate_written_texts()},
         "fashion-mnist-architectures": {"other architectures": architectures},
-        "open-questions": {
-            "calibrators, small ResNets": evaluate_contrasts(read_small_comparison(), FIRST_CONTRASTS),
-            "calibrators": evaluate_contrasts(calibrators, CALIBRATOR_CONTRASTS),
-        },
+        "open-questions": {"calibrators": evaluate_contrasts(read_small_comparison(), FIRST_CONTRASTS)},
     }
 
 

@@ -138,7 +138,7 @@ def _add_action(made: ROCrate, run: Entity, record: dict[str, Any], data: dict[s
         "result": {"@id": run.id},
         "agent": {"@id": "#authors"},
     }
-    made.add(ContextEntity(made, f"#training-{Path(run.id).name}", properties))
+    made.add(ContextEntity(made, f"#training-{run.id.strip('/').replace('/', '-')}", properties))
 
 
 def _add_data(made: ROCrate, name: str) -> str:

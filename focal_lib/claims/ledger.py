@@ -152,10 +152,16 @@ class Claim:
 
     @property
     def instead(self) -> str:
-        """What holds instead, in a few words for the README; its numbers come from the evidence."""
+        """What holds instead, in a few words for the README; its numbers come from the evidence.
+
+        '' where the evidence, or other runs that the words name, are not there.
+        """
         if isinstance(self._instead, str):
             return self._instead
-        return "" if self.verdict == Verdict.UNCHECKABLE else self._instead(self.evidence)
+        try:
+            return "" if self.verdict == Verdict.UNCHECKABLE else self._instead(self.evidence)
+        except FileNotFoundError:
+            return ""
 
     @property
     def paper(self) -> str:

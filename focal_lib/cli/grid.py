@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -15,6 +16,9 @@ from click.core import ParameterSource
 from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli.files import GRID_FILE, NAMED_PATH, ROOT_FOLDER
 from focal_lib.cli.numbers import CORES, FiniteNumber, WholeNumber
+
+if TYPE_CHECKING:
+    from focal_lib.training.store import Result
 
 __all__ = ["grid"]
 
@@ -157,10 +161,27 @@ def _collect(path: Path, root: Path, record: Path | None, table: Path | None, pa
         if table is not None:
             if record is not None:  # earlier calls, or other machines, may have recorded more
                 results = load_runs(path.resolve(), record.absolute(), part=part)
+            _refuse_to_lose(table, results)
             over_seeds.write_table(over_seeds.measure(results), table)
             click.echo(f"{len(results)} runs -> {table}")
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from None
+
+
+def _refuse_to_lose(table: Path, results: Collection[Result]) -> None:
+    """A table that has other runs, too, is not written over: their logits may not be kept."""
+    import pandas as pd
+    import pyarrow.parquet as pq
+
+    columns = ["dataset", "model", "loss", "seed"]
+    if not table.is_file() or not set(columns) <= set(pq.read_schema(table).names):
+        return
+    before = set(pd.read_parquet(table, columns=columns).itertuples(index=False, name=None))
+    specs = [result.spec for result in results]
+    if lost := before - {(spec.dataset, spec.model, spec.label, spec.seed) for spec in specs}:
+        raise ValueError(
+            f"{table} must have no run that the new table has not. Got {len(lost)}: write elsewhere, or move it away."
+        )
 
 
 def _refuse_ignored(used: Collection[str], why: str) -> None:

@@ -97,7 +97,11 @@ def compare_by_seed(here: pd.DataFrame, there: pd.DataFrame, *, level: float = 0
         ValueError: other losses or seeds, several losses, one seed; several data sets or networks, a seed twice, or a
             number that is missing or not finite; a level outside 0 to 1.
     """
+    _check_level(level)
     ours, theirs = (_values(_of_one_set(name, t), _OF_A_RUN) for name, t in (("here", here), ("there", there)))
+    sets = [" on ".join(t[["model", "dataset"]].iloc[0]) for t in (here, there)]
+    if sets[0] != sets[1]:
+        raise ValueError(f"here and there must be of one data set and network. Got {sets[0]} and {sets[1]}.")
     ours, theirs = ours.sort_index(), theirs.sort_index()
     if not ours.index.equals(theirs.index) or len(ours) < 2 or ours.index.get_level_values("loss").nunique() != 1:
         have = (", ".join(f"{loss}, seed {seed}" for loss, seed in t.index) or "none" for t in (ours, theirs))
@@ -112,6 +116,11 @@ def compare_by_seed(here: pd.DataFrame, there: pd.DataFrame, *, level: float = 0
         means = theirs[heading].mean(), ours[heading].mean()
         rows[heading] = (*means, change.estimate, change.low, change.high, len(ours))
     return pd.DataFrame.from_dict(rows, orient="index", columns=["there", "here", "change", "low", "high", "seeds"])
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"level must be above 0 and below 1. Got {level}.")
 
 
 def _check_finite(name: str, values: pd.DataFrame) -> None:
@@ -140,8 +149,7 @@ def compare_run_with_seeds(run: pd.DataFrame, seeds: pd.DataFrame, *, level: flo
         ValueError: more than one run, or not its loss and seed among two or more; several data sets or networks, a seed
             twice, or a number that is missing or not finite; a level outside 0 to 1.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must be above 0 and below 1. Got {level}.")
+    _check_level(level)
     here, there = (_values(_of_one_set(name, table), _OF_A_RUN) for name, table in (("run", run), ("seeds", seeds)))
     if len(here) != 1:
         raise ValueError(f"run must be one run. Got {len(here)}.")

@@ -64,7 +64,7 @@ def load_recorded(name: str, *, part: bool = False) -> tuple[Result, ...]:
     """The runs in results/<name>, of the grid workflow/grids/<name>.yaml.
 
     Args:
-        part: those that are there, at least one, of a grid that takes days.
+        part: those that are there, at least one, of a grid that takes days, or whose runs are not all kept.
 
     Raises:
         FileNotFoundError: there are no such runs, as in an installed package, or not all.
@@ -74,7 +74,10 @@ def load_recorded(name: str, *, part: bool = False) -> tuple[Result, ...]:
 
 @functools.cache
 def load_whole_seeds(name: str) -> tuple[Result, ...]:
-    """The runs of `read_whole_seeds`, in the order of their grid. Raises as it does."""
+    """The runs of `read_whole_seeds` that are kept, in the order of their grid. Raises as it does.
+
+    All of them but of cifar10-resnet8, which keeps the logits of some of its losses and the table of all.
+    """
     runs = read_whole_seeds(name)[["dataset", "model", "loss", "seed"]]
     kept = set(runs.itertuples(index=False, name=None))
     specs = ((run, run.spec) for run in load_recorded(name, part=True))

@@ -370,7 +370,8 @@ def say_training(rates: pd.DataFrame | None) -> str:
 def say_cost(rates: pd.DataFrame, grid: str, specs: Sequence[Spec]) -> str:
     """How long a grid of one network would train on each device that its rate was measured on; '' of none.
 
-    By the fastest of ours, one run at a time, else by torchvision's, which no run takes; evaluation is not counted.
+    By the fastest of ours, one run at a time, in the precision that the grid asks for if it asks for one; else by
+    torchvision's, which no run takes. Evaluation is not counted.
 
     Args:
         grid: its name, to be told; specs: its runs.
@@ -382,17 +383,19 @@ def say_cost(rates: pd.DataFrame, grid: str, specs: Sequence[Spec]) -> str:
     if len(networks) != 1:
         raise ValueError(f"specs must be of one network. Got {', '.join(sorted(networks)) or 'none'}.")
     (network,), images, said = networks, sum(images_to_train(spec) for spec in specs), []
+    asked = {spec.training.precision for spec in specs} - {"auto"}
     kept = _of_runs(rates)
     for device, part in kept[(kept["network"] == network) & (kept["at_once"] == 1)].groupby("device", sort=False):
-        ours = part[part["loop"] == "ours"]
+        ours = part[(part["loop"] == "ours") & (part["precision"].isin(asked) if asked else True)]
         best = (part if ours.empty else ours).sort_values("images_per_second").iloc[-1]
         loop = f"our loop in {best['precision']}"
         if ours.empty:
             loop = f"torchvision's loop in {best['precision']}, which no run takes (ours was not measured),"
         hours = images / best["images_per_second"] / 3600
+        time = f"{hours:,.0f} hours" if hours >= 1.5 else f"{60 * hours:,.0f} minutes"
         said.append(
             f"On {device} {loop} trains {in_words(network)} with {best['images_per_second']:,.0f} images a second, "
-            f"so that the {len(specs)} runs of {grid}.yaml, {images:,} images, would take {hours:,.0f} hours, "
+            f"so that the {len(specs)} runs of {grid}.yaml, {images:,} images, would take {time}, "
             "evaluation not counted."
         )
     return " ".join(said)

@@ -61,6 +61,22 @@ def test_contrasts_cover_what_is_compared():
     assert set(results.LEFT_OUT) | set(OTHERS) | {"focal-temperature"} == set(METHODS) | {"splines"}
 
 
+def test_what_was_asked_first_stays_on_record():
+    """Of all the small networks, whose logits are not all kept: the table cannot be made again."""
+    kept = results.read_small_comparison()
+    planned = read_grid("workflow/grids/cifar10-resnet8.yaml")
+    runs = kept[["loss", "seed"]].drop_duplicates().itertuples(index=False, name=None)
+    assert set(runs) == {(spec.label, spec.seed) for spec in planned}
+    assert len(kept) == len(planned) * (len(OTHERS) + 1) * 3
+    assert not kept["commit"].str.endswith("-dirty").any()
+    assert {c.ours.losses for c in results.FIRST_CONTRASTS} == {tuple(dict.fromkeys(spec.label for spec in planned))}
+    ours, first = (results.recorded.read_table("cifar10-resnet8"), kept)
+    both = first[first["method"] == "temperature"].merge(ours, on=["loss", "seed", "method", "objective", "metric"])
+    assert len(both) == 3 * len(planned)
+    per_cent = np.where(both["metric"] == "error", 100, 1)
+    np.testing.assert_allclose(both["value_x"] * per_cent, both["value_y"], rtol=1e-4)
+
+
 def test_the_record_has_every_network_and_is_what_fits_give_today():
     kept = results.read_table("open-questions")
     recorded = (run for name in ("cifar10-record", "cifar100-record") for run in results.load_recorded(name))

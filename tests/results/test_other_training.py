@@ -128,6 +128,9 @@ def test_changes_are_paired_by_seed(made_results, halved):
     assert row["change"] == pytest.approx(row["here"] - row["there"])
     assert tuple(found.loc["error (%)", ["change", "low", "high"]]) == (0, 0, 0)
     assert (found["seeds"] == 3).all()
+    wider = compare_by_seed(here, there, level=0.99).loc["ECE, equal width (%)"]
+    assert wider["low"] < row["low"]
+    assert wider["high"] > row["high"]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +146,19 @@ def test_runs_without_their_pairs_are_refused(made_results, here, there, told):
     with pytest.raises(ValueError, match=told):
         compare_by_seed(over_seeds.measure(made_results[here]), over_seeds.measure(made_results[there]))
     table = over_seeds.measure(made_results[:2])
-    with pytest.raises(ValueError, match="here must have every number, finite"):
-        compare_by_seed(table.assign(value=np.nan), table)
+    for other in ({"dataset": "other"}, {"model": "other"}):
+        with pytest.raises(
+            ValueError, match=r"here and there must be of one data set and network\. Got .* and .*other"
+        ):
+            compare_by_seed(table, table.assign(**other))
+    for level in (0, 1, 95, float("nan")):
+        with pytest.raises(ValueError, match="level must be above 0 and below 1"):
+            compare_by_seed(table, table, level=level)
+    for name, given in {
+        "here": (table.assign(value=np.nan), table),
+        "there": (table, table.assign(value=np.nan)),
+    }.items():
+        with pytest.raises(ValueError, match=f"{name} must have every number, finite"):
+            compare_by_seed(*given)
     with pytest.raises(ValueError, match="there must have a loss and seed once"):
         compare_by_seed(table, pd.concat([table, table]))

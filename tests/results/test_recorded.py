@@ -76,6 +76,14 @@ def test_table_holds_what_the_fits_of_today_give(folder):
     require_on_record(folder, fitted, "value", "temperature", "calibration_gamma")
 
 
+@pytest.mark.parametrize("folder", ["cifar10-bf16-gpu", "cifar10-float32-gpu"])
+def test_runs_that_show_what_a_gpu_changes_are_of_one(folder):
+    """Runs of a processor have the same names."""
+    made_on = {machine for run in load_recorded(folder) for machine in run.compute.machines}
+    assert made_on == {"NVIDIA H100 80GB HBM3"}
+    assert {run.spec.training.precision for run in load_recorded(folder)} == {folder.split("-")[1]}
+
+
 @pytest.mark.parametrize("folder", KEPT_IN_PART)
 def test_of_runs_kept_in_part_the_table_has_all(folder):
     planned, runs = read_grid(f"workflow/grids/{folder}.yaml"), load_recorded(folder, part=True)

@@ -1,5 +1,7 @@
 """What the page says of a record of speed: on made-up tables, on the one there is, and where there is none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -226,8 +228,13 @@ def test_what_a_grid_would_take_on_each_device_that_has_a_rate_of_its_network():
     assert "with 1,000 images a second, so that the 2 runs of some-grid.yaml, " in first
     assert "7,200,000 images, would take 2 hours" in first
     assert "On card our loop in bf16 trains MLP with 2,000" in second  # one run at a time
-    assert "take 1 hours" in second
+    assert "take 60 minutes" in second
     assert speed.say_cost(ONE_NETWORK, "some-grid", specs) == ""
+    slower = fast.assign(precision="float32", images_per_second=1500.0)
+    by_precision = pd.concat([fast, slower], ignore_index=True)
+    for precision, rate in {"bf16": "2,000", "float32": "1,500"}.items():
+        asked = [replace(spec, precision=precision) for spec in specs]
+        assert f"our loop in {precision} trains MLP with {rate} " in speed.say_cost(by_precision, "some-grid", asked)
     for others in ([], [*specs, Spec(model="small-cnn")]):
         with pytest.raises(ValueError, match=r"specs must be of one network\. Got (none|mlp, small-cnn)"):
             speed.say_cost(rates, "some-grid", others)

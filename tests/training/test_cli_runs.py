@@ -349,6 +349,21 @@ def test_places_on_gpus_are_for_gpus(run):
     assert "--per-device is for --device cuda. Got auto." in refused.output
 
 
+@pytest.mark.slow
+def test_a_table_with_other_runs_is_not_written_over(run, grid, tmp_path):
+    kept, table = tmp_path / "kept", tmp_path / "t.parquet"
+    path = grid("seed: [0, 1]")
+    for spec in read_grid(path):
+        train(spec, tmp_path / "runs")
+    assert run("grid", path, "--root", tmp_path / "runs", "--record", kept, "--table", table).exit_code == 0
+    before = table.read_bytes()
+    shutil.rmtree(kept / read_grid(path)[1].digest)
+    refused = run("grid", path, "--root", kept, "--table", table, "--part")
+    assert refused.exit_code == 1
+    assert "must have no run that the new table has not. Got 1: write elsewhere, or move it away." in refused.output
+    assert table.read_bytes() == before
+
+
 def test_tables_of_several_versions_are_refused(run, grid, tmp_path):
     path = grid("gamma: [0, 1]")
     for spec in read_grid(path):

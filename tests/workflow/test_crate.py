@@ -53,8 +53,11 @@ def test_another_content_gives_another_crate_with_another_date(copy):
 def test_a_run_that_is_new_is_in_it(copy):
     [run] = (path for path in copy.glob("cifar10-hessian/*"))
     shutil.copytree(run, run.with_name("new"))
+    shutil.copytree(run, copy / "cifar10-elsewhere" / "new")  # a run of two grids
     found = _entities(crate(copy))
-    assert found["#training-new"]["object"] == {"@id": "#cifar10"}
+    for folder in ("cifar10-hessian", "cifar10-elsewhere"):
+        assert found[f"#training-{folder}-new"]["object"] == {"@id": "#cifar10"}
+        assert found[f"#training-{folder}-new"]["result"] == {"@id": f"{folder}/new/"}
     assert "Krizhevsky" in found["#cifar10"]["description"]
 
 

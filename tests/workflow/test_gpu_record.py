@@ -217,6 +217,9 @@ def test_what_a_borrowed_machine_may_lack_is_not_needed(place):
         lacking.write_text("raise ImportError(f'{__name__} was asked for')\n")
     command = [sys.executable, "-c", LACKING, *flags_of(place, "--minutes", "0.0001")]
     changed = {"FOCAL_COMMIT": "abc", "PYTHONPATH": os.pathsep.join([str(lacking.parent), str(ROOT)])}
+    check = [sys.executable, "-m", "focal_lib.training.preflight", str(place / "grid.yaml"), spec.digest]
+    checked = subprocess.run(check, cwd=ROOT, capture_output=True, text=True, env=os.environ | changed)
+    assert checked.stdout == "null\n", checked.stderr  # a check that ended otherwise would count as none
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | changed)
     assert done.returncode == CALL_AGAIN, done.stderr
     assert "focal-lib 0+unknown, commit " in done.stdout

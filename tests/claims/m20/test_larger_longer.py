@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
-from focal_lib.claims import Verdict
+from focal_lib.claims import Verdict, find
 from focal_lib.claims.kk24 import table1
 from focal_lib.claims.m20 import cifar
 from focal_lib.claims.m20.cifar import CLIPPED, change_of_lead
-from focal_lib.results.recorded import read_table, read_whole_seeds
+from focal_lib.results.recorded import read_planned, read_table, read_whole_seeds
 from focal_lib.training.grids import read_contrasts, read_grid
 
 SEEN = "cifar10-long"  # the runs that suggested what is asked
@@ -85,3 +85,26 @@ def test_claims_of_resnet18_read_its_runs_alone(monkeypatch, check):
     found = check()
     parts = getattr(found, "parts", (found,))
     assert {part.over for part in parts} == {"3 seeds"}
+
+
+def test_the_row_of_the_readme_has_the_trainings_that_say_otherwise():
+    row = find("m20.cifar10_before_long")
+    others = [cifar.against_cross_entropy("focal 3", "pre", runs=name) for name in (CLIPPED, cifar.LARGER)]
+    assert all(f"{one.measured:+.1f}, {one.over}" in row.instead for one in others)
+    epochs = {spec.training.epochs for name in (CLIPPED, cifar.LARGER) for spec in read_planned(name)}
+    assert f"after {epochs.pop()} epochs" in row.instead
+    assert not epochs
+
+
+def test_a_row_without_the_runs_that_it_names_has_no_words(monkeypatch):
+    def missing(*_, **__):
+        raise FileNotFoundError("results/cifar10-resnet18")
+
+    row = find("m20.cifar10_before_long")
+    assert row.verdict == Verdict.REPRODUCED
+    monkeypatch.setattr(cifar, "against_cross_entropy", missing)
+    assert row.instead == ""
+
+
+def test_what_had_been_seen_before_is_remarked():
+    assert "seed 0 of either had been seen" in cifar.longer_training_favours_focal().remark
