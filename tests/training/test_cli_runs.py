@@ -387,9 +387,9 @@ def test_what_is_recorded_says_what_it_cost(run, grid, tmp_path):
     assert done.exit_code == 0, done.output
     assert "Logits are recorded in float" in done.output
     assert "2 runs -> " in done.output
-    assert "; compute used: 240 images in 0.0 hours of one run at a time, on " in done.output
+    assert "; compute used: 240 images in 0 minutes of one run at a time, on " in done.output
     text = (tmp_path / "README.md").read_text()
-    assert "| `kept` | 2 | 240 images in 0.0 hours" in text
+    assert "| `kept` | 2 | 240 images in 0 minutes" in text
     assert text.endswith("\n\nMore.\n")
 
 
