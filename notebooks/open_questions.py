@@ -22,10 +22,10 @@
 # {glue:text}`questions-primary-low:+.4f` to {glue:text}`questions-primary-high:+.4f`), {glue:text}`questions-said`.
 # Among {glue:text}`questions-others` scalings with parameters for each class, with the penalties they have by default,
 # its NLL is significantly lower than that of {glue:text}`questions-rivals-better`, and higher than that of
-# {glue:text}`questions-rivals-worse`. In smaller networks, trained on fewer images, it is significantly higher than that
-# of {glue:text}`questions-small-worse`. On {glue:text}`questions-new-networks` other architectures,
-# against temperature scaling, its adaptive ECE is significantly lower on {glue:text}`questions-new-ece-lower` and
-# higher on {glue:text}`questions-new-ece-higher`, its NLL lower on {glue:text}`questions-new-nll-lower` and higher on
+# {glue:text}`questions-rivals-worse`. In smaller networks, trained on fewer images, it is significantly higher than
+# that of {glue:text}`questions-small-worse`. On {glue:text}`questions-new-networks` other architectures, against
+# temperature scaling, its adaptive ECE is significantly lower on {glue:text}`questions-new-ece-lower` and higher on
+# {glue:text}`questions-new-ece-higher`, its NLL lower on {glue:text}`questions-new-nll-lower` and higher on
 # {glue:text}`questions-new-nll-higher`. A search along one curve instead of all pairs changes the NLL by
 # {glue:text}`questions-valley-mean:+.4f` nats on average over {glue:text}`questions-recorded` runs. The networks are
 # small; what is compared was written down before, for the smallest of them, and significant is at 5 %, corrected by
@@ -339,6 +339,12 @@ gaps = results.difference_to_focal(scores, "nll")
 captioned(gaps, "NLL on test data minus that of focal temperature scaling, mean over networks").format("{:+.4f}")
 
 # %% tags=["remove-input"]
+of_small = small[small["significant"] & (small["metric"] == "nll") & (small["difference"] > 0)]["name"]
+of_small = of_small.str.removeprefix("NLL against ")
+note("questions", small_worse=" and ".join(of_small) or "none of them", small_worse_count=len(of_small))
+note("questions", losses=len(by_loss), contrast_seeds=int(asked["seeds"].iloc[0]))
+
+# %% tags=["remove-input"]
 primary, certain = asked[asked["primary"]].iloc[0], asked[asked["significant"]]
 for word, sign in (("better", -1), ("worse", 1)):
     named = certain[np.sign(certain["difference"]) == sign]["name"]
@@ -348,10 +354,6 @@ for word, sign in (("better", -1), ("worse", 1)):
     note("questions", {f"rivals-{word}": ", ".join(names) or "none of them", f"rivals-{word}-count": len(names)})
 said = "significant" if primary["significant"] else "not significant"
 note("questions", primary=primary["difference"], primary_low=primary["low"], primary_high=primary["high"], said=said)
-of_small = small[small["significant"] & (small["metric"] == "nll") & (small["difference"] > 0)]["name"]
-of_small = of_small.str.removeprefix("NLL against ")
-note("questions", small_worse=" and ".join(of_small) or "none of them", small_worse_count=len(of_small))
-note("questions", losses=len(by_loss), contrast_seeds=int(primary["seeds"]))
 note("questions", others=sum(not m.primary and m.metric == "nll" for m in results.CALIBRATOR_CONTRASTS))
 note("questions", contrasts=len(asked), left_out="; ".join(f"{k}, which {why}" for k, why in results.LEFT_OUT.items()))
 note("questions", best_method=", ".join(in_words(f"{row.idxmin()} ({name})") for name, row in gaps.iterrows()))
