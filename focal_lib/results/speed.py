@@ -387,7 +387,10 @@ def say_cost(rates: pd.DataFrame, grid: str, specs: Sequence[Spec]) -> str:
     kept = _of_runs(rates)
     for device, part in kept[(kept["network"] == network) & (kept["at_once"] == 1)].groupby("device", sort=False):
         ours = part[(part["loop"] == "ours") & (part["precision"].isin(asked) if asked else True)]
-        best = (part if ours.empty else ours).sort_values("images_per_second").iloc[-1]
+        taken = part[part["loop"] == "torchvision"] if ours.empty else ours
+        if taken.empty:
+            continue
+        best = taken.sort_values("images_per_second").iloc[-1]
         loop = f"our loop in {best['precision']}"
         if ours.empty:
             loop = f"torchvision's loop in {best['precision']}, which no run takes (ours was not measured),"

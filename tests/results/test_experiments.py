@@ -52,6 +52,9 @@ def test_what_became_of_them_is_read_from_the_records(found, tmp_path, monkeypat
         == "recorded in part, 1 runs; compute used: 10 images in 2.0 hours of one run at a time, on an abacus"
     )
     assert {words for other, words in after.items() if other != name} == {"not run"}
+    table = pd.DataFrame({"dataset": "svhn", "model": "mlp", "loss": "focal 3", "seed": [0, 0]})
+    table.to_parquet(run.with_name("table.parquet"))  # of one run, not of all
+    assert {one.name: one.status for one in list_experiments({})} == after
     assert recorded_data() == {name: "svhn"}
 
 

@@ -235,6 +235,9 @@ def test_what_a_grid_would_take_on_each_device_that_has_a_rate_of_its_network():
     for precision, rate in {"bf16": "2,000", "float32": "1,500"}.items():
         asked = [replace(spec, precision=precision) for spec in specs]
         assert f"our loop in {precision} trains MLP with {rate} " in speed.say_cost(by_precision, "some-grid", asked)
+    asked = [replace(spec, precision="float32") for spec in specs]
+    assert "torchvision's loop in bf16, which no run takes" in speed.say_cost(fast, "some-grid", asked)
+    assert speed.say_cost(fast[fast["loop"] == "ours"], "some-grid", asked) == ""
     for others in ([], [*specs, Spec(model="small-cnn")]):
         with pytest.raises(ValueError, match=r"specs must be of one network\. Got (none|mlp, small-cnn)"):
             speed.say_cost(rates, "some-grid", others)

@@ -69,3 +69,15 @@ def test_only_searches_can_be_added_to(searched, capsys):
         open_questions.main(["--add"])
     assert "--add must stand with searches alone. Got searches, table." in capsys.readouterr().err
     assert not searched
+
+
+def test_calibrators_are_compared_on_the_losses_that_the_contrasts_name(monkeypatch):
+    runs = [Run(Spec(label, label=label)) for label in ("focal 3", "brier", "flsd-53", "fcl 4 1.5")]
+    monkeypatch.setattr(open_questions, "load_recorded", lambda record, part: runs)
+    monkeypatch.setattr(open_questions, "commit", lambda written: "abc")
+    monkeypatch.setattr(
+        open_questions, "compare_calibrators", lambda one: pd.DataFrame({"loss": [run.spec.label for run in one]})
+    )
+    found = open_questions.compare(["first"])
+    assert found["loss"].tolist() == ["focal 3", "flsd-53"]
+    assert set(found["commit"]) == {"abc"}
