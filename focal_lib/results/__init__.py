@@ -26,6 +26,7 @@ from focal_lib.results.calibrators_compared import (
     FIRST_CONTRASTS,
     LEFT_OUT,
     compare_calibrators,
+    compare_penalties,
     count_clear,
     difference_to_focal,
 )
@@ -251,6 +252,7 @@ __all__ = [
     "compare_calibrators",
     "compare_data_sets",
     "compare_eces",
+    "compare_penalties",
     "compare_run_with_seeds",
     "compare_scaling",
     "compare_small_with_large",

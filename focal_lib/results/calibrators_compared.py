@@ -18,7 +18,7 @@ import pandas as pd
 
 from focal_lib.calibration.methods import METHODS, build
 from focal_lib.metrics.intervals import t_interval
-from focal_lib.metrics.scores import sample_scores
+from focal_lib.metrics.scores import nll, sample_scores
 from focal_lib.metrics.significance import t_p_value
 from focal_lib.pages.tables import in_words
 from focal_lib.results.over_seeds import correct_together
@@ -32,6 +32,7 @@ __all__ = [
     "LOSSES",
     "OTHERS",
     "compare_calibrators",
+    "compare_penalties",
     "count_clear",
     "difference_to_focal",
 ]
@@ -96,6 +97,24 @@ def compare_calibrators(results: Iterable[Result], methods: Sequence[str] = OTHE
                 row |= {"value": float(values.mean())} | _paired(values - first[metric]) | {"seconds": seconds}
                 rows.append(run | row)
     return pd.DataFrame(rows)
+
+
+def compare_penalties(results: Iterable[Result], strengths: Sequence[float]) -> pd.DataFrame:
+    """NLL on test data after focal temperature scaling minus that after Dirichlet calibration with other penalties.
+
+    Args:
+        strengths: `C` of `DirichletCalibration`, whose penalty is the weaker the larger it is.
+
+    Returns:
+        a row a loss, mean over its runs; a column a strength.
+    """
+    rows = []
+    for result in results:
+        fitted, asked = ((part.logits.astype(np.float64), part.labels) for part in (result.validation, result.test))
+        ours = nll(build(FOCAL).fit(*fitted).predict_proba(asked[0]), asked[1])
+        others = {C: nll(build("dirichlet", C=C).fit(*fitted).predict_proba(asked[0]), asked[1]) for C in strengths}
+        rows.append({"loss": result.spec.label} | {C: ours - other for C, other in others.items()})
+    return pd.DataFrame(rows).groupby("loss", sort=False).mean()
 
 
 def _scores(probs: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:

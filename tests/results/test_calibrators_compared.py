@@ -26,6 +26,14 @@ def test_scores_are_those_of_the_fitted_calibrator(compared, made_results):
     assert own["error"] == pytest.approx((probs.argmax(-1) != run.test.labels).mean())
 
 
+def test_penalties_are_compared_by_the_same_score(made_results):
+    runs = made_results[:2]
+    found = results.compare_penalties(runs, (0.01, 1.0))
+    expected = results.compare_calibrators(runs, ("dirichlet",)).query("method == 'dirichlet' and metric == 'nll'")
+    assert found.loc["cross-entropy", 0.01] == pytest.approx(-expected["difference"].mean())  # by default
+    assert found.loc["cross-entropy", 1.0] != found.loc["cross-entropy", 0.01]
+
+
 def test_differences_are_to_focal_temperature_scaling(compared):
     wide = compared.pivot(index=["seed", "metric"], columns="method", values=["value", "difference"])
     np.testing.assert_allclose(

@@ -53,6 +53,8 @@ def _against(method: str, metric: str = "nll") -> Measurement:
     remarks = [_of_small_networks(method, metric)]
     if method == "temperature":
         remarks.append("What these networks give after either scaling was on record when this was asked of them")
+    if method == "dirichlet":
+        remarks.append("With a large gamma most of it is the default penalty's, as the page shows with weaker ones")
     return with_remark(found, ". ".join(remarks))
 
 

@@ -2,11 +2,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from focal_lib.calibration.methods import build
 from focal_lib.claims import Verdict, find, ledger
 from focal_lib.claims.from_runs import measure_among
 from focal_lib.claims.kk24 import open_questions
 from focal_lib.results.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
-from focal_lib.results.calibrators_compared import CALIBRATOR_CONTRASTS, LOSSES
+from focal_lib.results.calibrators_compared import CALIBRATOR_CONTRASTS, LOSSES, compare_penalties
 from focal_lib.results.recorded import load_recorded, read_table
 from focal_lib.results.written_contrasts import evaluate_contrasts
 from focal_lib.training.contrasts import Contrast, Setting
@@ -65,6 +66,15 @@ def test_every_contrast_by_log_loss_or_of_an_architecture_is_a_claim():
     found = sorted((part.measured, part.interval.low) for part in parts)
     assert found == sorted(zip(of_networks["difference"], of_networks["low"], strict=True))
     assert all("by Holm over all 6 contrasts" in part.remark for part in parts)
+
+
+def test_with_a_large_gamma_most_of_what_dirichlet_calibration_loses_is_its_penalty():
+    """As the claim's remark says: of a recorded run with gamma 7."""
+    run = next(run for run in load_recorded(open_questions.RUNS) if run.spec.label == "focal 7")
+    default = build("dirichlet").C
+    (row,) = compare_penalties([run], (default, 100 * default)).to_numpy()
+    assert row[0] < 5 * row[1] < 0
+    assert "default penalty" in find("kk24.calibrators_dirichlet").evidence.remark
 
 
 def test_statements_name_the_networks():
