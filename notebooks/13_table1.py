@@ -341,8 +341,8 @@ point_figure(over_gamma, r"$\gamma$ of training", "confidence minus accuracy, po
 # So mean confidence on new images is right as trained where a loss lowers it by exactly this rise, which calibration
 # asks for, and more. The map alone does not calibrate: it undoes the lowering, and leaves the rise to a temperature.
 # M20's networks have {glue:text}`table1-m20-epochs` epochs, these {glue:text}`table1-epochs`, and a longer training may
-# add more: [](#ch-larger) trains this one for {glue:text}`table1-long` epochs of M20's schedule, and has a larger
-# one.
+# add more: [](#ch-larger) trains the small network for {glue:text}`table1-long` epochs, with M20's schedule shortened,
+# and has a larger one.
 #
 # (sec-table1-clipped)=
 # ## With the steps of the published code

@@ -29,13 +29,18 @@
 #   {glue:text}`larger-lead-fresh:+.1f` ({glue:text}`larger-seeds-fresh:s`).
 # * M20's Tables 1 and 7: {glue:text}`larger-printed:+.1f` on average over its networks.
 #
-# With cross-entropy confidence minus accuracy is {glue:text}`larger-gap-small:+.1f`, {glue:text}`larger-gap-large:+.1f`
-# and {glue:text}`larger-gap-fresh:+.1f` points; with $\gamma = 3$ it is {glue:text}`larger-three-small:+.1f`,
-# {glue:text}`larger-three-large:+.1f` and {glue:text}`larger-three-fresh:+.1f`. So $\gamma = 3$ changes it by
-# {glue:text}`larger-change-small:+.1f`, {glue:text}`larger-change-large:+.1f` and {glue:text}`larger-change-fresh:+.1f`
-# points: too far where it is below 0 then, not far enough where it is above. What a longer training does was first seen
-# in {glue:text}`larger-of-long:s` ({glue:text}`larger-lead-long:+.1f`), and then asked of other seeds, before these
-# were trained: the numbers above are theirs.
+# So here the larger network {glue:text}`larger-answer-large:s`, and the longer training
+# {glue:text}`larger-answer-fresh:s`; schedule, momentum and machine change with its length. A larger network was not
+# trained for as long.
+#
+# In the order of the list, confidence minus accuracy with cross-entropy is {glue:text}`larger-gap-small:+.2f`,
+# {glue:text}`larger-gap-large:+.2f` and {glue:text}`larger-gap-fresh:+.2f` points; with $\gamma = 3$ it is
+# {glue:text}`larger-three-small:+.2f`, {glue:text}`larger-three-large:+.2f` and {glue:text}`larger-three-fresh:+.2f`.
+# $\gamma = 3$ changes it by {glue:text}`larger-change-small:+.2f`, {glue:text}`larger-change-large:+.2f` and
+# {glue:text}`larger-change-fresh:+.2f` points: where it is then below 0 that is too much, where it is still above 0 too
+# little. The longer training was first seen in {glue:text}`larger-of-long:s` ({glue:text}`larger-lead-long:+.1f`). What
+# to compare was then written down, before other seeds were trained: the numbers of the longer training above are
+# theirs.
 #
 # :::{admonition} As printed: M20 section 3
 # 'after the 150th epoch (where the learning rate drops by a factor of 10), there is a marked rise in the average test
@@ -81,7 +86,9 @@ for short, table in tables.items():
     have, planned = int(lead["seeds"]), len({spec.seed for spec in results.read_planned(names[short])})
     said = results.say_seeds(have, planned)
     said += f", 95 % t interval {lead['low']:+.1f} to {lead['high']:+.1f}" if have > 1 else ""
-    note("larger", {f"lead-{short}": lead["difference"], f"seeds-{short}": said})
+    order = {"True False": "brings M20's order", "False True": "does not bring M20's order"}
+    answer = order.get(f"{lead['high'] < 0} {lead['low'] > 0}", "leaves it open which order there is")
+    note("larger", {f"lead-{short}": lead["difference"], f"seeds-{short}": said, f"answer-{short}": answer})
     gaps = 100 * results.confidence_gaps(runs[short], ["test"]).groupby("loss")["gap"].mean()
     note("larger", {f"gap-{short}": gaps["cross-entropy"], f"three-{short}": gaps["focal 3"]})
     note("larger", {f"change-{short}": gaps["focal 3"] - gaps["cross-entropy"]})
@@ -92,7 +99,9 @@ note("larger", epochs=first["large"].training.epochs, n=first["large"].n_train)
 note("larger", printed=mean_difference("M20", "cifar10", "ece", "pre", "focal 3", "cross-entropy", -1).size)
 of_long = sorted(tables["long"]["seed"].unique())
 alone = f"seed {of_long[0]} alone" if len(of_long) == 1 else f"{len(of_long)} seeds"
-note("larger", of_long=alone, fresh=results.name_seeds(tables["fresh"]))
+seeds = ", ".join(str(seed) for seed in sorted(tables["fresh"]["seed"].unique()))
+every = int(results.histories(runs["fresh"], "test")["epoch"].drop_duplicates().sort_values().diff().max())
+note("larger", of_long=alone, fresh=f"seeds {seeds}", fresh_grid=f"workflow/grids/{fresh}.yaml", every=every)
 
 # %% [markdown]
 # ## What was run
@@ -109,13 +118,13 @@ note("larger", of_long=alone, fresh=results.name_seeds(tables["fresh"]))
 #   {glue:text}`larger-made-long:s`. It has {glue:text}`larger-long-seeds:s`, looked at before anything was asked of
 #   such runs; its history has every epoch;
 # * the same, {glue:text}`larger-fresh:s`, on {glue:text}`larger-made-fresh:s`. What is compared was written down before
-#   the first of these runs, and after the set before was seen.
+#   the first of these runs, when the set above had been seen.
 #
 # From the first set to the second the network changes, and with it the machine, the version of PyTorch and how it does
-# a step. From the first to the others these change, too, and besides the number of epochs the schedule of the learning
-# rate (rising and falling once, or in three steps down), Nesterov's momentum and the last batch, both as in the
-# recipes. So what length does alone is not separated; but within a long run the epochs can be followed. ResNet-18 for
-# as long was not run.
+# a step. From the first to the last two the network stays, and these three change; besides the number of epochs so do
+# the schedule of the learning rate (rising and falling once, or in three steps down), Nesterov's momentum and whether
+# the last batch is dropped, both as in the recipes. So what length does alone is not separated; but within a long run
+# the epochs can be followed. ResNet-18 for as long was not run.
 
 # %% tags=["remove-input"]
 for short, name in names.items():
@@ -161,10 +170,11 @@ note("larger", shared=shared)
 # %% [markdown]
 # On {glue:text}`larger-shared:s`, the ECE with $\gamma = 3$ minus that with cross-entropy changes by
 # {glue:text}`larger-by-size:+.1f` points from the small network to the larger one, and by
-# {glue:text}`larger-by-length:+.1f` from the short training to the longer; on all the seeds that either shares with the
-# small network's short training, {glue:text}`larger-all-seeds:s`. The temperature that validation images choose goes
-# with the longer training from {glue:text}`larger-t-ce-short:.1f` to {glue:text}`larger-t-ce:.1f` with cross-entropy
-# and from {glue:text}`larger-t-three-short:.1f` to {glue:text}`larger-t-three:.1f` with $\gamma = 3$; after it the ECEs
+# {glue:text}`larger-by-length:+.1f` from the short training to the longer; on all seeds that each has
+# in common with the small network's short training, {glue:text}`larger-all-seeds:s`, not the seeds of the list above.
+# The temperature that validation images choose goes
+# with the longer training from {glue:text}`larger-t-ce-short:.2f` to {glue:text}`larger-t-ce:.2f` with cross-entropy
+# and from {glue:text}`larger-t-three-short:.2f` to {glue:text}`larger-t-three:.2f` with $\gamma = 3$; after it the ECEs
 # are {glue:text}`larger-after-t-ce:.1f` and {glue:text}`larger-after-t-three:.1f` %. Both changes are claims of the
 # ledger:
 
@@ -173,10 +183,10 @@ show("m20.larger_network_favours_focal", "m20.longer_training_favours_focal")
 
 # %% [markdown]
 # (sec-larger-fresh)=
-# ## Longer, asked of fresh seeds
+# ## Longer: the fresh seeds
 #
-# What `workflow/grids/cifar10-long-fresh.yaml` wrote down: M20's claim as trained, the primary one, and after a
-# temperature chosen by the same ECE.
+# The contrasts written down in {glue:text}`larger-fresh-grid:s`: the primary one is M20's claim, as trained; the other
+# is the same after a temperature chosen by the same ECE.
 
 # %% tags=["hide-input"]
 of_fresh = results.evaluate_contrasts(tables["fresh"], results.recorded.read_written(fresh))
@@ -191,7 +201,7 @@ titles = {"ECE (equal width, %)": "width", "confidence minus accuracy (points)":
 by_column = results.over_seeds_by_epoch(fresh_tests[fresh_tests["epoch"] >= 5], list(titles.values()))
 panels = {title: by_column[column] for title, column in titles.items()}
 
-# %% tags=["remove-input"] mystnb={"image": {"alt": "Two panels over the epochs, a line with a band for cross-entropy and one for focal loss with gamma 3, vertical lines where the learning rate falls: ECE, in which the lines cross, and confidence minus accuracy, with a line at zero; on test images."}, "figure": {"name": "fig-larger-fresh", "caption": "CIFAR-10, test images, every fourth epoch from the eighth on: the small network, cross-entropy and $\\gamma = 3$, mean of the fresh seeds, and their least and largest. Vertical lines: the learning rate falls to a tenth."}}
+# %% tags=["remove-input"] mystnb={"image": {"alt": "Two panels over the epochs, a line with a band for cross-entropy and one for focal loss with gamma 3, vertical lines where the learning rate falls: ECE, in which the lines cross, and confidence minus accuracy, with a line at zero; on test images."}, "figure": {"name": "fig-larger-fresh", "caption": "CIFAR-10, test images, after the first epochs: the small network, cross-entropy and $\\gamma = 3$, mean of the fresh seeds, and their least and largest. Vertical lines: the learning rate falls to a tenth."}}
 epoch_panels(panels, marks=first["fresh"].training.drops, zero=["confidence minus accuracy (points)"])
 
 # %% tags=["remove-input"]
@@ -214,18 +224,19 @@ note("larger", fresh_error_by=more.estimate, fresh_error_low=more.low, fresh_err
 # %% [markdown]
 # As trained $\gamma = 3$ minus cross-entropy is {glue:text}`larger-fresh-by:+.2f` points of ECE, 95 % t interval
 # {glue:text}`larger-fresh-low:+.2f` to {glue:text}`larger-fresh-high:+.2f`, {glue:text}`larger-fresh-said:s`; in M20's
-# tables it is {glue:text}`larger-printed:+.2f` on average. On the mean of these seeds, looked at every fourth epoch,
-# $\gamma = 3$ has the lower ECE {glue:text}`larger-fresh-ahead:s`; most at epoch {glue:text}`larger-fresh-most-at`, by
-# {glue:text}`larger-fresh-most:+.1f` points: how much it is at the end depends on when the end is. After a temperature
-# the difference is {glue:text}`larger-fresh-after-by:+.2f` points ({glue:text}`larger-fresh-after-low:+.2f` to
-# {glue:text}`larger-fresh-after-high:+.2f`), {glue:text}`larger-fresh-after-said:s`. The error is
-# {glue:text}`larger-fresh-error-ce:.1f` % with cross-entropy and {glue:text}`larger-fresh-error-three:.1f` % with
-# $\gamma = 3$: {glue:text}`larger-fresh-error-by:+.2f` points
+# tables it is {glue:text}`larger-printed:+.2f` on average. The mean ECE of these seeds, measured every
+# {glue:text}`larger-every` epochs, is lower with $\gamma = 3$ {glue:text}`larger-fresh-ahead:s`. The difference is
+# least at epoch {glue:text}`larger-fresh-most-at`, {glue:text}`larger-fresh-most:+.1f` points: at the end it depends on
+# how long one trains. After a temperature the difference is {glue:text}`larger-fresh-after-by:+.2f` points
+# ({glue:text}`larger-fresh-after-low:+.2f` to {glue:text}`larger-fresh-after-high:+.2f`),
+# {glue:text}`larger-fresh-after-said:s`. The error is {glue:text}`larger-fresh-error-ce:.1f` % with cross-entropy and
+# {glue:text}`larger-fresh-error-three:.1f` % with $\gamma = 3$: {glue:text}`larger-fresh-error-by:+.2f` points
 # ({glue:text}`larger-fresh-error-low:+.2f` to {glue:text}`larger-fresh-error-high:+.2f`), which was not written down.
 #
 # ## Longer: what happens on the way
 #
-# The small network on test images, epoch by epoch, {glue:text}`larger-long-seeds:s`. The learning rate falls to a tenth
+# The run that was looked at first ({glue:text}`larger-of-long:s`; not the fresh seeds above), on test images, epoch by
+# epoch. The learning rate falls to a tenth
 # after the epochs {glue:text}`larger-drop` and {glue:text}`larger-second-drop`, the vertical lines.
 
 # %% tags=["hide-input"]
@@ -415,15 +426,17 @@ note("larger", least_error=least, m20_error=m20_error)
 #
 # :::{admonition} What to remember
 # :class: tip
-# * Which loss is better calibrated as trained can change while a network is trained: in the longer training the ECE
-#   with $\gamma = 3$ is the lower one {glue:text}`larger-fresh-ahead:s`. In the small network $\gamma = 3$ minus
+# * Which loss is better calibrated as trained can change while a network is trained: in the longer training the
+#   mean ECE of the fresh seeds, measured every {glue:text}`larger-every` epochs, is lower with $\gamma = 3$
+#   {glue:text}`larger-fresh-ahead:s`; its error at the end is {glue:text}`larger-fresh-error-by:+.2f` points from
+#   cross-entropy's. In the small network $\gamma = 3$ minus
 #   cross-entropy is {glue:text}`larger-lead-small:+.1f` points of ECE after {glue:text}`larger-epochs` epochs
 #   ({glue:text}`larger-seeds-small:s`) and {glue:text}`larger-lead-fresh:+.1f` after {glue:text}`larger-long-epochs`
 #   ({glue:text}`larger-seeds-fresh:s`), with another schedule and on another machine.
 # * In ResNet-18 after {glue:text}`larger-epochs` epochs it is {glue:text}`larger-lead-large:+.1f`
 #   ({glue:text}`larger-seeds-large:s`); there {glue:text}`larger-ece-first:s` has the lowest adaptive ECE as trained.
-# * Focal loss with $\gamma = 3$ takes confidence away. Whether that helps depends on how much too much there is without
-#   it, with cross-entropy {glue:text}`larger-gap-small:+.1f` points after the short training and
+# * Focal loss with $\gamma = 3$ takes confidence away. Whether that helps depends on how overconfident the
+#   network is without it, with cross-entropy {glue:text}`larger-gap-small:+.1f` points after the short training and
 #   {glue:text}`larger-gap-fresh:+.1f` after the longer, and on how much it takes away: it changes confidence minus
 #   accuracy by {glue:text}`larger-change-small:+.1f` points after the short training and by
 #   {glue:text}`larger-change-fresh:+.1f` after the longer.

@@ -20,16 +20,18 @@
 # log-loss, focal temperature scaling changes the NLL of temperature scaling on CIFAR-10, in the mean over
 # {glue:text}`questions-losses` losses of a small network, by {glue:text}`questions-primary:+.4f` (95 % t interval
 # {glue:text}`questions-primary-low:+.4f` to {glue:text}`questions-primary-high:+.4f`), {glue:text}`questions-said`.
-# Among {glue:text}`questions-others` scalings with parameters for each class, with the penalties they have by default,
+# Among {glue:text}`questions-others` scalings with parameters for each class, with the penalties of `focal calibrate`,
 # its NLL is significantly lower than that of {glue:text}`questions-rivals-better`, and higher than that of
-# {glue:text}`questions-rivals-worse`. In smaller networks, trained on fewer images, it is significantly higher than
-# that of {glue:text}`questions-small-worse`. On {glue:text}`questions-new-networks` other architectures, against
-# temperature scaling, its adaptive ECE is significantly lower on {glue:text}`questions-new-ece-lower` and higher on
-# {glue:text}`questions-new-ece-higher`, its NLL lower on {glue:text}`questions-new-nll-lower` and higher on
+# {glue:text}`questions-rivals-worse`. In smaller networks, trained on fewer images, that of
+# {glue:text}`questions-small-worse` is significantly lower. On {glue:text}`questions-new-networks` other architectures,
+# against temperature scaling, its adaptive ECE is significantly lower on {glue:text}`questions-new-ece-lower` and
+# higher on {glue:text}`questions-new-ece-higher`, its NLL lower on {glue:text}`questions-new-nll-lower` and higher on
 # {glue:text}`questions-new-nll-higher`. A search along one curve instead of all pairs changes the NLL by
-# {glue:text}`questions-valley-mean:+.4f` nats on average over {glue:text}`questions-recorded` runs. The networks are
-# small; what is compared was written down before, for the smallest of them, and significant is at 5 %, corrected by
-# Holm.
+# {glue:text}`questions-valley-mean:+.4f` nats on average over {glue:text}`questions-recorded` runs. None of the
+# networks is larger than ResNet-18. The comparisons of scalings were written down for small ResNets, and asked of these
+# networks when the answer there had been seen, and the scores here after either temperature scaling; those of other
+# architectures were written down before their runs. Significant is at 5 %, corrected by Holm, but for a primary
+# comparison, which stands for itself.
 #
 # :::{admonition} As printed: KK24 sections 5.2 and 6
 # Focal temperature scaling could noticeably improve ECE among all baseline models. Instead of a two-dimensional grid,
@@ -283,12 +285,13 @@ note("questions", below=int((focal["mean"] < focal["gamma"]).sum()), focal_cells
 # ## Against vector and matrix scaling, and others
 #
 # On the recorded networks of [](#ch-table1), on CIFAR-10 and [on CIFAR-100](#sec-table1-hundred): focal temperature
-# scaling against scalings with parameters for each class, all fitted on the same validation data as the package does
-# by default, their penalties not tuned. Judged by proper scores. What to compare was written down before, in
-# `focal_lib/results/calibrators_compared.py`, and first asked of [small ResNets](#sec-table1-small): what came out
-# there had been seen when it was asked of these networks, and so had what they give after a temperature and after focal
-# temperature scaling, but none of the others. Left out are {glue:text}`questions-left-out`. Over seeds only CIFAR-10 is
-# compared, in the mean over KK24's losses, which have {glue:text}`questions-contrast-seeds` seeds.
+# scaling against scalings with parameters for each class, all fitted on the same validation data as `focal calibrate`
+# does, their penalties not tuned. Judged by proper scores. What to compare was written down before, in
+# `focal_lib/results/calibrators_compared.py`, and first asked of [small ResNets](#sec-table1-small). When it was asked
+# of the networks here, the answer for the small ones had been seen, and so had the scores of these after temperature
+# and after focal temperature scaling; those after the other scalings had not. Left out are
+# {glue:text}`questions-left-out`. Over seeds only CIFAR-10 is compared, in the mean over KK24's losses, which have
+# {glue:text}`questions-contrast-seeds` seeds.
 
 # %% tags=["hide-input"]
 scores = results.read_table("open-questions")
@@ -310,37 +313,47 @@ by_loss = -by_loss.pivot_table(index="loss", columns="method", values="differenc
 caption = "Focal temperature scaling minus the other: NLL on test data, CIFAR-10, mean over seeds, by loss"
 captioned(by_loss.rename(index=in_words), caption).format("{:+.4f}")
 
+# %% tags=["remove-input"]
+differences(training.read_notes("workflow/grids/cifar10-record.yaml").differs)
+
+# %% tags=["remove-input"]
+against_t = by_loss["temperature"]
+for key, loss in (("most", against_t.abs().idxmax()), ("least", against_t.abs().idxmin())):
+    note("questions", {f"t-{key}": against_t[loss], f"t-{key}-loss": in_words(loss)})
+
 # %% [markdown]
-# Focal and plain temperature scaling have two parameters and one, the others several for each class. A mean over losses
-# can hide that they differ, and a penalty can decide: Dirichlet calibration is penalised towards predictions that
-# depend on nothing, by default with $C =$ {glue:text}`questions-strength:g`. With weaker penalties, on one seed:
+# Focal temperature scaling has two parameters, temperature scaling one, the others several for each class. A mean over
+# losses can hide how much they differ: against a temperature the difference is smallest in size with
+# {glue:text}`questions-t-least-loss:s`, {glue:text}`questions-t-least:+.4f`, and largest with
+# {glue:text}`questions-t-most-loss:s`, {glue:text}`questions-t-most:+.4f`. And a penalty can decide how large a
+# difference is: Dirichlet calibration is penalised by its squared weights divided by $2C$, the more the smaller $C$ is.
+# `focal calibrate` takes $C =$ {glue:text}`questions-strength:g`, as here; `DirichletCalibration()` by itself has
+# {glue:text}`questions-strength-alone:g`. On one seed:
 
 # %% tags=["hide-input"]
 default, asked_losses = calibration.methods.build("dirichlet").C, ("cross-entropy", "focal 3", "focal 7")
 one_seed = [run for run in results.load_recorded("cifar10-record") if run.spec.seed == 0]
 one_seed = [run for run in one_seed if run.spec.label in asked_losses]
 by_penalty = results.compare_penalties(one_seed, (default, 10 * default, 100 * default))
-caption = "Focal temperature scaling minus Dirichlet calibration with a penalty C: NLL on test data, CIFAR-10, seed 0"
+caption = "Focal temperature scaling minus Dirichlet calibration, by its C: NLL on test data, CIFAR-10, seed 0"
 captioned(by_penalty.rename(index=in_words).rename_axis(columns="C"), caption).format("{:+.4f}")
 
 # %% tags=["remove-input"]
 weakest = by_penalty.iloc[:, -1]
-note("questions", strength=default, weak_low=weakest.min(), weak_high=weakest.max())
+note("questions", strength=default, strength_alone=calibration.DirichletCalibration().C)
+note("questions", weak_low=weakest.min(), weak_high=weakest.max())
 note("questions", default_low=by_penalty[default].min(), default_high=by_penalty[default].max())
 
 # %% [markdown]
-# From {glue:text}`questions-default-low:+.3f` to {glue:text}`questions-default-high:+.3f` with the default, the
-# differences are {glue:text}`questions-weak-low:+.3f` to {glue:text}`questions-weak-high:+.3f` with the weakest of
-# these. What is concluded against Dirichlet calibration is of its default. And the same contrasts of the small ResNets,
-# for which they were first written down:
+# With $C =$ {glue:text}`questions-strength:g` the differences are {glue:text}`questions-default-low:+.3f` to
+# {glue:text}`questions-default-high:+.3f`, with the weakest of these penalties {glue:text}`questions-weak-low:+.3f` to
+# {glue:text}`questions-weak-high:+.3f`: the verdict against Dirichlet calibration is on the first alone. The same
+# contrasts of the small ResNets ([](#sec-table1-small) has their training), for which they were written down first:
 
 # %% tags=["hide-input"]
 small = results.evaluate_contrasts(results.read_small_comparison(), results.FIRST_CONTRASTS)
 caption = "Focal temperature scaling minus the other, ResNet-8 on 4,000 images of CIFAR-10, mean over nine losses; Holm"
 results.format_contrasts(small, caption, precision=4)
-
-# %% tags=["remove-input"]
-differences(training.read_notes("workflow/grids/cifar10-record.yaml").differs)
 
 # %% [markdown]
 # Seeds are few. Over test samples, in each network by itself, with Holm over all networks and methods; this says
@@ -351,12 +364,13 @@ clear = results.count_clear(scores, "nll").merge(
     results.count_clear(scores, "brier"), on=["dataset", "method", "networks"]
 )
 clear.columns = ["data set", "method", "networks", "NLL better", "worse", "Brier better", "worse "]
-caption = "Networks in which the method is clearly better, or worse, than focal temperature scaling"
+caption = "Networks in which the method is significantly better, or worse, than focal temperature scaling"
 captioned(clear, caption, index=False, spelt=True)
 
 # %% tags=["hide-input"]
 gaps = results.difference_to_focal(scores, "nll")
-captioned(gaps, "NLL on test data minus that of focal temperature scaling, mean over networks").format("{:+.4f}")
+caption = "NLL on test data minus that of focal temperature scaling, mean over networks; below 0 the method is better"
+captioned(gaps, caption).format("{:+.4f}")
 
 # %% tags=["remove-input"]
 of_small = small[small["significant"] & (small["metric"] == "nll") & (small["difference"] > 0)]["name"]
@@ -382,8 +396,8 @@ note("questions", best_method=", ".join(in_words(f"{row.idxmin()} ({name})") for
 # Against temperature scaling, the primary contrast, the NLL changes by {glue:text}`questions-primary:+.4f`
 # ({glue:text}`questions-primary-low:+.4f` to {glue:text}`questions-primary-high:+.4f`),
 # {glue:text}`questions-said`. Of all {glue:text}`questions-contrasts` contrasts focal temperature scaling is
-# significantly lower in: {glue:text}`questions-focal-better`; higher in: {glue:text}`questions-focal-worse`. The lowest
-# mean NLL of the other methods has, by data set: {glue:text}`questions-best-method`.
+# significantly lower in: {glue:text}`questions-focal-better`; higher in: {glue:text}`questions-focal-worse`. Of
+# the other methods the lowest mean NLL is that of: {glue:text}`questions-best-method`.
 #
 # On the networks of the book's grid: all four are fitted on the NLL of the same validation data, for cross-entropy and
 # for the largest $\gamma$; ECE is adaptive, with bins of equal mass.
@@ -419,7 +433,7 @@ for name in ("temperature", "vector", "matrix"):
         rows.append((name, column, change.estimate, change.low, change.high, p))
 heads = ["method", "metric", "difference", "95 % from", "to", "p"]
 compared = results.correct_together(pd.DataFrame(rows, columns=heads))
-caption = "Method minus focal temperature scaling, 95 % t intervals over seeds, each for itself"
+caption = "Method minus focal temperature scaling (below 0 it is better), 95 % t intervals over seeds, each for itself"
 shown = compared.drop(columns="significant").rename(columns={"p_adjusted": "p, corrected (Holm)"})
 captioned(shown, caption, index=False)
 
@@ -529,9 +543,10 @@ note("questions", new=len(named), all_below=("below 1" if (by_network["nearest"]
 # :class: tip
 # * Against a temperature alone, focal temperature scaling changes the NLL on CIFAR-10 by
 #   {glue:text}`questions-primary:+.4f`, {glue:text}`questions-said`. Of {glue:text}`questions-others` scalings with
-#   parameters for each class, {glue:text}`questions-rivals-worse-count` have a significantly lower NLL than it there,
-#   and {glue:text}`questions-small-worse-count` on small ResNets that saw fewer images; on the networks of the book's
-#   grid that of matrix scaling is {glue:text}`questions-matrix-nll`.
+#   parameters for each class, {glue:text}`questions-rivals-worse-count` have a significantly lower NLL there, and
+#   {glue:text}`questions-rivals-better-count` a higher one; on small ResNets with fewer images
+#   {glue:text}`questions-small-worse-count` have a lower one. On the book's grid matrix scaling's NLL is
+#   {glue:text}`questions-matrix-nll`.
 # * On {glue:text}`questions-new-networks` other architectures its adaptive ECE differs by
 #   {glue:text}`questions-new-ece-least:+.2f` to {glue:text}`questions-new-ece-most:+.2f` points from that of a
 #   temperature, significantly lower on {glue:text}`questions-new-ece-lower`; its NLL is significantly lower on

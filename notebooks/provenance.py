@@ -25,7 +25,7 @@ grid: str = "workflow/grids/fashion-mnist.yaml"  # the grid whose runs make book
 runs: str = "_build/runs"  # where they are
 record: str = "cifar10-record"  # folder in results: runs in bf16
 again: str = "cifar10-precision"  # one of them in float32
-table: str = "kk24-table1"  # a grid of one network, whose cost is told
+table: str = "kk24-table1"  # a grid whose runs have one network; its time is estimated
 pairs: str = "cifar10-bf16-gpu, cifar10-float32-gpu"  # the same seeds in both, on one GPU
 
 # %% tags=["hide-input"]
@@ -89,10 +89,10 @@ for device, part in [] if rates is None else rates.groupby("device", sort=False)
 # %% tags=["remove-input"]
 cost = "" if rates is None else speed.say_cost(rates, table, results.read_planned(table))
 note("provenance", whole=training.read_notes(f"workflow/grids/{table}.yaml").reproduces.split(";")[0])
-note("provenance", cost=cost or "On no device here has that been measured.")
+note("provenance", cost=cost or "The speed of its network has not been measured.")
 
 # %% [markdown]
-# And the whole of a table ({glue:text}`provenance-whole:s`)? {glue:text}`provenance-cost:s`
+# How long would a whole table take, {glue:text}`provenance-whole:s`? {glue:text}`provenance-cost:s`
 
 # %% [markdown]
 # (sec-provenance-precision)=
@@ -100,8 +100,8 @@ note("provenance", cost=cost or "On no device here has that been measured.")
 #
 # The main CIFAR runs of [](#ch-table1) are in bf16: where a network multiplies, numbers are rounded to eight
 # significant bits; weights, sums, the last layer and the logits are in float32. One of them, cross-entropy with seed
-# {glue:text}`provenance-seed`, was trained again in float32; and the same loss was trained in both precisions on GPUs,
-# {glue:text}`provenance-paired:s` each. Does bf16 change what is reported?
+# {glue:text}`provenance-seed`, was trained again in float32; and the same loss was trained in both precisions on a GPU,
+# {glue:text}`provenance-paired:s` each. Does bf16 change what is reported? Every change here is bf16 minus float32.
 
 # %% tags=["hide-input"]
 by_precision = {results.load_recorded(n)[0].spec.training.precision: n for n in map(str.strip, pairs.split(","))}
@@ -111,8 +111,8 @@ bf16, float32 = by_precision["bf16"], by_precision["float32"]
 by_seed = results.compare_by_seed(results.read_table(bf16), results.read_table(float32))
 of_pairs = results.load_recorded(bf16)
 own = of_pairs[0].spec
-heads = {"there": "float32", "here": "bf16", "low": "95 % from", "high": "to"}
-caption = f"{in_words(own.model)} on {in_words(own.dataset)}, {in_words(own.label)}, means over seeds, test images"
+heads = {"there": "float32", "here": "bf16", "change": "bf16 minus float32", "low": "95 % from", "high": "to"}
+caption = f"{in_words(own.model)} on {in_words(own.dataset)}, {in_words(own.label)}, test images, paired by seed"
 captioned(by_seed.drop(columns="seeds").rename(columns=heads), caption, precision=3)
 
 # %% tags=["remove-input"]
@@ -125,13 +125,15 @@ note("provenance", changed="; ".join(changed) or "none", of_pairs=len(by_seed), 
 widest = by_seed[by_seed.index.str.startswith("ECE")][["low", "high"]].abs().to_numpy().max()
 widest_nll = by_seed.loc["NLL", ["low", "high"]].abs().max()
 note("provenance", widest_ece=at_most(widest, 1), widest_nll=at_most(widest_nll, 2))
+note("provenance", more_in_bf16=int((by_seed["change"] > 0).sum()))
 
 # %% [markdown]
 # On {glue:text}`provenance-card:s`, paired by seed, with a 95 % t interval over {glue:text}`provenance-paired:s`: of
-# {glue:text}`provenance-of-pairs` numbers, each for itself, the interval of the change is without 0 for
-# {glue:text}`provenance-changed:s`; without any change one would expect {glue:text}`provenance-chance-pairs:.1f` of so
-# many. The intervals allow changes of up to {glue:text}`provenance-widest-ece:.1f` points of ECE and
-# {glue:text}`provenance-widest-nll:.2f` nats: smaller ones so few seeds do not tell from none.
+# {glue:text}`provenance-of-pairs` numbers, each for itself, the interval of the change excludes 0 for
+# {glue:text}`provenance-changed:s`; by chance alone about {glue:text}`provenance-chance-pairs:.1f` of them would.
+# Higher in bf16 are {glue:text}`provenance-more-in-bf16`; they depend on one another. The intervals allow changes of up
+# to {glue:text}`provenance-widest-ece:.1f` points of ECE and {glue:text}`provenance-widest-nll:.2f` nats: smaller ones
+# so few seeds do not tell from none.
 #
 # On a processor there is one run in float32, beside the seeds in bf16:
 
@@ -141,8 +143,9 @@ beside = results.compare_run_with_seeds(results.read_table(again), results.read_
 asked = (single.spec.label, single.spec.seed)
 same = next(run for run in results.load_recorded(record, part=True) if (run.spec.label, run.spec.seed) == asked)
 precisions = {"there": same.spec.training.precision, "here": single.spec.training.precision}
-columns = precisions | {"low": "a further seed, from", "high": "to"}
-shown = beside.drop(columns=["inside", "beyond", "seeds"]).rename(columns=columns)
+heads = precisions | {"change": f"{precisions['there']} minus {precisions['here']}"}
+heads |= {"low": "a further seed, from", "high": "to"}
+shown = beside.assign(change=-beside["change"])[["here", "there", "change", "low", "high"]].rename(columns=heads)
 what = f"{in_words(single.spec.model)} on CIFAR-10, {in_words(single.spec.label)}, seed {single.spec.seed}"
 captioned(shown, f"{what}, test images; T chosen on validation images", precision=3)
 
@@ -168,7 +171,7 @@ for how, run in {"there": same, "here": single}.items():
 # {glue:text}`provenance-inside` of the run in {glue:text}`provenance-precision-here`.{glue:text}`provenance-outside`
 # Beyond the least and the largest of the seeds lie {glue:text}`provenance-beyond`; a number of a run with a new seed
 # does so with probability {glue:text}`provenance-beyond-by-chance:.1f`, but this one repeats a seed, and its numbers go
-# together: {glue:text}`provenance-lower` of {glue:text}`provenance-compared` are lower. The intervals reach up to
+# together: {glue:text}`provenance-lower` of {glue:text}`provenance-compared` are lower in it. The intervals reach up to
 # {glue:text}`provenance-half-ece:.1f` points of ECE, {glue:text}`provenance-half-nll:.3f` nats and
 # {glue:text}`provenance-half-t:.1f` of $T$ to either side of the mean of the seeds: whether bf16 changes less than that
 # one run does not tell. The two were trained on {glue:text}`provenance-machine-there` and

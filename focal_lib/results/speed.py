@@ -391,15 +391,14 @@ def say_cost(rates: pd.DataFrame, grid: str, specs: Sequence[Spec]) -> str:
         if taken.empty:
             continue
         best = taken.sort_values("images_per_second").iloc[-1]
-        loop = f"our loop in {best['precision']}"
-        if ours.empty:
-            loop = f"torchvision's loop in {best['precision']}, which no run takes (ours was not measured),"
+        loop = "torchvision's loop, which no run takes," if ours.empty else "our loop"
+        lacking = " Ours was not measured." if ours.empty else ""
         hours = images / best["images_per_second"] / 3600
         time = f"{hours:,.0f} hours" if hours >= 1.5 else f"{60 * hours:,.0f} minutes"
         said.append(
-            f"On {device} {loop} trains {in_words(network)} with {best['images_per_second']:,.0f} images a second, "
-            f"so that the {len(specs)} runs of {grid}.yaml, {images:,} images, would take {time}, "
-            "evaluation not counted."
+            f"On {device} {loop} trains {in_words(network)} in {best['precision']} with "
+            f"{best['images_per_second']:,.0f} images a second. At that rate the {len(specs)} runs of {grid}.yaml, "
+            f"{images:,} images, would take {time}, evaluation not counted.{lacking}"
         )
     return " ".join(said)
 

@@ -221,22 +221,23 @@ def test_what_a_grid_would_take_on_each_device_that_has_a_rate_of_its_network():
     fast = training_rates(("mlp", "ours", "graph", 1, 2000.0), ("mlp", "ours", "graph", 2, 9000.0))
     fast = pd.concat([fast, training_rates(("mlp", "torchvision", "plain", 1, 3000.0))])
     rates = pd.concat([slow, fast, ONE_NETWORK], ignore_index=True)
-    first, second = speed.say_cost(rates, "some-grid", specs).split("counted. ")
-    assert first.startswith(
-        "On core torchvision's loop in bf16, which no run takes (ours was not measured), trains MLP"
+    first, second = speed.say_cost(rates, "some-grid", specs).split(" Ours was not measured. ")
+    assert first == (
+        "On core torchvision's loop, which no run takes, trains MLP in bf16 with 1,000 images a second. At that rate "
+        "the 2 runs of some-grid.yaml, 7,200,000 images, would take 2 hours, evaluation not counted."
     )
-    assert "with 1,000 images a second, so that the 2 runs of some-grid.yaml, " in first
-    assert "7,200,000 images, would take 2 hours" in first
-    assert "On card our loop in bf16 trains MLP with 2,000" in second  # one run at a time
-    assert "take 60 minutes" in second
+    assert second.startswith("On card our loop trains MLP in bf16 with 2,000 images a second.")  # one run at a time
+    assert second.endswith("would take 60 minutes, evaluation not counted.")
     assert speed.say_cost(ONE_NETWORK, "some-grid", specs) == ""
     slower = fast.assign(precision="float32", images_per_second=1500.0)
     by_precision = pd.concat([fast, slower], ignore_index=True)
     for precision, rate in {"bf16": "2,000", "float32": "1,500"}.items():
         asked = [replace(spec, precision=precision) for spec in specs]
-        assert f"our loop in {precision} trains MLP with {rate} " in speed.say_cost(by_precision, "some-grid", asked)
+        assert f"our loop trains MLP in {precision} with {rate} " in speed.say_cost(by_precision, "some-grid", asked)
     asked = [replace(spec, precision="float32") for spec in specs]
-    assert "torchvision's loop in bf16, which no run takes" in speed.say_cost(fast, "some-grid", asked)
+    assert "torchvision's loop, which no run takes, trains MLP in bf16 with 3,000" in speed.say_cost(
+        fast, "some-grid", asked
+    )
     assert speed.say_cost(fast[fast["loop"] == "ours"], "some-grid", asked) == ""
     for others in ([], [*specs, Spec(model="small-cnn")]):
         with pytest.raises(ValueError, match=r"specs must be of one network\. Got (none|mlp, small-cnn)"):

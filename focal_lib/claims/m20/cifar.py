@@ -208,8 +208,8 @@ def _beside_short(found: Measurement) -> str:
     """The difference after the longer training, and after shorter ones that sum and clip as it does."""
     short, large = (against_cross_entropy("focal 3", "pre", runs=name) for name in (CLIPPED, LARGER))
     return (
-        f"{found.measured:+.1f} points, {found.over}, by M20's schedule; after 16 epochs by another "
-        f"{short.measured:+.1f}, {short.over}, and in ResNet-18 {large.measured:+.1f}, {large.over}"
+        f"gamma 3 minus cross-entropy: {found.measured:+.1f} points, {found.over}, M20's schedule shortened; after 16 epochs "
+        f"with another schedule {short.measured:+.1f}, {short.over}, and in ResNet-18 {large.measured:+.1f}, {large.over}"
     )
 
 
@@ -232,7 +232,7 @@ def cifar10_before_long() -> Evidence:
 @claim(
     "m20.longer_training_favours_focal",
     source="M20 section 6, asked of how long is trained",
-    statement=r"ECE (equal width) as trained with focal loss, $\gamma = 3$, minus that with cross-entropy, is lower by M20's schedule of 100 "
+    statement=r"ECE (equal width) as trained with focal loss, $\gamma = 3$, minus that with cross-entropy, is lower with M20's schedule, shortened to 100 "
     r"passes over the images, with plain momentum and every batch, than with a learning rate of one cycle, Nesterov's momentum and a last batch that is not full dropped. "
     rf"(AirBench CNN, 45,000 training images, 16 epochs there, {STEPS}.)",
     chapter=CHAPTER_LARGER,
@@ -242,7 +242,7 @@ def cifar10_before_long() -> Evidence:
 def longer_training_favours_focal() -> Evidence:
     """Of the seeds that both have; machine and version of PyTorch may differ, too."""
     found = change_of_lead(FRESH, CLIPPED, "by M20's longer training")
-    seen = "Asked when seed 0 of either had been seen; all short runs had been when the long ones began"
+    seen = "Asked when seed 0 of either had been seen; all short runs had been seen when the long ones began"
     return with_remark(found, f"{seen}. Processor or GPU, and version of PyTorch, differ, too")
 
 
