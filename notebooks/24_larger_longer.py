@@ -193,10 +193,16 @@ of_fresh = results.evaluate_contrasts(tables["fresh"], results.recorded.read_wri
 caption = f"CIFAR-10, the small network after {first['fresh'].training.epochs} epochs, percentage points"
 results.format_contrasts(results.name_in_full(of_fresh), caption, precision=None)
 
+
 # %% tags=["hide-input"]
-fresh_tests = results.histories(runs["fresh"], "test")
-fresh_tests = fresh_tests.assign(gap=100 * (fresh_tests["confidence"] - fresh_tests["accuracy"]))
-fresh_tests = fresh_tests.assign(width=100 * fresh_tests["ece"])
+def in_per_cent(short):
+    """Test rows of a set of runs, with ECE, error and confidence minus accuracy in per cent and points."""
+    found = results.histories(runs[short], "test")
+    gap = 100 * (found["confidence"] - found["accuracy"])
+    return found.assign(gap=gap, width=100 * found["ece"], wrong=100 * found["error"])
+
+
+fresh_tests = in_per_cent("fresh")
 titles = {"ECE (equal width, %)": "width", "confidence minus accuracy (points)": "gap"}
 by_column = results.over_seeds_by_epoch(fresh_tests[fresh_tests["epoch"] >= 5], list(titles.values()))
 panels = {title: by_column[column] for title, column in titles.items()}
@@ -240,9 +246,7 @@ note("larger", fresh_error_by=more.estimate, fresh_error_low=more.low, fresh_err
 # after the epochs {glue:text}`larger-drop` and {glue:text}`larger-second-drop`, the vertical lines.
 
 # %% tags=["hide-input"]
-long_tests = results.histories(runs["long"], "test")
-long_tests = long_tests.assign(gap=100 * (long_tests["confidence"] - long_tests["accuracy"]))
-long_tests = long_tests.assign(width=100 * long_tests["ece"], wrong=100 * long_tests["error"])
+long_tests = in_per_cent("long")
 settled = long_tests[long_tests["epoch"] >= 5]
 drops, last = first["long"].training.drops, first["long"].training.epochs
 titles = {"ECE (equal width, %)": "width", "confidence minus accuracy (points)": "gap"}

@@ -61,8 +61,8 @@ def translate_settings(listed: str) -> tuple[list[str], dict[str, str]]:
     for setting, value in settings.items():
         if setting in _VARIABLES:
             variables[_VARIABLES[setting]] = " ".join(value.split())
-        elif setting == "find-links":
-            options += [word for place in value.split() for word in ("--find-links", place)]
+        elif setting == "find-links" and "," not in value:
+            variables["UV_FIND_LINKS"] = ",".join(value.split())
         elif setting == "no-cache-dir":
             options += ["--no-cache"] if value.lower() in ("1", "true", "yes", "on") else []
         elif setting not in _OF_NO_MATTER:

@@ -170,15 +170,10 @@ def _collect(path: Path, root: Path, record: Path | None, table: Path | None, pa
 
 def _refuse_to_lose(table: Path, results: Collection[Result]) -> None:
     """A table that has other runs, too, is not written over: their logits may not be kept."""
-    import pandas as pd
-    import pyarrow.parquet as pq
+    from focal_lib.results.experiments import runs_in_table
 
-    columns = ["dataset", "model", "loss", "seed"]
-    if not table.is_file() or not set(columns) <= set(pq.read_schema(table).names):
-        return
-    before = set(pd.read_parquet(table, columns=columns).itertuples(index=False, name=None))
-    specs = [result.spec for result in results]
-    if lost := before - {(spec.dataset, spec.model, spec.label, spec.seed) for spec in specs}:
+    specs = (result.spec for result in results)
+    if lost := runs_in_table(table) - {(spec.dataset, spec.model, spec.label, spec.seed) for spec in specs}:
         raise ValueError(
             f"{table} must have no run that the new table has not. Got {len(lost)}: write elsewhere, or move it away."
         )

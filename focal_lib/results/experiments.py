@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 
 from focal_lib.checkout import ROOT
 from focal_lib.results.compute_used import folder_in_words, in_words
@@ -14,7 +16,7 @@ from focal_lib.training.cost import images_to_train
 from focal_lib.training.grids import GridNotes, read_grid, read_notes
 from focal_lib.training.store import SPEC, Result
 
-__all__ = ["Experiment", "experiment_table", "list_experiments", "recorded_data"]
+__all__ = ["Experiment", "experiment_table", "list_experiments", "recorded_data", "runs_in_table"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def _status(name: str, planned: int, live: Mapping[str, Sequence[Result]]) -> st
     recorded, compute = folder_in_words(ROOT / "results" / name)
     if recorded:
         part = "" if recorded == planned else f" in part, {recorded} runs"
-        if part and _runs_in_table(name) == planned:
+        if part and len(runs_in_table(ROOT / "results" / name / "table.parquet")) == planned:
             part = f", a table of all runs and the logits of {recorded}"
         return f"recorded{part}; compute used: {compute}"
     results = ROOT / "results"
@@ -59,10 +61,12 @@ def _status(name: str, planned: int, live: Mapping[str, Sequence[Result]]) -> st
     return "not run"
 
 
-def _runs_in_table(name: str) -> int:
-    path = ROOT / "results" / name / "table.parquet"
+def runs_in_table(path: Path) -> set[tuple[object, ...]]:
+    """Data set, network, loss and seed of the runs in a parquet file; none where there is none, or no such columns."""
     columns = ["dataset", "model", "loss", "seed"]
-    return len(pd.read_parquet(path, columns=columns).drop_duplicates()) if path.is_file() else 0
+    if not path.is_file() or not set(columns) <= set(pq.read_schema(path).names):
+        return set()
+    return set(pd.read_parquet(path, columns=columns).itertuples(index=False, name=None))
 
 
 def experiment_table(found: Sequence[Experiment]) -> pd.DataFrame:

@@ -24,8 +24,9 @@ freeze.user='true'
 
 def test_settings_in_the_words_of_uv():
     assert translate_settings(LISTED) == (
-        ["--find-links", "wheels", "--find-links", "more"],  # the environment's, in place of the file's
+        [],
         {
+            "UV_FIND_LINKS": "wheels,more",  # the environment's, in place of the file's
             "SSL_CERT_FILE": "/etc/certificates.crt",
             "UV_DEFAULT_INDEX": "https://main.example/simple",
             "UV_INDEX": "https://one.example/simple https://two.example/simple",
@@ -37,9 +38,12 @@ def test_settings_in_the_words_of_uv():
     assert translate_settings("global.no-cache-dir='0'") == ([], {})
 
 
-@pytest.mark.parametrize("line", ["global.no-index='1'", ":env:.constraint='c.txt'", "install.user='true'"])
+@pytest.mark.parametrize(
+    "line",
+    ["global.no-index='1'", ":env:.constraint='c.txt'", "install.user='true'", "global.find-links='wheels,a comma'"],
+)
 def test_a_setting_without_a_word(line):
-    with pytest.raises(Untranslated, match=r"no word for pip's (no-index|constraint|user)"):
+    with pytest.raises(Untranslated, match=r"no word for pip's (no-index|constraint|user|find-links)"):
         translate_settings(line)
 
 
