@@ -273,10 +273,9 @@ def _could_show(interval: Interval, over: str, sign: bool) -> str:
     """'with 4 seeds an effect of 0.34 or more would show (power 80 %)'."""
     if interval.kind != "t":
         return "no interval says what could have been shown"
-    if (interval.degrees or 0) < 2:  # the spread of two values tells next to nothing of the true one
-        return f"{over or 'two values'} do not tell how large an effect would show"
     what = "an effect" if sign else "a distance from what is claimed"
     smallest = smallest_effect(interval, POWER)
     if interval.within is not None and sign and smallest > max(map(abs, interval.within)):
         return f"with {over or 'these data'} no effect that it can have would show (power {100 * POWER:g} %)"
-    return f"with {over or 'these data'} {what} of {smallest:.2g} or more would show (power {100 * POWER:g} %)"
+    guess = "; the spread of two values is a guess" if interval.degrees == 1 else ""
+    return f"with {over or 'these data'} {what} of {smallest:.2g} or more would show (power {100 * POWER:g} %{guess})"

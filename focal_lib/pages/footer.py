@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import psutil
 from IPython.display import Markdown
 
 from focal_lib.checkout import ROOT, commit
@@ -18,7 +19,6 @@ from focal_lib.checkout import ROOT, commit
 __all__ = ["VERSIONS_OF", "command", "foot", "versions"]
 
 VERSIONS_OF = ("focal-lib", "numpy", "scipy", "sympy", "python-flint", "torch", "scikit-learn", "matplotlib")
-_STARTED = time.monotonic()  # notebooks import this module in their first cell
 
 
 def versions() -> dict[str, str]:
@@ -43,7 +43,7 @@ def _relative(value: Any) -> Any:
 
 
 def foot(name: str, **parameters: Any) -> Markdown:
-    """Commit, date, parameters, versions, run time and the commands that rerun the page `name`.
+    """Commit, date, parameters, versions, time since the kernel began, and the commands that rerun the page `name`.
 
     Args:
         name: the notebook's file name without suffix, '02_convexity'.
@@ -63,7 +63,7 @@ def foot(name: str, **parameters: Any) -> Markdown:
 * Made from: {made}
 * Parameters: {listed}
 * Versions: {numbers}; {platform.system()} on {platform.machine()}{gpu}
-* Run time: {time.monotonic() - _STARTED:.1f} s
+* Run time: {time.time() - psutil.Process().create_time():.1f} s
 * The same page with these or other parameters, names checked first:
 
       {command(name, **given)}

@@ -136,10 +136,11 @@ def test_nothing_is_concluded_while_one_part_waits_for_its_runs():
     assert "the formula is lost" in lost.would_change()
 
 
-def test_two_seeds_do_not_tell_what_would_show():
+def test_what_two_seeds_would_show_is_called_a_guess():
     found = Measurement.signed("gain", "lower", t_interval([-1.0, 0.5]), -1, "2 seeds", size=-0.2)
-    assert found.describe().endswith("UNDECIDED; 2 seeds do not tell how large an effect would show")
-    assert found.would_change() == "more data: 2 seeds do not tell how large an effect would show"
+    told = "with 2 seeds an effect of 12 or more would show (power 80 %; the spread of two values is a guess)"
+    assert found.describe().endswith(f"UNDECIDED; {told}")
+    assert found.would_change() == f"more data: {told}"
 
 
 def test_several_intervals_must_be_t_intervals():

@@ -1,0 +1,299 @@
+"""What `python -m MODULE ARGUMENTS` does, in a process that has imported the packages of a page already.
+
+    python workflow/warm.py -m MODULE ARGUMENTS     by the server that `start` has begun, else as python -m
+    python workflow/warm.py serve DESCRIPTOR ...    the server: imports packages once, and takes calls at that socket
+
+Each page of a build imports PyTorch, SymPy and pandas for its kernel and papermill for itself, each run PyTorch and its
+compiler: 5 seconds of a core a time. Here one process imports them, and a call is a fork of it: none sees what another
+has done. It has the caller's arguments, folder, environment and open files. Signals to the
+caller are passed on; if the caller is killed, so is its call, and with the server all of them. The server ends when its
+standard input does, which its starter holds.
+
+A fork copies one thread alone, and on macOS not even all of that: the server serves on Linux, and only where one thread
+is all there is after the imports.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import json
+import os
+import runpy
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+__all__ = ["Asked", "call", "end", "serve", "start"]
+
+AT = "FOCAL_WARM"  # the environment's name for the socket
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+NO_THREAD = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}  # of the memory allocator of pyarrow
+AS_IMPORTED = (*ONE_THREAD, "PYTHONHASHSEED", "PYTHONPATH", "PYTHONWARNINGS")  # packages and Python read these once
+PACKAGES = (
+    *("focal_lib.claims", "focal_lib.results", "focal_lib.training.fit", "focal_lib.cli.run", "focal_lib.cli.notebook"),
+    *("focal_lib.pages.execute", "focal_lib.pages.html", "focal_lib.pages.plots", "focal_lib.pages.resolve"),
+    *("ipykernel.kernelapp", "matplotlib.pyplot", "torch._dynamo"),
+)
+INLINE = "module://matplotlib_inline.backend_inline"  # what a kernel sets before its page imports matplotlib
+HEAD, PID = 8, 8  # bytes: before a call, its length; the server's first answer. The second, one, is the exit status
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+class Asked(NamedTuple):
+    """A call: python -m module arguments, in a folder and an environment."""
+
+    module: str
+    arguments: list[str]
+    folder: str
+    environment: dict[str, str]
+
+    def run(self) -> NoReturn:
+        """As the main program of this process, whose folder and environment these become, to its end.
+
+        Python's own way to end would look at every object there is, and so copy all memory from the server: 2 seconds.
+        """
+        os.chdir(self.folder)
+        os.environ.clear()
+        os.environ.update(self.environment)
+        sys.path[0] = self.folder
+        sys.argv[1:] = self.arguments
+        status = 1
+        try:
+            runpy.run_module(self.module, run_name="__main__", alter_sys=True)
+            status = 0
+        except SystemExit as end:
+            if end.code is None or isinstance(end.code, int):
+                status = end.code or 0
+            else:
+                print(end.code, file=sys.stderr)
+        except BaseException as error:
+            traceback.print_exc()
+            status = 128 + signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
+        with suppress(BaseException):
+            threading._shutdown()  # type: ignore[attr-defined]  # as multiprocessing's forks do
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def main() -> None:
+    match sys.argv[1:]:
+        case ["-m", module, *arguments]:
+            sys.exit(call(module, arguments))
+        case ["serve", descriptor, *packages]:
+            serve(socket.socket(fileno=int(descriptor)), packages).run()
+        case other:
+            expected = "-m MODULE ARGUMENTS or serve DESCRIPTOR PACKAGES"
+            sys.exit(f"{expected} is expected. Got {' '.join(other) or 'nothing'}.")
+
+
+def start(packages: Sequence[str] = PACKAGES) -> subprocess.Popen[bytes] | None:
+    """Begin a server and tell it to later processes by the environment; it ends with this process, or at its `stdin`.
+
+    Kernels named python3 are its calls, too. None on other systems than Linux.
+    """
+    if sys.platform != "linux":
+        return None
+    folder = Path(tempfile.mkdtemp(prefix="focal-"))
+    me, at = str(Path(__file__).resolve()), str(folder / "socket")
+    kernel = folder / "kernels" / "python3" / "kernel.json"
+    kernel.parent.mkdir(parents=True)
+    argv = [sys.executable, me, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    kernel.write_text(json.dumps({"argv": argv, "display_name": "Python 3 (ipykernel)", "language": "python"}))
+    with socket.socket(socket.AF_UNIX) as listener:  # who calls before the server is ready waits
+        listener.bind(at)
+        listener.listen()
+        command = [sys.executable, me, "serve", str(listener.fileno()), *packages]
+        environment = os.environ | ONE_THREAD | NO_THREAD
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, pass_fds=[listener.fileno()])
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, (str(folder), os.environ.get("JUPYTER_PATH"))))
+    os.environ[AT] = at
+    return server
+
+
+def end(servers: Iterable[subprocess.Popen[bytes] | None]) -> None:
+    """Have the servers end, and wait for it, so that their time counts as this process's."""
+    for server in filter(None, servers):
+        server.communicate()
+
+
+def call(module: str, arguments: list[str]) -> int:
+    """Have the module run by the server, and tell its exit status; without a server this process becomes the call.
+
+    The status of a call that a signal ended is 128 and the signal's number, as a shell has it.
+    """
+    with socket.socket(socket.AF_UNIX) as server:
+        try:
+            pid = _ask(server, Asked(module, arguments, os.getcwd(), dict(os.environ)))
+        except OSError:
+            pid = None
+        if pid is None:
+            os.execv(sys.executable, [sys.executable, "-m", module, *arguments])
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda number, _: _signal(pid, number))
+        _die_with_parent(signal.SIGTERM)
+        status = server.recv(1)
+        return status[0] if status else 128 + signal.SIGKILL
+
+
+def _ask(server: socket.socket, asked: Asked) -> int | None:
+    """The process id of the call, or None where the server does not take it."""
+    server.connect(os.environ.get(AT, ""))
+    whole = json.dumps(asked).encode()
+    socket.send_fds(server, [len(whole).to_bytes(HEAD, "big")], [0, 1, 2])
+    server.sendall(whole)
+    return int.from_bytes(server.recv(PID), "big") or None
+
+
+def serve(listener: socket.socket, packages: Sequence[str]) -> Asked:
+    """Take calls, and remove the socket's folder at the end. In a process that is a call: what was asked."""
+    folder, me = Path(listener.getsockname()).parent, os.getpid()
+    try:
+        _import(packages)
+        return _Server(listener).take_calls()
+    finally:
+        if os.getpid() == me:
+            shutil.rmtree(folder)
+
+
+def _import(packages: Sequence[str]) -> None:
+    """All that is done once; the environment is as a kernel's where packages ask it when they are imported.
+
+    Raises:
+        SystemExit: one of them has begun a thread.
+    """
+    os.environ["MPLBACKEND"] = INLINE
+    os.environ["JPY_PARENT_PID"] = str(os.getpid())  # of kernels
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+    for name in packages:
+        import_module(name)
+    if (threads := len(os.listdir("/proc/self/task"))) > 1:
+        sys.exit(f"{sys.argv[0]} needs one thread after its imports. Got {threads}: calls will be python -m.")
+
+
+class _Server:
+    """What forks: it has a connection to the caller of each call."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        self.me = os.getpid()
+        self.listener = listener
+        self.ended, self.wake = socket.socketpair()  # readable when a call has ended
+        self.wake.setblocking(False)
+        self.callers: dict[int, socket.socket] = {}  # by the process id of the call
+        self.ready = selectors.DefaultSelector()
+
+    def take_calls(self) -> Asked:
+        """Fork for each call, tell callers how calls ended, kill calls whose caller is gone. Returns in forks alone."""
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # or nothing would be written to the descriptor
+        signal.set_wakeup_fd(self.wake.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal, for all of a build: its starter will end
+        for source in (sys.stdin, self.listener, self.ended):
+            self.ready.register(source, selectors.EVENT_READ)
+        while True:
+            for key, _ in self.ready.select():
+                if key.fileobj is sys.stdin:
+                    sys.exit()
+                elif key.fileobj is self.ended:
+                    self.ended.recv(4096)
+                    self.tell_ends()
+                elif key.fileobj is self.listener:
+                    if (asked := self.begin()) is not None:
+                        return asked
+                elif key.data in self.callers:  # they say nothing more: this one is gone
+                    self.ready.unregister(key.fileobj)
+                    _signal(key.data, signal.SIGKILL)
+
+    def begin(self) -> Asked | None:
+        """Fork for the caller that waits, or hang up. In the fork: what was asked."""
+        caller, _ = self.listener.accept()
+        try:
+            asked, files = _receive(caller)
+        except (OSError, ValueError):  # it was killed as it asked
+            caller.close()
+            return None
+        pid = os.fork() if _is_as_imported(asked) else None
+        if pid == 0:
+            self.become_call(caller, files)
+            return asked
+        for file in files:
+            os.close(file)
+        if pid is None:
+            caller.close()
+            return None
+        self.callers[pid] = caller
+        self.ready.register(caller, selectors.EVENT_READ, pid)
+        with suppress(OSError):  # it is gone, which is also readable
+            caller.sendall(pid.to_bytes(PID, "big"))
+        return None
+
+    def become_call(self, caller: socket.socket, files: list[int]) -> None:
+        """A process group of its own, with the caller's files, that ends with the server."""
+        signal.set_wakeup_fd(-1)
+        self.ready.close()
+        for connection in (*self.callers.values(), caller, self.listener, self.ended, self.wake):
+            connection.close()
+        for place, file in enumerate(files):
+            os.dup2(file, place)
+            os.close(file)
+        os.setsid()
+        _die_with_parent(signal.SIGKILL, self.me)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        if "numpy" in sys.modules:  # else each call would draw the same numbers
+            import_module("numpy").random.seed()
+
+    def tell_ends(self) -> None:
+        """To each caller whose call has ended its exit status."""
+        while self.callers:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            caller, code = self.callers.pop(pid), os.waitstatus_to_exitcode(status)
+            with suppress(KeyError):
+                self.ready.unregister(caller)
+            with suppress(OSError):  # it is gone
+                caller.sendall(bytes([code if code >= 0 else 128 - code]))
+            caller.close()
+
+
+def _signal(call: int, number: int) -> None:
+    """To a call and what it has begun, if it has not ended."""
+    with suppress(ProcessLookupError):
+        os.killpg(call, number)
+
+
+def _receive(caller: socket.socket) -> tuple[Asked, list[int]]:
+    """What is asked, and the files that the caller gave: input, output, errors."""
+    head, files, _, _ = socket.recv_fds(caller, HEAD, 3)
+    with caller.makefile("rb") as stream:
+        return Asked(*json.loads(stream.read(int.from_bytes(head, "big")))), files
+
+
+def _is_as_imported(asked: Asked) -> bool:
+    """Whether what was read from the environment at the start is what the caller has there."""
+    return all(asked.environment.get(name) == os.environ.get(name) for name in AS_IMPORTED)
+
+
+def _die_with_parent(number: int, parent: int | None = None) -> None:
+    """A signal to this process when its parent dies; at once, if it is dead."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
+        if parent is not None and os.getppid() != parent:
+            os.kill(os.getpid(), number)
+
+
+if __name__ == "__main__":
+    main()
