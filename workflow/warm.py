@@ -44,7 +44,7 @@ AS_IMPORTED = (*ONE_THREAD, "PYTHONHASHSEED", "PYTHONPATH", "PYTHONWARNINGS")  #
 PACKAGES = (
     *("focal_lib.claims", "focal_lib.results", "focal_lib.training.fit", "focal_lib.cli.run", "focal_lib.cli.notebook"),
     *("focal_lib.pages.execute", "focal_lib.pages.html", "focal_lib.pages.plots", "focal_lib.pages.resolve"),
-    *("ipykernel.kernelapp", "matplotlib.pyplot", "torch._dynamo"),
+    *("ipykernel.kernelapp", "matplotlib.pyplot", "torch._inductor.config"),
 )
 INLINE = "module://matplotlib_inline.backend_inline"  # what a kernel sets before its page imports matplotlib
 HEAD, PID = 8, 8  # bytes: before a call, its length; the server's first answer. The second, one, is the exit status
