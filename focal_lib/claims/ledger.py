@@ -20,6 +20,7 @@ from focal_lib.claims.evidence import Conditional, Evidence, Unchecked
 from focal_lib.claims.formal import Faithful, Formal
 from focal_lib.claims.judgement import HOLDS, Verdict
 from focal_lib.claims.links import LEDGER_PAGE, link_ids, verdict_anchor
+from focal_lib.claims.told import Told, look_up, tell
 from focal_lib.pages.folds import fold
 from focal_lib.threads import one_thread
 
@@ -105,6 +106,14 @@ class Claim:
             evidence = self.check()
         return evidence, evidence.verdict, time.perf_counter() - started
 
+    @cached_property
+    def _found(self) -> tuple[Evidence, Verdict, float]:
+        """By this process, or by another page of the build that this page is of."""
+        if "_checked" not in self.__dict__ and (told := look_up(self.id)) is not None:
+            return told, told.verdict, told.seconds
+        tell(self.id, *self._checked)
+        return self._checked
+
     @property
     def evidence(self) -> Evidence:
         return self._checked[0]
@@ -112,7 +121,7 @@ class Claim:
     @property
     def without_kernel(self) -> Verdict:
         """That of the evidence; a statement of ours is confirmed where a paper's would be reproduced."""
-        found = self._checked[1]
+        found = self._found[1]
         return found if self.of_paper else _OF_OURS.get(found, found)
 
     @property
@@ -140,15 +149,16 @@ class Claim:
     @property
     def verdict_in_full(self) -> str:
         """The verdict, where it is settled with what it rests on, as 'CONDITIONAL (NUMERIC)'."""
-        found = self.evidence
+        found = self._found[0]
         if self.formally_proved and self.verdict != Verdict.FORMALLY_PROVED:
             return f"{self.verdict} ({Verdict.FORMALLY_PROVED})"
-        return f"{self.verdict} ({found.weaker})" if isinstance(found, Conditional) else str(self.verdict)
+        weaker = found.weaker if isinstance(found, Conditional | Told) else None
+        return f"{self.verdict} ({weaker})" if weaker else str(self.verdict)
 
     @property
     def seconds(self) -> float:
         """What the check cost on this machine."""
-        return self._checked[2]
+        return self._found[2]
 
     @property
     def instead(self) -> str:
@@ -194,7 +204,7 @@ class Claim:
 
     def conclude(self) -> str:
         """What the verdict means for this claim, in one line."""
-        said = self.evidence.conclude()
+        said = self._found[0].conclude()
         if self.formally_proved and self.formal is not None:
             how = ", of an equivalent statement" if self.formal.faithful == Faithful.EQUIVALENT else ""
             if self.verdict == Verdict.FORMALLY_PROVED:
@@ -210,7 +220,7 @@ class Claim:
 
     def would_change(self) -> str:
         """What would make the verdict change, in one line."""
-        without = self.evidence.would_change()
+        without = self._found[0].would_change()
         if not self.formally_proved or self.formal is None:
             return without
         said = "does not say just this" if self.formal.faithful == Faithful.EXACT else "is not equivalent to this"
@@ -227,7 +237,7 @@ class Claim:
         formal = self.formal.describe() if self.formal else ""
         if why := self.why_not_formalised(self.without_kernel):
             formal = f"Not formalised in Coq: {why}."
-        return self.evidence.describe() + (formal and f"\n\n{formal}")
+        return self._found[0].describe() + (formal and f"\n\n{formal}")
 
     def why_not_formalised(self, verdict: str | None) -> str | None:
         """The reason, of a claim with this verdict without Coq that sympy or ball arithmetic proves, not Coq."""

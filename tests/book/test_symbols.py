@@ -1,5 +1,6 @@
 """The page of symbols is true: one row a symbol, names of the code that exist, none used before its chapter."""
 
+import functools
 import re
 from collections import Counter
 
@@ -38,6 +39,7 @@ INTRODUCED = [
 ]
 
 
+@functools.cache
 def prose(path):
     return "\n".join(cell.source for cell in jupytext.read(path).cells if cell.cell_type == "markdown")
 

@@ -18,8 +18,10 @@ CLAIMS = {claim.id: claim for claim in ledger()}
 
 
 TAKE_SECONDS = (  # their evidence is fits or certificates
+    "kk24.negative_bounds",
     "kk24.negative_confidence_falls",
     "kk24.negative_inverse_sigmoid",
+    "l25.fig7_calibration",
     "l25.fig7_sharp",
     "l25.fig7_smoother",
     "m20.linear_high_never",

@@ -14,6 +14,20 @@ from focal_lib.results.other_training import compare_by_seed, compare_run_with_s
 
 
 @pytest.fixture(scope="module")
+def table_of():
+    """`over_seeds.measure`, of each run once: it fits six scalings."""
+    measured = {}
+
+    def look_up(runs):
+        for run in runs:
+            if id(run) not in measured:
+                measured[id(run)] = run, over_seeds.measure([run])  # the run, so that no other gets its id
+        return pd.concat([measured[id(run)][1] for run in runs], ignore_index=True)
+
+    return look_up
+
+
+@pytest.fixture(scope="module")
 def halved(made_results):
     """The same runs with logits half as large, without one of them."""
 
@@ -24,9 +38,9 @@ def halved(made_results):
 
 
 @pytest.fixture(scope="module")
-def compared(made_results, halved):
+def compared(table_of, made_results, halved):
     runs = {"as they were": made_results, "halved": halved}
-    return compare_training({way: over_seeds.measure(own) for way, own in runs.items()}, runs)
+    return compare_training({way: table_of(own) for way, own in runs.items()}, runs)
 
 
 def test_means_are_over_the_seeds_that_both_have(made_results, halved, compared):
@@ -47,16 +61,16 @@ def test_half_the_logits_have_half_the_temperature_and_the_same_error(compared):
         assert two["confidence - accuracy (points)"] < one["confidence - accuracy (points)"]
 
 
-def test_nothing_in_common_is_refused(made_results):
-    tables = {"a": over_seeds.measure(made_results[:1]), "b": over_seeds.measure(made_results[1:2])}
+def test_nothing_in_common_is_refused(table_of, made_results):
+    tables = {"a": table_of(made_results[:1]), "b": table_of(made_results[1:2])}
     with pytest.raises(ValueError, match=r"must have a loss and seed in common. Got none in a, b"):
         compare_training(tables, {"a": made_results[:1], "b": made_results[1:2]})
 
 
 @pytest.fixture(scope="module")
-def measured(made_results, halved):
+def measured(table_of, made_results, halved):
     """Seeds of cross-entropy, and seed 1 with halved logits."""
-    return over_seeds.measure(made_results[:4]), over_seeds.measure(halved[:1])
+    return table_of(made_results[:4]), table_of(halved[:1])
 
 
 def test_a_run_has_its_seed_beside_it_and_where_a_further_seed_would_be(made_results, measured):
@@ -78,8 +92,8 @@ def test_a_run_has_its_seed_beside_it_and_where_a_further_seed_would_be(made_res
     assert not found["beyond"]["error (%)"]
 
 
-def test_a_seed_of_the_same_way_has_no_change_and_lies_inside(made_results):
-    seeds = over_seeds.measure(made_results[:4])
+def test_a_seed_of_the_same_way_has_no_change_and_lies_inside(table_of, made_results):
+    seeds = table_of(made_results[:4])
     found = compare_run_with_seeds(seeds[seeds["seed"] == 2], seeds)
     assert (found["change"] == 0).all()
     assert found["inside"].all()  # of four values none is so far from their mean
@@ -89,10 +103,10 @@ def test_a_seed_of_the_same_way_has_no_change_and_lies_inside(made_results):
 @pytest.mark.parametrize(
     ("run", "seeds", "told"), [(slice(2), slice(4), "one run. Got 2"), (slice(5, 6), slice(4), "")]
 )
-def test_a_run_without_its_seeds_is_refused(made_results, run, seeds, told):
+def test_a_run_without_its_seeds_is_refused(table_of, made_results, run, seeds, told):
     told = told or r"two runs of focal 3 or more, seed 1 among them\. Got none"
     with pytest.raises(ValueError, match=told):
-        compare_run_with_seeds(over_seeds.measure(made_results[run]), over_seeds.measure(made_results[seeds]))
+        compare_run_with_seeds(table_of(made_results[run]), table_of(made_results[seeds]))
 
 
 @pytest.mark.parametrize(
@@ -104,8 +118,8 @@ def test_a_run_without_its_seeds_is_refused(made_results, run, seeds, told):
         (lambda t: t[t["metric"] != "nll"], "seeds must have every number, finite. Got none for NLL"),
     ],
 )
-def test_seeds_that_are_not_whole_are_refused(made_results, change, told):
-    table = over_seeds.measure(made_results[:4])
+def test_seeds_that_are_not_whole_are_refused(table_of, made_results, change, told):
+    table = table_of(made_results[:4])
     with pytest.raises(ValueError, match=told):
         compare_run_with_seeds(table[table["seed"] == 1], change(table))
     for level in (0, 1, 95, float("nan")):
@@ -113,9 +127,9 @@ def test_seeds_that_are_not_whole_are_refused(made_results, change, told):
             compare_run_with_seeds(table[table["seed"] == 1], table, level=level)
 
 
-def test_changes_are_paired_by_seed(made_results, halved):
+def test_changes_are_paired_by_seed(table_of, made_results, halved):
     """Whatever the order of the rows."""
-    there, here = over_seeds.measure(made_results[1:4]), over_seeds.measure(halved[:3])
+    there, here = table_of(made_results[1:4]), table_of(halved[:3])
     found = compare_by_seed(here.iloc[::-1], there)
     eces = {}
     for way, runs in (("there", made_results[1:4]), ("here", halved[:3])):
@@ -142,10 +156,10 @@ def test_changes_are_paired_by_seed(made_results, halved):
     ],
     ids=["other seeds", "one seed", "two losses"],
 )
-def test_runs_without_their_pairs_are_refused(made_results, here, there, told):
+def test_runs_without_their_pairs_are_refused(table_of, made_results, here, there, told):
     with pytest.raises(ValueError, match=told):
-        compare_by_seed(over_seeds.measure(made_results[here]), over_seeds.measure(made_results[there]))
-    table = over_seeds.measure(made_results[:2])
+        compare_by_seed(table_of(made_results[here]), table_of(made_results[there]))
+    table = table_of(made_results[:2])
     for other in ({"dataset": "other"}, {"model": "other"}):
         with pytest.raises(
             ValueError, match=r"here and there must be of one data set and network\. Got .* and .*other"

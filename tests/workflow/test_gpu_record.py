@@ -207,6 +207,7 @@ gpu_record.main()
 """
 
 
+@pytest.mark.slow
 def test_what_a_borrowed_machine_may_lack_is_not_needed(place):
     """Neither by the call nor by a process that it begins."""
     (spec, _), out = read_grid(place / "grid.yaml"), place / "out"

@@ -1,0 +1,77 @@
+"""What the check of a claim found, as text: pages of one build tell each other, and each claim is checked once.
+
+They do where FOCAL_CHECKED names a folder, which a build empties at its start: nothing in it is older than the build.
+What was found of runs that are not all there yet is told to nobody who has more of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from focal_lib.atomic_write import write_whole
+from focal_lib.claims.evidence import Conditional, Evidence
+from focal_lib.claims.judgement import Verdict
+
+__all__ = ["Told", "look_up", "tell"]
+
+
+@dataclass(frozen=True)
+class Told:
+    """The evidence of another page's check, without what it was concluded from."""
+
+    verdict: Verdict
+    weaker: Verdict | None  # of a `Conditional`
+    description: str
+    conclusion: str
+    change: str
+    seconds: float  # that the check took
+
+    def describe(self) -> str:
+        return self.description
+
+    def conclude(self) -> str:
+        return self.conclusion
+
+    def would_change(self) -> str:
+        return self.change
+
+
+def look_up(id: str) -> Told | None:
+    """What another page of this build has found of a claim."""
+    if (file := _file(id)) is None:
+        return None
+    try:
+        told = json.loads(file.read_text())
+        weaker = told.pop("weaker")
+        return Told(verdict=Verdict(told.pop("verdict")), weaker=weaker and Verdict(weaker), **told)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # none, or half of one
+        return None
+
+
+def tell(id: str, evidence: Evidence, verdict: Verdict, seconds: float) -> None:
+    """Tell the other pages of this build."""
+    if (file := _file(id)) is None:
+        return
+    weaker = evidence.weaker if isinstance(evidence, Conditional) else None
+    told = Told(verdict, weaker, evidence.describe(), evidence.conclude(), evidence.would_change(), seconds)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(file, lambda part: part.write_text(json.dumps(asdict(told))))
+
+
+def _file(id: str) -> Path | None:
+    """Of a claim, as long as the runs are these; None outside a build."""
+    folder = os.environ.get("FOCAL_CHECKED")
+    return Path(folder, _name_runs(), f"{id}.json") if folder else None
+
+
+def _name_runs() -> str:
+    """A name for the finished runs there are, by place, time and size of their logits."""
+    runs = Path(os.environ.get("FOCAL_RUNS", ""))
+    found = sorted(
+        (path.as_posix(), path.stat().st_mtime_ns, path.stat().st_size) for path in runs.glob("*/logits.npz")
+    )
+    return hashlib.sha256(repr(found).encode()).hexdigest()[:16]
