@@ -17,7 +17,7 @@
 #
 # **What is this?** Every claim of {cite:t}`kk24`, {cite:t}`m20`, {cite:t}`kn24` and {cite:t}`l25`, as a
 # function that returns its evidence. The
-# verdict is computed from the evidence when this page is built; nobody types it. The statement
+# verdict is computed from the evidence when the book is built; nobody types it. The statement
 # is quoted or paraphrased as the paper makes it. Where it is false, the corrected statement
 # stands next to it, with a check of its own.
 #

@@ -5,7 +5,8 @@
         --epochs 100 --seeds 1 --out chest.parquet
 
 The second, with the files of ChestX-ray14 in FOCAL_DATA/chest-xray14, is nearer to L25's setting: all its losses, one
-after the other, on the CPU, until they are done. It says first how many images that is, and about how many hours.
+after the other, on the CPU, until they are done. It says first how many images that is, and about how many hours; with
+--dry-run no more than that.
 `notebooks/22_where_it_looks.py` and claims read what the first leaves: numbers, no image.
 """
 
@@ -56,7 +57,13 @@ def seconds_an_image(plan: Plan) -> float:
 
 
 def cost(to_do: list[Plan]) -> str:
-    """Networks, images and about how many hours of the processor, without those of the tests."""
+    """Networks, images and about how many hours of the processor, without those of the tests.
+
+    Raises:
+        FileNotFoundError: the images for a trial are nowhere.
+    """
+    if not to_do:
+        return "Nothing is left to train."
     images = sum(plan.n_train * plan.epochs for plan in to_do)
     hours = images * seconds_an_image(max(to_do, key=lambda plan: plan.epochs)) / 3600
     return (
@@ -65,21 +72,27 @@ def cost(to_do: list[Plan]) -> str:
     )
 
 
-def main(minutes: float = math.inf, out: Path = OUT, seeds: int = SEEDS, **given: Any) -> None:
-    """Go on with the record until the processor time, where it is given, or the seeds are used up."""
+def main(minutes: float = math.inf, out: Path = OUT, seeds: int = SEEDS, dry_run: bool = False, **given: Any) -> None:
+    """Go on with the record until the processor time, where it is given, or the seeds are used up.
+
+    Args:
+        dry_run: only say what is left to train, and what it would cost.
+    """
     code = made_by(__file__)
     rows = rows_so_far(out, code["code"])
     done = {(row["dataset"], row["loss"], row["seed"]) for row in rows}
     end = time.process_time() + 60 * minutes
-    out.parent.mkdir(parents=True, exist_ok=True)
 
     def save() -> None:
         write_whole(out, lambda part: pd.DataFrame(rows).to_parquet(part, index=False))
 
     planned = (plan for seed in range(FIRST, FIRST + seeds) for plan in plans(seed, **given))
     to_do = [plan for plan in planned if (plan.setting, plan.label, plan.seed) not in done]
-    if any(plan.setting == CHEST for plan in to_do):
+    if dry_run or any(plan.setting == CHEST for plan in to_do):
         print(cost(to_do), flush=True)
+    if dry_run:
+        return
+    out.parent.mkdir(parents=True, exist_ok=True)
     for plan in to_do:
         if time.process_time() > end:
             print(f"out of minutes before {plan.label}, seed {plan.seed}: run it again to go on", file=sys.stderr)
@@ -96,6 +109,7 @@ def read_options(words: list[str] | None = None) -> dict[str, Any]:
     parser.add_argument("--minutes", type=float, default=math.inf, help="of processor time; else until all is trained")
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--dry-run", action="store_true", help="only say what it would cost")
     parser.add_argument("--chest", action="store_true", help="chest X-rays in place of garments")
     for name, kind in (("network", str), ("n_train", int), ("n_test", int), ("epochs", int)):
         parser.add_argument(f"--{name.replace('_', '-')}", type=kind)

@@ -57,6 +57,20 @@ def test_chest_xrays_say_their_cost_before_they_start(tmp_path, asked, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_a_dry_run_says_what_is_left_and_what_it_would_cost(tmp_path, asked, capsys):
+    out = tmp_path / "record" / "table.parquet"
+    where_it_looks.main(out=out, seeds=2, n_train=1000, epochs=6, dry_run=True)
+    assert capsys.readouterr().out.startswith("16 networks, 72,000 images to train on")
+    assert asked == []
+    assert not out.parent.exists()
+    where_it_looks.main(out=out, seeds=1, n_train=1000, epochs=6)
+    where_it_looks.main(out=out, seeds=2, n_train=1000, epochs=6, dry_run=True)
+    assert capsys.readouterr().out.startswith("8 networks, 36,000 images to train on")
+    where_it_looks.main(out=out, seeds=1, n_train=1000, epochs=6, dry_run=True)
+    assert capsys.readouterr().out == "Nothing is left to train.\n"
+    assert where_it_looks.read_options(["--chest", "--dry-run"])["dry_run"] is True
+
+
 def test_seconds_of_an_image_are_of_the_second_epoch(monkeypatch):
     spent, clock = [], itertools.accumulate([0, 5.0, 0, 6.6])  # loading 3.4 seconds, an epoch of 8 images 1.6
     monkeypatch.setattr(where_it_looks, "train", spent.append)
