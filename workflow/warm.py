@@ -9,8 +9,8 @@ has done. It has the caller's arguments, folder, environment and open files. Sig
 caller are passed on; if the caller is killed, so is its call, and with the server all of them. The server ends when its
 standard input does, which its starter holds.
 
-A fork copies one thread alone, and on macOS not even all of that: the server serves on Linux, and only where one thread
-is all there is after the imports.
+A fork copies one thread alone, on macOS not even all of that, and what a GPU's driver has begun is lost in it: there is
+a server on Linux without a GPU, and only where one thread is all there is after the imports.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ PACKAGES = (
     *("ipykernel.kernelapp", "matplotlib.pyplot", "torch._inductor.config"),
 )
 INLINE = "module://matplotlib_inline.backend_inline"  # what a kernel sets before its page imports matplotlib
-HEAD, PID = 8, 8  # bytes: before a call, its length; the server's first answer. The second, one, is the exit status
+HEAD, PID = 8, 8  # bytes: before what is asked its length; the call's first word. The server's, one, is the exit status
+PASSED_ON = (signal.SIGINT, signal.SIGTERM)
+GPUS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")  # of NVIDIA, of AMD, of either in a Windows machine's Linux
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
@@ -103,9 +105,10 @@ def main() -> None:
 def start(packages: Sequence[str] = PACKAGES) -> subprocess.Popen[bytes] | None:
     """Begin a server and tell it to later processes by the environment; it ends with this process, or at its `stdin`.
 
-    Kernels named python3 are its calls, too. None on other systems than Linux.
+    Kernels named python3 are its calls, too. None on other systems than Linux, beside a GPU, and where a socket has no
+    place, as the name of the folder for temporary files is too long.
     """
-    if sys.platform != "linux":
+    if sys.platform != "linux" or any(map(os.path.exists, GPUS)):
         return None
     folder = Path(tempfile.mkdtemp(prefix="focal-"))
     me, at = str(Path(__file__).resolve()), str(folder / "socket")
@@ -113,9 +116,13 @@ def start(packages: Sequence[str] = PACKAGES) -> subprocess.Popen[bytes] | None:
     kernel.parent.mkdir(parents=True)
     argv = [sys.executable, me, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     kernel.write_text(json.dumps({"argv": argv, "display_name": "Python 3 (ipykernel)", "language": "python"}))
-    with socket.socket(socket.AF_UNIX) as listener:  # who calls before the server is ready waits
-        listener.bind(at)
-        listener.listen()
+    with socket.socket(socket.AF_UNIX) as listener:
+        try:
+            listener.bind(at)
+        except OSError:
+            shutil.rmtree(folder)
+            return None
+        listener.listen()  # who calls before the server is ready waits
         command = [sys.executable, me, "serve", str(listener.fileno()), *packages]
         environment = os.environ | ONE_THREAD | NO_THREAD
         server = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, pass_fds=[listener.fileno()])
@@ -135,15 +142,23 @@ def call(module: str, arguments: list[str]) -> int:
 
     The status of a call that a signal ended is 128 and the signal's number, as a shell has it.
     """
+    early: list[int] = []  # signals before there is a call to pass them on to
+    before = {number: signal.signal(number, lambda number, _: early.append(number)) for number in PASSED_ON}
     with socket.socket(socket.AF_UNIX) as server:
         try:
             pid = _ask(server, Asked(module, arguments, os.getcwd(), dict(os.environ)))
         except OSError:
             pid = None
         if pid is None:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            for sent in early:
+                signal.raise_signal(sent)
             os.execv(sys.executable, [sys.executable, "-m", module, *arguments])
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in PASSED_ON:
             signal.signal(number, lambda number, _: _signal(pid, number))
+        for sent in early:
+            _signal(pid, sent)
         _die_with_parent(signal.SIGTERM)
         status = server.recv(1)
         return status[0] if status else 128 + signal.SIGKILL
@@ -155,7 +170,8 @@ def _ask(server: socket.socket, asked: Asked) -> int | None:
     whole = json.dumps(asked).encode()
     socket.send_fds(server, [len(whole).to_bytes(HEAD, "big")], [0, 1, 2])
     server.sendall(whole)
-    return int.from_bytes(server.recv(PID), "big") or None
+    said = server.recv(PID)
+    return int.from_bytes(said, "big") if len(said) == PID else None
 
 
 def serve(listener: socket.socket, packages: Sequence[str]) -> Asked:
@@ -235,15 +251,13 @@ class _Server:
             return None
         self.callers[pid] = caller
         self.ready.register(caller, selectors.EVENT_READ, pid)
-        with suppress(OSError):  # it is gone, which is also readable
-            caller.sendall(pid.to_bytes(PID, "big"))
         return None
 
     def become_call(self, caller: socket.socket, files: list[int]) -> None:
-        """A process group of its own, with the caller's files, that ends with the server."""
+        """A process group of its own, with the caller's files, which the caller can now signal; it ends with the server."""
         signal.set_wakeup_fd(-1)
         self.ready.close()
-        for connection in (*self.callers.values(), caller, self.listener, self.ended, self.wake):
+        for connection in (*self.callers.values(), self.listener, self.ended, self.wake):
             connection.close()
         for place, file in enumerate(files):
             os.dup2(file, place)
@@ -252,6 +266,8 @@ class _Server:
         _die_with_parent(signal.SIGKILL, self.me)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        with caller, suppress(OSError):  # it is gone, and the server will see that, too
+            caller.sendall(os.getpid().to_bytes(PID, "big"))
         if "numpy" in sys.modules:  # else each call would draw the same numbers
             import_module("numpy").random.seed()
 

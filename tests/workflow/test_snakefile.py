@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -78,6 +79,15 @@ def test_pages_without_runs_are_tried_as_the_book_has_them(finished):
     again = {line.split(":")[0] for line in said}
     assert {"page 08_training", "page own_model"} <= again  # with tiny runs; with parameters
     assert not {"page 02_convexity", "page 14_published_tables"} & again
+
+
+def test_long_pages_are_pages():
+    (named,) = re.findall(
+        r"^LONG = \((.*?)^\)", (ROOT / "workflow" / "Snakefile").read_text(), re.DOTALL | re.MULTILINE
+    )
+    long = re.findall(r'"(\w+)"', named)
+    assert len(long) == len(set(long)) > 10
+    assert set(long) <= {page.stem for page in ROOT.glob("notebooks/*.py")}
 
 
 def test_finished_is_finished(finished):

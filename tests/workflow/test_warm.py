@@ -136,6 +136,19 @@ def test_who_asks_in_pieces_or_not_to_the_end_harms_nobody(serving, tmp_path):
     assert run(tmp_path, IS_WARM).stdout == "True\n"
 
 
+@pytest.mark.parametrize("why", ["a GPU", "a long name"])
+def test_where_there_can_be_no_server_there_is_none(tmp_path, monkeypatch, why):
+    monkeypatch.setenv(warm.AT, "as before")
+    if why == "a GPU":
+        monkeypatch.setattr(warm, "GPUS", (str(tmp_path),))
+    else:
+        (tmp_path / ("long" * 25)).mkdir()
+        monkeypatch.setattr(warm.tempfile, "tempdir", str(tmp_path / ("long" * 25)))
+    assert warm.start() is None
+    assert os.environ[warm.AT] == "as before"
+    assert not list(tmp_path.rglob("focal-*"))
+
+
 def test_where_python_or_a_package_would_have_begun_otherwise_it_is_python_m(serving, tmp_path):
     serving("sympy")
     assert run(tmp_path, IS_WARM, env=os.environ | {"OMP_NUM_THREADS": "2"}).stdout == "False\n"
