@@ -254,7 +254,7 @@ class _Server:
         return None
 
     def become_call(self, caller: socket.socket, files: list[int]) -> None:
-        """A process group of its own, with the caller's files, which the caller can now signal; it ends with the server."""
+        """A process group of its own, with the caller's files, which the caller can signal; it ends with the server."""
         signal.set_wakeup_fd(-1)
         self.ready.close()
         for connection in (*self.callers.values(), self.listener, self.ended, self.wake):
