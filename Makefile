@@ -81,6 +81,7 @@ bench: $(VENV)/ready-bench ## speed, as ratios, other libraries among them; LARG
 	@$(BIN)/python -m benchmarks.libraries $(if $(RECORD),--out $(SPEED)/libraries.parquet)
 	@$(BIN)/python -m benchmarks.busy $(if $(RECORD),--out $(SPEED)/busy.parquet)
 	@$(BIN)/python -m benchmarks.ledger_page
+	@$(BIN)/python -m benchmarks.warm
 	@$(if $(LARGE),$(BIN)/python -m benchmarks.large $(if $(RECORD),--out $(SPEED)/large.parquet))
 	@$(if $(RECORD),$(BIN)/python -m workflow.crate)
 
