@@ -47,7 +47,7 @@ for whose, name in (("papers", "the papers claim"), ("ours", "this book adds")):
 # %% [markdown]
 # ## Summary
 #
-# {glue:text}`ledger-total` statements were checked for this page: {glue:text}`ledger-papers` that the papers make, and
+# {glue:text}`ledger-total` statements were checked: {glue:text}`ledger-papers` that the papers make, and
 # {glue:text}`ledger-ours` that this book adds, corrections, sharper statements, answers to what is left open. A
 # correction is never counted as a reproduction. {glue:text}`ledger-without-coq`
 
