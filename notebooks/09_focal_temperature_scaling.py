@@ -18,12 +18,12 @@
 # **The question.** If the map is not quite a temperature, then map and temperature together have more to offer than a
 # temperature alone. Does focal temperature scaling calibrate better? **In short:** on these models, chosen by ECE as
 # the paper does, its ECE is lower on validation data in {glue:text}`fts-validation-lower` of {glue:text}`fts-total`
-# runs and higher in {glue:text}`fts-validation-higher`; on test data {glue:text}`fts-better` of
-# {glue:text}`fts-total` runs are significantly better for it and {glue:text}`fts-worse` worse. Chosen by log-loss,
-# against a temperature alone and by 95 % intervals each for itself, {glue:text}`fts-nll-said`. Small networks of other
-# kinds, and other scalings, are in [](#page-questions). The paper's open question, whether a search along a line is
-# enough: it gives up at most {glue:text}`fts-line-slack:g` points in {glue:text}`fts-line-under` of
-# {glue:text}`fts-total` runs.
+# runs and higher in {glue:text}`fts-validation-higher`; on test data, by 95 % bootstrap intervals each for itself,
+# {glue:text}`fts-better` of {glue:text}`fts-total` runs are better for it and {glue:text}`fts-worse` worse. Chosen by
+# log-loss, against a temperature alone and by 95 % intervals over seeds, each for itself, {glue:text}`fts-nll-said`.
+# Small networks of other kinds, and other scalings, are in [](#page-questions). The paper's open question, whether a
+# search along a line is enough: it gives up at most {glue:text}`fts-line-slack:g` points in {glue:text}`fts-line-under`
+# of {glue:text}`fts-total` runs.
 #
 # :::{admonition} As printed: KK24 sections 4.2 and 5.2
 # Focal temperature scaling composes the map with temperature scaling and optimises $(\gamma_{ev}, T)$ on a validation

@@ -304,7 +304,7 @@ note("landscape", said=results.say_places(found))
 # * 'Flatter' depends on the loss whose Hessian is taken. By the loss trained with, on validation images, the top
 #   eigenvalue with $\gamma = 7$ is {glue:text}`landscape-top:s` times that of cross-entropy
 #   ({glue:text}`landscape-names:s`; 95 % t intervals, each for itself). Its mean falls in
-#   {glue:text}`landscape-falls` of {glue:text}`landscape-steps` steps of $\gamma$, significantly in
+#   {glue:text}`landscape-falls` of {glue:text}`landscape-steps` steps of $\gamma$, significantly (5 %, Holm) in
 #   {glue:text}`landscape-falls-sure`.
 # * By cross-entropy, one landscape for all networks, the trace where $\gamma = 3$ leads is {glue:text}`landscape-ce:s`
 #   times that where cross-entropy leads, {glue:text}`landscape-ce-train:s` times with training images; of validation

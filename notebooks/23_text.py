@@ -20,7 +20,8 @@
 # small networks on film reviews, and few seeds, tell {glue:text}`text-told`. As trained, with weights of the best
 # validation accuracy, the ECE of FLSD-53 is, against that of cross-entropy, {glue:text}`text-before`; after a
 # temperature it is {glue:text}`text-after`. Of {glue:text}`text-rows` rank correlations of the losses' order with a
-# printed one {glue:text}`text-related` are significant at 5 %. Which epoch is kept {glue:text}`text-matters`.
+# printed one {glue:text}`text-related` are significant at 5 %, each for itself. Which epoch is kept
+# {glue:text}`text-matters`.
 #
 # :::{admonition} As printed: M20 section 7
 # 'Extensive experiments on a variety of computer vision (CIFAR-10/100) and NLP (20 Newsgroups/SST) datasets, and with a
@@ -275,13 +276,13 @@ note("text", fcl_error=count(evaluated, "FCL minus cross-entropy, error", ("lowe
 # same order and 0 for unrelated ones. So few losses leave much to chance: the intervals are over seeds, and say nothing
 # of the chance in a printed row, which is of single runs. Of seeds that all have one $\tau$ the interval is as wide as
 # the steps of $\tau$ make it. Among all orders that the losses could have, a mean $\tau$ as far from 0 as ours is
-# significant at 5 % for {glue:text}`text-related` of {glue:text}`text-rows` rows. A network that learned nothing is
-# well calibrated, so losses whose error is nearer to chance than to the best one are left out of the second figure:
-# {glue:text}`text-at-chance`. The order of the {glue:text}`text-left` left that M20 has, by ECE as trained, has a mean
-# $\tau$ of {glue:text}`text-tau-sst:.2f` with M20's row on film reviews and of {glue:text}`text-tau-news:.2f` with its
-# row on 20 Newsgroups, over {glue:text}`text-tau-seeds` seeds; of all orders of these losses a share of
-# {glue:text}`text-tau-sst-p:.2f` and {glue:text}`text-tau-news-p:.2f` is as far from 0. Those two printed rows have
-# {glue:text}`text-tau-printed:.2f` with each other, over the same losses.
+# significant at 5 %, each for itself, for {glue:text}`text-related` of {glue:text}`text-rows` rows. A network that
+# learned nothing is well calibrated, so losses whose error is nearer to chance than to the best one are left out of the
+# second figure: {glue:text}`text-at-chance`. The order of the {glue:text}`text-left` left that M20 has, by ECE as
+# trained, has a mean $\tau$ of {glue:text}`text-tau-sst:.2f` with M20's row on film reviews and of
+# {glue:text}`text-tau-news:.2f` with its row on 20 Newsgroups, over {glue:text}`text-tau-seeds` seeds; of all orders of
+# these losses a share of {glue:text}`text-tau-sst-p:.2f` and {glue:text}`text-tau-news-p:.2f` is as far from 0. Those
+# two printed rows have {glue:text}`text-tau-printed:.2f` with each other, over the same losses.
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Rank correlations with intervals between the order of the losses here and in the printed rows on texts, before and after temperature scaling, with a line at zero."}, "figure": {"name": "fig-text-order", "caption": "Kendall's $\\tau$ of the losses' order by ECE with that of a printed row: recorded GP-CNN, two classes; mean over seeds and 95 % t interval, cut at $-1$ and 1, each for itself."}}
 interval_figure(
@@ -457,7 +458,7 @@ captioned(evaluated[list(columns)].rename(columns=columns), caption, index=False
 #   {glue:text}`text-late-both`. That difference, less the same at the best epoch, is {glue:text}`text-change` (asked
 #   afterwards). A table of single runs shows one draw of an epoch and of a seed.
 # * Of {glue:text}`text-rows` rank correlations of the losses' order with a printed one {glue:text}`text-related` are
-#   significant at 5 %. So few losses leave much to chance.
+#   significant at 5 %, each for itself. So few losses leave much to chance.
 # * MMCE in one of its forms learned nothing here. Calibration without a look at the error, or at a proper score, is no
 #   merit.
 # :::

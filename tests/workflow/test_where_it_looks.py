@@ -73,10 +73,30 @@ def test_a_dry_run_says_what_is_left_and_what_it_would_cost(tmp_path, asked, cap
 
 def test_seconds_of_an_image_are_of_the_second_epoch(monkeypatch):
     spent, clock = [], itertools.accumulate([0, 5.0, 0, 6.6])  # loading 3.4 seconds, an epoch of 8 images 1.6
-    monkeypatch.setattr(where_it_looks, "train", spent.append)
+    monkeypatch.setattr(where_it_looks, "train", lambda plan, images: spent.append((plan, images[0].images.shape)))
     monkeypatch.setattr(where_it_looks.time, "process_time", lambda: next(clock))
     assert where_it_looks.seconds_an_image(where_it_looks.plans(1, (CHEST,))[0]) == pytest.approx(0.2)
-    assert [(plan.setting, plan.n_train, plan.epochs) for plan in spent] == [(CHEST, 8, 1), (CHEST, 8, 2)]
+    assert [(plan.setting, shape, plan.epochs) for plan, shape in spent] == [
+        (CHEST, (8, 96, 96, 1), 1),
+        (CHEST, (8, 96, 96, 1), 2),
+    ]
+
+
+@pytest.mark.parametrize("setting", [ONE, SEVERAL, CHEST])
+def test_the_cost_needs_no_file(setting, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    monkeypatch.setenv("FOCAL_CACHE", str(tmp_path))
+    where_it_looks.main(out=tmp_path / "table.parquet", seeds=1, settings=(setting,), n_train=1000, dry_run=True)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"4 networks, [\d,]+ images to train on, .*: about [\d.,e-]+ hours of .* trial of 8 images", line)
+
+
+def test_a_dry_run_is_not_stopped_by_rows_of_another_code(tmp_path, asked, capsys):
+    out = tmp_path / "table.parquet"
+    where_it_looks.main(out=out, seeds=1)
+    pd.read_parquet(out).assign(code="other").to_parquet(out)
+    where_it_looks.main(out=out, seeds=1, dry_run=True)
+    assert capsys.readouterr().out.startswith("8 networks")
 
 
 def test_rows_of_another_code_stop_it(tmp_path, asked):

@@ -62,18 +62,21 @@ def _drawn(setting: str, seed: int, n_train: int, n_test: int) -> tuple[LocatedI
     return train, test
 
 
-def train(plan: Plan) -> Outcome:
+def train(plan: Plan, images: tuple[LocatedImages, LocatedImages] | None = None) -> Outcome:
     """Train one network on the CPU, by Adam with a rate that rises and falls; the last epoch is kept.
 
     Where images have one label the loss is of a softmax, else of each label by itself. Plans that differ in the loss
     alone share images, first weights and the order of batches.
+
+    Args:
+        images: to train on and to test with; default those of the plan.
 
     Raises:
         FileNotFoundError, ValueError: as located_images. NonFiniteLoss: the loss became NaN or infinite.
     """
     where = pick_device("cpu")
     torch.use_deterministic_algorithms(True)
-    train_images, test = located_images(plan)
+    train_images, test = images or located_images(plan)
     mean, std = float(train_images.images.mean()) / 255, float(train_images.images.std()) / 255
     single = plan.setting == ONE
     labels = train_images.labels.argmax(-1) if single else train_images.labels
