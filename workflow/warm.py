@@ -18,8 +18,10 @@ from __future__ import annotations
 import atexit
 import ctypes
 import json
+import operator
 import os
 import runpy
+import select
 import selectors
 import shutil
 import signal
@@ -28,6 +30,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -40,15 +43,25 @@ __all__ = ["Asked", "call", "end", "serve", "start"]
 AT = "FOCAL_WARM"  # the environment's name for the socket
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 NO_THREAD = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}  # of the memory allocator of pyarrow
-AS_IMPORTED = (*ONE_THREAD, "PYTHONHASHSEED", "PYTHONPATH", "PYTHONWARNINGS")  # packages and Python read these once
+READ_ONCE = (
+    *ONE_THREAD,
+    "PYTHON",
+    "LC_",
+    "LANG",
+    "MPLBACKEND",
+)  # how names begin that Python and packages read at once
 PACKAGES = (
     *("focal_lib.claims", "focal_lib.results", "focal_lib.training.fit", "focal_lib.cli.run", "focal_lib.cli.notebook"),
     *("focal_lib.pages.execute", "focal_lib.pages.html", "focal_lib.pages.plots", "focal_lib.pages.resolve"),
     *("ipykernel.kernelapp", "matplotlib.pyplot", "torch._inductor.config"),
 )
 INLINE = "module://matplotlib_inline.backend_inline"  # what a kernel sets before its page imports matplotlib
+KILLED = 128 + signal.SIGKILL
 HEAD, PID = 8, 8  # bytes: before what is asked its length; the call's first word. The server's, one, is the exit status
 PASSED_ON = (signal.SIGINT, signal.SIGTERM)
+FILES = 3  # input, output, errors
+PATIENCE = 2.0  # seconds for a caller to say what it asks
+CANNOT_WRITE = 120  # Python's own exit status for it
 GPUS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")  # of NVIDIA, of AMD, of either in a Windows machine's Linux
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -60,19 +73,23 @@ class Asked(NamedTuple):
     arguments: list[str]
     folder: str
     environment: dict[str, str]
+    umask: int
 
     def run(self) -> NoReturn:
         """As the main program of this process, whose folder and environment these become, to its end.
 
         Python's own way to end would look at every object there is, and so copy all memory from the server: 2 seconds.
         """
-        os.chdir(self.folder)
-        os.environ.clear()
-        os.environ.update(self.environment)
-        sys.path[0] = self.folder
-        sys.argv[1:] = self.arguments
         status = 1
         try:
+            os.chdir(self.folder)
+            os.environ.clear()
+            os.environ.update(self.environment)
+            os.umask(self.umask)
+            time.tzset()
+            tempfile.tempdir = None  # to be found anew
+            sys.path[0] = self.folder
+            sys.argv[1:] = self.arguments
             runpy.run_module(self.module, run_name="__main__", alter_sys=True)
             status = 0
         except SystemExit as end:
@@ -85,9 +102,15 @@ class Asked(NamedTuple):
             status = 128 + signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
         with suppress(BaseException):
             threading._shutdown()  # type: ignore[attr-defined]  # as multiprocessing's forks do
+        with suppress(BaseException):
             atexit._run_exitfuncs()
-            sys.stdout.flush()
-            sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError) as error:  # on a full disk, say
+                status = CANNOT_WRITE
+                with suppress(OSError):
+                    os.write(2, f"{error}\n".encode())
         os._exit(status)
 
 
@@ -142,47 +165,65 @@ def call(module: str, arguments: list[str]) -> int:
 
     The status of a call that a signal ended is 128 and the signal's number, as a shell has it.
     """
-    early: list[int] = []  # signals before there is a call to pass them on to
-    before = {number: signal.signal(number, lambda number, _: early.append(number)) for number in PASSED_ON}
+    came: list[int] = []  # signals before there is a call to pass them on to
+    before = {number: signal.signal(number, lambda number, _: came.append(number)) for number in PASSED_ON}
     with socket.socket(socket.AF_UNIX) as server:
         try:
-            pid = _ask(server, Asked(module, arguments, os.getcwd(), dict(os.environ)))
+            pid = _ask(server, module, arguments, came)
         except OSError:
             pid = None
         if pid is None:
             for number, handler in before.items():
-                signal.signal(number, handler)
-            for sent in early:
+                signal.signal(number, signal.SIG_IGN if handler == signal.SIG_IGN else signal.SIG_DFL)
+            for sent in came:
                 signal.raise_signal(sent)
             os.execv(sys.executable, [sys.executable, "-m", module, *arguments])
         for number in PASSED_ON:
             signal.signal(number, lambda number, _: _signal(pid, number))
-        for sent in early:
+        for sent in came:
             _signal(pid, sent)
         _die_with_parent(signal.SIGTERM)
         status = server.recv(1)
-        return status[0] if status else 128 + signal.SIGKILL
+    if not status:
+        print("Error: the server that this was a call of has ended", file=sys.stderr)
+    elif status[0] == KILLED:
+        print("Error: killed by signal 9, perhaps for want of memory", file=sys.stderr)
+    return status[0] if status else KILLED
 
 
-def _ask(server: socket.socket, asked: Asked) -> int | None:
-    """The process id of the call, or None where the server does not take it."""
+def _ask(server: socket.socket, module: str, arguments: list[str], came: list[int]) -> int | None:
+    """The process id of the call; None where the server does not take it, or a signal came as it was waited for.
+
+    Raises:
+        OSError: there is no server, or the call could not have this process's input, output and errors.
+    """
+    if server.fileno() < FILES:
+        raise OSError("one of this process's files is closed, and cannot be given")
     server.connect(os.environ.get(AT, ""))
-    whole = json.dumps(asked).encode()
-    socket.send_fds(server, [len(whole).to_bytes(HEAD, "big")], [0, 1, 2])
+    os.umask(umask := os.umask(0o077))
+    whole = json.dumps(Asked(module, arguments, os.getcwd(), dict(os.environ), umask)).encode()
+    socket.send_fds(server, [len(whole).to_bytes(HEAD, "big")], range(FILES))
     server.sendall(whole)
+    while not select.select([server], [], [], 0.1)[0]:
+        if came:
+            return None
     said = server.recv(PID)
     return int.from_bytes(said, "big") if len(said) == PID else None
 
 
 def serve(listener: socket.socket, packages: Sequence[str]) -> Asked:
-    """Take calls, and remove the socket's folder at the end. In a process that is a call: what was asked."""
-    folder, me = Path(listener.getsockname()).parent, os.getpid()
+    """Take calls; at the end they are killed, and the socket's folder is removed. In a call: what was asked."""
+    folder, server = Path(listener.getsockname()).parent, _Server(listener)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal, for all of a build: its starter will end
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     try:
         _import(packages)
-        return _Server(listener).take_calls()
+        return server.take_calls()
     finally:
-        if os.getpid() == me:
-            shutil.rmtree(folder)
+        if os.getpid() == server.me:
+            for pid in server.callers:
+                _signal(pid, signal.SIGKILL)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _import(packages: Sequence[str]) -> None:
@@ -204,7 +245,7 @@ class _Server:
     """What forks: it has a connection to the caller of each call."""
 
     def __init__(self, listener: socket.socket) -> None:
-        self.me = os.getpid()
+        self.me, self.environment = os.getpid(), dict(os.environ)
         self.listener = listener
         self.ended, self.wake = socket.socketpair()  # readable when a call has ended
         self.wake.setblocking(False)
@@ -215,7 +256,6 @@ class _Server:
         """Fork for each call, tell callers how calls ended, kill calls whose caller is gone. Returns in forks alone."""
         signal.signal(signal.SIGCHLD, lambda *_: None)  # or nothing would be written to the descriptor
         signal.set_wakeup_fd(self.wake.fileno(), warn_on_full_buffer=False)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal, for all of a build: its starter will end
         for source in (sys.stdin, self.listener, self.ended):
             self.ready.register(source, selectors.EVENT_READ)
         while True:
@@ -234,13 +274,20 @@ class _Server:
 
     def begin(self) -> Asked | None:
         """Fork for the caller that waits, or hang up. In the fork: what was asked."""
-        caller, _ = self.listener.accept()
         try:
-            asked, files = _receive(caller)
-        except (OSError, ValueError):  # it was killed as it asked
-            caller.close()
+            caller, _ = self.listener.accept()
+        except OSError:  # too many files, say: those that have calls will end
+            time.sleep(0.1)
             return None
-        pid = os.fork() if _is_as_imported(asked) else None
+        files: list[int] = []
+        try:
+            caller.settimeout(PATIENCE)
+            asked = _receive(caller, files)
+            caller.settimeout(None)
+            gone = bool(select.select([caller], [], [], 0)[0])  # callers say nothing more
+            pid = os.fork() if self.is_as_begun(asked) and not gone else None
+        except (OSError, ValueError, TypeError):  # it was killed as it asked; or there is no room for a fork
+            pid = None
         if pid == 0:
             self.become_call(caller, files)
             return asked
@@ -248,10 +295,18 @@ class _Server:
             os.close(file)
         if pid is None:
             caller.close()
-            return None
-        self.callers[pid] = caller
-        self.ready.register(caller, selectors.EVENT_READ, pid)
+        else:
+            self.callers[pid] = caller
+            self.ready.register(caller, selectors.EVENT_READ, pid)
         return None
+
+    def is_as_begun(self, asked: Asked) -> bool:
+        """Whether what is read at once from the environment is for the caller what it was for the server."""
+        return all(
+            asked.environment.get(name) == self.environment.get(name)
+            for name in asked.environment.keys() | self.environment
+            if name.startswith(READ_ONCE)
+        )
 
     def become_call(self, caller: socket.socket, files: list[int]) -> None:
         """A process group of its own, with the caller's files, which the caller can signal; it ends with the server."""
@@ -265,11 +320,13 @@ class _Server:
         os.setsid()
         _die_with_parent(signal.SIGKILL, self.me)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for number in (signal.SIGTERM, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
         with caller, suppress(OSError):  # it is gone, and the server will see that, too
             caller.sendall(os.getpid().to_bytes(PID, "big"))
-        if "numpy" in sys.modules:  # else each call would draw the same numbers
-            import_module("numpy").random.seed()
+        for name, seed in (("numpy", "random.seed"), ("torch", "seed")):  # else each call would draw the same numbers
+            if name in sys.modules:
+                operator.attrgetter(seed)(sys.modules[name])()
 
     def tell_ends(self) -> None:
         """To each caller whose call has ended its exit status."""
@@ -291,16 +348,12 @@ def _signal(call: int, number: int) -> None:
         os.killpg(call, number)
 
 
-def _receive(caller: socket.socket) -> tuple[Asked, list[int]]:
-    """What is asked, and the files that the caller gave: input, output, errors."""
-    head, files, _, _ = socket.recv_fds(caller, HEAD, 3)
+def _receive(caller: socket.socket, files: list[int]) -> Asked:
+    """What is asked; to `files` the caller's input, output and errors are added."""
+    head, given, _, _ = socket.recv_fds(caller, HEAD, FILES)
+    files += given
     with caller.makefile("rb") as stream:
-        return Asked(*json.loads(stream.read(int.from_bytes(head, "big")))), files
-
-
-def _is_as_imported(asked: Asked) -> bool:
-    """Whether what was read from the environment at the start is what the caller has there."""
-    return all(asked.environment.get(name) == os.environ.get(name) for name in AS_IMPORTED)
+        return Asked(*json.loads(stream.read(int.from_bytes(head, "big"))))
 
 
 def _die_with_parent(number: int, parent: int | None = None) -> None:

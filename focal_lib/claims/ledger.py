@@ -20,7 +20,7 @@ from focal_lib.claims.evidence import Conditional, Evidence, Unchecked
 from focal_lib.claims.formal import Faithful, Formal
 from focal_lib.claims.judgement import HOLDS, Verdict
 from focal_lib.claims.links import LEDGER_PAGE, link_ids, verdict_anchor
-from focal_lib.claims.told import Told, look_up, tell
+from focal_lib.claims.told import Told, look_up, place_of, tell
 from focal_lib.pages.folds import fold
 from focal_lib.threads import one_thread
 
@@ -109,10 +109,15 @@ class Claim:
     @cached_property
     def _found(self) -> tuple[Evidence, Verdict, float]:
         """By this process, or by another page of the build that this page is of."""
-        if "_checked" not in self.__dict__ and (told := look_up(self.id)) is not None:
+        if "_checked" in self.__dict__:
+            return self._checked
+        place = place_of(self.id)
+        if (told := look_up(place)) is not None:
             return told, told.verdict, told.seconds
-        tell(self.id, *self._checked)
-        return self._checked
+        found = self._checked
+        if place_of(self.id) == place:  # else runs have come meanwhile, of which it may have seen some
+            tell(place, *found)
+        return found
 
     @property
     def evidence(self) -> Evidence:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from focal_lib.atomic_write import write_whole
 from focal_lib.claims.evidence import Conditional, Evidence
 from focal_lib.claims.judgement import Verdict
 
-__all__ = ["Told", "look_up", "tell"]
+__all__ = ["Told", "look_up", "place_of", "tell"]
 
 
 @dataclass(frozen=True)
@@ -40,38 +41,39 @@ class Told:
         return self.change
 
 
-def look_up(id: str) -> Told | None:
-    """What another page of this build has found of a claim."""
-    if (file := _file(id)) is None:
-        return None
-    try:
-        told = json.loads(file.read_text())
-        weaker = told.pop("weaker")
-        return Told(verdict=Verdict(told.pop("verdict")), weaker=weaker and Verdict(weaker), **told)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # none, or half of one
-        return None
-
-
-def tell(id: str, evidence: Evidence, verdict: Verdict, seconds: float) -> None:
-    """Tell the other pages of this build."""
-    if (file := _file(id)) is None:
-        return
-    weaker = evidence.weaker if isinstance(evidence, Conditional) else None
-    told = Told(verdict, weaker, evidence.describe(), evidence.conclude(), evidence.would_change(), seconds)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(file, lambda part: part.write_text(json.dumps(asdict(told))))
-
-
-def _file(id: str) -> Path | None:
-    """Of a claim, as long as the runs are these; None outside a build."""
+def place_of(id: str) -> Path | None:
+    """Where what was found of a claim is told, as long as the runs are those of now; None outside a build."""
     folder = os.environ.get("FOCAL_CHECKED")
     return Path(folder, _name_runs(), f"{id}.json") if folder else None
 
 
 def _name_runs() -> str:
     """A name for the finished runs there are, by place, time and size of their logits."""
-    runs = Path(os.environ.get("FOCAL_RUNS", ""))
-    found = sorted(
-        (path.as_posix(), path.stat().st_mtime_ns, path.stat().st_size) for path in runs.glob("*/logits.npz")
-    )
+    runs, found = Path(os.environ.get("FOCAL_RUNS", "")), []
+    for path in sorted(runs.glob("*/logits.npz")):
+        with suppress(OSError):  # it has just been moved aside
+            found.append((path.as_posix(), path.stat().st_mtime_ns, path.stat().st_size))
     return hashlib.sha256(repr(found).encode()).hexdigest()[:16]
+
+
+def look_up(place: Path | None) -> Told | None:
+    """What another page of this build has told there."""
+    if place is None:
+        return None
+    try:
+        told = json.loads(place.read_text())
+        weaker = told.pop("weaker")
+        return Told(verdict=Verdict(told.pop("verdict")), weaker=weaker and Verdict(weaker), **told)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # none, or half of one
+        return None
+
+
+def tell(place: Path | None, evidence: Evidence, verdict: Verdict, seconds: float) -> None:
+    """Tell the other pages of this build, where it can be written; else they check themselves."""
+    if place is None:
+        return
+    weaker = evidence.weaker if isinstance(evidence, Conditional) else None
+    told = Told(verdict, weaker, evidence.describe(), evidence.conclude(), evidence.would_change(), seconds)
+    with suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(place, lambda part: part.write_text(json.dumps(asdict(told))))

@@ -69,6 +69,24 @@ def test_with_more_runs_a_claim_is_checked_again(build):
         assert again(first, fail).verdict
 
 
+def test_runs_that_come_during_a_check_leave_nothing_told(build):
+    def check():
+        (build / "runs" / "a" / "logits.npz").write_bytes(b"1")
+        return find("kk24.prop1").evidence
+
+    assert again(find("kk24.prop1"), check).verdict
+    with pytest.raises(AssertionError, match="checked once more"):
+        assert again(find("kk24.prop1"), fail).verdict
+
+
+def test_where_nothing_can_be_written_each_page_checks(build, monkeypatch):
+    monkeypatch.setenv("FOCAL_CHECKED", "/dev/null/checked")
+    first = again(find("kk24.prop1"))
+    assert first.verdict == again(first).verdict
+    with pytest.raises(AssertionError, match="checked once more"):
+        assert again(first, fail).verdict
+
+
 @pytest.mark.parametrize("damage", ["", "{}", "[]", '{"verdict": "PROVED"', None])
 def test_what_is_no_whole_word_is_none(build, damage):
     first = again(find("kk24.prop1"))

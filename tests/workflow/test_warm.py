@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -18,7 +20,7 @@ from workflow import warm
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the server serves on Linux")
 CALLER = [sys.executable, str(ROOT / "workflow" / "warm.py"), "-m"]
-IS_WARM = "import sys; print('sympy' in sys.modules)\n"  # which these programs do not import
+IS_WARM = "import sys; print('sympy' in sys.modules, flush=True)\n"  # which these programs do not import
 
 
 @pytest.fixture
@@ -28,6 +30,7 @@ def serving(monkeypatch):
     for name, value in warm.ONE_THREAD.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv(warm.AT, "")
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     begun = []
 
     def begin(*packages: str) -> subprocess.Popen[bytes]:
@@ -35,10 +38,11 @@ def serving(monkeypatch):
         return begun[-1]
 
     yield begin
-    for server in begun:
-        server.kill()
-        server.wait()
-        server.stdin.close()
+    warm.end(server for server in begun if not server.stdin.closed)
+
+
+WAIT = "import time; time.sleep(600)"
+KILLED = "Error: killed by signal 9, perhaps for want of memory\n"
 
 
 def run(folder: Path, program: str, *arguments: str, **options) -> subprocess.CompletedProcess[str]:
@@ -87,7 +91,7 @@ def test_a_call_has_all_that_its_caller_has(serving, tmp_path):
         ("import sys; sys.exit('no such page')", 1, "no such page\n"),
         ("import sys; sys.exit([2])", 1, "[2]\n"),
         ("1 / 0", 1, "ZeroDivisionError: division by zero\n"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", 128 + signal.SIGKILL, ""),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", 128 + signal.SIGKILL, KILLED),
         ("import atexit, sys; atexit.register(print, 'left', file=sys.stderr)", 0, "left\n"),
         ("import os; os.remove('nothing')", 1, "FileNotFoundError: [Errno 2] No such file or directory: 'nothing'\n"),
     ],
@@ -101,11 +105,47 @@ def test_how_a_call_ends_is_how_its_caller_ends(serving, tmp_path, program, stat
 
 
 def test_no_call_sees_another(serving, tmp_path):
-    serving("numpy", "sympy")
-    program = "import numpy, sympy; print(getattr(sympy, 'mark', None), numpy.random.rand()); sympy.mark = 1"
+    serving("numpy.random", "torch", "sympy")
+    numbers = "numpy.random.rand(), random.random(), torch.rand(1).item()"
+    program = f"import numpy, random, sympy, torch; print(getattr(sympy, 'mark', None), {numbers}); sympy.mark = 1"
     first, second = (run(tmp_path, program).stdout.split() for _ in range(2))
     assert first[0] == second[0] == "None"
-    assert first[1] != second[1]
+    assert len(first) == 4
+    assert not set(first[1:]) & set(second)
+
+
+TELL = """
+import json, os, signal, sys, tempfile, time
+told = {
+    "environment": dict(os.environ),
+    "files": len(os.listdir("/proc/self/fd")),
+    "folder for temporary files": tempfile.gettempdir(),
+    "mask": os.umask(0),
+    "path": sys.path[0],
+    "signals": [str(signal.getsignal(n)).split(" at ")[0] for n in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)],
+    "zone": time.tzname,
+}
+print(json.dumps(told))
+"""
+
+
+def test_a_call_is_as_python_m_would_be(serving, tmp_path, monkeypatch):
+    monkeypatch.setenv("OF_THE_SERVER", "1")
+    serving("sympy")
+    monkeypatch.delenv("OF_THE_SERVER")
+    other = os.environ | {"TZ": "Asia/Tokyo", "TMPDIR": str(tmp_path), "TOLD": "é"}
+    kept = begin(tmp_path, WAIT)  # whose connection is no other call's
+    kept.stdout.readline()
+    told = [
+        json.loads(run(tmp_path, TELL, env=other | {warm.AT: at}, umask=0o027).stdout)
+        for at in (os.environ[warm.AT], "nobody")
+    ]
+    for one in told:
+        del one["environment"][warm.AT]
+    assert told[0] == told[1]
+    assert told[0]["mask"] == 0o027
+    kept.kill()
+    kept.communicate()
 
 
 def test_calls_run_side_by_side(serving, tmp_path):
@@ -149,9 +189,10 @@ def test_where_there_can_be_no_server_there_is_none(tmp_path, monkeypatch, why):
     assert not list(tmp_path.rglob("focal-*"))
 
 
-def test_where_python_or_a_package_would_have_begun_otherwise_it_is_python_m(serving, tmp_path):
+@pytest.mark.parametrize("name", ["OMP_NUM_THREADS", "PYTHONHASHSEED", "PYTHONPATH", "LC_ALL", "MPLBACKEND"])
+def test_where_python_or_a_package_would_have_begun_otherwise_it_is_python_m(serving, tmp_path, name):
     serving("sympy")
-    assert run(tmp_path, IS_WARM, env=os.environ | {"OMP_NUM_THREADS": "2"}).stdout == "False\n"
+    assert run(tmp_path, IS_WARM, env=os.environ | {name: "2"}).stdout == "False\n"
     assert run(tmp_path, IS_WARM).stdout == "True\n"
 
 
@@ -168,9 +209,6 @@ def test_a_package_that_begins_a_thread_is_no_package_to_fork_with(serving, tmp_
     assert "needs one thread after its imports. Got 2" in capfd.readouterr().err
     assert not Path(os.environ[warm.AT]).parent.exists()
     assert server.wait(60) == 1
-
-
-WAIT = "import time; time.sleep(600)"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -201,6 +239,98 @@ def test_a_call_ends_with_its_caller_and_with_the_server(serving, tmp_path):
     assert not folder.exists()
     for caller in (first, second):
         caller.communicate()
+
+
+def test_a_call_is_killed_whatever_it_does_with_signals(serving, tmp_path):
+    serving("sympy")
+    caller = begin(
+        tmp_path, f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint(1, flush=True)\n{WAIT}"
+    )
+    pid = int(caller.stdout.readline())
+    caller.stdout.readline()
+    caller.kill()
+    assert has_ended(pid)
+    caller.communicate()
+
+
+def test_a_caller_ends_with_who_began_it(serving, tmp_path):
+    """As the kernel of a page that is killed."""
+    serving("sympy")
+    (tmp_path / "program.py").write_text(f"import os; print(os.getpid(), flush=True)\n{WAIT}")
+    beginner = f"import subprocess; subprocess.Popen({[*CALLER, 'program']}, start_new_session=True).wait()"
+    page = subprocess.Popen([sys.executable, "-c", beginner], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    pid = int(page.stdout.readline())
+    page.kill()
+    assert has_ended(pid)
+    page.communicate()
+
+
+def test_a_signal_before_there_is_a_call_ends_the_caller(serving, tmp_path):
+    (tmp_path / "slow.py").write_text(
+        f"import pathlib, time\nwhile not pathlib.Path('{tmp_path}/go').exists(): time.sleep(0.01)"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(tmp_path))
+        serving("sympy", "slow")
+        (tmp_path / "program.py").write_text("import pathlib; pathlib.Path('begun').touch()")
+        caller = subprocess.Popen([*CALLER, "program"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.5)  # it waits for the server by now; before that a signal ends it, too
+        caller.send_signal(signal.SIGTERM)
+        assert caller.wait(60) == -signal.SIGTERM
+        (tmp_path / "go").touch()
+        assert caller.communicate()[1] == ""
+        assert run(tmp_path, IS_WARM).stdout == "True\n"
+        assert not (tmp_path / "begun").exists()  # for nobody
+
+
+def test_the_interrupt_of_a_terminal_leaves_the_server(serving, tmp_path):
+    server = serving("sympy")
+    assert run(tmp_path, IS_WARM).stdout == "True\n"
+    server.send_signal(signal.SIGINT)
+    assert run(tmp_path, IS_WARM).stdout == "True\n"
+
+
+def test_a_server_that_is_ended_takes_its_calls_and_its_folder_along(serving, tmp_path):
+    server = serving("sympy")
+    caller = begin(tmp_path, f"import subprocess; print(subprocess.Popen(['sleep', '600']).pid, flush=True)\n{WAIT}")
+    pids = [int(caller.stdout.readline()) for _ in range(2)]
+    server.terminate()
+    assert server.wait(60) == 0
+    assert all(map(has_ended, pids))
+    assert not Path(os.environ[warm.AT]).parent.exists()
+    assert (
+        caller.communicate()[1] == "Error: killed by signal 9, perhaps for want of memory\n" or caller.returncode == 137
+    )
+    assert caller.returncode == 128 + signal.SIGKILL
+
+
+def test_threads_are_waited_for(serving, tmp_path):
+    serving("sympy")
+    program = "import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.2), print('late'))).start()"
+    assert run(tmp_path, IS_WARM + program).stdout == "True\nlate\n"
+
+
+def test_what_could_not_be_written_is_no_success(serving, tmp_path):
+    serving("sympy")
+    (tmp_path / "program.py").write_text("print('lost')")
+    with open("/dev/full", "w") as full:
+        found = subprocess.run([*CALLER, "program"], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (found.returncode, found.stderr) == (warm.CANNOT_WRITE, "[Errno 28] No space left on device\n")
+
+
+def test_without_input_it_is_python_m(serving, tmp_path):
+    serving("sympy")
+    (tmp_path / "program.py").write_text(IS_WARM)
+    shell = f"{shlex.join([*CALLER, 'program'])} <&-"
+    assert subprocess.run(["sh", "-c", shell], cwd=tmp_path, capture_output=True, text=True).stdout == "False\n"
+
+
+def test_who_says_nothing_holds_nobody_up_for_long(serving, tmp_path):
+    serving("sympy")
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.connect(os.environ[warm.AT])
+        assert run(tmp_path, IS_WARM).stdout == "True\n"
+        assert silent.recv(1) == b""
 
 
 def test_what_is_asked_must_be_one_of_two():

@@ -88,7 +88,9 @@ def test_the_cost_needs_no_file(setting, monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("FOCAL_CACHE", str(tmp_path))
     where_it_looks.main(out=tmp_path / "table.parquet", seeds=1, settings=(setting,), n_train=1000, dry_run=True)
     (line,) = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"4 networks, [\d,]+ images to train on, .*: about [\d.,e-]+ hours of .* trial of 8 images", line)
+    assert re.fullmatch(
+        r"4 networks, [\d,]+ images to train on, .*: about [\d.,e-]+ hours of .* trial of 8 images", line
+    )
 
 
 def test_a_dry_run_is_not_stopped_by_rows_of_another_code(tmp_path, asked, capsys):
