@@ -126,7 +126,7 @@ def do_grid(
         prefix=".logs-", dir=root
     ) as logs:  # of its own: another grid may do the same runs
         config = ["--config", f"grid={path.resolve()}", f"runs={root.resolve()}", f"run_logs={Path(logs).resolve()}"]
-        config += ["warm=false"]  # a run is a process by itself, which lives on where Snakemake is killed
+        config += ["warm=0"]  # a run is a process by itself, which lives on where Snakemake is killed
         config += [f"run_options={' '.join(options)}"] if options else []
         command = [sys.executable, "-m", "workflow.call_snakemake", "runs", *flags, *more, *config]
         code = _wait(subprocess.Popen(command, cwd=checkout, env=_environment(checkout)), minutes)

@@ -125,7 +125,7 @@ def test_a_damaged_run_of_a_grid_is_asked_for_again(finished, tmp_path, monkeypa
         jobs.do_grid(path, tmp_path)
     assert asked == [True, False]
     assert all(command[1:3] == ["-m", "workflow.call_snakemake"] for command in commands)  # which a signal ends
-    assert all("warm=false" in command for command in commands)  # no run ends with a server
+    assert all("warm=0" in command for command in commands)  # no run ends with a server
     assert read_grid(path) == [spec]
 
 
