@@ -5,9 +5,9 @@
 
 Each page of a build imports PyTorch, SymPy and pandas for its kernel and papermill for itself, each run PyTorch and its
 compiler: 5 seconds of a core a time. Here one process imports them, and a call is a fork of it: none sees what another
-has done. It has the caller's arguments, folder, environment and open files. Signals to the
-caller are passed on; if the caller is killed, so is its call, and with the server all of them. The server ends when its
-standard input does, which its starter holds.
+has done. It has the caller's arguments, folder, environment and open files; limits and priority are the server's.
+Signals to the caller are passed on; if the caller is killed, so is its call, and with the server all of them. The server
+ends when its standard input does, which its starter holds.
 
 A fork copies one thread alone, on macOS not even all of that, and what a GPU's driver has begun is lost in it: there is
 a server on Linux without a GPU, and only where one thread is all there is after the imports.
@@ -43,13 +43,8 @@ __all__ = ["Asked", "call", "end", "serve", "start"]
 AT = "FOCAL_WARM"  # the environment's name for the socket
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 NO_THREAD = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}  # of the memory allocator of pyarrow
-READ_ONCE = (
-    *ONE_THREAD,
-    "PYTHON",
-    "LC_",
-    "LANG",
-    "MPLBACKEND",
-)  # how names begin that Python and packages read at once
+# how names begin in the environment that Python and packages look up as they start
+READ_ONCE = (*ONE_THREAD, "PYTHON", "LC_", "LANG", "MPLBACKEND")
 PACKAGES = (
     *("focal_lib.claims", "focal_lib.results", "focal_lib.training.fit", "focal_lib.cli.run", "focal_lib.cli.notebook"),
     *("focal_lib.pages.execute", "focal_lib.pages.html", "focal_lib.pages.plots", "focal_lib.pages.resolve"),
