@@ -6,8 +6,8 @@
 Each page of a build imports PyTorch, SymPy and pandas for its kernel and papermill for itself, each run PyTorch and its
 compiler: 5 seconds of a core a time. Here one process imports them, and a call is a fork of it: none sees what another
 has done. It has the caller's arguments, folder, environment and open files; limits and priority are the server's.
-Signals to the caller are passed on; if the caller is killed, so is its call, and with the server all of them. The server
-ends when its standard input does, which its starter holds.
+Signals to the caller are passed on; if the caller is killed, so is its call, and with the server all of them. It ends
+when its standard input does, which its starter holds.
 
 A fork copies one thread alone, on macOS not even all of that, and what a GPU's driver has begun is lost in it: there is
 a server on Linux without a GPU, and only where one thread is all there is after the imports.
