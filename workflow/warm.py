@@ -106,7 +106,7 @@ class Asked(NamedTuple):
                 status = CANNOT_WRITE
                 with suppress(OSError):
                     os.write(2, f"{error}\n".encode())
-        os._exit(status)
+        os._exit(status & 0xFF)
 
 
 def main() -> None:
