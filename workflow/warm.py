@@ -178,6 +178,8 @@ def call(module: str, arguments: list[str]) -> int:
         for sent in came:
             _signal(pid, sent)
         _die_with_parent(signal.SIGTERM)
+        while not _has_word(server):
+            pass
         status = server.recv(1)
     if not status:
         print("Error: the server that this was a call of has ended", file=sys.stderr)
@@ -199,11 +201,16 @@ def _ask(server: socket.socket, module: str, arguments: list[str], came: list[in
     whole = json.dumps(Asked(module, arguments, os.getcwd(), dict(os.environ), umask)).encode()
     socket.send_fds(server, [len(whole).to_bytes(HEAD, "big")], range(FILES))
     server.sendall(whole)
-    while not select.select([server], [], [], 0.1)[0]:
+    while not _has_word(server):
         if came:
             return None
     said = server.recv(PID)
     return int.from_bytes(said, "big") if len(said) == PID else None
+
+
+def _has_word(connection: socket.socket, seconds: float = 0.1) -> bool:
+    """Whether there is something to read, or the end; within so long, as Python may miss a signal before it waits."""
+    return bool(select.select([connection], [], [], seconds)[0])
 
 
 def serve(listener: socket.socket, packages: Sequence[str]) -> Asked:
@@ -279,7 +286,7 @@ class _Server:
             caller.settimeout(PATIENCE)
             asked = _receive(caller, files)
             caller.settimeout(None)
-            gone = bool(select.select([caller], [], [], 0)[0])  # callers say nothing more
+            gone = _has_word(caller, 0)  # callers say nothing more
             pid = os.fork() if self.is_as_begun(asked) and not gone else None
         except (OSError, ValueError, TypeError):  # it was killed as it asked; or there is no room for a fork
             pid = None

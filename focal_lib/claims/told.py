@@ -1,4 +1,4 @@
-"""What the check of a claim found, as text: pages of one build tell each other, and each claim is checked once.
+"""What the check of a claim found, as text: pages of one build tell each other, and none repeats a check it is told of.
 
 They do where FOCAL_CHECKED names a folder, which a build empties at its start: nothing in it is older than the build.
 What was found of runs that are not all there yet is told to nobody who has more of them.

@@ -1,4 +1,4 @@
-"""Pages of one build tell each other what checks found: the same words, and no check done twice."""
+"""Pages of one build tell each other what checks found: the same words, and no check that was told is repeated."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def serving(monkeypatch):
     warm.end(server for server in begun if not server.stdin.closed)
 
 
-WAIT = "import time; time.sleep(600)"
+WAIT = "import time\nfor _ in range(6000): time.sleep(0.1)"  # Python may miss a signal just before it waits
 KILLED = "Error: killed by signal 9, perhaps for want of memory\n"
 
 
@@ -196,16 +196,13 @@ def test_where_python_or_a_package_would_have_begun_otherwise_it_is_python_m(ser
     assert run(tmp_path, IS_WARM).stdout == "True\n"
 
 
-def test_a_package_that_begins_a_thread_is_no_package_to_fork_with(serving, tmp_path, capfd):
+def test_a_package_that_begins_a_thread_is_no_package_to_fork_with(serving, tmp_path, monkeypatch, capfd):
     (tmp_path / "threads.py").write_text(
         "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()"
     )
-    os.environ["PYTHONPATH"], before = str(tmp_path), os.environ.get("PYTHONPATH")
-    try:
-        server = serving("sympy", "threads")
-        assert run(tmp_path, IS_WARM).stdout == "False\n"
-    finally:
-        os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    server = serving("sympy", "threads")
+    assert run(tmp_path, IS_WARM).stdout == "False\n"
     assert "needs one thread after its imports. Got 2" in capfd.readouterr().err
     assert not Path(os.environ[warm.AT]).parent.exists()
     assert server.wait(60) == 1
@@ -265,22 +262,21 @@ def test_a_caller_ends_with_who_began_it(serving, tmp_path):
     page.communicate()
 
 
-def test_a_signal_before_there_is_a_call_ends_the_caller(serving, tmp_path):
+def test_a_signal_before_there_is_a_call_ends_the_caller(serving, tmp_path, monkeypatch):
     (tmp_path / "slow.py").write_text(
         f"import pathlib, time\nwhile not pathlib.Path('{tmp_path}/go').exists(): time.sleep(0.01)"
     )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(tmp_path))
-        serving("sympy", "slow")
-        (tmp_path / "program.py").write_text("import pathlib; pathlib.Path('begun').touch()")
-        caller = subprocess.Popen([*CALLER, "program"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-        time.sleep(0.5)  # it waits for the server by now; before that a signal ends it, too
-        caller.send_signal(signal.SIGTERM)
-        assert caller.wait(60) == -signal.SIGTERM
-        (tmp_path / "go").touch()
-        assert caller.communicate()[1] == ""
-        assert run(tmp_path, IS_WARM).stdout == "True\n"
-        assert not (tmp_path / "begun").exists()  # for nobody
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    serving("sympy", "slow")
+    (tmp_path / "program.py").write_text("import pathlib; pathlib.Path('begun').touch()")
+    caller = subprocess.Popen([*CALLER, "program"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)  # it waits for the server by now; before that a signal ends it, too
+    caller.send_signal(signal.SIGTERM)
+    assert caller.wait(60) == -signal.SIGTERM
+    (tmp_path / "go").touch()
+    assert caller.communicate()[1] == ""
+    assert run(tmp_path, IS_WARM).stdout == "True\n"
+    assert not (tmp_path / "begun").exists()  # for nobody
 
 
 def test_the_interrupt_of_a_terminal_leaves_the_server(serving, tmp_path):
@@ -298,9 +294,7 @@ def test_a_server_that_is_ended_takes_its_calls_and_its_folder_along(serving, tm
     assert server.wait(60) == 0
     assert all(map(has_ended, pids))
     assert not Path(os.environ[warm.AT]).parent.exists()
-    assert (
-        caller.communicate()[1] == "Error: killed by signal 9, perhaps for want of memory\n" or caller.returncode == 137
-    )
+    assert caller.communicate()[1] in (KILLED, "Error: the server that this was a call of has ended\n")
     assert caller.returncode == 128 + signal.SIGKILL
 
 
