@@ -20,8 +20,8 @@ import click
 import pandas as pd
 
 from benchmarks import large_rows, record
-from focal_lib.training.machine import machine_name
-from workflow.going_on import made_by, rows_so_far
+from reproduction.engine.machine import machine_name
+from reproduction.studies.shared.going_on import made_by, rows_so_far
 
 __all__ = ["as_text", "main"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from focal_lib.claims import ledger
+from reproduction.ledger import ledger
 from tests.book.made_ledger import found_in_chromium, made
 from workflow.chromium import find_chromium
 

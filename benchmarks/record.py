@@ -13,8 +13,8 @@ import pandas as pd
 import torch
 
 from focal_lib.atomic_write import check_folder, check_target, write_whole
-from focal_lib.checkout import commit
-from focal_lib.training.machine import machine_name
+from reproduction.checkout import commit
+from reproduction.engine.machine import machine_name
 
 __all__ = ["ENDINGS", "about", "in_short", "out_option", "write"]
 

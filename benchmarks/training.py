@@ -31,13 +31,13 @@ from torchvision import transforms
 
 from focal_lib.atomic_write import write_whole
 from focal_lib.losses import FocalLoss
-from focal_lib.training import models
-from focal_lib.training.data import Split
-from focal_lib.training.machine import machine_of
-from focal_lib.training.precision import make_float32_exact
-from focal_lib.training.recipes import PRECISIONS, RECIPES
-from focal_lib.training.step import WAYS
-from focal_lib.training.trainer import Trainer, pick_device, to_tensors
+from reproduction.engine import models
+from reproduction.engine.data import Split
+from reproduction.engine.machine import machine_of
+from reproduction.engine.precision import make_float32_exact
+from reproduction.engine.recipes import PRECISIONS, RECIPES
+from reproduction.engine.step import WAYS
+from reproduction.engine.trainer import Trainer, pick_device, to_tensors
 
 MEAN, STD = 0.47, 0.25
 RECIPE = replace(RECIPES["m20-cifar"], reduction="mean", clip_norm=0.0)  # as the loop it is compared with

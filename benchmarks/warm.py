@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 from workflow import warm
 
 TIMES = 3

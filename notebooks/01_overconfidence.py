@@ -35,17 +35,18 @@ seed: int = 1  # which of the grid's cross-entropy runs
 import numpy as np
 from scipy.special import softmax
 
-from focal_lib import metrics, training
+from focal_lib import metrics
 from focal_lib.calibration import TemperatureScaling
-from focal_lib.claims import show
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import line_figure
-from focal_lib.pages.plots.reliability import reliability_diagrams
+from focal_lib.plots.reliability import reliability_diagrams
+from focal_lib.plots.style import use_style
+from reproduction import engine
+from reproduction.ledger import show
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import line_figure
 
 use_style()
-loaded = {run.spec.seed: run for run in training.load_runs(grid, runs) if run.spec.is_cross_entropy}
+loaded = {run.spec.seed: run for run in engine.load_runs(grid, runs) if run.spec.is_cross_entropy}
 if seed not in loaded:
     raise ValueError(f"seed must be one of the grid's, {', '.join(map(str, loaded))}. Got {seed}.")
 run = loaded[seed]

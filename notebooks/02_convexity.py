@@ -32,12 +32,13 @@ import numpy as np
 import sympy as sp
 
 from focal_lib import theory
-from focal_lib.claims import lemmas, proof, show
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import line_figure
-from focal_lib.theory import symbols
+from focal_lib.plots.style import use_style
+from reproduction.ledger import proof, show
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import line_figure
+from reproduction.theorems import symbols
+from reproduction.theorems.lemmas.curvature import convexity_proof
 
 use_style()
 
@@ -68,7 +69,7 @@ sp.collect(sp.expand(bracket), gamma, sp.factor)
 # $c(q) = 2 - 2q + q\log q$, which falls to $c(1) = 0$. Each step, carried out:
 
 # %% tags=["nbval-check-output"]
-proof(lemmas.convexity_proof())
+proof(convexity_proof())
 
 # %% [markdown]
 # For several classes the loss of a one-hot label involves one probability only, so the Hessian is

@@ -42,14 +42,15 @@ import pandas as pd
 import sympy as sp
 
 from focal_lib import theory
-from focal_lib.claims import lemmas, proof, show, show_rest
-from focal_lib.pages.explore import explore
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import line_figure
-from focal_lib.pages.tables import captioned
-from focal_lib.theory import symbols
+from focal_lib.plots.style import use_style
+from reproduction.ledger import proof, show, show_rest
+from reproduction.pages.explore import explore
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import line_figure
+from reproduction.pages.tables import captioned
+from reproduction.theorems import symbols
+from reproduction.theorems.lemmas.binary_map import logit_form_steps, stationarity_steps
 
 use_style()
 values = [float(g) for g in gammas.split(",")]
@@ -62,7 +63,7 @@ values = [float(g) for g in gammas.split(",")]
 # for $p$, are the printed map. Sympy carries both steps out, and then the change to logits.
 
 # %% tags=["nbval-check-output", "slow"]
-proof([*lemmas.stationarity_steps(), *lemmas.logit_form_steps()])
+proof([*stationarity_steps(), *logit_form_steps()])
 
 # %% [markdown]
 # Write $FC(s)$ for the map as a function of the logit $s$ of $q$, $FC(s) = \hat p\big(1/(1+e^{-s})\big)$. Then

@@ -35,13 +35,15 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from focal_lib import theory
-from focal_lib.claims import lemmas, proof, show, show_rest
-from focal_lib.pages.explore import explore
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import line_figure
-from focal_lib.pages.tables import captioned
+from focal_lib.plots.style import use_style
+from reproduction.ledger import proof, show, show_rest
+from reproduction.pages.explore import explore
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import line_figure
+from reproduction.pages.tables import captioned
+from reproduction.theorems.lemmas.logit_gap import logit_gap_steps
+from reproduction.theorems.lemmas.turning import monotone_certificate, turning_certificate
 
 use_style()
 
@@ -147,7 +149,7 @@ show(
 # no smaller factor will do.
 
 # %% tags=["nbval-check-output", "slow"]
-proof(lemmas.logit_gap_steps())
+proof(logit_gap_steps())
 
 # %% [markdown]
 # ## Where is beta smallest?
@@ -160,7 +162,7 @@ proof(lemmas.logit_gap_steps())
 # box of a cover of $(0, 12]$, and a line of analysis beyond.
 
 # %% tags=["nbval-check-output", "slow"]
-proof(lemmas.turning_certificate())
+proof(turning_certificate())
 
 # %% [markdown]
 # The boxes are found with formulas written by hand and checked by other code with the formulas of sympy. A certificate
@@ -169,7 +171,7 @@ proof(lemmas.turning_certificate())
 
 # %% tags=["nbval-check-output", "slow"]
 for value in ("5.635", "5.65"):
-    print(value, lemmas.monotone_certificate(value).verdict)
+    print(value, monotone_certificate(value).verdict)
 
 # %% [markdown]
 # ## The paper's search

@@ -37,13 +37,14 @@ import numpy as np
 from scipy.special import softmax
 
 from focal_lib import theory
-from focal_lib.claims import lemmas, proof, show, show_rest
-from focal_lib.pages.explore import explore
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.simplex import arrow_fields, isolines, simplex_grid
+from focal_lib.plots.style import use_style
 from focal_lib.theory import PAPER_CUBE, closest_temperature
+from reproduction.ledger import proof, show, show_rest
+from reproduction.pages.explore import explore
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.simplex import arrow_fields, isolines, simplex_grid
+from reproduction.theorems.lemmas.weight import lagrange_steps, weight_steps
 
 use_style()
 values = [float(g) for g in gammas.split(",")]
@@ -67,7 +68,7 @@ p = np.array([float(v) for v in truth.split(",")])  # (3,)
 # With $h = 1/g$ the map reads $\hat p_i = q_i\,h(q_i)/\sum_j q_j\,h(q_j)$.
 
 # %% tags=["nbval-check-output"]
-proof([*lemmas.lagrange_steps(), *lemmas.weight_steps()])
+proof([*lagrange_steps(), *weight_steps()])
 
 # %% [markdown]
 # The risk is convex (see [](#ch-convexity)), so the stationary point is the minimum, and the loss seen through

@@ -35,13 +35,14 @@ import numpy as np
 import pandas as pd
 
 from focal_lib import theory
-from focal_lib.claims import lemmas, proof, show, show_rest
-from focal_lib.pages.explore import explore
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import line_figure
-from focal_lib.pages.tables import captioned
+from focal_lib.plots.style import use_style
+from reproduction.ledger import proof, show, show_rest
+from reproduction.pages.explore import explore
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import line_figure
+from reproduction.pages.tables import captioned
+from reproduction.theorems.lemmas.confidence import confidence_proof
 
 use_style()
 
@@ -143,7 +144,7 @@ line_figure(gammas, thresholds, r"$\gamma$", "top probability", ylim=(0, 0.52))
 # For $\gamma = 1$ the threshold is $1/e$. The steps of the proof for each $n$, carried out:
 
 # %% tags=["nbval-check-output"]
-proof(lemmas.confidence_proof())
+proof(confidence_proof())
 
 # %% [markdown]
 # The smallest $\gamma$ for which confidence never falls with $n$ classes:

@@ -36,15 +36,15 @@ import numpy as np
 import pandas as pd
 
 from focal_lib import theory
-from focal_lib.claims import show, show_rest
-from focal_lib.claims.kk24.temperature_fit import GAMMAS, fits, line
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import at_most, note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import line_figure, point_figure
-from focal_lib.pages.plots.simplex import maps_on_triangle, simplex_grid
-from focal_lib.pages.tables import captioned
+from focal_lib.plots.style import use_style
 from focal_lib.theory import closest_temperature, deviation_from_map
+from reproduction.ledger import show, show_rest
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import at_most, note
+from reproduction.pages.plots.curves import line_figure, point_figure
+from reproduction.pages.plots.simplex import maps_on_triangle, simplex_grid
+from reproduction.pages.tables import captioned
+from reproduction.theorems.kk24.temperature_fit import GAMMAS, fits, line
 
 use_style()
 

@@ -36,20 +36,22 @@ runs: str = "_build/runs"  # where they are
 import numpy as np
 import pandas as pd
 
-from focal_lib import metrics, results, theory, training
-from focal_lib.claims import show
-from focal_lib.claims.from_runs import COMPENSATION
-from focal_lib.claims.judgement import Verdict, judge
-from focal_lib.pages.differences import differences, folded_differences
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import at_most, note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import point_figure
-from focal_lib.pages.tables import captioned
+from focal_lib import metrics, theory
+from focal_lib.plots.style import use_style
+from reproduction import engine
+from reproduction.ledger import show
+from reproduction.ledger.judgement import Verdict, judge
+from reproduction.pages.differences import differences, folded_differences
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import at_most, note
+from reproduction.pages.plots.curves import point_figure
+from reproduction.pages.tables import captioned
+from reproduction.studies.shared.by_run import confidence_gaps, format_mean_sd, validation_temperatures
+from reproduction.studies.shared.from_runs import COMPENSATION
 
 use_style()
-trained = [run for run in training.load_runs(grid, runs) if run.spec.is_focal]
-gaps = results.confidence_gaps(trained)
+trained = [run for run in engine.load_runs(grid, runs) if run.spec.is_focal]
+gaps = confidence_gaps(trained)
 
 # %% [markdown]
 # ## What was run
@@ -65,12 +67,12 @@ note("training", runs=len(trained), seeds=int(gaps["seed"].nunique()), n=spec.n_
 # ECE is KK24's where nothing else is said: adaptive, 15 bins of equal mass.
 
 # %% tags=["remove-input"]
-differences(training.read_notes(grid).differs)
+differences(engine.read_notes(grid).differs)
 
 # %% tags=["hide-input"]
 columns = {"accuracy": "accuracy", "confidence": "confidence", "adaptive_ece": "adaptive ECE"}
 on_test = gaps[gaps["split"] == "test"].set_index("loss")[list(columns)].mul(100).rename(columns=columns)
-by_loss = results.format_mean_sd(on_test.groupby(level="loss", sort=False))
+by_loss = format_mean_sd(on_test.groupby(level="loss", sort=False))
 captioned(by_loss, "On test data, in per cent: mean ± standard deviation over seeds")
 
 # %% [markdown]
@@ -123,7 +125,7 @@ note("training", excess=excess.estimate, excess_low=excess.low, excess_high=exce
 # classes: for as many as these networks tell apart, {glue:text}`training-classes`, and for comparison for fewer.
 
 # %% tags=["hide-input"]
-temperatures = results.validation_temperatures(trained)
+temperatures = validation_temperatures(trained)
 wide = temperatures.pivot(index="seed", columns="gamma", values="temperature")
 ratio = wide.div(wide[0.0], axis=0).drop(columns=0.0)
 mapped_ratio = temperatures.pivot(index="seed", columns="gamma", values="mapped_temperature")[ratio.columns].div(
@@ -192,7 +194,7 @@ note("training", within=100 * COMPENSATION, least_error=100 * theory.closest_tem
 show("m20.gamma_order_here", "m20.gamma_too_high")
 
 # %% tags=["remove-input"]
-folded_differences({"the runs on CIFAR-10": training.read_notes("workflow/grids/cifar10-record.yaml").differs})
+folded_differences({"the runs on CIFAR-10": engine.read_notes("workflow/grids/cifar10-record.yaml").differs})
 
 # %% [markdown]
 # ```{exercise}

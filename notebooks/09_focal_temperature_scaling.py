@@ -39,21 +39,33 @@ resamples: int = 200  # of the bootstrap; at least 1
 import numpy as np
 import pandas as pd
 
-from focal_lib import metrics, results, training
+from focal_lib import metrics
 from focal_lib.calibration import PAPER_GAMMAS, PAPER_TEMPERATURES, EceSurface
 from focal_lib.calibration.calibrators.newton import GAMMA_RANGE
-from focal_lib.claims import show
-from focal_lib.pages.differences import differences, folded_differences
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import panel_figure, point_figure
-from focal_lib.pages.plots.reliability import landscape
-from focal_lib.pages.tables import captioned
+from focal_lib.plots.reliability import landscape
+from focal_lib.plots.style import use_style
+from reproduction import engine
+from reproduction.ledger import show
+from reproduction.pages.differences import differences, folded_differences
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import panel_figure, point_figure
+from reproduction.pages.tables import captioned
+from reproduction.studies.shared.by_run import (
+    compare_scaling,
+    count_on_validation,
+    format_mean_sd,
+    resample_gain,
+    say_signs,
+    straightness,
+    temperature_by_gamma,
+    temperature_lines,
+)
+from reproduction.studies.shared.recorded import load_whole_seeds
 
 use_style()
-trained = training.load_runs(grid, runs)
-scaled = results.compare_scaling(trained)
+trained = engine.load_runs(grid, runs)
+scaled = compare_scaling(trained)
 
 # %% [markdown]
 # ## The method
@@ -75,7 +87,7 @@ show("kk24.accuracy_unchanged")
 # %% tags=["remove-input"]
 note("fts", grid=len(PAPER_GAMMAS) * len(PAPER_TEMPERATURES))
 note("fts", newton_from=GAMMA_RANGE[0], newton_to=GAMMA_RANGE[1])
-on_validation = results.count_on_validation(scaled)
+on_validation = count_on_validation(scaled)
 note("fts", {f"validation-{word}": count for word, count in on_validation.items()})
 
 # %% tags=["hide-input"]
@@ -113,7 +125,7 @@ def by_loss(metric: str, scale: float, digits: int, objectives: tuple[str, ...])
     wide = scaled.pivot(index=["loss", "gamma", "seed"], columns=["method", "objective", "search"], values=metric)
     kept = (scale * wide[[k for k in NAMES if k[1] in objectives]]).sort_values("gamma").droplevel(["gamma", "seed"])
     kept.columns = pd.MultiIndex.from_tuples([NAMES[key] for key in kept.columns])
-    return results.format_mean_sd(kept.groupby(level="loss", sort=False), digits)
+    return format_mean_sd(kept.groupby(level="loss", sort=False), digits)
 
 
 # %% tags=["hide-input"]
@@ -127,12 +139,12 @@ captioned(by_ece, "Adaptive ECE (%) on test data, mean ± standard deviation ove
 
 
 # %% tags=["hide-input"]
-def gain(result: training.Result) -> metrics.Interval:
+def gain(result: engine.Result) -> metrics.Interval:
     """Of adaptive ECE on test, focal minus plain temperature scaling, both chosen by it on the grid."""
     kept = scaled[(scaled["loss"] == result.spec.label) & (scaled["seed"] == result.spec.seed)]
     kept = kept[(kept["objective"] == "adaptive-ece") & (kept["search"] == "grid")].set_index("method")
     pairs = [tuple(kept.loc[m, ["calibration_gamma", "temperature"]]) for m in ("focal-temperature", "temperature")]
-    return results.resample_gain(result, *pairs, resamples=resamples).scaled(100)
+    return resample_gain(result, *pairs, resamples=resamples).scaled(100)
 
 
 gains = [(run.spec, gain(run)) for run in trained]
@@ -210,7 +222,7 @@ of_nll = fitted["nll"].groupby(level="gamma").mean()
 relative = 100 * (of_nll["focal-temperature"] / of_nll["temperature"] - 1)
 rising = changes["mean fitted gamma"].is_monotonic_increasing
 note("fts", grows="grows" if rising else "does not always grow")
-note("fts", nll_said=results.say_signs(changes, "gamma of training", "95 % from", "to", "the test log-loss"))
+note("fts", nll_said=say_signs(changes, "gamma of training", "95 % from", "to", "the test log-loss"))
 note("fts", nll_least=relative.min(), nll_most=relative.max(), nll_rows=len(changes))
 last = changes.iloc[-1]
 note("fts", last=last["gamma of training"], last_fitted=last["mean fitted gamma"])
@@ -227,7 +239,7 @@ note("fts", last=last["gamma of training"], last_fitted=last["mean fitted gamma"
 lines = {}
 for result in trained:
     if result.spec.seed == trained[0].spec.seed:
-        lines[result.spec.label] = (np.array(small), results.temperature_by_gamma(result, small), None)
+        lines[result.spec.label] = (np.array(small), temperature_by_gamma(result, small), None)
 at_end = [name for name, (_, best, _) in lines.items() if best.max() >= PAPER_TEMPERATURES[-1]]
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Best temperature over calibration gamma, one line for each training loss. Each is close to straight and rises with gamma; the highest runs into the end of the grid of temperatures."}, "figure": {"name": "fig-fts-lines", "caption": "The temperature that suits each calibration $\\gamma$, one line a training loss, first seed. At $T = 5$ the paper's grid ends. Counterpart of KK24 Fig. 8."}}
@@ -255,7 +267,7 @@ note("fts", lines=len(lines), at_end=", ".join(at_end) or "none")
 # %% tags=["hide-input"]
 of_cifar = {}
 for name, title in (("cifar10-record", "CIFAR-10"), ("cifar100-record", "CIFAR-100")):
-    found = results.temperature_lines(results.load_whole_seeds(name), small)
+    found = temperature_lines(load_whole_seeds(name), small)
     of_cifar[title] = {label: (np.array(small), best, None) for label, best in found.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Two panels, CIFAR-10 and CIFAR-100: best temperature over calibration gamma, one line for each training loss."}, "figure": {"name": "fig-fts-lines-cifar", "caption": "The same on CIFAR: recorded networks, first seed, cross-entropy and the focal losses that are recorded of each. Counterpart of KK24 Fig. 8, whose networks are ResNet-50."}}
@@ -263,12 +275,12 @@ panel_figure(of_cifar, r"$\gamma$ of the calibration map", "best temperature")
 
 # %% tags=["remove-input"]
 read = {"the runs on CIFAR-10": "cifar10-record", "those on CIFAR-100": "cifar100-record"}
-folded_differences({runs: training.read_notes(f"workflow/grids/{name}.yaml").differs for runs, name in read.items()})
+folded_differences({runs: engine.read_notes(f"workflow/grids/{name}.yaml").differs for runs, name in read.items()})
 
 # %% tags=["remove-input"]
 said = []
 for title, found in of_cifar.items():
-    r2, off = zip(*(results.straightness(small, best) for _, best, _ in found.values()), strict=True)
+    r2, off = zip(*(straightness(small, best) for _, best, _ in found.values()), strict=True)
     said.append(f"on {title} {min(r2):.2f} to {max(r2):.2f}, no temperature more than {max(off):.2f} off the line")
 note("fts", straight_cifar="; ".join(said))
 
@@ -325,7 +337,7 @@ show(
 # Fashion-MNIST, those on CIFAR-10 stand in [](#ch-table1).
 
 # %% tags=["remove-input"]
-differences(training.read_notes(grid).differs)
+differences(engine.read_notes(grid).differs)
 
 # %% tags=["remove-input"]
 foot("09_focal_temperature_scaling", grid=grid, runs=runs, resamples=resamples)

@@ -41,16 +41,18 @@ import numpy as np
 import pandas as pd
 import sympy as sp
 
-from focal_lib import theory, training
-from focal_lib.claims import lemmas, proof, show, show_rest
+from focal_lib import theory
 from focal_lib.losses import FLSD53
-from focal_lib.pages.differences import folded_differences
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import line_figure
-from focal_lib.pages.tables import captioned
-from focal_lib.theory import symbols
+from focal_lib.plots.style import use_style
+from reproduction import engine
+from reproduction.ledger import proof, show, show_rest
+from reproduction.pages.differences import folded_differences
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import line_figure
+from reproduction.pages.tables import captioned
+from reproduction.theorems import symbols
+from reproduction.theorems.lemmas.entropy_bound import entropy_bound_steps
 
 use_style()
 values = [float(g) for g in gammas.split(",")]
@@ -165,7 +167,7 @@ line_figure(grid, factors, "probability $q$ of the true class", "$g$", points=ma
 # $\gamma \ge 0$ and every label distribution:
 
 # %% tags=["nbval-check-output"]
-proof(lemmas.entropy_bound_steps())
+proof(entropy_bound_steps())
 
 # %%
 two = np.column_stack([grid, 1 - grid])
@@ -237,7 +239,7 @@ line_figure(temperatures, loss, "temperature $T$", "NLL", ylim=(0.4, 0.8))
 show("m20.nll_not_convex", "m20.temperature_by_ece")
 
 # %% tags=["remove-input"]
-folded_differences({"the runs on CIFAR-10": training.read_notes("workflow/grids/cifar10-record.yaml").differs})
+folded_differences({"the runs on CIFAR-10": engine.read_notes("workflow/grids/cifar10-record.yaml").differs})
 
 # %% [markdown]
 # The claim behind all this is about networks: smaller gradients once a sample is learnt, hence smaller weights, hence

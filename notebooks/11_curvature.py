@@ -42,15 +42,19 @@ import pandas as pd
 import sympy as sp
 from scipy.optimize import brentq
 
-from focal_lib import results, theory, training
-from focal_lib.claims import show, show_rest
-from focal_lib.pages.differences import differences
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import line_figure, point_figure
-from focal_lib.pages.tables import captioned
-from focal_lib.theory import symbols
+from focal_lib import theory
+from focal_lib.plots.style import use_style
+from reproduction import engine
+from reproduction.ledger import show, show_rest
+from reproduction.pages.differences import differences
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import line_figure, point_figure
+from reproduction.pages.tables import captioned
+from reproduction.studies.shared.by_run import format_mean_sd
+from reproduction.studies.shared.over_seeds import summarise
+from reproduction.studies.shared.recorded import load_recorded, read_table
+from reproduction.theorems import symbols
 
 use_style()
 values = [float(g) for g in gammas.split(",")]
@@ -198,19 +202,19 @@ note("curvature", max_two=two["largest ratio"], negative_two=two["negative below
 # {glue:text}`curvature-penalty-seeds` seeds. ECE has 15 bins of equal width here.
 
 # %% tags=["remove-input"]
-differences(training.read_notes(f"workflow/grids/{penalty_runs}.yaml").differs)
+differences(engine.read_notes(f"workflow/grids/{penalty_runs}.yaml").differs)
 
 # %% tags=["hide-input"]
-penalised = results.load_recorded(penalty_runs)
+penalised = load_recorded(penalty_runs)
 last = [r.history[r.history["split"] == "test"].iloc[-1].to_dict() | {"tau": r.spec.lam} for r in penalised]
 groups = pd.DataFrame(last)[["tau", "accuracy", "hessian_trace", "nll"]].groupby("tau")
 columns = {"accuracy": "accuracy", "hessian_trace": "trace of the Hessian", "nll": "NLL"}
-by_penalty = results.format_mean_sd(groups, digits=3).rename(columns=columns).rename_axis(index="penalty")
+by_penalty = format_mean_sd(groups, digits=3).rename(columns=columns).rename_axis(index="penalty")
 caption = "On test data after training, mean ± standard deviation over seeds"
 captioned(by_penalty.reset_index(), caption, index=False).format("{:g}", subset="penalty")
 
 # %% tags=["hide-input"]
-eces = results.summarise(results.read_table(penalty_runs)).query("metric == 'ece'")
+eces = summarise(read_table(penalty_runs)).query("metric == 'ece'")
 trace = groups["hessian_trace"].mean().to_numpy()
 stages = {"as trained": ("none", ""), "after temperature scaling": ("temperature", "ece")}
 ece = {w: eces[(eces["method"] == m) & (eces["objective"] == o)] for w, (m, o) in stages.items()}

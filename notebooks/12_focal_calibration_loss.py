@@ -40,16 +40,17 @@ import pandas as pd
 import sympy as sp
 from scipy.optimize import brentq
 
-from focal_lib import theory, training
-from focal_lib.claims import show, show_rest
-from focal_lib.pages.differences import differences
-from focal_lib.pages.explore import explore
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import line_figure
-from focal_lib.pages.tables import captioned
-from focal_lib.theory import symbols
+from focal_lib import theory
+from focal_lib.plots.style import use_style
+from reproduction import engine
+from reproduction.ledger import show, show_rest
+from reproduction.pages.differences import differences
+from reproduction.pages.explore import explore
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import line_figure
+from reproduction.pages.tables import captioned
+from reproduction.theorems import symbols
 
 use_style()
 
@@ -236,7 +237,7 @@ show("l25.a14_steps", "l25.a14_square_gap")
 # too).
 
 # %% tags=["hide-input"]
-chosen = pd.DataFrame([(*key, *value) for key, value in training.FCL_OF_L25.items()])
+chosen = pd.DataFrame([(*key, *value) for key, value in engine.FCL_OF_L25.items()])
 chosen.columns = ["data set", "network", "gamma", "lambda"]
 captioned(chosen, "FCL in L25's tables", precision=1, index=False, spelt=True)
 
@@ -244,7 +245,7 @@ captioned(chosen, "FCL in L25's tables", precision=1, index=False, spelt=True)
 # What those grids cannot do as the paper did:
 
 # %% tags=["remove-input"]
-l25 = [training.read_notes(f"workflow/grids/l25-{name}.yaml") for name in ("tables", "tinyimagenet", "text", "table8")]
+l25 = [engine.read_notes(f"workflow/grids/l25-{name}.yaml") for name in ("tables", "tinyimagenet", "text", "table8")]
 differences(*(list(dict.fromkeys(line for notes in l25 for line in getattr(notes, n))) for n in ("differs", "missing")))
 
 # %% [markdown]

@@ -68,29 +68,65 @@ import pandas as pd
 from IPython.display import HTML, Markdown
 from scipy.special import softmax
 
-from focal_lib import metrics, results, training
+from focal_lib import metrics
 from focal_lib.calibration import PAPER_GAMMAS, PAPER_TEMPERATURES
-from focal_lib.checkout import ROOT
-from focal_lib.claims import find, show
-from focal_lib.claims.kk24.table1 import verdict_with_all_losses
-from focal_lib.pages.differences import differences, folded_differences
-from focal_lib.pages.explore import explore
-from focal_lib.pages.folds import fold
-from focal_lib.pages.footer import foot
-from focal_lib.pages.logit_sample import logit_sample
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import ECE_TICKS, interval_figure, point_figure, row_figure
-from focal_lib.pages.plots.epochs import reliability_strip
-from focal_lib.pages.tables import as_html, captioned, in_words
+from focal_lib.plots.style import use_style
+from reproduction import engine
+from reproduction.checkout import ROOT
+from reproduction.ledger import find, show
+from reproduction.pages.differences import differences, folded_differences
+from reproduction.pages.explore import explore
+from reproduction.pages.folds import fold
+from reproduction.pages.footer import foot
+from reproduction.pages.logit_sample import logit_sample
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import ECE_TICKS, interval_figure, point_figure, row_figure
+from reproduction.pages.plots.epochs import reliability_strip
+from reproduction.pages.tables import as_html, captioned, in_words
+from reproduction.studies import shared
+from reproduction.studies.cifar.claims_kk24 import verdict_with_all_losses
+from reproduction.studies.cifar.other_training import compare_training
+from reproduction.studies.cifar.over_test_samples import gains_over_test_samples
+from reproduction.studies.epochs.while_training import final_gaps
+from reproduction.studies.shared.by_run import confidence_gaps, reliability_by_loss, validation_temperatures
+from reproduction.studies.shared.if_calibrated import calibration_p_values, eces_if_calibrated, format_beside_calibrated
+from reproduction.studies.shared.over_data_sets import compare_data_sets
+from reproduction.studies.shared.over_seeds import (
+    SCALINGS,
+    by_scaling,
+    contrast,
+    correct_together,
+    format_as_kk24,
+    measure,
+    name_seeds,
+    name_significant,
+    say_seeds,
+    say_what_two_allow,
+    say_which_differ,
+    summarise,
+)
+from reproduction.studies.shared.recorded import load_recorded, load_whole_seeds, read_planned, read_whole_seeds
+from reproduction.studies.shared.side_by_side import compare_with_printed
+from reproduction.studies.shared.written_contrasts import (
+    FINDINGS,
+    compare_eces,
+    compare_small_with_large,
+    evaluate_contrasts,
+    format_contrasts,
+    format_small_with_large,
+    keep_evaluable,
+    name_in_full,
+    primary_contrast,
+    say_by_other_eces,
+)
 
 use_style()
-trained = results.load_whole_seeds(recorded)
-frame = results.read_whole_seeds(recorded)
-planned = results.read_planned(recorded)
-every = training.read_contrasts(f"workflow/grids/{recorded}.yaml")
-asked = results.keep_evaluable(every, frame)
-primary, written = results.primary_contrast(recorded)
+trained = load_whole_seeds(recorded)
+frame = read_whole_seeds(recorded)
+planned = read_planned(recorded)
+every = engine.read_contrasts(f"workflow/grids/{recorded}.yaml")
+asked = keep_evaluable(every, frame)
+primary, written = primary_contrast(recorded)
 ECES = {"ece": "ECE (equal width)", "adaptive-ece": "adaptive ECE (equal mass)"}
 ECES |= {"classwise-ece": "classwise ECE (equal width)", "smooth-ece": "smooth ECE"}
 
@@ -108,7 +144,7 @@ note("table1", precision=spec.training.precision, runs=len(trained))
 main = [loss for loss in frame["loss"].unique() if loss in ("cross-entropy", *primary.ours.losses)]
 have = frame.query("loss in @main")["seed"].nunique()
 wanted = len({one.seed for one in planned if one.label in main})
-note("table1", seeds_said=results.say_seeds(have, wanted))
+note("table1", seeds_said=say_seeds(have, wanted))
 others = [in_words(loss) for loss in main if loss != "cross-entropy"]
 note("table1", losses=", ".join(others), written="" if written else "not ")
 waiting = {one.label for one in planned} - set(frame["loss"])
@@ -123,7 +159,7 @@ waiting = {one.label for one in planned} - set(frame["loss"])
 # {glue:text}`table1-commit` of the first).
 
 # %% tags=["remove-input"]
-there = results.load_recorded(recorded, part=True)
+there = load_recorded(recorded, part=True)
 without = f" Still without a seed: {', '.join(sorted(map(in_words, waiting)))}." if waiting else ""
 so_far = f"""**Not all is in.** {len(there)} of {len(planned)} planned runs are recorded, seed after seed, as they take
 days. KK24's losses are planned with more seeds than the others, and a seed counts once each loss that is planned with
@@ -133,7 +169,7 @@ until then what is shown of its losses will change."""
 Markdown(so_far) if len(there) < len(planned) else None
 
 # %% tags=["remove-input"]
-differences(training.read_notes(f"workflow/grids/{recorded}.yaml").differs)
+differences(engine.read_notes(f"workflow/grids/{recorded}.yaml").differs)
 
 # %% tags=["remove-input"]
 Markdown(f"""The same again, with the images in `FOCAL_DATA`:
@@ -172,8 +208,8 @@ cost) and want a GPU.""")
 # ## As trained, and after one temperature
 
 # %% tags=["hide-input"]
-whole = results.format_as_kk24(frame).rename(index=in_words)
-over = f"over {results.name_seeds(frame)}"
+whole = format_as_kk24(frame).rename(index=in_words)
+over = f"over {name_seeds(frame)}"
 caption = f"Mean ± standard deviation {over}, mean temperature in brackets; T and gamma chosen by adaptive ECE"
 captioned(whole[["error (%)", "adaptive ECE (%)"]], caption)
 
@@ -181,8 +217,8 @@ captioned(whole[["error (%)", "adaptive ECE (%)"]], caption)
 captioned(whole[["NLL"]], "The same for NLL, T and gamma chosen by NLL")
 
 # %% tags=["hide-input"]
-summary = results.summarise(frame)
-shown = {label: tuple(of.to_numpy().T) for label, of in results.by_scaling(frame, "adaptive-ece").items()}
+summary = summarise(frame)
+shown = {label: tuple(of.to_numpy().T) for label, of in by_scaling(frame, "adaptive-ece").items()}
 order = list(frame["loss"].unique())
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "A row for each loss with its points, on a logarithmic scale: adaptive ECE as trained, after temperature scaling and after focal temperature scaling, with standard deviations."}, "figure": {"name": "fig-table1-ece", "caption": "Adaptive ECE (%) on CIFAR-10, mean and, of several seeds, standard deviation, as trained and after either scaling, chosen by adaptive ECE."}}
@@ -190,20 +226,20 @@ row_figure(order, shown, "adaptive ECE (%), logarithmic", xscale="log", **ECE_TI
 
 # %% tags=["hide-input"]
 of_main = frame[frame["loss"].isin(main)]
-minus_ce = results.contrast(of_main, "loss", "cross-entropy")
+minus_ce = contrast(of_main, "loss", "cross-entropy")
 by_width = minus_ce.query("metric == 'ece' and method != 'focal-temperature' and objective in ['', 'ece']")
 both = by_width.assign(when=by_width["method"].map({"none": "as trained", "temperature": "scaled"}))
-both = results.correct_together(both)
+both = correct_together(both)
 before, after = (both[both["when"] == when] for when in ("as trained", "scaled"))
-lowered = results.contrast(of_main, "method", "none").query("method == 'temperature' and metric == objective == 'ece'")
+lowered = contrast(of_main, "method", "none").query("method == 'temperature' and metric == objective == 'ece'")
 
 # %% tags=["remove-input"]
 
 
 def note_significant(name: str, found: pd.DataFrame) -> None:
     """Which losses have a significantly lower and a higher value, and how many of each."""
-    note("table1", {f"said-{name}": results.say_which_differ(found)})
-    for side, names in results.name_significant(found).items():
+    note("table1", {f"said-{name}": say_which_differ(found)})
+    for side, names in name_significant(found).items():
         note("table1", {f"{side}-{name}-count": len(names)})
 
 
@@ -218,7 +254,7 @@ note("table1", not_by_holm=f" Without 0 in its interval, but not significant by 
 
 # %% tags=["remove-input"]
 note("table1", widest=(after["high"] - after["low"]).max() / 2)
-note_significant("by-temperature", results.correct_together(lowered))
+note_significant("by-temperature", correct_together(lowered))
 note("table1", all_compared=lowered["loss"].nunique())
 by_method = summary.query("metric == 'ece' and objective in ['', 'ece'] and loss in @main")
 by_method = by_method.set_index(["method", "loss"])["mean"]
@@ -235,7 +271,7 @@ for name, which in {
     least[name] = in_words(means.idxmin())
     note("table1", {f"{name}-first": least[name], f"{name}-least": means.min()})
     note("table1", {f"{name}-last": in_words(means.idxmax()), f"{name}-most": means.max()})
-    note_significant(name, results.correct_together(minus_ce.query(which)))
+    note_significant(name, correct_together(minus_ce.query(which)))
 lowest = f"{least['nll']} has on average the lowest log-loss, after a temperature chosen by it, and "
 lowest += "the lowest error, too" if least["nll"] == least["error"] else f"{least['error']} the lowest error"
 note("table1", least_nll_and_error=lowest)
@@ -255,14 +291,14 @@ interval_figure(
 
 # %% tags=["hide-input"]
 scaled = of_main.query("method == 'temperature' and metric == objective and metric in ['ece', 'adaptive-ece']")
-by_chance = results.eces_if_calibrated(trained, scaled)
-form = results.format_beside_calibrated(scaled, by_chance).rename(index=in_words)
+by_chance = eces_if_calibrated(trained, scaled)
+form = format_beside_calibrated(scaled, by_chance).rename(index=in_words)
 captioned(form, "After a temperature chosen by it; if calibrated: labels drawn from the network's own probabilities")
 
 # %% tags=["remove-input"]
-of_ece = results.summarise(by_chance).query("metric == 'ece'")["mean"]
+of_ece = summarise(by_chance).query("metric == 'ece'")["mean"]
 note("table1", least_chance=of_ece.min(), most_chance=of_ece.max())
-tested = results.calibration_p_values(trained, scaled)["value"]
+tested = calibration_p_values(trained, scaled)["value"]
 note("table1", told=int((tested <= 0.05).sum()), tested=len(tested), told_by_chance=0.05 * len(tested))
 
 # %% [markdown]
@@ -294,8 +330,8 @@ note("table1", told=int((tested <= 0.05).sum()), tested=len(tested), told_by_cha
 
 # %% tags=["hide-input"]
 fixed = [run for run in trained if run.spec.is_focal]
-of_test = results.confidence_gaps(fixed, ["test"])
-of_training = results.final_gaps(fixed, "train")
+of_test = confidence_gaps(fixed, ["test"])
+of_training = final_gaps(fixed, "train")
 gaps = {
     "training images, as trained": of_training.assign(shown=of_training["gap"]),
     "test images, as trained": of_test.assign(shown=of_test["gap"]),
@@ -314,9 +350,9 @@ for name, means in {"trained-on": in_training, "focal": as_trained, "mapped": ma
 note("table1", range_trained=as_trained.max() - as_trained.min(), range_mapped=mapped.max() - mapped.min())
 step = as_trained - in_training
 note("table1", trained_on_ce=in_training[0], step_low=step.min(), step_high=step.max())
-note("table1", m20_epochs=training.RECIPES["m20-cifar"].epochs)
-note("table1", long=results.read_planned("cifar10-long")[0].training.epochs)
-fits = results.validation_temperatures(fixed).groupby("gamma")[["temperature", "mapped_temperature"]].mean()
+note("table1", m20_epochs=engine.RECIPES["m20-cifar"].epochs)
+note("table1", long=read_planned("cifar10-long")[0].training.epochs)
+fits = validation_temperatures(fixed).groupby("gamma")[["temperature", "mapped_temperature"]].mean()
 note("table1", t_ce=fits["temperature"][0])
 for name, column in {"t": "temperature", "t-mapped": "mapped_temperature"}.items():
     of_focal = fits[column].drop(0)
@@ -354,8 +390,8 @@ point_figure(over_gamma, r"$\gamma$ of training", "confidence minus accuracy, po
 
 # %% tags=["hide-input"]
 ways = {"mean": recorded, "sum, clipped": recorded_clipped}
-tables = {way: results.read_whole_seeds(name) for way, name in ways.items()}
-by_steps = results.compare_training(tables, {way: results.load_whole_seeds(name) for way, name in ways.items()})
+tables = {way: read_whole_seeds(name) for way, name in ways.items()}
+by_steps = compare_training(tables, {way: load_whole_seeds(name) for way, name in ways.items()})
 caption = "CIFAR-10, all test images, means over the seeds that both have; T chosen by ECE (equal width)"
 captioned(by_steps.rename(index=in_words), caption, precision=2)
 
@@ -367,11 +403,11 @@ for short, loss in (("ce", "cross-entropy"), ("three", "focal 3")):
         note("table1", {f"{short}-{way}-gap": seen.loc[loss, ("confidence - accuracy (points)", name)]})
 lead = (seen.loc["focal 3"] - seen.loc["cross-entropy"])["ECE (%)"]
 note("table1", lead_mean=lead["mean"], lead_sum=lead["sum, clipped"])
-of_steps = len({run.seed for run in results.read_planned(recorded_clipped)})
-note("table1", steps_seeds=results.say_seeds(int(by_steps["seeds"].min()), of_steps))
+of_steps = len({run.seed for run in read_planned(recorded_clipped)})
+note("table1", steps_seeds=say_seeds(int(by_steps["seeds"].min()), of_steps))
 
 # %% tags=["remove-input"]
-folded_differences({"these runs": training.read_notes(f"workflow/grids/{recorded_clipped}.yaml").differs})
+folded_differences({"these runs": engine.read_notes(f"workflow/grids/{recorded_clipped}.yaml").differs})
 
 # %% [markdown]
 # With cross-entropy the ECE (equal width) as trained is {glue:text}`table1-ce-mean-ece:.1f` % by the mean and
@@ -393,20 +429,20 @@ show("m20.cifar10_before_clipped", "m20.clipping_favours_focal")
 # images, trained while this book was built; the adaptive ECEs are those of {ref}`ch-fts`.
 
 # %% tags=["hide-input"]
-results_live = training.load_runs(grid, runs)
-live = results.measure(results_live, [s for s in results.SCALINGS if s[1] in ("", "adaptive-ece")])
-form = results.format_as_kk24(live).rename(index=in_words)[["error (%)", "adaptive ECE (%)"]]
-over_live = f"over {results.name_seeds(live)}"
+results_live = engine.load_runs(grid, runs)
+live = measure(results_live, [s for s in SCALINGS if s[1] in ("", "adaptive-ece")])
+form = format_as_kk24(live).rename(index=in_words)[["error (%)", "adaptive ECE (%)"]]
+over_live = f"over {name_seeds(live)}"
 captioned(form, f"Fashion-MNIST, mean ± standard deviation {over_live}, mean temperature in brackets")
 
 # %% tags=["remove-input"]
-folded_differences({"these runs on Fashion-MNIST": training.read_notes(grid).differs})
+folded_differences({"these runs on Fashion-MNIST": engine.read_notes(grid).differs})
 
 # %% tags=["remove-input"]
-of_live = results.summarise(live).query("metric == 'adaptive-ece'").set_index(["method", "loss"])["mean"]
+of_live = summarise(live).query("metric == 'adaptive-ece'").set_index(["method", "loss"])["mean"]
 note("table1", live_ce=of_live["none", "cross-entropy"], live_first=in_words(of_live["none"].idxmin()))
 note("table1", live_least=of_live["none"].min())
-note("table1", live_n=results_live[0].spec.n_train, live_seeds=results.say_seeds(live["seed"].nunique()))
+note("table1", live_n=results_live[0].spec.n_train, live_seeds=say_seeds(live["seed"].nunique()))
 higher = of_live["focal-temperature"] > of_live["temperature"]
 note("table1", live_higher=int(higher.sum()), live_losses=len(higher))
 
@@ -426,17 +462,17 @@ note("table1", live_higher=int(higher.sum()), live_losses=len(higher))
 # {glue:text}`table1-large-max:.1f` %. What did they suggest, and was it borne out?
 
 # %% tags=["hide-input"]
-small_frame = results.read_whole_seeds(recorded_small)
-small = results.read_planned(recorded_small)[0]
-suggested = results.compare_small_with_large(asked, small_frame, frame, [results.primary_contrast(recorded_small)[0]])
+small_frame = read_whole_seeds(recorded_small)
+small = read_planned(recorded_small)[0]
+suggested = compare_small_with_large(asked, small_frame, frame, [primary_contrast(recorded_small)[0]])
 caption = (
     "Small runs and those on all of CIFAR-10: differences with 95 % t intervals over seeds, uncorrected; "
     "percentage points, of NLL nats; a mean over losses is over each set's own"
 )
-captioned(results.format_small_with_large(suggested), caption, index=False)
+captioned(format_small_with_large(suggested), caption, index=False)
 
 # %% tags=["remove-input"]
-folded_differences({"the small runs": training.read_notes(f"workflow/grids/{recorded_small}.yaml").differs})
+folded_differences({"the small runs": engine.read_notes(f"workflow/grids/{recorded_small}.yaml").differs})
 
 # %% tags=["remove-input"]
 errors = {"small": small_frame, "large": frame}
@@ -444,14 +480,14 @@ errors = {name: table.query("metric == 'error' and method == 'none'")["value"] f
 note("table1", {f"{name}-{end}": getattr(values, end)() for name, values in errors.items() for end in ("min", "max")})
 note("table1", small_n=small.n_train, small_epochs=small.training.epochs, small_seeds=small_frame["seed"].nunique())
 note("table1", small_model=in_words(small.model), small_crops="with" if small.training.augment else "without")
-for name, ran in {"small": results.load_whole_seeds(recorded_small), "large": trained}.items():
+for name, ran in {"small": load_whole_seeds(recorded_small), "large": trained}.items():
     ends = [run for run in ran if run.spec.is_cross_entropy]
-    means = {split: 100 * results.final_gaps(ends, split)[["accuracy", "gap"]].mean() for split in ("train", "test")}
+    means = {split: 100 * final_gaps(ends, split)[["accuracy", "gap"]].mean() for split in ("train", "test")}
     note("table1", {f"{name}-{split}-error": 100 - mean["accuracy"] for split, mean in means.items()})
     note("table1", {f"{name}-gap": means["test"]["gap"]})
-words = suggested["found"].value_counts().reindex(results.FINDINGS, fill_value=0)
+words = suggested["found"].value_counts().reindex(FINDINGS, fill_value=0)
 note("table1", {f"small-{word.replace(' ', '-')}": int(n) for word, n in words.items()}, small_all=len(suggested))
-of_fcl = results.contrast(small_frame, "loss", "cross-entropy").query("metric == 'ece' and method == 'none'")
+of_fcl = contrast(small_frame, "loss", "cross-entropy").query("metric == 'ece' and method == 'none'")
 of_fcl = of_fcl[of_fcl["loss"].str.startswith("fcl")].iloc[0]
 note("table1", small_fcl=of_fcl["difference"], fcl=in_words(of_fcl["loss"]), small_by_chance=0.05 * len(suggested))
 
@@ -487,8 +523,8 @@ note("table1", small_fcl=of_fcl["difference"], fcl=in_words(of_fcl["loss"]), sma
 # %% tags=["hide-input"]
 def beside(metric: str, caption: str, table: pd.DataFrame = frame, dataset: str = "CIFAR-10") -> object:
     """Our numbers and the printed ones, a blank where a paper prints none."""
-    both = results.compare_with_printed(table, metric, dataset).rename(index=in_words)
-    return captioned(both, f"{caption}; here: over {results.name_seeds(table)}", precision=2)
+    both = compare_with_printed(table, metric, dataset).rename(index=in_words)
+    return captioned(both, f"{caption}; here: over {name_seeds(table)}", precision=2)
 
 
 beside("ece", "ECE (%), equal width, temperature chosen by it, as M20's and L25's")
@@ -517,7 +553,7 @@ folded = "\n".join(as_html(beside(metric, caption)) for metric, caption in other
 HTML(fold("Error, NLL, MCE, smooth and classwise ECE", folded))
 
 # %% tags=["remove-input"]
-m20 = results.compare_with_printed(of_main, "ece", "CIFAR-10")["as trained"][["here", "M20"]].dropna()
+m20 = compare_with_printed(of_main, "ece", "CIFAR-10")["as trained"][["here", "M20"]].dropna()
 best = {column: means.idxmin() for column, means in m20.items()}
 note("table1", {f"{column.lower()}-best": in_words(loss) for column, loss in best.items()})
 note("table1", {f"{column.lower()}-best-ece": m20.loc[loss, column] for column, loss in best.items()})
@@ -546,11 +582,11 @@ note("table1", one_ece=100 * metrics.ece(softmax(one.test.logits.astype(float), 
 # question; each network's was chosen on validation images:
 
 # %% tags=["hide-input"]
-gains = results.contrast(of_main, "method", "temperature")
+gains = contrast(of_main, "method", "temperature")
 gains = gains[(gains["metric"] == "adaptive-ece") & (gains["objective"] == "adaptive-ece")]
-gains = results.correct_together(gains)
+gains = correct_together(gains)
 chosen = frame[(frame["metric"] == "adaptive-ece") & (frame["objective"] == "adaptive-ece")]
-over_images = results.gains_over_test_samples(trained, of_main)
+over_images = gains_over_test_samples(trained, of_main)
 
 # %% tags=["remove-input"]
 ends = gains.set_index("loss")[["difference", "low", "high"]].join(over_images[["low", "high"]], rsuffix="_images")
@@ -568,7 +604,7 @@ note("table1", gamma_from=PAPER_GAMMAS[0], gamma_to=PAPER_GAMMAS[-1])
 note_significant("gains", gains)
 
 # %% tags=["remove-input"]
-row = results.evaluate_contrasts(frame, [primary]).iloc[0]
+row = evaluate_contrasts(frame, [primary]).iloc[0]
 judged = find("kk24.table1_ece_focal_losses")
 note("table1", gain=row["difference"], gain_low=row["low"], gain_high=row["high"], gain_seeds=int(row["seeds"]))
 note("table1", gain_losses=", ".join(map(in_words, primary.ours.losses)), gain_reason=judged.evidence.reason_among(1))
@@ -596,7 +632,7 @@ interval_figure(
 # Does the answer depend on the ECE? The same fits, chosen by adaptive ECE, judged by each:
 
 # %% tags=["hide-input"]
-eces = results.compare_eces(frame, [primary])
+eces = compare_eces(frame, [primary])
 heads = ["judged by", "difference", "95 % from", "to"]
 table = eces.replace({"metric": ECES})[["metric", "difference", "low", "high"]].set_axis(heads, axis="columns")
 caption = (
@@ -641,12 +677,12 @@ captioned(ends.set_axis(heads, axis="columns").rename(index=in_words), caption, 
 # ## A hundred classes
 
 # %% tags=["remove-input"]
-many, planned_many = results.read_whole_seeds(recorded_many), results.read_planned(recorded_many)
+many, planned_many = read_whole_seeds(recorded_many), read_planned(recorded_many)
 spec_many = planned_many[0]
 note("table1", many_n=spec_many.n_train, many_epochs=spec_many.training.epochs, many_model=in_words(spec_many.model))
 have = many["seed"].nunique()
 wanted = len({one.seed for one in planned_many})
-note("table1", many_seeds=results.say_seeds(have, wanted))
+note("table1", many_seeds=say_seeds(have, wanted))
 note("table1", many_losses=", ".join(map(in_words, many["loss"].unique())))
 
 # %% [markdown]
@@ -658,21 +694,21 @@ note("table1", many_losses=", ".join(map(in_words, many["loss"].unique())))
 
 # %% tags=["hide-input"]
 sets = {"CIFAR-10": recorded, "CIFAR-100": recorded_many}
-set_tables = {title: results.read_whole_seeds(name) for title, name in sets.items()}
-set_runs = {title: results.load_whole_seeds(name) for title, name in sets.items()}
-by_set = results.compare_training(set_tables, set_runs).rename_axis(["loss", "data set"])
+set_tables = {title: read_whole_seeds(name) for title, name in sets.items()}
+set_runs = {title: load_whole_seeds(name) for title, name in sets.items()}
+by_set = compare_training(set_tables, set_runs).rename_axis(["loss", "data set"])
 caption = "All test images, means over the seeds that both have; T chosen by ECE (equal width)"
 captioned(by_set.rename(index=in_words), caption, precision=2)
 
 # %% tags=["remove-input"]
-folded_differences({"the runs on CIFAR-100": training.read_notes(f"workflow/grids/{recorded_many}.yaml").differs})
+folded_differences({"the runs on CIFAR-100": engine.read_notes(f"workflow/grids/{recorded_many}.yaml").differs})
 
 # %% tags=["remove-input"]
 pairs = set(zip(many["loss"], many["seed"], strict=True))
 by_loss = {}
 for title, loaded in set_runs.items():
     ran = [run for run in loaded if (run.spec.label, run.spec.seed) in pairs]
-    bins = results.reliability_by_loss(ran, by_set.index.unique("loss"))
+    bins = reliability_by_loss(ran, by_set.index.unique("loss"))
     by_loss[title] = {in_words(loss): own for loss, own in bins.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Reliability diagrams, a column for each loss, CIFAR-10 above and CIFAR-100 below: accuracy over confidence by bin with the diagonal, and the share of the samples in each bin."}, "figure": {"name": "fig-table1-hundred", "caption": "Reliability on test images as trained, bins of equal width, the runs of a loss together. Grey: the shares of the bins; orange: the gaps. A point below the diagonal: too sure. Bins of few samples have no point, and those of the lowest confidence have few."}}
@@ -685,7 +721,7 @@ for short, loss in (("ce", "cross-entropy"), ("three", "focal 3"), ("flsd", "fls
         note("table1", {f"{size}-{short}-error": seen.loc[loss, ("error (%)", title)]})
         note("table1", {f"{size}-{short}-gap": seen.loc[loss, ("confidence - accuracy (points)", title)]})
 scaled_many = many.query("method == 'temperature' and metric == objective == 'ece'")
-at_least = results.summarise(results.eces_if_calibrated(set_runs["CIFAR-100"], scaled_many))["mean"]
+at_least = summarise(eces_if_calibrated(set_runs["CIFAR-100"], scaled_many))["mean"]
 note("table1", {"hundred-chance-least": at_least.min(), "hundred-chance-most": at_least.max()})
 
 # %% [markdown]
@@ -698,7 +734,7 @@ note("table1", {"hundred-chance-least": at_least.min(), "hundred-chance-most": a
 # Welch's interval counts the seeds of both, and may be narrower than the t interval of one.
 
 # %% tags=["hide-input"]
-leads = results.compare_data_sets(set_tables)
+leads = compare_data_sets(set_tables)
 heads = ["difference", "95 % t from", "t to", "seeds", "change from CIFAR-10", "95 % Welch from", "Welch to"]
 caption = "ECE (equal width) as trained, minus cross-entropy's with the same seed, in points; and its change"
 changes = leads.set_axis(heads, axis="columns").rename(index=in_words)
@@ -706,12 +742,12 @@ changes.loc[(slice(None), "CIFAR-10"), heads[4:]] = float("nan")
 captioned(changes, caption, precision=2)
 
 # %% tags=["hide-input"]
-asked_many = results.recorded.read_written(recorded_many)
-found_many = results.evaluate_contrasts(many, asked_many)
+asked_many = shared.recorded.read_written(recorded_many)
+found_many = evaluate_contrasts(many, asked_many)
 caption = (
     f"Contrasts of workflow/grids/{recorded_many}.yaml, in percentage points; columns as in the table further below"
 )
-results.format_contrasts(results.name_in_full(found_many), caption, precision=None)
+format_contrasts(name_in_full(found_many), caption, precision=None)
 
 # %% tags=["remove-input"]
 named = found_many.set_index("name")
@@ -728,12 +764,12 @@ for short, loss, name in (("three", "focal 3", "focal 3 before"), ("flsd", "flsd
     note("table1", {f"{short}-change": own["change"], **ends})
 
 # %% tags=["remove-input"]
-eces_many = results.compare_eces(many, [one for one in asked_many if one.name == "FLSD-53 before"])
+eces_many = compare_eces(many, [one for one in asked_many if one.name == "FLSD-53 before"])
 by_others = eces_many[~eces_many["own"].astype(bool)]
 told = [f"{ECES[one.metric]} {one.difference:+.2f} [{one.low:+.2f}, {one.high:+.2f}]" for one in by_others.itertuples()]
-note("table1", hundred_eces=", ".join(told), hundred_apart_said=results.say_by_other_eces(by_others))
+note("table1", hundred_eces=", ".join(told), hundred_apart_said=say_by_other_eces(by_others))
 note("table1", hundred_verdict=str(find("m20.cifar100_before").verdict))
-after_many = results.summarise(scaled_many).set_index("loss")["mean"]
+after_many = summarise(scaled_many).set_index("loss")["mean"]
 names = {"ce": "cross-entropy", "three": "focal 3", "flsd": "flsd-53"}
 note("table1", {f"hundred-{short}-after": after_many[loss] for short, loss in names.items()})
 
@@ -752,7 +788,7 @@ note("table1", {f"hundred-{short}-after": after_many[loss] for short, loss in na
 # by chance.
 
 # %% tags=["remove-input"]
-Markdown(results.say_what_two_allow(have))
+Markdown(say_what_two_allow(have))
 
 # %% [markdown]
 # Beside what is printed of ResNet-50 on CIFAR-100; the networks' errors differ, so that orders can be compared and
@@ -794,13 +830,13 @@ scaled = paired.query("method == 'temperature' and metric == objective == 'ece'"
 stages = {"as trained": None, "after a temperature": scaled.set_index(["loss", "seed"])["temperature"].to_dict()}
 ran = [run for run in trained if run.spec.seed in set(paired["seed"])]
 strips = {
-    stage: {in_words(loss): bins for loss, bins in results.reliability_by_loss(ran, drawn, by).items()}
+    stage: {in_words(loss): bins for loss, bins in reliability_by_loss(ran, drawn, by).items()}
     for stage, by in stages.items()
 }
 
 # %% tags=["remove-input"]
-note("table1", {"fig9-fcl": in_words(drawn[-1]), "fig9-seeds": results.name_seeds(paired)})
-fig9 = results.summarise(paired).query("method == 'none'")
+note("table1", {"fig9-fcl": in_words(drawn[-1]), "fig9-seeds": name_seeds(paired)})
+fig9 = summarise(paired).query("method == 'none'")
 for metric in ("ece", "mce"):
     in_order = fig9[fig9["metric"] == metric].sort_values("mean")
     spread = in_order["sd"].map(" ± {:.1f}".format).where(in_order["seeds"] > 1, "")
@@ -821,12 +857,12 @@ reliability_strip(strips)
 # ## What was written down before
 
 # %% tags=["hide-input"]
-found = results.evaluate_contrasts(frame, asked)
+found = evaluate_contrasts(frame, asked)
 caption = f"Contrasts of workflow/grids/{recorded}.yaml, in percentage points, of NLL in nats"
-results.format_contrasts(results.name_in_full(found), caption, precision=None) if asked else None
+format_contrasts(name_in_full(found), caption, precision=None) if asked else None
 
 # %% tags=["hide-input"]
-by_eces = results.compare_eces(frame, asked)
+by_eces = compare_eces(frame, asked)
 other = by_eces[by_eces["apart"].astype(bool)].drop(columns=["name", "own", "apart"])
 clear = int(((other["low"] > 0) | (other["high"] < 0)).sum())
 as_claimed = found["difference"] * found["claimed"] > 0

@@ -37,17 +37,27 @@ import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
-from focal_lib import results
-from focal_lib.claims import show
-from focal_lib.pages.folds import fold
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import interval_figure, scatter_figure
-from focal_lib.pages.tables import as_html, captioned, in_words
+from focal_lib.plots.style import use_style
+from reproduction.ledger import show
+from reproduction.pages.folds import fold
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import interval_figure, scatter_figure
+from reproduction.pages.tables import as_html, captioned, in_words
+from reproduction.studies.printed_tables import kk24_table1, l25_table9, m20_fig8, printed_tables
+from reproduction.studies.printed_tables.in_form import tables_as_printed
+from reproduction.studies.printed_tables.study import (
+    correlate_orders,
+    count_best,
+    find_equal_rows,
+    find_moved_columns,
+    gains_of_kk24,
+    match_papers,
+    match_restated,
+)
 
 use_style()
-cells = results.printed_tables()
+cells = printed_tables()
 METRICS = {metric: in_words(metric) for metric in cells["metric"].unique()}
 WHEN = {"pre": "before", "post": "after"}
 LOSSES = {loss: in_words(loss) for loss in cells["loss"].unique()}
@@ -73,7 +83,7 @@ contents = (
 captioned(contents.reset_index(), "Tables as data", index=False)
 
 # %% tags=["remove-input"]
-as_printed = results.tables_as_printed().items()
+as_printed = tables_as_printed().items()
 printed = [as_html(captioned(table, caption)) for caption, table in as_printed]
 HTML(fold("The tables as printed", "\n".join(printed)))
 
@@ -86,7 +96,7 @@ HTML(fold("The tables as printed", "\n".join(printed)))
 # %% tags=["hide-input"]
 def best(paper: str, table: str, losses: list[str] | None = None) -> pd.DataFrame:
     """Rows won before and after temperature scaling, a row a loss."""
-    counts = results.count_best(cells, paper, table, losses)
+    counts = count_best(cells, paper, table, losses)
     won = counts.pivot(index="loss", columns="stage", values="best")[["pre", "post"]]
     return won.assign(rows=counts["rows"].iloc[0]).sort_values("pre", ascending=False)
 
@@ -128,9 +138,7 @@ pairs = [(pre, ("adaptive-ece", "pre")), (post, ("adaptive-ece", "post")), (pre,
 pairs += [(pre, ("smooth-ece", "pre")), (pre, ("classwise-ece", "pre")), (pre, ("error", "pre")), (pre, post)]
 lacking = {"M20": ("smooth-ece", "classwise-ece"), "L25": ("nll", "mce")}
 parts = [
-    results.correlate_orders(cells, paper, [p for p in pairs if p[1][0] not in without], permutations).assign(
-        paper=paper
-    )
+    correlate_orders(cells, paper, [p for p in pairs if p[1][0] not in without], permutations).assign(paper=paper)
     for paper, without in lacking.items()
 ]
 stability = pd.concat(parts)
@@ -181,7 +189,7 @@ interval_figure(labels, stability["tau"], stability["low"], stability["high"], "
 # what another seed does.
 
 # %% tags=["hide-input"]
-shared = results.match_papers(cells)
+shared = match_papers(cells)
 shared["difference"] = shared["value_l25"] - shared["value_m20"]
 groups = shared.replace({"metric": METRICS, "stage": WHEN}).groupby(["metric", "stage"])["difference"]
 spreads = groups.agg(cells="size", mean="mean", sd="std", largest=lambda d: d.abs().max())
@@ -216,13 +224,13 @@ scatter_figure(
 # coincide. Rows of one table that share cells:
 
 # %% tags=["hide-input"]
-again = results.match_restated(cells, "M20")
-twins = results.find_equal_rows(cells, least_equal)
+again = match_restated(cells, "M20")
+twins = find_equal_rows(cells, least_equal)
 columns = {"row": "one row", "equal": "equal cells", "cells": "of cells"}
 captioned(twins.rename(columns=columns), "Pairs of rows of one table with equal cells", index=False)
 
 # %% tags=["hide-input"]
-moved = results.find_moved_columns(cells).replace({"metric": METRICS, "stage": WHEN}).replace(LOSSES)
+moved = find_moved_columns(cells).replace({"metric": METRICS, "stage": WHEN}).replace(LOSSES)
 kept = ["dataset", "metric", "stage", "value", "table_m20", "loss_m20", "table_l25", "loss_l25"]
 titles = ["data set", "metric", "scaling", "value", "table in M20", "loss there", "table in L25", "loss there "]
 named = moved[kept].set_axis(titles, axis="columns")
@@ -232,7 +240,7 @@ captioned(named, caption, precision=2, index=False)
 # %% tags=["remove-input"]
 twin = cells.query("paper == 'L25' and dataset == 'CIFAR-10' and network == 'DenseNet-121' and loss == 'cross-entropy'")
 twin = twin[twin["stage"] == "pre"].set_index("metric")["value"]
-every = results.find_equal_rows(cells, 1)
+every = find_equal_rows(cells, 1)
 largest = every.loc[every["equal"].idxmax()]
 note("published", restated=len(again), restated_differ=int((again["value"] != again["value_again"]).sum()))
 note("published", twin_smooth=twin["smooth-ece"], twin_ece=twin["ece"])
@@ -313,7 +321,7 @@ show("m20.fig3_errors", "m20.similar_accuracy", "m20.least_error", "m20.state_of
 # networks are asked the same in [](#ch-miscalibration).
 
 # %% tags=["hide-input"]
-figure = results.m20_fig8()
+figure = m20_fig8()
 kind = np.where(figure["label"] == figure["predicted"], "right", "wrong")
 figure = figure.assign(images=kind, loss=figure["loss"].replace(LOSSES), when=figure["stage"].map(WHEN))
 means = figure.pivot_table(index="loss", columns=["images", "when"], values="confidence", sort=False)
@@ -347,7 +355,7 @@ show(
 # rows:
 
 # %% tags=["hide-input"]
-xrays = results.l25_table9().pivot(index="pathology", columns="method", values="auroc")
+xrays = l25_table9().pivot(index="pathology", columns="method", values="auroc")
 rows = xrays.drop("Average")
 averages = pd.DataFrame({"average, printed": xrays.loc["Average"], "mean of the rows": rows.mean()})
 named = averages.rename_axis(index=None)
@@ -405,7 +413,7 @@ show("l25.lambda_selected")
 # temperature scaling minus temperature scaling, in points of KK24's ECE (equal mass), with Welch's 95 % interval:
 
 # %% tags=["hide-input"]
-gains = results.gains_of_kk24(results.kk24_table1())
+gains = gains_of_kk24(kk24_table1())
 titles = ["data set", "loss", "temperature", "focal temperature", "difference", "95 % from", "to", "p"]
 titles += ["p, corrected (Holm)"]
 named = gains.assign(loss=gains["loss"].map(in_words)).set_axis(titles, axis="columns")
@@ -418,7 +426,7 @@ below = (gains["difference"] < 0) & (gains["p_adjusted"] <= 0.05)
 note("published", gains=len(gains), gains_negative=int((gains["difference"] < 0).sum()), gains_below=int(below.sum()))
 note("published", gains_cifar=int((below & on_cifar).sum()), gains_cifar_all=int(on_cifar.sum()))
 note("published", gains_tiny=int((below & ~on_cifar).sum()), gains_tiny_all=int((~on_cifar).sum()))
-own = results.kk24_table1().query("loss == 'cross-entropy' and stage == 'ts'")["adaptive_ece_temperature"]
+own = kk24_table1().query("loss == 'cross-entropy' and stage == 'ts'")["adaptive_ece_temperature"]
 note("published", own_low=own.min(), own_high=own.max(), product_low=0.4 * own.min(), product_high=0.5 * own.max())
 
 # %% [markdown]

@@ -28,12 +28,12 @@ theorem: str = "KK24_Prop1.kk24_prop1"  # whose lemmas to draw: file and name, a
 # %% tags=["remove-input"]
 from IPython.display import Markdown
 
-from focal_lib.claims import formal_page, ledger, recall
-from focal_lib.claims.formal import coq_version, kernel_checked
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.graphs import layered_figure
+from focal_lib.plots.style import use_style
+from reproduction.ledger import formal_page, ledger, recall
+from reproduction.ledger.formal import coq_version, kernel_checked
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.graphs import layered_figure
 
 use_style()
 claims = ledger()

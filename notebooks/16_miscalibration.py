@@ -61,16 +61,17 @@ first_steps: int = 40  # of gradient descent; at least 1
 import numpy as np
 import pandas as pd
 
-from focal_lib import results, training
 from focal_lib.calibration import PAPER_TEMPERATURES
-from focal_lib.claims import recall, show
-from focal_lib.claims.m20 import first_steps as beginning
 from focal_lib.metrics.intervals import t_interval_if_any
-from focal_lib.pages.differences import differences
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note, say_spans
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.epochs import (
+from focal_lib.plots.style import use_style
+from reproduction import engine
+from reproduction.engine import data
+from reproduction.engine.data.sources import find_source
+from reproduction.ledger import recall, show
+from reproduction.pages.differences import differences
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note, say_spans
+from reproduction.pages.plots.epochs import (
     MANY,
     epoch_panels,
     histogram_panels,
@@ -78,16 +79,34 @@ from focal_lib.pages.plots.epochs import (
     reliability_film,
     reliability_strip,
 )
-from focal_lib.pages.tables import captioned
-from focal_lib.results import while_training
-from focal_lib.training import data
-from focal_lib.training.data.sources import find_source
+from reproduction.pages.tables import captioned
+from reproduction.studies.epochs import claims_first_steps as beginning
+from reproduction.studies.epochs import while_training
+from reproduction.studies.epochs.confident import (
+    CONFIDENT,
+    agreed,
+    beside_table6,
+    caption_agreed,
+    confidence_where_agreed,
+    confident_shares,
+)
+from reproduction.studies.epochs.follow import follow
+from reproduction.studies.epochs.while_training import (
+    describe_followed,
+    ece_of_histories,
+    gradient_norms_at,
+    histories,
+    last_mistakes,
+    minus_cross_entropy,
+    over_seeds_by_epoch,
+    reliability_by_epoch,
+)
 
 use_style()
-trained = [run for run in training.load_runs(grid, runs) if run.spec.is_focal and run.spec.gamma <= 3]
+trained = [run for run in engine.load_runs(grid, runs) if run.spec.is_focal and run.spec.gamma <= 3]
 base = [run for run in trained if run.spec.is_cross_entropy]
 spec = trained[0].spec
-ece_bins, ece_column = results.ece_of_histories(results.histories(trained))
+ece_bins, ece_column = ece_of_histories(histories(trained))
 
 # %% [markdown]
 # ## What was run
@@ -125,11 +144,11 @@ differences(
 # Cross-entropy first. The upright line is where the test NLL is lowest.
 
 # %% tags=["hide-input"]
-splits = {split: results.histories(base, split) for split in ("train", "test")}
+splits = {split: histories(base, split) for split in ("train", "test")}
 turn = int(splits["test"].groupby("epoch")["nll"].mean().idxmin())
 both = pd.concat([frame.assign(loss=f"{split} data") for split, frame in splits.items()])
 names = {"NLL (nats)": "nll", "error (share)": "error", f"ECE ({ece_bins})": ece_column}
-by_column = results.over_seeds_by_epoch(both, list(names.values()))
+by_column = over_seeds_by_epoch(both, list(names.values()))
 panels = {title: by_column[column] for title, column in names.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "NLL, classification error and ECE of cross-entropy over the epochs, on training and on test data, with an upright line where the test NLL is lowest."}, "figure": {"name": "fig-miscalibration-turn", "caption": "Cross-entropy over the epochs. Counterpart of M20 Fig. 1 (c), and of the NLL of all samples in (a) and (b), without a drop of the learning rate."}}
@@ -178,9 +197,9 @@ show("m20.nll_overfits_not_error", "m20.nll_turns_early", "m20.fig1_training_err
 # %% tags=["hide-input"]
 names = {"NLL, right (nats)": "nll_right", "NLL, wrong (nats)": "nll_wrong"}
 names |= {"entropy, right (nats)": "entropy_right", "entropy, wrong (nats)": "entropy_wrong"}
-by_column = results.over_seeds_by_epoch(both, list(names.values()))
+by_column = over_seeds_by_epoch(both, list(names.values()))
 beside_test = {title: by_column[column] for title, column in names.items()}
-note("miscalibration", last_mistakes=results.last_mistakes(splits["train"], spec.n_train))
+note("miscalibration", last_mistakes=last_mistakes(splits["train"], spec.n_train))
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Four panels over the epochs of cross-entropy, a line for training and one for test data: NLL of right and of wrong samples, entropy of right and of wrong ones."}, "figure": {"name": "fig-miscalibration-train", "caption": "Cross-entropy, samples classified correctly (right) and not (wrong), on training and on test data. Counterpart of M20 Fig. 1 (a) and (b)."}}
 epoch_panels(beside_test)
@@ -197,11 +216,11 @@ show("m20.fig1_train_nll")
 # On test data, for cross-entropy and for focal loss:
 
 # %% tags=["hide-input"]
-tests = results.histories(trained, "test")
+tests = histories(trained, "test")
 names = {"NLL, right (nats)": "nll_right", "NLL, wrong (nats)": "nll_wrong", "NLL, all (nats)": "nll"}
 names |= {"entropy, right (nats)": "entropy_right", "entropy, wrong (nats)": "entropy_wrong"}
 names |= {f"ECE ({ece_bins})": ece_column}
-by_column = results.over_seeds_by_epoch(tests, list(names.values()))
+by_column = over_seeds_by_epoch(tests, list(names.values()))
 apart = {title: by_column[column] for title, column in names.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Six panels over the epochs, a line for each loss: NLL of right, of wrong and of all test samples; entropy of right and of wrong ones; ECE."}, "figure": {"name": "fig-miscalibration-apart", "caption": "Cross-entropy and focal loss on test data, samples classified correctly (right) and not (wrong). Counterpart of M20 Fig. 3 (a) to (d), (g)."}}
@@ -237,12 +256,12 @@ show(
 # %% tags=["hide-input"]
 recipe = {"model": "mlp", "recipe": "cifar-cpu", "n_validation": 1, "learning_rate": 0.05}
 specs = [
-    training.Spec(gamma=gamma, seed=seed, n_train=n_train, epochs=epochs, **recipe)
+    engine.Spec(gamma=gamma, seed=seed, n_train=n_train, epochs=epochs, **recipe)
     for seed in range(seeds)
     for gamma in (0, 1, 2, 3)
 ]
-followed = training.follow(specs)
-drops, m20 = specs[0].training.drops, training.RECIPES["m20-cifar"]
+followed = follow(specs)
+drops, m20 = specs[0].training.drops, engine.RECIPES["m20-cifar"]
 shortened = [round(drop * epochs / m20.epochs) for drop in m20.drops]
 note("miscalibration", {name: " and ".join(map(str, at)) for name, at in (("drops", drops), ("drops-m20", shortened))})
 moments = list(dict.fromkeys(round(epochs * share) for share in (1 / epochs, 0.1, 3 / 7, 5 / 7, 1)))
@@ -250,11 +269,11 @@ moments = list(dict.fromkeys(round(epochs * share) for share in (1 / epochs, 0.1
 # %% tags=["hide-input"]
 ce, focal = specs[0].label, specs[-1].label
 strip = {
-    f"{ce}, train": results.reliability_by_epoch(followed, ce, moments, "train"),
-    f"{ce}, test": results.reliability_by_epoch(followed, ce, moments),
-    f"{focal}, test": results.reliability_by_epoch(followed, focal, moments),
+    f"{ce}, train": reliability_by_epoch(followed, ce, moments, "train"),
+    f"{ce}, test": reliability_by_epoch(followed, ce, moments),
+    f"{focal}, test": reliability_by_epoch(followed, focal, moments),
 }
-every = [results.reliability_by_epoch(followed, loss, range(1, epochs + 1)) for loss in (ce, focal)]
+every = [reliability_by_epoch(followed, loss, range(1, epochs + 1)) for loss in (ce, focal)]
 frames = {title: {ce: every[0][title], focal: every[1][title]} for title in every[0]}
 note("miscalibration", bins=while_training.BINS, many=MANY)
 
@@ -275,11 +294,11 @@ reliability_film(frames)
 # learning rate drops:
 
 # %% tags=["hide-input"]
-described = results.describe_followed(followed)
-surely = f"{results.CONFIDENT:.0%}".replace("%", " %")
+described = describe_followed(followed)
+surely = f"{CONFIDENT:.0%}".replace("%", " %")
 names = {"norm of the last layer": "weight_norm", "mean norm of the logits": "logit_norm"}
 names |= {f"share of test samples above {surely}": "above_99", f"right, of those above {surely}": "right_above_99"}
-by_column = results.over_seeds_by_epoch(described, list(names.values()))
+by_column = over_seeds_by_epoch(described, list(names.values()))
 grown = {title: by_column[column] for title, column in names.items()}
 last = described[described["epoch"] == epochs].groupby("gamma")[["weight_norm", "logit_norm"]].mean()
 note("miscalibration", logits_ce=last["logit_norm"].iloc[0], logits_top=last["logit_norm"].iloc[-1])
@@ -303,7 +322,7 @@ show("m20.weight_norm_late", "m20.weight_norm_fifth", "m20.weight_norm_early")
 # %% tags=["hide-input"]
 names = {"training error (share)": "train_error", "test error (share)": "test_error"}
 names |= {f"probability of the true class, {kind}": f"true_class_{kind}" for kind in ("right", "wrong")}
-by_column = results.over_seeds_by_epoch(described, list(names.values()))
+by_column = over_seeds_by_epoch(described, list(names.values()))
 dropped = {title: by_column[column] for title, column in names.items()}
 errors = described[described["loss"] == "cross-entropy"].pivot(index="seed", columns="epoch", values="train_error")
 after, until = min(drops[0] + 1, drops[-1]), drops[-1]
@@ -333,8 +352,8 @@ epoch_panels(dropped, marks=drops)
 steps = beginning.first_steps(seeds, first_samples, first_steps)
 names = {"$q$": "true_class", "$q$, minus cross-entropy's": "true_class", "norm, minus cross-entropy's": "weight_norm"}
 mean_q, *gained = names
-less = results.over_seeds_by_epoch(results.minus_cross_entropy(steps, ["true_class", "weight_norm"]), names.values())
-led = {mean_q: results.over_seeds_by_epoch(steps, ["true_class"])["true_class"]}
+less = over_seeds_by_epoch(minus_cross_entropy(steps, ["true_class", "weight_norm"]), names.values())
+led = {mean_q: over_seeds_by_epoch(steps, ["true_class"])["true_class"]}
 led |= {title: less[names[title]] for title in gained}
 passed = beginning.threshold_steps(steps)
 lead = {gamma: beginning.steps_in_lead(steps, "weight_norm", gamma) for gamma in beginning.GAMMAS}
@@ -368,7 +387,7 @@ show("m20.gains_faster", "m20.weights_lead_then_trail")
 
 # %% tags=["hide-input"]
 looks = list(dict.fromkeys((1, max(1, round(epochs * 2 / 7)), max(1, round(epochs * 4 / 7)))))
-spread = {f"epoch {epoch}": results.gradient_norms_at(followed, epoch) for epoch in looks}
+spread = {f"epoch {epoch}": gradient_norms_at(followed, epoch) for epoch in looks}
 medians = described[described["epoch"].isin((looks[0], looks[-1]))].groupby(["gamma", "epoch"])["gradient_norm"].mean()
 left = medians.unstack().pipe(lambda wide: wide[looks[-1]] / wide[looks[0]])
 note("miscalibration", look=looks[-1], left_ce=left.iloc[0], left_top=left.iloc[-1])
@@ -395,13 +414,11 @@ show("m20.gradient_norms")
 # (section 6).
 
 # %% tags=["hide-input"]
-shares = results.confident_shares(trained)
+shares = confident_shares(trained)
 tried = PAPER_TEMPERATURES
 note("miscalibration", t_low=tried[0], t_high=tried[-1], t_step=round(tried[1] - tried[0], 6))
-beside = results.beside_table6(shares)
-caption = (
-    f"Test samples with a confidence of {results.CONFIDENT:g} or more, and how many of them are right, in per cent"
-)
+beside = beside_table6(shares)
+caption = f"Test samples with a confidence of {CONFIDENT:g} or more, and how many of them are right, in per cent"
 captioned(beside.rename_axis(index=None), caption, precision=1)
 
 # %% tags=["remove-input"]
@@ -409,7 +426,7 @@ temperatures = shares[shares["stage"] == "after"].groupby("gamma")["temperature"
 ours, printed = beside.iloc[: temperatures.size], beside["share, after"].iloc[temperatures.size :]
 by_loss = {key: printed[[name.startswith(key) for name in printed.index]].to_numpy() for key in ("focal", "cross")}
 keeps_more = (by_loss["focal"] > by_loss["cross"]).all()
-note("miscalibration", table6_word="more" if keeps_more else "not always more", confident=results.CONFIDENT)
+note("miscalibration", table6_word="more" if keeps_more else "not always more", confident=CONFIDENT)
 note(
     "miscalibration",
     ce_before=ours.iloc[0, 0],
@@ -443,17 +460,17 @@ show("m20.table6_before_here", "m20.table6_after_here", "m20.table6_right_here")
 # %% tags=["hide-input"]
 seed = base[0].spec.seed
 group = [run for run in trained if run.spec.seed == seed]
-chosen = np.concatenate([results.agreed(group, right)[:4] for right in (True, False)])
+chosen = np.concatenate([agreed(group, right)[:4] for right in (True, False)])
 test = data.load(spec.dataset).test
 classes = data.class_names(spec.dataset, group[0].test.logits.shape[-1])
-captions = [results.caption_agreed([group[0], group[-1]], sample, classes) for sample in chosen]
+captions = [caption_agreed([group[0], group[-1]], sample, classes) for sample in chosen]
 note("miscalibration", seed=seed)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Eight test images, the first four classified correctly by all networks, the others by none, each with its class and what two networks say with which confidence."}, "figure": {"name": "fig-miscalibration-images", "caption": "Above, images that all networks of one seed classify correctly; below, images that none does. Confidence before and after temperature scaling, with an arrow between them. Counterpart of M20 Fig. 8."}}
 picture_table(test.inputs[chosen], captions)
 
 # %% tags=["hide-input"]
-shared = results.confidence_where_agreed(trained)
+shared = confidence_where_agreed(trained)
 named = shared.groupby(["gamma", "loss", "kind", "stage"], sort=False)["confidence"].mean().unstack(["kind", "stage"])
 counts = shared.groupby(["kind", "seed"])["samples"].first().groupby("kind").mean()
 note("miscalibration", shared_right=counts["right"], shared_wrong=counts["wrong"])

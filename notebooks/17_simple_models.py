@@ -64,22 +64,28 @@ rate: float = 0.01  # learning rate of Adam; above 0
 import numpy as np
 from scipy.special import expit
 
-from focal_lib import metrics, results, theory
-from focal_lib.claims import show
-from focal_lib.pages.differences import differences
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import line_figure
-from focal_lib.pages.plots.regions import probability_regions
-from focal_lib.pages.tables import captioned
-from focal_lib.theory import linear_model
-from focal_lib.training import simple_models as simple
+from focal_lib import metrics, theory
+from focal_lib.plots.style import use_style
+from reproduction.ledger import show
+from reproduction.pages.differences import differences
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import line_figure
+from reproduction.pages.plots.regions import probability_regions
+from reproduction.pages.tables import captioned
+from reproduction.studies.shared.by_run import format_mean_sd
+from reproduction.studies.shared.moon_networks import MoonLoss, moon_logits, train_on_moons
+from reproduction.studies.shared.moons import moon_truth
+from reproduction.studies.simple_models import linear_model
+from reproduction.studies.simple_models.clusters import cluster_truth, mistakes_above
+from reproduction.studies.simple_models.descent import gradient_descent, gradient_flow
+from reproduction.studies.simple_models.linear_fits import fit_truth, linear_fits, norm_ratios, separable_growth
+from reproduction.studies.simple_models.seeds import by_loss, written_contrasts
 
 use_style()
 values = tuple(float(g) for g in gammas.split(","))
 names = {0.0: "cross-entropy"} | {g: rf"focal, $\gamma = {g:g}$" for g in values}
-fits = simple.linear_fits(tuple(names), draws, samples, flip=flip, spread=spread)
+fits = linear_fits(tuple(names), draws, samples, flip=flip, spread=spread)
 
 # %% [markdown]
 # ## A linear model
@@ -111,13 +117,13 @@ differences(
 # %% tags=["hide-input"]
 x, labels = linear_model.noisy_clusters(samples, 0, flip=flip, spread=spread)
 times = np.geomspace(0.01, 1e6, 120)
-weights = {g: simple.gradient_flow(x, labels, g, times) for g in names}
+weights = {g: gradient_flow(x, labels, g, times) for g in names}
 flows = {g: np.linalg.norm(w, axis=1) for g, w in weights.items()}
 logits_along = {names[g]: np.linalg.norm(w @ x.T, axis=1) for g, w in weights.items()}
 ends = {g: float(np.linalg.norm(linear_model.fit_linear_model(x, labels, g).weights)) for g in names}
 step = 0.1  # learning rate of gradient descent
-path = simple.gradient_descent(x, labels, values[0], rate=step, iterations=iterations)
-along = simple.gradient_flow(x, labels, values[0], step * np.arange(1, iterations + 1))
+path = gradient_descent(x, labels, values[0], rate=step, iterations=iterations)
+along = gradient_flow(x, labels, values[0], step * np.arange(1, iterations + 1))
 at_end = {rf"$\gamma = {g:g}$" if g else "cross-entropy": (times[-1], norm) for g, norm in ends.items()}
 
 # %% tags=["remove-input"]
@@ -186,7 +192,7 @@ probability_regions(span, span, boundaries, (x[:200], labels[:200]))
 
 # %% tags=["hide-input"]
 grid_gammas = np.array([0.25, 0.5, 1, 2, 3, 5, 7])
-shrunk = simple.norm_ratios(grid_gammas, sorted({0.25, 0.5, 1.0, spread}), sorted({0.1, 0.2, flip}))
+shrunk = norm_ratios(grid_gammas, sorted({0.25, 0.5, 1.0, spread}), sorted({0.1, 0.2, flip}))
 shrunk["off"] = 100 * (shrunk["ratio"] / shrunk["temperature"] - 1)
 spans = shrunk.groupby("gamma")["off"].agg(["min", "max"])
 curves = {"smallest of all settings": spans["min"].to_numpy(), "largest of all settings": spans["max"].to_numpy()}
@@ -216,7 +222,7 @@ show("m20.linear_ratio")
 
 # %% tags=["hide-input"]
 long_times = np.geomspace(1, 1e12, 60)
-growth = simple.separable_growth(tuple(names), long_times, 0)
+growth = separable_growth(tuple(names), long_times, 0)
 paths = {names[g]: (growth[g] / growth[0.0]).to_numpy() for g in values}
 limits = {rf"$1/(1+{g:g})$": (long_times[-1], 1 / (1 + g)) for g in values}
 
@@ -244,9 +250,9 @@ show("m20.linear_separable")
 # What the fits say, beside {eq}`eq-cluster-truth`, along the first coordinate:
 
 # %% tags=["hide-input"]
-truth = simple.cluster_truth(flip=flip, spread=spread)
+truth = cluster_truth(flip=flip, spread=spread)
 line = np.linspace(-1 - 3 * spread, 1 + 3 * spread, 300)
-slopes = {g: simple.fit_truth(g, truth).weights[0] for g in names}
+slopes = {g: fit_truth(g, truth).weights[0] for g in names}
 shown = {"truth": flip + (1 - 2 * flip) * expit(2 * line / spread**2)}
 shown |= {names[g]: expit(slope * line) for g, slope in slopes.items()}
 first = values[0]
@@ -263,7 +269,7 @@ line_figure(line, shown, "$x_1$", "probability of class 1", ylim=(0, 1))
 columns = {"norm": "norm", "accuracy": "accuracy", "confidence": "confidence", "high": "mistakes above 0.9"}
 columns |= {"distance": "distance", "mapped_distance": "distance after the map", "excess": "excess log-loss"}
 columns |= {"mapped_excess": "excess after the map"}
-table = results.format_mean_sd(fits.groupby("gamma")[list(columns)], 3).rename(columns=columns).T
+table = format_mean_sd(fits.groupby("gamma")[list(columns)], 3).rename(columns=columns).T
 table.columns = [names[g].replace("$", "").replace(r"\gamma", "gamma") for g in table.columns]
 captioned(table, "Exact fits, mean and standard deviation over draws; distance: root mean square from the truth")
 
@@ -305,7 +311,7 @@ note("simple", ce_side=sides[under.estimate > 0], ce_gap=100 * under.estimate, h
 # %% tags=["hide-input"]
 levels = np.linspace(0.5, 0.999, 200)
 weights = {g: np.array([slope, 0.0]) for g, slope in slopes.items()}
-shares = {g: simple.mistakes_above(w, levels, flip=flip, spread=spread) for g, w in weights.items()}
+shares = {g: mistakes_above(w, levels, flip=flip, spread=spread) for g, w in weights.items()}
 above = {names[g]: share / share[0] for g, share in shares.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Share of the mistakes with more than a given confidence, over the confidence, a falling curve for each loss. Focal loss falls earlier than cross-entropy, the earlier the larger gamma."}, "figure": {"name": "fig-simple-mistakes", "caption": "Share of the mistakes that are made with more than a given confidence, fits to the whole distribution. Counterpart of M20 Fig. 6 (a)."}}
@@ -322,9 +328,9 @@ show("m20.linear_high_never", "m20.linear_underconfident", "m20.linear_mapped")
 # freely. Cross-entropy and Brier ask for the truth. Focal loss and FCL ask for something else:
 
 # %% tags=["hide-input"]
-moons = simple.moon_truth()
-focal, fcl = simple.MoonLoss(gamma), simple.MoonLoss(gamma, lam)
-losses = (simple.MoonLoss(), simple.MoonLoss(brier=True), focal, fcl)
+moons = moon_truth()
+focal, fcl = MoonLoss(gamma), MoonLoss(gamma, lam)
+losses = (MoonLoss(), MoonLoss(brier=True), focal, fcl)
 wanted = {loss: loss.wanted(moons.logits) for loss in losses}
 wanted_panels = {"cross-entropy, Brier: the truth": moons.on_grid(moons.truth.posterior)}
 wanted_panels |= {loss.label: moons.on_grid(expit(wanted[loss])) for loss in (focal, fcl)}
@@ -347,10 +353,9 @@ probability_regions(moons.x, moons.y, wanted_panels)
 numbers = tuple(range(200, 200 + seeds))
 marks = tuple(sorted({round(e) for e in np.geomspace(min(20, epochs), further, 14)} | {epochs}))
 trained = {
-    loss: simple.train_on_moons(loss, numbers, samples=points, epochs=further, rate=rate, marks=marks)
-    for loss in losses
+    loss: train_on_moons(loss, numbers, samples=points, epochs=further, rate=rate, marks=marks) for loss in losses
 }
-logits = {loss: simple.moon_logits(found[epochs], moons) for loss, found in trained.items()}
+logits = {loss: moon_logits(found[epochs], moons) for loss, found in trained.items()}
 panels = {loss.label: moons.on_grid(expit(z[0])) for loss, z in logits.items()}
 panels[f"{focal.label}, after its map"] = moons.on_grid(expit(focal.mapped(logits[focal][0])))
 panels["truth"] = moons.on_grid(moons.truth.posterior)
@@ -359,11 +364,11 @@ panels["truth"] = moons.on_grid(moons.truth.posterior)
 probability_regions(moons.x, moons.y, panels)
 
 # %% tags=["hide-input"]
-table = simple.by_loss(logits, moons)
-asked = simple.by_loss({loss: z[None] for loss, z in wanted.items()}, moons)
+table = by_loss(logits, moons)
+asked = by_loss({loss: z[None] for loss, z in wanted.items()}, moons)
 columns = {"accuracy": "accuracy", "gap": "confidence minus accuracy", "distance": "distance"}
 columns |= {"mapped_distance": "after its map", "turning": "turning", "steepness": "steepness"}
-text = results.format_mean_sd(table.groupby("loss", sort=False)[list(columns)], 3).rename(columns=columns)
+text = format_mean_sd(table.groupby("loss", sort=False)[list(columns)], 3).rename(columns=columns)
 captioned(text, f"After {epochs} epochs, mean and standard deviation over seeds; turning in half turns")
 
 # %% tags=["hide-input"]
@@ -436,7 +441,7 @@ show("l25.proper_after_map")
 # (`training/simple_models/seeds.py`), corrected together by Holm's method:
 
 # %% tags=["hide-input"]
-contrasts = simple.written_contrasts(table, gamma, lam)
+contrasts = written_contrasts(table, gamma, lam)
 note("simple", more=contrasts.set_index("question")["answer"]["the map does more than the square"])
 caption = f"Differences of the distance from the truth over {seeds} seeds, 95 % t intervals, answers at 5 % after Holm"
 captioned(contrasts, caption, precision=4, index=False).format("{:.2g}", subset="p (Holm)")
@@ -447,8 +452,8 @@ captioned(contrasts, caption, precision=4, index=False).format("{:.2g}", subset=
 # Does a network that goes on training fit the accidents of its sample?
 
 # %% tags=["hide-input"]
-later = {loss: {e: simple.moon_logits(found[e], moons) for e in marks} for loss, found in trained.items()}
-followed = {e: simple.by_loss({loss: z[e] for loss, z in later.items()}, moons, shape=False) for e in marks}
+later = {loss: {e: moon_logits(found[e], moons) for e in marks} for loss, found in trained.items()}
+followed = {e: by_loss({loss: z[e] for loss, z in later.items()}, moons, shape=False) for e in marks}
 means = {e: found.groupby("loss")[["distance", "mapped_distance"]].mean() for e, found in followed.items()}
 over = {loss.label: np.array([means[e]["distance"][loss.label] for e in marks]) for loss in losses}
 for loss in (focal, fcl):

@@ -42,20 +42,22 @@ import numpy as np
 import pandas as pd
 from scipy.special import log_softmax
 
-from focal_lib import metrics, results, theory
-from focal_lib.claims import show
-from focal_lib.metrics.votes import divergence_to_raters
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import interval_figure, point_figure
-from focal_lib.pages.tables import captioned, in_words
-from focal_lib.results import raters, raters_record
-from focal_lib.training.raters.plan import FCL, GAMMA, VALIDATED, Plan, losses_compared
-from focal_lib.training.raters.train import train
+from focal_lib import metrics, theory
+from focal_lib.plots.style import use_style
+from reproduction.ledger import show
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import interval_figure, point_figure
+from reproduction.pages.tables import captioned, in_words
+from reproduction.studies.human_labels import raters, raters_record
+from reproduction.studies.human_labels.plan import FCL, GAMMA, VALIDATED, Plan, losses_compared
+from reproduction.studies.human_labels.train import train
+from reproduction.studies.human_labels.votes import divergence_to_raters
+from reproduction.studies.shared.by_run import format_mean_sd
+from reproduction.studies.shared.recorded import read_table
 
 use_style()
-record = results.read_table(raters.RECORD)
+record = read_table(raters.RECORD)
 evaluated = raters_record.evaluate_written()
 
 # %% [markdown]
@@ -345,7 +347,7 @@ said = record[(record["model"] == "linear") & (record["classes"] == 2) & (record
 said = said[said["loss"].isin([f"focal {GAMMA:g}", "cross-entropy"]) & said["method"].isin(["none", "map"])]
 said = said.assign(column=said["loss"] + said["method"].map({"none": "", "map": " after its map"}))
 kinds = said[said["metric"] == "kl"].groupby(["labels", "column"], sort=False)["value"]
-form = results.format_mean_sd(kinds, 3).unstack("column").reset_index()
+form = format_mean_sd(kinds, 3).unstack("column").reset_index()
 caption = "KL to the raters by the labels: recorded linear models, mean ± standard deviation over seeds"
 captioned(form, caption, index=False)
 

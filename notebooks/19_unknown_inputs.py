@@ -60,26 +60,66 @@ grid: str = "workflow/grids/fashion-mnist.yaml"  # the runs to read, of cross-en
 runs: str = "_build/runs"  # where they are, with their weights
 unknown: str = "mnist-5k"  # whose images are unknown: a data set of images as large as those of the grid
 gamma: float = 3.0  # the focal loss of the grid to look at most closely; above 0, one of the grid's
-corruptions: str = "gaussian-noise, gaussian-blur, contrast"  # of focal_lib.training.data.CORRUPTIONS
+corruptions: str = "gaussian-noise, gaussian-blur, contrast"  # of reproduction.engine.data.CORRUPTIONS
 images: int = 5000  # test images to corrupt; at least 15, for as many bins
 
 # %% tags=["hide-input"]
 import numpy as np
 import pandas as pd
 
-from focal_lib import metrics, results, training
-from focal_lib.claims import show
-from focal_lib.pages.differences import differences
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import panel_figure, point_figure
-from focal_lib.pages.tables import captioned, in_words
-from focal_lib.training.data import CORRUPTION_KINDS
+from focal_lib import metrics
+from focal_lib.plots.style import use_style
+from reproduction import engine
+from reproduction.engine.data import CORRUPTION_KINDS
+from reproduction.ledger import show
+from reproduction.pages.differences import differences
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import panel_figure, point_figure
+from reproduction.pages.tables import captioned, in_words
+from reproduction.studies.ood.unknown_inputs import (
+    keep_plain_focal,
+    mean_over_shifts,
+    measure_detection,
+    measure_shift,
+    unknown_images,
+)
+from reproduction.studies.ood.unknown_views import (
+    CIFAR_SHOWN,
+    detection_by_severity,
+    energy_minus_probability,
+    evaluate_by_unknown,
+    extremes_over_corruptions,
+    largest_changes,
+    levels_under_shift,
+    minus_cross_entropy_under_shift,
+    over_severity,
+    say_absent,
+    say_better,
+    say_harm,
+    say_significant,
+    tabulate_changes,
+    tells_apart,
+    temperature_changes,
+    temperature_under,
+)
+from reproduction.studies.ood.written_unknown import (
+    CIFAR,
+    CIFAR_SHIFTS,
+    FRESH_DIGITS,
+    RECORDED_DIGITS,
+    SHIFTS,
+    corruptions_asked,
+    digit_contrasts,
+    shift_contrasts,
+)
+from reproduction.studies.printed_tables import printed_tables
+from reproduction.studies.shared.recorded import read_shift, read_unknown
+from reproduction.studies.shared.written_contrasts import evaluate_contrasts, format_contrasts
 
 use_style()
-trained = results.keep_plain_focal(training.load_runs(grid, runs), gamma)
-detected = results.measure_detection(trained, unknown, runs)
+trained = keep_plain_focal(engine.load_runs(grid, runs), gamma)
+detected = measure_detection(trained, unknown, runs)
 gammas = sorted(set(detected["gamma"]) - {0})
 focal = f"focal {gamma:g}"
 
@@ -92,8 +132,8 @@ note("unknown", runs=len(trained), seeds=int(detected["seed"].nunique()), n=spec
 note(
     "unknown", known=len(trained[0].test.labels), dataset=in_words(spec.dataset), unknown=in_words(unknown), gamma=gamma
 )
-note("unknown", digits=len(results.unknown_images(unknown)))
-cells = results.printed_tables().query("table == 'AUROC table' and stage == 'pre'")
+note("unknown", digits=len(unknown_images(unknown)))
+cells = printed_tables().query("table == 'AUROC table' and stage == 'pre'")
 printed = cells.pivot(index=["dataset", "network"], columns="loss", values="value")
 above = printed.gt(printed["cross-entropy"], axis=0).sum()
 note("unknown", rows=len(printed), rows_fcl=above["fcl"], rows_flsd=above["flsd-53"])
@@ -108,7 +148,7 @@ note("unknown", networks=printed.index.unique("network").size)
 # training, not over images.
 
 # %% tags=["remove-input"]
-differences(training.read_notes("workflow/grids/fashion-mnist-unknown.yaml").differs)
+differences(engine.read_notes("workflow/grids/fashion-mnist-unknown.yaml").differs)
 
 # %% [markdown]
 # ## Telling unknown inputs from known ones
@@ -150,13 +190,13 @@ point_figure(by_score, r"$\gamma$ of training", "AUROC minus cross-entropy's (po
 # focal loss should have the higher AUROC and the lower FPR.
 
 # %% tags=["hide-input"]
-asked = results.evaluate_contrasts(detected, results.digit_contrasts(gammas, gamma))
-results.format_contrasts(asked, "Minus cross-entropy, in points; the others with Holm")
+asked = evaluate_contrasts(detected, digit_contrasts(gammas, gamma))
+format_contrasts(asked, "Minus cross-entropy, in points; the others with Holm")
 
 # %% tags=["remove-input"]
 chief = asked[asked["primary"]].iloc[0]
 note("unknown", chief_signed=chief["difference"], chief_low=chief["low"], chief_high=chief["high"])
-note("unknown", chief_said=results.say_better(chief), chief_smallest=chief["smallest"])
+note("unknown", chief_said=say_better(chief), chief_smallest=chief["smallest"])
 note("unknown", significant=asked["significant"].sum(), contrasts=len(asked))
 pairs = as_trained[as_trained["metric"] == "auroc max-probability"].pivot(index="seed", columns="loss", values="value")
 lower = pairs.drop(columns="cross-entropy").lt(pairs["cross-entropy"], axis=0)
@@ -217,9 +257,9 @@ note("unknown", moved_least=moved.min(), moved_most=moved.max(), mapped_least=ma
 # of digits is recorded.
 
 # %% tags=["hide-input"]
-recorded = results.read_unknown("fashion-mnist-unknown", "mnist-5k")
-of_fcl = results.evaluate_contrasts(recorded, results.RECORDED_DIGITS)
-results.format_contrasts(of_fcl, "Minus cross-entropy, in points, written down before; the others with Holm")
+recorded = read_unknown("fashion-mnist-unknown", "mnist-5k")
+of_fcl = evaluate_contrasts(recorded, RECORDED_DIGITS)
+format_contrasts(of_fcl, "Minus cross-entropy, in points, written down before; the others with Holm")
 
 # %% tags=["remove-input"]
 fcl = of_fcl[of_fcl["primary"]].iloc[0]
@@ -239,9 +279,9 @@ note("unknown", fcl_printed_low=gains.min(), fcl_printed_high=gains.max())
 # nobody had seen (`workflow/grids/fashion-mnist-fresh.yaml`):
 
 # %% tags=["hide-input"]
-on_fresh = results.read_unknown("fashion-mnist-fresh", "mnist-5k")
-fresh = results.evaluate_contrasts(on_fresh, results.FRESH_DIGITS)
-results.format_contrasts(fresh, "Minus cross-entropy, in points, of fresh seeds; the others with Holm")
+on_fresh = read_unknown("fashion-mnist-fresh", "mnist-5k")
+fresh = evaluate_contrasts(on_fresh, FRESH_DIGITS)
+format_contrasts(fresh, "Minus cross-entropy, in points, of fresh seeds; the others with Holm")
 
 # %% tags=["remove-input"]
 again = {row["name"]: row for _, row in fresh.iterrows()}
@@ -259,9 +299,9 @@ note("unknown", first_seeds=recorded["seed"].nunique(), fresh_seeds=on_fresh["se
 note("unknown", fcl_outside=("both inside", "one inside and one outside", "both outside")[outside])
 
 # %% tags=["remove-input"]
-gain = results.energy_minus_probability(detected).mean()
+gain = energy_minus_probability(detected).mean()
 note("unknown", energy_least=gain.min(), energy_most=gain.max())
-scored = results.energy_minus_probability(on_fresh).mean()
+scored = energy_minus_probability(on_fresh).mean()
 note("unknown", fresh_score_least=scored.min(), fresh_score_most=scored.max())
 
 # %% [markdown]
@@ -295,14 +335,14 @@ show("l25.fcl_other_shifts", "l25.flsd53_digits", "l25.energy_fresh_seeds", "l25
 # %% tags=["hide-input"]
 kinds = tuple(name.strip() for name in corruptions.split(","))
 chosen = [run for run in trained if run.spec.is_cross_entropy or run.spec.gamma == gamma]
-shifted = results.measure_shift(chosen, kinds, images=images, root=runs)
+shifted = measure_shift(chosen, kinds, images=images, root=runs)
 lines = {
     f"{loss}, {names[method]}": (loss, method)
     for loss in ("cross-entropy", focal)
     for method in ("none", "temperature")
 }
 panels = {
-    in_words(kind): {label: results.over_severity(shifted, *line, "gap", (kind,)) for label, line in lines.items()}
+    in_words(kind): {label: over_severity(shifted, *line, "gap", (kind,)) for label, line in lines.items()}
     for kind in kinds
 }
 
@@ -310,25 +350,25 @@ panels = {
 panel_figure(panels, "severity", "confidence $-$ accuracy (points)", reference=0)
 
 # %% tags=["hide-input"]
-of_shift = results.evaluate_contrasts(results.mean_over_shifts(shifted), results.shift_contrasts(gamma))
-written = "written down before; " if (gamma, set(kinds)) == (3, set(results.SHIFTS)) else ""
-results.format_contrasts(of_shift, f"Means over corruptions and severities; {written}the others with Holm")
+of_shift = evaluate_contrasts(mean_over_shifts(shifted), shift_contrasts(gamma))
+written = "written down before; " if (gamma, set(kinds)) == (3, set(SHIFTS)) else ""
+format_contrasts(of_shift, f"Means over corruptions and severities; {written}the others with Holm")
 
 # %% tags=["hide-input"]
-changes = results.temperature_changes(shifted)
+changes = temperature_changes(shifted)
 every = f"Holm over all {len(changes)}, not written down before"
 caption = f"Adaptive ECE (equal mass) after a temperature minus as trained, in points; * significant at 5 %, {every}"
-captioned(results.tabulate_changes(changes), caption)
+captioned(tabulate_changes(changes), caption)
 
 # %% tags=["hide-input"]
-results.format_contrasts(results.largest_changes(changes), f"The largest rise and fall of a loss; {every}", precision=1)
+format_contrasts(largest_changes(changes), f"The largest rise and fall of a loss; {every}", precision=1)
 
 # %% tags=["remove-input"]
 clear = changes[changes["significant"]].assign(rises=lambda found: found["difference"] > 0)
 for loss, key in (("cross-entropy", "ce"), (focal, "focal")):
     rises = clear.loc[clear["loss"] == loss, "rises"]
     note("unknown", {f"harmed-{key}": rises.sum(), f"helped-{key}": (~rises).sum()})
-    note("unknown", {f"harm-{key}": results.say_harm(changes, loss)})
+    note("unknown", {f"harm-{key}": say_harm(changes, loss)})
 note("unknown", raised=clear["rises"].sum(), lowered=(~clear["rises"]).sum(), both_cells=len(changes))
 note("unknown", severities=changes["severity"].nunique(), cells=len(changes) // 2, images=images)
 gain = of_shift.set_index("name")["difference"]
@@ -360,7 +400,7 @@ note("unknown", gap_least=gap.min(), gap_most=gap.max(), gap_where=in_words(" ".
 scored = {"largest probability": "max-probability", "energy": "energy"}
 panels = {
     in_words(kind): {
-        f"{loss}, {said}": results.over_severity(shifted, loss, "none", f"auroc {score}", (kind,))
+        f"{loss}, {said}": over_severity(shifted, loss, "none", f"auroc {score}", (kind,))
         for loss in ("cross-entropy", focal)
         for said, score in scored.items()
     }
@@ -371,7 +411,7 @@ panels = {
 panel_figure(panels, "severity", "AUROC (%)", reference=50)
 
 # %% tags=["hide-input"]
-by_severity = results.detection_by_severity(shifted, ["cross-entropy", focal])
+by_severity = detection_by_severity(shifted, ["cross-entropy", focal])
 caption = (
     "Corrupted images told from clean ones, in per cent: mean over corruptions ± half of a 95 % t interval over seeds"
 )
@@ -406,20 +446,20 @@ note("unknown", mild=ends.columns[0], strong=ends.columns[-1])
 
 # %% tags=["hide-input"]
 cifar = "cifar10-unknown"
-notes = training.read_notes(f"workflow/grids/{cifar}.yaml")
-under = results.read_shift(cifar)
-small = training.read_grid(f"workflow/grids/{cifar}.yaml")
+notes = engine.read_notes(f"workflow/grids/{cifar}.yaml")
+under = read_shift(cifar)
+small = engine.read_grid(f"workflow/grids/{cifar}.yaml")
 seen, made = int(under["images"].max()), under["corruption"].nunique()
 note("unknown", cifar_runs=len(small), cifar_n=small[0].n_train, cifar_validation=small[0].n_validation)
 note("unknown", cifar_seeds=under["seed"].nunique(), cifar_made=made, cifar_images=seen)
 note("unknown", cifar_severities=under.loc[under["severity"] > 0, "severity"].nunique())
 main = {name for kind in CORRUPTION_KINDS.values() for name in kind}
 note("unknown", cifar_main=len(main), cifar_of_main=len(main & set(under["corruption"])))
-note("unknown", cifar_absent=results.say_absent(under))
+note("unknown", cifar_absent=say_absent(under))
 differences(notes.differs, notes.missing)
 
 # %% tags=["hide-input"]
-levels = results.levels_under_shift(under)
+levels = levels_under_shift(under)
 captioned(levels, "Clean images, and the mean over corruptions and severities; means over seeds", precision=2)
 
 # %% tags=["remove-input"]
@@ -443,14 +483,14 @@ for loss, key in (("cross-entropy", "ce"), ("focal 3", "focal")):
 # cross-entropy and of $\gamma = 3$, with the signs that KK24 finds on clean ones.
 
 # %% tags=["hide-input"]
-asked = results.corruptions_asked(under)
-of_cifar = results.evaluate_contrasts(results.mean_over_shifts(asked), results.CIFAR_SHIFTS)
-results.format_contrasts(of_cifar, "CIFAR-10: means over the corruptions asked and severities; the others with Holm")
+asked = corruptions_asked(under)
+of_cifar = evaluate_contrasts(mean_over_shifts(asked), CIFAR_SHIFTS)
+format_contrasts(of_cifar, "CIFAR-10: means over the corruptions asked and severities; the others with Holm")
 
 # %% tags=["hide-input"]
 lines = {f"{loss}, {said}": (loss, method) for loss in ("cross-entropy", "focal 3") for method, said in names.items()}
 panels = {
-    kind: {label: results.over_severity(under, *line, "adaptive-ece", kinds) for label, line in lines.items()}
+    kind: {label: over_severity(under, *line, "adaptive-ece", kinds) for label, line in lines.items()}
     for kind, kinds in CORRUPTION_KINDS.items()
 }
 
@@ -458,7 +498,7 @@ panels = {
 panel_figure(panels, "severity", "adaptive ECE (%)", aside=True)
 
 # %% tags=["remove-input"]
-note("unknown", cifar_shift=results.say_significant(of_cifar))
+note("unknown", cifar_shift=say_significant(of_cifar))
 by_name = of_cifar.set_index("name")
 minuses = {"scaled": "temperature minus none", "map": "focal-temperature minus temperature"}
 for loss, key in (("cross-entropy", "ce"), ("focal 3", "focal")):
@@ -471,11 +511,11 @@ for loss, key in (("cross-entropy", "ce"), ("focal 3", "focal")):
         "unknown",
         {f"cifar-significant-{key}": int(of_cifar[of_cifar["name"].str.startswith(loss)]["significant"].sum())},
     )
-    for said, (name, value) in zip(("least", "most"), results.extremes_over_corruptions(under, loss), strict=True):
+    for said, (name, value) in zip(("least", "most"), extremes_over_corruptions(under, loss), strict=True):
         note("unknown", {f"cifar-{said}-{key}": value, f"cifar-{said}-{key}-name": in_words(name)})
 
 # %% tags=["remove-input"]
-with_all = results.evaluate_contrasts(results.mean_over_shifts(under), results.CIFAR_SHIFTS).set_index("name")
+with_all = evaluate_contrasts(mean_over_shifts(under), CIFAR_SHIFTS).set_index("name")
 later = sorted(set(under["corruption"]) - set(asked["corruption"]))
 chief = with_all.loc["cross-entropy: focal-temperature minus temperature, nll"]
 alike = int((with_all["significant"] == by_name["significant"]).sum())
@@ -488,9 +528,9 @@ more = (
 note("unknown", cifar_later=more if later else "")
 
 # %% tags=["remove-input"]
-reduced = metrics.t_interval(results.temperature_under(under, "contrast", "focal 3"))
+reduced = metrics.t_interval(temperature_under(under, "contrast", "focal 3"))
 note("unknown", cifar_contrast=reduced.estimate, cifar_contrast_low=reduced.low, cifar_contrast_high=reduced.high)
-afterwards = results.minus_cross_entropy_under_shift(under, "focal 3")
+afterwards = minus_cross_entropy_under_shift(under, "focal 3")
 for (metric, method), row in afterwards.iterrows():
     note("unknown", {f"cifar-loss-{metric}-{method}": row["difference"]})
     note(
@@ -535,12 +575,12 @@ for (metric, method), row in afterwards.iterrows():
 # FLSD-53 and FCL, and the same sign asked of $\gamma = 3$.
 
 # %% tags=["hide-input"]
-told = results.evaluate_by_unknown(cifar, results.CIFAR, results.CIFAR_SHOWN)
-results.format_contrasts(told, "AUROC minus that of cross-entropy, in points; the others with Holm, by what is shown")
+told = evaluate_by_unknown(cifar, CIFAR, CIFAR_SHOWN)
+format_contrasts(told, "AUROC minus that of cross-entropy, in points; the others with Holm, by what is shown")
 
 # %% tags=["hide-input"]
-answers = pd.concat([results.read_unknown(cifar, name) for name in results.CIFAR_SHOWN])
-by_shown = [results.energy_minus_probability(part).mean() for _, part in answers.groupby("unknown")]
+answers = pd.concat([read_unknown(cifar, name) for name in CIFAR_SHOWN])
+by_shown = [energy_minus_probability(part).mean() for _, part in answers.groupby("unknown")]
 answers = answers[answers["method"] == "none"]
 aurocs = answers.pivot_table(index="loss", columns=["unknown", "metric"], values="value", sort=False)
 caption = "AUROC and FPR at 95 % as trained, in per cent, means over seeds"
@@ -550,11 +590,11 @@ captioned(aurocs.rename_axis(index=None, columns=[None, None]), caption, precisi
 note("unknown", cifar_score_least=min(map(min, by_shown)), cifar_score_most=max(map(max, by_shown)))
 
 # %% tags=["remove-input"]
-note("unknown", cifar_detection=results.say_significant(told))
+note("unknown", cifar_detection=say_significant(told))
 chiefs = told[told["primary"]].set_index("table")
-energy = [contrast for contrast in results.digit_contrasts((3,)) if contrast.metric == "auroc energy"]
+energy = [contrast for contrast in digit_contrasts((3,)) if contrast.metric == "auroc energy"]
 for key, name in (("hundred", "cifar100"), ("noise", "cifar10-c-gaussian-noise-5")):
-    by_energy = results.evaluate_contrasts(results.read_unknown(cifar, name), energy).iloc[0]
+    by_energy = evaluate_contrasts(read_unknown(cifar, name), energy).iloc[0]
     for of, row in (("fcl", chiefs.loc[f"FCL, {name}"]), ("energy", by_energy)):
         note(
             "unknown",
@@ -589,14 +629,14 @@ for key, name in (("hundred", "cifar100"), ("noise", "cifar10-c-gaussian-noise-5
 # {glue:text}`unknown-cifar-severity:s`.
 
 # %% tags=["hide-input"]
-recorded_apart = results.tells_apart(under)
+recorded_apart = tells_apart(under)
 here = "below, as trained, against the same images as they were"
 absent = (
     "the record was made before that was measured and has no such rows; the last of the commands below records them"
 )
 note("unknown", cifar_severity=here if recorded_apart else absent)
 caption = "Corrupted images against clean ones, as trained, in per cent: mean over seeds ± half of its 95 % t interval"
-captioned(results.detection_by_severity(under, ["cross-entropy", "focal 3"]), caption) if recorded_apart else None
+captioned(detection_by_severity(under, ["cross-entropy", "focal 3"]), caption) if recorded_apart else None
 
 # %% [markdown]
 # Other images, SVHN among them, are shown to these networks once their weights are there, and to those of L25's size
@@ -606,9 +646,9 @@ captioned(results.detection_by_severity(under, ["cross-entropy", "focal 3"]), ca
 #
 # ```sh
 # focal grid workflow/grids/cifar10-unknown.yaml --cores 2
-# python -m workflow.unknown_inputs cifar10-unknown --shown svhn cifar10-c-frost-3
-# python -m workflow.unknown_inputs l25-tables --shown svhn cifar10-c-gaussian-noise-5
-# python -m workflow.unknown_inputs cifar10-unknown
+# python -m reproduction.studies.ood.record cifar10-unknown --shown svhn cifar10-c-frost-3
+# python -m reproduction.studies.ood.record l25-tables --shown svhn cifar10-c-gaussian-noise-5
+# python -m reproduction.studies.ood.record cifar10-unknown
 # ```
 #
 # ```{exercise}

@@ -43,7 +43,7 @@
 # ours.
 
 # %% tags=["parameters"]
-grid: str = "workflow/grids/fashion-mnist.yaml"  # with cross-entropy; small-cnn or mlp: others by workflow.landscape
+grid: str = "workflow/grids/fashion-mnist.yaml"  # with cross-entropy; small-cnn or mlp: others by reproduction.studies.landscape.record
 runs: str = "_build/runs"  # where they are, with their weights
 gamma: float = 3.0  # the focal loss of the grid to look at most closely; above 0
 images: int = 50  # validation images of each network that curvature is measured on here; at least 1
@@ -55,20 +55,44 @@ factors: str = "0.5, 2, 5"  # by which a layer is multiplied, comma separated; a
 import numpy as np
 import pandas as pd
 
-from focal_lib import results, training
-from focal_lib.claims import recall, show
-from focal_lib.pages.differences import differences
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import panel_figure, point_figure
-from focal_lib.pages.tables import captioned, in_words
+from focal_lib.plots.style import use_style
+from reproduction import engine
+from reproduction.ledger import recall, show
+from reproduction.pages.differences import differences
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import panel_figure, point_figure
+from reproduction.pages.tables import captioned, in_words
+from reproduction.studies.landscape import written_landscape
+from reproduction.studies.landscape.landscape import (
+    add_logs,
+    measure_factors,
+    measure_landscape,
+    read_landscape,
+    relation_by_seed,
+)
+from reproduction.studies.landscape.landscape_over_gamma import (
+    FACTORS,
+    evaluate_by_network,
+    factors_at,
+    means_over_gamma,
+    name_factor_intervals,
+    name_factors,
+    ratios_over_gamma,
+    say_places,
+    say_steps,
+    share_within,
+    values_over_gamma,
+)
+from reproduction.studies.landscape.rescaled_layers import measure_rescaled
+from reproduction.studies.landscape.written_landscape import MIDDLE, NETWORKS, eigenvalue_contrasts
+from reproduction.studies.shared.written_contrasts import format_contrasts
 
 use_style()
-table = results.read_landscape()
-networks = list(results.NETWORKS)
-trained = [run for run in training.load_runs(grid, runs) if run.spec.is_focal]
-cause_contrasts, calibration_contrasts = results.cause_contrasts(), results.calibration_contrasts()
+table = read_landscape()
+networks = list(NETWORKS)
+trained = [run for run in engine.load_runs(grid, runs) if run.spec.is_focal]
+cause_contrasts, calibration_contrasts = written_landscape.cause_contrasts(), written_landscape.calibration_contrasts()
 
 # %% [markdown]
 # ## What was run
@@ -88,7 +112,7 @@ cause_contrasts, calibration_contrasts = results.cause_contrasts(), results.cali
 
 # %% tags=["remove-input"]
 note("landscape", recorded=int(table["images"].iloc[0]), signs=int(table["signs"].iloc[0]))
-near, estimates = results.share_within(table[(table["model"] != "small-vit") & ~table["metric"].str.startswith("log")])
+near, estimates = share_within(table[(table["model"] != "small-vit") & ~table["metric"].str.startswith("log")])
 note("landscape", near=near, estimates=estimates)
 traces = table[table["metric"].str.startswith("trace")]
 relative = (100 * traces["error"] / traces["value"].abs()).groupby(traces["model"]).median()
@@ -97,7 +121,7 @@ note(
     relative=", ".join(f"{relative[name]:.0f}" for name in networks),
     names=", ".join(map(in_words, networks)),
 )
-differences(training.read_notes("workflow/grids/landscape.yaml").differs)
+differences(engine.read_notes("workflow/grids/landscape.yaml").differs)
 
 # %% [markdown]
 # ## Over gamma
@@ -109,7 +133,7 @@ kinds = {"focal loss, top eigenvalue": "top own", "focal loss, trace": "trace ow
 def over_gamma(split: str) -> dict:
     """Of each network, each kind of curvature over that of cross-entropy's network, in logarithms."""
     return {
-        name: {text: results.ratios_over_gamma(table, name, f"{kind} {split}") for text, kind in kinds.items()}
+        name: {text: ratios_over_gamma(table, name, f"{kind} {split}") for text, kind in kinds.items()}
         for name in networks
     }
 
@@ -127,14 +151,14 @@ panel_figure(over_gamma("train"), **axes)
 # eigenvalue falls with each step of $\gamma$. The mean falls so ({glue:text}`landscape-by-network:s`).
 
 # %% tags=["hide-input"]
-steps = {name: results.eigenvalue_contrasts(gammas) for name, gammas in results.NETWORKS.items()}
-eigenvalues = results.evaluate_by_network(table, steps)
-results.format_contrasts(eigenvalues, "Differences of logarithms; the primary one alone, the others with Holm")
+steps = {name: eigenvalue_contrasts(gammas) for name, gammas in NETWORKS.items()}
+eigenvalues = evaluate_by_network(table, steps)
+format_contrasts(eigenvalues, "Differences of logarithms; the primary one alone, the others with Holm")
 
 # %% tags=["remove-input"]
 ends, others = (eigenvalues[eigenvalues["primary"] == primary] for primary in (True, False))
-note("landscape", by_network=in_words(results.say_steps(others)))
-note("landscape", top=results.name_factor_intervals(ends))
+note("landscape", by_network=in_words(say_steps(others)))
+note("landscape", top=name_factor_intervals(ends))
 falls = others["difference"] < 0
 note("landscape", falls=falls.sum(), falls_sure=(falls & others["significant"]).sum(), steps=len(others))
 show("kn24.fig2", "kn24.fig2_ends")
@@ -143,8 +167,8 @@ show("kn24.fig2", "kn24.fig2_ends")
 # ## Against the calibration error
 
 # %% tags=["hide-input"]
-paths = {name: results.means_over_gamma(table, name, "trace own validation", "ece") for name in networks}
-over = {name: results.values_over_gamma(table, name, "ece") for name in networks}
+paths = {name: means_over_gamma(table, name, "trace own validation", "ece") for name in networks}
+over = {name: values_over_gamma(table, name, "ece") for name in networks}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "ECE, with t intervals, over the trace of the Hessian of focal loss on validation images, a line a network through its values of gamma in order."}, "figure": {"name": "fig-landscape-ece", "caption": "ECE of equal width (%) against the trace of the Hessian of the loss trained with, on validation images; a point a $\\gamma$, joined in order, means over seeds, with 95 % t intervals of the ECE, each for itself. Counterpart of KN24 Fig. 3."}}
 point_figure(paths, "trace of the Hessian, validation", "ECE (%)", xscale="log")
@@ -153,12 +177,12 @@ point_figure(paths, "trace of the Hessian, validation", "ECE (%)", xscale="log")
 point_figure(over, r"$\gamma$ of training", "ECE (%)")
 
 # %% tags=["hide-input"]
-calibration = results.evaluate_by_network(table, dict.fromkeys(networks, calibration_contrasts))
-results.format_contrasts(calibration, "ECE in points, traces in logarithms; the others with Holm")
+calibration = evaluate_by_network(table, dict.fromkeys(networks, calibration_contrasts))
+format_contrasts(calibration, "ECE in points, traces in logarithms; the others with Holm")
 
 # %% tags=["hide-input"]
 pairs = {"by focal loss": "trace own validation", "by cross-entropy": "trace ce validation"}
-by_seed = {text: results.relation_by_seed(table, metric) for text, metric in pairs.items()}
+by_seed = {text: relation_by_seed(table, metric) for text, metric in pairs.items()}
 relations = {text: found.groupby("model", sort=False).agg(["mean", "min", "max"]) for text, found in by_seed.items()}
 shown = pd.concat(relations, axis="columns")
 captioned(shown, "Rank correlation of ECE with the trace over the gammas of a seed, over seeds", precision=2)
@@ -168,7 +192,7 @@ for key, text in (("own", "by focal loss"), ("ce", "by cross-entropy")):
     means = relations[text].loc[networks, "mean"]
     note("landscape", {f"relation-{key}": ", ".join(f"{mean:+.2f}" for mean in means)})
 gammas, eces, _ = over["small-vit"]
-note("landscape", largest=gammas[-1], vit=", ".join(f"{ece:.1f}" for ece in eces), vit_middle=results.MIDDLE)
+note("landscape", largest=gammas[-1], vit=", ".join(f"{ece:.1f}" for ece in eces), vit_middle=MIDDLE)
 note("landscape", vit_gammas=", ".join(f"{value:g}" for value in gammas))
 [late] = calibration.query("network == 'small-vit' and metric == 'ece' and not primary").itertuples()
 ends_text = f"{late.difference:+.1f} points (95 % t interval {late.low:+.1f} to {late.high:+.1f}"
@@ -212,11 +236,9 @@ show("kn24.fig2_ece", "kn24.fig3", "kn24.relation")
 # images each, measured now.
 
 # %% tags=["hide-input"]
-live = results.add_logs(results.measure_factors(trained, images, runs))
+live = add_logs(measure_factors(trained, images, runs))
 (model,) = set(live["model"])
-curves = {
-    text: results.ratios_over_gamma(live, model, f"{metric} validation") for text, metric in results.FACTORS.items()
-}
+curves = {text: ratios_over_gamma(live, model, f"{metric} validation") for text, metric in FACTORS.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Over the gamma of training the logarithm of the exact trace of the Hessian of focal loss, and of its three factors, loss, spread and sensitivity, each over that at gamma zero, with t intervals."}, "figure": {"name": "fig-landscape-factors", "caption": "The trace on validation images and the three factors whose product it is, over those at $\\gamma = 0$, natural logarithm; the logarithms of the factors add up to that of the trace. Mean and 95 % t interval over paired seeds, each for itself."}}
 point_figure(curves, r"$\gamma$ of training", r"log of value over that at $\gamma = 0$", reference=0)
@@ -227,7 +249,7 @@ point_figure(curves, r"$\gamma$ of training", r"log of value over that at $\gamm
 # %% tags=["hide-input"]
 of_first_seed = [run for run in trained if run.spec.seed == trained[0].spec.seed]
 two = [run for run in of_first_seed if run.spec.is_cross_entropy or run.spec.gamma == gamma]
-estimated = results.measure_landscape(two, images, signs, runs)
+estimated = measure_landscape(two, images, signs, runs)
 both = estimated[estimated["metric"].str.match(r"(?:top|trace|exact) .* validation")]
 beside = both.pivot(index="loss", columns="metric", values=["value", "error"])["value"]
 errors = both.pivot(index="loss", columns="metric", values="error")[["trace ce validation", "trace own validation"]]
@@ -246,14 +268,14 @@ captioned(
 # of the Hessian alone, which is not all of its trace.
 
 # %% tags=["hide-input"]
-at = results.factors_at(table, results.MIDDLE)
-captioned(at, f"Focal loss with gamma = {results.MIDDLE:g} over cross-entropy, geometric means over seeds")
+at = factors_at(table, MIDDLE)
+captioned(at, f"Focal loss with gamma = {MIDDLE:g} over cross-entropy, geometric means over seeds")
 
 # %% tags=["remove-input"]
 for key, name in (("loss", "loss"), ("spread", "spread"), ("sensitivity", "sensitivity"), ("weights", "weights")):
     for split in ("train", "validation"):
-        note("landscape", {f"{key}-{split}": results.name_factors(np.log(at[name].xs(split, level="split")))})
-note("landscape", middle=results.MIDDLE)
+        note("landscape", {f"{key}-{split}": name_factors(np.log(at[name].xs(split, level="split")))})
+note("landscape", middle=MIDDLE)
 
 # %% [markdown]
 # On training images, with $\gamma =$ {glue:text}`landscape-middle:g`: the factor of the loss is
@@ -264,8 +286,8 @@ note("landscape", middle=results.MIDDLE)
 # times those with cross-entropy. What was written down:
 
 # %% tags=["hide-input"]
-causes = results.evaluate_by_network(table, dict.fromkeys(networks, cause_contrasts))
-results.format_contrasts(causes, "Differences of logarithms; the primary one alone, the others with Holm")
+causes = evaluate_by_network(table, dict.fromkeys(networks, cause_contrasts))
+format_contrasts(causes, "Differences of logarithms; the primary one alone, the others with Holm")
 
 # %% tags=["remove-input"]
 show("kn24.one_landscape", "kn24.one_landscape_train", "kn24.spread")
@@ -279,7 +301,7 @@ show("kn24.one_landscape", "kn24.one_landscape_train", "kn24.spread")
 
 # %% tags=["hide-input"]
 chosen = [float(factor) for factor in factors.split(",")]
-rescaled = results.measure_rescaled(two, chosen, images, runs)
+rescaled = measure_rescaled(two, chosen, images, runs)
 wide = rescaled.drop(columns=["gamma", "seed"]).set_index(["loss", "factor"])
 captioned(
     wide, "Trace of cross-entropy's Hessian, ECE (%) of the validation images, largest change of a probability"
@@ -290,9 +312,9 @@ grown = rescaled.pivot(index="loss", columns="factor", values="trace")
 note("landscape", factor=max(chosen), by_factor=(grown[max(chosen)] / grown[1.0]).mean())
 note("landscape", runs=len(trained), images=images, gamma=gamma, moved=rescaled["moved"].max())
 for key, metric in (("ce", "log trace ce validation"), ("ce-train", "log trace ce train")):
-    note("landscape", {key: results.name_factor_intervals(causes[causes["metric"] == metric])})
+    note("landscape", {key: name_factor_intervals(causes[causes["metric"] == metric])})
 found = causes[causes["metric"].isin(("log trace ce validation", "log trace ce train"))]
-note("landscape", said=results.say_places(found))
+note("landscape", said=say_places(found))
 
 # %% [markdown]
 # The largest change of a probability is {glue:text}`landscape-moved:.0e`, by rounding in float32. So no value of the

@@ -73,24 +73,46 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from focal_lib import losses, results
-from focal_lib.claims import show
-from focal_lib.pages.differences import differences
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note, say_spans
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import dot_figure, line_figure, panel_figure, point_figure
-from focal_lib.pages.plots.epochs import epoch_panels
-from focal_lib.pages.plots.maps import cell_map
-from focal_lib.pages.tables import captioned, in_words
-from focal_lib.results.fcl_networks import LOW, NEAR
-from focal_lib.results.localisation_record import say_contrast
-from focal_lib.training import fcl_networks
-from focal_lib.training import simple_models as simple
+from focal_lib.plots.style import use_style
+from reproduction.ledger import show
+from reproduction.pages.differences import differences
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note, say_spans
+from reproduction.pages.plots.curves import dot_figure, line_figure, panel_figure, point_figure
+from reproduction.pages.plots.epochs import epoch_panels
+from reproduction.pages.plots.maps import cell_map
+from reproduction.pages.tables import captioned, in_words
+from reproduction.studies.fcl import moons
+from reproduction.studies.fcl.fcl_networks import CONVERGING, LOW, NEAR, measure_trained, read_fcl
+from reproduction.studies.fcl.fcl_views import (
+    along_lambda,
+    count_better,
+    count_higher,
+    lean_over_lambda,
+    map_over,
+    normalised_curves,
+    say_best,
+)
+from reproduction.studies.fcl.images import HIDDEN, load_pooled, train_on_images
+from reproduction.studies.fcl.moons import train_on_whole_moons
+from reproduction.studies.fcl.plan import (
+    EPOCHS,
+    MOON_SAMPLES,
+    N_TRAIN,
+    N_VALIDATION,
+    chosen_by_l25,
+    fcl,
+    written_contrasts,
+)
+from reproduction.studies.fcl.post_processing import BinaryPredictor, post_processing_gap, smooth_recalibration
+from reproduction.studies.localisation.localisation_record import say_contrast
+from reproduction.studies.shared.moon_networks import MoonLoss, moon_logits
+from reproduction.studies.shared.moons import moon_truth
+from reproduction.studies.shared.written_contrasts import evaluate_contrasts, format_contrasts
 
 use_style()
-recorded, moons_recorded = results.read_fcl("images"), results.read_fcl("moons")
-found = results.evaluate_contrasts(recorded, fcl_networks.written_contrasts())
+recorded, moons_recorded = read_fcl("images"), read_fcl("moons")
+found = evaluate_contrasts(recorded, written_contrasts())
 
 # %% tags=["remove-input"]
 pair = "fcl 4 1.5{0} minus fcl-l1 4 1.5{0}"
@@ -107,21 +129,21 @@ note("fclnet", fcl_error=say_contrast(found, "error: fcl 4 1.5 as trained minus 
 # above its truth, in the mean; below 0 it leans towards one half.
 
 # %% tags=["hide-input"]
-grid, fine = simple.moon_truth(step=0.1), simple.moon_truth()
+grid, fine = moon_truth(step=0.1), moon_truth()
 strengths = [float(x) for x in moon_lams.split(",")]
 starts = tuple(range(1, moon_seeds + 1))
 asked, lean, kept = {}, {}, {}
-for loss in [simple.MoonLoss(gamma, x, absolute=a) for a in (False, True) for x in (0.0, *strengths) if x or not a]:
-    networks = fcl_networks.train_on_whole_moons(loss, starts, grid, epochs=moon_epochs, rate=0.02)
-    kept[loss] = simple.moon_logits(networks, fine)
-    lean[loss] = 100 * fcl_networks.lean(kept[loss], fine.truth)
-    asked[loss] = 100 * float(fcl_networks.lean(loss.wanted(fine.logits), fine.truth))
+for loss in [MoonLoss(gamma, x, absolute=a) for a in (False, True) for x in (0.0, *strengths) if x or not a]:
+    networks = train_on_whole_moons(loss, starts, grid, epochs=moon_epochs, rate=0.02)
+    kept[loss] = moon_logits(networks, fine)
+    lean[loss] = 100 * moons.lean(kept[loss], fine.truth)
+    asked[loss] = 100 * float(moons.lean(loss.wanted(fine.logits), fine.truth))
 
 
 # %% tags=["hide-input"]
 places, dots, lines = np.array([0.0, *strengths]), {}, {}
 for kind, absolute in (("squared", False), ("absolute", True)):
-    of_kind = [simple.MoonLoss(gamma, x, absolute=absolute and x > 0) for x in places]
+    of_kind = [MoonLoss(gamma, x, absolute=absolute and x > 0) for x in places]
     dots[kind] = (places, np.stack([lean[loss] for loss in of_kind]))
     lines[kind] = (places, np.array([asked[loss] for loss in of_kind]))
 
@@ -192,7 +214,7 @@ show("l25.l1_after_map", "l25.l1_away_here")
 
 # %% tags=["hide-input"]
 ways = {"whole distribution": "whole", "a sample": "samples"}
-from_sample = {name: results.lean_over_lambda(moons_recorded, way) for name, way in ways.items()}
+from_sample = {name: lean_over_lambda(moons_recorded, way) for name, way in ways.items()}
 asked_line = squared.groupby("lam")["asked"].mean()
 line = {"asked for": (asked_line.index.to_numpy(), asked_line.to_numpy())}
 
@@ -201,7 +223,7 @@ dot_figure(from_sample, line, r"$\lambda$", "lean (points)", reference=0)
 
 # %% tags=["remove-input"]
 shift = np.median(from_sample["a sample"][1] - from_sample["whole distribution"][1], axis=1)
-note("fclnet", samples=fcl_networks.MOON_SAMPLES)
+note("fclnet", samples=MOON_SAMPLES)
 note("fclnet", shift_least=shift.min(), shift_most=shift.max(), shift_zero=shift[0])
 
 # %% [markdown]
@@ -216,15 +238,15 @@ note("fclnet", shift_least=shift.min(), shift_most=shift.max(), shift_zero=shift
 # Now images, where the truth is not known.
 
 # %% tags=["remove-input"]
-note("fclnet", n=fcl_networks.N_TRAIN)
+note("fclnet", n=N_TRAIN)
 differences(
     [
         f"Fashion-MNIST recorded and {in_words(dataset)} here, at half of its width and height by means of blocks, "
         "where L25 has CIFAR-10, CIFAR-100 and others",
-        f"one hidden layer of {fcl_networks.HIDDEN} units recorded and {hidden} here, Adam for {fcl_networks.EPOCHS} "
+        f"one hidden layer of {HIDDEN} units recorded and {hidden} here, Adam for {EPOCHS} "
         f"epochs recorded and {epochs} here, where L25 has ResNets",
-        f"{fcl_networks.N_TRAIN:,} training images recorded, few enough to fit, and {n_train:,} here; "
-        f"{fcl_networks.N_VALIDATION:,} validation images",
+        f"{N_TRAIN:,} training images recorded, few enough to fit, and {n_train:,} here; "
+        f"{N_VALIDATION:,} validation images",
         f"{recorded['seed'].nunique()} seeds recorded, where L25 has one",
     ]
 )
@@ -234,21 +256,21 @@ differences(
 
 # %% tags=["hide-input"]
 numbers = tuple(range(1, seeds + 1))
-images = fcl_networks.load_pooled(dataset, numbers, n_train, fcl_networks.N_VALIDATION)
-chosen = [fcl_networks.fcl(float(g), float(x)) for g in gammas.split(",") for x in lams.split(",")]
-trained = [fcl_networks.train_on_images(loss, images, numbers, epochs, hidden) for loss in chosen]
-live = pd.concat([results.measure_trained(each, images, dataset) for each in trained], ignore_index=True)
-here = results.map_over(live, "confidence-gap")
+images = load_pooled(dataset, numbers, n_train, N_VALIDATION)
+chosen = [fcl(float(g), float(x)) for g in gammas.split(",") for x in lams.split(",")]
+trained = [train_on_images(loss, images, numbers, epochs, hidden) for loss in chosen]
+live = pd.concat([measure_trained(each, images, dataset) for each in trained], ignore_index=True)
+here = map_over(live, "confidence-gap")
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "A cell for each gamma and lambda with the confidence minus the accuracy in points, of networks trained on this page: red cells are overconfident, blue ones underconfident."}, "figure": {"name": "fig-fclnet-gap", "caption": "Confidence minus accuracy in points, of networks trained on this page, over $\\gamma$ and $\\lambda$."}}
 cell_map(here, r"$\gamma$", r"$\lambda$", "confidence $-$ accuracy (points)", signed=True)
 
 # %% tags=["remove-input"]
-rises, steps = results.count_higher(here)
+rises, steps = count_higher(here)
 again = live.merge(
     recorded, on=["dataset", "loss", "seed", "method", "objective", "metric"], suffixes=("", "_recorded")
 )
-as_recorded = (n_train, epochs, hidden) == (fcl_networks.N_TRAIN, fcl_networks.EPOCHS, fcl_networks.HIDDEN)
+as_recorded = (n_train, epochs, hidden) == (N_TRAIN, EPOCHS, HIDDEN)
 again = again[(again["metric"] == "ece") & as_recorded]
 apart = (again["value"] - again["value_recorded"]).abs().max()
 said = f"; they differ by at most {apart:.2g} points" if len(again) else ", as the parameters were changed"
@@ -264,16 +286,16 @@ note("fclnet", rises=rises, steps=steps, again=len(again), again_said=said, fitt
 # calibration error performance', are framed.
 
 # %% tags=["hide-input"]
-ece, gap = results.map_over(recorded, "ece"), results.map_over(recorded, "confidence-gap")
-pairs = fcl_networks.chosen_by_l25()
-better, inside = results.count_better(ece, pairs)
+ece, gap = map_over(recorded, "ece"), map_over(recorded, "confidence-gap")
+pairs = chosen_by_l25()
+better, inside = count_better(ece, pairs)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "A cell for each gamma and lambda with the expected calibration error in per cent, recorded networks, mean over seeds. The cells of the pairs that L25 chose have a frame."}, "figure": {"name": "fig-fclnet-ece", "caption": "ECE (equal width, %) as trained over $\\gamma$ and $\\lambda$, mean over recorded seeds. Frames: the pairs of L25 A.10. Counterpart of L25 Fig. 6."}}
 cell_map(ece, r"$\gamma$", r"$\lambda$", "ECE (%)", marked=pairs)
 
 # %% tags=["remove-input"]
-rises, steps = results.count_higher(gap)
-note("fclnet", best=results.say_best(ece), better=better, inside=inside, ce=float(ece.loc[0.0, 0.0]))
+rises, steps = count_higher(gap)
+note("fclnet", best=say_best(ece), better=better, inside=inside, ce=float(ece.loc[0.0, 0.0]))
 note("fclnet", recorded_rises=rises, recorded_steps=steps, recorded_seeds=int(recorded["seed"].nunique()))
 note("fclnet", gap_ce=gap.loc[0.0, 0.0])
 note("fclnet", gap_zero=gap.loc[0.0, 3.0], gap_half=gap.loc[0.5, 3.0], gap_most=gap.loc[4.5, 3.0])
@@ -286,7 +308,7 @@ note("fclnet", best_gamma=best_focal, best_focal=float(ece.loc[0.0, best_focal])
 
 # %% tags=["remove-input"]
 plain = recorded[recorded["method"] == "none"].pivot_table(index="seed", columns=["metric", "loss"], values="value")
-three = [fcl_networks.fcl(3.0, lam).label for lam in (0.0, 0.5, 4.5)]
+three = [fcl(3.0, lam).label for lam in (0.0, 0.5, 4.5)]
 spans = {"gap": say_spans(*(plain["confidence-gap", loss] for loss in three), signed=True)}
 spans["gap-ce"] = say_spans(plain["confidence-gap", "cross-entropy"], signed=True)
 spans["ece"] = say_spans(*(plain["ece", loss] for loss in three), within=(0, 100))
@@ -304,7 +326,7 @@ note("fclnet", {f"{key}-span": said for key, said in spans.items()})
 
 # %% tags=["hide-input"]
 stages = {"as trained": ("none", ""), "after a temperature": ("temperature", "ece")}
-along = {name: results.along_lambda(recorded, 3.0, "ece", *how) for name, how in stages.items()}
+along = {name: along_lambda(recorded, 3.0, "ece", *how) for name, how in stages.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "ECE in per cent over lambda with gamma 3, as trained and after a temperature, with t intervals over seeds."}, "figure": {"name": "fig-fclnet-along", "caption": "ECE (%) over $\\lambda$ with $\\gamma = 3$, as trained and after a temperature chosen by ECE on validation images (recorded; mean, 95 % t interval)."}}
 point_figure(along, r"$\lambda$", "ECE (%)")
@@ -316,7 +338,7 @@ point_figure(along, r"$\lambda$", "ECE (%)")
 # %% tags=["hide-input"]
 others = {"NLL": "nll", "adaptive ECE (%)": "adaptive-ece", "classwise ECE (%)": "classwise-ece", "error (%)": "error"}
 by_metric = {
-    title: {name: results.along_lambda(recorded, 3.0, metric, *how) for name, how in stages.items()}
+    title: {name: along_lambda(recorded, 3.0, metric, *how) for name, how in stages.items()}
     for title, metric in others.items()
 }
 
@@ -329,7 +351,7 @@ panel_figure(by_metric, r"$\lambda$", "", one_scale=False)
 
 # %% tags=["hide-input"]
 families = list(dict.fromkeys(found["table"]))
-results.format_contrasts(found[found["table"] == families[0]], f"{families[0]}: in points, of the NLL in nats")
+format_contrasts(found[found["table"] == families[0]], f"{families[0]}: in points, of the NLL in nats")
 
 # %% tags=["remove-input"]
 show("l25.lambda_best", "l25.lambda_nll", "l25.lambda_nll_scaled", "l25.lambda_scaled", "l25.lambda_error")
@@ -341,13 +363,13 @@ show("l25.lambda_best", "l25.lambda_nll", "l25.lambda_nll_scaled", "l25.lambda_s
 
 # %% tags=["hide-input"]
 kinds = {"squared (L2)": False, "absolute (L1)": True}
-by_kind = {name: results.along_lambda(recorded, 3.0, "ece", absolute=absolute) for name, absolute in kinds.items()}
+by_kind = {name: along_lambda(recorded, 3.0, "ece", absolute=absolute) for name, absolute in kinds.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "ECE in per cent over lambda with gamma 3, with the squared and with the absolute distance in the loss, with t intervals over seeds."}, "figure": {"name": "fig-fclnet-distance", "caption": "ECE (%) as trained over $\\lambda$, $\\gamma = 3$, with the squared and the absolute distance (recorded; mean, 95 % t interval). Counterpart of L25 Table 8."}}
 point_figure(by_kind, r"$\lambda$", "ECE (%)")
 
 # %% tags=["hide-input"]
-results.format_contrasts(found[found["table"] == families[1]], f"{families[1]}: in points, of the NLL in nats")
+format_contrasts(found[found["table"] == families[1]], f"{families[1]}: in points, of the NLL in nats")
 
 # %% tags=["remove-input"]
 show("l25.l2_lower_here")
@@ -362,7 +384,7 @@ show("l25.l2_lower_here")
 
 # %% tags=["hide-input"]
 curves = {
-    name: results.normalised_curves(results.read_fcl("epochs"), results.CONVERGING, 20, column)
+    name: normalised_curves(read_fcl("epochs"), CONVERGING, 20, column)
     for name, column in (("own test loss", "loss"), ("test error", "error"))
 }
 
@@ -371,7 +393,7 @@ epoch_panels(curves)
 
 # %% tags=["hide-input"]
 note("fclnet", low=LOW, near_error=NEAR)
-results.format_contrasts(found[found["table"] == families[4]], f"{families[4]}: in epochs")
+format_contrasts(found[found["table"] == families[4]], f"{families[4]}: in epochs")
 
 # %% [markdown]
 # Epochs to low loss: until {glue:text}`fclnet-low:g` of the range is left. Epochs to low error: until the test error is
@@ -390,13 +412,13 @@ show("l25.convergence")
 # whole of two moons:
 
 # %% tags=["hide-input"]
-of_focal = losses.BinaryPredictor(
-    expit(kept[simple.MoonLoss(gamma)][0]), fine.truth.posterior, fine.truth.shares / fine.truth.shares.sum()
+of_focal = BinaryPredictor(
+    expit(kept[MoonLoss(gamma)][0]), fine.truth.posterior, fine.truth.shares / fine.truth.shares.sum()
 )
 weights = {"by focal loss": 0.0, r"by FCL, $\lambda = \frac{1}{2}$": 0.5, r"by FCL, $\lambda = 5$": 5.0}
-best_maps = {name: losses.smooth_recalibration(of_focal, gamma, x) for name, x in weights.items()}
+best_maps = {name: smooth_recalibration(of_focal, gamma, x) for name, x in weights.items()}
 knots = np.linspace(0, 1, len(best_maps["by focal loss"]))
-gaps = {x: losses.post_processing_gap(of_focal, gamma, x) for x in weights.values()}
+gaps = {x: post_processing_gap(of_focal, gamma, x) for x in weights.values()}
 note("fclnet", gap_focal=gaps[0.0], gap_fcl=gaps[0.5])
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "The best smooth recalibration of a focal network, new probability over old, by focal loss and by FCL with two values of lambda, and the diagonal."}, "figure": {"name": "fig-fclnet-kappa", "caption": "The best smooth recalibration of a network trained with focal loss on the whole of two moons, by focal loss itself and by FCL. On the grey line nothing is changed."}}
@@ -411,7 +433,7 @@ line_figure(knots, best_maps, "probability", "recalibrated", diagonal=True, ylim
 show("l25.thm45_here", "l25.thm45_overfitted_here")
 
 # %% tags=["hide-input"]
-results.format_contrasts(found[found["table"] == families[3]], f"{families[3]}: in points, log-loss in nats")
+format_contrasts(found[found["table"] == families[3]], f"{families[3]}: in points, log-loss in nats")
 
 # %% [markdown]
 # Change of ECE: by how many points a temperature changes it. Gap in log-loss: what the smooth recalibration of the
@@ -428,7 +450,7 @@ captioned(table.rename(columns=shown).rename_axis(index=None, columns=None), "Me
 # ## Against other losses
 
 # %% tags=["hide-input"]
-results.format_contrasts(found[found["table"] == families[2]], f"{families[2]}: in points")
+format_contrasts(found[found["table"] == families[2]], f"{families[2]}: in points")
 
 # %% [markdown]
 # ```{exercise}

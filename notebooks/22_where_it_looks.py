@@ -58,22 +58,22 @@ shown: int = 6  # heat maps to draw of each loss; 1 to 8
 # %% tags=["hide-input"]
 import pandas as pd
 
-from focal_lib import results
-from focal_lib.claims import show
-from focal_lib.metrics.heat_maps import energy_in_box
-from focal_lib.pages.differences import differences
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import interval_figure
-from focal_lib.pages.plots.heat_maps import heat_map_table
-from focal_lib.pages.tables import captioned, in_words
-from focal_lib.results import localisation_record
-from focal_lib.training.data import chest_xrays
-from focal_lib.training.data.canvases import GARMENT, SIDE
-from focal_lib.training.localisation.grad_cam import grad_cam
-from focal_lib.training.localisation.plan import FCL, ONE, SEVERAL, Plan, losses_compared
-from focal_lib.training.localisation.train import train
+from focal_lib.plots.style import use_style
+from reproduction.ledger import show
+from reproduction.pages.differences import differences
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import interval_figure
+from reproduction.pages.tables import captioned, in_words
+from reproduction.studies.localisation import chest_xrays, localisation_record
+from reproduction.studies.localisation.canvases import GARMENT, SIDE
+from reproduction.studies.localisation.figures import heat_map_table
+from reproduction.studies.localisation.grad_cam import grad_cam
+from reproduction.studies.localisation.heat_maps import energy_in_box
+from reproduction.studies.localisation.plan import FCL, ONE, SEVERAL, Plan, losses_compared
+from reproduction.studies.localisation.train import train
+from reproduction.studies.printed_tables import l25_table9
+from reproduction.studies.shared.written_contrasts import format_contrasts
 
 use_style()
 recorded = {name: localisation_record.of_setting(name) for name in (ONE, SEVERAL)}
@@ -116,7 +116,7 @@ note("looks", recorded_n=int(made["n_train"]), recorded_epochs=int(made["epochs"
 note("looks", seeds=int(recorded[SEVERAL]["seed"].nunique()))
 both = pd.concat(recorded.values()).drop_duplicates(["dataset", "loss", "seed"])
 note("looks", minutes=both["cpu_seconds"].sum() / 60)
-printed = results.l25_table9().pivot(index="pathology", columns="method", values="auroc").drop("Average")
+printed = l25_table9().pivot(index="pathology", columns="method", values="auroc").drop("Average")
 gains = 100 * (printed["FCL"] - printed["CheXNet (BCE)"])
 note("looks", printed_higher=f"{int((gains > 0).sum())} of {len(gains)}", printed_mean=gains.mean())
 
@@ -214,10 +214,10 @@ rows = rows.sort_values("metric", kind="stable")
 interval_figure(*(rows[c].tolist() for c in ("row", "difference", "low", "high")), "difference in points", reference=0)
 
 # %% tags=["hide-input"]
-results.format_contrasts(of_maps[ONE], "Heat maps, one garment, in points; the others with Holm")
+format_contrasts(of_maps[ONE], "Heat maps, one garment, in points; the others with Holm")
 
 # %% tags=["hide-input"]
-results.format_contrasts(of_maps[SEVERAL], "Heat maps, several garments, in points; the others with Holm")
+format_contrasts(of_maps[SEVERAL], "Heat maps, several garments, in points; the others with Holm")
 
 # %% tags=["remove-input"]
 say = localisation_record.say_contrast
@@ -269,7 +269,7 @@ interval_figure(
 
 # %% tags=["hide-input"]
 of_labels = evaluated[SEVERAL][evaluated[SEVERAL]["table"].str.startswith("labels")]
-results.format_contrasts(of_labels, "Several garments, AUROC, ECE and MCE in points; the others with Holm")
+format_contrasts(of_labels, "Several garments, AUROC, ECE and MCE in points; the others with Holm")
 
 # %% tags=["remove-input"]
 note("looks", auroc=say(of_labels, f"auroc: {fcl} minus {ce}"), ece=say(of_labels, f"ece: {fcl} minus {ce}"))
@@ -317,7 +317,7 @@ captioned(wide.rename_axis(columns=[None, None]), caption, precision=2)
 # %% tags=["hide-input"]
 after = pd.concat([part[part["table"].str.startswith("after the map")] for part in evaluated.values()])
 named = after.assign(name=after["name"] + ", " + after["table"].str.removeprefix("after the map, "))
-results.format_contrasts(named, "ECE in points, and NLL; the others with Holm, within a setting")
+format_contrasts(named, "ECE in points, and NLL; the others with Holm, within a setting")
 
 # %% tags=["remove-input"]
 own = evaluated[SEVERAL]

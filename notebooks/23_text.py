@@ -43,22 +43,22 @@ batch_size: int = 32  # at least 1; 0: as the recipe has
 import numpy as np
 import pandas as pd
 
-from focal_lib import results
-from focal_lib.claims import show
-from focal_lib.pages.differences import differences
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import interval_figure, panel_figure
-from focal_lib.pages.plots.epochs import epoch_panels
-from focal_lib.pages.tables import captioned, in_words
-from focal_lib.results import texts_record
-from focal_lib.results.raters_record import count_relations, sum_up_relations
-from focal_lib.results.texts import measure_texts
-from focal_lib.training.data import text, tokens
-from focal_lib.training.recipes import RECIPES
-from focal_lib.training.texts.plan import BEST, CHIEF, FCL, LAST, LOSSES, SETTINGS, make_specs
-from focal_lib.training.texts.train import train_texts
+from focal_lib.plots.style import use_style
+from reproduction.engine.data import text, tokens
+from reproduction.engine.recipes import RECIPES
+from reproduction.ledger import show
+from reproduction.pages.differences import differences
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import interval_figure, panel_figure
+from reproduction.pages.plots.epochs import epoch_panels
+from reproduction.pages.tables import captioned, in_words
+from reproduction.studies.human_labels.raters_record import count_relations, sum_up_relations
+from reproduction.studies.shared.written_contrasts import format_contrasts
+from reproduction.studies.texts import texts_record
+from reproduction.studies.texts.plan import BEST, CHIEF, FCL, LAST, LOSSES, SETTINGS, make_specs
+from reproduction.studies.texts.texts import measure_texts
+from reproduction.studies.texts.train import train_texts
 
 use_style()
 record = texts_record.record_of(CHIEF)
@@ -353,7 +353,7 @@ form.format("{:.2f}", subset="tau of the two", na_rep="")
 
 # %% tags=["hide-input"]
 caption = "FLSD-53 minus cross-entropy in ECE as trained, last epoch minus best, in points; asked afterwards, Holm"
-results.format_contrasts(changes.assign(name=changes["table"]), caption, precision=1)
+format_contrasts(changes.assign(name=changes["table"]), caption, precision=1)
 
 # %% [markdown]
 # It is {glue:text}`text-change`.

@@ -58,49 +58,78 @@ by_mean: str = "cifar10-record"  # the small one, few epochs, steps by the mean
 fresh: str = "cifar10-long-fresh"  # other seeds of the longer training, asked what its first suggests
 
 # %% tags=["hide-input"]
-from focal_lib import metrics, results, training
-from focal_lib.checkout import ROOT
-from focal_lib.claims import find, show
-from focal_lib.claims.printed_effects import mean_difference
-from focal_lib.pages.differences import folded_differences
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import ECE_TICKS, row_figure
-from focal_lib.pages.plots.epochs import MANY, epoch_panels, reliability_strip
-from focal_lib.pages.tables import captioned, in_words
-from focal_lib.results.while_training import BINS
+from focal_lib import metrics
+from focal_lib.plots.style import use_style
+from reproduction import engine
+from reproduction.checkout import ROOT
+from reproduction.ledger import find, show
+from reproduction.pages.differences import folded_differences
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import ECE_TICKS, row_figure
+from reproduction.pages.plots.epochs import MANY, epoch_panels, reliability_strip
+from reproduction.pages.tables import captioned, in_words
+from reproduction.studies.cifar.other_training import compare_training
+from reproduction.studies.epochs.while_training import (
+    BINS,
+    final_gaps,
+    histories,
+    lower_from,
+    over_seeds_by_epoch,
+    reliability_of_kept,
+)
+from reproduction.studies.shared import recorded
+from reproduction.studies.shared.by_run import confidence_gaps
+from reproduction.studies.shared.compute_used import say_how_made
+from reproduction.studies.shared.if_calibrated import eces_if_calibrated
+from reproduction.studies.shared.over_seeds import (
+    by_scaling,
+    contrast,
+    format_as_kk24,
+    name_seeds,
+    say_seeds,
+    summarise,
+)
+from reproduction.studies.shared.printed_effects import mean_difference
+from reproduction.studies.shared.recorded import load_whole_seeds, read_planned, read_whole_seeds
+from reproduction.studies.shared.side_by_side import compare_with_printed
+from reproduction.studies.shared.written_contrasts import (
+    evaluate_contrasts,
+    format_contrasts,
+    name_in_full,
+    primary_contrast,
+)
 
 use_style()
 names = {"small": small, "large": larger, "long": longer, "fresh": fresh}
-runs = {short: results.load_whole_seeds(name) for short, name in names.items()}
-tables = {short: results.read_whole_seeds(name) for short, name in names.items()}
+runs = {short: load_whole_seeds(name) for short, name in names.items()}
+tables = {short: read_whole_seeds(name) for short, name in names.items()}
 first = {short: found[0].spec for short, found in runs.items()}
-primary, written = results.primary_contrast(fresh, "M20 Tables 1 and 7")
+primary, written = primary_contrast(fresh, "M20 Tables 1 and 7")
 if not written:
     raise ValueError(f"fresh must be a grid with contrasts for M20 Tables 1 and 7. Got {fresh!r}.")
 
 # %% tags=["remove-input"]
 for short, table in tables.items():
-    lead = results.evaluate_contrasts(table, [primary]).iloc[0]
-    have, planned = int(lead["seeds"]), len({spec.seed for spec in results.read_planned(names[short])})
-    said = results.say_seeds(have, planned)
+    lead = evaluate_contrasts(table, [primary]).iloc[0]
+    have, planned = int(lead["seeds"]), len({spec.seed for spec in read_planned(names[short])})
+    said = say_seeds(have, planned)
     said += f", 95 % t interval {lead['low']:+.1f} to {lead['high']:+.1f}" if have > 1 else ""
     order = {"True False": "brings M20's order", "False True": "does not bring M20's order"}
     answer = order.get(f"{lead['high'] < 0} {lead['low'] > 0}", "leaves it open which order there is")
     note("larger", {f"lead-{short}": lead["difference"], f"seeds-{short}": said, f"answer-{short}": answer})
-    gaps = 100 * results.confidence_gaps(runs[short], ["test"]).groupby("loss")["gap"].mean()
+    gaps = 100 * confidence_gaps(runs[short], ["test"]).groupby("loss")["gap"].mean()
     note("larger", {f"gap-{short}": gaps["cross-entropy"], f"three-{short}": gaps["focal 3"]})
     note("larger", {f"change-{short}": gaps["focal 3"] - gaps["cross-entropy"]})
 
 # %% tags=["remove-input"]
-note("larger", m20_epochs=training.RECIPES["m20-cifar"].epochs, long_epochs=first["long"].training.epochs)
+note("larger", m20_epochs=engine.RECIPES["m20-cifar"].epochs, long_epochs=first["long"].training.epochs)
 note("larger", epochs=first["large"].training.epochs, n=first["large"].n_train)
 note("larger", printed=mean_difference("M20", "cifar10", "ece", "pre", "focal 3", "cross-entropy", -1).size)
 of_long = sorted(tables["long"]["seed"].unique())
 alone = f"seed {of_long[0]} alone" if len(of_long) == 1 else f"{len(of_long)} seeds"
 seeds = ", ".join(str(seed) for seed in sorted(tables["fresh"]["seed"].unique()))
-every = int(results.histories(runs["fresh"], "test")["epoch"].drop_duplicates().sort_values().diff().max())
+every = int(histories(runs["fresh"], "test")["epoch"].drop_duplicates().sort_values().diff().max())
 note("larger", of_long=alone, fresh=f"seeds {seeds}", fresh_grid=f"workflow/grids/{fresh}.yaml", every=every)
 
 # %% [markdown]
@@ -128,10 +157,10 @@ note("larger", of_long=alone, fresh=f"seeds {seeds}", fresh_grid=f"workflow/grid
 
 # %% tags=["remove-input"]
 for short, name in names.items():
-    note("larger", {f"made-{short}": results.say_how_made(ROOT / "results" / name, runs[short])})
+    note("larger", {f"made-{short}": say_how_made(ROOT / "results" / name, runs[short])})
 grids = {"the small network, few epochs": small, "ResNet-18": larger, "the longer training": longer}
 grids |= {"its fresh seeds": fresh}
-folded_differences({which: training.read_notes(f"workflow/grids/{name}.yaml").differs for which, name in grids.items()})
+folded_differences({which: engine.read_notes(f"workflow/grids/{name}.yaml").differs for which, name in grids.items()})
 
 # %% [markdown]
 # ## Side by side
@@ -142,13 +171,13 @@ folded_differences({which: training.read_notes(f"workflow/grids/{name}.yaml").di
 
 # %% tags=["hide-input"]
 ways = {"small, mean": by_mean, "small, clipped": small, "ResNet-18, clipped": larger, "small, clipped, longer": fresh}
-side_by_side = results.compare_training(
-    {way: results.read_whole_seeds(name) for way, name in ways.items()},
-    {way: results.load_whole_seeds(name) for way, name in ways.items()},
+side_by_side = compare_training(
+    {way: read_whole_seeds(name) for way, name in ways.items()},
+    {way: load_whole_seeds(name) for way, name in ways.items()},
 )
 by_way = side_by_side.rename(index=in_words).rename_axis(["loss", "trained"])
-note("larger", long_seeds=results.say_seeds(len(of_long)))
-shared = results.say_seeds(int(side_by_side["seeds"].min()))
+note("larger", long_seeds=say_seeds(len(of_long)))
+shared = say_seeds(int(side_by_side["seeds"].min()))
 caption = f"CIFAR-10, all test images, {shared}; ECE of equal width, T chosen by it"
 captioned(by_way.drop(columns="seeds"), caption, precision=2)
 
@@ -189,29 +218,29 @@ show("m20.larger_network_favours_focal", "m20.longer_training_favours_focal")
 # is the same after a temperature chosen by the same ECE.
 
 # %% tags=["hide-input"]
-of_fresh = results.evaluate_contrasts(tables["fresh"], results.recorded.read_written(fresh))
+of_fresh = evaluate_contrasts(tables["fresh"], recorded.read_written(fresh))
 caption = f"CIFAR-10, the small network after {first['fresh'].training.epochs} epochs, percentage points"
-results.format_contrasts(results.name_in_full(of_fresh), caption, precision=None)
+format_contrasts(name_in_full(of_fresh), caption, precision=None)
 
 
 # %% tags=["hide-input"]
 def in_per_cent(short):
     """Test rows of a set of runs, with ECE, error and confidence minus accuracy in per cent and points."""
-    found = results.histories(runs[short], "test")
+    found = histories(runs[short], "test")
     gap = 100 * (found["confidence"] - found["accuracy"])
     return found.assign(gap=gap, width=100 * found["ece"], wrong=100 * found["error"])
 
 
 fresh_tests = in_per_cent("fresh")
 titles = {"ECE (equal width, %)": "width", "confidence minus accuracy (points)": "gap"}
-by_column = results.over_seeds_by_epoch(fresh_tests[fresh_tests["epoch"] >= 5], list(titles.values()))
+by_column = over_seeds_by_epoch(fresh_tests[fresh_tests["epoch"] >= 5], list(titles.values()))
 panels = {title: by_column[column] for title, column in titles.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Two panels over the epochs, a line with a band for cross-entropy and one for focal loss with gamma 3, vertical lines where the learning rate falls: ECE, in which the lines cross, and confidence minus accuracy, with a line at zero; on test images."}, "figure": {"name": "fig-larger-fresh", "caption": "CIFAR-10, test images, after the first epochs: the small network, cross-entropy and $\\gamma = 3$, mean of the fresh seeds, and their least and largest. Vertical lines: the learning rate falls to a tenth."}}
 epoch_panels(panels, marks=first["fresh"].training.drops, zero=["confidence minus accuracy (points)"])
 
 # %% tags=["remove-input"]
-ahead = results.lower_from(fresh_tests, "width", "focal 3", "cross-entropy")
+ahead = lower_from(fresh_tests, "width", "focal 3", "cross-entropy")
 note("larger", fresh_ahead=f"from epoch {ahead} on to the last" if ahead else "not at the last epoch")
 by_epoch = fresh_tests.pivot_table(index="epoch", columns="loss", values="width")
 by_epoch = by_epoch["focal 3"] - by_epoch["cross-entropy"]
@@ -251,7 +280,7 @@ settled = long_tests[long_tests["epoch"] >= 5]
 drops, last = first["long"].training.drops, first["long"].training.epochs
 titles = {"ECE (equal width, %)": "width", "confidence minus accuracy (points)": "gap"}
 titles |= {"error (%)": "wrong", "NLL (nats)": "nll"}
-by_column = results.over_seeds_by_epoch(settled, list(titles.values()))
+by_column = over_seeds_by_epoch(settled, list(titles.values()))
 panels = {title: by_column[column] for title, column in titles.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Four panels over the epochs, a line for cross-entropy and one for focal loss with gamma 3, vertical lines where the learning rate falls: ECE, in which the lines cross; confidence minus accuracy, with a line at zero; error; NLL; all on test images."}, "figure": {"name": "fig-larger-epochs", "caption": "CIFAR-10, test images, after the first epochs: the small network, cross-entropy and $\\gamma = 3$; vertical lines where the learning rate falls to a tenth. Where confidence minus accuracy is 0, mean confidence is right. Counterpart, for test images, of M20 Figs. 1 (c), 3 (a) and (g)."}}
@@ -265,9 +294,9 @@ form = moments.groupby(["loss", "epoch"])[list(shown)].mean().rename(columns=sho
 captioned(form, "Test images, before and after the first fall, at the second, and at the end", precision=2)
 
 # %% tags=["remove-input"]
-ahead = results.lower_from(long_tests, "width", "focal 3", "cross-entropy")
+ahead = lower_from(long_tests, "width", "focal 3", "cross-entropy")
 note("larger", ahead=f"from epoch {ahead} on to the last" if ahead else "not at the last epoch", after=after)
-learnt = results.final_gaps(runs["long"], "train").groupby("loss")["accuracy"].mean()
+learnt = final_gaps(runs["long"], "train").groupby("loss")["accuracy"].mean()
 note("larger", learnt_ce=100 * (1 - learnt["cross-entropy"]), learnt_three=100 * (1 - learnt["focal 3"]))
 at = long_tests.groupby(["loss", "epoch"])[["nll", "nll_right", "nll_wrong", "width", "gap", "weight_norm"]].mean()
 for short, loss in (("ce", "cross-entropy"), ("three", "focal 3")):
@@ -276,7 +305,7 @@ for short, loss in (("ce", "cross-entropy"), ("three", "focal 3")):
 rises = at.loc["cross-entropy", last] > at.loc["cross-entropy", after]
 note("larger", {f"ce-{name}-moves": "rises" if so else "falls" for name, so in rises.items()})
 note("larger", drop=drops[0], second_drop=drops[1])
-lighter = results.lower_from(long_tests, "weight_norm", "focal 3", "cross-entropy")
+lighter = lower_from(long_tests, "weight_norm", "focal 3", "cross-entropy")
 note("larger", lighter=f"the smaller one from epoch {lighter} on" if lighter else "the larger one at the end")
 
 # %% [markdown]
@@ -294,7 +323,7 @@ note("larger", lighter=f"the smaller one from epoch {lighter} on" if lighter els
 titles = {"NLL, right (nats)": "nll_right", "NLL, wrong (nats)": "nll_wrong", "entropy, wrong (nats)": "entropy_wrong"}
 titles |= {f"probability of the true class, {kind}": f"true_class_{kind}" for kind in ("right", "wrong")}
 titles |= {"norm of the last layer": "weight_norm"}
-by_column = results.over_seeds_by_epoch(settled, list(titles.values()))
+by_column = over_seeds_by_epoch(settled, list(titles.values()))
 apart = {title: by_column[column] for title, column in titles.items()}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Six panels over the epochs, a line for cross-entropy and one for focal loss: NLL of right test samples and of wrong ones, of which the second rises with cross-entropy after the first fall of the rate; entropy of wrong ones; probability of the true class of right and of wrong ones; norm of the last layer."}, "figure": {"name": "fig-larger-apart", "caption": "The small network on test images, samples classified correctly (right) and not (wrong), after the first epochs; the last panel is of the weights. Counterpart, for test images, of M20 Fig. 1 (a) and (b), and of Fig. 3 (b), (d) to (f), (h)."}}
@@ -316,7 +345,7 @@ epoch_panels(apart, columns=3, marks=drops)
 # {glue:text}`larger-long-seeds:s` of another network, and no verdict; those are in [](#ch-miscalibration).
 
 # %% tags=["hide-input"]
-kept = {in_words(loss): results.reliability_of_kept(runs["long"], loss) for loss in ("cross-entropy", "focal 3")}
+kept = {in_words(loss): reliability_of_kept(runs["long"], loss) for loss in ("cross-entropy", "focal 3")}
 there = sorted(int(title.split()[1]) for title in kept["cross-entropy"])
 if len(there) < 5:
     raise ValueError(f"longer must be a grid whose runs keep logits on the way. Got {longer!r}.")
@@ -340,14 +369,14 @@ reliability_strip(strip)
 
 # %% tags=["hide-input"]
 frame = tables["large"]
-whole = results.format_as_kk24(frame).rename(index=in_words)
-over = f"over {results.name_seeds(frame)}"
+whole = format_as_kk24(frame).rename(index=in_words)
+over = f"over {name_seeds(frame)}"
 caption = f"Mean ± standard deviation {over}, mean temperature in brackets; T and gamma chosen by adaptive ECE"
 captioned(whole[["error (%)", "adaptive ECE (%)"]], caption)
 
 # %% tags=["hide-input"]
-summary = results.summarise(frame)
-of_scaling = results.by_scaling(frame, "adaptive-ece")
+summary = summarise(frame)
+of_scaling = by_scaling(frame, "adaptive-ece")
 points = {label: tuple(of.to_numpy().T) for label, of in of_scaling.items()}
 order = list(frame["loss"].unique())
 
@@ -362,13 +391,13 @@ note("larger", error_last=in_words(errors.idxmax()), ece_first=in_words(as_train
 note("larger", ece_least=as_trained.min(), ece_ce=as_trained["cross-entropy"], ece_three=as_trained["focal 3"])
 note("larger", ece_last=in_words(as_trained.idxmax()), ece_most=as_trained.max())
 note("larger", scaled_least=scaled.min(), scaled_most=scaled.max())
-ends = results.final_gaps([run for run in runs["large"] if run.spec.is_cross_entropy], "train")
+ends = final_gaps([run for run in runs["large"] if run.spec.is_cross_entropy], "train")
 note("larger", train_error=100 * (1 - ends["accuracy"]).mean())
-against = results.contrast(frame, "loss", "cross-entropy").query("metric == 'ece' and method == 'none'")
+against = contrast(frame, "loss", "cross-entropy").query("metric == 'ece' and method == 'none'")
 one = against.set_index("loss").loc["focal 1"]
 note("larger", one=one["difference"], one_low=one["low"], one_high=one["high"])
 after_one = frame.query("method == 'temperature' and metric == objective == 'adaptive-ece'")
-by_chance = results.summarise(results.eces_if_calibrated(runs["large"], after_one))["mean"]
+by_chance = summarise(eces_if_calibrated(runs["large"], after_one))["mean"]
 note("larger", chance_least=by_chance.min(), chance_most=by_chance.max())
 
 # %% [markdown]
@@ -385,10 +414,10 @@ note("larger", chance_least=by_chance.min(), chance_most=by_chance.max())
 # training images, shown without crops and flips.
 
 # %% tags=["hide-input"]
-written = results.recorded.read_written(larger)
-found = results.evaluate_contrasts(frame, written)
+written = recorded.read_written(larger)
+found = evaluate_contrasts(frame, written)
 caption = f"Contrasts of workflow/grids/{larger}.yaml, written down before the runs; percentage points, of NLL nats"
-results.format_contrasts(results.name_in_full(found), caption, precision=None)
+format_contrasts(name_in_full(found), caption, precision=None)
 
 # %% tags=["remove-input"]
 so = found["significant"] & (found["difference"] * found["claimed"] > 0)
@@ -415,7 +444,7 @@ by_ece, by_error = of_ce["width"].idxmin(), of_ce["wrong"].idxmin()
 note("larger", stop_ece=int(by_ece), stop_ece_value=of_ce["width"][by_ece], stop_ece_error=of_ce["wrong"][by_ece])
 note("larger", stop_error=int(by_error), stop_error_value=of_ce["wrong"][by_error])
 least = min(table.query("metric == 'error'")["value"].min() for table in tables.values())
-m20_error = results.compare_with_printed(frame, "error", "CIFAR-10")["as trained"]["M20"]["cross-entropy"]
+m20_error = compare_with_printed(frame, "error", "CIFAR-10")["as trained"]["M20"]["cross-entropy"]
 note("larger", least_error=least, m20_error=m20_error)
 
 # %% [markdown]

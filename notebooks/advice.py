@@ -35,23 +35,26 @@ import pandas as pd
 from IPython.display import Markdown
 
 from focal_lib import metrics
-from focal_lib.calibration import (
-    ADVICE_ERRORS,
+from focal_lib.plots.style import use_style
+from reproduction.checkout import ROOT
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import panel_figure
+from reproduction.pages.tables import captioned
+from reproduction.studies.advice.advice_groups import (
     GROUP_ERRORS,
-    KNOWN_TRUTHS,
-    count_advice_errors,
-    count_advised,
     count_group_errors,
-    judge_advice,
-    made_up_population,
     mark_group_errors,
 )
-from focal_lib.checkout import ROOT
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import panel_figure
-from focal_lib.pages.tables import captioned
+from reproduction.studies.advice.advice_power import count_advised
+from reproduction.studies.advice.advice_rates import (
+    ADVICE_ERRORS,
+    KNOWN_TRUTHS,
+    count_advice_errors,
+    judge_advice,
+    made_up_population,
+)
+from reproduction.studies.advice.coverage import estimate_coverage
 
 use_style()
 
@@ -231,7 +234,7 @@ captioned(
 codes = ", ".join(sorted(set(decisions["commit"])))
 Markdown(
     f"{len(decisions):,} decisions, seeds 0 to {decisions['seed'].max()}, made with commit {codes}. "
-    "`nice python -m workflow.advice_rates --minutes 25` goes on with the record, or makes it again elsewhere: small "
+    "`nice python -m reproduction.studies.advice.record_rates --minutes 25` goes on with the record, or makes it again elsewhere: small "
     "settings take part in every round, large ones in few, so theirs are the wide intervals. Each decision has samples "
     "of its own, and those of a made-up truth another population for each seed and number of classes. Rates over all "
     "of them are of this mixture of truths, classes and sizes, and of no single model."
@@ -292,7 +295,7 @@ codes = ", ".join(sorted(set(power["commit"])))
 Markdown(
     f"{len(power):,} decisions with {power['classes'].iloc[0]} classes, made with commit {codes}; a round has one "
     "population of each kind, distorted more for a larger gain, and draws new samples for each decision. "
-    "`nice python -m workflow.advice_power --minutes 25` goes on with the record, or makes it again elsewhere."
+    "`nice python -m reproduction.studies.advice.record_power --minutes 25` goes on with the record, or makes it again elsewhere."
 )
 
 # %% tags=["remove-input"]
@@ -416,7 +419,7 @@ Markdown(
 codes = ", ".join(sorted(set(grouped["commit"])))
 Markdown(
     f"{len(pairs):,} draws of {grouped['samples'].iloc[0]:,} samples, each decided twice, made with commit {codes}. "
-    "`nice python -m workflow.advice_groups --minutes 10` goes on with the record, or makes it again elsewhere."
+    "`nice python -m reproduction.studies.advice.record_groups --minutes 10` goes on with the record, or makes it again elsewhere."
 )
 
 # %% [markdown]
@@ -434,9 +437,7 @@ intervals = {
     "percentile bootstrap": partial(metrics.bootstrap_adaptive_ece, resamples=50),
     "inverted test": metrics.adaptive_ece_interval_of,
 }
-table = pd.DataFrame([metrics.estimate_coverage(n, gap, intervals, intervals_runs, seed) for n, gap in settings]).round(
-    2
-)
+table = pd.DataFrame([estimate_coverage(n, gap, intervals, intervals_runs, seed) for n, gap in settings]).round(2)
 
 # %% tags=["remove-input"]
 captioned(
@@ -495,7 +496,9 @@ captioned(called, "Calibrated models that are called miscalibrated")
 
 # %% tags=["remove-input"]
 codes = ", ".join(sorted(set(coverage["commit"])))
-Markdown(f"Recorded with commit {codes}; `nice python -m workflow.coverage --minutes 10` goes on with it.")
+Markdown(
+    f"Recorded with commit {codes}; `nice python -m reproduction.studies.advice.record_coverage --minutes 10` goes on with it."
+)
 
 # %% tags=["remove-input"]
 foot("advice", samples=samples, classes=classes, runs=runs, intervals_runs=intervals_runs, seed=seed)

@@ -38,11 +38,11 @@ out: str = ""  # folder for calibrator.json, metrics.parquet and report.html; em
 # %% tags=["hide-input"]
 from IPython.display import Markdown
 
-from focal_lib.calibration import calibrate
-from focal_lib.checkout import ROOT
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.tables import captioned
+from focal_lib.tool import calibrate
+from reproduction.checkout import ROOT
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.tables import captioned
 
 # %%
 report = calibrate(

@@ -42,17 +42,18 @@ runs: str = ""  # folder of the runs; empty for the default
 import pandas as pd
 from scipy.special import softmax
 
-from focal_lib import metrics, training
+from focal_lib import metrics
 from focal_lib.calibration import TemperatureScaling
-from focal_lib.pages.differences import differences
-from focal_lib.pages.footer import foot
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import line_figure
-from focal_lib.pages.plots.reliability import reliability_diagrams
-from focal_lib.pages.tables import captioned
-from focal_lib.training import LOSSES, RECIPES
-from focal_lib.training.data import DATASETS
-from focal_lib.training.models import MODELS
+from focal_lib.plots.reliability import reliability_diagrams
+from focal_lib.plots.style import use_style
+from reproduction import engine
+from reproduction.engine import LOSSES, RECIPES
+from reproduction.engine.data import DATASETS
+from reproduction.engine.models import MODELS
+from reproduction.pages.differences import differences
+from reproduction.pages.footer import foot
+from reproduction.pages.plots.curves import line_figure
+from reproduction.pages.tables import captioned
 
 use_style()
 
@@ -86,14 +87,14 @@ chosen = {"dataset": dataset, "model": model, "loss": loss, "gamma": gamma, "lam
 chosen |= {"n_train": n_train, "n_validation": n_validation, "evaluate_every": evaluate_every}
 chosen |= {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate, "precision": precision}
 chosen["keep_every"] = keep_every
-spec = training.Spec(**{name: value for name, value in chosen.items() if value is not None})
+spec = engine.Spec(**{name: value for name, value in chosen.items() if value is not None})
 
 # %%
-result = training.run(spec, runs or None)
-print(training.describe(result), "in the folder", spec.digest)
+result = engine.run(spec, runs or None)
+print(engine.describe(result), "in the folder", spec.digest)
 
 # %% tags=["remove-input"]
-differences(training.differences_from_papers(spec))
+differences(engine.differences_from_papers(spec))
 
 # %% tags=["hide-input"]
 test = result.history[result.history["split"] == "test"]

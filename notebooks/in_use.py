@@ -33,22 +33,15 @@ from scipy.special import softmax
 
 # %% tags=["hide-input"]
 from focal_lib import metrics
-from focal_lib.calibration import (
-    CalibrationWatch,
-    TemperatureScaling,
-    alarm_delays,
-    alarm_times,
-    decide,
-    false_alarm_rates,
-    read_logits,
-)
-from focal_lib.calibration.watch.rates import simulate_stream
-from focal_lib.checkout import ROOT
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import line_figure
-from focal_lib.pages.tables import captioned
+from focal_lib.calibration import TemperatureScaling
+from focal_lib.plots.style import use_style
+from focal_lib.tool import CalibrationWatch, decide, read_logits
+from reproduction.checkout import ROOT
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import line_figure
+from reproduction.pages.tables import captioned
+from reproduction.studies.advice.watch_rates import alarm_delays, alarm_times, false_alarm_rates, simulate_stream
 
 use_style()
 
@@ -104,7 +97,7 @@ line_figure(10 * (1 + np.arange(len(e_values))), {"e-value": np.array(e_values)}
 # ### How often is the alarm false?
 #
 # Streams of a calibrated model, watched with $\alpha = 0.05$: the share in which there was an alarm by then, with its
-# 95 % interval {cite:p}`clopper34`. The longest are recorded (`python -m workflow.watch_rates`); the others are
+# 95 % interval {cite:p}`clopper34`. The longest are recorded (`python -m reproduction.studies.advice.record_watch_rates`); the others are
 # simulated with this page.
 
 # %% tags=["hide-input"]

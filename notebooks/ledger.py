@@ -27,12 +27,12 @@
 paper: str = ""  # kk24, m20, kn24 or l25 for the claims of one paper; empty for all
 
 # %% tags=["hide-input"]
-from focal_lib.claims import ledger
-from focal_lib.claims.overview import overview
-from focal_lib.claims.page import both_tallies, count_table, detail, without_coq
-from focal_lib.claims.tally import tallies
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
+from reproduction.ledger import ledger
+from reproduction.ledger.overview import overview
+from reproduction.ledger.page import both_tallies, count_table, detail, without_coq
+from reproduction.ledger.tally import tallies
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
 
 claims = ledger(paper or None)
 for verdict in sorted({str(claim.verdict) for claim in claims}):

@@ -64,19 +64,47 @@ points: int = 21  # of the landscape, each way; at least 2
 import numpy as np
 import pandas as pd
 
-from focal_lib import calibration, metrics, results, theory, training
-from focal_lib.claims import find, show
-from focal_lib.pages.differences import differences
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import note
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.curves import interval_figure, point_figure
-from focal_lib.pages.plots.valley import valley_figure
-from focal_lib.pages.tables import captioned, in_words
-from focal_lib.results.valley import GAMMAS
+from focal_lib import calibration, metrics, theory
+from focal_lib.plots.style import use_style
+from reproduction import engine
+from reproduction.ledger import find, show
+from reproduction.pages.differences import differences
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import note
+from reproduction.pages.plots.curves import interval_figure, point_figure
+from reproduction.pages.tables import captioned, in_words
+from reproduction.studies.calibrators.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network, map_by_network
+from reproduction.studies.calibrators.calibrators_compared import (
+    CALIBRATOR_CONTRASTS,
+    FIRST_CONTRASTS,
+    LEFT_OUT,
+    compare_penalties,
+    count_clear,
+    difference_to_focal,
+)
+from reproduction.studies.calibrators.figures import valley_figure
+from reproduction.studies.calibrators.valley import GAMMAS, nll_surface, search_valley, valley_factor
+from reproduction.studies.calibrators.valley_views import (
+    cheap_searches,
+    count_searched,
+    minus_full,
+    negative_by_loss,
+    over_training_gamma,
+    say_missing,
+)
+from reproduction.studies.shared.by_run import format_mean_sd, nll_temperature
+from reproduction.studies.shared.over_seeds import correct_together
+from reproduction.studies.shared.recorded import (
+    SEARCHED,
+    load_recorded,
+    read_searches,
+    read_small_comparison,
+    read_table,
+)
+from reproduction.studies.shared.written_contrasts import evaluate_contrasts, format_contrasts
 
 use_style()
-trained = training.load_runs(grid, runs)
+trained = engine.load_runs(grid, runs)
 
 # %% [markdown]
 # ## Why is the best temperature a line in the calibration gamma?
@@ -90,13 +118,13 @@ trained = training.load_runs(grid, runs)
 
 # %% tags=["hide-input"]
 steps = np.linspace(0, 1, 5)
-fitted = np.array([[results.nll_temperature(run, g) for g in steps] for run in trained])
+fitted = np.array([[nll_temperature(run, g) for g in steps] for run in trained])
 factors = fitted[:, -1] / fitted[:, 0]
 straight = min(np.corrcoef(steps, row)[0, 1] ** 2 for row in fitted)
 
 # %% tags=["hide-input"]
 by_loss = pd.DataFrame({"loss": [run.spec.label for run in trained], "T, no map": fitted[:, 0], "factor": factors})
-form = results.format_mean_sd(by_loss.groupby("loss", sort=False), 3)
+form = format_mean_sd(by_loss.groupby("loss", sort=False), 3)
 captioned(form, "Best temperature, and its factor from gamma 0 to 1, mean ± standard deviation over seeds")
 
 # %% tags=["remove-input"]
@@ -123,15 +151,15 @@ note("questions", factor_two=theory.closest_temperature(1.0, 2).inverse_temperat
 # line, through the best $T$ at $\gamma = 0$ and at $\gamma = 1$.
 
 # %% tags=["hide-input"]
-searched = pd.concat([results.read_searches(), results.search_valley(trained, ("full", "not negative"))])
-drawn = next((run for run in results.load_recorded("cifar10-record") if run.spec.label == picture), None)
+searched = pd.concat([read_searches(), search_valley(trained, ("full", "not negative"))])
+drawn = next((run for run in load_recorded("cifar10-record") if run.spec.label == picture), None)
 if drawn is None:
     raise ValueError(f"picture must be a loss of workflow/grids/cifar10-record.yaml. Got {picture!r}.")
 own = searched[searched["run"] == drawn.spec.digest].set_index("search")[["calibration_gamma", "temperature"]]
-t_zero, t_one = (results.nll_temperature(drawn, g) for g in (0.0, 1.0))
+t_zero, t_one = (nll_temperature(drawn, g) for g in (0.0, 1.0))
 across = np.linspace(-0.8, 3, points)
 curves = {
-    "$T_0/t(\\gamma)$": t_zero * results.valley_factor(across, drawn.test.logits.shape[-1]),
+    "$T_0/t(\\gamma)$": t_zero * valley_factor(across, drawn.test.logits.shape[-1]),
     "own line": t_zero + (t_one - t_zero) * across,
 }
 ends = 0.7 * min(map(np.min, curves.values())), 1.15 * max(map(np.max, curves.values()))
@@ -139,7 +167,7 @@ up = np.linspace(*ends, points)
 best = {"best of all": tuple(own.loc["full"])}
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Shades of the validation NLL above its least over the calibration gamma and the temperature, with the curve of the theory, the network's own line and the best pair."}, "figure": {"name": "fig-questions-valley", "caption": "NLL on validation data above its least, in nats, of one CIFAR-10 network. Inside the outline: the pairs that these samples do not tell from the best by a likelihood ratio test at 5 %."}}
-valley_figure(across, up, results.nll_surface(drawn, across, up), len(drawn.validation.labels), curves, best)
+valley_figure(across, up, nll_surface(drawn, across, up), len(drawn.validation.labels), curves, best)
 
 # %% [markdown]
 # Along the bottom, one parameter can stand for the other; the outline says how far. What does a search along one curve
@@ -148,13 +176,13 @@ valley_figure(across, up, results.nll_surface(drawn, across, up), len(drawn.vali
 # {glue:text}`questions-records` records:
 
 # %% tags=["hide-input"]
-recorded = results.read_searches()
-counts = results.count_searched(recorded, results.SEARCHED)
+recorded = read_searches()
+counts = count_searched(recorded, SEARCHED)
 captioned(counts, "Records that keep logits: runs planned, recorded and searched", index=False, spelt=True)
 
 # %% tags=["remove-input"]
 note("questions", records=counts["record"].nunique(), planned=counts["planned"].sum())
-note("questions", missing=results.say_missing(recorded, counts))
+note("questions", missing=say_missing(recorded, counts))
 
 # %% [markdown]
 # Records that are not whole, and which of their runs are searched: {glue:text}`questions-missing:s`. What else the book
@@ -162,7 +190,7 @@ note("questions", missing=results.say_missing(recorded, counts))
 # [](#ch-looks) and [](#ch-text) are tables that keep no logits, and without logits nothing can be fitted.
 
 # %% tags=["hide-input"]
-cheap = results.cheap_searches(recorded)
+cheap = cheap_searches(recorded)
 form = captioned(
     cheap.drop(columns="seeds"),
     "NLL minus that of the full search: validation; test with 95 % t interval over seeds, of the losses that every "
@@ -176,7 +204,7 @@ form.format("{:.1f}", subset="faster", na_rep="")
 # %% tags=["remove-input"]
 near = 0.001  # nats
 for name in ("valley", "own line", "temperature"):
-    lost = results.minus_full(recorded, name)
+    lost = minus_full(recorded, name)
     key = name.replace(" ", "-")
     note("questions", {f"{key}-worst": lost["difference"].max(), f"{key}-mean": lost["difference"].mean()})
     note("questions", {f"{key}-better": int((lost["difference"] < 0).sum()), f"{key}-faster": lost["faster"].median()})
@@ -202,13 +230,13 @@ note("questions", valley_worst_on=in_words(" on ".join(largest.idxmax())))
 # may not be? The search ends at {glue:text}`questions-lowest`.
 
 # %% tags=["hide-input"]
-negative = results.negative_by_loss(searched)
+negative = negative_by_loss(searched)
 shown = negative.rename(columns={"networks": "runs", "at_end": "at the end"})
 caption = "Best gamma below 0, at the end of the search; NLL then minus the best NLL with gamma >= 0"
 captioned(shown, caption, precision=5, index=False, spelt=True)
 
 # %% tags=["hide-input"]
-gained = results.cheap_searches(searched, ["not negative"])
+gained = cheap_searches(searched, ["not negative"])
 shown = gained[["dataset", "model", "runs", "losses", "seeds", "test", "low", "high", "worst"]]
 caption = (
     "Test NLL without negative gamma minus with it; 95 % t intervals over seeds, of the losses that every seed has"
@@ -245,7 +273,7 @@ note("questions", negative_helps=helped, negative_harms=harmed, no_interval=int(
 
 # %% tags=["hide-input"]
 tables = {
-    in_words(" on ".join(names)): results.over_training_gamma(part)
+    in_words(" on ".join(names)): over_training_gamma(part)
     for names, part in searched.groupby(["model", "dataset"], sort=False)
 }
 groups = {
@@ -287,17 +315,17 @@ note("questions", below=int((focal["mean"] < focal["gamma"]).sum()), focal_cells
 # On the recorded networks of [](#ch-table1), on CIFAR-10 and [on CIFAR-100](#sec-table1-hundred): focal temperature
 # scaling against scalings with parameters for each class, all fitted on the same validation data as `focal calibrate`
 # does, their penalties not tuned. Judged by proper scores. What to compare was written down before, in
-# `focal_lib/results/calibrators_compared.py`, and first asked of [small ResNets](#sec-table1-small). When it was asked
+# `reproduction/studies/calibrators/calibrators_compared.py`, and first asked of [small ResNets](#sec-table1-small). When it was asked
 # of the networks here, the answer for the small ones had been seen, and so had the scores of these after temperature
 # and after focal temperature scaling; those after the other scalings had not. Left out are
 # {glue:text}`questions-left-out`. Over seeds only CIFAR-10 is compared, in the mean over KK24's losses, which have
 # {glue:text}`questions-contrast-seeds` seeds.
 
 # %% tags=["hide-input"]
-scores = results.read_table("open-questions")
-asked = results.evaluate_contrasts(scores[scores["dataset"] == "cifar10"], results.CALIBRATOR_CONTRASTS)
+scores = read_table("open-questions")
+asked = evaluate_contrasts(scores[scores["dataset"] == "cifar10"], CALIBRATOR_CONTRASTS)
 caption = "Focal temperature scaling minus the other, CIFAR-10, mean over KK24's losses; Holm"
-results.format_contrasts(asked, caption, precision=4)
+format_contrasts(asked, caption, precision=4)
 
 # %% tags=["remove-input"] mystnb={"image": {"alt": "Difference of the NLL on test data between focal temperature scaling and each other scaling, with t intervals over seeds, and a line at 0."}, "figure": {"name": "fig-questions-scores", "caption": "NLL after focal temperature scaling minus that after another scaling, CIFAR-10, mean over KK24's losses, 95 % t intervals over seeds, each for itself. Right of 0 the other is better."}}
 by_nll = asked[asked["metric"] == "nll"]
@@ -314,7 +342,7 @@ caption = "Focal temperature scaling minus the other: NLL on test data, CIFAR-10
 captioned(by_loss.rename(index=in_words), caption).format("{:+.4f}")
 
 # %% tags=["remove-input"]
-differences(training.read_notes("workflow/grids/cifar10-record.yaml").differs)
+differences(engine.read_notes("workflow/grids/cifar10-record.yaml").differs)
 
 # %% tags=["remove-input"]
 against_t = by_loss["temperature"]
@@ -332,9 +360,9 @@ for key, loss in (("most", against_t.abs().idxmax()), ("least", against_t.abs().
 
 # %% tags=["hide-input"]
 default, asked_losses = calibration.methods.build("dirichlet").C, ("cross-entropy", "focal 3", "focal 7")
-one_seed = [run for run in results.load_recorded("cifar10-record") if run.spec.seed == 0]
+one_seed = [run for run in load_recorded("cifar10-record") if run.spec.seed == 0]
 one_seed = [run for run in one_seed if run.spec.label in asked_losses]
-by_penalty = results.compare_penalties(one_seed, (default, 10 * default, 100 * default))
+by_penalty = compare_penalties(one_seed, (default, 10 * default, 100 * default))
 caption = "Focal temperature scaling minus Dirichlet calibration, by its C: NLL on test data, CIFAR-10, seed 0"
 captioned(by_penalty.rename(index=in_words).rename_axis(columns="C"), caption).format("{:+.4f}")
 
@@ -351,24 +379,22 @@ note("questions", default_low=by_penalty[default].min(), default_high=by_penalty
 # contrasts of the small ResNets ([](#sec-table1-small) has their training), for which they were written down first:
 
 # %% tags=["hide-input"]
-small = results.evaluate_contrasts(results.read_small_comparison(), results.FIRST_CONTRASTS)
+small = evaluate_contrasts(read_small_comparison(), FIRST_CONTRASTS)
 caption = "Focal temperature scaling minus the other, ResNet-8 on 4,000 images of CIFAR-10, mean over nine losses; Holm"
-results.format_contrasts(small, caption, precision=4)
+format_contrasts(small, caption, precision=4)
 
 # %% [markdown]
 # Seeds are few. Over test samples, in each network by itself, with Holm over all networks and methods; this says
 # nothing of other trainings:
 
 # %% tags=["hide-input"]
-clear = results.count_clear(scores, "nll").merge(
-    results.count_clear(scores, "brier"), on=["dataset", "method", "networks"]
-)
+clear = count_clear(scores, "nll").merge(count_clear(scores, "brier"), on=["dataset", "method", "networks"])
 clear.columns = ["data set", "method", "networks", "NLL better", "worse", "Brier better", "worse "]
 caption = "Networks in which the method is significantly better, or worse, than focal temperature scaling"
 captioned(clear, caption, index=False, spelt=True)
 
 # %% tags=["hide-input"]
-gaps = results.difference_to_focal(scores, "nll")
+gaps = difference_to_focal(scores, "nll")
 caption = "NLL on test data minus that of focal temperature scaling, mean over networks; below 0 the method is better"
 captioned(gaps, caption).format("{:+.4f}")
 
@@ -388,8 +414,8 @@ for word, sign in (("better", -1), ("worse", 1)):
     note("questions", {f"rivals-{word}": ", ".join(names) or "none of them", f"rivals-{word}-count": len(names)})
 said = f"{'' if primary['significant'] else 'not '}significant at 5 %"
 note("questions", primary=primary["difference"], primary_low=primary["low"], primary_high=primary["high"], said=said)
-note("questions", others=sum(not m.primary and m.metric == "nll" for m in results.CALIBRATOR_CONTRASTS))
-note("questions", contrasts=len(asked), left_out="; ".join(f"{k}, which {why}" for k, why in results.LEFT_OUT.items()))
+note("questions", others=sum(not m.primary and m.metric == "nll" for m in CALIBRATOR_CONTRASTS))
+note("questions", contrasts=len(asked), left_out="; ".join(f"{k}, which {why}" for k, why in LEFT_OUT.items()))
 note("questions", best_method=", ".join(in_words(f"{row.idxmin()} ({name})") for name, row in gaps.iterrows()))
 
 # %% [markdown]
@@ -421,7 +447,7 @@ for run in (r for r in trained if r.spec.is_focal and r.spec.gamma in (0, top)):
 # %% tags=["hide-input"]
 columns = ["error (%)", "adaptive ECE (%)", "NLL"]
 measured = pd.DataFrame(rows, columns=["method", "seed", *columns]).groupby(["method", "seed"], sort=False).mean()
-form = results.format_mean_sd(measured.groupby(level="method", sort=False), 3)
+form = format_mean_sd(measured.groupby(level="method", sort=False), 3)
 captioned(form, "On test data, mean of both losses, then mean ± standard deviation over seeds")
 
 # %% tags=["hide-input"]
@@ -432,7 +458,7 @@ for name in ("temperature", "vector", "matrix"):
         p = metrics.t_p_value(change)
         rows.append((name, column, change.estimate, change.low, change.high, p))
 heads = ["method", "metric", "difference", "95 % from", "to", "p"]
-compared = results.correct_together(pd.DataFrame(rows, columns=heads))
+compared = correct_together(pd.DataFrame(rows, columns=heads))
 caption = "Method minus focal temperature scaling (below 0 it is better), 95 % t intervals over seeds, each for itself"
 shown = compared.drop(columns="significant").rename(columns={"p_adjusted": "p, corrected (Holm)"})
 captioned(shown, caption, index=False)
@@ -469,8 +495,8 @@ note("questions", top=top, nine=len(compared), validation=len(trained[0].validat
 
 # %% tags=["hide-input"]
 kept = ("fashion-mnist-architectures", "cifar10-record", "cifar100-record")
-sets = [trained, *(results.load_recorded(name) for name in kept)]
-by_network = pd.concat([results.map_by_network(networks, gamma) for networks in sets], ignore_index=True)
+sets = [trained, *(load_recorded(name) for name in kept)]
+by_network = pd.concat([map_by_network(networks, gamma) for networks in sets], ignore_index=True)
 shares = by_network.assign(error=100 * by_network["error"], lowered=100 * by_network["lowered"])
 heads = {"dataset": "data set", "model": "network", "networks": "seeds", "error": "error (%)", "nearest": "nearest T"}
 heads |= {"low": "95 % from", "high": "to", "lowered": "lowered (%)", "factor": "factor, gamma 0 to 1"}
@@ -484,16 +510,16 @@ interval_figure(names, by_network["nearest"], by_network["low"], by_network["hig
 # %% [markdown]
 # And does focal temperature scaling improve on temperature scaling with these three? Mean over networks of
 # {glue:text}`questions-new-losses`, each score with what was fitted for it; written down before the runs, in
-# `focal_lib/results/architectures.py`. Not written down, and not asked since: the other scalings on these networks.
+# `reproduction/studies/calibrators/architectures.py`. Not written down, and not asked since: the other scalings on these networks.
 
 # %% tags=["remove-input"]
-differences(training.read_notes(f"workflow/grids/{kept[0]}.yaml").differs)
+differences(engine.read_notes(f"workflow/grids/{kept[0]}.yaml").differs)
 
 # %% tags=["hide-input"]
-new = results.contrasts_by_network(results.read_table(kept[0]), results.ARCHITECTURE_CONTRASTS)
+new = contrasts_by_network(read_table(kept[0]), ARCHITECTURE_CONTRASTS)
 named = new.assign(name=(new["model"] + ", " + new["metric"]).map(in_words))
 caption = "Focal minus plain temperature scaling, NLL in nats, ECE in points; Holm"
-results.format_contrasts(named, caption, precision=4)
+format_contrasts(named, caption, precision=4)
 
 # %% tags=["remove-input"]
 note("questions", gamma=gamma, nearest_low=by_network["nearest"].min(), nearest_high=by_network["nearest"].max())
@@ -512,8 +538,8 @@ for word, sign in (("lower", -1), ("higher", 1)):
 of_ece = named[named["metric"] == "adaptive-ece"]["difference"]
 note("questions", new_ece_verdict=str(find("kk24.architectures_ece").verdict))
 note("questions", new_networks=named["model"].nunique(), new_ece_least=of_ece.min(), new_ece_most=of_ece.max())
-note("questions", few=results.load_recorded(kept[0])[0].spec.n_train)
-note("questions", new_losses=" and ".join(results.ARCHITECTURE_CONTRASTS[0].ours.losses))
+note("questions", few=load_recorded(kept[0])[0].spec.n_train)
+note("questions", new_losses=" and ".join(ARCHITECTURE_CONTRASTS[0].ours.losses))
 note("questions", new=len(named), all_below=("below 1" if (by_network["nearest"] < 1).all() else "not always below 1"))
 
 # %% [markdown]

@@ -56,20 +56,17 @@ from focal_lib import metrics
 from focal_lib.calibration import (
     FocalTemperatureScaling,
     TemperatureScaling,
-    apply_to_scores,
     as_logits,
-    calibrate,
     load_calibrator,
-    method_table,
-    read_logits,
     save_calibrator,
     write_onnx,
 )
-from focal_lib.checkout import ROOT
-from focal_lib.pages.footer import foot
-from focal_lib.pages.tables import captioned
-from focal_lib.results import speed
 from focal_lib.theory import focal_logit
+from focal_lib.tool import apply_to_scores, calibrate, method_table, read_logits
+from reproduction.checkout import ROOT
+from reproduction.pages.footer import foot
+from reproduction.pages.tables import captioned
+from reproduction.studies.shared import speed
 
 torch.manual_seed(seed)
 x, y = make_classification(3 * samples, n_features=20, n_informative=8, n_classes=4, flip_y=0.1, random_state=seed)

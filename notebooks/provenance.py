@@ -34,16 +34,20 @@ from pathlib import Path
 import pandas as pd
 from IPython.display import Markdown, display
 
-from focal_lib import results, training
-from focal_lib.pages.footer import foot
-from focal_lib.pages.notes import at_most, note
-from focal_lib.pages.tables import captioned, in_words
-from focal_lib.results import speed
-from focal_lib.training import data
-from focal_lib.training.machine import spell_cores
+from reproduction import engine
+from reproduction.engine import data
+from reproduction.engine.machine import spell_cores
+from reproduction.pages.footer import foot
+from reproduction.pages.notes import at_most, note
+from reproduction.pages.tables import captioned, in_words
+from reproduction.studies.cifar.other_training import compare_by_seed, compare_run_with_seeds
+from reproduction.studies.shared import speed
+from reproduction.studies.shared.experiments import experiment_table, list_experiments, recorded_data
+from reproduction.studies.shared.over_seeds import say_seeds
+from reproduction.studies.shared.recorded import load_recorded, read_planned, read_table
 
-live = {Path(grid).stem: training.load_runs(grid, runs)}
-found = results.list_experiments(live)
+live = {Path(grid).stem: engine.load_runs(grid, runs)}
+found = list_experiments(live)
 
 # %% tags=["remove-input"]
 waiting = [one for one in found if one.status == "not run"]
@@ -62,7 +66,7 @@ note("provenance", images_not_run=sum(one.images for one in waiting))
 
 # %% tags=["remove-input"]
 words = 'class="dataframe words"'
-listed = results.experiment_table(found).style.format(escape="html").set_properties(**{"white-space": "pre-line"})
+listed = experiment_table(found).style.format(escape="html").set_properties(**{"white-space": "pre-line"})
 listed.hide().set_uuid("experiments").set_table_attributes(words).set_caption("Grids, those that were run first")
 
 # %% [markdown]
@@ -87,8 +91,8 @@ for device, part in [] if rates is None else rates.groupby("device", sort=False)
     display(Markdown(speed.say_training(part)))
 
 # %% tags=["remove-input"]
-cost = "" if rates is None else speed.say_cost(rates, table, results.read_planned(table))
-note("provenance", whole=training.read_notes(f"workflow/grids/{table}.yaml").reproduces.split(";")[0])
+cost = "" if rates is None else speed.say_cost(rates, table, read_planned(table))
+note("provenance", whole=engine.read_notes(f"workflow/grids/{table}.yaml").reproduces.split(";")[0])
 note("provenance", cost=cost or "The speed of its network has not been measured.")
 
 # %% [markdown]
@@ -104,21 +108,21 @@ note("provenance", cost=cost or "The speed of its network has not been measured.
 # {glue:text}`provenance-paired:s` each. Does bf16 change what is reported? Every change here is bf16 minus float32.
 
 # %% tags=["hide-input"]
-by_precision = {results.load_recorded(n)[0].spec.training.precision: n for n in map(str.strip, pairs.split(","))}
+by_precision = {load_recorded(n)[0].spec.training.precision: n for n in map(str.strip, pairs.split(","))}
 if set(by_precision) != {"bf16", "float32"}:
     raise ValueError(f"pairs must name a grid in bf16 and one in float32. Got {pairs!r}.")
 bf16, float32 = by_precision["bf16"], by_precision["float32"]
-by_seed = results.compare_by_seed(results.read_table(bf16), results.read_table(float32))
-of_pairs = results.load_recorded(bf16)
+by_seed = compare_by_seed(read_table(bf16), read_table(float32))
+of_pairs = load_recorded(bf16)
 own = of_pairs[0].spec
 heads = {"there": "float32", "here": "bf16", "change": "bf16 minus float32", "low": "95 % from", "high": "to"}
 caption = f"{in_words(own.model)} on {in_words(own.dataset)}, {in_words(own.label)}, test images, paired by seed"
 captioned(by_seed.drop(columns="seeds").rename(columns=heads), caption, precision=3)
 
 # %% tags=["remove-input"]
-both = [*of_pairs, *results.load_recorded(float32)]
+both = [*of_pairs, *load_recorded(float32)]
 card = spell_cores(" and ".join(dict.fromkeys(m for run in both for m in run.compute.machines)))
-note("provenance", paired=results.say_seeds(len(of_pairs)), card=card)
+note("provenance", paired=say_seeds(len(of_pairs)), card=card)
 without = by_seed[(by_seed["low"] > 0) | (by_seed["high"] < 0)]
 changed = [f"{name} ({row.low:+.2f} to {row.high:+.2f})" for name, row in without.iterrows()]
 note("provenance", changed="; ".join(changed) or "none", of_pairs=len(by_seed), chance_pairs=0.05 * len(by_seed))
@@ -138,10 +142,10 @@ note("provenance", more_in_bf16=int((by_seed["change"] > 0).sum()))
 # On a processor there is one run in float32, beside the seeds in bf16:
 
 # %% tags=["hide-input"]
-single = results.load_recorded(again)[0]
-beside = results.compare_run_with_seeds(results.read_table(again), results.read_table(record))
+single = load_recorded(again)[0]
+beside = compare_run_with_seeds(read_table(again), read_table(record))
 asked = (single.spec.label, single.spec.seed)
-same = next(run for run in results.load_recorded(record, part=True) if (run.spec.label, run.spec.seed) == asked)
+same = next(run for run in load_recorded(record, part=True) if (run.spec.label, run.spec.seed) == asked)
 precisions = {"there": same.spec.training.precision, "here": single.spec.training.precision}
 heads = precisions | {"change": f"{precisions['there']} minus {precisions['here']}"}
 heads |= {"low": "a further seed, from", "high": "to"}
@@ -190,7 +194,7 @@ listed.hide().set_uuid("sources").set_table_attributes(words)
 listed.set_caption("Data sets and word vectors that the package reads")
 
 # %% tags=["remove-input"]
-kept = results.recorded_data()
+kept = recorded_data()
 titles = list(dict.fromkeys(data.find_source(name).title for name in kept.values()))
 note("provenance", kept=", ".join(titles[:-1]) + f" and {titles[-1]}", folders=len(kept))
 

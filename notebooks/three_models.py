@@ -52,12 +52,12 @@ from focal_lib import metrics
 from focal_lib.cli import main
 from focal_lib.metrics.intervals import paired_t_interval
 from focal_lib.metrics.scores import sample_scores
-from focal_lib.pages.footer import foot
-from focal_lib.pages.plots import use_style
-from focal_lib.pages.plots.reliability import reliability_diagrams
-from focal_lib.pages.tables import captioned
-from focal_lib.training.data import class_names, load
-from focal_lib.training.data.text import REVIEWS, text_folder
+from focal_lib.plots.reliability import reliability_diagrams
+from focal_lib.plots.style import use_style
+from reproduction.engine.data import class_names, load
+from reproduction.engine.data.text import REVIEWS, text_folder
+from reproduction.pages.footer import foot
+from reproduction.pages.tables import captioned
 
 use_style()
 home = TemporaryDirectory()  # removed with the kernel

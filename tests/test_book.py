@@ -11,15 +11,15 @@ from pathlib import Path
 import jupytext
 import pytest
 
-from focal_lib.claims import ledger
+from book.ext.contents import pages_in_order
 from focal_lib.cli import main
-from focal_lib.pages import plots
-from focal_lib.pages.execute import describe_parameters
-from focal_lib.pages.footer import command
-from focal_lib.pages.tables import WORDS, in_words
-from focal_lib.parameters import parse_parameters
+from reproduction.ledger import ledger
+from reproduction.pages import plots
+from reproduction.pages.execute import describe_parameters
+from reproduction.pages.footer import command
+from reproduction.pages.tables import WORDS, in_words
+from reproduction.parameters import parse_parameters
 from tests.book.current import HTML, needs_book
-from workflow.contents import pages_in_order
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
@@ -123,7 +123,7 @@ def test_lines_fit_a_screen(path):
 
 
 def _draws(cell):
-    """Whether the cell ends in a call of a function of focal_lib.pages.plots, or of a method named after one."""
+    """Whether the cell ends in a call of a function of reproduction.pages.plots, or of a method named after one."""
     last = ast.parse(cell.source).body[-1]
     called = getattr(last.value, "func", None) if isinstance(last, ast.Expr) else None
     return getattr(called, "id", getattr(called, "attr", "")) in PLOTS

@@ -2,7 +2,7 @@
 
 import re
 
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
 

@@ -132,7 +132,7 @@ def test_calibrators_as_they_are_called(synthetic_logits, objective):
 
 
 def test_claims_have_what_is_read_of_them():
-    claim = importlib.import_module("focal_lib.claims").ledger()[0]
+    claim = importlib.import_module("reproduction.ledger").ledger()[0]
     assert all(hasattr(claim, name) for name in ("id", "source", "statement", "verdict", "evidence", "check"))
 
 

@@ -3,8 +3,8 @@
 import re
 import tomllib
 
-from focal_lib.checkout import ROOT
-from focal_lib.claims import readme, verdicts
+from reproduction.checkout import ROOT
+from reproduction.ledger import readme, verdicts
 
 TEXT = (ROOT / "README.md").read_text()
 

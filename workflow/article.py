@@ -21,24 +21,47 @@ import yaml
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from focal_lib.checkout import ROOT, commit
-from focal_lib.claims.kk24.table1 import gain_of_focal_losses
-from focal_lib.claims.ledger import find, ledger
-from focal_lib.claims.m20.cifar import CLIPPED, FRESH, HUNDRED_CLASSES, LARGER
-from focal_lib.claims.tally import GROUPS, tallies, tally, tally_table
-from focal_lib.claims.verdicts import recorded, records
-from focal_lib.pages.citations import cite, reference_list
-from focal_lib.pages.tables import in_words
-from focal_lib.results import localisation_record
-from focal_lib.results.architectures import ARCHITECTURE_CONTRASTS, contrasts_by_network
-from focal_lib.results.calibrators_compared import FIRST_CONTRASTS
-from focal_lib.results.experiments import list_experiments
-from focal_lib.results.fcl_networks import read_fcl
-from focal_lib.results.landscape_over_gamma import evaluate_by_network
-from focal_lib.results.over_seeds import format_as_kk24
-from focal_lib.results.raters_record import evaluate_written
-from focal_lib.results.recorded import (
-    read_landscape,
+from reproduction.checkout import ROOT, commit
+from reproduction.engine.cost import images_to_train
+from reproduction.engine.data.sources import find_source
+from reproduction.engine.grids import default_grid, read_contrasts, read_grid, read_notes
+from reproduction.engine.recipes import RECIPES
+from reproduction.ledger.ledger import find, ledger
+from reproduction.ledger.tally import GROUPS, tallies, tally, tally_table
+from reproduction.ledger.verdicts import recorded, records
+from reproduction.pages.citations import cite, reference_list
+from reproduction.pages.tables import in_words
+from reproduction.studies.calibrators.architectures import (
+    ARCHITECTURE_CONTRASTS,
+    contrasts_by_network,
+)
+from reproduction.studies.calibrators.calibrators_compared import FIRST_CONTRASTS
+from reproduction.studies.cifar.claims_kk24 import gain_of_focal_losses
+from reproduction.studies.cifar.claims_m20 import CLIPPED, FRESH, HUNDRED_CLASSES, LARGER
+from reproduction.studies.fcl import plan
+from reproduction.studies.fcl.fcl_networks import read_fcl
+from reproduction.studies.human_labels.raters_record import evaluate_written
+from reproduction.studies.landscape.landscape import read_landscape
+from reproduction.studies.landscape.landscape_over_gamma import evaluate_by_network
+from reproduction.studies.landscape.written_landscape import (
+    NETWORKS,
+    calibration_contrasts,
+    cause_contrasts,
+    eigenvalue_contrasts,
+)
+from reproduction.studies.localisation import localisation_record
+from reproduction.studies.localisation.plan import ONE, SEVERAL
+from reproduction.studies.ood.unknown_inputs import mean_over_shifts
+from reproduction.studies.ood.unknown_views import CIFAR_SHOWN, evaluate_by_unknown
+from reproduction.studies.ood.written_unknown import (
+    CIFAR,
+    CIFAR_SHIFTS,
+    FRESH_DIGITS,
+    RECORDED_DIGITS,
+)
+from reproduction.studies.shared.experiments import list_experiments
+from reproduction.studies.shared.over_seeds import format_as_kk24
+from reproduction.studies.shared.recorded import (
     read_planned,
     read_shift,
     read_small_comparison,
@@ -47,18 +70,12 @@ from focal_lib.results.recorded import (
     read_whole_seeds,
     read_written,
 )
-from focal_lib.results.texts_record import evaluate_written_texts
-from focal_lib.results.unknown_inputs import mean_over_shifts
-from focal_lib.results.unknown_views import CIFAR_SHOWN, evaluate_by_unknown
-from focal_lib.results.written_contrasts import evaluate_contrasts, keep_evaluable, primary_contrast
-from focal_lib.results.written_landscape import NETWORKS, calibration_contrasts, cause_contrasts, eigenvalue_contrasts
-from focal_lib.results.written_unknown import CIFAR, CIFAR_SHIFTS, FRESH_DIGITS, RECORDED_DIGITS
-from focal_lib.training import fcl_networks
-from focal_lib.training.cost import images_to_train
-from focal_lib.training.data.sources import find_source
-from focal_lib.training.grids import default_grid, read_contrasts, read_grid, read_notes
-from focal_lib.training.localisation.plan import ONE, SEVERAL
-from focal_lib.training.recipes import RECIPES
+from reproduction.studies.shared.written_contrasts import (
+    evaluate_contrasts,
+    keep_evaluable,
+    primary_contrast,
+)
+from reproduction.studies.texts.texts_record import evaluate_written_texts
 from workflow.chromium import count_pages, print_pdf
 
 __all__ = ["article_html", "article_text", "written_contrasts"]
@@ -205,7 +222,7 @@ def written_contrasts() -> dict[str, dict[str, pd.DataFrame]]:
         dict.fromkeys(NETWORKS, calibration_contrasts()),
         dict.fromkeys(NETWORKS, cause_contrasts()),
     ]
-    of_fcl = fcl_networks.written_contrasts()
+    of_fcl = plan.written_contrasts()
     main = read_whole_seeds(MAIN)
     of_main = evaluate_contrasts(main, keep_evaluable(read_contrasts(f"workflow/grids/{MAIN}.yaml"), main))
     of_clipped = evaluate_contrasts(read_table(CLIPPED), read_written(CLIPPED))

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 from workflow.chromium import find_chromium
 from workflow.own_environment import make_environment
 

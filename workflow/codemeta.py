@@ -18,7 +18,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from focal_lib.atomic_write import write_whole
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 
 __all__ = ["CITATION", "CODEMETA", "codemeta"]
 

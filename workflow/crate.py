@@ -21,11 +21,11 @@ from rocrate.model.entity import Entity
 from rocrate.rocrate import ROCrate
 
 from focal_lib.atomic_write import write_whole
-from focal_lib.checkout import ROOT
-from focal_lib.training.data.sources import find_source
-from focal_lib.training.grids import read_notes
-from focal_lib.training.spec import Spec
-from focal_lib.training.store import SPEC
+from reproduction.checkout import ROOT
+from reproduction.engine.data.sources import find_source
+from reproduction.engine.grids import read_notes
+from reproduction.engine.spec import Spec
+from reproduction.engine.store import SPEC
 from workflow.codemeta import CITATION
 
 __all__ = ["METADATA", "crate"]

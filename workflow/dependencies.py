@@ -1,4 +1,4 @@
-"""Which files of focal_lib a notebook depends on: the names it uses, and the claims it shows.
+"""Which files of focal_lib and reproduction a notebook depends on: the names it uses, and the claims it shows.
 
 A name of a package's face, `from focal_lib.theory import tau` or `theory.tau`, leads to the module that defines it.
 Which modules there are is grimp's. Claims are registered by decorators and found by id at run time,
@@ -31,12 +31,12 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = "focal_lib"
+PACKAGES = ("focal_lib", "reproduction")
 
 
 @functools.cache
 def _graph() -> grimp.ImportGraph:
-    return grimp.build_graph(PACKAGE, cache_dir=None)
+    return grimp.build_graph(*PACKAGES, cache_dir=None)
 
 
 @functools.cache
@@ -115,7 +115,7 @@ def _used(path: Path) -> set[str]:
 def _claims() -> dict[str, tuple[str, ast.Call]]:
     """Claim id -> the module that defines it, and its `@claim(...)`."""
     found = {}
-    for path in sorted((ROOT / PACKAGE / "claims").glob("*/*.py")):
+    for path in sorted([*ROOT.glob("reproduction/theorems/*/*.py"), *ROOT.glob("reproduction/studies/*/claims_*.py")]):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for node in _nodes(path):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "claim" and node.args:
@@ -198,7 +198,12 @@ def _data() -> dict[str, list[Path]]:
 
     Tables by the name of their folder, too, and grids by theirs, which recorded runs share: what is planned.
     """
-    inside = [p for p in (ROOT / PACKAGE).rglob("*.*") if p.suffix not in (".py", ".pyc") and p.is_file()]
+    inside = [
+        path
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.*")
+        if path.suffix not in (".py", ".pyc") and path.is_file()
+    ]
     found: dict[str, list[Path]] = {}
     checked = [
         path for path in (ROOT / "proofs" / "theorems.json", ROOT / "_build/proofs/theorems.json") if path.exists()

@@ -15,7 +15,6 @@ import numpy as np
 from scipy.optimize import brentq
 
 from focal_lib.metrics import ece, reliability_bins
-from focal_lib.pages.logit_sample import logit_sample, sample_log_probs
 from focal_lib.theory.closest_temperature import closest_temperature
 from focal_lib.theory.confidence import confidence_change
 from focal_lib.theory.gain import confidence_threshold, peak_probability
@@ -23,6 +22,7 @@ from focal_lib.theory.largest_deviation import largest_deviation
 from focal_lib.theory.maps import focal_log_probs, focal_logit
 from focal_lib.theory.proper import focal_calibration_minimiser
 from focal_lib.theory.temperature_bounds import printed_temperature_bounds, temperature_bounds
+from reproduction.pages.logit_sample import logit_sample, sample_log_probs
 
 FILE = Path(__file__).resolve().parents[1] / "tests" / "book" / "explore_reference.json"
 LOGITS = (0.0, 1e-8, 0.001, 0.3, 0.999, 1.0, 2.4, 4.0, 17.0, 37.0, 800.0, 1e4, -0.5, -3.0, -1e4)

@@ -36,18 +36,18 @@ import click
 import numpy as np
 
 from focal_lib.atomic_write import write_whole
-from focal_lib.checkout import ROOT, commit
 from focal_lib.cli.numbers import FiniteNumber
-from focal_lib.training.data.images import find_image_set
-from focal_lib.training.files import move_aside
-from focal_lib.training.grids import read_grid
-from focal_lib.training.pace import alike
-from focal_lib.training.preflight import check_runs_apart
-from focal_lib.training.recording import copy_runs, not_recorded
-from focal_lib.training.spec import Spec
-from focal_lib.training.speed import Kind, kind_of
-from focal_lib.training.status import CALL_AGAIN, exit_status, status
-from focal_lib.training.store import OtherSpecification, RunDamaged, load
+from reproduction.checkout import ROOT, commit
+from reproduction.engine.data.images import find_image_set
+from reproduction.engine.files import move_aside
+from reproduction.engine.grids import read_grid
+from reproduction.engine.pace import alike
+from reproduction.engine.preflight import check_runs_apart
+from reproduction.engine.recording import copy_runs, not_recorded
+from reproduction.engine.spec import Spec
+from reproduction.engine.speed import Kind, kind_of
+from reproduction.engine.status import CALL_AGAIN, exit_status, status
+from reproduction.engine.store import OtherSpecification, RunDamaged, load
 
 LARGEST = 15 * 2**20  # bytes of a file that goes back
 MOST = 6  # such files a call
@@ -93,8 +93,8 @@ def check_device(device: str) -> str:
     import torch
 
     import focal_lib
-    from focal_lib.training.machine import machine_of
-    from focal_lib.training.trainer import pick_device
+    from reproduction.engine.machine import machine_of
+    from reproduction.engine.trainer import pick_device
 
     where = pick_device(device)
     if not (found := commit()):
@@ -124,8 +124,8 @@ def choose(specs: Iterable[Spec], device: str, path: Path, until: float) -> dict
 
 def measure_rates(model: str, precision: str, device: str, path: Path, seconds: float) -> list[dict[str, Any]]:
     """Rates of a network's steps on this device, measured in a process of its own, or read where they were."""
-    from focal_lib.training.machine import machine_of
-    from focal_lib.training.trainer import pick_device
+    from reproduction.engine.machine import machine_of
+    from reproduction.engine.trainer import pick_device
 
     wanted = {"device": machine_of(pick_device(device)), "network": model, "precision": precision}
     known = _read_rates(path)

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
 
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 from workflow.crate import METADATA
 from workflow.own_environment import make_environment
 

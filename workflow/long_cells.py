@@ -9,7 +9,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from workflow.prose import rewrite_tables
+from book.ext.prose import rewrite_tables
 
 __all__ = ["setup", "with_long_cells"]
 

@@ -9,7 +9,7 @@ the test that noticed it is the same, with all that it uses; where nobody notice
 `--record` it is kept in results/mutants, too, where other machines go on from it and readers find it. A mutant meets,
 until one notices,
 
-1. the tests of its module: theory/maps.py has tests/theory/test_maps.py;
+1. the tests of its module: theory/maps.py has tests/focal_lib/theory/test_maps.py;
 2. the other tests of tests/theory that use the module, the quickest first;
 3. the claims that depend on it: a recorded verdict must change, or a check fail.
 
@@ -55,8 +55,8 @@ from workflow.mutants_tests import Ran, run_tests
 ROOT = Path(__file__).resolve().parents[1]
 SUBJECT = "focal_lib/theory"
 TESTS = "tests/theory"
-CLAIMS = "tests/claims/test_ledger.py"
-VERDICTS = "focal_lib/claims/verdicts.json"
+CLAIMS = "tests/reproduction/ledger/test_ledger.py"
+VERDICTS = "reproduction/ledger/verdicts.json"
 VERDICT = CLAIMS + "::test_verdict_is_as_recorded[{}]"
 BUILD = ROOT / "_build" / "mutants"
 FOUND = BUILD / "found.jsonl"

@@ -3,7 +3,7 @@
     pytest -p workflow.nbval_sockets --nbval-lax ...
 
 Over TCP, the kernels of parallel test workers race for free ports, and the loser dies: 'Kernel died before replying to
-kernel_info'. The notebooks of the book run over sockets for the same reason (focal_lib/pages/execute.py).
+kernel_info'. The notebooks of the book run over sockets for the same reason (reproduction/pages/execute.py).
 """
 
 from __future__ import annotations

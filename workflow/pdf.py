@@ -20,9 +20,9 @@ from typing import Any
 
 from bs4 import BeautifulSoup, Tag
 
-from focal_lib.checkout import ROOT
+from book.ext.contents import pages_in_order
+from reproduction.checkout import ROOT
 from workflow.chromium import count_pages, print_pdf, run_page
-from workflow.contents import pages_in_order
 
 __all__ = ["clipped", "joined_page", "make_pdf"]
 

@@ -15,8 +15,8 @@ import numpy as np
 from PIL import Image
 
 from focal_lib.atomic_write import write_whole
-from focal_lib.training import data
-from focal_lib.training.store import checksum_of
+from reproduction.engine import data
+from reproduction.engine.store import checksum_of
 
 __all__ = ["pack_images", "unpack_images"]
 

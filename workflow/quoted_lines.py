@@ -4,7 +4,7 @@
 
 FOLDER holds the texts, *.txt, one a paper; which is whose is told by the quotations found in it. Letters and digits
 are compared, so that spaces, hyphenation, ligatures, quotation marks and signs make no difference; where a formula
-stands in a quotation, the words on both sides of it must follow each other. Writes focal_lib/claims/quoted_lines.json
+stands in a quotation, the words on both sides of it must follow each other. Writes quoted_lines.json of the ledger
 and names what was not found.
 """
 
@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from focal_lib.claims.ledger import PAPERS, Claim, ledger
-from focal_lib.claims.quoted_lines import FILE, quoted_pieces
+from reproduction.ledger.ledger import PAPERS, Claim, ledger
+from reproduction.ledger.quoted_lines import FILE, quoted_pieces
 
 __all__ = ["Text", "find_all", "find_pieces", "read_texts"]
 

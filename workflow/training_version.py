@@ -14,14 +14,14 @@ import json
 from pathlib import Path
 
 from focal_lib.atomic_write import write_whole
-from focal_lib.checkout import ROOT
-from focal_lib.training.version import VERSION
+from reproduction.checkout import ROOT
+from reproduction.engine.version import VERSION
 from workflow.dependencies import sources
 
 __all__ = ["FILE", "fingerprint", "fingerprints", "undecided"]
 
 FILE = Path(__file__).with_name("training_version.json")
-NUMBERS = ["focal_lib.training.fit"]  # from a specification to logits
+NUMBERS = ["reproduction.engine.fit"]  # from a specification to logits
 
 
 def fingerprint(code: str) -> str:

@@ -46,8 +46,19 @@ NO_THREAD = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}  # of the memory
 # how names begin in the environment that Python and packages look up as they start
 READ_ONCE = (*ONE_THREAD, "PYTHON", "LC_", "LANG", "MPLBACKEND")
 PACKAGES = (
-    *("focal_lib.claims", "focal_lib.results", "focal_lib.training.fit", "focal_lib.cli.run", "focal_lib.cli.notebook"),
-    *("focal_lib.pages.execute", "focal_lib.pages.html", "focal_lib.pages.plots", "focal_lib.pages.resolve"),
+    *(
+        "reproduction.ledger",
+        "focal_lib.results",
+        "reproduction.engine.fit",
+        "reproduction.cli.run",
+        "reproduction.cli.notebook",
+    ),
+    *(
+        "reproduction.pages.execute",
+        "reproduction.pages.html",
+        "reproduction.pages.plots",
+        "reproduction.pages.resolve",
+    ),
     *("ipykernel.kernelapp", "matplotlib.pyplot", "torch._inductor.config"),
 )
 INLINE = "module://matplotlib_inline.backend_inline"  # what a kernel sets before its page imports matplotlib

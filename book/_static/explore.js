@@ -1,4 +1,4 @@
-// Figures that move: focal_lib/pages/explore.py draws them still; sliders change them here.
+// Figures that move: reproduction/pages/explore.py draws them still; sliders change them here.
 // Formulas are focal_lib's: tests/book/explore.test.js compares them.
 "use strict";
 (() => {

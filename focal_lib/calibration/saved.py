@@ -17,8 +17,8 @@ from focal_lib.calibration.calibrators.as_given import AsGiven
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.linear import VectorScaling
 from focal_lib.calibration.calibrators.mapped import MappedCalibrator
-from focal_lib.calibration.inputs.logit_sets import LAYOUTS, Given
-from focal_lib.calibration.inputs.memory import require_memory
+from focal_lib.calibration.logit_sets import LAYOUTS, Given
+from focal_lib.calibration.memory import require_memory
 from focal_lib.calibration.methods import METHODS
 from focal_lib.validation import check_gamma, check_number
 

@@ -5,34 +5,42 @@ focal apply report/calibrator.json new.npy --out probs.npy
 focal check logits.npz --max-ece 0.02
 focal watch outcomes.csv --state watch.json
 focal export report/calibrator.json --out calibrator.onnx
-focal notebook 04_temperature_bounds -p radius 10 --out page.ipynb
-focal run -p loss focal -p gamma 3
-focal grid workflow/grids/fashion-mnist.yaml --status
-focal claims prop5
-focal claims --verify
+
+Other packages add commands of theirs by entry points of the group `focal_lib.commands`.
 """
 
 from __future__ import annotations
 
-import click
+from importlib import import_module
+from importlib.metadata import entry_points
 
-from focal_lib.cli.apply import apply
-from focal_lib.cli.calibrate import calibrate
-from focal_lib.cli.check import check
-from focal_lib.cli.claims import claims
-from focal_lib.cli.export import export
-from focal_lib.cli.grid import grid
-from focal_lib.cli.notebook import notebook
-from focal_lib.cli.run import run
-from focal_lib.cli.watch import watch
+import click
 
 __all__ = ["main"]
 
+_OWN = ("apply", "calibrate", "check", "export", "watch")
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class _Commands(click.Group):
+    """Commands that are imported when they are asked for."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return sorted([*_OWN, *entry_points(group="focal_lib.commands").names])
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name in _OWN:
+            command: click.Command = getattr(import_module(f"focal_lib.cli.{name}"), name)
+            return command
+        for added in entry_points(group="focal_lib.commands", name=name):
+            loaded: click.Command = added.load()
+            return loaded
+        return None
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="focal-lib")
 def main() -> None:
-    """Focal loss and calibration: calibrate a model, check it, watch it; run the book, train networks, check claims.
+    """Focal loss and calibration: calibrate a model, check it, watch it.
 
     \b
     A model of yours, from its logits or probabilities and labels:
@@ -41,7 +49,3 @@ def main() -> None:
       focal check logits.npz --max-ece 0.02        for continuous integration
       focal watch outcomes.csv --state watch.json  raises an alarm on drift
     """
-
-
-for _command in (apply, calibrate, check, claims, export, grid, notebook, run, watch):
-    main.add_command(_command)

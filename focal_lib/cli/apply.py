@@ -36,9 +36,9 @@ def apply(calibrator: Path, path: Path, out: Path, given: Any, chunk: int) -> No
     PATH and --out may be -, for standard input and output. Of a table, csv or parquet, the columns of fit are taken;
     --out may be a table, too: the same with probabilities in place of the scores.
     """
-    from focal_lib.calibration.apply.npy_stream import apply_calibrator
-    from focal_lib.calibration.apply.tables import TABLES, apply_to_table
     from focal_lib.calibration.saved import load_calibrator
+    from focal_lib.tool.apply.npy_stream import apply_calibrator
+    from focal_lib.tool.apply.tables import TABLES, apply_to_table
 
     is_table = path.suffix.lower() in TABLES
     if str(out) != "-":

@@ -78,7 +78,7 @@ def calibrate(path: Path, out: Path, as_json: Path | None, card: Path | None, **
       venn-abers (brier); 'all' is all that are installed
     In a checkout, pip install '.[methods]' adds beta, venn-abers and structured-matrix.
     """
-    from focal_lib.calibration.report import report
+    from focal_lib.tool.report import report
 
     check_folder(out, made=True)
     also = [name for name in (as_json, card) if name is not None]

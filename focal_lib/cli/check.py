@@ -45,7 +45,7 @@ def _others(args: Sequence[str], out: Path) -> list[Path]:
 
 def _leave(reason: str, out: Path, inputs: Sequence[Path], **asked: Any) -> None:
     """Write the reason why nothing ran, where that is no input: an old result would say something else."""
-    from focal_lib.calibration.gate import did_not_run
+    from focal_lib.tool.gate import did_not_run
 
     with suppress(OSError, ValueError):  # the reason itself is said on the terminal
         check_target(out, *inputs)
@@ -85,8 +85,8 @@ def check(context: click.Context, path: Path, out: Path | None, calibrator: Path
     of it is at most --max-ece, 1 if all of it is above; 2 if the samples do not tell, or if the check did not run. The
     samples must be others than those that the model, and the calibrator, were fitted on.
     """
-    from focal_lib.calibration import gate
     from focal_lib.calibration.saved import load_calibrator
+    from focal_lib.tool import gate
 
     if out is not None:
         check_folder(out.parent)

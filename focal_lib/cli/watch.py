@@ -18,7 +18,7 @@ from focal_lib.atomic_write import check_target
 from focal_lib.cli.errors import CheckingCommand
 
 if TYPE_CHECKING:
-    from focal_lib.calibration.watch.watch import CalibrationWatch
+    from focal_lib.tool.watch.watch import CalibrationWatch
 
 __all__ = ["watch"]
 
@@ -86,7 +86,7 @@ def _told_besides(own: CalibrationWatch, before: int, low: int, state: Path | No
 
 def _count(own: CalibrationWatch, path: Path, of_file: bool, low: Counter[bool]) -> None:
     """All samples; of a pipe an alarm is said at once. `low` counts confidences below one half, and others."""
-    from focal_lib.calibration.watch.outcome_lines import read_outcomes
+    from focal_lib.tool.watch.outcome_lines import read_outcomes
 
     said = own.alarm or of_file
     with click.open_file(str(path), encoding="utf-8") as lines:
@@ -101,7 +101,7 @@ def _count(own: CalibrationWatch, path: Path, of_file: bool, low: Counter[bool])
 
 def _start(state: Path | None, options: dict[str, float | None]) -> CalibrationWatch:
     """From the state where there is one, which has options of its own."""
-    from focal_lib.calibration.watch.watch import CalibrationWatch
+    from focal_lib.tool.watch.watch import CalibrationWatch
 
     given = {name: value for name, value in options.items() if value is not None}
     if state is None or not state.exists():

@@ -1,6 +1,6 @@
 """Percentile bootstrap of the adaptive ECE and of a difference of two: sorted once, not once a resample.
 
-A resampled ECE is larger than the ECE, so its interval does not cover (`focal_lib.metrics.coverage` measures it); of a
+A resampled ECE is larger than the ECE, so its interval does not cover (the reproduction measures it); of a
 difference the same holds on either side, and the interval is a guide.
 """
 

@@ -16,7 +16,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from focal_lib.metrics.bins import Binning, ClassGaps, adaptive_ece_of, assign_bins, inner_edges, sum_cells
+from focal_lib.metrics.bins import (
+    Binning,
+    ClassGaps,
+    adaptive_ece_of,
+    assign_bins,
+    inner_edges,
+    sum_cells,
+)
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of
 

@@ -1,6 +1,6 @@
 """The papers' objects, without data and training: the map, its minimisers, its bounds, its thresholds.
 
-`focal_lib.theory.symbols` has the formulas in sympy, `focal_lib.theory.certificates` proofs by ball arithmetic.
+`reproduction.theorems.symbols` has the formulas in sympy, `reproduction.ledger.certificates` proofs by ball arithmetic.
 """
 
 from focal_lib.theory.closest_temperature import (

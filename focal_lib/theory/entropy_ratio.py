@@ -11,7 +11,7 @@ Near 0 the quotients cancel, and Taylor series stand in. Derivatives by q follow
 b is written again, with the reason there, in sympy (`symbols`), in ball arithmetic (`certificates.formulas`), in 60
 digits (`workflow/maps_reference.py`), and in `focal_lib.calibration.calibrators` in the two inner loops (`newton`,
 `ece_surface`) and in operations of ONNX (`torch_module`), and in JavaScript (`book/_static/explore.js`).
-tests/theory/test_one_formula.py, of the calibrators tests/test_one_formula.py, and of the script
+tests/reproduction/theorems/test_one_formula.py, of the calibrators tests/test_one_formula.py, and of the script
 tests/book/test_explore.py tie each to this module.
 """
 

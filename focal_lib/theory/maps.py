@@ -26,7 +26,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_slope, mirror_gap, one_minus_bernoulli_over_x
+from focal_lib.theory.entropy_ratio import (
+    bernoulli,
+    bernoulli_slope,
+    mirror_gap,
+    one_minus_bernoulli_over_x,
+)
 from focal_lib.validation import check_gamma, check_log_probs, check_logits
 
 __all__ = [

@@ -10,7 +10,7 @@ beta increases in abs(s) for gamma up to gamma_c = 5.635...; above it beta first
 `top_temperature_bounds` gives temperatures between which the top probability lies.
 
 beta is R of `maps.focal_logit` over s, written for one number: temperature_bounds calls it tens of times and costs
-microseconds, a call of torch as much as all of them. tests/theory/test_one_formula.py ties the two.
+microseconds, a call of torch as much as all of them. tests/reproduction/theorems/test_one_formula.py ties the two.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks import busy
-from focal_lib.results import speed
+from reproduction.studies.shared import speed
 
 
 @pytest.mark.slow

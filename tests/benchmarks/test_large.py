@@ -13,7 +13,7 @@ from focal_lib.calibration.calibrators.seen_classes import SeenClassesCalibrator
 from focal_lib.calibration.methods import METHODS
 from focal_lib.metrics import samples
 from focal_lib.metrics.by_name import METRICS
-from focal_lib.results import speed
+from reproduction.studies.shared import speed
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks import libraries
-from focal_lib.results import speed
+from reproduction.studies.shared import speed
 
 
 def _match(library, call):

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from benchmarks import record
 from benchmarks.neighbours import Neighbours
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 
 
 def test_rows_say_what_made_them_and_name_no_machine(tmp_path):

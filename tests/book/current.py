@@ -2,7 +2,7 @@
 
 import pytest
 
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 
 __all__ = ["HTML", "book_is_current", "needs_book"]
 

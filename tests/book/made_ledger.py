@@ -8,11 +8,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from focal_lib.checkout import ROOT
-from focal_lib.claims.evidence import Derivation, Disproof, Step
-from focal_lib.claims.ledger import Claim, Fidelity
-from focal_lib.claims.links import card_anchor
-from focal_lib.claims.overview import overview
+from reproduction.checkout import ROOT
+from reproduction.ledger.evidence import Derivation, Disproof, Step
+from reproduction.ledger.ledger import Claim, Fidelity
+from reproduction.ledger.links import card_anchor
+from reproduction.ledger.overview import overview
 from workflow.chromium import run_page
 
 __all__ = ["SCRIPT", "found_in_chromium", "made"]

@@ -7,10 +7,17 @@ import jupytext
 import pytest
 import yaml
 
-from focal_lib.checkout import ROOT
-from focal_lib.claims import ledger
+from book.ext.contents import (
+    cards,
+    chapter_end,
+    chapter_front,
+    label_and_title,
+    path_list,
+    read_contents,
+)
+from reproduction.checkout import ROOT
+from reproduction.ledger import ledger
 from tests.book.prose import typed_numbers
-from workflow.contents import cards, chapter_end, chapter_front, label_and_title, path_list, read_contents
 
 TOC, SAID = ROOT / "_toc.yml", ROOT / "book" / "chapters.yaml"
 CONTENTS = read_contents(TOC, SAID)

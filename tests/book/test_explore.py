@@ -11,10 +11,11 @@ import pytest
 import yaml
 from scipy.special import softmax
 
-from focal_lib import metrics, results
-from focal_lib.checkout import ROOT
-from focal_lib.pages.explore import FIGURES, explore
-from focal_lib.pages.logit_sample import logit_sample, sample_log_probs
+from focal_lib import metrics
+from reproduction.checkout import ROOT
+from reproduction.pages.explore import FIGURES, explore
+from reproduction.pages.logit_sample import logit_sample, sample_log_probs
+from reproduction.studies.shared.recorded import load_recorded
 from tests.book.in_node import check_in_node, needs_node, plant, run_node
 from workflow import explore_reference
 
@@ -106,7 +107,7 @@ def elements(name):
 @functools.cache
 def sample():
     """Of the first recorded CIFAR-10 network trained with cross-entropy, as chapter 13 shows it."""
-    run = next(run for run in results.load_recorded("cifar10-resnet8", part=True) if run.spec.label == "cross-entropy")
+    run = next(run for run in load_recorded("cifar10-resnet8", part=True) if run.spec.label == "cross-entropy")
     return logit_sample(run.test.logits, run.test.labels)
 
 

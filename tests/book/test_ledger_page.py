@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from focal_lib.checkout import ROOT
-from focal_lib.claims import find, ledger, page
-from focal_lib.claims.links import card_anchor, verdict_anchor
-from focal_lib.claims.overview import overview, short_statement
-from focal_lib.claims.page import chapter_link, detail, together
-from focal_lib.claims.places import places
+from reproduction.checkout import ROOT
+from reproduction.ledger import find, ledger, page
+from reproduction.ledger.links import card_anchor, verdict_anchor
+from reproduction.ledger.overview import overview, short_statement
+from reproduction.ledger.page import chapter_link, detail, together
+from reproduction.ledger.places import places
 from tests.book.in_node import check_in_node, needs_node, plant
 from tests.book.made_ledger import SCRIPT, found_in_chromium, made
 from workflow.chromium import find_chromium

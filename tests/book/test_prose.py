@@ -6,7 +6,7 @@ import re
 import pytest
 
 from focal_lib import metrics
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 from tests.book.prose import passages, typed_numbers
 
 PAGES = [*sorted((ROOT / "notebooks").glob("*.py")), *sorted((ROOT / "book").glob("*.md"))]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 from tests.book.current import HTML, needs_book
 from tests.book.in_node import needs_node, run_node
 

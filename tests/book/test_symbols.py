@@ -8,8 +8,8 @@ import jupytext
 import pytest
 
 from focal_lib import losses, theory
-from focal_lib.checkout import ROOT
-from focal_lib.theory import symbols
+from reproduction.checkout import ROOT
+from reproduction.theorems import symbols
 
 ROWS = [
     [cell.strip() for cell in line.strip("|").split(" | ")]

@@ -6,11 +6,11 @@ import pytest
 import yaml
 from pybtex.database import parse_file
 
-from focal_lib.checkout import ROOT
-from focal_lib.claims import readme, verdicts
-from focal_lib.claims.ledger import find, ledger
-from focal_lib.training.grids import read_contrasts
-from tests.results.test_recorded import WITHOUT_RUNS
+from reproduction.checkout import ROOT
+from reproduction.engine.grids import read_contrasts
+from reproduction.ledger import readme, verdicts
+from reproduction.ledger.ledger import find, ledger
+from tests.reproduction.studies.shared.test_recorded import WITHOUT_RUNS
 from workflow import article
 from workflow.chromium import count_pages, find_chromium, print_pdf
 from workflow.codemeta import CITATION

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 from tests import conftest
 from workflow import browser
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from pybtex.database import parse_file
 
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 from workflow.codemeta import CITATION, CODEMETA, codemeta
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

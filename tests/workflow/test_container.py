@@ -15,7 +15,7 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 WORKFLOWS = {path.name: path for path in (ROOT / ".github" / "workflows").glob("*.yml")}

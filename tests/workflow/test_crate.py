@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 from workflow.crate import METADATA, crate
 
 RESULTS = ROOT / "results"

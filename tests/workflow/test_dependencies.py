@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from focal_lib.claims import ledger
+from reproduction.ledger import ledger
 from workflow.dependencies import claims_shown, keep_digest, notebook_modules, reads_runs, sources
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,46 +22,48 @@ def test_a_name_of_a_face_leads_to_its_module(tmp_path):
     page.write_text("from focal_lib import theory\nfrom focal_lib.metrics import ece\ntheory.temperature_bounds(2)\n")
     modules = notebook_modules(page)
     assert {"focal_lib.theory.temperature_bounds", "focal_lib.theory.gain", "focal_lib.metrics.bins"} <= modules
-    assert not {"focal_lib.theory.linear_model", "focal_lib.metrics.smooth"} & modules
+    assert not {"reproduction.studies.simple_models.linear_model", "focal_lib.metrics.smooth"} & modules
 
 
 def test_a_package_that_imports_its_own_module_is_no_circle():
-    assert "focal_lib/training/data/places.py" in sources(["focal_lib.training.data"])
+    assert "reproduction/engine/data/places.py" in sources(["reproduction.engine.data"])
 
 
 def test_what_a_module_reads_is_a_source():
-    assert "focal_lib/results/printed/kk24.csv" in sources(["focal_lib.results.printed"])
-    assert "results/cifar10-resnet8/table.parquet" in sources(["focal_lib.results.recorded"])
-    assert "workflow/grids/cifar10-record.yaml" in sources(["focal_lib.claims.kk24.table1"])  # how many seeds it awaits
-    assert "focal_lib/claims/verdicts.json" not in sources(["focal_lib.results.recorded"])
-    assert "proofs/theorems.json" in sources(["focal_lib.claims.ledger"])  # a verdict may be the kernel's
+    assert "reproduction/studies/printed_tables/kk24.csv" in sources(["reproduction.studies.printed_tables"])
+    assert "results/cifar10-resnet8/table.parquet" in sources(["reproduction.studies.shared.recorded"])
+    assert "workflow/grids/cifar10-record.yaml" in sources(
+        ["reproduction.studies.cifar.claims_kk24"]
+    )  # how many seeds it awaits
+    assert "reproduction/ledger/verdicts.json" not in sources(["reproduction.studies.shared.recorded"])
+    assert "proofs/theorems.json" in sources(["reproduction.ledger.ledger"])  # a verdict may be the kernel's
 
 
 def test_a_table_whose_name_a_module_puts_together_is_a_source():
     wanted = {f"results/unknown-inputs/{name}.parquet" for name in ("cifar10-unknown", "cifar10-unknown-shift")}
     assert wanted <= set(sources(notebook_modules(ROOT / "notebooks" / "19_unknown_inputs.py")))
-    assert "results/fcl-networks/moons.parquet" in sources(["focal_lib.results.fcl_networks"])
+    assert "results/fcl-networks/moons.parquet" in sources(["reproduction.studies.fcl.fcl_networks"])
 
 
 def test_a_page_does_not_depend_on_all_that_a_face_imports():
     files = sources(notebook_modules(ROOT / "notebooks" / "02_convexity.py"))
     assert "focal_lib/theory/__init__.py" in files
-    assert "focal_lib/theory/linear_model.py" not in files
+    assert "reproduction/studies/simple_models/linear_model.py" not in files
 
 
 def test_a_claim_shown_brings_its_module(tmp_path):
     page = tmp_path / "page.py"
-    page.write_text('from focal_lib.claims import show\nshow("kk24.prop1")\n')
+    page.write_text('from reproduction.ledger import show\nshow("kk24.prop1")\n')
     modules = notebook_modules(page)
-    assert "focal_lib.claims.kk24.prop1" in modules
-    assert "focal_lib.claims.kk24.prop5" not in modules
-    assert "focal_lib.claims.evidence" in modules
+    assert "reproduction.theorems.kk24.prop1" in modules
+    assert "reproduction.theorems.kk24.prop5" not in modules
+    assert "reproduction.ledger.evidence" in modules
 
 
 def test_the_ledger_page_depends_on_every_claim():
     modules = notebook_modules(ROOT / "notebooks" / "ledger.py")
-    files = {p.stem for p in (ROOT / "focal_lib/claims/kk24").glob("[!_]*.py")}
-    assert files == {m.rsplit(".", 1)[1] for m in modules if m.startswith("focal_lib.claims.kk24.")}
+    files = {p.stem for p in (ROOT / "reproduction/theorems/kk24").glob("[!_]*.py")}
+    assert files == {m.rsplit(".", 1)[1] for m in modules if m.startswith("reproduction.theorems.kk24.")}
 
 
 def test_theory_and_recorded_runs_do_not_wait_for_training():

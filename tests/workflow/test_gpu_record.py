@@ -18,14 +18,14 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from focal_lib.checkout import ROOT
-from focal_lib.training.grids import read_contrasts, read_grid
-from focal_lib.training.locks import TimeUp
-from focal_lib.training.machine import machine_of
-from focal_lib.training.run import run
-from focal_lib.training.spec import Spec
-from focal_lib.training.status import CALL_AGAIN, status
-from focal_lib.training.store import load
+from reproduction.checkout import ROOT
+from reproduction.engine.grids import read_contrasts, read_grid
+from reproduction.engine.locks import TimeUp
+from reproduction.engine.machine import machine_of
+from reproduction.engine.run import run
+from reproduction.engine.spec import Spec
+from reproduction.engine.status import CALL_AGAIN, status
+from reproduction.engine.store import load
 from workflow import gpu_record
 from workflow.gpu_record import Choice, check_device, choose, collect, fastest
 
@@ -165,7 +165,7 @@ def benchmark(monkeypatch):
         return True
 
     monkeypatch.setattr(gpu_record, "ends_in", run)
-    monkeypatch.setattr("focal_lib.training.machine.machine_of", lambda device: name_of_device())
+    monkeypatch.setattr("reproduction.engine.machine.machine_of", lambda device: name_of_device())
     return asked
 
 
@@ -218,7 +218,7 @@ def test_what_a_borrowed_machine_may_lack_is_not_needed(place):
         lacking.write_text("raise ImportError(f'{__name__} was asked for')\n")
     command = [sys.executable, "-c", LACKING, *flags_of(place, "--minutes", "0.0001")]
     changed = {"FOCAL_COMMIT": "abc", "PYTHONPATH": os.pathsep.join([str(lacking.parent), str(ROOT)])}
-    check = [sys.executable, "-m", "focal_lib.training.preflight", str(place / "grid.yaml"), spec.digest]
+    check = [sys.executable, "-m", "reproduction.engine.preflight", str(place / "grid.yaml"), spec.digest]
     checked = subprocess.run(check, cwd=ROOT, capture_output=True, text=True, env=os.environ | changed)
     assert checked.stdout == "null\n", checked.stderr  # a check that ended otherwise would count as none
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=os.environ | changed)
@@ -373,7 +373,7 @@ def test_what_failed_once_and_goes_on_now_is_not_left_out(place, monkeypatch):
     plant_failure(place, first, "the disk was full")
     clock = itertools.count()
     with monkeypatch.context() as patch:
-        patch.setattr(sys.modules["focal_lib.training.run"], "time", SimpleNamespace(time=lambda: next(clock)))
+        patch.setattr(sys.modules["reproduction.engine.run"], "time", SimpleNamespace(time=lambda: next(clock)))
         with pytest.raises(TimeUp, match="time is up after epoch 1 of 2"):
             run(first, place / "runs", "cpu", until=3.5)
     monkeypatch.setattr(gpu_record, "_do_run", lambda spec, *_: tried.append(spec.digest) or 0)

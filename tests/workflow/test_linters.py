@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 from workflow import linters, own_environment
 from workflow.crate import crate
 

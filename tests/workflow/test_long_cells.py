@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from focal_lib.pages.tables import captioned
+from reproduction.pages.tables import captioned
 from workflow.long_cells import with_long_cells
 
 LONG = "a contrast whose name is <i>a</i> sentence"

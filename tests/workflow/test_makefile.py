@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import yaml
 
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 
 PYTHON = """#!/bin/sh
 case "$*" in

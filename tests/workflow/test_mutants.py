@@ -114,9 +114,9 @@ def test_code_is_found_in_its_function_alone():
 def test_the_nearest_tests_come_first_and_the_claims_last():
     found = mutants.stages("focal_lib/theory/gain.py")
     assert [stage.name for stage in found] == ["its tests", "tests of theory", "claims"]
-    assert found[0].tests == ("tests/theory/test_gain.py",)
-    assert "tests/theory/test_one_formula.py" in found[1].tests
-    assert "tests/theory/test_entropy_ratio.py" not in found[1].tests
+    assert found[0].tests == ("tests/focal_lib/theory/test_gain.py",)
+    assert "tests/reproduction/theorems/test_one_formula.py" in found[1].tests
+    assert "tests/focal_lib/theory/test_entropy_ratio.py" not in found[1].tests
     assert mutants.VERDICT.format("kk24.prop5") in found[2].tests
     assert "focal_lib/theory/gain.py" in found[2].sources
 
@@ -150,12 +150,12 @@ def test_a_digest_is_of_code_and_not_of_what_is_said_of_it(tmp_path, monkeypatch
 
 def test_a_result_depends_on_the_test_that_noticed_and_no_other(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "focal_lib/claims").mkdir(parents=True)
+    (tmp_path / "reproduction/ledger").mkdir(parents=True)
     (tmp_path / mutants.VERDICTS).write_text('{"verdicts": {"kk24.prop1": "PROVED", "kk24.prop2": "PROVED"}}')
     monkeypatch.setattr(mutants, "ROOT", tmp_path)
     monkeypatch.setattr(mutants, "_sources_of_test", lambda path: frozenset([path]))
     monkeypatch.setattr(mutants.dependencies, "sources", lambda modules: [])
-    maps, noticed = "focal_lib/theory/maps.py", "tests/theory/test_maps.py::test_x"
+    maps, noticed = "focal_lib/theory/maps.py", "tests/focal_lib/theory/test_maps.py::test_x"
     verdicts = [mutants.VERDICT.format(id) for id in ("kk24.prop1", "kk24.prop2")]
 
     def digests() -> list[str]:
@@ -164,11 +164,11 @@ def test_a_result_depends_on_the_test_that_noticed_and_no_other(tmp_path, monkey
 
     before = digests()
     assert len({*before, ""}) == 4
-    (tmp_path / "tests/theory/test_proper.py").write_text("x = 1")
+    (tmp_path / "tests/focal_lib/theory/test_proper.py").write_text("x = 1")
     assert digests() == before
     (tmp_path / mutants.VERDICTS).write_text('{"verdicts": {"kk24.prop1": "PROVED", "kk24.prop2": "FALSE"}}')
     assert [a == b for a, b in zip(digests(), before, strict=True)] == [True, True, False]
-    (tmp_path / "tests/theory/test_maps.py").write_text("x = 1")
+    (tmp_path / "tests/focal_lib/theory/test_maps.py").write_text("x = 1")
     assert digests()[0] != before[0]
     assert mutants.noticing("out of time", maps) == mutants.noticing("tests/theory/gone.py::test_x", maps) == ""
     mutants.noticing.cache_clear()

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 from workflow import one_build
 from workflow.one_build import take_turn
 

@@ -9,9 +9,9 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from focal_lib.checkout import ROOT
+from book.ext.contents import pages_in_order
+from reproduction.checkout import ROOT
 from workflow.chromium import find_chromium, run_page
-from workflow.contents import pages_in_order
 from workflow.pdf import clipped, joined_page, make_pdf
 
 needs_chromium = pytest.mark.skipif(find_chromium() is None, reason="needs Chromium: apt install chromium")
@@ -120,7 +120,7 @@ def test_a_book_of_two_pages_becomes_a_tagged_pdf_with_bookmarks(tmp_path):
     del config["bibtex_bibfiles"]
     own = {"html_static_path": [str(ROOT / "book" / "_static")], "bibtex_bibfiles": []}
     config["sphinx"]["config"] |= own
-    config["sphinx"]["local_extensions"] = {"workflow.page_head": str(ROOT)}
+    config["sphinx"]["local_extensions"] = {"book.ext.page_head": str(ROOT)}
     (tmp_path / "_config.yml").write_text(yaml.safe_dump(config))
     (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: one\nparts:\n- caption: P\n  chapters:\n  - file: two\n")
     title = "Second " * 12 + "title"

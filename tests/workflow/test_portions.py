@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from focal_lib.training import data
+from reproduction.engine import data
 from workflow import portions
 from workflow.portions import main, pack_images, unpack_images
 

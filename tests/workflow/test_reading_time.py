@@ -2,7 +2,13 @@
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
-from workflow.reading_time import FIGURE_MINUTES, WORDS_PER_MINUTE, count_words, minutes_of_notebook, minutes_of_text
+from workflow.reading_time import (
+    FIGURE_MINUTES,
+    WORDS_PER_MINUTE,
+    count_words,
+    minutes_of_notebook,
+    minutes_of_text,
+)
 
 
 def shown(**data):

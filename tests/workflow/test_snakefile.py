@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from focal_lib.training.grids import read_grid
-from focal_lib.training.version import VERSION
+from reproduction.engine.grids import read_grid
+from reproduction.engine.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("focal_lib", "workflow", "notebooks", "book", "_config.yml", "_toc.yml", "CITATION.cff")
@@ -109,7 +109,7 @@ def test_a_change_in_calibration_trains_nothing(finished):
 
 
 def test_a_changed_source_trains_nothing(finished):
-    changed = ("focal_lib/training/trainer.py", "focal_lib/losses/focal.py", "workflow/Snakefile")
+    changed = ("reproduction/engine/trainer.py", "focal_lib/losses/focal.py", "workflow/Snakefile")
     again = to_make(finished, *changed)
     assert "page 08_training" in again
     assert not [job for job in again if job.startswith(("run", "data"))]

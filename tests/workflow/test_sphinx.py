@@ -30,7 +30,7 @@ def test_our_own_extensions_run():
 @pytest.mark.parametrize(("added", "times"), [([], 0), (["sphinx_thebe"], 2)])
 def test_a_page_has_no_script_of_thebe_and_lists_its_references(tmp_path, added, times):
     config = {"extensions": [*extensions(), *added], "bibtex_bibfiles": ["books.bib"]}
-    sphinx = {"config": config, "local_extensions": {"workflow.page_head": str(ROOT)}}
+    sphinx = {"config": config, "local_extensions": {"book.ext.page_head": str(ROOT)}}
     (tmp_path / "_config.yml").write_text(yaml.safe_dump({"sphinx": sphinx}))
     (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: page\n")
     (tmp_path / "page.md").write_text("# A page\n\n{cite:p}`one`\n\n```{bibliography}\n```\n")
@@ -48,9 +48,9 @@ def test_pages_of_source_are_as_without_our_way_to_make_them(tmp_path):
     """Each with the sidebar that Sphinx would make for it alone."""
     found = {}
     for name in ("ours", "Sphinx's"):
-        used = [extension for extension in extensions() if name == "ours" or extension != "workflow.source_navigation"]
+        used = [extension for extension in extensions() if name == "ours" or extension != "book.ext.source_navigation"]
         config = {"extensions": used, "bibtex_bibfiles": []}
-        sphinx = {"config": config, "local_extensions": {"workflow.page_head": str(ROOT)}}
+        sphinx = {"config": config, "local_extensions": {"book.ext.page_head": str(ROOT)}}
         (folder := tmp_path / name).mkdir()
         (folder / "_config.yml").write_text(yaml.safe_dump({"sphinx": sphinx}))
         (folder / "_toc.yml").write_text("format: jb-book\nroot: page\nchapters:\n- file: other\n")

@@ -15,7 +15,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from focal_lib.checkout import ROOT
+from reproduction.checkout import ROOT
 from workflow import warm
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the server serves on Linux")

@@ -22,9 +22,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from focal_lib.checkout import ROOT
-from focal_lib.training.grids import read_grid
-from focal_lib.training.status import status
+from reproduction.checkout import ROOT
+from reproduction.engine.grids import read_grid
+from reproduction.engine.status import status
 
 HERE = Path(__file__).resolve().parent
 GRID = ROOT / "workflow" / "grids" / "slurm-demo.yaml"

@@ -32,7 +32,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):
 
     n_classes_: int
     classes_: np.ndarray
-    layout_: str = "classes"  # of the scores it is for, see focal_lib.calibration.inputs.layouts; calibrate sets it
+    layout_: str = "classes"  # of the scores it is for, see focal_lib.tool.inputs.layouts; calibrate sets it
     given_: str = "logits"  # what calibrate was given; new scores are taken for the same
     score_columns_: np.ndarray | None = None  # names in the table of calibrate; new tables are to have them
     class_names_: np.ndarray | None = None  # (K,) of the columns, where the file of calibrate had names

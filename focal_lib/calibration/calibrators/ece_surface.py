@@ -174,7 +174,7 @@ def _confidence(gamma: float, temperature: float, gaps: Tensor) -> tuple[np.ndar
     """Confidence of a chunk, and the logit of q_top, both (m,).
 
     The map is written out, in place and for the top class alone: a search evaluates it thousands of times.
-    tests/theory/test_one_formula.py ties it to theory.maps.
+    tests/reproduction/theorems/test_one_formula.py ties it to theory.maps.
     """
     log_e = gaps / temperature
     first = log_e.amax(-1, keepdim=True)

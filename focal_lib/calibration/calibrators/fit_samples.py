@@ -15,8 +15,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_array, column_or_1d
 from torch import Tensor
 
-from focal_lib.calibration.inputs.logit_sets import look_like_probs
-from focal_lib.calibration.inputs.missing_options import MISSING, is_missing
+from focal_lib.calibration.logit_sets import look_like_probs
+from focal_lib.calibration.missing_options import MISSING, is_missing
 from focal_lib.metrics.samples import Collected, Parts, Samples, to_add
 
 __all__ = ["FitSamples", "is_sliced_as_it_is", "plain_array", "weighted_sum"]

@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid, softplus
 
 from focal_lib.calibration.calibrators.fit_samples import FitSamples, weighted_sum
-from focal_lib.calibration.inputs.missing_options import is_missing
+from focal_lib.calibration.missing_options import is_missing
 from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_curvature, bernoulli_slope
 
 __all__ = ["GAMMA_RANGE", "fit_focal", "fit_temperature"]

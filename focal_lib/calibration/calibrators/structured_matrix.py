@@ -8,7 +8,11 @@ import numpy as np
 from scipy.special import log_softmax
 
 from focal_lib.calibration.calibrators.linear import check_matrix_size
-from focal_lib.calibration.calibrators.seen_classes import SeenClassesCalibrator, import_extra, repeated
+from focal_lib.calibration.calibrators.seen_classes import (
+    SeenClassesCalibrator,
+    import_extra,
+    repeated,
+)
 
 __all__ = ["StructuredMatrixScaling"]
 

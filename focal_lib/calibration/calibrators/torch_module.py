@@ -21,7 +21,7 @@ __all__ = ["FocalTemperatureModule", "LinearModule", "map_logits", "write_onnx"]
 class FocalTemperatureModule(nn.Module):
     """logits (..., K) -> focal calibration map(softmax(logits / T), gamma), (..., K).
 
-    The map is written out in ONNX's operations; tests/theory/test_one_formula.py ties it to theory.maps.
+    The map is written out in ONNX's operations; tests/reproduction/theorems/test_one_formula.py ties it to theory.maps.
     """
 
     temperature: Tensor

@@ -1,0 +1,133 @@
+"""Lay out the book's sources for Sphinx: book/ and the executed notebooks, in one folder.
+
+    python -m book.ext.stage _build/notebooks _build/source
+
+On the way the landing page gets its cards and reading paths, a chapter what it needs, its reading time, what comes
+next, and links to terms. Only files that differ are written, so that Sphinx rebuilds only the pages that changed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from book.ext.contents import (
+    Contents,
+    Page,
+    cards,
+    chapter_end,
+    chapter_front,
+    label_and_title,
+    path_list,
+    read_contents,
+)
+from book.ext.terms import glossary, link_terms
+from reproduction.ledger import Claim, ledger
+from reproduction.ledger.links import index_entry, verdict_anchor
+from workflow.light_svg import lighten_figures
+from workflow.reading_time import HOW_TIMED, minutes_of_notebook, minutes_of_text
+from workflow.thumbnails import find_figure, thumbnail
+from workflow.wide_figures import mark_wide_figures
+
+SHOWN_WHOLE = (
+    Path("reproduction/ledger/ledger.schema.json"),  # on the page 'How a verdict is reached'
+    Path("CITATION.cff"),  # on that of references
+)
+INDEX = Path("book/index.md")
+TERMS = Path("book/terms.md")
+_VERDICT = re.compile(r'^<span id="(verdict-[\w-]+)"></span>', re.MULTILINE)
+MARKS = {
+    "% cards": cards,
+    "% paths": path_list,
+    "% reading times": lambda _: HOW_TIMED,
+}  # lines of the landing page, and what stands there instead
+
+
+def stage(notebooks: Path, target: Path) -> None:
+    """Make `target` hold the configuration, book/**, notebooks/*.ipynb and what pages show whole, and nothing else."""
+    executed = {p.stem: p for p in notebooks.glob("[!.]*.ipynb") if ".failed" not in p.name}
+    wanted: dict[Path, Path | bytes] = {p: p for p in (Path("_config.yml"), Path("_toc.yml"), *SHOWN_WHOLE)}
+    wanted |= {p: p for p in Path("book").rglob("*") if p.is_file() and p.parts[1] != "ext"}
+    wanted |= {Path("notebooks") / p.name: p for p in executed.values()}
+    contents = read_contents(Path("_toc.yml"), Path("book/chapters.yaml"))
+    read = {name: nbformat.read(executed[name.split("/")[1]], 4) for name in contents.pages if name[:5] == "noteb"}
+    pages = {}
+    for name, page in contents.pages.items():
+        text = read[name].cells[0].source if name in read else Path(f"{name}.md").read_text()
+        pages[name] = _described(page, text, read.get(name))
+        if page.figure:
+            wanted[Path(f"book/thumbnails/{Path(name).name}.png")] = thumbnail(find_figure(read[name], page.figure).png)
+    contents = dataclasses.replace(contents, pages=pages)
+    wanted[INDEX] = _index(INDEX.read_text(), contents).encode()
+    for name, notebook in read.items():
+        wanted[Path(f"{name}.ipynb")] = _chapter(notebook, contents, name).encode()
+    _write(wanted, target)
+
+
+def _described(page: Page, text: str, notebook: NotebookNode | None) -> Page:
+    """The page with what its own text says, and its notebook, where it is one."""
+    label, title = label_and_title(text)
+    minutes = minutes_of_text(text) if notebook is None else minutes_of_notebook(notebook.cells)
+    alt = find_figure(notebook, page.figure).alt if notebook is not None and page.figure else ""
+    return dataclasses.replace(page, label=label, title=title, minutes=minutes, alt=alt)
+
+
+def _index(text: str, contents: Contents) -> str:
+    for mark, written in MARKS.items():
+        if f"\n{mark}\n" not in text:
+            raise ValueError(f"{INDEX} must have a line {mark!r}. Got none.")
+        text = text.replace(f"\n{mark}\n", f"\n{written(contents)}\n")
+    return text
+
+
+def add_index_entries(notebook: NotebookNode, claims: Iterable[Claim]) -> None:
+    """Above each verdict of the notebook a directive that puts its claim into the index, and so into the search."""
+    entries = {
+        verdict_anchor(claim.id): index_entry(claim.id, claim.source if claim.of_paper else "") for claim in claims
+    }
+
+    def entry(match: re.Match[str]) -> str:
+        return entries[match[1]] + match[0]
+
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if "text/markdown" in output.get("data", {}):
+                shown = "".join(output.data["text/markdown"])
+                output.data["text/markdown"] = _VERDICT.sub(entry, shown)
+
+
+def _chapter(notebook: NotebookNode, contents: Contents, name: str) -> str:
+    """The notebook with a line under its title, and where a path goes on one above its foot; its verdicts indexed, its
+    figures lighter, the wide ones marked."""
+    add_index_entries(notebook, ledger())
+    mark_wide_figures(notebook)
+    lighten_figures(notebook)
+    if name.split("/")[1][0].isdigit():
+        first = notebook.cells[0]
+        head, title, rest = first.source.partition(f"# {contents.pages[name].title}\n")
+        first.source = f"{head}{title}\n{chapter_front(contents, name)}\n{rest}"
+        link_terms(notebook.cells, glossary(TERMS.read_text()))
+    if end := chapter_end(contents, name):
+        notebook.cells.insert(-1, nbformat.v4.new_markdown_cell(end, id="next"))
+    return nbformat.writes(notebook)
+
+
+def _write(wanted: dict[Path, Path | bytes], target: Path) -> None:
+    for name, source in wanted.items():
+        copy = target / name
+        whole = source if isinstance(source, bytes) else source.read_bytes()
+        if not copy.exists() or copy.read_bytes() != whole:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(whole)
+    for old in [p for p in target.rglob("*") if p.is_file() and p.relative_to(target) not in wanted]:
+        old.unlink()
+
+
+if __name__ == "__main__":
+    stage(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,131 @@
+"""One colour for each loss, in every figure: cross-entropy black, the focal losses a scale in gamma, others their own.
+
+The files have a white ground. On the book's dark page the style sheet turns the lightness of figures round and keeps
+their hue (its test measures the contrast on both), so that black is the colour of the text.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
+
+__all__ = ["ACCENTS", "CROSS_ENTROPY", "LOSSES", "SERIES", "apart", "colour_of", "gamma_colour"]
+
+CROSS_ENTROPY = "#000000"
+LOSSES = {  # by the names of `losses.by_name`; labels may write a space for the hyphen
+    "flsd-532": "#8C6A3F",
+    "flsd-53": "#B2790C",
+    "fcl-l1": "#E0527A",
+    "fcl": "#CE3401",
+    "brier": "#1B7E2A",
+    "label-smoothing": "#703F0E",
+    "mmce-m20": "#5E5E10",
+    "mmce": "#85861F",
+    "dual-focal": "#9E122B",
+    "adafocal": "#1D4514",
+    "focal-scheduled-532": "#5A5F66",
+    "focal-scheduled-531": "#83888F",
+    "hessian-trace": "#6B5B95",
+}
+SERIES = ("#0072B2", "#D55E00", "#00875F", "#B5558F", "#A87400", "#4A7FA5")  # curves that are of no loss
+ACCENTS = SERIES[:2]  # what is measured, and its gap to what was wanted
+
+# gamma -> colour, and between them mixed: the lighter, the farther from cross-entropy
+_ABOVE = {
+    0.0: "#1A0021",
+    0.5: "#3D0755",
+    1.0: "#51138E",
+    2.0: "#2F4ABA",
+    3.0: "#0471B2",
+    4.0: "#0784A3",
+    5.0: "#139494",
+    7.0: "#0F9F7A",
+    10.0: "#2EA359",
+    20.0: "#5DA32B",
+}
+_BELOW = {0.0: "#4A0630", 0.5: "#AE1173", 1.0: "#E652A3"}  # of -gamma
+
+
+def _scale(stops: dict[float, str]) -> LinearSegmentedColormap:
+    largest = max(stops)
+    return LinearSegmentedColormap.from_list(
+        "gamma", [(_place(gamma, largest), colour) for gamma, colour in stops.items()]
+    )
+
+
+def _place(size: float, largest: float) -> float:
+    return math.log1p(min(size, largest)) / math.log1p(largest)
+
+
+_SCALES = {1: (_scale(_ABOVE), max(_ABOVE)), -1: (_scale(_BELOW), max(_BELOW))}
+
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
+_SPELT = {
+    "fcl with l1": "fcl-l1",
+    "fcl, absolute": "fcl-l1",
+    "mmce as in m20's code": "mmce-m20",
+}  # as tables and legends write it
+_NAMED = "|".join([*_SPELT, *(name.replace("-", "[ -]") for name in LOSSES)])
+_MENTION = re.compile(
+    rf"(?P<other>\b(?:{_NAMED})\b)|(?P<ce>\bcross-entropy\b)"
+    rf"|\\gamma = {_NUMBER}|\b(?:proper-)?focal,? (?:gamma (?:= )?)?{_NUMBER}|\bgamma = {_NUMBER}",
+    re.IGNORECASE,
+)
+
+
+def gamma_colour(gamma: float) -> str:
+    """Of the focal loss, or of its map: black at 0, lighter the larger gamma is; below 0 of another hue.
+
+    Raises:
+        ValueError: gamma is not above -1.
+    """
+    if not gamma > -1:
+        raise ValueError(f"gamma must be > -1. Got {gamma}.")
+    if gamma == 0:
+        return CROSS_ENTROPY
+    scale, largest = _SCALES[1 if gamma > 0 else -1]
+    return to_hex(scale(_place(abs(gamma), largest)))
+
+
+def colour_of(label: str) -> str | None:
+    r"""The colour of the first loss that a label names ('fcl 3 0.5', '$\gamma = 2$', 'cross-entropy'), or None."""
+    found = _MENTION.search(label)
+    if found is None:
+        return None
+    if found["ce"]:
+        return CROSS_ENTROPY
+    if found["other"]:
+        name = found["other"].lower()
+        return LOSSES[_SPELT.get(name, name.replace(" ", "-"))]
+    return gamma_colour(float(next(number for number in found.groups()[2:] if number)))
+
+
+def apart(one: str, other: str) -> float:
+    """How different two colours look: their distance in OKLab (Ottosson 2020); 0.02 is just seen."""
+    return float(np.linalg.norm(_oklab(one) - _oklab(other)))
+
+
+def _oklab(colour: str) -> np.ndarray:
+    rgb = np.asarray(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    lab: np.ndarray = _TO_LAB @ np.cbrt(_TO_CONES @ linear)
+    return lab
+
+
+_TO_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+_TO_LAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)

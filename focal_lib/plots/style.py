@@ -1,0 +1,100 @@
+"""One look for every figure: the colours of `colours`, readable without them, the same fonts and sizes everywhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import matplotlib as mpl
+import seaborn as sns
+
+from focal_lib.plots.colours import CROSS_ENTROPY, SERIES, apart, colour_of
+
+__all__ = ["DASHES", "MARKERS", "WIDTH", "curve_styles", "use_style"]
+
+WIDTH = 6.0  # inches, of a figure of one panel: on a phone, 27rem wide, a point of its letters is a pixel
+
+# One of each a curve: grey print keeps them apart.
+DASHES: tuple[Any, ...] = (
+    "-",
+    "--",
+    "-.",
+    ":",
+    (0, (9, 3)),
+    (0, (6, 1.5, 1, 1.5, 1, 1.5)),
+    (0, (2, 2)),
+    (0, (10, 2, 3, 2)),
+    (0, (1, 4)),
+    (0, (4, 1.5, 4, 1.5, 1, 1.5)),
+)
+MARKERS = "os^DvPXd<>"
+FILLS: tuple[dict[str, Any], ...] = (  # of markers that have one colour: full, empty, half full
+    {},
+    {"markerfacecolor": "white", "markersize": 7},
+    {"fillstyle": "bottom", "markerfacecoloralt": "white", "markersize": 8},
+)
+LIKE = 0.11  # colours that are no farther apart look alike to some reader, see `apart`
+
+
+def curve_styles(labels: Iterable[str], markers: bool = False) -> dict[str, dict[str, Any]]:
+    """Label -> keyword arguments for Axes.plot, for the curves of a figure, told apart by more than colour.
+
+    A curve whose label names a loss has that loss's colour, whoever stands beside it. Others have colours that look
+    like no loss's beside them, as long as there are such. Of curves of one colour the second has empty markers, the
+    third half full ones. Cross-entropy is a full black line, and no other line is full beside it.
+
+    Raises:
+        ValueError: more curves than can be told apart without colour.
+    """
+    names = list(dict.fromkeys(labels))
+    if len(names) > len(DASHES):
+        raise ValueError(f"a figure must have at most {len(DASHES)} curves. Got {len(names)}: {', '.join(names)}.")
+    of_losses = [colour for colour in map(colour_of, names) if colour]
+    free = sorted(SERIES, key=lambda colour: any(apart(colour, taken) < LIKE for taken in of_losses))
+    series = iter(free * len(names))
+    colours = {name: colour_of(name) or next(series) for name in names}
+    order = sorted(names, key=lambda name: colours[name] != CROSS_ENTROPY)
+    shapes = dict(zip(order, zip(DASHES, MARKERS, strict=True), strict=False))
+    styles: dict[str, dict[str, Any]] = {n: {"color": colours[n], "linestyle": shapes[n][0]} for n in names}
+    if not markers:
+        return styles
+    for i, name in enumerate(names):
+        before = sum(colours[other] == colours[name] for other in names[:i])
+        styles[name] |= {"marker": shapes[name][1]} | FILLS[before % len(FILLS)]
+    return styles
+
+
+def use_style() -> None:
+    """Set the book's matplotlib style for the session; notebooks show figures as SVG, half of a PNG and sharp in print.
+
+    The ground is white in the file, which any reader of the notebook can show; the book's style sheet makes it that of
+    the page. No single colour of text would do for both pages: its contrast stays below 4.5 on one of them.
+    """
+    sns.set_theme(context="notebook", style="whitegrid", palette=SERIES)
+    mpl.rcParams.update(
+        {
+            "figure.dpi": 110,
+            "figure.constrained_layout.use": True,
+            "figure.constrained_layout.h_pad": 0.1,  # inches: titles do not touch the panel above
+            "figure.facecolor": "white",
+            "savefig.facecolor": "white",
+            "svg.hashsalt": "focal",
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "grid.color": "#d4d4d4",
+            "grid.linewidth": 0.8,
+            "axes.labelcolor": "black",
+            "text.color": "black",
+            "xtick.color": "black",
+            "ytick.color": "black",
+            "lines.linewidth": 1.8,
+            "legend.frameon": False,
+            "legend.handlelength": 3.6,  # of the size of letters: the longest of DASHES once, and where it begins anew
+        }
+    )
+    ipython = sys.modules.get("IPython")  # `focal calibrate` draws without it
+    if ipython is not None and ipython.get_ipython() is not None:
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+        set_matplotlib_formats("svg", "png", metadata={"Date": None})  # the latter for small pictures on cards

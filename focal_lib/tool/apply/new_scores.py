@@ -1,0 +1,90 @@
+"""New scores, calibrated in the layout that the calibrator was fitted on: probabilities of the same shape."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.calibrators.mapped import MappedCalibrator
+from focal_lib.calibration.logit_sets import Given, as_logits
+from focal_lib.calibration.missing_options import is_missing
+from focal_lib.theory.maps import focal_log_probs
+from focal_lib.tool.inputs.layouts import binary_logits, option_logits
+from focal_lib.tool.inputs.parts import as_array
+
+__all__ = ["apply_to_scores", "class_axis"]
+
+
+def class_axis(calibrator: Calibrator, shape: tuple[int, ...]) -> int | None:
+    """The axis of new scores on which the classes lie; None where each score is of a positive class.
+
+    Raises:
+        ValueError: a shape that is none of the calibrator's layout.
+    """
+    layout, k = calibrator.layout_, calibrator.n_classes_
+    wanted = {
+        "classes": f"(n, {k})" + (" or, of the positive class, (n,)" if k == 2 else ""),
+        "binary": "(n,), (n, 1), (n, 2) or that of maps, (N, H, W)",
+        "multi-label": "(n, L)",
+        "segmentation": f"(N, {k}, H, W)",
+        "tokens": f"(B, T, {k})",
+        "options": "(n, K), K any number from 2",
+    }[layout]
+    rank = len(shape)
+    if rank == 1 and k == 2 and layout in ("classes", "binary", "multi-label"):
+        return None
+    if layout == "multi-label" and rank == 2:
+        return None
+    if layout == "binary" and (rank >= 3 or shape[1:] == (1,)):
+        return None
+    if layout == "options" and rank == 2 and shape[1] >= 2:
+        return 1
+    if layout == "segmentation" and rank >= 3 and shape[1] == k:
+        return 1
+    if layout == "tokens" and rank >= 3 and shape[-1] == k:
+        return rank - 1
+    if layout in ("classes", "binary", "segmentation", "tokens") and rank == 2 and shape[1] == k:
+        return 1
+    raise ValueError(f"scores of {layout} must have the {k} classes of fit, shape {wanted}. Got {shape}.")
+
+
+def apply_to_scores(calibrator: Calibrator, scores: Any, given: Given | None = None) -> np.ndarray:
+    """Calibrated probabilities of the shape of the scores; of scores of one class each, those of that class.
+
+    A calibrator of multi-label data is applied to each label; one of options gives 0 where scores are NaN or -inf. Of
+    no samples there are no probabilities.
+
+    Args:
+        calibrator: of calibrate, or loaded; its `layout_` says what its scores are.
+        scores: new ones, an array or tensor.
+        given: what they are; None for what the calibrator was fitted on, which `calibrate` was told.
+
+    Raises:
+        ValueError: another shape, or numbers that are not what they are said to be.
+    """
+    given = given or cast(Given, calibrator.given_)
+    scores = as_array(scores)
+    axis = class_axis(calibrator, scores.shape)
+    wide = scores.astype(np.float64)
+    if not wide.size:
+        return wide
+    if axis is None:
+        logits = binary_logits(wide.ravel(), given, "scores")
+        return np.asarray(calibrator.predict_proba(logits))[:, 1].reshape(scores.shape)
+    last = np.moveaxis(wide, axis, -1)
+    flat = np.ascontiguousarray(last).reshape(-1, last.shape[-1])
+    if calibrator.layout_ == "options":
+        found = _of_options(calibrator, option_logits(flat, given, "scores"))
+    else:
+        found = np.asarray(calibrator.predict_proba(as_logits(flat, given, "scores")))
+    return np.moveaxis(found.reshape(last.shape), -1, axis)
+
+
+def _of_options(calibrator: Calibrator, logits: np.ndarray) -> np.ndarray:
+    """Temperatures treat all columns alike, so there may be more or fewer than at fit."""
+    if not isinstance(calibrator, MappedCalibrator):
+        raise ValueError(f"a calibrator of options must be of temperatures. Got {type(calibrator).__name__}.")
+    found = np.exp(focal_log_probs(logits / calibrator.temperature_, calibrator.gamma_))
+    return np.where(is_missing(logits), 0.0, found)

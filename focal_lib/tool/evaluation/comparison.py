@@ -1,0 +1,352 @@
+"""Calibration methods compared on one model's logits: metrics with intervals, differences tested for significance."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.logit_sets import LogitSet, slices_of
+from focal_lib.calibration.methods import AS_GIVEN, Method, refuse_counting_samples
+from focal_lib.metrics.bins import ClassGaps
+from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.design import Design
+from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_adaptive_ece
+from focal_lib.metrics.ece_interval import (
+    adaptive_ece_interval_of,
+    classwise_ece_interval_of,
+    ece_interval_of,
+    mce_interval_of,
+)
+from focal_lib.metrics.intervals import Interval, bootstrap_draws
+from focal_lib.metrics.scores import SampleScores
+from focal_lib.metrics.smooth import smooth_ece_of
+from focal_lib.tool.evaluation.possible_labels import PossibleLabels
+from focal_lib.tool.evaluation.scoring import Scored, score
+
+__all__ = ["PROPER", "Evaluation", "cross_fit", "differences", "hold_out", "measure"]
+
+PROPER: dict[str, Callable[[SampleScores], np.ndarray]] = {"nll": lambda s: s.log_loss, "brier": lambda s: s.brier}
+_DRAWN = 4e8  # samples that all resamples of one statistic may have together: of large test sets there are fewer
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Methods fitted, and what their probabilities score on samples that they have not seen.
+
+    Attributes:
+        fits: each method, fitted on all samples there are to fit on.
+        scores: of each sample to test on, for AS_GIVEN and each method, in the same order.
+        classwise: classwise ECE of each.
+        lowered: share of the samples to test on whose top probability the focal calibration map makes smaller.
+        changed: samples to test on whose predicted class is another than that of the logits as given.
+        n_fit, n_test, n_classes: numbers of samples to fit on, of samples to test on, of classes.
+        unseen: classes without a sample to fit on.
+        folds: of cross-fitting; 0 where the sets are different.
+        by_label: of a method, and of a method and a reference, what other labels might have made of the scores, or of
+            their differences.
+        parts: of each fold the fits on the other ones with its samples; else the fits, and the samples tested on.
+    """
+
+    fits: dict[Method, Calibrator]
+    scores: dict[Method, SampleScores]
+    classwise: dict[Method, Interval]
+    lowered: dict[Method, float]
+    changed: dict[Method, int]
+    n_fit: int
+    n_test: int
+    n_classes: int
+    unseen: tuple[int, ...]
+    folds: int = 0
+    by_label: dict[tuple[Method, ...], PossibleLabels] = field(default_factory=dict)
+    parts: tuple[tuple[dict[Method, Calibrator], LogitSet], ...] = ()
+
+    @functools.cached_property
+    def design(self) -> Design:
+        """Weights and groups of the samples tested on, in the order of the scores."""
+        return _design([data for _, data in self.parts])
+
+    @functools.cached_property
+    def slices(self) -> dict[str, np.ndarray]:
+        """Name of each slice -> which samples tested on are in it, (n,); {} where none were given."""
+        return slices_of([data for _, data in self.parts])
+
+    def adaptive_ece(self, method: Method) -> float:
+        """ECE of equal mass of a method, a fraction."""
+        scores = self.scores[method]
+        return design_adaptive_ece(scores.confidence, scores.correct, self.design)
+
+
+def _design(sets: list[LogitSet]) -> Design:
+    found = {}
+    for name in ("weights", "groups"):
+        values = [getattr(data, name) for data in sets]
+        found[name] = np.concatenate(values) if values and all(own is not None for own in values) else None
+    return Design(**found)
+
+
+def hold_out(
+    validation: LogitSet,
+    test: LogitSet,
+    methods: Mapping[Method, Calibrator],
+    *,
+    before_fit: Callable[[Method], None] | None = None,
+) -> Evaluation:
+    """Fit on the one set, score on the other.
+
+    Args:
+        methods: calibrators, which stay as they are; the first is what the others are compared with.
+        before_fit: called before each fit with its method.
+
+    Raises:
+        ValueError: bad data, see the calibrators.
+    """
+    refuse_counting_samples(methods, validation.weights)
+    fits = _fitted(methods, validation, before_fit)
+    return _evaluation(fits, [(fits, test)], validation)
+
+
+def cross_fit(
+    whole: LogitSet,
+    methods: Mapping[Method, Calibrator],
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    before_fit: Callable[[Method], None] | None = None,
+) -> Evaluation:
+    """Each sample is scored by methods fitted on the other folds; the fits to keep are those on all samples.
+
+    No group is in two folds.
+
+    Raises:
+        ValueError: fewer than 2 folds, or more than samples of the most frequent class, or than groups; all samples but
+            one of one class; groups of which a fold leaves one class alone to fit on.
+    """
+    if folds < 2:
+        raise ValueError(f"folds must be at least 2. Got {folds}.")
+    *_, second, most = sorted((0, *np.bincount(whole.labels).tolist()))
+    if folds > most:
+        raise ValueError(f"folds must be at most {most}, the samples of the most frequent class. Got {folds}.")
+    if second < 2:
+        raise ValueError(f"two classes must have at least 2 samples each for folds. Got {second} of the second.")
+    refuse_counting_samples(methods, whole.weights)
+    cuts = _cuts(whole, folds, seed)
+    parts = [(_fitted(methods, whole.take(fit), before_fit), whole.take(test)) for fit, test in cuts]
+    return _evaluation(_fitted(methods, whole, before_fit), parts, whole, folds)
+
+
+def _cuts(whole: LogitSet, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Samples to fit on and samples to test on of each fold."""
+    if whole.groups is None:
+        return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(whole.labels, whole.labels))
+    if folds > (groups := len(np.unique(whole.groups))):
+        raise ValueError(f"folds must be at most {groups}, the groups. Got {folds}.")
+    splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
+    cuts = [(fit, test) for fit, test in splitter.split(whole.labels, whole.labels, whole.groups) if len(test)]
+    if any(len(np.unique(whole.labels[fit])) < 2 for fit, _ in cuts):
+        raise ValueError("groups must leave two classes to fit on in each fold. Got one class in all groups but some.")
+    return cuts
+
+
+def _fitted(
+    methods: Mapping[Method, Calibrator], data: LogitSet, before_fit: Callable[[Method], None] | None
+) -> dict[Method, Calibrator]:
+    fits = {}
+    for method, calibrator in methods.items():
+        if before_fit is not None:
+            before_fit(method)
+        weighted = {} if data.weights is None else {"sample_weight": data.weights}
+        fits[method] = clone(calibrator).fit(data.logits, data.labels, **weighted)
+    return fits
+
+
+def _evaluation(
+    fits: dict[Method, Calibrator],
+    parts: list[tuple[dict[Method, Calibrator], LogitSet]],
+    fitted_on: LogitSet,
+    folds: int = 0,
+) -> Evaluation:
+    """From the fits to keep, and the (fits, samples to test on) of each part."""
+    design = _design([data for _, data in parts])
+    ends = np.cumsum([len(data) for _, data in parts])
+    weights = [None for _ in parts] if design.weights is None else np.split(design.weights, ends[:-1])
+    scores, classwise, lowered, changed = {}, {}, {}, {}
+    by_label: dict[tuple[Method, ...], PossibleLabels] = {}
+    first = next(iter(fits))
+    for method in (AS_GIVEN, *fits):
+        references = () if method == AS_GIVEN else (AS_GIVEN,) if method == first else (AS_GIVEN, first)
+        found = Scored.concatenate(
+            [
+                score(own.get(method), data, w, [own.get(one) for one in references])
+                for (own, data), w in zip(parts, weights, strict=True)
+            ]
+        )
+        scores[method], changed[method] = found.scores, found.changed
+        n, loss = len(found.scores.correct), found.scores.log_loss
+        errors, together = _total(1 - found.scores.correct, design), _together(found.scores, design)
+        by_label[(method,)] = PossibleLabels(found.of_scores, _total(loss, design), errors, n, together)
+        for reference, moments in zip(references, found.of_differences, strict=True):
+            with np.errstate(invalid="ignore"):
+                seen = _total(loss - scores[reference].log_loss, design)
+            by_label[method, reference] = PossibleLabels(moments, seen, errors, n, together)
+        classwise[method] = classwise_ece_interval_of(_as_counts(found.gaps, design))
+        if design.groups is not None:
+            classwise[method] = Interval(classwise[method].estimate, np.nan, np.nan)
+        if getattr(fits.get(method), "gamma_", 0.0):
+            lowered[method] = found.lowered / len(found.scores.correct)
+    unseen = set(range(fitted_on.classes)) - set(np.unique(fitted_on.labels).tolist())
+    return Evaluation(
+        fits=fits,
+        scores=scores,
+        classwise=classwise,
+        lowered=lowered,
+        changed=changed,
+        n_fit=len(fitted_on),
+        n_test=int(ends[-1]),
+        n_classes=fitted_on.classes,
+        unseen=tuple(sorted(unseen)),
+        folds=folds,
+        by_label=by_label,
+        parts=tuple(parts),
+    )
+
+
+def _total(values: np.ndarray, design: Design) -> float:
+    return float(design.totals(values).sum())
+
+
+def _together(scores: SampleScores, design: Design) -> float:
+    """By how much sums over labels may vary more than those of independent samples: Kish's design effect, >= 1.
+
+    1 + (m - 1) rho of groups of m, with the largest correlation of errors in a group that is left open. Residuals are
+    errors less those expected: in proportion to 1 - confidence, as many as there are.
+    """
+    n, wrong, doubt = len(scores.correct), 1 - scores.correct, 1 - scores.confidence
+    of_all, expected = design.mean(wrong), design.mean(doubt)
+    residuals = wrong - (np.minimum(1, doubt * (of_all / expected)) if expected > 0 else of_all)
+    most = Design(design.weights).effective(n) / design.effective(n)
+    return 1 + (most - 1) * design.correlation_at_most(residuals)
+
+
+def _as_counts(gaps: ClassGaps, design: Design) -> ClassGaps:
+    """Of weighted samples those of so many unweighted ones as they are worth (Kish's effective size)."""
+    if design.weights is None:
+        return gaps
+    n = max(1, round(gaps.n**2 / float((design.weights**2).sum())))
+    unit = gaps.n / n
+    return ClassGaps(gaps.gap / unit, gaps.square / unit**2, gaps.variance / unit**2, n)
+
+
+# --- metrics and differences -----------------------------------------------------------
+
+
+def measure(evaluation: Evaluation, *, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
+    """For each method and metric the value, its 95 % interval and how that was made, in the units of METRICS.
+
+    Of samples with weights values are weighted.
+
+    `debiased` is an estimate with less bias where the value is a binned error; else the value.
+
+    The interval of the error is exact binomial. Those of NLL and Brier score are percentile bootstrap, and at least as
+    wide as labels make them that the samples do not contradict (possible_labels). Those of the binned errors invert a
+    simulated test, since their bootstrap does not cover (focal_lib.metrics.ece_interval), or are bounds for the
+    classwise ECE of more than two classes (focal_lib.metrics.gap_bounds). Of the smooth ECE none is given.
+    With weights or groups they are Wilson's and t intervals, with standard errors of the jackknife that leaves out one
+    group at a time (focal_lib.metrics.design); where no interval over groups is known that covers, there is none.
+    """
+    rows, design = [], evaluation.design
+    for method, scores in evaluation.scores.items():
+        top = scores.confidence, scores.correct
+        possible = evaluation.by_label[(method,)].means(0.95)
+        found = {
+            "error": design.share_interval(1 - scores.correct),
+            "nll": _mean(scores.log_loss, design, possible["nll"], resamples, seed),
+            "brier": _mean(scores.brier, design, possible["brier"], resamples, seed),
+            "ece": ece_interval_of(*top, design=design),
+            "adaptive-ece": adaptive_ece_interval_of(*top, design=design),
+            "classwise-ece": evaluation.classwise[method],
+            "smooth-ece": Interval(smooth_ece_of(top[0], design.weighted_correct(*top)), np.nan, np.nan),
+            "mce": mce_interval_of(*top, design=design),
+        }
+        for name, metric in METRICS.items():
+            i = found[name].scaled(metric.unit)
+            debiased = i.estimate if i.debiased is None else i.debiased
+            rows.append((*method, name, i.estimate, i.low, i.high, _kind(i, design, len(top[0])), debiased))
+    columns = ["method", "objective", "metric", "value", "low", "high", "interval", "debiased"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _kind(found: Interval, design: Design, n: int) -> str:
+    """How an interval was made; where groups are why there is none, that."""
+    if found.kind or np.isinf(found.estimate) or design.groups is None:
+        return design.named(found.kind) if found.kind else ""
+    few = design.effective(n) < LEAST_GROUPS
+    why = f"groups are worth fewer than {LEAST_GROUPS} of equal size" if few else "none is known over groups"
+    return f"no interval: {why}"
+
+
+def _mean(values: np.ndarray, design: Design, possible: tuple[float, float], resamples: int, seed: int) -> Interval:
+    """As wide as the possible means at least; no interval where they are not known, or a value is infinite."""
+    if not np.isfinite(values).all() or np.isnan(possible).any():  # a label of probability 0, or one that may come
+        return Interval(design.mean(values), np.nan, np.nan)
+    if not design.is_plain:
+        return _widened(design.mean_interval(values), possible)
+    count = _affordable(resamples, len(values))
+    draws = bootstrap_draws(lambda draws: values[draws].mean(-1), len(values), resamples=count, seed=seed)
+    return _widened(draws, possible)
+
+
+def _widened(found: Interval, possible: tuple[float, float]) -> Interval:
+    return replace(found, low=min(found.low, possible[0]), high=max(found.high, possible[1]))
+
+
+def _affordable(resamples: int, n: int) -> int:
+    return int(max(50, min(resamples, _DRAWN // n)))
+
+
+def differences(evaluation: Evaluation, *, level: float = 0.95) -> pd.DataFrame:
+    """NLL, Brier score and adaptive ECE (equal mass, per cent): each method minus AS_GIVEN and minus the first.
+
+    Over the same samples. The proper scores are means over samples, so their differences have t intervals; all of them
+    hold together with probability `level` (Bonferroni), and `significant` says whether such an interval leaves out 0.
+    With weights or groups they are those of the jackknife (focal_lib.metrics.design). They are at least as wide as
+    labels make them that the samples do not contradict (possible_labels). Of a difference of two ECEs no interval is
+    given: a bootstrap's does not cover. A method that gives a label probability 0 has an infinite NLL; it has no
+    interval of it, nor has one that gives 0 to a label that may come, nor is there any where hardly an error is to be
+    expected.
+    """
+    first = next(iter(evaluation.fits))
+    pairs = [(m, AS_GIVEN) for m in evaluation.fits] + [(m, first) for m in evaluation.fits if m != first]
+    each = 1 - (1 - level) / (len(pairs) * len(PROPER))
+    eces, design = {method: evaluation.adaptive_ece(method) for method in evaluation.scores}, evaluation.design
+    rows = []
+    for one, two in pairs:
+        a, b = evaluation.scores[one], evaluation.scores[two]
+        possible = evaluation.by_label[one, two].means(each)
+        found = {name: _paired(of(a), of(b), each, design, possible[name]) for name, of in PROPER.items()}
+        found["adaptive-ece"] = Interval(eces[one] - eces[two], np.nan, np.nan)
+        for name, spread in found.items():
+            i = spread.scaled(METRICS[name].unit)
+            apart = bool(np.isinf(i.estimate) or i.low > 0 or i.high < 0)
+            rows.append((*one, two.name, name, i.estimate, i.low, i.high, i.kind and design.named(i.kind), apart))
+    columns = ["method", "objective", "reference", "metric", "difference", "low", "high", "interval", "significant"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _paired(
+    first: np.ndarray, second: np.ndarray, level: float, design: Design, possible: tuple[float, float]
+) -> Interval:
+    """Of the mean of first - second, as wide as the possible means at least; none where they are not known."""
+    with np.errstate(invalid="ignore"):
+        gap = first - second
+    found = design.mean_interval(gap, level=level)
+    if np.isnan(found.estimate):  # both give a label probability 0
+        return replace(found, estimate=design.mean(first) - design.mean(second))
+    unknown = np.isnan(possible).any()
+    return replace(found, low=np.nan, high=np.nan, kind="") if unknown else _widened(found, possible)

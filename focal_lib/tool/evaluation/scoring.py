@@ -1,0 +1,118 @@
+"""Samples scored after a calibrator, or as given, chunk by chunk: the one way from logits to what metrics need.
+
+A `fit` is a fitted calibrator, or None for the logits as given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from focal_lib.calibration.logit_sets import LogitSet
+from focal_lib.metrics.bins import ClassGaps, sum_class_gaps
+from focal_lib.metrics.design_gaps import weighted_class_gaps
+from focal_lib.metrics.samples import Parts, Samples
+from focal_lib.metrics.scores import SampleScores, sample_scores, top_of_chunk
+from focal_lib.tool.evaluation.possible_labels import (
+    BETWEEN,
+    moments_of_differences,
+    moments_of_scores,
+)
+
+__all__ = ["Scored", "log_probs", "score", "top_labels"]
+
+
+class Scored(NamedTuple):
+    """Of some samples: scores, sums of class gaps, how many top probabilities the map lowers, how many classes move.
+
+    What other labels would make of the sums, see possible_labels: `of_scores` of the scores, and `of_differences` of
+    the differences to each reference, (references, ...).
+    """
+
+    scores: SampleScores
+    gaps: ClassGaps
+    lowered: int
+    changed: int
+    of_scores: np.ndarray
+    of_differences: np.ndarray
+
+    @staticmethod
+    def concatenate(parts: list[Scored]) -> Scored:
+        """Of several sets of samples, one after the other."""
+        scores, gaps, lowered, changed, *moments = zip(*parts, strict=True)
+        gap, square, variance, counts = zip(*gaps, strict=True)
+        total = ClassGaps(np.sum(gap, axis=0), np.sum(square, axis=0), np.sum(variance, axis=0), sum(counts))
+        summed = (np.sum(each, axis=0) for each in moments)
+        return Scored(SampleScores.concatenate(scores), total, sum(lowered), sum(changed), *summed)
+
+
+def log_probs(fit: Any, logits: Tensor) -> Tensor:
+    """Log-probabilities (m, K) of a chunk of logits after a fit; None for the logits as given."""
+    return torch.log_softmax(logits, -1) if fit is None else fit.predict_log_proba(logits)
+
+
+def top_labels(fit: Any, data: LogitSet) -> tuple[np.ndarray, np.ndarray]:
+    """Confidence and correctness of each sample, (n,) each, float64."""
+
+    def chunk(z: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        return top_of_chunk(log_probs(fit, z).exp(), y)
+
+    confidence, correct = Samples(data.logits, data.labels).gather(chunk)
+    return confidence, correct
+
+
+def score(fit: Any, data: LogitSet, weights: np.ndarray | None = None, references: Sequence[Any] = ()) -> Scored:
+    """Scores of each sample; weights (n,) of mean 1 are those of the class gaps; references are fits, or None."""
+
+    def chunk(z: Tensor, y: Tensor, w: Tensor | None = None) -> Parts:
+        log_p = log_probs(fit, z)
+        p = log_p.exp()
+        gaps = sum_class_gaps(p, y) if w is None else weighted_class_gaps(p, y, w)
+        log_loss = -log_p.gather(-1, y[:, None])[:, 0].numpy()  # p may underflow, log p does not
+        scores, lowered = sample_scores(p, y), 0
+        if getattr(fit, "gamma_", 0.0):
+            before = torch.softmax(z / fit.temperature_, -1).amax(-1)
+            lowered = int(np.count_nonzero(scores.confidence < before.numpy()))
+        changed = 0 if fit is None else int((p.argmax(-1) != z.argmax(-1)).sum())
+        apart = [moments_of_differences(log_p, log_probs(one, z), w) for one in references]
+        of_differences = np.array(apart).reshape(-1, len(BETWEEN), 5)
+        of_samples = (scores.confidence, scores.correct, log_loss, scores.brier)
+        return of_samples, (*gaps, lowered, changed, moments_of_scores(log_p, w), of_differences)
+
+    if weights is None:
+        of_samples, sums = Samples(data.logits, data.labels).collect(chunk)
+    else:
+        beside = Samples(_WithWeights(data.logits, weights), data.labels)
+        of_samples, sums = beside.collect(lambda zw, y: chunk(zw[:, :-1], y, zw[:, -1]))
+    gap, square, variance, n, lowered, changed, *moments = sums
+    return Scored(
+        SampleScores(*of_samples), ClassGaps(gap, square, variance, int(n)), int(lowered), int(changed), *moments
+    )
+
+
+@dataclass(frozen=True)
+class _WithWeights:
+    """Logits (n, K) with the weights as one more column, sliced like an array: chunks bring their weights along."""
+
+    logits: Any
+    weights: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.weights), self.logits.shape[1] + 1
+
+    @property
+    def ndim(self) -> int:
+        return 2
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(np.float64)
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        return np.column_stack([np.asarray(self.logits[index], dtype=np.float64), self.weights[index]])

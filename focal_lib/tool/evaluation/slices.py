@@ -1,0 +1,111 @@
+"""Errors slice by slice (hospitals, languages), and the worst slice found, corrected for having looked at all of them.
+
+The intervals of the ECE of the whole and of all slices hold together with probability `level` (Bonferroni), so whatever
+is read off them holds for the slice that was picked as well. A slice is worse than the whole where its interval lies
+above the whole's, better where it lies below; else it is UNDECIDED, as small slices are: that is no proof of either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from focal_lib.calibration.methods import AS_GIVEN, Method
+from focal_lib.metrics.ece_interval import ece_interval_of
+from focal_lib.tool.evaluation.comparison import Evaluation
+
+__all__ = ["ALL", "by_slice", "describe_worst", "slice_table", "together"]
+
+ALL = "all samples"
+_SHOWN = 20  # slices in a table to read, the first ones
+
+
+def together(level: float, slices: int) -> float:
+    """The level of each interval, so that those of the whole and of so many slices hold together with `level`."""
+    return 1 - (1 - level) / (slices + 1)
+
+
+def by_slice(evaluation: Evaluation, method: Method = AS_GIVEN, *, level: float = 0.95) -> pd.DataFrame:
+    """A row for the whole and for each slice: samples, error, NLL, and ECE of equal width.
+
+    Error and ECE are in per cent. Slices are sorted by the lower end of the interval of the ECE, the largest first: the
+    largest estimate is the smallest slice's as a rule. Where that end is the same, 0, say, by the estimate with less
+    bias, then by the ECE.
+
+    Args:
+        evaluation: of samples tested on that have slices.
+        method: whose probabilities are looked at.
+        level: of all intervals together.
+
+    Raises:
+        ValueError: samples without slices; level not in (0, 1).
+    """
+    if not evaluation.slices:
+        raise ValueError("samples must have slices to be reported on. Got none.")
+    each = together(level, len(evaluation.slices))
+    rows = [_row(evaluation, method, *one, each) for one in _masks(evaluation)]
+    columns = ["slice", "samples", "error", "nll", "ece", "debiased", "low", "high", "interval"]
+    table = pd.DataFrame(rows, columns=columns)
+    whole, slices = (
+        table.iloc[:1],
+        table.iloc[1:].sort_values(["low", "debiased", "ece"], ascending=False, kind="stable"),
+    )
+    found = pd.concat([whole, slices], ignore_index=True)
+    low, high = found.loc[0, "low"], found.loc[0, "high"]
+    verdicts = np.select([found["low"] > high, found["high"] < low], ["worse", "better"], "UNDECIDED")
+    return found.assign(verdict=np.where(found.index == 0, "", verdicts))
+
+
+def _masks(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
+    yield ALL, np.ones(evaluation.n_test, dtype=bool)
+    yield from evaluation.slices.items()
+
+
+def _row(evaluation: Evaluation, method: Method, name: str, inside: np.ndarray, level: float) -> tuple[object, ...]:
+    scores, design = evaluation.scores[method], evaluation.design.take(inside)
+    correct = scores.correct[inside]
+    i = ece_interval_of(scores.confidence[inside], correct, level=level, design=design).scaled(100)
+    debiased = i.estimate if i.debiased is None else i.debiased
+    means = 100 * design.mean(1 - correct), design.mean(scores.log_loss[inside])
+    kind = design.named(i.kind) if i.kind else "no interval: too few groups"
+    return name, int(inside.sum()), *means, i.estimate, debiased, i.low, i.high, kind
+
+
+def slice_table(found: pd.DataFrame) -> pd.DataFrame:
+    """What by_slice gives, to read: 'value (debiased) [low, high]' of the ECE; the first 20 slices."""
+    rows = found.head(_SHOWN + 1)
+    spans = zip(rows["ece"], rows["debiased"], rows["low"], rows["high"], strict=True)
+    return pd.DataFrame(
+        {
+            "slice": rows["slice"],
+            "samples": rows["samples"].map("{:,}".format),
+            "error (%)": rows["error"].map("{:.2f}".format),
+            "nll": rows["nll"].map("{:.3f}".format),
+            "ece (%), equal width": [
+                f"{value:.2f}" if np.isnan(low) else f"{value:.2f} ({debiased:.2f}) [{low:.2f}, {high:.2f}]"
+                for value, debiased, low, high in spans
+            ],
+            "against all": rows["verdict"],
+        }
+    ).set_index("slice")
+
+
+def describe_worst(found: pd.DataFrame, level: float = 0.95) -> str:
+    """The worst slice in a sentence, and how sure that is."""
+    slices = found.iloc[1:]
+    known, worst = slices.dropna(subset=["low"]), slices.iloc[0]
+    if known.empty:
+        return "No slice has groups enough for an interval of its ECE."
+    span = f"{worst['ece']:.2f} per cent, {worst['low']:.2f} to {worst['high']:.2f}"
+    sure = f"with intervals that hold for all {len(slices)} slices and the whole together, {100 * level:g} %"
+    if worst["verdict"] == "worse":
+        others = int((slices["verdict"] == "worse").sum()) - 1
+        more = f" {others} other{'s are' if others > 1 else ' is'} worse than the whole, too." if others else ""
+        return f"The worst slice is {worst['slice']}: its ECE (equal width) is {span}, {sure}.{more}"
+    return (
+        f"No slice is shown to be worse calibrated than the whole, {sure}; "
+        f"{int((slices['verdict'] == 'UNDECIDED').sum())} of {len(slices)} are UNDECIDED. "
+        f"The first to look at is {worst['slice']}: ECE (equal width) {span}."
+    )

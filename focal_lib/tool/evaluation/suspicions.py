@@ -1,0 +1,471 @@
+r"""What makes predictions with labels look wrong, before anything is fitted to them: each with its likely cause.
+
+Whether predictions and labels belong together is asked by a permutation test. With the scores :math:`s_i(k) =
+\log p_i(k)` of the samples, S = sum of s_i(y_i) has under a random pairing of samples and labels, all orders equally
+likely, the mean and variance of Hoeffding (1951), here exact from the class counts:
+
+.. math:: \mathrm{E}\,S = \sum_k c_k \bar s(k), \qquad
+          \mathrm{Var}\,S = \frac{1}{n-1}\sum_{ij} \big(s_i(y_j) - \bar s_i - \bar s(y_j) + \bar s\big)^2 .
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from focal_lib.calibration.logit_sets import Given, LogitSet
+from focal_lib.calibration.missing_options import is_missing
+from focal_lib.calibration.rounded import rounding_of
+from focal_lib.metrics.samples import Parts, Samples
+
+__all__ = ["association", "find_cautions", "find_suspicions", "swapped_classes"]
+
+FAR = 4.0  # standard errors: by chance one data set in 30,000 is as far
+_FEW = 5  # samples of a class, from which it can be seen to have changed places, or to be none
+_MANY = 0.01  # of the predictions: a class that so many are, and no label is, may be no class
+_SHOWN = 5  # columns in a sentence
+_MATRIX = 4e6  # entries of a confusion matrix that are still looked at
+_IN_COMMON = 0.01  # of the test samples
+_LOOKED_AT = 100_000  # samples of a set whose columns are looked at
+_AT_FIRST = 1000  # of them, which tell most columns of whole numbers from others
+_ENOUGH = 20  # samples, from which a column can be seen to count them, or to be the label or the prediction
+_WHOLE = 50  # samples, from which whole numbers are no chance, even where steps of one half are rounded to
+_NOTHING = -87.3  # logits of probabilities up to here were 0, and read as 1.2e-38
+_HUNDRED = 5.0  # how far a sum of percentages, each rounded to a whole one, may be off
+
+
+def find_suspicions(
+    validation: LogitSet, test: LogitSet, given: Given = "logits", *, one_set: bool = False, fitted: bool = True
+) -> list[str]:
+    """What is suspicious, each in one sentence with its likely cause; [] where nothing is.
+
+    Args:
+        validation: what is fitted on.
+        test: what is tested on.
+        given: what the numbers are said to be.
+        one_set: whether the two are parts of one set, or the same.
+        fitted: whether something is fitted: without a mistake among the samples it cannot be.
+    """
+    options = validation.layout == "options"
+    no_class = [] if options else _no_classes(validation)
+    found = no_class + ([] if options else _of_numbers(validation, given))
+    if not no_class:  # else what a pairing says is of other classes than there are
+        found += _of_pairing(validation, fitted=fitted)
+    if not one_set:
+        if not no_class:
+            found += [f"Of the test set: {words[0].lower()}{words[1:]}" for words in _of_pairing(test)]
+        found += _in_common(validation, test) + _groups_in_common(validation, test)
+    if fitted:  # a check of the top label does not see it
+        found += _rounded(validation, given) or _rounded(test, given)
+    return found
+
+
+def find_cautions(validation: LogitSet, test: LogitSet, given: Given) -> list[str]:
+    """What to know of probabilities before the advice is followed: labels of probability 0 that no rounding made."""
+    if _rounded(validation, given) or _rounded(test, given):
+        return []  # which is suspicious
+    sets = {"": test} if validation is test else {" to fit on": validation, " to test on": test}
+    counts = {words: (_labels_of_nothing(data, given), len(data)) for words, data in sets.items()}
+    shown = " and ".join(f"{count:,} of {n:,} labels{words}" for words, (count, n) in counts.items() if count)
+    if not shown:
+        return []
+    return [
+        f"{shown} had probability 0, which is read as 1.2e-38, a log-loss of 87: no temperature repairs that, and few "
+        "such labels decide a fit and the NLL. If small probabilities were lost, give the logits."
+    ]
+
+
+# --- predictions and labels -----------------------------------------------------------------
+
+
+def association(data: LogitSet) -> float:
+    """How far the mean log-probability of the labels lies above that of a random pairing, in standard errors.
+
+    0 where every sample has the same prediction, or the labels are all of one class. Where columns are other options
+    in every sample, the random label is one of the sample's own options.
+    """
+    return _read_pairing(data).away
+
+
+@dataclass(frozen=True)
+class _Pairing:
+    """What one reading of predictions with labels says.
+
+    Attributes:
+        away: `association`.
+        short: how far the mean log-probability of the labels lies below what the predictions themselves promise, in
+            standard errors of labels drawn from them.
+        predicted: class of each sample, (n,).
+        wrong: samples of whose label the score is not the highest.
+    """
+
+    away: float
+    short: float
+    predicted: np.ndarray
+    wrong: int
+
+
+def _read_pairing(data: LogitSet) -> _Pairing:
+    options = data.layout == "options"
+    sums = _sums_of_options if options else functools.partial(_sums, _shares(data))
+
+    def chunk(z: Tensor, y: Tensor) -> Parts:
+        wrong = (z.gather(-1, y[:, None])[:, 0] < z.amax(-1)).sum()
+        return (z.argmax(-1),), (sums(z, y), _promised(z, y), wrong)
+
+    (predicted,), (found, (missing, variance), wrong) = Samples(data.logits, data.labels).collect(chunk)
+    short = missing / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, missing) if missing else 0.0
+    away = (_away_of_options if options else functools.partial(_away, data))(found)
+    return _Pairing(away, float(short), predicted, int(wrong))
+
+
+def _promised(z: Tensor, y: Tensor) -> Tensor:
+    """By how much the s_i(y_i) stay behind their mean under the predictions, summed, and its variance: (2,)."""
+    s = torch.log_softmax(z, -1).clamp_min(-1e3)
+    p = s.exp()
+    mean = (p * s).sum(-1)
+    behind = (mean - s.gather(-1, y[:, None])[:, 0]).sum()
+    return torch.stack([behind, ((p * s * s).sum(-1) - mean * mean).clamp_min(0).sum()])
+
+
+def _shares(data: LogitSet) -> Tensor:
+    return torch.from_numpy(np.bincount(data.labels, minlength=data.classes) / len(data))
+
+
+def _sums(shares: Tensor, z: Tensor, y: Tensor) -> Tensor:
+    """Over i of s_i(k) and s_i(k)^2, (K,) each, of the mean over random labels and its square, and of s_i(y_i)."""
+    s = torch.log_softmax(z, -1).clamp_min(-1e3)  # farther is as wrong; squares stay finite
+    mean, paired = s @ shares, s.gather(-1, y[:, None]).sum()
+    return torch.cat([s.sum(0), (s * s).sum(0), torch.stack([mean.sum(), (mean * mean).sum(), paired])])
+
+
+def _away(data: LogitSet, total: np.ndarray) -> float:
+    n, counts = len(data), np.bincount(data.labels, minlength=data.classes)
+    by_class, squares, (mean, mean_squares, paired) = np.split(total, [data.classes, 2 * data.classes])
+    centre = mean / n
+    # sum over i, j of (s_i(y_j) - mean_i - mean(y_j) + centre)^2
+    spread = counts @ squares - n * mean_squares - n * (counts @ (by_class / n - centre) ** 2)
+    variance = spread / (n - 1) if n > 1 else 0.0
+    if variance <= 1e-18 * max(1.0, abs(centre)) ** 2:
+        return 0.0
+    return float((paired - n * centre) / math.sqrt(variance))
+
+
+def _sums_of_options(z: Tensor, y: Tensor) -> Tensor:
+    there = ~is_missing(z)
+    count = there.sum(-1, keepdim=True)
+    s = torch.where(there, torch.log_softmax(z, -1).clamp_min(-1e3), 0.0)
+    away = torch.where(there, s - s.sum(-1, keepdim=True) / count, 0.0)
+    return torch.stack([away.gather(-1, y[:, None]).sum(), ((away * away) / count).sum()])
+
+
+def _away_of_options(total: np.ndarray) -> float:
+    paired, variance = total
+    return float(paired / math.sqrt(variance)) if variance > 0 else 0.0
+
+
+def _of_pairing(data: LogitSet, *, fitted: bool = False) -> list[str]:
+    found = _read_pairing(data)
+    never_wrong = _never_wrong(data) if fitted and not found.wrong else []
+    if len(np.unique(data.labels)) < 2:
+        return never_wrong
+    if step := _swapped(data, found.predicted):
+        return [_changed_places(step)]
+    if absent := _predicted_but_no_label(data, found):
+        return [_no_class(data, found, absent)]
+    away = found.away
+    if away < -FAR:
+        return [
+            f"The labels get smaller probabilities than labels in a random order would ({-away:.0f} standard errors): "
+            "is the sign of the scores turned, or are the classes in another order than that of the labels?"
+        ]
+    if below_chance := _below_chance(data, found):
+        return [below_chance]
+    if away < FAR and found.short > FAR:  # predictions that promise no more need not be of other samples
+        return [
+            "The predictions say no more of the labels than of labels in a random order "
+            f"({away:.1f} standard errors over {len(data):,} samples): are samples and labels in the same order, and "
+            "of the same model?"
+        ]
+    return never_wrong
+
+
+def _predicted_but_no_label(data: LogitSet, found: _Pairing) -> list[int]:
+    """Columns that many predictions are and no label is, the most predicted one first.
+
+    Many is more than chance leaves without a hit where one in two is right as often as among the other columns, and at
+    least 1 %; samples of one group, such as the pixels of an image, are no samples of their own.
+    """
+    if data.layout == "options":
+        return []
+    predicted, known = np.bincount(found.predicted, minlength=data.classes), np.unique(data.labels)
+    among_others = predicted[known].sum()
+    hits = 1 - found.wrong / len(data)
+    right = min(1.0, hits * len(data) / among_others) / 2 if among_others else 1 / data.classes
+    enough = max(float(_FEW), _log_chance() / math.log1p(-right) if right > 0 else math.inf)
+    many = np.setdiff1d(np.flatnonzero(predicted >= max(_FEW, _MANY * len(data))), known)
+    often = [int(k) for k in many if _independent(data, found.predicted == k) >= enough]
+    return sorted(often, key=lambda k: -predicted[k])
+
+
+def _log_chance() -> float:
+    """Of a normal variable to lie `FAR` below its mean."""
+    return math.log(0.5 * math.erfc(FAR / math.sqrt(2)))
+
+
+def _independent(data: LogitSet, chosen: np.ndarray) -> float:
+    """How many groups of equal size the chosen samples tell as much as (Kish 1965)."""
+    if data.groups is None:
+        return float(chosen.sum())
+    sizes = np.bincount(np.unique(data.groups[chosen], return_inverse=True)[1]).astype(np.float64)
+    return float(sizes.sum() ** 2 / np.square(sizes).sum()) if len(sizes) else 0.0
+
+
+def _no_class(data: LogitSet, found: _Pairing, absent: list[int]) -> str:
+    def shown(k: int) -> str:
+        return repr(data.class_names[k]) if data.class_names else str(k)
+
+    first, n = absent[0], len(data)
+    without = np.setdiff1d(np.arange(data.classes), [first, *data.labels])
+    others = f", nor {', '.join(map(shown, without))}" if 0 < len(without) <= _SHOWN else ""
+    name = data.class_names[first] if data.class_names else ""
+    remedy = f"say so (--weights {name}, --groups {name}) or leave it out" if name else "leave it out"
+    count = int((found.predicted == first).sum())
+    return (
+        f"Column {shown(first)} is the prediction of {count:,} of {n:,} samples, and no label is it{others}: "
+        f"does it hold no class' scores, but weights, groups or something else? Then {remedy}. Or are the samples of "
+        "that class missing?"
+    )
+
+
+def _below_chance(data: LogitSet, found: _Pairing) -> str:
+    """Words where fewer predictions are right than those of a guess at random, for certain.
+
+    Not than those of the commonest class: trained with classes balanced, a model is right less often, and sound.
+    """
+    if data.layout == "options":
+        return ""
+    n, chance = len(data), 1 / data.classes
+    right, independent = n - found.wrong, _independent(data, np.ones(n, dtype=bool))
+    if right / n - chance > -FAR * math.sqrt(chance * (1 - chance) / independent):
+        return ""
+    return (
+        f"{right:,} of {n:,} predictions are right, fewer than of a guess at random among {data.classes} classes "
+        f"({n * chance:,.0f}): is every column a class, and in the order of the labels?"
+    )
+
+
+def swapped_classes(data: LogitSet) -> dict[int, int]:
+    """Class -> the label that most of its predictions have, where classes change places; {} where none do.
+
+    Of classes with 5 or more predictions, more than half of them with the label: a shift by one of three and at least
+    half of the classes, else cycles.
+    """
+    return _swapped(data, _read_pairing(data).predicted)
+
+
+def _swapped(data: LogitSet, predicted: np.ndarray) -> dict[int, int]:
+    classes = data.classes
+    if classes**2 > _MATRIX or data.layout == "options":
+        return {}
+    matrix = np.bincount(predicted * classes + data.labels, minlength=classes**2).reshape(classes, classes)
+    counts, most, k = matrix.sum(1), matrix.argmax(1), np.arange(len(matrix))
+    enough = counts >= _FEW
+    clear = enough & (matrix[k, most] > counts / 2) & (most != k)
+    step = {int(one): int(most[one]) for one in np.flatnonzero(clear)}
+    for by in (1, -1):
+        shifted = {one: label for one, label in step.items() if label - one == by}
+        if len(shifted) >= max(3.0, float(enough.sum()) / 2):
+            return shifted
+    return {one: label for one, label in step.items() if _comes_back(one, step)}
+
+
+def _comes_back(start: int, step: dict[int, int]) -> bool:
+    at, seen = step[start], {start}
+    while at in step and at not in seen:
+        seen.add(at)
+        at = step[at]
+    return at == start
+
+
+def _changed_places(step: dict[int, int]) -> str:
+    away = {label - k for k, label in step.items()}
+    if len(step) >= 3 and away in ({1}, {-1}):
+        more, ask = (
+            ("more", "do the labels count from 1") if away == {1} else ("less", "does another column come first")
+        )
+        return f"Most predictions of a class have the label that is one {more}, for {len(step)} classes: {ask}?"
+    shown = ", ".join(f"{k} has {label}" for k, label in list(step.items())[:5])
+    others = f", and {len(step) - 5} others" if len(step) > 5 else ""
+    return (
+        f"Classes have changed places, as the labels of most of their predictions say: {shown}{others}. "
+        "Are the columns in the order in which the labels count the classes?"
+    )
+
+
+def _never_wrong(data: LogitSet) -> list[str]:
+    return [
+        f"None of the {len(data):,} samples to fit on is misclassified: the best temperature tends to 0, which makes "
+        "every prediction certain. Fit on more samples, or on some that the model was not trained on."
+    ]
+
+
+# --- the numbers ----------------------------------------------------------------------------
+
+
+def _looked_at(data: LogitSet) -> np.ndarray:
+    return np.asarray(data.logits[slice(0, _LOOKED_AT)], dtype=np.float64)
+
+
+def _no_classes(data: LogitSet) -> list[str]:
+    """Columns that hold something else than a class' scores: [] or one sentence on the first.
+
+    Whole numbers say so only where they differ from each other, as they do not in a class that is the reference or is
+    never active, and beside columns of other numbers: logits of a quantised network may all be whole.
+    """
+    z = _looked_at(data)
+    labels, first = data.labels[: len(z)], z[:_AT_FIRST]
+    whole_at_first = first == np.round(first)
+    constant = (z == z[0]).all(0)
+    whole = [int(k) for k in np.flatnonzero(whole_at_first.all(0) & ~constant) if _is_whole(z[:, k])]
+    others_real = ~constant & (whole_at_first.mean(0) < 0.5)
+    for k in whole:
+        others = np.delete(np.arange(z.shape[1]), k)
+        beside_real = bool(others_real[others].any() and (others_real | constant)[others].all())
+        if words := _what_it_is(z, labels, k, beside_real):
+            name = repr(data.class_names[k]) if data.class_names else str(k)
+            return [f"Column {name} {words}"]
+    counting = [k for k in whole if _counts_samples(z[:, k]) and len(whole) <= z.shape[1] / 2]
+    return [_index(counting[0])] if counting else []
+
+
+def _is_whole(column: np.ndarray) -> bool:
+    return bool((column == np.round(column)).all())
+
+
+def _counts_samples(column: np.ndarray) -> bool:
+    """Each number once."""
+    return len(column) > _ENOUGH and len(np.unique(column)) == len(column)
+
+
+def _index(k: int) -> str:
+    return f"Column {k} has a whole number of its own for every sample, as an index does and no class: leave it out."
+
+
+def _what_it_is(z: np.ndarray, labels: np.ndarray, k: int, beside_real: bool) -> str:
+    """Of a column of whole numbers, the label, the prediction or something else; '' where it may be a class."""
+    column, n = z[:, k], len(z)
+    if n <= _ENOUGH or _counts_samples(column):
+        return ""
+    sure = beside_real or len(np.unique(column)) > 2  # one of two classes may be 0 and 1, as its label
+    if sure and (column == labels).all():
+        return f"is the label of each of the {n:,} samples: leave it out."
+    if sure and z.shape[1] > 2 and (column == np.delete(z, k, 1).argmax(1)).all():
+        return (
+            f"is the prediction of the others, the number of the highest, of each of the {n:,} samples: leave it out."
+        )
+    if beside_real and n > _WHOLE and column.min() >= 0:  # logits that were clipped have other ends
+        return (
+            f"holds whole numbers alone, from {column.min():g} to {column.max():g}, and the others do not, as a "
+            "prediction, a label or a count does and no class' scores: leave it out."
+        )
+    return ""
+
+
+def _of_numbers(data: LogitSet, given: Given) -> list[str]:
+    if given != "logits":
+        return []
+    z, one_column = _looked_at(data), data.layout in ("binary", "multi-label")
+    z = z[:, 1:] if one_column else z
+    low, high = z.min(), z.max()
+    if low < 0:
+        return []
+    if high <= 1:
+        remedy = "say --given probs if they are the probability of the positive class" if one_column else ""
+        remedy = remedy or "give probabilities that sum to 1 as such"
+        return [
+            f"All numbers lie in [0, 1], from {low:.3g} to {high:.3g}, as rounded probabilities do, or those of "
+            f"one class each (a sigmoid's), and logits seldom: {remedy}, or give the logits."
+        ]
+    if _like_percentages(z, data.labels[: len(z)]):
+        which = f"lie in [0, 100], from {low:.3g} to {high:.3g}" if one_column else "sum to 100 in every sample"
+        return [f"The numbers {which}, as percentages do and logits do not: divide by 100 and say --given probs."]
+    return []
+
+
+def _labels_of_nothing(data: LogitSet, given: Given) -> int:
+    if given != "probs":
+        return 0
+
+    def chunk(z: Tensor, y: Tensor) -> int:
+        return int((z.gather(-1, y[:, None]) < _NOTHING).sum())
+
+    return sum(Samples(data.logits, data.labels).map(chunk))
+
+
+def _rounded(data: LogitSet, given: Given) -> list[str]:
+    """Probabilities of which rounding made 0, some of them of labels."""
+    count = _labels_of_nothing(data, given)
+    if not count:
+        return []
+    z = _looked_at(data)
+    rounding = rounding_of(np.where(z < _NOTHING, 0.0, np.exp(np.minimum(z, 0.0))))
+    if rounding is None:
+        return []
+    return [
+        f"The probabilities are rounded to {rounding.words}, and {count:,} of {len(data):,} labels have 0, whose "
+        "logarithm is not known and decides the fits: give more digits, or the logits."
+    ]
+
+
+def _like_percentages(z: np.ndarray, labels: np.ndarray) -> bool:
+    """Of numbers from 0 up; of one column, those that make every sample positive where labels or size speak against."""
+    if z.shape[1] == 1:
+        return bool(20 < z.max() <= 100 and (z.max() > 50 or labels.mean() < 0.5))
+    if len(np.unique(z[:_AT_FIRST])) <= 2:  # one-hot predictions times a number
+        return False
+    off = np.abs(z.sum(1) - 100).max()
+    return bool(off <= min(_HUNDRED, max(1.0, z.shape[1] / 2)))
+
+
+def _in_common(validation: LogitSet, test: LogitSet) -> list[str]:
+    """Test samples that stand in the validation set, too; where a set repeats itself, equal ones say nothing."""
+    seen, asked = _rows(validation), _rows(test)
+    if len(np.unique(seen)) < 0.9 * len(seen):
+        return []
+    common = int(np.isin(asked, seen).sum())
+    if common <= max(2, _IN_COMMON * len(asked)):
+        return []
+    return [
+        f"{common:,} of {len(asked):,} test samples stand among those to fit on, too: what is measured on them is not "
+        "what new samples would show."
+    ]
+
+
+def _groups_in_common(validation: LogitSet, test: LogitSet) -> list[str]:
+    if validation.groups is None or test.groups is None:
+        return []
+    common, groups = len(np.intersect1d(validation.groups, test.groups)), len(np.unique(test.groups))
+    if not common:
+        return []
+    return [
+        f"{common:,} of the {groups:,} groups of the test set stand among those to fit on, too: samples of a group are "
+        "not independent, so what is measured on them is not what new groups would show."
+    ]
+
+
+def _rows(data: LogitSet) -> np.ndarray:
+    """A number for each sample that equal rows share, (n,)."""
+    weights = torch.from_numpy(np.random.default_rng(0).normal(size=data.classes))
+
+    def mixed(z: Tensor, _: Tensor) -> tuple[Any]:
+        return ((z.masked_fill(is_missing(z), 0.0) * weights).sum(-1),)
+
+    (found,) = Samples(data.logits, data.labels).gather(mixed)
+    return found

@@ -1,0 +1,465 @@
+r"""Scores and labels of every layout, as logits (m, K) with labels (m,).
+
+============== ===================================== ==================== ============================================
+layout         scores                                labels               becomes
+============== ===================================== ==================== ============================================
+classes        (n, K)                                (n,)                 itself
+binary         (n,), (n, 1), or any shape            the same shape, 0/1  logits (0, s); probs: (log 1-p, log p)
+multi-label    (n, L)                                (n, L), 0/1          n L samples of two classes; groups: rows
+segmentation   (N, K, H, W), torch's order; any rank (N, H, W)            a sample for each pixel; groups: images
+tokens         (B, T, K), classes last; any rank     (B, T)               a sample for each token; groups: sequences
+options        (n, K), NaN or -inf where none is     (n,)                 itself, MISSING where none is
+============== ===================================== ==================== ============================================
+
+A decision value or logit s of one class has p = sigmoid(s) = softmax(0, s), so dividing s by T is temperature scaling.
+Labels of a multi-label problem share one calibrator: each is a sample of the same problem of two classes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from focal_lib.calibration.logit_sets import (
+    LAYOUTS,
+    Given,
+    Layout,
+    LogitSet,
+    SelectedSamples,
+    check_given,
+    convert,
+)
+from focal_lib.calibration.memory import require_memory
+from focal_lib.calibration.missing_options import MISSING
+from focal_lib.tool.inputs.names import check_weights, numbers_of_classes
+from focal_lib.tool.inputs.parts import Part, as_array
+from focal_lib.validation import check_labels, check_number
+
+__all__ = [
+    "IGNORED",
+    "PIXELS",
+    "Reading",
+    "binary_logits",
+    "find_layout",
+    "lay_out",
+    "option_logits",
+    "ragged_as_array",
+]
+
+IGNORED = 255  # the label of pixels that are nothing, where there are no more classes than that
+PADDING = -100  # torch's label of what does not count, which no class can have
+PIXELS = 1000  # of each image
+_WORK = 6  # times the memory of ragged options: they are copied, converted, calibrated
+_NO_NOTES: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How scores are to be read.
+
+    Attributes:
+        layout: None to tell it by the shapes.
+        ignore_index: label of what is left out; None for -100 and, up to 255 classes, 255, in segmentation and tokens.
+        pixels: of each image, drawn at random; 0 for all.
+        seed: of the draw.
+    """
+
+    given: Given = "logits"
+    layout: Layout | None = None
+    ignore_index: int | None = None
+    pixels: int = PIXELS
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.layout is not None and self.layout not in LAYOUTS:
+            raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}. Got {self.layout!r}.")
+        check_number(self.pixels, "pixels", minimum=0)
+
+
+def lay_out(name: str, part: Part, reading: Reading) -> LogitSet:
+    """A set, seen to be what it is said to be.
+
+    Args:
+        name: of the set, 'all' where there is one.
+        part: with groups and slices as numbers, one for each entry of the first axis; weights so, or of labels' shape.
+
+    Raises:
+        ValueError: numbers that are not what they are said to be, labels that are one-hot or count from 1, shapes that
+            do not fit; the message says which flag or change helps.
+    """
+    what = "" if name == "all" else f"{name} "
+    labels = numbers_of_classes(as_array(part.labels), part.class_names, f"{what}labels")
+    ragged = _is_ragged(part.scores)
+    scores = ragged_as_array(part.scores) if ragged else as_array(part.scores)
+    _refuse_swapped(scores, labels, what)
+    layout = reading.layout or part.layout or ("options" if ragged else find_layout(scores, labels, what))
+    if scores.dtype.kind not in "fiu" or scores.ndim == 0 or 0 in scores.shape:
+        given = type(part.scores).__name__ if scores.dtype == object else f"{scores.dtype} {scores.shape}"
+        hint = ": give its logits, or predictions, alone" if scores.dtype == object and not scores.shape else ""
+        raise ValueError(f"{what}logits must be numbers, of samples that there are. Got {given}{hint}.")
+    found = _LAID_OUT[layout](scores, labels, reading, what)
+    return _with_columns(found, part, labels.shape, what)
+
+
+def _refuse_swapped(scores: np.ndarray, labels: np.ndarray, what: str) -> None:
+    """Labels that are no whole numbers are wrong in any case; with scores that are, the two have changed places."""
+    if labels.dtype.kind != "f" or scores.dtype.kind not in "fiub" or scores.ndim > labels.ndim:
+        return
+    if (labels != np.round(labels)).any() and (scores == np.round(scores)).all():
+        raise ValueError(
+            f"{what}labels must be whole numbers. Got {labels.dtype} {labels.shape}, and whole numbers "
+            f"{scores.shape} as scores: are the two swapped?"
+        )
+
+
+def find_layout(scores: np.ndarray, labels: np.ndarray, what: str = "") -> Layout:
+    """The layout that the shapes tell; 'classes' where they tell none, which is then said.
+
+    Raises:
+        ValueError: shapes that may be of two layouts.
+    """
+    if scores.ndim == 1 or scores.shape == (len(labels), 1):
+        return "binary"
+    if scores.shape == labels.shape:
+        one_hot = scores.ndim == 2 and np.isin(labels, (0, 1)).all() and (labels.sum(-1) == 1).all()
+        return "classes" if one_hot else "multi-label" if scores.ndim == 2 else "binary"
+    if labels.ndim >= 2 and scores.ndim == labels.ndim + 1:
+        first, last = _class_axis_first(scores, labels), scores.shape[:-1] == labels.shape
+        if first and last and scores.shape[1] > 1:
+            raise ValueError(
+                f"{what}scores {scores.shape} may have the classes second or last: say layout segmentation or tokens."
+            )
+        if first or last:
+            if scores.shape[1 if first else -1] == 1:
+                return "binary"
+            return "segmentation" if first else "tokens"
+    return "classes"
+
+
+def _class_axis_first(scores: np.ndarray, labels: np.ndarray) -> bool:
+    return scores.shape[:1] + scores.shape[2:] == labels.shape
+
+
+def _is_ragged(scores: Any) -> bool:
+    """A list of rows of different lengths."""
+    if not isinstance(scores, list | tuple) or not all(hasattr(row, "__len__") for row in scores):
+        return False
+    return len({len(row) for row in scores}) > 1
+
+
+def ragged_as_array(rows: Any) -> np.ndarray:
+    """(n, K) with NaN where a row has no option."""
+    shape = len(rows), max(map(len, rows))
+    require_memory(_WORK * 8 * math.prod(shape), f"options as wide as those of the longest sample, {shape},")
+    found = np.full(shape, np.nan)
+    for sample, row in enumerate(rows):
+        found[sample, : len(row)] = as_array(row)
+    return found
+
+
+# --- each layout ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Logits (m, K) and labels (m,); of which entry of the first axis, and of all labels, each is."""
+
+    layout: Layout
+    logits: np.ndarray | SelectedSamples
+    labels: np.ndarray
+    sample: np.ndarray | None = None  # None: each of its own
+    entry: np.ndarray | None = None
+    grouped: bool = False
+    sliced_by: int = 0  # entries of the second axis that are slices of their own
+    notes: tuple[str, ...] = ()
+
+
+def _classes(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str) -> _Found:
+    if scores.ndim != 2:
+        raise ValueError(
+            f"{what}logits must be numbers of shape (n, K) with labels (n,), or (n,), (n, L), (N, K, H, W), "
+            f"(B, T, K) with labels (n,), (n, L), (N, H, W), (B, T). Got {scores.shape} and labels {labels.shape}."
+        )
+    if labels.shape == (scores.shape[1],) != (len(scores),):
+        raise ValueError(
+            f"{what}logits must have a row for each sample. Got {scores.shape} and {len(labels)} labels: are they "
+            "transposed? Then give logits.T."
+        )
+    if scores.shape[1] < 2:
+        raise ValueError(f"{what}logits must have samples, and K >= 2 columns. Got {scores.shape}.")
+    n, k = scores.shape
+    kept, notes = None, _NO_NOTES
+    if reading.ignore_index is not None and labels.shape == (n,):
+        kept = np.flatnonzero(labels != reading.ignore_index)
+        labels, notes = labels[kept], _left_out(n - len(kept), n, "samples", reading.ignore_index)
+        n = len(kept)
+    labels = _plain_labels(labels, n, k, f"{what}labels")
+    if isinstance(scores, np.memmap):
+        selected = SelectedSamples(scores, np.arange(n) if kept is None else kept, reading.given)
+        check_given(scores, np.zeros(len(scores), dtype=np.int64), reading.given, f"{what}logits")
+        return _Found("classes", selected, labels, kept, kept, notes=notes)
+    scores = scores if kept is None else scores[kept]
+    check_given(scores, labels, reading.given, f"{what}logits")
+    return _Found("classes", convert(scores, reading.given), labels, kept, kept, notes=notes)
+
+
+def _plain_labels(labels: np.ndarray, n: int, classes: int, name: str) -> np.ndarray:
+    if labels.shape == (n, classes) and np.isin(labels, (0, 1)).all() and (labels.sum(-1) == 1).all():
+        raise ValueError(
+            f"{name} are one-hot: give the class numbers, labels.argmax(-1); if each column is a label of its own, "
+            "say layout multi-label."
+        )
+    if labels.ndim == 2 and labels.shape == (n, 1):
+        raise ValueError(f"{name} must have shape (n,): give labels[:, 0]. Got {labels.shape}.")
+    if labels.dtype.kind == "f" and (labels == np.round(labels)).all():
+        if (far := np.abs(labels.astype(np.float64))).max(initial=0) >= 2**53:
+            raise ValueError(f"{name} must lie in 0 ... {classes - 1}. Got {labels.flat[far.argmax()]:g}.")
+        labels = labels.astype(np.int64)  # what csv files make of integers
+    if labels.dtype.kind in "iu" and labels.size and labels.min() >= 1 and labels.max() == classes:
+        raise ValueError(f"{name} count from 1 to {classes}: give labels - 1, as classes count from 0.")
+    if labels.shape == (n,) and labels.dtype.kind == "i" and (negative := np.unique(labels[labels < 0])).size == 1:
+        raise ValueError(
+            f"{name} must lie in 0 ... {classes - 1}. Got {negative[0]}, first in sample {int((labels < 0).argmax())}: "
+            f"where that means none, --ignore-index {negative[0]} leaves these samples out."
+        )
+    check_labels(labels, n, classes, name=name)
+    return labels.astype(np.int64)
+
+
+def _binary(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str) -> _Found:
+    """Of any shape; of an image with many pixels some."""
+    if scores.shape != labels.shape and scores.ndim == labels.ndim + 1:
+        axis = 1 if _class_axis_first(scores, labels) else -1
+        scores = scores.squeeze(axis) if scores.shape[axis] == 1 else scores
+    if scores.shape[1:] in ((), (1,)):
+        scores, labels = scores.reshape(-1), labels.reshape(-1) if labels.shape[1:] == (1,) else labels
+    if scores.shape != labels.shape:
+        raise ValueError(f"{what}labels must have the shape of the scores, {scores.shape}. Got {labels.shape}.")
+    if scores.ndim == 1:
+        kept, notes = np.arange(len(scores)), _NO_NOTES
+        if reading.ignore_index is not None:
+            kept = np.flatnonzero(labels != reading.ignore_index)
+            notes = _left_out(len(scores) - len(kept), len(scores), "samples", reading.ignore_index)
+        logits = binary_logits(scores[kept], reading.given, f"{what}scores")
+        return _Found("binary", logits, _zeros_and_ones(labels[kept], f"{what}labels"), kept, kept, notes=notes)
+    chosen, notes = _choose(labels, 2, reading, "pixels")
+    per_image = scores.reshape(len(scores), -1)
+    values = np.concatenate([per_image[image][index] for image, index in enumerate(chosen)])
+    sample, entry = _places(chosen, labels)
+    truth = _zeros_and_ones(labels.ravel()[entry], f"{what}labels")
+    logits = binary_logits(values, reading.given, f"{what}scores")
+    return _Found("binary", logits, truth, sample, entry, grouped=True, notes=notes)
+
+
+def binary_logits(scores: np.ndarray, given: Given, name: str) -> np.ndarray:
+    """Logits (n, 2) of scores (n,) of the positive class.
+
+    Raises:
+        ValueError: scores that are not finite, or not what they are said to be.
+    """
+    if given not in ("logits", "log-probs", "probs"):
+        raise ValueError(f"given must be one of logits, log-probs, probs. Got {given!r}.")
+    wide = scores.astype(np.float64)
+    if not (finite := np.isfinite(wide)).all():
+        first = int((~finite).argmax())
+        raise ValueError(f"{name} must be finite. Got NaN or infinite numbers, first in place {first}.")
+    low, high = wide.min(), wide.max()
+    if given == "probs" and (low < 0 or high > 1):
+        raise ValueError(
+            f"{name} were given as probabilities of the positive class: they must lie in [0, 1]. Got values from "
+            f"{low:.4g} to {high:.4g}{': are they percentages? Then divide by 100' if 0 <= low < high <= 100 else ''}."
+        )
+    if given == "log-probs" and high > 0:
+        raise ValueError(f"{name} were given as log-probabilities: they must be at most 0. Got {high:.4g}.")
+    if given == "logits":
+        kind = np.float32 if scores.dtype.kind == "f" and scores.dtype.itemsize <= 4 else np.float64
+        return np.stack([np.zeros(len(wide), dtype=kind), wide.astype(kind)], -1)
+    p = wide if given == "probs" else np.exp(wide)
+    return convert(np.stack([1 - p, p], -1), "probs")
+
+
+def _zeros_and_ones(labels: np.ndarray, name: str) -> np.ndarray:
+    if found := sorted(set(np.unique(labels).tolist()) - {0, 1}):
+        remedy = ": give (labels + 1) // 2" if found == [-1] and not (labels == 0).any() else ""
+        if not remedy and len(found) == 1 and found[0] < 0:
+            remedy = f"; where {found[0]} means none, --ignore-index {found[0]} leaves these samples out"
+        raise ValueError(f"{name} of one score each must be 0 or 1, 1 for the positive class{remedy}. Got {found[0]}.")
+    return labels.astype(np.int64)
+
+
+def _multi_label(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str) -> _Found:
+    if scores.ndim != 2 or scores.shape != labels.shape:
+        raise ValueError(
+            f"{what}scores and labels of multi-label data must both have shape (n, L). Got {scores.shape} and "
+            f"{labels.shape}."
+        )
+    n, width = scores.shape
+    kept, notes = np.arange(n * width), _NO_NOTES
+    if reading.ignore_index is not None:
+        kept = np.flatnonzero(labels.ravel() != reading.ignore_index)
+        notes = _left_out(n * width - len(kept), n * width, "labels", reading.ignore_index)
+    logits = binary_logits(np.asarray(scores).ravel()[kept], reading.given, f"{what}scores")
+    truth = _zeros_and_ones(labels.ravel()[kept], f"{what}labels")
+    notes = (
+        f"{n:,} samples with {width} labels each: every label is a sample of one problem of two classes, with one "
+        "calibrator for all labels. Labels of a sample stay together in splits.",
+        *notes,
+    )
+    return _Found("multi-label", logits, truth, kept // width, kept, grouped=True, sliced_by=width, notes=notes)
+
+
+def _segmentation(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str) -> _Found:
+    """Classes on the second axis, as torch's cross entropy has them."""
+    if scores.ndim < 3 or not _class_axis_first(scores, labels):
+        raise ValueError(
+            f"{what}scores of segmentation must have shape (N, K, H, W), with labels (N, H, W). Got {scores.shape} and "
+            f"{labels.shape}."
+        )
+    return _positions("segmentation", scores, labels, reading, what)
+
+
+def _tokens(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str) -> _Found:
+    if scores.ndim < 3 or scores.shape[:-1] != labels.shape:
+        raise ValueError(
+            f"{what}scores of tokens must have shape (B, T, K), with labels (B, T). Got {scores.shape} and "
+            f"{labels.shape}."
+        )
+    return _positions("tokens", scores, labels, reading, what)
+
+
+def _positions(layout: Layout, scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str) -> _Found:
+    k = scores.shape[1 if layout == "segmentation" else -1]
+    chosen, notes = _choose(labels, k, reading, "pixels" if layout == "segmentation" else "tokens")
+    rows = []
+    for image, index in zip(scores, chosen, strict=True):
+        rows.append(image.reshape(k, -1).T[index] if layout == "segmentation" else image.reshape(-1, k)[index])
+    logits = np.ascontiguousarray(np.concatenate(rows))
+    sample, entry = _places(chosen, labels)
+    found = _classes(logits, labels.ravel()[entry], Reading(reading.given), what)
+    return _Found(layout, found.logits, found.labels, sample, entry, grouped=True, notes=notes)
+
+
+def _choose(labels: np.ndarray, k: int, reading: Reading, kind: str) -> tuple[list[np.ndarray], tuple[str, ...]]:
+    """Of each entry of the first axis the positions that count, at most `pixels` of them."""
+    ignored = [reading.ignore_index] if reading.ignore_index is not None else [PADDING] + [IGNORED] * (k <= IGNORED)
+    random, flat = np.random.default_rng(reading.seed), labels.reshape(len(labels), -1)
+    most = reading.pixels or flat.shape[1]
+    counting = [np.flatnonzero(~np.isin(row, ignored)) for row in flat]
+    chosen = [np.sort(random.choice(i, most, replace=False)) if len(i) > most else i for i in counting]
+    count, total = sum(map(len, counting)), labels.size
+    if count == 0:
+        raise ValueError(f"labels must be other than {ignored[0]}, the label of what is left out, somewhere.")
+    notes = _NO_NOTES
+    if count < total:
+        notes += _left_out(total - count, total, kind, " or ".join(map(str, ignored)))
+    if (taken := sum(map(len, chosen))) < count:
+        whole = "images" if kind == "pixels" else "sequences"
+        notes += (
+            f"Of {count:,} {kind} {taken:,} were drawn at random, at most {most:,} of each of {len(labels):,} {whole} "
+            f"(seed {reading.seed}).",
+        )
+    return chosen, notes
+
+
+def _left_out(count: int, total: int, kind: str, label: Any) -> tuple[str, ...]:
+    return (f"{count:,} of {total:,} {kind} have the label {label} and were left out.",) if count else ()
+
+
+def _places(chosen: list[np.ndarray], labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of the chosen positions, the entry of the first axis, and that of labels.ravel()."""
+    size = labels[0].size
+    sample = np.repeat(np.arange(len(labels)), [len(index) for index in chosen])
+    return sample, sample * size + np.concatenate(chosen)
+
+
+def _options(scores: np.ndarray, labels: np.ndarray, reading: Reading, what: str) -> _Found:
+    """NaN and -inf where there is no option."""
+    if scores.ndim != 2 or scores.shape[1] < 2:
+        raise ValueError(f"{what}scores of options must have shape (n, K), K >= 2. Got {scores.shape}.")
+    logits = option_logits(scores, reading.given, f"{what}logits")
+    there = logits > MISSING / 2
+    labels = _plain_labels(labels, len(scores), scores.shape[1], f"{what}labels")
+    if (wrong := ~there[np.arange(len(labels)), labels]).any():
+        sample = int(wrong.argmax())
+        raise ValueError(f"{what}labels must be options that there are. Got {labels[sample]} in sample {sample}.")
+    counts = there.sum(-1)
+    notes = (
+        f"{len(labels):,} samples with {counts.min()} to {counts.max()} options each: what stands in a column differs "
+        "from sample to sample, so only methods that treat all columns alike can be fitted.",
+    )
+    return _Found("options", logits, labels, notes=notes)
+
+
+def option_logits(scores: np.ndarray, given: Given, name: str) -> np.ndarray:
+    """Logits (n, K), MISSING where scores are NaN or -inf.
+
+    Raises:
+        ValueError: fewer than two options in a sample; scores that are not what they are said to be.
+    """
+    missing = np.isnan(scores) | np.isneginf(scores)
+    if (few := (~missing).sum(-1) < 2).any():
+        raise ValueError(f"{name} must have at least two options in every sample. Got fewer in {int(few.argmax())}.")
+    kind = np.float32 if scores.dtype.kind == "f" and scores.dtype.itemsize <= 4 else np.float64
+    filled = np.where(missing, 0 if given == "probs" else MISSING, scores.astype(kind))
+    check_given(filled, np.zeros(len(filled), dtype=np.int64), given, name)
+    return np.where(missing, np.asarray(MISSING, dtype=kind), convert(filled, given))
+
+
+_LAID_OUT = {
+    "classes": _classes,
+    "binary": _binary,
+    "multi-label": _multi_label,
+    "segmentation": _segmentation,
+    "tokens": _tokens,
+    "options": _options,
+}
+
+
+# --- what goes with each sample -------------------------------------------------------------
+
+
+def _with_columns(found: _Found, part: Part, shape: tuple[int, ...], what: str) -> LogitSet:
+    n = shape[0]
+
+    def of_each(values: np.ndarray) -> np.ndarray:
+        if values.shape == shape and len(shape) > 1:
+            return values.ravel() if found.entry is None else values.ravel()[found.entry]
+        return values if found.sample is None else values[found.sample]
+
+    columns: dict[str, np.ndarray] = {}
+    for name, values in (("groups", part.groups), ("slices", part.slices)):
+        if values is not None:
+            if values.shape != (n,):
+                raise ValueError(f"{what}{name} must have shape (n,) = ({n},). Got {values.shape}.")
+            columns[name] = of_each(values)
+    if part.weights is not None:
+        columns["weights"] = of_each(check_weights(part.weights, ((n,), shape), f"{what}weights"))
+    if found.grouped and found.sample is not None:
+        columns.setdefault("groups", found.sample.astype(np.int64))
+    slice_names = None
+    names = part.class_names
+    if found.sliced_by:
+        if names is not None and len(names) != found.sliced_by:
+            raise ValueError(f"{what}class_names must be {found.sliced_by}. Got {len(names)}.")
+        if "slices" not in columns and found.entry is not None:
+            columns["slices"] = (found.entry % found.sliced_by).astype(np.int64)
+            slice_names = names or tuple(f"label {index}" for index in range(found.sliced_by))
+        names = None
+    elif names is not None and len(names) != found.logits.shape[1]:
+        raise ValueError(f"{what}class_names must be {found.logits.shape[1]}. Got {len(names)}.")
+    if names is not None and len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{what}class_names must differ. Got {twice!r} twice.")
+    return LogitSet(
+        found.logits,
+        found.labels,
+        score_columns=part.score_columns,
+        class_names=names,
+        slice_names=slice_names,
+        layout=found.layout,
+        notes=found.notes,
+        **columns,
+    )

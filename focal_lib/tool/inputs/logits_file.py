@@ -1,0 +1,299 @@
+"""Somebody's logits with labels, read from a file or from memory: what `focal calibrate` starts from.
+
+npz: `logits` and `labels`; or both for `validation_` and `test_`; with each also `groups`, `slices`, `weights`. Given
+probs or log-probs, arrays of the name `probs` or `log_probs` instead of `logits`.
+npy: logits, with the labels in another npy. csv, parquet: a column of labels, and one column for each class, in order.
+jsonl: questions of lm-evaluation-harness with log-likelihoods of their options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypedDict
+
+import numpy as np
+import pandas as pd
+
+from focal_lib.calibration.logit_sets import Given, Layout, LogitSet, Sets
+from focal_lib.calibration.missing_options import MISSING
+from focal_lib.tool.inputs.archives import read_npy
+from focal_lib.tool.inputs.column_names import in_words
+from focal_lib.tool.inputs.layouts import PIXELS, Reading, lay_out
+from focal_lib.tool.inputs.lm_eval_file import part_of_samples
+from focal_lib.tool.inputs.names import numbers_of_values
+from focal_lib.tool.inputs.npz_file import parts_of_npz
+from focal_lib.tool.inputs.parts import Column, Part, as_array
+from focal_lib.tool.inputs.table_file import part_of_table
+
+_REMEDIES = {
+    (".pt", ".pth", ".pkl", ".pickle", ".bin", ".ckpt", ".joblib", ".safetensors", ".h5", ".hdf5", ".mat"): (
+        ": load it in Python and save np.savez('logits.npz', logits=..., labels=...), of NumPy arrays"
+    ),
+    (".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"): ": unpack it first",
+    (".tsv", ".tab", ".txt"): ": save it as csv, with commas",
+    (".xls", ".xlsx", ".ods"): ": save it as csv, with commas and decimal points",
+    (".json", ".feather", ".arrow"): ": save it as csv or parquet, a column for each class and one of labels",
+}
+
+__all__ = ["Holds", "options_in_words", "read_logits"]
+
+
+class Holds(TypedDict, total=False):
+    """The arguments of read_logits that say what data hold; calibrate and check have them, too."""
+
+    given: Given
+    labels: str | Path | None
+    test: Any
+    test_labels: str | Path | None
+    label_column: str | None
+    groups: Any
+    slices: Any
+    weights: Any
+    class_names: Sequence[str] | None
+    layout: Layout | None
+    ignore_index: int | None
+    pixels: int
+
+
+def read_logits(
+    data: Any,
+    given: Given = "logits",
+    labels: str | Path | None = None,
+    *,
+    test: Any = None,
+    test_labels: str | Path | None = None,
+    label_column: str | None = None,
+    groups: Any = None,
+    slices: Any = None,
+    weights: Any = None,
+    class_names: Sequence[str] | None = None,
+    layout: Layout | None = None,
+    ignore_index: int | None = None,
+    pixels: int = PIXELS,
+    seed: int = 0,
+) -> Sets:
+    """{'validation': ..., 'test': ...} where there are both, else {'all': ...}.
+
+    Args:
+        data: path of an npz, npy, csv or parquet file, or of samples_*.jsonl of lm-evaluation-harness; (scores,
+            labels), arrays or tensors in one of the layouts of focal_lib.tool.inputs.layouts: (n, K) and (n,),
+            say; two such pairs, for validation and test; a LogitSet; or what read_logits gave, which stays as it is.
+        given: what the numbers are: logits (or decision values), log-probs or probs. It is checked, not guessed.
+        labels: file of the labels, for npy.
+        test: where data are for validation alone: the test set, another file or pair.
+        test_labels: file of the labels of that, for npy.
+        label_column: of a csv or parquet file, default 'label'; several with commas between for multi-label.
+        groups: of samples that are not independent, kept together in splits. Of a file the name of the column or
+            array, or the path of an npy; else an array (n,), for two sets a pair of them. So are the next two.
+        slices: by which errors are reported one by one.
+        weights: what each sample counts; (n,), or as labels.
+        class_names: of the columns, where labels are names; tables and DataFrames have theirs.
+        layout: None to tell it by the shapes; 'multi-label' for labels that look one-hot, 'options' for logits with
+            -inf or NaN where there is no option.
+        ignore_index: label of what is left out; default, in segmentation and tokens, -100, and 255 up to 255 classes.
+        pixels: of each image, drawn at random; 0 for all.
+        seed: of the draw.
+
+    Raises:
+        ValueError: another format, missing or damaged arrays, more arrays or columns than can be meant; numbers and
+            labels that are not as they should be, shapes that do not fit: the message says what helps.
+        TypeError: data of another kind.
+    """
+    reading = Reading(given, layout, ignore_index, pixels, seed)
+    columns: dict[Column, Any] = {"groups": groups, "slices": slices, "weights": weights}
+    names = None if class_names is None else tuple(map(str, class_names))
+    if isinstance(data, LogitSet):
+        data = {"all": data}
+    if isinstance(data, dict) and data and all(isinstance(part, LogitSet) for part in data.values()) and test is None:
+        return _as_they_are(data, columns)
+    if isinstance(data, str | Path):
+        parts = _of_files(Path(data), given, labels, test, test_labels, label_column, columns)
+    else:
+        if labels is not None or test_labels is not None or label_column is not None:
+            named = Path(labels or test_labels or "").name or f"the column {label_column}"
+            raise ValueError(f"labels of a file are for a file of logits. Got {named} and logits in memory.")
+        parts = _of_memory(data, test, columns)
+    if names is not None:
+        parts = {name: replace(part, class_names=_in_order(names, part)) for name, part in parts.items()}
+    return _assembled(parts, reading)
+
+
+def _in_order(names: tuple[str, ...], part: Part) -> tuple[str, ...]:
+    """The names that were said, unless columns have the same in another order."""
+    own = part.class_names
+    if own is not None and own != names and sorted(own) == sorted(names):
+        raise ValueError(f"class_names must be in the order of the columns, {in_words(own)}. Got {in_words(names)}.")
+    return names
+
+
+def options_in_words(holds: Holds) -> dict[str, str]:
+    """What was said of the data, for a report: names of files and columns, and of arrays that they were given."""
+    usual = Holds(given="logits", pixels=PIXELS)
+    found = {}
+    for name, value in holds.items():
+        plain = isinstance(value, str | int | Path)
+        if value is not None and name != "given" and not (plain and value == usual.get(name)):
+            words = ", ".join(str(part) for part in value) if isinstance(value, tuple) else "in memory"
+            found[name] = Path(value).name if isinstance(value, Path) else str(value) if plain else words
+    return found
+
+
+def _assembled(parts: dict[str, Part], reading: Reading) -> Sets:
+    """Laid out, with groups and slices as numbers that mean the same in all sets, and as many options."""
+    slice_names = None
+    for own in ("groups", "slices"):
+        values = [getattr(part, own) for part in parts.values()]
+        if all(value is None for value in values):
+            continue
+        if any(value is None for value in values):
+            raise ValueError(f"{own} must be there for validation and test, or for neither. Got one without.")
+        codes, found = numbers_of_values(values, own)
+        for name, code in zip(parts, codes, strict=True):
+            parts[name] = replace(parts[name], groups=code) if own == "groups" else replace(parts[name], slices=code)
+        slice_names = found if own == "slices" else slice_names
+    sets = {name: lay_out(name, part, reading) for name, part in parts.items()}
+    if "test" in sets and parts["test"].groups is None:  # those that a layout makes are of each set alone
+        sets["test"] = _groups_after(sets["validation"], sets["test"])
+    if slice_names is not None:
+        sets = {name: replace(own, slice_names=slice_names) for name, own in sets.items()}
+    widest = max(own.classes for own in sets.values())
+    return {name: _padded(own, widest) if own.layout == "options" else own for name, own in sets.items()}
+
+
+def _groups_after(validation: LogitSet, test: LogitSet) -> LogitSet:
+    if validation.groups is None or test.groups is None:
+        return test
+    return replace(test, groups=test.groups + int(validation.groups.max()) + 1)
+
+
+def _padded(own: LogitSet, width: int) -> LogitSet:
+    logits = np.asarray(own.logits[:])
+    return replace(own, logits=np.pad(logits, ((0, 0), (0, width - own.classes)), constant_values=MISSING))
+
+
+def _as_they_are(sets: dict[str, LogitSet], columns: Mapping[Column, Any]) -> Sets:
+    if set(sets) not in ({"all"}, {"validation", "test"}):
+        raise _no_such_data(sets)
+    if given := [name for name, values in columns.items() if values is not None]:
+        raise ValueError(f"{given[0]} are part of a LogitSet: make it with them. Got both.")
+    return dict(sets)
+
+
+# --- from files -----------------------------------------------------------------------------
+
+
+def _of_files(
+    path: Path,
+    given: Given,
+    labels: str | Path | None,
+    test: Any,
+    test_labels: str | Path | None,
+    label_column: str | None,
+    columns: Mapping[Column, Any],
+) -> dict[str, Part]:
+    if test is None:
+        if test_labels is not None:
+            raise ValueError(f"--test-labels goes with --test. Got {Path(test_labels).name} alone.")
+        return _of_file(path, given, labels, label_column, columns)
+    if not isinstance(test, str | Path):
+        raise ValueError(f"test must be a file where the data are one. Got {type(test).__name__}.")
+    found = {}
+    for name, own, own_labels in (("validation", path, labels), ("test", Path(test), test_labels)):
+        parts = _of_file(own, given, own_labels, label_column, columns)
+        if "all" not in parts:
+            raise ValueError(f"{own.name} holds validation and test sets: --test goes with files of one set.")
+        found[name] = parts["all"]
+    return found
+
+
+def _of_file(
+    path: Path, given: Given, labels: str | Path | None, label_column: str | None, columns: Mapping[Column, Any]
+) -> dict[str, Part]:
+    kind = path.suffix.lower()
+    if labels is not None and kind != ".npy":
+        raise ValueError(
+            f"--labels goes with an npy file, as others hold theirs. Got {Path(labels).name} and {path.name}."
+        )
+    if label_column is not None and kind not in (".csv", ".parquet"):
+        raise ValueError(f"--label-column goes with csv and parquet files. Got {label_column!r} and {path.name}.")
+    for name, value in columns.items():
+        if value is not None and not isinstance(value, str | Path):
+            raise ValueError(f"{name} of a file must be the name of a column or array. Got {type(value).__name__}.")
+    named = {name: None if value is None else str(value) for name, value in columns.items()}
+    if kind == ".npz":
+        return parts_of_npz(path, named, given)
+    if kind == ".npy":
+        return {"all": _of_npy(path, labels, named)}
+    if kind in (".csv", ".parquet"):
+        return {"all": part_of_table(path, label_column, named)}
+    if kind == ".jsonl":
+        return {"all": part_of_samples(path, named)}
+    remedy = next((words for kinds, words in _REMEDIES.items() if kind in kinds), "")
+    raise ValueError(f"a file of logits must be .npz, .npy, .csv, .parquet or .jsonl. Got {path.name}{remedy}.")
+
+
+def _of_npy(path: Path, labels: str | Path | None, columns: Mapping[Column, str | None]) -> Part:
+    if labels is None:
+        raise ValueError(f"{path.name} holds logits alone: name the file of the labels with --labels.")
+    if Path(labels).suffix.lower() != ".npy":
+        raise ValueError(f"the file of the labels must be .npy. Got {Path(labels).name}.")
+    found: dict[str, Any] = {}
+    for name, other in columns.items():
+        if other is not None:
+            if Path(other).suffix.lower() != ".npy":
+                raise ValueError(f"beside an npy file, {name} must be the path of another. Got {other}.")
+            found[name] = read_npy(Path(other))
+    return Part(read_npy(path, mapped=True), read_npy(Path(labels)), **found)
+
+
+# --- from memory ----------------------------------------------------------------------------
+
+
+def _of_memory(data: Any, test: Any, columns: Mapping[Column, Any]) -> dict[str, Part]:
+    if test is not None:
+        if not _is_pair(data) or not _is_pair(test):
+            raise ValueError("test must be (scores, labels), where data are (scores, labels) for validation.")
+        pairs = {"validation": data, "test": test}
+    elif isinstance(data, dict) and set(data) in ({"all"}, {"validation", "test"}):
+        pairs = data
+    elif _is_pair(data):
+        two = all(isinstance(part, tuple) and len(part) == 2 for part in data)
+        pairs = dict(zip(("validation", "test"), data, strict=True)) if two else {"all": data}
+    else:
+        raise _no_such_data(data)
+    found = {}
+    for index, (name, pair) in enumerate(pairs.items()):
+        own: dict[str, Any] = {column: _of_set(values, index, len(pairs), column) for column, values in columns.items()}
+        found[name] = _part(pair, own)
+    return found
+
+
+def _is_pair(data: Any) -> bool:
+    return isinstance(data, tuple | list) and len(data) == 2
+
+
+def _of_set(values: Any, index: int, count: int, name: str) -> Any:
+    if values is None or count == 1:
+        return values
+    if not _is_pair(values):
+        raise ValueError(f"{name} of two sets must be a pair, for validation and test. Got {type(values).__name__}.")
+    return values[index]
+
+
+def _part(pair: Any, columns: dict[str, Any]) -> Part:
+    if isinstance(pair, LogitSet):
+        raise TypeError("a LogitSet goes with others alone, {'validation': ..., 'test': ...}.")
+    scores, labels = pair
+    names = tuple(map(str, scores.columns)) if isinstance(scores, pd.DataFrame) else None
+    if isinstance(labels, pd.DataFrame) and names is not None:  # multi-label
+        labels = labels.to_numpy()
+    return Part(scores, as_array(labels), class_names=names, score_columns=names, **columns)
+
+
+def _no_such_data(data: Any) -> TypeError:
+    return TypeError(
+        "data must be the path of a file, (logits, labels), two such pairs, or what read_logits gave. "
+        f"Got {type(data).__name__}."
+    )

@@ -1,0 +1,118 @@
+"""A Report as JSON: numbers, intervals, advice and where they come from, for other programs.
+
+Strict JSON: what is not known, or infinite as an NLL may be, is null, and `infinite` names the latter.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from focal_lib.metrics.bins import Bins, reliability_bins_of
+
+if TYPE_CHECKING:
+    from focal_lib.calibration.methods import Method
+    from focal_lib.tool.report.decisions import Decisions
+    from focal_lib.tool.report.report import Report
+
+__all__ = ["FORMAT", "plain", "report_as_json", "rows_of"]
+
+FORMAT = 1
+
+
+def report_as_json(report: Report, decisions: Decisions | None = None) -> str:
+    """Everything in the report as one JSON object.
+
+    Args:
+        decisions: of the method that is kept, on the same samples; left out where there are none.
+    """
+    evaluation, advised = report.evaluation, report.advice.method
+    content = {
+        "format": FORMAT,
+        "focal_lib": version("focal-lib"),
+        "advice": {**_named(advised), "words": report.advice.words},
+        "kept": {**_named(report.kept), "words": report.kept_in_words},
+        "samples": {
+            "fit": evaluation.n_fit,
+            "test": evaluation.n_test,
+            "classes": evaluation.n_classes,
+            "classes without a sample to fit on": list(evaluation.unseen),
+            "folds": evaluation.folds,
+        },
+        "methods": [
+            {**_named(method), "parameters": _numbers_of(fit), "changed": evaluation.changed[method]}
+            for method, fit in evaluation.fits.items()
+        ],
+        "summary": report.summary,
+        "calibration_test": [{**_named(method), "p": p} for method, p in report.p_values.items()],
+        "metrics": rows_of(report.metrics),
+        "differences": rows_of(report.differences),
+        "reliability": [
+            {**_named(method), "bins": "equal width", **_of_bins(reliability_bins_of(s.confidence, s.correct))}
+            for method, s in evaluation.scores.items()
+        ],
+        "slices": [] if report.slices is None else rows_of(report.slices),
+        "notes": list(report.notes),
+        "theory": list(report.theory),
+        "suspicions": [str(suspicion) for suspicion in report.suspicions],
+        "provenance": dict(report.provenance),
+    }
+    if decisions is not None:
+        content["decisions"] = decisions
+    return json.dumps(plain(content), indent=1, allow_nan=False) + "\n"
+
+
+def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """A table's rows as objects; `infinite` names the columns where null stands for an infinite number."""
+    found = []
+    for row in table.to_dict("records"):
+        infinite = [str(name) for name, value in row.items() if isinstance(value, float) and math.isinf(value)]
+        found.append(
+            {str(name): plain(value) for name, value in row.items()} | ({"infinite": infinite} if infinite else {})
+        )
+    return found
+
+
+def plain(value: Any) -> Any:
+    """As JSON holds it: arrays are lists, dataclasses objects, numbers that are not finite null.
+
+    Raises:
+        TypeError: a value of a kind that JSON has not.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): plain(entry) for name, entry in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    raise TypeError(f"a value must be a number, text, or made of these. Got {type(value).__name__}.")
+
+
+def _named(method: Method | None) -> dict[str, str | None]:
+    return {"method": None, "objective": None} if method is None else {"method": method[0], "objective": method[1]}
+
+
+def _numbers_of(fit: Any) -> dict[str, float]:
+    """What was fitted and is one number: temperature, gamma; arrays are in calibrator.json."""
+    numbers = {name.rstrip("_"): value for name, value in vars(fit).items() if name.endswith("_")}
+    return {name: float(value) for name, value in numbers.items() if isinstance(value, float | np.floating)}
+
+
+def _of_bins(bins: Bins) -> dict[str, np.ndarray]:
+    """Bins with samples; low and high are the bands of the diagram, which hold for all of them together with 95 %."""
+    low, high = bins.consistency_together()
+    found = {"count": bins.count, "confidence": bins.confidence, "accuracy": bins.accuracy}
+    return found | {"low if calibrated": low, "high if calibrated": high}

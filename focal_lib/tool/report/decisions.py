@@ -1,0 +1,190 @@
+"""What a model's probabilities are worth for decisions: when to answer, what to act on, which classes to mistrust."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from torch import Tensor
+
+from focal_lib.calibration.calibrators.base import Calibrator
+from focal_lib.calibration.logit_sets import LogitSet
+from focal_lib.metrics.confusion import ConfidenceBand, confusion_by_confidence_of
+from focal_lib.metrics.net_benefit import NetBenefit, net_benefit_of
+from focal_lib.metrics.per_class import ClassReliability, class_reliability_of
+from focal_lib.metrics.predictions import Predictions, predictions_of_chunk
+from focal_lib.metrics.risk_coverage import RiskCoverage, Threshold, risk_coverage_of
+from focal_lib.metrics.samples import Samples
+from focal_lib.tool.evaluation.scoring import log_probs
+
+__all__ = ["Decisions", "decide"]
+
+SHOWN_RISKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)  # of which those below the error are asked for
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What `decide` found.
+
+    Attributes:
+        risk_coverage: the risk-coverage curve with bounds that hold together.
+        thresholds: risk -> certified threshold, None where the samples certify none.
+        per_class: confidence and accuracy of each predicted class, those first whose gap is the farthest from 0.
+        confusion: right and wrong in bands of confidence.
+        net_benefit: of acting on class 1, of a binary model; None of others.
+        class_names: for the classes, numbers where there are none.
+        caveats: of data with weights or groups, what the bounds leave out.
+    """
+
+    risk_coverage: RiskCoverage
+    thresholds: dict[float, Threshold | None]
+    per_class: ClassReliability
+    confusion: tuple[ConfidenceBand, ...]
+    net_benefit: NetBenefit | None
+    class_names: tuple[str, ...]
+    caveats: tuple[str, ...] = ()
+
+    def threshold_table(self) -> pd.DataFrame:
+        """Risk that is asked for, and the threshold, coverage, observed risk and bound that it is certified with."""
+        rows = [
+            (risk, *((np.nan,) * 4 if t is None else (t.threshold, t.coverage, t.risk, t.bound)))
+            for risk, t in self.thresholds.items()
+        ]
+        return pd.DataFrame(rows, columns=["risk at most", "threshold", "coverage", "observed risk", "bound"])
+
+    def class_table(self) -> pd.DataFrame:
+        """One row for each predicted class, those first whose interval of the gap is the farthest from 0."""
+        p = self.per_class
+        names = [self.class_names[k] for k in p.classes]
+        columns = {"class": names, "predicted": p.count, "confidence": p.confidence, "accuracy": p.accuracy}
+        return pd.DataFrame(columns | {"gap": p.gap, "low": p.low, "high": p.high})
+
+    def confusion_table(self) -> pd.DataFrame:
+        """One row for each band of confidence, with the most confused classes, label -> predicted."""
+        rows = [
+            (
+                f"{band.low:g} to {band.high:g}",
+                band.right,
+                band.wrong,
+                "; ".join(
+                    f"{self.class_names[p.label]} -> {self.class_names[p.predicted]} ({p.count:,})" for p in band.pairs
+                ),
+            )
+            for band in self.confusion
+        ]
+        return pd.DataFrame(rows, columns=["confidence", "right", "wrong", "label -> predicted (samples)"])
+
+    def net_benefit_table(self) -> pd.DataFrame | None:
+        """One row for each threshold; None where the model is not binary."""
+        if (found := self.net_benefit) is None:
+            return None
+        names = ("threshold", "model", "treat_all", "gain", "low", "high")
+        return pd.DataFrame({name.replace("_", " "): getattr(found, name) for name in names})
+
+    def sentences(self) -> list[str]:
+        """The certified thresholds, the worst classes and the caveats in words."""
+        return [*self._on_answering(), self._on_classes(), *self.caveats]
+
+    def _on_answering(self) -> list[str]:
+        level = f"{100 * self.risk_coverage.level:g} %"
+        found = []
+        for risk, t in self.thresholds.items():
+            if t is not None:
+                # in full: rounded down it would take in samples for which nothing is certified
+                where = f"Answer where the confidence is above {t.threshold!r}" if t.threshold else "Answer always"
+                found.append(
+                    f"{where}: at most {100 * risk:g} % of the answers are wrong, with {level} confidence; that "
+                    f"answers {100 * t.coverage:.0f} % of the samples, {100 * t.risk:.2g} % of them wrongly."
+                )
+        none = [f"{100 * risk:g} %" for risk, t in self.thresholds.items() if t is None]
+        if none:
+            found.append(
+                f"{self.risk_coverage.samples:,} samples certify no threshold of the confidence above which at most "
+                f"{' or '.join(none)} of the answers are wrong."
+            )
+        return found
+
+    def _on_classes(self) -> str:
+        p, level = self.per_class, f"{100 * self.per_class.level:g} %"
+        worst = [
+            f"{self.class_names[p.classes[i]]} (confidence {100 * p.confidence[i]:.1f} %, accuracy "
+            f"{100 * p.accuracy[i]:.1f} %, {p.count[i]:,} samples)"
+            for i in np.flatnonzero(p.certain)[:3]
+        ]
+        if not worst:
+            return (
+                f"No class is shown to be miscalibrated: each {level} interval of its gap holds 0 (all hold together)."
+            )
+        count = int(np.count_nonzero(p.certain))
+        verb = "is" if count == 1 else "are"
+        return (
+            f"{count} of the {len(p.classes)} classes that are predicted {verb} miscalibrated: the {level} interval of "
+            f"confidence minus accuracy excludes 0 (all hold together). The farthest from 0: {'; '.join(worst)}."
+        )
+
+
+def decide(
+    parts: Sequence[tuple[Calibrator | None, LogitSet]], *, level: float = 0.95, risks: Sequence[float] | None = None
+) -> Decisions:
+    """Certified thresholds, reliability of each class, confusion by confidence, and of a binary model net benefit.
+
+    Args:
+        parts: samples that were not fitted on, each set with the calibrator to apply, None for none: one pair, or one
+            for each fold of cross-fitting.
+        level: of bounds and of intervals, of each kind together; of the net benefit at each threshold alone.
+        risks: for which thresholds are certified; None for those of SHOWN_RISKS that are below the error.
+
+    Raises:
+        ValueError: no parts; level or a risk not in (0, 1).
+    """
+    if not parts:
+        raise ValueError("parts must hold at least one set of samples. Got none.")
+    found = [_predictions(calibrator, data) for calibrator, data in parts]
+    predicted = Predictions.concatenate([of for of, _ in found])
+    curve = risk_coverage_of(predicted.confidence, predicted.correct, level=level)
+    error = 1 - float(predicted.correct.mean())
+    asked = [risk for risk in SHOWN_RISKS if risk < error][-3:] if risks is None else risks
+    names = next((data.class_names for _, data in parts if data.class_names), None)
+    binary = None
+    if predicted.classes == 2 and len(predicted.label) > 1:
+        binary = net_benefit_of(
+            np.concatenate([p for _, p in found]), (predicted.label == 1).astype(float), level=level
+        )
+    return Decisions(
+        risk_coverage=curve,
+        thresholds={float(risk): curve.certified(risk) for risk in asked},
+        per_class=class_reliability_of(predicted, level=level),
+        confusion=confusion_by_confidence_of(predicted),
+        net_benefit=binary,
+        class_names=tuple(names or map(str, range(predicted.classes))),
+        caveats=tuple(_caveats([data for _, data in parts])),
+    )
+
+
+def _caveats(sets: Sequence[LogitSet]) -> list[str]:
+    found = []
+    if len(sets) > 1:
+        found.append(
+            "Each fold was answered by a calibrator fitted on the others: bounds and intervals are of these, not of "
+            "the one that is kept, and take them for one model."
+        )
+    if any(data.weights is not None for data in sets):
+        found.append(
+            "For thresholds, classes, confusion and net benefit every sample counts the same: weights are left out."
+        )
+    if any(data.groups is not None for data in sets):
+        found.append("Bounds and intervals take samples for independent, which those of one group are not.")
+    return found
+
+
+def _predictions(calibrator: Calibrator | None, data: LogitSet) -> tuple[Predictions, np.ndarray]:
+    """Chunk by chunk; with the probability of class 1."""
+
+    def chunk(z: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+        p = log_probs(calibrator, z).exp()
+        return *predictions_of_chunk(p, y), p[:, 1]
+
+    predicted, confidence, label, second = Samples(data.logits, data.labels).gather(chunk)
+    return Predictions(predicted, confidence, label, data.classes), second

@@ -1,0 +1,140 @@
+"""The `focal claims` command.
+
+focal claims                    every claim, with its verdict on record
+focal claims prop5              those with that in their id or statement
+focal claims kk24.prop5         one of them, checked now, with its evidence
+focal claims kk24.prop5 --json  the same as data; without an id, the whole ledger
+focal claims --verify           everything checked anew and compared with the record
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from focal_lib.atomic_write import write_whole
+
+if TYPE_CHECKING:
+    from reproduction.ledger.ledger import Claim
+    from reproduction.ledger.verdicts import Check
+
+__all__ = ["claims"]
+
+
+@click.command()
+@click.argument("text", required=False)
+@click.option("--json", "as_data", is_flag=True, help="As JSON; its schema is reproduction/ledger/ledger.schema.json.")
+@click.option("--verify", is_flag=True, help="Check again and compare with the verdicts on record.")
+@click.option("--record", is_flag=True, help="Check again and record every verdict, in the README's table, too.")
+@click.option("--paper", help="Only the claims of one paper: kk24, m20, kn24 or l25.")
+@click.option("--boxes", type=click.Path(path_type=Path), help="Write the boxes of a claim's certificate, as JSON.")
+def claims(text: str | None, as_data: bool, verify: bool, record: bool, paper: str | None, boxes: Path | None) -> None:
+    """The ledger: every claim with its verdict on record, or those with TEXT in their id or statement.
+
+    One alone is checked now and explained with its evidence.
+    With --verify everything is computed anew; the exit status is 1 if a verdict changed.
+    With --record it is computed anew and written down, for the project's authors.
+    """
+    from reproduction.ledger.ledger import ledger, search
+
+    given = {"--json": as_data, "--verify": verify, "--record": record, "--boxes": boxes is not None}
+    if sum(given.values()) > 1:
+        both = ", ".join(name for name, is_given in given.items() if is_given)
+        raise click.UsageError(f"only one of {', '.join(given)} can be done at a time. Got {both}.")
+    try:
+        wanted = search(text, paper) if text else ledger(paper)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    alone = wanted[0] if text and len(wanted) == 1 else None
+    if boxes is not None:
+        _write_boxes(alone, boxes)
+    elif record:
+        _record([claim.id for claim in wanted])
+    elif verify:
+        _verify([claim.id for claim in wanted])
+    elif as_data:
+        from reproduction.ledger.as_json import as_json
+
+        click.echo(json.dumps(as_json(wanted, check=alone is not None), indent=1, ensure_ascii=False))
+    elif alone:
+        click.echo(alone.describe())
+        click.echo(f"\n{alone.place} ({alone.chapter}); code {alone.location}; checked in {alone.seconds:.1f} s.")
+    else:
+        _list(wanted)
+
+
+def _list(wanted: list[Claim]) -> None:
+    from reproduction.ledger import verdicts
+
+    on_record = verdicts.records()
+    rows = [
+        (
+            on_record[claim.id].label if claim.id in on_record else "not on record",
+            claim.id,
+            str(claim.fidelity),
+            claim.source,
+        )
+        for claim in wanted
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _checked(ids: list[str]) -> list[Check]:
+    """The claims checked now, with a bar."""
+    from reproduction.ledger import verdicts
+
+    found = []
+    with click.progressbar(length=len(ids), label="checking", file=sys.stderr) as bar:
+        for check in verdicts.check_all(ids):
+            bar.update(1)
+            found.append(check)
+    for check in found:
+        if check.changed:
+            before = check.before.describe() if check.before else "not on record"
+            click.echo(f"{check.id}: {before} -> {check.now.describe()}")
+    return found
+
+
+def _verify(ids: list[str]) -> None:
+    from reproduction.ledger.tally import say_without_coq
+
+    checks = _checked(ids)
+    missing, changed = (sum(getattr(check, name) for check in checks) for name in ("missing", "changed"))
+    note = f" {missing} need the training runs, which `make book` makes, and were not compared." if missing else ""
+    click.echo(f"{len(ids) - changed - missing} of {len(ids)} verdicts as recorded.{note}")
+    if without := say_without_coq(sum(check.awaits_kernel for check in checks)):
+        click.echo(without)
+    if changed:
+        raise SystemExit(1)
+
+
+def _record(ids: list[str]) -> None:
+    from reproduction.ledger import verdicts
+
+    try:
+        verdicts.record(_checked(ids))
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{len(ids)} verdicts -> {verdicts.FILE.name}, README.md")
+
+
+def _write_boxes(claim: Claim | None, out: Path) -> None:
+    from reproduction.ledger.evidence import certificates
+
+    found = certificates(claim.evidence) if claim else []
+    if not found:
+        raise click.ClickException(
+            "--boxes needs the id of a claim with a certificate, such as kk24.prop3_sharp_above."
+        )
+    text = json.dumps([certificate.as_json() for certificate in found], indent=1) + "\n"
+    try:
+        write_whole(out, lambda part: part.write_text(text))
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{sum(len(b) for c in found for b in c.boxes.values()):,} boxes -> {out}")

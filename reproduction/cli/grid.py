@@ -1,0 +1,191 @@
+"""The `focal grid` command.
+
+focal grid workflow/grids/fashion-mnist.yaml --status
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from focal_lib.atomic_write import check_folder, check_target
+from focal_lib.cli.files import GRID_FILE, NAMED_PATH, ROOT_FOLDER
+from focal_lib.cli.numbers import CORES, FiniteNumber, WholeNumber
+
+if TYPE_CHECKING:
+    from reproduction.engine.store import Result
+
+__all__ = ["grid"]
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("path", type=GRID_FILE)
+@click.option("--cores", default="all", show_default=True, type=CORES, metavar="CORES", help="How many to use.")
+@click.option("--dry-run", is_flag=True, help="Only say what it stands for and would cost: runs, images, hours here.")
+@click.option("--status", "only_status", is_flag=True, help="Say what is done, running, stopped, waiting, or failed.")
+@click.option("--root", type=ROOT_FOLDER, help="Folder of the runs. Default: FOCAL_RUNS, else _build/runs.")
+@click.option("--again", is_flag=True, help="Move finished runs aside and make them anew.")
+@click.option("--minutes", type=FiniteNumber(0, min_open=True), help="Stop at checkpoints; the next call goes on.")
+@click.option("--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "cuda"]))
+@click.option("--per-device", default=1, show_default=True, type=WholeNumber(1), help="Runs at once on each GPU.")
+@click.option("--record", type=NAMED_PATH, help="Copy the finished runs there, without training logits.")
+@click.option(
+    "--table",
+    type=NAMED_PATH,
+    help="Write test metrics of the finished runs, as parquet; with --record of all that are recorded there.",
+)
+@click.option("--part", is_flag=True, help="With --record or --table: those that are finished, if not all are.")
+@click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
+def grid(
+    path: Path,
+    cores: int | str,
+    dry_run: bool,
+    only_status: bool,
+    root: Path | None,
+    again: bool,
+    minutes: float | None,
+    device: str,
+    per_device: int,
+    record: Path | None,
+    table: Path | None,
+    part: bool,
+    snakemake: tuple[str, ...],
+) -> None:
+    """Do every run of the grid PATH, a YAML file; what follows the options goes to Snakemake.
+
+    focal grid workflow/grids/fashion-mnist.yaml --cores 2 --executor slurm
+
+    With --executor slurm, say, or --profile, for a cluster, --minutes are those of each job, each takes the GPU it was
+    given, and nothing is said of this machine.
+    After --minutes the exit status is 75 while calls help, and 1 when what is left has failed; why is told at the end.
+
+    A finished run is kept, but for --again. Two grids at once share the runs they have in common.
+    --status, --record and --table run nothing: they look at the runs there are. Nor does --dry-run, which times a step
+    of training where no finished run tells how long an image takes. Before it starts, a grid says its cost, too: for
+    that it times steps for some seconds at most, and none where training takes less time.
+    """
+    from reproduction.checkout import require_checkout
+    from reproduction.engine.grids import read_grid
+    from reproduction.engine.jobs import check_root, do_grid, is_for_cluster
+    from reproduction.engine.plan import plan_grid, runs_to_do
+    from reproduction.engine.preflight import check_runs_apart
+    from reproduction.engine.status import exit_status, status
+    from reproduction.engine.store import default_runs
+
+    if only_status:
+        _refuse_ignored({"path", "root", "only_status"}, "--status looks at the runs there are")
+    elif record is not None or table is not None:
+        _refuse_ignored({"path", "root", "record", "table", "part"}, "--record and --table look at the runs there are")
+    elif dry_run:
+        used = {"path", "root", "dry_run", "cores", "device", "again"}
+        _refuse_ignored(used, "--dry-run says what the grid would cost")
+    else:
+        every = set(click.get_current_context().params)
+        _refuse_ignored(every - {"part"}, "--part is for --record and --table")
+        if device != "cuda":
+            _refuse_ignored(every - {"per_device"}, "only --device cuda shares out GPUs")
+        if is_for_cluster(snakemake):
+            _refuse_ignored(every - {"per_device"}, "on a cluster each run takes the GPU that its job was given")
+    try:
+        specs, root = read_grid(path), root or default_runs()
+        if only_status:
+            for spec, state, detail in status(specs, root):
+                click.echo(f"{state:8} {spec.digest}  {spec.label:20} seed {spec.seed}  {detail}")
+            return
+        if record is not None or table is not None:
+            _collect(path, root, record, table, part)
+            return
+        if not dry_run:
+            require_checkout("a grid of runs")
+            check_root(root)
+        here = not is_for_cluster(snakemake)
+        found = status(specs, root, whole=not dry_run)
+        if left := runs_to_do(found, again=again):
+            check_runs_apart(path, left, files=here)
+        plan = plan_grid(
+            path,
+            root,
+            device,
+            cores=0 if isinstance(cores, str) else cores,
+            measure="all" if dry_run else "worth it",
+            again=again,
+            here=here,
+            found=found,
+        )
+        click.echo("\n".join(filter(None, (plan.aims if dry_run else "", plan.costs))), err=not dry_run)
+        if dry_run:
+            return
+        where = {"cores": str(cores), "device": device}
+        ended = do_grid(path, root, again=again, minutes=minutes, per_device=per_device, more=snakemake, **where)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    if minutes is None:
+        raise SystemExit(ended.code)
+    failed = ended.failed
+    states = Counter("failed" if spec.digest in failed else state for spec, state, _ in status(specs, root))
+    click.echo(", ".join(f"{count} {state}" for state, count in states.items()))
+    for reason in dict.fromkeys(failed.values()):
+        first, *others = [spec.name for spec in specs if failed.get(spec.digest) == reason]
+        click.echo(f"{first}{f' and {len(others)} more' if others else ''}: {reason}", err=True)
+    raise SystemExit((ended.code and exit_status(states)) or ended.code)
+
+
+def _collect(path: Path, root: Path, record: Path | None, table: Path | None, part: bool) -> None:
+    """Copies of the runs, and a table of them."""
+    from reproduction.engine.recording import copy_runs, not_recorded
+    from reproduction.engine.store import SPEC, load_runs
+    from reproduction.studies.shared import compute_used, half_precision, over_seeds
+
+    try:
+        if table is not None:
+            check_target(table, ending=".parquet")
+            if (table.absolute().parent / SPEC).exists():
+                raise ValueError(f"a table must not lie in the folder of a run. Got {table}, beside {SPEC}.")
+            folder = table.absolute().parent
+            check_folder(folder, made=record is not None and record.absolute().is_relative_to(folder))
+        results = load_runs(path.resolve(), root, part=part)
+        if record is not None:
+            if fresh := not_recorded(results, record):
+                check_folder(record, made=True)
+            answer = half_precision.decide(fresh)
+            click.echo(answer.words)
+            copy_runs(fresh, record, root, number=answer.number)
+            click.echo(f"{len(results)} runs -> {record}; compute used: {compute_used.in_words(results)}")
+            if compute_used.update_readme(record.resolve().parent / "README.md"):
+                click.echo(f"compute used -> {record.parent / 'README.md'}")
+        if table is not None:
+            if record is not None:  # earlier calls, or other machines, may have recorded more
+                results = load_runs(path.resolve(), record.absolute(), part=part)
+            _refuse_to_lose(table, results)
+            over_seeds.write_table(over_seeds.measure(results), table)
+            click.echo(f"{len(results)} runs -> {table}")
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _refuse_to_lose(table: Path, results: Collection[Result]) -> None:
+    """A table that has other runs, too, is not written over: their logits may not be kept."""
+    from reproduction.studies.shared.experiments import runs_in_table
+
+    specs = (result.spec for result in results)
+    if lost := runs_in_table(table) - {(spec.dataset, spec.model, spec.label, spec.seed) for spec in specs}:
+        raise ValueError(
+            f"{table} must have no run that the new table has not. Got {len(lost)}: write elsewhere, or move it away."
+        )
+
+
+def _refuse_ignored(used: Collection[str], why: str) -> None:
+    """Options that were given and would do nothing are refused."""
+    context = click.get_current_context()
+    given = [
+        " ".join(context.params[own.name]) if isinstance(own, click.Argument) else own.opts[0]
+        for own in context.command.params
+        if own.name and own.name not in used and context.get_parameter_source(own.name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(f"{why}: leave out {', '.join(given)}.", context)

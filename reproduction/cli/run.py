@@ -1,0 +1,97 @@
+"""The `focal run` command.
+
+focal run -p loss focal -p gamma 3
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import nullcontext
+from pathlib import Path
+
+import click
+
+from focal_lib.atomic_write import check_folder, check_target
+from focal_lib.cli.files import GRID_FILE, ROOT_FOLDER
+from focal_lib.cli.numbers import FiniteNumber, WholeNumber
+from focal_lib.cli.parameters import CommandWithParameters, parameters_option
+
+__all__ = ["run"]
+
+
+class _RunHelp(CommandWithParameters):
+    def rows(self, context: click.Context) -> list[tuple[str, str]]:
+        from reproduction.engine.spec_help import describe_parameters
+
+        return describe_parameters()
+
+
+@click.command(cls=_RunHelp)
+@parameters_option("a number or a name")
+@click.option("--root", type=ROOT_FOLDER, help="Folder of the runs. Default: FOCAL_RUNS, else _build/runs.")
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+@click.option("--per-device", type=WholeNumber(1), help="Take a GPU that has fewer jobs than this, or wait for it.")
+@click.option("--minutes", type=FiniteNumber(0, min_open=True), help="Stop at a checkpoint; the next call goes on.")
+@click.option("--again", is_flag=True, help="Move a finished run aside and make it anew.")
+@click.option("--page", type=click.Path(path_type=Path), help="Also leave an executed notebook on the run.")
+@click.option("--grid", "path", type=GRID_FILE, help="Instead of -p: a run of this grid, the one with that ...")
+@click.option("--digest", help="... digest; if another process does it, one that nobody does.")
+@click.option("--until", type=float, default=math.inf, help="As --minutes; a time in seconds since 1970.")
+@click.option("--since", type=float, help="Of --until: when the time began that is to suffice; default now.")
+def run(
+    parameters: tuple[tuple[str, str], ...],
+    root: Path | None,
+    device: str,
+    per_device: int | None,
+    minutes: float | None,
+    again: bool,
+    page: Path | None,
+    path: Path | None,
+    digest: str | None,
+    until: float,
+    since: float | None,
+) -> None:
+    """Train one network, go on where it was interrupted, or just say what it gave.
+
+    focal run -p dataset cifar10 -p model resnet50 -p recipe m20-cifar -p loss focal -p gamma 3 -p seed 0
+    """
+    from dataclasses import asdict
+
+    from reproduction.engine.cards import place_on_a_card
+    from reproduction.engine.grids import make_spec, read_grid_from
+    from reproduction.engine.locks import TimeUp
+    from reproduction.engine.run import run_shared
+    from reproduction.engine.status import CALL_AGAIN
+    from reproduction.engine.store import describe
+    from reproduction.parameters import parse_parameters
+
+    since = time.time() if since is None else since
+    try:
+        given = parse_parameters(parameters)
+        if math.isnan(until):
+            raise ValueError("--until must be a time in seconds since 1970. Got nan.")
+        if (path is None) != (digest is None) or (path is not None and given):
+            raise ValueError("a run is told by -p, or by --grid and --digest. Got a mixture.")
+        if per_device and device != "cuda":
+            raise ValueError(f"--per-device is for --device cuda. Got {device}.")
+        if page is not None:
+            check_target(page, ending=".ipynb")
+            check_folder(page.absolute().parent)
+        specs = [make_spec(given)] if path is None or digest is None else read_grid_from(path, digest)
+        until = min(until, time.time() + 60 * minutes) if minutes is not None else until
+        with place_on_a_card(per_device, until=until) if per_device else nullcontext(device) as place:
+            result = run_shared(specs, root, place, again=again, until=until, since=since, progress=path is None)
+        click.echo(f"{describe(result)} -> {result.spec.digest}")
+        if page is not None:
+            from reproduction.pages.execute import execute, find_source
+            from reproduction.pages.resolve import resolve
+
+            execute(find_source("experiment"), page, asdict(result.spec) | {"runs": str(root or "")})
+            resolve(page, page)
+            click.echo(f"page -> {page}")
+    except TimeUp as stop:
+        click.echo(f"Stopped: {stop}", err=True)
+        raise SystemExit(CALL_AGAIN) from None
+    except (ValueError, TypeError, OSError, RuntimeError, MemoryError) as error:
+        raise click.ClickException(str(error)) from None

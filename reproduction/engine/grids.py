@@ -1,0 +1,126 @@
+"""Grids of specifications: YAML files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from reproduction.checkout import ROOT
+from reproduction.engine.contrasts import Contrast, parse_contrasts
+from reproduction.engine.spec import Spec
+from reproduction.parameters import read_yaml
+
+__all__ = ["GridNotes", "default_grid", "make_spec", "read_contrasts", "read_grid", "read_grid_from", "read_notes"]
+
+_NOTES = ("reproduces", "differs", "missing")
+
+
+@dataclass(frozen=True)
+class GridNotes:
+    """What a grid stands for: the table or figure it reproduces; what it does otherwise than the paper, and lacks."""
+
+    reproduces: str = ""
+    differs: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+def default_grid() -> Path:
+    """The grid that the book reports."""
+    return ROOT / "workflow" / "grids" / "fashion-mnist.yaml"
+
+
+def read_grid(path: str | Path) -> list[Spec]:
+    """The specifications of a YAML grid: every combination of the values listed, each once.
+
+    A mapping in a list sets several fields at once, itself a grid:
+    `loss: [{loss: focal, gamma: [1, 2]}, {loss: flsd-53}]`. No run has a field twice. The keys `contrasts`,
+    `reproduces`, `differs` and `missing` are no fields: see `read_contrasts` and `read_notes`.
+
+    Raises:
+        ValueError: no mapping, a key that is no field of Spec, a field that is set twice for a run, a list without
+            values, a value that a Spec refuses, or contrasts or notes that are none; the file is named.
+    """
+    return _read(path)[0]
+
+
+def read_contrasts(path: str | Path) -> tuple[Contrast, ...]:
+    """The contrasts written down in a grid file; none where it has no key `contrasts`. Raises as `read_grid`."""
+    return _read(path)[1]
+
+
+def read_notes(path: str | Path) -> GridNotes:
+    """What a grid file reproduces, in what it differs from the paper, what of the paper is missing. As `read_grid`."""
+    return _read(path)[2]
+
+
+def _read(path: str | Path) -> tuple[list[Spec], tuple[Contrast, ...], GridNotes]:
+    path = ROOT / path
+    try:
+        content = read_yaml(path.read_text())
+        if not isinstance(content, dict):
+            raise ValueError(f"must hold fields of a run, as in 'gamma: [0, 3]'. Got {content!r}.")
+        notes = _parse_notes({name: content.pop(name) for name in _NOTES if name in content})
+        runs = {name: value for name, value in content.items() if name != "contrasts"}
+        specs = list(dict.fromkeys(Spec(**values) for values in _combinations(runs)))
+        if "contrasts" not in content:
+            return specs, (), notes
+        losses: dict[tuple[str, str], dict[str, None]] = {}
+        for spec in specs:
+            losses.setdefault((spec.dataset, spec.model), {})[spec.label] = None
+        return specs, parse_contrasts(content["contrasts"], losses), notes
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path.name}: must hold no mapping that holds itself. Got one, by an alias.") from None
+
+
+def _parse_notes(content: Mapping[str, Any]) -> GridNotes:
+    given = dict(content)
+    reproduces = given.pop("reproduces", "")
+    if not isinstance(reproduces, str):
+        raise ValueError(f"reproduces must be a text, as in 'KK24 Table 1'. Got {reproduces!r}.")
+    for name, value in given.items():
+        if not isinstance(value, list) or not all(isinstance(line, str) and line for line in value):
+            raise ValueError(f"{name} must be a list of texts. Got {value!r}.")
+    return GridNotes(reproduces, **{name: tuple(value) for name, value in given.items()})
+
+
+def read_grid_from(path: str | Path, digest: str) -> list[Spec]:
+    """The specifications of a grid, the one of that digest first.
+
+    Raises:
+        ValueError: none has it.
+    """
+    specs = read_grid(path)
+    if digest not in {spec.digest for spec in specs}:
+        raise ValueError(f"digest must be that of a run in {Path(path).name}. Got {digest!r}.")
+    return sorted(specs, key=lambda spec: spec.digest != digest)
+
+
+def make_spec(values: Mapping[str, Any]) -> Spec:
+    """The specification with these fields. Raises ValueError as Spec, and for a name that is none of its fields."""
+    _check_names(values)
+    return Spec(**values)
+
+
+def _check_names(values: Mapping[str, Any]) -> None:
+    known = [f.name for f in fields(Spec)]
+    if unknown := sorted(map(str, set(values) - set(known))):
+        raise ValueError(f"parameters must be among {', '.join(known)}. Got {', '.join(unknown)}.")
+
+
+def _combinations(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    _check_names(content)
+    found: list[dict[str, Any]] = [{}]
+    for name, value in content.items():
+        if isinstance(value, list) and not value:
+            raise ValueError(f"{name} must have a value. Got [], which gives no runs.")
+        options: list[dict[str, Any]] = []
+        for item in value if isinstance(value, list) else [value]:
+            options += _combinations(item) if isinstance(item, dict) else [{name: item}]
+        if twice := sorted({key for values in found for option in options for key in values.keys() & option.keys()}):
+            raise ValueError(f"a field must be set once. Got {', '.join(twice)} twice, the second time in {name}.")
+        found = [values | option for values in found for option in options]
+    return found

@@ -1,0 +1,238 @@
+"""The runs of a grid as jobs: Snakemake does them, here or on a cluster."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+
+from focal_lib.atomic_write import check_folder
+from reproduction.checkout import require_checkout
+from reproduction.engine.cards import cards_here
+from reproduction.engine.grids import read_grid
+from reproduction.engine.status import status
+from reproduction.engine.version import VERSION
+
+__all__ = ["Ended", "check_root", "do_grid", "is_for_cluster"]
+
+log = logging.getLogger(__name__)
+
+REASON, STOPPED = "Error: ", "Stopped: "  # how the last words of `focal run` begin, as the logger knows, too
+HERE = ("local", "dryrun", "touch")  # executors of Snakemake that need no other machine
+ROOM_FOR_A_WORD = 100_000  # bytes
+NONE_BEGAN = "Snakemake ended before it began a job, for the reason it gave"
+
+
+class Ended(NamedTuple):
+    """How a call ended: Snakemake's exit status, and digest -> why that run failed in this call."""
+
+    code: int
+    failed: dict[str, str]
+
+
+def is_for_cluster(more: Sequence[str]) -> bool:
+    """Whether what is given to Snakemake hands the jobs to other machines.
+
+    As an executor does that is not local, or, where none is given, a profile, also by SNAKEMAKE_PROFILE.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--executor", "-e", nargs="?")
+    parser.add_argument("--profile", nargs="?", default=os.environ.get("SNAKEMAKE_PROFILE"))
+    parser.add_argument("--workflow-profile", nargs="?")
+    given, _ = parser.parse_known_args(more)
+    if given.executor:
+        return given.executor not in HERE
+    return not {given.profile, given.workflow_profile} <= {None, "", "none"}
+
+
+def check_root(root: Path) -> None:
+    """Whether a grid can keep its runs there, asked before any work.
+
+    Raises:
+        OSError: nothing can be written there, see `check_folder`.
+        ValueError: a brace in its name, which Snakemake would fill in; a quotation mark at its end, which it would
+            take off; a line break.
+    """
+    check_folder(root, made=True)
+    name = str(root.resolve())
+    if set("{}\n\r") & set(name):
+        raise ValueError(
+            f"the folder of a grid's runs must have no {{ or }} or line break in its name. Got {str(root)!r}."
+        )
+    if name.endswith(("'", '"')):
+        raise ValueError(f"the name of the folder of a grid's runs must not end with a quotation mark. Got {root}.")
+
+
+def do_grid(
+    path: Path,
+    root: Path,
+    *,
+    cores: str = "all",
+    again: bool = False,
+    minutes: float | None = None,
+    device: str = "auto",
+    per_device: int = 1,
+    more: Sequence[str] = (),
+) -> Ended:
+    """Do every run of a grid that is not done, and come back.
+
+    Args:
+        root: folder of the runs.
+        again: move finished runs aside and make them anew.
+        minutes: after these no run is begun and those at work stop at a checkpoint; the next call goes on. On a
+            cluster, where jobs wait, each job has these for itself.
+        device: of the runs. 'cuda': here each takes a GPU that has fewer than `per_device` of them; on a cluster the
+            one that its job was given.
+        more: for Snakemake.
+
+    Raises:
+        FileNotFoundError: the package is installed without a checkout.
+        ValueError: 'cuda' without a GPU.
+        OSError, ValueError: as `check_root`.
+        SystemExit: a signal came that ends processes: no further run was begun, and those at work have ended.
+    """
+    checkout = require_checkout("a grid of runs")
+    check_root(root)
+    cluster = is_for_cluster(more)
+    flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete", "--nolock"]
+    flags += ["--logger=focal", *(["--forcerun", "train"] if again else [])]
+    options = [] if device == "auto" else ["--device", device]
+    if device == "cuda" and not cluster:
+        options += ["--per-device", str(per_device)]
+        flags += ["--resources", f"gpu_places={len(cards_here()) * per_device}"]
+    options += ["--again"] if again else []
+    since = time.time()
+    until = since + 60 * (minutes or 0)
+    if minutes is not None:
+        spent = ["--until", f"{until:.0f}", "--since", f"{since:.0f}"]
+        options += ["--minutes", f"{minutes:g}"] if cluster else spent
+        minutes = None if cluster else minutes
+    root.mkdir(parents=True, exist_ok=True)
+    _forget_what_is_not_done(path, root)
+    with tempfile.TemporaryDirectory(
+        prefix=".logs-", dir=root
+    ) as logs:  # of its own: another grid may do the same runs
+        config = ["--config", f"grid={path.resolve()}", f"runs={root.resolve()}", f"run_logs={Path(logs).resolve()}"]
+        config += ["warm=0"]  # a run is a process by itself, which lives on where Snakemake is killed
+        config += [f"run_options={' '.join(options)}"] if options else []
+        command = [sys.executable, "-m", "workflow.call_snakemake", "runs", *flags, *more, *config]
+        code = _wait(subprocess.Popen(command, cwd=checkout, env=_environment(checkout)), minutes)
+        time_up = minutes is not None and time.time() >= until
+        return Ended(code, _failed(path, root, Path(logs), began_none="" if time_up or not code else NONE_BEGAN))
+
+
+def _forget_what_is_not_done(path: Path, root: Path) -> None:
+    """Snakemake asks for no run whose marker is there: those of damaged runs go."""
+    for spec, state, _ in status(read_grid(path), root, whole=True):
+        if state not in ("done", "running"):
+            (root / spec.digest / f"finished-{VERSION}").unlink(missing_ok=True)
+
+
+def _failed(path: Path, root: Path, logs: Path, began_none: str) -> dict[str, str]:
+    """Digest -> reason, of the runs whose job of this call failed: what cannot be prepared leaves nothing else.
+
+    Args:
+        began_none: the reason of all that is left, where no job has left a log.
+    """
+    found = {}
+    began_none = "" if any(logs.iterdir()) else began_none
+    for spec, state, _ in status(read_grid(path), root):
+        if state in ("done", "running"):  # another grid's job may have done better
+            continue
+        of_data = next(logs.rglob(f"data-{spec.dataset}.txt"), logs)
+        told = _last_reason(logs / f"run-{spec.digest}.txt") or _last_reason(of_data)
+        if reason := told or began_none or _no_room(root):
+            found[spec.digest] = reason
+    return found
+
+
+def _no_room(root: Path) -> str:
+    """That a full disk has no room for a job's own word; '' where there is some."""
+    free = shutil.disk_usage(root).free
+    return f"the disk of {root} is full: {free:,} bytes are left" if free < ROOM_FOR_A_WORD else ""
+
+
+def _last_reason(log_file: Path) -> str:
+    """Why the job with this log failed, in a line; '' where it did not, was stopped or killed, or has not begun."""
+    lines = [line for line in log_file.read_text(errors="replace").splitlines() if line] if log_file.is_file() else []
+    if not lines or lines[-1].startswith(STOPPED):
+        return ""
+    if said := [line for line in lines if line.startswith(REASON)]:  # some go on over several lines
+        return said[-1].removeprefix(REASON)
+    return lines[-1] if any(line.startswith("Traceback (most recent call last)") for line in lines) else ""
+
+
+def _environment(checkout: Path) -> dict[str, str]:
+    """The jobs' python is this one; Snakemake finds the logger, and python `workflow`, whatever PYTHONSAFEPATH says."""
+    search = {
+        "PATH": (Path(sys.executable).parent, os.environ.get("PATH")),
+        "PYTHONPATH": (checkout / "workflow" / "plugins", os.environ.get("PYTHONPATH"), checkout),
+    }
+    own = {name: os.pathsep.join(str(part) for part in parts if part) for name, parts in search.items()}
+    return os.environ | own
+
+
+def _wait(process: subprocess.Popen[bytes], minutes: float | None) -> int:
+    """Snakemake's exit status; after the minutes it begins no further job and waits for those at work.
+
+    Raises:
+        SystemExit: a signal came that ends processes, and Snakemake has ended first.
+    """
+    came: list[int] = []
+    try:
+        with _passing_on(process, came):
+            if minutes is not None:
+                with suppress(subprocess.TimeoutExpired):
+                    return process.wait(60 * minutes)
+                process.terminate()
+            return process.wait()
+    except BaseException:  # Ctrl-C reaches it too
+        process.wait()
+        raise
+    finally:
+        if came:
+            raise SystemExit(128 + came[0])
+
+
+@contextmanager
+def _passing_on(process: subprocess.Popen[bytes], came: list[int]) -> Iterator[None]:
+    """SIGTERM and SIGHUP are for Snakemake, which begins no further job then; the second one is for its jobs, too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def pass_on(number: int, _: Any) -> None:
+        came.append(number)
+        if len(came) == 1:
+            log.warning("No further run is begun. Those at work are waited for; another signal ends them.")
+            process.terminate()  # also for SIGHUP, at which Snakemake would leave its jobs behind
+        else:
+            _end_jobs(process.pid)
+
+    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {own: signal.signal(own, pass_on) for own in ends if signal.getsignal(own) is not signal.SIG_IGN}  # nohup
+    try:
+        yield
+    finally:
+        for own, handler in before.items():
+            signal.signal(own, signal.SIG_DFL if handler is None else handler)
+
+
+def _end_jobs(pid: int) -> None:
+    with suppress(psutil.Error):
+        for job in psutil.Process(pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                job.terminate()

@@ -1,0 +1,129 @@
+"""Where the runs of a grid stand, from the files in their folders and their locks."""
+
+from __future__ import annotations
+
+import json
+import time
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reproduction.engine.locks import is_locked
+from reproduction.engine.spec import Spec
+from reproduction.engine.store import (
+    CHECKPOINT,
+    FAILURE,
+    HISTORY,
+    LOG,
+    LOGITS,
+    SPEC,
+    WEIGHTS,
+    OtherSpecification,
+    RunDamaged,
+    RunMissing,
+    checked_bytes,
+    load,
+    read_record,
+    run_folder,
+    version_of,
+)
+from reproduction.engine.version import VERSION
+
+__all__ = ["CALL_AGAIN", "Status", "exit_status", "status"]
+
+CALL_AGAIN = 75  # exit status: the next call goes on (EX_TEMPFAIL)
+_NO_CALL_HELPS = ("failed", "newer", "other")
+
+
+class Status(NamedTuple):
+    """Where a run stands, and a word on it.
+
+    'done', 'outdated', 'newer', 'damaged', 'other' (another run's record), 'running', 'failed', 'stopped' or 'waiting'.
+    """
+
+    spec: Spec
+    state: str
+    detail: str
+
+
+def status(specs: Iterable[Spec], root: str | Path | None = None, *, whole: bool = False) -> list[Status]:
+    """Where each run stands, from the files in its folder and its lock.
+
+    Args:
+        whole: read the logits of finished runs, too, whose damage nothing else may tell.
+    """
+    found = [Status(spec, *_state(spec, run_folder(spec, root), root)) for spec in specs]
+    return [_read_whole(one, root) if whole and one.state == "done" else one for one in found]
+
+
+def _read_whole(one: Status, root: str | Path | None) -> Status:
+    try:
+        load(one.spec, root)
+    except RunMissing:  # moved aside since
+        return Status(one.spec, *_state(one.spec, run_folder(one.spec, root), root))
+    except RunDamaged as error:
+        return one._replace(state="damaged", detail=str(error))
+    return one
+
+
+def exit_status(states: Iterable[str]) -> int:
+    """0 where every run is done; 1 where the rest wait for a person: failed, newer or other; else CALL_AGAIN."""
+    left = {state for state in states if state != "done"}
+    if not left:
+        return 0
+    return 1 if left <= set(_NO_CALL_HELPS) else CALL_AGAIN
+
+
+def _state(spec: Spec, folder: Path, root: str | Path | None) -> tuple[str, str]:
+    checkpoint = folder / CHECKPOINT
+    if is_locked(folder):
+        return "running", _age(checkpoint)
+    if (folder / LOGITS).exists():
+        return _finished_state(spec, folder, root)
+    if (folder / FAILURE).is_file():
+        return "failed", _failure(folder / FAILURE)
+    if not checkpoint.is_file() and (folder / WEIGHTS).is_file():
+        return "damaged", f"no {LOGITS}; the next call makes it from {WEIGHTS}, if that is whole"
+    return ("stopped", _age(checkpoint)) if folder.is_dir() else ("waiting", "")
+
+
+def _failure(path: Path) -> str:
+    try:
+        return str(json.loads(path.read_text())["reason"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return f"for a reason that {path.name} does not tell"
+
+
+def _finished_state(spec: Spec, folder: Path, root: str | Path | None) -> tuple[str, str]:
+    """By the record, and what can be seen of the other files without reading the large ones."""
+    try:
+        record = read_record(spec, folder, root)
+        checked_bytes(folder, record, HISTORY)
+    except OtherSpecification:
+        return "other", f"{SPEC} is of another run; --again moves it aside"
+    except RunDamaged as error:
+        return "damaged", str(error)
+    if (version := version_of(record)) != VERSION:
+        return "newer" if version > VERSION else "outdated", f"training code {version}, today's is {VERSION}"
+    if found := _seen_damage(folder / LOGITS, record):
+        return "damaged", found
+    weights = _seen_damage(folder / WEIGHTS, record) if (folder / LOG).is_file() else ""  # copies have none
+    return "done", f"but {weights}: --again trains it anew" if weights else ""
+
+
+def _seen_damage(path: Path, record: Mapping[str, Any]) -> str:
+    """'no weights.pt', 'logits.npz is cut', '' where nothing is to be seen: both are zip files, whose end says much."""
+    if not path.is_file():
+        return f"no {path.name}"
+    wanted, size = record.get("files", {}).get(path.name, {}).get("bytes"), path.stat().st_size
+    if wanted not in (None, size):
+        return f"{path.name} has {size} bytes, not {wanted}"
+    with path.open("rb") as file:  # what may not be read is not cut
+        return "" if zipfile.is_zipfile(file) else f"{path.name} is cut"
+
+
+def _age(checkpoint: Path) -> str:
+    if not checkpoint.is_file():
+        return "no checkpoint yet"
+    return f"last checkpoint {time.time() - checkpoint.stat().st_mtime:.0f} s ago"

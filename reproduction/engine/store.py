@@ -1,0 +1,327 @@
+"""Where runs are kept: one folder a run, named by the hash of its specification."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import platform
+import shlex
+import struct
+import time
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import softmax
+
+from reproduction.checkout import ROOT, require_checkout
+from reproduction.engine.cost import Compute
+from reproduction.engine.grids import default_grid, read_grid
+from reproduction.engine.spec import Spec
+from reproduction.engine.version import VERSION
+
+__all__ = [
+    "Logits",
+    "NewerRun",
+    "OtherSpecification",
+    "Result",
+    "RunDamaged",
+    "RunMissing",
+    "SeveralVersions",
+    "default_runs",
+    "describe",
+    "load",
+    "load_runs",
+    "require_one_version",
+]
+
+# what a finished run is, the logits last: their presence ends it
+SPEC, HISTORY, WEIGHTS, LOGITS = "spec.json", "history.parquet", "weights.pt", "logits.npz"
+CHECKPOINT, FAILURE, LOG = "checkpoint", "failed.json", "log.jsonl"
+
+_AFTER = "test_logits_"  # an epoch, in the names of arrays
+
+# what readers raise on bytes that are not as they were written; no lack of memory or of a package is among them
+_UNREADABLE = (
+    *(ValueError, KeyError, TypeError, AttributeError, EOFError, OSError, RuntimeError, SyntaxError, OverflowError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
+
+
+COPY_AGAIN = "It is a copy: move it away, and record the run again."
+
+
+class RunMissing(FileNotFoundError):
+    """A run that has not been made, or not to its end; the message says which command makes it."""
+
+
+class RunDamaged(ValueError):
+    """A finished run with a file that is missing or not as it was written."""
+
+
+class NewerRun(ValueError):
+    """A run of a newer training code than this one, which must not repeat it."""
+
+
+class SeveralVersions(ValueError):
+    """Runs that are not to be compared: the training code changed between them."""
+
+
+class OtherSpecification(ValueError):
+    """A folder that holds another run than the one it is named by."""
+
+
+@dataclass(frozen=True)
+class Logits:
+    """Logits float32 (n, K) and labels int64 (n,) of one split."""
+
+    logits: np.ndarray
+    labels: np.ndarray
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished run."""
+
+    spec: Spec
+    history: pd.DataFrame  # a row an evaluated epoch and split; see monitor.summary
+    validation: Logits
+    test: Logits
+    train: Logits | None  # not kept in recorded runs
+    training_version: int = VERSION  # of the code that made it
+    compute: Compute | None = None  # None: recorded before this was
+    test_by_epoch: Mapping[int, Logits] = field(default_factory=dict)  # of the epochs on the way that were kept
+
+
+def default_runs() -> Path:
+    """Where runs are kept: FOCAL_RUNS, from the current folder, else _build/runs of the checkout.
+
+    Raises:
+        FileNotFoundError: neither is there.
+        NotADirectoryError: FOCAL_RUNS is something else.
+    """
+    if not (given := os.environ.get("FOCAL_RUNS")):
+        return require_checkout("a run without --root or FOCAL_RUNS") / "_build" / "runs"
+    if (folder := Path(given).absolute()).exists() and not folder.is_dir():
+        raise NotADirectoryError(f"FOCAL_RUNS must be a folder, or nothing yet. Got {given!r}, which is none.")
+    return folder
+
+
+def run_folder(spec: Spec, root: str | Path | None) -> Path:
+    return (ROOT / root if root else default_runs()) / spec.digest
+
+
+def load(spec: Spec, root: str | Path | None = None) -> Result:
+    """A finished run, whatever version of the training code made it.
+
+    Raises:
+        RunMissing: it has not been made, or not to the end.
+        RunDamaged: a file of it is missing or was changed.
+        OtherSpecification: the folder holds another run.
+    """
+    folder = run_folder(spec, root)
+    if not (folder / LOGITS).exists():
+        raise RunMissing(f"{_named(spec)} is not there, or not finished. It is made by: {_command(spec, root)}")
+    record = read_record(spec, folder, root)
+    history = checked_bytes(folder, record, HISTORY)
+    logits = _read(folder / LOGITS)
+    try:  # of bytes in memory: what a disk or a permission refuses has been told by now
+        frame = pd.read_parquet(io.BytesIO(history))
+        with np.load(io.BytesIO(logits), allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        parts = {name: _part(arrays, name) for name in ("validation", "test", "train") if f"{name}_logits" in arrays}
+        whole = array_checksum(arrays) == record["checksum"]
+        validation, test, compute = parts["validation"], parts["test"], Compute.of_record(record)
+        by_epoch = _by_epoch(arrays, test.labels)
+    except _UNREADABLE as error:
+        raise RunDamaged(f"{_named(spec)} in {folder} must be whole. Got {type(error).__name__}: {error}.") from None
+    if not whole:
+        raise RunDamaged(f"{folder / LOGITS} must match its checksum. It does not.")
+    return Result(spec, frame, validation, test, parts.get("train"), version_of(record), compute, by_epoch)
+
+
+def _part(arrays: Mapping[str, np.ndarray], name: str) -> Logits:
+    return Logits(arrays[f"{name}_logits"].astype(np.float32, copy=False), arrays[f"{name}_labels"])
+
+
+def _by_epoch(arrays: Mapping[str, np.ndarray], labels: np.ndarray) -> dict[int, Logits]:
+    kept = {name: name.removeprefix(_AFTER) for name in sorted(arrays) if name.startswith(_AFTER)}
+    return {int(epoch): Logits(arrays[name].astype(np.float32, copy=False), labels) for name, epoch in kept.items()}
+
+
+def logits_after(epoch: int) -> str:
+    """The name of the array of test logits after an epoch on the way."""
+    return f"{_AFTER}{epoch:04}"
+
+
+def read_record(spec: Spec, folder: Path, root: str | Path | None = None) -> dict[str, Any]:
+    """What a finished run says of itself.
+
+    Raises:
+        RunDamaged: there is none, or none that can be read.
+        OtherSpecification: it is of another run.
+    """
+    content = _read(folder / SPEC)
+    try:
+        record: dict[str, Any] = json.loads(content)
+        given, _ = record["spec"], record["checksum"]
+        version_of(record)
+        for described in dict(record.get("files") or {}).values():
+            dict(described)
+    except _UNREADABLE as error:
+        raise RunDamaged(
+            f"{_named(spec)} in {folder} must have a readable {SPEC}. Got {type(error).__name__}: {error}."
+        ) from None
+    if given != spec.as_dict:
+        raise OtherSpecification(
+            f"{folder} must hold the specification it is named by. Got one with {_differences(given, spec.as_dict)}. "
+            f"It is moved aside by: {_command(spec, root)} --again"
+        )
+    return record
+
+
+def _differences(given: Any, own: Mapping[str, Any]) -> str:
+    """'gamma 9.0 instead of 2.0'."""
+    given = given if isinstance(given, dict) else {}
+    names = [name for name in own if given.get(name) != own[name]] + [name for name in given if name not in own]
+    return ", ".join(f"{name} {given.get(name)} instead of {own.get(name)}" for name in names)
+
+
+def version_of(record: Mapping[str, Any]) -> int:
+    """Of the training code that made the run."""
+    return int(record.get("training_version", 0))
+
+
+def checked_bytes(folder: Path, record: Mapping[str, Any], name: str) -> bytes:
+    """A file of a finished run, as its record describes it.
+
+    Raises:
+        RunDamaged: it is missing, or was changed.
+    """
+    content = _read(folder / name)
+    if checksum_of(content) != _checksum_on_record(record, name, default=checksum_of(content)):
+        raise RunDamaged(f"{folder / name} must match its checksum. It does not.")
+    return content
+
+
+def _checksum_on_record(record: Mapping[str, Any], name: str, default: str = "") -> str:
+    """Records of before have one of the history only, or none."""
+    before = record.get("history_checksum", default) if name == HISTORY else default
+    return str((record.get("files") or {}).get(name, {}).get("sha256", before))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise RunDamaged(f"{path.parent} must hold {path.name}. It does not.") from None
+    except OSError:
+        if path.is_dir():
+            raise RunDamaged(f"{path} must be a file. Got a folder.") from None
+        raise
+
+
+def describe_files(contents: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
+    """Size and checksum of each file, for a run's record."""
+    return {name: {"bytes": len(content), "sha256": checksum_of(content)} for name, content in contents.items()}
+
+
+def load_runs(path: str | Path | None = None, root: str | Path | None = None, *, part: bool = False) -> list[Result]:
+    """Every run of a grid, in the grid's order.
+
+    Args:
+        part: those that are there, at least one.
+
+    Raises:
+        RunMissing: a run that is not there yet; the message has the command that makes them all.
+        RunDamaged: one that was changed.
+        SeveralVersions: of the training code.
+    """
+    path = ROOT / (path or default_grid())
+    shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+    command = f"focal grid {shlex.quote(str(shown))}{_at(root)}"
+    specs, results = read_grid(path), []
+    if part:  # of none that are there the first is missed below
+        specs = [spec for spec in specs if (run_folder(spec, root) / LOGITS).exists()] or specs
+    for spec in specs:
+        try:
+            results.append(load(spec, root))
+        except RunMissing:
+            missing = sum(not (run_folder(s, root) / LOGITS).exists() for s in specs)
+            message = f"{missing} of {len(specs)} runs are not there, {_named(spec)} first. They are made by: {command}"
+            raise RunMissing(message) from None
+        except RunDamaged as error:
+            is_copy = not (run_folder(spec, root) / LOG).is_file()
+            raise RunDamaged(f"{error} {COPY_AGAIN if is_copy else f'It is repeated by: {command}'}") from None
+    try:
+        require_one_version(results)
+    except SeveralVersions as error:
+        raise SeveralVersions(f"{error} Mended by: {command}") from None
+    return results
+
+
+def require_one_version(results: Iterable[Result]) -> None:
+    """Numbers of several versions of the training code are not compared.
+
+    Raises:
+        SeveralVersions: with how many runs each has.
+    """
+    counts = Counter(result.training_version for result in results)
+    if len(counts) > 1:
+        listed = ", ".join(f"{counts[version]} of version {version}" for version in sorted(counts))
+        raise SeveralVersions(f"runs must be of one version of the training code. Got {listed}.")
+
+
+def _named(spec: Spec) -> str:
+    return f"run {spec.digest} ({spec.name})"
+
+
+def _at(root: str | Path | None) -> str:
+    return f" --root {shlex.quote(str(root))}" if root else ""
+
+
+def _command(spec: Spec, root: str | Path | None) -> str:
+    return spec.command + _at(root)
+
+
+def array_checksum(arrays: Mapping[str, np.ndarray]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        digest.update(name.encode() + str(arrays[name].dtype).encode() + str(arrays[name].shape).encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()
+
+
+def checksum_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def as_npz(arrays: Mapping[str, np.ndarray]) -> bytes:
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def log_attempt(folder: Path, event: str, **details: Any) -> None:
+    """A line in the run's log.jsonl: who did what when. Lines are appended, so that no attempt is forgotten."""
+    line = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), "event": event, "host": platform.node(), "pid": os.getpid()}
+    with suppress(OSError), (folder / LOG).open("a") as file:  # a full disk is told by what matters
+        file.write(json.dumps(line | details) + "\n")
+
+
+def describe(result: Result) -> str:
+    """'focal 2, seed 0: test accuracy 0.830, adaptive ECE 0.051', of the weights kept."""
+    from focal_lib.metrics.bins import adaptive_ece  # brings PyTorch
+
+    logits, labels = result.test.logits.astype(np.float64), result.test.labels
+    accuracy, ece = np.mean(logits.argmax(-1) == labels), adaptive_ece(softmax(logits, -1), labels)
+    return f"{result.spec.name}: test accuracy {accuracy:.3f}, adaptive ECE {ece:.3f}"

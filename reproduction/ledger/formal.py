@@ -1,0 +1,183 @@
+"""Formal proofs: which theorems of proofs/ say what a claim says, and whether Coq's kernel has checked them here.
+
+`make proofs` compiles them and leaves what the kernel checked in _build/proofs; it counts as long as the sources are
+the same. What was once checked, and is to be found again, is on record in proofs/theorems.json.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from reproduction.checkout import ROOT
+
+__all__ = [
+    "Faithful",
+    "Formal",
+    "Statement",
+    "coq_version",
+    "definition",
+    "formal",
+    "kernel_checked",
+    "lemmas_below",
+    "statements",
+    "walk",
+]
+
+SOURCES, BUILD, FILE = ROOT / "proofs", ROOT / "_build" / "proofs", "theorems.json"
+
+
+class Faithful(StrEnum):
+    """How near the formal statement is to that of the claim."""
+
+    EXACT = "exact"  # it says the same, or the same and more
+    EQUIVALENT = "equivalent"  # it says the same in another form
+    RELATED = "related"  # a part of it, or a consequence: the claim rests on its other evidence
+
+
+@dataclass(frozen=True)
+class Formal:
+    """The theorems that together say what a claim says, or for a claim that is refuted, its negation."""
+
+    faithful: Faithful
+    theorems: tuple[str, ...]
+
+    @property
+    def decides(self) -> bool:
+        """Whether they say no less than the claim."""
+        return self.faithful != Faithful.RELATED
+
+    @property
+    def checked(self) -> bool:
+        """Whether the kernel has checked them here."""
+        return set(self.theorems) <= kernel_checked()
+
+    @property
+    def proves(self) -> bool:
+        """Whether they decide the claim and the kernel has checked them here."""
+        return self.decides and self.checked
+
+    def describe(self) -> str:
+        """One line of Markdown."""
+        names = ", ".join(f"`{name}`" for name in self.theorems)
+        near = self.faithful if self.decides else "related: a part, or a consequence"
+        if self.checked:
+            return f"Checked by Coq's kernel ({near}): {names}."
+        return f"Formalised in Coq ({near}): {names}. Not checked here (`make proofs`), so the above decides."
+
+
+def formal(faithful: str, *theorems: str) -> Formal:
+    """For the decorator of a claim: `formal=formal("exact", "kk24_prop1")`.
+
+    Args:
+        faithful: 'exact', 'equivalent' or 'related', of all the theorems together to the claim.
+        theorems: names of theorems and examples in proofs/.
+
+    Raises:
+        ValueError: another word; no theorem.
+    """
+    if faithful not in list(Faithful):
+        raise ValueError(f"faithful must be one of {', '.join(map(repr, map(str, Faithful)))}. Got {faithful!r}.")
+    if not theorems:
+        raise ValueError("theorems must be named. Got none.")
+    return Formal(Faithful(faithful), theorems)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A theorem, example or lemma of proofs/."""
+
+    file: str  # 'KK24_Prop1'
+    name: str  # 'kk24_prop1'
+    kind: str  # 'Theorem', 'Example' or 'Lemma'
+    statement: str  # in Coq
+    note: str  # of its author: what the paper says, how faithful it is
+    uses: tuple[str, ...]  # 'file.name' of the statements that its proof names
+    axioms: tuple[str, ...]  # it rests on no others than these; of a lemma, none are listed
+    checked_again: bool  # by coqchk, besides the compiler's kernel
+
+    @property
+    def key(self) -> str:
+        return f"{self.file}.{self.name}"
+
+
+@functools.cache
+def _read(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text())) if path.is_file() else {}
+
+
+@functools.cache
+def statements() -> dict[str, Statement]:
+    """Every statement on record, by 'file.name', in the order of the files; {} without a checkout."""
+    found = {}
+    for entry in _read(SOURCES / FILE).get("statements", []):
+        one = Statement(**entry | {"uses": tuple(entry["uses"]), "axioms": tuple(entry["axioms"])})
+        found[one.key] = one
+    return found
+
+
+@functools.cache
+def kernel_checked() -> frozenset[str]:
+    """Names of the theorems and examples that the kernel checked here, in the sources as they are now."""
+    found = _read(BUILD / FILE)
+    if not found or found["sources"] != _digests():
+        return frozenset()
+    return frozenset(entry["name"] for entry in found["statements"] if entry["kind"] != "Lemma")
+
+
+def coq_version() -> str:
+    """Of the Coq that checked them, as recorded."""
+    return str(_read(SOURCES / FILE)["coq"])
+
+
+def _digests() -> dict[str, str]:
+    return {path.stem: hashlib.sha256(path.read_bytes()).hexdigest() for path in SOURCES.glob("*.v")}
+
+
+def lemmas_below(key: str) -> Iterator[tuple[str, str]]:
+    """The pairs (statement, one that its proof names) below a statement, each once, from the top down.
+
+    Raises:
+        ValueError: an unknown statement.
+    """
+    known = statements()
+    _find(known, key, "statement", "KK24_Prop1.kk24_prop1")
+    todo, seen = [key], {key}
+    while todo:
+        upper = todo.pop(0)
+        for lower in known[upper].uses:
+            yield upper, lower
+            if lower not in seen:
+                seen.add(lower)
+                todo.append(lower)
+
+
+def definition(key: str) -> str:
+    """A definition of proofs/ as its author wrote it.
+
+    Raises:
+        ValueError: none on record by that name.
+    """
+    return str(_find(_read(SOURCES / FILE)["definitions"], key, "definition", "Focal.focal_loss"))
+
+
+def walk(key: str) -> list[tuple[str, str]]:
+    """A proof step by step, as recorded: each sentence with the goals that Coq shows after it, '' before the first.
+
+    Raises:
+        ValueError: none on record by that name.
+    """
+    steps = _find(_read(SOURCES / FILE)["walks"], key, "proof step by step", "KK24_Prop1.kk24_prop1")
+    return [(one["step"], one["goals"]) for one in steps]
+
+
+def _find(known: dict[str, Any], key: str, kind: str, example: str) -> Any:
+    if key not in known:
+        raise ValueError(f"{kind} must be on record, as {example!r} is. Got {key!r}.")
+    return known[key]

@@ -1,0 +1,290 @@
+"""What a paper prints, or this book says, against what was measured here."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from focal_lib.metrics.intervals import Interval
+from focal_lib.metrics.significance import smallest_effect, values_needed
+from reproduction.ledger.judgement import (
+    NEGATIVE,
+    NOTHING,
+    POSITIVE,
+    SO_HERE,
+    Range,
+    Verdict,
+    interval_among,
+    judge,
+)
+from reproduction.pages.tables import in_words
+
+__all__ = ["Measurement"]
+
+POWER = 0.8
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a paper prints against what was measured here, by the rule of `judge`.
+
+    A number must lie within `tolerance` of the expected one, and so must its confidence interval where it has one;
+    `signed` claims a sign; any other condition, on numbers without chance, comes as `holds`. Without one of these there
+    is nothing to judge: CHECK FAILED. Of runs that are not `complete` a claim is UNDECIDED, whatever they show so far.
+    """
+
+    quantity: str
+    printed: str
+    measured: float
+    expected: float | None = None
+    tolerance: float = 0.0
+    interval: Interval | None = None
+    over: str = ""  # what the interval is over: '4 seeds'
+    holds: bool | None = None
+    said: str = "printed"  # 'asked', 'claimed' where the number is the book's own
+    sign: int = 0  # of a claim about a sign
+    size: float | None = None  # the effect printed, of such a claim
+    span: Range | None = None  # the effects that the print leaves open; without it, the one
+    remark: str = ""
+    complete: bool = True  # whether all runs are there that were planned; nothing is concluded before
+
+    @classmethod
+    def signed(
+        cls,
+        quantity: str,
+        printed: str,
+        interval: Interval,
+        sign: int,
+        over: str = "",
+        size: float | None = None,
+        span: Range | None = None,
+    ) -> Measurement:
+        """A claim about a sign, with the size of the effect where one is printed on that side of 0."""
+        return cls(quantity, printed, interval.estimate, interval=interval, over=over, sign=sign, size=size, span=span)
+
+    @classmethod
+    def near(
+        cls,
+        quantity: str,
+        printed: str,
+        interval: Interval,
+        expected: float,
+        tolerance: float,
+        over: str = "",
+        said: str = "printed",
+    ) -> Measurement:
+        """A claim about a number with a confidence interval, all of which must lie within `tolerance` of it."""
+        return cls(quantity, printed, interval.estimate, expected, tolerance, interval, over, said=said)
+
+    @classmethod
+    def of_sign(cls, quantity: str, value: float, sign: int, remark: str = "") -> Measurement:
+        """A claim about the sign of a number without chance: of printed ones, mostly."""
+        said = "negative" if sign < 0 else "positive"
+        return cls(quantity, said, value, holds=sign * value > 0, said="claimed", remark=remark)
+
+    @classmethod
+    def counted(cls, quantity: str, count: int, of: int, expected: int | None = None, remark: str = "") -> Measurement:
+        """A claim about how many of so many: `expected`, without it more than half."""
+        quantity = f"{quantity}, of {of}"
+        if expected is None:
+            return cls(quantity, "most", count, holds=2 * count > of, said="claimed", remark=remark)
+        return cls(quantity, str(expected), count, expected, said="claimed", remark=remark)
+
+    @property
+    def claimed(self) -> Range | None:
+        """The values for which the claim is true, where it is about a number."""
+        if self.sign:
+            return POSITIVE if self.sign > 0 else NEGATIVE
+        return None if self.expected is None else (self.expected - self.tolerance, self.expected + self.tolerance)
+
+    @property
+    def has_confidence(self) -> bool:
+        """Whether it is judged by a confidence interval."""
+        return self.interval is not None and self.interval.is_confidence and self.holds is None
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.verdict_among(1)
+
+    def verdict_among(self, parts: int) -> Verdict:
+        """The verdict as one of so many parts of a claim; see `judge`."""
+        if self.holds is None and self.claimed is None:
+            return Verdict.FAILED
+        if not self.complete:
+            return Verdict.UNDECIDED
+        if self.holds is not None:
+            return Verdict.REPRODUCED if self.holds else Verdict.NOT_REPRODUCED
+        assert self.claimed is not None
+        return judge(self._judged, self.claimed, self._printed, parts)
+
+    @property
+    def _printed(self) -> Range | None:
+        """The effects printed, of a claim about a sign."""
+        return self.span if self.span is not None or self.size is None else (self.size, self.size)
+
+    @property
+    def _judged(self) -> Interval:
+        """By which it is judged: a confidence interval, else the number as one."""
+        if self.interval is not None and (self.sign or self.has_confidence):  # of a sign one seed says nothing
+            return self.interval
+        return Interval(self.measured, self.measured, self.measured)
+
+    @property
+    def _waiting(self) -> str:
+        return f"only {self.over} are in" if "planned" in self.over else "not all runs that were planned are in"
+
+    def describe(self) -> str:
+        return self.describe_among(1)
+
+    def describe_among(self, parts: int) -> str:
+        """Markdown: what was printed and measured, the interval, the verdict as one of so many parts."""
+        span = "" if self.interval is None else f" {_labelled(self.interval, self.over)}"
+        digits = ".6g" if self.interval is None else ".4g"  # as those of the interval
+        found = (
+            "no whole seed is there yet" if math.isnan(self.measured) else f"recomputed {self.measured:{digits}}{span}"
+        )
+        text = f"{in_words(self.quantity)}: {self.said} {self.printed}, {found}"
+        verdict = self.verdict_among(parts)
+        if parts > 1 or verdict == Verdict.UNDECIDED:  # alone, it is the claim's
+            text += f": {verdict}"
+        if not self.complete:
+            text += f"; {self._waiting}"
+        elif verdict == Verdict.UNDECIDED and self.interval is not None:
+            text += f"; {_could_show(self.interval, self.over, bool(self.sign))}"
+        return f"{text}. {in_words(self.remark)}" if self.remark else text
+
+    def conclude(self) -> str:
+        if self.verdict == Verdict.FAILED:
+            return NOTHING
+        of_what = f"{in_words(self.quantity)}: " if self.quantity and not self._judged.kind else ""
+        return f"{SO_HERE[self.verdict]}: {of_what}{self.reason_among(1)}"
+
+    def reason_among(self, parts: int) -> str:
+        """Why the verdict, as one of so many parts, is what it is."""
+        if not self.complete:
+            return self._waiting
+        if self.holds is not None or self.claimed is None:
+            return f"{self.measured:.6g} where {self.printed} is {self.said}"
+        judged, verdict = self._judged, self.verdict_among(parts)
+        if verdict != Verdict.REPRODUCED:
+            judged = interval_among(judged, parts)  # as `judge` takes it
+        if math.isnan(judged.low):
+            return f"{self.measured:.4g} is one value, without an interval"
+        if not judged.kind:
+            so, one = verdict == Verdict.REPRODUCED, _one_number(self.claimed)
+            if one:
+                digits = ".6g" if so or f"{self.measured:.6g}" != one else ".12g"  # written alike, yet another number
+                told = f"what is {self.said}" if so else f"not the {one} that is {self.said}"
+                return f"{self.measured:{digits}} is {told}"
+            where = ("within" if self._ours else "in") if so else "outside"
+            return f"{self.measured:.6g} lies {where} {self._what_is_said}, {_range(self.claimed)}"
+        what = f"the interval {_labelled(judged, self.over)}"
+        if verdict == Verdict.REPRODUCED:
+            return f"{what} lies in what is claimed, {_range(self.claimed)}"
+        if verdict == Verdict.NOT_REPRODUCED:
+            return (
+                f"{what} holds nothing {'within' if self._ours else 'of'} {self._what_is_said}, {self._said_in_words}"
+            )
+        return f"{what} holds values that are claimed, {_range(self.claimed)}, and others"
+
+    @property
+    def _ours(self) -> bool:
+        """Whether the tolerance is ours: a number is printed, how near is near enough is not."""
+        return self.said == "printed" and self.tolerance > 0
+
+    @property
+    def _what_is_said(self) -> str:
+        """'what is claimed', 'our tolerance of what is printed'."""
+        return f"{'our tolerance of ' * self._ours}what is {self.said}"
+
+    @property
+    def _said_in_words(self) -> str:
+        """What the data would have to hold: the effect printed, else what is claimed."""
+        assert self.claimed is not None
+        printed = self._printed
+        if printed is not None and printed[0] == printed[1]:
+            return f"{printed[0]:g}"
+        return _range(self.claimed) if printed is None else _range(printed, ".3g")
+
+    def would_change(self) -> str:
+        return self.would_change_among(1)
+
+    def would_change_among(self, parts: int) -> str:
+        """What would make the verdict as one of so many parts change."""
+        if not self.complete:
+            return "the runs that are planned and not there yet"
+        if self.holds is not None:
+            return f"other numbers, computed or {self.said}; no chance is in them"
+        if self.claimed is None:
+            return "a number, or a sign, that is claimed"
+        verdict, claimed, judged = self.verdict_among(parts), _range(self.claimed), self._judged
+        if not judged.kind and not math.isnan(judged.low):
+            reproduced = verdict == Verdict.REPRODUCED
+            if one := _one_number(self.claimed):
+                return f"{'a value other than' if reproduced else 'the value'} {one}; no chance is in it"
+            return f"a value {'outside' if reproduced else 'within'} {claimed}; no chance is in it"
+        if verdict == Verdict.REPRODUCED:
+            return f"data whose interval is not wholly in what is claimed, {claimed}"
+        if verdict == Verdict.NOT_REPRODUCED:
+            return (
+                f"data whose interval holds {'a value within ' * self._ours}{self._what_is_said}, {self._said_in_words}"
+            )
+        return f"more data: {self._could_decide(judged)}"
+
+    def _could_decide(self, interval: Interval) -> str:
+        """Which effect would show now, and how many values would show the one that is printed, or found."""
+        assert self.claimed is not None
+        if math.isnan(interval.low):
+            return "of one value there is no interval"
+        if interval.kind != "t":
+            return "no interval says how much"
+        now = _could_show(interval, self.over, bool(self.sign))
+        if (interval.degrees or 0) < 2:
+            return now
+        found = min(abs(interval.estimate - end) for end in self.claimed if math.isfinite(end))
+        effect = found if self.size is None else abs(self.size)
+        whose = f"the {effect:.2g} that is {'found' if self.size is None else self.said}"
+        needed = values_needed(interval, effect, POWER)
+        have = 1 + (interval.degrees or 0)
+        if needed is None or needed <= have:
+            return now
+        unit = self.over.removeprefix(f"{have:g} ") or "values"
+        return f"{now}; {whose} would show with about {needed:,} {unit}"
+
+
+def _one_number(values: Range) -> str:
+    """'2' where the range is a number, or holds none but those that are written so; else ''."""
+    low, high = (f"{end:.6g}" for end in values)
+    return low if low == high else ""
+
+
+def _range(values: Range, digits: str = ".6g") -> str:
+    """'above 0', 'below 0', '0.9 to 1.1', 'exactly 2'."""
+    low, high = values
+    if values in (POSITIVE, NEGATIVE):
+        return "above 0" if values == POSITIVE else "below 0"
+    if 0 < low == POSITIVE[0] or 0 > high == NEGATIVE[1]:  # cut at 0, which does not belong to it
+        return f"above 0, to {high:{digits}}" if low > 0 else f"{low:{digits}} to below 0"
+    return f"{low:{digits}} to {high:{digits}}" if low < high else f"exactly {low:{digits}}"
+
+
+def _labelled(interval: Interval, over: str) -> str:
+    """'[-0.46, 0.35] (95 % t interval, 4 seeds)'."""
+    if math.isnan(interval.low):
+        return f"(no interval{', ' * bool(over)}{over})"
+    name = interval.kind
+    if name != "min to max":
+        name = f"{100 * interval.level:.4g} % {name} interval"
+    return f"[{interval.low:.4g}, {interval.high:.4g}] ({name}{', ' * bool(over)}{over})"
+
+
+def _could_show(interval: Interval, over: str, sign: bool) -> str:
+    """'with 4 seeds an effect of 0.34 or more would show (power 80 %)'."""
+    if interval.kind != "t":
+        return "no interval says what could have been shown"
+    what = "an effect" if sign else "a distance from what is claimed"
+    smallest = smallest_effect(interval, POWER)
+    if interval.within is not None and sign and smallest > max(map(abs, interval.within)):
+        return f"with {over or 'these data'} no effect that it can have would show (power {100 * POWER:g} %)"
+    guess = "; the spread of two values is a guess" if interval.degrees == 1 else ""
+    return f"with {over or 'these data'} {what} of {smallest:.2g} or more would show (power {100 * POWER:g} %{guess})"

@@ -1,0 +1,166 @@
+"""The verdicts on record, and their comparison with those of today.
+
+focal claims --verify      compute every verdict anew and compare
+focal claims --record      record them, here and in the README; then read the difference
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from threadpoolctl import threadpool_limits
+
+from focal_lib.atomic_write import write_whole
+from reproduction.checkout import require_checkout
+from reproduction.ledger import readme
+from reproduction.ledger.formal import kernel_checked
+from reproduction.ledger.judgement import HOLDS, Verdict
+from reproduction.ledger.ledger import find, ledger
+
+__all__ = ["FILE", "Check", "Record", "check_all", "record", "recorded", "records"]
+
+FILE = Path(__file__).with_name("verdicts.json")
+
+
+class Record(NamedTuple):
+    """What is on record of a claim."""
+
+    verdict: str  # of its evidence, without Coq's kernel
+    instead: str = ""  # what holds instead, for the README, see Claim.instead
+    formal: bool = False  # whether the kernel has checked it
+
+    @property
+    def in_full(self) -> str:
+        """The verdict, FORMALLY PROVED where the claim holds and the kernel has checked it."""
+        return str(Verdict.FORMALLY_PROVED) if self.formal and self.verdict in HOLDS else self.verdict
+
+    @property
+    def label(self) -> str:
+        """As 'REFUTED (FORMALLY PROVED)', the verdict and whether the kernel settled it."""
+        settled = f" ({Verdict.FORMALLY_PROVED})" if self.formal and self.verdict not in HOLDS else ""
+        return f"{self.in_full}{settled}"
+
+    def describe(self) -> str:
+        """'FORMALLY PROVED (PROVED without Coq), up to 0.0012': all three in words."""
+        without = f" ({self.verdict} without Coq)" if self.in_full != self.verdict else ""
+        kernel = ", checked by Coq" if self.formal and not without else ""
+        return f"{self.in_full}{without}{kernel}{f', {self.instead}' if self.instead else ''}"
+
+
+class Check(NamedTuple):
+    """One claim checked now, beside its record."""
+
+    id: str
+    now: Record
+    before: Record | None
+    missing: bool = False  # the runs that it is about are not there: it can be neither compared nor recorded
+    kernel: bool = True  # what Coq's kernel says is known here; without that, it is not compared
+    awaits_kernel: bool = False  # the kernel would settle it, but has not checked its proofs here
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything differs from the record."""
+        if self.missing:
+            return False
+        if self.before is None or self.kernel:
+            return self.now != self.before
+        return self.now._replace(formal=self.before.formal) != self.before
+
+
+def records() -> dict[str, Record]:
+    """Claim id -> what is on record of it."""
+    found = json.loads(FILE.read_text())
+    return {
+        id: Record(verdict, found["instead"].get(id, ""), id in found["formal"])
+        for id, verdict in found["verdicts"].items()
+    }
+
+
+def recorded() -> dict[str, str]:
+    """Claim id -> verdict on record."""
+    return {id: found.in_full for id, found in records().items()}
+
+
+def _one_thread() -> None:
+    """The processes share the cores: threads inside them would only wait for each other."""
+    threadpool_limits(1)
+    torch.set_num_threads(1)
+
+
+def _check(ids: list[str]) -> list[Check]:
+    """The claims checked in this process, beside no record yet."""
+    found = []
+    for claim in map(find, ids):
+        now = Record(str(claim.without_kernel), claim.instead, claim.formally_proved)
+        missing = getattr(claim.evidence, "lacks_runs", False)
+        found.append(Check(claim.id, now, None, missing, awaits_kernel=claim.awaits_kernel))
+    return found
+
+
+def check_all(ids: list[str] | None = None, processes: int | None = None) -> Iterator[Check]:
+    """Check claims in parallel, as they finish. Claims of one module share a process: they share work.
+
+    Raises:
+        ValueError: an unknown id.
+    """
+    claims = ledger() if ids is None else [find(id) for id in ids]
+    groups = defaultdict(list)
+    for claim in claims:
+        groups[claim.needs or claim.check.__module__].append(claim.id)
+    on_record, kernel = records(), bool(kernel_checked())
+    longest_first = sorted(groups, key=lambda name: (name != "runs", -len(groups[name])))
+    for checks in _checked([groups[name] for name in longest_first], processes or os.cpu_count() or 1):
+        for check in checks:
+            yield check._replace(before=on_record.get(check.id), kernel=kernel)
+
+
+def _checked(groups: list[list[str]], processes: int) -> Iterator[list[Check]]:
+    """Each group in a process, as they finish; a single one here, for a process takes seconds to start."""
+    if len(groups) == 1:
+        yield _check(groups[0])
+        return
+    # spawn: PyTorch's threads do not survive a fork
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_one_thread) as pool:
+        for done in as_completed([pool.submit(_check, ids) for ids in groups]):
+            yield done.result()
+
+
+def record(checks: Iterable[Check]) -> None:
+    """Write checks of the whole ledger, in its order, to verdicts.json and to the README's table.
+
+    Raises:
+        FileNotFoundError: no checkout to write to, no runs for a claim about runs, or no word of Coq's kernel.
+        ValueError: claims of the ledger are left out.
+    """
+    root = require_checkout("recording verdicts")
+    found = {check.id: check for check in checks}
+    order = [claim.id for claim in ledger()]
+    if left_out := [id for id in order if id not in found]:
+        raise ValueError(f"every claim must be checked to be recorded. Got none of {', '.join(left_out)}.")
+    if missing := [id for id in order if found[id].missing]:
+        raise FileNotFoundError(
+            f"claims about runs need the runs, which `make book` makes. Got none for {', '.join(missing)}."
+        )
+    if not all(check.kernel for check in found.values()):
+        raise FileNotFoundError(
+            "what is formally proved must be known to be recorded: run `make proofs`, which needs Coq."
+        )
+    now = {id: found[id].now for id in order}
+    content: dict[str, Any] = {
+        "verdicts": {id: claim.verdict for id, claim in now.items()},
+        "formal": [id for id, claim in now.items() if claim.formal],
+        "instead": {id: claim.instead for id, claim in now.items() if claim.instead},
+    }
+    write_whole(FILE, lambda path: path.write_text(json.dumps(content, indent=1) + "\n"))
+    page = root / "README.md"
+    table = readme.table({id: claim.in_full for id, claim in now.items()}, content["instead"])
+    text = readme.with_table(page.read_text(), table)
+    write_whole(page, lambda path: path.write_text(text))

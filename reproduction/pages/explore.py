@@ -1,0 +1,275 @@
+"""The book's figures that move: their pictures at the values they begin with, their sliders, what to try.
+
+The curves of the still pictures are theory's; book/_static/explore.js draws them again where a slider moves. Nothing
+moves by itself. A figure more is a function here and one of the same name there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from IPython.display import HTML
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, logit
+
+from focal_lib.metrics.bins import ece, reliability_bins
+from focal_lib.theory.closest_temperature import closest_temperature
+from focal_lib.theory.confidence import confidence_change
+from focal_lib.theory.gain import confidence_threshold
+from focal_lib.theory.maps import focal_log_probs, focal_logit
+from focal_lib.theory.proper import focal_calibration_minimiser, focal_minimiser
+from focal_lib.theory.temperature_bounds import beta, printed_temperature_bounds, temperature_bounds
+from reproduction.pages.logit_sample import sample_log_probs
+from reproduction.pages.plots.simplex import project, simplex_grid
+from reproduction.pages.still import Check, Hidden, Line, Panel, Slider, figure_of
+
+__all__ = ["FIGURES", "explore"]
+
+_MOST_GAMMA = 5  # of the sliders of a network's map
+_GRID = np.linspace(0.005, 0.995, 100)  # probabilities to draw at
+
+
+def explore(name: str, **given: np.ndarray) -> HTML:
+    """A figure with sliders.
+
+    Args:
+        name: one of FIGURES.
+        given: what the figure is of: `sample`, that `logit_sample` gives, for 'reliability'.
+
+    Raises:
+        ValueError: no such figure.
+    """
+    if name not in FIGURES:
+        raise ValueError(f"name must be one of {', '.join(FIGURES)}. Got {name!r}.")
+    return HTML(FIGURES[name](**given))
+
+
+def _points(x: np.ndarray, y: np.ndarray) -> list[tuple[float, float]]:
+    return list(zip(x.tolist(), y.tolist(), strict=True))
+
+
+def _binary() -> str:
+    gamma = 1.0
+    found = closest_temperature(gamma)
+    mapped = expit(focal_logit(logit(_GRID), gamma))
+    scaled = expit(logit(_GRID) / found.temperature)
+    size = 100 * found.error
+    lines = [
+        Line("diagonal", "thin", [(0, 0), (1, 1)]),
+        Line("map", "one", _points(_GRID, mapped)),
+        Line("scaled", "two", _points(_GRID, scaled)),
+    ]
+    legend = [("one", "the map"), ("two", "temperature T")]
+    ends = (0.0, 0.5, 1.0)
+    maps = Panel("maps", (0, 1, 0, 1), lines, "", "calibrated probability", ends, ends, legend=legend)
+    differences = [
+        Line("zero", "thin", [(0, 0), (1, 0)]),
+        Line("gap", "one", _points(_GRID, (scaled - mapped) / found.error)),
+    ]
+    gap = Panel(
+        "gap", (0, 1, -1.15, 1.15), differences, "model's probability q", "difference / largest difference", ends,
+        height=70,
+    )  # fmt: skip
+    return figure_of(
+        "binary",
+        [maps, gap],
+        [
+            Slider("gamma", "γ", 0, 10, 0.1, gamma),
+            Slider("T", "temperature T", 0.05, 1.5, 0.0001, round(found.temperature, 4)),
+            Check("nearest", "keep T at the nearest", True),
+        ],
+        "The focal calibration map and temperature scaling over the model's probability, and below the difference of "
+        "the two. Both are curves through one half.",
+        f"The map of two classes, temperature scaling, and by how much they differ. At first γ = {gamma:g} and T is "
+        f"the nearest, {found.temperature:.4f}: they differ by {size:.4f} percentage points at most.",
+        "raise γ, and see the nearest T fall.",
+    )
+
+
+def _bounds() -> str:
+    gamma, radius = 4.0, 5.0
+    low, high = temperature_bounds(gamma, radius)
+    printed = printed_temperature_bounds(gamma)[1]
+    s = np.linspace(0, 20, 101)
+    beta_of_s = np.array([beta(v, gamma) for v in s.tolist()])
+    lines = [
+        Line("printed", "three", [(0, 1 / printed - gamma), (20, 1 / printed - gamma)]),
+        Line("radius", "thin", [(radius, -0.6), (radius, 1)]),
+        Line("sharp", "two", _levels(radius, 1 / low - gamma, 1 / high - gamma), breaks=True),
+        Line("beta", "one", _points(s, beta_of_s - gamma)),
+    ]
+    legend = [("one", "of the map at logit s"), ("two", "sharp bounds"), ("three", "printed upper bound of T")]
+    panel = Panel(
+        "scale", (0, 20, -0.6, 1.05), lines, "logit s", "1/T − γ", (0, 5, 10, 15, 20), (-0.5, 0, 0.5, 1),
+        legend=legend, legend_at=(90, 140),
+    )  # fmt: skip
+    return figure_of(
+        "bounds",
+        [panel],
+        [
+            Slider("gamma", "γ", 0.1, 20, 0.1, gamma),
+            Slider("radius", "radius, the largest logit", 0.5, 20, 0.5, radius),
+        ],
+        "The inverse temperature of the map minus gamma over the logit: a curve between two lines, the sharp bounds up "
+        "to the radius.",
+        f"The inverse temperature that the map of two classes has at each logit, and the bounds for logits up to the "
+        f"radius, at first for γ = {gamma:g} and radius {radius:g}: T from {low:.4f} to {high:.4f}; as printed, up to "
+        f"{printed:.4f}.",
+        "make the radius smaller, and see the bounds close in on the map.",
+    )
+
+
+def _levels(end: float, *heights: float) -> list[tuple[float, float]]:
+    """Ends of level lines from 0."""
+    return [(x, y) for y in heights for x in (0.0, end)]
+
+
+def _simplex() -> str:
+    gamma, q = 3.0, np.array([0.5, 0.35, 0.15])
+    grid = simplex_grid(8)
+    moved = np.exp(focal_log_probs(np.log(grid), gamma))
+    p = np.exp(focal_log_probs(np.log(q), gamma))
+    at_q, at_p = project(q).tolist(), project(p).tolist()
+    top = math.sqrt(3) / 2
+    targets = project(moved).tolist()
+    steps = [tuple(point) for pair in zip(project(grid).tolist(), targets, strict=True) for point in pair]
+    lines = [
+        Line("triangle", "thin", [(0, 0), (1, 0), (0.5, top), (0, 0)]),
+        Line("field", "thin", steps, breaks=True),
+        Line("targets", "speck", [tuple(point) for point in targets for _ in range(2)], breaks=True),
+        Line("step", "two", [at_q, at_p]),
+        Line("p", "ring", [at_p, at_p]),
+        Line("q", "dot", [at_q, at_q]),
+        Line("grip", "grip", [at_q, at_q]),
+    ]
+    corners = [(0.0, -0.07, "class 1"), (1.0, -0.07, "class 2"), (0.5, top + 0.04, "class 3")]
+    panel = Panel("triangle", (-0.1, 1.1, -0.1, 0.96), lines, "", "", height=246, texts=corners)
+    return figure_of(
+        "simplex",
+        [panel],
+        [Slider("gamma", "γ", 0, 10, 0.1, gamma), *(Hidden(f"q{i}", q[i - 1]) for i in (1, 2, 3))],
+        "A triangle of three class probabilities. Lines lead from points q, one of them a blue dot, to where the map "
+        "takes them, nearer to corners and edges.",
+        f"Where the map of three classes takes probabilities, at first for γ = {gamma:g}: q, the blue dot, to the "
+        "orange one, others to their small dots.",
+        "move q by finger, mouse or arrow keys to where two classes are nearly tied, and see the second rise, too.",
+    )
+
+
+def _tied() -> str:
+    gamma, n = 1.0, 100
+    tops = np.linspace(1 / n, 1, 102)[1:-1]
+    rest = (1 - tops) / (n - 1)
+    spread = np.column_stack([tops, np.repeat(rest[:, None], n - 1, axis=1)])
+    change = confidence_change(spread, gamma)
+    tau = confidence_threshold(gamma)
+    falls = [(1 / n, 0.0), (float(tops[change < 0].max()), 0.0)]
+    lines = [
+        Line("zero", "thin", [(0, 0), (1, 0)]),
+        Line("tau", "three", [(tau, -3), (tau, 6)]),
+        Line("change", "one", _points(tops, 100 * change)),
+        Line("falls", "wide", falls),
+    ]
+    legend = [("one", "change"), ("wide", "where it falls"), ("three", "τ(γ)")]
+    panel = Panel(
+        "change", (0, 1, -3, 6), lines, "largest probability q, the others tied", "change, percentage points",
+        (0, 0.5, 1), (-2, 0, 2, 4, 6), legend=legend, legend_at=(150, 142),
+    )  # fmt: skip
+    return figure_of(
+        "tied",
+        [panel],
+        [Slider("gamma", "γ", 0.1, 10, 0.1, gamma), Slider("n", "classes n", 2, 200, 1, n)],
+        "Change of the largest probability by the map, over its value, with the other classes tied. With many classes "
+        "the curve is below zero first, then crosses it.",
+        "By how much the map changes the largest probability where all other classes are tied, at first for "
+        f"γ = {gamma:g} and {n} classes. Gains above 6 points are cut off. Where the others differ, fewer classes can "
+        "be enough for a fall.",
+        "lower n until none falls.",
+    )
+
+
+def _fcl() -> str:
+    gamma, lam, p = 2.0, 1.0, 0.8
+    pairs = np.column_stack([_GRID, 1 - _GRID])
+    found = focal_calibration_minimiser(pairs, gamma, lam)[:, 0]
+    alone = focal_minimiser(pairs, gamma)[:, 0]
+    q = float(focal_calibration_minimiser([p, 1 - p], gamma, lam)[0])
+    lines = [
+        Line("diagonal", "thin", [(0, 0), (1, 1)]),
+        Line("alone", "two", _points(_GRID, alone)),
+        Line("minimiser", "one", _points(_GRID, found)),
+        Line("bias", "three", [(p, p), (p, q)]),
+        Line("at", "dot", [(p, q), (p, q)]),
+    ]
+    ends = (0.0, 0.5, 1.0)
+    legend = [("one", "FCL"), ("two", "focal loss alone"), ("thin", "the truth")]
+    panel = Panel("risk", (0, 1, 0, 1), lines, "true probability p", "predicted q", ends, ends, legend=legend)
+    return figure_of(
+        "fcl",
+        [panel],
+        [
+            Slider("gamma", "γ", 0, 10, 0.1, gamma),
+            Slider("lambda", "λ", 0, 20, 0.1, lam),
+            Slider("p", "p", 0.01, 0.99, 0.01, p),
+        ],
+        "What the focal calibration loss predicts over the true probability: a curve through one half, between the "
+        "diagonal and that of focal loss alone.",
+        f"What FCL predicts for a true probability p of two classes, at first for γ = {gamma:g} and λ = {lam:g}: for "
+        f"p = {p:g} it is {q:.4f}.",
+        "raise λ, and see the curve come nearer to the diagonal.",
+    )
+
+
+def _reliability(sample: np.ndarray) -> str:
+    labels = np.zeros(len(sample), dtype=int)  # the label's class comes first
+    log_probs = sample_log_probs(sample, 0, 1)
+    bins = reliability_bins(np.exp(log_probs), labels)
+    size, nll = 100 * ece(np.exp(log_probs), labels), -log_probs[:, 0].mean()
+    gammas = np.linspace(0, _MOST_GAMMA, 26)
+    valley = np.array([_best_temperature(sample, gamma) for gamma in gammas])
+    highest = math.ceil(valley.max() + 0.5)
+    points = _points(bins.confidence, bins.accuracy)
+    lines = [
+        Line("diagonal", "thin", [(0, 0), (1, 1)]),
+        Line("gaps", "gap", [end for at, right in points for end in ((at, at), (at, right))], breaks=True),
+        Line("bins", "dot", [point for point in points for _ in range(2)], breaks=True),
+    ]
+    ends = (0.0, 0.5, 1.0)
+    legend = [("gap", "gap of a bin")]
+    diagram = Panel("diagram", (0, 1, 0, 1), lines, "confidence", "accuracy", ends, ends, legend=legend)
+    lowest = [Line("valley", "two", _points(gammas, valley)), Line("at", "dot", [(0, 1), (0, 1)])]
+    landscape = Panel(
+        "valley", (-0.15, _MOST_GAMMA, 0, highest), lowest, "γ", "T: the lowest NLL for each γ, and where you are",
+        range(_MOST_GAMMA + 1), (0, highest), height=100,
+    )  # fmt: skip
+    return figure_of(
+        "reliability",
+        [diagram, landscape],
+        [Slider("gamma", "γ", 0, _MOST_GAMMA, 0.1, 0), Slider("T", "temperature T", 0.2, highest, 0.01, 1)],
+        "Accuracy over confidence in bins, dots with lines to the diagonal, their gaps. Below, a curve over gamma, the "
+        "temperature with the lowest NLL, and a dot for the gamma and temperature of the sliders.",
+        f"{len(sample):,} test images drawn at random, logits rounded to a tenth, as trained (γ = 0, T = 1): of these "
+        f"images the ECE, in 15 bins of equal width, is {size:.2f} %, the NLL {nll:.4f}.",
+        "lower the ECE by T alone, then raise γ and follow the valley.",
+        {"logits": "[" + ",".join(f"[{','.join(f'{below:g}' for below in row)}]" for row in sample) + "]"},
+    )
+
+
+def _best_temperature(sample: np.ndarray, gamma: float) -> float:
+    """That of the lowest NLL of the sample."""
+    found = minimize_scalar(
+        lambda log_t: -sample_log_probs(sample, gamma, math.exp(log_t))[:, 0].mean(), bounds=(-3, 4), method="bounded"
+    )
+    return math.exp(found.x)
+
+
+FIGURES: dict[str, Callable[..., str]] = {
+    "binary": _binary,
+    "bounds": _bounds,
+    "simplex": _simplex,
+    "tied": _tied,
+    "fcl": _fcl,
+    "reliability": _reliability,
+}

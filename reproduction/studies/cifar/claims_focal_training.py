@@ -1,0 +1,235 @@
+"""M20 section 4, Fig. 3 (a) to (g): training with focal loss beside cross-entropy, on the book's runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import softmax
+
+from reproduction.engine.contrasts import Setting
+from reproduction.engine.store import Result
+from reproduction.ledger.evidence import All, Evidence, Unchecked
+from reproduction.ledger.ledger import claim
+from reproduction.ledger.measurement import Measurement
+from reproduction.studies.shared.from_runs import (
+    M20_FIGURES,
+    SIZE,
+    difference,
+    paired,
+    results,
+    runs_if_trained,
+    signed_by_seed,
+    signed_if_any,
+    with_gamma,
+)
+from reproduction.studies.shared.printed_effects import PrintedEffect, mean_difference
+from reproduction.studies.shared.recorded import read_planned
+
+CHAPTER = "16_miscalibration"
+WHICH_GAMMA = "08_training"  # the chapter that asks which gamma calibrates best
+GAMMAS = (1.0, 2.0, 3.0)  # M20's
+RECORDED = "cifar10-record"
+ON_CIFAR10 = "(Here: AirBench CNN, 45,000 training images, 16 epochs.)"
+KEPT = 0.95  # the confidence on correctly classified samples that M20 has
+
+
+def per_seed(quantity: Callable[[Result], float], gamma: float) -> np.ndarray:
+    """A number of each run of the default grid with that gamma, in seed order."""
+    return np.array([quantity(result) for result in with_gamma(results(), gamma)])
+
+
+def _against_cross_entropy(name: str, quantity: Callable[[Result], float], sign: int) -> tuple[Measurement, ...]:
+    """For each of M20's gammas, focal minus cross-entropy, paired over seeds."""
+    claimed = "positive" if sign > 0 else "negative"
+    return tuple(
+        paired(
+            rf"{name}, $\gamma = {gamma:g}$ minus cross-entropy (Fashion-MNIST)",
+            claimed,
+            per_seed(quantity, gamma),
+            per_seed(quantity, 0.0),
+            sign,
+        )
+        for gamma in GAMMAS
+    )
+
+
+def _of_test(result: Result, column: str) -> np.ndarray:
+    history = result.history[result.history["split"] == "test"].sort_values("epoch")
+    return history[column].to_numpy()
+
+
+@claim(
+    "m20.fig3_nll_wrong",
+    source="M20 section 4, Fig. 3 (c)",
+    statement=r"'In contrast to the network trained using cross-entropy, for which the NLL for misclassified test "
+    r"samples increases significantly after epoch 150, "
+    r"the rise in NLL for the networks trained on focal loss is much less severe.' (Taken as: a smaller rise from the "
+    r"fifth epoch to the last, by sign, how much is not judged, for each of "
+    rf"$\gamma = 1, 2, 3$; {SIZE}.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig3_nll_wrong() -> Evidence:
+    """The rises, paired over seeds."""
+    return All(_against_cross_entropy("rise of the test NLL of misclassified samples", _rise_of_wrong, -1))
+
+
+def _rise_of_wrong(result: Result) -> float:
+    values = _of_test(result, "nll_wrong")
+    return float(values[-1] - values[0])
+
+
+@claim(
+    "m20.fig3_entropy_wrong",
+    source="M20 section 4, Fig. 3 (d)",
+    statement=r"'The softmax entropy for misclassified test samples is consistently (if marginally) higher for focal "
+    r"loss than for cross-entropy.' (Taken as: higher "
+    rf"on average over the evaluated epochs, for each of $\gamma = 1, 2, 3$; {SIZE}.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig3_entropy_wrong() -> Evidence:
+    """Means over epochs, paired over seeds."""
+    name = "mean over epochs of the softmax entropy of misclassified test samples"
+    return All(_against_cross_entropy(name, lambda r: float(_of_test(r, "entropy_wrong").mean()), 1))
+
+
+def mean_true_class(result: Result) -> tuple[float, float]:
+    """Mean probability of the true class on the test samples that a run classifies correctly, and on the others."""
+    probs, labels = softmax(result.test.logits.astype(np.float64), -1), result.test.labels
+    right = probs.argmax(-1) == labels
+    true = probs[np.arange(len(labels)), labels]
+    return float(true[right].mean()), float(true[~right].mean())
+
+
+def _right(result: Result) -> float:
+    return mean_true_class(result)[0]
+
+
+def _wrong(result: Result) -> float:
+    return mean_true_class(result)[1]
+
+
+@claim(
+    "m20.fig3_true_class_wrong",
+    source="M20 section 4, Fig. 3 (f)",
+    statement=r"'The probabilities predicted for the correct classes for misclassified test samples are slightly "
+    r"higher for focal loss than for cross-entropy.' (Taken "
+    rf"as: higher at the end of training, for each of $\gamma = 1, 2, 3$; how much is 'slightly' is not judged; {SIZE}.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig3_true_class_wrong() -> Evidence:
+    """Means over misclassified test samples, paired over seeds."""
+    return All(_against_cross_entropy("probability of the true class, misclassified test samples", _wrong, 1))
+
+
+@claim(
+    "m20.fig3_true_class_right",
+    source="M20 section 4, Fig. 3 (e), (b)",
+    statement=r"'Conversely', 'the probabilities predicted for the correct classes for correctly classified test "
+    r"samples are somewhat lower than for cross-entropy', and "
+    rf"their NLL 'also somewhat higher'. (Taken as: at the end of training, by sign, for each of $\gamma = 1, 2, 3$; "
+    rf"{SIZE}.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig3_true_class_right() -> Evidence:
+    """Means over correctly classified test samples, paired over seeds."""
+    probability = _against_cross_entropy("probability of the true class, correctly classified test samples", _right, -1)
+    nll = _against_cross_entropy(
+        "NLL of correctly classified test samples", lambda r: float(_of_test(r, "nll_right")[-1]), 1
+    )
+    return All((*probability, *nll))
+
+
+@claim(
+    "m20.fig3_confidence_kept",
+    source="M20 section 4, Fig. 3 (e)",
+    statement=r"'Nevertheless, for all four models, average confidence on correctly classified samples remains over "
+    r"0.95 by the end of training, which is more than enough "
+    r"to make these predictions usable by downstream tasks.'",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def fig3_confidence_kept() -> Evidence:
+    """A number of four networks: unchecked without those of the grid."""
+    runs = runs_if_trained(M20_FIGURES)
+    if not runs:
+        return Unchecked(
+            f"needs M20's four networks, ResNet-50 on CIFAR-10: `focal grid workflow/grids/{M20_FIGURES}.yaml`, after which "
+            "this claim is checked; how confident a network is depends on data and architecture, so that the book's "
+            "neither confirm nor contradict it; m20.fig3_confidence_here says what they have"
+        )
+    parts = []
+    for gamma in (0.0, *GAMMAS):
+        above = [_right(run) - KEPT for run in with_gamma(runs, gamma)]
+        quantity = rf"confidence on correctly classified test samples minus {KEPT:g}, $\gamma = {gamma:g}$"
+        parts.append(signed_if_any(quantity, "positive", above, 1))
+    return All(tuple(parts))
+
+
+@claim(
+    "m20.fig3_confidence_here",
+    source="M20 section 4, Fig. 3 (e), asked of the book's networks",
+    statement=rf"The average confidence on correctly classified test samples is over 0.95 with cross-entropy and "
+    rf"$\gamma = 1$, below it with $\gamma = 2, 3$; {SIZE}.",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs="runs",
+)
+def fig3_confidence_here() -> Evidence:
+    """Each mean minus 0.95, over seeds; there the confidence is the probability of the true class."""
+    parts = []
+    for gamma, sign in ((0.0, 1), (1.0, 1), (2.0, -1), (3.0, -1)):
+        above = per_seed(_right, gamma) - KEPT
+        quantity = (
+            rf"confidence on correctly classified test samples minus {KEPT:g}, $\gamma = {gamma:g}$ (Fashion-MNIST)"
+        )
+        claimed = "positive" if sign > 0 else "negative"
+        parts.append(signed_by_seed(quantity, claimed, above, sign, said="asked"))
+    return All(tuple(parts))
+
+
+def _recorded(loss: str, other: str, printed: PrintedEffect) -> Measurement:
+    """ECE (equal width) as trained of the recorded CIFAR-10 runs, one loss minus another."""
+    return difference(RECORDED, "ece", Setting((loss,)), Setting((other,)), printed)
+
+
+@claim(
+    "m20.gamma_order_here",
+    source="M20 section 4, on Fig. 4a, on CIFAR-10",
+    statement=r"'Of the three models we trained using focal loss, the one with $\gamma = 3$ outperforms (in terms of "
+    r"calibration) the one with $\gamma = 2$, which in turn "
+    r"outperforms the model with $\gamma = 1$.' (Taken as: ECE, equal width, before temperature scaling.) "
+    + ON_CIFAR10,
+    chapter=WHICH_GAMMA,
+    fidelity="our reading",
+    needs=f"results/{RECORDED}",
+)
+def gamma_order_here() -> Evidence:
+    """Two differences over seeds, against those that Table 7 prints."""
+    dataset = read_planned(RECORDED)[0].dataset
+    pairs = (("focal 3", "focal 2"), ("focal 2", "focal 1"))
+    return All(tuple(_recorded(*p, mean_difference("M20", dataset, "ece", "pre", *p, -1)) for p in pairs))
+
+
+@claim(
+    "m20.gamma_too_high",
+    source="M20 section 4, on Fig. 4a, on CIFAR-10",
+    statement=r"'One might think that, in general, a higher value of gamma would lead to a more calibrated model. "
+    r"However, this is not the case.' (Taken as: $\gamma = 7$, from "
+    r"where on the paper says so, has a higher ECE, equal width, than $\gamma = 3$, before temperature scaling.) "
+    + ON_CIFAR10,
+    chapter=WHICH_GAMMA,
+    fidelity="our reading",
+    needs=f"results/{RECORDED}",
+)
+def gamma_too_high() -> Evidence:
+    """A difference over seeds; no size is printed."""
+    return _recorded("focal 7", "focal 3", PrintedEffect(1, None, "positive"))

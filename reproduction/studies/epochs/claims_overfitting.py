@@ -1,0 +1,288 @@
+"""M20 section 3, Figs. 1 and 2: how a network becomes overconfident with cross-entropy, on the book's own runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.special import softmax
+
+from focal_lib.metrics.intervals import t_interval
+from reproduction.engine.store import Result
+from reproduction.ledger.evidence import All, Evidence, Unchecked
+from reproduction.ledger.ledger import claim
+from reproduction.ledger.measurement import Measurement
+from reproduction.studies.epochs.while_training import histories, lowest_epoch
+from reproduction.studies.shared.from_runs import (
+    M20_FIGURES,
+    SIZE,
+    over_seeds,
+    results,
+    runs_if_trained,
+    signed_by_seed,
+    signed_if_any,
+    with_gamma,
+)
+
+CHAPTER = "16_miscalibration"
+TAKEN = rf"cross-entropy, from the fifth epoch to the last; {SIZE}, a constant learning rate"
+HIGHEST_BIN = 0.96  # the last of 25
+LEARNT = 0.01  # training error
+
+
+def cross_entropy_runs() -> list[Result]:
+    """Those of the default grid, in seed order."""
+    return with_gamma(results(), 0.0)
+
+
+def by_epoch(result: Result, split: str) -> pd.DataFrame:
+    """The evaluated epochs of a run on one split, in order."""
+    history = result.history
+    return history[history["split"] == split].sort_values("epoch")
+
+
+def change(name: str, column: str, sign: int, split: str = "test", *, while_any: bool = False) -> Measurement:
+    """The last evaluated epoch minus the first, over seeds, against the sign claimed.
+
+    Args:
+        while_any: to the last epoch at which the column has a value, as that of misclassified samples has not once
+            every sample is learnt.
+
+    Raises:
+        ValueError: a run has a value at fewer than two epochs.
+    """
+    histories = [by_epoch(result, split)[column] for result in cross_entropy_runs()]
+    histories = [h.dropna() for h in histories] if while_any else histories
+    if (fewest := min(map(len, histories))) < 2:
+        raise ValueError(f"{column} must have a value at two epochs or more of each run. Got {fewest}.")
+    changes = np.array([float(h.iloc[-1] - h.iloc[0]) for h in histories])
+    last = "last epoch with such a sample" if while_any else "last epoch"
+    quantity = f"{name}, {last} minus fifth (Fashion-MNIST, cross-entropy)"
+    claimed = "positive" if sign > 0 else "negative"
+    return signed_by_seed(quantity, claimed, changes, sign)
+
+
+@claim(
+    "m20.fig1_train_nll",
+    source="M20 section 3, Fig. 1 (a)",
+    statement=r"'The average train NLL (for both correctly and incorrectly classified training samples) broadly "
+    r"decreases throughout training.' (Taken as: by sign, of all, of the correctly classified and of the misclassified, "
+    r"of which the last epoch is the last evaluated one that has any; " + TAKEN + ".)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig1_train_nll() -> Evidence:
+    """Three changes: of all training samples, the correctly classified and the others, while there are any."""
+    return All(
+        (
+            change("train NLL", "nll", -1, "train"),
+            change("train NLL of correctly classified samples", "nll_right", -1, "train"),
+            change("train NLL of misclassified samples", "nll_wrong", -1, "train", while_any=True),
+        )
+    )
+
+
+@claim(
+    "m20.fig1_test_nll",
+    source="M20 section 3, Fig. 1 (a), (b)",
+    statement=r"'After the 150th epoch (where the learning rate drops by a factor of 10), there is a marked rise in "
+    r"the average test NLL'; this 'is caused "
+    r"only by the incorrectly classified samples, as the average NLL for the correctly classified samples continues "
+    r"to decrease'. (Taken as: by sign, " + TAKEN + ".)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig1_test_nll() -> Evidence:
+    """Three changes: of all test samples, the misclassified and the others."""
+    return All(
+        (
+            change("test NLL", "nll", 1),
+            change("test NLL of misclassified samples", "nll_wrong", 1),
+            change("test NLL of correctly classified samples", "nll_right", -1),
+        )
+    )
+
+
+@claim(
+    "m20.fig1_ece",
+    source="M20 section 3, Fig. 1 (c)",
+    statement=r"'After epoch 150, the test set ECE rises, indicating that the network is becoming miscalibrated.' "
+    r"(Taken as: ECE of equal mass, by sign, " + TAKEN + ".)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig1_ece() -> Evidence:
+    """The history of a run has ECE of equal mass."""
+    return change("test ECE (equal mass, a fraction)", "adaptive_ece", 1)
+
+
+@claim(
+    "m20.fig1_entropies",
+    source="M20 section 3, Fig. 1 (b)",
+    statement=r"'The entropies of the softmax distributions for both the correctly and incorrectly classified test "
+    r"samples decrease throughout training (in "
+    r"other words, the distributions get peakier).' (Taken as: by sign, " + TAKEN + ".)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig1_entropies() -> Evidence:
+    """Two changes."""
+    return All(
+        (
+            change("softmax entropy of correctly classified test samples", "entropy_right", -1),
+            change("softmax entropy of misclassified test samples", "entropy_wrong", -1),
+        )
+    )
+
+
+@claim(
+    "m20.fig1_training_error",
+    source="M20 section 3, Fig. 1 (c)",
+    statement=r"'Between training epochs 150 and 250, i.e. between the two points where there are drops in the "
+    r"learning rate, the training set classification "
+    r"error rises slightly, before dropping to exactly 0 after epoch 250.' (Where its grid has been trained, taken as: a "
+    r"higher mean over the second half of the epochs between the drops than over the first; no error from then on.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+)
+def fig1_training_error() -> Evidence:
+    """It is about one run and its learning rates: unchecked without those of the grid."""
+    runs = with_gamma(runs_if_trained(M20_FIGURES), 0.0)
+    if not runs:
+        return Unchecked(
+            "needs a ResNet-50 trained on CIFAR-10 for 350 epochs with these drops of the learning rate, each epoch "
+            f"evaluated: `focal grid workflow/grids/{M20_FIGURES}.yaml`, after which this claim is checked; chapter 16 draws "
+            "the training error of an MLP whose learning rate drops, too"
+        )
+    rises, left = zip(
+        *(error_around_drops(by_epoch(run, "train"), run.spec.training.drops) for run in runs), strict=True
+    )
+    rise = "training error between the drops, mean over the second half of the epochs minus the first"
+    after = Measurement("largest training error after the second drop", "0", max(left), 0.0)
+    return All((signed_if_any(rise, "positive", rises, 1), after))
+
+
+def error_around_drops(history: pd.DataFrame, drops: Sequence[int]) -> tuple[float, float]:
+    """By how much the error rises from the first half of the epochs between two drops to the second; the largest after."""
+    error = history.set_index("epoch")["error"]
+    first, second = drops
+    between, middle = error[(error.index > first) & (error.index <= second)], (first + second) / 2
+    rise = between[between.index > middle].mean() - between[between.index <= middle].mean()
+    return float(rise), float(error[error.index > second].max())
+
+
+@claim(
+    "m20.fig2_highest_bin",
+    source="M20 section 3, Fig. 2",
+    statement=r"'Over time, the network gradually pushes all of the training samples towards the highest confidence "
+    r"bin.' (Taken as: of 25 bins; at the end of "
+    rf"training it holds 99 % of them or more, cross-entropy; 'gradually' is not judged; {SIZE}.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig2_highest_bin() -> Evidence:
+    """Share of training samples with a confidence above 0.96, a number a seed."""
+    shares = [highest_bin_share(result) for result in cross_entropy_runs()]
+    quantity = "share of training samples in the highest of 25 bins (Fashion-MNIST, cross-entropy)"
+    return Measurement.near(quantity, "all", t_interval(shares), 1.0, 0.01, over_seeds(shares), said="claimed")
+
+
+def highest_bin_share(result: Result) -> float:
+    """Of the training samples of a run, after training."""
+    if result.train is None:
+        raise FileNotFoundError(f"the run {result.spec.digest} was recorded without its logits on training data")
+    return float((softmax(result.train.logits.astype(np.float64), -1).max(-1) > HIGHEST_BIN).mean())
+
+
+@claim(
+    "m20.fig2_after_perfect",
+    source="M20 section 3, Fig. 2",
+    statement=r"'It thus keeps on increasing the confidence of correct predictions even after having reached perfect "
+    r"accuracy on the training set.' (Taken as: from "
+    rf"the first evaluated epoch without a training error to the last, cross-entropy; {SIZE}.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs="runs",
+)
+def fig2_after_perfect() -> Evidence:
+    """Mean confidence on training data, where every prediction is correct."""
+    rises = np.array([rise_after_perfect(by_epoch(result, "train")) for result in cross_entropy_runs()])
+    quantity = (
+        "mean training confidence, last epoch minus the first without a training error (Fashion-MNIST, cross-entropy)"
+    )
+    return signed_by_seed(quantity, "positive", rises, 1)
+
+
+def rise_after_perfect(history: pd.DataFrame) -> float:
+    """Confidence at the last epoch minus that at the first one without an error.
+
+    Raises:
+        ValueError: every epoch has one.
+    """
+    perfect = history[history["error"] == 0]
+    if perfect.empty:
+        raise ValueError(f"an epoch must be without a training error. Got {history['error'].min():g} or more.")
+    return float(history["confidence"].iloc[-1] - perfect["confidence"].iloc[0])
+
+
+@claim(
+    "m20.nll_overfits_not_error",
+    source="M20 section 3, Fig. 1, asked of the book's networks",
+    statement=r"The NLL overfits, the error does not: from the epoch of the lowest test NLL to the last, test NLL and ECE "
+    rf"(equal mass) rise, and the test error falls; cross-entropy, {SIZE}, a "
+    r"constant learning rate. (The epoch is chosen for each seed by the other seeds.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs="runs",
+)
+def nll_overfits_not_error() -> Evidence:
+    """Three changes, a number a seed."""
+    parts = []
+    asked = (
+        ("nll", "test NLL", 1),
+        ("adaptive_ece", "test ECE (equal mass, a fraction)", 1),
+        ("error", "test error", -1),
+    )
+    for column, what, sign in asked:
+        quantity = f"{what}, last epoch minus that of the lowest test NLL (Fashion-MNIST, cross-entropy)"
+        claimed = "positive" if sign > 0 else "negative"
+        parts.append(signed_by_seed(quantity, claimed, changes_after_lowest(column), sign, said="asked"))
+    return All(tuple(parts))
+
+
+def changes_after_lowest(column: str) -> np.ndarray:
+    """A column on test data at the last epoch, minus at the epoch of the lowest test NLL, a number a seed."""
+    frame = histories(cross_entropy_runs(), "test")
+    found = []
+    for seed, run in frame.groupby("seed"):
+        values = run.set_index("epoch")[column]
+        found.append(float(values.iloc[-1] - values.loc[lowest_epoch(frame, "nll", int(str(seed)))]))
+    return np.array(found)
+
+
+@claim(
+    "m20.nll_turns_early",
+    source="M20 section 3, Fig. 1 (c), asked of the book's networks",
+    statement=r"Miscalibration begins before the training set is learnt: at the epoch of the lowest test NLL more than "
+    rf"{100 * LEARNT:g} % of the training samples are misclassified; cross-entropy, {SIZE}, a constant learning rate. "
+    r"(M20's network 'has a very low training set classification error throughout the period of miscalibration'; "
+    r"there both begin where the learning rate drops.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs="runs",
+)
+def nll_turns_early() -> Evidence:
+    """The training error there minus the threshold, a number a seed."""
+    test, train = (histories(cross_entropy_runs(), split) for split in ("test", "train"))
+    above = [
+        float(run.set_index("epoch")["error"].loc[lowest_epoch(test, "nll", int(str(seed)))]) - LEARNT
+        for seed, run in train.groupby("seed")
+    ]
+    quantity = f"training error at the epoch of the lowest test NLL, minus {LEARNT:g} (Fashion-MNIST, cross-entropy)"
+    return signed_by_seed(quantity, "positive", above, 1, said="asked")

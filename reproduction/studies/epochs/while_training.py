@@ -1,0 +1,204 @@
+"""Tables over the epochs of training: from the histories that runs keep, and from networks that were followed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.special import log_softmax, softmax
+
+from focal_lib.metrics.bins import Bins, reliability_bins
+from reproduction.engine.store import Logits, Result
+from reproduction.studies.epochs.confident import share_above
+from reproduction.studies.epochs.follow import Followed, Snapshot
+
+__all__ = [
+    "describe_followed",
+    "ece_of_histories",
+    "gradient_norms_at",
+    "histories",
+    "last_mistakes",
+    "lower_from",
+    "lowest_epoch",
+    "minus_cross_entropy",
+    "over_seeds_by_epoch",
+    "reliability_by_epoch",
+    "reliability_of_kept",
+]
+
+BINS = 25  # M20 Fig. 2
+Band = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # epochs, mean, lowest, highest
+
+
+def histories(runs: Iterable[Result], split: str = "test") -> pd.DataFrame:
+    """The rows that runs keep of one split, in order of epochs, with loss, gamma and seed; see `monitor.summary`."""
+    frames = []
+    for run in runs:
+        kept = run.history[run.history["split"] == split].sort_values("epoch")
+        frames.append(kept.assign(loss=run.spec.label, gamma=run.spec.gamma, seed=run.spec.seed))
+    return pd.concat(frames, ignore_index=True)
+
+
+def ece_of_histories(frame: pd.DataFrame) -> tuple[str, str]:
+    """The bins and the column of the ECE in rows of histories: ('equal width', 'ece'), which M20 plots.
+
+    ('equal mass', 'adaptive_ece') where a row lacks that: histories that were recorded before it was.
+    """
+    whole = "ece" in frame and bool(frame["ece"].notna().all())
+    return ("equal width", "ece") if whole else ("equal mass", "adaptive_ece")
+
+
+def final_gaps(results: Iterable[Result], split: str) -> pd.DataFrame:
+    """One row a run: accuracy and confidence on a split at the last epoch of its history, and their gap, fractions.
+
+    For training images of recorded runs, whose logits are not kept.
+    """
+    frame = histories(results, split)
+    last = frame[frame["epoch"] == frame.groupby(["loss", "seed"])["epoch"].transform("max")]
+    columns = ["loss", "gamma", "seed", "accuracy", "confidence"]
+    return last[columns].assign(gap=last["confidence"] - last["accuracy"]).reset_index(drop=True)
+
+
+def last_mistakes(frame: pd.DataFrame, samples: int) -> str:
+    """'epoch 45, 6 samples of 2 networks': the last epoch at which histories on so many samples have a mistake."""
+    wrong = frame[frame["error"] > 0]
+    if wrong.empty:
+        return "none, as no sample is misclassified at any of these epochs"
+    last = wrong[wrong["epoch"] == wrong["epoch"].max()]
+    networks = "1 network" if len(last) == 1 else f"{len(last)} networks"
+    many = round(float(last["error"].sum() * samples))
+    return f"epoch {last['epoch'].iloc[0]}, {many} {'sample' if many == 1 else 'samples'} of {networks}"
+
+
+def describe_followed(followed: Iterable[Followed]) -> pd.DataFrame:
+    """A row a network and epoch: loss, gamma, seed, epoch, and what `_describe` says of the snapshot."""
+    return pd.DataFrame(
+        [
+            {"loss": f.spec.label, "gamma": f.spec.gamma, "seed": f.spec.seed, "epoch": snap.epoch} | _describe(snap)
+            for f in followed
+            for snap in f.snapshots
+        ]
+    )
+
+
+def _describe(snap: Snapshot) -> dict[str, float]:
+    """Of the training samples: error, mean probability of the true class, median gradient norm, norm of the logits.
+
+    The logits' norm is a mean over samples, of logits less their mean over the classes, which the softmax ignores. Of
+    the test samples: error; true_class_right and true_class_wrong, the mean probability of the true class where the
+    network is right and where it is not, nan where there is no such sample; above_99 and right_above_99, see
+    `confident.share_above`.
+    """
+    logits, labels = snap.train.logits.astype(np.float64), snap.train.labels
+    true_class, of_test = _true_class(snap.train), _true_class(snap.test)
+    hit = snap.test.logits.argmax(-1) == snap.test.labels
+    share, right = share_above(snap.test)
+    return {
+        "test_error": float((~hit).mean()),
+        "true_class_right": float(of_test[hit].mean()) if hit.any() else np.nan,
+        "true_class_wrong": float(of_test[~hit].mean()) if not hit.all() else np.nan,
+        "train_error": float((logits.argmax(-1) != labels).mean()),
+        "true_class": float(true_class.mean()),
+        "gradient_norm": float(np.median(snap.gradient_norms)),
+        "weight_norm": snap.weight_norm,
+        "logit_norm": float(np.linalg.norm(logits - logits.mean(-1, keepdims=True), axis=-1).mean()),
+        "above_99": share,
+        "right_above_99": right,
+    }
+
+
+def _true_class(part: Logits) -> np.ndarray:
+    """The probability of each sample's true class, (n,)."""
+    return np.exp(log_softmax(part.logits.astype(np.float64), -1)[np.arange(len(part.labels)), part.labels])
+
+
+def over_seeds_by_epoch(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, dict[str, Band]]:
+    """column -> loss -> (epochs, mean, lowest, highest over seeds), each (m,); nan where no seed has a value.
+
+    Losses are in the order of their gamma.
+    """
+    found: dict[str, dict[str, Band]] = {}
+    for column in columns:
+        groups = frame.groupby(["gamma", "loss", "epoch"])[column].agg(["mean", "min", "max"]).reset_index("epoch")
+        found[column] = {}
+        for (_, loss), part in groups.groupby(level=["gamma", "loss"]):  # in the order of gamma
+            epochs, mean, low, high = part.to_numpy().T
+            found[column][str(loss)] = (epochs, mean, low, high)
+    return found
+
+
+def minus_cross_entropy(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """The rows of focal losses of one gamma, with columns less those of cross-entropy of the same seed and epoch."""
+    base = frame[frame["loss"] == "cross-entropy"].set_index(["seed", "epoch"])[list(columns)]
+    focal = frame[frame["loss"].str.startswith("focal ")].set_index(["seed", "epoch"]).copy()
+    focal[list(columns)] -= base.loc[focal.index].to_numpy()
+    return focal.reset_index()
+
+
+def lowest_epoch(frame: pd.DataFrame, column: str, seed: int) -> int:
+    """The epoch at which a column is lowest on average over the other seeds; over all where there is one.
+
+    The seed itself has no part in the choice, so that what it does afterwards is not chosen by chance.
+    """
+    others = frame[frame["seed"] != seed]
+    others = frame if others.empty else others
+    means = others.groupby("epoch")[column].mean()
+    return int(means.index.to_numpy()[means.to_numpy().argmin()])
+
+
+def lower_from(frame: pd.DataFrame, column: str, loss: str, than: str) -> int | None:
+    """The epoch from which on a column's mean over seeds is lower with a loss than with another, to the last epoch.
+
+    None where it is not lower at the last one.
+
+    Raises:
+        ValueError: the losses are not of the same epochs.
+    """
+    ours, theirs = (frame[frame["loss"] == name].groupby("epoch")[column].mean() for name in (loss, than))
+    if not len(ours) or not ours.index.equals(theirs.index):
+        raise ValueError(f"frame must have the same epochs of {loss} and {than}. Got {len(ours)} and {len(theirs)}.")
+    others = ours.index[~(ours < theirs)]
+    later = ours.index if others.empty else ours.index[ours.index > others.max()]
+    return int(later[0]) if len(later) else None
+
+
+def reliability_of_kept(runs: Iterable[Result], loss: str) -> dict[str, Bins]:
+    """'epoch 10' -> bins of equal width on test data after each epoch whose logits a loss's runs keep, and at the end.
+
+    The samples of all seeds together.
+
+    Raises:
+        ValueError: no run of the loss.
+    """
+    ours = [run for run in runs if run.spec.label == loss]
+    if not ours:
+        raise ValueError(f"runs must hold one of {loss}. Got none.")
+    kept = [{**run.test_by_epoch, run.spec.training.epochs: run.test} for run in ours]
+    found = {}
+    for epoch in sorted(set.intersection(*map(set, kept))):
+        found[f"epoch {epoch}"] = _pooled_bins([by_epoch[epoch] for by_epoch in kept])
+    return found
+
+
+def _pooled_bins(parts: Sequence[Logits]) -> Bins:
+    """Bins of the samples of several networks together."""
+    logits = np.concatenate([part.logits for part in parts]).astype(np.float64)
+    labels = np.concatenate([part.labels for part in parts])
+    return reliability_bins(softmax(logits, -1), labels, BINS)
+
+
+def reliability_by_epoch(
+    followed: Iterable[Followed], loss: str, epochs: Iterable[int], split: str = "test"
+) -> dict[str, Bins]:
+    """'epoch 3' -> bins of equal width of a loss's networks after so many epochs, the samples of all seeds together."""
+    runs = [f for f in followed if f.spec.label == loss]
+    return {f"epoch {e}": _pooled_bins([getattr(f.snapshots[e], split) for f in runs]) for e in epochs}
+
+
+def gradient_norms_at(followed: Iterable[Followed], epoch: int) -> dict[str, np.ndarray]:
+    """loss -> the gradient norms of all training samples after so many epochs, of all seeds together."""
+    found: dict[str, list[np.ndarray]] = {}
+    for f in followed:
+        found.setdefault(f.spec.label, []).append(f.snapshots[epoch].gradient_norms)
+    return {loss: np.concatenate(norms) for loss, norms in found.items()}

@@ -1,0 +1,317 @@
+"""L25 sections 5.1, 5.5 and App. A.15 on small networks: what gamma, lambda and the kind of distance do, as recorded."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from focal_lib.metrics.intervals import paired_t_interval, t_interval
+from reproduction.ledger.evidence import All, Evidence
+from reproduction.ledger.ledger import claim
+from reproduction.ledger.measurement import Measurement
+from reproduction.studies.fcl.fcl_networks import GAP_OF, RECORD, read_fcl
+from reproduction.studies.fcl.plan import EPOCHS, MAP_LAMBDAS, N_TRAIN, written_contrasts
+from reproduction.studies.shared.from_runs import contrast_by_seed, over_seeds, signed_by_seed
+
+CHAPTER = "21_fcl_networks"
+NEEDS = f"results/{RECORD}"
+LAMBDA, DISTANCE, OTHERS, GAP, SPEED = dict.fromkeys(c.table for c in written_contrasts())
+SIZE = f"{N_TRAIN:,} Fashion-MNIST images of 14 x 14 pixels, one hidden layer, Adam, {EPOCHS} epochs"
+HERE = f"(Here: {SIZE}; ECE of equal width.)"
+MOONS = r"(Two moons, $\gamma = 3$, networks of two layers of ten units trained on the whole distribution.)"
+LAMBDAS = ", ".join(f"{lam:g}" for lam in MAP_LAMBDAS)
+TOLERANCE = 0.2  # of a bias, relative to the theory's
+
+
+def _written(table: str, *places: int, said: str = "printed") -> Evidence:
+    """The contrasts at these places of a family that was written down, each against its sign."""
+    family = [contrast for contrast in written_contrasts() if contrast.table == table]
+    chosen = [family[place] for place in places]
+    parts = [contrast_by_seed(str(contrast), read_fcl("images"), contrast, said) for contrast in chosen]
+    return parts[0] if len(parts) == 1 else All(tuple(parts))
+
+
+@claim(
+    "l25.lambda_best",
+    source="L25 section 5.5.2, Fig. 6",
+    statement=r"'ECE decreases significantly when' $\lambda$ 'is 0.5', 'calibration error increases for higher' values, and one value, lost from the "
+    r"text at hand, 'provides the best calibration performance across all ECE metrics before and after temperature scaling'. (The "
+    r"symbol is lost throughout, and so is $\gamma$; taken as: for $\gamma$ of 2 and 3 the ECE is lower with $\lambda = \frac12$ than with 0, and "
+    rf"higher with $\frac92$ than with $\frac12$; which value is best is not judged. {HERE[1:-1]})",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs=NEEDS,
+)
+def lambda_best() -> Evidence:
+    """Two steps along lambda, for two gammas, paired over seeds."""
+    return _written(LAMBDA, 0, 1, 2, 3)
+
+
+@claim(
+    "l25.lambda_nll",
+    source="L25 section 5.5.2, Fig. 6",
+    statement=r"'NLL decreases initially as' $\lambda$ 'increases from 0 to 0.5 but shows fluctuations and a slight increase beyond'. (Symbols lost; taken "
+    rf"as: of $\gamma = 3$, lower with $\frac12$ than with 0, and higher with $\frac92$ than with $\frac12$. {HERE[1:-1]})",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs=NEEDS,
+)
+def lambda_nll() -> Evidence:
+    """Two steps along lambda, paired over seeds."""
+    return _written(LAMBDA, 5, 6)
+
+
+@claim(
+    "l25.lambda_nll_scaled",
+    source="L25 section 5.5.2, Fig. 6",
+    statement=r"'For post-temperature scaling, NLL values are generally lower, indicating improved calibration.' (Taken as: with the "
+    rf"temperature that L25 takes, by ECE (equal width) on validation data, $\gamma = 3$ and $\lambda$ of {LAMBDAS}, lower after it than before in most, "
+    rf"each by its interval, of 95 % for all together. Here: {SIZE}.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs=NEEDS,
+)
+def lambda_nll_scaled() -> Evidence:
+    """The same networks, before and after; a temperature by NLL lowers the NLL nearly by construction."""
+    table = read_fcl("images").query("metric == 'nll'")
+    lower = 0
+    for lam in MAP_LAMBDAS:
+        own = table[table["loss"] == (f"fcl 3 {lam:g}" if lam else "focal 3")]
+        before, after = (own[own["objective"] == objective].set_index("seed")["value"] for objective in ("", "ece"))
+        lower += paired_t_interval(after.sort_index(), before.sort_index(), level=1 - 0.05 / len(MAP_LAMBDAS)).high < 0
+    return Measurement.counted("$\\lambda$ with a lower NLL after a temperature by ECE", lower, len(MAP_LAMBDAS))
+
+
+@claim(
+    "l25.lambda_error",
+    source="L25 section 5.5.2, which says that it can be so",
+    statement=r"'Overly large values' of $\lambda$ 'can reduce classification accuracy': of $\gamma = 3$ the error is higher with $\lambda = \frac92$ than "
+    rf"with $\frac12$. {HERE}",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def lambda_error() -> Evidence:
+    """Asked of one pair of values, where the paper names none."""
+    return _written(LAMBDA, 8, said="asked")
+
+
+@claim(
+    "l25.lambda_scaled",
+    source="L25 section 5.5.2, Fig. 6, after temperature scaling",
+    statement=r"'The best calibration performance [...] before and after temperature scaling': of $\gamma = 3$ the ECE after a temperature is lower with "
+    rf"$\lambda = \frac12$ than with 0. {HERE}",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def lambda_scaled() -> Evidence:
+    """T by ECE on validation images, as L25."""
+    return _written(LAMBDA, 4, said="asked")
+
+
+@claim(
+    "l25.l2_lower_here",
+    source="L25 App. A.15, Table 8, on small networks",
+    statement=r"'L2 consistently achieves lower ECE' than L1 in FCL. (Taken with the pairs $(\gamma, \lambda)$ of A.10 $(4, \frac32)$, $(2, \frac12)$ and $(3, "
+    rf"\frac12)$ for both; L25 does not tell those of L1. {HERE[1:-1]})",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs=NEEDS,
+)
+def l2_lower_here() -> Evidence:
+    """Three pairs, paired over seeds."""
+    return _written(DISTANCE, 0, 1, 2)
+
+
+@claim(
+    "l25.fcl_lower_here",
+    source="L25 section 5.1.1, on small networks",
+    statement=r"'FCL consistently achieves lower pre-T calibration error compared to other methods.' (Taken as: with $\gamma = 4$, $\lambda = \frac32$, "
+    r"which L25 chose for ResNets on CIFAR-10 and nobody for these networks, a lower ECE than cross-entropy, Brier, FLSD-53 and dual focal loss with $\gamma = 2$, and lower smooth, adaptive and classwise ECE than cross-entropy. "
+    rf"{HERE[1:-1]})",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs=NEEDS,
+)
+def fcl_lower_here() -> Evidence:
+    """With A.10's pair for ResNets on CIFAR-10, as written down."""
+    return _written(OTHERS, *range(7))
+
+
+@claim(
+    "l25.fcl_error_here",
+    source="L25 section 5.2.1, on small networks",
+    statement=r"'FCL consistently achieves the lowest classification error in most cases across all datasets and models'. (Taken as: with $\gamma = 4$, "
+    rf"$\lambda = \frac32$, as above, a lower test error than cross-entropy. {HERE[1:-1]})",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs=NEEDS,
+)
+def fcl_error_here() -> Evidence:
+    """The one other loss whose error was written down beside FCL's."""
+    return _written(OTHERS, 7)
+
+
+@claim(
+    "l25.minimal_change_here",
+    source="L25 section 5.5.3, on small networks",
+    statement=r"'The FCL model shows minimal change in calibration error after temperature scaling', where focal loss has 'a substantial post-processing "
+    r"gap'. (Taken as: a temperature by ECE changes the ECE by less with FCL than with focal loss: $\gamma = 3$, $\lambda = \frac12$ against $\gamma = 3$, "
+    rf"and $\gamma = 4$, $\lambda = \frac32$ against FLSD-53. {HERE[1:-1]})",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs=NEEDS,
+)
+def minimal_change_here() -> Evidence:
+    """Size of the change, in points, paired over seeds."""
+    return _written(GAP, 0, 1)
+
+
+@claim(
+    "l25.log_gap_here",
+    source="L25 Def. 2.3, section 5.5.3, by the log-loss",
+    statement=r"A smooth recalibration of the confidence, 1-Lipschitz in its change, takes less off the log-loss of FCL than off that of focal loss: "
+    rf"$\gamma = 3$, $\lambda = \frac12$ against $\gamma = 3$, and $\gamma = 4$, $\lambda = \frac32$ against FLSD-53. {HERE}",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def log_gap_here() -> Evidence:
+    """Fitted on validation images, judged on test images."""
+    return _written(GAP, 2, 3, said="asked")
+
+
+@claim(
+    "l25.convergence",
+    source="L25 section 5.5.1, Fig. 3",
+    statement=r"'The FCL shows faster convergence, reaching a low normalized test loss more quickly than the other loss functions.' (The text at hand does "
+    r"not say by what a test loss is normalised, nor $\lambda$; its network is ResNet-110 on CIFAR-10. Taken as: with $\gamma = 3$, $\lambda = \frac12$ fewer epochs than with cross-entropy, focal "
+    r"loss with $\gamma = 3$ and dual focal loss with $\gamma = 2$ until a tenth, our threshold, of the range of the own test loss is left, from its first value to its "
+    rf"least. {HERE[1:-1]})",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs=NEEDS,
+)
+def convergence() -> Evidence:
+    """Epochs, paired over seeds."""
+    return _written(SPEED, 0, 1, 2)
+
+
+def _of_moons(column: str, lam: float, absolute: bool = False, trained_on: str = "whole") -> np.ndarray:
+    """A column of the record for one loss, a number a network."""
+    table = read_fcl("moons")
+    rows = table[(table["lam"] == lam) & (table["absolute"] == absolute) & (table["trained_on"] == trained_on)]
+    return rows.sort_values("network")[column].to_numpy()
+
+
+@claim(
+    "l25.bias_here",
+    source="L25 section 4.3, taken to networks",
+    statement=r"Trained with FCL, $\lambda$ of $\frac12$, 1, 2 and 5, networks lean from the truth towards one half: the mean of the likelier class's "
+    rf"probability lies below that of its truth. {MOONS}",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def bias_here() -> Evidence:
+    """The bias of the minimiser, without a sample that could be overfitted."""
+    parts = [
+        signed_by_seed(f"lean in points, lambda {lam:g}", "negative", _of_moons("lean", lam), -1, "claimed")
+        for lam in (0.5, 1.0, 2.0, 5.0)
+    ]
+    return All(tuple(parts))
+
+
+@claim(
+    "l25.bias_as_asked_here",
+    source="L25 Def. 3.1, its minimiser",
+    statement=rf"For $\lambda$ of 0, $\frac12$, 1 and 2 they lean as much as the minimiser of FCL does, within {100 * TOLERANCE:g} %. {MOONS}",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def bias_as_asked_here() -> Evidence:
+    """Ratio of the lean found to that which the loss asks for."""
+    parts = []
+    for lam in (0.0, 0.5, 1.0, 2.0):
+        ratio = _of_moons("lean", lam) / _of_moons("asked", lam)
+        quantity = f"lean over that of the minimiser, lambda {lam:g}"
+        parts.append(
+            Measurement.near(quantity, "1", t_interval(ratio), 1.0, TOLERANCE, over_seeds(ratio), said="claimed")
+        )
+    return All(tuple(parts))
+
+
+@claim(
+    "l25.map_here",
+    source="L25 Def. 3.1, after its map",
+    statement=rf"After the map of FCL these networks are nearer to the truth than before: $\lambda$ of $\frac12$, 1 and 2. {MOONS}",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def map_here() -> Evidence:
+    """Root mean square distances, paired."""
+    parts = []
+    for lam in (0.5, 1.0, 2.0):
+        gain = _of_moons("distance", lam) - _of_moons("mapped_distance", lam)
+        quantity = f"distance before the map minus after, lambda {lam:g}"
+        parts.append(signed_by_seed(quantity, "positive", gain, 1, "claimed"))
+    return All(tuple(parts))
+
+
+@claim(
+    "l25.l1_away_here",
+    source="L25 App. A.15, its absolute distance",
+    statement=r"With the absolute distance in place of the squared one, networks lean away from one half, $\lambda$ of 2, 5 and 10, where with the squared "
+    rf"distance they lean towards it. {MOONS}",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def l1_away_here() -> Evidence:
+    """Both distances, each against its sign."""
+    parts = []
+    for lam in (2.0, 5.0, 10.0):
+        for absolute, sign in ((True, 1), (False, -1)):
+            quantity = f"lean in points, {'absolute' if absolute else 'squared'}, lambda {lam:g}"
+            printed = "positive" if sign > 0 else "negative"
+            parts.append(signed_by_seed(quantity, printed, _of_moons("lean", lam, absolute), sign, "claimed"))
+    return All(tuple(parts))
+
+
+@claim(
+    "l25.thm45_here",
+    source="L25 Thm. 4.5, seen in networks",
+    statement=rf"Networks trained with focal loss have a larger post-processing gap by FCL, $\gamma = {GAP_OF[0]:g}$, $\lambda = {GAP_OF[1]:g}$, than by focal loss. "
+    rf"{MOONS}",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def thm45_here() -> Evidence:
+    """Exact on the whole distribution, but for the pieces of the recalibration."""
+    excess = _of_moons("fcl_gap", 0.0) - _of_moons("focal_gap", 0.0)
+    return signed_by_seed(
+        "gap by FCL minus gap by focal loss, networks of focal loss", "positive", excess, 1, "claimed"
+    )
+
+
+@claim(
+    "l25.thm45_overfitted_here",
+    source="L25 Thm. 4.5, seen in networks",
+    statement=r"Networks that have overfitted have a smaller post-processing gap by FCL than by focal loss, whether trained with focal loss or with FCL. (Of "
+    rf"their confidence; $\gamma = {GAP_OF[0]:g}$, $\lambda = {GAP_OF[1]:g}$; seen in the trial first. {HERE[1:-1]})",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=NEEDS,
+)
+def thm45_overfitted_here() -> Evidence:
+    """Two gaps of the same network, fitted on validation images and judged on test images."""
+    table, parts = read_fcl("images"), []
+    for loss in ("focal 3", "fcl 3 0.5"):
+        wide = table[table["loss"] == loss].pivot_table(index="seed", columns="metric", values="value")
+        excess = (wide["fcl-gap"] - wide["focal-gap"]).to_numpy()
+        quantity = f"gap by FCL minus gap by focal loss, networks of {loss}"
+        parts.append(signed_by_seed(quantity, "negative", excess, -1, "claimed"))
+    return All(tuple(parts))

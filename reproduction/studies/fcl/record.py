@@ -1,0 +1,94 @@
+"""Networks with the focal calibration loss, recorded: results/fcl-networks/.
+
+    nice python -m reproduction.studies.fcl.record --minutes 15      # of processor time; goes on where it stopped
+
+images.parquet has a row for each network on pooled Fashion-MNIST images, scaling and metric, epochs.parquet the test
+loss after every epoch of some of them, moons.parquet what networks on two moons lean by. `notebooks/21_fcl_networks.py`
+and claims read what this leaves. Seed 0 was the trial.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import argparse
+import time
+from pathlib import Path
+
+import pandas as pd
+
+from reproduction.checkout import ROOT
+from reproduction.studies.fcl.fcl_networks import CONVERGING, RECORD, measure_lean, measure_trained
+from reproduction.studies.fcl.images import load_pooled, train_on_images
+from reproduction.studies.fcl.moons import train_on_whole_moons
+from reproduction.studies.fcl.plan import EPOCHS, MOON_SAMPLES, N_TRAIN, N_VALIDATION, losses_recorded
+from reproduction.studies.shared.going_on import made_by, rows_so_far
+from reproduction.studies.shared.moon_networks import MoonLoss, moon_logits, train_on_moons
+from reproduction.studies.shared.moons import moon_truth
+from reproduction.studies.shared.over_seeds import write_table
+
+OUT = ROOT / "results" / RECORD
+SEEDS = tuple(range(1, 6))
+MOON_SEEDS = tuple(range(1, 11))
+DATASET = "fashion-mnist"
+GAMMA = 3.0  # on two moons
+LAMBDAS = (0.0, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+
+def moon_losses() -> list[MoonLoss]:
+    """Focal loss, and with each lambda the squared and the absolute distance."""
+    return [
+        MoonLoss(GAMMA, lam, absolute=absolute) for absolute in (False, True) for lam in LAMBDAS if lam or not absolute
+    ]
+
+
+def record_images(end: float, out: Path, seeds: tuple[int, ...] = SEEDS, epochs: int = EPOCHS) -> None:
+    """Each loss that is not there yet, all seeds together, until the processor time is used up."""
+    made = made_by("reproduction/studies/fcl/record.py")
+    rows, curves = (rows_so_far(out / f"{table}.parquet", made["code"]) for table in ("images", "epochs"))
+    done = {row["loss"] for row in rows}
+    images = load_pooled(DATASET, seeds, N_TRAIN, N_VALIDATION)
+    for loss in losses_recorded():
+        if loss.label in done or time.process_time() > end:
+            continue
+        trained = train_on_images(loss, images, seeds, epochs)
+        if loss.label in CONVERGING:
+            curves += trained.curves.assign(trained=loss.label, **made).to_dict("records")
+            _write(curves, out / "epochs.parquet")
+        rows += measure_trained(trained, images, DATASET).assign(**made).to_dict("records")
+        _write(rows, out / "images.parquet")
+
+
+def record_moons(end: float, out: Path, seeds: tuple[int, ...] = MOON_SEEDS, epochs: int = 500) -> None:
+    """Each loss that is not there yet, on the whole distribution and on samples."""
+    made = made_by("reproduction/studies/fcl/record.py")
+    rows = rows_so_far(out / "moons.parquet", made["code"])
+    done = {(row["lam"], row["absolute"]) for row in rows}
+    coarse, fine = moon_truth(step=0.1), moon_truth()
+    for loss in moon_losses():
+        if (loss.lam, loss.absolute) in done or time.process_time() > end:
+            continue
+        whole = train_on_whole_moons(loss, seeds, coarse, epochs=epochs, rate=0.02)
+        some = train_on_moons(loss, seeds, samples=MOON_SAMPLES, epochs=epochs)[epochs]
+        parts = [(loss, "whole", moon_logits(whole, fine)), (loss, "samples", moon_logits(some, fine))]
+        rows += measure_lean(parts, fine).assign(**made).to_dict("records")
+        _write(rows, out / "moons.parquet")
+
+
+def _write(rows: list[dict[str, object]], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_table(pd.DataFrame(rows), path)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=15, help="of processor time")
+    parser.add_argument("--only", choices=("moons", "images"), help="default: both")
+    given = parser.parse_args()
+    until = time.process_time() + 60 * given.minutes
+    if given.only != "images":
+        record_moons(until, OUT)
+    if given.only != "moons":
+        record_images(until, OUT)

@@ -1,0 +1,217 @@
+"""L25 section 5.4: AUROC of telling known inputs from unknown ones, as printed and on the book's networks."""
+
+from __future__ import annotations
+
+import functools
+
+import pandas as pd
+
+from reproduction.engine.contrasts import Contrast
+from reproduction.ledger.evidence import All, Evidence
+from reproduction.ledger.ledger import claim
+from reproduction.ledger.measurement import Measurement
+from reproduction.studies.ood.unknown_inputs import measure_detection
+from reproduction.studies.ood.unknown_views import CIFAR_SHOWN, energy_minus_probability
+from reproduction.studies.ood.written_unknown import (
+    CIFAR,
+    FRESH_DIGITS,
+    RECORDED_DIGITS,
+    digit_contrasts,
+)
+from reproduction.studies.printed_tables.from_tables import rows_higher
+from reproduction.studies.shared.from_runs import (
+    CIFAR_SIZE,
+    SIZE,
+    contrast_by_seed,
+    results,
+    signed_by_seed,
+)
+from reproduction.studies.shared.recorded import read_unknown
+
+CHAPTER = "19_unknown_inputs"
+UNKNOWN = "mnist-5k"
+RECORDED = "results/unknown-inputs"
+STAGES = ("pre", "post")
+ON_DIGITS = f"({SIZE}; 5,000 of MNIST's digits as unknown inputs; score: the largest probability, as trained.)"
+ON_CIFAR = (
+    f"{CIFAR_SIZE}; unknown inputs: the test images of CIFAR-100, and CIFAR-10's own under the strongest Gaussian noise of "
+    "CIFAR-10-C; as trained"
+)
+
+
+@functools.cache
+def digits() -> pd.DataFrame:
+    """What the networks of the default grid say of digits."""
+    return measure_detection(results(), UNKNOWN)
+
+
+def fcl_digits() -> pd.DataFrame:
+    """What networks trained with FCL and FLSD-53 said of them, beside cross-entropy."""
+    return read_unknown("fashion-mnist-unknown", UNKNOWN)
+
+
+def _contrast(table: pd.DataFrame, contrast: Contrast, said: str) -> Measurement:
+    """A loss minus cross-entropy over seeds, in points of AUROC."""
+    return contrast_by_seed(f"{contrast}, in points", table, contrast, said)
+
+
+@claim(
+    "l25.auroc_above_cross_entropy",
+    source="L25 section 5.4, row by row",
+    statement=r"In the table of section 5.4 FCL has a higher AUROC than cross-entropy ('Weight Decay') in 8 of 8 rows, FLSD-53 in 7 of 8, before "
+    r"and after temperature scaling.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def auroc_above_cross_entropy() -> Evidence:
+    """Counted in the printed table."""
+    counts = {"fcl": 8, "flsd-53": 7}
+    return All(
+        tuple(
+            rows_higher("L25", "AUROC table", stage, loss, "cross-entropy", count)
+            for loss, count in counts.items()
+            for stage in STAGES
+        )
+    )
+
+
+@claim(
+    "l25.fcl_other_shifts",
+    source="L25 section 5.4",
+    statement=r"'FCL enhances the model's ability to distinguish between in-distribution and out-of-distribution samples', and it is suggested that it "
+    r"generalises 'well across different types of OoD shifts'. (Taken as: a higher AUROC than cross-entropy on one more shift, with each of the "
+    rf"paper's two pairs of $\gamma$ and $\lambda$ for CIFAR-10. The paper does not say by which score. {ON_DIGITS[1:-1]})",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs=RECORDED,
+)
+def fcl_other_shifts() -> Evidence:
+    """The first two contrasts that were written down for these runs."""
+    return All(tuple(_contrast(fcl_digits(), contrast, "claimed") for contrast in RECORDED_DIGITS[:2]))
+
+
+@claim(
+    "l25.flsd53_digits",
+    source="L25 section 5.4, its column of FLSD-53, asked of the book's networks",
+    statement=rf"FLSD-53 has a higher AUROC than cross-entropy. {ON_DIGITS}",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=RECORDED,
+)
+def flsd53_digits() -> Evidence:
+    """The third contrast that was written down for these runs."""
+    return _contrast(fcl_digits(), RECORDED_DIGITS[2], "asked")
+
+
+@claim(
+    "l25.focal_digits",
+    source="L25 section 5.4, asked of focal loss with one gamma",
+    statement=rf"Focal loss with $\gamma = 3$ has a higher AUROC than cross-entropy, by the largest probability, by entropy and by energy, as trained. "
+    rf"({SIZE}; 5,000 of MNIST's digits as unknown inputs.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs="runs",
+)
+def focal_digits() -> Evidence:
+    """Three of the contrasts that were written down before."""
+    asked = [c for c in digit_contrasts() if c.ours.losses == ("focal 3",) and c.ours.method == "none"]
+    return All(tuple(_contrast(digits(), c, "asked") for c in asked if c.metric.startswith("auroc")))
+
+
+def _of_cifar(*places: int) -> All:
+    """Contrasts that were written down, by their place among those of a set of images, on each set."""
+    parts = []
+    for unknown in CIFAR_SHOWN:
+        written = [contrast for contrast in CIFAR if contrast.table.endswith(unknown)]
+        table = read_unknown("cifar10-unknown", unknown)
+        parts += [
+            contrast_by_seed(f"{written[place]}, in points [{unknown}]", table, written[place], "asked")
+            for place in places
+        ]
+    return All(tuple(parts))
+
+
+def _energy(table: pd.DataFrame, where: str = "") -> list[Measurement]:
+    """Two scores of the same networks, paired over seeds, a part a loss."""
+    return [
+        signed_by_seed(
+            f"AUROC by energy minus by the largest probability, {loss}, in points{where}",
+            "positive",
+            values,
+            1,
+            "asked",
+        )
+        for loss, values in energy_minus_probability(table).items()
+    ]
+
+
+@claim(
+    "l25.energy_above_probability",
+    source="L25 section 5.4, which does not say by which score",
+    statement=rf"By energy the AUROC is higher than by the largest probability, for cross-entropy, $\gamma = 3$ and FCL with $\gamma = 4$, $\lambda = 1.5$. "
+    rf"({SIZE}; 5,000 of MNIST's digits as unknown inputs; four seeds, none of them those in which it was seen; the comparison was not written down before.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=RECORDED,
+)
+def energy_above_probability() -> Evidence:
+    """On seeds other than those in which it was seen."""
+    return All(tuple(_energy(read_unknown("fashion-mnist-fresh", UNKNOWN))))
+
+
+@claim(
+    "l25.energy_above_probability_cifar",
+    source="L25 section 5.4, which does not say by which score",
+    statement=rf"By energy the AUROC is higher than by the largest probability, for cross-entropy, $\gamma = 3$, FLSD-53 and FCL. ({ON_CIFAR}; not written down "
+    r"before.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=RECORDED,
+)
+def energy_above_probability_cifar() -> Evidence:
+    """On networks and images other than those in which it was seen."""
+    return All(
+        tuple(part for name in CIFAR_SHOWN for part in _energy(read_unknown("cifar10-unknown", name), f" [{name}]"))
+    )
+
+
+@claim(
+    "l25.fcl_cifar",
+    source="L25 section 5.4",
+    statement=r"'This suggests that the FCL generalize well across different types of OoD shifts.' (Taken as: a higher AUROC than cross-entropy on both of two "
+    r"shifts, with each of the paper's two pairs of $\gamma$ and $\lambda$ for CIFAR-10. The paper does not say by which score; here it is the largest "
+    rf"probability. {ON_CIFAR}.)",
+    chapter=CHAPTER,
+    fidelity="our reading",
+    needs=RECORDED,
+)
+def fcl_cifar() -> Evidence:
+    """The first two contrasts of each set of images, written down before these networks were trained."""
+    return _of_cifar(0, 1)
+
+
+@claim(
+    "l25.flsd53_cifar",
+    source="L25 section 5.4, its column of FLSD-53, asked of the book's networks",
+    statement=rf"FLSD-53 has a higher AUROC than cross-entropy by the largest probability. ({ON_CIFAR}.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=RECORDED,
+)
+def flsd53_cifar() -> Evidence:
+    """The third contrast of each set of images, written down before these networks were trained."""
+    return _of_cifar(2)
+
+
+@claim(
+    "l25.energy_fresh_seeds",
+    source="L25 section 5.4, which does not say by which score",
+    statement=rf"By energy focal loss with $\gamma = 3$ has a higher AUROC than cross-entropy. ({SIZE}; 5,000 of MNIST's digits as unknown inputs; "
+    r"four seeds, trained after others had suggested it.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+    needs=RECORDED,
+)
+def energy_fresh_seeds() -> Evidence:
+    """The primary contrast of the fresh seeds."""
+    return _contrast(read_unknown("fashion-mnist-fresh", UNKNOWN), FRESH_DIGITS[0], "asked")

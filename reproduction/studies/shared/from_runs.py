@@ -1,0 +1,336 @@
+"""Evidence that is measured on training runs: the default grid's, and the recorded ones.
+
+Where the runs are missing these functions raise FileNotFoundError, which `claim(needs=...)` turns into a reason.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.intervals import Interval, paired_t_interval, t_interval, t_interval_if_any
+from reproduction.checkout import ROOT
+from reproduction.engine.contrasts import Contrast, Setting
+from reproduction.engine.store import Result, load_runs
+from reproduction.ledger.measurement import Measurement
+from reproduction.studies.shared import by_run
+from reproduction.studies.shared.if_calibrated import eces_if_calibrated
+from reproduction.studies.shared.over_seeds import say_seeds
+from reproduction.studies.shared.printed_effects import PrintedEffect
+from reproduction.studies.shared.recorded import (
+    load_whole_seeds,
+    read_planned,
+    read_whole_seeds,
+    read_written,
+)
+from reproduction.studies.shared.written_contrasts import (
+    ECES,
+    are_apart,
+    compare_eces,
+    difference_by_seed,
+    evaluate_contrasts,
+    interval_over_seeds,
+)
+
+__all__ = [
+    "CIFAR_SIZE",
+    "COMPENSATION",
+    "M20_FIGURES",
+    "SIZE",
+    "comparison",
+    "difference",
+    "focal_gammas",
+    "gaps",
+    "measure_among",
+    "measure_change",
+    "measure_contrast",
+    "name_metric",
+    "over_seeds",
+    "paired",
+    "results",
+    "runs_if_trained",
+    "signed_by_seed",
+    "signed_if_any",
+    "temperatures",
+    "values_by_seed",
+    "with_gamma",
+    "with_remark",
+]
+
+COMPENSATION = 0.1  # relative distance from the map's temperature that still counts as it
+M20_FIGURES = "m20-figures"  # the grid of M20's own networks, data and epochs
+SIZE = "Fashion-MNIST, 2,000 training images, small CNN"  # of the default grid, for statements
+CIFAR_SIZE = "CIFAR-10, 4,000 training images, ResNet-8"  # of the networks under shift, for statements
+
+
+@functools.cache
+def results() -> tuple[Result, ...]:
+    """The runs of the default grid."""
+    return tuple(load_runs())
+
+
+def runs_if_trained(grid: str) -> tuple[Result, ...]:
+    """The runs of workflow/grids/<grid>.yaml, where `focal run` keeps them; none where not all of them are there.
+
+    For a grid of a paper's size, of which the book records nothing: who trains it has its claims checked.
+
+    Raises:
+        RunDamaged, SeveralVersions: as `load_runs`.
+    """
+    try:
+        return tuple(load_runs(ROOT / "workflow" / "grids" / f"{grid}.yaml"))
+    except FileNotFoundError:  # RunMissing, or no checkout
+        return ()
+
+
+def with_gamma(runs: Iterable[Result], gamma: float) -> list[Result]:
+    """Those trained with focal loss of this gamma, with 0 cross-entropy, in seed order; other losses have none."""
+    return sorted((r for r in runs if r.spec.is_focal and r.spec.gamma == gamma), key=lambda r: r.spec.seed)
+
+
+def classes() -> int:
+    """How many classes the networks of the default grid tell apart."""
+    return int(results()[0].test.logits.shape[-1])
+
+
+@functools.cache
+def gaps() -> pd.DataFrame:
+    """Confidence gaps of the default grid."""
+    return by_run.confidence_gaps(results())
+
+
+@functools.cache
+def temperatures() -> pd.DataFrame:
+    """Validation temperatures of the default grid."""
+    return by_run.validation_temperatures(results())
+
+
+@functools.cache
+def comparison(**which: str) -> pd.DataFrame:
+    """Temperature against focal temperature scaling on the default grid; `which`: a method, objective or search."""
+    kept = [s for s in by_run.FITS if all(getattr(s, name) == value for name, value in which.items())]
+    return by_run.compare_scaling(results(), kept)
+
+
+def values_by_seed(frame: pd.DataFrame, column: str, **where: Any) -> np.ndarray:
+    """A column of the rows where other columns have these values, one number a seed, in seed order.
+
+    Raises:
+        ValueError: not exactly one such row a seed.
+    """
+    kept = frame[(frame[list(where)] == pd.Series(where)).all(axis="columns")]
+    if kept.empty or kept["seed"].duplicated().any():
+        raise ValueError(f"rows must be one a seed. Got {len(kept)} of {kept['seed'].nunique()} seeds for {where}.")
+    return kept.sort_values("seed")[column].to_numpy()
+
+
+def focal_gammas(frame: pd.DataFrame) -> list[float]:
+    """The gammas of training above 0."""
+    return sorted(g for g in frame["gamma"].unique() if g > 0)
+
+
+def over_seeds(values: Any) -> str:
+    """'4 seeds', for an interval over values one a seed."""
+    return say_seeds(len(values))
+
+
+def signed_by_seed(quantity: str, printed: str, values: Any, sign: int, said: str = "printed") -> Measurement:
+    """The mean of values, one a seed, against the sign claimed."""
+    found = Measurement.signed(quantity, printed, t_interval(values), sign, over_seeds(values))
+    return replace(found, said=said)
+
+
+def signed_if_any(quantity: str, printed: str, values: Any, sign: int) -> Measurement:
+    """As `signed_by_seed`; of one seed, which has no interval and decides nothing, the value."""
+    return Measurement.signed(quantity, printed, t_interval_if_any(values), sign, over_seeds(values))
+
+
+def contrast_by_seed(
+    quantity: str, table: pd.DataFrame, contrast: Contrast, said: str = "printed", sign: int | None = None
+) -> Measurement:
+    """A contrast that was written down, against the sign claimed, its own by default; of one seed without an interval.
+
+    Raises:
+        ValueError: as `difference_by_seed`.
+    """
+    sign = contrast.claimed if sign is None else sign
+    values = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
+    printed = "positive" if sign > 0 else "negative"
+    interval = interval_over_seeds(values, contrast.metric)
+    return replace(Measurement.signed(quantity, printed, interval, sign, over_seeds(values)), said=said)
+
+
+def measure_among(
+    quantity: str, table: pd.DataFrame, contrast: Contrast, family: Sequence[Contrast], said: str = "printed"
+) -> Measurement:
+    """`contrast_by_seed` as one of a family: its interval excludes 0 just where Holm's correction finds it significant.
+
+    That is the interval whose chance to miss is that of the contrast's own, times its p value over the corrected one.
+
+    Raises:
+        ValueError: the contrast is not of the family; as `difference_by_seed`.
+    """
+    if contrast not in family:
+        raise ValueError(f"the contrast must be of the family. Got {contrast.name!r} and {len(family)} others.")
+    alone = contrast_by_seed(quantity, table, contrast, said)
+    if alone.interval is None or not alone.interval.kind:
+        return alone
+    row = evaluate_contrasts(table, family).iloc[list(family).index(contrast)]
+    if not row["p_adjusted"] > row["p"]:
+        return alone
+    level = 1 - (1 - alone.interval.level) * row["p"] / row["p_adjusted"]
+    corrected = f"p = {row['p']:.2g}, {row['p_adjusted']:.2g} by Holm"
+    return replace(alone, interval=alone.interval.at(float(level)), remark=corrected)
+
+
+def paired(quantity: str, printed: str, first: Any, second: Any, sign: int, said: str = "printed") -> Measurement:
+    """The mean of first - second, one number a seed each, against the sign claimed."""
+    found = Measurement.signed(quantity, printed, paired_t_interval(first, second), sign, over_seeds(first))
+    return replace(found, said=said)
+
+
+def name_metric(metric: str) -> str:
+    """'adaptive-ece (equal mass, %)': a metric's name with its bins and unit."""
+    kind = METRICS[metric]
+    details = [kind.bins, "%" if kind.per_cent else ""]
+    return f"{metric} ({', '.join(filter(None, details))})" if any(details) else metric
+
+
+def difference(
+    name: str,
+    metric: str,
+    ours: Setting,
+    theirs: Setting,
+    printed: PrintedEffect,
+    said: str = "printed",
+    *,
+    by_chance: bool = False,
+) -> Measurement:
+    """A metric of recorded runs, one setting minus another, paired over seeds, against the effect claimed.
+
+    Args:
+        by_chance: whether a remark tells the difference that calibrated networks would have; of an ECE.
+    """
+    spec = read_planned(name)[0]
+    where = f"{spec.dataset}, {spec.model}, {spec.n_train:,} images"
+    quantity = f"{name_metric(metric)} of {ours}, minus {theirs} [{where}]"
+    compared = Contrast("", "", metric, ours, theirs, printed.sign)
+    found = replace(measure_contrast(name, compared, quantity, printed), said=said)
+    chance = _by_chance(name, compared) if by_chance and not math.isnan(found.measured) else ""
+    return with_remark(found, chance)
+
+
+def measure_contrast(name: str, contrast: Contrast, quantity: str, printed: PrintedEffect) -> Measurement:
+    """A contrast of recorded runs against the effect claimed, UNDECIDED as long as seeds that are planned are missing.
+
+    A remark names the ECEs of another sign, or whose interval holds 0 where this one does not or the reverse, and says
+    if the contrast was not written down before the runs.
+    """
+    table, planned = read_whole_seeds(name), len(_planned_seeds(name, contrast))
+    seeds = (set(table.loc[table["loss"] == loss, "seed"]) for loss in contrast.losses)
+    if set.intersection(*seeds):
+        differences = difference_by_seed(table, contrast.metric, contrast.ours, contrast.theirs)
+        interval, remark = interval_over_seeds(differences, contrast.metric), _other_eces(table, contrast)
+    else:
+        differences, interval, remark = pd.Series(dtype=float), _OF_NO_SEED, ""
+    unwritten = "" if _is_written(name, contrast) else "Not among what was written down before the runs"
+    return replace(_of_planned(quantity, printed, differences, interval, planned), remark=_join(remark, unwritten))
+
+
+def measure_change(first: str, second: str, contrast: Contrast, quantity: str, printed: PrintedEffect) -> Measurement:
+    """A contrast of the recorded runs `first` minus the same of `second`, paired by seed, against the effect claimed.
+
+    Also UNDECIDED as long as seeds are missing that both are planned with.
+
+    Args:
+        first, second: folders of results/, of the same losses and some seeds in common, that differ in something else.
+
+    Raises:
+        ValueError: no seed that both are planned with.
+    """
+    planned = set.intersection(*(_planned_seeds(name, contrast) for name in (first, second)))
+    if not planned:
+        raise ValueError(f"{first} and {second} must be planned with a seed in common. Got none.")
+    tables = [read_whole_seeds(name) for name in (first, second)]
+
+    def changed(metric: str) -> tuple[pd.Series, Interval]:
+        one, two = (difference_by_seed(table, metric, contrast.ours, contrast.theirs) for table in tables)
+        changes = (one - two).dropna()
+        return changes, interval_over_seeds(changes, metric) if len(changes) else _OF_NO_SEED
+
+    changes, interval = changed(contrast.metric)
+    found = _of_planned(quantity, printed, changes, interval, len(planned))
+    if contrast.metric not in ECES:
+        return found
+    intervals = {ece: interval if ece == contrast.metric else changed(ece)[1] for ece in ECES}
+    by_ece = pd.DataFrame([(ece, i.estimate, i.low, i.high) for ece, i in intervals.items()], columns=_SHOWN)
+    return replace(found, remark=_say_apart(by_ece[are_apart(by_ece, contrast.metric)]))
+
+
+def _of_planned(
+    quantity: str, printed: PrintedEffect, values: pd.Series, interval: Interval, planned: int
+) -> Measurement:
+    """Values, one a seed, against the effect claimed; not complete as long as planned seeds are missing."""
+    complete = len(values) >= planned
+    over = say_seeds(len(values), planned)
+    found = Measurement.signed(quantity, printed.text, interval, printed.sign, over, printed.size, printed.span)
+    return replace(found, complete=complete)
+
+
+def with_remark(found: Measurement, remark: str) -> Measurement:
+    """With this after what is remarked already."""
+    return replace(found, remark=_join(found.remark, remark))
+
+
+def _join(*remarks: str) -> str:
+    return ". ".join(filter(None, remarks))
+
+
+def _is_written(name: str, contrast: Contrast) -> bool:
+    """Whether the grid file has that contrast, whatever sign it claims."""
+    own = (contrast.metric, contrast.ours, contrast.theirs)
+    return any((c.metric, c.ours, c.theirs) == own for c in read_written(name))
+
+
+def _planned_seeds(name: str, contrast: Contrast) -> set[int]:
+    """The seeds that all losses of a contrast are planned with.
+
+    Raises:
+        ValueError: none.
+    """
+    planned = read_planned(name)
+    seeds = set.intersection(*({s.seed for s in planned if s.label == loss} for loss in contrast.losses))
+    if not seeds:
+        raise ValueError(f"workflow/grids/{name}.yaml must plan a seed of all of {', '.join(sorted(contrast.losses))}.")
+    return seeds
+
+
+def _other_eces(table: pd.DataFrame, contrast: Contrast) -> str:
+    compared = compare_eces(table, [contrast])
+    return _say_apart(compared[compared["apart"].astype(bool)])
+
+
+def _say_apart(apart: pd.DataFrame) -> str:
+    said = [f"{name_metric(m)} {d:+.3g} [{low:.3g}, {high:.3g}]" for m, d, low, high in apart[_SHOWN].to_numpy()]
+    return f"By another ECE it is otherwise: {'; '.join(said)}" if said else ""
+
+
+def _by_chance(name: str, contrast: Contrast) -> str:
+    table = read_whole_seeds(name)
+    fits = [(setting.method, setting.objective) for setting in (contrast.ours, contrast.theirs)]
+    fitted = table[["method", "objective"]].apply(tuple, axis="columns").isin(fits)
+    of_both = table[fitted & table["loss"].isin(contrast.losses) & (table["metric"] == contrast.metric)]
+    expected = eces_if_calibrated(load_whole_seeds(name), of_both)
+    by_chance = difference_by_seed(expected, contrast.metric, contrast.ours, contrast.theirs).mean()
+    return f"Calibrated networks with the same confidences would differ by {by_chance:+.3g}, by chance alone"
+
+
+_SHOWN = ["metric", "difference", "low", "high"]
+_OF_NO_SEED = Interval(np.nan, np.nan, np.nan)

@@ -1,0 +1,80 @@
+"""Records of simulations that go on where they stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from focal_lib.atomic_write import write_whole
+from reproduction.checkout import commit
+from workflow.dependencies import digest
+
+__all__ = ["go_on", "made_by", "rows_so_far"]
+
+_SAVED_EVERY = 30.0  # seconds
+
+
+def made_by(module: str) -> dict[str, str]:
+    """Columns that say which code made a row: a commit for readers, and a digest of what its numbers depend on."""
+    return {"commit": commit(written="results"), "code": digest(Path(module))}
+
+
+def rows_so_far(record: Path, code: str) -> list[dict[Any, Any]]:
+    """Rows of a record that this code made; none where there is no record.
+
+    Raises:
+        SystemExit: another code made some of them.
+    """
+    if not record.exists():
+        return []
+    found = pd.read_parquet(record)
+    others = found["code"].ne(code).sum() if "code" in found else len(found)
+    if others:
+        raise SystemExit(
+            f"{record.name} must hold rows of one code, {code} today. Got {others:,} of {len(found):,} of another: "
+            "move it aside to begin anew."
+        )
+    return found.to_dict("records")
+
+
+def go_on(
+    out: Path,
+    module: str,
+    keys: Sequence[str],
+    todo: Iterable[tuple[tuple[Any, ...], Callable[[], list[dict[str, Any]]]]],
+    minutes: float,
+) -> None:
+    """Rows of the settings that a record has not, until all are there or the processor time is used up.
+
+    Args:
+        out: the record, written whole every half minute and at the end.
+        module: file of the recorder, whose code the rows name.
+        keys: columns that tell settings apart.
+        todo: each setting, its values in these columns, and what gives its rows.
+        minutes: of processor time.
+
+    Raises:
+        SystemExit: another code made some of the rows that there are.
+    """
+    code = made_by(module)
+    rows = rows_so_far(out, code["code"])
+    done = {tuple(row[key] for key in keys) for row in rows}
+    end, saved = time.process_time() + 60 * minutes, time.monotonic()
+    out.parent.mkdir(parents=True, exist_ok=True)
+
+    def save() -> None:
+        write_whole(out, lambda part: pd.DataFrame(rows).to_parquet(part, index=False))
+
+    for setting, judge in todo:
+        if time.process_time() > end:
+            break
+        if setting not in done:
+            rows += [row | code for row in judge()]
+        if time.monotonic() - saved > _SAVED_EVERY:
+            save()
+            saved = time.monotonic()
+    save()

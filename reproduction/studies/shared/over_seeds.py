@@ -1,0 +1,343 @@
+"""Tables from many runs: measured to parquet, read with duckdb, summarised and compared over seeds.
+
+focal grid workflow/grids/cifar10-resnet8.yaml --table table.parquet
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Literal
+
+import duckdb
+import numpy as np
+import pandas as pd
+from scipy.special import softmax
+
+from focal_lib.atomic_write import check_target, write_whole
+from focal_lib.calibration.calibrators.focal_temperature import PAPER_GAMMAS
+from focal_lib.calibration.calibrators.temperature import M20_TEMPERATURES
+from focal_lib.calibration.methods import build
+from focal_lib.metrics.all_metrics import all_metrics
+from focal_lib.metrics.by_name import METRICS
+from focal_lib.metrics.intervals import Interval, t_interval_if_any
+from focal_lib.metrics.significance import holm, t_p_value
+from reproduction.engine.contrasts import SCALINGS
+from reproduction.engine.spec import Spec
+from reproduction.engine.store import Result
+from reproduction.pages.tables import in_words
+
+__all__ = [
+    "GRIDS",
+    "SCALINGS",
+    "by_scaling",
+    "contrast",
+    "correct_together",
+    "format_as_kk24",
+    "keep_whole_seeds",
+    "measure",
+    "name_seeds",
+    "name_significant",
+    "say_seeds",
+    "say_what_two_allow",
+    "say_which_differ",
+    "summarise",
+    "write_table",
+]
+
+Column = Literal["loss", "method", "objective"]
+
+_RUN = ("dataset", "model", "loss", "seed")  # tells runs apart, 'loss' with its parameters
+_ROW = ("dataset", "model", "loss", "method", "objective", "metric", "seed")  # tells rows apart
+
+GRIDS: dict[tuple[str, str], dict[str, Any]] = {  # others than the calibrators' own
+    ("temperature", "ece"): {"temperatures": M20_TEMPERATURES},
+    ("focal-temperature", "adaptive-ece"): {"gammas": PAPER_GAMMAS},
+}
+
+
+def measure(results: Iterable[Result], scalings: Sequence[tuple[str, str]] = SCALINGS) -> pd.DataFrame:
+    """One row a run, scaling and metric, on the test split.
+
+    Columns: dataset, model, loss, gamma, seed; where runs have all of these in common, the settings in which they
+    differ, as learning_rate; method and objective of SCALINGS, with the temperature and calibration gamma that they
+    chose; metric of METRICS, value as tables show it, errors and calibration errors in per cent.
+    """
+    rows: list[dict[str, Any]] = []
+    runs = list(results)
+    apart = _settings_apart([result.spec for result in runs])
+    for result in runs:
+        spec, labels, logits = result.spec, result.test.labels, result.test.logits.astype(np.float64)
+        run = {"dataset": spec.dataset, "model": spec.model, "loss": spec.label, "gamma": spec.gamma, "seed": spec.seed}
+        run |= {name: value for name, value in _settings(spec).items() if name in apart}
+        for method, objective in scalings:
+            chosen = {"method": method, "objective": objective, "temperature": 1.0, "calibration_gamma": 0.0}
+            if method == "none":
+                probs = softmax(logits, -1)
+            else:
+                scaling = build(method, objective, **GRIDS.get((method, objective), {}))
+                fit = scaling.fit(result.validation.logits, result.validation.labels)
+                probs = fit.predict_proba(logits)
+                chosen |= {"temperature": fit.temperature_, "calibration_gamma": getattr(fit, "gamma_", 0.0)}
+            values = all_metrics(probs, labels)
+            rows += [run | chosen | {"metric": name, "value": m.unit * values[name]} for name, m in METRICS.items()]
+    return pd.DataFrame(rows)
+
+
+def _run_key(spec: Spec) -> tuple[str, str, str, int]:
+    """What tells a run from others in tables: _RUN."""
+    return spec.dataset, spec.model, spec.label, spec.seed
+
+
+def _settings(spec: Spec) -> dict[str, Any]:
+    """What else decides the numbers of a run, as it is trained: the recipe's where the run has nothing of its own."""
+    recipe, others = spec.training, [f.name for f in fields(spec) if f.name not in _RUN]
+    return {name: getattr(recipe, name, getattr(spec, name)) for name in others}
+
+
+def _settings_apart(specs: Iterable[Spec]) -> list[str]:
+    """The settings in which runs differ that have the same data set, network, loss and seed; none where none have."""
+    first: dict[tuple[str, str, str, int], dict[str, Any]] = {}
+    differing: dict[str, None] = {}
+    for spec in specs:
+        own = _settings(spec)
+        of_first = first.setdefault(_run_key(spec), own)
+        differing |= {name: None for name, value in own.items() if value != of_first[name]}
+    return list(differing)
+
+
+def keep_whole_seeds(table: pd.DataFrame, planned: Iterable[Spec]) -> pd.DataFrame:
+    """The rows of seeds that all losses have which are planned with the same seeds: other means are not comparable.
+
+    For a grid that is recorded run by run; of one that is there as a whole it is every row. A loss that is finished is
+    left out as long as another one that is planned with its seeds is not. Rows of runs that are not planned are, too.
+
+    Args:
+        table: what `measure` gives of some of its runs.
+        planned: all of its runs.
+
+    Raises:
+        ValueError: runs are planned that have the same data set, network, loss and seed.
+    """
+    run, specs = list(_RUN), list(dict.fromkeys(planned))
+    grid = pd.DataFrame(map(_run_key, specs), columns=run)
+    if (alike := grid.duplicated(keep=False)).any():
+        one = specs[alike.argmax()]
+        raise ValueError(
+            f"planned runs must differ in dataset, model, loss or seed. Got {alike.sum()} that do not, as {one.name}, "
+            f"{one.model}, {one.dataset}: they differ in {', '.join(_settings_apart(specs))}."
+        )
+    grid["seeds"] = grid.groupby(run[:-1])["seed"].transform(lambda own: str(sorted(own)))
+    there = grid.merge(table[run].drop_duplicates(), how="left", on=run, indicator="there")
+    there["whole"] = there["there"] == "both"
+    whole = there.groupby(["dataset", "model", "seeds", "seed"])["whole"].transform("all")
+    return table.merge(there.loc[whole, run], on=run)
+
+
+def say_which_differ(found: pd.DataFrame) -> str:
+    """'significantly lower with focal 1, higher with focal 3, FLSD-53', or 'not significantly different with any loss'.
+
+    Args:
+        found: what `correct_together` gives of differences, a row a loss.
+    """
+    sides = [f"{side} with {', '.join(names)}" for side, names in name_significant(found).items() if names]
+    return f"significantly {', '.join(sides)}" if sides else "not significantly different with any loss"
+
+
+_SCALED_AS = {
+    "none": "as trained",
+    "temperature": "temperature scaling",
+    "focal-temperature": "focal temperature scaling",
+}
+
+
+def by_scaling(table: pd.DataFrame, metric: str) -> dict[str, pd.DataFrame]:
+    """'as trained', 'temperature scaling', ... -> mean and sd over seeds of a metric by loss, in the table's order.
+
+    Scalings are those chosen by the metric itself.
+    """
+    found = summarise(table).query("metric == @metric and objective in ['', @metric]")
+    order = table["loss"].unique()
+    return {
+        label: found[found["method"] == method].set_index("loss")[["mean", "sd"]].reindex(order)
+        for method, label in _SCALED_AS.items()
+    }
+
+
+def say_seeds(there: int, planned: int | None = None) -> str:
+    """'4 seeds'; '2 of 4 planned seeds' as long as not all that are planned are there."""
+    if planned is not None and there < planned:
+        return f"{there} of {planned} planned {'seed' if planned == 1 else 'seeds'}"
+    return f"{there} {'seed' if there == 1 else 'seeds'}"
+
+
+def say_what_two_allow(seeds: int) -> str:
+    """What a 95 % t interval of two seeds needs to be without 0; '' for any other number of them.
+
+    Its half width is t_0.975(1) / 2 times the distance of the two values, so that it is without 0 where both have one
+    sign and their ratio is below (t + 1) / (t - 1).
+    """
+    if seeds != 2:
+        return ""
+    t = Interval(0, 0, 0, "t", degrees=1).quantile()
+    return (
+        "Of two seeds: that one difference is significant and another is not does not show that the two differ. The "
+        f"95 % t interval reaches {t / 2:.1f} times the distance of the two values to each side of their mean. It "
+        f"excludes 0 only if both have the same sign and the larger is less than {(t + 1) / (t - 1):.2f} times the "
+        "smaller, whatever their size."
+    )
+
+
+def name_seeds(table: pd.DataFrame) -> str:
+    """How many seeds each loss has: '4 seeds', or '4 seeds (2 of Brier score, FCL)'."""
+    counts = table.groupby("loss", sort=False)["seed"].nunique()
+    fewer = counts[counts < counts.max()].groupby(counts, sort=True)
+    said = [f"{count} of {', '.join(map(in_words, of_count.index))}" for count, of_count in fewer]
+    whole = say_seeds(counts.max())
+    return f"{whole} ({'; '.join(said)})" if said else whole
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """To parquet, whole or not at all. Raises ValueError for another ending than .parquet."""
+    check_target(path, ending=".parquet")
+    write_whole(path, frame.to_parquet)
+
+
+def summarise(table: pd.DataFrame | Path) -> pd.DataFrame:
+    """Mean, standard deviation and number of seeds, a row each data set, model, loss, scaling and metric.
+
+    Args:
+        table: what `measure` gives, or a parquet file or glob of files of it.
+
+    Raises:
+        ValueError: rows of one seed that none of these tells apart; the message names the columns that do.
+    """
+    return _ask(
+        table,
+        """
+        SELECT dataset, model, loss, method, objective, metric, avg(value) AS mean, stddev_samp(value) AS sd,
+               count(*) AS seeds, avg(temperature) AS temperature, avg(calibration_gamma) AS calibration_gamma
+        FROM runs GROUP BY ALL ORDER BY min(place)
+        """,
+    )
+
+
+def contrast(table: pd.DataFrame | Path, column: Column, baseline: str, level: float = 0.95) -> pd.DataFrame:
+    """Differences to the runs whose `column` is `baseline`, paired by seed, with Student's t interval over seeds.
+
+    All else is equal in a pair: data set, model, metric, seed, and of loss, method and objective the other two.
+    The method 'none' has no objective, so as a baseline it goes with every one.
+
+    Args:
+        column: 'loss', 'method' or 'objective'.
+        baseline: 'cross-entropy', 'temperature', 'nll'.
+
+    Returns:
+        dataset, model, loss, method, objective, metric; difference, low, high; seeds; p, the two-sided p value of no
+        difference. With one seed low, high and p are nan. For several at once see `correct_together`.
+
+    Raises:
+        ValueError: no rows have that baseline, or as `summarise`.
+    """
+    runs = _ask(table, "SELECT * FROM runs ORDER BY place")
+    keys = list(_ROW)
+    first, rest = runs[runs[column] == baseline], runs[runs[column] != baseline]
+    if first.empty:
+        raise ValueError(
+            f"baseline must be a {column} of the table: {', '.join(runs[column].unique())}. Got {baseline!r}."
+        )
+    shared = [key for key in keys if key != column and (key != "objective" or baseline != "none")]
+    pairs = rest.merge(first[[*shared, "value"]], on=shared, suffixes=("", "_of_baseline"))
+    found = []
+    for key, part in pairs.groupby(keys[:-1], sort=False):
+        interval = t_interval_if_any(part["value"] - part["value_of_baseline"], level=level)
+        p = t_p_value(interval) if interval.kind else np.nan
+        found.append((*key, interval.estimate, interval.low, interval.high, len(part), p))
+    return pd.DataFrame(found, columns=[*keys[:-1], "difference", "low", "high", "seeds", "p"])
+
+
+def correct_together(frame: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
+    """Rows with a column p, with p_adjusted by Holm over all of them, and significant: p_adjusted at most 1 - level.
+
+    Rows whose p is nan are not counted and not significant.
+    """
+    known = frame["p"].notna()
+    adjusted = pd.Series(np.nan, index=frame.index)
+    adjusted[known] = holm(frame.loc[known, "p"])
+    return frame.assign(p_adjusted=adjusted, significant=adjusted <= 1 - level)
+
+
+def name_significant(found: pd.DataFrame) -> dict[str, list[str]]:
+    """'lower' and 'higher' -> the losses whose difference is significantly so, in words: ['focal 1', 'FLSD-53'].
+
+    Args:
+        found: of `correct_together`, with a row a loss.
+    """
+    sides = {"lower": found["difference"] < 0, "higher": found["difference"] > 0}
+    return {side: list(found.loc[which & found["significant"], "loss"].map(in_words)) for side, which in sides.items()}
+
+
+def _ask(table: pd.DataFrame | Path, query: str) -> pd.DataFrame:
+    """A query over `runs`, the table with its row number as `place`.
+
+    Raises:
+        ValueError: rows that _ROW does not tell apart.
+    """
+    with duckdb.connect() as connection:
+        if isinstance(table, pd.DataFrame):
+            connection.register("given", table)
+            source = "given"
+        else:
+            source = f"read_parquet('{str(table).replace(chr(39), 2 * chr(39))}')"
+        connection.execute(f"CREATE TEMP TABLE runs AS SELECT *, row_number() OVER () AS place FROM {source}")
+        _require_apart(connection.execute(_ALIKE).df())
+        return connection.execute(query).df()
+
+
+_ALIKE = f"SELECT * EXCLUDE (place) FROM runs QUALIFY count(*) OVER (PARTITION BY {', '.join(_ROW)}) > 1 ORDER BY place"
+_MEASURED = ("value", "temperature", "calibration_gamma")
+
+
+def _require_apart(alike: pd.DataFrame) -> None:
+    """Refuses rows that _ROW does not tell apart, as means and pairs would take them for seeds."""
+    if alike.empty:
+        return
+    groups = alike.drop(columns=list(_MEASURED), errors="ignore").groupby(list(_ROW), dropna=False, sort=False)
+    counts = groups.nunique(dropna=False).max()
+    differing = ", ".join(map(str, counts.index[counts > 1]))
+    names, many = next(iter(groups.groups)), groups.size().iloc[0]
+    helps = f": keep the rows with one value of {differing}" if differing else ", and no column tells them apart"
+    raise ValueError(
+        f"rows of a table must differ in {', '.join(_ROW[:-1])} or {_ROW[-1]}. "
+        f"Got {many} with {', '.join(str(name) for name in names if name != '')}{helps}."
+    )
+
+
+# metric -> objectives by which KK24 Table 1 chooses for it, and its heading
+_KK24 = {"error": ("", "error (%)"), "nll": ("nll", "NLL"), "adaptive-ece": ("adaptive-ece", "adaptive ECE (%)")}
+_SHOWN = {"none": "as trained", "temperature": "temperature", "focal-temperature": "focal temperature"}
+
+
+def format_as_kk24(table: pd.DataFrame | Path) -> pd.DataFrame:
+    """In the form of KK24 Table 1: a row a loss, 'mean ± sd (mean temperature)', a column a metric and method.
+
+    One run has no standard deviation: its value stands alone.
+
+    NLL after scalings chosen by NLL; adaptive ECE, KK24's ECE (section 5.1), after scalings chosen by adaptive ECE.
+    """
+    frame = summarise(table)
+    columns = {}
+    for metric, (objective, heading) in _KK24.items():
+        for method, shown in _SHOWN.items():
+            chosen = "" if method == "none" else objective
+            which = (frame["metric"] == metric) & (frame["method"] == method) & (frame["objective"] == chosen)
+            if which.any():
+                columns[heading, shown] = _as_text(frame[which].set_index("loss"), 3 if metric == "nll" else 2, method)
+    return pd.DataFrame(columns).rename_axis(index="loss", columns=("", ""))
+
+
+def _as_text(part: pd.DataFrame, digits: int, method: str) -> pd.Series:
+    text = part["mean"].map(f"{{:.{digits}f}}".format)
+    text += part["sd"].map(lambda sd: "" if np.isnan(sd) else f" ± {sd:.{digits}f}")
+    return text if method == "none" else text + " (" + part["temperature"].map("{:.2f}".format) + ")"

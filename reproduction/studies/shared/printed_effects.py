@@ -1,0 +1,130 @@
+"""The effects that the papers' tables print, to judge our own against: see `judgement.judge`.
+
+A table does not print an effect exactly: networks differ, and means over seeds have a spread. So the effect printed has
+an interval of 95 %: for one more network than the table has, where it has one run each of several (M20, L25); of means
+and standard deviations over seeds, as if independent, where it has these (KK24), by Welch. Its part on the claimed side
+of 0 counts. Of a single network that has one run only the sign counts, and so it does on another data set.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from focal_lib.metrics.intervals import Interval, t_interval, welch_interval
+from reproduction.ledger.judgement import NEGATIVE, POSITIVE, Range
+from reproduction.pages.tables import in_words
+from reproduction.studies.printed_tables import kk24_table1, printed_tables
+
+__all__ = ["PrintedEffect", "kk24_change", "kk24_gain", "kk24_rows", "mean_difference"]
+
+_NAMES = {"cifar10": "CIFAR-10", "cifar100": "CIFAR-100", "tiny-imagenet": "Tiny-ImageNet"}
+_KK24_SEEDS = 5  # KK24 section 5.1
+
+
+class PrintedEffect(NamedTuple):
+    """What a paper claims of a difference: its sign, and what its table prints of it, None where that has none of it.
+
+    Attributes:
+        size: the mean effect; None, too, where its sign is not the claimed one.
+        text: 'negative; in the table -2.58 on average over 4 networks (95 % for one more -5.01 to -0.15)'.
+        span: the effects of the claimed sign that the table leaves open.
+    """
+
+    sign: int
+    size: float | None
+    text: str
+    span: Range | None = None
+
+
+def _effect(sign: int, sizes: Sequence[float], over: str, found: Interval | None, kind: str) -> PrintedEffect:
+    """Of differences that are printed, with the interval of their mean, if they have one, and what kind it is."""
+    word = "positive" if sign > 0 else "negative"
+    if not len(sizes):
+        return PrintedEffect(sign, None, f"{word}; no size is printed or legible")
+    mean = round(sum(sizes) / len(sizes), 4) + 0.0  # of numbers with two digits; no -0
+    if sign * mean <= 0:
+        return PrintedEffect(sign, None, f"{word} in words; in the table {mean:+.2f}{over}")
+    if found is None:
+        return PrintedEffect(sign, None, f"{word}; in the table {mean:+.2f}{over}")
+    least, most = POSITIVE if sign > 0 else NEGATIVE
+    spread = f"{100 * found.level:g} % {kind} {found.low:+.2f} to {found.high:+.2f}"
+    text = f"{word}; in the table {mean:+.2f}{over} ({spread})"
+    return PrintedEffect(sign, mean, text, (max(found.low, least), min(found.high, most)))
+
+
+def mean_difference(
+    paper: str, dataset: str, metric: str, stage: str, loss: str, other: str, sign: int
+) -> PrintedEffect:
+    """M20's or L25's cells of `loss` minus those of `other`, mean over the networks of a data set.
+
+    Args:
+        paper: 'M20' or 'L25'.
+        dataset: as runs name it, 'cifar10'.
+        stage: 'pre' or 'post' temperature scaling.
+        sign: the one claimed.
+    """
+    cells = printed_tables()
+    cells = cells[(cells["paper"] == paper) & (cells["dataset"] == _NAMES.get(dataset, dataset))]
+    cells = cells[(cells["metric"] == metric) & (cells["stage"] == stage)].drop_duplicates(["network", "loss"])
+    wide = cells.pivot(index="network", columns="loss", values="value").reindex(columns=[loss, other])
+    sizes = (wide[loss] - wide[other]).dropna()
+    found = _for_one_more(sizes.tolist()) if len(sizes) > 1 else None
+    over = f" on average over {len(sizes)} networks" if found else ", one run of one network"
+    return _effect(sign, sizes.tolist(), over, found, "for one more")
+
+
+def _for_one_more(sizes: Sequence[float]) -> Interval:
+    """Student's prediction interval: where the effect of another such network lies, with probability 95 %."""
+    found = t_interval(sizes)
+    half = (found.high - found.estimate) * math.sqrt(1 + len(sizes))  # t s sqrt(1 + 1/n), of t s sqrt(1/n)
+    return Interval(found.estimate, found.estimate - half, found.estimate + half, "prediction", found.level)
+
+
+def _kk24(dataset: str) -> pd.DataFrame:
+    return kk24_table1().query("dataset == @_NAMES.get(@dataset, @dataset)")
+
+
+def _of_means(sign: int, cells: pd.DataFrame, over: str) -> PrintedEffect:
+    """Mean of `ours` minus `theirs`, columns with means over seeds, beside `ours_sd` and `theirs_sd`; a row a loss."""
+    if cells.empty:
+        return _effect(sign, [], over, None, "")
+    means, deviations = (cells[[f"ours{end}", f"theirs{end}"]].to_numpy().ravel() for end in ("", "_sd"))
+    weights = np.tile([1, -1], len(cells)) / len(cells)
+    found = welch_interval(weights, means, deviations, _KK24_SEEDS)
+    sizes = (cells["ours"] - cells["theirs"]).tolist()
+    return _effect(sign, sizes, over, found, f"Welch interval over {_KK24_SEEDS} seeds")
+
+
+def kk24_gain(dataset: str, losses: Sequence[str]) -> PrintedEffect:
+    """KK24 Table 1: adaptive ECE after focal temperature scaling minus after temperature scaling, mean over losses."""
+    printed = _kk24(dataset).set_index("loss")[["stage", "adaptive_ece", "adaptive_ece_sd"]]
+    sides = {"ours": "fts", "theirs": "ts"}
+    named = {
+        side: printed[printed["stage"] == stage].set_axis(["stage", side, f"{side}_sd"], axis="columns")
+        for side, stage in sides.items()
+    }
+    both = named["ours"].join(named["theirs"], how="inner", rsuffix="_theirs")
+    legible = [loss for loss in losses if loss in both.index]
+    only = f" on average over {', '.join(map(in_words, legible))} alone, as the others are not printed or not legible"
+    over = only if 0 < len(legible) < len(losses) else " on average" if len(losses) > 1 else ""
+    return _of_means(-1, both.loc[legible], over)
+
+
+def kk24_rows() -> set[str]:
+    """The losses that have a row in KK24's Table 1, legible for one data set at least."""
+    return set(kk24_table1()["loss"])
+
+
+def kk24_change(dataset: str, column: str, loss: str, other: str, sign: int) -> PrintedEffect:
+    """KK24 Table 1 after temperature scaling: a column ('error', 'adaptive_ece') for a loss minus that for another."""
+    printed = _kk24(dataset).query("stage == 'ts'").set_index("loss")[[column, f"{column}_sd"]]
+    if not {loss, other} <= set(printed.index):
+        return _of_means(sign, pd.DataFrame(), "")
+    cells = {"ours": printed.loc[loss], "theirs": printed.loc[other]}
+    row = {f"{side}{end}": cell[f"{column}{end}"] for side, cell in cells.items() for end in ("", "_sd")}
+    return _of_means(sign, pd.DataFrame([row]), "")

@@ -1,0 +1,171 @@
+"""What is trained on texts, and the contrasts that are written down before it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from reproduction.engine.contrasts import Contrast, Setting
+from reproduction.engine.spec import Spec
+
+__all__ = [
+    "BEST",
+    "CHIEF",
+    "ELSEWHERE",
+    "FCL",
+    "FIRST_SEED",
+    "LAST",
+    "LOSSES",
+    "N_VALIDATION",
+    "SETTINGS",
+    "TextSetting",
+    "make_specs",
+    "network_and_recipe",
+    "written_contrasts",
+]
+
+BEST, LAST = "best", "last"  # the epoch of the highest validation accuracy, which the papers keep; the last one
+ELSEWHERE = " elsewhere"  # after a metric: its mean over the texts from other sources
+FCL = (4.0, 3.0)  # gamma and lambda that L25 A.10 has for AG News
+
+# label -> loss; M20's lambda of MMCE for texts, L25's label smoothing
+LOSSES: dict[str, dict[str, Any]] = {
+    "cross-entropy": {"loss": "focal", "gamma": 0},
+    "brier": {"loss": "brier"},
+    "mmce 8": {"loss": "mmce", "lam": 8},
+    "label-smoothing 0.05": {"loss": "label-smoothing", "lam": 0.05},
+    "focal 3": {"loss": "focal", "gamma": 3},
+    "flsd-53": {"loss": "flsd-53"},
+    "fcl 4 3": {"loss": "fcl", "gamma": FCL[0], "lam": FCL[1]},
+}
+CE, BRIER, MMCE, SMOOTHED, FOCAL, FLSD, OF_FCL = LOSSES
+
+
+class TextSetting(NamedTuple):
+    """Data, network and losses that are recorded together: a family of contrasts."""
+
+    dataset: str
+    model: str
+    recipe: str
+    losses: tuple[str, ...]
+    seeds: int
+    n_train: int
+    epochs: int
+    elsewhere: bool  # whether its networks are asked about texts from other sources
+
+
+FIRST_SEED = 2  # 0 and 1 are the trials'
+CHIEF = "GP-CNN, two classes"
+_CNN = ("gp-cnn-glove", "m20-newsgroups")
+SETTINGS = {
+    CHIEF: TextSetting("film-snippets-2", *_CNN, tuple(LOSSES), 5, 2_000, 12, True),
+    "GP-CNN, three classes": TextSetting("film-snippets-3", *_CNN, (CE, BRIER, FLSD, OF_FCL), 3, 2_000, 12, True),
+    "Tree-LSTM, two classes": TextSetting(
+        "film-snippets-2-trees", "tree-lstm-glove", "text-fast", (CE, BRIER, FOCAL, FLSD), 3, 1_500, 7, False
+    ),
+}
+N_VALIDATION = 900  # as M20 has for 20 Newsgroups
+
+
+def network_and_recipe(dataset: str) -> tuple[str, str]:
+    """What M20 trains on such a data set: a Tree-LSTM on trees, a global pooling CNN on all else."""
+    if dataset == "sst" or dataset.endswith("-trees"):
+        return "tree-lstm-glove", "m20-sst"
+    return "gp-cnn-glove", "m20-newsgroups"
+
+
+def make_specs(dataset: str, seed: int, losses: Sequence[str] = tuple(LOSSES), **given: Any) -> list[Spec]:
+    """The losses of one seed, which share split, first weights and batches, with M20's network and recipe.
+
+    Args:
+        given: other fields of the specification; a model or a recipe in place of M20's.
+
+    Raises:
+        ValueError: as `Spec`, or a loss that is none of LOSSES.
+    """
+    if unknown := [loss for loss in losses if loss not in LOSSES]:
+        raise ValueError(f"losses must be of {', '.join(LOSSES)}. Got {', '.join(unknown)}.")
+    model, recipe = network_and_recipe(dataset)
+    common: dict[str, Any] = {"dataset": dataset, "model": model, "recipe": recipe, "seed": seed} | given
+    return [Spec(**common, **LOSSES[loss]) for loss in losses]
+
+
+def written_contrasts(setting: str) -> tuple[Contrast, ...]:
+    """The contrasts of one of SETTINGS, the primary one first; the others are corrected together, by Holm.
+
+    Written down before the recorded runs, after trials with seeds 0 and 1, which are none of theirs, of cross-entropy
+    and FLSD-53; the test sentences are the same. claimed: -1 lower, 1 higher by a paper's text, or by its table where
+    the text is silent; 0 where it is only asked. 'After': a temperature fitted on the validation part by ECE, as M20
+    and L25 do, but by NLL for the NLL elsewhere.
+
+    Raises:
+        ValueError: none of SETTINGS.
+    """
+    if setting not in SETTINGS:
+        raise ValueError(f"setting must be one of {', '.join(SETTINGS)}. Got {setting!r}.")
+    own = SETTINGS[setting]
+    found = [*_M20, *_EPOCHS, *_L25, *(_ELSEWHERE if own.elsewhere else ())]
+    kept = [each for each in found if {each.ours.loss, each.theirs.loss} <= set(own.losses)]
+    return tuple(
+        Contrast(setting, c.name, c.metric, c.ours.setting, c.theirs.setting, c.claimed, primary=not i)
+        for i, c in enumerate(kept)
+    )
+
+
+class _Side(NamedTuple):
+    """A loss, the objective of its temperature, '' for none, and the weights kept."""
+
+    loss: str
+    scaled: str = ""
+    kept: str = BEST
+
+    @property
+    def setting(self) -> Setting:
+        return Setting((f"{self.loss}, {self.kept}",), "temperature" if self.scaled else "none", self.scaled)
+
+
+class _Compared(NamedTuple):
+    name: str
+    metric: str
+    ours: _Side
+    theirs: _Side
+    claimed: int
+
+
+def _compare(name: str, metric: str, ours: str, theirs: str, claimed: int, scaled: str = "") -> _Compared:
+    return _Compared(name, metric, _Side(ours, scaled), _Side(theirs, scaled), claimed)
+
+
+_M20 = (
+    _compare("FLSD-53 minus cross-entropy", "ece", FLSD, CE, -1),
+    _compare("FLSD-53 minus cross-entropy, after", "ece", FLSD, CE, -1, "ece"),
+    _compare("FLSD-53 minus Brier", "ece", FLSD, BRIER, -1),
+    _compare("FLSD-53 minus Brier, after", "ece", FLSD, BRIER, -1, "ece"),
+    _compare("FLSD-53 minus MMCE", "ece", FLSD, MMCE, -1),
+    _compare("FLSD-53 minus MMCE, after", "ece", FLSD, MMCE, -1, "ece"),
+    _compare("focal 3 minus cross-entropy", "ece", FOCAL, CE, -1),
+    _compare("FLSD-53 minus cross-entropy, error", "error", FLSD, CE, 0),
+    _compare("FLSD-53 minus cross-entropy, NLL after", "nll", FLSD, CE, 1, "ece"),
+)
+_EPOCHS = (
+    _Compared("cross-entropy: last epoch minus best", "ece", _Side(CE, kept=LAST), _Side(CE), 1),
+    _Compared("cross-entropy: last epoch minus best, error", "error", _Side(CE, kept=LAST), _Side(CE), 0),
+    _Compared("FLSD-53: last epoch minus best", "ece", _Side(FLSD, kept=LAST), _Side(FLSD), 0),
+    _Compared("last epoch: FLSD-53 minus cross-entropy", "ece", _Side(FLSD, kept=LAST), _Side(CE, kept=LAST), -1),
+)
+_L25 = (
+    _compare("FCL minus cross-entropy", "ece", OF_FCL, CE, -1),
+    _compare("FCL minus FLSD-53", "ece", OF_FCL, FLSD, -1),
+    _compare("FCL minus FLSD-53, after", "ece", OF_FCL, FLSD, -1, "ece"),
+    _compare("FCL minus cross-entropy, error", "error", OF_FCL, CE, -1),
+    _compare("label smoothing minus cross-entropy", "ece", SMOOTHED, CE, -1),
+)
+_ELSEWHERE = (
+    _Compared("elsewhere: cross-entropy, temperature minus none", f"ece{ELSEWHERE}", _Side(CE, "ece"), _Side(CE), -1),
+    _Compared(
+        "elsewhere: cross-entropy, temperature minus none, NLL", f"nll{ELSEWHERE}", _Side(CE, "nll"), _Side(CE), -1
+    ),
+    _compare("elsewhere: FLSD-53 minus cross-entropy", f"ece{ELSEWHERE}", FLSD, CE, -1),
+    _compare("elsewhere: FLSD-53 minus cross-entropy, after", f"ece{ELSEWHERE}", FLSD, CE, 0, "ece"),
+    _compare("elsewhere: FLSD-53 minus cross-entropy, NLL after", f"nll{ELSEWHERE}", FLSD, CE, 0, "nll"),
+)

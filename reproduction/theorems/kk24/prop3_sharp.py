@@ -1,0 +1,133 @@
+"""The sharp temperatures that bound the binary map: where beta(s) is smallest, for every gamma."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from focal_lib.theory.temperature_bounds import largest_monotone_gamma
+from reproduction.ledger.evidence import (
+    All,
+    Conditional,
+    Derivation,
+    Disproof,
+    Evidence,
+    Step,
+    step,
+    step_of_several,
+)
+from reproduction.ledger.formal import formal
+from reproduction.ledger.ledger import claim
+from reproduction.theorems import symbols
+from reproduction.theorems.lemmas.binary_map import logit_form_steps
+from reproduction.theorems.lemmas.map_slope import limits_of_u, map_slope_steps
+from reproduction.theorems.lemmas.published import published_slope_step, published_turning_steps
+from reproduction.theorems.lemmas.turning import monotone_certificate, turning_certificate
+
+CHAPTER = "04_temperature_bounds"
+s = symbols.s
+
+
+@claim(
+    "kk24.prop3_sharp",
+    source="sharpens KK24 Prop. 3",
+    statement=r"For $\gamma > 0$ the smallest inverse temperature $\beta(s) = \operatorname{logit} FC(s)/s$ is its limit at 0, "
+    r"$\gamma + 1 - \frac{\gamma(2\log 2-1)}{1+\gamma\log 2}$; the largest is $\gamma + 1$, in the limit.",
+    chapter=CHAPTER,
+    fidelity="ours",
+    formal=formal("equivalent", "kk24_prop3_sharp", "kk24_prop3_simple", "kk24_prop3_limits"),
+)
+def prop3_sharp() -> Evidence:
+    """beta increases in abs(s) exactly up to gamma_c = 5.635...; above, it falls at first."""
+    last = f"{largest_monotone_gamma():.12f}"[:-2]  # rounded down
+    turning = largest_monotone_gamma(sp.log(2), sp.sqrt)
+    exactly = published_turning_steps()
+    rises = (
+        _slope_of_quotient_step(),
+        step_of_several(r"$u \to 1$ and $\bar u \to 0$, so $R/s \to 0$ and $\beta \to \gamma + 1$", *limits_of_u()),
+    )
+    inside = All(
+        (monotone_certificate(last), Derivation((*exactly, published_slope_step(), *rises))),
+        sp.Interval.Lopen(0, turning),
+    )
+    outside = Disproof(
+        Derivation(
+            (*exactly, _slope_of_quotient_step()),
+            r"For $\gamma > \gamma_c$: near 0 $R'' > 0$, so $R/s$ rises from $R'(0)$ and $\beta = \gamma + 1 - R/s$ falls below $\beta(0)$.",
+            sp.Interval.open(turning, sp.oo),
+        )
+    )
+    names = {turning: r"\gamma_c"}
+    root = rf", $\gamma_c = {last}\ldots$ being the root of $R^{{(3)}}(0) = 0$"
+    return Conditional(r"\gamma", sp.Interval.open(0, sp.oo), inside, outside, names, root)
+
+
+def _end_steps() -> tuple[Step, ...]:
+    """s R' - R -> -log(1+gamma) as s -> oo, with t = e^-s."""
+    t = sp.Symbol("t", positive=True)
+    high, low = sp.log(1 + t) / t - 1 / (1 + t), t * sp.log(1 + 1 / t) - t / (1 + t)  # u - q, and mirrored
+    return (
+        step_of_several(
+            r"$s(u - q) \to 0$ and $s(\bar u - \bar q) \to 0$ as $s \to \infty$, so $sR' \to 0$",
+            (high.subs(t, sp.exp(-s)) - (symbols.u(s) - 1 / (1 + sp.exp(-s))), 0),
+            (low.subs(t, sp.exp(-s)) - (symbols.u(-s) - 1 / (1 + sp.exp(s))), 0),
+            (sp.limit(sp.log(t) * high, t, 0, "+"), 0),
+            (sp.limit(sp.log(t) * low, t, 0, "+"), 0),
+        ),
+        step_of_several(r"$u \to 1$ and $\bar u \to 0$, so $R \to \log(1+\gamma)$", *limits_of_u()),
+    )
+
+
+def _slope_of_quotient_step() -> Step:
+    f = sp.Function("R")(s)
+    return step(
+        r"$(R/s)' s^2 = sR' - R$, which is 0 at 0 and has the derivative $sR''$",
+        sp.diff(sp.diff(f / s, s) * s**2, s),
+        s * sp.diff(f, s, 2),
+    )
+
+
+@claim(
+    "kk24.prop3_sharp_above",
+    source="sharpens KK24 Prop. 3",
+    statement=r"For $\gamma > \gamma_c$, $\beta$ first falls, then rises to $\gamma + 1$: one minimum inside, above $\gamma$.",
+    chapter=CHAPTER,
+    fidelity="ours",
+    corrects="kk24.prop3_sharp",
+)
+def prop3_sharp_above() -> Evidence:
+    """R'' changes sign once, so s R' - R and with it beta' change sign once, for every gamma > gamma_c."""
+    after = Derivation(
+        (
+            *published_turning_steps(),
+            _slope_of_quotient_step(),
+            *_end_steps(),
+            *map_slope_steps(),
+        ),
+        r"For $\gamma > \gamma_c$ $R'' > 0$ near 0, and by the monotone ratios it changes sign at most once. $sR' - R$ is 0 at 0 and ends at $-\log(1+\gamma) < 0$: "
+        r"so it rises, then falls, and is 0 once, where $\beta = \gamma + 1 - R/s$ has its minimum, above $\gamma$ as $R' < 1$; from there $\beta$ rises to $\gamma + 1$.",
+    )
+    return All((turning_certificate(), after))
+
+
+@claim(
+    "kk24.prop3_sharpness_zero",
+    source="sharpens KK24 Prop. 3",
+    statement=r"For $\gamma > 0$ $\lim_{s\to0}\beta(s) = \gamma + 1 - \frac{\gamma(2\log2-1)}{1+\gamma\log2}$ and $\lim_{s\to\infty}\beta(s) = \gamma+1$.",
+    chapter=CHAPTER,
+    fidelity="ours",
+    formal=formal("exact", "kk24_prop3_limits"),
+)
+def prop3_limits() -> Evidence:
+    """The slope at 0, and R bounded by log(1+gamma)."""
+    g = symbols.gamma
+    slope = sp.diff(symbols.binary_map_of_logit(s, g), s).subs(s, 0)
+    high, low = limits_of_u()
+    return Derivation(
+        (
+            *logit_form_steps(),
+            step(r"slope at 0", slope, g + 1 - g * (2 * sp.log(2) - 1) / (1 + g * sp.log(2))),
+            published_slope_step(),
+            step(r"$u(s) \to 1$", *high),
+            step(r"$u(-s) \to 0$, so $R \to \log(1+\gamma)$ and $R/s \to 0$", *low),
+        )
+    )

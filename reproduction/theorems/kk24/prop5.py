@@ -1,0 +1,289 @@
+"""KK24 Prop. 5: does the map always raise confidence? And what holds instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import flint
+import sympy as sp
+
+from focal_lib.theory.gain import confidence_threshold
+from reproduction.ledger.certificates import balls, formulas
+from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, step
+from reproduction.ledger.formal import formal
+from reproduction.ledger.ledger import claim
+from reproduction.theorems import symbols
+from reproduction.theorems.lemmas.binary_map import stationarity_steps
+from reproduction.theorems.lemmas.map_slope import map_slope_steps
+from reproduction.theorems.lemmas.published import published_threshold_step
+from reproduction.theorems.lemmas.sharpness import sharper_proof
+from reproduction.theorems.lemmas.threshold import gain_positive_step, threshold_steps
+from reproduction.theorems.lemmas.weight import printed_weight_steps, top_class_step
+
+CHAPTER = "06_confidence"
+q = symbols.q
+
+
+def drop(point: Sequence[str], g: str) -> flint.arb:
+    """q_max - p_max as a ball, for a point of exact decimals that sums to 1."""
+    with balls.precision():
+        probs = [balls.exact(v) for v in point]
+        mapped = formulas.focal_map(probs, balls.exact(g))
+        return probs[0] - mapped[0]
+
+
+@claim(
+    "kk24.prop5",
+    source="KK24 Prop. 5, App. A.5",
+    # 'for any gamma > 0': section 1
+    statement=r"After the map 'the $j$-th coordinate', of the predicted class, 'will be higher than or equal to all coordinates of the "
+    r"initial prediction': $\hat p_j \ge \max_i q_i = q_j$, for every $n$ and 'for any $\gamma > 0$'.",
+    chapter=CHAPTER,
+    fidelity="quoted",
+    formal=formal("exact", "kk24_prop5_refuted", "kk24_prop5_refuted_4"),
+    headline="the map never lowers the top probability",
+    instead="true for two and three classes; for n classes from a sharp gamma on",
+)
+def prop5() -> Evidence:
+    """Four classes, gamma = 1."""
+    point = ("0.333", "0.333", "0.333", "0.001")
+    return Counterexample(
+        rf"$n = 4$, $\gamma = 1$, $q = ({', '.join(point)})$: the top probability falls", drop(point, "1")
+    )
+
+
+@claim(
+    "kk24.prop5_large",
+    source="KK24 Prop. 5, size of the effect",
+    statement=r"With 100 classes the top probability can fall by more than one point of 100.",
+    chapter=CHAPTER,
+    fidelity="ours",
+    formal=formal("exact", "kk24_prop5_refuted_100"),
+)
+def prop5_large() -> Evidence:
+    """gamma = 1, one class at 0.13, the others equal."""
+    rest = str((1 - sp.Rational("0.13")) / 99)
+    margin = drop(("0.13", *([rest] * 99)), "1") - balls.exact("0.01")
+    return Derivation(
+        (Step(r"$n = 100$, $\gamma = 1$, $q_{\max} = 0.13$, rest equal: falls by more than 0.01", bool(margin > 0)),)
+    )
+
+
+@claim(
+    "kk24.prop5_threshold",
+    source="KK24 Prop. 5, corrected",
+    statement=r"If $\gamma > 0$ and $q_{\max} \ge \tau(\gamma)$, the root of $g(q) = 1$ above $p^*$, then $\hat p_{\max} \ge q_{\max}$ for every $n$.",
+    chapter=CHAPTER,
+    fidelity="ours",
+    formal=formal("equivalent", "kk24_prop5_tau", "m20_unimodal", "m20_gain_ends"),
+    corrects="kk24.prop5",
+)
+def prop5_threshold() -> Evidence:
+    """p_max >= q_max iff S = sum q_i h(q_i) <= h(q_max); above tau every h(q_i) <= h(q_max)."""
+    return Derivation(
+        (
+            *printed_weight_steps(),
+            top_class_step(),
+            *threshold_steps(),
+            published_threshold_step(),
+        ),
+        r"For $m = q_{\max} \ge \tau$: $h(q_i) \le \max(1, h(m)) = h(m)$ for every $i$, since $h \le 1$ up to $\tau$ and "
+        r"increases after it. Averaging with weights $q_i$ gives $S \le h(m)$.",
+    )
+
+
+@claim(
+    "kk24.prop5_threshold_sharp",
+    source="KK24 Prop. 5, corrected",
+    statement=r"Below $\tau(\gamma)$, $\gamma > 0$, it fails for some $n$: with the other classes equal, the top probability falls for large $n$.",
+    chapter=CHAPTER,
+    fidelity="ours",
+    formal=formal("exact", "kk24_prop5_tau_sharp"),
+    corrects="kk24.prop5",
+)
+def prop5_threshold_sharp() -> Evidence:
+    """S -> m h(m) + (1 - m) as n grows, above h(m) where h(m) < 1; examples just below tau."""
+    m, h = sp.symbols("m h", positive=True)
+    limit = (m * h + (1 - m)) - h
+    n = 10**4
+    falls = [_fall_equal_rest(g, Fraction(round(0.98e6 * confidence_threshold(g)), 10**6), n) for g in (1, 2, 3)]
+    return Derivation(
+        (
+            *printed_weight_steps(),
+            top_class_step(),
+            step(r"$\lim_n S - h(m) = (1-m)(1-h(m)) > 0$ for $h(m) < 1$", limit, (1 - m) * (1 - h)),
+            step(r"each other class has $h(q_i) \to h(0) = 1$: $b \to 0$", sp.limit(symbols.entropy_ratio(), q, 0), 0),
+            Step(
+                rf"for example at $0.98\,\tau$ and $n = 10^4$, $\gamma = 1, 2, 3$ (ball arithmetic): falls by at least "
+                rf"{min(float(f.mid()) for f in falls):.4f}",
+                all(bool(f > 0) for f in falls),
+            ),
+            *threshold_steps(),
+            published_threshold_step(),
+        )
+    )
+
+
+def _fall_equal_rest(g: int, top: Fraction, n: int) -> flint.arb:
+    """q_max - p_max as a ball, one class at `top` and n - 1 equal ones."""
+    with balls.precision():
+        weight, ball = formulas.weight(balls.exact(top), balls.exact(g)), balls.exact(top)
+        rest = formulas.weight(balls.exact((1 - top) / (n - 1)), balls.exact(g))
+        return ball - weight / (weight + (n - 1) * rest)
+
+
+@claim(
+    "kk24.prop5_two_classes",
+    source="KK24 Prop. 5, the case n = 2",
+    # Prop. 5 as printed, at n = 2; the shape of the curve: section 3.2
+    statement=r"For $n = 2$ and $\gamma > 0$ the probability of the predicted class never becomes lower.",
+    chapter=CHAPTER,
+    fidelity="paraphrased",
+    formal=formal("exact", "kk24_prop5_two_classes"),
+)
+def prop5_two_classes() -> Evidence:
+    """The slope of the logit map exceeds 1."""
+    return Derivation(
+        (*printed_weight_steps(), stationarity_steps()[1], *map_slope_steps()),
+        r"For two classes Eq. (1) has the odds $w(1-q)/w(q) = L'(q)/L'(1-q)$, those of the binary map, which is odd in logits with slope above 1: "
+        r"$|\operatorname{logit}\hat p| > |s|$.",
+    )
+
+
+@claim(
+    "kk24.prop5_sublemma",
+    source="KK24 App. A.5, statement 1",
+    statement=r"'Let $f(x)$ be a concave function defined on $[0, 1]$ range such that $f(0) = 0$. Then $\forall \lambda \in [0, 1]$: "
+    r"$f(\lambda x) \ge \lambda f(x)$.'",
+    chapter=CHAPTER,
+    fidelity="quoted",
+    formal=formal("exact", "kk24_prop5_sublemma"),
+)
+def prop5_sublemma() -> Evidence:
+    """Concavity between x and 0, with f(0) = 0."""
+    return Derivation((sublemma_step(),))
+
+
+def sublemma_step(at_zero: int = 0) -> Step:
+    """What concavity says of the points x and 0 with weights lambda and 1 - lambda, where f(0) is as given."""
+    lam, x = sp.symbols("lambda x", positive=True)
+    f = sp.Function("f")
+
+    def above_chord(one: Any, other: Any) -> Any:
+        """Not negative for concave f."""
+        return f(lam * one + (1 - lam) * other) - (lam * f(one) + (1 - lam) * f(other))
+
+    return step(
+        r"$f(\lambda x + (1-\lambda)\cdot 0) - \lambda f(x) - (1-\lambda)f(0) \ge 0$ is $f(\lambda x) - \lambda f(x) \ge 0$",
+        above_chord(x, sp.S.Zero).subs(f(0), at_zero),
+        f(lam * x) - lam * f(x),
+    )
+
+
+@claim(
+    "kk24.prop5_positive",
+    source="KK24 App. A.5, proof",
+    statement=r"'Moreover $f(q_k) > 0$ due to monotonicity.'",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def prop5_positive() -> Evidence:
+    """The sentence after it needs the other sign."""
+    return Unchecked(
+        "the next sentence, 'it implies that the denominator is negative', needs f < 0, so the sign is a slip or damaged; "
+        "kk24.prop5_positive_corrected proves the sign that is needed"
+    )
+
+
+@claim(
+    "kk24.prop5_positive_corrected",
+    source="KK24 App. A.5, corrected",
+    statement=r"For $\gamma \ge 0$ $f = 1/L'$ is negative on $(0, 1)$, as $L$ decreases.",
+    chapter=CHAPTER,
+    fidelity="ours",
+    formal=formal("exact", "kk24_prop5_negative_f"),
+    corrects="kk24.prop5_positive",
+)
+def prop5_positive_corrected() -> Evidence:
+    """f = -q/g with g = (1-q)^gamma (1 + gamma b) > 0."""
+    return Derivation((gain_positive_step(),), r"$f = -q/g$.")
+
+
+@claim(
+    "kk24.prop5_dominates",
+    source="KK24 App. A.5, proof",
+    # the exponent is damaged here and legible in the display before, where the sign of L''/L'^2 is not
+    statement=r"The term with a power of $1-q$ in $f' = (1/L')'$, 'which is monotonically decreasing, will dominate other terms'.",
+    chapter=CHAPTER,
+    fidelity="paraphrased",
+)
+def prop5_dominates() -> Evidence:
+    """Which term is meant hangs on a sign and an exponent that are lost."""
+    return Unchecked(
+        "the sign in front of the quotient and the exponent of the term are not legible: $-(1-q)^{-\\gamma}$ decreases, as "
+        "said, $(1-q)^{-\\gamma}$ increases; what the sentence concludes, that $f$ is concave, is kk24.prop4_inflection"
+    )
+
+
+@claim(
+    "kk24.prop5_near_uniform",
+    source="KK24 Prop. 5, corrected",
+    statement=r"For $\gamma > 0$, next to the uniform distribution of $n$ classes it fails if $1/n < p^*(\gamma)$ and holds if $1/n > p^*(\gamma)$.",
+    chapter=CHAPTER,
+    fidelity="ours",
+    formal=formal("exact", "kk24_prop5_near_uniform"),
+    corrects="kk24.prop5",
+)
+def prop5_near_uniform() -> Evidence:
+    """First order: sum w(q_i) - h(m) = -h'(1/n) (m - 1/n), and h' has the sign of -g'."""
+    n, e, m, others = sp.symbols("n epsilon delta_1 delta_2", positive=True)
+    w, h = sp.Function("w"), sp.Function("h")
+    # the other classes' deviations sum to -delta_1; to first order each class adds w' times its own
+    excess = sp.diff(w(1 / n + e * m) + w(1 / n + e * others) - h(1 / n + e * m), e).doit().subs(e, 0).doit()
+    slope = sp.Derivative(h(q), q).subs(q, 1 / n).doit()
+    return Derivation(
+        (
+            *printed_weight_steps(),
+            top_class_step(),
+            step(
+                r"$\frac{d}{d\varepsilon}\big[\sum_i w(\frac1n+\varepsilon\delta_i) - h(\frac1n+\varepsilon\delta_1)\big]_0 = "
+                r"w'(\frac1n)\sum_i\delta_i - h'(\frac1n)\,\delta_1 = -h'(\frac1n)\,\delta_1$, as $\sum_i\delta_i = 0$",
+                excess.subs(others, -m).doit(),
+                -slope * m,
+            ),
+            *threshold_steps(),
+        ),
+        r"$h = 1/g$ falls before $p^*$ and rises after it, so the excess is positive, and the top falls, exactly when "
+        r"$\frac1n < p^*$.",
+    )
+
+
+@claim(
+    "kk24.fig5_others_fall",
+    source="KK24 section 3.3 on Fig. 5",
+    statement=r"'The predicted distribution becomes sharper, meaning that the highest predicted probability becomes higher while all "
+    r"others - become lower' ($n = 3$).",
+    chapter="05_simplex",
+    fidelity="quoted",
+)
+def fig5_others_fall() -> Evidence:
+    """The second class rises too."""
+    with balls.precision():
+        point = [balls.exact(v) for v in ("0.40", "0.39", "0.21")]
+        rise = formulas.focal_map(point, balls.exact(1))[1] - point[1]
+    return Counterexample(r"$\gamma = 1$, $q = (0.40, 0.39, 0.21)$: the second class rises", rise)
+
+
+@claim(
+    "kk24.fig5_lowest_falls",
+    source="KK24 section 3.3 on Fig. 5, corrected",
+    statement=r"For $n = 3$ and $\gamma > 0$ the lowest probability becomes lower, unless it is 0 or $\frac13$.",
+    chapter="05_simplex",
+    fidelity="ours",
+    corrects="kk24.fig5_others_fall",
+)
+def fig5_lowest_falls() -> Evidence:
+    """It falls as gamma grows, from gamma = 0, where the map is the identity."""
+    return sharper_proof()

@@ -1,0 +1,188 @@
+"""KN24 Theorem 2 and the posterior of its summary: what the text at hand has lost, and what is known of both words."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from reproduction.ledger.certificates import balls, formulas
+from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, step, step_of_several
+from reproduction.ledger.ledger import claim
+from reproduction.theorems import symbols
+from reproduction.theorems.lemmas.binary_map import stationarity_steps
+from reproduction.theorems.lemmas.curvature import convexity_proof
+from reproduction.theorems.lemmas.weight import printed_weight_steps
+
+CHAPTER = "11_curvature"
+q = symbols.q
+g = sp.Symbol("gamma", positive=True)
+SOLUTION = "0.7"  # of the focal loss with gamma = 1
+
+
+@claim(
+    "kn24.theorem2",
+    source="KN24 Theorem 2",
+    statement=r"'Theorem 2', of which the text at hand has the name alone, in its list 'Theorems & Definitions'.",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def theorem2() -> Evidence:
+    """Neither formula nor words are there."""
+    return Unchecked(
+        "the text at hand has neither the statement of Theorem 2 nor a sentence that tells what it is about; "
+        "kn24.gibbs and kn24.entropy_constrained "
+        "are what can be said of the words of its summary"
+    )
+
+
+@claim(
+    "kn24.maxwell_boltzmann",
+    source="KN24, summary of its page (TL;DR), in the third person",
+    statement=r"It 'shows that focal loss effectively reduces loss-surface curvature and frames this as an "
+    r"entropy-constrained optimization problem linked to "
+    r"a Maxwell–Boltzmann posterior'.",
+    chapter=CHAPTER,
+    fidelity="quoted",
+)
+def maxwell_boltzmann() -> Evidence:
+    """The problem, its constraint and the posterior are in lost formulas."""
+    return Unchecked(
+        "its first half, on curvature, is that of kn24.theorem1; of the second the text at hand has lost the problem, its "
+        "constraint and the posterior, of which it does not say over what "
+        "it is, weights or classes; "
+        "kn24.gibbs says which problem a Maxwell-Boltzmann distribution solves, kn24.entropy_constrained "
+        "compares focal loss with the bound of Lemma 1"
+    )
+
+
+@claim(
+    "kn24.pac_bayes",
+    source="KN24, summary of its page (TL;DR), in the third person",
+    statement=r"The link to a posterior has 'support from a PAC-Bayes perspective'.",
+    chapter=CHAPTER,
+    fidelity="paraphrased",
+)
+def pac_bayes() -> Evidence:
+    """No bound is in the text at hand."""
+    return Unchecked(
+        "the text at hand has no PAC-Bayes bound; kn24.gibbs says what least value such a bound's right side has, and "
+        "where"
+    )
+
+
+def gibbs_steps() -> tuple[Step, ...]:
+    """E_rho L + KL(rho || pi)/beta = (KL(rho || gibbs) - log Z)/beta, part by part, and KL >= 0."""
+    rho, prior, beta, z, t = sp.symbols("rho_i pi_i beta Z t", positive=True)
+    loss = sp.Symbol("L_i", real=True)
+    gibbs = prior * sp.exp(-beta * loss) / z
+    count = sp.Symbol("N", positive=True)
+    excess = t - 1 - sp.log(t)
+
+    def divergence(of: sp.Expr, other: sp.Expr) -> sp.Expr:
+        """What one parameter adds to KL."""
+        return of * (sp.log(of) - sp.expand_log(sp.log(other), force=True))
+
+    return (
+        step(
+            r"with $g_i = \pi_ie^{-\beta L_i}/Z$, parameter by parameter $\rho_iL_i + "
+            r"\frac1\beta\rho_i\log\frac{\rho_i}{\pi_i} = "
+            r"\frac1\beta\rho_i\log\frac{\rho_i}{g_i} - \frac1\beta\rho_i\log Z$, and $\sum_i\rho_i = 1$",
+            rho * loss + divergence(rho, prior) / beta,
+            (divergence(rho, gibbs) - rho * sp.log(z)) / beta,
+            sp.expand,
+        ),
+        step(
+            r"$\rho_i\log\frac{\rho_i}{g_i} - \rho_i + g_i = \rho_i\,(t - 1 - \log t)$ with $t = \frac{g_i}{\rho_i}$",
+            divergence(rho, gibbs) - rho + gibbs,
+            sp.expand_log((rho * excess).subs(t, gibbs / rho), force=True),
+            sp.expand,
+        ),
+        step_of_several(
+            r"$t - 1 - \log t$ and its slope are 0 at 1, and its second derivative is $\frac1{t^2} > 0$: it is "
+            r"positive elsewhere",
+            (excess.subs(t, 1), 0),
+            (sp.diff(excess, t).subs(t, 1), 0),
+            (sp.diff(excess, t, 2), t**-2),
+        ),
+        step(
+            r"for a uniform prior, $\pi_i = \frac1N$, $\mathrm{KL}(\rho\Vert\pi) = \log N - \mathrm{Entropy}(\rho)$",
+            divergence(rho, 1 / count),
+            rho * sp.log(count) + rho * sp.log(rho),
+            sp.expand,
+        ),
+    )
+
+
+@claim(
+    "kn24.gibbs",
+    source="KN24 summary (TL;DR), what is known of its words",
+    statement=r"For losses $L_i$ of finitely many parameters, a prior $\pi_i > 0$ and $\beta > 0$ the right side of a "
+    r"PAC-Bayes bound that is linear in both, $\sum_i\rho_iL_i + \frac1\beta "
+    r"\mathrm{KL}(\rho\Vert\pi)$, is least for exactly one $\rho$, the Maxwell–Boltzmann (Gibbs) posterior $\rho_i "
+    r"\propto \pi_ie^{-\beta L_i}$. With a uniform "
+    r"prior that is the distribution of greatest entropy among those with its mean loss.",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def gibbs() -> Evidence:
+    """Gibbs' variational principle. It holds for every loss, focal loss or another."""
+    return Derivation(
+        gibbs_steps(),
+        r"So the sum is $\frac1\beta(\mathrm{KL}(\rho\Vert g) - \log Z)$, with $\mathrm{KL} \ge 0$ and 0 at $\rho = "
+        r"g$ alone. Nothing in it is about focal loss: it holds "
+        r"for every loss.",
+    )
+
+
+def bound_slope() -> sp.Expr:
+    """Of CE(p, q) - gamma Entropy(q) in q, two classes."""
+    p = sp.Symbol("p", positive=True)
+    cross_entropy = -p * sp.log(q) - (1 - p) * sp.log(1 - q)
+    return sp.diff(cross_entropy + g * (q * sp.log(q) + (1 - q) * sp.log(1 - q)), q)
+
+
+@claim(
+    "kn24.entropy_constrained",
+    source="KN24 summary (TL;DR), of the bound that Lemma 1 most likely is",
+    statement=r"With $\gamma$ as its multiplier the entropy-constrained problem whose Lagrangian is that bound has another solution than "
+    r"focal loss: for two classes, $\gamma = 1$ and the $p$ for which focal loss is "
+    r"least at $q = (0.7, 0.3)$, $\mathrm{CE} - \gamma\,\mathrm{Entropy}(q)$ is least nearer to $\frac12$. "
+    r"(With a multiplier chosen for each $p$ the two can agree.)",
+    chapter=CHAPTER,
+    fidelity="ours",
+)
+def entropy_constrained() -> Evidence:
+    """The bound is convex in q, and still rises at the focal solution."""
+    p = sp.Symbol("p", positive=True)
+    slope = bound_slope()
+    with balls.precision():
+        one, at = balls.exact(1), balls.exact(SOLUTION)
+        truth = formulas.focal_map([at, one - at], one)[0]
+        rise = -truth / at + (one - truth) / (one - at) + (at / (one - at)).log()
+    return Derivation(
+        (
+            step(
+                r"the slope of the bound in $q$ is $-\frac pq + \frac{1-p}{1-q} + \gamma\log\frac q{1-q}$",
+                slope,
+                -p / q + (1 - p) / (1 - q) + g * (sp.log(q) - sp.log(1 - q)),
+            ),
+            step(
+                r"which rises: its derivative is $\frac p{q^2} + \frac{1-p}{(1-q)^2} + \frac\gamma{q(1-q)} > 0$",
+                sp.diff(slope, q),
+                p / q**2 + (1 - p) / (1 - q) ** 2 + g / (q * (1 - q)),
+            ),
+            step(
+                r"at $q = \frac12$ the slope is $2 - 4p$, negative for $p > \frac12$",
+                slope.subs(q, sp.Rational(1, 2)),
+                2 - 4 * p,
+            ),
+            *stationarity_steps(),
+            *convexity_proof().steps,
+            *printed_weight_steps(),
+            Step(
+                rf"with $\gamma = 1$ and $p$ the focal map of $q = {SOLUTION}$, {float(truth.mid()):.4f}, the slope "
+                rf"there is {float(rise.mid()):.4f} $> 0$, in ball arithmetic",
+                bool(rise > 0) and bool(truth > 0.5),
+            ),
+        ),
+        r"So the least value lies between $\frac12$ and 0.7.",
+    )

@@ -1,0 +1,37 @@
+"""Focal loss is convex in the probability, the sign of L'': Props. 1 and 4, KN24 Fig. 1, and the FCL risk of L25."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from focal_lib.theory.second_derivative import convexity_factor
+from reproduction.ledger.evidence import Derivation, step
+from reproduction.theorems import symbols
+
+__all__ = ["convexity_proof"]
+
+x = sp.Symbol("x", positive=True)  # q = exp(-x)
+
+
+def convexity_proof() -> Derivation:
+    """L'' is (1-q)^(gamma-2) times a quadratic in gamma whose coefficients are non-negative."""
+    q, gamma = symbols.q, symbols.gamma
+    reduced = sp.diff(symbols.focal_loss(), q, 2) * (1 - q) ** (2 - gamma)
+    quadratic = convexity_factor(q, gamma, sp.log)
+    c = 2 - 2 * q + q * sp.log(q)  # q times the coefficient of gamma
+    at = {q: sp.exp(-x)}
+    return Derivation(
+        (
+            step(r"$(1-q)^{2-\gamma}\,L''(q)$ is the quadratic in $\gamma$", reduced, quadratic, _tidy),
+            step(r"coefficient of $\gamma^2$: $-\log q > 0$", (-sp.log(q)).subs(at).is_positive),
+            step(r"coefficient of $\gamma$: $c(q)/q$, $c = 2-2q+q\log q$", quadratic.coeff(gamma, 1), c / q, _tidy),
+            step(r"$c'(q) = \log q - 1 < 0$ on $(0,1)$", sp.expand_log(sp.diff(c, q).subs(at)).is_negative),
+            step(r"$c(1) = 0$, so $c > 0$ on $(0,1)$", c.subs(q, 1), 0),
+            step(r"constant term $((1-q)/q)^2$, a square", quadratic.subs(gamma, 0), ((1 - q) / q) ** 2),
+        ),
+        "Nothing asks for gamma >= 1: the range 0 < gamma < 1 is included.",
+    )
+
+
+def _tidy(expression: sp.Expr) -> sp.Expr:
+    return sp.simplify(sp.powsimp(sp.expand(expression), force=True))

@@ -1,0 +1,65 @@
+"""b(q) = -q log q / (1-q) is increasing and concave with increasing second derivative: used in Props. 3 and 5."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from reproduction.ledger.evidence import Step, step
+from reproduction.theorems import symbols
+
+__all__ = ["entropy_ratio_steps", "log_entropy_ratio_steps"]
+
+q = symbols.q
+t = sp.Symbol("t", positive=True)
+
+
+def entropy_ratio_steps() -> tuple[Step, ...]:
+    r"""b is a mixture of q/(q+t), :math:`b(q) = \int_0^\infty \frac{q}{(q+t)(1+t)}dt`, so it has their signs."""
+    primitive = q * sp.log((q + t) / (1 + t)) / (1 - q)
+    term = q / (q + t)
+    return (
+        step(
+            r"$\partial_t \frac{q}{1-q}\log\frac{q+t}{1+t} = \frac{q}{(q+t)(1+t)}$",
+            sp.diff(primitive, t),
+            term / (1 + t),
+        ),
+        step(
+            r"from $t = 0$, where it is $-b(q)$, to $\infty$, where it is 0: $b(q) = \int_0^\infty \frac{q}{(q+t)(1+t)}\,dt$",
+            sp.limit(primitive, t, sp.oo) - primitive.subs(t, 0),
+            symbols.entropy_ratio(),
+        ),
+        step(r"$(\frac{q}{q+t})' = \frac{t}{(q+t)^2} > 0$", sp.diff(term, q), t / (q + t) ** 2),
+        step(r"$(\frac{q}{q+t})'' = -\frac{2t}{(q+t)^3} < 0$", sp.diff(term, q, 2), -2 * t / (q + t) ** 3),
+        step(
+            r"$(\frac{q}{q+t})^{(3)} = \frac{6t}{(q+t)^4} > 0$: so $b' > 0$, $b'' < 0$, $b^{(3)} > 0$",
+            sp.diff(term, q, 3),
+            6 * t / (q + t) ** 4,
+        ),
+    )
+
+
+def log_entropy_ratio_steps() -> tuple[Step, ...]:
+    """G = log(1 + gamma b) has the same signs: G' > 0, G'' < 0, G''' > 0 for gamma > 0."""
+    g = sp.Symbol("gamma", positive=True)
+    b = sp.Function("b")(q)
+    rise, fall, third, value = sp.symbols("b_1 b_2 b_3 b_0", positive=True)  # b' , -b'', b''', b
+
+    def derivative(order: int) -> sp.Expr:
+        slopes = {b.diff(q, 3): third, b.diff(q, 2): -fall, b.diff(q): rise}
+        return sp.diff(sp.log(1 + g * b), q, order).doit().subs(slopes).subs(b, value)
+
+    return (
+        step(
+            r"$G = \log(1+\gamma b)$: $G'' = -\frac{\gamma|b''|}{1+\gamma b} - \frac{\gamma^2 b'^2}{(1+\gamma b)^2} < 0$",
+            derivative(2),
+            -g * fall / (1 + g * value) - (g * rise) ** 2 / (1 + g * value) ** 2,
+        ),
+        step(
+            r"$G^{(3)} = \frac{\gamma b^{(3)}}{1+\gamma b} + \frac{3\gamma^2 b'|b''|}{(1+\gamma b)^2} "
+            r"+ \frac{2\gamma^3 b'^3}{(1+\gamma b)^3} > 0$",
+            derivative(3),
+            g * third / (1 + g * value)
+            + 3 * g**2 * rise * fall / (1 + g * value) ** 2
+            + 2 * (g * rise) ** 3 / (1 + g * value) ** 3,
+        ),
+    )

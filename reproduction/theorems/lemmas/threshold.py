@@ -1,0 +1,110 @@
+"""g rises, then falls: the shape behind tau(gamma), used in Prop. 5 and in M20 Prop. 2."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from reproduction.ledger.evidence import Step, step, step_of_several
+from reproduction.theorems import symbols
+from reproduction.theorems.lemmas.entropy_terms import entropy_terms_steps
+
+__all__ = ["gain_at_half_step", "gain_limit_steps", "gain_positive_step", "larger_gamma_steps", "threshold_steps"]
+
+q, gamma = symbols.q, symbols.gamma
+
+
+def threshold_steps() -> tuple[Step, ...]:
+    """g rises from 1, then falls to 0, so h = 1/g is at most 1 before tau and increasing after it."""
+    b = symbols.entropy_ratio()
+    log_g = sp.expand_log(sp.log(symbols.gain()), force=True)
+    k = symbols.gain_sign()
+    factor = -gamma * sp.log(q) / ((1 - q) ** 2 * (1 + gamma * b))
+    x = sp.Symbol("x", positive=True)
+    mean = (1 - sp.exp(-x)) / x  # (1-q)/(-log q) at q = e^-x
+    fall = 1 - (1 + x) * sp.exp(-x)
+    return (
+        step(
+            r"$(\log g)' = \frac{-\gamma\log q}{(1-q)^2(1+\gamma b)}\,k(q)$, $k = \frac{2(1-q)}{\log q} + 1 - \gamma q$",
+            sp.diff(log_g, q),
+            factor * k,
+        ),
+        step(
+            r"with $q = e^{-x}$: $\big(\frac{1-q}{-\log q}\big)' = -\frac{1-(1+x)e^{-x}}{x^2}$ in $x$",
+            sp.diff(mean, x),
+            -fall / x**2,
+        ),
+        step_of_several(
+            r"$1-(1+x)e^{-x}$ is 0 at 0 with derivative $xe^{-x} > 0$: $\frac{1-q}{-\log q}$ increases in $q$, so $k$ decreases",
+            (fall.subs(x, 0), 0),
+            (sp.diff(fall, x), x * sp.exp(-x)),
+        ),
+        step(
+            r"$k \to 1$ as $q \to 0$",
+            sp.limit(2 * (1 - q) / sp.log(q) + 1, q, 0, "+") - (gamma * q).subs(q, 0),
+            1,
+        ),
+        step(r"$k \to -1-\gamma < 0$ as $q \to 1$: $g$ rises, then falls", sp.limit(k, q, 1, "-"), -1 - gamma),
+    )
+
+
+def gain_positive_step() -> Step:
+    """g = -q L' > 0, the factor (1-q)^gamma apart: b(e^-x) = x/(e^x - 1), and e^x - 1 rises from 0."""
+    x = sp.Symbol("x", positive=True)
+    residual = -q * sp.diff(symbols.focal_loss(), q) / (1 - q) ** gamma - (1 + gamma * symbols.entropy_ratio())
+    in_x = sp.simplify(symbols.entropy_ratio(sp.exp(-x)) - x / (sp.exp(x) - 1))
+    rises = sp.exp(sp.S.Zero) == 1 and sp.diff(sp.exp(x) - 1, x).is_positive
+    return Step(
+        r"$g = -q\,L' = (1-q)^\gamma(1+\gamma b) > 0$ on $(0, 1)$, as $b(e^{-x}) = \frac{x}{e^x-1} > 0$",
+        bool(sp.simplify(residual) == 0 and in_x == 0 and rises),
+    )
+
+
+def gain_at_half_step() -> Step:
+    """g(1/2) <= 1 for every gamma, so tau(gamma) < 1/2."""
+    g = sp.Symbol("gamma", nonnegative=True)
+    at_half = sp.expand_log(sp.log(symbols.gain(sp.Rational(1, 2), g)), force=True)
+    return step_of_several(
+        r"$\log g(\frac12) = \log(1+\gamma\log2) - \gamma\log2$ is 0 at $\gamma = 0$ and falls: its derivative is "
+        r"$-\frac{\gamma\log^22}{1+\gamma\log2}$",
+        (at_half.subs(g, 0), 0),
+        (sp.diff(at_half, g), -g * sp.log(2) ** 2 / (1 + g * sp.log(2))),
+    )
+
+
+def gain_limit_steps() -> tuple[Step, ...]:
+    """g tends to 1 at p = 0 and to 0 at p = 1, for every gamma > 0."""
+    g, r = sp.symbols("gamma r", positive=True)  # r = 1 - p
+    ratio = symbols.entropy_ratio()
+    at_zero, at_one = (sp.limit(ratio, q, point, side) for point, side in ((0, "+"), (1, "-")))
+    over_power = sp.simplify(symbols.gain(q, g) / (1 - q) ** g)
+    return (
+        step_of_several(
+            r"$g = (1-p)^\gamma(1+\gamma b) \to 1$ as $p \to 0$: $b \to 0$",
+            (over_power, 1 + g * ratio),
+            (((1 - q) ** g).subs(q, 0) * (1 + g * at_zero), 1),
+        ),
+        step_of_several(
+            r"$g \to 0$ as $p \to 1$: $b \to 1$ stays finite, and $r^\gamma \to 0$, $r = 1-p$",
+            (at_one, 1),
+            (sp.limit(r**g, r, 0, "+") * (1 + g * at_one), 0),
+        ),
+    )
+
+
+def larger_gamma_steps() -> tuple[Step, ...]:
+    """d log g / d gamma is at most its value at gamma = 0, which is not positive for p >= 1/2."""
+    g, rest, b = sp.symbols("gamma r b", positive=True)
+    log_g = g * sp.log(rest) + sp.log(1 + g * b)
+    printed = sp.expand_log(sp.log(symbols.gain(q, g)), force=True)
+    f = (1 - q) * sp.log(1 - q) - q * sp.log(q)  # (1-q) (log(1-q) + b)
+    slope = sp.log(rest) + b / (1 + g * b)
+    return (
+        step_of_several(
+            r"$\log g = \gamma\log(1-p) + \log(1+\gamma b)$, so $\partial_\gamma\log g = \log(1-p) + \frac{b}{1+\gamma b} = \log(1-p) + b - \frac{\gamma b^2}{1+\gamma b} \le \log(1-p) + b$",
+            (printed, log_g.subs({rest: 1 - q, b: symbols.entropy_ratio()})),
+            (sp.diff(log_g, g), slope),
+            (slope, sp.log(rest) + b - g * b**2 / (1 + g * b)),
+        ),
+        *entropy_terms_steps(),
+        step(r"$\log(1-p) + b = \frac{f(p)}{1-p}$", sp.log(1 - q) + symbols.entropy_ratio(), f / (1 - q)),
+    )

@@ -1,0 +1,100 @@
+"""What Sphinx is given: a landing page with cards, chapters with a beginning and an end, and nothing that is gone."""
+
+import base64
+import io
+
+import nbformat
+import pytest
+import yaml
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from PIL import Image
+
+from book.ext.stage import INDEX, SHOWN_WHOLE, TERMS, add_index_entries, stage
+from reproduction.ledger import ledger, show
+from workflow.reading_time import HOW_TIMED
+
+TOC = {"root": "book/index", "parts": [{"caption": "One", "chapters": [{"file": f"notebooks/0{i}_x"} for i in (1, 2)]}]}
+SAID = {
+    "paths": {"theory": ["notebooks/01_x", "notebooks/02_x"]},
+    "pages": {
+        "notebooks/01_x": {"about": "The first.", "figure": "fig-x"},
+        "notebooks/02_x": {"about": "The second.", "needs": {"notebooks/01_x": "the map"}, "figure": "fig-x"},
+    },
+}
+PAGE = "# Home\n\n% paths\n\n% reading times\n\n% cards\n\nEnd.\n"
+
+
+def chapter(number):
+    picture = io.BytesIO()
+    Image.new("RGB", (40, 30), "white").save(picture, "PNG")
+    output = new_output("display_data", {"image/png": base64.b64encode(picture.getvalue()).decode()})
+    figure = new_code_cell("draw()", outputs=[output], id="figure")
+    figure.metadata["mystnb"] = {"image": {"alt": "A line."}, "figure": {"name": "fig-x", "caption": "A line."}}
+    text = f"(ch-{number})=\n# Chapter of {number}\n\nThe ECE, and again the ECE."
+    cells = [new_markdown_cell(text, id="text"), figure, new_code_cell("foot()", id="foot")]
+    return nbformat.writes(new_notebook(cells=cells))
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = {"_config.yml": "", "_toc.yml": yaml.safe_dump(TOC), "book/chapters.yaml": yaml.safe_dump(SAID)}
+    files |= {str(path): "{}" for path in SHOWN_WHOLE} | {
+        str(INDEX): PAGE,
+        str(TERMS): "# T\n\n```{glossary}\nECE\n  A gap.\n```\n",
+    }
+    files |= {f"executed/0{i}_x.ipynb": chapter(i) for i in (1, 2)}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def staged(project):
+    stage(project / "executed", project / "source")
+    return {str(p.relative_to(project / "source")): p for p in (project / "source").rglob("*") if p.is_file()}
+
+
+def test_the_landing_page_has_paths_cards_and_times(project):
+    text = staged(project)[str(INDEX)].read_text()
+    assert "[1, *Chapter of 1*](#ch-1); [2, *Chapter of 2*](#ch-2)" in text
+    assert text.count(":::{grid-item-card}") == 2
+    assert ":img-top: /book/thumbnails/02_x.png" in text
+    assert ":img-alt: A line." in text
+    assert HOW_TIMED in text
+    assert text.endswith("End.\n")
+
+
+def test_a_chapter_has_its_beginning_links_and_end(project):
+    files = staged(project)
+    first, second = (nbformat.read(files[f"notebooks/0{i}_x.ipynb"], 4) for i in (1, 2))
+    lines = second.cells[0].source.split("\n")
+    assert lines[:2] == ["(ch-2)=", "# Chapter of 2"]
+    assert lines[4] == "**What you need:** the map ([chapter 1](#ch-1)). **Reading time:** 1 minute."
+    assert lines[-1] == "The {term}`ECE <ECE>`, and again the ECE."
+    assert "[chapter 2](#ch-2): *Chapter of 2*" in first.cells[-2].source
+    assert first.cells[-1].source == second.cells[-1].source == "foot()"
+    assert len(second.cells) == 3, "nothing follows the last of a path"
+
+
+def test_claims_come_into_the_index_where_their_verdicts_stand():
+    shown = show("kk24.prop5", "kk24.prop2")._repr_markdown_()
+    output = nbformat.v4.new_output("display_data", {"text/markdown": shown})
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("show()", outputs=[output])])
+    add_index_entries(notebook, ledger())
+    text = notebook.cells[0].outputs[0].data["text/markdown"]
+    assert text.startswith("```{index} ! KK24 Prop. 5, ! kk24.prop5\n```\n\n<span")
+    assert "\n\n```{index} ! KK24 Prop. 2, ! kk24.prop2\n```\n\n<span" in text
+
+
+def test_what_did_not_change_is_not_written_and_what_is_gone_is_removed(project):
+    files = staged(project)
+    times = {name: path.stat().st_mtime_ns for name, path in files.items()}
+    (project / "source" / "left_over.md").write_text("old")
+    assert {name: path.stat().st_mtime_ns for name, path in staged(project).items()} == times
+
+
+def test_a_landing_page_that_lost_its_mark_is_refused(project):
+    (project / INDEX).write_text(PAGE.replace("% cards\n", ""))
+    with pytest.raises(ValueError, match="must have a line '% cards'"):
+        staged(project)

@@ -1,0 +1,43 @@
+"""The bootstrap that sorts once against the one that sorts each resample, ties among the confidences and not."""
+
+import numpy as np
+import pytest
+
+from focal_lib.metrics.bins import adaptive_ece_of
+from focal_lib.metrics.bootstrap_ece import bootstrap_adaptive_ece, bootstrap_adaptive_ece_difference
+from focal_lib.metrics.intervals import bootstrap
+from reproduction.studies.advice.coverage import simulate_sample
+
+
+def ends(interval):
+    return [interval.estimate, interval.low, interval.high]
+
+
+@pytest.mark.parametrize("digits", [1, 15], ids=["ties", "no ties"])
+@pytest.mark.parametrize("n", [2, 7, 33, 500])
+def test_as_the_ece_of_each_resample(n, digits):
+    confidence, correct, _ = simulate_sample(n, 0.1, 0)
+    confidence = confidence.round(digits)
+    found = bootstrap_adaptive_ece(confidence, correct, resamples=40, seed=3)
+    one_by_one = bootstrap(adaptive_ece_of, confidence, correct, resamples=40, seed=3)
+    assert ends(found) == pytest.approx(ends(one_by_one), abs=1e-15)
+    assert found.kind == one_by_one.kind == "percentile bootstrap"
+
+
+def test_a_difference_over_the_same_resamples():
+    one, correct, _ = simulate_sample(300, 0.0, 0)
+    two, other = one**2, 1 - correct
+    found = bootstrap_adaptive_ece_difference((one, correct), (two, other), resamples=40, seed=1)
+    one_by_one = bootstrap(
+        lambda a, b, c, d: adaptive_ece_of(a, c) - adaptive_ece_of(b, d), one, two, correct, other, resamples=40, seed=1
+    )
+    assert ends(found) == pytest.approx(ends(one_by_one), abs=1e-15)
+    same = bootstrap_adaptive_ece_difference((one, correct), (one, correct), resamples=40)
+    assert ends(same) == [0, 0, 0]
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match=r"samples must be at least 2\. Got 1"):
+        bootstrap_adaptive_ece(np.ones(1), np.ones(1))
+    with pytest.raises(ValueError, match=r"one common number of samples. Got \[2, 3\]"):
+        bootstrap_adaptive_ece_difference((np.ones(2), np.ones(2)), (np.ones(3), np.ones(3)))

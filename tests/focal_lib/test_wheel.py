@@ -1,0 +1,117 @@
+"""The installed package alone: calibrate, apply, export and claims from a wheel, in an empty folder."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from focal_lib.tool.report.report import FILES
+
+ROOT = Path(__file__).parents[2]
+# what only the extras of pyproject.toml bring
+NOT_CORE = (
+    *("IPython", "betacal", "dask", "distributed", "grimp", "ipykernel", "jupytext", "myst_nb", "nbconvert"),
+    *("nbformat", "netcal", "onnxruntime", "papermill", "snakemake", "sphinx"),
+)
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """A folder with the package as its wheel has it, and with extras that cannot be imported."""
+    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
+    shutil.copytree(ROOT / "focal_lib", source / "focal_lib", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
+    subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", source, source], check=True)
+    (wheel,) = source.glob("*.whl")
+    subprocess.run([*pip, "install", "--no-deps", "--no-compile", "--target", target, wheel], check=True)
+    for name in NOT_CORE:
+        (target / f"{name}.py").write_text("raise ImportError('an extra, which is not installed here')\n")
+    return target
+
+
+@pytest.fixture(scope="session")
+def focal(installed, tmp_path_factory):
+    """Runs the command in an empty folder, where the checkout cannot be imported: -S leaves out editable installs."""
+    folder = tmp_path_factory.mktemp("empty")
+    packages = dict.fromkeys([str(installed), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("FOCAL_")}
+    environment |= {"PYTHONPATH": os.pathsep.join(packages), "OMP_NUM_THREADS": "1"}
+
+    def run(*arguments):
+        command = [sys.executable, "-S", "-m", "focal_lib.cli", *map(str, arguments)]
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+    run.folder = folder
+    run.environment = environment
+    return run
+
+
+@pytest.fixture(scope="session")
+def calibrated(focal, draw_logits):
+    """The folder with logits z.npz and new.npy, and what `focal calibrate` left in it."""
+    data = draw_logits(600, 2.0)
+    np.savez(focal.folder / "z.npz", logits=data.logits, labels=data.labels)
+    np.save(focal.folder / "new.npy", data.logits[:50])
+    done = focal("calibrate", "z.npz", "--methods", "temperature,vector", "--resamples", 50, "--out", "report")
+    assert done.returncode == 0, done.stderr
+    return focal.folder, done.stdout
+
+
+@pytest.mark.slow
+def test_the_package_is_the_wheels(focal, installed):
+    code = "import focal_lib; from importlib.util import find_spec; print(focal_lib.__file__, find_spec('workflow'))"
+    command = [sys.executable, "-S", "-c", code]
+    done = subprocess.run(command, cwd=focal.folder, env=focal.environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(installed / "focal_lib" / "__init__.py"), "None"]
+
+
+@pytest.mark.slow
+def test_calibrate(calibrated):
+    folder, printed = calibrated
+    assert "Use temperature scaling: the NLL falls by" in printed
+    assert sorted(path.name for path in (folder / "report").iterdir()) == sorted(FILES)
+    assert "data:image/svg+xml" in (folder / "report" / "report.html").read_text()
+
+
+@pytest.mark.slow
+def test_apply(focal, calibrated):
+    folder, _ = calibrated
+    done = focal("apply", "report/calibrator.json", "new.npy", "--out", "p.npy")
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_allclose(np.load(folder / "p.npy").sum(1), 1)
+
+
+@pytest.mark.slow
+def test_export(focal, calibrated):
+    folder, _ = calibrated
+    done = focal("export", "report/calibrator.json", "--out", "c.onnx")
+    assert done.returncode == 0, done.stderr
+    runtime = pytest.importorskip("onnxruntime")
+    logits = np.load(folder / "new.npy")
+    (probs,) = runtime.InferenceSession(folder / "c.onnx").run(None, {"logits": logits.astype(np.float32)})
+    assert (probs.argmax(1) == logits.argmax(1)).all()
+
+
+@pytest.mark.slow
+def test_claims(focal):
+    done = focal("claims", "--paper", "l25")
+    assert done.returncode == 0, done.stderr
+    assert all("l25." in line for line in done.stdout.splitlines())
+    assert "not on record" not in done.stdout  # the verdicts came along
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [["notebook", "04_temperature_bounds"], ["grid", "grid.yaml"]])
+def test_what_needs_a_checkout_says_so(focal, command):
+    (focal.folder / "grid.yaml").write_text("gamma: [0, 1]\n")
+    done = focal(*command)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "needs a checkout of the project" in line

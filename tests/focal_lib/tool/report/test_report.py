@@ -1,0 +1,539 @@
+"""`calibrate` and its report: one reading, one page without a network, a set of files that belong together."""
+
+import base64
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from markupsafe import escape
+from scipy.special import softmax
+from sklearn.base import clone
+
+from focal_lib import threads
+from focal_lib.calibration.methods import AS_GIVEN, DEFAULT, TEMPERATURE
+from focal_lib.calibration.saved import load_calibrator
+from focal_lib.metrics.bins import adaptive_ece, reliability_bins_of
+from focal_lib.theory.maps import focal_log_probs
+from focal_lib.tool.evaluation.comparison import hold_out
+from focal_lib.tool.evaluation.recommendation import Advice
+from focal_lib.tool.inputs import logits_file, npz_file
+from focal_lib.tool.report import figures, report
+from focal_lib.tool.report.report import FILES, calibrate
+from reproduction.pages.tables import in_words
+from tests.quick import first_is_quick
+
+FAST = {"methods": "temperature,focal-temperature,vector", "resamples": 50}
+
+
+@pytest.fixture(scope="module")
+def data(draw_logits):
+    return draw_logits(1500, 2.0)
+
+
+@pytest.fixture(scope="module")
+def found(data):
+    return calibrate((data.logits, data.labels), **FAST)
+
+
+def test_a_file_is_read_once(data, tmp_path, monkeypatch):
+    opened = []
+    load = npz_file.open_npz
+    monkeypatch.setattr(npz_file, "open_npz", lambda path: opened.append(path) or load(path))
+    np.savez(tmp_path / "mine.npz", logits=data.logits, labels=data.labels)
+    of_file = calibrate(tmp_path / "mine.npz", **FAST)
+    of_file.save(tmp_path / "report")
+    assert opened == [tmp_path / "mine.npz"]
+    assert of_file.provenance["input"] == "mine.npz"
+    monkeypatch.undo()
+    of_text = calibrate(str(tmp_path / "mine.npz"), **FAST)
+    pd.testing.assert_frame_equal(of_file.metrics, of_text.metrics)
+
+
+@pytest.mark.slow
+def test_all_kinds_of_data_give_the_same(data, found, tmp_path):
+    np.savez(tmp_path / "mine.npz", logits=data.logits, labels=data.labels)
+    kinds = (
+        logits_file.read_logits(tmp_path / "mine.npz"),
+        data,
+        (torch.from_numpy(data.logits), torch.from_numpy(data.labels)),
+    )
+    for kind in kinds:
+        pd.testing.assert_frame_equal(calibrate(kind, **FAST).metrics, found.metrics)
+    halves = [data.take(np.arange(0, 700)), data.take(np.arange(700, 1500))]
+    apart = calibrate([(half.logits, half.labels) for half in halves], **FAST)
+    assert (apart.evaluation.n_fit, apart.evaluation.n_test) == (700, 800)
+
+
+def test_options_do_what_they_say(data, found):
+    assert calibrate(data, share=0.2, **FAST).evaluation.n_fit == 300
+    assert not calibrate(data, seed=1, **FAST).metrics.equals(found.metrics)
+    strong = calibrate(data, shrinkage=1e6, **FAST)
+    key = "focal-temperature", "nll"
+    assert abs(strong.fits[key].gamma_) < 1e-2 < abs(found.fits[key].gamma_)
+    by_folds = calibrate(data, folds=3, **FAST)
+    assert (by_folds.evaluation.n_fit, by_folds.evaluation.n_test, by_folds.evaluation.folds) == (1500, 1500, 3)
+    assert len(by_folds.fitted_on) == 1500
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"methods": "platt"}, "methods must be among temperature"),
+        ({"methods": "vector:ece"}, "objective of vector must be one of nll"),
+        ({"given": "probs"}, "given as probabilities"),
+        ({"share": 0.0}, "leave samples on both sides"),
+        ({"folds": 1}, "folds must be at least 2"),
+        ({"seed": -1}, "seed must be a finite number >= 0"),
+        ({"shrinkage": float("inf")}, "shrinkage must be a finite number >= 0"),
+        ({"resamples": 0}, "resamples must be a finite number >= 1"),
+        ({"relevant": 1.0}, "relevant must lie in"),
+    ],
+)
+def test_bad_options_are_refused_before_work_begins(data, options, message, monkeypatch):
+    monkeypatch.setattr(report, "hold_out", None)
+    with pytest.raises(ValueError, match=message):
+        calibrate((data.logits, data.labels), **options)
+
+
+def test_folds_are_for_one_set(data):
+    pair = data.logits, data.labels
+    with pytest.raises(ValueError, match="folds are for data of one set"):
+        calibrate((pair, pair), folds=3)
+
+
+def test_default_methods(data):
+    assert tuple(calibrate(data.take(np.arange(120)), resamples=50).fits) == DEFAULT
+
+
+# --- the parts -------------------------------------------------------------------------
+
+
+def test_what_is_kept_is_what_is_recommended(draw_logits, found, tmp_path):
+    assert found.advice.method == TEMPERATURE == found.kept
+    assert found.calibrator is found.fits["temperature", "nll"]
+    t = found.calibrator.temperature_
+    assert found.kept_in_words == f"calibrator.json holds the fit of temperature: T = {t:.4g}."
+    assert found.advice.words.count("no prediction changes its class") == 1
+    few = calibrate(draw_logits(200, 1.0), **FAST)
+    assert few.advice.method is None
+    assert few.kept_in_words == "calibrator.json leaves the logits as they are (T = 1)."
+    few.save(tmp_path / "few")
+    saved = load_calibrator(tmp_path / "few" / "calibrator.json")
+    logits = few.fitted_on.logits
+    np.testing.assert_allclose(saved.predict_proba(logits), softmax(logits, -1), atol=1e-15)
+    assert few.advice.words in repr(few)
+
+
+def test_captions_and_tables_say_which_ece(found):
+    assert "15 bins of equal width" in found.reliability_caption()
+    assert "hold all accuracies of a calibrated model together" in found.reliability_caption()
+    assert "15 bins of equal mass" in found.landscape_caption()
+    heads = dict(found.metric_table().columns)
+    assert heads["ece (%)"] == "equal width; inverted test"
+    assert heads["adaptive-ece (%)"] == "equal mass; inverted test"
+    assert dict(found.difference_table().columns)["adaptive-ece (%)"] == "equal mass; no interval"
+
+
+@pytest.mark.slow
+def test_a_fit_outside_the_landscape_is_said(draw_logits):
+    data = draw_logits(1500, 2.0)
+    inside = calibrate(data, methods="focal-temperature:adaptive-ece", resamples=50)
+    fit = inside.fits["focal-temperature", "adaptive-ece"]
+    assert "outside" not in inside.landscape_caption() or fit.gamma_ > 1
+    fit.gamma_ = 7.0
+    assert "The fit of focal-temperature by adaptive-ece, gamma = 7" in inside.landscape_caption()
+    labels = [text.get_text() for text in inside.landscape().legends[0].get_texts()]
+    assert labels == ["temperature"]
+    fit.gamma_, fit.temperature_ = 2.0, inside.fits[TEMPERATURE].temperature_
+    assert "outside" not in inside.landscape_caption()
+    labels = [text.get_text() for text in inside.landscape().legends[0].get_texts()]
+    assert labels == ["temperature", "focal temperature by adaptive ECE"]
+    assert inside.landscape().axes[1].get_ylabel() == "adaptive ECE (%)"
+
+
+def test_with_many_classes_the_landscape_has_fewer_samples_and_says_so(found, monkeypatch):
+    n = len(found.fitted_on)
+    monkeypatch.setattr(figures, "_AT_ALL", found.fitted_on.classes * 100)
+    monkeypatch.setattr(figures, "_FEWEST", 50)
+    monkeypatch.setattr(figures, "_NUMBERS", 0)
+    assert f"on one of {n // 100} of the samples fitted on" in found.landscape_caption()
+
+
+def test_figures_draw_the_ece_that_their_captions_name(found, data, monkeypatch):
+    drawn = {}
+    monkeypatch.setattr(figures, "landscape", lambda *shown: drawn.update(landscape=shown))
+    monkeypatch.setattr(figures, "reliability_diagrams", lambda panels, bands: drawn.update(panels=panels))
+    found.landscape()
+    found.reliability_diagrams()
+    gammas, temperatures, values, marks = drawn["landscape"]
+    for name, (gamma, t) in marks.items():  # the colour under a mark is that of the pair
+        own = values[list(temperatures).index(t), list(gammas).index(gamma)]
+        assert f"{name} {100 * own:.2f} %" in found.landscape_caption()
+    probs = np.exp(focal_log_probs(found.fitted_on.logits / temperatures[5], gammas[2]))
+    assert values[5, 2] == pytest.approx(adaptive_ece(probs, found.fitted_on.labels), abs=1e-12)
+    scores = found.evaluation.scores[TEMPERATURE]
+    wide = reliability_bins_of(scores.confidence, scores.correct, binning="width")
+    np.testing.assert_array_equal(drawn["panels"]["temperature"].count, wide.count)
+
+
+def test_figures_leave_the_style_of_others_alone(found):
+    plt.switch_backend("agg")
+    before = mpl.rcParams.copy()
+    found.reliability_diagrams()
+    found.landscape()
+    assert mpl.rcParams == before
+
+
+@pytest.mark.slow
+def test_every_fit_of_a_temperature_is_in_the_landscape_or_its_caption(data):
+    names = "focal-temperature", "focal-temperature:ece", "focal-temperature:adaptive-ece", "temperature:ece"
+    found = calibrate((data.logits, data.labels), methods=(*names, "temperature:adaptive-ece"), resamples=50)
+    drawn = [text.get_text() for text in found.landscape().legends[0].get_texts()]
+    caption = found.landscape_caption()
+    assert all(in_words(m.label) in drawn or f"The fit of {m.label}, gamma" in caption for m in found.fits)
+    assert len(drawn) >= 5
+
+
+def test_small_temperatures_are_printed(data, found):
+    fit = found.fits[TEMPERATURE]
+    evaluation = replace(found.evaluation, fits={TEMPERATURE: clone(fit).fit(1e-7 * data.logits, data.labels)})
+    (words,) = replace(found, evaluation=evaluation).notes
+    assert re.fullmatch(r"temperature: T = \d\.\d+e-07\.", words)
+
+
+def test_progress(data):
+    said = []
+    calibrate((data.logits, data.labels), progress=lambda *step: said.append(step), **FAST)
+    assert [doing for doing, _, _ in said] == [
+        "reading",
+        "checking",
+        "fitting temperature, 1 of 3",
+        "fitting focal-temperature, 2 of 3",
+        "fitting vector, 3 of 3",
+        "measuring",
+    ]
+    assert [(done, of) for _, done, of in said] == [(k, 6) for k in range(6)]
+    said.clear()
+    calibrate((data.logits, data.labels), "temperature", folds=2, resamples=50, progress=lambda *s: said.append(s))
+    assert len(said) == said[0][2] == 6
+
+
+def test_small_work_is_on_one_thread_and_others_get_theirs_back(data, monkeypatch):
+    seen = []
+    monkeypatch.setattr(report, "hold_out", lambda *args, **_: seen.append(torch.get_num_threads()) or hold_out(*args))
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        calibrate((data.logits, data.labels), "temperature", resamples=50)
+        assert (seen, torch.get_num_threads()) == ([1], 2)
+        monkeypatch.setattr(threads, "SMALL", 100)
+        calibrate((data.logits, data.labels), "temperature", resamples=50)
+        assert (seen, torch.get_num_threads()) == ([1, 2], 2)
+    finally:
+        torch.set_num_threads(before)
+
+
+# --- the page --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def page(found):
+    return found.to_html()
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def tags(page):
+    parser = Tags()
+    parser.feed(page)
+    return parser.found
+
+
+def test_the_page_opens_without_a_network(page):
+    assert not re.search(r"(?:src|href)=\"(?!data:)|url\(|@import", page)
+    assert not [tag for tag, _ in tags(page) if tag in ("script", "iframe")]
+    assert [own["href"] for tag, own in tags(page) if tag == "link"] == ["data:,"]  # an icon, else a server is asked
+    images = [attributes for tag, attributes in tags(page) if tag == "img"]
+    assert len(images) == 3
+    assert all(image["src"].startswith("data:image/svg+xml;base64,") and len(image["alt"]) > 40 for image in images)
+    drawings = [base64.b64decode(image["src"].split(",")[1]).decode() for image in images]
+    assert not any(re.search(r"(?:href|src)=\"(?!#)|@import|<script", drawing) for drawing in drawings)
+
+
+def test_every_cell_of_a_fold_has_its_head_beside_it_on_a_phone(page):
+    assert ("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}) in tags(page)
+    assert "prefers-color-scheme: dark" in page
+    folds = page[page.index("<details>") :]
+    cells = [own for name, own in tags(folds) if name == "td"]
+    assert cells
+    assert all(own.get("data-head") for own in cells)
+    assert all("data-head" in own for name, own in tags(folds) if name == "th" and own["scope"] == "row")
+    first = page[page.index('<div class="found">') : page.index('<div class="todo">')]
+    heads = [own.get("data-head") for name, own in tags(first) if name == "td"]
+    assert heads[1:] == ["as given", "after temperature"] * 4  # but for the corner
+
+
+def test_the_first_screen(found, page):
+    first = page[: page.index("</section>")]
+    places = [first.index(f"<h2>{head}</h2>") for head in ("What you gave", "What we found", "What to do", "How sure")]
+    assert places == sorted(places)
+    assert "logits in memory, read as logits: 1,500 samples, 5 classes." in first
+    assert "750 to fit on, 750 to test on, parts of one set at random, seed 0." in first
+    for text in (found.advice.words, found.kept_in_words):
+        assert str(escape(text)) in first
+    for number in ("KK24", "Prop.", "proved", "gamma ="):
+        assert number not in first
+    given, after = (dict(zip(("given", "after"), row[1:], strict=True)) for row in found.summary.found[1:3])
+    shown = found.metrics.set_index(["method", "metric"])["value"]
+    assert given["given"].startswith(f"{shown['as given', 'adaptive-ece']:.2f} ")
+    assert after["after"].startswith(f"{shown['temperature', 'nll']:.3f} ")
+    assert found.summary.found[-1][1] == "no, overconfident (p < 0.001)"
+    assert found.summary.found[-1][2].startswith("no evidence of miscalibration (p = ")
+    assert (
+        found.kept_in_words == f"calibrator.json holds the fit of temperature: T = {found.calibrator.temperature_:.4g}."
+    )
+
+
+def test_the_first_screen_agrees_with_the_classes_below():
+    rng = np.random.default_rng(0)
+    margin = rng.normal(0, 2, 8000)  # class 0 is right too seldom, class 1 too often, as a whole they even out
+    labels = (rng.random(8000) < 1 / (1 + np.exp(-margin + 0.4))).astype(int)
+    logits = np.stack([np.zeros(8000), margin], 1)
+    report = calibrate((logits, labels), "temperature", resamples=20)
+    off = int(np.count_nonzero(report.decisions.per_class.certain))
+    assert off == 2
+    assert report.summary.found[-1][-1].endswith("; yet 2 of 2 classes are off, see below")
+
+
+def test_what_is_asked_for_is_kept(data):
+    """Whatever is advised, which is said all the same."""
+    z, y = data.logits, data.labels
+    advised = calibrate((z, y), "vector", resamples=10)
+    assert advised.kept == TEMPERATURE
+    vector = calibrate((z, y), "vector", resamples=10, keep="Vector")
+    assert vector.advice == advised.advice
+    assert vector.kept == ("vector", "nll")
+    assert vector.calibrator is vector.fits["vector", "nll"]
+    assert vector.kept_in_words.startswith("As asked for, not as advised: calibrator.json holds the fit of vector")
+    assert vector.summary.heads == ("as given", "after temperature", "after vector")
+    assert "keep Vector" in vector.provenance["options"]
+    none = calibrate((z, y), "vector", resamples=10, keep="as-given")
+    assert none.kept == AS_GIVEN
+    np.testing.assert_allclose(none.calibrator.predict_proba(z), softmax(z, axis=-1))
+    assert none.kept_in_words == "As asked for, not as advised: calibrator.json leaves the logits as they are (T = 1)."
+    assert any(text.startswith("With what was asked for the confidence is off") for text in none.summary.todo)
+    same = calibrate((z, y), "vector", resamples=10, keep="temperature")
+    assert same.kept_in_words == advised.kept_in_words
+
+
+def test_what_is_not_tried_cannot_be_kept(data):
+    z, y = data.logits, data.labels
+    with pytest.raises(ValueError, match=r"one of the methods tried, temperature:nll, vector:nll\. Got beta"):
+        calibrate((z, y), "vector", keep="beta")
+    with pytest.raises(ValueError, match="methods must be among"):
+        calibrate((z, y), keep="best")
+
+
+def test_what_is_kept_and_still_off_is_said(draw_logits):
+    data = draw_logits(4000, 3.0)
+    cold = np.where(np.arange(4000) % 4 == 0, 8.0, 1.0)[
+        :, None
+    ]  # one sample of four is far too sure: no one T mends it
+    report = calibrate((data.logits * cold, data.labels), "temperature", resamples=20)
+    assert report.kept.name == "temperature"
+    assert report.summary.found[-1][-1].startswith("no")
+    assert report.summary.todo[1].startswith("After it the confidence is still off")
+    assert "After it the confidence is still off" in report.to_model_card()
+
+
+def test_what_should_be_known_comes_before_what_was_drawn(data, draw_logits):
+    some = data.take(np.flatnonzero(data.labels != 3))
+    page = calibrate((some.logits, some.labels), **FAST, force=True).to_html()
+    assert "Classes without a sample to fit on: 3." in page[page.index("<aside>") : page.index("<figure>")]
+
+
+def test_the_page_has_the_colours_of_the_book(page):
+    theme = pytest.importorskip("pydata_sphinx_theme")
+    css = Path(theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static" / "styles"
+    css = (css / "pydata-sphinx-theme.css").read_text()
+    names = {"ground": "background", "ink": "text-base", "quiet": "text-muted", "line": "border", "tint": "surface"}
+    names |= {"accent": "primary", "accent-tint": "primary-bg", "warning": "warning", "warning-tint": "warning-bg"}
+    light, dark = re.findall(r":root \{(.*?)\}", page, re.S)[:2]
+    for own, mode in ((light, "light"), (dark, "dark")):
+        rules = "".join(re.findall(rf"\[data-theme={mode}\]\{{(.*?)\}}", css))
+        for name, book in names.items():
+            colour = re.search(rf"--{name}: (#\w+)", own)[1]
+            assert f"--pst-color-{book}:{colour}" in rules, (mode, name)
+
+
+def test_the_page_says_what_was_found(found, page):
+    for text in (found.kept_in_words, *found.notes, *found.theory, *found.decisions.sentences()):
+        assert str(escape(text)) in page
+    for text in found.provenance.values():
+        assert str(escape(text)) in page
+    assert found.metrics["value"].map("{:.3f}".format)[1] in page  # the NLL as given
+    assert page.startswith("<!doctype html>")
+    inside = found._repr_html_()
+    assert not inside.startswith("<!doctype")
+    assert "<style" not in inside  # a notebook's own style stays
+
+
+def test_names_are_escaped(data, tmp_path):
+    path = tmp_path / "<img src=x onerror=alert(1)>.npz"
+    np.savez(path, logits=data.logits, labels=data.labels)
+    page = calibrate(path, **FAST).to_html()
+    assert len([tag for tag, _ in tags(page) if tag == "img"]) == 3
+    assert "&lt;img src=x" in page
+
+
+# --- what was given, the split, small sets -----------------------------------------------
+
+
+def test_a_random_split_is_said_with_what_tests_on_more(data, found):
+    assert found.summary.split == (
+        "The split was random (seed 0), and another may lead to other advice: --folds 5 (folds=5) tests on all 1,500 "
+        "samples, not on 750 of them."
+    )
+    assert str(escape(found.summary.split)) in found.to_html()
+    open_ = replace(found, advice=Advice(None, "Leave them. Whether a method gains is left open by the samples."))
+    assert open_.summary.split.endswith(", and may settle what is left open.")
+    halves = [(data.logits[::2], data.labels[::2]), (data.logits[1::2], data.labels[1::2])]
+    assert calibrate(tuple(halves), "temperature", resamples=5).summary.split == ""
+    assert calibrate(data, "temperature", folds=2, resamples=5).summary.split == ""
+
+
+def test_advice_that_is_left_open_says_what_may_settle_it(draw_logits):
+    """The words of the advice itself: were they others, the report would not know that it is open."""
+    few = calibrate(draw_logits(200, 1.5), "temperature,vector", resamples=5)
+    assert "left open" in few.advice.words
+    assert few.summary.split.endswith(" and may settle what is left open.")
+
+
+def test_too_few_samples_to_test_on_are_said(draw_logits, found):
+    few = calibrate(draw_logits(14, 1.0, classes=2), "temperature", resamples=5, force=True)
+    (said,) = (text for text in few.summary.cautions if "too few to tell much" in text)
+    assert said.startswith("There are only 7 samples to test on")
+    assert "up to 37 points either way" in said
+    assert not found.summary.cautions
+
+
+def test_groups_slices_and_weights_are_among_what_was_given(draw_logits):
+    data = draw_logits(600, 2.0)
+    of_samples = {"groups": np.arange(600) // 4, "weights": 1.0 + np.arange(600) % 2}
+    names = np.array(["east", "north", "south"])[np.arange(600) % 3]
+    for folds in (0, 2):
+        found = calibrate(
+            (data.logits, data.labels), "temperature", folds=folds, resamples=5, slices=names, **of_samples
+        )
+        given = " ".join(found.summary.gave)
+        assert "Groups: 150, which stay together. Slices: east, north, south. Weights: 1 to 2." in given
+
+
+def test_an_ece_that_is_larger_than_that_beside_it_is_said(data):
+    found = calibrate((data.logits, data.labels), "vector", resamples=5)
+    vector = next(method for method in found.fits if method.name == "vector")
+    eces = {method: 100 * found.evaluation.adaptive_ece(method) for method in (AS_GIVEN, TEMPERATURE, vector)}
+    said = replace(found, advice=Advice(vector, "Use vector rather than temperature.")).summary
+    assert said.heads == ("as given", "after temperature", "after vector")
+    assert any("is larger than" in text for text in said.todo) == (
+        eces[vector] > min(eces[AS_GIVEN], eces[TEMPERATURE])
+    )
+    scores = dict(found.evaluation.scores)
+    scores[vector] = replace(scores[vector], confidence=np.ones_like(scores[vector].confidence))
+    sure = replace(found, evaluation=replace(found.evaluation, scores=scores), advice=Advice(vector, "Use vector."))
+    (words,) = (text for text in sure.summary.todo if "is larger than" in text)
+    assert f"after temperature ({eces[TEMPERATURE]:.2f} %)" in words
+    assert not any("is larger than" in text for text in found.summary.todo)
+
+
+# --- the files -------------------------------------------------------------------------
+
+
+def test_the_files(data, found, tmp_path):
+    found.save(tmp_path / "new" / "report")
+    assert sorted(path.name for path in (tmp_path / "new" / "report").iterdir()) == sorted(FILES)
+    kept = load_calibrator(tmp_path / "new" / "report" / "calibrator.json")
+    np.testing.assert_array_equal(kept.predict_proba(data.logits), found.calibrator.predict_proba(data.logits))
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "new" / "report" / "metrics.parquet"), found.metrics)
+
+
+@pytest.mark.parametrize("fails", first_is_quick(["save_calibrator", "to_parquet", "write_text", "to_html"]))
+def test_a_failure_leaves_the_old_set(found, tmp_path, monkeypatch, fails):
+    found.save(tmp_path)
+    (tmp_path / "mine.txt").write_text("not of the report")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def fail(*args, **kwargs):
+        raise OSError("no space left (planted)")
+
+    other = replace(found, advice=Advice(DEFAULT[3], "Use vector."), metrics=found.metrics.assign(debiased=1.0))
+    owner = {"save_calibrator": report, "to_parquet": pd.DataFrame, "write_text": Path, "to_html": report.Report}[fails]
+    monkeypatch.setattr(owner, fails, fail)
+    with pytest.raises(OSError, match="planted"):
+        other.save(tmp_path)
+    monkeypatch.undo()
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+# --- groups, weights and slices --------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_slices_and_groups_are_reported_on(draw_logits):
+    data = draw_logits(1600, 2.0)
+    names = np.where(np.arange(1600) % 4, "rest", "quarter")
+    of_samples = {"groups": np.arange(1600) // 5, "weights": 1.0 + np.arange(1600) % 2, "slices": names}
+    found = calibrate((data.logits, data.labels), **FAST, **of_samples)
+    fitted, tested = found.fitted_on, found.evaluation.parts[0][1]
+    assert not np.intersect1d(fitted.groups, tested.groups).size
+    assert sorted(found.slices["slice"]) == ["all samples", "quarter", "rest"]
+    page = found.to_html()
+    assert "Slice by slice" in page
+    assert "over groups, whose samples are not independent: Wilson" in page
+    assert "Values are weighted" in page
+    assert "samples in 160 groups that stay together" in page
+    for method in found.compared:
+        assert not {"nan", "None"} & set(" ".join(map(str, found.metric_table().loc[tuple(method)])).split())
+    plain = calibrate((data.logits, data.labels), **FAST)
+    assert plain.slices is None
+    assert "Slice by slice" not in plain.to_html()
+
+
+def test_all_leaves_out_methods_that_count_samples_where_weights_are_not_whole(data):
+    weighted = replace(data, weights=np.linspace(0.5, 1.5, len(data)))
+    report = calibrate(weighted, **FAST | {"methods": "all"})
+    assert {"venn-abers", "structured-matrix"}.isdisjoint(method.name for method in report.fits)
+    assert any(note.startswith("Left out, as weights are not whole: ") for note in report.notes)
+
+
+@pytest.mark.slow
+def test_of_many_numbers_the_default_searches_no_ece(monkeypatch):
+    """Minutes at K = 20,000; who names the method has it, and 'all' is all."""
+    rng = np.random.default_rng(0)
+    z = 2 * rng.normal(size=(400, 5))
+    y = (z / 2 + rng.gumbel(size=z.shape)).argmax(1)
+    searched = ("focal-temperature", "adaptive-ece")
+    assert searched in calibrate((z, y), resamples=10).fits
+    monkeypatch.setattr("focal_lib.tool.report.report.ECE_NUMBERS", 999)  # 1,000 to fit on
+    steps = []
+    report = calibrate((z, y), resamples=10, progress=lambda *step: steps.append(step))
+    assert list(report.fits) == [("temperature", "nll"), ("focal-temperature", "nll"), ("vector", "nll")]
+    assert "it takes long with 1,000 logits to fit on: focal-temperature:adaptive-ece." in " ".join(report.notes)
+    assert steps[-1][1] == steps[-1][2] - 1
+    assert searched in calibrate((z, y), "focal-temperature:adaptive-ece", resamples=10).fits
+    monkeypatch.setattr("focal_lib.tool.report.report.ECE_NUMBERS", 1000)
+    assert searched in calibrate((z, y), resamples=10).fits

@@ -1,0 +1,260 @@
+"""Pass, fail or investigate: never passed where the interval does not say so, or where nothing ran."""
+
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from scipy.special import softmax
+
+from focal_lib.calibration import TemperatureScaling, load_calibrator, save_calibrator
+from focal_lib.cli import main
+from focal_lib.metrics.ece_interval import adaptive_ece_interval, ece_interval
+from focal_lib.tool import Outcome, check
+
+
+@pytest.fixture(scope="module")
+def overconfident(draw_logits):
+    return draw_logits(3000, 2.5)
+
+
+@pytest.fixture
+def run(tmp_path):
+    def call(data, *flags):
+        np.savez(tmp_path / "z.npz", logits=data.logits, labels=data.labels)
+        return CliRunner().invoke(main, ["check", str(tmp_path / "z.npz"), *map(str, flags)])
+
+    return call
+
+
+@pytest.mark.parametrize(("metric", "interval"), [("ece", ece_interval), ("adaptive-ece", adaptive_ece_interval)])
+def test_the_outcome_is_that_of_the_interval(overconfident, metric, interval):
+    probs = np.exp(overconfident.logits) / np.exp(overconfident.logits).sum(1, keepdims=True)
+    i = interval(probs, overconfident.labels)
+    ends = ((i.high, Outcome.PASS), ((i.low + i.high) / 2, Outcome.INVESTIGATE), (0.99 * i.low, Outcome.FAIL))
+    for limit, outcome in ends:
+        found = check(overconfident, limit + 1e-12, metric=metric)
+        assert found.outcome == outcome
+        assert (found.value, found.low, found.high) == pytest.approx((100 * i.estimate, 100 * i.low, 100 * i.high))
+        assert found.words.lower().startswith(outcome.name.lower()[:4])
+        assert " of 5 classes (15 bins of equal " in found.words
+
+
+def test_after_a_calibrator(overconfident, tmp_path, run):
+    fit = TemperatureScaling().fit(overconfident.logits, overconfident.labels)
+    assert check(overconfident, 0.05).outcome == Outcome.FAIL
+    assert check(overconfident, 0.05, calibrator=fit).outcome == Outcome.PASS
+    save_calibrator(fit, tmp_path / "c.json")
+    assert run(overconfident, "--max-ece", 0.05).exit_code == 1
+    assert run(overconfident, "--max-ece", 0.05, "--calibrator", tmp_path / "c.json").exit_code == 0
+
+
+def test_of_two_sets_the_test_set(overconfident, draw_logits):
+    good = draw_logits(3000, 1.0)
+    pairs = [(data.logits, data.labels) for data in (overconfident, good)]
+    assert check(pairs, 0.05).outcome == Outcome.PASS
+    assert check(pairs[::-1], 0.05).outcome == Outcome.FAIL
+
+
+def test_what_did_not_run_never_passes(overconfident, tmp_path, run):
+    shuffled = type(overconfident)(overconfident.logits, np.random.default_rng(0).permutation(overconfident.labels))
+    found = run(shuffled, "--max-ece", 0.99)
+    assert found.exit_code == 2
+    assert "samples and labels in the same order" in found.output
+    run(shuffled, "--max-ece", 0.99, "--out", tmp_path / "c.json")
+    assert json.loads((tmp_path / "c.json").read_text(), parse_constant=pytest.fail)["value"] is None
+    assert run(shuffled, "--max-ece", 0.99, "--force").exit_code == 0
+    for flags in (("--max-ece", -1), ("--max-ece", 0.1, "--given", "probs"), ("--max-ece", "nan"), ()):
+        assert run(overconfident, *flags).exit_code == 2
+    (tmp_path / "broken.npz").write_bytes(b"PK\x03\x04")
+    assert CliRunner().invoke(main, ["check", str(tmp_path / "broken.npz"), "--max-ece", "1"]).exit_code == 2
+
+
+def test_files_for_other_programs(overconfident, tmp_path, run):
+    for limit, kind in ((0.9, None), (0.001, "failure")):
+        code = run(overconfident, "--max-ece", limit, "--out", tmp_path / "c.xml").exit_code
+        case = ElementTree.parse(tmp_path / "c.xml").getroot()[0]
+        assert [child.tag for child in case] == ([kind] if code else [])
+    run(overconfident, "--max-ece", 0.9, "--out", tmp_path / "c.json")
+    found = json.loads((tmp_path / "c.json").read_text())
+    assert (found["outcome"], found["limit"], found["samples"]) == ("pass", 90.0, 3000)
+
+
+def test_bad_options(overconfident):
+    with pytest.raises(ValueError, match="limit must be a finite number >= 0"):
+        check(overconfident, -0.1)
+    with pytest.raises(ValueError, match="metric must be one of ece, adaptive-ece"):
+        check(overconfident, 0.1, metric="mce")
+
+
+# --- slices and groups -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sliced(draw_logits):
+    """A calibrated slice, an overconfident one, and a tiny one, in this order."""
+    parts = draw_logits(2000, 1.0, seed=1), draw_logits(1000, 3.0, seed=2), draw_logits(12, 1.0, seed=3)
+    logits, labels = (np.concatenate([getattr(part, name) for part in parts]) for name in ("logits", "labels"))
+    names = np.repeat(["north", "south", "islands"], [2000, 1000, 12])
+    return logits, labels, names
+
+
+def test_each_slice_is_judged_and_the_worst_outcome_counts(sliced):
+    logits, labels, names = sliced
+    found = check((logits, labels), 0.1, slices=names)
+    assert [(part.name, part.outcome.name) for part in found.slices] == [
+        ("south", "FAIL"),
+        ("islands", "INVESTIGATE"),
+        ("north", "PASS"),
+    ]
+    assert found.outcome == Outcome.FAIL
+    said = "Failed: 1 of 3 slices pass, 1 fail and 1 are to be investigated at the limit, 10 per cent."
+    assert found.words.startswith(said)
+    assert check((logits, labels), 0.1).outcome != Outcome.FAIL  # the whole alone does not show it
+    some = names != "south"
+    assert check((logits[some], labels[some]), 0.1, slices=names[some]).outcome == Outcome.INVESTIGATE
+    north = names == "north"
+    assert check((logits[north], labels[north]), 0.1, slices=names[north]).outcome == Outcome.PASS
+
+
+def test_slices_in_files_for_other_programs(sliced):
+    logits, labels, names = sliced
+    found = check((logits, labels), 0.1, slices=names)
+    told = json.loads(found.to_json(), parse_constant=pytest.fail)
+    assert [part["outcome"] for part in told["slices"]] == ["fail", "investigate", "pass"]
+    suite = ElementTree.fromstring(found.to_junit())
+    kinds = {case.get("name").split(":")[0]: [child.tag for child in case] for case in suite}
+    assert kinds["south"] == ["failure"]
+    assert kinds["islands"] == ["error"]
+    assert kinds["north"] == []
+    assert suite.get("tests") == "4"
+    assert suite.get("failures") == str(sum(tags == ["failure"] for tags in kinds.values()))
+
+
+def test_slices_and_groups_by_the_names_in_a_file(sliced, tmp_path):
+    logits, labels, names = sliced
+    pages = np.arange(len(labels)) // 5
+    np.savez(tmp_path / "z.npz", logits=logits, labels=labels, site=names, page=pages)
+    flags = ["--max-ece", "0.1", "--slices", "site", "--groups", "page", "--out", str(tmp_path / "c.json")]
+    found = CliRunner().invoke(main, ["check", str(tmp_path / "z.npz"), *flags])
+    assert found.exit_code == 1
+    told = json.loads((tmp_path / "c.json").read_text())
+    assert [part["name"] for part in told["slices"]] == ["south", "islands", "north"]
+    assert told["slices"][1]["low"] is None  # 3 groups
+
+
+def test_what_a_pass_over_groups_does_not_tell_is_said(overconfident):
+    """None of 20 groups is of another kind: with 95 % fewer than 1 - 0.05^(1/20) of all groups are."""
+    pair = overconfident.logits, overconfident.labels
+    found = check(pair, 0.99, groups=np.arange(3000) % 20)
+    assert found.outcome == Outcome.PASS
+    assert found.words.endswith("Any one kind of group that is not among these 20 may be up to 14 per cent of all.")
+    assert "kind of group" not in check(pair, 0.99).words
+
+
+def test_of_few_groups_nothing_is_told(overconfident):
+    pair = overconfident.logits, overconfident.labels
+    found = check(pair, 0.99, groups=np.arange(3000) % 5)
+    assert found.outcome == Outcome.INVESTIGATE
+    assert "groups worth fewer than 10 of equal size have no interval" in found.words
+    found = check(pair, 0.001, groups=np.arange(3000) // 10)
+    assert found.outcome == Outcome.FAIL
+
+
+@pytest.mark.parametrize(("fitted", "checked"), [("multi-label", "binary"), ("options", "classes")])
+def test_a_calibrator_of_another_layout_is_asked_about(overconfident, fitted, checked):
+    z, y = overconfident.logits, overconfident.labels
+    some = y < 2
+    pair = (z[some, 1] - z[some, 0], y[some]) if checked == "binary" else (z, y)
+    own = TemperatureScaling().fit(*((z[some, :2], y[some]) if checked == "binary" else (z, y)))
+    assert "The calibrator" not in check(pair, 0.05, calibrator=own).words
+    own.layout_ = fitted
+    found = check(pair, 0.05, calibrator=own)
+    assert found.outcome == Outcome.INVESTIGATE
+    assert f"fitted on {fitted} scores, and these are {checked}: is it that of this model?" in found.words
+    assert "The calibrator" not in check(pair, 0.05, calibrator=own, force=True).words
+    own.layout_ = checked
+    assert "The calibrator" not in check(pair, 0.05, calibrator=own).words
+
+
+def test_a_calibrator_knows_the_names_of_its_columns(run, tmp_path):
+    """Vector scaling has numbers of its own for each column; a temperature has not."""
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(3000, 3)) * 3
+    y = np.array([rng.choice(3, p=row) for row in softmax(z * [0.3, 1, 1] + [1, 0, 0], axis=1)])
+    frame = pd.DataFrame(z, columns=["cat", "dog", "owl"]).assign(label=np.array(["cat", "dog", "owl"])[y])
+    frame[["cat", "dog", "owl", "label"]].to_csv(tmp_path / "one.csv", index=False)
+    frame[["owl", "cat", "dog", "label"]].to_csv(tmp_path / "other.csv", index=False)
+    for methods, told in (("vector", True), ("temperature", False)):
+        flags = ["--methods", methods, "--out", str(tmp_path / methods), "--resamples", "50"]
+        assert CliRunner().invoke(main, ["calibrate", str(tmp_path / "one.csv"), *flags]).exit_code == 0
+        own = load_calibrator(tmp_path / methods / "calibrator.json")
+        assert own.class_names_.tolist() == ["cat", "dog", "owl"]
+        same, other = (check(tmp_path / name, 0.9, calibrator=own).words for name in ("one.csv", "other.csv"))
+        assert "columns" not in same
+        assert ("column 0 was cat, and here it is owl" in other) == told
+    assert type(load_calibrator(tmp_path / "vector" / "calibrator.json")).__name__ == "VectorScaling"
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["broken.npz", "--max-ece", "0.1"], "must be an npz file of numbers"),
+        (["none.npz", "--max-ece", "0.1"], "does not exist"),
+        (["z.npz", "--max-ece", "2"], "2.0 is not in the range"),
+        (["z.npz", "--max-ece", "0.1", "--calibrator", "none.json"], "does not exist"),
+        (["z.npz", "--max-ece", "0.1", "--given", "probs"], "were given as probabilities"),
+        ([], "Missing argument"),
+    ],
+)
+@pytest.mark.parametrize("name", ["c.xml", "c.json"])
+def test_what_did_not_run_leaves_its_reason(overconfident, tmp_path, monkeypatch, flags, words, name):
+    """Also in place of an old result, which would say something else."""
+    monkeypatch.chdir(tmp_path)
+    np.savez("z.npz", logits=overconfident.logits, labels=overconfident.labels)
+    (tmp_path / "broken.npz").write_bytes(b"PK")
+    (tmp_path / name).write_text("old")
+    found = CliRunner().invoke(main, ["check", *flags, "--out", name])
+    assert found.exit_code == 2
+    text = (tmp_path / name).read_text()
+    if name.endswith("xml"):
+        (case,) = ElementTree.fromstring(text)
+        assert [child.tag for child in case] == ["error"]
+        assert words in case[0].get("message")
+        assert ElementTree.fromstring(text).get("errors") == "1"
+    else:
+        told = json.loads(text, parse_constant=pytest.fail)
+        assert (told["outcome"], told["value"], told["samples"]) == ("investigate", None, 0)
+        assert words in told["words"]
+
+
+def test_a_reason_is_not_written_over_what_is_read(overconfident, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("z.npz", logits=overconfident.logits, labels=overconfident.labels)
+    (tmp_path / "link.json").hardlink_to(tmp_path / "z.npz")
+    before = (tmp_path / "z.npz").read_bytes()
+    for out in ("z.npz", "./z.npz", "link.json"):
+        for flags in (["--max-ece", "2"], ["--max-ece", "0.1"]):
+            assert CliRunner().invoke(main, ["check", "z.npz", *flags, "--out", out]).exit_code == 2
+            assert CliRunner().invoke(main, ["check", "z.npz", *flags, f"--out={out}"]).exit_code == 2
+    assert (tmp_path / "z.npz").read_bytes() == before
+    refused = CliRunner().invoke(main, ["check", "z.npz", "--max-ece", "0.1", "--out", "-"])
+    assert refused.exit_code == 2
+    assert not (tmp_path / "-").exists()
+
+
+def test_errors_are_in_per_cent_and_say_so(overconfident):
+    found = check(overconfident, 0.9)
+    told = json.loads(found.to_json())
+    assert (told["limit"], told["unit"]) == (90.0, "per cent")
+    assert "limit, 90 per cent" in found.words
+
+
+def test_what_a_calibrator_was_fitted_on_is_no_test_of_it(overconfident):
+    fit = TemperatureScaling().fit(overconfident.logits, overconfident.labels)
+    assert "only if these are others than it was fitted on" in check(overconfident, 0.05, calibrator=fit).words
+    assert "fitted on" not in check(overconfident, 0.05).words
+    text = " ".join(CliRunner().invoke(main, ["check", "--help"]).output.split())
+    assert "samples must be others than those that the model, and the calibrator, were fitted on" in text

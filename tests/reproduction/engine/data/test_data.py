@@ -1,0 +1,221 @@
+"""Loaders, on small files in the real formats; no network."""
+
+import gzip
+import subprocess
+
+import numpy as np
+import pytest
+
+from reproduction.engine import data
+from reproduction.engine.data import fashion_mnist, images
+
+
+@pytest.fixture(autouse=True)
+def nowhere(tmp_path, monkeypatch):
+    """No data set anywhere, unless a test puts one there."""
+    monkeypatch.setenv("FOCAL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("FOCAL_DATA", raising=False)
+    monkeypatch.setattr(fashion_mnist, "DEBIAN_FOLDER", tmp_path / "no-debian")
+    monkeypatch.setattr(fashion_mnist, "apt_download", _refuse)
+    monkeypatch.setattr(images, "_torchvision", _refuse)
+
+
+def _refuse(*_):
+    raise RuntimeError("not here")
+
+
+def write_idx(path, array):
+    header = b"\x00\x00\x08" + bytes([array.ndim]) + b"".join(int(d).to_bytes(4, "big") for d in array.shape)
+    path.write_bytes(gzip.compress(header + array.tobytes()))
+
+
+def test_own_files_come_first(write_npz, tmp_path, monkeypatch):
+    write_npz(tmp_path / "root" / "fashion-mnist")
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "root"))
+    found = data.load("fashion-mnist")
+    assert found.train.inputs.shape == (20, 28, 28, 1)
+    assert found.train.labels.dtype == np.int64
+    assert found.classes == 10
+
+
+def test_any_name_in_own_folder(write_npz, tmp_path, monkeypatch):
+    write_npz(tmp_path / "mine", shape=(8, 8, 3))
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    assert data.load("mine").train.inputs.shape == (20, 8, 8, 3)
+
+
+def test_debian_files_are_read_and_cached(tmp_path, monkeypatch):
+    folder = tmp_path / "debian"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    for (pictures, labels), n in zip(fashion_mnist.FILES.values(), (12, 6), strict=True):
+        write_idx(folder / pictures, rng.integers(0, 256, (n, 28, 28), dtype=np.uint8))
+        write_idx(folder / labels, rng.integers(0, 10, n, dtype=np.uint8))
+    monkeypatch.setattr(fashion_mnist, "DEBIAN_FOLDER", folder)
+    first = data.load("fashion-mnist")
+    monkeypatch.setattr(fashion_mnist, "DEBIAN_FOLDER", tmp_path / "gone")
+    second = data.load("fashion-mnist")
+    np.testing.assert_array_equal(first.train.inputs, second.train.inputs)
+    assert len(second.test) == 6
+
+
+def test_missing_data_names_the_three_ways():
+    with pytest.raises(FileNotFoundError, match=r"FOCAL_DATA.*dataset-fashion-mnist.*torchvision.*not here"):
+        data.load("fashion-mnist")
+
+
+def test_unknown_name_lists_the_known():
+    with pytest.raises(ValueError, match=r"dataset must be one of fashion-mnist.*Got 'mnst'"):
+        data.load("mnst")
+
+
+def test_apt_failure_is_a_reason_not_a_crash(monkeypatch, tmp_path):
+    monkeypatch.undo()
+
+    def fail(command, **_):
+        raise subprocess.CalledProcessError(100, command, stderr="E: Unable to locate package")
+
+    monkeypatch.setattr(fashion_mnist.subprocess, "run", fail)
+    with pytest.raises(RuntimeError, match="Unable to locate"):
+        fashion_mnist.apt_download("dataset-fashion-mnist", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\x00\x00\x0d\x01", "must be an IDX file"),
+        (b"\x00\x00\x08\x01\x00\x00\x00\x05abc", r"must hold \(5,\) bytes. Got 3"),
+    ],
+)
+def test_damaged_idx(tmp_path, content, message):
+    path = tmp_path / "x.gz"
+    path.write_bytes(gzip.compress(content))
+    with pytest.raises(ValueError, match=message):
+        fashion_mnist.read_idx(path)
+
+
+def test_wrong_content(write_npz, tmp_path, monkeypatch):
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    write_npz(tmp_path / "fashion-mnist", labels=11)
+    with pytest.raises(ValueError, match=r"train labels must lie in 0 ... 9"):
+        data.load("fashion-mnist")
+    np.savez(tmp_path / "fashion-mnist" / "train.npz", images=np.zeros((2, 28, 28)), labels=np.zeros(2, int))
+    with pytest.raises(ValueError, match="images must be uint8"):
+        data.load("fashion-mnist")
+    np.savez(tmp_path / "fashion-mnist" / "train.npz", labels=np.zeros(2, int))
+    with pytest.raises(ValueError, match=r"must hold images and labels. Got no images"):
+        data.load("fashion-mnist")
+
+
+def cut(content):
+    return content[: len(content) // 2]
+
+
+def flip(content):
+    damaged = bytearray(content)
+    damaged[len(content) // 2] ^= 255
+    return bytes(damaged)
+
+
+@pytest.mark.parametrize("damage", [cut, flip, lambda content: b"", lambda content: b"no npz"])
+@pytest.mark.parametrize(
+    ("root", "cure"), [("own", "provide it again"), ("cache", r"move .* away, and it is fetched anew")]
+)
+def test_a_damaged_file_is_named_with_the_cure(write_npz, tmp_path, monkeypatch, damage, root, cure):
+    folder = tmp_path / root / "fashion-mnist"
+    write_npz(folder)
+    if root == "own":
+        monkeypatch.setenv("FOCAL_DATA", str(tmp_path / root))
+    path = folder / "train.npz"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(ValueError, match=rf"{path} must be a whole npz file: {cure}. Got \w+: "):
+        data.load("fashion-mnist")
+
+
+@pytest.mark.parametrize("error", [MemoryError, PermissionError])
+def test_what_is_no_damage_is_not_called_so(write_npz, tmp_path, monkeypatch, error):
+    write_npz(tmp_path / "fashion-mnist")
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+
+    def refuse(*args, **options):
+        raise error("planted")
+
+    monkeypatch.setattr(np, "load", refuse)
+    with pytest.raises(error, match=r"^planted$"):
+        data.load("fashion-mnist")
+
+
+@pytest.mark.parametrize("damage", [cut, flip, lambda content: b"no gzip"])
+def test_a_damaged_gzip_file_is_named(tmp_path, damage):
+    write_idx(tmp_path / "x.gz", np.arange(200, dtype=np.uint8))
+    (tmp_path / "x.gz").write_bytes(damage((tmp_path / "x.gz").read_bytes()))
+    with pytest.raises(ValueError, match=rf"{tmp_path / 'x.gz'} must be a whole gzip file. Got "):
+        fashion_mnist.read_idx(tmp_path / "x.gz")
+
+
+def test_nothing_is_unpickled(write_npz, tmp_path, monkeypatch):
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    write_npz(tmp_path / "fashion-mnist")
+    np.savez(tmp_path / "fashion-mnist" / "train.npz", images=np.array([{}], dtype=object), labels=np.zeros(1, int))
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        data.load("fashion-mnist")
+
+
+def test_splits(write_npz, tmp_path, monkeypatch):
+    write_npz(tmp_path / "fashion-mnist", n_train=50)
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    found = data.load("fashion-mnist")
+    train, validation, test = data.split(found, 30, 15, seed=1)
+    assert (len(train), len(validation), len(test)) == (30, 15, 10)
+    smaller, same, _ = data.split(found, 10, 15, seed=1)
+    np.testing.assert_array_equal(validation.inputs, same.inputs)
+    np.testing.assert_array_equal(smaller.inputs, train.inputs[:10])
+    with pytest.raises(ValueError, match=r"at most 50, each at least 1. Got 40 \+ 15"):
+        data.split(found, 40, 15, seed=1)
+
+
+def test_a_folder_of_ones_own_is_whole(write_npz, tmp_path, monkeypatch):
+    """Else other data of that name would be taken without a word."""
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    for name in ("mine", "fashion-mnist"):
+        write_npz(tmp_path / name)
+        (tmp_path / name / "test.npz").unlink()
+        with pytest.raises(ValueError, match=rf"{name} must hold train.npz and test.npz. Got no test.npz"):
+            data.load(name)
+        (tmp_path / name / "train.npz").unlink()
+        with pytest.raises(ValueError, match=r"Got no train.npz, no test.npz"):
+            data.load(name)
+
+
+def test_the_folder_of_data_is_one(tmp_path, monkeypatch):
+    for wrong in (tmp_path / "none", tmp_path / "file"):
+        (tmp_path / "file").write_text("")
+        monkeypatch.setenv("FOCAL_DATA", str(wrong))
+        with pytest.raises(NotADirectoryError, match=r"FOCAL_DATA must be a folder. Got '.*', which is none"):
+            data.load("fashion-mnist")
+
+
+def test_images_of_two_shapes_or_of_one_class_are_refused(write_npz, tmp_path, monkeypatch):
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    folder = tmp_path / "mine"
+    write_npz(folder, shape=(8, 8, 3))
+    part = dict(np.load(folder / "test.npz"))
+    np.savez(folder / "test.npz", images=part["images"][:, :3, :3], labels=part["labels"])
+    with pytest.raises(ValueError, match=r"mine must hold .* of one shape. Got \(8, 8, 3\) and \(3, 3, 3\)"):
+        data.load("mine")
+    for name in ("train.npz", "test.npz"):
+        np.savez(folder / name, images=part["images"], labels=0 * part["labels"])
+    with pytest.raises(ValueError, match=r"train.npz must have labels of two classes or more"):
+        data.load("mine")
+
+
+def test_published_files_are_whole_too(tmp_path, monkeypatch):
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path))
+    (tmp_path / "svhn").mkdir()
+    (tmp_path / "svhn" / "train_32x32.mat").write_bytes(b"")
+    told = r"must hold train.npz and test.npz or train_32x32.mat and test_32x32.mat. Got no train.npz, no test.npz"
+    with pytest.raises(ValueError, match=told):
+        data.load("svhn")
+    (tmp_path / "tiny-imagenet").mkdir()  # its published folder has another name
+    with pytest.raises(ValueError, match=r"tiny-imagenet must hold train.npz and test.npz. Got"):
+        data.load("tiny-imagenet")

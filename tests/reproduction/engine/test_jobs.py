@@ -1,0 +1,334 @@
+"""Grids through Snakemake: two at once share the work, and what failed is told in a line."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from yaml import safe_load
+
+from reproduction.checkout import ROOT
+from reproduction.engine import jobs
+from reproduction.engine.grids import read_grid
+from reproduction.engine.run import run
+from reproduction.engine.status import CALL_AGAIN, status
+from reproduction.engine.version import VERSION
+from tests.reproduction.conftest import SMALL
+
+MARKER = f"finished-{VERSION}"
+
+GRID = """
+dataset: fashion-mnist
+model: mlp
+n_train: 60
+n_validation: 30
+epochs: 2
+batch_size: 10
+evaluate_every: 1
+gamma: 1
+learning_rate: [1e-3, 1e30]
+"""
+
+
+def grid(path, root, *options):
+    command = [sys.executable, "-m", "focal_lib.cli", "grid", str(path), "--root", str(root), "--cores", "1", *options]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ)
+
+
+@pytest.mark.slow
+def test_two_grids_at_once(small_data, tmp_path):
+    (tmp_path / "grid.yaml").write_text(GRID)
+    both = [grid(tmp_path / "grid.yaml", tmp_path / "my runs") for _ in range(2)]
+    outputs = [process.communicate(timeout=300)[0] for process in both]
+    assert [process.returncode for process in both] == [1, 1], "\n".join(outputs)
+    specs = read_grid(tmp_path / "grid.yaml")
+    for spec, entry in zip(specs, status(specs, tmp_path / "my runs"), strict=True):
+        assert entry.state == ("failed" if spec.learning_rate > 1 else "done")
+        log = (tmp_path / "my runs" / spec.digest / "log.jsonl").read_text().splitlines()
+        events = [json.loads(line)["event"] for line in log]
+        assert events[:2] == ["start", "failed"] if spec.learning_rate > 1 else events == ["start", "done"]
+    for output in outputs:
+        reason = "run focal 1, seed 0 FAILED: the training loss must stay finite. Got nan in epoch 1."
+        assert reason in output.splitlines()
+        assert "Traceback" not in output
+        before, _, _ = output.partition("To make: ")
+        assert "hours not known" not in before
+        assert "\nHours on " in before
+    assert not list((tmp_path / "my runs").glob(".logs-*"))
+
+
+def stop_in_time(path, root, epochs):
+    """Calls with more and more minutes, until its run begins within them; whether it was stopped then, or done."""
+    (spec,) = read_grid(path)
+    minutes = 0.07
+    for _ in range(12):
+        process = grid(path, root, "--minutes", f"{minutes:g}")
+        output = process.communicate(timeout=900)[0]
+        ((_, state, _),) = status([spec], root)
+        if state == "done":
+            return False
+        assert process.returncode == CALL_AGAIN, output
+        assert f"1 {state}" in output.splitlines()
+        if state == "stopped":
+            assert f"run {spec.name} stopped: time is up after epoch " in output
+            assert f" of {epochs}; the next call goes on.\n" in output
+            return True
+        assert state == "waiting", output
+        minutes *= 1.5
+    raise AssertionError(f"the run must begin within {minutes:g} minutes. It did not.")
+
+
+@pytest.mark.slow
+def test_a_grid_stopped_after_its_minutes_ends_as_one_that_never_was(small_data, tmp_path):
+    """Where a machine becomes so much faster meanwhile that the run ends in its minutes, it is tried again."""
+    epochs, path = 2000, tmp_path / "grid.yaml"  # more seconds than a grid takes to begin its run
+    long = {"epochs": epochs, "evaluate_every": epochs, "learning_rate": 1e-3, "n_train": 48, "batch_size": 8}
+    path.write_text("".join(f"{name}: {value}\n" for name, value in (safe_load(GRID) | long).items()))
+    roots = [tmp_path / name for name in ("a", "b", "c")]
+    root = next((root for root in roots if stop_in_time(path, root, epochs)), None)
+    assert root is not None, "the run must be stopped. It ended within its minutes."
+    process = grid(path, root)
+    output = process.communicate(timeout=900)[0]
+    assert process.returncode == 0, output
+    (spec,) = read_grid(path)
+    tries = [json.loads(line) for line in (root / spec.digest / "log.jsonl").read_text().splitlines()]
+    assert [line["event"] for line in tries] == ["start", "stopped", "start", "done"]
+    assert 0 < tries[1]["epoch"] == tries[2]["epoch"] < epochs
+    whole, stopped = run(spec, tmp_path / "whole"), run(spec, root)
+    for part in ("validation", "test", "train"):
+        assert (getattr(whole, part).logits == getattr(stopped, part).logits).all()
+    assert whole.history.equals(stopped.history)
+    weights = [folder / spec.digest / "weights.pt" for folder in (tmp_path / "whole", root)]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
+
+
+def test_a_damaged_run_of_a_grid_is_asked_for_again(finished, tmp_path, monkeypatch):
+    """Its marker stood for it."""
+    spec, folder, _ = finished
+    path = tmp_path / "grid.yaml"
+    path.write_text("\n".join(f"{name}: {value}" for name, value in {**SMALL, "gamma": 2}.items()))
+    asked = []
+    monkeypatch.setattr(jobs, "_wait", lambda process, minutes: asked.append((folder / MARKER).is_file()) or 0)
+    commands = []
+    monkeypatch.setattr(jobs.subprocess, "Popen", lambda command, **options: commands.append(command))
+    for cut in (0, 100):
+        (folder / MARKER).touch()
+        content = (folder / "logits.npz").read_bytes()
+        (folder / "logits.npz").write_bytes(content[: len(content) - cut])
+        jobs.do_grid(path, tmp_path)
+    assert asked == [True, False]
+    assert all(command[1:3] == ["-m", "workflow.call_snakemake"] for command in commands)  # which a signal ends
+    assert all("warm=0" in command for command in commands)  # no run ends with a server
+    assert read_grid(path) == [spec]
+
+
+@pytest.fixture
+def ended(small_data, tmp_path, monkeypatch):
+    """How a grid ends whose jobs leave these logs, by the name of the run or of the data set."""
+
+    def end(content, logs, **options):
+        path = tmp_path / "grid.yaml"
+        path.write_text(content)
+        names = {spec.name: f"run-{spec.digest}" for spec in read_grid(path)}
+
+        def begin(command, **options):
+            (folder,) = [Path(part.removeprefix("run_logs=")) for part in command if part.startswith("run_logs=")]
+            for name, log in logs.items():
+                file = folder / f"{names.get(name, name)}.txt"
+                file.parent.mkdir(exist_ok=True)
+                file.write_text(log)
+
+        monkeypatch.setattr(jobs.subprocess, "Popen", begin)
+        monkeypatch.setattr(jobs, "_wait", lambda process, minutes: 1)
+        failed = jobs.do_grid(path, tmp_path / "runs", **options).failed
+        return {spec.name: failed[spec.digest] for spec in read_grid(path) if spec.digest in failed}
+
+    return end
+
+
+def test_what_failed_in_a_call_is_known_by_what_the_jobs_said(ended):
+    reason = "n_train + n_validation must be at most 100, each at least 1. Got 1000 + 30."
+    logs = {
+        "cross-entropy, seed 0": f"Warning: slow\nError: {reason}\n",
+        "focal 1, seed 0": "Error: a batch of 20 does not fit.\nIts second line.\n",
+        "focal 2, seed 0": "Traceback (most recent call last):\n  File ...\nModuleNotFoundError: No module named 'x'\n",
+        "focal 3, seed 0": "focal 3, seed 0: another process is doing it, waiting\n",  # and killed
+        "focal 4, seed 0": "Error: no\nStopped: time is up after epoch 1 of 2; the next call goes on.\n",
+        "focal 5, seed 0": "",
+    }
+    assert ended(GRID.replace("gamma: 1", "gamma: [0, 1, 2, 3, 4, 5, 6]").replace("[1e-3, 1e30]", "1e-2"), logs) == {
+        "cross-entropy, seed 0": reason,
+        "focal 1, seed 0": "a batch of 20 does not fit.",
+        "focal 2, seed 0": "ModuleNotFoundError: No module named 'x'",
+    }
+
+
+def test_runs_whose_data_are_not_to_be_had_failed(ended):
+    two = GRID.replace("fashion-mnist", "[fashion-mnist, finsen]").replace("[1e-3, 1e30]", "[1e-2, 1e-3]")
+    logs = {"_build/data-finsen": "Error: finsen was not found.\n", "_build/data-fashion-mnist": "fine\n"}
+    found = ended(two, logs)
+    assert list(found.values()) == ["finsen was not found."]  # its two runs have one name
+
+
+def test_all_failed_where_snakemake_began_nothing(ended, monkeypatch):
+    """As of an option it does not know: a next call would begin nothing, too."""
+    assert ended(GRID, {}, minutes=9)["focal 1, seed 0"].startswith("Snakemake ended before it began a job")
+    assert ended(GRID, {"run-other": ""}, minutes=9) == {}
+    assert ended(GRID, {}, minutes=1e-9) == {}  # the time was up before
+
+
+def test_what_another_process_did_in_the_meantime_has_not_failed(finished, ended, tmp_path):
+    spec, folder, _ = finished
+    (tmp_path / "runs").mkdir()
+    folder.rename(tmp_path / "runs" / spec.digest)
+    content = "\n".join(f"{name}: {value}" for name, value in {**SMALL, "gamma": 2}.items())
+    assert ended(content, {spec.name: "Error: no room\n"}) == {}
+
+
+def test_a_full_disk_that_had_no_room_for_a_word(ended, monkeypatch):
+    room, two = {"free": 10**6}, GRID.replace("gamma: 1", "gamma: [0, 1]").replace("[1e-3, 1e30]", "1e-2")
+    monkeypatch.setattr(jobs.shutil, "disk_usage", lambda path: SimpleNamespace(**room))
+    assert ended(two, {"run-other": ""}) == {}
+    room["free"] = 0
+    found = ended(two, {"focal 1, seed 0": "Error: no\n"})
+    assert found["focal 1, seed 0"] == "no"
+    assert re.fullmatch(r"the disk of .*runs is full: 0 bytes are left", found["cross-entropy, seed 0"])
+
+
+@pytest.mark.slow
+def test_a_grid_whose_runs_cannot_be_prepared_ends(write_npz, tmp_path, monkeypatch):
+    """For what is found only when the data are read."""
+    write_npz(tmp_path / "data" / "mine", n_train=100)
+    (tmp_path / "data" / "mine" / "test.npz").write_bytes(b"cut")
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "data"))
+    (tmp_path / "grid.yaml").write_text(
+        "n_train: 50\nn_validation: 30\ndataset: [{dataset: mine, model: mlp}, {dataset: finsen, model: gp-cnn}]\n"
+    )
+    process = grid(tmp_path / "grid.yaml", tmp_path / "runs", "--minutes", "5")
+    output = process.communicate(timeout=300)[0].splitlines()
+    assert process.returncode == 1, output
+    assert "2 failed" in output
+    assert "test.npz must be a whole npz file: provide it again" in output[-2]
+    assert "finsen was not found" in output[-1]
+    assert not list((tmp_path / "runs").glob("[!.]*"))
+
+
+# --- Snakemake as a child, played by another: one that nobody ends is ended by an alarm ------
+
+GRID_OF_A_CHILD = """
+import signal, subprocess, sys
+from pathlib import Path
+from reproduction.engine import jobs
+if sys.argv[4] == "nohup":
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+begin = subprocess.Popen
+jobs.subprocess.Popen = lambda command, **options: begin([sys.executable, "-c", sys.argv[3]])
+jobs.do_grid(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+ENDS = """
+import signal, sys
+signal.alarm(10)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(print("ended", flush=True)))
+print("begun", flush=True)
+signal.pause()
+"""
+WAITS_FOR_ITS_JOB = """
+import signal, subprocess, sys
+job = subprocess.Popen([sys.executable, "-c", "import signal; signal.alarm(10); signal.pause()"])
+signal.signal(signal.SIGTERM, lambda *_: print("waits", flush=True))
+print("begun", flush=True)
+print("job ended by", -job.wait(), flush=True)
+"""
+
+
+@pytest.fixture
+def begun(tmp_path):
+    """A grid at work, with that child in place of Snakemake."""
+    begun = []
+
+    def begin(child, more=""):
+        (tmp_path / "grid.yaml").write_text("gamma: 1\n")
+        command = [sys.executable, "-c", GRID_OF_A_CHILD, tmp_path / "grid.yaml", tmp_path / "runs", child, more]
+        begun.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT))
+        assert begun[-1].stdout.readline() == "begun\n"
+        assert list((tmp_path / "runs").glob(".logs-*"))
+        return begun[-1]
+
+    yield begin
+    for process in begun:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_grid_that_is_ended_ends_snakemake_and_cleans_up(begun, tmp_path, number):
+    process = begun(ENDS)
+    process.send_signal(number)
+    assert process.stdout.readline() == "ended\n"
+    assert process.wait(10) == 128 + number
+    assert not list((tmp_path / "runs").glob(".logs-*"))
+
+
+def test_a_grid_that_is_ended_twice_ends_the_runs_at_work(begun, tmp_path):
+    process = begun(WAITS_FOR_ITS_JOB)
+    process.terminate()
+    assert process.stdout.readline() == "waits\n"
+    process.terminate()
+    assert process.stdout.readline() == f"job ended by {signal.SIGTERM:d}\n"
+    assert process.wait(10) == 128 + signal.SIGTERM
+    assert not list((tmp_path / "runs").glob(".logs-*"))
+
+
+def test_a_grid_outlives_its_terminal_under_nohup(begun):
+    process = begun(ENDS, "nohup")
+    process.send_signal(signal.SIGHUP)
+    process.terminate()
+    assert process.wait(10) == 128 + signal.SIGTERM
+
+
+def child(code):
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"begun\n"
+    return process
+
+
+def test_snakemake_is_waited_for():
+    assert jobs._wait(child("print('begun'); raise SystemExit(3)"), None) == 3
+    assert jobs._wait(child("print('begun'); raise SystemExit(3)"), 9) == 3
+
+
+def test_after_its_minutes_snakemake_is_to_begin_no_further_job():
+    process = child(ENDS)
+    started = time.monotonic()
+    assert jobs._wait(process, 0.1 / 60) == 0
+    assert time.monotonic() - started >= 0.1
+    assert process.stdout.read() == b"ended\n"
+
+
+def test_who_waits_elsewhere_than_in_the_main_thread_answers_no_signals():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(jobs._wait(child("print('begun')"), None)))
+    thread.start()
+    thread.join()
+    assert found == [0]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("br{ace}", r"must have no { or } or line break in its name. Got .*br{ace}"),
+        ("two\nlines", r"must have no { or } or line break in its name. Got .*two\\nlines"),
+        ("end'", r"must not end with a quotation mark. Got .*end'"),
+        ('end"', r"must not end with a quotation mark. Got .*end\""),
+    ],
+)
+def test_a_root_that_snakemake_would_change_is_refused(tmp_path, name, told):
+    with pytest.raises(ValueError, match=told):
+        jobs.do_grid(tmp_path / "grid.yaml", tmp_path / name)

@@ -1,0 +1,202 @@
+"""The ledger as a whole; each claim's planted faults are in the tests of its module and of the lemmas."""
+
+import inspect
+import re
+from dataclasses import replace
+
+import pytest
+
+from reproduction.checkout import ROOT
+from reproduction.engine.store import load_runs
+from reproduction.ledger import Claim, Measurement, Unchecked, Verdict, claim, find, ledger, verdicts
+from reproduction.ledger import ledger as face
+from reproduction.ledger.judgement import HOLDS
+from reproduction.ledger.ledger import PAPERS, RETIRED, Fidelity
+from reproduction.studies.shared import from_runs
+from tests.quick import first_is_quick, quick_but_for
+
+CLAIMS = {claim.id: claim for claim in ledger()}
+
+
+TAKE_SECONDS = (  # their evidence is fits or certificates
+    "kk24.negative_bounds",
+    "kk24.negative_confidence_falls",
+    "kk24.negative_inverse_sigmoid",
+    "l25.fig7_calibration",
+    "l25.fig7_sharp",
+    "l25.fig7_smoother",
+    "m20.linear_high_never",
+    "m20.linear_underconfident",
+)
+
+
+@pytest.mark.parametrize(
+    "id", quick_but_for(TAKE_SECONDS, (id for id, claim in CLAIMS.items() if claim.needs != "runs"))
+)
+def test_verdict_is_as_recorded(id):
+    now, before = CLAIMS[id], verdicts.records()[id]
+    assert (now.without_kernel, now.instead) == (before.verdict, before.instead)
+
+
+@pytest.fixture(scope="module")
+def two_seeds():
+    """Of the default grid, where make book has run: enough for an interval; and four of six losses."""
+    cached = (from_runs.results, from_runs.gaps, from_runs.temperatures, from_runs.comparison)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            from_runs, "load_runs", lambda: [run for run in load_runs() if run.spec.seed < 2 and run.spec.gamma <= 3]
+        )
+        for function in cached:
+            function.cache_clear()
+        yield
+    for function in cached:
+        function.cache_clear()
+
+
+@pytest.mark.parametrize("id", first_is_quick(id for id, claim in CLAIMS.items() if claim.needs == "runs"))
+def test_measured_claims_reach_a_verdict(id, two_seeds):
+    """Measured anew; `focal claims --verify` does so with every seed and compares with the record."""
+    claim = replace(CLAIMS[id])  # with a verdict of its own
+    papers = (Verdict.REPRODUCED, Verdict.UNDECIDED, Verdict.NOT_REPRODUCED)
+    ours = (Verdict.CONFIRMED, Verdict.UNDECIDED, Verdict.NOT_CONFIRMED)
+    assert claim.verdict in (*(ours if claim.fidelity == Fidelity.OURS else papers), Verdict.UNCHECKABLE)
+
+
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS)
+def test_claim_is_complete(claim):
+    assert PAPERS[claim.paper] in claim.source
+    assert claim.statement.strip()
+    assert claim.check.__doc__, "without a docstring the book has no source to link to"
+    assert set(claim.corrects) <= set(CLAIMS)
+    assert (ROOT / "notebooks" / f"{claim.chapter}.py").exists()
+
+
+def test_claims_that_take_seconds_are_claims():
+    assert set(TAKE_SECONDS) <= set(CLAIMS)
+
+
+def test_every_claim_is_on_record():
+    assert list(verdicts.recorded()) == list(CLAIMS)
+    assert "CHECK FAILED" not in verdicts.recorded().values()
+    known = verdicts.records()
+    assert {id for id in known if known[id].instead} <= {id for id, claim in CLAIMS.items() if claim.headline}
+
+
+def test_every_refuted_claim_has_a_correction_that_holds():
+    on_record = verdicts.recorded()
+    holding = {id for id, verdict in on_record.items() if verdict in (*map(str, HOLDS), "CONDITIONAL")}
+    corrected = {id for claim in CLAIMS.values() if claim.id in holding for id in claim.corrects}
+    assert {id for id, verdict in on_record.items() if verdict == "REFUTED"} <= corrected
+
+
+def test_an_ece_is_named_with_its_bins():
+    """Of claims about our own runs; the printed tables' are the papers'."""
+    for entry in CLAIMS.values():
+        if entry.needs and re.search(r"\bECE\b", entry.statement):
+            assert re.search("equal width|equal mass", entry.statement), entry.id
+
+
+def test_claims_import_lemmas_and_not_each_other():
+    for path in (ROOT / "focal_lib" / "claims").glob("*/*.py"):
+        imported = re.findall(r"from focal_lib\.claims\.(kk24|m20|kn24|l25)\b", path.read_text())
+        assert not imported, f"{path} imports from {imported}"
+
+
+def test_numbers_of_the_readme_are_computed():
+    """A correction that is typed has no measured number in it."""
+    typed = [c._instead for c in CLAIMS.values() if isinstance(c._instead, str)]
+    assert not [text for text in typed if re.search(r"\d\.\d|\d+ of \d+|%", text)]
+
+
+def test_unknown_id_names_near_ones():
+    with pytest.raises(ValueError, match=r"such as kk24.prop.*Got 'kk24.prp5'"):
+        find("kk24.prp5")
+    with pytest.raises(ValueError, match=r"must be one of kk24, m20, kn24, l25. Got 'x'"):
+        ledger("x")
+
+
+def test_ids_lead_to_code():
+    path, line = find("kk24.prop5").location.rsplit(":", 1)
+    assert path == "reproduction/theorems/kk24/prop5.py"
+    assert "def prop5()" in "".join((ROOT / path).read_text().splitlines()[int(line) - 1 : int(line) + 12])
+    assert find("m20.weight_norm_late").location.startswith("reproduction/studies/epochs/claims_regularisation.py:")
+
+
+def test_without_its_runs_a_claim_is_unchecked_and_says_what_makes_them():
+    def check():
+        raise FileNotFoundError("run 12ab has no logits.npz")
+
+    ledger_module = inspect.getmodule(face)
+    for needs, expected in (("runs", "`make book`"), ("results/x", "results/x of the project")):
+        found = ledger_module._where_present(check, needs)()
+        assert isinstance(found, Unchecked)
+        assert expected in found.reason
+        assert "run 12ab has no logits.npz" in found.reason
+    numbers = {"headline": "less", "_instead": lambda evidence: f"{evidence.measured:.2f}"}
+    unchecked = Claim("kk24.new", "KK24", "x", "02_convexity", lambda: Unchecked(""), needs="runs", **numbers)
+    assert unchecked.instead == ""
+
+
+def test_options_of_a_claim_are_checked():
+    options = {"source": "KK24", "statement": "x", "chapter": "02_convexity", "fidelity": "quoted"}
+    with pytest.raises(ValueError, match=r"needs must be 'runs' or 'results/<folder>'. Got 'run'"):
+        claim("kk24.new", **options, needs="run")
+    with pytest.raises(ValueError, match=r"instead must come with a headline"):
+        claim("kk24.new", **options, instead="nothing")
+    with pytest.raises(ValueError, match=r"fidelity must be one of 'quoted', .*'ours'. Got 'exact'"):
+        claim("kk24.new", **options | {"fidelity": "exact"})
+    with pytest.raises(ValueError, match=r"fidelity must be 'ours' for a correction. Got 'quoted' for 'kk24.new'"):
+        claim("kk24.new", **options, corrects="kk24.prop1")
+    with pytest.raises(ValueError, match=r"headline must be of a paper's claim.*Got 'ours'"):
+        claim("kk24.new", **options | {"fidelity": "ours"}, headline="x")
+    with pytest.raises(ValueError, match=r"retired one: 'm20.entropy_always' is now m20.entropy_binary"):
+        claim("m20.entropy_always", **options)
+
+
+def test_an_id_is_taken_by_one_check(monkeypatch):
+    """By whatever file the second is in; a module that is loaded again registers its claims again."""
+    ledger_module = inspect.getmodule(face)
+    monkeypatch.setattr(ledger_module, "_REGISTRY", dict(ledger_module._REGISTRY))
+    options = {"source": "KK24", "statement": "x", "chapter": "02_convexity", "fidelity": "quoted"}
+    with pytest.raises(ValueError, match=r"claim id must be unique. Got 'kk24.prop1'"):
+        claim("kk24.prop1", **options)(lambda: Unchecked(""))
+
+    def one():
+        return Unchecked("one")
+
+    def two():
+        return Unchecked("two")
+
+    for needs in (None, "runs"):
+        id = f"kk24.new_{needs}"
+        for _ in range(2):
+            claim(id, **options, needs=needs)(one)
+        with pytest.raises(ValueError, match=rf"claim id must be unique. Got '{id}' of .*\.one and of .*\.two\."):
+            claim(id, **options, needs=needs)(two)
+        assert find(id).evidence.reason == "one"
+
+
+def test_retired_ids_lead_to_what_took_their_place():
+    for id, now in RETIRED.items():
+        assert id not in CLAIMS
+        assert set(now.split(", ")) <= set(CLAIMS)
+        with pytest.raises(ValueError, match=rf"{id}' is retired, see {now}"):
+            find(id)
+
+
+def test_what_is_refuted_is_a_papers():
+    """A false statement that no paper makes is no claim to refute; and a quotation is one."""
+    refuted = {id for id, verdict in verdicts.recorded().items() if verdict == "REFUTED"}
+    assert not [id for id in refuted if not CLAIMS[id].of_paper]
+    assert not [
+        c.id for c in CLAIMS.values() if c.fidelity == "quoted" and not re.search(r"'|[\\]ge|[\\]approx", c.statement)
+    ]
+
+
+def test_a_statement_of_ours_is_confirmed_not_reproduced():
+    assert not {
+        id for id, found in verdicts.recorded().items() if found.endswith("REPRODUCED") and not CLAIMS[id].of_paper
+    }
+    measured = Claim("kk24.new", "KK24", "x", "02_convexity", lambda: Measurement("", "1", 1.0, 1.0, 0.1))
+    assert measured.verdict == Verdict.CONFIRMED
+    assert replace(measured, fidelity=Fidelity.QUOTED).verdict == Verdict.REPRODUCED

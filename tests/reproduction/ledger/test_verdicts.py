@@ -1,0 +1,76 @@
+"""The record: what counts as a change, and what may be written."""
+
+import json
+
+import pytest
+
+from reproduction.ledger import ledger, readme, verdicts
+from reproduction.ledger.verdicts import Check, Record
+
+ALL = [Check(id, found, None) for id, found in verdicts.records().items()]
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A checkout with a README and a record of its own."""
+    (tmp_path / "README.md").write_text(f"before\n{readme.START}\nold\n{readme.END}\nafter\n")
+    monkeypatch.setattr(verdicts, "FILE", tmp_path / "verdicts.json")
+    monkeypatch.setattr(verdicts, "require_checkout", lambda what: tmp_path)
+    return tmp_path
+
+
+def test_record_writes_verdicts_and_readme(checkout):
+    verdicts.record(reversed(ALL))
+    assert list(verdicts.recorded()) == [claim.id for claim in ledger()]
+    text = (checkout / "README.md").read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("\nafter\n")
+    assert "\nold\n" not in text
+    assert (
+        "| KK24 Prop. 5 | the map never lowers the top probability | [6](notebooks/06_confidence.py) | **REFUTED** |"
+        in text
+    )
+
+
+def test_nothing_is_recorded_that_was_not_checked(checkout):
+    with pytest.raises(ValueError, match=r"Got none of kk24.ce_overconfident"):
+        verdicts.record(ALL[1:])
+    with pytest.raises(FileNotFoundError, match=r"which `make book` makes. Got none for kk24.ce_overconfident"):
+        verdicts.record([check._replace(missing=True) for check in ALL])
+    with pytest.raises(FileNotFoundError, match=r"run `make proofs`"):
+        verdicts.record([check._replace(kernel=False) for check in ALL])
+    assert not (checkout / "verdicts.json").exists()
+
+
+def test_what_counts_as_a_change():
+    before = Record("PROVED", "up to 0.0012", formal=True)
+    same = Check("kk24.prop1", before, before)
+    assert not same.changed
+    assert same._replace(now=before._replace(verdict="NUMERIC")).changed
+    assert same._replace(now=before._replace(instead="up to 0.0013")).changed
+    assert same._replace(before=None).changed
+    unchecked = same._replace(now=Record("UNCHECKABLE HERE"))
+    assert unchecked.changed
+    assert not unchecked._replace(missing=True).changed
+
+
+def test_what_the_kernel_says_counts_where_it_is_known():
+    formal = Record("PROVED", formal=True)
+    lost = Check("kk24.prop1", formal._replace(formal=False), formal)
+    assert lost.changed
+    assert not lost._replace(kernel=False).changed
+    assert lost._replace(kernel=False, now=Record("NUMERIC")).changed
+
+
+def test_a_refutation_that_is_formal_stays_one():
+    assert Record("PROVED", formal=True).in_full == "FORMALLY PROVED"
+    assert Record("REFUTED", formal=True).in_full == "REFUTED"
+    assert Record("REFUTED", formal=True).label == "REFUTED (FORMALLY PROVED)"
+    assert Record("PROVED", formal=True).label == "FORMALLY PROVED"
+    assert Record("REFUTED", "never", formal=True).describe() == "REFUTED, checked by Coq, never"
+    assert Record("NUMERIC", formal=True).describe() == "FORMALLY PROVED (NUMERIC without Coq)"
+
+
+def test_record_is_whole_json():
+    content = json.loads(verdicts.FILE.read_text())
+    assert set(content) == {"verdicts", "formal", "instead"}

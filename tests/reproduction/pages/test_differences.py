@@ -1,0 +1,36 @@
+"""What a result was made otherwise than a paper's, on its page."""
+
+import re
+
+import pytest
+
+from reproduction.checkout import ROOT
+from reproduction.pages.differences import differences, folded_differences
+
+
+def test_lists():
+    assert differences(()).data == ""
+    assert differences(["a", "b"]).data == "**Differs from the paper in**\n\n* a\n* b"
+    assert differences((), ["c"]).data == "**Of the paper, missing**\n\n* c"
+
+
+def test_folded():
+    found = folded_differences({"the runs on CIFAR-10": ["epochs < 350"], "others": []}).data
+    assert "<summary>Differs from the papers in: the runs on CIFAR-10</summary>" in found
+    assert "<ul><li>epochs &lt; 350</li></ul>" in found
+    assert "others" not in found
+
+
+@pytest.mark.parametrize("name", ["08_training", "09_focal_temperature_scaling", "10_gradient_factor", "13_table1"])
+def test_pages_that_show_runs_on_cifar_say_in_what_those_differ(name):
+    text = (ROOT / "notebooks" / f"{name}.py").read_text()
+    assert re.search(r"^(folded_)?differences\(", text, re.MULTILINE)
+    assert re.search(r"\"cifar10-record\"|grids/(cifar10-record|\{recorded\})\.yaml\"\)\.differs", text)
+
+
+@pytest.mark.parametrize("name", ["08_training", "09_focal_temperature_scaling", "11_curvature", "13_table1"])
+def test_pages_with_results_of_runs_say_in_what_they_differ(name):
+    """From the grid that they read, not typed."""
+    text = (ROOT / "notebooks" / f"{name}.py").read_text()
+    assert re.search(r"^differences\(", text, re.MULTILINE)
+    assert "read_notes(" in text

@@ -1,0 +1,56 @@
+"""Numbers kept for the prose come back under their keys."""
+
+import re
+
+import numpy as np
+import pytest
+from myst_nb import glue  # noqa: F401  (what `note` calls must be there)
+
+from focal_lib.metrics.intervals import t_interval
+from reproduction.checkout import ROOT
+from reproduction.pages import notes
+
+
+def test_names_become_keys_of_the_page(monkeypatch):
+    kept = {}
+    monkeypatch.setattr(notes, "glue", lambda key, value, display: kept.update({key: (value, display)}))
+    notes.note("bounds", {"t-half": 0.7}, gamma_c=5.6)
+    assert kept == {"bounds-t-half": (0.7, False), "bounds-gamma-c": (5.6, False)}
+
+
+def test_numbers_of_numpy_are_plain(monkeypatch):
+    """The text formats them, as in `page-mean:.2f`."""
+    kept = {}
+    monkeypatch.setattr(notes, "glue", lambda key, value, display: kept.update({key: value}))
+    notes.note("page", mean=np.float64(0.5), runs=np.int64(3))
+    assert {key: type(value) for key, value in kept.items()} == {"page-mean": float, "page-runs": int}
+
+
+def test_numbers_of_other_pages_are_quoted_with_a_format():
+    """Without one MyST takes the page itself for the key."""
+    pages = [*ROOT.glob("book/*.md"), *ROOT.glob("notebooks/*.py")]
+    quoted = [text for page in pages for text in re.findall(r"\{glue:text\}`([^`]*::[^`]*)`", page.read_text())]
+    assert quoted
+    assert [text for text in quoted if not re.search(r"::[^:]+:[^:]*[a-z%]$", text)] == []
+
+
+@pytest.mark.parametrize(("value", "said"), [(0.153, 0.16), (0.15, 0.15), (0.1, 0.1), (0.0, 0.0), (2.999, 3.0)])
+def test_what_is_said_to_be_at_most_is_no_less(value, said):
+    assert notes.at_most(value) == pytest.approx(said, abs=1e-12)
+    assert notes.at_most(100 * value, 0) >= 100 * value - 1e-9
+
+
+def test_spans_are_the_t_intervals_of_each_group():
+    i, j = t_interval([1.0, 2.0, 4.0]), t_interval([0.5, 0.25])
+    assert notes.say_spans([1.0, 2.0, 4.0]) == f"95 % t interval {i.low:.1f} to {i.high:.1f}"
+    both = notes.say_spans([1.0, 2.0, 4.0], [0.5, 0.25], digits=2, signed=True)
+    assert both == f"95 % t intervals {i.low:+.2f} to {i.high:+.2f}, {j.low:+.2f} to {j.high:+.2f}"
+    assert notes.say_spans([1.0, 99.0], within=(0, 100)) == "95 % t interval 0.0 to 100.0"
+
+
+def test_one_seed_has_no_span():
+    assert notes.say_spans([3.0]) == "one seed, no interval"
+    assert notes.say_spans([3.0], [1.0]) == "one seed, no interval"
+    assert notes.say_spans([3.0], [1.0, 1.5], within=(0, 100)).startswith("95 % t intervals none, 0.0 to 4.4")
+    with pytest.raises(ValueError, match=r"groups of values must be at least one\. Got none"):
+        notes.say_spans()

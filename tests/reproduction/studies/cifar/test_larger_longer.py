@@ -1,0 +1,110 @@
+"""M20's claims of a larger network and of a longer training: which seeds they need, and what they conclude."""
+
+import pandas as pd
+import pytest
+
+from reproduction.engine.grids import read_contrasts, read_grid
+from reproduction.ledger import Verdict, find
+from reproduction.studies.cifar import claims_kk24 as table1
+from reproduction.studies.cifar import claims_m20 as cifar
+from reproduction.studies.cifar.claims_m20 import CLIPPED, change_of_lead
+from reproduction.studies.shared.recorded import read_planned, read_table, read_whole_seeds
+
+SEEN = "cifar10-long"  # the runs that suggested what is asked
+
+
+def shifted(name, seeds, by):
+    """The first seed's rows as these seeds', the ECE as trained with gamma 3 higher by so much, and a little a seed."""
+    table = read_table(name)
+    first = table[(table["seed"] == 0) & table["loss"].isin(["cross-entropy", "focal 3"])]
+    asked = (first["loss"] == "focal 3") & (first["metric"] == "ece") & (first["method"] == "none")
+    return pd.concat([first.assign(seed=s, value=first["value"] + asked * (by + 0.01 * s)) for s in seeds])
+
+
+@pytest.fixture
+def records(monkeypatch):
+    """Tables of records by name, for the others the real ones."""
+    given = {}
+    read = lambda name: given[name] if name in given else read_whole_seeds(name)  # noqa: E731
+    monkeypatch.setattr("reproduction.studies.shared.from_runs.read_whole_seeds", read)
+    return given
+
+
+def test_seed_0_was_seen_and_is_not_asked():
+    fresh, seen = (read_grid(f"workflow/grids/{name}.yaml") for name in (cifar.FRESH, SEEN))
+    assert not {spec.seed for spec in fresh} & {spec.seed for spec in seen}
+    assert {spec.label for spec in fresh} == {spec.label for spec in seen}
+    assert {spec.training for spec in fresh} == {spec.training for spec in seen}
+    assert read_contrasts(f"workflow/grids/{cifar.FRESH}.yaml") == read_contrasts(f"workflow/grids/{CLIPPED}.yaml")
+
+
+@pytest.mark.parametrize(("by", "verdict"), [(0.0, Verdict.REPRODUCED), (9.0, Verdict.NOT_REPRODUCED)])
+def test_fresh_seeds_decide(records, by, verdict):
+    records[cifar.FRESH] = shifted(SEEN, [1, 2, 3], by)
+    found = cifar.cifar10_before_long()
+    assert (found.verdict, found.over) == (verdict, "3 seeds")
+    records[cifar.FRESH] = shifted(SEEN, [1, 2], by)
+    assert cifar.cifar10_before_long().verdict == Verdict.UNDECIDED
+
+
+def test_a_change_waits_for_the_seeds_that_both_are_planned_with(records):
+    records[cifar.FRESH] = shifted(SEEN, [1, 2, 3], 0.0)
+    records[CLIPPED] = shifted(CLIPPED, [0, 1, 2, 3], 0.0)
+    found = cifar.longer_training_favours_focal()
+    assert (found.complete, found.over, found.verdict) == (True, "3 seeds", Verdict.REPRODUCED)  # 1, 2 and 3
+    for seeds in ([0, 1, 2], [0]):  # with seed 0 alone there is none in common
+        records[CLIPPED] = shifted(CLIPPED, seeds, 0.0)
+        found = cifar.longer_training_favours_focal()
+        assert (found.complete, found.verdict) == (False, Verdict.UNDECIDED)
+        assert "of 3 planned seeds" in found.describe()
+
+
+def test_a_change_between_runs_without_a_common_seed_is_refused():
+    with pytest.raises(ValueError, match=r"cifar10-long-fresh and cifar10-long must be planned with a seed in common"):
+        change_of_lead(cifar.FRESH, SEEN, "by nothing")
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        table1.table1_ece_every_loss_resnet18,
+        table1.table1_ece_focal_losses_resnet18,
+        table1.table1_gamma_ece_resnet18,
+        table1.table1_gamma_accuracy_resnet18,
+        cifar.cifar10_before_resnet18,
+        cifar.cifar10_after_sample_dependent_resnet18,
+        cifar.cifar10_after_fixed_resnet18,
+    ],
+)
+def test_claims_of_resnet18_read_its_runs_alone(monkeypatch, check):
+    def only_these(name):
+        assert name == cifar.LARGER
+        return read_whole_seeds(name)
+
+    monkeypatch.setattr("reproduction.studies.shared.from_runs.read_whole_seeds", only_these)
+    found = check()
+    parts = getattr(found, "parts", (found,))
+    assert {part.over for part in parts} == {"3 seeds"}
+
+
+def test_the_row_of_the_readme_has_the_trainings_that_say_otherwise():
+    row = find("m20.cifar10_before_long")
+    others = [cifar.against_cross_entropy("focal 3", "pre", runs=name) for name in (CLIPPED, cifar.LARGER)]
+    assert all(f"{one.measured:+.1f}, {one.over}" in row.instead for one in others)
+    epochs = {spec.training.epochs for name in (CLIPPED, cifar.LARGER) for spec in read_planned(name)}
+    assert f"after {epochs.pop()} epochs" in row.instead
+    assert not epochs
+
+
+def test_a_row_without_the_runs_that_it_names_has_no_words(monkeypatch):
+    def missing(*_, **__):
+        raise FileNotFoundError("results/cifar10-resnet18")
+
+    row = find("m20.cifar10_before_long")
+    assert row.verdict == Verdict.REPRODUCED
+    monkeypatch.setattr(cifar, "against_cross_entropy", missing)
+    assert row.instead == ""
+
+
+def test_what_had_been_seen_before_is_remarked():
+    assert "seed 0 of either had been seen" in cifar.longer_training_favours_focal().remark

@@ -1,0 +1,82 @@
+"""Claims on the landscape, on measurements made up: each part by its own network, and the signs that are claimed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reproduction.ledger.evidence import All
+from reproduction.ledger.judgement import Verdict
+from reproduction.studies.landscape import (
+    claims_kn24 as landscape,
+)
+from reproduction.studies.landscape import (
+    claims_rescaled as rescaled_layers,
+)
+from reproduction.studies.landscape.landscape import add_logs
+from reproduction.studies.landscape.written_landscape import NETWORKS
+
+
+def made_up(top, trace_ce, ece):
+    """Values of gamma, the same for each network and, but for a little, each seed."""
+    found = []
+    for model, gammas in NETWORKS.items():
+        for gamma in gammas:
+            for seed in range(4):
+                label = f"focal {gamma:g}" if gamma else "cross-entropy"
+                named = {"dataset": "made up", "model": model, "loss": label, "gamma": gamma, "seed": seed}
+                values = {"top own validation": top(gamma), "trace own validation": top(gamma), "ece": ece(gamma)}
+                values |= {f"trace ce {split}": trace_ce(gamma) for split in ("validation", "train")}
+                values |= {"spread validation": 1 + gamma}
+                for metric, value in values.items():
+                    row = {"method": "none", "objective": "", "metric": metric, "value": value * (1 + seed / 1000)}
+                    found.append(named | row | {"error": 0.0})
+    return add_logs(pd.DataFrame(found))
+
+
+@pytest.fixture
+def given(monkeypatch):
+    return lambda **how: monkeypatch.setattr(landscape, "table", lambda: made_up(**how))
+
+
+def test_correlations_stay_between_their_ends(given):
+    given(top=lambda g: np.exp(-g), trace_ce=lambda g: 1 / (1 + g), ece=lambda g: np.exp(-g))
+    found = landscape.relation()
+    assert found.verdict == Verdict.REPRODUCED
+    for part in found.parts:
+        assert part.measured == pytest.approx(1)
+        assert part.interval.low < part.interval.high == 1  # of equal seeds, too
+    shown = landscape.relation().parts[0].interval.at(0.999)
+    assert shown.high == 1
+
+
+def test_a_flatter_landscape_with_the_least_ece_in_the_middle(given):
+    given(top=lambda g: np.exp(-g), trace_ce=lambda g: 1 / (1 + g), ece=lambda g: 1 + (g - 3) ** 2)
+    assert landscape.fig2().verdict == Verdict.REPRODUCED
+    assert len(landscape.fig2().parts) == 5 + 5 + 3
+    for claim in (landscape.fig2_ends, landscape.fig2_ece, landscape.fig3, landscape.one_landscape, landscape.spread):
+        assert isinstance(claim(), All)
+        assert claim().verdict == Verdict.REPRODUCED
+
+
+def test_one_step_that_rises_contradicts(given):
+    given(top=lambda g: np.exp(-g) if g < 5 else 1.0, trace_ce=lambda g: 1 + g, ece=lambda g: 9 - g)
+    assert landscape.fig2().verdict == Verdict.NOT_REPRODUCED
+    assert landscape.fig2_ece().verdict == Verdict.NOT_REPRODUCED
+    assert landscape.fig3().verdict == Verdict.NOT_REPRODUCED
+    assert landscape.one_landscape().verdict == Verdict.NOT_REPRODUCED
+    assert landscape.one_landscape_train().verdict == Verdict.NOT_REPRODUCED
+
+
+def test_relations_are_by_seed_and_need_a_sign(given):
+    given(top=lambda g: np.exp(-g), trace_ce=lambda g: 1.0, ece=lambda g: 9 - g)
+    assert landscape.relation().verdict == Verdict.REPRODUCED
+    given(top=lambda g: np.exp(-g), trace_ce=lambda g: 1.0, ece=lambda g: 1 + g)
+    assert landscape.relation().verdict == Verdict.NOT_REPRODUCED
+
+
+def test_the_derivation_needs_the_true_factor(monkeypatch):
+    assert rescaled_layers.flat_by_scaling().verdict == Verdict.PROVED
+    real = rescaled_layers.step_of_several
+    doubled = lambda text, *pairs: real(text, *((2 * left, right) for left, right in pairs))  # noqa: E731
+    monkeypatch.setattr(rescaled_layers, "step_of_several", doubled)
+    assert rescaled_layers.flat_by_scaling().verdict == Verdict.FAILED

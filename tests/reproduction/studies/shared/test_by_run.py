@@ -1,0 +1,182 @@
+"""Tables with a row a run, against the calibrators and metrics they are made of."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import softmax
+
+from focal_lib.calibration.calibrators.focal_temperature import FocalTemperatureScaling
+from focal_lib.calibration.calibrators.temperature import TemperatureScaling
+from focal_lib.metrics.bins import adaptive_ece, ece
+from focal_lib.metrics.scores import nll
+from focal_lib.theory.maps import focal_log_probs
+from reproduction.studies.shared import by_run
+
+
+@pytest.fixture(scope="module")
+def compared(made_results):
+    return by_run.compare_scaling(made_results[3:5])  # cross-entropy and gamma 3
+
+
+def test_gaps_before_and_after_the_map(made_results):
+    frame = by_run.confidence_gaps(made_results)
+    assert len(frame) == 2 * len(made_results)
+    first = frame[(frame["split"] == "test") & (frame["gamma"] == 0) & (frame["seed"] == 0)].iloc[0]
+    probs = softmax(made_results[0].test.logits.astype(float), -1)
+    assert first["adaptive_ece"] == pytest.approx(adaptive_ece(probs, made_results[0].test.labels))
+    assert first["gap"] == pytest.approx(first["confidence"] - first["accuracy"])
+    assert first["mapped_gap"] == first["gap"]  # gamma 0: no map
+    of_test = by_run.confidence_gaps(made_results, ["test"])
+    pd.testing.assert_frame_equal(of_test, frame[frame["split"] == "test"].reset_index(drop=True))
+    focal = frame[frame["gamma"] == 3]
+    assert (focal["mapped_confidence"] > focal["confidence"]).all()
+
+
+def test_reliability_takes_all_seeds_of_a_loss_together(made_results):
+    label = made_results[0].spec.label
+    runs = [run for run in made_results if run.spec.label == label]
+    halved = {(label, run.spec.seed): 2.0 for run in runs}
+    for temperatures, t in ((None, 1.0), (halved, 2.0)):
+        bins = by_run.reliability_by_loss(made_results, [label], temperatures)[label]
+        probs = np.concatenate([softmax(run.test.logits.astype(float) / t, -1) for run in runs])
+        labels = np.concatenate([run.test.labels for run in runs])
+        assert bins.count.sum() == len(labels)
+        right = bins.accuracy @ bins.count / len(labels)
+        assert right == pytest.approx((probs.argmax(-1) == labels).mean())
+        gap = np.abs(bins.accuracy - bins.confidence) @ bins.count / len(labels)
+        assert gap == pytest.approx(ece(probs, labels))
+    with pytest.raises(ValueError, match=r"Got none of focal 99"):
+        by_run.reliability_by_loss(made_results, ["focal 99"])
+
+
+def test_only_focal_losses_of_one_gamma_have_the_map_of_training(make_result):
+    others = {"flsd-53": {}, "fcl": {"gamma": 3, "lam": 0.5}, "dual-focal": {"gamma": 3}}
+    runs = [make_result(loss, 0, **own) for loss, own in others.items()]
+    for some in (runs, [make_result("focal", 0, gamma=3), *runs]):
+        fits, gaps = by_run.validation_temperatures(some), by_run.confidence_gaps(some, ["test"])
+        mapped = fits["mapped_temperature"].tolist(), gaps["mapped_gap"].tolist(), gaps["mapped_confidence"].tolist()
+        for values in mapped:
+            assert np.isnan(values).tolist() == [not run.startswith("focal ") for run in fits["loss"]]
+        assert fits["temperature"].notna().all()
+        assert gaps[["confidence", "gap", "adaptive_ece"]].notna().all(axis=None)
+
+
+def test_validation_temperatures(made_results):
+    frame = by_run.validation_temperatures(made_results[:2])
+    mapped = focal_log_probs(made_results[1].validation.logits.astype(float), made_results[1].spec.gamma)
+    fit = TemperatureScaling("nll").fit(mapped, made_results[1].validation.labels)
+    assert frame["mapped_temperature"][1] == pytest.approx(fit.temperature_)
+    run = made_results[1].validation
+    assert frame["temperature"].iloc[1] == TemperatureScaling("nll").fit(run.logits, run.labels).temperature_
+
+
+def test_scalings_in_long_form(made_results, compared):
+    assert compared[["method", "objective", "search"]].drop_duplicates().to_numpy().tolist() == [
+        ["none", "", ""],
+        ["temperature", "nll", "newton"],
+        ["focal-temperature", "nll", "newton"],
+        ["temperature", "adaptive-ece", "grid"],
+        ["focal-temperature", "adaptive-ece", "grid"],
+        ["focal-temperature", "adaptive-ece", "line"],
+    ]
+    run = made_results[4]
+    row = compared.query("gamma == 3 and search == 'line'").iloc[0]
+    fit = FocalTemperatureScaling("adaptive-ece", "line").fit(run.validation.logits, run.validation.labels)
+    probs = fit.predict_proba(run.test.logits.astype(float))
+    assert (row["temperature"], row["calibration_gamma"], row["value"]) == (
+        fit.temperature_,
+        fit.gamma_,
+        fit.objective_,
+    )
+    assert row["adaptive_ece"] == pytest.approx(adaptive_ece(probs, run.test.labels))
+    assert row["nll"] == pytest.approx(nll(probs, run.test.labels))
+    by_grid = compared.query("gamma == 3 and search == 'grid' and method == 'focal-temperature'").iloc[0]
+    assert by_grid["value"] <= row["value"]  # the grid holds the line
+
+
+def test_only_the_fits_that_are_asked_for_are_made(make_result, monkeypatch):
+    run, made = make_result("focal", 7, gamma=1), []
+    build = by_run.build_scaling
+    monkeypatch.setattr(by_run, "build_scaling", lambda *scaling: made.append(scaling) or build(*scaling))
+    by_ece = [scaling for scaling in by_run.FITS if scaling[:2] == ("temperature", "adaptive-ece")]
+    frame = by_run.compare_scaling([run], by_ece)
+    assert made == [("temperature", "adaptive-ece", "grid")]
+    again = by_run.compare_scaling([run], by_run.FITS[:4])
+    assert made[1:] == [("temperature", "nll", "newton"), ("focal-temperature", "nll", "newton")]
+    assert frame.iloc[0].equals(again.iloc[3].rename(0))
+
+
+def test_runs_are_counted_by_the_ece_on_validation(made_results, compared):
+    counts = by_run.count_on_validation(compared)
+    wanted = dict.fromkeys(counts, 0)
+    for result in made_results[3:5]:
+        held_out = result.validation.logits, result.validation.labels
+        plain, focal = TemperatureScaling("adaptive-ece"), FocalTemperatureScaling("adaptive-ece")
+        change = focal.fit(*held_out).objective_ - plain.fit(*held_out).objective_
+        wanted["equal" if abs(change) <= 1e-12 else "lower" if change < 0 else "higher"] += 1
+    assert counts == wanted
+    of_test = compared.assign(adaptive_ece=0.0, nll=0.0)  # what stands there is not asked
+    assert by_run.count_on_validation(of_test) == counts
+
+
+def test_without_a_gamma_of_0_the_ece_on_validation_may_be_equal_or_higher(compared):
+    kept = (compared["objective"] == "adaptive-ece") & (compared["search"] == "grid")
+    seeds = pd.concat([compared[kept].assign(seed=seed) for seed in range(3)])
+    values = {0: (0.01, 0.02), 1: (0.02, 0.02), 2: (0.02, 0.01)}  # of focal temperature scaling, of a temperature
+    seeds["value"] = [values[s][m == "temperature"] for s, m in zip(seeds["seed"], seeds["method"], strict=True)]
+    assert by_run.count_on_validation(seeds) == {"lower": 2, "equal": 2, "higher": 2}
+    with pytest.raises(ValueError, match="both fits by adaptive ECE"):
+        by_run.count_on_validation(compared[compared["method"] == "temperature"])
+
+
+def test_gain_by_resampling_is_that_of_the_fits(made_results, compared):
+    rows = compared.query("gamma == 3 and search == 'grid'").set_index("method")
+    pairs = [tuple(rows.loc[m, ["calibration_gamma", "temperature"]]) for m in ("focal-temperature", "temperature")]
+    gain = by_run.resample_gain(made_results[4], *pairs, resamples=50)
+    wanted = rows.loc["focal-temperature", "adaptive_ece"] - rows.loc["temperature", "adaptive_ece"]
+    assert gain.estimate == pytest.approx(wanted)
+    assert gain.kind == "percentile bootstrap"
+    same = by_run.resample_gain(made_results[4], pairs[0], pairs[0], resamples=50)
+    assert (same.estimate, same.low, same.high) == (0, 0, 0)
+
+
+def test_temperature_by_nll_for_a_gamma(made_results):
+    result = made_results[0]
+    found = by_run.validation_temperatures([result])["temperature"][0]
+    assert by_run.nll_temperature(result, 0.0) == pytest.approx(found, rel=2e-4)
+    grid = FocalTemperatureScaling("nll", gammas=(1.0,), temperatures=np.arange(0.1, 10, 0.01))
+    fit = grid.fit(result.validation.logits, result.validation.labels)
+    assert by_run.nll_temperature(result, 1.0) == pytest.approx(fit.temperature_, abs=0.0051)
+
+
+def test_temperature_for_each_gamma_rises(made_results):
+    found = by_run.temperature_by_gamma(made_results[0], [0.0, 0.5, 1.0])
+    assert np.all(np.diff(found) > 0)  # the map raises confidence
+
+
+def test_mean_and_sd_as_text(compared):
+    table = by_run.format_mean_sd(compared[["method", "nll"]].assign(nll=[0.25] * 6 + [0.75] * 6).groupby("method"))
+    assert table.loc["none", "nll"] == "0.50 ± 0.35"
+
+
+def test_signs_are_said_with_what_they_are_of():
+    table = pd.DataFrame({"gamma": [0.0, 1.0, 2.5, 3.0], "low": [-1, -2, 1, 0], "high": [1, -1, 2, 0]})
+    said = by_run.say_signs(table, "gamma", "low", "high", "it")
+    assert said == "it is lower with gamma 1; higher with gamma 2.5; not clearly other with gamma 0, 3"
+    assert by_run.say_signs(table[:1], "gamma", "low", "high", "it") == "it is not clearly other with gamma 0"
+
+
+def test_temperature_lines_are_of_the_first_seed_of_each_plain_loss(made_results):
+    found = by_run.temperature_lines(made_results[::-1], [0.0, 1.0])
+    plain = [run for run in made_results if run.spec.loss == "focal"]
+    assert list(found) == [run.spec.label for run in sorted(plain, key=lambda r: r.spec.gamma) if run.spec.seed == 0]
+    for label, best in found.items():
+        first = next(run for run in plain if run.spec.label == label and run.spec.seed == 0)
+        assert (best == by_run.temperature_by_gamma(first, [0.0, 1.0])).all()
+
+
+def test_straightness_of_a_line_and_of_what_is_none():
+    assert by_run.straightness([0, 1, 2], [1, 3, 5]) == pytest.approx((1, 0))
+    r2, off = by_run.straightness([-1, 0, 1], [0, 3, 0])  # the best line is y = 1
+    assert (r2, off) == pytest.approx((0, 2))
+    assert np.isnan(by_run.straightness([0, 1], [2, 2])[0])
