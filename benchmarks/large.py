@@ -23,8 +23,6 @@ from benchmarks import large_rows, record
 from reproduction.engine.machine import machine_name
 from reproduction.studies.shared.going_on import made_by, rows_so_far
 
-__all__ = ["as_text", "main"]
-
 
 def _so_far(out: Path, code: str, samples: int, classes: int) -> list[dict[Any, Any]]:
     """Rows of the record, which must be of this code, machine and size."""

@@ -30,8 +30,6 @@ from focal_lib.calibration.methods import METHODS, build
 from focal_lib.metrics.all_metrics import all_metrics
 from focal_lib.metrics.by_name import METRICS
 
-__all__ = ["BLOCK", "ON_DASK", "Found", "Line", "empty", "load", "measure", "names", "own_memory", "write"]
-
 BLOCK = 100_000  # samples; the file is one block of this many again and again
 PART = 20  # a row is first done on one of so many parts
 _LEAST = 1_000  # samples of a part

@@ -6,8 +6,6 @@ import time
 
 import psutil
 
-__all__ = ["Neighbours"]
-
 _BUSY = ("user", "nice", "system", "irq", "softirq", "steal")  # 'steal': other machines on the same processor
 
 

@@ -16,8 +16,6 @@ from focal_lib.atomic_write import check_folder, check_target, write_whole
 from reproduction.checkout import commit
 from reproduction.engine.machine import machine_name
 
-__all__ = ["ENDINGS", "about", "in_short", "out_option", "write"]
-
 ENDINGS = (".parquet", ".csv")
 _PLACE = re.compile(r"(?:/[\w.@+-]+){2,}/?")  # a file of this machine, which no record names
 

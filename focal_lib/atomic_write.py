@@ -21,16 +21,6 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = [
-    "Writer",
-    "check_folder",
-    "check_target",
-    "part_of",
-    "remove_leftovers",
-    "sync_folder",
-    "write_together",
-    "write_whole",
-]
 
 Writer = Callable[[Path], Any]
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["SMALL", "few_threads", "one_thread", "one_torch_thread"]
-
 SMALL = 4_000_000  # numbers, up to which one thread is as fast as two on an idle machine, and faster on a busy one
 
 

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_gamma", "check_labels", "check_log_probs", "check_logits", "check_number", "check_probs"]
-
 
 def check_number(value: Any, name: str, *, minimum: float = -math.inf, above: float = -math.inf) -> float:
     """A finite number >= minimum and > above, as a float; an array or tensor of one element is a number.

@@ -6,8 +6,6 @@ import os
 import subprocess
 from pathlib import Path
 
-__all__ = ["ROOT", "commit", "recorded_folders", "require_checkout"]
-
 ROOT = Path(__file__).resolve().parents[1]
 
 

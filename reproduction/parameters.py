@@ -13,8 +13,6 @@ from typing import Any
 
 import yaml
 
-__all__ = ["Range", "parse_parameters", "parse_value", "read_yaml"]
-
 
 def parse_value(text: str) -> Any:
     """'3' -> 3, '1e-3' -> 0.001, 'true' -> True, 'none' -> None, '[1, 2]' -> [1, 2], else the text itself.

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["first_is_quick", "quick_but_for"]
-
 
 def first_is_quick(cases: Iterable[Any]) -> list[Any]:
     """The cases for `parametrize`, all but the first marked slow."""

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import json
 import pkgutil
 import re
@@ -13,6 +14,7 @@ import pytest
 
 from book.ext.contents import pages_in_order
 from focal_lib.cli import main
+from focal_lib.plots import reliability
 from reproduction.ledger import ledger
 from reproduction.pages import plots
 from reproduction.pages.execute import describe_parameters
@@ -24,8 +26,14 @@ from tests.book.current import HTML, needs_book
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
 EXECUTED = sorted((ROOT / "_build/notebooks").glob("[!.]*.ipynb"))
-KINDS = [m.name for m in pkgutil.iter_modules(plots.__path__) if m.name not in ("style", "front")]
-PLOTS = {name for kind in KINDS for name in importlib.import_module(f"{plots.__name__}.{kind}").__all__}
+KINDS = [m.name for m in pkgutil.iter_modules(plots.__path__) if m.name != "front"]
+MODULES_OF_PLOTS = [importlib.import_module(f"{plots.__name__}.{kind}") for kind in KINDS] + [reliability]
+PLOTS = {
+    name
+    for module in MODULES_OF_PLOTS
+    for name, value in vars(module).items()
+    if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
+}
 CHAPTERS = [path for path in SOURCES if path.stem[0].isdigit()]
 
 # heads and labels of rows as records have them; a page on which names are typed has these in cells
@@ -58,10 +66,16 @@ def test_every_module_of_claims_has_its_source_in_the_book():
 
 
 def test_the_api_page_documents_the_faces_and_nothing_else():
-    inner = {"theory.symbols", "training.data", "training.models"}  # faces inside: formulas, data sets, networks
-    packages = {m.name for m in pkgutil.iter_modules([str(ROOT / "focal_lib")]) if m.ispkg} - {"cli"}  # a command
-    faces = {p for p in packages if getattr(importlib.import_module(f"focal_lib.{p}"), "__all__", None)}
-    assert sorted(_documented("api.md")) == sorted(f"focal_lib.{name}" for name in faces | inner)
+    inner = {  # faces inside: formulas, data sets, networks
+        *("reproduction.theorems.symbols", "reproduction.engine.data", "reproduction.engine.models"),
+    }
+    packages = {
+        f"{package}.{m.name}"
+        for package in ("focal_lib", "reproduction")
+        for m in pkgutil.iter_modules([str(ROOT / package)])
+    }
+    faces = {name for name in packages if getattr(importlib.import_module(name), "__all__", None)}
+    assert sorted(_documented("api.md")) == sorted(faces | inner)
 
 
 @on_sources

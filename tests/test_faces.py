@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-FACES = ("theory", "metrics", "losses", "calibration", "training", "results", "claims")
+FACES = (
+    *(f"focal_lib.{name}" for name in ("theory", "metrics", "losses", "calibration", "tool")),
+    *("reproduction.engine", "reproduction.ledger"),
+)
 
 # called from outside: name -> parameters by which it is called
 RELIED_ON = {
-    "theory": {
+    "focal_lib.theory": {
         "focal_log_probs": ("logits", "gamma"),
         "inverse_focal_log_probs": ("log_probs", "gamma"),
         "focal_logit": ("logit", "gamma"),
@@ -22,7 +25,7 @@ RELIED_ON = {
         "temperature_bounds": ("gamma", "radius"),
         "confidence_threshold": ("gamma",),
     },
-    "losses": {
+    "focal_lib.losses": {
         "FocalLoss": ("gamma",),
         "FLSD53": (),
         "ScheduledFocalLoss": ("schedule",),
@@ -33,7 +36,7 @@ RELIED_ON = {
         "FocalCalibrationLoss": ("gamma", "lam"),
         "ProperFocalLoss": ("gamma",),
     },
-    "metrics": {
+    "focal_lib.metrics": {
         "ece": ("probs", "labels"),
         "adaptive_ece": ("probs", "labels"),
         "classwise_ece": ("probs", "labels"),
@@ -42,22 +45,24 @@ RELIED_ON = {
         "nll": ("probs", "labels"),
         "brier": ("probs", "labels"),
     },
-    "calibration": {
+    "focal_lib.calibration": {
         "TemperatureScaling": ("objective",),
         "FocalTemperatureScaling": ("objective", "search"),
         "VectorScaling": (),
         "MatrixScaling": (),
+    },
+    "focal_lib.tool": {
         "calibrate": ("data", "methods"),
         "apply_to_scores": ("calibrator", "scores", "given"),
         "read_logits": ("data", "given", "labels", "test", "groups", "slices", "weights", "layout"),
     },
-    "claims": {"ledger": ()},
+    "reproduction.ledger": {"ledger": ()},
 }
 
 
 @pytest.fixture(params=FACES)
 def face(request):
-    return importlib.import_module(f"focal_lib.{request.param}")
+    return importlib.import_module(request.param)
 
 
 def order(name):
@@ -77,7 +82,7 @@ def test_no_name_is_a_module_or_private(face):
 def test_names_are_defined_in_the_package(face):
     """A name has one home: another package's is not shown again."""
     homes = {name: getattr(getattr(face, name), "__module__", face.__name__) for name in face.__all__}
-    assert {name: home for name, home in homes.items() if home.startswith("focal_lib")} == {
+    assert {name: home for name, home in homes.items() if home.startswith(("focal_lib", "reproduction"))} == {
         name: home for name, home in homes.items() if f"{home}.".startswith(f"{face.__name__}.")
     }
 
@@ -92,7 +97,7 @@ CALLS = [(package, name, given) for package, names in RELIED_ON.items() for name
 
 @pytest.mark.parametrize(("package", "name", "given"), CALLS, ids=lambda v: v if isinstance(v, str) else "")
 def test_what_others_rely_on(package, name, given):
-    face = importlib.import_module(f"focal_lib.{package}")
+    face = importlib.import_module(package)
     assert name in face.__all__
     parameters = inspect.signature(getattr(face, name)).parameters
     positional = [p for p in given if parameters[p].kind is not inspect.Parameter.KEYWORD_ONLY]
@@ -139,13 +144,13 @@ def test_claims_have_what_is_read_of_them():
 @pytest.mark.parametrize(
     ("package", "absent"),
     [
-        ("theory", ("sympy", "flint", "pandas", "sklearn", "matplotlib")),
-        ("metrics", ("sympy", "flint", "pandas", "sklearn", "matplotlib", "dask")),
-        ("training", ("torch", "sympy", "flint", "matplotlib")),
+        ("focal_lib.theory", ("sympy", "flint", "pandas", "sklearn", "matplotlib")),
+        ("focal_lib.metrics", ("sympy", "flint", "pandas", "sklearn", "matplotlib", "dask")),
+        ("reproduction.engine", ("torch", "sympy", "flint", "matplotlib")),
     ],
 )
 @pytest.mark.slow
 def test_a_face_loads_no_more_than_it_needs(package, absent):
-    code = f"import sys, focal_lib.{package}; print(*set({absent}) & set(sys.modules))"
+    code = f"import sys, {package}; print(*set({absent}) & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.split() == []

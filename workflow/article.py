@@ -78,8 +78,6 @@ from reproduction.studies.shared.written_contrasts import (
 from reproduction.studies.texts.texts_record import evaluate_written_texts
 from workflow.chromium import count_pages, print_pdf
 
-__all__ = ["article_html", "article_text", "written_contrasts"]
-
 HOME = ROOT / "article"
 OUT = ROOT / "_build" / "article"
 PAGES = 4

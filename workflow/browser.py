@@ -18,8 +18,6 @@ from reproduction.checkout import ROOT
 from workflow.chromium import find_chromium
 from workflow.own_environment import make_environment
 
-__all__ = ["missing"]
-
 HOME = ROOT / ".venv-browser"
 LOCK = ROOT / "workflow" / "browser.lock"
 TESTS = ROOT / "tests" / "browser"

@@ -16,8 +16,6 @@ from typing import Any
 from snakemake.cli import main
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-__all__ = ["handle_in_thread", "main"]
-
 
 def handle_in_thread() -> None:
     """The scheduler's handler of SIGTERM, as often as it is called, runs in a thread.

@@ -7,8 +7,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-__all__ = ["count_pages", "find_chromium", "print_pdf", "run_page"]
-
 SECONDS = 1800  # before it is stopped: a whole book on a busy machine
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 

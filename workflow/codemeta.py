@@ -20,8 +20,6 @@ from packaging.requirements import Requirement
 from focal_lib.atomic_write import write_whole
 from reproduction.checkout import ROOT
 
-__all__ = ["CITATION", "CODEMETA", "codemeta"]
-
 CITATION, CODEMETA = "CITATION.cff", "codemeta.json"
 
 

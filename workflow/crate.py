@@ -28,8 +28,6 @@ from reproduction.engine.spec import Spec
 from reproduction.engine.store import SPEC
 from workflow.codemeta import CITATION
 
-__all__ = ["METADATA", "crate"]
-
 METADATA = "ro-crate-metadata.json"
 FORMATS = {
     ".json": "application/json",

@@ -17,19 +17,6 @@ import grimp
 
 from focal_lib.atomic_write import write_whole
 
-__all__ = [
-    "claim_modules",
-    "claims_shown",
-    "claims_that_use",
-    "digest",
-    "face",
-    "keep_digest",
-    "modules_used",
-    "notebook_modules",
-    "reads_runs",
-    "sources",
-]
-
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("focal_lib", "reproduction")
 

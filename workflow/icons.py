@@ -13,8 +13,6 @@ from pathlib import Path
 from fontTools import subset
 from fontTools.ttLib import TTFont
 
-__all__ = ["trim_icons"]
-
 STYLES = Path("_static/styles/pydata-sphinx-theme.css")
 FONTS = Path("_static/vendor/fontawesome/webfonts")
 NAMES = ("fa-solid-900", "fa-regular-400", "fa-brands-400")

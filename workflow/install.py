@@ -19,8 +19,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["Untranslated", "install", "translate_settings"]
-
 LOCK = Path(__file__).with_name("install.lock")
 MARKER = "installing"  # in the environment
 SECTIONS = ("global", "install", ":env:")  # of pip's settings, the strongest last

@@ -6,8 +6,6 @@ import re
 
 from nbformat import NotebookNode
 
-__all__ = ["lighten", "lighten_figures"]
-
 _PATH = re.compile(r'(?<= d=")[^"]*')
 _FINE = re.compile(r"-?\d+\.\d{3,}")
 _UNSEEN = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)

@@ -21,8 +21,6 @@ from reproduction.checkout import ROOT
 from workflow.crate import METADATA
 from workflow.own_environment import make_environment
 
-__all__ = ["LINTERS", "complaints", "prepare"]
-
 HOME = ROOT / ".venv-lint"
 LOCK = ROOT / "workflow" / "lint.lock"
 

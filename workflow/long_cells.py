@@ -11,8 +11,6 @@ from sphinx.application import Sphinx
 
 from book.ext.prose import rewrite_tables
 
-__all__ = ["setup", "with_long_cells"]
-
 _LONG = 24  # letters
 _CELL = re.compile(r"(<(td|th)(?=[ >])(?![^>]*col_heading)[^>]*>)([^<]+)(</\2>)")
 _FITS = re.compile(r'<table[^>]*class="[^"]*\b(words|ledger)\b')  # its cells break anyway

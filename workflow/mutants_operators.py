@@ -14,8 +14,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["Mutant", "mutants_of", "pieces"]
-
 _PLACES = {"+": "-", "-": "+", "*": "/", "/": "*", "&": "|", "|": "&", "//": "*", "%": "*"}
 _COMPARED: dict[type[ast.cmpop], tuple[str, tuple[str, ...]]] = {
     ast.Lt: ("<", ("<=", ">=")),

@@ -22,8 +22,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["Ran", "run_tests"]
-
 _MEMORY = 8 << 30  # bytes: a changed loop may collect without end
 _PACKAGES = ("focal_lib", "tests", "workflow")
 

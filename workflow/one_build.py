@@ -13,8 +13,6 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["main", "take_turn"]
-
 
 def take_turn(folder: Path = Path()) -> int:
     """Wait until no other build has the folder; the descriptor that holds it, for the programs after this one, too.

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from workflow.install import install
 
-__all__ = ["make_environment"]
-
 _MADE_OF = "made-of.lock"
 
 

@@ -24,8 +24,6 @@ from book.ext.contents import pages_in_order
 from reproduction.checkout import ROOT
 from workflow.chromium import count_pages, print_pdf, run_page
 
-__all__ = ["clipped", "joined_page", "make_pdf"]
-
 HTML = ROOT / "_build" / "html"
 OUT = ROOT / "_build" / "focal.pdf"
 SCRIPT = Path(__file__).with_name("fit_to_page.js")

@@ -18,8 +18,6 @@ from focal_lib.atomic_write import write_whole
 from reproduction.engine import data
 from reproduction.engine.store import checksum_of
 
-__all__ = ["pack_images", "unpack_images"]
-
 COLUMNS = 50  # a file is a picture of 50 x 50 images
 TILE = COLUMNS**2
 CONTENTS = "contents.json"  # checksums of the files; it comes last, so that its arrays are whole where it is

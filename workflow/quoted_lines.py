@@ -24,8 +24,6 @@ from typing import Any
 from reproduction.ledger.ledger import PAPERS, Claim, ledger
 from reproduction.ledger.quoted_lines import FILE, quoted_pieces
 
-__all__ = ["Text", "find_all", "find_pieces", "read_texts"]
-
 FORMULA = 250  # letters and digits that a formula may put between words
 PAGE = 4000  # those that a page's end, a figure and a table at its head may
 SHORT = 6  # letters: such a piece is looked for beside the others alone

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 
 from nbformat import NotebookNode
 
-__all__ = ["FIGURE_MINUTES", "HOW_TIMED", "WORDS_PER_MINUTE", "count_words", "minutes_of_notebook", "minutes_of_text"]
-
 WORDS_PER_MINUTE = 200
 FIGURE_MINUTES = 0.5  # of a figure, a table, a formula that stands alone
 HOW_TIMED = (

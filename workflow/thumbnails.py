@@ -9,8 +9,6 @@ from typing import NamedTuple
 from nbformat import NotebookNode
 from PIL import Image
 
-__all__ = ["MOST_BYTES", "Figure", "find_figure", "thumbnail"]
-
 SIZE = (320, 200)  # pixels at most
 MOST_BYTES = 8_000
 COLOURS = (64, 32, 16, 8, 4)  # the first that is small enough

@@ -18,8 +18,6 @@ from reproduction.checkout import ROOT
 from reproduction.engine.version import VERSION
 from workflow.dependencies import sources
 
-__all__ = ["FILE", "fingerprint", "fingerprints", "undecided"]
-
 FILE = Path(__file__).with_name("training_version.json")
 NUMBERS = ["reproduction.engine.fit"]  # from a specification to logits
 

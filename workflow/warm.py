@@ -38,8 +38,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-__all__ = ["Asked", "call", "end", "serve", "start"]
-
 AT = "FOCAL_WARM"  # the environment's name for the socket
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 NO_THREAD = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}  # of the memory allocator of pyarrow

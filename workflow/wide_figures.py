@@ -6,8 +6,6 @@ import re
 
 from nbformat import NotebookNode
 
-__all__ = ["CLASS", "mark_wide_figures"]
-
 CLASS = "wide-figure"  # see book/_static/book.css
 _WIDTH = re.compile(r'<svg\b[^>]*?\bwidth="([\d.]+)pt"')
 _ONE_PANEL = 560.0  # points: seven inches and what labels add

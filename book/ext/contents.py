@@ -10,8 +10,6 @@ from typing import Any
 
 import yaml
 
-__all__ = ["Contents", "Page", "cards", "chapter_end", "chapter_front", "pages_in_order", "path_list", "read_contents"]
-
 _CHAPTER = re.compile(r"notebooks/(\d+)_")
 _LABEL = re.compile(r"^\(([\w-]+)\)=\n# (.+)$", re.MULTILINE)
 PATH_NAMES = {"practice": "For practice", "theory": "For theory"}  # as in chapters.yaml -> as a reader sees them

@@ -13,8 +13,6 @@ from sphinx.application import Sphinx
 
 from book.ext.prose import prose, rewrite_tables
 
-__all__ = ["setup", "with_minus", "with_minus_in_cells"]
-
 _MINUS = "\N{MINUS SIGN}"
 # begins the text, or stands after a space or a bracket
 _NEGATIVE = re.compile(r"(?<![^\s(\[±])-(?=\.?\d)")

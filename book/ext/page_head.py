@@ -13,8 +13,6 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-__all__ = ["describe", "setup"]
-
 LONGEST = 155  # characters, of which search engines show no more
 MATHJAX = (
     "mathjax/startup.js"  # loads the parts that mathjax3_config names; tex-chtml.js has a menu as large as the rest

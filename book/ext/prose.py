@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from docutils import nodes
 from sphinx import addnodes
 
-__all__ = ["prose", "rewrite_tables"]
-
 # what a reader may copy, a package's descriptions with their defaults among it, and formulas
 _NO_PROSE = (
     *(nodes.literal, nodes.literal_block, nodes.doctest_block, addnodes.desc),

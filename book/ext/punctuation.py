@@ -13,8 +13,6 @@ from sphinx.application import Sphinx
 
 from book.ext.prose import prose
 
-__all__ = ["CLASS", "keep_percent", "keep_together", "setup"]
-
 CLASS = "together"  # see book/_static/book.css
 _BEFORE = re.compile(r"(?:(?<=\s)|^)[(\[‘“'\"]+$")
 _PERCENT = re.compile(r"(?:(?<=\d)|^)\s%")  # a number may stand before the text

@@ -12,8 +12,6 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-__all__ = ["make_once", "setup"]
-
 SOURCES = "_modules/"  # where sphinx.ext.viewcode has them
 BEFORE_THEMES = 400  # which ask for the table of contents at 500
 

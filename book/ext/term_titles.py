@@ -9,8 +9,6 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-__all__ = ["definitions", "setup"]
-
 PAGE = "book/terms"
 
 

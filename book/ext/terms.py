@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 
 from nbformat import NotebookNode
 
-__all__ = ["glossary", "link_terms"]
-
 _GLOSSARY = re.compile(r"^```\{glossary\}\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _PROTECTED = re.compile(  # no links in code, formulas, roles, links, headings, tables, quotations, bold words
     r"^(?P<fence>`{3,}|:{3,})\{(?!admonition\} What).*?^(?P=fence)[ \t]*$|^```\n.*?^```$"

@@ -13,21 +13,6 @@ from torch import Tensor
 from focal_lib.calibration.rounded import rounding_of
 from focal_lib.metrics.samples import Samples
 
-__all__ = [
-    "LAYOUTS",
-    "Given",
-    "Layout",
-    "LogitSet",
-    "SelectedSamples",
-    "Sets",
-    "as_logits",
-    "check_given",
-    "convert",
-    "fit_and_test_sets",
-    "slices_of",
-    "split",
-]
-
 Given = Literal["logits", "log-probs", "probs"]
 Layout = Literal["classes", "binary", "multi-label", "segmentation", "tokens", "options"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)

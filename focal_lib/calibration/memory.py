@@ -6,8 +6,6 @@ from pathlib import Path
 
 import psutil
 
-__all__ = ["available_memory", "require_memory"]
-
 _LIMITS = (  # of a container: its limit and what it uses, of version 2 of control groups and of version 1
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
     ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),

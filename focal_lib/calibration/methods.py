@@ -24,22 +24,6 @@ from focal_lib.calibration.calibrators.structured_matrix import StructuredMatrix
 from focal_lib.calibration.calibrators.temperature import TemperatureScaling
 from focal_lib.calibration.calibrators.venn_abers import VennAbersCalibration
 
-__all__ = [
-    "ALL",
-    "AS_GIVEN",
-    "DEFAULT",
-    "ECE_NUMBERS",
-    "METHODS",
-    "Kind",
-    "Method",
-    "alike_for_all_columns",
-    "build",
-    "counting_samples",
-    "parse",
-    "refuse_counting_samples",
-    "to_keep",
-]
-
 
 class Method(NamedTuple):
     """A method and the objective it is fitted by; equal to the plain pair ('temperature', 'nll')."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["MISSING", "is_missing"]
-
 MISSING = -1e30
 
 

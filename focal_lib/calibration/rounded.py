@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Rounding", "rounding_of"]
-
 _ENDS = 1000  # units: larger numbers may be off by more than a part of one, in single precision
 _OFF = 0.05  # units
 

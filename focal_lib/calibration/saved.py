@@ -22,8 +22,6 @@ from focal_lib.calibration.memory import require_memory
 from focal_lib.calibration.methods import METHODS
 from focal_lib.validation import check_gamma, check_number
 
-__all__ = ["FORMAT", "load_calibrator", "save_calibrator"]
-
 KINDS: dict[str, type[Calibrator]] = {name: kind.calibrator for name, kind in METHODS.items()}
 KINDS |= {"as-given": AsGiven}
 # in 1 the objective that is 'adaptive-ece' now was called 'ece'; up to 2 the weights of vector scaling were a matrix

@@ -16,8 +16,6 @@ from importlib.metadata import entry_points
 
 import click
 
-__all__ = ["main"]
-
 _OWN = ("apply", "calibrate", "check", "export", "watch")
 
 

@@ -15,8 +15,6 @@ from focal_lib.cli.data_options import GIVEN
 from focal_lib.cli.errors import FileCommand
 from focal_lib.cli.numbers import WholeNumber
 
-__all__ = ["apply"]
-
 
 @click.command(cls=FileCommand)
 @click.argument("calibrator", type=click.Path(exists=True, path_type=Path))

@@ -18,8 +18,6 @@ from focal_lib.cli.files import NEW_FILE
 from focal_lib.cli.numbers import FiniteNumber, WholeNumber
 from focal_lib.cli.progress import progress_line
 
-__all__ = ["calibrate"]
-
 
 @click.command(cls=FileCommand)
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))

@@ -18,8 +18,6 @@ from focal_lib.cli.errors import CheckingCommand, in_a_line
 from focal_lib.cli.files import NEW_FILE
 from focal_lib.cli.numbers import FiniteNumber
 
-__all__ = ["check"]
-
 
 class _CheckCommand(CheckingCommand):
     """Where options are wrong, such as a file that is not there, that is written to --out, too."""

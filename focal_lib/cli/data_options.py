@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 
-__all__ = ["GIVEN", "data_options", "files_among"]
-
 GIVEN = click.Choice(["logits", "log-probs", "probs"])
 _LAYOUTS = click.Choice(["classes", "binary", "multi-label", "segmentation", "tokens", "options"])
 _FILE = click.Path(exists=True, path_type=Path)

@@ -15,8 +15,6 @@ from typing import Any
 
 import click
 
-__all__ = ["CheckingCommand", "FileCommand", "in_a_line"]
-
 # what people's files, options and machines can be the cause of
 EXPECTED = (ValueError, TypeError, ArithmeticError, ImportError, OSError, MemoryError, RecursionError, RuntimeError)
 _CLICKS_OWN = (click.ClickException, click.exceptions.Exit, click.Abort)

@@ -12,8 +12,6 @@ import click
 from focal_lib.atomic_write import check_folder, check_target
 from focal_lib.cli.errors import FileCommand
 
-__all__ = ["export"]
-
 
 @click.command(cls=FileCommand)
 @click.argument("calibrator", type=click.Path(exists=True, path_type=Path))

@@ -7,8 +7,6 @@ from typing import Any
 
 import click
 
-__all__ = ["GRID_FILE", "NAMED_PATH", "NEW_FILE", "ROOT_FOLDER"]
-
 GRID_FILE = click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path)
 
 

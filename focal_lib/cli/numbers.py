@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 
-__all__ = ["CORES", "FiniteNumber", "WholeNumber"]
-
 
 class WholeNumber(click.IntRange):
     """A whole number as people write them, 1e3 among them."""

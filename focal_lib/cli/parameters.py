@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 
-__all__ = ["CommandWithParameters", "parameters_option"]
-
 
 class CommandWithParameters(click.Command):
     """A command with -p NAME VALUE, whose --help lists what that sets: `rows` of (name, meaning), when asked for."""

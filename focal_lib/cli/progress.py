@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["progress_line"]
-
 
 @contextmanager
 def progress_line() -> Iterator[Callable[[str, int, int], None]]:

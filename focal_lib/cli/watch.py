@@ -20,7 +20,6 @@ from focal_lib.cli.errors import CheckingCommand
 if TYPE_CHECKING:
     from focal_lib.tool.watch.watch import CalibrationWatch
 
-__all__ = ["watch"]
 
 _NO_DRIFT, _ALARM = 0, 1
 _AT_ONCE = 4096  # samples of a file; of a pipe each is looked at when it comes

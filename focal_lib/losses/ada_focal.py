@@ -12,8 +12,6 @@ from torch import Tensor
 from focal_lib.losses.base import LogitLoss, Reduction, complement, log_prob_of_label
 from focal_lib.validation import check_number
 
-__all__ = ["AdaFocalLoss"]
-
 
 class AdaFocalLoss(LogitLoss):
     r"""Focal loss with one gamma a confidence bin, or inverse focal loss where that gamma is negative.

@@ -7,8 +7,6 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-__all__ = ["LogitLoss", "Reduction", "TrainingLoss", "check_batch", "complement", "log_prob_of_label"]
-
 Reduction = Literal["mean", "sum", "none"]
 
 

@@ -7,8 +7,6 @@ from torch import Tensor, nn
 
 from focal_lib.losses.base import LogitLoss
 
-__all__ = ["BrierLoss"]
-
 
 class BrierLoss(LogitLoss):
     r"""Brier score :math:`\lVert q - e_y\rVert_2^2`, summed over classes (between 0 and 2)."""

@@ -15,8 +15,6 @@ from focal_lib.losses.hessian_penalty import HessianTraceLoss
 from focal_lib.losses.label_smoothing import LabelSmoothingLoss
 from focal_lib.losses.mmce import MMCELoss
 
-__all__ = ["BUILDERS", "Setting", "build"]
-
 
 class Setting(NamedTuple):
     """What a loss may depend on."""

@@ -8,8 +8,6 @@ from torch import Tensor
 from focal_lib.losses.base import LogitLoss, Reduction, complement, log_prob_of_label
 from focal_lib.validation import check_gamma
 
-__all__ = ["DualFocalLoss"]
-
 
 class DualFocalLoss(LogitLoss):
     r""":math:`-(1 - q_y + q_j)^\gamma\log q_y`, q_j the largest probability strictly below q_y, or 0.

@@ -11,8 +11,6 @@ from focal_lib.losses.base import LogitLoss, Reduction, complement, log_prob_of_
 from focal_lib.theory.maps import inverse_focal_log_probs
 from focal_lib.validation import check_gamma
 
-__all__ = ["FLSD53", "FLSD532", "FocalLoss", "ProperFocalLoss", "SampleFocalLoss", "ScheduledFocalLoss", "focal_losses"]
-
 
 def focal_losses(log_probs: Tensor, labels: Tensor, gamma: float | Tensor) -> Tensor:
     """-(1 - q)^gamma log q of the labelled class, from log-probabilities: (n, K), (n,) -> (n,)."""

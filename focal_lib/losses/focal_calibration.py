@@ -11,8 +11,6 @@ from focal_lib.losses.base import LogitLoss, Reduction
 from focal_lib.losses.focal import focal_losses
 from focal_lib.validation import check_gamma, check_number
 
-__all__ = ["FocalCalibrationLoss"]
-
 
 class FocalCalibrationLoss(LogitLoss):
     r"""FCL: focal loss plus :math:`\lambda\lVert q - e_y\rVert_2^2` (L25 Def. 3.1, Eq. (10)).

@@ -7,8 +7,6 @@ import warnings
 
 import torch
 
-__all__ = ["load_forward_mode"]
-
 
 @functools.cache
 def load_forward_mode() -> None:

@@ -13,8 +13,6 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from focal_lib.losses.forward_mode import load_forward_mode
 
-__all__ = ["Trace", "hessian", "hessian_top_eigenvalue", "hessian_trace", "hutchinson"]
-
 Loss = Callable[[Tensor, Tensor], Tensor]
 
 

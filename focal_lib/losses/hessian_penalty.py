@@ -10,8 +10,6 @@ from focal_lib.losses.base import TrainingLoss, check_batch
 from focal_lib.losses.hessian import hessian_trace, hutchinson
 from focal_lib.validation import check_number
 
-__all__ = ["HessianTraceLoss"]
-
 
 class HessianTraceLoss(TrainingLoss):
     r"""Cross-entropy plus :math:`\lambda|\operatorname{tr}H|`, H its Hessian in the weights.

@@ -8,8 +8,6 @@ from torch.nn.functional import cross_entropy
 from focal_lib.losses.base import TrainingLoss, check_batch
 from focal_lib.validation import check_number
 
-__all__ = ["LabelSmoothingLoss"]
-
 
 class LabelSmoothingLoss(TrainingLoss):
     r"""Mean cross-entropy to the labels :math:`(1-\lambda)e_y + \lambda/K`: PyTorch's, as a loss of this package.

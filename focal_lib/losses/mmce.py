@@ -8,8 +8,6 @@ from torch import Tensor, nn
 from focal_lib.losses.base import TrainingLoss, check_batch
 from focal_lib.validation import check_number
 
-__all__ = ["MMCELoss", "mmce"]
-
 LARGE = 20_000  # samples whose kernel is not held in memory: a training set, where its summary is taken; no batch
 
 

@@ -26,8 +26,6 @@ from focal_lib.metrics.scores import (
 )
 from focal_lib.metrics.smooth import residual_mass, smooth_ece_of_mass
 
-__all__ = ["all_metrics"]
-
 
 def all_metrics(probs: Any, labels: Any, n_bins: int = 15) -> dict[str, float]:
     """The metrics of `by_name.METRICS`, as fractions, by their names: what each function gives, to rounding.

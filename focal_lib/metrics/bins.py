@@ -19,29 +19,6 @@ from torch import Tensor
 from focal_lib.metrics.scores import checked_samples, label_probs, top_label, top_of_chunk
 from focal_lib.threads import one_torch_thread
 
-__all__ = [
-    "Binning",
-    "Bins",
-    "ClassGaps",
-    "adaptive_ece",
-    "adaptive_ece_of",
-    "assign_bins",
-    "class_gap_of_chunk",
-    "classwise_ece",
-    "ece",
-    "ece_of",
-    "ece_of_sums",
-    "equal_mass_starts",
-    "filled_bins",
-    "inner_edges",
-    "mce",
-    "reliability_bins",
-    "reliability_bins_of",
-    "sum_cells",
-    "sum_class_gaps",
-    "width_sums",
-]
-
 Binning = Literal["width", "mass"]
 _AT_ONCE = 16_384  # numbers whose temporary arrays stay in the cache
 

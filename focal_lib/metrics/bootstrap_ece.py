@@ -11,8 +11,6 @@ import numpy as np
 from focal_lib.metrics.bins import equal_mass_starts
 from focal_lib.metrics.intervals import Interval, bootstrap_draws
 
-__all__ = ["bootstrap_adaptive_ece", "bootstrap_adaptive_ece_difference"]
-
 
 def bootstrap_adaptive_ece(
     confidence: np.ndarray, correct: np.ndarray, *, resamples: int = 100, seed: int = 0

@@ -10,8 +10,6 @@ from focal_lib.metrics.bins import adaptive_ece, classwise_ece, ece, mce
 from focal_lib.metrics.scores import accuracy, brier, nll
 from focal_lib.metrics.smooth import smooth_ece
 
-__all__ = ["METRICS", "Metric"]
-
 
 @dataclass(frozen=True)
 class Metric:

@@ -20,8 +20,6 @@ from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_gaps
 from focal_lib.metrics.scores import top_label
 
-__all__ = ["calibration_p_value", "calibration_p_value_of", "expected_ece_of", "p_value_over_groups"]
-
 _EXACT = 50_000  # samples up to which each is drawn; of more, a bin's sum
 _RARE = 20.0  # variance of a bin's sum below which it is Poisson: nearly all are right, or nearly all wrong
 _DRAWN = 2**22  # numbers at once

@@ -9,8 +9,6 @@ import numpy as np
 
 from focal_lib.metrics.predictions import Predictions, predictions
 
-__all__ = ["ConfidenceBand", "ConfusedPair", "confusion_by_confidence", "confusion_by_confidence_of"]
-
 EDGES = (0.5, 0.7, 0.9, 0.99)
 
 

@@ -30,8 +30,6 @@ from scipy import stats
 
 from focal_lib.metrics.intervals import Interval, exact_binomial_ends
 
-__all__ = ["PLAIN", "Design"]
-
 
 @dataclass(frozen=True)
 class Design:

@@ -27,8 +27,6 @@ from focal_lib.metrics.bins import (
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of
 
-__all__ = ["LEAST_GROUPS", "DesignGaps", "design_adaptive_ece", "design_gaps", "weighted_class_gaps"]
-
 LEAST_GROUPS = 10  # what is worth fewer of equal size has no interval of an ECE: from so many on they were simulated
 
 

@@ -15,8 +15,6 @@ from scipy.stats import rankdata
 
 from focal_lib.validation import check_logits
 
-__all__ = ["DETECTION_SCORES", "auroc", "energy_score", "entropy_score", "fpr_at_tpr", "max_probability_score"]
-
 
 def max_probability_score(logits: Any) -> np.ndarray:
     r"""Log-odds of the largest probability, (n, K) -> (n,): in the order of the probability, and never tied at 1.

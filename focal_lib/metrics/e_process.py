@@ -29,8 +29,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
-__all__ = ["BETS", "log_factors", "log_unstarted", "log_wealth", "overconfident"]
-
 _TEMPERATURES = (1.25, 1.5, 2.0, 3.0)
 _SHIFTS = (0.1, 0.3, 1.0)
 # (direction, what the log-odds l of the confidence are moved by: slope max(l, 0) + shift)

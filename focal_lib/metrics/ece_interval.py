@@ -39,17 +39,6 @@ from focal_lib.metrics.gap_bounds import bound_sum
 from focal_lib.metrics.intervals import Interval, exact_binomial_ends
 from focal_lib.metrics.scores import top_label
 
-__all__ = [
-    "adaptive_ece_interval",
-    "adaptive_ece_interval_of",
-    "classwise_ece_interval",
-    "classwise_ece_interval_of",
-    "ece_interval",
-    "ece_interval_of",
-    "mce_interval",
-    "mce_interval_of",
-]
-
 _KIND = "inverted test"
 _DRAWS, _NUMBERS = 2000, 2_000_000  # fewer draws where classes times bins are many
 _BEYOND, _MOST_DRAWS = 50, 20_000  # draws that a tail is read from, where it is thin more are drawn

@@ -25,8 +25,6 @@ import numpy as np
 from scipy import special, stats
 from scipy.optimize import brentq
 
-__all__ = ["bound_sum", "mean_absolute_poisson"]
-
 _NORMAL = 4.0  # variance of a cell from which its gap is taken as normal
 _H0 = float(np.sqrt(2 / np.pi))  # h(0)
 _BEYOND = 0.25  # mean of _beyond of a standard normal variable, from above; its variance is 0.28

@@ -10,20 +10,6 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-__all__ = [
-    "Interval",
-    "bootstrap",
-    "bootstrap_draws",
-    "clipped",
-    "correlation_interval",
-    "exact_binomial_ends",
-    "mean_and_range",
-    "paired_t_interval",
-    "t_interval",
-    "t_interval_if_any",
-    "welch_interval",
-]
-
 
 @dataclass(frozen=True)
 class Interval:

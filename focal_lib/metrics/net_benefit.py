@@ -22,8 +22,6 @@ from torch import Tensor
 from focal_lib.metrics.intervals import exact_binomial_ends
 from focal_lib.metrics.scores import checked_samples
 
-__all__ = ["NetBenefit", "net_benefit", "net_benefit_of"]
-
 THRESHOLDS = tuple(np.round(np.arange(0.05, 0.96, 0.05), 2).tolist())
 
 

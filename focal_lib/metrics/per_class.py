@@ -10,8 +10,6 @@ import numpy as np
 from focal_lib.metrics.intervals import exact_binomial_ends
 from focal_lib.metrics.predictions import Predictions, predictions
 
-__all__ = ["ClassReliability", "class_reliability", "class_reliability_of"]
-
 
 @dataclass(frozen=True)
 class ClassReliability:

@@ -12,8 +12,6 @@ from torch import Tensor
 
 from focal_lib.metrics.scores import checked_samples
 
-__all__ = ["Predictions", "predictions", "predictions_of_chunk"]
-
 
 @dataclass(frozen=True)
 class Predictions:

@@ -16,17 +16,6 @@ from focal_lib.metrics.intervals import exact_binomial_ends
 from focal_lib.metrics.scores import top_label
 from focal_lib.validation import check_number
 
-__all__ = [
-    "RiskCoverage",
-    "Threshold",
-    "aurc",
-    "aurc_of",
-    "certified_threshold",
-    "certified_threshold_of",
-    "risk_coverage",
-    "risk_coverage_of",
-]
-
 STEPS = 50  # coverages at which the risk is bounded
 
 

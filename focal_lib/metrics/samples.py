@@ -30,8 +30,6 @@ from torch import Tensor
 from focal_lib.threads import one_torch_thread
 from focal_lib.validation import check_labels
 
-__all__ = ["CHUNK_SIZE", "Collected", "Parts", "Samples", "to_add"]
-
 # numbers in a chunk, 2 MiB: what a fit keeps of it stays in the cache; twice as many of float32 that is left as it is
 CHUNK_SIZE = 262_144
 _LEAST_CHUNKS = 4  # from which on threads are worth starting

@@ -17,20 +17,6 @@ from torch import Tensor
 from focal_lib.metrics.samples import Samples
 from focal_lib.validation import check_probs
 
-__all__ = [
-    "SampleScores",
-    "accuracy",
-    "brier",
-    "brier_sum",
-    "checked_samples",
-    "label_probs",
-    "log_loss_sum",
-    "nll",
-    "sample_scores",
-    "top_label",
-    "top_of_chunk",
-]
-
 
 @dataclass(frozen=True)
 class SampleScores:

@@ -11,8 +11,6 @@ from scipy.optimize import brentq
 
 from focal_lib.metrics.intervals import Interval
 
-__all__ = ["holm", "smallest_effect", "t_p_value", "values_needed"]
-
 
 def t_p_value(interval: Interval) -> float:
     """Two-sided p value of a mean of 0 from its t interval: 1 - the level at which the interval ends at 0.

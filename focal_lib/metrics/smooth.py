@@ -13,8 +13,6 @@ from torch import Tensor
 from focal_lib.metrics.scores import checked_samples, top_of_chunk
 from focal_lib.threads import one_torch_thread
 
-__all__ = ["residual_mass", "smooth_ece", "smooth_ece_of", "smooth_ece_of_mass"]
-
 _GRID = 4096  # points on [0, 1]
 
 

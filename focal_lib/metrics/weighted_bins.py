@@ -10,8 +10,6 @@ import numpy as np
 
 from focal_lib.metrics.bins import assign_bins, equal_mass_starts
 
-__all__ = ["weighted_adaptive_ece_of", "weighted_ece_of"]
-
 
 def weighted_ece_of(confidence: np.ndarray, correct: np.ndarray, weights: np.ndarray, n_bins: int = 15) -> float:
     """ECE over bins of equal width."""

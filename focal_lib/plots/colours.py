@@ -12,8 +12,6 @@ import re
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 
-__all__ = ["ACCENTS", "CROSS_ENTROPY", "LOSSES", "SERIES", "apart", "colour_of", "gamma_colour"]
-
 CROSS_ENTROPY = "#000000"
 LOSSES = {  # by the names of `losses.by_name`; labels may write a space for the hyphen
     "flsd-532": "#8C6A3F",

@@ -9,8 +9,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-__all__ = ["put_legend_below"]
-
 _LETTERS = 13  # of a legend, on an inch
 _MOST = 4  # columns
 _ROW = 0.24  # inches

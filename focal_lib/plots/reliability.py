@@ -14,8 +14,6 @@ from focal_lib.plots.colours import ACCENTS
 from focal_lib.plots.legends import put_legend_below
 from focal_lib.plots.style import WIDTH
 
-__all__ = ["landscape", "reliability_diagrams"]
-
 
 def reliability_diagrams(panels: Mapping[str, Bins], bands: bool = False) -> Figure:
     """Accuracy against confidence by bin, one panel each; bars of counts below, gaps hatched.

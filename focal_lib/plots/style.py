@@ -11,8 +11,6 @@ import seaborn as sns
 
 from focal_lib.plots.colours import CROSS_ENTROPY, SERIES, apart, colour_of
 
-__all__ = ["DASHES", "MARKERS", "WIDTH", "curve_styles", "use_style"]
-
 WIDTH = 6.0  # inches, of a figure of one panel: on a phone, 27rem wide, a point of its letters is a pixel
 
 # One of each a curve: grey print keeps them apart.

@@ -29,8 +29,6 @@ from focal_lib.theory.gain import elasticity_minimum
 from focal_lib.theory.largest_deviation import SIMPLEX, DeviationSearch, LevelSets
 from focal_lib.theory.maps import focal_log_probs
 
-__all__ = ["PAPER_CUBE", "SIMPLEX", "ClosestTemperature", "closest_temperature", "deviation_from_map", "fit_line"]
-
 PAPER_CUBE = 10.0  # logits in (-5, 5) differ by at most 10
 _ROUNDS = 30
 _GAP = 1e-8  # between the bounds on the error, over the error, where rounds end

@@ -19,8 +19,6 @@ from focal_lib.theory.gain import log_gain, log_gain_of_logit, peak_probability
 from focal_lib.theory.maps import focal_log_probs
 from focal_lib.validation import check_probs
 
-__all__ = ["confidence_change", "sample_simplex", "top_probability_bounds"]
-
 
 def confidence_change(probs: np.ndarray, gamma: float) -> np.ndarray:
     """Change of the top class' probability by the map: (..., K) -> (...). Negative is a violation of KK24 Prop. 5.

@@ -25,8 +25,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["bernoulli", "bernoulli_curvature", "bernoulli_slope", "mirror_gap", "one_minus_bernoulli_over_x"]
-
 
 def bernoulli(x: Any) -> Any:
     """b = x / (e^x - 1) for x = -log q >= 0, elementwise."""

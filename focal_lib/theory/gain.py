@@ -20,20 +20,6 @@ from scipy.special import lambertw
 from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_curvature, bernoulli_slope
 from focal_lib.validation import check_gamma
 
-__all__ = [
-    "confidence_threshold",
-    "critical_gamma",
-    "elasticity",
-    "elasticity_minimum",
-    "lambert_gamma",
-    "log_gain",
-    "log_gain_of_logit",
-    "peak_probability",
-    "weight_curvature",
-    "weight_inflection",
-]
-
-
 # --- g ------------------------------------------------------------------------------------
 
 

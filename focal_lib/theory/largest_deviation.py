@@ -33,8 +33,6 @@ import numpy as np
 from focal_lib.theory.gain import log_gain_of_logit
 from focal_lib.validation import check_gamma, check_number
 
-__all__ = ["SIMPLEX", "DeviationSearch", "LargestDeviation", "LevelSets", "largest_deviation"]
-
 SIMPLEX = 45.0  # reach that stands for the whole simplex: e^-45 is below rounding
 _POINTS = 48  # of the grid, for each unknown, where classes are not many
 _FEWEST = 16

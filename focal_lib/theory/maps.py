@@ -34,15 +34,6 @@ from focal_lib.theory.entropy_ratio import (
 )
 from focal_lib.validation import check_gamma, check_log_probs, check_logits
 
-__all__ = [
-    "focal_log_probs",
-    "focal_logit",
-    "focal_logit_slope",
-    "inverse_focal_log_probs",
-    "inverse_focal_logit",
-    "log_weight",
-]
-
 _NEWTON_STEPS = 200  # of any two after the first two one bisects, or the steps halve
 _HALF = (torch.float16, torch.bfloat16)
 

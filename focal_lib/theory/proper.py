@@ -13,16 +13,6 @@ from focal_lib.theory.entropy_ratio import bernoulli
 from focal_lib.theory.maps import inverse_focal_log_probs
 from focal_lib.validation import check_gamma, check_log_probs, check_number, check_probs
 
-__all__ = [
-    "brier_values",
-    "conditional_risk",
-    "focal_calibration_log_probs",
-    "focal_calibration_minimiser",
-    "focal_loss_values",
-    "focal_minimiser",
-    "proper_focal_loss",
-]
-
 
 def focal_minimiser(probs: Any, gamma: float) -> Any:
     r"""What focal loss predicts for the true posterior p: the q that minimises

@@ -14,14 +14,6 @@ from scipy.optimize import brentq
 from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_slope
 from focal_lib.validation import check_gamma
 
-__all__ = [
-    "convexity_factor",
-    "convexity_limit",
-    "logit_curvature_ratio",
-    "probability_curvature_ratio",
-    "second_derivative",
-]
-
 
 def convexity_factor(q: Any, gamma: Any, log: Any = np.log) -> Any:
     """The bracket of L'' (KK24 Prop. 1), which decides its sign. `log` lets sympy and Arb use the same line."""

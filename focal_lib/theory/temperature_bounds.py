@@ -27,18 +27,6 @@ from focal_lib.theory.gain import critical_gamma, elasticity, elasticity_minimum
 from focal_lib.theory.maps import focal_logit
 from focal_lib.validation import check_gamma
 
-__all__ = [
-    "beta",
-    "beta_at_zero",
-    "beta_minimum",
-    "beta_of_tied_classes",
-    "largest_monotone_gamma",
-    "printed_temperature_bounds",
-    "temperature_bounds",
-    "temperature_bounds_by_search",
-    "top_temperature_bounds",
-]
-
 _LN2 = math.log(2)
 
 

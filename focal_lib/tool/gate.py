@@ -30,8 +30,6 @@ from focal_lib.tool.evaluation.suspicions import find_suspicions
 from focal_lib.tool.inputs.logits_file import Holds, read_logits
 from focal_lib.validation import check_number
 
-__all__ = ["Check", "Outcome", "Part", "check", "did_not_run"]
-
 INTERVALS = {"ece": ece_interval_of, "adaptive-ece": adaptive_ece_interval_of}
 UNIT = "per cent"  # of errors, intervals and limits in a Check; the option --max-ece and `limit` are fractions
 _SHOWN = 10  # slices in a sentence

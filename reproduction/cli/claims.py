@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from reproduction.ledger.ledger import Claim
     from reproduction.ledger.verdicts import Check
 
-__all__ = ["claims"]
-
 
 @click.command()
 @click.argument("text", required=False)

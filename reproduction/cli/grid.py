@@ -20,8 +20,6 @@ from focal_lib.cli.numbers import CORES, FiniteNumber, WholeNumber
 if TYPE_CHECKING:
     from reproduction.engine.store import Result
 
-__all__ = ["grid"]
-
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("path", type=GRID_FILE)

@@ -12,8 +12,6 @@ import click
 from focal_lib.atomic_write import check_target
 from focal_lib.cli.parameters import CommandWithParameters, parameters_option
 
-__all__ = ["notebook"]
-
 
 class _NotebookHelp(CommandWithParameters):
     def rows(self, context: click.Context) -> list[tuple[str, str]]:

@@ -17,8 +17,6 @@ from focal_lib.cli.files import GRID_FILE, ROOT_FOLDER
 from focal_lib.cli.numbers import FiniteNumber, WholeNumber
 from focal_lib.cli.parameters import CommandWithParameters, parameters_option
 
-__all__ = ["run"]
-
 
 class _RunHelp(CommandWithParameters):
     def rows(self, context: click.Context) -> list[tuple[str, str]]:

@@ -6,8 +6,6 @@ from typing import Any
 
 from torch import nn
 
-__all__ = ["BestWeights"]
-
 
 class BestWeights:
     """Of the epochs offered: the weights with the highest validation accuracy, the earliest of equals (M20 D)."""

@@ -14,8 +14,6 @@ from filelock import FileLock, Timeout
 
 from reproduction.engine.locks import TimeUp, is_held
 
-__all__ = ["cards_here", "place_on_a_card"]
-
 
 def cards_here() -> list[str]:
     """Names of this machine's GPUs that tell them apart in every process, in PyTorch's order.

@@ -14,8 +14,6 @@ from torch import Tensor
 
 from reproduction.engine.files import write
 
-__all__ = ["CheckpointDamaged", "read_checkpoint", "write_checkpoint"]
-
 HEAD = b"focal_lib checkpoint\n"
 
 

@@ -16,8 +16,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-__all__ = ["SCALINGS", "Contrast", "Setting", "parse_contrasts"]
-
 # (method, objective) that tables of runs have rows of: as trained; the scalings that the papers tabulate, fitted on the
 # validation logits. M20 chooses T by ECE of equal width, L25 by ECE, both in steps of 0.1; KK24 by that of equal mass,
 # in steps of 0.01 (section 5.1).

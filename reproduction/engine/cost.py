@@ -8,8 +8,6 @@ from typing import Any
 
 from reproduction.engine.spec import Spec
 
-__all__ = ["Compute", "images_to_train", "total_compute"]
-
 
 @dataclass(frozen=True)
 class Compute:

@@ -6,8 +6,6 @@ from reproduction.engine.papers import FCL_OF_L25
 from reproduction.engine.recipes import RECIPES
 from reproduction.engine.spec import Spec
 
-__all__ = ["differences_from_papers"]
-
 # data set -> training and validation samples, where a paper tells: M20 appendix C, KK24 section 5.1
 _SAMPLES = {
     "cifar10": (45_000, 5_000),

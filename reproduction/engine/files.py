@@ -9,8 +9,6 @@ from pathlib import Path
 
 from focal_lib.atomic_write import write_whole
 
-__all__ = ["DiskFull", "move_aside", "write"]
-
 
 class DiskFull(OSError):
     """No room for a file; what was there before is as it was."""

@@ -18,18 +18,6 @@ from reproduction.engine.spec import Spec
 from reproduction.engine.step import pick_way
 from reproduction.engine.trainer import Trainer, pick_device, to_tensors
 
-__all__ = [
-    "Parts",
-    "check_recipe",
-    "do_epoch",
-    "evaluated",
-    "final_logits",
-    "fresh_trainer",
-    "load_parts",
-    "pixel_scale",
-    "prepare",
-]
-
 Parts = dict[str, tuple[Tensor, Tensor]]  # 'train', 'validation', 'test' -> inputs and labels, on the device
 
 

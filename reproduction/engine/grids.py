@@ -12,8 +12,6 @@ from reproduction.engine.contrasts import Contrast, parse_contrasts
 from reproduction.engine.spec import Spec
 from reproduction.parameters import read_yaml
 
-__all__ = ["GridNotes", "default_grid", "make_spec", "read_contrasts", "read_grid", "read_grid_from", "read_notes"]
-
 _NOTES = ("reproduces", "differs", "missing")
 
 

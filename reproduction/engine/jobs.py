@@ -26,8 +26,6 @@ from reproduction.engine.grids import read_grid
 from reproduction.engine.status import status
 from reproduction.engine.version import VERSION
 
-__all__ = ["Ended", "check_root", "do_grid", "is_for_cluster"]
-
 log = logging.getLogger(__name__)
 
 REASON, STOPPED = "Error: ", "Stopped: "  # how the last words of `focal run` begin, as the logger knows, too

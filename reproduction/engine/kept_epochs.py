@@ -17,15 +17,6 @@ if TYPE_CHECKING:
     from reproduction.engine.fit import Parts
     from reproduction.engine.trainer import Trainer
 
-__all__ = [
-    "Files",
-    "check_kept",
-    "keep_weights",
-    "kept_epochs",
-    "logits_by_epoch",
-    "weights_after",
-    "weights_as_bytes",
-]
 
 Files = dict[str, dict[str, Any]]  # name -> size and checksum
 

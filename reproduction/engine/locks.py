@@ -17,7 +17,6 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["RunTaken", "TimeUp", "held", "is_locked"]
 
 log = logging.getLogger(__name__)
 

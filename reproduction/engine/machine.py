@@ -12,15 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
-__all__ = [
-    "computes_bf16",
-    "cores_here",
-    "machine_name",
-    "machine_of",
-    "processor_name",
-    "spell_cores",
-    "without_cores",
-]
 
 _BF16 = {"avx512_bf16", "amx_bf16", "bf16", "svebf16"}  # as Linux names what processors of Intel, AMD and Arm can
 

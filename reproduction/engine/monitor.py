@@ -8,8 +8,6 @@ from torch import Tensor, nn
 from focal_lib.losses.base import TrainingLoss
 from reproduction.engine.trainer import Trainer
 
-__all__ = ["gradient_norms", "last_layer", "outputs", "summary"]
-
 
 def summary(trainer: Trainer, images: Tensor, labels: Tensor) -> dict[str, float]:
     """One row of the history: what M20 Figs. 1, 3 and 4 follow over the epochs.

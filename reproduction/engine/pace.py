@@ -13,8 +13,6 @@ from reproduction.engine.spec import Spec
 from reproduction.engine.speed import kind_of
 from reproduction.engine.store import LOG, run_folder
 
-__all__ = ["Pace", "Tempo", "alike", "known_pace"]
-
 
 class Pace(NamedTuple):
     """Seconds from the beginning of a try to the end of its first epoch, data and compiling included; of an epoch."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["FCL_OF_L25", "advise"]
-
 # (data set, network) -> gamma, lambda of FCL: L25 A.10. Its column heads are lost; we read gamma first, as section
 # 5.5.2 finds 0.5 the best lambda, which stands in the second column only.
 FCL_OF_L25: dict[tuple[str, str], tuple[float, float]] = {

@@ -26,8 +26,6 @@ from reproduction.engine.status import Status, status
 from reproduction.engine.store import CHECKPOINT, run_folder
 from reproduction.engine.timing import measure_apart
 
-__all__ = ["Measure", "Part", "Plan", "plan_grid", "runs_to_do"]
-
 Measure = Literal["all", "worth it", "nothing"]  # which kinds, of those that no record tells of
 
 NOT_DONE = ("running", "newer", "other")  # states of runs that a call would not do; with --again these:

@@ -10,8 +10,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-__all__ = ["Float32Linear", "autocast", "give_float32_head", "make_float32_exact", "pick_precision"]
-
 
 def pick_precision(precision: str, device: torch.device) -> str:
     """'auto' is bf16 on a GPU, float32 on a CPU."""

@@ -16,8 +16,6 @@ from reproduction.engine.data.dataset import Kind
 from reproduction.engine.grids import read_grid
 from reproduction.engine.spec import Spec
 
-__all__ = ["check_runs", "check_runs_apart"]
-
 NO_FILES = "--no-files"
 
 

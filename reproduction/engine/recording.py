@@ -27,8 +27,6 @@ from reproduction.engine.store import (
     run_folder,
 )
 
-__all__ = ["copy_runs", "not_recorded", "record_runs"]
-
 
 def not_recorded(results: Iterable[Result], destination: Path) -> list[Result]:
     """Those of the runs that have no copy there yet.

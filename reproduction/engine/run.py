@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     from reproduction.engine.fit import Parts
     from reproduction.engine.trainer import Trainer
 
-__all__ = ["OtherPrecision", "checked_weights", "network", "run", "run_shared", "trained"]
 
 log = logging.getLogger(__name__)  # warnings reach stderr without any setting
 

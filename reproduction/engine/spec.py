@@ -13,9 +13,6 @@ from typing import Any
 from reproduction.engine.papers import advise
 from reproduction.engine.recipes import PRECISIONS, RECIPES, Recipe
 
-__all__ = ["LOSSES", "Spec"]
-
-
 # loss -> the parameters it uses, of gamma and lam (the weight of the added term, or the smoothing)
 LOSSES: dict[str, tuple[str, ...]] = {
     "focal": ("gamma",),

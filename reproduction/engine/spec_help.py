@@ -7,8 +7,6 @@ from dataclasses import fields
 from reproduction.engine.recipes import PRECISIONS, RECIPES
 from reproduction.engine.spec import LOSSES, Spec
 
-__all__ = ["describe_parameters"]
-
 
 def describe_parameters() -> list[tuple[str, str]]:
     """Each parameter with what it means, what it may be and its default: a field of Spec each."""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-__all__ = ["FEW", "Kind", "Speed", "assume_speed", "kind_of", "measure_speeds", "recorded_speeds"]
 
 SMALL = 2e9  # FLOPs an image up to which a network is timed on a CPU; the smallest of a grid is timed in any case
 WORK = 3e10  # FLOPs of a timed step on a CPU: a second or so

@@ -30,8 +30,6 @@ from reproduction.engine.store import (
 )
 from reproduction.engine.version import VERSION
 
-__all__ = ["CALL_AGAIN", "Status", "exit_status", "status"]
-
 CALL_AGAIN = 75  # exit status: the next call goes on (EX_TEMPFAIL)
 _NO_CALL_HELPS = ("failed", "newer", "other")
 

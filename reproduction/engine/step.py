@@ -16,8 +16,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["WAYS", "Replay", "compiled", "pick_way", "portable_state", "take_recorded", "take_step", "use_fused_update"]
-
 WAYS = ("plain", "compiled", "graph")
 
 Objective = Callable[[Tensor, Tensor, Tensor | None, Tensor], Tensor]  # images, labels, crops, indices -> loss

@@ -29,21 +29,6 @@ from reproduction.engine.grids import default_grid, read_grid
 from reproduction.engine.spec import Spec
 from reproduction.engine.version import VERSION
 
-__all__ = [
-    "Logits",
-    "NewerRun",
-    "OtherSpecification",
-    "Result",
-    "RunDamaged",
-    "RunMissing",
-    "SeveralVersions",
-    "default_runs",
-    "describe",
-    "load",
-    "load_runs",
-    "require_one_version",
-]
-
 # what a finished run is, the logits last: their presence ends it
 SPEC, HISTORY, WEIGHTS, LOGITS = "spec.json", "history.parquet", "weights.pt", "logits.npz"
 CHECKPOINT, FAILURE, LOG = "checkpoint", "failed.json", "log.jsonl"

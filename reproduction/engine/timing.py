@@ -15,8 +15,6 @@ from reproduction.engine.grids import read_grid
 from reproduction.engine.spec import Spec
 from reproduction.engine.speed import Kind, Speed, kind_of, measure_speeds
 
-__all__ = ["LIMIT", "measure_apart"]
-
 LIMIT = 15.0  # seconds that a grid waits for it
 
 

@@ -20,16 +20,6 @@ from reproduction.engine.precision import autocast, give_float32_head, pick_prec
 from reproduction.engine.recipes import Recipe
 from reproduction.engine.step import Replay, compiled, portable_state, take_step, use_fused_update
 
-__all__ = [
-    "NonFiniteLoss",
-    "Trainer",
-    "make_optimiser",
-    "make_schedule",
-    "pick_device",
-    "to_tensors",
-]
-
-
 # Steps of an epoch before one is recorded: as many as PyTorch's own recipe has. What the loss changed between epochs is
 # compiled in them, which cannot be done while a graph is recorded.
 WARM_UP = 3

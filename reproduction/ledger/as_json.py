@@ -14,8 +14,6 @@ from reproduction.ledger.ledger import RETIRED, Claim, corrected_by
 from reproduction.ledger.quoted_lines import lines_of, read_lines
 from reproduction.ledger.verdicts import records
 
-__all__ = ["SCHEMA", "as_json"]
-
 SCHEMA = Path(__file__).with_name("ledger.schema.json")
 
 

@@ -9,8 +9,6 @@ from reproduction.ledger.evidence import Derivation, Evidence, Step
 from reproduction.ledger.ledger import Claim, find, ledger
 from reproduction.ledger.links import LEDGER_PAGE, link_ids
 
-__all__ = ["Proof", "Recalled", "Rest", "Shown", "proof", "recall", "show", "show_rest"]
-
 _shown: set[str] = set()  # ids of claims that the notebook of this process has shown
 
 

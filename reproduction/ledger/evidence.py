@@ -18,23 +18,6 @@ from reproduction.ledger.judgement import HOLDS, NOTHING, SO_HERE, Verdict
 from reproduction.ledger.measurement import Measurement
 from reproduction.pages.tables import in_words
 
-__all__ = [
-    "All",
-    "Certificate",
-    "Conditional",
-    "Counterexample",
-    "Derivation",
-    "Disproof",
-    "Evidence",
-    "Search",
-    "Step",
-    "Unchecked",
-    "certificates",
-    "say_set",
-    "step",
-    "step_of_several",
-]
-
 
 class Evidence(Protocol):
     """Anything with a verdict and a text a reader can follow."""

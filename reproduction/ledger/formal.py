@@ -17,19 +17,6 @@ from typing import Any
 
 from reproduction.checkout import ROOT
 
-__all__ = [
-    "Faithful",
-    "Formal",
-    "Statement",
-    "coq_version",
-    "definition",
-    "formal",
-    "kernel_checked",
-    "lemmas_below",
-    "statements",
-    "walk",
-]
-
 SOURCES, BUILD, FILE = ROOT / "proofs", ROOT / "_build" / "proofs", "theorems.json"
 
 

@@ -19,8 +19,6 @@ from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.ledger import Claim
 from reproduction.ledger.verdicts import records
 
-__all__ = ["claim_table", "counts", "definitions", "file_pairs", "lemma_pairs", "proof_steps", "theorem_list"]
-
 PROCESSOR = ("PrimInt63.", "Uint63.")  # arithmetic of its integers, with which `interval` computes
 
 

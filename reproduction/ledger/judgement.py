@@ -7,8 +7,6 @@ from enum import StrEnum
 
 from focal_lib.metrics.intervals import Interval
 
-__all__ = ["HOLDS", "NEGATIVE", "NOTHING", "POSITIVE", "SO_HERE", "Range", "Verdict", "interval_among", "judge"]
-
 
 class Verdict(StrEnum):
     """What a check can conclude. Order is from strongest support to none."""

@@ -24,18 +24,6 @@ from reproduction.ledger.links import LEDGER_PAGE, link_ids, verdict_anchor
 from reproduction.ledger.told import Told, look_up, place_of, tell
 from reproduction.pages.folds import fold
 
-__all__ = [
-    "PAPERS",
-    "RETIRED",
-    "Claim",
-    "Fidelity",
-    "claim",
-    "corrected_by",
-    "find",
-    "ledger",
-    "search",
-]
-
 _REGISTRY: dict[str, Claim] = {}
 PAPERS = {"kk24": "KK24", "m20": "M20", "kn24": "KN24", "l25": "L25"}  # in the order of the book
 RETIRED = {  # ids that are never used again: id -> the claims that say now what can fairly be said

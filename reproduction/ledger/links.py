@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-__all__ = ["LEDGER_PAGE", "card_anchor", "index_entry", "link_ids", "verdict_anchor"]
-
 LEDGER_PAGE = "ledger.html"  # from a chapter
 # An id of a claim, in code letters or not; first what may hold one and stays as it is.
 _ID = re.compile(

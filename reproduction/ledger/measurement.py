@@ -19,8 +19,6 @@ from reproduction.ledger.judgement import (
 )
 from reproduction.pages.tables import in_words
 
-__all__ = ["Measurement"]
-
 POWER = 0.8
 
 

@@ -19,8 +19,6 @@ from reproduction.ledger.ledger import PAPERS, Claim, Fidelity
 from reproduction.ledger.links import card_anchor
 from reproduction.ledger.page import chapter_link, code_link, together
 
-__all__ = ["overview", "short_statement"]
-
 _COLUMNS = {  # heading -> whether to sort by it
     "verdict": True,
     "claim": True,

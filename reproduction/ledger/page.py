@@ -15,8 +15,6 @@ from reproduction.ledger.places import places
 from reproduction.ledger.quoted_lines import say_lines
 from reproduction.ledger.tally import say_without_coq, tallies, tally_table
 
-__all__ = ["both_tallies", "chapter_link", "code_link", "count_table", "detail", "together", "without_coq"]
-
 
 def code_link(claim: Claim, text: str | None = None) -> str:
     """Link to the check's source in the book, relative to a page in notebooks/."""

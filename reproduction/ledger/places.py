@@ -10,8 +10,6 @@ from pathlib import Path
 
 import jupytext
 
-__all__ = ["places"]
-
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 

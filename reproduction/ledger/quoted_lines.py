@@ -13,8 +13,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FILE", "lines_of", "quoted_pieces", "read_lines", "say_lines"]
-
 FILE = Path(__file__).with_name("quoted_lines.json")
 _FORMULA = re.compile(r"\$[^$]*\$")
 _QUOTED = re.compile(r"(?<![\w\x00])'(?=\S)(.+?)(?<=\S)'(?![\w\x00])")

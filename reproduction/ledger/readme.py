@@ -8,8 +8,6 @@ from reproduction.ledger.ledger import ledger
 from reproduction.ledger.tally import tallies, tally_table
 from reproduction.pages.blocks import replace_block
 
-__all__ = ["END", "START", "table", "with_table"]
-
 START, END = "<!-- verdicts: focal claims --record -->", "<!-- end -->"
 
 HEADLINES = (

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.ledger import Claim
 
-__all__ = ["GROUPS", "say_without_coq", "tallies", "tally", "tally_table"]
-
 GROUPS = {  # words for a tally -> verdicts
     "hold": HOLDS,
     "hold under a condition": (Verdict.CONDITIONAL,),

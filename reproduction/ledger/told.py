@@ -17,8 +17,6 @@ from focal_lib.atomic_write import write_whole
 from reproduction.ledger.evidence import Conditional, Evidence
 from reproduction.ledger.judgement import Verdict
 
-__all__ = ["Told", "look_up", "place_of", "tell"]
-
 
 @dataclass(frozen=True)
 class Told:

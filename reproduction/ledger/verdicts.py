@@ -25,8 +25,6 @@ from reproduction.ledger.formal import kernel_checked
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.ledger import find, ledger
 
-__all__ = ["FILE", "Check", "Record", "check_all", "record", "recorded", "records"]
-
 FILE = Path(__file__).with_name("verdicts.json")
 
 

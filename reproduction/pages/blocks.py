@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["replace_block"]
-
 
 def replace_block(text: str, start: str, end: str, block: str) -> str:
     """The text with what is between its marks replaced.

@@ -9,8 +9,6 @@ from pybtex.database import BibliographyData, Entry, parse_file
 from pybtex.plugin import find_plugin
 from pybtex.richtext import Text
 
-__all__ = ["cite", "known_keys", "reference_list"]
-
 
 @functools.cache
 def _library(file: Path) -> BibliographyData:

@@ -9,8 +9,6 @@ from IPython.display import HTML, Markdown
 
 from reproduction.pages.folds import fold
 
-__all__ = ["differences", "folded_differences"]
-
 
 def differences(texts: Sequence[str], missing: Sequence[str] = ()) -> Markdown:
     """'Differs from the paper in' and a list, to stand beside the result; nothing for an empty list.

@@ -22,8 +22,6 @@ from focal_lib.atomic_write import check_target, part_of
 from reproduction.checkout import ROOT, require_checkout
 from reproduction.parameters import Range
 
-__all__ = ["check_parameters", "describe_parameters", "execute", "find_source"]
-
 
 def _kernel_config(folder: str) -> Config:
     """Unix sockets in a folder of the run's own: parallel kernels race for TCP ports, and share

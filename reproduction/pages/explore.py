@@ -25,8 +25,6 @@ from reproduction.pages.logit_sample import sample_log_probs
 from reproduction.pages.plots.simplex import project, simplex_grid
 from reproduction.pages.still import Check, Hidden, Line, Panel, Slider, figure_of
 
-__all__ = ["FIGURES", "explore"]
-
 _MOST_GAMMA = 5  # of the sliders of a network's map
 _GRID = np.linspace(0.005, 0.995, 100)  # probabilities to draw at
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["fold"]
-
 
 def fold(title: str, body: str) -> str:
     """Markdown that JupyterLab, HTML pages and the book show alike: the title, the body below it on a click."""

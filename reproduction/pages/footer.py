@@ -16,8 +16,6 @@ from IPython.display import Markdown
 
 from reproduction.checkout import ROOT, commit
 
-__all__ = ["VERSIONS_OF", "command", "foot", "versions"]
-
 VERSIONS_OF = ("focal-lib", "numpy", "scipy", "sympy", "python-flint", "torch", "scikit-learn", "matplotlib")
 
 

@@ -16,8 +16,6 @@ from traitlets.config import Config
 
 from focal_lib.atomic_write import write_whole
 
-__all__ = ["as_html"]
-
 _DELIMITERS = (
     r'MathJax = {tex: {inlineMath: [["$", "$"], ["\\(", "\\)"]], displayMath: [["$$", "$$"]]}, '
     r'svg: {fontCache: "global"}};'

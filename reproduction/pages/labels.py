@@ -11,8 +11,6 @@ from pathlib import Path
 import jupytext
 import yaml
 
-__all__ = ["labels"]
-
 _TARGET = re.compile(r"^\((?P<label>[\w-]+)\)=\n(?P<level>#+) (?P<title>.+)$", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^```\{(?P<kind>math|exercise)\}.*\n:label: (?P<label>[\w-]+)$", re.MULTILINE)
 _NAMES = {"math": "equation ({})", "exercise": "Exercise {}", "figure": "Fig. {}"}

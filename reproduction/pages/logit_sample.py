@@ -6,8 +6,6 @@ import numpy as np
 
 from focal_lib.theory.maps import focal_log_probs
 
-__all__ = ["logit_sample", "sample_log_probs"]
-
 
 def logit_sample(logits: np.ndarray, labels: np.ndarray, size: int = 1000, seed: int = 0) -> np.ndarray:
     """How far each logit lies below the largest of its row, to a tenth, that of the label first: (n, K) -> (size, K).

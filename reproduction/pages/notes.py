@@ -11,8 +11,6 @@ from myst_nb import glue
 
 from focal_lib.metrics.intervals import clipped, t_interval_if_any
 
-__all__ = ["at_most", "note", "say_spans"]
-
 
 def at_most(value: float, digits: int = 2) -> float:
     """The value rounded up, for a sentence with 'at most': 0.16 of 0.153; what is written with so many digits stays."""

@@ -21,8 +21,6 @@ from reproduction.pages.citations import cite, known_keys, reference_list
 from reproduction.pages.folds import fold
 from reproduction.pages.labels import labels
 
-__all__ = ["plain_markdown", "resolve", "resolved"]
-
 _REFERENCES = ROOT / "book" / "references.bib"
 _FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})(?:\{(?P<kind>[\w-]+)\})?[ \t]*(?P<title>.*)$")
 _ROLE = re.compile(r"\{(?P<role>[\w:]+)\}`(?P<body>[^`]+)`")

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
-__all__ = ["Check", "Hidden", "Line", "Panel", "Slider", "figure_of"]
-
 WIDTH = 320  # of a picture, and of a small phone
 _LEFT, _RIGHT = 34, 8
 _KINDS = {

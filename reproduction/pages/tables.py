@@ -15,8 +15,6 @@ from pandas.io.formats.style import Styler
 
 from focal_lib.metrics.detection import DETECTION_SCORES
 
-__all__ = ["WORDS", "as_html", "captioned", "in_words"]
-
 WORDS = {
     # metrics and scores
     "adaptive-ece": "adaptive ECE",

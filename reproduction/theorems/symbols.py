@@ -12,25 +12,6 @@ from typing import Any
 
 import sympy as sp
 
-__all__ = [
-    "binary_map",
-    "binary_map_of_logit",
-    "curvature_cubic",
-    "entropy_ratio",
-    "focal_loss",
-    "focal_loss_slope",
-    "gain",
-    "gain_sign",
-    "gamma",
-    "logit_curvature_ratio",
-    "logit_gap",
-    "probability_curvature_ratio",
-    "q",
-    "s",
-    "u",
-    "weight",
-]
-
 q = sp.Symbol("q", positive=True)  # in (0, 1)
 s = sp.Symbol("s", real=True)
 gamma = sp.Symbol("gamma", nonnegative=True)

@@ -4,8 +4,6 @@ import pytest
 
 from reproduction.checkout import ROOT
 
-__all__ = ["HTML", "book_is_current", "needs_book"]
-
 HTML = ROOT / "_build" / "html"
 
 

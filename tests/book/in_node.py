@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["check_in_node", "needs_node", "plant", "run_node"]
-
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 

@@ -15,8 +15,6 @@ from reproduction.ledger.links import card_anchor
 from reproduction.ledger.overview import overview
 from workflow.chromium import run_page
 
-__all__ = ["SCRIPT", "found_in_chromium", "made"]
-
 SCRIPT = ROOT / "book" / "_static" / "ledger.js"
 
 

@@ -13,8 +13,6 @@ from pathlib import Path
 
 import jupytext
 
-__all__ = ["passages", "typed_numbers"]
-
 _FENCE = re.compile(r"^\s*(?P<fence>`{3,}|:{3,})(?:\{(?P<kind>[\w-]+)\}|(?P<language>[\w-]+))?[ \t]*(?P<title>.*)$")
 _PROSE = {"admonition", "exercise", "solution", "dropdown", "grid", "grid-item-card", "image", "note", "tip"}
 _OPTION = re.compile(r"^:(?:label|class|name|width|link|gutter):.*$")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["HTML", "PAGES", "REPORT", "ROOT", "SHOTS", "SOURCES", "page_id"]
-
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html"
 REPORT = ROOT / "_build" / "browser-report" / "report.html"  # workflow/browser.py has it written

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page
 
-__all__ = ["FOLDS", "shut_folds"]
-
 FOLDS = {  # CSS of a fold -> CSS of what opens it, in it
     ".solution.dropdown": "button.toggle-button",
     ".tip.dropdown": "button.toggle-button",

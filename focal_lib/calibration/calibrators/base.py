@@ -18,8 +18,6 @@ from focal_lib.calibration.calibrators.fit_samples import FitSamples, is_sliced_
 from focal_lib.threads import few_threads
 from focal_lib.validation import check_logits
 
-__all__ = ["Calibrator", "LazyProbabilities"]
-
 
 class Calibrator(ClassifierMixin, BaseEstimator):
     """fit(X, y) on logits and labels, then predict_proba(X): of an array, a tensor or a Dask array the same kind.

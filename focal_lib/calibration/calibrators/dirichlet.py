@@ -7,8 +7,6 @@ from sklearn.linear_model import LogisticRegression
 
 from focal_lib.calibration.calibrators.seen_classes import SeenClassesCalibrator
 
-__all__ = ["DirichletCalibration"]
-
 
 class DirichletCalibration(SeenClassesCalibrator):
     r"""p' = softmax(W log p + b), the linear parametrisation of Dirichlet calibration (Kull et al. 2019).

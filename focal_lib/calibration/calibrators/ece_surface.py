@@ -15,8 +15,6 @@ from focal_lib.metrics.bins import adaptive_ece_of, ece_of
 from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of, weighted_ece_of
 from focal_lib.theory.confidence import top_probability_bounds
 
-__all__ = ["ECES", "TIE", "EceName", "EceSurface"]
-
 EceName = Literal["ece", "adaptive-ece"]
 ECES = {"ece": ece_of, "adaptive-ece": adaptive_ece_of}
 _WEIGHTED = {"ece": weighted_ece_of, "adaptive-ece": weighted_adaptive_ece_of}

@@ -19,8 +19,6 @@ from focal_lib.calibration.logit_sets import look_like_probs
 from focal_lib.calibration.missing_options import MISSING, is_missing
 from focal_lib.metrics.samples import Collected, Parts, Samples, to_add
 
-__all__ = ["FitSamples", "is_sliced_as_it_is", "plain_array", "weighted_sum"]
-
 Found = TypeVar("Found")
 _LARGEST, _SMALLEST = 1e25, 1e-100  # of logits: far from MISSING; squares, and those of 1/T, are numbers too
 

@@ -23,8 +23,6 @@ from focal_lib.calibration.calibrators.searches import (
 from focal_lib.calibration.calibrators.temperature import PAPER_TEMPERATURES
 from focal_lib.validation import check_gamma, check_number
 
-__all__ = ["PAPER_GAMMAS", "WIDE_GAMMAS", "FocalTemperatureScaling"]
-
 PAPER_GAMMAS = (-0.5, -0.25, 0.05, 0.25, 0.37, 0.5, 0.75, 1.0, 5.0)  # KK24 section 5.1
 WIDE_GAMMAS = (-0.9, -0.75, -0.5, -0.25, -0.1, 0.0, 0.05, 0.25, 0.37, 0.5, 0.75, 1.0, 2.0, 5.0)
 

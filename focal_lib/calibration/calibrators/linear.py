@@ -16,8 +16,6 @@ from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.fit_samples import FitSamples, weighted_sum
 from focal_lib.calibration.calibrators.torch_module import LinearModule, map_logits
 
-__all__ = ["MatrixScaling", "VectorScaling", "check_matrix_size"]
-
 _MOST_CLASSES = 4000  # of a matrix: the fit keeps some thirty of them, 4 GB
 
 

@@ -10,8 +10,6 @@ from focal_lib.calibration.calibrators.searches import Fit
 from focal_lib.calibration.calibrators.torch_module import FocalTemperatureModule
 from focal_lib.theory.maps import focal_log_probs
 
-__all__ = ["MappedCalibrator", "check_objective"]
-
 
 class MappedCalibrator(Calibrator):
     r"""p = focal calibration map(softmax(z / T), gamma), KK24 section 4.2; a subclass fits T, and gamma or 0.

@@ -26,8 +26,6 @@ from focal_lib.calibration.calibrators.fit_samples import FitSamples, weighted_s
 from focal_lib.calibration.missing_options import is_missing
 from focal_lib.theory.entropy_ratio import bernoulli, bernoulli_curvature, bernoulli_slope
 
-__all__ = ["GAMMA_RANGE", "fit_focal", "fit_temperature"]
-
 GAMMA_RANGE = (-0.9, 20.0)
 _SAMPLE = 20_000  # samples, at most, that give the start of a larger fit
 _NUMBERS, _AT_LEAST = 4_000_000, 500  # logits, at most, of those samples; with more classes than that allows, so many

@@ -11,8 +11,6 @@ from sklearn.isotonic import IsotonicRegression
 
 from focal_lib.calibration.calibrators.seen_classes import SeenClassesCalibrator, import_extra
 
-__all__ = ["BetaCalibration", "HistogramBinning", "IsotonicCalibration", "OneVsRest"]
-
 
 class OneVsRest(SeenClassesCalibrator):
     """Each class against the rest, then normalised (Zadrozny & Elkan 2002)."""

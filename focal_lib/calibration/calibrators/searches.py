@@ -14,8 +14,6 @@ from focal_lib.calibration.calibrators.ece_surface import TIE, EceSurface
 from focal_lib.calibration.calibrators.fit_samples import FitSamples, weighted_sum
 from focal_lib.theory.maps import focal_log_probs
 
-__all__ = ["Fit", "check_temperatures", "ece_by_grid", "ece_by_line", "nll_by_grid", "nll_by_line", "simplest"]
-
 Fit = tuple[float, float, float]  # objective, gamma, T
 
 

@@ -24,8 +24,6 @@ from torch import Tensor
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.fit_samples import FitSamples
 
-__all__ = ["SeenClassesCalibrator", "import_extra", "repeated"]
-
 
 class SeenClassesCalibrator(Calibrator):
     """Softmax over the classes seen of scores that a subclass fits to log p."""

@@ -14,8 +14,6 @@ from focal_lib.calibration.calibrators.seen_classes import (
     repeated,
 )
 
-__all__ = ["StructuredMatrixScaling"]
-
 
 class StructuredMatrixScaling(SeenClassesCalibrator):
     r"""p' = softmax(W log q + b), where q = (1 - c) softmax(z / T) + c / K (Berta et al. 2026).

@@ -11,8 +11,6 @@ from focal_lib.calibration.calibrators.mapped import MappedCalibrator, check_obj
 from focal_lib.calibration.calibrators.newton import fit_temperature
 from focal_lib.calibration.calibrators.searches import check_temperatures, ece_by_grid
 
-__all__ = ["M20_TEMPERATURES", "PAPER_TEMPERATURES", "TemperatureScaling"]
-
 PAPER_TEMPERATURES = tuple(k / 100 for k in range(1, 501))  # KK24 section 5.1
 M20_TEMPERATURES = tuple(k / 10 for k in range(1, 101))  # M20 section 6, 0 to 10; L25 section 5, its range lost
 

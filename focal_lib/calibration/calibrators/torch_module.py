@@ -15,8 +15,6 @@ from torch import Tensor, nn
 
 from focal_lib.atomic_write import check_target, write_whole
 
-__all__ = ["FocalTemperatureModule", "LinearModule", "map_logits", "write_onnx"]
-
 
 class FocalTemperatureModule(nn.Module):
     """logits (..., K) -> focal calibration map(softmax(logits / T), gamma), (..., K).

@@ -9,8 +9,6 @@ import numpy as np
 from focal_lib.calibration.calibrators.one_vs_rest import OneVsRest
 from focal_lib.calibration.calibrators.seen_classes import import_extra, repeated
 
-__all__ = ["VennAbersCalibration"]
-
 
 class VennAbersCalibration(OneVsRest):
     r"""p_k' = p_1 / (1 - p_0 + p_1), normalised: each class against the rest (Vovk, Petej & Fedorova 2015).

@@ -14,8 +14,6 @@ from focal_lib.theory.maps import focal_log_probs
 from focal_lib.tool.inputs.layouts import binary_logits, option_logits
 from focal_lib.tool.inputs.parts import as_array
 
-__all__ = ["apply_to_scores", "class_axis"]
-
 
 def class_axis(calibrator: Calibrator, shape: tuple[int, ...]) -> int | None:
     """The axis of new scores on which the classes lie; None where each score is of a positive class.

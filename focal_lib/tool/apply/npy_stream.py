@@ -27,9 +27,6 @@ from focal_lib.tool.inputs.layouts import ragged_as_array
 from focal_lib.tool.inputs.lm_eval_file import scores_of_samples
 from focal_lib.tool.inputs.npz_file import NAMES_OF_SCORES
 
-__all__ = ["NpyReader", "apply_calibrator", "open_scores", "write_npy"]
-
-
 _AT_ONCE = 2**24  # numbers of a chunk, 128 MB in float64, however many samples are asked for
 
 

@@ -13,8 +13,6 @@ from focal_lib.tool.apply.npy_stream import write_npy
 from focal_lib.tool.inputs.column_names import in_words
 from focal_lib.tool.inputs.table_file import LABEL, check_classes, numbers_of_columns, read_table
 
-__all__ = ["TABLES", "apply_to_table", "score_columns"]
-
 TABLES = (".csv", ".parquet")
 
 

@@ -30,8 +30,6 @@ from focal_lib.metrics.smooth import smooth_ece_of
 from focal_lib.tool.evaluation.possible_labels import PossibleLabels
 from focal_lib.tool.evaluation.scoring import Scored, score
 
-__all__ = ["PROPER", "Evaluation", "cross_fit", "differences", "hold_out", "measure"]
-
 PROPER: dict[str, Callable[[SampleScores], np.ndarray]] = {"nll": lambda s: s.log_loss, "brier": lambda s: s.brier}
 _DRAWN = 4e8  # samples that all resamples of one statistic may have together: of large test sets there are fewer
 

@@ -12,8 +12,6 @@ from focal_lib.calibration.methods import AS_GIVEN, METHODS, build, parse
 from focal_lib.metrics.ece_interval import classwise_ece_interval_of, ece_interval_of
 from focal_lib.tool.evaluation.scoring import score
 
-__all__ = ["method_table"]
-
 
 def method_table(
     validation: LogitSet, test: LogitSet, methods: str | Iterable[str | tuple[str, str]] = "all"

@@ -33,8 +33,6 @@ import torch
 from scipy.stats import norm
 from torch import Tensor
 
-__all__ = ["BETWEEN", "SHARPENED", "PossibleLabels", "moments_of_differences", "moments_of_scores"]
-
 SHARPENED = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 8.0, 32.0)  # a; from each to the next is interpolated, here and in BETWEEN
 BETWEEN = (  # from less to more certain than r, on to p, from more to less certain than that
     *((0.5, 0.0), (0.75, 0.0), (1.0, 0.0), (1.5, 0.0), (1.0, 0.0), (0.75, 0.25), (0.5, 0.5), (0.25, 0.75)),

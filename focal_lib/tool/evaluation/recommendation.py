@@ -19,8 +19,6 @@ import pandas as pd
 from focal_lib.calibration.methods import AS_GIVEN, Method
 from focal_lib.tool.evaluation.comparison import PROPER, Evaluation
 
-__all__ = ["RELEVANT", "Advice", "advise", "check_relevant"]
-
 RELEVANT = 0.005  # of the score of what is compared with
 _NAMES = {"nll": "NLL", "brier": "Brier score"}
 

@@ -24,8 +24,6 @@ from focal_lib.tool.evaluation.possible_labels import (
     moments_of_scores,
 )
 
-__all__ = ["Scored", "log_probs", "score", "top_labels"]
-
 
 class Scored(NamedTuple):
     """Of some samples: scores, sums of class gaps, how many top probabilities the map lowers, how many classes move.

@@ -16,8 +16,6 @@ from focal_lib.calibration.methods import AS_GIVEN, Method
 from focal_lib.metrics.ece_interval import ece_interval_of
 from focal_lib.tool.evaluation.comparison import Evaluation
 
-__all__ = ["ALL", "by_slice", "describe_worst", "slice_table", "together"]
-
 ALL = "all samples"
 _SHOWN = 20  # slices in a table to read, the first ones
 

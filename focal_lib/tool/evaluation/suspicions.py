@@ -24,8 +24,6 @@ from focal_lib.calibration.missing_options import is_missing
 from focal_lib.calibration.rounded import rounding_of
 from focal_lib.metrics.samples import Parts, Samples
 
-__all__ = ["association", "find_cautions", "find_suspicions", "swapped_classes"]
-
 FAR = 4.0  # standard errors: by chance one data set in 30,000 is as far
 _FEW = 5  # samples of a class, from which it can be seen to have changed places, or to be none
 _MANY = 0.01  # of the predictions: a class that so many are, and no label is, may be no class

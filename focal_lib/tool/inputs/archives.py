@@ -24,8 +24,6 @@ import numpy as np
 
 from focal_lib.calibration.memory import require_memory
 
-__all__ = ["Header", "Npz", "check_not_inflated", "open_npz", "read_header", "read_npy", "require_file"]
-
 _LONGEST_HEADER = 10_000  # NumPy's own bound, here asked before the header is read
 _KINDS = "biufcSUmM"
 _NO_HEADER = (ValueError, EOFError, SyntaxError, TypeError, KeyError, OverflowError, RecursionError, MemoryError)

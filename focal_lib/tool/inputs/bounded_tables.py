@@ -14,8 +14,6 @@ import pyarrow.parquet as pq
 from focal_lib.calibration.memory import require_memory
 from focal_lib.tool.inputs.archives import check_not_inflated, require_file
 
-__all__ = ["read_csv_content", "read_parquet"]
-
 _WIDTH = 8  # bytes of a number in a table
 _MOST_COLUMNS = 100_000  # pandas takes a millisecond for each
 _RAGGED = 4, 1_000_000  # cells of the table for each that is there, and how many are no matter

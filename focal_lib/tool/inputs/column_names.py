@@ -8,8 +8,6 @@ from typing import get_args
 
 from focal_lib.tool.inputs.parts import Column
 
-__all__ = ["in_words", "is_index_name", "is_it", "look_like_numbers", "what_goes_with_samples"]
-
 _PER_SAMPLE: dict[str, Column] = {
     **dict.fromkeys(("w", "wt", "weight", "sample_weight", "sample_weights"), "weights"),
     **dict.fromkeys(("group", "group_id", "patient", "patient_id", "fold", "split"), "groups"),

@@ -38,17 +38,6 @@ from focal_lib.tool.inputs.names import check_weights, numbers_of_classes
 from focal_lib.tool.inputs.parts import Part, as_array
 from focal_lib.validation import check_labels, check_number
 
-__all__ = [
-    "IGNORED",
-    "PIXELS",
-    "Reading",
-    "binary_logits",
-    "find_layout",
-    "lay_out",
-    "option_logits",
-    "ragged_as_array",
-]
-
 IGNORED = 255  # the label of pixels that are nothing, where there are no more classes than that
 PADDING = -100  # torch's label of what does not count, which no class can have
 PIXELS = 1000  # of each image

@@ -20,8 +20,6 @@ from focal_lib.tool.inputs.archives import require_file
 from focal_lib.tool.inputs.column_names import in_words
 from focal_lib.tool.inputs.parts import Column, Part
 
-__all__ = ["part_of_samples", "scores_of_samples"]
-
 _AMISS = 0.01  # of the questions may be told otherwise by their own acc: ties
 
 

@@ -37,8 +37,6 @@ _REMEDIES = {
     (".json", ".feather", ".arrow"): ": save it as csv or parquet, a column for each class and one of labels",
 }
 
-__all__ = ["Holds", "options_in_words", "read_logits"]
-
 
 class Holds(TypedDict, total=False):
     """The arguments of read_logits that say what data hold; calibrate and check have them, too."""

@@ -11,8 +11,6 @@ import pandas as pd
 from focal_lib.tool.inputs.column_names import in_words
 from focal_lib.tool.inputs.parts import as_array
 
-__all__ = ["check_weights", "numbers_of_classes", "numbers_of_values"]
-
 
 def numbers_of_classes(labels: np.ndarray, names: Sequence[str] | None, what: str) -> np.ndarray:
     """Labels as numbers of columns; numbers stay, unless they are names of columns.

@@ -12,8 +12,6 @@ from focal_lib.tool.inputs.archives import Npz, open_npz
 from focal_lib.tool.inputs.column_names import in_words, is_it
 from focal_lib.tool.inputs.parts import PER_SAMPLE, Column, Part
 
-__all__ = ["NAMES_OF_SCORES", "parts_of_npz"]
-
 _SETS = ("validation", "test")
 NAMES_OF_SCORES = {"logits": "logits", "probs": "probs", "log-probs": "log_probs"}  # names of scores, by what is given
 _SAVED_AS = {  # by others: Hugging Face, scikit-learn's users

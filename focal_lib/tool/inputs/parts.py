@@ -11,8 +11,6 @@ from torch import Tensor
 
 from focal_lib.calibration.logit_sets import Layout
 
-__all__ = ["PER_SAMPLE", "Column", "Part", "as_array"]
-
 Column = Literal["groups", "slices", "weights"]
 PER_SAMPLE: tuple[Column, ...] = ("groups", "slices", "weights")
 

@@ -20,8 +20,6 @@ from focal_lib.tool.inputs.column_names import (
 )
 from focal_lib.tool.inputs.parts import Column, Part
 
-__all__ = ["LABEL", "check_classes", "numbers_of_columns", "part_of_table", "read_table"]
-
 LABEL = "label"
 _NO_NUMBER = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "<NA>"]
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from focal_lib.tool.report.decisions import Decisions
     from focal_lib.tool.report.report import Report
 
-__all__ = ["FORMAT", "plain", "report_as_json", "rows_of"]
 
 FORMAT = 1
 

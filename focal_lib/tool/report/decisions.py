@@ -19,8 +19,6 @@ from focal_lib.metrics.risk_coverage import RiskCoverage, Threshold, risk_covera
 from focal_lib.metrics.samples import Samples
 from focal_lib.tool.evaluation.scoring import log_probs
 
-__all__ = ["Decisions", "decide"]
-
 SHOWN_RISKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)  # of which those below the error are asked for
 
 

@@ -19,14 +19,6 @@ from focal_lib.plots.style import use_style
 from focal_lib.tool.evaluation.comparison import Evaluation
 from focal_lib.tool.report.fit_notes import name_of
 
-__all__ = [
-    "landscape_caption",
-    "landscape_figure",
-    "reliability_alt",
-    "reliability_caption",
-    "reliability_figure",
-]
-
 _TEMPERATURES = np.geomspace(0.5, 2, 25)  # times that of temperature scaling; those of the fits are drawn as well
 _NUMBERS, _LEAST, _MOST = 200_000, 2000, 20_000  # logits, and samples, that the landscape is computed of
 _AT_ALL, _FEWEST = 4_000_000, 500  # beyond so many logits there are fewer samples, down to those

@@ -14,16 +14,6 @@ from focal_lib.calibration.methods import AS_GIVEN, Method
 from focal_lib.metrics.calibration_test import calibration_p_value_of, p_value_over_groups
 from focal_lib.tool.evaluation.comparison import Evaluation
 
-__all__ = [
-    "calibration_p",
-    "describe_cautions",
-    "describe_fit",
-    "describe_fits",
-    "describe_theory",
-    "in_words",
-    "name_of",
-]
-
 
 def describe_cautions(evaluation: Evaluation, methods: Collection[Method] | None = None) -> list[str]:
     """Classes without samples, gamma at an end of its range, labels that got probability 0; [] where nothing is.

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from focal_lib.tool.report.decisions import Decisions
     from focal_lib.tool.report.report import Report
 
-__all__ = ["model_card"]
 
 _SHOWN = {"error": "Error", "nll": "NLL", "brier": "Brier score", "ece": "ECE", "adaptive-ece": "Adaptive ECE"}
 

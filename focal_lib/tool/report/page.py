@@ -20,7 +20,6 @@ from focal_lib.tool.report.fit_notes import name_of
 if TYPE_CHECKING:
     from focal_lib.tool.report.report import Report
 
-__all__ = ["render"]
 
 METRICS_CAPTION = (
     "Error and the ECE family in per cent, on samples that were not fitted on. Of two ECEs, ece has 15 bins of equal "

@@ -52,8 +52,6 @@ from focal_lib.tool.report.summary import Summary, summarise
 from focal_lib.tool.report.tables import difference_table, metric_table
 from focal_lib.validation import check_number
 
-__all__ = ["Report", "calibrate"]
-
 FILES = ("calibrator.json", "metrics.parquet", "report.html")
 FORCE = "--force (force=True)"
 Progress = Callable[[str, int, int], Any]  # what is being done; how many steps are, of how many

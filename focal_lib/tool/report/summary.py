@@ -14,7 +14,6 @@ from focal_lib.tool.report.fit_notes import describe_cautions, in_words, name_of
 if TYPE_CHECKING:
     from focal_lib.tool.report.report import Report
 
-__all__ = ["Summary", "summarise"]
 
 _SIZE = 0.05  # of the test of calibration
 _NAMED = 5  # slices, at most

@@ -7,8 +7,6 @@ import pandas as pd
 
 from focal_lib.metrics.by_name import METRICS
 
-__all__ = ["difference_table", "metric_table"]
-
 _KEYS = ["method", "objective"]
 
 

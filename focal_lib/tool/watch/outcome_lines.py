@@ -19,8 +19,6 @@ import numpy as np
 from focal_lib.metrics.scores import top_label
 from focal_lib.tool.inputs.column_names import is_index_name, what_goes_with_samples
 
-__all__ = ["read_outcomes"]
-
 _TRUTH = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "false": 0.0, "true": 1.0}
 _NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)([.][0-9]*)?(e[+-]?[0-9]{1,4})?", re.IGNORECASE)  # 007 is a name
 _ONE_COLUMN = (

@@ -23,8 +23,6 @@ from focal_lib.metrics.e_process import BETS, log_factors, log_wealth, overconfi
 from focal_lib.metrics.scores import top_label
 from focal_lib.validation import check_number
 
-__all__ = ["FORMAT", "CalibrationWatch"]
-
 FORMAT = 2  # 1 had no tolerance
 _KIND = "focal watch"
 _CHUNK = 4096  # samples at once

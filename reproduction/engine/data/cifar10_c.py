@@ -13,8 +13,6 @@ import numpy as np
 from reproduction.engine.data import places
 from reproduction.engine.data.dataset import Split, check_images
 
-__all__ = ["SEVERITIES", "is_published", "read_published"]
-
 SEVERITIES = 5
 
 

@@ -14,8 +14,6 @@ import numpy as np
 
 from reproduction.engine.data.corruption_kinds import blur, digital, noise, weather
 
-__all__ = ["CORRUPTIONS", "CORRUPTION_KINDS", "corrupt"]
-
 Rng = np.random.Generator
 
 

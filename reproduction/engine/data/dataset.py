@@ -9,8 +9,6 @@ import numpy as np
 
 from focal_lib.validation import check_labels
 
-__all__ = ["Dataset", "Kind", "Split", "check_images", "split"]
-
 Kind = Literal["images", "tokens", "trees"]
 
 

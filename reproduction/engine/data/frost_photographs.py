@@ -17,8 +17,6 @@ import numpy as np
 from reproduction.engine.data import places
 from reproduction.engine.data.packages import read_wheel
 
-__all__ = ["frost_photographs"]
-
 PACKAGE, WHEEL = "imagecorruptions", "imagecorruptions==1.1.2"
 FILES = {  # name -> SHA-256; the wheel has a sixth, of which its authors' code makes no use
     "frost1.png": "ff9f907860bd7a835d459e32f9d588062b7f61ee267343cc7222b56753a14755",

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from reproduction.engine.data.packages import downloaded
 
-__all__ = ["fetch_hutto"]
-
 SOURCE = "vaderSentiment==3.3.2"
 
 

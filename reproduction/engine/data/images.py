@@ -12,8 +12,6 @@ import numpy as np
 from reproduction.engine.data import digits, fashion_mnist, places
 from reproduction.engine.data.dataset import Dataset, Split, check_images
 
-__all__ = ["IMAGE_SETS", "count_training_images", "find_image_set", "load_images", "read_svhn", "read_tiny_imagenet"]
-
 TINY_IMAGENET_URL = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
 TINY_IMAGENET_MD5 = "90528d7ca1a48142e341f4ef8d21d0de"
 SVHN_FILES = ("train_32x32.mat", "test_32x32.mat")

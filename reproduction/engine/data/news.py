@@ -14,16 +14,6 @@ from reproduction.engine.data import places
 from reproduction.engine.data.dataset import Dataset
 from reproduction.engine.data.tokens import token_set, tokenise
 
-__all__ = [
-    "fetch_ag_news",
-    "fetch_newsgroups",
-    "fetch_newsgroups_by_date",
-    "read_ag_news",
-    "read_finsen",
-    "read_newsgroups",
-    "read_newsgroups_by_date",
-]
-
 NEWSGROUPS_URL = "http://qwone.com/~jason/20Newsgroups/20news-19997.tar.gz"
 AG_NEWS_URL = "https://raw.githubusercontent.com/mhjabreel/CharCnn_Keras/master/data/ag_news_csv/{side}.csv"
 AG_NEWS_MD5 = {"train": "b1a00f826fdfbd249f79597b59e1dc12", "test": "d52ea96a97a2d943681189a97654912d"}

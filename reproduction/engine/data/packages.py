@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["downloaded", "read_wheel"]
-
 _OPTIONS = {
     "wheel": ["--only-binary", ":all:"],
     "source": ["--no-build-isolation", "--no-binary", ":all:"],

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["cache", "cure_of", "fill", "own_folder", "reading"]
-
 _NO_DAMAGE = (MemoryError, PermissionError, ImportError)  # of a file; they say themselves what is wrong
 
 

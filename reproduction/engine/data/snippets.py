@@ -19,20 +19,6 @@ from reproduction.engine.data.hutto import fetch_hutto
 from reproduction.engine.data.tokens import encode, tokenise, vocabulary
 from reproduction.engine.data.trees import balanced_tree, encode_trees
 
-__all__ = [
-    "FILES",
-    "FILMS",
-    "HOME",
-    "LENGTH",
-    "SETS",
-    "SOURCES",
-    "Kind",
-    "fetch",
-    "label_ratings",
-    "read_films",
-    "read_other_sources",
-]
-
 FILMS = "films"
 SOURCES = {
     FILMS: "movieReviewSnippets_GroundTruth.txt",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["SOURCES", "DataSource", "find_source"]
-
 NONE_STATED = "none stated by its authors"
 
 

@@ -17,8 +17,6 @@ from reproduction.engine.data.hutto import fetch_hutto
 from reproduction.engine.data.tokens import encode, tokenise, vocabulary
 from reproduction.engine.data.trees import encode_trees, parse_tree, words_of
 
-__all__ = ["TEXT_SETS", "TextSet", "load_elsewhere", "load_text", "text_folder"]
-
 SST_URL = "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip"
 REVIEWS_LENGTH = 50
 REVIEWS = ("movieReviewSnippets_GroundTruth.txt", "movieReviewSnippets_anonDataRatings.txt")

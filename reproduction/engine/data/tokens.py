@@ -10,8 +10,6 @@ import numpy as np
 
 from reproduction.engine.data.dataset import Dataset, Split
 
-__all__ = ["UNKNOWN", "WORDS", "encode", "share_unknown", "token_set", "tokenise", "vocabulary"]
-
 UNKNOWN = 1  # 0 is padding
 WORDS = 30_000  # of a vocabulary, at most
 

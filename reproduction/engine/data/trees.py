@@ -10,8 +10,6 @@ import numpy as np
 
 from reproduction.engine.data.tokens import UNKNOWN
 
-__all__ = ["Tree", "balanced_tree", "encode_trees", "parse_tree", "words_of"]
-
 
 class Tree(NamedTuple):
     """A node of a binary parse tree: its label, and either a word or two children."""

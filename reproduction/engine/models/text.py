@@ -8,8 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-__all__ = ["TOKEN_MODELS", "TREE_MODELS", "GlobalPoolingCNN", "TreeLSTM"]
-
 
 def _embedding(words: int, width: int, vectors: np.ndarray | None) -> nn.Embedding:
     """Trainable vectors (words, width); starting from the given ones (words, d), their width wins."""

@@ -8,8 +8,6 @@ from fractions import Fraction
 
 from flint import arb, ctx, fmpq
 
-__all__ = ["exact", "precision", "settings"]
-
 
 def exact(value: str | int | Fraction) -> arb:
     """The number as written: exact('0.333') encloses 333/1000. arb(0.333) would be the double."""

@@ -22,8 +22,6 @@ from sympy.printing.pycode import PythonCodePrinter
 from reproduction.ledger.certificates.balls import exact, settings
 from reproduction.ledger.certificates.exact_series import ExactSeries
 
-__all__ = ["Box", "ball", "certifies", "covers", "on_series", "positive", "vanishes"]
-
 
 @dataclass(frozen=True)
 class Box:

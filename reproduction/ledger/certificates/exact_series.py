@@ -7,8 +7,6 @@ from typing import Any
 
 import sympy as sp
 
-__all__ = ["ExactSeries"]
-
 
 @dataclass(frozen=True)
 class ExactSeries:

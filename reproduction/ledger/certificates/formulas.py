@@ -12,8 +12,6 @@ from flint import arb, arb_series, ctx
 
 from reproduction.ledger.certificates.balls import settings
 
-__all__ = ["curvature_growth", "curvature_sum", "focal_map", "gain", "logit_gap", "logit_gap_slope", "weight"]
-
 
 def gain(q: arb, gamma: arb) -> arb:
     """g(q) = (1-q)^gamma (1 + gamma b(q))."""

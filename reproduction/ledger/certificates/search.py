@@ -11,8 +11,6 @@ from typing import Any
 
 from reproduction.ledger.certificates.checker import Box, positive
 
-__all__ = ["find_boxes"]
-
 
 def find_boxes(
     function: Callable[[Any], Any], low: Fraction, high: Fraction, order: int = 0, max_boxes: int = 5_000

@@ -14,17 +14,6 @@ from focal_lib.plots.legends import put_legend_below
 from focal_lib.plots.style import WIDTH, curve_styles
 from reproduction.pages.tables import in_words
 
-__all__ = [
-    "ECE_TICKS",
-    "dot_figure",
-    "interval_figure",
-    "line_figure",
-    "panel_figure",
-    "point_figure",
-    "row_figure",
-    "scatter_figure",
-]
-
 # of an axis of calibration errors in per cent, logarithmic
 ECE_TICKS: dict[str, Any] = {"xticks": [0.5, 1, 2, 5, 10, 20], "xticklabels": ["0.5", "1", "2", "5", "10", "20"]}
 

@@ -18,8 +18,6 @@ from focal_lib.plots.legends import put_legend_below
 from focal_lib.plots.style import curve_styles
 from reproduction.pages.tables import in_words
 
-__all__ = ["MANY", "epoch_panels", "histogram_panels", "picture_table", "reliability_film", "reliability_strip"]
-
 COLOURS = 32  # of a moving picture
 MANY = 20  # samples in a bin whose accuracy is shown
 Band = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # x, mean, lowest, highest; (m,) each

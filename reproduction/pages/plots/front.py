@@ -15,8 +15,6 @@ from matplotlib.figure import Figure
 from focal_lib.plots.style import curve_styles, use_style
 from focal_lib.theory.maps import focal_log_probs
 
-__all__ = ["front_figure"]
-
 GAMMAS = (0.5, 1.0, 3.0)
 
 

@@ -11,8 +11,6 @@ import networkx as nx
 import numpy as np
 from matplotlib.figure import Figure
 
-__all__ = ["layered_figure"]
-
 Node = str | tuple[str, int]  # a name, or where the lines down to a name pass a row
 SWEEPS = 40  # of the ordering within rows; it settles after a few
 LETTERS = 11  # on a line of a name, where a word ends by then

@@ -12,8 +12,6 @@ from matplotlib.patches import Rectangle
 
 from focal_lib.plots.colours import ACCENTS
 
-__all__ = ["cell_map"]
-
 
 def cell_map(
     values: pd.DataFrame,

@@ -8,8 +8,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-__all__ = ["probability_regions"]
-
 
 def probability_regions(
     x: np.ndarray,

@@ -12,8 +12,6 @@ from matplotlib.ticker import MaxNLocator
 
 from focal_lib.plots.colours import ACCENTS
 
-__all__ = ["arrow_fields", "isolines", "maps_on_triangle", "project", "simplex_grid"]
-
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
 
 

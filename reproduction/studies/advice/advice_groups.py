@@ -38,16 +38,6 @@ from focal_lib.tool.evaluation.recommendation import RELEVANT
 from focal_lib.validation import check_number
 from reproduction.studies.advice.advice_rates import Population, errors_of, judge_evaluation, rng_of
 
-__all__ = [
-    "GROUP_ERRORS",
-    "GroupedPopulation",
-    "count_group_errors",
-    "group_population",
-    "judge_advice_in_groups",
-    "mark_group_errors",
-    "sizes_in_words",
-]
-
 GROUP_ERRORS = {
     "worse at all": "advises what is worse than the logits as given, by however little, as all is where they are "
     "calibrated",

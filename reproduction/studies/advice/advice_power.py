@@ -15,8 +15,6 @@ from focal_lib.validation import check_number
 from reproduction.studies.advice.advice_rates import Population
 from reproduction.studies.advice.clouds import bayes_logits
 
-__all__ = ["GAINING", "count_advised", "population_with_gain"]
-
 GAINING = ("temperature", "vector")  # what gains: a temperature over the logits as given, vector scaling over it
 _LARGEST = 0.2  # gain that the distortions below can be found for
 _STRONGEST = 32.0  # s

@@ -27,19 +27,6 @@ from focal_lib.tool.evaluation.recommendation import RELEVANT, advise
 from focal_lib.tool.inputs.logits_file import read_logits
 from reproduction.studies.advice.clouds import bayes_logits
 
-__all__ = [
-    "ADVICE_ERRORS",
-    "KNOWN_TRUTHS",
-    "Population",
-    "count_advice_errors",
-    "errors_of",
-    "judge_advice",
-    "judge_evaluation",
-    "made_up_population",
-    "recorded_population",
-    "rng_of",
-]
-
 # what is right in a made-up population
 KNOWN_TRUTHS = (
     "calibrated",

@@ -6,8 +6,6 @@ import numpy as np
 from scipy import stats
 from scipy.optimize import brentq
 
-__all__ = ["bayes_logits"]
-
 
 def bayes_logits(
     n: int, classes: int, rng: np.random.Generator, *, accuracy: float = 0.8, frequencies: np.ndarray | None = None

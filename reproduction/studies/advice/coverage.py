@@ -27,15 +27,6 @@ from focal_lib.metrics.ece_interval import (
 from focal_lib.metrics.intervals import Interval
 from reproduction.studies.advice.clouds import bayes_logits
 
-__all__ = [
-    "TEMPERATURES",
-    "TopLabelModel",
-    "cover_classwise",
-    "cover_top_label",
-    "estimate_coverage",
-    "simulate_sample",
-]
-
 TEMPERATURES = {"calibrated": 1.0, "slightly overconfident": 1.1, "overconfident": 1.5, "underconfident": 1 / 1.5}
 _POPULATION = 1_000_000
 _AT_ONCE = 4_000_000  # numbers: samples times classes

@@ -9,8 +9,6 @@ from scipy.special import log_softmax
 from focal_lib.metrics.intervals import exact_binomial_ends
 from focal_lib.tool.watch.watch import CalibrationWatch
 
-__all__ = ["alarm_delays", "alarm_times", "false_alarm_rates", "simulate_stream"]
-
 _CHUNK = 4096
 
 

@@ -22,8 +22,6 @@ from reproduction.studies.shared.by_run import nll_temperature
 from reproduction.studies.shared.over_seeds import correct_together
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
-__all__ = ["ARCHITECTURE_CONTRASTS", "contrasts_by_network", "map_by_network", "nearest_temperature", "share_lowered"]
-
 _LOSSES = ("cross-entropy", "focal 3")
 
 

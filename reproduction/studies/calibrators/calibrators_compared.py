@@ -25,18 +25,6 @@ from reproduction.engine.store import Result
 from reproduction.pages.tables import in_words
 from reproduction.studies.shared.over_seeds import correct_together
 
-__all__ = [
-    "CALIBRATOR_CONTRASTS",
-    "FIRST_CONTRASTS",
-    "LEFT_OUT",
-    "LOSSES",
-    "OTHERS",
-    "compare_calibrators",
-    "compare_penalties",
-    "count_clear",
-    "difference_to_focal",
-]
-
 FOCAL = "focal-temperature"
 _SCALINGS = {
     "temperature": "temperature scaling",

@@ -24,13 +24,6 @@ from focal_lib.theory.maps import focal_log_probs
 from reproduction.engine.store import Logits, Result
 from reproduction.studies.shared.by_run import nll_temperature
 
-__all__ = [
-    "SEARCHES",
-    "nll_surface",
-    "search_valley",
-    "valley_factor",
-]
-
 GAMMAS = (-0.9, 20.0)  # of the calibration map: what Newton's method searches, too
 _COARSE = (-0.9, -0.5, 0.0, 0.5, 1.0, 2.0, 3.5, 5.0, 10.0, 20.0)  # the best of them is refined between its neighbours
 _NODES = tuple(g for g in _COARSE if g > 0)

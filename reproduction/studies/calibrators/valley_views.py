@@ -12,15 +12,6 @@ from reproduction.pages.tables import in_words
 from reproduction.studies.calibrators.valley import GAMMAS
 from reproduction.studies.shared.recorded import load_recorded, read_planned
 
-__all__ = [
-    "cheap_searches",
-    "count_searched",
-    "minus_full",
-    "negative_by_loss",
-    "over_training_gamma",
-    "say_missing",
-]
-
 NETWORK = ["dataset", "model"]
 
 

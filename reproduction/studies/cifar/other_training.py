@@ -12,8 +12,6 @@ from focal_lib.metrics.intervals import paired_t_interval, t_interval
 from reproduction.engine.store import Result
 from reproduction.studies.shared.by_run import confidence_gaps
 
-__all__ = ["compare_by_seed", "compare_run_with_seeds", "compare_training"]
-
 # heading -> metric, method, objective, column
 _Asked = dict[str, tuple[str, str, str, str]]
 _OF_LOSSES: _Asked = {  # ECE is of equal width, as M20's

@@ -13,8 +13,6 @@ from focal_lib.metrics.intervals import Interval, bootstrap_draws
 from reproduction.engine.store import Result
 from reproduction.studies.shared.by_run import top_after
 
-__all__ = ["gains_over_test_samples", "resample_mean_gain"]
-
 Pair: TypeAlias = tuple[float, float]  # calibration gamma, temperature
 _METHODS = ("focal-temperature", "temperature")
 

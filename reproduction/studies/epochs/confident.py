@@ -14,16 +14,6 @@ from reproduction.engine.store import Logits, Result
 from reproduction.studies.printed_tables import m20_table6
 from reproduction.studies.shared.by_run import Fit, compare_scaling
 
-__all__ = [
-    "CONFIDENT",
-    "agreed",
-    "beside_table6",
-    "caption_agreed",
-    "confidence_where_agreed",
-    "confident_shares",
-    "share_above",
-]
-
 CONFIDENT = 0.99  # M20's set S_99
 AS_M20 = Fit("temperature", "adaptive-ece", "grid")  # the temperature with the smallest ECE on validation
 

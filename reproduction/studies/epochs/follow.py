@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from reproduction.engine.fit import Parts
     from reproduction.engine.trainer import Trainer
 
-__all__ = ["Followed", "Snapshot", "follow"]
-
 
 @dataclass(frozen=True)
 class Snapshot:

@@ -13,20 +13,6 @@ from reproduction.engine.store import Logits, Result
 from reproduction.studies.epochs.confident import share_above
 from reproduction.studies.epochs.follow import Followed, Snapshot
 
-__all__ = [
-    "describe_followed",
-    "ece_of_histories",
-    "gradient_norms_at",
-    "histories",
-    "last_mistakes",
-    "lower_from",
-    "lowest_epoch",
-    "minus_cross_entropy",
-    "over_seeds_by_epoch",
-    "reliability_by_epoch",
-    "reliability_of_kept",
-]
-
 BINS = 25  # M20 Fig. 2
 Band = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # epochs, mean, lowest, highest
 

@@ -23,8 +23,6 @@ from reproduction.studies.shared.moon_networks import MoonLoss
 from reproduction.studies.shared.moons import MoonGrid
 from reproduction.studies.shared.over_seeds import GRIDS
 
-__all__ = ["CONVERGING", "LOW", "NEAR", "RECORD", "epochs_to", "measure_lean", "measure_trained", "read_fcl"]
-
 RECORD = "fcl-networks"  # results/fcl-networks/{images,epochs,moons}.parquet
 MODEL = "pooled-mlp"
 SCALINGS = (("none", ""), ("temperature", "nll"), ("temperature", "ece"))

@@ -11,16 +11,6 @@ from focal_lib.metrics.intervals import t_interval
 from reproduction.pages.tables import in_words
 from reproduction.studies.fcl.plan import fcl
 
-__all__ = [
-    "along_lambda",
-    "count_better",
-    "count_higher",
-    "lean_over_lambda",
-    "map_over",
-    "normalised_curves",
-    "say_best",
-]
-
 Band = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # epochs, mean, lowest, highest
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, mean, half of the 95 % t interval
 

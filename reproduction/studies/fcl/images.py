@@ -17,8 +17,6 @@ from reproduction.engine.fit import pixel_scale
 from reproduction.studies.fcl.plan import TrainedLoss
 from reproduction.studies.shared.moon_networks import StackedNetworks
 
-__all__ = ["HIDDEN", "Images", "Trained", "load_pooled", "train_on_images"]
-
 HIDDEN, BATCH, RATE = 100, 128, 1e-3
 WATCHED = 2000  # test images that are looked at after every epoch
 

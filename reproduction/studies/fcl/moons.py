@@ -11,8 +11,6 @@ from reproduction.studies.shared.known_truth import KnownTruth
 from reproduction.studies.shared.moon_networks import MoonLoss, StackedNetworks
 from reproduction.studies.shared.moons import MoonGrid
 
-__all__ = ["lean", "train_on_whole_moons"]
-
 SMALLEST = 1e-8  # share of the distribution; points with less are left out of the training
 
 

@@ -9,20 +9,6 @@ from focal_lib.losses.by_name import build
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.engine.spec import LOSSES
 
-__all__ = [
-    "EPOCHS",
-    "MAP_GAMMAS",
-    "MAP_LAMBDAS",
-    "MOON_SAMPLES",
-    "N_TRAIN",
-    "N_VALIDATION",
-    "TrainedLoss",
-    "chosen_by_l25",
-    "fcl",
-    "losses_recorded",
-    "written_contrasts",
-]
-
 N_TRAIN, N_VALIDATION, EPOCHS = 1000, 2000, 100  # of the recorded networks on images
 MOON_SAMPLES = 500  # of two moons, beside the whole distribution
 MAP_GAMMAS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)

@@ -11,8 +11,6 @@ from focal_lib.theory.gain import log_gain
 from focal_lib.theory.proper import focal_loss_values
 from focal_lib.validation import check_gamma, check_number
 
-__all__ = ["BinaryPredictor", "post_processing_gap", "smooth_recalibration"]
-
 PIECES = 20  # of the recalibration
 EDGE = 1e-6  # probabilities are kept within [EDGE, 1 - EDGE]
 

@@ -20,16 +20,6 @@ from reproduction.studies.human_labels.raters_record import (
 from reproduction.studies.shared.from_runs import contrast_by_seed, over_seeds, paired
 from reproduction.studies.shared.recorded import read_table
 
-__all__ = [
-    "NEEDS",
-    "SIZE",
-    "TWO_CLASSES",
-    "contrast_of_raters",
-    "contrast_seen_afterwards",
-    "size_of_gap",
-    "temperature_left",
-]
-
 NEEDS = f"results/{RECORD}"
 TWO_CLASSES = [name for name, (_, classes) in SETTINGS.items() if classes == 2]
 SIZE = rf"film reviews, labels drawn from their raters' votes, $\gamma = {GAMMA:g}$"  # for statements

@@ -19,8 +19,6 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from focal_lib.losses.base import LogitLoss
 from reproduction.studies.human_labels.targets import expected_loss
 
-__all__ = ["PENALTIES", "Bags", "LinearFit", "fit_linear_path", "make_bags"]
-
 PENALTIES = (3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6)  # strongest first
 _GRADIENT = 1e-6
 _STEPS = 1_000

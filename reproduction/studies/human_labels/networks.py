@@ -13,8 +13,6 @@ from focal_lib.losses.base import LogitLoss
 from reproduction.engine.models.text import GlobalPoolingCNN, TreeLSTM
 from reproduction.studies.human_labels.targets import expected_loss
 
-__all__ = ["NETWORKS", "ON_TREES", "AveragedEmbedding", "NetworkFit", "train_network"]
-
 
 class AveragedEmbedding(nn.Module):
     """The mean of the word vectors, trained too, then one hidden layer: tokens (n, L), 0 for padding -> (n, K)."""

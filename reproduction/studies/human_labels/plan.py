@@ -10,8 +10,6 @@ from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.studies.human_labels.networks import NETWORKS
 from reproduction.studies.human_labels.targets import KINDS
 
-__all__ = ["END", "FCL", "GAMMA", "MODELS", "VALIDATED", "Plan", "losses_compared", "written_contrasts"]
-
 GAMMA = 2.0  # of the contrasts
 FCL = (2.0, 0.5)  # gamma and lambda: L25's pair with this gamma (A.10)
 VALIDATED, END = "validated", "to the end"  # least own validation loss; least penalty, or last epoch

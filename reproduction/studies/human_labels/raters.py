@@ -21,17 +21,6 @@ from reproduction.studies.human_labels.votes import (
     squared_distance_to_raters,
 )
 
-__all__ = [
-    "RECORD",
-    "fit_temperature",
-    "measure_distances",
-    "measure_outcomes",
-    "measure_plans",
-    "name_settings",
-    "scalings",
-    "share_by_prediction",
-]
-
 RECORD = "human-labels"  # results/human-labels/table.parquet
 
 

@@ -13,21 +13,6 @@ from reproduction.studies.shared.over_seeds import correct_together
 from reproduction.studies.shared.recorded import read_table
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts, find_contrast
 
-__all__ = [
-    "SEEN_AFTERWARDS",
-    "SETTINGS",
-    "count_relations",
-    "differences_from",
-    "evaluate_seen_afterwards",
-    "evaluate_written",
-    "find_written",
-    "gap_sizes",
-    "say_whether_uses_exclude",
-    "seen_afterwards",
-    "sum_up_relations",
-    "temperature_ratios",
-]
-
 SETTINGS = {  # name -> model, classes; each is a family of contrasts
     "linear": ("linear", 2),
     "averaged embedding": ("averaged-embedding", 2),

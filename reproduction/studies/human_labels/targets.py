@@ -9,8 +9,6 @@ from torch import Tensor
 from focal_lib.losses.base import LogitLoss
 from reproduction.studies.human_labels.votes import Votes
 
-__all__ = ["KINDS", "expected_loss", "make_targets"]
-
 KINDS = ("drawn", "majority", "votes")
 
 

@@ -20,8 +20,6 @@ from reproduction.studies.human_labels.targets import expected_loss, make_target
 from reproduction.studies.human_labels.votes import Votes
 from reproduction.studies.human_labels.votes_data import load_reviews_with_votes
 
-__all__ = ["Outcome", "Sentences", "load_sentences", "train"]
-
 
 @dataclass(frozen=True)
 class Sentences:

@@ -19,8 +19,6 @@ from functools import cached_property
 import numpy as np
 from scipy.special import xlogy
 
-__all__ = ["Votes", "divergence_to_raters", "energy_to_raters", "squared_distance_to_raters"]
-
 
 @dataclass(frozen=True)
 class Votes:

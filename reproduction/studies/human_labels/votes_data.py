@@ -11,8 +11,6 @@ from reproduction.engine.data.dataset import Dataset
 from reproduction.engine.data.text import REVIEWS, load_text
 from reproduction.studies.human_labels.votes import Votes
 
-__all__ = ["WORTH", "load_reviews_with_votes"]
-
 NAME = "movie-reviews"
 WORTH = {  # classes -> what a negative, a neutral and a positive vote count for each
     2: np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]),

@@ -19,9 +19,6 @@ from torch.func import functional_call, hessian, jacrev, vmap
 from focal_lib.losses.base import LogitLoss
 from focal_lib.losses.forward_mode import load_forward_mode
 
-__all__ = ["gauss_newton_traces", "logit_grams", "logit_hessians"]
-
-
 _JACOBIANS = 2 << 30  # bytes of Jacobians in memory at once, by default; one sample's at least
 
 

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from reproduction.engine.data.dataset import Dataset
     from reproduction.engine.fit import Parts
 
-__all__ = ["add_logs", "measure_factors", "measure_landscape", "relation_by_seed", "relation_interval"]
 
 SPLITS = ("train", "validation")
 QUALITY = ("error", "nll", "ece", "adaptive-ece")

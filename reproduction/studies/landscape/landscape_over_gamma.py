@@ -12,19 +12,6 @@ from focal_lib.metrics.significance import holm
 from reproduction.engine.contrasts import Contrast
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
-__all__ = [
-    "evaluate_by_network",
-    "factors_at",
-    "means_over_gamma",
-    "name_factor_intervals",
-    "name_factors",
-    "ratios_over_gamma",
-    "say_places",
-    "say_steps",
-    "share_within",
-    "values_over_gamma",
-]
-
 FACTORS = {"trace": "exact own", "loss": "loss factor", "spread": "spread", "sensitivity": "sensitivity"}
 
 Points = tuple[np.ndarray, np.ndarray, np.ndarray | None]

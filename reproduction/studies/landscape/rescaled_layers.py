@@ -20,8 +20,6 @@ from reproduction.engine.store import Result
 if TYPE_CHECKING:
     from torch import nn
 
-__all__ = ["measure_rescaled", "rescale_layers"]
-
 
 def rescale_layers(model: nn.Sequential, factor: float) -> nn.Sequential:
     """A copy whose first layer of weights is multiplied by a factor and whose second is divided by it: one function.

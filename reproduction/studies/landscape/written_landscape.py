@@ -16,8 +16,6 @@ from collections.abc import Sequence
 
 from reproduction.engine.contrasts import Contrast, Setting
 
-__all__ = ["GAMMAS", "MIDDLE", "NETWORKS", "calibration_contrasts", "cause_contrasts", "eigenvalue_contrasts"]
-
 GAMMAS = (0.0, 1.0, 2.0, 3.0, 5.0, 7.0)
 NETWORKS = {"small-cnn": GAMMAS, "mlp": GAMMAS, "small-vit": (0.0, 1.0, 3.0, 7.0)}
 MIDDLE = 3.0  # 'around gamma = 3, 4', KN24 Fig. 2

@@ -11,8 +11,6 @@ from focal_lib.validation import check_number
 from reproduction.engine.data.dataset import Split
 from reproduction.studies.localisation.located import LocatedImages
 
-__all__ = ["GARMENT", "SIDE", "garment_canvases", "halve"]
-
 SIDE = 48  # of a canvas
 GARMENT = 14  # side of a garment: Fashion-MNIST's, halved
 _PATCHES, _PATCH = 8, 5  # cut-outs of other garments, and their side

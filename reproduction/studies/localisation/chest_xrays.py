@@ -16,8 +16,6 @@ from focal_lib.validation import check_number
 from reproduction.engine.data import places
 from reproduction.studies.localisation.located import LocatedImages
 
-__all__ = ["FINDINGS", "NAME", "SIDE", "chest_xrays", "read_chest_xrays"]
-
 NAME = "chest-xray14"
 SIDE = 96  # pixels a side, here
 FINDINGS = (  # in the order of L25 Table 9

@@ -11,8 +11,6 @@ from matplotlib.patches import Rectangle
 
 from focal_lib.plots.colours import ACCENTS
 
-__all__ = ["heat_map_table"]
-
 
 def heat_map_table(
     images: np.ndarray,

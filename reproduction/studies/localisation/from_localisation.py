@@ -14,8 +14,6 @@ from reproduction.studies.localisation.plan import written_contrasts
 from reproduction.studies.shared.from_runs import signed_if_any
 from reproduction.studies.shared.written_contrasts import difference_by_seed
 
-__all__ = ["NEEDS", "contrast_of_record"]
-
 NEEDS = f"results/{RECORD}"
 
 

@@ -7,8 +7,6 @@ import torch
 
 from reproduction.studies.localisation.train import Outcome
 
-__all__ = ["grad_cam"]
-
 
 def grad_cam(outcome: Outcome, image: np.ndarray, label: np.ndarray, batch: int = 500) -> np.ndarray:
     r"""Heat maps float32 (m, S, S), at least 0, of these test images for these labels, (m,) each.

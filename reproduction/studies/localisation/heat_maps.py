@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["energy_in_box", "points_into_box", "spread"]
-
 
 def energy_in_box(maps: Any, boxes: Any) -> np.ndarray:
     r"""Share of a map's sum that lies in the box, (n, H, W), (n, 4) -> (n,); 0 of a map that is 0 everywhere.

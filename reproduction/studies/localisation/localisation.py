@@ -18,15 +18,6 @@ from reproduction.studies.localisation.located import LocatedImages
 from reproduction.studies.localisation.plan import ONE, Plan
 from reproduction.studies.localisation.train import Outcome, train
 
-__all__ = [
-    "RECORD",
-    "auroc_by_label",
-    "measure_labels",
-    "measure_maps",
-    "measure_outcomes",
-    "measure_plans",
-]
-
 RECORD = "where-it-looks"  # results/where-it-looks/table.parquet
 _SHOWN = ("error", "nll", "ece", "classwise-ece", "mce")
 

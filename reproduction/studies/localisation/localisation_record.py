@@ -12,8 +12,6 @@ from reproduction.studies.localisation.plan import written_contrasts
 from reproduction.studies.shared.recorded import read_table
 from reproduction.studies.shared.written_contrasts import evaluate_contrasts
 
-__all__ = ["count_signs", "evaluate_written", "gains_by_label", "of_setting", "say_contrast"]
-
 
 def of_setting(setting: str) -> pd.DataFrame:
     """The recorded rows of a setting.

@@ -7,8 +7,6 @@ from torch import Tensor
 
 from focal_lib.losses.base import LogitLoss, TrainingLoss
 
-__all__ = ["MultiLabelLoss"]
-
 
 class MultiLabelLoss(TrainingLoss):
     r"""The mean over samples and labels of a loss of two classes, whose logits are 0 and :math:`z`.

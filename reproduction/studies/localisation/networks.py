@@ -8,8 +8,6 @@ from torch import Tensor, nn
 
 from reproduction.engine.models.images import densenet121
 
-__all__ = ["NETWORKS", "SmallNetwork"]
-
 
 class SmallNetwork(nn.Module):
     """Three convolutions, the first two of stride 2, mean pooling, a linear layer: (n, C, S, S) -> (n, L).

@@ -10,8 +10,6 @@ from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.engine.papers import FCL_OF_L25
 from reproduction.studies.localisation.networks import NETWORKS
 
-__all__ = ["CHEST", "FCL", "ONE", "SETTINGS", "SEVERAL", "Plan", "losses_compared", "written_contrasts"]
-
 ONE, SEVERAL, CHEST = "one garment", "several garments", "chest X-rays"
 SETTINGS = (ONE, SEVERAL, CHEST)
 FCL = FCL_OF_L25["cifar100", "densenet121"]  # CheXNet is a DenseNet-121; its own pair is in no text

@@ -23,8 +23,6 @@ from reproduction.studies.localisation.multi_label import MultiLabelLoss
 from reproduction.studies.localisation.networks import NETWORKS
 from reproduction.studies.localisation.plan import CHEST, ONE, SEVERAL, Plan
 
-__all__ = ["Outcome", "located_images", "train"]
-
 _GARMENTS = {ONE: (1, 1), SEVERAL: (0, 3)}  # fewest, most
 
 

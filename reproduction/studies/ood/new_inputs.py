@@ -9,8 +9,6 @@ import numpy as np
 
 from reproduction.engine.spec import Spec
 
-__all__ = ["logits_on"]
-
 AT_ONCE = 100  # images: with more a CPU waits for its memory, and the logits are the same
 
 

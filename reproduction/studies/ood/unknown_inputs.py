@@ -24,16 +24,6 @@ from reproduction.engine.store import Result, array_checksum
 from reproduction.studies.ood.new_inputs import logits_on
 from reproduction.studies.shared.by_run import FITS, Fit, fit_scaling
 
-__all__ = [
-    "SCALED",
-    "compare_by_shift",
-    "keep_plain_focal",
-    "mean_over_shifts",
-    "measure_detection",
-    "measure_shift",
-    "unknown_images",
-]
-
 SCALED = tuple(fit for fit in FITS if fit.objective in ("", "nll"))
 SHIFT_METRICS = ("error", "nll", "adaptive-ece")
 

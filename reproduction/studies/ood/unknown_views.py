@@ -16,26 +16,6 @@ from reproduction.studies.shared.over_seeds import correct_together
 from reproduction.studies.shared.recorded import read_unknown
 from reproduction.studies.shared.written_contrasts import difference_by_seed, evaluate_contrasts
 
-__all__ = [
-    "CIFAR_SHOWN",
-    "detection_by_severity",
-    "energy_minus_probability",
-    "evaluate_by_unknown",
-    "extremes_over_corruptions",
-    "largest_changes",
-    "levels_under_shift",
-    "minus_cross_entropy_under_shift",
-    "over_severity",
-    "say_absent",
-    "say_better",
-    "say_harm",
-    "say_significant",
-    "tabulate_changes",
-    "tells_apart",
-    "temperature_changes",
-    "temperature_under",
-]
-
 CIFAR_SHOWN = ("cifar100", "cifar10-c-gaussian-noise-5")  # those that the contrasts of CIFAR are about
 
 

@@ -14,17 +14,6 @@ import pandas as pd
 
 from reproduction.engine.contrasts import Contrast, Setting
 
-__all__ = [
-    "CIFAR",
-    "CIFAR_SHIFTS",
-    "FRESH_DIGITS",
-    "RECORDED_DIGITS",
-    "SHIFTS",
-    "corruptions_asked",
-    "digit_contrasts",
-    "shift_contrasts",
-]
-
 CE = "cross-entropy"
 SHIFTS = ("gaussian-noise", "gaussian-blur", "contrast")  # of severity 1 to 5
 AUROC, FPR95 = "auroc {}", "fpr95 {}"  # by a score of focal_lib.metrics.detection

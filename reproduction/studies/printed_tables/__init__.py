@@ -19,8 +19,6 @@ from importlib.resources import files
 
 import pandas as pd
 
-__all__ = ["kk24_table1", "l25_table9", "m20_fig8", "m20_table6", "printed_tables"]
-
 
 def printed_tables() -> pd.DataFrame:
     """Every printed cell of M20's and L25's tables: paper, table, dataset, network, loss, metric, stage, value.

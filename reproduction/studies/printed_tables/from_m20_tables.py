@@ -10,8 +10,6 @@ import pandas as pd
 from reproduction.ledger.evidence import All
 from reproduction.studies.printed_tables import printed_tables
 
-__all__ = ["BASELINES", "FIXED", "SAMPLE_DEPENDENT", "SCHEDULED", "AsPrinted", "m20_cells"]
-
 BASELINES = ("cross-entropy", "brier", "mmce")
 FIXED = ("focal 1", "focal 2", "focal 3")
 SCHEDULED = ("focal 5-3-1", "focal 5-3-2")

@@ -10,26 +10,6 @@ from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import printed_tables
 from reproduction.studies.printed_tables.in_form import NAMES
 
-__all__ = [
-    "M20_TABLE_6",
-    "losses_at_lowest",
-    "lower_mean",
-    "most_rows_above_temperature",
-    "most_rows_among_lowest",
-    "most_rows_lowered",
-    "most_rows_won",
-    "rank_in_row",
-    "rows_at_temperature",
-    "rows_changed_no_more",
-    "rows_higher",
-    "rows_lower",
-    "rows_near_temperature",
-    "rows_where",
-    "rows_won",
-    "rows_won_in_words",
-    "size_of_change",
-]
-
 # Its networks, for statements; it prints 'Focal Loss', which the text before it makes FLSD-53.
 M20_TABLE_6 = "ResNet-50 and ResNet-110 on CIFAR-10 with focal loss, FLSD-53 by the context"
 _WHEN = {"pre": " before temperature scaling", "post": " after temperature scaling"}

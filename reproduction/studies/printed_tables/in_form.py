@@ -13,8 +13,6 @@ from reproduction.studies.printed_tables import (
     printed_tables,
 )
 
-__all__ = ["NAMES", "tables_as_printed"]
-
 _STAGES = {"pre": "before scaling", "post": "after", "ts": "temperature", "fts": "focal temperature"}
 NAMES = {"error": "table of errors", "AUROC table": "table of AUROC"}  # which have no number in L25's text
 _KK24 = {"error": 1, "nll": 2, "adaptive_ece": 2}  # digits

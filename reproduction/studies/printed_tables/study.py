@@ -11,16 +11,6 @@ import pandas as pd
 from focal_lib.metrics.intervals import correlation_interval, welch_interval
 from focal_lib.metrics.significance import holm, t_p_value
 
-__all__ = [
-    "correlate_orders",
-    "count_best",
-    "find_equal_rows",
-    "find_moved_columns",
-    "gains_of_kk24",
-    "match_papers",
-    "match_restated",
-]
-
 CELL = ["dataset", "network", "loss", "metric", "stage"]
 Column = tuple[str, str]  # metric, stage
 

@@ -11,8 +11,6 @@ from scipy.special import logsumexp
 from focal_lib.theory.gain import log_gain_of_logit
 from focal_lib.validation import check_gamma, check_log_probs, check_number
 
-__all__ = ["absolute_calibration_log_probs"]
-
 
 def absolute_calibration_log_probs(log_probs: Any, gamma: float, lam: float) -> np.ndarray:
     r"""The map after which focal loss plus :math:`\lambda\lVert q - e_y\rVert_1` is proper: log q -> log p.

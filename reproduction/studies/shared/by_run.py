@@ -24,27 +24,6 @@ from focal_lib.theory.maps import focal_log_probs
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import Logits, Result, array_checksum
 
-__all__ = [
-    "FITS",
-    "Fit",
-    "build_scaling",
-    "compare_scaling",
-    "confidence_gaps",
-    "count_on_validation",
-    "fit_scaling",
-    "format_mean_sd",
-    "nll_temperature",
-    "reliability_by_loss",
-    "resample_gain",
-    "say_signs",
-    "straightness",
-    "temperature_by_gamma",
-    "temperature_lines",
-    "top_after",
-    "validation_temperatures",
-]
-
-
 _COLUMNS = ("loss", "gamma", "seed")
 _GAP = ("confidence", "gap", "adaptive_ece")
 

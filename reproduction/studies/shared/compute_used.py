@@ -13,8 +13,6 @@ from reproduction.engine.machine import spell_cores
 from reproduction.engine.store import SPEC, Result
 from reproduction.pages.blocks import replace_block
 
-__all__ = ["END", "START", "folder_in_words", "in_words", "say_how_made", "table", "update_readme"]
-
 START, END = "<!-- compute used: focal grid --record -->", "<!-- end -->"
 
 

@@ -16,8 +16,6 @@ from reproduction.engine.grids import GridNotes, read_grid, read_notes
 from reproduction.engine.store import SPEC, Result
 from reproduction.studies.shared.compute_used import folder_in_words, in_words
 
-__all__ = ["Experiment", "experiment_table", "list_experiments", "recorded_data", "runs_in_table"]
-
 
 @dataclass(frozen=True)
 class Experiment:

@@ -39,31 +39,6 @@ from reproduction.studies.shared.written_contrasts import (
     interval_over_seeds,
 )
 
-__all__ = [
-    "CIFAR_SIZE",
-    "COMPENSATION",
-    "M20_FIGURES",
-    "SIZE",
-    "comparison",
-    "difference",
-    "focal_gammas",
-    "gaps",
-    "measure_among",
-    "measure_change",
-    "measure_contrast",
-    "name_metric",
-    "over_seeds",
-    "paired",
-    "results",
-    "runs_if_trained",
-    "signed_by_seed",
-    "signed_if_any",
-    "temperatures",
-    "values_by_seed",
-    "with_gamma",
-    "with_remark",
-]
-
 COMPENSATION = 0.1  # relative distance from the map's temperature that still counts as it
 M20_FIGURES = "m20-figures"  # the grid of M20's own networks, data and epochs
 SIZE = "Fashion-MNIST, 2,000 training images, small CNN"  # of the default grid, for statements

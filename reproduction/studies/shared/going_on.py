@@ -13,8 +13,6 @@ from focal_lib.atomic_write import write_whole
 from reproduction.checkout import commit
 from workflow.dependencies import digest
 
-__all__ = ["go_on", "made_by", "rows_so_far"]
-
 _SAVED_EVERY = 30.0  # seconds
 
 

@@ -13,8 +13,6 @@ from focal_lib.metrics.by_name import METRICS
 from reproduction.engine.store import Logits, Result
 from reproduction.studies.shared.over_seeds import SCALINGS, measure
 
-__all__ = ["LIMIT", "Answer", "decide", "moves"]
-
 LIMIT = 0.01  # of what tables print, the last digit
 _QUICK = SCALINGS[:2]  # as trained, and T by NLL
 

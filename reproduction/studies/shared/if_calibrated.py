@@ -16,8 +16,6 @@ from reproduction.engine.store import Result
 from reproduction.pages.tables import in_words
 from reproduction.studies.shared.by_run import format_mean_sd
 
-__all__ = ["calibration_p_values", "eces_if_calibrated", "format_beside_calibrated"]
-
 _BINNED: dict[str, Binning] = {"ece": "width", "adaptive-ece": "mass"}
 _RUN = ["dataset", "model", "loss", "seed"]
 

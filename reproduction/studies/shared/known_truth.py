@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, log_expit, xlogy
 
-__all__ = ["KnownTruth", "Standing", "against_truth"]
-
 
 @dataclass(frozen=True)
 class KnownTruth:

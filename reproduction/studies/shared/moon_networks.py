@@ -20,8 +20,6 @@ from focal_lib.validation import check_number
 from reproduction.studies.shared.absolute_distance import absolute_calibration_log_probs
 from reproduction.studies.shared.moons import MoonGrid
 
-__all__ = ["WIDTHS", "MoonLoss", "StackedNetworks", "moon_logits", "moon_samples", "train_on_moons"]
-
 WIDTHS = (2, 10, 10, 2)  # 'two hidden layers of 10 units'
 
 

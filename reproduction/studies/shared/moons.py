@@ -10,8 +10,6 @@ from scipy.special import expit, logsumexp
 from focal_lib.validation import check_number
 from reproduction.studies.shared.known_truth import KnownTruth
 
-__all__ = ["MoonGrid", "moon_log_densities", "moon_truth"]
-
 NODES = 200  # along a half circle
 
 

@@ -11,8 +11,6 @@ import pandas as pd
 from focal_lib.metrics.intervals import Interval, welch_interval
 from reproduction.studies.shared.over_seeds import contrast
 
-__all__ = ["as_means", "compare_data_sets", "subtract_means"]
-
 
 def as_means(found: pd.DataFrame, level: float) -> list[Interval]:
     """The t intervals of a table's difference, low and high, over its seeds."""

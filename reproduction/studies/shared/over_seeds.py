@@ -28,24 +28,6 @@ from reproduction.engine.spec import Spec
 from reproduction.engine.store import Result
 from reproduction.pages.tables import in_words
 
-__all__ = [
-    "GRIDS",
-    "SCALINGS",
-    "by_scaling",
-    "contrast",
-    "correct_together",
-    "format_as_kk24",
-    "keep_whole_seeds",
-    "measure",
-    "name_seeds",
-    "name_significant",
-    "say_seeds",
-    "say_what_two_allow",
-    "say_which_differ",
-    "summarise",
-    "write_table",
-]
-
 Column = Literal["loss", "method", "objective"]
 
 _RUN = ("dataset", "model", "loss", "seed")  # tells runs apart, 'loss' with its parameters

@@ -20,8 +20,6 @@ from reproduction.ledger.judgement import NEGATIVE, POSITIVE, Range
 from reproduction.pages.tables import in_words
 from reproduction.studies.printed_tables import kk24_table1, printed_tables
 
-__all__ = ["PrintedEffect", "kk24_change", "kk24_gain", "kk24_rows", "mean_difference"]
-
 _NAMES = {"cifar10": "CIFAR-10", "cifar100": "CIFAR-100", "tiny-imagenet": "Tiny-ImageNet"}
 _KK24_SEEDS = 5  # KK24 section 5.1
 

@@ -13,20 +13,6 @@ from reproduction.engine.spec import Spec
 from reproduction.engine.store import Result, RunMissing, load_runs
 from reproduction.studies.shared.over_seeds import keep_whole_seeds
 
-__all__ = [
-    "SEARCHED",
-    "load_recorded",
-    "load_whole_seeds",
-    "read_planned",
-    "read_searches",
-    "read_shift",
-    "read_small_comparison",
-    "read_table",
-    "read_unknown",
-    "read_whole_seeds",
-    "read_written",
-]
-
 # those with logits whose valley `studies.calibrators.record` searches; not the ones asked for something else
 SEARCHED = (
     "cifar10-record",

@@ -9,8 +9,6 @@ import pandas as pd
 from reproduction.studies.printed_tables import kk24_table1, printed_tables
 from reproduction.studies.shared.over_seeds import summarise
 
-__all__ = ["compare_with_printed", "printed_name"]
-
 # names in this book's runs -> as printed; others are the same
 _LOSSES = {"focal-scheduled-531": "focal 5-3-1", "focal-scheduled-532": "focal 5-3-2"}
 _WITH_PARAMETERS = ("fcl", "dual-focal", "mmce", "label-smoothing")  # printed without them

@@ -20,23 +20,6 @@ from reproduction.engine.machine import spell_cores
 from reproduction.engine.spec import Spec
 from reproduction.pages.tables import in_words
 
-__all__ = [
-    "RECORD",
-    "caption_large",
-    "compare_ratios",
-    "read_speed",
-    "read_training_rates",
-    "say_busy",
-    "say_cost",
-    "say_large",
-    "say_made",
-    "say_ratios",
-    "say_training",
-    "tabulate_busy",
-    "tabulate_large",
-    "tabulate_training",
-]
-
 RECORD = "speed"  # the folder in results
 _TABLES = {"libraries": "libraries.parquet", "busy": "busy.parquet", "large": "large.parquet"}
 _COMMANDS = dict.fromkeys(_TABLES, "`make bench RECORD=1`") | {"large": "`make bench RECORD=1 LARGE=1`"}

@@ -18,25 +18,6 @@ from reproduction.studies.shared.over_data_sets import as_means, subtract_means
 from reproduction.studies.shared.over_seeds import correct_together
 from reproduction.studies.shared.recorded import read_written
 
-__all__ = [
-    "ECES",
-    "FINDINGS",
-    "are_apart",
-    "compare_eces",
-    "compare_small_with_large",
-    "difference_by_seed",
-    "evaluate_contrasts",
-    "find_contrast",
-    "format_contrasts",
-    "format_small_with_large",
-    "interval_over_seeds",
-    "keep_evaluable",
-    "name_in_full",
-    "primary_contrast",
-    "say_by_other_eces",
-    "say_what_is_compared",
-]
-
 # of metrics that are whole numbers, or shares of so many: an image of 10,000, the most that are tested here, is 0.01 %
 _STEPS = {"epochs-to-low": 1.0, "epochs-to-error": 1.0, "error": 0.01}
 FINDINGS = ("borne out", "contradicted", "not borne out", "too few seeds to tell", "new", "open")  # by large runs

@@ -8,8 +8,6 @@ from scipy.interpolate import RegularGridInterpolator
 
 from reproduction.studies.shared.moons import MoonGrid
 
-__all__ = ["boundary", "steepness", "turning"]
-
 
 def boundary(logits: np.ndarray, grid: MoonGrid) -> list[np.ndarray]:
     """Where logits (a, b) on the grid are 0: pieces (k, 2), cut to where 99 % of the samples lie."""

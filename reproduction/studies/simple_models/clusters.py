@@ -11,8 +11,6 @@ from scipy.stats import norm
 from focal_lib.validation import check_number
 from reproduction.studies.shared.known_truth import KnownTruth
 
-__all__ = ["cluster_truth", "mistakes_above"]
-
 NODES = 66  # a coordinate and cluster: a fifth of the spread apart
 REACH = 6.5  # in spreads, on either side of a mean
 

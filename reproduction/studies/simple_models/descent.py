@@ -9,8 +9,6 @@ from scipy.special import expit
 from focal_lib.theory.gain import log_gain_of_logit
 from focal_lib.validation import check_gamma, check_number
 
-__all__ = ["gradient_descent", "gradient_flow"]
-
 
 def _downhill(signed: np.ndarray, weights: np.ndarray, gamma: float) -> np.ndarray:
     """Minus the gradient of the mean focal loss, of samples times the sign of their label: (n, d), (d,) -> (d,)."""

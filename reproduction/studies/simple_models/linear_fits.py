@@ -20,8 +20,6 @@ from reproduction.studies.simple_models.linear_model import (
     noisy_clusters,
 )
 
-__all__ = ["fit_truth", "linear_fits", "norm_ratios", "separable_growth"]
-
 
 @cache
 @one_thread()

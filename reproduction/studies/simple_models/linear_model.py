@@ -11,8 +11,6 @@ from scipy.special import expit
 from focal_lib.theory.gain import log_gain_of_logit
 from focal_lib.validation import check_gamma
 
-__all__ = ["LinearFit", "fit_linear_model", "noisy_clusters"]
-
 
 def noisy_clusters(
     samples: int, seed: int, *, flip: float = 0.1, separation: float = 1.0, spread: float = 0.5

@@ -15,8 +15,6 @@ from reproduction.studies.shared.moon_networks import MoonLoss
 from reproduction.studies.shared.moons import MoonGrid
 from reproduction.studies.simple_models.boundary import steepness, turning
 
-__all__ = ["by_loss", "written_contrasts"]
-
 
 def by_loss(logits: Mapping[MoonLoss, np.ndarray], grid: MoonGrid, *, shape: bool = True) -> pd.DataFrame:
     """A row for each loss and network, of logits (s, a * b) on the grid.

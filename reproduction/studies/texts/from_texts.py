@@ -30,19 +30,6 @@ from reproduction.studies.texts.texts_record import (
 )
 from reproduction.studies.texts.train import IN
 
-__all__ = [
-    "NEEDS",
-    "SIZE",
-    "contrast_of_texts",
-    "contrasts_everywhere",
-    "error_of_texts",
-    "order_of_texts",
-    "settings_with",
-    "similar_by",
-    "size_with",
-    "temperature_of_texts",
-]
-
 NEEDS = f"results/{RECORD}"
 SIZE = "film reviews, two small networks, weights of the best validation accuracy"  # for statements
 

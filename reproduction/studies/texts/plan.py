@@ -8,22 +8,6 @@ from typing import Any, NamedTuple
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.engine.spec import Spec
 
-__all__ = [
-    "BEST",
-    "CHIEF",
-    "ELSEWHERE",
-    "FCL",
-    "FIRST_SEED",
-    "LAST",
-    "LOSSES",
-    "N_VALIDATION",
-    "SETTINGS",
-    "TextSetting",
-    "make_specs",
-    "network_and_recipe",
-    "written_contrasts",
-]
-
 BEST, LAST = "best", "last"  # the epoch of the highest validation accuracy, which the papers keep; the last one
 ELSEWHERE = " elsewhere"  # after a metric: its mean over the texts from other sources
 FCL = (4.0, 3.0)  # gamma and lambda that L25 A.10 has for AG News

@@ -18,8 +18,6 @@ from reproduction.engine.store import Logits
 from reproduction.studies.texts.plan import BEST, ELSEWHERE
 from reproduction.studies.texts.train import IN, TextRun
 
-__all__ = ["RECORD", "TEXT_METRICS", "measure_texts", "name_kept"]
-
 RECORD = "texts"  # results/texts/table.parquet
 TEXT_METRICS = ("error", "nll", "brier", "ece", "adaptive-ece")
 _OBJECTIVES = ("nll", "ece", "adaptive-ece")  # of a temperature, on the validation part

@@ -24,34 +24,6 @@ from reproduction.studies.texts.plan import BEST, LAST, SETTINGS, written_contra
 from reproduction.studies.texts.texts import RECORD, name_kept
 from reproduction.studies.texts.train import IN, TextRun
 
-__all__ = [
-    "PRINTED_ROWS",
-    "beside_printed",
-    "count_steadier",
-    "curves_by_epoch",
-    "differences_by_source",
-    "epochs_kept",
-    "evaluate_written_texts",
-    "gap_last_minus_best",
-    "gaps_of_epochs",
-    "minus_cross_entropy_in_ece",
-    "near_chance",
-    "order_with_printed",
-    "p_of_no_relation",
-    "points_by_source",
-    "printed_orders",
-    "printed_row",
-    "printed_text_row",
-    "rank_correlations",
-    "record_of",
-    "say_how_much_is_told",
-    "say_networks_alike",
-    "say_whether_epoch_matters",
-    "spread_over_seeds",
-    "summarise_texts",
-    "tau_interval",
-]
-
 PRINTED_ROWS = {  # as printed -> the networks of the rows on texts that both papers' losses are in
     "SST Binary": "Tree-LSTM",
     "20 Newsgroups": "Global Pooling CNN",

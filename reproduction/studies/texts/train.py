@@ -18,8 +18,6 @@ from reproduction.engine.store import Logits
 from reproduction.engine.trainer import Trainer, pick_device, to_tensors
 from reproduction.studies.texts.plan import BEST, LAST
 
-__all__ = ["IN", "Epoch", "TextRun", "Weights", "train_texts"]
-
 IN = "in distribution"  # the test part of the data set that was trained on
 
 

@@ -7,8 +7,6 @@ import sympy as sp
 from reproduction.ledger.evidence import Step, step
 from reproduction.theorems import symbols
 
-__all__ = ["logit_form_steps", "stationarity_steps"]
-
 q, s, gamma = symbols.q, symbols.s, symbols.gamma
 
 

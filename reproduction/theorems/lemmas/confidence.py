@@ -14,8 +14,6 @@ from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps, log_
 from reproduction.theorems.lemmas.threshold import gain_at_half_step, threshold_steps
 from reproduction.theorems.lemmas.weight import printed_weight_steps, top_class_step
 
-__all__ = ["confidence_proof", "critical_gamma_steps", "drop_of_tied_classes", "tied_classes_fall_steps"]
-
 
 def critical_gamma_steps() -> tuple[Step, ...]:
     """log g(q) is concave in gamma and 0 at gamma = 0: g > 1 below gamma*(q) and g < 1 above."""

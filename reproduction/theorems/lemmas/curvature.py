@@ -8,8 +8,6 @@ from focal_lib.theory.second_derivative import convexity_factor
 from reproduction.ledger.evidence import Derivation, step
 from reproduction.theorems import symbols
 
-__all__ = ["convexity_proof"]
-
 x = sp.Symbol("x", positive=True)  # q = exp(-x)
 
 

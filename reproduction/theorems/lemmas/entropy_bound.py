@@ -7,8 +7,6 @@ import sympy as sp
 from reproduction.ledger.evidence import Step, step
 from reproduction.theorems import symbols
 
-__all__ = ["divergence_step", "entropy_bound_steps"]
-
 q = symbols.q
 g = sp.Symbol("gamma", positive=True)
 x = sp.Symbol("x", positive=True)

@@ -7,8 +7,6 @@ import sympy as sp
 from reproduction.ledger.evidence import Step, step
 from reproduction.theorems import symbols
 
-__all__ = ["entropy_ratio_steps", "log_entropy_ratio_steps"]
-
 q = symbols.q
 t = sp.Symbol("t", positive=True)
 

@@ -7,8 +7,6 @@ import sympy as sp
 from reproduction.ledger.evidence import Step, step
 from reproduction.theorems import symbols
 
-__all__ = ["entropy_terms_steps"]
-
 q = symbols.q
 
 

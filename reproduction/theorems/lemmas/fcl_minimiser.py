@@ -11,8 +11,6 @@ import numpy as np
 from focal_lib.theory.proper import focal_calibration_minimiser
 from reproduction.ledger.certificates import balls, formulas
 
-__all__ = ["candidate", "risk", "risk_slope", "slack"]
-
 
 def candidate(p: Sequence[str], gamma: float, lam: float, digits: int = 15) -> list[Fraction]:
     """The numerical minimiser, rounded to decimals that sum to exactly 1."""

@@ -8,15 +8,6 @@ from reproduction.ledger.evidence import Step, step, step_of_several
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
 
-__all__ = [
-    "gain_concave_steps",
-    "gain_curvature_steps",
-    "gain_of_b",
-    "gain_slope_end_steps",
-    "over_power",
-    "slope_over_power",
-]
-
 q = symbols.q
 g = sp.Symbol("gamma", positive=True)
 r = 1 - q

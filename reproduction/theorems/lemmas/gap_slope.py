@@ -10,8 +10,6 @@ from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
 from reproduction.theorems.lemmas.map_slope import gap_slope_steps, geometric_mean_steps
 
-__all__ = ["gap_slope_below_log_steps"]
-
 
 def gap_slope_below_log_steps() -> tuple[Step, ...]:
     """R'(s) < log(1+gamma)/2 for every s and gamma > 0, by the integral of its derivative by gamma."""

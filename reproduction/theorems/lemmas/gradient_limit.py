@@ -7,8 +7,6 @@ import sympy as sp
 from reproduction.ledger.evidence import Step, step
 from reproduction.theorems import symbols
 
-__all__ = ["gradient_limit_steps"]
-
 g = sp.Symbol("gamma", positive=True)
 r = sp.Symbol("r", positive=True)  # 1 - q
 

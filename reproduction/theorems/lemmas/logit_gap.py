@@ -11,8 +11,6 @@ from reproduction.theorems.lemmas.binary_map import logit_form_steps
 from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
 from reproduction.theorems.lemmas.map_slope import slope_of_u_steps
 
-__all__ = ["logit_gap_steps"]
-
 s = symbols.s
 
 

@@ -10,8 +10,6 @@ from reproduction.ledger.evidence import Step, step, step_of_several
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.binary_map import logit_form_steps
 
-__all__ = ["gap_slope_steps", "geometric_mean_steps", "limits_of_u", "map_slope_steps", "slope_of_u_steps"]
-
 s, gamma = symbols.s, symbols.gamma
 
 

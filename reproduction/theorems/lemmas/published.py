@@ -14,14 +14,6 @@ from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import Step, step
 from reproduction.theorems import symbols
 
-__all__ = [
-    "published_critical_gamma_step",
-    "published_lambert_step",
-    "published_slope_step",
-    "published_threshold_step",
-    "published_turning_steps",
-]
-
 _WIDTH = Fraction(1, 10**10)  # relative, around the published number
 
 

@@ -10,8 +10,6 @@ from reproduction.theorems.lemmas.curvature import convexity_proof
 from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
 from reproduction.theorems.lemmas.weight import printed_weight_steps
 
-__all__ = ["SHARPER", "sharper_proof", "sharper_steps", "three_classes_step", "weight_growth", "weight_growth_steps"]
-
 q = symbols.q
 g = sp.Symbol("gamma", nonnegative=True)
 

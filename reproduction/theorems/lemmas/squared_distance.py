@@ -8,8 +8,6 @@ import sympy as sp
 
 from reproduction.ledger.evidence import Step, step
 
-__all__ = ["class_share", "squared_distance_steps"]
-
 
 def class_share(q: Any, p: Any) -> Any:
     """What one class adds to E||q - e_Y||^2: (q-1)^2 with probability p, where it is the label, and q^2 otherwise."""

@@ -8,8 +8,6 @@ from reproduction.ledger.evidence import Step, step, step_of_several
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.entropy_terms import entropy_terms_steps
 
-__all__ = ["gain_at_half_step", "gain_limit_steps", "gain_positive_step", "larger_gamma_steps", "threshold_steps"]
-
 q, gamma = symbols.q, symbols.gamma
 
 

@@ -13,17 +13,6 @@ from reproduction.ledger.evidence import All, Certificate, Derivation, Step, ste
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.binary_map import logit_form_steps
 
-__all__ = [
-    "FAR",
-    "far_coefficients",
-    "far_steps",
-    "monotone_certificate",
-    "start_margin",
-    "turning_boxes",
-    "turning_certificate",
-    "turning_functions",
-]
-
 s = symbols.s
 FAR = Fraction(12)  # boxes up to here, analysis beyond
 

@@ -21,8 +21,6 @@ from reproduction.theorems.lemmas.turning import (
     x,
 )
 
-__all__ = ["NEAR", "beyond_enclosure", "falling_certificate", "falling_functions"]
-
 NEAR = Fraction(4)  # boxes up to here, series beyond
 _WEIGHTS = {  # of c_0, ..., c_3
     "c3 - c2 + c1 - c0": (-1, 1, -1, 1),

@@ -7,8 +7,6 @@ import sympy as sp
 from reproduction.ledger.evidence import Step, step, step_of_several
 from reproduction.theorems import symbols
 
-__all__ = ["lagrange_steps", "printed_weight_steps", "top_class_step", "weight_steps"]
-
 q, gamma = symbols.q, symbols.gamma
 positive = sp.Symbol("gamma", positive=True)
 

@@ -8,8 +8,6 @@ from reproduction.ledger.evidence import Step, step, step_of_several
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
 
-__all__ = ["inflection_steps"]
-
 q = symbols.q
 g = sp.Symbol("gamma", positive=True)
 

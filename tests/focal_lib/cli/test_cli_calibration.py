@@ -120,7 +120,7 @@ def test_the_first_help_leads_to_calibrating(run):
 @pytest.mark.parametrize("option", ["share", "folds", "seed", "resamples", "keep"])
 def test_help_says_of_what_an_option_is(option):
     """'Of the bootstrap.' is of nothing."""
-    (found,) = (param for param in main.commands["calibrate"].params if param.name == option)
+    (found,) = (param for param in main.get_command(None, "calibrate").params if param.name == option)
     assert not found.help.startswith("Of ")
 
 

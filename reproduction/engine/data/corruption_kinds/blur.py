@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy import ndimage
 
-__all__ = ["defocus_blur", "enlarge", "gaussian_blur", "glass_blur", "motion_blur", "smear", "zoom_blur"]
-
 Rng = np.random.Generator
 
 

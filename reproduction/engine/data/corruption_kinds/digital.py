@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
-__all__ = ["contrast", "elastic_transform", "jpeg_compression", "pixelate", "saturate"]
-
 Rng = np.random.Generator
 
 

@@ -7,8 +7,6 @@ import numpy as np
 from reproduction.engine.data.corruption_kinds.blur import enlarge, smear
 from reproduction.engine.data.frost_photographs import frost_photographs
 
-__all__ = ["brightness", "fog", "frost", "plasma", "snow"]
-
 Rng = np.random.Generator
 LUMA = np.array([0.299, 0.587, 0.114])  # of red, green and blue in grey
 

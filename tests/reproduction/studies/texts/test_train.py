@@ -23,7 +23,6 @@ from reproduction.studies.texts.plan import (
 )
 from reproduction.studies.texts.texts import TEXT_METRICS, measure_texts, name_kept
 from reproduction.studies.texts.train import IN, train_texts
-
 from tests.reproduction.engine.data.test_snippets import _papers_data
 
 SMALL = {"n_train": 60, "n_validation": 30, "epochs": 4, "batch_size": 10, "model": "gp-cnn"}
