@@ -100,7 +100,7 @@ def test_the_foots_command_gives_the_same_parameters(path):
     given = next(c for c in _cells(path, "code") if "parameters" in c.metadata.get("tags", []))
     values = {t.target.id: ast.literal_eval(t.value) for t in ast.parse(given.source).body if t.value is not None}
     words = shlex.split(command(path.stem, **values))
-    context = main.commands["notebook"].make_context("notebook", words[2:])
+    context = main.get_command(None, "notebook").make_context("notebook", words[2:])
     assert parse_parameters(context.params["parameters"]) == values
     assert {name for name, _ in describe_parameters(path)} == set(values)
 

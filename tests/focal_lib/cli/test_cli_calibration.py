@@ -188,7 +188,7 @@ def test_help_and_errors_name_the_ranges_of_numbers(run, tmp_path, draw_logits):
         refused = run("calibrate", tmp_path / "z.npz", flag, value, "--out", tmp_path / "none")
         assert refused.exit_code == 2
         assert f"is not in the range {span}" in refused.output
-    for command in main.commands:
+    for command in main.list_commands(None):
         assert "None" not in run(command, "--help").output
 
 

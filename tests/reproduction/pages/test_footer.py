@@ -42,7 +42,7 @@ def test_foot_of_an_installed_package_knows_no_commit(monkeypatch):
 
 def test_values_come_back_from_the_printed_command():
     words = shlex.split(commands(footer.foot("page", **VALUES).data)[0])
-    context = main.commands["notebook"].make_context("notebook", words[2:])
+    context = main.get_command(None, "notebook").make_context("notebook", words[2:])
     assert parse_parameters(context.params["parameters"]) == VALUES
     assert (context.params["name"], context.params["out"]) == ("page", Path("page.ipynb"))
 
