@@ -43,7 +43,9 @@
 # ours.
 
 # %% tags=["parameters"]
-grid: str = "workflow/grids/fashion-mnist.yaml"  # with cross-entropy; small-cnn or mlp: others by reproduction.studies.landscape.record
+grid: str = (
+    "workflow/grids/fashion-mnist.yaml"  # with cross-entropy; small-cnn or mlp: others by studies.landscape.record
+)
 runs: str = "_build/runs"  # where they are, with their weights
 gamma: float = 3.0  # the focal loss of the grid to look at most closely; above 0
 images: int = 50  # validation images of each network that curvature is measured on here; at least 1

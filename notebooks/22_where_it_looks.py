@@ -201,7 +201,7 @@ caption = "The record: in per cent, means over seeds. Constant map: the energy t
 captioned(text.assign(loss=text["loss"].map(in_words)), caption, precision=1, index=False)
 
 # %% [markdown]
-# What to compare was written down before the recorded networks were trained (`training/localisation/plan.py`); two
+# What to compare was written down before the recorded networks were trained (`studies/localisation/plan.py`); two
 # seeds that had been looked at while it was written are not among them. The first contrast of a table is primary and
 # stands for itself; the others are corrected together, by Holm. Positive is more for the loss named first.
 

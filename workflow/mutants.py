@@ -10,7 +10,7 @@ the test that noticed it is the same, with all that it uses; where nobody notice
 until one notices,
 
 1. the tests of its module: theory/maps.py has tests/focal_lib/theory/test_maps.py;
-2. the other tests of tests/theory that use the module, the quickest first;
+2. the other tests of tests/focal_lib/theory that use the module, the quickest first;
 3. the claims that depend on it: a recorded verdict must change, or a check fail.
 
 Tests that fail without any change are named and left out. workflow/mutants_equivalent.yaml lists the mutants that
@@ -54,7 +54,7 @@ from workflow.mutants_tests import Ran, run_tests
 
 ROOT = Path(__file__).resolve().parents[1]
 SUBJECT = "focal_lib/theory"
-TESTS = "tests/theory"
+TESTS = "tests/focal_lib/theory"
 CLAIMS = "tests/reproduction/ledger/test_ledger.py"
 VERDICTS = "reproduction/ledger/verdicts.json"
 VERDICT = CLAIMS + "::test_verdict_is_as_recorded[{}]"

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from reproduction.engine.data import text
+from reproduction.engine.data import snippets, text
 from reproduction.engine.run import run
 from reproduction.engine.spec import Spec
 from reproduction.engine.trainer import Trainer
@@ -101,3 +101,22 @@ def epochs(monkeypatch):
 
     monkeypatch.setattr(Trainer, "train_epoch", counting)
     return seen
+
+
+@pytest.fixture
+def rated(tmp_path, monkeypatch):
+    """200 texts of each source: 'good' raises the rating, 'bad' lowers it. Returns the folder."""
+    folder = tmp_path / "data" / snippets.HOME
+    folder.mkdir(parents=True)
+    rng = np.random.default_rng(0)
+    for source, name in snippets.SOURCES.items():
+        lines = []
+        for i in range(200):
+            words = list(rng.choice(("good", "bad", "fine", "dull", "long"), 5))
+            rating = np.clip(words.count("good") - words.count("bad"), -4, 4) + 0.1
+            lines.append(
+                f"{i}_1\t{rating}\t{' '.join(words)}" + (" &amp; elsewhere" if source != snippets.FILMS else "")
+            )
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8-sig")
+    monkeypatch.setenv("FOCAL_DATA", str(tmp_path / "data"))
+    return folder

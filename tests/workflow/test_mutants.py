@@ -115,7 +115,7 @@ def test_the_nearest_tests_come_first_and_the_claims_last():
     found = mutants.stages("focal_lib/theory/gain.py")
     assert [stage.name for stage in found] == ["its tests", "tests of theory", "claims"]
     assert found[0].tests == ("tests/focal_lib/theory/test_gain.py",)
-    assert "tests/reproduction/theorems/test_one_formula.py" in found[1].tests
+    assert "tests/focal_lib/theory/test_confidence.py" in found[1].tests
     assert "tests/focal_lib/theory/test_entropy_ratio.py" not in found[1].tests
     assert mutants.VERDICT.format("kk24.prop5") in found[2].tests
     assert "focal_lib/theory/gain.py" in found[2].sources

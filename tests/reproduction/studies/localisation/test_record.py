@@ -120,7 +120,7 @@ def test_plans_of_a_seed():
 
 def commands(text):
     """The options of each command of this module in a text."""
-    found = re.findall(r"workflow\.where_it_looks (--chest --[^`]*?parquet)", text.replace("\\\n", " "))
+    found = re.findall(r"studies\.localisation\.record (--chest --[^`]*?parquet)", text.replace("\\\n", " "))
     return [shlex.split(options) for options in found]
 
 

@@ -7,10 +7,9 @@ import sympy as sp
 
 from focal_lib.theory.closest_temperature import ClosestTemperature
 from reproduction.ledger.judgement import Verdict
-from reproduction.studies.cifar import claims_fts as focal_temperature_scaling
 from reproduction.studies.printed_tables import kk24_table1
 from reproduction.theorems import symbols
-from reproduction.theorems.kk24 import temperature_fit
+from reproduction.theorems.kk24 import focal_temperature_scaling, temperature_fit
 
 
 def test_a_temperature_that_rises_is_seen(monkeypatch):

@@ -157,7 +157,7 @@ def test_the_table_of_the_landscape_has_every_run_of_its_grid():
 
 def test_a_record_does_not_count_among_what_made_it():
     """Else it could not go on: with each row the code would seem another."""
-    made_of = sources(modules_used(ROOT / "workflow" / "landscape.py"))
+    made_of = sources(modules_used(ROOT / "reproduction/studies/landscape/record.py"))
     assert not [name for name in made_of if name.startswith("results/")]
 
 
