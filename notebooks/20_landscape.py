@@ -70,7 +70,6 @@ from reproduction.studies.landscape.landscape import (
     add_logs,
     measure_factors,
     measure_landscape,
-    read_landscape,
     relation_by_seed,
 )
 from reproduction.studies.landscape.landscape_over_gamma import (
@@ -86,6 +85,7 @@ from reproduction.studies.landscape.landscape_over_gamma import (
     share_within,
     values_over_gamma,
 )
+from reproduction.studies.landscape.read import read_landscape
 from reproduction.studies.landscape.rescaled_layers import measure_rescaled
 from reproduction.studies.landscape.written_landscape import MIDDLE, NETWORKS, eigenvalue_contrasts
 from reproduction.studies.shared.written_contrasts import format_contrasts

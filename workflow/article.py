@@ -41,8 +41,8 @@ from reproduction.studies.cifar.claims_m20 import CLIPPED, FRESH, HUNDRED_CLASSE
 from reproduction.studies.fcl import plan
 from reproduction.studies.fcl.fcl_networks import read_fcl
 from reproduction.studies.human_labels.raters_record import evaluate_written
-from reproduction.studies.landscape.landscape import read_landscape
 from reproduction.studies.landscape.landscape_over_gamma import evaluate_by_network
+from reproduction.studies.landscape.read import read_landscape
 from reproduction.studies.landscape.written_landscape import (
     NETWORKS,
     calibration_contrasts,

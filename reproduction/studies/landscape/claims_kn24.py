@@ -13,7 +13,8 @@ from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.ledger import claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.pages.tables import in_words
-from reproduction.studies.landscape.landscape import read_landscape, relation_by_seed, relation_interval
+from reproduction.studies.landscape.landscape import relation_by_seed, relation_interval
+from reproduction.studies.landscape.read import read_landscape
 from reproduction.studies.landscape.written_landscape import (
     GAMMAS,
     NETWORKS,

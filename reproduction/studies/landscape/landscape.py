@@ -30,7 +30,6 @@ from focal_lib.metrics.by_name import METRICS
 from focal_lib.metrics.intervals import Interval, correlation_interval
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import Result
-from reproduction.studies.shared.recorded import read_table
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -213,13 +212,3 @@ def relation_by_seed(table: pd.DataFrame, first: str, second: str = "ece") -> pd
 def relation_interval(by_seed: pd.Series, gammas: int, level: float = 0.95) -> Interval:
     """Of what `relation_by_seed` gives of one model, over so many gammas: see `correlation_interval`."""
     return correlation_interval(by_seed.dropna(), 12 / (gammas * (gammas**2 - 1)), level=level)
-
-
-@functools.cache
-def read_landscape() -> pd.DataFrame:
-    """Curvature of the runs of workflow/grids/landscape.yaml, see `measure_landscape`, logarithms added.
-
-    Raises:
-        FileNotFoundError: there is no such table, as in an installed package.
-    """
-    return add_logs(read_table("landscape"))

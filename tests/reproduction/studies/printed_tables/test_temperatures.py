@@ -7,6 +7,7 @@ import sympy as sp
 
 from focal_lib.theory.closest_temperature import ClosestTemperature
 from reproduction.ledger.judgement import Verdict
+from reproduction.studies.cifar import claims_fts
 from reproduction.studies.printed_tables import kk24_table1
 from reproduction.theorems import symbols
 from reproduction.theorems.kk24 import focal_temperature_scaling, temperature_fit
@@ -23,14 +24,14 @@ def test_a_temperature_that_rises_is_seen(monkeypatch):
 
 
 def test_printed_temperatures_are_in_the_order_of_gamma(monkeypatch):
-    printed = focal_temperature_scaling._printed_temperatures()
+    printed = claims_fts._printed_temperatures()
     assert any(np.allclose(row, [1.59, 1.05, 0.49]) for row in printed)
-    assert focal_temperature_scaling.temperature_decreases_printed().verdict == Verdict.REPRODUCED
+    assert claims_fts.temperature_decreases_printed().verdict == Verdict.REPRODUCED
     table = kk24_table1()
     columns = ["nll_temperature", "adaptive_ece_temperature"]
     table[columns] = -table[columns]
-    monkeypatch.setattr(focal_temperature_scaling, "kk24_table1", lambda: table)
-    assert focal_temperature_scaling.temperature_decreases_printed().verdict == Verdict.NOT_REPRODUCED
+    monkeypatch.setattr(claims_fts, "kk24_table1", lambda: table)
+    assert claims_fts.temperature_decreases_printed().verdict == Verdict.NOT_REPRODUCED
 
 
 def test_a_weight_that_is_not_the_maps_keeps_no_order(monkeypatch):
