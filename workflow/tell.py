@@ -1,0 +1,47 @@
+"""Say how a job of a build ended, in one line with the time left, or the end of its log; and end with its exit status.
+
+    python workflow/tell.py STATUS SECONDS NAME LOG       at the end of each rule's shell command
+
+FOCAL_MADE names a file of this call of Snakemake: its first line says how many jobs there are and when they began; each
+job that has ended adds one. Where it is not there, or the disk is full, nothing is said of the time left.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+REASON, STOPPED = "Error: ", "Stopped: "  # how the last line of `focal run` begins: a reason, in one line
+SHOWN = 60  # lines of the log of a failed job
+
+
+def left() -> str:
+    """How many jobs are left, and the time, as if each took as long as those before."""
+    try:
+        made = Path(os.environ["FOCAL_MADE"])
+        with made.open("r+") as file:
+            first, *others = [*file.readlines(), "one more"]
+            file.write("\n")
+    except (KeyError, OSError, ValueError):
+        return ""
+    jobs, began = map(float, first.split())
+    more, passed = max(jobs - len(others), 0), time.time() - began
+    about = passed * more / len(others)
+    return f"   {more:.0f} of {jobs:.0f} left, about {about / 60:.0f} min" if more else f"   the last, after {passed:.0f} s"
+
+
+def tell(status: int, seconds: str, name: str, log: Path) -> str:
+    """What is said of a job that ended so."""
+    rest = left()
+    if not status:
+        return f"{name:40} {seconds:>5} s{rest}"
+    lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
+    last = lines[-1] if lines else ""
+    if last.startswith((STOPPED, REASON)):
+        return f"{name} {'stopped' if last.startswith(STOPPED) else 'FAILED'}: {last.partition(': ')[2]}"
+    return "\n".join([f"{name} FAILED, status {status}. The end of {log}:", *(f"    {line}" for line in lines[-SHOWN:])])
+
+
+if __name__ == "__main__":
+    print(tell(int(sys.argv[1]), *sys.argv[2:4], Path(sys.argv[4])), file=sys.stderr, flush=True)
+    sys.exit(int(sys.argv[1]))
