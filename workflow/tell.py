@@ -18,16 +18,16 @@ SHOWN = 60  # lines of the log of a failed job
 def left() -> str:
     """How many jobs are left, and the time, as if each took as long as those before."""
     try:
-        made = Path(os.environ["FOCAL_MADE"])
-        with made.open("r+") as file:
-            first, *others = [*file.readlines(), "one more"]
+        with Path(os.environ["FOCAL_MADE"]).open("r+") as file:
+            first, *others = file.readlines()
+            jobs, began = map(float, first.split())
             file.write("\n")
     except (KeyError, OSError, ValueError):
         return ""
-    jobs, began = map(float, first.split())
-    more, passed = max(jobs - len(others), 0), time.time() - began
-    about = passed * more / len(others)
-    return f"   {more:.0f} of {jobs:.0f} left, about {about / 60:.0f} min" if more else f"   the last, after {passed:.0f} s"
+    done, passed = len(others) + 1, time.time() - began
+    if done >= jobs:
+        return f"   the last, after {passed / 60:.1f} min"
+    return f"   {jobs - done:.0f} of {jobs:.0f} left, about {passed * (jobs / done - 1) / 60:.0f} min"
 
 
 def tell(status: int, seconds: str, name: str, log: Path) -> str:
@@ -39,7 +39,9 @@ def tell(status: int, seconds: str, name: str, log: Path) -> str:
     last = lines[-1] if lines else ""
     if last.startswith((STOPPED, REASON)):
         return f"{name} {'stopped' if last.startswith(STOPPED) else 'FAILED'}: {last.partition(': ')[2]}"
-    return "\n".join([f"{name} FAILED, status {status}. The end of {log}:", *(f"    {line}" for line in lines[-SHOWN:])])
+    return "\n".join(
+        [f"{name} FAILED, status {status}. The end of {log}:", *(f"    {line}" for line in lines[-SHOWN:])]
+    )
 
 
 if __name__ == "__main__":
