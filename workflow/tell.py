@@ -45,5 +45,6 @@ def tell(status: int, seconds: str, name: str, log: Path) -> str:
 
 
 if __name__ == "__main__":
-    print(tell(int(sys.argv[1]), *sys.argv[2:4], Path(sys.argv[4])), file=sys.stderr, flush=True)
-    sys.exit(int(sys.argv[1]))
+    _, exit_status, seconds, name, log = sys.argv
+    print(tell(int(exit_status), seconds, name, Path(log)), file=sys.stderr, flush=True)
+    sys.exit(int(exit_status))
