@@ -4,19 +4,9 @@
 
 PYTHON ?= python3
 CORES  ?= all
+# an environment of your own that holds all it takes, one of conda say: make VENV=$CONDA_PREFIX READY= book
 VENV   := .venv
 READY  := $(VENV)/ready
-
-# An activated environment that holds all it takes is used as it is, unless a PYTHON is asked for.
-ifeq ($(origin PYTHON),file)
-ACTIVE := $(filter-out $(CURDIR)/.venv,$(or $(VIRTUAL_ENV),$(CONDA_PREFIX)))
-ifneq ($(and $(ACTIVE),$(filter-out help clean,$(MAKECMDGOALS))),)
-ifeq ($(shell test -x $(ACTIVE)/bin/python && $(ACTIVE)/bin/python workflow/environment.py && echo serves),serves)
-VENV  := $(ACTIVE)
-READY :=
-endif
-endif
-endif
 
 BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
@@ -24,16 +14,27 @@ export PYTHONHASHSEED := 0
 export PYTHONWARNINGS := ignore::DeprecationWarning
 unexport PYTHONDONTWRITEBYTECODE # set in many containers: hundreds of processes would compile the same modules
 
-# --nolock: a build killed with -9 must not block the next one. workflow.one_build makes a second one wait.
-SNAKEMAKE := PYTHONPATH=$(CURDIR)/workflow/plugins $(BIN)/python -m workflow.one_build \
-             $(BIN)/python -m workflow.call_snakemake --snakefile workflow/Snakefile \
-             --cores $(CORES) --logger=focal --nolock --rerun-incomplete
+SNAKEMAKE := $(BIN)/python -m snakemake --quiet rules progress reason host --snakefile workflow/Snakefile \
+             --cores $(CORES) --rerun-incomplete
+UV := uv==0.13.9
+
+# The packages of the lock file $2 into the environment $1, which is made anew where an installation was killed: by uv,
+# in a third of pip's time; by pip where uv cannot. uv does not read pip's settings; they are handed on unseen.
+define install
+@test -x $1/bin/python -a ! -e $1/installing || $(PYTHON) -m venv --clear $1
+@touch $1/installing; echo "Installing the packages of $2 into $1 ..."
+@for set in UV_DEFAULT_INDEX=index-url UV_INDEX=extra-index-url UV_FIND_LINKS=find-links SSL_CERT_FILE=cert UV_HTTP_TIMEOUT=default-timeout; do \
+	for level in :env: global; do value=$$($1/bin/python -m pip config get $$level.$${set#*=} 2>/dev/null) && export $${set%%=*}="$$value" && break; done; done; \
+	{ $1/bin/python -m pip install -qq $(UV) && UV_INDEX_STRATEGY=unsafe-best-match $1/bin/uv pip install --quiet --no-config --no-deps --python $1/bin/python -r $2; } \
+	|| { echo "uv could not: pip does, more slowly." >&2; $1/bin/python -m pip install -qq --no-deps -r $2; }
+@rm $1/installing
+endef
 
 LINT := $(BIN)/ruff format --check -q . && $(BIN)/ruff check -q . && $(BIN)/mypy --no-error-summary && \
         { floors=$$($(BIN)/lint-imports --no-logo --no-cache) || { echo "$$floors"; false; }; } && \
         $(BIN)/python -m workflow.linters
 
-.PHONY: book pdf test browser lint mutants bench proofs article clean help
+.PHONY: book pdf test browser lint mutants bench proofs article unlock clean help
 .DEFAULT_GOAL := help
 
 book: $(READY) ## build the book
@@ -60,7 +61,7 @@ test: $(READY) ## all tests but the slow ones, which SLOW=1 adds; what lint find
 	--nbval-current-env -p no:cacheprovider $$again || { kill $$linting 2>/dev/null; exit 1; }; \
 	wait $$linting || { cat _build/lint.txt; echo "The tests passed. What is above is for make lint."; }
 
-browser: book ## every page of the built book in Chromium: widths, colours, formulas, links, accessibility
+browser: book .venv-browser/ready ## every page of the built book in Chromium: widths, colours, formulas, links, accessibility
 	@$(BIN)/python -m workflow.browser
 
 lint: $(READY) ## format, rules, types, the floors of focal_lib, what is not Python
@@ -81,13 +82,15 @@ bench: $(VENV)/ready-bench ## speed, as ratios, other libraries among them; LARG
 	@$(BIN)/python -m benchmarks.libraries $(if $(RECORD),--out $(SPEED)/libraries.parquet)
 	@$(BIN)/python -m benchmarks.busy $(if $(RECORD),--out $(SPEED)/busy.parquet)
 	@$(BIN)/python -m benchmarks.ledger_page
-	@$(BIN)/python -m benchmarks.warm
 	@$(if $(LARGE),$(BIN)/python -m benchmarks.large $(if $(RECORD),--out $(SPEED)/large.parquet))
 	@$(if $(RECORD),$(BIN)/python -m workflow.crate)
 
 $(VENV)/ready-bench: $(READY) benchmarks/requirements.lock
-	@$(BIN)/python workflow/install.py benchmarks/requirements.lock
+	$(call install,$(VENV),benchmarks/requirements.lock)
 	@touch $@
+
+unlock: $(READY) ## after a build that was killed with -9: Snakemake's lock goes (not while another build runs)
+	@$(SNAKEMAKE) --unlock book
 
 clean: ## remove what was built (the environment and fetched data stay)
 	rm -rf _build .snakemake
@@ -97,8 +100,11 @@ help: ## this list
 
 .venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if (3, 11) <= v < (3, 14) else f"Python 3.11 to 3.13 is needed. Got {v.major}.{v.minor}: make PYTHON=python3.12 ...")'
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing the pinned packages into $(VENV) (about 6 GB with PyTorch, one to four minutes) ..."
-	@$(BIN)/python workflow/install.py requirements.lock
-	@$(BIN)/python -m pip install -qq --no-deps --no-build-isolation -e .
+	@echo "About 6 GB with PyTorch, one to four minutes."
+	$(call install,.venv,requirements.lock)
+	@.venv/bin/python -m pip install -qq --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv-browser/ready: workflow/browser.lock
+	$(call install,.venv-browser,$<)
 	@touch $@

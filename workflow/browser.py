@@ -3,8 +3,8 @@
     python -m workflow.browser                    # make browser
     python -m workflow.browser -k 03_binary       # what pytest takes
 
-They have an environment of their own, `.venv-browser`, made at the first call from workflow/browser.lock. The browser
-is this machine's Chromium, since playwright's own is a download from elsewhere; the Nu HTML checker needs Java.
+They have an environment of their own, `.venv-browser`, which make makes of workflow/browser.lock. The browser is
+this machine's Chromium, since playwright's own is a download from elsewhere; the Nu HTML checker needs Java.
 """
 
 from __future__ import annotations
@@ -16,10 +16,8 @@ import sys
 
 from reproduction.checkout import ROOT
 from workflow.chromium import find_chromium
-from workflow.own_environment import make_environment
 
 HOME = ROOT / ".venv-browser"
-LOCK = ROOT / "workflow" / "browser.lock"
 TESTS = ROOT / "tests" / "browser"
 BOOK = ROOT / "_build" / "html" / "index.html"
 REPORT = ROOT / "_build" / "browser-report"
@@ -32,6 +30,7 @@ def missing() -> list[str]:
         "Chromium or Google Chrome (Debian, Ubuntu: apt install chromium)": find_chromium(),
         "Java 11 or newer (Debian, Ubuntu: apt install default-jre-headless)": shutil.which("java"),
         "the book (make book)": BOOK.is_file(),
+        "the packages of workflow/browser.lock (make .venv-browser/ready)": (HOME / "ready").is_file(),
     }
     return [what for what, found in needed.items() if not found]
 
@@ -39,11 +38,6 @@ def missing() -> list[str]:
 def main(arguments: list[str]) -> int:
     if lacking := missing():
         print("The browser tests need what is not here:", *lacking, sep="\n  ", file=sys.stderr)
-        return 1
-    try:
-        make_environment(HOME, LOCK)
-    except subprocess.CalledProcessError as error:  # no network
-        print(f"The browser tests did not run: {' '.join(map(str, error.cmd))} failed.", file=sys.stderr)
         return 1
     calibrate = [sys.executable, "-m", "focal_lib.cli", "calibrate", str(PREDICTIONS), "--out", str(REPORT)]
     calibrate += ["--methods", "all", "--resamples", "50"]

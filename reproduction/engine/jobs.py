@@ -28,7 +28,7 @@ from reproduction.engine.version import VERSION
 
 log = logging.getLogger(__name__)
 
-REASON, STOPPED = "Error: ", "Stopped: "  # how the last words of `focal run` begin, as the logger knows, too
+REASON, STOPPED = "Error: ", "Stopped: "  # how the last words of `focal run` begin, as workflow/tell.py knows, too
 HERE = ("local", "dryrun", "touch")  # executors of Snakemake that need no other machine
 ROOM_FOR_A_WORD = 100_000  # bytes
 NONE_BEGAN = "Snakemake ended before it began a job, for the reason it gave"
@@ -105,8 +105,10 @@ def do_grid(
     checkout = require_checkout("a grid of runs")
     check_root(root)
     cluster = is_for_cluster(more)
-    flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete", "--nolock"]
-    flags += ["--logger=focal", *(["--forcerun", "train"] if again else [])]
+    flags = ["--snakefile", "workflow/Snakefile", "--cores", cores, "--keep-going", "--rerun-incomplete"]
+    # each run has a lock of its own, so that grids at once share runs; greedy: its choice takes no time to be killed in
+    flags += ["--quiet", "rules", "progress", "reason", "host", "--nolock", "--scheduler", "greedy"]
+    flags += ["--forcerun", "train"] if again else []
     options = [] if device == "auto" else ["--device", device]
     if device == "cuda" and not cluster:
         options += ["--per-device", str(per_device)]
@@ -124,9 +126,8 @@ def do_grid(
         prefix=".logs-", dir=root
     ) as logs:  # of its own: another grid may do the same runs
         config = ["--config", f"grid={path.resolve()}", f"runs={root.resolve()}", f"run_logs={Path(logs).resolve()}"]
-        config += ["warm=0"]  # a run is a process by itself, which lives on where Snakemake is killed
         config += [f"run_options={' '.join(options)}"] if options else []
-        command = [sys.executable, "-m", "workflow.call_snakemake", "runs", *flags, *more, *config]
+        command = [sys.executable, "-m", "snakemake", "runs", *flags, *more, *config]
         code = _wait(subprocess.Popen(command, cwd=checkout, env=_environment(checkout)), minutes)
         time_up = minutes is not None and time.time() >= until
         return Ended(code, _failed(path, root, Path(logs), began_none="" if time_up or not code else NONE_BEGAN))
@@ -174,10 +175,10 @@ def _last_reason(log_file: Path) -> str:
 
 
 def _environment(checkout: Path) -> dict[str, str]:
-    """The jobs' python is this one; Snakemake finds the logger, and python `workflow`, whatever PYTHONSAFEPATH says."""
+    """The jobs' python is this one, and finds the checkout whatever PYTHONSAFEPATH says."""
     search = {
         "PATH": (Path(sys.executable).parent, os.environ.get("PATH")),
-        "PYTHONPATH": (checkout / "workflow" / "plugins", os.environ.get("PYTHONPATH"), checkout),
+        "PYTHONPATH": (os.environ.get("PYTHONPATH"), checkout),
     }
     own = {name: os.pathsep.join(str(part) for part in parts if part) for name, parts in search.items()}
     return os.environ | own

@@ -21,7 +21,6 @@ from reproduction.ledger.evidence import Conditional, Evidence, Unchecked
 from reproduction.ledger.formal import Faithful, Formal
 from reproduction.ledger.judgement import HOLDS, Verdict
 from reproduction.ledger.links import LEDGER_PAGE, link_ids, verdict_anchor
-from reproduction.ledger.told import Told, look_up, place_of, tell
 from reproduction.pages.folds import fold
 
 _REGISTRY: dict[str, Claim] = {}
@@ -94,19 +93,6 @@ class Claim:
             evidence = self.check()
         return evidence, evidence.verdict, time.perf_counter() - started
 
-    @cached_property
-    def _found(self) -> tuple[Evidence, Verdict, float]:
-        """By this process, or by another page of the build that this page is of."""
-        if "_checked" in self.__dict__:
-            return self._checked
-        place = place_of(self.id)
-        if (told := look_up(place)) is not None:
-            return told, told.verdict, told.seconds
-        found = self._checked
-        if place_of(self.id) == place:  # else runs have come meanwhile, of which it may have seen some
-            tell(place, *found)
-        return found
-
     @property
     def evidence(self) -> Evidence:
         return self._checked[0]
@@ -114,7 +100,7 @@ class Claim:
     @property
     def without_kernel(self) -> Verdict:
         """That of the evidence; a statement of ours is confirmed where a paper's would be reproduced."""
-        found = self._found[1]
+        found = self._checked[1]
         return found if self.of_paper else _OF_OURS.get(found, found)
 
     @property
@@ -142,16 +128,16 @@ class Claim:
     @property
     def verdict_in_full(self) -> str:
         """The verdict, where it is settled with what it rests on, as 'CONDITIONAL (NUMERIC)'."""
-        found = self._found[0]
+        found = self.evidence
         if self.formally_proved and self.verdict != Verdict.FORMALLY_PROVED:
             return f"{self.verdict} ({Verdict.FORMALLY_PROVED})"
-        weaker = found.weaker if isinstance(found, Conditional | Told) else None
+        weaker = found.weaker if isinstance(found, Conditional) else None
         return f"{self.verdict} ({weaker})" if weaker else str(self.verdict)
 
     @property
     def seconds(self) -> float:
         """What the check cost on this machine."""
-        return self._found[2]
+        return self._checked[2]
 
     @property
     def instead(self) -> str:
@@ -197,7 +183,7 @@ class Claim:
 
     def conclude(self) -> str:
         """What the verdict means for this claim, in one line."""
-        said = self._found[0].conclude()
+        said = self.evidence.conclude()
         if self.formally_proved and self.formal is not None:
             how = ", of an equivalent statement" if self.formal.faithful == Faithful.EQUIVALENT else ""
             if self.verdict == Verdict.FORMALLY_PROVED:
@@ -213,7 +199,7 @@ class Claim:
 
     def would_change(self) -> str:
         """What would make the verdict change, in one line."""
-        without = self._found[0].would_change()
+        without = self.evidence.would_change()
         if not self.formally_proved or self.formal is None:
             return without
         said = "does not say just this" if self.formal.faithful == Faithful.EXACT else "is not equivalent to this"
@@ -230,7 +216,7 @@ class Claim:
         formal = self.formal.describe() if self.formal else ""
         if why := self.why_not_formalised(self.without_kernel):
             formal = f"Not formalised in Coq: {why}."
-        return self._found[0].describe() + (formal and f"\n\n{formal}")
+        return self.evidence.describe() + (formal and f"\n\n{formal}")
 
     def why_not_formalised(self, verdict: str | None) -> str | None:
         """The reason, of a claim with this verdict without Coq that sympy or ball arithmetic proves, not Coq."""

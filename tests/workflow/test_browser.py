@@ -12,34 +12,29 @@ from workflow import browser
 def test_it_says_what_is_missing(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(browser.shutil, "which", lambda name: None)
     monkeypatch.setattr(browser, "BOOK", tmp_path / "index.html")
-    monkeypatch.setattr(browser, "make_environment", lambda *_: pytest.fail("nothing is to be installed"))
+    monkeypatch.setattr(browser, "HOME", tmp_path)
+    monkeypatch.setattr(browser.subprocess, "run", lambda *_, **__: pytest.fail("nothing is to be begun"))
     assert browser.main([]) == 1
     said = capsys.readouterr().err
-    assert all(what in said for what in ("apt install chromium", "apt install default-jre-headless", "make book"))
+    assert all(
+        what in said
+        for what in ("apt install chromium", "apt install default-jre-headless", "make book", "browser.lock")
+    )
 
 
 def test_nothing_is_missing_where_all_is_there(monkeypatch, tmp_path):
     monkeypatch.setattr(browser.shutil, "which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(browser, "BOOK", tmp_path)
+    monkeypatch.setattr(browser, "HOME", tmp_path)
+    (tmp_path / "ready").touch()
     assert browser.missing() == ["the book (make book)"]
     monkeypatch.setattr(browser, "BOOK", ROOT / "README.md")
     assert browser.missing() == []
 
 
-def test_without_a_network_it_says_what_failed(monkeypatch, capsys):
-    def fail(*_):
-        raise subprocess.CalledProcessError(1, ["python", "-m", "pip"])
-
-    monkeypatch.setattr(browser, "missing", list)
-    monkeypatch.setattr(browser, "make_environment", fail)
-    assert browser.main([]) == 1
-    assert "python -m pip failed" in capsys.readouterr().err
-
-
 def test_what_tests_find_is_its_exit_status(monkeypatch):
     asked = []
     monkeypatch.setattr(browser, "missing", list)
-    monkeypatch.setattr(browser, "make_environment", lambda *_: None)
     monkeypatch.setattr(
         browser.subprocess,
         "run",

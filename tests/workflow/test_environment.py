@@ -1,4 +1,4 @@
-"""Environments: conda's file, the lock file, and an activated environment that `make` takes as it is."""
+"""Environments: conda's file, the lock file, and how `make` installs it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,12 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tomllib
-import venv
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
-
-from workflow.environment import EXTRAS, missing
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -74,69 +69,78 @@ def installed_pins(python: str) -> dict[str, str]:
     return {name: version for name, version in locked(python).items() if name in there}
 
 
-def test_nothing_is_missing_here():
-    assert missing() == []
+PIP = """#!/bin/sh
+echo "$*" >> calls
+case "$*" in
+*"config get :env:.index-url") echo of the variable ;;
+*"config get global.index-url") echo of the file ;;
+*"config get global.find-links") echo "{secret}" ;;
+*"config get"*) exit 1 ;;
+*"pip install -qq uv=="*) exit {uv} ;;
+esac
+"""
+UV = """#!/bin/sh
+env | grep ^UV_ | sort > environment
+echo "uv $*" >> calls
+exit {uv}
+"""
+RULE = "include Makefile\ntry:\n\t$(call install,made,some.lock)\n"
 
 
-def test_what_is_missing_is_named(monkeypatch):
-    real = importlib.metadata.version
+@pytest.fixture
+def install(tmp_path):
+    """What make does to install some.lock into an environment whose pip and uv write down what they are asked."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "try.mk").write_text(RULE)
+    (tmp_path / "made" / "bin").mkdir(parents=True)
 
-    def version(name):
-        if name == "relplot":  # not asked for
-            raise AssertionError
-        if name == "torch":
-            raise importlib.metadata.PackageNotFoundError
-        return {"sphinx-proof": "0.1", "toolz": "0.1"}.get(name) or real(name)
+    def run(uv=0, *options):
+        for name, text in (("python", PIP), ("uv", UV)):
+            program = tmp_path / "made" / "bin" / name
+            program.write_text(text.format(uv=uv, secret="an-address"))
+            program.chmod(0o755)
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "UV_", "MFLAGS"))}
+        command = ["make", "-f", "try.mk", "--no-print-directory", "try", *options]
+        return subprocess.run(command, cwd=tmp_path, env=kept, capture_output=True, text=True)
 
-    monkeypatch.setattr(importlib.metadata, "version", version)
-    [torch] = [text for text in PROJECT["dependencies"] if text.startswith("torch>")]
-    assert missing() == [torch, "sphinx-proof>=0.2"]
-
-
-def test_needs_of_an_extra_of_a_package_count(monkeypatch):
-    real = importlib.metadata.version
-    monkeypatch.setattr(importlib.metadata, "version", lambda name: "0.1" if name == "distributed" else real(name))
-    assert missing(extras=EXTRAS) == PROJECT["optional-dependencies"]["dask"]
-    assert missing(extras=("book",)) == []
+    return run
 
 
-def test_focal_lib_of_another_folder_does_not_serve(monkeypatch, tmp_path):
-    other = ModuleSpec("focal_lib", None, origin=str(tmp_path / "focal_lib" / "__init__.py"))
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: other)
-    [text] = missing()
-    assert text.startswith("focal-lib of this folder")
-
-
-def make(target: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """What make would do, told without doing it."""
-    kept = {
-        name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "CONDA_PREFIX", "MAKEFLAGS")
+def test_uv_installs_with_pips_settings_that_nobody_sees(install, tmp_path):
+    done = install()
+    assert (done.returncode, done.stdout, done.stderr) == (
+        *(0, "Installing the packages of some.lock into made ...\n"),
+        "",
+    )
+    settings = dict(line.split("=", 1) for line in (tmp_path / "environment").read_text().splitlines())
+    assert settings == {
+        "UV_DEFAULT_INDEX": "of the variable",  # before the file's
+        "UV_FIND_LINKS": "an-address",
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
     }
-    return subprocess.run(["make", "-n", target], cwd=ROOT, env=kept | environment, capture_output=True, text=True)
+    *_, last = (tmp_path / "calls").read_text().splitlines()
+    assert last.startswith("uv pip install ")
+    assert last.endswith(" --no-deps --python made/bin/python -r some.lock")
+    assert not (tmp_path / "made" / "installing").exists()
+    assert "an-address" not in install(0, "-n").stdout
 
 
-@pytest.mark.parametrize("variable", ["VIRTUAL_ENV", "CONDA_PREFIX"])
-@pytest.mark.parametrize("target", ["book", "test"])
-def test_make_takes_an_activated_environment_that_holds_everything(tmp_path, variable, target):
-    venv.create(tmp_path / "kept", symlinks=True)
-    there = sysconfig.get_path("purelib", vars={"base": str(tmp_path / "kept")})
-    Path(there, "all.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
-    done = make(target, **{variable: str(tmp_path / "kept")})
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == f"Using the activated environment {tmp_path / 'kept'}.\n"
-    assert f"{tmp_path}/kept/bin/python -m workflow.call_snakemake" in done.stdout
-    assert ".venv" not in done.stdout
+def test_pip_installs_where_uv_cannot(install, tmp_path):
+    done = install(uv=1)
+    assert (done.returncode, done.stderr) == (0, "uv could not: pip does, more slowly.\n")
+    assert (tmp_path / "calls").read_text().splitlines()[-1] == "-m pip install -qq --no-deps -r some.lock"
 
 
-def test_make_leaves_an_environment_alone_that_lacks_something(tmp_path):
-    venv.create(tmp_path / "empty", symlinks=True)
-    done = make("book", VIRTUAL_ENV=str(tmp_path / "empty"))
-    assert done.returncode == 0, done.stderr
-    assert f"Using .venv: the activated environment {tmp_path / 'empty'} lacks packaging." in done.stderr
-    assert ".venv/bin/python -m workflow.call_snakemake" in done.stdout
+def test_where_an_installation_was_killed_the_environment_is_made_anew(install, tmp_path):
+    assert "venv --clear made" not in made_by(install, tmp_path)
+    (tmp_path / "made" / "installing").touch()
+    assert "venv --clear made" in made_by(install, tmp_path)
 
 
-def test_make_without_an_activated_environment_says_nothing():
-    done = make("book")
-    assert done.stderr == ""
-    assert ".venv/bin/python -m workflow.call_snakemake" in done.stdout
+def made_by(install, tmp_path) -> str:
+    """The calls of the Python that makes environments, played by `sh`."""
+    (tmp_path / "python").write_text('#!/bin/sh\necho "$*" >> calls\n')
+    (tmp_path / "python").chmod(0o755)
+    (tmp_path / "calls").unlink(missing_ok=True)
+    assert install(0, f"PYTHON={tmp_path / 'python'}").returncode == 0
+    return (tmp_path / "calls").read_text()

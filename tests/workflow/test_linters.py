@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reproduction.checkout import ROOT
-from workflow import linters, own_environment
+from workflow import linters
 from workflow.crate import crate
 
 FAULTS = {  # linter -> file, what stands there, what is put in its place, what the linter says
@@ -40,11 +40,8 @@ def test_a_planted_fault_is_found(name, tmp_path):
 
 def test_the_environment_is_made_once_for_a_lock_file(tmp_path, monkeypatch):
     made = []
-    monkeypatch.setattr(
-        own_environment.venv, "create", lambda home, **_: (made.append(home), home.mkdir(exist_ok=True))
-    )
-    monkeypatch.setattr(own_environment, "install", lambda lock, python: made.append(lock))
-    monkeypatch.setattr(own_environment.subprocess, "run", lambda command, check: made.append(Path(command[-1])))
+    monkeypatch.setattr(linters.venv, "create", lambda home, **_: (made.append(home), home.mkdir(exist_ok=True)))
+    monkeypatch.setattr(linters.subprocess, "run", lambda command, check: made.append(Path(command[-1])))
     lock = tmp_path / "lint.lock"
     for content in ("one==1\n", "one==1\n", "one==2\n"):
         lock.write_text(content)

@@ -17,7 +17,7 @@ from reproduction.engine.grids import read_grid
 from reproduction.engine.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("focal_lib", "workflow", "notebooks", "book", "_config.yml", "_toc.yml", "CITATION.cff")
+COPIED = ("focal_lib", "reproduction", "workflow", "notebooks", "book", "_config.yml", "_toc.yml", "CITATION.cff")
 pytestmark = pytest.mark.slow
 
 
@@ -50,12 +50,14 @@ def finished(tmp_path_factory):
 def snakemake(project: Path, *arguments: str) -> list[str]:
     """What Snakemake says."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", "workflow/Snakefile", "--cores", "1", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(project / "workflow" / "plugins")}
-    done = subprocess.run(
-        [*command, "--logger=focal", "--nolock"], cwd=project, env=environment, capture_output=True, text=True
-    )
+    done = subprocess.run(command, cwd=project, env=os.environ, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return done.stderr.splitlines()
+    return (done.stdout + done.stderr).splitlines()
+
+
+def named(said: list[str]) -> set[str]:
+    """The jobs that a dry run would do, as 'page 02_convexity', 'run focal 1, seed 0', 'book'."""
+    return {job for line in said for job in re.findall(r"^Job \d+: (.*)", line)}
 
 
 def to_make(project: Path, *changed: str) -> set[str]:
@@ -71,12 +73,12 @@ def to_make(project: Path, *changed: str) -> set[str]:
         if file.read_text() != text:
             file.write_text(text)
             os.utime(file, (time.time() - 3600,) * 2)
-    return {line.split(":")[0] for line in said}
+    return named(said)
 
 
 def test_pages_without_runs_are_tried_as_the_book_has_them(finished):
     said = snakemake(finished, "-n", "notebooks", "--configfile", "workflow/smoke.yaml")
-    again = {line.split(":")[0] for line in said}
+    again = named(said)
     assert {"page 08_training", "page own_model"} <= again  # with tiny runs; with parameters
     assert not {"page 02_convexity", "page 14_published_tables"} & again
 
@@ -111,12 +113,39 @@ def test_a_change_in_calibration_trains_nothing(finished):
 def test_a_changed_source_trains_nothing(finished):
     changed = ("reproduction/engine/trainer.py", "focal_lib/losses/focal.py", "workflow/Snakefile")
     again = to_make(finished, *changed)
-    assert "page 08_training" in again
+    assert "page experiment" in again
     assert not [job for job in again if job.startswith(("run", "data"))]
 
 
 def test_a_changed_source_no_page_runs_makes_the_book_that_shows_it(finished):
     assert to_make(finished, "focal_lib/cli/__main__.py") == {"book"}
+
+
+def test_a_page_that_fails_shows_why_and_one_that_does_not_is_told_in_a_line(finished):
+    """A copy of the project, where `focal` stands for a program that ends as the page says."""
+    programs = finished / "programs"
+    programs.mkdir()
+    (programs / "focal").write_text("""#!/bin/sh
+case "$*" in *02_convexity*) seq 90; echo "cell 3: no such name"; exit 1 ;; esac
+while [ "$1" != --out ]; do shift; done; touch "$2"
+""")
+    (programs / "focal").chmod(0o755)
+    pages = [f"_build/notebooks/{name}.ipynb" for name in ("02_convexity", "14_published_tables")]
+    for page in pages:
+        (finished / page).unlink()
+    command = [sys.executable, "-m", "snakemake", *pages, "--snakefile", "workflow/Snakefile", "--cores", "1"]
+    command += ["--keep-going", "--quiet", "rules", "progress", "reason", "host"]
+    path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(command, cwd=finished, env=os.environ | {"PATH": path}, capture_output=True, text=True)
+    assert done.returncode == 1
+    said = done.stderr.splitlines()
+    assert "page 02_convexity FAILED, status 1. The end of _build/logs/02_convexity.txt:" in said
+    assert "    cell 3: no such name" in said
+    assert [line for line in said if re.fullmatch(r"page 14_published_tables +\d+ s   .*(left|last).*", line)]
+    assert not list((finished / ".snakemake").glob("made-*"))
+    for page in pages:
+        (finished / page).touch()
+        os.utime(finished / page, (time.time() - 60,) * 2)
 
 
 def test_what_killed_builds_left_is_removed(finished):
