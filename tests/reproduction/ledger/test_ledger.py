@@ -181,7 +181,7 @@ def test_an_id_is_taken_by_one_check(monkeypatch):
 
 
 def test_a_row_is_a_claim_on_its_line_and_no_id_is_that_of_another_row(monkeypatch):
-    monkeypatch.setattr("reproduction.ledger.ledger._REGISTRY", registry := {})
+    monkeypatch.setattr(sys.modules[Rows.__module__], "_REGISTRY", registry := {})
     add = Rows("23_text", "ours", needs="results/texts")
     add("m20.new", "M20", "It is so.", lambda: Unchecked("not yet"))
     add("m20.other", "M20", "It is so.", lambda: Unchecked("not yet"), chapter="13_table1", needs="runs")
@@ -189,7 +189,7 @@ def test_a_row_is_a_claim_on_its_line_and_no_id_is_that_of_another_row(monkeypat
     assert (one.chapter, one.needs, one.fidelity, one.function) == ("23_text", "results/texts", "ours", "")
     assert (other.chapter, other.needs, other.line - one.line) == ("13_table1", "runs", 1)
     assert one.evidence == Unchecked("not yet")
-    with pytest.raises(ValueError, match="must be unique. Got 'm20.new'"):
+    with pytest.raises(ValueError, match=r"must be unique\. Got 'm20\.new'"):
         add("m20.new", "M20", "It is so.", lambda: Unchecked("not yet"))
 
 
