@@ -2,7 +2,8 @@
 
 A name of a package's face, `from focal_lib.theory import tau` or `theory.tau`, leads to the module that defines it.
 Which modules there are is grimp's. Claims are registered by decorators and found by id at run time,
-so their modules are looked up by the id in the `@claim("...")` line.
+so their modules are looked up by the id in the `@claim("...")` line, or in a row of a table, `Rows`.
+Importing the ledger instead would cost seconds at each start of snakemake.
 """
 
 from __future__ import annotations
@@ -99,15 +100,27 @@ def _used(path: Path) -> set[str]:
 
 
 @functools.cache
-def _claims() -> dict[str, tuple[str, ast.Call]]:
-    """Claim id -> the module that defines it, and its `@claim(...)`."""
+def _claims() -> dict[str, tuple[str, list[ast.keyword]]]:
+    """Claim id -> the module that defines it, and what its `@claim(...)` is given by name, or its row and its table."""
     found = {}
     for path in sorted([*ROOT.glob("reproduction/theorems/*/*.py"), *ROOT.glob("reproduction/studies/*/claims_*.py")]):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        tables = {name: _shared(value) for name, value in _constants(module).items() if _calls(value) == "Rows"}
         for node in _nodes(path):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "claim" and node.args:
-                found[ast.literal_eval(node.args[0])] = (module, node)
+            if isinstance(node, ast.Call) and _calls(node) in {"claim", *tables} and node.args:
+                found[ast.literal_eval(node.args[0])] = (module, [*node.keywords, *tables.get(_calls(node), [])])
     return found
+
+
+def _calls(node: ast.expr) -> str:
+    """The name of what it calls; '' of anything else."""
+    return str(getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+
+
+def _shared(table: ast.expr) -> list[ast.keyword]:
+    """What `Rows("13_table1", "ours", needs="runs")` is given, by name."""
+    assert isinstance(table, ast.Call)
+    return [ast.keyword("chapter", table.args[0]), *table.keywords]
 
 
 @functools.cache
@@ -124,9 +137,9 @@ def _constants(module: str) -> dict[str, ast.expr]:
 
 
 def _given(id: str, name: str) -> str | None:
-    """A keyword of a claim's `@claim(...)`, its text or the module's constant; None where it is put together."""
-    module, call = _claims()[id]
-    value = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+    """A keyword of a claim's `@claim(...)` or row, its text or the module's constant; None where it is put together."""
+    module, keywords = _claims()[id]
+    value = next((keyword.value for keyword in keywords if keyword.arg == name), None)
     if isinstance(value, ast.Name):
         value = _constants(module).get(value.id)
     return str(value.value) if isinstance(value, ast.Constant) else None

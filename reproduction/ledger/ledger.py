@@ -1,4 +1,4 @@
-"""Registry of claims: a decorated function that returns its evidence is a claim."""
+"""Registry of claims: a decorated function that returns its evidence is a claim, and so is a row of `Rows`."""
 
 from __future__ import annotations
 
@@ -176,6 +176,11 @@ class Claim:
         return f"{path.relative_to(ROOT).as_posix()}:{self.line}"
 
     @property
+    def function(self) -> str:
+        """The name of the check in its module; '' of a row."""
+        return "" if self.check.__name__ == "<lambda>" else self.check.__name__
+
+    @property
     def line(self) -> int:
         """The first line of the check in its file, a decorator's."""
         check: Any = inspect.unwrap(self.check)
@@ -298,10 +303,56 @@ def claim(
     return register
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Claims whose evidence is one call, as rows of a table: a call of this for each, with what they do not share.
+
+    Where the pages read a claim's chapter, and what it needs, without importing it, they read these calls:
+    ids are written out, and tables have names in their module.
+    """
+
+    chapter: str
+    fidelity: str
+    needs: str | None = None
+
+    def __call__(
+        self,
+        id: str,
+        source: str,
+        statement: str,
+        check: Callable[[], Evidence],
+        *,
+        chapter: str | None = None,
+        needs: str | None = None,
+        corrects: str | tuple[str, ...] = (),
+        headline: str = "",
+        formal: Formal | None = None,
+        instead: str | Callable[[Any], str] = "",
+    ) -> None:
+        """Register a claim, as `claim` does; `check` is a lambda in the row, so that the claim's line is the row's.
+
+        Args:
+            chapter, needs: in place of the table's, where a row has another.
+        """
+        claim(
+            id,
+            source=source,
+            statement=statement,
+            chapter=chapter or self.chapter,
+            fidelity=self.fidelity,
+            corrects=corrects,
+            needs=needs or self.needs,
+            headline=headline,
+            formal=formal,
+            instead=instead,
+        )(check)
+
+
 def _origin(check: Callable[[], Evidence]) -> str:
-    """'reproduction.theorems.kk24.prop1.prop1', module and name of a check."""
-    function = inspect.unwrap(check)
-    return f"{function.__module__}.{function.__qualname__}"
+    """'reproduction.theorems.kk24.prop1.prop1', module and name of a check, of a row its line."""
+    function: Any = inspect.unwrap(check)
+    name = function.__code__.co_firstlineno if function.__name__ == "<lambda>" else function.__qualname__
+    return f"{function.__module__}.{name}"
 
 
 def _where_present(check: Callable[[], Evidence], needs: str) -> Callable[[], Evidence]:

@@ -19,7 +19,8 @@ from reproduction.ledger.tally import say_without_coq, tallies, tally_table
 def code_link(claim: Claim, text: str | None = None) -> str:
     """Link to the check's source in the book, relative to a page in notebooks/."""
     path = claim.location.rsplit(":", 1)[0].removesuffix(".py")
-    return f'<a href="../_modules/{path}.html#{claim.check.__name__}">{text or claim.location.rsplit("/", 1)[1]}</a>'
+    anchor = f"#{claim.function}" * bool(claim.function)
+    return f'<a href="../_modules/{path}.html{anchor}">{text or claim.location.rsplit("/", 1)[1]}</a>'
 
 
 def chapter_link(claim: Claim, text: str | None = None) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from reproduction.ledger import ledger
+from workflow import dependencies
 from workflow.dependencies import claims_shown, keep_digest, notebook_modules, reads_runs, sources
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,6 +65,14 @@ def test_the_ledger_page_depends_on_every_claim():
     modules = notebook_modules(ROOT / "notebooks" / "ledger.py")
     files = {p.stem for p in (ROOT / "reproduction/theorems/kk24").glob("[!_]*.py")}
     assert files == {m.rsplit(".", 1)[1] for m in modules if m.startswith("reproduction.theorems.kk24.")}
+
+
+def test_claims_and_rows_are_read_as_the_ledger_has_them():
+    assert dependencies.claim_modules() == {claim.id: claim.check.__module__ for claim in ledger()}
+    for claim in ledger():
+        assert dependencies._given(claim.id, "chapter") == claim.chapter
+        assert dependencies._given(claim.id, "needs") in (claim.needs, None)
+        assert (dependencies._given(claim.id, "needs") == "runs") == (claim.needs == "runs")
 
 
 def test_theory_and_recorded_runs_do_not_wait_for_training():

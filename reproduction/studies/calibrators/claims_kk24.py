@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from reproduction.engine.contrasts import Contrast
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.calibrators.architectures import (
     ARCHITECTURE_CONTRASTS,
@@ -56,7 +56,7 @@ def _by_network(metric: str, said: str = "printed") -> Evidence:
     return All(tuple(parts))
 
 
-def _against(method: str, metric: str = "nll") -> Measurement:
+def against(method: str, metric: str = "nll") -> Measurement:
     """The contrast with this method on CIFAR-10, by an interval of the level that Holm's correction leaves it."""
     table = read_table(CALIBRATORS)
     (asked,) = (c for c in CALIBRATOR_CONTRASTS if (c.theirs.method, c.metric) == (method, metric))
@@ -82,121 +82,80 @@ def _change(contrast: Contrast) -> str:
     return f"{name_metric(contrast.metric)} after {contrast.ours.method} minus that after {contrast.theirs.method}"
 
 
-@claim(
+add_reading = Rows(CHAPTER, "our reading", needs=f"results/{ARCHITECTURES}")
+add_ours = Rows(CHAPTER, "ours", needs=f"results/{CALIBRATORS}")
+
+# Each network by itself, as written down, paired over seeds.
+add_reading(
     "kk24.architectures_ece",
-    source="KK24 section 5.2, on other architectures",
-    statement=r"Focal temperature scaling 'could noticeably improve ECE among all baseline models'. (Taken as: against temperature scaling, both "
+    "KK24 section 5.2, on other architectures",
+    r"Focal temperature scaling 'could noticeably improve ECE among all baseline models'. (Taken as: against temperature scaling, both "
     rf"chosen by ECE, equal mass, on each of {NETWORKS}, by sign; how much is 'noticeably' is not judged.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=f"results/{ARCHITECTURES}",
+    lambda: _by_network("adaptive-ece"),
 )
-def architectures_ece() -> Evidence:
-    """Each network by itself, as written down, paired over seeds."""
-    return _by_network("adaptive-ece")
 
-
-@claim(
+# KK24 claims that the log-loss stays about the same; asked is more.
+add_ours(
     "kk24.architectures_nll",
-    source="KK24 section 5.2, on other architectures",
-    statement="Focal temperature scaling has a lower log-loss on test data than temperature scaling, both fitted by log-loss, on each of "
+    "KK24 section 5.2, on other architectures",
+    "Focal temperature scaling has a lower log-loss on test data than temperature scaling, both fitted by log-loss, on each of "
     f"{NETWORKS}.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    lambda: _by_network("nll", "asked"),
     needs=f"results/{ARCHITECTURES}",
 )
-def architectures_nll() -> Evidence:
-    """KK24 claims that the log-loss stays about the same; asked is more."""
-    return _by_network("nll", "asked")
 
-
-@claim(
+add_ours(
     "kk24.calibrators_temperature",
-    source="KK24 section 5.2, by the log-loss on CIFAR-10",
-    statement="Focal temperature scaling has a lower log-loss on test data than temperature scaling, "
+    "KK24 section 5.2, by the log-loss on CIFAR-10",
+    "Focal temperature scaling has a lower log-loss on test data than temperature scaling, "
     + HERE.format("the primary contrast, which stands for itself"),
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=f"results/{CALIBRATORS}",
+    lambda: against("temperature"),
 )
-def calibrators_temperature() -> Evidence:
-    """KK24 claims that the log-loss stays about the same; asked is more."""
-    return _against("temperature")
 
-
-@claim(
+# The same fits, by the other proper score.
+add_ours(
     "kk24.calibrators_temperature_brier",
-    source="KK24 section 5.2, by the Brier score on CIFAR-10",
-    statement=f"Focal temperature scaling has a lower Brier score on test data than temperature scaling, {TOGETHER}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=f"results/{CALIBRATORS}",
+    "KK24 section 5.2, by the Brier score on CIFAR-10",
+    f"Focal temperature scaling has a lower Brier score on test data than temperature scaling, {TOGETHER}",
+    lambda: against("temperature", "brier"),
 )
-def calibrators_temperature_brier() -> Evidence:
-    """The same fits, by the other proper score."""
-    return _against("temperature", "brier")
 
-
-@claim(
+# Two parameters against two a class.
+add_ours(
     "kk24.calibrators_vector",
-    source="KK24 section 5.2, against vector scaling",
-    statement=f"Focal temperature scaling has a lower log-loss on test data than vector scaling, {TOGETHER}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=f"results/{CALIBRATORS}",
+    "KK24 section 5.2, against vector scaling",
+    f"Focal temperature scaling has a lower log-loss on test data than vector scaling, {TOGETHER}",
+    lambda: against("vector"),
 )
-def calibrators_vector() -> Evidence:
-    """Two parameters against two a class."""
-    return _against("vector")
 
-
-@claim(
+# Two parameters against a matrix and a number a class.
+add_ours(
     "kk24.calibrators_matrix",
-    source="KK24 section 5.2, against matrix scaling",
-    statement=f"Focal temperature scaling has a lower log-loss on test data than matrix scaling, {TOGETHER}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=f"results/{CALIBRATORS}",
+    "KK24 section 5.2, against matrix scaling",
+    f"Focal temperature scaling has a lower log-loss on test data than matrix scaling, {TOGETHER}",
+    lambda: against("matrix"),
 )
-def calibrators_matrix() -> Evidence:
-    """Two parameters against a matrix and a number a class."""
-    return _against("matrix")
 
-
-@claim(
+# Two parameters against three a class.
+add_ours(
     "kk24.calibrators_beta",
-    source="KK24 section 5.2, against beta calibration",
-    statement=f"Focal temperature scaling has a lower log-loss on test data than beta calibration of each class, {TOGETHER}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=f"results/{CALIBRATORS}",
+    "KK24 section 5.2, against beta calibration",
+    f"Focal temperature scaling has a lower log-loss on test data than beta calibration of each class, {TOGETHER}",
+    lambda: against("beta"),
 )
-def calibrators_beta() -> Evidence:
-    """Two parameters against three a class."""
-    return _against("beta")
 
-
-@claim(
+# Two parameters against a matrix and a number a class, with its own penalty.
+add_ours(
     "kk24.calibrators_dirichlet",
-    source="KK24 section 5.2, against Dirichlet calibration",
-    statement=f"Focal temperature scaling has a lower log-loss on test data than Dirichlet calibration, {TOGETHER}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=f"results/{CALIBRATORS}",
+    "KK24 section 5.2, against Dirichlet calibration",
+    f"Focal temperature scaling has a lower log-loss on test data than Dirichlet calibration, {TOGETHER}",
+    lambda: against("dirichlet"),
 )
-def calibrators_dirichlet() -> Evidence:
-    """Two parameters against a matrix and a number a class, with its own penalty."""
-    return _against("dirichlet")
 
-
-@claim(
+# Two parameters against a matrix whose parts are penalised apart.
+add_ours(
     "kk24.calibrators_structured",
-    source="KK24 section 5.2, against structured matrix scaling",
-    statement=f"Focal temperature scaling has a lower log-loss on test data than structured matrix scaling, {TOGETHER}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=f"results/{CALIBRATORS}",
+    "KK24 section 5.2, against structured matrix scaling",
+    f"Focal temperature scaling has a lower log-loss on test data than structured matrix scaling, {TOGETHER}",
+    lambda: against("structured-matrix"),
 )
-def calibrators_structured() -> Evidence:
-    """Two parameters against a matrix whose parts are penalised apart."""
-    return _against("structured-matrix")

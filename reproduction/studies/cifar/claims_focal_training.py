@@ -10,7 +10,7 @@ from scipy.special import softmax
 from reproduction.engine.contrasts import Setting
 from reproduction.engine.store import Result
 from reproduction.ledger.evidence import All, Evidence, Unchecked
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared.from_runs import (
     M20_FIGURES,
@@ -59,21 +59,19 @@ def _of_test(result: Result, column: str) -> np.ndarray:
     return history[column].to_numpy()
 
 
-@claim(
+add_reading = Rows(CHAPTER, "our reading", needs="runs")
+
+# The rises, paired over seeds.
+add_reading(
     "m20.fig3_nll_wrong",
-    source="M20 section 4, Fig. 3 (c)",
-    statement=r"'In contrast to the network trained using cross-entropy, for which the NLL for misclassified test "
+    "M20 section 4, Fig. 3 (c)",
+    r"'In contrast to the network trained using cross-entropy, for which the NLL for misclassified test "
     r"samples increases significantly after epoch 150, "
     r"the rise in NLL for the networks trained on focal loss is much less severe.' (Taken as: a smaller rise from the "
     r"fifth epoch to the last, by sign, how much is not judged, for each of "
     rf"$\gamma = 1, 2, 3$; {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    lambda: All(_against_cross_entropy("rise of the test NLL of misclassified samples", _rise_of_wrong, -1)),
 )
-def fig3_nll_wrong() -> Evidence:
-    """The rises, paired over seeds."""
-    return All(_against_cross_entropy("rise of the test NLL of misclassified samples", _rise_of_wrong, -1))
 
 
 def _rise_of_wrong(result: Result) -> float:
@@ -81,20 +79,21 @@ def _rise_of_wrong(result: Result) -> float:
     return float(values[-1] - values[0])
 
 
-@claim(
+# Means over epochs, paired over seeds.
+add_reading(
     "m20.fig3_entropy_wrong",
-    source="M20 section 4, Fig. 3 (d)",
-    statement=r"'The softmax entropy for misclassified test samples is consistently (if marginally) higher for focal "
+    "M20 section 4, Fig. 3 (d)",
+    r"'The softmax entropy for misclassified test samples is consistently (if marginally) higher for focal "
     r"loss than for cross-entropy.' (Taken as: higher "
     rf"on average over the evaluated epochs, for each of $\gamma = 1, 2, 3$; {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    lambda: All(
+        _against_cross_entropy(
+            "mean over epochs of the softmax entropy of misclassified test samples",
+            lambda r: float(_of_test(r, "entropy_wrong").mean()),
+            1,
+        )
+    ),
 )
-def fig3_entropy_wrong() -> Evidence:
-    """Means over epochs, paired over seeds."""
-    name = "mean over epochs of the softmax entropy of misclassified test samples"
-    return All(_against_cross_entropy(name, lambda r: float(_of_test(r, "entropy_wrong").mean()), 1))
 
 
 def mean_true_class(result: Result) -> tuple[float, float]:
@@ -113,19 +112,15 @@ def _wrong(result: Result) -> float:
     return mean_true_class(result)[1]
 
 
-@claim(
+# Means over misclassified test samples, paired over seeds.
+add_reading(
     "m20.fig3_true_class_wrong",
-    source="M20 section 4, Fig. 3 (f)",
-    statement=r"'The probabilities predicted for the correct classes for misclassified test samples are slightly "
+    "M20 section 4, Fig. 3 (f)",
+    r"'The probabilities predicted for the correct classes for misclassified test samples are slightly "
     r"higher for focal loss than for cross-entropy.' (Taken "
     rf"as: higher at the end of training, for each of $\gamma = 1, 2, 3$; how much is 'slightly' is not judged; {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    lambda: All(_against_cross_entropy("probability of the true class, misclassified test samples", _wrong, 1)),
 )
-def fig3_true_class_wrong() -> Evidence:
-    """Means over misclassified test samples, paired over seeds."""
-    return All(_against_cross_entropy("probability of the true class, misclassified test samples", _wrong, 1))
 
 
 @claim(
@@ -219,17 +214,15 @@ def gamma_order_here() -> Evidence:
     return All(tuple(_recorded(*p, mean_difference("M20", dataset, "ece", "pre", *p, -1)) for p in pairs))
 
 
-@claim(
+# A difference over seeds; no size is printed.
+add_reading(
     "m20.gamma_too_high",
-    source="M20 section 4, on Fig. 4a, on CIFAR-10",
-    statement=r"'One might think that, in general, a higher value of gamma would lead to a more calibrated model. "
+    "M20 section 4, on Fig. 4a, on CIFAR-10",
+    r"'One might think that, in general, a higher value of gamma would lead to a more calibrated model. "
     r"However, this is not the case.' (Taken as: $\gamma = 7$, from "
     r"where on the paper says so, has a higher ECE, equal width, than $\gamma = 3$, before temperature scaling.) "
     + ON_CIFAR10,
+    lambda: _recorded("focal 7", "focal 3", PrintedEffect(1, None, "positive")),
     chapter=WHICH_GAMMA,
-    fidelity="our reading",
     needs=f"results/{RECORDED}",
 )
-def gamma_too_high() -> Evidence:
-    """A difference over seeds; no size is printed."""
-    return _recorded("focal 7", "focal 3", PrintedEffect(1, None, "positive"))

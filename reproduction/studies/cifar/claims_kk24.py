@@ -7,7 +7,7 @@ from typing import Any
 from reproduction.engine.contrasts import Setting
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.judgement import Verdict
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.pages.tables import in_words
 from reproduction.studies.printed_tables import kk24_table1
@@ -119,45 +119,35 @@ def _gains_in_words(_: Any) -> str:
     return f"{said}; not so with {'; '.join(told)}" if told else said
 
 
-@claim(
+add_reading = Rows(CHAPTER, "our reading", needs=f"results/{RUNS}")
+add_reading_hundred_classes = Rows(CHAPTER, "our reading", needs=f"results/{HUNDRED_CLASSES}")
+add_reading_larger = Rows(CHAPTER_LARGER, "our reading", needs=f"results/{LARGER}")
+
+# A smaller network, and fewer epochs, than ResNet-50's; each loss on its own.
+add_reading(
     "kk24.table1_ece_every_loss",
-    source="KK24 Table 1, section 5.2, on CIFAR-10",
-    statement=EVERY_LOSS.format(size=SIZE),
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=f"results/{RUNS}",
+    "KK24 Table 1, section 5.2, on CIFAR-10",
+    EVERY_LOSS.format(size=SIZE),
+    lambda: All(tuple(gains_of_rows().values())),
     headline="focal temperature scaling improves ECE (equal mass) with each loss it prints",
     instead=_gains_in_words,
 )
-def table1_ece_every_loss() -> Evidence:
-    """A smaller network, and fewer epochs, than ResNet-50's; each loss on its own."""
-    return All(tuple(gains_of_rows().values()))
 
-
-@claim(
+# The mean over the focal losses of each seed, then over seeds.
+add_reading(
     "kk24.table1_ece_focal_losses",
-    source="KK24 Table 1, section 5.2, on CIFAR-10",
-    statement=FOCAL_LOSSES.format(size=SIZE),
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=f"results/{RUNS}",
+    "KK24 Table 1, section 5.2, on CIFAR-10",
+    FOCAL_LOSSES.format(size=SIZE),
+    lambda: gain_of_focal_losses(),
 )
-def table1_ece_focal_losses() -> Evidence:
-    """The mean over the focal losses of each seed, then over seeds."""
-    return gain_of_focal_losses()
 
-
-@claim(
+# gamma = 7 against cross-entropy.
+add_reading(
     "kk24.table1_gamma_ece",
-    source="KK24 section 5.2, on CIFAR-10",
-    statement=GAMMA_ECE.format(size=SIZE),
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=f"results/{RUNS}",
+    "KK24 section 5.2, on CIFAR-10",
+    GAMMA_ECE.format(size=SIZE),
+    lambda: change_of_ece_by_gamma(),
 )
-def table1_gamma_ece() -> Evidence:
-    """gamma = 7 against cross-entropy."""
-    return change_of_ece_by_gamma()
 
 
 @claim(
@@ -183,92 +173,54 @@ def table1_gamma_printed() -> Evidence:
     )
 
 
-@claim(
+add_reading(
     "kk24.table1_gamma_accuracy",
-    source="KK24 section 5.2, on CIFAR-10",
-    statement=GAMMA_ACCURACY.format(size=SIZE),
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=f"results/{RUNS}",
+    "KK24 section 5.2, on CIFAR-10",
+    GAMMA_ACCURACY.format(size=SIZE),
+    lambda: change_of_error_by_gamma(),
 )
-def table1_gamma_accuracy() -> Evidence:
-    """gamma = 7 against cross-entropy."""
-    return change_of_error_by_gamma()
 
-
-@claim(
+# Three of the paper's losses, each on its own.
+add_reading_hundred_classes(
     "kk24.table1_ece_every_loss_cifar100",
-    source="KK24 Table 1, section 5.2, on CIFAR-100",
-    statement=EVERY_LOSS.format(size=SIZE_HUNDRED_CLASSES),
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=f"results/{HUNDRED_CLASSES}",
+    "KK24 Table 1, section 5.2, on CIFAR-100",
+    EVERY_LOSS.format(size=SIZE_HUNDRED_CLASSES),
+    lambda: All(tuple(gains_of_rows(HUNDRED_CLASSES).values())),
 )
-def table1_ece_every_loss_cifar100() -> Evidence:
-    """Three of the paper's losses, each on its own."""
-    return All(tuple(gains_of_rows(HUNDRED_CLASSES).values()))
 
-
-@claim(
+# The mean over gamma 3 and FLSD-53 of each seed, then over seeds.
+add_reading_hundred_classes(
     "kk24.table1_ece_focal_losses_cifar100",
-    source="KK24 Table 1, section 5.2, on CIFAR-100",
-    statement=FOCAL_LOSSES.format(size=SIZE_HUNDRED_CLASSES),
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=f"results/{HUNDRED_CLASSES}",
+    "KK24 Table 1, section 5.2, on CIFAR-100",
+    FOCAL_LOSSES.format(size=SIZE_HUNDRED_CLASSES),
+    lambda: gain_of_focal_losses(HUNDRED_CLASSES),
 )
-def table1_ece_focal_losses_cifar100() -> Evidence:
-    """The mean over gamma 3 and FLSD-53 of each seed, then over seeds."""
-    return gain_of_focal_losses(HUNDRED_CLASSES)
 
-
-@claim(
+# Each loss on its own; 16 epochs of 350.
+add_reading_larger(
     "kk24.table1_ece_every_loss_resnet18",
-    source="KK24 Table 1, section 5.2, on CIFAR-10",
-    statement=EVERY_LOSS.format(size=SIZE_LARGER),
-    chapter=CHAPTER_LARGER,
-    fidelity="our reading",
-    needs=f"results/{LARGER}",
+    "KK24 Table 1, section 5.2, on CIFAR-10",
+    EVERY_LOSS.format(size=SIZE_LARGER),
+    lambda: All(tuple(gains_of_rows(LARGER).values())),
 )
-def table1_ece_every_loss_resnet18() -> Evidence:
-    """Each loss on its own; 16 epochs of 350."""
-    return All(tuple(gains_of_rows(LARGER).values()))
 
-
-@claim(
+add_reading_larger(
     "kk24.table1_ece_focal_losses_resnet18",
-    source="KK24 Table 1, section 5.2, on CIFAR-10",
-    statement=FOCAL_LOSSES.format(size=SIZE_LARGER),
-    chapter=CHAPTER_LARGER,
-    fidelity="our reading",
-    needs=f"results/{LARGER}",
+    "KK24 Table 1, section 5.2, on CIFAR-10",
+    FOCAL_LOSSES.format(size=SIZE_LARGER),
+    lambda: gain_of_focal_losses(LARGER),
 )
-def table1_ece_focal_losses_resnet18() -> Evidence:
-    """The mean over the focal losses of each seed, then over seeds."""
-    return gain_of_focal_losses(LARGER)
 
-
-@claim(
+add_reading_larger(
     "kk24.table1_gamma_ece_resnet18",
-    source="KK24 section 5.2, on CIFAR-10",
-    statement=GAMMA_ECE.format(size=SIZE_LARGER),
-    chapter=CHAPTER_LARGER,
-    fidelity="our reading",
-    needs=f"results/{LARGER}",
+    "KK24 section 5.2, on CIFAR-10",
+    GAMMA_ECE.format(size=SIZE_LARGER),
+    lambda: change_of_ece_by_gamma(LARGER),
 )
-def table1_gamma_ece_resnet18() -> Evidence:
-    """gamma = 7 against cross-entropy."""
-    return change_of_ece_by_gamma(LARGER)
 
-
-@claim(
+add_reading_larger(
     "kk24.table1_gamma_accuracy_resnet18",
-    source="KK24 section 5.2, on CIFAR-10",
-    statement=GAMMA_ACCURACY.format(size=SIZE_LARGER),
-    chapter=CHAPTER_LARGER,
-    fidelity="our reading",
-    needs=f"results/{LARGER}",
+    "KK24 section 5.2, on CIFAR-10",
+    GAMMA_ACCURACY.format(size=SIZE_LARGER),
+    lambda: change_of_error_by_gamma(LARGER),
 )
-def table1_gamma_accuracy_resnet18() -> Evidence:
-    """gamma = 7 against cross-entropy."""
-    return change_of_error_by_gamma(LARGER)

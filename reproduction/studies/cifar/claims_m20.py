@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from reproduction.engine.contrasts import Contrast, Setting
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared.from_runs import difference, measure_change, with_remark
 from reproduction.studies.shared.printed_effects import PrintedEffect, mean_difference
@@ -51,96 +51,67 @@ def against_cross_entropy(loss: str, stage: str, printed: PrintedEffect | None =
     return difference(runs, "ece", ours, theirs, printed, by_chance=stage == "post")
 
 
-@claim(
+add_reading = Rows(CHAPTER, "our reading", needs=f"results/{RUNS}")
+add_reading_hundred_classes = Rows(CHAPTER, "our reading", needs=f"results/{HUNDRED_CLASSES}")
+add_reading_larger = Rows(CHAPTER_LARGER, "our reading", needs=f"results/{LARGER}")
+add_ours = Rows(CHAPTER, "ours", needs=f"results/{RUNS}")
+
+# One smaller network, and 16 epochs of 350, instead of the paper's four networks.
+add_reading(
     "m20.cifar10_before",
-    source="M20 sections 4 and 6, Tables 1 and 7, on CIFAR-10",
-    statement=BEFORE + SIZE,
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=f"results/{RUNS}",
+    "M20 sections 4 and 6, Tables 1 and 7, on CIFAR-10",
+    BEFORE + SIZE,
+    lambda: All(tuple(against_cross_entropy(loss, "pre") for loss in LOSSES)),
 )
-def cifar10_before() -> Evidence:
-    """One smaller network, and 16 epochs of 350, instead of the paper's four networks."""
-    return All(tuple(against_cross_entropy(loss, "pre") for loss in LOSSES))
 
-
-@claim(
+# The same after a temperature chosen by that ECE.
+add_reading(
     "m20.cifar10_after_sample_dependent",
-    source="M20 section 6, Table 1, on CIFAR-10",
-    statement=AFTER_SAMPLE_DEPENDENT + SIZE,
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=f"results/{RUNS}",
+    "M20 section 6, Table 1, on CIFAR-10",
+    AFTER_SAMPLE_DEPENDENT + SIZE,
+    lambda: against_cross_entropy("flsd-53", "post"),
 )
-def cifar10_after_sample_dependent() -> Evidence:
-    """The same after a temperature chosen by that ECE."""
-    return against_cross_entropy("flsd-53", "post")
 
-
-@claim(
+# M20 says so of its sample-dependent policy alone.
+add_ours(
     "m20.cifar10_after_fixed",
-    source="M20 section 6, Table 7, on CIFAR-10, asked of a fixed gamma",
-    statement=AFTER_FIXED + SIZE,
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=f"results/{RUNS}",
+    "M20 section 6, Table 7, on CIFAR-10, asked of a fixed gamma",
+    AFTER_FIXED + SIZE,
+    lambda: against_cross_entropy("focal 3", "post", PrintedEffect(-1, None, "negative, if it lasts")),
 )
-def cifar10_after_fixed() -> Evidence:
-    """M20 says so of its sample-dependent policy alone."""
-    return against_cross_entropy("focal 3", "post", PrintedEffect(-1, None, "negative, if it lasts"))
 
-
-@claim(
+# `cifar10_before` with a hundred classes, and two seeds.
+add_reading_hundred_classes(
     "m20.cifar100_before",
-    source="M20 sections 4 and 6, Tables 1 and 7, on CIFAR-100",
-    statement=BEFORE + SIZE_HUNDRED_CLASSES,
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=f"results/{HUNDRED_CLASSES}",
+    "M20 sections 4 and 6, Tables 1 and 7, on CIFAR-100",
+    BEFORE + SIZE_HUNDRED_CLASSES,
+    lambda: All(tuple(against_cross_entropy(loss, "pre", runs=HUNDRED_CLASSES) for loss in LOSSES)),
 )
-def cifar100_before() -> Evidence:
-    """`cifar10_before` with a hundred classes, and two seeds."""
-    return All(tuple(against_cross_entropy(loss, "pre", runs=HUNDRED_CLASSES) for loss in LOSSES))
 
-
-@claim(
+add_reading_hundred_classes(
     "m20.cifar100_after_sample_dependent",
-    source="M20 section 6, Table 1, on CIFAR-100",
-    statement=AFTER_SAMPLE_DEPENDENT + SIZE_HUNDRED_CLASSES,
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=f"results/{HUNDRED_CLASSES}",
+    "M20 section 6, Table 1, on CIFAR-100",
+    AFTER_SAMPLE_DEPENDENT + SIZE_HUNDRED_CLASSES,
+    lambda: against_cross_entropy("flsd-53", "post", runs=HUNDRED_CLASSES),
 )
-def cifar100_after_sample_dependent() -> Evidence:
-    """The same after a temperature chosen by that ECE."""
-    return against_cross_entropy("flsd-53", "post", runs=HUNDRED_CLASSES)
 
-
-@claim(
+add_ours(
     "m20.cifar100_after_fixed",
-    source="M20 section 6, Table 7, on CIFAR-100, asked of a fixed gamma",
-    statement=AFTER_FIXED + SIZE_HUNDRED_CLASSES,
-    chapter=CHAPTER,
-    fidelity="ours",
+    "M20 section 6, Table 7, on CIFAR-100, asked of a fixed gamma",
+    AFTER_FIXED + SIZE_HUNDRED_CLASSES,
+    lambda: against_cross_entropy("focal 3", "post", PrintedEffect(-1, None, "negative, if it lasts"), HUNDRED_CLASSES),
     needs=f"results/{HUNDRED_CLASSES}",
 )
-def cifar100_after_fixed() -> Evidence:
-    """M20 says so of its sample-dependent policy alone."""
-    return against_cross_entropy("focal 3", "post", PrintedEffect(-1, None, "negative, if it lasts"), HUNDRED_CLASSES)
 
-
-@claim(
+# `cifar10_before` of other runs: its steps go by the mean of the losses, as the paper's text lets one think.
+add_reading(
     "m20.cifar10_before_clipped",
-    source="M20 sections 4 and 6, Tables 1 and 7, on CIFAR-10, and its published code",
-    statement=rf"Before temperature scaling focal loss with $\gamma = 3$ has a lower ECE (equal width) than cross-entropy, {STEPS}. "
+    "M20 sections 4 and 6, Tables 1 and 7, on CIFAR-10, and its published code",
+    rf"Before temperature scaling focal loss with $\gamma = 3$ has a lower ECE (equal width) than cross-entropy, {STEPS}. "
     + SIZE,
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: with_remark(against_cross_entropy("focal 3", "pre", runs=CLIPPED), SEEDS_ADDED),
     needs=f"results/{CLIPPED}",
 )
-def cifar10_before_clipped() -> Evidence:
-    """`cifar10_before` of other runs: its steps go by the mean of the losses, as the paper's text lets one think."""
-    return with_remark(against_cross_entropy("focal 3", "pre", runs=CLIPPED), SEEDS_ADDED)
 
 
 @claim(
@@ -165,43 +136,29 @@ def change_of_lead(first: str, second: str, by: str) -> Measurement:
     return replace(measure_change(first, second, asked, quantity, PrintedEffect(-1, None, "negative")), said="asked")
 
 
-@claim(
+# 16 epochs of 350, with M20's steps.
+add_reading_larger(
     "m20.cifar10_before_resnet18",
-    source="M20 sections 4 and 6, Tables 1 and 7, on CIFAR-10",
-    statement=BEFORE + RESNET18,
-    chapter=CHAPTER_LARGER,
-    fidelity="our reading",
-    needs=f"results/{LARGER}",
+    "M20 sections 4 and 6, Tables 1 and 7, on CIFAR-10",
+    BEFORE + RESNET18,
+    lambda: All(tuple(against_cross_entropy(loss, "pre", runs=LARGER) for loss in LOSSES)),
 )
-def cifar10_before_resnet18() -> Evidence:
-    """16 epochs of 350, with M20's steps."""
-    return All(tuple(against_cross_entropy(loss, "pre", runs=LARGER) for loss in LOSSES))
 
-
-@claim(
+add_reading_larger(
     "m20.cifar10_after_sample_dependent_resnet18",
-    source="M20 section 6, Table 1, on CIFAR-10",
-    statement=AFTER_SAMPLE_DEPENDENT + RESNET18,
-    chapter=CHAPTER_LARGER,
-    fidelity="our reading",
-    needs=f"results/{LARGER}",
+    "M20 section 6, Table 1, on CIFAR-10",
+    AFTER_SAMPLE_DEPENDENT + RESNET18,
+    lambda: against_cross_entropy("flsd-53", "post", runs=LARGER),
 )
-def cifar10_after_sample_dependent_resnet18() -> Evidence:
-    """The same after a temperature chosen by that ECE."""
-    return against_cross_entropy("flsd-53", "post", runs=LARGER)
 
-
-@claim(
+add_ours(
     "m20.cifar10_after_fixed_resnet18",
-    source="M20 section 6, Table 7, on CIFAR-10, asked of a fixed gamma",
-    statement=AFTER_FIXED + RESNET18,
+    "M20 section 6, Table 7, on CIFAR-10, asked of a fixed gamma",
+    AFTER_FIXED + RESNET18,
+    lambda: against_cross_entropy("focal 3", "post", PrintedEffect(-1, None, "negative, if it lasts"), LARGER),
     chapter=CHAPTER_LARGER,
-    fidelity="ours",
     needs=f"results/{LARGER}",
 )
-def cifar10_after_fixed_resnet18() -> Evidence:
-    """M20 says so of its sample-dependent policy alone."""
-    return against_cross_entropy("focal 3", "post", PrintedEffect(-1, None, "negative, if it lasts"), LARGER)
 
 
 def _beside_short(found: Measurement) -> str:
@@ -213,20 +170,18 @@ def _beside_short(found: Measurement) -> str:
     )
 
 
-@claim(
+# A smaller network than the paper's, 100 of its 350 epochs, its steps; of seeds fresh since `cifar10-long`.
+add_reading(
     "m20.cifar10_before_long",
-    source="M20 sections 4 and 6, Tables 1 and 7, on CIFAR-10",
-    statement=r"Before temperature scaling focal loss with $\gamma = 3$ has a lower ECE (equal width) than cross-entropy. "
+    "M20 sections 4 and 6, Tables 1 and 7, on CIFAR-10",
+    r"Before temperature scaling focal loss with $\gamma = 3$ has a lower ECE (equal width) than cross-entropy. "
     + LONG,
+    lambda: against_cross_entropy("focal 3", "pre", runs=FRESH),
     chapter=CHAPTER_LARGER,
-    fidelity="our reading",
     needs=f"results/{FRESH}",
     headline="as trained gamma 3 has a lower ECE (equal width) than cross-entropy: a small network on CIFAR-10, 100 epochs",
     instead=_beside_short,
 )
-def cifar10_before_long() -> Evidence:
-    """A smaller network than the paper's, 100 of its 350 epochs, its steps; of seeds fresh since `cifar10-long`."""
-    return against_cross_entropy("focal 3", "pre", runs=FRESH)
 
 
 @claim(

@@ -14,7 +14,7 @@ from reproduction.engine.contrasts import Setting
 from reproduction.engine.store import Result
 from reproduction.ledger.certificates import balls
 from reproduction.ledger.evidence import All, Derivation, Disproof, Evidence, Step, step
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables.from_tables import M20_TABLE_6
 from reproduction.studies.shared.from_runs import SIZE, difference, paired, results, with_gamma
@@ -75,29 +75,26 @@ def nll_not_convex() -> Evidence:
     return Derivation((Step(r"two classes, margin 1: $2f(4) > f(2) + f(6)$, in ball arithmetic", bool(concave > 0)),))
 
 
-@claim(
+add_paraphrased = Rows(CHAPTER, "paraphrased")
+add_reading = Rows(CHAPTER, "our reading", needs="runs")
+add_ours = Rows(CHAPTER, "ours")
+
+# NLL is convex in 1/T: every local minimum over T > 0 is a global one.
+add_paraphrased(
     "m20.nll_local_optimum",
-    source="M20 section 6",
-    statement=r"An optimisation algorithm may get stuck at a locally optimal temperature.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    "M20 section 6",
+    r"An optimisation algorithm may get stuck at a locally optimal temperature.",
+    lambda: Disproof(Derivation(inverse_temperature_steps())),
 )
-def nll_local_optimum() -> Evidence:
-    """NLL is convex in 1/T: every local minimum over T > 0 is a global one."""
-    return Disproof(Derivation(inverse_temperature_steps()))
 
-
-@claim(
+# A sum of convex functions of beta; T = 1/beta keeps minima.
+add_ours(
     "m20.nll_inverse_temperature",
-    source="M20 section 6, corrected",
-    statement=r"NLL is convex in $\beta = 1/T$, so every local minimum over $T > 0$ is global.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    "M20 section 6, corrected",
+    r"NLL is convex in $\beta = 1/T$, so every local minimum over $T > 0$ is global.",
+    lambda: Derivation(inverse_temperature_steps()),
     corrects="m20.nll_local_optimum",
 )
-def nll_inverse_temperature() -> Evidence:
-    """A sum of convex functions of beta; T = 1/beta keeps minima."""
-    return Derivation(inverse_temperature_steps())
 
 
 GRID = tuple(round(0.1 * i, 1) for i in range(1, 101))  # M20's, section 6
@@ -126,37 +123,38 @@ def _share_above(gamma: float, temper: bool, level: float = 0.99) -> np.ndarray:
     )
 
 
-@claim(
+# gamma = 3 minus cross-entropy on Fashion-MNIST, paired over seeds.
+add_reading(
     "m20.table6_before",
-    source="M20 section 6, Table 6",
-    statement=r"'$|S_{99}|$', the share of test samples 'predicted with a confidence of 0.99 or more', 'for the focal "
+    "M20 section 6, Table 6",
+    r"'$|S_{99}|$', the share of test samples 'predicted with a confidence of 0.99 or more', 'for the focal "
     r"loss model is much lower "
     r"than for the cross-entropy or MMCE models before temperature scaling'. (Of cross-entropy; MMCE was not run here. Taken as: lower, how much is not judged, "
     rf"{TAKEN}; the paper's are {M20_TABLE_6}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    lambda: paired(
+        r"$|S_{99}|$, focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST, share of test samples)",
+        "negative",
+        _share_above(3.0, False),
+        _share_above(0.0, False),
+        -1,
+    ),
 )
-def table6_before() -> Evidence:
-    """gamma = 3 minus cross-entropy on Fashion-MNIST, paired over seeds."""
-    quantity = r"$|S_{99}|$, focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST, share of test samples)"
-    return paired(quantity, "negative", _share_above(3.0, False), _share_above(0.0, False), -1)
 
-
-@claim(
+# The same with each run's own temperature, chosen as M20 does.
+add_reading(
     "m20.table6_after",
-    source="M20 section 6, Table 6",
-    statement=r"'After temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for' "
+    "M20 section 6, Table 6",
+    r"'After temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for' "
     r"cross-entropy. (MMCE was not run here. Taken as: higher, how much is not judged, with the "
     rf"temperature of least validation ECE, equal width, {TAKEN}; the paper's are {M20_TABLE_6}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    lambda: paired(
+        r"$|S_{99}|$ after temperature scaling by ECE (equal width), focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST)",
+        "positive",
+        _share_above(3.0, True),
+        _share_above(0.0, True),
+        1,
+    ),
 )
-def table6_after() -> Evidence:
-    """The same with each run's own temperature, chosen as M20 does."""
-    quantity = r"$|S_{99}|$ after temperature scaling by ECE (equal width), focal $\gamma = 3$ minus cross-entropy (Fashion-MNIST)"
-    return paired(quantity, "positive", _share_above(3.0, True), _share_above(0.0, True), 1)
 
 
 @claim(
@@ -178,23 +176,20 @@ def temperature_of_cross_entropy() -> Evidence:
     return paired(quantity, "about 1 to 1.8", base, focal, 1)
 
 
-@claim(
+# The mean over losses for each seed, paired; no size is printed.
+add_reading(
     "m20.temperature_by_ece",
-    source="M20 section 6, on CIFAR-10",
-    statement=r"Of temperatures found '(a)' 'by optimising NLL over a validation set, and (b)' on a grid as the one "
+    "M20 section 6, on CIFAR-10",
+    r"Of temperatures found '(a)' 'by optimising NLL over a validation set, and (b)' on a grid as the one "
     r"'that minimises the ECE/AdaECE over a "
     r"validation set': 'We find the second approach to produce better results in general.' (Taken as: a lower ECE, "
     r"equal width, and a lower AdaECE, equal "
     r"mass, on test, either after a temperature chosen by itself, from 0.1 to 10 in steps of 0.1 as M20's for ECE, in KK24's steps of 0.01 to 5 for AdaECE; mean over cross-entropy, $\gamma = 1, 2, 3$ and "
     r"FLSD-53. Here: AirBench CNN, 45,000 training "
     r"images, 16 epochs.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: All(tuple(by_itself_minus_by_nll(metric) for metric in ("ece", "adaptive-ece"))),
     needs=f"results/{RECORDED}",
 )
-def temperature_by_ece() -> Evidence:
-    """The mean over losses for each seed, paired; no size is printed."""
-    return All(tuple(by_itself_minus_by_nll(metric) for metric in ("ece", "adaptive-ece")))
 
 
 def by_itself_minus_by_nll(metric: str) -> Measurement:

@@ -7,7 +7,7 @@ import numpy as np
 from focal_lib.metrics.intervals import t_interval
 from focal_lib.theory.closest_temperature import closest_temperature
 from reproduction.ledger.evidence import All, Evidence, Unchecked
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared.from_runs import (
     COMPENSATION,
@@ -59,23 +59,24 @@ def _near_zero(gamma: float, column: str, within: float) -> Measurement:
     return Measurement(quantity, text, gap.estimate, 0.0, within, interval=gap, over=over_seeds(gaps_by_seed))
 
 
-@claim(
+add_quoted = Rows(CHAPTER, "quoted")
+add_paraphrased = Rows(CHAPTER, "paraphrased", needs="runs")
+add_reading = Rows(CHAPTER, "our reading", needs="runs")
+
+# What is typical, no single data set says.
+add_quoted(
     "kk24.ce_temperature",
-    source="KK24 section 4.1",
-    statement=r"'A typical level of overconfidence could approximately be quantified with a temperature of 2-2.5', needed 'to "
+    "KK24 section 4.1",
+    r"'A typical level of overconfidence could approximately be quantified with a temperature of 2-2.5', needed 'to "
     r"achieve calibration on a validation set'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def ce_temperature() -> Evidence:
-    """What is typical, no single data set says."""
-    return Unchecked(
+    lambda: Unchecked(
         "typical of the data sets and networks of the work that KK24 cites; no training of that size is on record here. "
         "Temperatures of such networks would come from `focal grid workflow/grids/kk24-table1.yaml` and "
         "`focal grid workflow/grids/kk24-tinyimagenet.yaml`, and whether they are typically 2 to 2.5 is then to be judged "
         "by hand, from `results.validation_temperatures` of these runs; kk24.ce_temperature_above_one measures the sign, "
         "kk24.ce_temperature_printed counts those that three of the papers print"
-    )
+    ),
+)
 
 
 @claim(
@@ -93,18 +94,14 @@ def ce_temperature_above_one() -> Evidence:
     return signed_by_seed(r"$\log T$ of cross-entropy, on validation", "> 0", logs, 1)
 
 
-@claim(
+# Against cross-entropy, too: where all is learnt by heart, any confidence is below the accuracy.
+add_paraphrased(
     "kk24.focal_underconfident",
-    source="KK24 Abstract, sections 1 and 6",
-    statement=rf"Focal loss pushes the model to underconfident predictions on the training data. (Taken as: accuracy less confidence is above 0, and "
+    "KK24 Abstract, sections 1 and 6",
+    rf"Focal loss pushes the model to underconfident predictions on the training data. (Taken as: accuracy less confidence is above 0, and "
     rf"above that of cross-entropy; 'slightly', section 6, is not judged. {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
-    needs="runs",
+    lambda: All(tuple(part for g in focal_gammas(gaps()) for part in _underconfident(g))),
 )
-def focal_underconfident() -> Evidence:
-    """Against cross-entropy, too: where all is learnt by heart, any confidence is below the accuracy."""
-    return All(tuple(part for g in focal_gammas(gaps()) for part in _underconfident(g)))
 
 
 def _underconfident(gamma: float) -> tuple[Measurement, Measurement]:
@@ -117,18 +114,14 @@ def _underconfident(gamma: float) -> tuple[Measurement, Measurement]:
     )
 
 
-@claim(
+# The gap on train after the map; before it, it is up to fifteen points.
+add_reading(
     "kk24.proper_part_calibrated",
-    source="KK24 sections 3.2 and 4.1",
-    statement=rf"After the map with the $\gamma$ of training, training predictions are calibrated as those of cross-entropy are. "
+    "KK24 sections 3.2 and 4.1",
+    rf"After the map with the $\gamma$ of training, training predictions are calibrated as those of cross-entropy are. "
     rf"(Taken as: a mean gap of at most half a point. {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    lambda: All(tuple(_near_zero(g, "mapped_gap", 0.005) for g in focal_gammas(gaps()))),
 )
-def proper_part_calibrated() -> Evidence:
-    """The gap on train after the map; before it, it is up to fifteen points."""
-    return All(tuple(_near_zero(g, "mapped_gap", 0.005) for g in focal_gammas(gaps())))
 
 
 @claim(

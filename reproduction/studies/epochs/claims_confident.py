@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.epochs.confident import CONFIDENT, confidence_where_agreed, confident_shares
 from reproduction.studies.printed_tables.from_tables import M20_TABLE_6
@@ -62,33 +62,26 @@ def _against_cross_entropy(
         yield paired(quantity, "positive" if sign > 0 else "negative", focal, base, sign, "claimed")
 
 
-@claim(
+add_ours = Rows(CHAPTER, "ours", needs="runs")
+
+# Shares of the test samples with a confidence of 0.99 or more; gamma = 3 is m20.table6_before's.
+add_ours(
     "m20.table6_before_here",
-    source="M20 section 6, on Table 6, taken further",
-    statement=r"'$|S_{99}|$ for the focal loss model is much lower than for the cross-entropy' model 'before temperature "
+    "M20 section 6, on Table 6, taken further",
+    r"'$|S_{99}|$ for the focal loss model is much lower than for the cross-entropy' model 'before temperature "
     rf"scaling'. (Taken as: lower, how much is not judged, for $\gamma = 1$ and $2$, where M20 has {M20_TABLE_6}; {SIZE}. For $\gamma = 3$: "
     r"m20.table6_before.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
+    lambda: All(tuple(_against_cross_entropy("share above 0.99", shares(), "share", -1, "before", GAMMAS[:2]))),
 )
-def table6_before_here() -> Evidence:
-    """Shares of the test samples with a confidence of 0.99 or more; gamma = 3 is m20.table6_before's."""
-    return All(tuple(_against_cross_entropy("share above 0.99", shares(), "share", -1, "before", GAMMAS[:2])))
 
-
-@claim(
+# Shares of the test samples with a confidence of 0.99 or more.
+add_ours(
     "m20.table6_after_here",
-    source="M20 section 6, on Table 6, taken further",
-    statement=r"'However, after temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for' "
+    "M20 section 6, on Table 6, taken further",
+    r"'However, after temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for' "
     rf"cross-entropy. (MMCE was not run. Taken as: higher, how much is not judged, {HERE}.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
+    lambda: All(tuple(_against_cross_entropy("share above 0.99", shares(), "share", 1, "after"))),
 )
-def table6_after_here() -> Evidence:
-    """Shares of the test samples with a confidence of 0.99 or more."""
-    return All(tuple(_against_cross_entropy("share above 0.99", shares(), "share", 1, "after")))
 
 
 @claim(
@@ -107,30 +100,20 @@ def table6_right_here() -> Evidence:
     return signed_by_seed(quantity, "negative", above, -1, said="asked")
 
 
-@claim(
+# Mean confidences on shared mistakes, paired over seeds.
+add_ours(
     "m20.fig8_wrong_before_here",
-    source="M20 App. F, Fig. 8, before temperature scaling, asked of the book's networks",
-    statement=rf"{MISTAKES}, before temperature scaling, {ALIKE.format(HERE_BEFORE)}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
+    "M20 App. F, Fig. 8, before temperature scaling, asked of the book's networks",
+    rf"{MISTAKES}, before temperature scaling, {ALIKE.format(HERE_BEFORE)}",
+    lambda: All(tuple(_on_mistakes("before"))),
 )
-def fig8_wrong_before_here() -> Evidence:
-    """Mean confidences on shared mistakes, paired over seeds."""
-    return All(tuple(_on_mistakes("before")))
 
-
-@claim(
+add_ours(
     "m20.fig8_wrong_after_here",
-    source="M20 App. F, Fig. 8, after temperature scaling, asked of the book's networks",
-    statement=rf"{MISTAKES}, after temperature scaling, {ALIKE.format(HERE)}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
+    "M20 App. F, Fig. 8, after temperature scaling, asked of the book's networks",
+    rf"{MISTAKES}, after temperature scaling, {ALIKE.format(HERE)}",
+    lambda: All(tuple(_on_mistakes("after"))),
 )
-def fig8_wrong_after_here() -> Evidence:
-    """Mean confidences on shared mistakes, paired over seeds."""
-    return All(tuple(_on_mistakes("after")))
 
 
 def _on_mistakes(stage: str) -> Iterator[Measurement]:

@@ -11,7 +11,7 @@ from scipy.special import softmax
 from focal_lib.metrics.intervals import t_interval
 from reproduction.engine.store import Result
 from reproduction.ledger.evidence import All, Evidence, Unchecked
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.epochs.while_training import histories, lowest_epoch
 from reproduction.studies.shared.from_runs import (
@@ -63,81 +63,64 @@ def change(name: str, column: str, sign: int, split: str = "test", *, while_any:
     return signed_by_seed(quantity, claimed, changes, sign)
 
 
-@claim(
+add_reading = Rows(CHAPTER, "our reading", needs="runs")
+
+# Three changes: of all training samples, the correctly classified and the others, while there are any.
+add_reading(
     "m20.fig1_train_nll",
-    source="M20 section 3, Fig. 1 (a)",
-    statement=r"'The average train NLL (for both correctly and incorrectly classified training samples) broadly "
+    "M20 section 3, Fig. 1 (a)",
+    r"'The average train NLL (for both correctly and incorrectly classified training samples) broadly "
     r"decreases throughout training.' (Taken as: by sign, of all, of the correctly classified and of the misclassified, "
     r"of which the last epoch is the last evaluated one that has any; " + TAKEN + ".)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
-)
-def fig1_train_nll() -> Evidence:
-    """Three changes: of all training samples, the correctly classified and the others, while there are any."""
-    return All(
+    lambda: All(
         (
             change("train NLL", "nll", -1, "train"),
             change("train NLL of correctly classified samples", "nll_right", -1, "train"),
             change("train NLL of misclassified samples", "nll_wrong", -1, "train", while_any=True),
         )
-    )
+    ),
+)
 
-
-@claim(
+# Three changes: of all test samples, the misclassified and the others.
+add_reading(
     "m20.fig1_test_nll",
-    source="M20 section 3, Fig. 1 (a), (b)",
-    statement=r"'After the 150th epoch (where the learning rate drops by a factor of 10), there is a marked rise in "
+    "M20 section 3, Fig. 1 (a), (b)",
+    r"'After the 150th epoch (where the learning rate drops by a factor of 10), there is a marked rise in "
     r"the average test NLL'; this 'is caused "
     r"only by the incorrectly classified samples, as the average NLL for the correctly classified samples continues "
     r"to decrease'. (Taken as: by sign, " + TAKEN + ".)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
-)
-def fig1_test_nll() -> Evidence:
-    """Three changes: of all test samples, the misclassified and the others."""
-    return All(
+    lambda: All(
         (
             change("test NLL", "nll", 1),
             change("test NLL of misclassified samples", "nll_wrong", 1),
             change("test NLL of correctly classified samples", "nll_right", -1),
         )
-    )
-
-
-@claim(
-    "m20.fig1_ece",
-    source="M20 section 3, Fig. 1 (c)",
-    statement=r"'After epoch 150, the test set ECE rises, indicating that the network is becoming miscalibrated.' "
-    r"(Taken as: ECE of equal mass, by sign, " + TAKEN + ".)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
+    ),
 )
-def fig1_ece() -> Evidence:
-    """The history of a run has ECE of equal mass."""
-    return change("test ECE (equal mass, a fraction)", "adaptive_ece", 1)
 
+# The history of a run has ECE of equal mass.
+add_reading(
+    "m20.fig1_ece",
+    "M20 section 3, Fig. 1 (c)",
+    r"'After epoch 150, the test set ECE rises, indicating that the network is becoming miscalibrated.' "
+    r"(Taken as: ECE of equal mass, by sign, " + TAKEN + ".)",
+    lambda: change("test ECE (equal mass, a fraction)", "adaptive_ece", 1),
+)
 
-@claim(
+# Two changes.
+add_reading(
     "m20.fig1_entropies",
-    source="M20 section 3, Fig. 1 (b)",
-    statement=r"'The entropies of the softmax distributions for both the correctly and incorrectly classified test "
+    "M20 section 3, Fig. 1 (b)",
+    r"'The entropies of the softmax distributions for both the correctly and incorrectly classified test "
     r"samples decrease throughout training (in "
     r"other words, the distributions get peakier).' (Taken as: by sign, " + TAKEN + ".)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs="runs",
-)
-def fig1_entropies() -> Evidence:
-    """Two changes."""
-    return All(
+    lambda: All(
         (
             change("softmax entropy of correctly classified test samples", "entropy_right", -1),
             change("softmax entropy of misclassified test samples", "entropy_wrong", -1),
         )
-    )
+    ),
+)
 
 
 @claim(

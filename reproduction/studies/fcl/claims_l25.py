@@ -6,7 +6,7 @@ import numpy as np
 
 from focal_lib.metrics.intervals import paired_t_interval, t_interval
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.fcl.fcl_networks import GAP_OF, RECORD, read_fcl
 from reproduction.studies.fcl.plan import EPOCHS, MAP_LAMBDAS, N_TRAIN, written_contrasts
@@ -30,34 +30,28 @@ def _written(table: str, *places: int, said: str = "printed") -> Evidence:
     return parts[0] if len(parts) == 1 else All(tuple(parts))
 
 
-@claim(
+add_reading = Rows(CHAPTER, "our reading", needs=NEEDS)
+add_ours = Rows(CHAPTER, "ours", needs=NEEDS)
+
+# Two steps along lambda, for two gammas, paired over seeds.
+add_reading(
     "l25.lambda_best",
-    source="L25 section 5.5.2, Fig. 6",
-    statement=r"'ECE decreases significantly when' $\lambda$ 'is 0.5', 'calibration error increases for higher' values, and one value, lost from the "
+    "L25 section 5.5.2, Fig. 6",
+    r"'ECE decreases significantly when' $\lambda$ 'is 0.5', 'calibration error increases for higher' values, and one value, lost from the "
     r"text at hand, 'provides the best calibration performance across all ECE metrics before and after temperature scaling'. (The "
     r"symbol is lost throughout, and so is $\gamma$; taken as: for $\gamma$ of 2 and 3 the ECE is lower with $\lambda = \frac12$ than with 0, and "
     rf"higher with $\frac92$ than with $\frac12$; which value is best is not judged. {HERE[1:-1]})",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: _written(LAMBDA, 0, 1, 2, 3),
 )
-def lambda_best() -> Evidence:
-    """Two steps along lambda, for two gammas, paired over seeds."""
-    return _written(LAMBDA, 0, 1, 2, 3)
 
-
-@claim(
+# Two steps along lambda, paired over seeds.
+add_reading(
     "l25.lambda_nll",
-    source="L25 section 5.5.2, Fig. 6",
-    statement=r"'NLL decreases initially as' $\lambda$ 'increases from 0 to 0.5 but shows fluctuations and a slight increase beyond'. (Symbols lost; taken "
+    "L25 section 5.5.2, Fig. 6",
+    r"'NLL decreases initially as' $\lambda$ 'increases from 0 to 0.5 but shows fluctuations and a slight increase beyond'. (Symbols lost; taken "
     rf"as: of $\gamma = 3$, lower with $\frac12$ than with 0, and higher with $\frac92$ than with $\frac12$. {HERE[1:-1]})",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: _written(LAMBDA, 5, 6),
 )
-def lambda_nll() -> Evidence:
-    """Two steps along lambda, paired over seeds."""
-    return _written(LAMBDA, 5, 6)
 
 
 @claim(
@@ -81,120 +75,81 @@ def lambda_nll_scaled() -> Evidence:
     return Measurement.counted("$\\lambda$ with a lower NLL after a temperature by ECE", lower, len(MAP_LAMBDAS))
 
 
-@claim(
+# Asked of one pair of values, where the paper names none.
+add_ours(
     "l25.lambda_error",
-    source="L25 section 5.5.2, which says that it can be so",
-    statement=r"'Overly large values' of $\lambda$ 'can reduce classification accuracy': of $\gamma = 3$ the error is higher with $\lambda = \frac92$ than "
+    "L25 section 5.5.2, which says that it can be so",
+    r"'Overly large values' of $\lambda$ 'can reduce classification accuracy': of $\gamma = 3$ the error is higher with $\lambda = \frac92$ than "
     rf"with $\frac12$. {HERE}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: _written(LAMBDA, 8, said="asked"),
 )
-def lambda_error() -> Evidence:
-    """Asked of one pair of values, where the paper names none."""
-    return _written(LAMBDA, 8, said="asked")
 
-
-@claim(
+# T by ECE on validation images, as L25.
+add_ours(
     "l25.lambda_scaled",
-    source="L25 section 5.5.2, Fig. 6, after temperature scaling",
-    statement=r"'The best calibration performance [...] before and after temperature scaling': of $\gamma = 3$ the ECE after a temperature is lower with "
+    "L25 section 5.5.2, Fig. 6, after temperature scaling",
+    r"'The best calibration performance [...] before and after temperature scaling': of $\gamma = 3$ the ECE after a temperature is lower with "
     rf"$\lambda = \frac12$ than with 0. {HERE}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: _written(LAMBDA, 4, said="asked"),
 )
-def lambda_scaled() -> Evidence:
-    """T by ECE on validation images, as L25."""
-    return _written(LAMBDA, 4, said="asked")
 
-
-@claim(
+# Three pairs, paired over seeds.
+add_reading(
     "l25.l2_lower_here",
-    source="L25 App. A.15, Table 8, on small networks",
-    statement=r"'L2 consistently achieves lower ECE' than L1 in FCL. (Taken with the pairs $(\gamma, \lambda)$ of A.10 $(4, \frac32)$, $(2, \frac12)$ and $(3, "
+    "L25 App. A.15, Table 8, on small networks",
+    r"'L2 consistently achieves lower ECE' than L1 in FCL. (Taken with the pairs $(\gamma, \lambda)$ of A.10 $(4, \frac32)$, $(2, \frac12)$ and $(3, "
     rf"\frac12)$ for both; L25 does not tell those of L1. {HERE[1:-1]})",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: _written(DISTANCE, 0, 1, 2),
 )
-def l2_lower_here() -> Evidence:
-    """Three pairs, paired over seeds."""
-    return _written(DISTANCE, 0, 1, 2)
 
-
-@claim(
+# With A.10's pair for ResNets on CIFAR-10, as written down.
+add_reading(
     "l25.fcl_lower_here",
-    source="L25 section 5.1.1, on small networks",
-    statement=r"'FCL consistently achieves lower pre-T calibration error compared to other methods.' (Taken as: with $\gamma = 4$, $\lambda = \frac32$, "
+    "L25 section 5.1.1, on small networks",
+    r"'FCL consistently achieves lower pre-T calibration error compared to other methods.' (Taken as: with $\gamma = 4$, $\lambda = \frac32$, "
     r"which L25 chose for ResNets on CIFAR-10 and nobody for these networks, a lower ECE than cross-entropy, Brier, FLSD-53 and dual focal loss with $\gamma = 2$, and lower smooth, adaptive and classwise ECE than cross-entropy. "
     rf"{HERE[1:-1]})",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: _written(OTHERS, *range(7)),
 )
-def fcl_lower_here() -> Evidence:
-    """With A.10's pair for ResNets on CIFAR-10, as written down."""
-    return _written(OTHERS, *range(7))
 
-
-@claim(
+# The one other loss whose error was written down beside FCL's.
+add_reading(
     "l25.fcl_error_here",
-    source="L25 section 5.2.1, on small networks",
-    statement=r"'FCL consistently achieves the lowest classification error in most cases across all datasets and models'. (Taken as: with $\gamma = 4$, "
+    "L25 section 5.2.1, on small networks",
+    r"'FCL consistently achieves the lowest classification error in most cases across all datasets and models'. (Taken as: with $\gamma = 4$, "
     rf"$\lambda = \frac32$, as above, a lower test error than cross-entropy. {HERE[1:-1]})",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: _written(OTHERS, 7),
 )
-def fcl_error_here() -> Evidence:
-    """The one other loss whose error was written down beside FCL's."""
-    return _written(OTHERS, 7)
 
-
-@claim(
+# Size of the change, in points, paired over seeds.
+add_reading(
     "l25.minimal_change_here",
-    source="L25 section 5.5.3, on small networks",
-    statement=r"'The FCL model shows minimal change in calibration error after temperature scaling', where focal loss has 'a substantial post-processing "
+    "L25 section 5.5.3, on small networks",
+    r"'The FCL model shows minimal change in calibration error after temperature scaling', where focal loss has 'a substantial post-processing "
     r"gap'. (Taken as: a temperature by ECE changes the ECE by less with FCL than with focal loss: $\gamma = 3$, $\lambda = \frac12$ against $\gamma = 3$, "
     rf"and $\gamma = 4$, $\lambda = \frac32$ against FLSD-53. {HERE[1:-1]})",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: _written(GAP, 0, 1),
 )
-def minimal_change_here() -> Evidence:
-    """Size of the change, in points, paired over seeds."""
-    return _written(GAP, 0, 1)
 
-
-@claim(
+# Fitted on validation images, judged on test images.
+add_ours(
     "l25.log_gap_here",
-    source="L25 Def. 2.3, section 5.5.3, by the log-loss",
-    statement=r"A smooth recalibration of the confidence, 1-Lipschitz in its change, takes less off the log-loss of FCL than off that of focal loss: "
+    "L25 Def. 2.3, section 5.5.3, by the log-loss",
+    r"A smooth recalibration of the confidence, 1-Lipschitz in its change, takes less off the log-loss of FCL than off that of focal loss: "
     rf"$\gamma = 3$, $\lambda = \frac12$ against $\gamma = 3$, and $\gamma = 4$, $\lambda = \frac32$ against FLSD-53. {HERE}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: _written(GAP, 2, 3, said="asked"),
 )
-def log_gap_here() -> Evidence:
-    """Fitted on validation images, judged on test images."""
-    return _written(GAP, 2, 3, said="asked")
 
-
-@claim(
+# Epochs, paired over seeds.
+add_reading(
     "l25.convergence",
-    source="L25 section 5.5.1, Fig. 3",
-    statement=r"'The FCL shows faster convergence, reaching a low normalized test loss more quickly than the other loss functions.' (The text at hand does "
+    "L25 section 5.5.1, Fig. 3",
+    r"'The FCL shows faster convergence, reaching a low normalized test loss more quickly than the other loss functions.' (The text at hand does "
     r"not say by what a test loss is normalised, nor $\lambda$; its network is ResNet-110 on CIFAR-10. Taken as: with $\gamma = 3$, $\lambda = \frac12$ fewer epochs than with cross-entropy, focal "
     r"loss with $\gamma = 3$ and dual focal loss with $\gamma = 2$ until a tenth, our threshold, of the range of the own test loss is left, from its first value to its "
     rf"least. {HERE[1:-1]})",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: _written(SPEED, 0, 1, 2),
 )
-def convergence() -> Evidence:
-    """Epochs, paired over seeds."""
-    return _written(SPEED, 0, 1, 2)
 
 
 def _of_moons(column: str, lam: float, absolute: bool = False, trained_on: str = "whole") -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.studies.human_labels.from_raters import (
     NEEDS,
     SIZE,
@@ -20,62 +20,44 @@ from reproduction.studies.shared.from_runs import COMPENSATION
 CHAPTER = "18_human_labels"
 
 
-@claim(
+add_reading = Rows(CHAPTER, "our reading", needs=NEEDS)
+add_ours = Rows(CHAPTER, "ours", needs=NEEDS)
+
+# The primary contrast of each model.
+add_reading(
     "kk24.raters_after_map",
-    source="KK24 section 3.3, Prop. 4",
-    statement="The 'focal calibration map is observed to equal with the transformation that maps the outputs from focal minimizers to the true "
+    "KK24 section 3.3, Prop. 4",
+    "The 'focal calibration map is observed to equal with the transformation that maps the outputs from focal minimizers to the true "
     rf"class probabilities'. (Taken as: after its map what a focal model says is nearer to the raters, in KL; {SIZE}, weights of least "
     "validation loss; a linear model with two and three classes, three small networks, the Tree-LSTM added when the others had been seen.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: All(tuple(contrast_of_raters(setting, "focal: after its map minus as it is", -1) for setting in SETTINGS)),
 )
-def raters_after_map() -> Evidence:
-    """The primary contrast of each model."""
-    name = "focal: after its map minus as it is"
-    return All(tuple(contrast_of_raters(setting, name, -1) for setting in SETTINGS))
 
-
-@claim(
+# The map inside the loss in place of after the model.
+add_ours(
     "kk24.raters_proper_part",
-    source="KK24 section 3.2, after Prop. 2, taken further",
-    statement=rf"Trained with the proper part of focal loss, models are nearer to the raters (KL) than trained with focal loss. ({SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    "KK24 section 3.2, after Prop. 2, taken further",
+    rf"Trained with the proper part of focal loss, models are nearer to the raters (KL) than trained with focal loss. ({SIZE}.)",
+    lambda: All(tuple(contrast_of_raters(setting, "proper part minus focal", -1) for setting in SETTINGS)),
 )
-def raters_proper_part() -> Evidence:
-    """The map inside the loss in place of after the model."""
-    return All(tuple(contrast_of_raters(setting, "proper part minus focal", -1) for setting in SETTINGS))
 
-
-@claim(
+# With two classes the two are nearly one function, and nothing is claimed.
+add_ours(
     "kk24.raters_map_not_temperature",
-    source="KK24 section 3.3, taken further",
-    statement="With three classes the map brings a linear focal model nearer to the raters (KL) than the best temperature on held-out labels does. "
+    "KK24 section 3.3, taken further",
+    "With three classes the map brings a linear focal model nearer to the raters (KL) than the best temperature on held-out labels does. "
     rf"({SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: contrast_of_raters("linear, three classes", "focal after its map minus focal after a temperature", -1),
 )
-def raters_map_not_temperature() -> Evidence:
-    """With two classes the two are nearly one function, and nothing is claimed."""
-    name = "focal after its map minus focal after a temperature"
-    return contrast_of_raters("linear, three classes", name, -1)
 
-
-@claim(
+# Temperatures fitted on held-out labels; weights of least validation loss.
+add_ours(
     "kk24.raters_temperature_left",
-    source="KK24 section 4.1, taken further",
-    statement=rf"After the map a focal model needs the temperature that cross-entropy needs, to within {100 * COMPENSATION:g} %. "
+    "KK24 section 4.1, taken further",
+    rf"After the map a focal model needs the temperature that cross-entropy needs, to within {100 * COMPENSATION:g} %. "
     rf"({SIZE}; two classes.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: All(tuple(temperature_left(setting, COMPENSATION) for setting in TWO_CLASSES)),
 )
-def raters_temperature_left() -> Evidence:
-    """Temperatures fitted on held-out labels; weights of least validation loss."""
-    return All(tuple(temperature_left(setting, COMPENSATION) for setting in TWO_CLASSES))
 
 
 @claim(
@@ -112,30 +94,23 @@ def raters_validated() -> Evidence:
     return All((*sizes, *(contrast_seen_afterwards(setting, 1) for setting in SETTINGS)))
 
 
-@claim(
+# There underconfidence and overfitting compensate, and the map undoes the one.
+add_ours(
     "kk24.raters_overfitted_map",
-    source="KK24 abstract, taken further",
-    statement=rf"Trained on to the end, the map takes a focal model away from the raters (KL). ({SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    "KK24 abstract, taken further",
+    rf"Trained on to the end, the map takes a focal model away from the raters (KL). ({SIZE}.)",
+    lambda: All(
+        tuple(contrast_of_raters(setting, "to the end: focal after its map minus as it is", 1) for setting in SETTINGS)
+    ),
 )
-def raters_overfitted_map() -> Evidence:
-    """There underconfidence and overfitting compensate, and the map undoes the one."""
-    name = "to the end: focal after its map minus as it is"
-    return All(tuple(contrast_of_raters(setting, name, 1) for setting in SETTINGS))
 
-
-@claim(
+# A proper loss finds the posterior of the labels it is given, here the majority's.
+add_ours(
     "kk24.raters_majority",
-    source="KK24 section 3.1, taken further",
-    statement="Trained with cross-entropy on the majority of the raters, a model is farther from them (KL) than trained on labels drawn from their "
+    "KK24 section 3.1, taken further",
+    "Trained with cross-entropy on the majority of the raters, a model is farther from them (KL) than trained on labels drawn from their "
     "votes. (Film reviews, two classes.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: All(
+        tuple(contrast_of_raters(setting, "cross-entropy: majority minus drawn", 1) for setting in TWO_CLASSES)
+    ),
 )
-def raters_majority() -> Evidence:
-    """A proper loss finds the posterior of the labels it is given, here the majority's."""
-    name = "cross-entropy: majority minus drawn"
-    return All(tuple(contrast_of_raters(setting, name, 1) for setting in TWO_CLASSES))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reproduction.engine.contrasts import Contrast
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.pages.tables import in_words
 from reproduction.studies.landscape.landscape import relation_by_seed, relation_interval
@@ -71,47 +71,36 @@ def fig2() -> Evidence:
     return All(tuple(_measured(name, contrast, "printed") for name, found in steps.items() for contrast in found))
 
 
-@claim(
+add_reading = Rows(CHAPTER, "our reading", needs=RECORDED)
+add_ours = Rows(CHAPTER, "ours", needs=RECORDED)
+
+# The primary contrast, on each network.
+add_ours(
     "kn24.fig2_ends",
-    source="KN24 Fig. 2, its ends",
-    statement=rf"$\lambda_{{\max}}(H_{{val}})$ of focal loss is smaller with $\gamma = 7$ than with cross-entropy ({THREE} validation images).",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=RECORDED,
+    "KN24 Fig. 2, its ends",
+    rf"$\lambda_{{\max}}(H_{{val}})$ of focal loss is smaller with $\gamma = 7$ than with cross-entropy ({THREE} validation images).",
+    lambda: _all(NETWORKS, eigenvalue_contrasts()[:1], "asked"),
 )
-def fig2_ends() -> Evidence:
-    """The primary contrast, on each network."""
-    return _all(NETWORKS, eigenvalue_contrasts()[:1], "asked")
 
-
-@claim(
+# Of test images; the paper does not say which bins, nor whether anything was fitted first.
+add_reading(
     "kn24.fig2_ece",
-    source="KN24 Fig. 2",
-    statement=r"'ECE reaches its minimum for ViT architecture around $\gamma$ = 10 and for other architectures around $\gamma = 3,4$', on CIFAR-100. "
+    "KN24 Fig. 2",
+    r"'ECE reaches its minimum for ViT architecture around $\gamma$ = 10 and for other architectures around $\gamma = 3,4$', on CIFAR-100. "
     rf"(Taken as: ECE of equal width, as trained, is lower at $\gamma = 3$ than at 0, and higher at 7 than at 3; networks that are no transformers: "
     rf"{OTHERS_SAID}; {ON}. Of ViT nothing is judged: no $\gamma$ above {GAMMAS[-1]:g} was run.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=RECORDED,
+    lambda: _all(OTHERS, [contrast for contrast in calibration_contrasts() if contrast.metric == "ece"]),
 )
-def fig2_ece() -> Evidence:
-    """Of test images; the paper does not say which bins, nor whether anything was fitted first."""
-    return _all(OTHERS, [contrast for contrast in calibration_contrasts() if contrast.metric == "ece"])
 
-
-@claim(
+# Both, at a middle gamma and at a large one.
+add_reading(
     "kn24.fig3",
-    source="KN24 Fig. 3",
-    statement=r"'ECE reaches a minimum peak for all network architectures when $\operatorname{Tr}(H_{val})$ is reduced to a certain extent rather than "
+    "KN24 Fig. 3",
+    r"'ECE reaches a minimum peak for all network architectures when $\operatorname{Tr}(H_{val})$ is reduced to a certain extent rather than "
     r"maximizing it', on CIFAR-100. (Taken as: trace and ECE of equal width are lower at $\gamma = 3$ than at 0, and at 7 the trace is lower still and ECE higher; "
     rf"for the transformer their other figure has its least ECE near 10; here {OTHERS_SAID}; {ON} validation images.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=RECORDED,
+    lambda: _all(OTHERS, calibration_contrasts()),
 )
-def fig3() -> Evidence:
-    """Both, at a middle gamma and at a large one."""
-    return _all(OTHERS, calibration_contrasts())
 
 
 @claim(
@@ -137,43 +126,29 @@ def relation() -> Evidence:
     return All(tuple(parts))
 
 
-@claim(
+# The primary contrast of its table, on each network.
+add_ours(
     "kn24.one_landscape",
-    source="KN24 Abstract, asked of one loss for all networks",
-    statement=rf"In the landscape of cross-entropy networks trained with focal loss, $\gamma = 3$, lie where the trace of the Hessian on validation images is "
+    "KN24 Abstract, asked of one loss for all networks",
+    rf"In the landscape of cross-entropy networks trained with focal loss, $\gamma = 3$, lie where the trace of the Hessian on validation images is "
     rf"smaller than where cross-entropy leads. ({THREE} validation images.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=RECORDED,
+    lambda: _all(NETWORKS, _cause("log trace ce validation"), "asked"),
 )
-def one_landscape() -> Evidence:
-    """The primary contrast of its table, on each network."""
-    return _all(NETWORKS, _cause("log trace ce validation"), "asked")
 
-
-@claim(
+# On what the networks were fitted to.
+add_ours(
     "kn24.one_landscape_train",
-    source="KN24 Abstract, asked of one loss for all networks",
-    statement=rf"In the landscape of cross-entropy networks trained with focal loss, $\gamma = 3$, lie where the trace of the Hessian on images that they were "
+    "KN24 Abstract, asked of one loss for all networks",
+    rf"In the landscape of cross-entropy networks trained with focal loss, $\gamma = 3$, lie where the trace of the Hessian on images that they were "
     rf"trained on is smaller than where cross-entropy leads. ({THREE} of these images.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=RECORDED,
+    lambda: _all(NETWORKS, _cause("log trace ce train"), "asked"),
 )
-def one_landscape_train() -> Evidence:
-    """On what the networks were fitted to."""
-    return _all(NETWORKS, _cause("log trace ce train"), "asked")
 
-
-@claim(
+# Less concentrated probabilities make cross-entropy steeper in the logits, not flatter.
+add_ours(
     "kn24.spread",
-    source="KN24 Abstract, its causes kept apart",
-    statement=r"With $\gamma = 3$ the probabilities on validation images are more spread than with cross-entropy: the mean of $1 - \sum_k p_k^2$, which is the "
+    "KN24 Abstract, its causes kept apart",
+    r"With $\gamma = 3$ the probabilities on validation images are more spread than with cross-entropy: the mean of $1 - \sum_k p_k^2$, which is the "
     rf"trace of cross-entropy's Hessian in the logits, is larger. ({THREE} validation images.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=RECORDED,
+    lambda: _all(NETWORKS, _cause("log spread validation"), "asked"),
 )
-def spread() -> Evidence:
-    """Less concentrated probabilities make cross-entropy steeper in the logits, not flatter."""
-    return _all(NETWORKS, _cause("log spread validation"), "asked")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reproduction.ledger.evidence import All, Evidence, Unchecked
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.studies.localisation.from_localisation import NEEDS, contrast_of_record
 from reproduction.studies.localisation.plan import FCL, ONE, SEVERAL, Plan, losses_compared
 
@@ -22,63 +22,48 @@ def _maps(metric: str, *pairs: tuple[str, str], sign: int) -> Evidence:
     return All(tuple(contrast_of_record(setting, name, sign) for setting in BOTH for name in names))
 
 
-@claim(
+add_quoted = Rows(CHAPTER, "quoted")
+add_ours = Rows(CHAPTER, "ours", needs=NEEDS)
+
+# Needs ChestX-ray14.
+add_quoted(
     "l25.chexnet",
-    source="L25 section 1, with section 5.3.1, Fig. 1, and App. A.16, Table 9",
-    statement=r"'We also show that FCL improves anomaly localization, recognition, and robustness in Chest X-ray imaging applications.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def chexnet() -> Evidence:
-    """Needs ChestX-ray14."""
-    return Unchecked(
+    "L25 section 1, with section 5.3.1, Fig. 1, and App. A.16, Table 9",
+    r"'We also show that FCL improves anomaly localization, recognition, and robustness in Chest X-ray imaging applications.'",
+    lambda: Unchecked(
         "needs the 112,120 images of ChestX-ray14, which this book does not fetch. With them in FOCAL_DATA/chest-xray14: "
         "`python -m reproduction.studies.localisation.record --chest --network densenet121 --n-train 86524 --n-test 25596 --epochs 100 --seeds 1 "
         "--out chest.parquet`. It trains all losses, on the CPU, as long as that takes. "
         "The verdict is then to be computed by hand, from the metrics of each network in chest.parquet"
-    )
+    ),
+)
 
-
-@claim(
+# How far maps spread, paired over seeds.
+add_ours(
     "l25.fig1_broader",
-    source="L25 section 5.3.1, Fig. 1, asked of other images",
-    statement=r"'For Cross Entropy, the heatmaps show broader regions of activation ... In contrast, focal loss demonstrates more concentrated regions of "
+    "L25 section 5.3.1, Fig. 1, asked of other images",
+    r"'For Cross Entropy, the heatmaps show broader regions of activation ... In contrast, focal loss demonstrates more concentrated regions of "
     rf"activation.' (Taken as: half of the energy of Grad-CAM lies in a smaller share of the image with focal loss. {SIZE})",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: _maps("spread", (FOCAL, CE), sign=-1),
 )
-def fig1_broader() -> Evidence:
-    """How far maps spread, paired over seeds."""
-    return _maps("spread", (FOCAL, CE), sign=-1)
 
-
-@claim(
+# Energy in the box, paired over seeds.
+add_ours(
     "l25.fig1_precise",
-    source="L25 section 5.3.1, Fig. 1, asked of other images",
-    statement=r"'Focal Calibration Loss, on the other hand, provides the most well-defined and precise activation areas.' (Taken as: with FCL a larger "
+    "L25 section 5.3.1, Fig. 1, asked of other images",
+    r"'Focal Calibration Loss, on the other hand, provides the most well-defined and precise activation areas.' (Taken as: with FCL a larger "
     rf"share of the energy of Grad-CAM lies in the object's box than with cross-entropy, and than with focal loss. {SIZE})",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: _maps("energy", (FCL_LABEL, CE), (FCL_LABEL, FOCAL), sign=1),
 )
-def fig1_precise() -> Evidence:
-    """Energy in the box, paired over seeds."""
-    return _maps("energy", (FCL_LABEL, CE), (FCL_LABEL, FOCAL), sign=1)
 
-
-@claim(
+# The pointing game, paired over seeds.
+add_ours(
     "l25.fig1_pointing",
-    source="L25 section 5.3.1, Fig. 1, asked of other images",
-    statement=r"FCL 'results in clearer boundaries and more accurate localization of anomalies'. (Taken as: with FCL the highest point of Grad-CAM lies in "
+    "L25 section 5.3.1, Fig. 1, asked of other images",
+    r"FCL 'results in clearer boundaries and more accurate localization of anomalies'. (Taken as: with FCL the highest point of Grad-CAM lies in "
     rf"the object's box more often than with cross-entropy, and than with focal loss. {SIZE})",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: _maps("pointing", (FCL_LABEL, CE), (FCL_LABEL, FOCAL), sign=1),
 )
-def fig1_pointing() -> Evidence:
-    """The pointing game, paired over seeds."""
-    return _maps("pointing", (FCL_LABEL, CE), (FCL_LABEL, FOCAL), sign=1)
 
 
 @claim(

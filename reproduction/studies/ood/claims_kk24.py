@@ -11,7 +11,7 @@ import pandas as pd
 from reproduction.engine.contrasts import Contrast
 from reproduction.ledger.evidence import All, Evidence
 from reproduction.ledger.judgement import interval_among
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.ood.unknown_inputs import mean_over_shifts, measure_shift
 from reproduction.studies.ood.unknown_views import temperature_under
@@ -72,44 +72,32 @@ def _harm_under_contrast(table: pd.DataFrame) -> Measurement:
     return signed_by_seed(quantity, "positive", values, 1, said="asked")
 
 
-@claim(
+add_ours = Rows(CHAPTER, "ours", needs="runs")
+add_ours_recorded = Rows(CHAPTER, "ours", needs=RECORDED)
+
+# Two of the contrasts that were written down before.
+add_ours(
     "kk24.temperature_under_shift",
-    source=f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
-    statement=rf"A temperature fitted on clean images lowers the NLL on corrupted ones, with cross-entropy and with $\gamma = 3$. {CORRUPTED}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
+    f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
+    rf"A temperature fitted on clean images lowers the NLL on corrupted ones, with cross-entropy and with $\gamma = 3$. {CORRUPTED}",
+    lambda: _asked("temperature", "nll"),
 )
-def temperature_under_shift() -> Evidence:
-    """Two of the contrasts that were written down before."""
-    return _asked("temperature", "nll")
 
-
-@claim(
+add_ours(
     "kk24.temperature_ece_under_shift",
-    source=f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
-    statement=rf"A temperature fitted on clean images lowers adaptive ECE (equal mass) on corrupted ones, with cross-entropy and with $\gamma = 3$. {CORRUPTED}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
+    f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
+    rf"A temperature fitted on clean images lowers adaptive ECE (equal mass) on corrupted ones, with cross-entropy and with $\gamma = 3$. {CORRUPTED}",
+    lambda: _asked("temperature", "adaptive-ece"),
 )
-def temperature_ece_under_shift() -> Evidence:
-    """Two of the contrasts that were written down before."""
-    return _asked("temperature", "adaptive-ece")
 
-
-@claim(
+# Two of the contrasts that were written down before, the primary one among them.
+add_ours(
     "kk24.focal_scaling_under_shift",
-    source=f"KK24 section 5.2, on focal temperature scaling, {NOT_ASKED}",
-    statement=rf"Focal temperature scaling fitted on clean images has a lower NLL on corrupted ones than temperature scaling, with cross-entropy and with "
+    f"KK24 section 5.2, on focal temperature scaling, {NOT_ASKED}",
+    rf"Focal temperature scaling fitted on clean images has a lower NLL on corrupted ones than temperature scaling, with cross-entropy and with "
     rf"$\gamma = 3$. {CORRUPTED}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs="runs",
+    lambda: _asked("focal-temperature", "nll"),
 )
-def focal_scaling_under_shift() -> Evidence:
-    """Two of the contrasts that were written down before, the primary one among them."""
-    return _asked("focal-temperature", "nll")
 
 
 @claim(
@@ -129,56 +117,36 @@ def temperature_harms_under_contrast() -> Evidence:
     return replace(found, interval=interval_among(found.interval, len(SHIFTS) * len(LOSSES)))
 
 
-@claim(
+# What other networks on other images say of what was seen first.
+add_ours_recorded(
     "kk24.temperature_harms_cifar",
-    source=f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
-    statement=rf"Where contrast is reduced, a temperature fitted on clean images raises the adaptive ECE (equal mass) of networks trained with $\gamma = 3$, on "
+    f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
+    rf"Where contrast is reduced, a temperature fitted on clean images raises the adaptive ECE (equal mass) of networks trained with $\gamma = 3$, on "
     rf"CIFAR-10 too. ({CIFAR_SIZE}; the first 2,000 test images; mean over five severities; asked after it had been seen on Fashion-MNIST, and not written "
     r"down before.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=RECORDED,
+    lambda: _harm_under_contrast(of_cifar()),
 )
-def temperature_harms_cifar() -> Evidence:
-    """What other networks on other images say of what was seen first."""
-    return _harm_under_contrast(of_cifar())
 
-
-@claim(
+# Two of the contrasts that were written down before these networks were trained.
+add_ours_recorded(
     "kk24.temperature_under_shift_cifar",
-    source=f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
-    statement=rf"A temperature fitted on clean images lowers the NLL on corrupted ones, with cross-entropy and with $\gamma = 3$. {ON_CIFAR}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=RECORDED,
+    f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
+    rf"A temperature fitted on clean images lowers the NLL on corrupted ones, with cross-entropy and with $\gamma = 3$. {ON_CIFAR}",
+    lambda: _asked("temperature", "nll", corruptions_asked(of_cifar()), CIFAR_SHIFTS),
 )
-def temperature_under_shift_cifar() -> Evidence:
-    """Two of the contrasts that were written down before these networks were trained."""
-    return _asked("temperature", "nll", corruptions_asked(of_cifar()), CIFAR_SHIFTS)
 
-
-@claim(
+add_ours_recorded(
     "kk24.temperature_ece_under_shift_cifar",
-    source=f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
-    statement=rf"A temperature fitted on clean images lowers adaptive ECE (equal mass) on corrupted ones, with cross-entropy and with $\gamma = 3$. {ON_CIFAR}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=RECORDED,
+    f"KK24 section 5.2, on temperature scaling, {NOT_ASKED}",
+    rf"A temperature fitted on clean images lowers adaptive ECE (equal mass) on corrupted ones, with cross-entropy and with $\gamma = 3$. {ON_CIFAR}",
+    lambda: _asked("temperature", "adaptive-ece", corruptions_asked(of_cifar()), CIFAR_SHIFTS),
 )
-def temperature_ece_under_shift_cifar() -> Evidence:
-    """Two of the contrasts that were written down before these networks were trained."""
-    return _asked("temperature", "adaptive-ece", corruptions_asked(of_cifar()), CIFAR_SHIFTS)
 
-
-@claim(
+# Two of the contrasts that were written down before these networks were trained, the primary one among them.
+add_ours_recorded(
     "kk24.focal_scaling_under_shift_cifar",
-    source=f"KK24 section 5.2, on focal temperature scaling, {NOT_ASKED}",
-    statement=rf"Focal temperature scaling fitted on clean images has a lower NLL on corrupted ones than temperature scaling, with cross-entropy and with "
+    f"KK24 section 5.2, on focal temperature scaling, {NOT_ASKED}",
+    rf"Focal temperature scaling fitted on clean images has a lower NLL on corrupted ones than temperature scaling, with cross-entropy and with "
     rf"$\gamma = 3$. {ON_CIFAR}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=RECORDED,
+    lambda: _asked("focal-temperature", "nll", corruptions_asked(of_cifar()), CIFAR_SHIFTS),
 )
-def focal_scaling_under_shift_cifar() -> Evidence:
-    """Two of the contrasts that were written down before these networks were trained, the primary one among them."""
-    return _asked("focal-temperature", "nll", corruptions_asked(of_cifar()), CIFAR_SHIFTS)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from reproduction.engine.contrasts import Contrast
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.ood.unknown_inputs import measure_detection
 from reproduction.studies.ood.unknown_views import CIFAR_SHOWN, energy_minus_probability
@@ -75,32 +75,26 @@ def auroc_above_cross_entropy() -> Evidence:
     )
 
 
-@claim(
+add_reading = Rows(CHAPTER, "our reading", needs=RECORDED)
+add_ours = Rows(CHAPTER, "ours", needs=RECORDED)
+
+# The first two contrasts that were written down for these runs.
+add_reading(
     "l25.fcl_other_shifts",
-    source="L25 section 5.4",
-    statement=r"'FCL enhances the model's ability to distinguish between in-distribution and out-of-distribution samples', and it is suggested that it "
+    "L25 section 5.4",
+    r"'FCL enhances the model's ability to distinguish between in-distribution and out-of-distribution samples', and it is suggested that it "
     r"generalises 'well across different types of OoD shifts'. (Taken as: a higher AUROC than cross-entropy on one more shift, with each of the "
     rf"paper's two pairs of $\gamma$ and $\lambda$ for CIFAR-10. The paper does not say by which score. {ON_DIGITS[1:-1]})",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=RECORDED,
+    lambda: All(tuple(_contrast(fcl_digits(), contrast, "claimed") for contrast in RECORDED_DIGITS[:2])),
 )
-def fcl_other_shifts() -> Evidence:
-    """The first two contrasts that were written down for these runs."""
-    return All(tuple(_contrast(fcl_digits(), contrast, "claimed") for contrast in RECORDED_DIGITS[:2]))
 
-
-@claim(
+# The third contrast that was written down for these runs.
+add_ours(
     "l25.flsd53_digits",
-    source="L25 section 5.4, its column of FLSD-53, asked of the book's networks",
-    statement=rf"FLSD-53 has a higher AUROC than cross-entropy. {ON_DIGITS}",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=RECORDED,
+    "L25 section 5.4, its column of FLSD-53, asked of the book's networks",
+    rf"FLSD-53 has a higher AUROC than cross-entropy. {ON_DIGITS}",
+    lambda: _contrast(fcl_digits(), RECORDED_DIGITS[2], "asked"),
 )
-def flsd53_digits() -> Evidence:
-    """The third contrast that was written down for these runs."""
-    return _contrast(fcl_digits(), RECORDED_DIGITS[2], "asked")
 
 
 @claim(
@@ -145,73 +139,49 @@ def _energy(table: pd.DataFrame, where: str = "") -> list[Measurement]:
     ]
 
 
-@claim(
+# On seeds other than those in which it was seen.
+add_ours(
     "l25.energy_above_probability",
-    source="L25 section 5.4, which does not say by which score",
-    statement=rf"By energy the AUROC is higher than by the largest probability, for cross-entropy, $\gamma = 3$ and FCL with $\gamma = 4$, $\lambda = 1.5$. "
+    "L25 section 5.4, which does not say by which score",
+    rf"By energy the AUROC is higher than by the largest probability, for cross-entropy, $\gamma = 3$ and FCL with $\gamma = 4$, $\lambda = 1.5$. "
     rf"({SIZE}; 5,000 of MNIST's digits as unknown inputs; four seeds, none of them those in which it was seen; the comparison was not written down before.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=RECORDED,
+    lambda: All(tuple(_energy(read_unknown("fashion-mnist-fresh", UNKNOWN)))),
 )
-def energy_above_probability() -> Evidence:
-    """On seeds other than those in which it was seen."""
-    return All(tuple(_energy(read_unknown("fashion-mnist-fresh", UNKNOWN))))
 
-
-@claim(
+# On networks and images other than those in which it was seen.
+add_ours(
     "l25.energy_above_probability_cifar",
-    source="L25 section 5.4, which does not say by which score",
-    statement=rf"By energy the AUROC is higher than by the largest probability, for cross-entropy, $\gamma = 3$, FLSD-53 and FCL. ({ON_CIFAR}; not written down "
+    "L25 section 5.4, which does not say by which score",
+    rf"By energy the AUROC is higher than by the largest probability, for cross-entropy, $\gamma = 3$, FLSD-53 and FCL. ({ON_CIFAR}; not written down "
     r"before.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=RECORDED,
-)
-def energy_above_probability_cifar() -> Evidence:
-    """On networks and images other than those in which it was seen."""
-    return All(
+    lambda: All(
         tuple(part for name in CIFAR_SHOWN for part in _energy(read_unknown("cifar10-unknown", name), f" [{name}]"))
-    )
+    ),
+)
 
-
-@claim(
+# The first two contrasts of each set of images, written down before these networks were trained.
+add_reading(
     "l25.fcl_cifar",
-    source="L25 section 5.4",
-    statement=r"'This suggests that the FCL generalize well across different types of OoD shifts.' (Taken as: a higher AUROC than cross-entropy on both of two "
+    "L25 section 5.4",
+    r"'This suggests that the FCL generalize well across different types of OoD shifts.' (Taken as: a higher AUROC than cross-entropy on both of two "
     r"shifts, with each of the paper's two pairs of $\gamma$ and $\lambda$ for CIFAR-10. The paper does not say by which score; here it is the largest "
     rf"probability. {ON_CIFAR}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=RECORDED,
+    lambda: _of_cifar(0, 1),
 )
-def fcl_cifar() -> Evidence:
-    """The first two contrasts of each set of images, written down before these networks were trained."""
-    return _of_cifar(0, 1)
 
-
-@claim(
+# The third contrast of each set of images, written down before these networks were trained.
+add_ours(
     "l25.flsd53_cifar",
-    source="L25 section 5.4, its column of FLSD-53, asked of the book's networks",
-    statement=rf"FLSD-53 has a higher AUROC than cross-entropy by the largest probability. ({ON_CIFAR}.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=RECORDED,
+    "L25 section 5.4, its column of FLSD-53, asked of the book's networks",
+    rf"FLSD-53 has a higher AUROC than cross-entropy by the largest probability. ({ON_CIFAR}.)",
+    lambda: _of_cifar(2),
 )
-def flsd53_cifar() -> Evidence:
-    """The third contrast of each set of images, written down before these networks were trained."""
-    return _of_cifar(2)
 
-
-@claim(
+# The primary contrast of the fresh seeds.
+add_ours(
     "l25.energy_fresh_seeds",
-    source="L25 section 5.4, which does not say by which score",
-    statement=rf"By energy focal loss with $\gamma = 3$ has a higher AUROC than cross-entropy. ({SIZE}; 5,000 of MNIST's digits as unknown inputs; "
+    "L25 section 5.4, which does not say by which score",
+    rf"By energy focal loss with $\gamma = 3$ has a higher AUROC than cross-entropy. ({SIZE}; 5,000 of MNIST's digits as unknown inputs; "
     r"four seeds, trained after others had suggested it.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=RECORDED,
+    lambda: _contrast(read_unknown("fashion-mnist-fresh", UNKNOWN), FRESH_DIGITS[0], "asked"),
 )
-def energy_fresh_seeds() -> Evidence:
-    """The primary contrast of the fresh seeds."""
-    return _contrast(read_unknown("fashion-mnist-fresh", UNKNOWN), FRESH_DIGITS[0], "asked")

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from reproduction.ledger.evidence import Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import m20_fig8, m20_table6
 from reproduction.studies.printed_tables.from_m20_tables import AsPrinted, m20_cells
@@ -34,20 +34,19 @@ def _compared(stage: str, sign: int) -> list[Measurement]:
     return parts
 
 
-@claim(
+add_reading = Rows(CHAPTER, "our reading")
+
+# Differences of printed shares.
+add_reading(
     "m20.table6_printed",
-    source="M20 section 6, Table 6, as printed",
-    statement=r"'$|S_{99}|$ for the focal loss model is much lower than for the cross-entropy or MMCE models before "
+    "M20 section 6, Table 6, as printed",
+    r"'$|S_{99}|$ for the focal loss model is much lower than for the cross-entropy or MMCE models before "
     r"temperature scaling. However, "
     r"after temperature scaling, $|S_{99}|$ for focal loss is significantly higher than for both MMCE and "
     r"cross-entropy.' (Taken as: lower and "
     r"higher, for both networks of Table 6; by how much is not judged.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: AsPrinted((*_compared("pre", -1), *_compared("post", 1))),
 )
-def table6_printed() -> Evidence:
-    """Differences of printed shares."""
-    return AsPrinted((*_compared("pre", -1), *_compared("post", 1)))
 
 
 @claim(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reproduction.engine.papers import FCL_OF_L25
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables import printed_tables, study
 from reproduction.studies.printed_tables.from_tables import (
@@ -29,45 +29,38 @@ TABLES = ("Table 4", "Table 5", "Table 6", "Table 7")
 STAGES = ("pre", "post")
 
 
-@claim(
+add_quoted = Rows(CHAPTER, "quoted")
+add_reading = Rows(CHAPTER, "our reading")
+add_ours = Rows(CHAPTER, "ours")
+
+# Counted in the four printed tables.
+add_reading(
     "l25.fcl_overall_lower",
-    source="L25 section 5.1.1, Tables 4 to 7",
-    statement=r"'Overall, FCL consistently achieves lower pre-T calibration error compared to other methods.' (Taken as: before temperature "
+    "L25 section 5.1.1, Tables 4 to 7",
+    r"'Overall, FCL consistently achieves lower pre-T calibration error compared to other methods.' (Taken as: before temperature "
     r"scaling it has the lowest ECE, smooth, adaptive and classwise ECE of seven losses in most rows of the printed tables.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: All(tuple(most_rows_won("L25", table, "pre", "fcl") for table in TABLES)),
     headline="overall FCL has the lowest ECE of seven losses before scaling, in the printed tables",
     instead=lambda _: rows_won_in_words("L25", "Table 4", "fcl"),
 )
-def fcl_overall_lower() -> Evidence:
-    """Counted in the four printed tables."""
-    return All(tuple(most_rows_won("L25", table, "pre", "fcl") for table in TABLES))
 
-
-@claim(
+# Ranks in the four printed tables.
+add_reading(
     "l25.fcl_among_lowest",
-    source="L25 section 5.1.1, Tables 4 to 7",
-    statement=r"'Post-T calibration error for FCL are also among the lowest.' (Taken as: lowest or second lowest of seven losses in most rows "
+    "L25 section 5.1.1, Tables 4 to 7",
+    r"'Post-T calibration error for FCL are also among the lowest.' (Taken as: lowest or second lowest of seven losses in most rows "
     r"of the printed tables.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: All(tuple(most_rows_among_lowest("L25", table, "post", "fcl", 2) for table in TABLES)),
 )
-def fcl_among_lowest() -> Evidence:
-    """Ranks in the four printed tables."""
-    return All(tuple(most_rows_among_lowest("L25", table, "post", "fcl", 2) for table in TABLES))
 
-
-@claim(
+# Counted in the printed table.
+add_ours(
     "l25.fcl_mostly_lower",
-    source="L25 Table 4, row by row",
-    statement=r"Of the seven losses FCL has the lowest ECE in 9 of 12 rows of Table 4 before temperature scaling, Tiny-ImageNet not among "
+    "L25 Table 4, row by row",
+    r"Of the seven losses FCL has the lowest ECE in 9 of 12 rows of Table 4 before temperature scaling, Tiny-ImageNet not among "
     r"them, and in 10 of 12 after.",
-    chapter=CHAPTER,
-    fidelity="ours",
+    lambda: All((rows_won("L25", "Table 4", "pre", "fcl", 9), rows_won("L25", "Table 4", "post", "fcl", 10))),
 )
-def fcl_mostly_lower() -> Evidence:
-    """Counted in the printed table."""
-    return All((rows_won("L25", "Table 4", "pre", "fcl", 9), rows_won("L25", "Table 4", "post", "fcl", 10)))
 
 
 @claim(
@@ -168,24 +161,21 @@ def errors_rows() -> Evidence:
     return All((rows_won("L25", "error", "pre", "fcl", 9), *by_dataset))
 
 
-@claim(
+# Counted in the printed table, each data set for itself.
+add_reading(
     "l25.auroc_highest",
-    source="L25 section 5.4",
-    statement=r"'Across most datasets, FCL consistently achieves the highest AUROC' on data out of distribution. (Of two data sets, most are both. "
+    "L25 section 5.4",
+    r"'Across most datasets, FCL consistently achieves the highest AUROC' on data out of distribution. (Of two data sets, most are both. "
     r"Taken as: on each it has the highest of seven losses for most of the four networks, before and after temperature scaling. How it stands in all "
     r"rows together: l25.auroc_rows.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-)
-def auroc_highest() -> Evidence:
-    """Counted in the printed table, each data set for itself."""
-    return All(
+    lambda: All(
         tuple(
             most_rows_won("L25", "AUROC table", stage, "fcl", dataset=f"CIFAR-10/{name}")
             for name in ("CIFAR-10-C", "SVHN")
             for stage in STAGES
         )
-    )
+    ),
+)
 
 
 @claim(
@@ -209,39 +199,29 @@ def auroc_rows() -> Evidence:
     )
 
 
-@claim(
+add_reading(
     "l25.minimal_change",
-    source="L25 section 5.5.3, Tables 4 to 7",
-    statement=r"'The focal loss model exhibits a significant reduction in ECE after temperature scaling, indicating a substantial post-processing gap. "
+    "L25 section 5.5.3, Tables 4 to 7",
+    r"'The focal loss model exhibits a significant reduction in ECE after temperature scaling, indicating a substantial post-processing gap. "
     r"In contrast, the FCL model shows minimal change in calibration error after temperature scaling closing with 1.0.' (Taken as: in most rows of "
     r"Table 4 temperature scaling lowers the ECE of FLSD-53, and FCL has a temperature of 0.9 to 1.1; in most rows of each of Tables 4 to 7 it "
     r"changes the error of FCL by no more than that of FLSD-53. How much is 'significant' or 'minimal' is not judged.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-)
-def minimal_change() -> Evidence:
-    """Counted in the four printed tables."""
-    return All(
+    lambda: All(
         (
             most_rows_lowered("L25", "Table 4", "flsd-53"),
             rows_near_temperature("L25", "Table 4", "fcl", 0.9, 1.1),
             *(rows_changed_no_more("L25", table, "fcl", "flsd-53") for table in TABLES),
         )
-    )
+    ),
+)
 
-
-@claim(
+add_ours(
     "l25.minimal_change_rows",
-    source="L25 section 5.5.3, row by row",
-    statement=r"In 9 of 12 rows of Table 4 temperature scaling changes the ECE of FCL by no more than that of FLSD-53, and in 6 its temperature is 1. "
+    "L25 section 5.5.3, row by row",
+    r"In 9 of 12 rows of Table 4 temperature scaling changes the ECE of FCL by no more than that of FLSD-53, and in 6 its temperature is 1. "
     r"In the other three, on Tiny-ImageNet, 20 Newsgroups and FinSen, it changes it by more. So the mean change is 2.17 points for FCL and 2.08 for FLSD-53; "
     r"the median is 0.1 and 0.615.",
-    chapter=CHAPTER,
-    fidelity="ours",
-)
-def minimal_change_rows() -> Evidence:
-    """Counted in the printed table."""
-    return All(
+    lambda: All(
         (
             rows_changed_no_more("L25", "Table 4", "fcl", "flsd-53", 9),
             *(
@@ -254,36 +234,28 @@ def minimal_change_rows() -> Evidence:
             size_of_change("L25", "Table 4", "fcl", "median", 0.1),
             size_of_change("L25", "Table 4", "flsd-53", "median", 0.615),
         )
-    )
+    ),
+)
 
-
-@claim(
+# Every row of the printed table.
+add_quoted(
     "l25.l2_lower",
-    source="L25 App. A.15, Table 8",
-    statement=r"'We observe that L2 consistently achieves lower ECE' than L1 'across different architectures'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "L25 App. A.15, Table 8",
+    r"'We observe that L2 consistently achieves lower ECE' than L1 'across different architectures'.",
+    lambda: rows_lower("L25", "Table 8", "ece", "fcl", "fcl-l1", 8),
 )
-def l2_lower() -> Evidence:
-    """Every row of the printed table."""
-    return rows_lower("L25", "Table 8", "ece", "fcl", "fcl-l1", 8)
 
-
-@claim(
+add_ours(
     "l25.l2_errors",
-    source="L25 Table 8, its errors",
-    statement=r"FCL with L2 has the lower test error in 5 of 8 rows of Table 8, with L1 in the others.",
-    chapter=CHAPTER,
-    fidelity="ours",
-)
-def l2_errors() -> Evidence:
-    """Counted in the printed table."""
-    return All(
+    "L25 Table 8, its errors",
+    r"FCL with L2 has the lower test error in 5 of 8 rows of Table 8, with L1 in the others.",
+    lambda: All(
         (
             rows_lower("L25", "Table 8", "error", "fcl", "fcl-l1", 5),
             rows_lower("L25", "Table 8", "error", "fcl-l1", "fcl", 3),
         )
-    )
+    ),
+)
 
 
 @claim(
@@ -351,14 +323,11 @@ def lambda_selected() -> Evidence:
     )
 
 
-@claim(
+# Counted in the printed table; a remark names the other rows.
+add_reading(
     "l25.overconfident_printed",
-    source="L25 section 1, asked of its Table 4",
-    statement=r"Focal loss 'often leads to overly confident predictions'. (Taken as: in most rows of L25's Table 4 the temperature printed for "
+    "L25 section 1, asked of its Table 4",
+    r"Focal loss 'often leads to overly confident predictions'. (Taken as: in most rows of L25's Table 4 the temperature printed for "
     r"FLSD-53, a focal loss whose $\gamma$ hangs on the sample, is above 1, so that its networks are overconfident as trained.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: most_rows_above_temperature("L25", "Table 4", "flsd-53", 1.0),
 )
-def overconfident_printed() -> Evidence:
-    """Counted in the printed table; a remark names the other rows."""
-    return most_rows_above_temperature("L25", "Table 4", "flsd-53", 1.0)

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from reproduction.ledger.evidence import Evidence, Unchecked
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables.from_m20_tables import (
     BASELINES,
@@ -86,49 +86,39 @@ def gamma_order_counted() -> Evidence:
     )
 
 
-@claim(
+add_quoted = Rows(CHAPTER, "quoted")
+add_reading = Rows(CHAPTER, "our reading")
+
+# Counted in the printed tables.
+add_reading(
     "m20.sample_wise_53_better",
-    source="M20 section 6, Tables 7 and 8",
-    statement=r"'For the sample-dependent $\gamma$ approach, we found the second policy (i.e. Focal Loss (sample-wise "
+    "M20 section 6, Tables 7 and 8",
+    r"'For the sample-dependent $\gamma$ approach, we found the second policy (i.e. Focal Loss (sample-wise "
     r"$\gamma$ 5,3))' 'to produce "
     r"better results' than 5,3,2. (Taken as: ECE and AdaECE no higher in most rows of Tables 7 and 8, before and "
     r"after temperature scaling.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: AsPrinted(tuple(_lower(metric, stage, "flsd-53", "flsd-532") for metric in ECES for stage in STAGES)),
 )
-def sample_wise_53_better() -> Evidence:
-    """Counted in the printed tables."""
-    return AsPrinted(tuple(_lower(metric, stage, "flsd-53", "flsd-532") for metric in ECES for stage in STAGES))
 
-
-@claim(
+add_reading(
     "m20.schedule_532_before",
-    source="M20 section 6, Tables 7 and 8",
-    statement=r"'Of the two approaches for scheduled $\gamma$, we found the first schedule (i.e. Focal Loss "
+    "M20 section 6, Tables 7 and 8",
+    r"'Of the two approaches for scheduled $\gamma$, we found the first schedule (i.e. Focal Loss "
     r"(scheduled $\gamma$ 5,3,2)' 'to produce "
     r"better ECEs/AdaECEs for every model and dataset' than 5,3,1. (Its tables hold both stages, each asked "
     r"apart; taken as: no higher in any row, before temperature scaling. For that after it: m20.schedule_532_after.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: AsPrinted(tuple(_lower(metric, "pre", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES)),
 )
-def schedule_532_before() -> Evidence:
-    """Counted in the printed tables."""
-    return AsPrinted(tuple(_lower(metric, "pre", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES))
 
-
-@claim(
+add_reading(
     "m20.schedule_532_after",
-    source="M20 section 6, Tables 7 and 8",
-    statement=r"'Of the two approaches for scheduled $\gamma$, we found the first schedule (i.e. Focal Loss "
+    "M20 section 6, Tables 7 and 8",
+    r"'Of the two approaches for scheduled $\gamma$, we found the first schedule (i.e. Focal Loss "
     r"(scheduled $\gamma$ 5,3,2)' 'to produce "
     r"better ECEs/AdaECEs for every model and dataset' than 5,3,1. (Its tables hold both stages, each asked "
     r"apart; taken as: no higher in any row, after temperature scaling. For that before it: m20.schedule_532_before.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: AsPrinted(tuple(_lower(metric, "post", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES)),
 )
-def schedule_532_after() -> Evidence:
-    """Counted in the printed tables."""
-    return AsPrinted(tuple(_lower(metric, "post", SCHEDULED[1], SCHEDULED[0], 10) for metric in ECES))
 
 
 @claim(
@@ -154,24 +144,21 @@ def schedule_532_counted() -> Evidence:
     )
 
 
-@claim(
+# No result on validation data is printed.
+add_quoted(
     "m20.policies_on_validation",
-    source="M20 section 5",
-    statement=r"Of sample-wise $\gamma$, 'with just few initial tries we found these two policies to produce quite "
+    "M20 section 5",
+    r"Of sample-wise $\gamma$, 'with just few initial tries we found these two policies to produce quite "
     r"competitive results on the "
     r"validation sets'; of scheduled $\gamma$, 'we also tried various other schedules, but found these two to produce "
     r"the best results on the "
     r"validation sets'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def policies_on_validation() -> Evidence:
-    """No result on validation data is printed."""
-    return Unchecked(
+    lambda: Unchecked(
         "needs results on validation data, of which the paper prints none, nor does it name the policies and "
         "schedules that were tried besides; on the printed test "
         "data m20.sample_wise_53_better and m20.schedule_532_after compare the two of each kind"
-    )
+    ),
+)
 
 
 @claim(
@@ -222,22 +209,19 @@ def best_of_all_counted() -> Evidence:
     return AsPrinted(tuple(parts))
 
 
-@claim(
+# Means of printed numbers.
+add_reading(
     "m20.other_focal_competitive",
-    source="M20 section 6, Tables 4 and 5",
-    statement=r"'Table 4 and Table 5 show that other focal loss based approaches are also very competitive.' (Taken "
+    "M20 section 6, Tables 4 and 5",
+    r"'Table 4 and Table 5 show that other focal loss based approaches are also very competitive.' (Taken "
     r"as: fixed $\gamma = 3$ and "
     r"scheduled 5,3,2, which are in them, have a lower mean ECE and AdaECE than most of the three baselines, before "
     r"temperature scaling and after it, both of which the tables hold. Against the best baseline alone before it: "
     r"m20.other_focal_before.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-)
-def other_focal_competitive() -> Evidence:
-    """Means of printed numbers."""
-    return AsPrinted(
+    lambda: AsPrinted(
         tuple(_below_most(m, stage, loss) for stage in STAGES for m in ECES for loss in ("focal 3", "focal 5-3-2"))
-    )
+    ),
+)
 
 
 def _below_most(metric: str, stage: str, loss: str) -> Measurement:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from reproduction.ledger.evidence import Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables.from_m20_tables import (
     BASELINES,
@@ -37,21 +37,24 @@ def _within(metric: str, low_high: tuple[float, float], *losses: str) -> pd.Seri
     )
 
 
-@claim(
+add_reading = Rows(CHAPTER, "our reading")
+
+# Counted in the printed tables.
+add_reading(
     "m20.temperatures_sample_dependent",
-    source="M20 section 6, Tables 1 and 2",
-    statement=r"'For focal loss with sample-based $\gamma$ (refer Tab. 1 and Tab. 2), beside most other focal loss "
+    "M20 section 6, Tables 1 and 2",
+    r"'For focal loss with sample-based $\gamma$ (refer Tab. 1 and Tab. 2), beside most other focal loss "
     r"models, the optimal "
     r"temperatures are very close to 1, mostly lying between 0.9 and 1.1.' (Of sample-based $\gamma$, FLSD-53, taken "
     r"as: in most rows of "
     r"either table.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: AsPrinted(
+        tuple(
+            rows_where(f"{t} of M20: rows where T of flsd-53 is 0.9 to 1.1", _within(m, NEAR_ONE, "flsd-53"))
+            for m, t in TABLES.items()
+        )
+    ),
 )
-def temperatures_sample_dependent() -> Evidence:
-    """Counted in the printed tables."""
-    quantity = "{} of M20: rows where T of flsd-53 is 0.9 to 1.1"
-    return AsPrinted(tuple(rows_where(quantity.format(t), _within(m, NEAR_ONE, "flsd-53")) for m, t in TABLES.items()))
 
 
 @claim(

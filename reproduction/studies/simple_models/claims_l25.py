@@ -10,7 +10,7 @@ import pandas as pd
 
 from focal_lib.metrics.intervals import Interval, paired_t_interval, t_interval
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.shared.moon_networks import MoonLoss, moon_logits, train_on_moons
 from reproduction.studies.shared.moons import moon_truth
@@ -57,43 +57,34 @@ def _larger(column: str, words: str, size: bool = False) -> All:
     )
 
 
-@claim(
+add_reading = Rows(CHAPTER, "our reading")
+
+# Total turning of the boundary where 99 % of the samples lie, paired over seeds.
+add_reading(
     "l25.fig7_smoother",
-    source="L25 App. A.11, Fig. 7",
-    statement=r"'While the FL model generated sharp decision boundaries focusing on hard samples, the FCL model [...] produced a smoother boundary'. (Of its "
+    "L25 App. A.11, Fig. 7",
+    r"'While the FL model generated sharp decision boundaries focusing on hard samples, the FCL model [...] produced a smoother boundary'. (Of its "
     r"form taken as: the line between the classes turns less with FCL, all its angles added.) " + SIZE,
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: _larger("turning", "total turning of the boundary in half turns"),
 )
-def fig7_smoother() -> Evidence:
-    """Total turning of the boundary where 99 % of the samples lie, paired over seeds."""
-    return _larger("turning", "total turning of the boundary in half turns")
 
-
-@claim(
+# Mean slope of the probability along the boundary, paired over seeds.
+add_reading(
     "l25.fig7_sharp",
-    source="L25 App. A.11, Fig. 7",
-    statement=r"'While the FL model generated sharp decision boundaries focusing on hard samples, the FCL model [...] produced a smoother boundary'. (Of the "
+    "L25 App. A.11, Fig. 7",
+    r"'While the FL model generated sharp decision boundaries focusing on hard samples, the FCL model [...] produced a smoother boundary'. (Of the "
     r"probability taken as: it changes faster across the boundary with focal loss.) " + SIZE,
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: _larger("steepness", "mean slope of the probability at the boundary"),
 )
-def fig7_sharp() -> Evidence:
-    """Mean slope of the probability along the boundary, paired over seeds."""
-    return _larger("steepness", "mean slope of the probability at the boundary")
 
-
-@claim(
+# Distance of confidence and accuracy, exact for each network, paired over seeds.
+add_reading(
     "l25.fig7_calibration",
-    source="L25 App. A.11",
-    statement=r"FCL was 'effectively balancing accuracy and calibration'. (Of calibration taken as: confidence and accuracy are less far apart than with focal "
+    "L25 App. A.11",
+    r"FCL was 'effectively balancing accuracy and calibration'. (Of calibration taken as: confidence and accuracy are less far apart than with focal "
     r"loss.) " + SIZE,
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: _larger("gap", "distance of confidence and accuracy", size=True),
 )
-def fig7_calibration() -> Evidence:
-    """Distance of confidence and accuracy, exact for each network, paired over seeds."""
-    return _larger("gap", "distance of confidence and accuracy", size=True)
 
 
 @claim(

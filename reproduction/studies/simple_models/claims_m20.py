@@ -11,7 +11,7 @@ import pandas as pd
 from focal_lib.metrics.intervals import Interval, mean_and_range, paired_t_interval, t_interval
 from focal_lib.theory.closest_temperature import closest_temperature
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.simple_models.descent import gradient_flow
 from reproduction.studies.simple_models.linear_fits import linear_fits, separable_growth
@@ -38,17 +38,16 @@ def _plain_minus_focal(name: str) -> Interval:
     return paired_t_interval(_column(name, 0.0), _column(name, GAMMA))
 
 
-@claim(
+add_reading = Rows(CHAPTER, "our reading")
+
+# Norm of the exact fits, paired over 20 draws.
+add_reading(
     "m20.linear_norm",
-    source="M20 App. G, Fig. 5",
-    statement=r"On a linear model with noisy labels, cross-entropy ends with larger weights than focal loss ($\gamma = 1$). (Taken as: the norm at the "
+    "M20 App. G, Fig. 5",
+    r"On a linear model with noisy labels, cross-entropy ends with larger weights than focal loss ($\gamma = 1$). (Taken as: the norm at the "
     rf"exact minimum; how much is not judged. {OURS}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: Measurement.signed("norm, cross-entropy minus focal", "positive", _plain_minus_focal("norm"), 1, OVER),
 )
-def linear_norm() -> Evidence:
-    """Norm of the exact fits, paired over 20 draws."""
-    return Measurement.signed("norm, cross-entropy minus focal", "positive", _plain_minus_focal("norm"), 1, OVER)
 
 
 @claim(
@@ -144,32 +143,31 @@ def linear_high_never() -> Evidence:
     return All(tuple(replace(part, said="claimed") for part in parts))
 
 
-@claim(
+# Paired over draws.
+add_reading(
     "m20.linear_lower_confidence",
-    source="M20 App. G, Fig. 6 (a)",
-    statement=r"On the linear model 'CE misclassifies almost always with greater than 90 % confidence whereas FL misclassifies with much lower confidence'. "
+    "M20 App. G, Fig. 6 (a)",
+    r"On the linear model 'CE misclassifies almost always with greater than 90 % confidence whereas FL misclassifies with much lower confidence'. "
     rf"(Of the second part, taken as: fewer of its mistakes have a confidence above 0.9. {OURS}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: Measurement.signed(
+        "share of mistakes above 0.9, cross-entropy minus focal", "positive", _plain_minus_focal("high"), 1, OVER
+    ),
 )
-def linear_lower_confidence() -> Evidence:
-    """Paired over draws."""
-    quantity = "share of mistakes above 0.9, cross-entropy minus focal"
-    return Measurement.signed(quantity, "positive", _plain_minus_focal("high"), 1, OVER)
 
-
-@claim(
+# Distance of the exact fits from the truth, in closed form, paired over draws.
+add_reading(
     "m20.linear_calibration",
-    source="M20 App. G, 'Weight Magnification'",
-    statement=r"That focal loss keeps the weights of the model small 'helps in calibration'. (Said of networks; taken, on App. G's linear model, as: the predicted "
+    "M20 App. G, 'Weight Magnification'",
+    r"That focal loss keeps the weights of the model small 'helps in calibration'. (Said of networks; taken, on App. G's linear model, as: the predicted "
     rf"probabilities are nearer to the true ones than those of cross-entropy, in root mean square. {OURS}; for others see m20.linear_underconfident.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
+    lambda: Measurement.signed(
+        "distance from the true probabilities, cross-entropy minus focal",
+        "positive",
+        _plain_minus_focal("distance"),
+        1,
+        OVER,
+    ),
 )
-def linear_calibration() -> Evidence:
-    """Distance of the exact fits from the truth, in closed form, paired over draws."""
-    quantity = "distance from the true probabilities, cross-entropy minus focal"
-    return Measurement.signed(quantity, "positive", _plain_minus_focal("distance"), 1, OVER)
 
 
 @claim(

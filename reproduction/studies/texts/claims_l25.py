@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.studies.printed_tables.from_tables import rank_in_row
 from reproduction.studies.texts.from_texts import NEEDS, contrasts_everywhere, size_with
 from reproduction.studies.texts.plan import FCL
@@ -13,60 +13,43 @@ NETWORK = "Global Pooling CNN"
 PAIR = rf"$\gamma = {FCL[0]:g}$, $\lambda = {FCL[1]:g}$, A.10's for AG News"
 
 
-@claim(
+add_reading = Rows(CHAPTER, "our reading", needs=NEEDS)
+
+# Against the baseline and against the focal loss that it extends.
+add_reading(
     "l25.text_fcl_before",
-    source="L25 section 5.1.1, on texts",
-    statement="'Overall, FCL consistently achieves lower pre-T calibration error compared to other methods'. (Taken as: a lower ECE, equal width, than "
+    "L25 section 5.1.1, on texts",
+    "'Overall, FCL consistently achieves lower pre-T calibration error compared to other methods'. (Taken as: a lower ECE, equal width, than "
     f"cross-entropy and than FLSD-53; {size_with('FCL minus FLSD-53')}; {PAIR}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: contrasts_everywhere("FCL minus cross-entropy", "FCL minus FLSD-53", sign=-1, said="printed"),
 )
-def text_fcl_before() -> Evidence:
-    """Against the baseline and against the focal loss that it extends."""
-    return contrasts_everywhere("FCL minus cross-entropy", "FCL minus FLSD-53", sign=-1, said="printed")
 
-
-@claim(
+# After a temperature by that ECE on validation data.
+add_reading(
     "l25.text_fcl_after",
-    source="L25 section 5.1.1, on texts",
-    statement="'Outperforming other methods like' 'Focal Loss in both pre- and post-temperature scaling scenarios'. (Taken as: after temperature scaling "
+    "L25 section 5.1.1, on texts",
+    "'Outperforming other methods like' 'Focal Loss in both pre- and post-temperature scaling scenarios'. (Taken as: after temperature scaling "
     f"FCL has a lower ECE, equal width, than FLSD-53; {size_with('FCL minus FLSD-53, after')}; {PAIR}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: contrasts_everywhere("FCL minus FLSD-53, after", sign=-1, said="printed"),
 )
-def text_fcl_after() -> Evidence:
-    """After a temperature by that ECE on validation data."""
-    return contrasts_everywhere("FCL minus FLSD-53, after", sign=-1, said="printed")
 
-
-@claim(
+# Another kind of text than the paper's.
+add_reading(
     "l25.text_errors",
-    source="L25 section 5.2.1, on texts",
-    statement="'FCL consistently achieves the lowest classification error in most cases across all datasets and models', 'especially in CIFAR-100 and "
+    "L25 section 5.2.1, on texts",
+    "'FCL consistently achieves the lowest classification error in most cases across all datasets and models', 'especially in CIFAR-100 and "
     f"News datasets'. (Taken as: a lower test error than cross-entropy; {size_with('FCL minus cross-entropy, error')}, and no news; {PAIR}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: contrasts_everywhere("FCL minus cross-entropy, error", sign=-1, said="printed"),
 )
-def text_errors() -> Evidence:
-    """Another kind of text than the paper's."""
-    return contrasts_everywhere("FCL minus cross-entropy, error", sign=-1, said="printed")
 
-
-@claim(
+# In the one setting that has it.
+add_reading(
     "l25.text_label_smoothing",
-    source="L25 Table 4, on texts",
-    statement="Label smoothing (0.05) has a lower ECE than cross-entropy before temperature scaling, as Table 4 prints for 20 Newsgroups and for AG "
+    "L25 Table 4, on texts",
+    "Label smoothing (0.05) has a lower ECE than cross-entropy before temperature scaling, as Table 4 prints for 20 Newsgroups and for AG "
     f"News. (Here: equal width; {size_with('label smoothing minus cross-entropy')}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: contrasts_everywhere("label smoothing minus cross-entropy", sign=-1, said="printed"),
 )
-def text_label_smoothing() -> Evidence:
-    """In the one setting that has it."""
-    return contrasts_everywhere("label smoothing minus cross-entropy", sign=-1, said="printed")
 
 
 @claim(

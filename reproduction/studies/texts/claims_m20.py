@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reproduction.ledger.evidence import All, Evidence
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.studies.printed_tables.from_m20_tables import AsPrinted, m20_cells
 from reproduction.studies.texts.from_texts import (
@@ -22,63 +22,47 @@ ROWS = ["20 Newsgroups", "SST Binary"]
 CE, FLSD = "cross-entropy", "flsd-53"
 
 
-@claim(
+add_reading = Rows(CHAPTER, "our reading", needs=NEEDS)
+add_ours = Rows(CHAPTER, "ours", needs=NEEDS)
+
+# The primary contrast of each setting; in its own row on SST the paper prints the opposite.
+add_reading(
     "m20.text_before",
-    source="M20 section 7, on texts",
-    statement="'Extensive experiments on' 'NLP (20 Newsgroups/SST) datasets' 'show that this expectation is also borne out in practice': 'in almost "
+    "M20 section 7, on texts",
+    "'Extensive experiments on' 'NLP (20 Newsgroups/SST) datasets' 'show that this expectation is also borne out in practice': 'in almost "
     "all cases, networks trained with focal loss are more calibrated than those trained with cross-entropy loss'. (Taken as: FLSD-53 has a "
     f"lower ECE, equal width, before temperature scaling; {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: contrasts_everywhere("FLSD-53 minus cross-entropy", sign=-1, said="printed"),
 )
-def text_before() -> Evidence:
-    """The primary contrast of each setting; in its own row on SST the paper prints the opposite."""
-    return contrasts_everywhere("FLSD-53 minus cross-entropy", sign=-1, said="printed")
 
-
-@claim(
+# After a temperature by that ECE on validation data.
+add_reading(
     "m20.text_after",
-    source="M20 section 6, on texts",
-    statement=r"'Focal loss with sample-dependent $\gamma$' 'broadly produces the lowest ECE and AdaECE values both before and after temperature "
+    "M20 section 6, on texts",
+    r"'Focal loss with sample-dependent $\gamma$' 'broadly produces the lowest ECE and AdaECE values both before and after temperature "
     rf"scaling'. (Taken as: after it FLSD-53 has a lower ECE, equal width, than cross-entropy; {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: contrasts_everywhere("FLSD-53 minus cross-entropy, after", sign=-1, said="printed"),
 )
-def text_after() -> Evidence:
-    """After a temperature by that ECE on validation data."""
-    return contrasts_everywhere("FLSD-53 minus cross-entropy, after", sign=-1, said="printed")
 
-
-@claim(
+# Against the Brier score wherever it is recorded.
+add_reading(
     "m20.text_baselines",
-    source="M20 section 6, on texts",
-    statement=r"'Focal loss with sample-dependent $\gamma$ outperforms all the baselines (cross-entropy, brier score and MMCE)'. (Of the Brier score, "
+    "M20 section 6, on texts",
+    r"'Focal loss with sample-dependent $\gamma$ outperforms all the baselines (cross-entropy, brier score and MMCE)'. (Of the Brier score, "
     rf"taken as: FLSD-53 has a lower ECE, equal width, before temperature scaling; {SIZE}. For cross-entropy: m20.text_before. With MMCE nothing "
     "was learned here: m20.text_mmce.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: contrasts_everywhere("FLSD-53 minus Brier", sign=-1, said="printed"),
 )
-def text_baselines() -> Evidence:
-    """Against the Brier score wherever it is recorded."""
-    return contrasts_everywhere("FLSD-53 minus Brier", sign=-1, said="printed")
 
-
-@claim(
+# A penalty that is least where all is left at one half.
+add_ours(
     "m20.text_mmce",
-    source="M20 appendix D, on MMCE",
-    statement=r"With MMCE as Kumar et al. define it (weighted, with the root) and M20's $\lambda = 8$ for texts, GP-CNN does not learn here: its test "
+    "M20 appendix D, on MMCE",
+    r"With MMCE as Kumar et al. define it (weighted, with the root) and M20's $\lambda = 8$ for texts, GP-CNN does not learn here: its test "
     "error is 50 % to within 5 points. (Film reviews, two classes; asked after the runs. M20's code divides the weighted means a second time by "
     "the numbers of samples, so that its penalty is smaller.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: error_of_texts(CHIEF, "mmce 8", 50.0, 5.0),
 )
-def text_mmce() -> Evidence:
-    """A penalty that is least where all is left at one half."""
-    return error_of_texts(CHIEF, "mmce 8", 50.0, 5.0)
 
 
 @claim(
@@ -96,32 +80,23 @@ def text_accuracy() -> Evidence:
     return All(tuple(similar_by(setting, name, 0.5) for setting in settings_with(name)))
 
 
-@claim(
+# Cross-entropy minus FLSD-53, a number a seed.
+add_reading(
     "m20.text_temperatures",
-    source="M20 section 6, on texts",
-    statement=r"'By contrast, the optimal temperatures for' cross-entropy 'are significantly higher'. (Taken as: by ECE, equal width, higher than for "
+    "M20 section 6, on texts",
+    r"'By contrast, the optimal temperatures for' cross-entropy 'are significantly higher'. (Taken as: by ECE, equal width, higher than for "
     rf"FLSD-53; {SIZE}.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: All(tuple(temperature_of_texts(setting, CE, FLSD, 1) for setting in SETTINGS)),
 )
-def text_temperatures() -> Evidence:
-    """Cross-entropy minus FLSD-53, a number a seed."""
-    return All(tuple(temperature_of_texts(setting, CE, FLSD, 1) for setting in SETTINGS))
 
-
-@claim(
+# The text says nothing of it; the table does.
+add_reading(
     "m20.text_nll_after",
-    source="M20 Table 11, on texts",
-    statement="After temperature scaling FLSD-53 has a higher NLL than cross-entropy, as M20's Table 11 prints for 20 Newsgroups and for SST. "
+    "M20 Table 11, on texts",
+    "After temperature scaling FLSD-53 has a higher NLL than cross-entropy, as M20's Table 11 prints for 20 Newsgroups and for SST. "
     f"(Here: {SIZE}; T by ECE, equal width.)",
-    chapter=CHAPTER,
-    fidelity="our reading",
-    needs=NEEDS,
+    lambda: contrasts_everywhere("FLSD-53 minus cross-entropy, NLL after", sign=1, said="printed"),
 )
-def text_nll_after() -> Evidence:
-    """The text says nothing of it; the table does."""
-    return contrasts_everywhere("FLSD-53 minus cross-entropy, NLL after", sign=1, said="printed")
 
 
 @claim(
@@ -147,32 +122,23 @@ def text_rows() -> Evidence:
     return AsPrinted(tuple(parts))
 
 
-@claim(
+# The same runs, two of their epochs.
+add_ours(
     "m20.text_last_epoch",
-    source="M20 appendix D, taken further",
-    statement="For its texts M20 'used the models with the best validation accuracy'. Those of the last epoch have a higher ECE, equal width, with cross-entropy, "
+    "M20 appendix D, taken further",
+    "For its texts M20 'used the models with the best validation accuracy'. Those of the last epoch have a higher ECE, equal width, with cross-entropy, "
     f"before temperature scaling. ({SIZE}, and of the last epoch.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: contrasts_everywhere("cross-entropy: last epoch minus best", sign=1),
 )
-def text_last_epoch() -> Evidence:
-    """The same runs, two of their epochs."""
-    return contrasts_everywhere("cross-entropy: last epoch minus best", sign=1)
 
-
-@claim(
+# Both at the last epoch.
+add_ours(
     "m20.text_last_focal",
-    source="M20 appendix D, taken further",
-    statement="At the last epoch, too, FLSD-53 has a lower ECE, equal width, than cross-entropy before temperature scaling. (Film reviews, two small "
+    "M20 appendix D, taken further",
+    "At the last epoch, too, FLSD-53 has a lower ECE, equal width, than cross-entropy before temperature scaling. (Film reviews, two small "
     "networks.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: contrasts_everywhere("last epoch: FLSD-53 minus cross-entropy", sign=-1),
 )
-def text_last_focal() -> Evidence:
-    """Both at the last epoch."""
-    return contrasts_everywhere("last epoch: FLSD-53 minus cross-entropy", sign=-1)
 
 
 @claim(
@@ -193,15 +159,11 @@ def text_elsewhere_temperature() -> Evidence:
     return contrasts_everywhere(*names, sign=-1)
 
 
-@claim(
+# Neither paper shows its text classifiers other texts.
+add_ours(
     "m20.text_elsewhere_focal",
-    source="M20 section 6, asked of texts from elsewhere",
-    statement="As trained on film reviews, FLSD-53 has a lower ECE, equal width, than cross-entropy on product reviews, tweets and news, on average "
+    "M20 section 6, asked of texts from elsewhere",
+    "As trained on film reviews, FLSD-53 has a lower ECE, equal width, than cross-entropy on product reviews, tweets and news, on average "
     "over these. (Small networks.)",
-    chapter=CHAPTER,
-    fidelity="ours",
-    needs=NEEDS,
+    lambda: contrasts_everywhere("elsewhere: FLSD-53 minus cross-entropy", sign=-1),
 )
-def text_elsewhere_focal() -> Evidence:
-    """Neither paper shows its text classifiers other texts."""
-    return contrasts_everywhere("elsewhere: FLSD-53 minus cross-entropy", sign=-1)

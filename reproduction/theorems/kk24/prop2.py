@@ -17,7 +17,7 @@ from reproduction.ledger.evidence import (
     step_of_several,
 )
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.binary_map import logit_form_steps, stationarity_steps
@@ -279,19 +279,18 @@ def prop2_sign_reason() -> Evidence:
     )
 
 
-@claim(
+add_quoted = Rows(CHAPTER, "quoted")
+
+# Both terms of w are damaged.
+add_quoted(
     "kk24.prop2_weight",
-    source="KK24 App. A.2, proof",
-    statement=r"Of a weight of the properness condition, whose formula is damaged in the text at hand: '$w(p) > 0$ due to partial loss monotonicity and "
+    "KK24 App. A.2, proof",
+    r"Of a weight of the properness condition, whose formula is damaged in the text at hand: '$w(p) > 0$ due to partial loss monotonicity and "
     r"$w(p)$ is finite for all $p$ on' $(0, 1)$.",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def prop2_weight() -> Evidence:
-    """Both terms of w are damaged."""
-    return Unchecked(
+    lambda: Unchecked(
         "the formula of the weight is damaged in the text at hand, both times; kk24.prop2_weight_reading proves it as the condition asks for it"
-    )
+    ),
+)
 
 
 @claim(

@@ -22,7 +22,7 @@ from reproduction.ledger.evidence import (
     step_of_several,
 )
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.ledger.measurement import Measurement
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.gap_slope import gap_slope_below_log_steps
@@ -96,34 +96,29 @@ def prop3_simple() -> Evidence:
     )
 
 
-@claim(
+add_quoted = Rows(CHAPTER, "quoted")
+
+# The bound cannot be read with certainty.
+add_quoted(
     "kk24.prop3_proof_bound",
-    source="KK24 App. A.3, proof",
-    statement=r"With $f = e^{R}$: 'it is enough to show that' $\max f'$ is at most a constant, whose formula is damaged.",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def prop3_proof_bound() -> Evidence:
-    """The bound cannot be read with certainty."""
-    return Unchecked(
+    "KK24 App. A.3, proof",
+    r"With $f = e^{R}$: 'it is enough to show that' $\max f'$ is at most a constant, whose formula is damaged.",
+    lambda: Unchecked(
         "the bound of f' is damaged in the text that was read, both times; what is left of its derivation, a comparison with "
         r"$(\gamma + 1)^2$, fits $(\gamma + 1)/2$. kk24.prop3_proof_gap says what no constant can do"
-    )
-
-
-@claim(
-    "kk24.prop3_proof_comparison_holds",
-    source="KK24 App. A.3, proof",
-    statement=r"'The derivative of the function' of a formula that is damaged in the text at hand 'is higher than derivative' $f'(s)$ 'for $s > 0$'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    ),
 )
-def prop3_proof_comparison_holds() -> Evidence:
-    """The formula of the function is damaged."""
-    return Unchecked(
+
+# The formula of the function is damaged.
+add_quoted(
+    "kk24.prop3_proof_comparison_holds",
+    "KK24 App. A.3, proof",
+    r"'The derivative of the function' of a formula that is damaged in the text at hand 'is higher than derivative' $f'(s)$ 'for $s > 0$'.",
+    lambda: Unchecked(
         "the formula of the function, and that of its derivative, are damaged in the text at hand; kk24.prop3_proof_comparison_reading proves it "
         "of the function that the step before names"
-    )
+    ),
+)
 
 
 @claim(

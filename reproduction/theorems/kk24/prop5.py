@@ -13,7 +13,7 @@ from focal_lib.theory.gain import confidence_threshold
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.binary_map import stationarity_steps
 from reproduction.theorems.lemmas.map_slope import map_slope_steps
@@ -182,19 +182,18 @@ def sublemma_step(at_zero: int = 0) -> Step:
     )
 
 
-@claim(
+add_quoted = Rows(CHAPTER, "quoted")
+
+# The sentence after it needs the other sign.
+add_quoted(
     "kk24.prop5_positive",
-    source="KK24 App. A.5, proof",
-    statement=r"'Moreover $f(q_k) > 0$ due to monotonicity.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def prop5_positive() -> Evidence:
-    """The sentence after it needs the other sign."""
-    return Unchecked(
+    "KK24 App. A.5, proof",
+    r"'Moreover $f(q_k) > 0$ due to monotonicity.'",
+    lambda: Unchecked(
         "the next sentence, 'it implies that the denominator is negative', needs f < 0, so the sign is a slip or damaged; "
         "kk24.prop5_positive_corrected proves the sign that is needed"
-    )
+    ),
+)
 
 
 @claim(

@@ -7,7 +7,7 @@ import sympy as sp
 
 from reproduction.ledger.certificates import balls
 from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, step, step_of_several
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.entropy_ratio import entropy_ratio_steps
 from reproduction.theorems.lemmas.gain_curvature import (
@@ -241,18 +241,17 @@ def logit_convex_corrected() -> Evidence:
     )
 
 
-@claim(
+add_quoted = Rows(CHAPTER, "quoted")
+
+# The formulas are missing from the text at hand.
+add_quoted(
     "kn24.theorem1",
-    source="KN24 Abstract, Theorem 1, Corollaries 1 and 2",
-    statement=r"'Our analysis suggests that focal loss reduces the curvature of the loss surface in training the model.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "KN24 Abstract, Theorem 1, Corollaries 1 and 2",
+    r"'Our analysis suggests that focal loss reduces the curvature of the loss surface in training the model.'",
+    lambda: Unchecked(
+        "the text at hand has lost the formulas of Theorem 1, Corollaries 1 and 2 and Theorem 2; the pointwise claims of this page "
+        "are what can be said of the loss itself"
+    ),
     headline="focal loss reduces the curvature of the loss surface",
     instead="of the loss itself, in the logit: for confident samples",
 )
-def theorem1() -> Evidence:
-    """The formulas are missing from the text at hand."""
-    return Unchecked(
-        "the text at hand has lost the formulas of Theorem 1, Corollaries 1 and 2 and Theorem 2; the pointwise claims of this page "
-        "are what can be said of the loss itself"
-    )

@@ -7,7 +7,7 @@ import sympy as sp
 from focal_lib.theory.second_derivative import convexity_factor
 from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.curvature import convexity_proof
 from reproduction.theorems.lemmas.entropy_bound import entropy_bound_steps
@@ -33,19 +33,18 @@ g = sp.Symbol("gamma", real=True)
 r = sp.Symbol("r", positive=True)  # 1 - q
 
 
-@claim(
+add_quoted = Rows(CHAPTER, "quoted")
+
+# The formula is missing.
+add_quoted(
     "kn24.lemma1",
-    source="KN24 Lemma 1",
-    statement=r"'For $\gamma \ge 0$, we have' a relation, lost from the text at hand, 'where' $\mathcal{L}_{CE} = -\sum_y q(y\mid x)\ln p(y\mid x; \theta)$ "
+    "KN24 Lemma 1",
+    r"'For $\gamma \ge 0$, we have' a relation, lost from the text at hand, 'where' $\mathcal{L}_{CE} = -\sum_y q(y\mid x)\ln p(y\mid x; \theta)$ "
     r"'is the cross-entropy loss and $\mathcal{H}(y\mid x, \theta)$ is the conditional entropy'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def lemma1() -> Evidence:
-    """The formula is missing."""
-    return Unchecked(
+    lambda: Unchecked(
         "the text at hand has lost the formula of Lemma 1; kn24.lemma1_reading proves it as it is most likely meant"
-    )
+    ),
+)
 
 
 @claim(
@@ -61,16 +60,13 @@ def lemma1_reading() -> Evidence:
     return Derivation(entropy_bound_steps())
 
 
-@claim(
+# The definition of the loss is missing.
+add_quoted(
     "kn24.fig1_coincide",
-    source="KN24 Fig. 1",
-    statement=r"'Focal loss coincides with cross-entropy when $\gamma = 1$.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "KN24 Fig. 1",
+    r"'Focal loss coincides with cross-entropy when $\gamma = 1$.'",
+    lambda: Unchecked(LOST),
 )
-def fig1_coincide() -> Evidence:
-    """The definition of the loss is missing."""
-    return Unchecked(LOST)
 
 
 def factor_steps() -> tuple[Step, ...]:
@@ -124,16 +120,12 @@ def fig1_other_exponent() -> Evidence:
     )
 
 
-@claim(
+add_quoted(
     "kn24.fig1_loss_smaller",
-    source="KN24 Fig. 1",
-    statement=r"'When $\gamma \ge 1$, the' 'loss for well-classified samples ($p$ close to 1)' is 'smaller than' that 'for cross-entropy'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "KN24 Fig. 1",
+    r"'When $\gamma \ge 1$, the' 'loss for well-classified samples ($p$ close to 1)' is 'smaller than' that 'for cross-entropy'.",
+    lambda: Unchecked(SMALLER),
 )
-def fig1_loss_smaller() -> Evidence:
-    """The definition of the loss is missing."""
-    return Unchecked(SMALLER)
 
 
 @claim(
@@ -176,16 +168,12 @@ def gradient_ratio_steps() -> tuple[Step, ...]:
     )
 
 
-@claim(
+add_quoted(
     "kn24.fig1_gradient_smaller",
-    source="KN24 Fig. 1",
-    statement=r"'When $\gamma \ge 1$, the gradient' 'for well-classified samples ($p$ close to 1)' is 'smaller than' that 'for cross-entropy'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "KN24 Fig. 1",
+    r"'When $\gamma \ge 1$, the gradient' 'for well-classified samples ($p$ close to 1)' is 'smaller than' that 'for cross-entropy'.",
+    lambda: Unchecked(SMALLER),
 )
-def fig1_gradient_smaller() -> Evidence:
-    """The definition of the loss is missing."""
-    return Unchecked(SMALLER)
 
 
 @claim(
@@ -202,18 +190,14 @@ def fig1_gradient_where() -> Evidence:
     return Derivation((*gradient_ratio_steps(), gain_at_half_step()))
 
 
-@claim(
+add_quoted(
     "kn24.fig1_gradient_diverges",
-    source="KN24 Fig. 1",
-    statement=r"'For $0 < \gamma < 1$, as shown in the right figure, the gradient does not converge' (as $p \to 1$).",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "KN24 Fig. 1",
+    r"'For $0 < \gamma < 1$, as shown in the right figure, the gradient does not converge' (as $p \to 1$).",
+    lambda: Unchecked(LOST),
     headline="for gamma < 1 the gradient does not converge",
     instead="the loss is not legible: true with the exponent gamma - 1; with gamma the second derivative diverges",
 )
-def fig1_gradient_diverges() -> Evidence:
-    """The definition of the loss is missing."""
-    return Unchecked(LOST)
 
 
 @claim(

@@ -6,7 +6,7 @@ import sympy as sp
 
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, step, step_of_several
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.binary_map import stationarity_steps
 from reproduction.theorems.lemmas.curvature import convexity_proof
@@ -18,55 +18,47 @@ g = sp.Symbol("gamma", positive=True)
 SOLUTION = "0.7"  # of the focal loss with gamma = 1
 
 
-@claim(
+add_quoted = Rows(CHAPTER, "quoted")
+add_paraphrased = Rows(CHAPTER, "paraphrased")
+
+# Neither formula nor words are there.
+add_quoted(
     "kn24.theorem2",
-    source="KN24 Theorem 2",
-    statement=r"'Theorem 2', of which the text at hand has the name alone, in its list 'Theorems & Definitions'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def theorem2() -> Evidence:
-    """Neither formula nor words are there."""
-    return Unchecked(
+    "KN24 Theorem 2",
+    r"'Theorem 2', of which the text at hand has the name alone, in its list 'Theorems & Definitions'.",
+    lambda: Unchecked(
         "the text at hand has neither the statement of Theorem 2 nor a sentence that tells what it is about; "
         "kn24.gibbs and kn24.entropy_constrained "
         "are what can be said of the words of its summary"
-    )
+    ),
+)
 
-
-@claim(
+# The problem, its constraint and the posterior are in lost formulas.
+add_quoted(
     "kn24.maxwell_boltzmann",
-    source="KN24, summary of its page (TL;DR), in the third person",
-    statement=r"It 'shows that focal loss effectively reduces loss-surface curvature and frames this as an "
+    "KN24, summary of its page (TL;DR), in the third person",
+    r"It 'shows that focal loss effectively reduces loss-surface curvature and frames this as an "
     r"entropy-constrained optimization problem linked to "
     r"a Maxwell–Boltzmann posterior'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def maxwell_boltzmann() -> Evidence:
-    """The problem, its constraint and the posterior are in lost formulas."""
-    return Unchecked(
+    lambda: Unchecked(
         "its first half, on curvature, is that of kn24.theorem1; of the second the text at hand has lost the problem, its "
         "constraint and the posterior, of which it does not say over what "
         "it is, weights or classes; "
         "kn24.gibbs says which problem a Maxwell-Boltzmann distribution solves, kn24.entropy_constrained "
         "compares focal loss with the bound of Lemma 1"
-    )
-
-
-@claim(
-    "kn24.pac_bayes",
-    source="KN24, summary of its page (TL;DR), in the third person",
-    statement=r"The link to a posterior has 'support from a PAC-Bayes perspective'.",
-    chapter=CHAPTER,
-    fidelity="paraphrased",
+    ),
 )
-def pac_bayes() -> Evidence:
-    """No bound is in the text at hand."""
-    return Unchecked(
+
+# No bound is in the text at hand.
+add_paraphrased(
+    "kn24.pac_bayes",
+    "KN24, summary of its page (TL;DR), in the third person",
+    r"The link to a posterior has 'support from a PAC-Bayes perspective'.",
+    lambda: Unchecked(
         "the text at hand has no PAC-Bayes bound; kn24.gibbs says what least value such a bound's right side has, and "
         "where"
-    )
+    ),
+)
 
 
 def gibbs_steps() -> tuple[Step, ...]:

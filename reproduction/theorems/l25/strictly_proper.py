@@ -20,7 +20,7 @@ from reproduction.ledger.evidence import (
     step,
 )
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.theorems import symbols
 from reproduction.theorems.lemmas.binary_map import stationarity_steps
 from reproduction.theorems.lemmas.curvature import convexity_proof
@@ -153,20 +153,19 @@ def a7() -> Evidence:
     )
 
 
-@claim(
+add_quoted = Rows(CHAPTER, "quoted")
+
+# The conditions are missing.
+add_quoted(
     "l25.a8",
-    source="L25 section 4.3, App. A.8",
-    statement=r"'The Focal Calibration Loss is strictly proper if and only if' two conditions hold that 'and' joins and the text at hand has "
+    "L25 section 4.3, App. A.8",
+    r"'The Focal Calibration Loss is strictly proper if and only if' two conditions hold that 'and' joins and the text at hand has "
     r"lost.",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def a8() -> Evidence:
-    """The conditions are missing."""
-    return Unchecked(
+    lambda: Unchecked(
         "the text at hand has lost both conditions; l25.a8_reading says that no condition helps that leaves a gamma above 0, l25.a3 that the "
         "conclusion drawn in words is false"
-    )
+    ),
+)
 
 
 @claim(
@@ -378,19 +377,16 @@ def phi_steps() -> tuple[Step, ...]:
     )
 
 
-@claim(
+# The formula is missing.
+add_quoted(
     "l25.a6",
-    source="L25 Lemma A.3 (App. A.6)",
-    statement=r"$\varphi$, whose formula is lost from the text at hand, 'is strictly decreasing', with limits that are lost, and 'there exists a "
+    "L25 Lemma A.3 (App. A.6)",
+    r"$\varphi$, whose formula is lost from the text at hand, 'is strictly decreasing', with limits that are lost, and 'there exists a "
     r"unique' root.",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def a6() -> Evidence:
-    """The formula is missing."""
-    return Unchecked(
+    lambda: Unchecked(
         "the text at hand has lost the formula of the function and its limits; l25.a6_reading takes it from the proof"
-    )
+    ),
+)
 
 
 @claim(
@@ -449,16 +445,12 @@ def a6_root_corrected() -> Evidence:
     return Derivation((*phi_steps(), *residual_steps(), gain_positive_step()))
 
 
-@claim(
+add_quoted(
     "l25.a9",
-    source="L25 Eq. (8), App. A.9",
-    statement=r"'Focal loss can be related to the KL divergence', 'giving a bound of form' that is lost from the text at hand.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    "L25 Eq. (8), App. A.9",
+    r"'Focal loss can be related to the KL divergence', 'giving a bound of form' that is lost from the text at hand.",
+    lambda: Unchecked("the text at hand has lost the formula; l25.a9_reading proves that of M20, which it builds on"),
 )
-def a9() -> Evidence:
-    """The formula is missing."""
-    return Unchecked("the text at hand has lost the formula; l25.a9_reading proves that of M20, which it builds on")
 
 
 @claim(
@@ -498,20 +490,17 @@ def entropy_rate_step(weight: Any = -g) -> Step:
     )
 
 
-@claim(
+# Of what was observed in a figure nothing is at hand.
+add_quoted(
     "l25.higher_entropy",
-    source="L25 section 3.1",
-    statement=r"'Our observations in Fig. 2 suggest that focal loss often yields higher-entropy predictions, leading to underconfident outputs even "
+    "L25 section 3.1",
+    r"'Our observations in Fig. 2 suggest that focal loss often yields higher-entropy predictions, leading to underconfident outputs even "
     r"when the true probability is near 0 or 1 (i.e., for “easy” samples).'",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def higher_entropy() -> Evidence:
-    """Of what was observed in a figure nothing is at hand."""
-    return Unchecked(
+    lambda: Unchecked(
         "the observations of Fig. 2 are not at hand; what theory says of two classes is l25.higher_entropy_two_classes, of "
         "more m20.entropy_three_classes and m20.entropy_many_classes"
-    )
+    ),
+)
 
 
 @claim(

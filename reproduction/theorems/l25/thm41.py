@@ -10,7 +10,7 @@ from focal_lib.theory.gain import critical_gamma
 from reproduction.ledger.certificates import balls
 from reproduction.ledger.evidence import Derivation, Evidence, Step, Unchecked, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.theorems.lemmas.confidence import (
     confidence_proof,
     drop_of_tied_classes,
@@ -26,22 +26,21 @@ from reproduction.theorems.lemmas.weight import lagrange_steps
 CHAPTER = "12_focal_calibration_loss"
 
 
-@claim(
+add_quoted = Rows(CHAPTER, "quoted")
+
+# The formula is missing.
+add_quoted(
     "l25.thm41",
-    source="L25 Thm. 4.1, App. A.2",
-    statement=r"'Reducing Over-/Underconfidence': of a classifier trained by minimizing FCL a relation holds 'for any $x$', whose formula is "
+    "L25 Thm. 4.1, App. A.2",
+    r"'Reducing Over-/Underconfidence': of a classifier trained by minimizing FCL a relation holds 'for any $x$', whose formula is "
     r"lost from the text at hand.",
-    chapter=CHAPTER,
-    fidelity="quoted",
+    lambda: Unchecked(
+        "the text at hand has lost the formulas of the theorem and of the definition it rests on; l25.thm41_top says what is false of "
+        "the top probability, l25.thm41_norm what is true"
+    ),
     headline="less over- and underconfidence",
     instead="closer to the truth in Euclidean distance; the top probability can be further off",
 )
-def thm41() -> Evidence:
-    """The formula is missing."""
-    return Unchecked(
-        "the text at hand has lost the formulas of the theorem and of the definition it rests on; l25.thm41_top says what is false of "
-        "the top probability, l25.thm41_norm what is true"
-    )
 
 
 @claim(
@@ -156,20 +155,17 @@ def thm41_norms_reading() -> Evidence:
     )
 
 
-@claim(
+# 'Often' names no setting.
+add_quoted(
     "l25.overconfident_often",
-    source="L25 section 1",
-    statement=r"Focal loss 'often leads to overly confident predictions'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def overconfident_often() -> Evidence:
-    """'Often' names no setting."""
-    return Unchecked(
+    "L25 section 1",
+    r"Focal loss 'often leads to overly confident predictions'.",
+    lambda: Unchecked(
         "'often' names no setting and no share of cases that could be counted; l25.overconfident_printed counts the paper's own "
         "temperatures, l25.focal_overconfident_where says for which classes and "
         "gamma the minimiser of focal loss can be overconfident, chapter 8 measures networks"
-    )
+    ),
+)
 
 
 @claim(

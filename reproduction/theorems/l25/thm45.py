@@ -12,7 +12,7 @@ import sympy as sp
 from reproduction.ledger.certificates import balls, formulas
 from reproduction.ledger.evidence import Counterexample, Derivation, Evidence, Step, Unchecked, step
 from reproduction.ledger.formal import formal
-from reproduction.ledger.ledger import claim
+from reproduction.ledger.ledger import Rows, claim
 from reproduction.theorems.lemmas.curvature import convexity_proof
 from reproduction.theorems.lemmas.fcl_minimiser import risk
 from reproduction.theorems.lemmas.squared_distance import squared_distance_steps
@@ -88,19 +88,18 @@ def square_growth_step(power: int = 2) -> Step:
     )
 
 
-@claim(
+add_quoted = Rows(CHAPTER, "quoted")
+
+# The terms are missing.
+add_quoted(
     "l25.a14_steps",
-    source="L25 App. A.14, steps 5 and 6",
-    statement=r"Where the prediction is overconfident, 'the calibration term overall is negative', where it is underconfident 'the term' of the "
+    "L25 App. A.14, steps 5 and 6",
+    r"Where the prediction is overconfident, 'the calibration term overall is negative', where it is underconfident 'the term' of the "
     r"square 'is still negative but smaller in magnitude, ensuring that the gap is reduced'.",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def a14_steps() -> Evidence:
-    """The terms are missing."""
-    return Unchecked(
+    lambda: Unchecked(
         "the text at hand has lost the terms and the conditions of both cases; l25.a14_square_gap says what sign the part has that its words describe"
-    )
+    ),
+)
 
 
 @claim(
@@ -146,18 +145,15 @@ def square_gap_steps(gain: Callable[[Any, Any], Any] | None = None) -> tuple[Ste
     )
 
 
-@claim(
+# Needs the paper's networks on the paper's data.
+add_quoted(
     "l25.state_of_the_art",
-    source="L25 Abstract, section 5, Tables 1 to 8",
-    statement=r"'Extensive evaluations on various models and datasets demonstrate that our method achieves SOTA performance in both "
+    "L25 Abstract, section 5, Tables 1 to 8",
+    r"'Extensive evaluations on various models and datasets demonstrate that our method achieves SOTA performance in both "
     r"calibration and accuracy metrics.'",
-    chapter=CHAPTER,
-    fidelity="quoted",
-)
-def state_of_the_art() -> Evidence:
-    """Needs the paper's networks on the paper's data."""
-    return Unchecked(
+    lambda: Unchecked(
         "needs ResNets, Wide-ResNet, DenseNet and a text CNN trained with seven losses on six data sets: `focal grid workflow/grids/NAME.yaml` with "
         "l25-tables, l25-text and l25-tinyimagenet, whose files say what they lack; the verdict is then to be computed by hand, from the metrics "
         "that the same commands with `--table FILE.parquet` write; the paper used one seed"
-    )
+    ),
+)

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import sys
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from reproduction.engine.store import load_runs
 from reproduction.ledger import Claim, Measurement, Unchecked, Verdict, claim, find, ledger, verdicts
 from reproduction.ledger import ledger as face
 from reproduction.ledger.judgement import HOLDS
-from reproduction.ledger.ledger import PAPERS, RETIRED, Fidelity
+from reproduction.ledger.ledger import PAPERS, RETIRED, Fidelity, Rows
 from reproduction.studies.shared import from_runs
 from tests.quick import first_is_quick, quick_but_for
 
@@ -66,7 +67,10 @@ def test_measured_claims_reach_a_verdict(id, two_seeds):
 def test_claim_is_complete(claim):
     assert PAPERS[claim.paper] in claim.source
     assert claim.statement.strip()
-    assert claim.check.__doc__, "without a docstring the book has no source to link to"
+    shown = inspect.getmembers(sys.modules[claim.check.__module__], inspect.isfunction)
+    shown = [name for name, one in shown if one.__doc__ and one.__module__ == claim.check.__module__]
+    assert claim.function in shown or not claim.function, "without a docstring the book has no source to link to"
+    assert any(not name.startswith("_") for name in shown), "nor where a module of rows has no public function"
     assert set(claim.corrects) <= set(CLAIMS)
     assert (ROOT / "notebooks" / f"{claim.chapter}.py").exists()
 
@@ -174,6 +178,19 @@ def test_an_id_is_taken_by_one_check(monkeypatch):
         with pytest.raises(ValueError, match=rf"claim id must be unique. Got '{id}' of .*\.one and of .*\.two\."):
             claim(id, **options, needs=needs)(two)
         assert find(id).evidence.reason == "one"
+
+
+def test_a_row_is_a_claim_on_its_line_and_no_id_is_that_of_another_row(monkeypatch):
+    monkeypatch.setattr(sys.modules[Rows.__module__], "_REGISTRY", registry := {})
+    add = Rows("23_text", "ours", needs="results/texts")
+    add("m20.new", "M20", "It is so.", lambda: Unchecked("not yet"))
+    add("m20.other", "M20", "It is so.", lambda: Unchecked("not yet"), chapter="13_table1", needs="runs")
+    one, other = registry.values()
+    assert (one.chapter, one.needs, one.fidelity, one.function) == ("23_text", "results/texts", "ours", "")
+    assert (other.chapter, other.needs, other.line - one.line) == ("13_table1", "runs", 1)
+    assert one.evidence == Unchecked("not yet")
+    with pytest.raises(ValueError, match=r"must be unique\. Got 'm20\.new'"):
+        add("m20.new", "M20", "It is so.", lambda: Unchecked("not yet"))
 
 
 def test_retired_ids_lead_to_what_took_their_place():

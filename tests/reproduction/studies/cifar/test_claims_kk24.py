@@ -14,10 +14,10 @@ from reproduction.studies.cifar.claims_kk24 import (
     RUNS,
     SCALED,
     _gains_in_words,
+    change_of_ece_by_gamma,
     focal_losses,
     gain_of_focal_losses,
     gains_of_rows,
-    table1_gamma_ece,
 )
 from reproduction.studies.shared import from_runs
 from reproduction.studies.shared.from_runs import difference
@@ -158,7 +158,7 @@ def test_the_headline_names_the_losses_that_contradict(monkeypatch):
 
 def test_a_remark_tells_what_calibrated_networks_would_differ_by():
     """Of gamma 7 less sure after its temperature than cross-entropy: chance makes a larger ECE."""
-    found = table1_gamma_ece()
+    found = change_of_ece_by_gamma()
     (by_chance,) = re.findall(r"would differ by ([+-][\d.]+), by chance alone", found.remark)
     assert 0.1 < float(by_chance) < 0.4
     table = read_whole_seeds(RUNS)

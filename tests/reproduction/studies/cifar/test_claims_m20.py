@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from reproduction.ledger import Verdict
+from reproduction.ledger import Verdict, find
 from reproduction.studies.cifar import claims_m20 as cifar
 from reproduction.studies.shared.recorded import read_whole_seeds
 
@@ -47,5 +47,5 @@ def test_three_of_four_seeds_decide_nothing(monkeypatch):
 
 def test_the_claim_of_other_steps_reads_other_runs(monkeypatch):
     monkeypatch.setattr("reproduction.studies.shared.from_runs.read_whole_seeds", planted(5.0, -2.6, 4))
-    assert cifar.cifar10_before_clipped().measured == pytest.approx(-2.6 + 1.5 * LEAST)
-    assert cifar.cifar10_before_clipped().verdict == Verdict.REPRODUCED
+    assert find("m20.cifar10_before_clipped").check().measured == pytest.approx(-2.6 + 1.5 * LEAST)
+    assert find("m20.cifar10_before_clipped").check().verdict == Verdict.REPRODUCED

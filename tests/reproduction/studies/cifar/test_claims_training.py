@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from focal_lib.theory.closest_temperature import closest_temperature
+from reproduction.ledger import find
 from reproduction.ledger.judgement import Verdict
 from reproduction.studies.cifar import claims_training as training
 
@@ -36,7 +37,7 @@ def _gaps(gap_by_gamma: dict[float, float]) -> pd.DataFrame:
 def test_underconfidence_is_measured_against_cross_entropy(monkeypatch, of_cross_entropy, verdict):
     table = _gaps({0.0: of_cross_entropy, 1.0: 0.1, 3.0: 0.2})
     monkeypatch.setattr(training, "gaps", lambda: table)
-    assert training.focal_underconfident().verdict == verdict
+    assert find("kk24.focal_underconfident").check().verdict == verdict
 
 
 def _temperatures(by_gamma: dict[float, float], *, mapped: float = 1.0, spread: float = 0.01) -> pd.DataFrame:
@@ -88,4 +89,4 @@ def test_the_proper_part_is_judged_after_the_map(monkeypatch, mapped_gap, noise,
     table = _gaps({0.0: 0.0, 1.0: 0.1, 3.0: 0.2}).assign(gap=-0.1)
     table["mapped_gap"] = mapped_gap + noise * np.linspace(-1, 1, len(SEEDS))[table["seed"]]
     monkeypatch.setattr(training, "gaps", lambda: table)
-    assert training.proper_part_calibrated().verdict == verdict
+    assert find("kk24.proper_part_calibrated").check().verdict == verdict

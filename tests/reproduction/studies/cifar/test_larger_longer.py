@@ -5,7 +5,6 @@ import pytest
 
 from reproduction.engine.grids import read_contrasts, read_grid
 from reproduction.ledger import Verdict, find
-from reproduction.studies.cifar import claims_kk24 as table1
 from reproduction.studies.cifar import claims_m20 as cifar
 from reproduction.studies.cifar.claims_m20 import CLIPPED, change_of_lead
 from reproduction.studies.shared.recorded import read_planned, read_table, read_whole_seeds
@@ -41,10 +40,10 @@ def test_seed_0_was_seen_and_is_not_asked():
 @pytest.mark.parametrize(("by", "verdict"), [(0.0, Verdict.REPRODUCED), (9.0, Verdict.NOT_REPRODUCED)])
 def test_fresh_seeds_decide(records, by, verdict):
     records[cifar.FRESH] = shifted(SEEN, [1, 2, 3], by)
-    found = cifar.cifar10_before_long()
+    found = find("m20.cifar10_before_long").check()
     assert (found.verdict, found.over) == (verdict, "3 seeds")
     records[cifar.FRESH] = shifted(SEEN, [1, 2], by)
-    assert cifar.cifar10_before_long().verdict == Verdict.UNDECIDED
+    assert find("m20.cifar10_before_long").check().verdict == Verdict.UNDECIDED
 
 
 def test_a_change_waits_for_the_seeds_that_both_are_planned_with(records):
@@ -67,13 +66,13 @@ def test_a_change_between_runs_without_a_common_seed_is_refused():
 @pytest.mark.parametrize(
     "check",
     [
-        table1.table1_ece_every_loss_resnet18,
-        table1.table1_ece_focal_losses_resnet18,
-        table1.table1_gamma_ece_resnet18,
-        table1.table1_gamma_accuracy_resnet18,
-        cifar.cifar10_before_resnet18,
-        cifar.cifar10_after_sample_dependent_resnet18,
-        cifar.cifar10_after_fixed_resnet18,
+        find("kk24.table1_ece_every_loss_resnet18").check,
+        find("kk24.table1_ece_focal_losses_resnet18").check,
+        find("kk24.table1_gamma_ece_resnet18").check,
+        find("kk24.table1_gamma_accuracy_resnet18").check,
+        find("m20.cifar10_before_resnet18").check,
+        find("m20.cifar10_after_sample_dependent_resnet18").check,
+        find("m20.cifar10_after_fixed_resnet18").check,
     ],
 )
 def test_claims_of_resnet18_read_its_runs_alone(monkeypatch, check):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from reproduction.engine.spec import Spec
-from reproduction.ledger import Verdict
+from reproduction.ledger import Verdict, find
 from reproduction.studies.cifar import claims_focal_training as focal_training
 from reproduction.studies.epochs import claims_overfitting as overfitting
 
@@ -49,12 +49,12 @@ def made(gamma=0.0, changes=AS_PRINTED, right=5.0, wrong=5.0, train=9.0):
 
 
 FIGURES_1_AND_2 = [
-    (overfitting.fig1_test_nll, {"nll": (1.3, 0.5)}),
-    (overfitting.fig1_test_nll, {"nll_wrong": (7.0, 2.0)}),
-    (overfitting.fig1_test_nll, {"nll_right": (0.02, 0.2)}),
-    (overfitting.fig1_ece, {"adaptive_ece": (0.14, 0.01)}),
-    (overfitting.fig1_entropies, {"entropy_wrong": (0.3, 1.0)}),
-    (overfitting.fig1_entropies, {"entropy_right": (0.05, 0.4)}),
+    (find("m20.fig1_test_nll").check, {"nll": (1.3, 0.5)}),
+    (find("m20.fig1_test_nll").check, {"nll_wrong": (7.0, 2.0)}),
+    (find("m20.fig1_test_nll").check, {"nll_right": (0.02, 0.2)}),
+    (find("m20.fig1_ece").check, {"adaptive_ece": (0.14, 0.01)}),
+    (find("m20.fig1_entropies").check, {"entropy_wrong": (0.3, 1.0)}),
+    (find("m20.fig1_entropies").check, {"entropy_right": (0.05, 0.4)}),
     (overfitting.fig2_after_perfect, {"confidence": (0.999, 0.9)}),
 ]
 
@@ -73,9 +73,9 @@ FALLING = AS_PRINTED | {"nll": (0.5, 0.02), "nll_wrong": (2.0, 1.1)}  # as the t
 @pytest.mark.parametrize("opposite", [{"nll": (0.5, 0.6)}, {"nll_right": (0.02, 0.2)}, {"nll_wrong": (1.1, 2.0)}])
 def test_the_training_nll_falls(opposite, monkeypatch):
     monkeypatch.setattr(overfitting, "results", lambda: made(changes=FALLING))
-    assert overfitting.fig1_train_nll().verdict == Verdict.REPRODUCED
+    assert find("m20.fig1_train_nll").check().verdict == Verdict.REPRODUCED
     monkeypatch.setattr(overfitting, "results", lambda: made(changes=FALLING | opposite))
-    assert overfitting.fig1_train_nll().verdict == Verdict.NOT_REPRODUCED
+    assert find("m20.fig1_train_nll").check().verdict == Verdict.NOT_REPRODUCED
 
 
 def test_a_change_ends_where_no_sample_is_left(monkeypatch):
@@ -132,9 +132,9 @@ def with_focal(changes=AS_PRINTED | MILDER, **logits):
 @pytest.mark.parametrize(
     ("claim", "opposite"),
     [
-        (focal_training.fig3_nll_wrong, {"changes": AS_PRINTED | {"nll_wrong": (1.6, 9.0)}}),
-        (focal_training.fig3_entropy_wrong, {"changes": AS_PRINTED | {"entropy_wrong": (0.9, 0.2)}}),
-        (focal_training.fig3_true_class_wrong, {"wrong": 6.0}),
+        (find("m20.fig3_nll_wrong").check, {"changes": AS_PRINTED | {"nll_wrong": (1.6, 9.0)}}),
+        (find("m20.fig3_entropy_wrong").check, {"changes": AS_PRINTED | {"entropy_wrong": (0.9, 0.2)}}),
+        (find("m20.fig3_true_class_wrong").check, {"wrong": 6.0}),
         (focal_training.fig3_true_class_right, {"right": 6.0}),
         (focal_training.fig3_true_class_right, {"changes": AS_PRINTED | {"nll_right": (0.2, 0.01)}}),
     ],

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from reproduction.ledger import Verdict
+from reproduction.ledger import Verdict, find
 from reproduction.studies.epochs import claims_confident as confident_here
 
 
@@ -21,10 +21,10 @@ def made(column, before, after, **constant):
 @pytest.mark.parametrize(
     ("claim", "table", "column", "sign"),
     [
-        (confident_here.table6_before_here, "shares", "share", {"before": -0.1, "after": 0.0}),
-        (confident_here.table6_after_here, "shares", "share", {"before": 0.0, "after": 0.1}),
-        (confident_here.fig8_wrong_before_here, "where_agreed", "confidence", {"before": -0.1, "after": 0.0}),
-        (confident_here.fig8_wrong_after_here, "where_agreed", "confidence", {"before": 0.0, "after": -0.1}),
+        (find("m20.table6_before_here").check, "shares", "share", {"before": -0.1, "after": 0.0}),
+        (find("m20.table6_after_here").check, "shares", "share", {"before": 0.0, "after": 0.1}),
+        (find("m20.fig8_wrong_before_here").check, "where_agreed", "confidence", {"before": -0.1, "after": 0.0}),
+        (find("m20.fig8_wrong_after_here").check, "where_agreed", "confidence", {"before": 0.0, "after": -0.1}),
     ],
 )
 def test_each_stage_is_judged_by_itself(claim, table, column, sign, monkeypatch):

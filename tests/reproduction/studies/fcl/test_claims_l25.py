@@ -42,7 +42,7 @@ def test_twice_the_lean_is_not_what_is_asked_for(monkeypatch):
 
 def test_one_seed_decides_nothing(monkeypatch):
     monkeypatch.setattr(networks, "read_fcl", lambda name: read_fcl(name).query("seed == 1"))
-    assert networks.l2_lower_here().verdict == Verdict.UNDECIDED
+    assert find("l25.l2_lower_here").check().verdict == Verdict.UNDECIDED
 
 
 def test_the_map_needs_the_gain(monkeypatch):

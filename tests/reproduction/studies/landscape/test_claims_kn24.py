@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reproduction.ledger import find
 from reproduction.ledger.evidence import All
 from reproduction.ledger.judgement import Verdict
 from reproduction.studies.landscape import (
@@ -53,7 +54,13 @@ def test_a_flatter_landscape_with_the_least_ece_in_the_middle(given):
     given(top=lambda g: np.exp(-g), trace_ce=lambda g: 1 / (1 + g), ece=lambda g: 1 + (g - 3) ** 2)
     assert landscape.fig2().verdict == Verdict.REPRODUCED
     assert len(landscape.fig2().parts) == 5 + 5 + 3
-    for claim in (landscape.fig2_ends, landscape.fig2_ece, landscape.fig3, landscape.one_landscape, landscape.spread):
+    for claim in (
+        find("kn24.fig2_ends").check,
+        find("kn24.fig2_ece").check,
+        find("kn24.fig3").check,
+        find("kn24.one_landscape").check,
+        find("kn24.spread").check,
+    ):
         assert isinstance(claim(), All)
         assert claim().verdict == Verdict.REPRODUCED
 
@@ -61,10 +68,10 @@ def test_a_flatter_landscape_with_the_least_ece_in_the_middle(given):
 def test_one_step_that_rises_contradicts(given):
     given(top=lambda g: np.exp(-g) if g < 5 else 1.0, trace_ce=lambda g: 1 + g, ece=lambda g: 9 - g)
     assert landscape.fig2().verdict == Verdict.NOT_REPRODUCED
-    assert landscape.fig2_ece().verdict == Verdict.NOT_REPRODUCED
-    assert landscape.fig3().verdict == Verdict.NOT_REPRODUCED
-    assert landscape.one_landscape().verdict == Verdict.NOT_REPRODUCED
-    assert landscape.one_landscape_train().verdict == Verdict.NOT_REPRODUCED
+    assert find("kn24.fig2_ece").check().verdict == Verdict.NOT_REPRODUCED
+    assert find("kn24.fig3").check().verdict == Verdict.NOT_REPRODUCED
+    assert find("kn24.one_landscape").check().verdict == Verdict.NOT_REPRODUCED
+    assert find("kn24.one_landscape_train").check().verdict == Verdict.NOT_REPRODUCED
 
 
 def test_relations_are_by_seed_and_need_a_sign(given):

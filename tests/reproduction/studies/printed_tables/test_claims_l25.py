@@ -40,7 +40,7 @@ def test_a_changed_cell_changes_the_conclusion(monkeypatch, changed):
 
 
 def test_auroc_is_highest_for_most_networks_on_one_data_set_only(monkeypatch):
-    assert tables.auroc_highest().verdict == Verdict.NOT_REPRODUCED
+    assert find("l25.auroc_highest").check().verdict == Verdict.NOT_REPRODUCED
     cells = printed_tables()
     monkeypatch.setattr(from_tables, "printed_tables", lambda: cells)
     fcl = "table == 'AUROC table' and loss == 'fcl' and network == @network and dataset.str.endswith(@dataset)"
@@ -49,9 +49,9 @@ def test_auroc_is_highest_for_most_networks_on_one_data_set_only(monkeypatch):
         cells.loc[cells.query(fcl, local_dict={"dataset": dataset, "network": network}).index, "value"] = value
 
     change("SVHN", "ResNet-110", 99.9)
-    assert tables.auroc_highest().verdict == Verdict.REPRODUCED
+    assert find("l25.auroc_highest").check().verdict == Verdict.REPRODUCED
     change("CIFAR-10-C", "DenseNet-121", 50.0)
-    assert tables.auroc_highest().verdict == Verdict.NOT_REPRODUCED
+    assert find("l25.auroc_highest").check().verdict == Verdict.NOT_REPRODUCED
 
 
 def test_errors_are_lowest_in_most_rows_of_fcl_alone():
@@ -60,8 +60,8 @@ def test_errors_are_lowest_in_most_rows_of_fcl_alone():
 
 
 def test_fcl_changes_less_than_cross_entropy_in_every_row():
-    assert tables.minimal_change().verdict == Verdict.REPRODUCED
-    assert "Tiny-ImageNet, ResNet-50 (10.22 to 1.35)" in tables.minimal_change().describe()
+    assert find("l25.minimal_change").check().verdict == Verdict.REPRODUCED
+    assert "Tiny-ImageNet, ResNet-50 (10.22 to 1.35)" in find("l25.minimal_change").check().describe()
     assert from_tables.rows_changed_no_more("L25", "Table 4", "fcl", "cross-entropy", 12).verdict == Verdict.REPRODUCED
 
 
@@ -80,7 +80,13 @@ def test_size_of_change_is_that_of_either_sign():
 
 
 def test_single_runs_are_said_to_be_such():
-    claims = [tables.fcl_rows, tables.tiny_imagenet, tables.outperforms, chexnet.table9_average, chexnet.table9_rows]
+    claims = [
+        tables.fcl_rows,
+        tables.tiny_imagenet,
+        tables.outperforms,
+        chexnet.table9_average,
+        find("l25.table9_rows").check,
+    ]
     assert all("single runs as printed, without uncertainty" in claim().describe() for claim in claims)
 
 
@@ -114,18 +120,18 @@ def test_another_cell_of_table_9(monkeypatch, claim, pathology, method, column, 
 
 
 def test_four_rows_of_table_9_are_lower():
-    found = chexnet.table9_rows()
+    found = find("l25.table9_rows").check()
     assert found.verdict == Verdict.REPRODUCED
     assert found.remark == "Not in: Cardiomegaly, Infiltration, Pleural Thickening, Pneumothorax"
 
 
 def test_temperatures_of_focal_loss_are_above_one_in_most_rows(monkeypatch):
     """In 7 of 12; one less and it is no more than half."""
-    found = tables.overconfident_printed()
+    found = find("l25.overconfident_printed").check()
     assert (found.measured, found.verdict) == (7, Verdict.REPRODUCED)
     assert "CIFAR-10, DenseNet-121" in found.remark
     cells = printed_tables()
     row = (cells["loss"] == "flsd-53") & (cells["table"] == "Table 4") & (cells["paper"] == "L25")
     cells.loc[row & (cells["dataset"] == "AG News") & (cells["stage"] == "post"), "temperature"] = 1.0
     monkeypatch.setattr(from_tables, "printed_tables", lambda: cells)
-    assert tables.overconfident_printed().verdict == Verdict.NOT_REPRODUCED
+    assert find("l25.overconfident_printed").check().verdict == Verdict.NOT_REPRODUCED

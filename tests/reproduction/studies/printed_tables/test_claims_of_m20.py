@@ -3,15 +3,12 @@
 import pandas as pd
 import pytest
 
-from reproduction.ledger import Verdict
+from reproduction.ledger import Verdict, find
 from reproduction.studies.printed_tables import (
     claims_accuracy as accuracy,
 )
 from reproduction.studies.printed_tables import (
     claims_confident as confident_predictions,
-)
-from reproduction.studies.printed_tables import (
-    claims_m20 as tables,
 )
 from reproduction.studies.printed_tables import (
     claims_policies as policies,
@@ -67,7 +64,7 @@ def test_most_is_more_than_half():
 @pytest.mark.parametrize(
     ("claim", "value", "column", "where"),
     [
-        (printed_temperatures.temperatures_sample_dependent, 1.5, "temperature", {"loss": "flsd-53", "stage": "post"}),
+        (find("m20.temperatures_sample_dependent").check, 1.5, "temperature", {"loss": "flsd-53", "stage": "post"}),
         (
             printed_temperatures.temperatures_higher,
             0.6,
@@ -76,17 +73,27 @@ def test_most_is_more_than_half():
         ),
         (printed_temperatures.temperatures_baselines, 1.9, "temperature", {"loss": "mmce", "stage": "post"}),
         (printed_temperatures.near_one_calibrated, 0.1, "value", {"metric": "ece", "loss": "flsd-53", "stage": "post"}),
-        (tables.almost_all_cases, 9.0, "value", {"metric": "ece", "loss": "flsd-53", "dataset": "CIFAR-10"}),
+        (find("m20.almost_all_cases").check, 9.0, "value", {"metric": "ece", "loss": "flsd-53", "dataset": "CIFAR-10"}),
         (
             policies.gamma_order,
             1.0,
             "value",
             {"loss": "focal 2", "dataset": "CIFAR-10", "metric": "ece", "stage": "pre"},
         ),
-        (policies.schedule_532_before, 3.0, "value", {"loss": "focal 5-3-1", "dataset": "CIFAR-100", "stage": "pre"}),
-        (policies.sample_wise_53_better, 0.1, "value", {"loss": "flsd-532", "metric": "ece", "stage": "post"}),
+        (
+            find("m20.schedule_532_before").check,
+            3.0,
+            "value",
+            {"loss": "focal 5-3-1", "dataset": "CIFAR-100", "stage": "pre"},
+        ),
+        (find("m20.sample_wise_53_better").check, 0.1, "value", {"loss": "flsd-532", "metric": "ece", "stage": "post"}),
         (policies.best_of_all, 1.6, "value", {"loss": "focal 3", "metric": "ece", "stage": "post"}),
-        (policies.other_focal_competitive, 5.0, "value", {"loss": "focal 3", "metric": "ece", "stage": "post"}),
+        (
+            find("m20.other_focal_competitive").check,
+            5.0,
+            "value",
+            {"loss": "focal 3", "metric": "ece", "stage": "post"},
+        ),
         (accuracy.fig3_errors, 6.0, "value", {"loss": "focal 1", "metric": "error", "dataset": "CIFAR-10"}),
         (accuracy.similar_accuracy, 30.0, "value", {"loss": "flsd-53", "metric": "error", "dataset": "CIFAR-100"}),
         (
@@ -112,14 +119,19 @@ def test_the_example_of_adaptive_ece_is_not_all(change):
 
 
 def test_evidence_from_print_says_that_it_has_no_uncertainty():
-    assert tables.almost_all_cases().describe().endswith("of single runs, as far as it says, without uncertainty.")
+    assert (
+        find("m20.almost_all_cases")
+        .check()
+        .describe()
+        .endswith("of single runs, as far as it says, without uncertainty.")
+    )
 
 
 @pytest.mark.parametrize(
     ("claim", "value", "column", "where"),
     [
         (printed_temperatures.temperatures_other_focal, 1.0, "temperature", {"stage": "post"}),
-        (policies.schedule_532_after, 0.1, "value", {"loss": "focal 5-3-2", "stage": "post"}),
+        (find("m20.schedule_532_after").check, 0.1, "value", {"loss": "focal 5-3-2", "stage": "post"}),
     ],
 )
 def test_what_is_not_reproduced_could_be(claim, value, column, where, change):
@@ -201,11 +213,11 @@ def test_another_confidence_is_noticed(claim, loss, value, monkeypatch):
 
 @pytest.mark.parametrize(("stage", "share"), [("pre", 99.0), ("post", 4.0)])
 def test_another_share_is_noticed(stage, share, monkeypatch):
-    assert confident_predictions.table6_printed().verdict == Verdict.REPRODUCED
+    assert find("m20.table6_printed").check().verdict == Verdict.REPRODUCED
     table = m20_table6()
     table.loc[(table["loss"] == "focal") & (table["stage"] == stage), "share"] = share
     monkeypatch.setattr(confident_predictions, "m20_table6", lambda: table)
-    assert confident_predictions.table6_printed().verdict == Verdict.NOT_REPRODUCED
+    assert find("m20.table6_printed").check().verdict == Verdict.NOT_REPRODUCED
 
 
 def test_a_confidence_that_falls_as_far_is_noticed(monkeypatch):
