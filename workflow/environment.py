@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRAS = ("book", "test", "dask", "methods", "onnx")
+EXTRAS = ("reproduction", "book", "test", "dask", "methods", "onnx")
 
 
 def missing(root: Path = ROOT, extras: Iterable[str] = EXTRAS) -> list[str]:
