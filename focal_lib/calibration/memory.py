@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-import psutil
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 _LIMITS = (  # of a container: its limit and what it uses, of version 2 of control groups and of version 1
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -14,17 +18,34 @@ _LIMITS = (  # of a container: its limit and what it uses, of version 2 of contr
 
 def available_memory() -> int:
     """Bytes that this process can take: those of the machine, or fewer where a container or a limit says so."""
-    found = [psutil.virtual_memory().available]
+    found = [_of_machine()]
     for limit, used in _LIMITS:
         try:
             found.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
         except (OSError, ValueError):  # no container, or 'max'
             continue
-    own = psutil.Process()
-    if hasattr(own, "rlimit"):  # Linux
-        most, taken = own.rlimit(psutil.RLIMIT_AS)[0], own.memory_info().vms
-        found += [most - taken] if most != psutil.RLIM_INFINITY else []
+    if resource is not None and Path("/proc/self/statm").exists():  # Linux
+        most, taken = resource.getrlimit(resource.RLIMIT_AS)[0], _own_addresses()
+        found += [most - taken] if most != resource.RLIM_INFINITY else []
     return max(0, min(found))
+
+
+def _of_machine() -> int:
+    """Bytes available, as Linux estimates them; half of all memory, where a system says only that; else 2 GB."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")) * 1024
+    except (OSError, StopIteration, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, OSError, ValueError):
+        return 2_000_000_000
+
+
+def _own_addresses() -> int:
+    """Bytes of addresses that this process has taken, on Linux."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def require_memory(size: int, what: str) -> None:

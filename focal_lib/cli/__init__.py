@@ -12,27 +12,64 @@ Other packages add commands of theirs by entry points of the group `focal_lib.co
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 import click
 
 _OWN = ("apply", "calibrate", "check", "export", "watch")
+_GROUP = "focal_lib.commands"
 
 
 class _Commands(click.Group):
-    """Commands that are imported when they are asked for."""
+    """Commands that are imported when they are asked for; what those of other packages lack is said in a line."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        return sorted([*_OWN, *entry_points(group="focal_lib.commands").names])
+        return sorted([*_OWN, *entry_points(group=_GROUP).names])
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name in _OWN:
             command: click.Command = getattr(import_module(f"focal_lib.cli.{name}"), name)
             return command
-        for added in entry_points(group="focal_lib.commands", name=name):
-            loaded: click.Command = added.load()
+        for added in entry_points(group=_GROUP, name=name):
+            try:
+                loaded: click.Command = added.load()
+            except ModuleNotFoundError as error:
+                if (needs := _needs(added, error)) is None:
+                    raise
+                return _Lacking(name, needs)
             return loaded
         return None
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except ModuleNotFoundError as error:
+            for added in entry_points(group=_GROUP, name=context.invoked_subcommand or ""):
+                if (needs := _needs(added, error)) is not None:
+                    raise click.ClickException(needs) from error
+            raise
+
+
+class _Lacking(click.Command):
+    """Stands in for a command that cannot be imported: listed, and says what it needs, whatever its arguments."""
+
+    def __init__(self, name: str, needs: str) -> None:
+        super().__init__(name, short_help=needs.partition(": ")[2])
+        self.needs = needs
+
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **more: Any) -> click.Context:
+        raise click.ClickException(self.needs)
+
+
+def _needs(added: EntryPoint, error: ModuleNotFoundError) -> str | None:
+    """What to install for a command of another package; None where that package itself lacks a module, a fault."""
+    package = added.module.partition(".")[0]
+    if added.dist is None or (error.name or package).partition(".")[0] in (package, "focal_lib"):
+        return None
+    project = added.dist.metadata["Name"]
+    extra = f"[{package}]" if package in (added.dist.metadata.get_all("Provides-Extra") or ()) else ""
+    return f"focal {added.name} needs the {package}'s packages: pip install '{project}{extra}'"
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

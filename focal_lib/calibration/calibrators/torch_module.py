@@ -7,6 +7,7 @@ logarithm of the odds of the top class.
 from __future__ import annotations
 
 import math
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -76,8 +77,14 @@ def write_onnx(module: nn.Module, classes: int, path: Path) -> None:
 
     Raises:
         ValueError: another ending than .onnx, by which the exporter would choose another format.
+        ModuleNotFoundError: onnx or onnxscript is not installed.
     """
     check_target(path, ending=".onnx")
+    for needed in ("onnx", "onnxscript"):
+        if find_spec(needed) is None:
+            raise ModuleNotFoundError(
+                f"to write ONNX needs the package {needed}: pip install 'focal-lib[onnx]'", name=needed
+            )
     any_n = {"logits": {0: torch.export.Dim("n")}}
     program = torch.onnx.export(
         module.eval(),
