@@ -32,7 +32,7 @@ endef
 
 LINT := $(BIN)/ruff format --check -q . && $(BIN)/ruff check -q . && $(BIN)/mypy --no-error-summary && \
         { floors=$$($(BIN)/lint-imports --no-logo --no-cache) || { echo "$$floors"; false; }; } && \
-        $(BIN)/python -m workflow.linters
+        for hook in citation container workflows; do $(BIN)/pre-commit run --all-files $$hook || exit; done
 
 .PHONY: book pdf test browser lint mutants bench proofs article unlock clean help
 .DEFAULT_GOAL := help

@@ -26,9 +26,8 @@ from reproduction.engine.data.sources import find_source
 from reproduction.engine.grids import read_notes
 from reproduction.engine.spec import Spec
 from reproduction.engine.store import SPEC
-from workflow.codemeta import CITATION
 
-METADATA = "ro-crate-metadata.json"
+CITATION, METADATA = "CITATION.cff", "ro-crate-metadata.json"
 FORMATS = {
     ".json": "application/json",
     ".md": "text/markdown",

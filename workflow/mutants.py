@@ -10,7 +10,7 @@ the test that noticed it is the same, with all that it uses; where nobody notice
 until one notices,
 
 1. the tests of its module: theory/maps.py has tests/focal_lib/theory/test_maps.py;
-2. the other tests of tests/focal_lib/theory that use the module, the quickest first;
+2. the other tests of theory and of theorems that use the module, the quickest first;
 3. the claims that depend on it: a recorded verdict must change, or a check fail.
 
 Tests that fail without any change are named and left out. workflow/mutants_equivalent.yaml lists the mutants that
@@ -55,6 +55,7 @@ from workflow.mutants_tests import Ran, run_tests
 ROOT = Path(__file__).resolve().parents[1]
 SUBJECT = "focal_lib/theory"
 TESTS = "tests/focal_lib/theory"
+THEOREMS = "tests/reproduction/theorems"
 CLAIMS = "tests/reproduction/ledger/test_ledger.py"
 VERDICTS = "reproduction/ledger/verdicts.json"
 VERDICT = CLAIMS + "::test_verdict_is_as_recorded[{}]"
@@ -129,7 +130,9 @@ def stages(path: str) -> list[Stage]:
     """What a mutant of this file meets, in order; a stage without tests is left out."""
     within = Path(path).relative_to(SUBJECT)
     nearest = (Path(TESTS) / within.parent / f"test_{within.name}").as_posix()
-    files = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / TESTS).rglob("test_*.py"))
+    files = sorted(
+        p.relative_to(ROOT).as_posix() for tests in (TESTS, THEOREMS) for p in (ROOT / tests).rglob("test_*.py")
+    )
     others = tuple(file for file in files if file != nearest and path in _sources_of_test(file))
     module = ".".join(Path(path).with_suffix("").parts)
     claims = dependencies.claims_that_use(module)
@@ -171,7 +174,7 @@ def preloaded(files: Iterable[str]) -> list[str]:
                     names |= {alias.name for alias in node.names}
                 elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                     names.add(node.module)
-    own = {"focal_lib", "tests", *sys.stdlib_module_names}
+    own = {"focal_lib", "reproduction", "tests", *sys.stdlib_module_names}
     return sorted(name for name in names if name.split(".")[0] not in own)
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 _MEMORY = 8 << 30  # bytes: a changed loop may collect without end
-_PACKAGES = ("focal_lib", "tests", "workflow")
+_PACKAGES = ("focal_lib", "reproduction", "tests", "workflow")
 
 
 @dataclass

@@ -13,7 +13,7 @@ from reproduction.ledger.ledger import find, ledger
 from tests.reproduction.studies.shared.test_recorded import WITHOUT_RUNS
 from workflow import article
 from workflow.chromium import count_pages, find_chromium, print_pdf
-from workflow.codemeta import CITATION
+from workflow.crate import CITATION
 
 TEMPLATE = (ROOT / "article" / "article.md").read_text()
 META = yaml.safe_load((ROOT / "article" / "metadata.yaml").read_text())

@@ -1,6 +1,5 @@
-"""CITATION.cff and codemeta.json say what pyproject.toml, the licence and the list of references say."""
+"""CITATION.cff says what pyproject.toml, the licence and the list of references say."""
 
-import json
 import tomllib
 
 import pytest
@@ -8,7 +7,7 @@ import yaml
 from pybtex.database import parse_file
 
 from reproduction.checkout import ROOT
-from workflow.codemeta import CITATION, CODEMETA, codemeta
+from workflow.crate import CITATION
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PAPERS = ("kk24", "m20", "kn24", "l25")
@@ -42,18 +41,3 @@ def test_version_licence_and_authors_are_the_packages(citation):
 def test_the_papers_are_those_of_the_books_references(citation):
     bibliography = parse_file(str(ROOT / "book" / "references.bib")).entries
     assert [_of_reference(entry) for entry in citation["references"]] == [_of_bibtex(bibliography[k]) for k in PAPERS]
-
-
-def test_codemeta_is_made_from_both():
-    assert (ROOT / CODEMETA).read_text() == codemeta(), "run: python -m workflow.codemeta"
-
-
-def test_another_version_or_author_gives_another_codemeta(tmp_path, citation):
-    """The check above can fail."""
-    pyproject = (ROOT / "pyproject.toml").read_text()
-    (tmp_path / "pyproject.toml").write_text(pyproject.replace(f'version = "{PROJECT["version"]}"', 'version = "9.9"'))
-    person = {"given-names": "Ada", "family-names": "Lovelace"}
-    (tmp_path / CITATION).write_text(yaml.safe_dump(citation | {"authors": [person]}))
-    changed = json.loads(codemeta(tmp_path))
-    assert changed["version"] == "9.9"
-    assert changed["author"] == [{"@type": "Person", "givenName": "Ada", "familyName": "Lovelace"}]

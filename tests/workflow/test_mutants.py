@@ -170,7 +170,8 @@ def test_a_result_depends_on_the_test_that_noticed_and_no_other(tmp_path, monkey
     assert [a == b for a, b in zip(digests(), before, strict=True)] == [True, True, False]
     (tmp_path / "tests/focal_lib/theory/test_maps.py").write_text("x = 1")
     assert digests()[0] != before[0]
-    assert mutants.noticing("out of time", maps) == mutants.noticing("tests/theory/gone.py::test_x", maps) == ""
+    gone = "tests/focal_lib/theory/gone.py::test_x"
+    assert mutants.noticing("out of time", maps) == mutants.noticing(gone, maps) == ""
     mutants.noticing.cache_clear()
 
 
@@ -250,7 +251,7 @@ def test_fails_anyway():
 @pytest.fixture
 def project(tmp_path):
     """A project with a formula that has a test, one whose mutants may not end, and one that no test knows."""
-    for package in ("focal_lib", "focal_lib/theory", "tests", "tests/theory"):
+    for package in ("focal_lib", "focal_lib/theory", "tests", "tests/focal_lib", "tests/focal_lib/theory"):
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").touch()
     (tmp_path / "workflow").mkdir()
@@ -258,7 +259,7 @@ def project(tmp_path):
         shutil.copy(ROOT / "workflow" / name, tmp_path / "workflow")
     shutil.copy(ROOT / "focal_lib/atomic_write.py", tmp_path / "focal_lib")
     (tmp_path / "focal_lib/theory/planted.py").write_text(FORMULAS)
-    (tmp_path / "tests/theory/test_planted.py").write_text(TESTS)
+    (tmp_path / "tests/focal_lib/theory/test_planted.py").write_text(TESTS)
     return tmp_path
 
 
@@ -298,13 +299,14 @@ def test_a_formula_without_a_test_is_found_and_a_killed_run_goes_on(project):
     assert second.returncode == 1, told
     assert contents(project) == before
     assert f"{len(done)} known from before" in told
-    assert "left out, for they fail without any change: tests/theory/test_planted.py::test_fails_anyway" in told
+    failing = "tests/focal_lib/theory/test_planted.py::test_fails_anyway"
+    assert f"left out, for they fail without any change: {failing}" in told
     survivors = (project / "_build/mutants/survivors.txt").read_text()
     assert "+    return x - 1" in survivors
     assert "+    return 1.01 * (x + 1)" in survivors
     assert survivors.count("@@") == 2 * 3  # no other: each is of `untested`
     noticed = {row["noticed"] for row in rows(project)}
-    assert {"tests/theory/test_planted.py::test_doubled", "out of time", ""} <= noticed
+    assert {"tests/focal_lib/theory/test_planted.py::test_doubled", "out of time", ""} <= noticed
     every = len(rows(project))
     assert len({row["mutant"] for row in rows(project)}) == every
 
