@@ -7,8 +7,8 @@
         --record results/kk24-gpu --table results/kk24-gpu/table.parquet
 
 A call does the runs of the grid in its order until the time is up; those that are home are not done again, and those
-that an earlier call began here go on from their checkpoints. What it leaves in `out` are the runs that have finished and
-are not home, packed as soon as each is: specification, history, logits of validation and test, no weights, no
+that an earlier call began here go on from their checkpoints. What it leaves in `out` are the runs that have finished
+and are not home, packed as soon as each is: specification, history, logits of validation and test, no weights, no
 checkpoint. A finished run that is damaged is named, and done again. It needs no Snakemake.
 """
 

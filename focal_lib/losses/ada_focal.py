@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from focal_lib.losses.base import LogitLoss, Reduction, complement, log_prob_of_label
+from focal_lib.metrics.bins import DEFAULT_BINS
 from focal_lib.validation import check_number
 
 
@@ -36,7 +37,7 @@ class AdaFocalLoss(LogitLoss):
 
     def __init__(
         self,
-        n_bins: int = 15,
+        n_bins: int = DEFAULT_BINS,
         rate: float = 1.0,
         initial: float = 1.0,
         switch: float = 0.2,

@@ -9,6 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from focal_lib.metrics.bins import (
+    DEFAULT_BINS,
     adaptive_ece_of,
     class_gap_of_chunk,
     ece_of_sums,
@@ -27,7 +28,7 @@ from focal_lib.metrics.scores import (
 from focal_lib.metrics.smooth import residual_mass, smooth_ece_of_mass
 
 
-def all_metrics(probs: Any, labels: Any, n_bins: int = 15) -> dict[str, float]:
+def all_metrics(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> dict[str, float]:
     """The metrics of `by_name.METRICS`, as fractions, by their names: what each function gives, to rounding.
 
     Samples are read and checked once, float32 as float32; two numbers of each are kept.

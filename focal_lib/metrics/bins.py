@@ -23,6 +23,9 @@ Binning = Literal["width", "mass"]
 _AT_ONCE = 16_384  # numbers whose temporary arrays stay in the cache
 
 
+DEFAULT_BINS = 15
+
+
 @dataclass(frozen=True)
 class Bins:
     """Non-empty bins of a reliability diagram, each array (bins,)."""
@@ -154,7 +157,7 @@ def _narrow_cells(values: np.ndarray) -> tuple[np.ndarray, int]:
 # --- of the top label ---------------------------------------------------------------------
 
 
-def ece(probs: Any, labels: Any, n_bins: int = 15) -> float:
+def ece(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> float:
     r"""Expected calibration error: :math:`\sum_b \frac{n_b}{n}\,|\mathrm{acc}_b - \mathrm{conf}_b|`.
 
     Bins of equal width, as in Guo et al. (2017) and M20 section 2; M20 section 6 has 15. L25 A.1 has bins, too; the
@@ -176,36 +179,36 @@ def ece_of_sums(sums: np.ndarray) -> float:
     return float(np.abs(confidence - correct).sum() / count.sum())
 
 
-def adaptive_ece(probs: Any, labels: Any, n_bins: int = 15) -> float:
+def adaptive_ece(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> float:
     """ECE over bins of equal mass: M20's and L25's AdaECE, KK24's ECE (section 5.1); arguments and errors as ece."""
     return adaptive_ece_of(*top_label(probs, labels), n_bins)
 
 
-def mce(probs: Any, labels: Any, n_bins: int = 15, *, binning: Binning = "width") -> float:
+def mce(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, binning: Binning = "width") -> float:
     """Maximum calibration error: the largest gap of a non-empty bin (Guo et al. 2017); errors as ece."""
     return float(np.abs(reliability_bins(probs, labels, n_bins, binning=binning).gap).max())
 
 
-def reliability_bins(probs: Any, labels: Any, n_bins: int = 15, *, binning: Binning = "width") -> Bins:
+def reliability_bins(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, binning: Binning = "width") -> Bins:
     """What a reliability diagram draws; empty bins are left out. Errors as ece."""
     if binning == "width":
         return filled_bins(checked_samples(probs, labels).total(functools.partial(_width_sums, inner_edges(n_bins))))
     return reliability_bins_of(*top_label(probs, labels), n_bins, binning=binning)
 
 
-def ece_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15) -> float:
+def ece_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS) -> float:
     """`ece` of confidences (n,) and correctness (n,), unchecked."""
     return _binned_error(confidence, correct, assign_bins(confidence, n_bins, "width"))
 
 
-def adaptive_ece_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15) -> float:
+def adaptive_ece_of(confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS) -> float:
     """`adaptive_ece` of confidences (n,) and correctness (n,), unchecked."""
     _check_bins(n_bins)
     return _binned_error(confidence, correct, _equal_mass(confidence, n_bins))
 
 
 def reliability_bins_of(
-    confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, *, binning: Binning = "width"
+    confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS, *, binning: Binning = "width"
 ) -> Bins:
     """`reliability_bins` of confidences (n,) and correctness (n,), unchecked."""
     index = assign_bins(confidence, n_bins, binning)
@@ -252,7 +255,7 @@ class ClassGaps(NamedTuple):
     n: int
 
 
-def classwise_ece(probs: Any, labels: Any, n_bins: int = 15, *, binning: Binning = "width") -> float:
+def classwise_ece(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, binning: Binning = "width") -> float:
     """ECE of each class' probability against that class, averaged over the K columns of probs.
 
     L25 Table 7 has it, defined in A.1, whose formula the text at hand has lost. Errors as ece.
@@ -271,7 +274,7 @@ def _column(k: int, p: Tensor, _: Tensor) -> tuple[Tensor]:
     return (p[:, k].double(),)
 
 
-def sum_class_gaps(probs: Any, labels: Any, n_bins: int = 15) -> ClassGaps:
+def sum_class_gaps(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS) -> ClassGaps:
     """What the classwise ECE and its interval are made of; errors as ece."""
     samples = checked_samples(probs, labels, single=False)
     sums = samples.total(functools.partial(_class_sums, inner_edges(n_bins)))

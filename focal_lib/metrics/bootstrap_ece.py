@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from focal_lib.metrics.bins import equal_mass_starts
+from focal_lib.metrics.bins import DEFAULT_BINS, equal_mass_starts
 from focal_lib.metrics.intervals import Interval, bootstrap_draws
 
 
@@ -52,7 +52,7 @@ class _Sorted:
         self._gap = confidence - correct
         self._bits = len(confidence).bit_length()
         self._rank = np.unique(confidence, return_inverse=True)[1] << self._bits  # those that tie share it
-        self._starts = np.array([0, *equal_mass_starts(len(confidence), 15)])
+        self._starts = np.array([0, *equal_mass_starts(len(confidence), DEFAULT_BINS)])
 
     def eces(self, draws: np.ndarray) -> np.ndarray:
         """Adaptive ECE of each draw, indices (draws, n) -> (draws,): what adaptive_ece_of says, to rounding.

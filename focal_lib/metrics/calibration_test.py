@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from focal_lib.metrics.bins import Binning, assign_bins
+from focal_lib.metrics.bins import DEFAULT_BINS, Binning, assign_bins
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_gaps
 from focal_lib.metrics.scores import top_label
@@ -25,7 +25,9 @@ _RARE = 20.0  # variance of a bin's sum below which it is Poisson: nearly all ar
 _DRAWN = 2**22  # numbers at once
 
 
-def calibration_p_value(probs: Any, labels: Any, n_bins: int = 15, *, draws: int = 2000, seed: int = 0) -> float:
+def calibration_p_value(
+    probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, draws: int = 2000, seed: int = 0
+) -> float:
     """p-value of the hypothesis that the top label is right as often as its confidence says.
 
     Args:
@@ -41,7 +43,7 @@ def calibration_p_value(probs: Any, labels: Any, n_bins: int = 15, *, draws: int
 
 
 def calibration_p_value_of(
-    confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, *, draws: int = 2000, seed: int = 0
+    confidence: np.ndarray, correct: np.ndarray, n_bins: int = DEFAULT_BINS, *, draws: int = 2000, seed: int = 0
 ) -> float:
     """`calibration_p_value` of confidences (n,) and correctness (n,).
 
@@ -60,7 +62,7 @@ def calibration_p_value_of(
 
 
 def expected_ece_of(
-    confidence: np.ndarray, n_bins: int = 15, binning: Binning = "mass", *, draws: int = 200, seed: int = 0
+    confidence: np.ndarray, n_bins: int = DEFAULT_BINS, binning: Binning = "mass", *, draws: int = 200, seed: int = 0
 ) -> float:
     """The ECE that a calibrated model with these confidences (n,) shows on average on n samples: chance alone makes it.
 
@@ -85,7 +87,7 @@ def p_value_over_groups(
     confidence: np.ndarray,
     correct: np.ndarray,
     design: Design,
-    n_bins: int = 15,
+    n_bins: int = DEFAULT_BINS,
     *,
     draws: int = 2000,
     seed: int = 0,

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from focal_lib.metrics.bins import (
+    DEFAULT_BINS,
     Binning,
     ClassGaps,
     adaptive_ece_of,
@@ -73,7 +74,9 @@ def design_gaps(
     return DesignGaps(gaps, errors, share, errors * draws * _fewer(draws, degrees))
 
 
-def design_adaptive_ece(confidence: np.ndarray, correct: np.ndarray, design: Design, n_bins: int = 15) -> float:
+def design_adaptive_ece(
+    confidence: np.ndarray, correct: np.ndarray, design: Design, n_bins: int = DEFAULT_BINS
+) -> float:
     """ECE over bins of equal mass, which with weights is of equal weight, of confidences (n,) and correctness (n,)."""
     if design.weights is None:
         return adaptive_ece_of(confidence, correct, n_bins)
@@ -110,7 +113,7 @@ def _fewer(draws: np.ndarray, degrees: float) -> np.ndarray:
     return np.sqrt(degrees / np.random.default_rng(1).chisquare(degrees, (len(draws), 1)))
 
 
-def weighted_class_gaps(p: Tensor, y: Tensor, weights: Tensor, n_bins: int = 15) -> ClassGaps:
+def weighted_class_gaps(p: Tensor, y: Tensor, weights: Tensor, n_bins: int = DEFAULT_BINS) -> ClassGaps:
     """`sum_class_gaps` of a chunk, unchecked: probabilities (m, K), labels (m,), weights (m,) of mean 1 over all."""
     wide, w = p.double(), weights[:, None]
     gap = wide.scatter_add(-1, y[:, None], torch.full((len(y), 1), -1.0, dtype=wide.dtype))

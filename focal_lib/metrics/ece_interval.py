@@ -32,7 +32,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from focal_lib.metrics.bins import Binning, ClassGaps, assign_bins, sum_class_gaps
+from focal_lib.metrics.bins import DEFAULT_BINS, Binning, ClassGaps, assign_bins, sum_class_gaps
 from focal_lib.metrics.design import PLAIN, Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS, design_gaps
 from focal_lib.metrics.gap_bounds import bound_sum
@@ -46,7 +46,7 @@ _CALM = 0.16  # quantile of a calibrated model's error: of a smaller one the upp
 _FURTHEST = 8.0  # standard errors away from 0
 
 
-def ece_interval(probs: Any, labels: Any, n_bins: int = 15, *, level: float = 0.95) -> Interval:
+def ece_interval(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: float = 0.95) -> Interval:
     """ECE, of equal width, with its confidence interval.
 
     Args:
@@ -59,19 +59,19 @@ def ece_interval(probs: Any, labels: Any, n_bins: int = 15, *, level: float = 0.
     return ece_interval_of(*top_label(probs, labels), n_bins, level=level)
 
 
-def adaptive_ece_interval(probs: Any, labels: Any, n_bins: int = 15, *, level: float = 0.95) -> Interval:
+def adaptive_ece_interval(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: float = 0.95) -> Interval:
     """Adaptive ECE, of equal mass, with its confidence interval; arguments and errors as ece_interval."""
     return adaptive_ece_interval_of(*top_label(probs, labels), n_bins, level=level)
 
 
 def mce_interval(
-    probs: Any, labels: Any, n_bins: int = 15, *, binning: Binning = "width", level: float = 0.95
+    probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, binning: Binning = "width", level: float = 0.95
 ) -> Interval:
     """MCE, the largest gap of a non-empty bin, with its confidence interval; arguments and errors as ece_interval."""
     return mce_interval_of(*top_label(probs, labels), n_bins, binning=binning, level=level)
 
 
-def classwise_ece_interval(probs: Any, labels: Any, n_bins: int = 15, *, level: float = 0.95) -> Interval:
+def classwise_ece_interval(probs: Any, labels: Any, n_bins: int = DEFAULT_BINS, *, level: float = 0.95) -> Interval:
     """Classwise ECE, of equal width, with its confidence interval; arguments and errors as ece_interval.
 
     Of more than two classes its kind is 'bounds', since a class and a bin may have few counts, and classes depend on
@@ -81,7 +81,12 @@ def classwise_ece_interval(probs: Any, labels: Any, n_bins: int = 15, *, level: 
 
 
 def ece_interval_of(
-    confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, *, level: float = 0.95, design: Design = PLAIN
+    confidence: np.ndarray,
+    correct: np.ndarray,
+    n_bins: int = DEFAULT_BINS,
+    *,
+    level: float = 0.95,
+    design: Design = PLAIN,
 ) -> Interval:
     """`ece_interval` of confidences (n,) and correctness (n,).
 
@@ -95,7 +100,12 @@ def ece_interval_of(
 
 
 def adaptive_ece_interval_of(
-    confidence: np.ndarray, correct: np.ndarray, n_bins: int = 15, *, level: float = 0.95, design: Design = PLAIN
+    confidence: np.ndarray,
+    correct: np.ndarray,
+    n_bins: int = DEFAULT_BINS,
+    *,
+    level: float = 0.95,
+    design: Design = PLAIN,
 ) -> Interval:
     """`adaptive_ece_interval` of confidences (n,) and correctness (n,); arguments and errors as ece_interval_of."""
     return _sum_of_gaps(confidence, correct, n_bins, "mass", level, design)
@@ -104,7 +114,7 @@ def adaptive_ece_interval_of(
 def mce_interval_of(
     confidence: np.ndarray,
     correct: np.ndarray,
-    n_bins: int = 15,
+    n_bins: int = DEFAULT_BINS,
     *,
     binning: Binning = "width",
     level: float = 0.95,

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from focal_lib.metrics.bins import assign_bins, equal_mass_starts
+from focal_lib.metrics.bins import DEFAULT_BINS, assign_bins, equal_mass_starts
 
 
-def weighted_ece_of(confidence: np.ndarray, correct: np.ndarray, weights: np.ndarray, n_bins: int = 15) -> float:
+def weighted_ece_of(
+    confidence: np.ndarray, correct: np.ndarray, weights: np.ndarray, n_bins: int = DEFAULT_BINS
+) -> float:
     """ECE over bins of equal width."""
     gaps = np.bincount(assign_bins(confidence, n_bins, "width"), weights * (confidence - correct))
     return float(np.abs(gaps).sum() / weights.sum())
 
 
 def weighted_adaptive_ece_of(
-    confidence: np.ndarray, correct: np.ndarray, weights: np.ndarray, n_bins: int = 15
+    confidence: np.ndarray, correct: np.ndarray, weights: np.ndarray, n_bins: int = DEFAULT_BINS
 ) -> float:
     """ECE over bins of equal weight; a sample across an edge is shared by the bins on its two sides."""
     order = np.argsort(confidence, kind="stable")

@@ -20,6 +20,7 @@ from focal_lib.calibration.calibrators.as_given import AsGiven
 from focal_lib.calibration.calibrators.base import Calibrator
 from focal_lib.calibration.calibrators.mapped import MappedCalibrator
 from focal_lib.calibration.logit_sets import Layout, LogitSet, slices_of
+from focal_lib.metrics.bins import DEFAULT_BINS
 from focal_lib.metrics.design import Design
 from focal_lib.metrics.design_gaps import LEAST_GROUPS
 from focal_lib.metrics.ece_interval import adaptive_ece_interval_of, ece_interval_of
@@ -33,7 +34,7 @@ from focal_lib.validation import check_number
 INTERVALS = {"ece": ece_interval_of, "adaptive-ece": adaptive_ece_interval_of}
 UNIT = "per cent"  # of errors, intervals and limits in a Check; the option --max-ece and `limit` are fractions
 _SHOWN = 10  # slices in a sentence
-_BINS = {"ece": "15 bins of equal width", "adaptive-ece": "15 bins of equal mass"}
+_BINS = {"ece": f"{DEFAULT_BINS} bins of equal width", "adaptive-ece": f"{DEFAULT_BINS} bins of equal mass"}
 
 
 class Outcome(IntEnum):

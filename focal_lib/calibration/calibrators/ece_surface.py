@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from focal_lib.calibration.calibrators.fit_samples import FitSamples
-from focal_lib.metrics.bins import adaptive_ece_of, ece_of
+from focal_lib.metrics.bins import DEFAULT_BINS, adaptive_ece_of, ece_of
 from focal_lib.metrics.weighted_bins import weighted_adaptive_ece_of, weighted_ece_of
 from focal_lib.theory.confidence import top_probability_bounds
 
@@ -42,13 +42,19 @@ class EceSurface:
     """
 
     def __init__(
-        self, logits: Any, labels: Any, metric: EceName = "adaptive-ece", *, n_bins: int = 15, weights: Any = None
+        self,
+        logits: Any,
+        labels: Any,
+        metric: EceName = "adaptive-ece",
+        *,
+        n_bins: int = DEFAULT_BINS,
+        weights: Any = None,
     ) -> None:
         _check_metric(metric)
         self._set_up(FitSamples(logits, labels, weights, least_classes=1), metric, n_bins)
 
     @classmethod
-    def of_samples(cls, samples: FitSamples, metric: EceName, *, n_bins: int = 15) -> Self:
+    def of_samples(cls, samples: FitSamples, metric: EceName, *, n_bins: int = DEFAULT_BINS) -> Self:
         """Of samples that have been checked."""
         _check_metric(metric)
         surface = object.__new__(cls)

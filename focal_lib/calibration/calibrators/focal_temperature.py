@@ -21,6 +21,7 @@ from focal_lib.calibration.calibrators.searches import (
     simplest,
 )
 from focal_lib.calibration.calibrators.temperature import PAPER_TEMPERATURES
+from focal_lib.metrics.bins import DEFAULT_BINS
 from focal_lib.validation import check_gamma, check_number
 
 PAPER_GAMMAS = (-0.5, -0.25, 0.05, 0.25, 0.37, 0.5, 0.75, 1.0, 5.0)  # KK24 section 5.1
@@ -61,7 +62,7 @@ class FocalTemperatureScaling(MappedCalibrator):
         *,
         gammas: Sequence[float] = PAPER_GAMMAS,
         temperatures: Sequence[float] = PAPER_TEMPERATURES,
-        n_bins: int = 15,
+        n_bins: int = DEFAULT_BINS,
         shrinkage: float = 0.0,
     ) -> None:
         self.objective = objective

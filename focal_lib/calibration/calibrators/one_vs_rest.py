@@ -10,6 +10,7 @@ from scipy.special import log_expit
 from sklearn.isotonic import IsotonicRegression
 
 from focal_lib.calibration.calibrators.seen_classes import SeenClassesCalibrator, import_extra
+from focal_lib.metrics.bins import DEFAULT_BINS
 
 
 class OneVsRest(SeenClassesCalibrator):
@@ -40,7 +41,7 @@ class HistogramBinning(OneVsRest):
         ValueError: bad data, n_bins < 1 or an unknown binning.
     """
 
-    def __init__(self, n_bins: int = 15, binning: Literal["width", "mass"] = "width") -> None:
+    def __init__(self, n_bins: int = DEFAULT_BINS, binning: Literal["width", "mass"] = "width") -> None:
         self.n_bins = n_bins
         self.binning = binning
 

@@ -10,6 +10,7 @@ from focal_lib.calibration.calibrators.fit_samples import FitSamples
 from focal_lib.calibration.calibrators.mapped import MappedCalibrator, check_objective
 from focal_lib.calibration.calibrators.newton import fit_temperature
 from focal_lib.calibration.calibrators.searches import check_temperatures, ece_by_grid
+from focal_lib.metrics.bins import DEFAULT_BINS
 
 PAPER_TEMPERATURES = tuple(k / 100 for k in range(1, 501))  # KK24 section 5.1
 M20_TEMPERATURES = tuple(k / 10 for k in range(1, 101))  # M20 section 6, 0 to 10; L25 section 5, its range lost
@@ -39,7 +40,7 @@ class TemperatureScaling(MappedCalibrator):
         objective: Literal["nll", "ece", "adaptive-ece"] = "nll",
         *,
         temperatures: Sequence[float] = PAPER_TEMPERATURES,
-        n_bins: int = 15,
+        n_bins: int = DEFAULT_BINS,
     ) -> None:
         self.objective = objective
         self.temperatures = temperatures

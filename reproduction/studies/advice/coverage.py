@@ -11,6 +11,7 @@ import numpy as np
 from scipy import special
 
 from focal_lib.metrics.bins import (
+    DEFAULT_BINS,
     adaptive_ece_of,
     assign_bins,
     ece_of,
@@ -148,8 +149,11 @@ _PARTS = ("estimate", "low", "high", "debiased")
 
 def _true_mce(model: TopLabelModel, n: int) -> float:
     """The largest gap of the bins in which n samples put one at least as often as not."""
-    index = assign_bins(model.confidence, 15, "width")
-    count, gap = np.bincount(index, minlength=15), np.bincount(index, model.confidence - model.truth, 15)
+    index = assign_bins(model.confidence, DEFAULT_BINS, "width")
+    count, gap = (
+        np.bincount(index, minlength=DEFAULT_BINS),
+        np.bincount(index, model.confidence - model.truth, DEFAULT_BINS),
+    )
     seen = count * n >= len(index) * np.log(2)
     return float(np.abs(gap[seen] / count[seen]).max())
 
@@ -159,10 +163,10 @@ def _true_classwise(classes: int, temperature: float, samples: int = 40_000) -> 
     """All classes are alike, so one class' gaps are the mean of all."""
     if temperature == 1:
         return 0.0
-    rng, sums, total, step = np.random.default_rng([1, classes]), np.zeros(15), 0, max(1, _AT_ONCE // classes)
+    rng, sums, total, step = np.random.default_rng([1, classes]), np.zeros(DEFAULT_BINS), 0, max(1, _AT_ONCE // classes)
     while total < max(samples, 2 * _POPULATION // classes):
         logits = bayes_logits(step, classes, rng)
         p, q = (special.softmax(t * logits, axis=1).ravel() for t in (temperature, 1.0))
-        sums += np.bincount(assign_bins(p, 15, "width"), p - q, 15)
+        sums += np.bincount(assign_bins(p, DEFAULT_BINS, "width"), p - q, DEFAULT_BINS)
         total += step
     return float(np.abs(sums).sum() / total / classes)
