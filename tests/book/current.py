@@ -10,7 +10,12 @@ HTML = ROOT / "_build" / "html"
 def book_is_current():
     """Whether make book has run since the last change: links into an older book would mislead."""
     index = HTML / "index.html"
-    inputs = [p for folder in ("book", "notebooks", "focal_lib") for p in (ROOT / folder).rglob("*.*") if p.is_file()]
+    inputs = [
+        p
+        for folder in ("book", "notebooks", "focal_lib", "reproduction")
+        for p in (ROOT / folder).rglob("*.*")
+        if p.is_file()
+    ]
     inputs += [*(ROOT / "workflow").glob("*.py"), *ROOT.glob("_*.yml")]
     newest = max(
         p.stat().st_mtime for p in inputs if p.suffix in (".py", ".md", ".css", ".js", ".bib", ".yml", ".yaml")

@@ -24,7 +24,8 @@ NOT_CORE = (
 def installed(tmp_path_factory):
     """A folder with the package as its wheel has it, and with extras that cannot be imported."""
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
-    shutil.copytree(ROOT / "focal_lib", source / "focal_lib", ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("focal_lib", "reproduction"):
+        shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source / name)
     pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]

@@ -52,7 +52,7 @@ def test_pip_accepts_the_pip_section_of_conda(tmp_path):
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     if any(importlib.metadata.version(name) != version for name, version in installed_pins(here).items()):
         pytest.skip("the environment holds other versions than requirements.lock")
-    for name in ("requirements.lock", "pyproject.toml", "README.md", "LICENSE", "focal_lib"):
+    for name in ("requirements.lock", "pyproject.toml", "README.md", "LICENSE", "focal_lib", "reproduction"):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, tmp_path / name)
     section = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"][-1]["pip"]

@@ -251,7 +251,14 @@ def test_fails_anyway():
 @pytest.fixture
 def project(tmp_path):
     """A project with a formula that has a test, one whose mutants may not end, and one that no test knows."""
-    for package in ("focal_lib", "focal_lib/theory", "tests", "tests/focal_lib", "tests/focal_lib/theory"):
+    for package in (
+        "focal_lib",
+        "focal_lib/theory",
+        "reproduction",
+        "tests",
+        "tests/focal_lib",
+        "tests/focal_lib/theory",
+    ):
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").touch()
     (tmp_path / "workflow").mkdir()

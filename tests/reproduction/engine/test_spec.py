@@ -170,7 +170,7 @@ def test_a_loss_is_not_known_by_its_gamma():
 def test_who_chooses_runs_by_gamma_asks_for_the_loss():
     """'gamma == 0' alone takes MMCE for cross-entropy."""
     chosen = re.compile(r"(?:if|and) \w+\.spec\.gamma\b")
-    for path in [*(ROOT / "focal_lib").rglob("*.py"), *(ROOT / "notebooks").glob("*.py")]:
+    for path in [*(ROOT / "reproduction").rglob("*.py"), *(ROOT / "notebooks").glob("*.py")]:
         for line in filter(chosen.search, path.read_text().splitlines()):
             assert "spec.is_focal" in line, f"{path.name}: {line.strip()}"
 

@@ -101,8 +101,12 @@ def test_an_ece_is_named_with_its_bins():
 
 
 def test_claims_import_lemmas_and_not_each_other():
-    for path in (ROOT / "focal_lib" / "claims").glob("*/*.py"):
-        imported = re.findall(r"from focal_lib\.claims\.(kk24|m20|kn24|l25)\b", path.read_text())
+    paths = [
+        path for paper in ("kk24", "m20", "kn24", "l25") for path in ROOT.glob(f"reproduction/theorems/{paper}/*.py")
+    ]
+    assert len(paths) > 20
+    for path in paths:
+        imported = re.findall(r"from reproduction\.theorems\.(kk24|m20|kn24|l25)\b", path.read_text())
         assert not imported, f"{path} imports from {imported}"
 
 
