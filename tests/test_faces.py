@@ -136,6 +136,13 @@ def test_calibrators_as_they_are_called(synthetic_logits, objective):
     assert isinstance(fit.gamma_, float)
 
 
+def test_calibrate_is_found_where_the_calibrators_are():
+    calibration, tool = (importlib.import_module(f"focal_lib.{name}") for name in ("calibration", "tool"))
+    assert calibration.calibrate is tool.calibrate
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        calibration.nothing  # noqa: B018
+
+
 def test_claims_have_what_is_read_of_them():
     claim = importlib.import_module("reproduction.ledger").ledger()[0]
     assert all(hasattr(claim, name) for name in ("id", "source", "statement", "verdict", "evidence", "check"))

@@ -1,5 +1,8 @@
 """Calibrators with scikit-learn's conventions, sets of logits, saved calibrators."""
 
+from importlib import import_module
+from typing import Any
+
 from focal_lib.calibration.calibrators.dirichlet import DirichletCalibration
 from focal_lib.calibration.calibrators.ece_surface import EceSurface
 from focal_lib.calibration.calibrators.focal_temperature import (
@@ -46,3 +49,10 @@ __all__ = [
     "save_calibrator",
     "write_onnx",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`calibrate`, which users look for here, lies in the tool above: looked up when it is asked for."""
+    if name == "calibrate":
+        return import_module("focal_lib.tool").calibrate
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
