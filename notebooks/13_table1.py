@@ -893,7 +893,7 @@ two intervals holds 0 and the other does not; in {clear} of these {len(other)} t
 #
 # ```{solution} ex-table1-adaptive
 # :class: dropdown
-# `results.summarise(frame).query("metric == 'smooth-ece' and method == 'none'")`. The parquet file can be asked with
+# `summarise(frame).query("metric == 'smooth-ece' and method == 'none'")`. The parquet file can be asked with
 # SQL, too:
 #
 #     duckdb -c "select loss, count(*), avg(value) from 'results/cifar10-record/table.parquet'

@@ -67,7 +67,7 @@ calibration = cells["metric"].isin(["ece", "adaptive-ece", "classwise-ece", "smo
 note("published", cells=f"{len(cells):,}", cells_calibration=f"{int(calibration.sum()):,}")
 
 # %% [markdown]
-# Every printed cell is data of the package, `results.printed_tables()`. M20's ECE has bins of equal width, its adaptive
+# Every printed cell is data of the package, `printed_tables()`. M20's ECE has bins of equal width, its adaptive
 # ECE bins of equal mass (section 2). L25's ECE has bins (A.1) of which the text at hand tells neither number nor width;
 # its setup 'aligns with prior work and public code by Mukhoti et al.', and its ECE is taken to be M20's. 'Before' and
 # 'after' are before and after temperature scaling.
@@ -454,7 +454,7 @@ show("kk24.ce_temperature_printed")
 #
 # ```{solution} ex-published-nll
 # :class: dropdown
-# `results.correlate_orders(cells, "M20", [(("nll", "pre"), ("nll", "post"))])` gives its $\tau$ with interval.
+# `correlate_orders(cells, "M20", [(("nll", "pre"), ("nll", "post"))])` gives its $\tau$ with interval.
 # ```
 #
 # :::{admonition} What to remember

@@ -500,8 +500,8 @@ show("m20.fig8_wrong_before_here", "m20.fig8_wrong_after_here")
 #
 # ```{solution} ex-miscalibration-decay
 # :class: dropdown
-# A recipe has it as `weight_decay`: add one to `training.RECIPES` with `dataclasses.replace`, and follow it with
-# `training.follow`.
+# A recipe has it as `weight_decay`: add one to `engine.RECIPES` with `dataclasses.replace`, and follow it with
+# `follow`.
 # ```
 #
 # :::{admonition} What to remember

@@ -438,7 +438,7 @@ show("l25.proper_after_map")
 # ## Which is nearer to the truth?
 #
 # Six contrasts of the distance from the truth, written down after a look at other seeds and before these were run
-# (`training/simple_models/seeds.py`), corrected together by Holm's method:
+# (`studies/simple_models/seeds.py`), corrected together by Holm's method:
 
 # %% tags=["hide-input"]
 contrasts = written_contrasts(table, gamma, lam)

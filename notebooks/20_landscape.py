@@ -110,7 +110,7 @@ cause_contrasts, calibration_contrasts = written_landscape.cause_contrasts(), wr
 # ({glue:text}`landscape-names:s`). All networks of one kind are given the same signs, so their errors are alike, and
 # cancel in part in what is compared; those estimates are not as many independent trials. KN24's own size is for a
 # cluster: `workflow/grids/kn24-curvature.yaml` trains,
-# `results.measure_landscape` measures.
+# `measure_landscape` measures.
 
 # %% tags=["remove-input"]
 note("landscape", recorded=int(table["images"].iloc[0]), signs=int(table["signs"].iloc[0]))

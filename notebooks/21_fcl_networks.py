@@ -202,7 +202,7 @@ show("l25.bias_here", "l25.bias_as_asked_here", "l25.map_here")
 # p_i = \frac{v_i}{\sum_j v_j}, \qquad v_j = \frac{q_j}{2\lambda q_j + g(q_j)},
 # ```
 #
-# with the $v$ of {eq}`eq-fcl-map`; `losses` has it as `absolute_calibration_log_probs`.
+# with the $v$ of {eq}`eq-fcl-map`; `absolute_calibration_log_probs` computes it.
 
 # %% tags=["remove-input"]
 show("l25.l1_after_map", "l25.l1_away_here")

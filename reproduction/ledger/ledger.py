@@ -267,7 +267,7 @@ def claim(
         needs: 'runs' for the default grid's training runs, 'results/<folder>' for recorded ones; where they are
             missing the claim is unchecked, and says so.
         headline: the claim in a few words, for a row of the README.
-        formal: the theorems in Coq that say it, or its negation where it is refuted; see `claims.formal.formal`.
+        formal: the theorems in Coq that say it, or its negation where it is refuted; see `ledger.formal.formal`.
         instead: what holds instead, for the same row. Words, or a function of the evidence that puts the numbers in.
         not_formalised: why there is no formal proof, where one was tried.
 

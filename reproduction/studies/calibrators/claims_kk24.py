@@ -1,6 +1,6 @@
 """What KK24 leaves open: focal temperature scaling on other architectures, and against other calibrators.
 
-Every contrast was written down before its record was made: `results.architectures`, `results.calibrators_compared`.
+Every contrast was written down before its record was made: `architectures`, `calibrators_compared`.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ add_quoted(
         "typical of the data sets and networks of the work that KK24 cites; no training of that size is on record here. "
         "Temperatures of such networks would come from `focal grid workflow/grids/kk24-table1.yaml` and "
         "`focal grid workflow/grids/kk24-tinyimagenet.yaml`, and whether they are typically 2 to 2.5 is then to be judged "
-        "by hand, from `results.validation_temperatures` of these runs; kk24.ce_temperature_above_one measures the sign, "
+        "by hand, from `validation_temperatures` of these runs; kk24.ce_temperature_above_one measures the sign, "
         "kk24.ce_temperature_printed counts those that three of the papers print"
     ),
 )

@@ -7,7 +7,7 @@ trained with, and of 'ce', cross-entropy of the same network, on 'train' and 'va
 * 'top own validation': the largest eigenvalue of the Hessian in the weights, by Lanczos iteration to 1 %; of 'ce' on
   validation images alone;
 * 'trace own validation': its trace, by Hutchinson's estimator;
-* 'exact own validation': the trace of its Gauss-Newton part, see `losses.gauss_newton`, without chance;
+* 'exact own validation': the trace of its Gauss-Newton part, see `gauss_newton`, without chance;
 * 'loss factor', 'spread' and 'sensitivity', whose product that is: the exact trace of the own loss over that of
   cross-entropy; the mean of :math:`1 - \sum_k p_k^2`, the trace of cross-entropy's Hessian in the logits; the trace of
   cross-entropy over that, a mean of the squared slope of the logits in the weights;

@@ -4,7 +4,7 @@
     nice python -m reproduction.studies.landscape.record      # goes on where it stopped; about 10 minutes of one core
     python -m reproduction.studies.landscape.record --grid workflow/grids/kn24-curvature.yaml --out curvature.parquet
 
-A row a network and metric, see `results.measure_landscape`. `notebooks/20_landscape.py` and claims read what this
+A row a network and metric, see `measure_landscape`. `notebooks/20_landscape.py` and claims read what this
 leaves. The weights are not kept.
 """
 

@@ -3,8 +3,8 @@
     focal grid workflow/grids/fashion-mnist-unknown.yaml --cores 2
     python -m reproduction.studies.ood.record fashion-mnist-unknown fashion-mnist-fresh cifar10-unknown
 
-The rows of `results.measure_detection` of a grid's runs, for each set of images that they are shown, in <grid>.parquet;
-of cifar10-unknown also those of `results.measure_shift`, of every corruption of CIFAR-10-C, on the first 2,000 test
+The rows of `measure_detection` of a grid's runs, for each set of images that they are shown, in <grid>.parquet;
+of cifar10-unknown also those of `measure_shift`, of every corruption of CIFAR-10-C, on the first 2,000 test
 images, in <grid>-shift.parquet: AUROC and FPR of telling these from clean ones, at each severity, are among them. A
 record of before that has none, and the page says so. `notebooks/19_unknown_inputs.py` reads what this leaves.
 

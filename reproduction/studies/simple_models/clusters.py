@@ -1,4 +1,4 @@
-"""The truth behind `theory.linear_model.noisy_clusters`: normal clusters at the corners of a square, labels flipped."""
+"""The truth behind `linear_model.noisy_clusters`: normal clusters at the corners of a square, labels flipped."""
 
 from __future__ import annotations
 
