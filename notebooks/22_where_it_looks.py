@@ -349,7 +349,7 @@ note("looks", mapped_signs=localisation_record.count_signs(after, "after the map
 #
 # ## Chest X-rays
 #
-# `studies/localisation/chest_xrays.py` reads ChestX-ray14 where its files are given, with the official split and, where there
+# `localisation/chest_xrays.py` reads ChestX-ray14 where its files are given, with the official split and, where there
 # is the list, the boxes of some findings {cite:p}`wang17`. They are not fetched: set `FOCAL_DATA` to a folder with
 # `chest-xray14/`, in it `Data_Entry_2017.csv`, `train_val_list.txt`, `test_list.txt`, `BBox_List_2017.csv` and the
 # images. Then `-p setting 'chest X-rays' -p network densenet121` runs this page's first half on them; the command on
