@@ -80,8 +80,10 @@ def binary_map_of_logit(s: Any = s, gamma: Any = gamma) -> sp.Expr:
 
 
 def curvature_cubic(s: sp.Symbol = s) -> tuple[sp.Expr, ...]:
-    r"""c_0(s), ..., c_3(s): :math:`R''(s) = \gamma\,\frac{c_0 + c_1\gamma + c_2\gamma^2 + c_3\gamma^3}
-    {(1+\gamma u)^2(1+\gamma\bar u)^2}` with u = u(s) and its mirror image u(-s)."""
+    r"""The numerators c_0(s), ..., c_3(s) of R''(s), with u = u(s) and its mirror image u(-s):
+
+    .. math:: R''(s) = \gamma\,\frac{c_0 + c_1\gamma + c_2\gamma^2 + c_3\gamma^3}{(1+\gamma u)^2(1+\gamma\bar u)^2}.
+    """
     g = sp.Symbol("g", positive=True)
     here, mirrored = sp.symbols("u_:3"), sp.symbols("v_:3")  # u and its derivatives, at s and mirrored
 
