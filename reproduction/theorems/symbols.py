@@ -1,6 +1,6 @@
 r"""The papers' formulas as sympy expressions, for the proofs: what notebooks, claims and tests manipulate and print.
 
-Apart from the functions that compute, so that one checks the other (tests/reproduction/theorems/test_one_formula.py).
+Apart from the functions that compute, so that one checks the other: `test_one_formula` compares the two.
 
 `q` is what the model says, `s` its logit, `gamma` the focal parameter. Functions take the
 symbols they depend on, so that a caller can substitute anything sympy understands.
