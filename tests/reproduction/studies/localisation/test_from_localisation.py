@@ -6,7 +6,6 @@ import pytest
 
 from reproduction.ledger.judgement import Verdict
 from reproduction.ledger.ledger import find
-from reproduction.studies.localisation import claims_l25 as where_it_looks
 from reproduction.studies.localisation import from_localisation
 from reproduction.studies.localisation.plan import ONE, SEVERAL, losses_compared
 
@@ -41,7 +40,7 @@ CHECKS = ("fig1_broader", "fig1_precise", "fig1_pointing", "table9_garments", "l
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_verdicts_follow_the_record(record, name):
-    check = getattr(where_it_looks, name)
+    check = find(f"l25.{name}").check
     found = []
     for factor, seeds in ((1, 6), (-1, 6), (0, 6), (1, 1)):
         record(factor, seeds)
