@@ -70,7 +70,7 @@ def landscape(
             color="white",
             markeredgecolor="black",
             markersize=9,
-            label=name.replace("-", " "),
+            label=name.replace("-", " ").replace("ece", "ECE"),
             clip_on=False,
             zorder=5,
         )
